@@ -1,0 +1,113 @@
+import type { Address, AddressSet, Backfill, Cover, Enrolment, Span, Watch, WatchIndex } from '../model.js'
+
+/** What is known of a network's addresses before its watches are read again. */
+export interface Roll {
+	readonly covers: ReadonlyMap<Address, Cover>
+	readonly backfills: readonly Backfill[]
+	/** Number of the last block scanned for all. */
+	readonly checkpoint: bigint
+	/** Number of the newest block there is now. */
+	readonly head: bigint
+}
+
+/** No node traces the genesis block, and some refuse to be asked. */
+const firstTracedBlock = 1n
+
+/**
+ * Compares the watches with the roll. A new address is covered after the head at which it is first seen, or from the
+ * lowest `from_block` of its watches; one that comes back is given what it missed; one that leaves keeps what it is owed.
+ * Null when nothing changes. Blocks up to the checkpoint become backfills, so that nobody else waits.
+ */
+export function enrolment(roll: Roll, watches: WatchIndex): Enrolment | null {
+	const covers = new Map<Address, Cover>()
+	const jobs = new Map<string, { span: Span; addresses: Address[] }>()
+	const order = (address: Address, from: bigint, to: bigint) => {
+		if (from > to) return
+		const key = `${from}-${to}`
+		const job = jobs.get(key) ?? { span: { from, to }, addresses: [] }
+		job.addresses.push(address)
+		jobs.set(key, job)
+	}
+
+	for (const [address, list] of watches) {
+		const asked = lowestFromBlock(list)
+		const known = roll.covers.get(address)
+		if (known === undefined) {
+			const since = roll.head + 1n
+			const from = asked === null || asked > since ? since : asked
+			covers.set(address, { since, from, leftAt: null, owed: [] })
+			order(address, from, roll.checkpoint)
+			continue
+		}
+		let cover = known
+		if (cover.leftAt !== null) {
+			for (const span of cover.owed) order(address, span.from, span.to)
+			order(address, max(cover.leftAt + 1n, cover.from), roll.checkpoint)
+			cover = { ...cover, leftAt: null, owed: [] }
+		}
+		if (asked !== null && asked < cover.from) {
+			order(address, asked, min(cover.from - 1n, roll.checkpoint))
+			cover = { ...cover, from: asked }
+		}
+		if (cover !== known) covers.set(address, cover)
+	}
+
+	const left = new Set<Address>()
+	for (const [address, cover] of roll.covers) {
+		if (cover.leftAt !== null || watches.has(address)) continue
+		left.add(address)
+		const owed = roll.backfills.filter((job) => job.addresses.includes(address)).map((job) => job.span)
+		covers.set(address, { ...cover, leftAt: roll.checkpoint, owed })
+	}
+
+	if (covers.size === 0) return null
+	const backfills = jobs.size === 0 && left.size === 0 ? null : [...remaining(roll.backfills, left), ...named(jobs)]
+	return { covers, backfills }
+}
+
+/** Whether a block is told to a watch: not before its first block. */
+export function isCovered(watch: Watch, cover: Cover | undefined, blockNumber: bigint): boolean {
+	if (cover === undefined) return false
+	return blockNumber >= (watch.fromBlock ?? cover.since)
+}
+
+/** Whether a block still waits in a backfill of this address; then the other looks leave it alone. */
+export function isOwed(address: Address, blockNumber: bigint, backfills: readonly BackfillSet[]): boolean {
+	return backfills.some(
+		({ span, addresses }) => span.from <= blockNumber && blockNumber <= span.to && addresses.has(address),
+	)
+}
+
+/** A backfill with its addresses ready for look-up. */
+export interface BackfillSet {
+	readonly span: Span
+	readonly addresses: AddressSet
+}
+
+function lowestFromBlock(list: readonly Watch[]): bigint | null {
+	let lowest: bigint | null = null
+	for (const { fromBlock } of list) {
+		if (fromBlock !== null && (lowest === null || fromBlock < lowest)) lowest = fromBlock
+	}
+	return lowest === null ? null : max(lowest, firstTracedBlock)
+}
+
+function remaining(backfills: readonly Backfill[], left: ReadonlySet<Address>): readonly Backfill[] {
+	if (left.size === 0) return backfills
+	return backfills
+		.map((job) => ({ ...job, addresses: job.addresses.filter((address) => !left.has(address)) }))
+		.filter((job) => job.addresses.length > 0)
+}
+
+function named(jobs: ReadonlyMap<string, { span: Span; addresses: readonly Address[] }>): readonly Backfill[] {
+	// An address never has two backfills that begin and end alike, so its first address makes the name unique.
+	return [...jobs].map(([key, job]) => ({ id: `${key}-${job.addresses[0]}`, ...job }))
+}
+
+function min(a: bigint, b: bigint): bigint {
+	return a < b ? a : b
+}
+
+function max(a: bigint, b: bigint): bigint {
+	return a > b ? a : b
+}

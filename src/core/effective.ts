@@ -1,0 +1,78 @@
+import type { Frame, TxTrace } from '../model.js'
+
+/**
+ * Why a frame counts, or does not.
+ *
+ * - `moved`: coins really changed hands. `created`: a contract came to be.
+ * - `failed`: the frame failed itself. `failed-above`: a frame above it failed. `failed-transaction`: the receipt says so.
+ * - `moves-nothing`: delegatecall, callcode, staticcall. `no-value`: nothing to move. `to-itself`: a self-destruct to
+ *   itself, which burns or does nothing. `created-nothing`: a creation that left no contract.
+ */
+export type Reason =
+	| 'moved'
+	| 'created'
+	| 'failed'
+	| 'failed-above'
+	| 'failed-transaction'
+	| 'moves-nothing'
+	| 'no-value'
+	| 'to-itself'
+	| 'created-nothing'
+
+export interface Verdict {
+	readonly frame: Frame
+	readonly reason: Reason
+	readonly counts: boolean
+}
+
+/**
+ * Judges each frame of a transaction. A node marks a failure only on the frame that failed, and its children look like
+ * successes, so every frame is held against all of its ancestors.
+ */
+export function judge(tx: TxTrace): readonly Verdict[] {
+	const failed = new Set<string>()
+	for (const frame of tx.frames) if (frame.error !== null) failed.add(pathKey(frame.traceAddress))
+	return tx.frames.map((frame) => {
+		const reason = reasonOf(frame, tx, failed)
+		return { frame, reason, counts: reason === 'moved' || reason === 'created' }
+	})
+}
+
+/** The frames that really moved value or created a contract, in the order of the trace. */
+export function effective(tx: TxTrace): readonly Frame[] {
+	if (tx.succeeded === false) return []
+	return judge(tx)
+		.filter((verdict) => verdict.counts)
+		.map((verdict) => verdict.frame)
+}
+
+function reasonOf(frame: Frame, tx: TxTrace, failed: ReadonlySet<string>): Reason {
+	if (frame.type === 'reward') return frame.valueWei > 0n ? 'moved' : 'no-value'
+	if (frame.error !== null) return 'failed'
+	if (failed.size > 0 && hasFailedAncestor(frame.traceAddress, failed)) return 'failed-above'
+	if (tx.succeeded === false) return 'failed-transaction'
+	switch (frame.type) {
+		case 'create':
+		case 'create2':
+			return frame.to === null ? 'created-nothing' : 'created'
+		case 'suicide':
+			// To itself: burnt where the contract dies, and nothing at all where it lives on. Nobody receives it.
+			if (frame.from === frame.to) return 'to-itself'
+			return frame.valueWei > 0n ? 'moved' : 'no-value'
+		case 'call':
+			// A delegatecall repeats its parent's value, and a callcode pays the caller itself.
+			if (frame.callType !== 'call') return 'moves-nothing'
+			return frame.valueWei > 0n ? 'moved' : 'no-value'
+	}
+}
+
+function hasFailedAncestor(traceAddress: readonly number[], failed: ReadonlySet<string>): boolean {
+	for (let depth = 0; depth < traceAddress.length; depth++) {
+		if (failed.has(pathKey(traceAddress.slice(0, depth)))) return true
+	}
+	return false
+}
+
+function pathKey(traceAddress: readonly number[]): string {
+	return traceAddress.join('_')
+}

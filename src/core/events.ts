@@ -1,0 +1,57 @@
+import type { Address, ChainEvent, Frame, TxTrace } from '../model.js'
+import { effective } from './effective.js'
+
+/**
+ * What happened in a transaction, in the order of its trace. A creation with an endowment is two events, its deployment
+ * and its transfer; who wants both kinds is told of the first only (see match).
+ */
+export function eventsOf(tx: TxTrace): readonly ChainEvent[] {
+	const events: ChainEvent[] = []
+	let rewards = 0
+	for (const frame of effective(tx)) {
+		const to = frame.to
+		if (to === null) continue
+		const trace = frame.type === 'reward' ? `reward_${rewards++}` : traceText(frame.traceAddress)
+		if (frame.type === 'create' || frame.type === 'create2') {
+			events.push(eventOf(tx, frame, 'deployment', to, trace))
+			if (frame.valueWei === 0n) continue
+		}
+		events.push(eventOf(tx, frame, 'transfer', to, trace))
+	}
+	return events
+}
+
+/** `<chainId>:<txHash>:<trace>:<kind>:<address>`: the same on every run and every machine; no full stop in it. */
+export function alertId(
+	chainId: number,
+	event: Pick<ChainEvent, 'txHash' | 'trace' | 'kind'>,
+	address: Address,
+): string {
+	return `${chainId}:${event.txHash}:${event.trace}:${event.kind}:${address}`
+}
+
+/** The watched address that an alert id ends with. */
+export function addressOfId(id: string): Address {
+	return id.slice(id.lastIndexOf(':') + 1) as Address
+}
+
+/** `root` for the root frame, else the path joined by `_`. */
+export function traceText(traceAddress: readonly number[]): string {
+	return traceAddress.length === 0 ? 'root' : traceAddress.join('_')
+}
+
+function eventOf(tx: TxTrace, frame: Frame, kind: ChainEvent['kind'], to: Address, trace: string): ChainEvent {
+	return {
+		kind,
+		frameType: frame.type,
+		from: frame.from,
+		to,
+		valueWei: frame.valueWei,
+		// A reward belongs to no transaction: its block names it.
+		txHash: tx.txHash ?? tx.block.hash,
+		txIndex: tx.txIndex,
+		traceAddress: frame.traceAddress,
+		trace,
+		block: tx.block,
+	}
+}

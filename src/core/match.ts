@@ -1,0 +1,57 @@
+import type { Address, ChainEvent, Direction, Watch, WatchIndex } from '../model.js'
+
+/** One event as one watch sees it. */
+export interface Match {
+	readonly event: ChainEvent
+	readonly watch: Watch
+	readonly direction: Direction
+	/** Receivers of the watch that no earlier watch of the same address has told of this event. */
+	readonly receivers: readonly string[]
+}
+
+/** Whether a watch without `from_block`, or with it, is to be told of this block; decided by its cover. */
+export type Covers = (watch: Watch, blockNumber: bigint) => boolean
+
+/**
+ * Who is to be told of the events of one transaction, in the order of the events, then sender before recipient, then the
+ * order of the watchlists. One hash look-up per address of an event, whatever the number of watches.
+ */
+export function match(events: readonly ChainEvent[], index: WatchIndex, covers: Covers): readonly Match[] {
+	const matches: Match[] = []
+	for (const event of events) {
+		for (const { address, direction } of sides(event)) {
+			const watches = index.get(address)
+			if (watches === undefined) continue
+			const told = new Set<string>()
+			for (const watch of watches) {
+				if (!wants(watch, event, direction) || !covers(watch, event.block.number)) continue
+				const receivers = watch.receivers.filter((receiver) => !told.has(receiver))
+				if (receivers.length === 0) continue
+				for (const receiver of receivers) told.add(receiver)
+				matches.push({ event, watch, direction, receivers })
+			}
+		}
+	}
+	return matches
+}
+
+/** The addresses of an event, each once, with the direction seen from it. */
+export function sides(event: ChainEvent): readonly { readonly address: Address; readonly direction: Direction }[] {
+	if (event.from === null) return [{ address: event.to, direction: 'in' }]
+	if (event.from === event.to) return [{ address: event.to, direction: 'self' }]
+	return [
+		{ address: event.from, direction: 'out' },
+		{ address: event.to, direction: 'in' },
+	]
+}
+
+/** Whether a watch's own rules (kinds, direction, smallest value) let an event through. */
+export function wants(watch: Watch, event: ChainEvent, direction: Direction): boolean {
+	if (watch.direction !== 'both' && watch.direction !== direction) return false
+	if (!watch.kinds.includes(event.kind)) return false
+	if (event.kind === 'deployment') return true
+	// The deployment's alert carries the endowment already.
+	const isEndowment = event.frameType === 'create' || event.frameType === 'create2'
+	if (isEndowment && watch.kinds.includes('deployment')) return false
+	return event.valueWei >= watch.minValueWei
+}

@@ -1,0 +1,27 @@
+import type { Confirmations, Finality, Head, Network } from '../model.js'
+
+/** Blocks behind the head after which a block counts as settled, where the node does not know `finalized`. */
+export const defaultSettleDepth = 64n
+
+/** The last block to be told of now: head less confirmations; never below 0. Null where the node does not know the tag. */
+export function targetOf(head: Head, confirmations: Confirmations): bigint | null {
+	if (confirmations === 'safe') return head.safe
+	if (confirmations === 'finalized') return head.finalized
+	return atLeastZero(head.latest.number - BigInt(confirmations))
+}
+
+/** The last block that has settled and can be looked at for the last time. */
+export function settleTargetOf(head: Head, network: Pick<Network, 'settle'>): bigint {
+	if (network.settle !== 'finalized') return atLeastZero(head.latest.number - BigInt(network.settle))
+	return head.finalized ?? atLeastZero(head.latest.number - defaultSettleDepth)
+}
+
+export function finalityOf(blockNumber: bigint, head: Head): Finality {
+	if (head.finalized !== null && blockNumber <= head.finalized) return 'finalized'
+	if (head.safe !== null && blockNumber <= head.safe) return 'safe'
+	return 'latest'
+}
+
+function atLeastZero(number: bigint): bigint {
+	return number < 0n ? 0n : number
+}
