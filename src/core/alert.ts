@@ -1,0 +1,79 @@
+import type { Address, Alert, AlertData, Block, ChainEvent, Finality, Hash, Network, WatchIndex } from '../model.js'
+import { formatAmount } from './amount.js'
+import { alertId } from './events.js'
+import type { Match } from './match.js'
+
+/** What an alert says besides the event itself. */
+export interface Telling {
+	readonly network: Network
+	readonly block: Block
+	readonly finality: Finality
+	readonly detectedAtMs: number
+	/** Why it comes late; null when it does not. */
+	readonly lateReason: string | null
+	/** Labels of the other side. */
+	readonly watches: WatchIndex
+	/** EIP-55 spelling of an address. */
+	readonly checksum: (address: Address) => string
+}
+
+/** Puts a match into the words of the contract; amounts and numbers become text here. */
+export function alertOf(match: Match, telling: Telling): Alert {
+	const { event, watch, direction } = match
+	const { network, block, detectedAtMs, lateReason, checksum } = telling
+	const blockMs = Number(block.timestampS) * 1000
+	const from = event.from === null ? null : checksum(event.from)
+	const to = checksum(event.to)
+	const counterpartyLabel = labelOf(direction === 'in' ? event.from : event.to, direction, telling.watches)
+	const data: AlertData = {
+		id: alertId(network.chainId, event, watch.address),
+		network: network.name,
+		chainId: network.chainId,
+		blockNumber: Number(block.number),
+		blockHash: block.hash,
+		blockTimestamp: new Date(blockMs).toISOString(),
+		txHash: event.txHash,
+		txIndex: event.txIndex,
+		traceAddress: event.traceAddress,
+		kind: event.kind,
+		frameType: event.frameType,
+		category: event.traceAddress.length === 0 ? 'external' : 'internal',
+		from,
+		to,
+		...(event.kind === 'deployment' ? { contractAddress: to } : {}),
+		valueWei: event.valueWei.toString(),
+		value: formatAmount(event.valueWei, network.decimals),
+		asset: network.symbol,
+		watch: {
+			address: checksum(watch.address),
+			label: watch.label,
+			tags: watch.tags,
+			watchlist: watch.watchlist,
+		},
+		...(counterpartyLabel === null ? {} : { counterpartyLabel }),
+		direction,
+		finality: telling.finality,
+		detectedAt: new Date(detectedAtMs).toISOString(),
+		lagSeconds: Math.max(0, Math.round((detectedAtMs - blockMs) / 1000)),
+		late: lateReason !== null,
+		...(lateReason === null ? {} : { lateReason }),
+		...(network.explorer === null ? {} : { links: linksOf(network.explorer, event, from, to, block) }),
+	}
+	return { type: `alert.${event.kind}`, data, receivers: match.receivers }
+}
+
+function labelOf(address: Address | null, direction: Match['direction'], watches: WatchIndex): string | null {
+	if (address === null || direction === 'self') return null
+	return watches.get(address)?.find((watch) => watch.label !== null)?.label ?? null
+}
+
+function linksOf(explorer: string, event: ChainEvent, from: string | null, to: string, block: Block) {
+	const blockLink = `${explorer}/block/${block.number}`
+	return {
+		// A reward belongs to no transaction, so its block is the page to read.
+		tx: event.frameType === 'reward' ? blockLink : `${explorer}/tx/${event.txHash satisfies Hash}`,
+		...(from === null ? {} : { from: `${explorer}/address/${from}` }),
+		to: `${explorer}/address/${to}`,
+		block: blockLink,
+	}
+}

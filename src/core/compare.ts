@@ -1,0 +1,89 @@
+import type { Alert, BlockRef, Hash, Span, Told } from '../model.js'
+
+/** One look at a span: what the rules say should be told, and what is there whatever the rules. */
+export interface Sight {
+	readonly span: Span
+	/** In the order of the chain; watches of one address in two watchlists give two with one id. */
+	readonly alerts: readonly Alert[]
+	/** Alert ids of all events seen, for both of their addresses, with the block each stands in. */
+	readonly present: ReadonlyMap<string, BlockRef>
+}
+
+/** What is to be said after a look. */
+export interface Difference {
+	/** Events on chain that are not told, with the turn under which they are told now. */
+	readonly news: readonly { readonly alerts: readonly Alert[]; readonly turn: number }[]
+	/** Told events that are no longer on chain; their `turn` is already the withdrawal's. */
+	readonly withdrawn: readonly Told[]
+	/** Entries to remember: new, withdrawn, or standing in another block than before. */
+	readonly told: readonly Told[]
+}
+
+/** Told entries of the span that the look did not find; where their transactions stand must be asked before `compare`. */
+export function missing(told: ReadonlyMap<string, Told>, sight: Sight): readonly Told[] {
+	return [...told.values()].filter(
+		(entry) => isLive(entry) && isWithin(entry.block.number, sight.span) && !sight.present.has(entry.id),
+	)
+}
+
+/**
+ * The one comparison behind the first look, the second look and reorganisations. A transaction that was mined again in
+ * another block keeps its ids, so it is no new alert. An event whose transaction now stands in a later block waits for
+ * that block's own look. `located` says where the transactions of the missing entries stand: null, in no block.
+ */
+export function compare(
+	told: ReadonlyMap<string, Told>,
+	sight: Sight,
+	located: ReadonlyMap<Hash, BlockRef | null>,
+): Difference {
+	const news: { alerts: Alert[]; turn: number }[] = []
+	const changed = new Map<string, Told>()
+
+	for (const [id, alerts] of byId(sight.alerts)) {
+		const first = alerts[0]
+		const block = sight.present.get(id)
+		if (first === undefined || block === undefined) continue
+		const known = told.get(id)
+		if (known !== undefined && isLive(known)) continue
+		const turn = known === undefined ? 0 : known.turn + 1
+		news.push({ alerts, turn })
+		changed.set(id, { id, block, txHash: first.data.txHash, alerts, turn })
+	}
+
+	for (const [id, block] of sight.present) {
+		const known = told.get(id)
+		if (known !== undefined && isLive(known) && known.block.hash !== block.hash) changed.set(id, { ...known, block })
+	}
+
+	const withdrawn: Told[] = []
+	for (const entry of missing(told, sight)) {
+		const block = located.get(entry.txHash) ?? null
+		if (block !== null && block.number > sight.span.to) {
+			changed.set(entry.id, { ...entry, block })
+			continue
+		}
+		const gone = { ...entry, turn: entry.turn + 1 }
+		withdrawn.push(gone)
+		changed.set(entry.id, gone)
+	}
+	return { news, withdrawn, told: [...changed.values()] }
+}
+
+/** Told and not withdrawn. */
+export function isLive(entry: Told): boolean {
+	return entry.turn % 2 === 0
+}
+
+function isWithin(number: bigint, span: Span): boolean {
+	return span.from <= number && number <= span.to
+}
+
+function byId(alerts: readonly Alert[]): ReadonlyMap<string, Alert[]> {
+	const groups = new Map<string, Alert[]>()
+	for (const alert of alerts) {
+		const group = groups.get(alert.data.id)
+		if (group === undefined) groups.set(alert.data.id, [alert])
+		else group.push(alert)
+	}
+	return groups
+}

@@ -1,0 +1,84 @@
+import type { Alert, BlockRef, Delivery, Message, MessageData, MessageType, Told } from '../model.js'
+import type { Difference } from './compare.js'
+
+export interface Posting {
+	/** Mail addresses of a receiver that gets one delivery each; null where the receiver is one. */
+	readonly recipientsOf: (receiver: string) => readonly string[] | null
+	readonly nowMs: number
+	/** Hex of a cryptographic hash of the text. */
+	readonly digest: (text: string) => string
+}
+
+/** Everything that a look has to say, news first, each alert once per receiver and recipient. */
+export function deliveriesOf(difference: Difference, posting: Posting): readonly Delivery[] {
+	const deliveries: Delivery[] = []
+	for (const { alerts, turn } of difference.news) {
+		for (const alert of alerts) {
+			deliveries.push(...fanOut(alert, alert.type, alert.data.blockHash, turn, posting))
+		}
+	}
+	for (const told of difference.withdrawn) {
+		for (const alert of told.alerts) deliveries.push(...removalsOf(alert, told, posting))
+	}
+	return deliveries
+}
+
+/**
+ * The id of a delivery: the same for the same alert, block, receiver, recipient and turn, on every run and machine. No
+ * full stop in it, as the signature's grammar wants.
+ */
+export function deliveryId(
+	parts: { alertId: string; blockHash: string; receiver: string; recipient: string | null; turn: number },
+	digest: Posting['digest'],
+): string {
+	const text = JSON.stringify([parts.alertId, parts.blockHash, parts.receiver, parts.recipient, parts.turn])
+	return `msg_${digest(text).slice(0, 32)}`
+}
+
+/** A delivery that has not been tried. */
+export function freshDelivery(
+	id: string,
+	receiver: string,
+	recipient: string | null,
+	message: Message,
+	nowMs: number,
+	answers: string | null = null,
+): Delivery {
+	return {
+		id,
+		receiver,
+		recipient,
+		message,
+		answers,
+		createdAtMs: nowMs,
+		status: 'pending',
+		attempts: 0,
+		nextAttemptAtMs: nowMs,
+		lastError: null,
+	}
+}
+
+function fanOut(
+	alert: Alert,
+	type: MessageType,
+	blockHash: BlockRef['hash'],
+	turn: number,
+	posting: Posting,
+	answered?: number,
+): Delivery[] {
+	return alert.receivers.flatMap((receiver) =>
+		(posting.recipientsOf(receiver) ?? [null]).map((recipient) => {
+			const parts = { alertId: alert.data.id, blockHash, receiver, recipient }
+			const id = deliveryId({ ...parts, turn }, posting.digest)
+			const answers = answered === undefined ? null : deliveryId({ ...parts, turn: answered }, posting.digest)
+			const data: MessageData = { ...alert.data, deliveryId: id }
+			const timestamp = new Date(posting.nowMs).toISOString()
+			return freshDelivery(id, receiver, recipient, { type, timestamp, data }, posting.nowMs, answers)
+		}),
+	)
+}
+
+/** A withdrawal goes to whom the alert went, under the block in which it was told, and answers that delivery. */
+function removalsOf(alert: Alert, told: Told, posting: Posting): Delivery[] {
+	return fanOut(alert, 'alert.removed', alert.data.blockHash, told.turn, posting, told.turn - 1)
+}

@@ -1,0 +1,97 @@
+import { alertOf } from '../core/alert.js'
+import { compare, type Difference, missing } from '../core/compare.js'
+import { type BackfillSet, isCovered, isOwed } from '../core/coverage.js'
+import { addressOfId, alertId, eventsOf } from '../core/events.js'
+import { type Covers, match, sides } from '../core/match.js'
+import { finalityOf } from '../core/target.js'
+import type {
+	Address,
+	AddressSet,
+	Alert,
+	Block,
+	BlockRef,
+	Chain,
+	Cover,
+	Hash,
+	Head,
+	Network,
+	Part,
+	Told,
+	WatchIndex,
+} from '../model.js'
+
+/** What a look must know besides the part it looks at. */
+export interface LookContext {
+	readonly network: Network
+	readonly watches: WatchIndex
+	readonly covers: ReadonlyMap<Address, Cover>
+	/** Backfills under way; their blocks are left to them. */
+	readonly backfills: readonly BackfillSet[]
+	/** The backfill this look serves; null for the looks that serve all. */
+	readonly backfill: BackfillSet | null
+	readonly head: Head
+	readonly nowMs: number
+	/** Why an event of this block comes late; null when it does not. */
+	readonly lateReason: (block: Block) => string | null
+	readonly checksum: (address: Address) => string
+}
+
+/** Looks at one part: what really happened, who is to be told, and what of that is new or gone. */
+export async function look(
+	part: Part,
+	told: ReadonlyMap<string, Told>,
+	context: LookContext,
+	chain: Chain,
+	signal: AbortSignal,
+): Promise<Difference> {
+	const covers = coversOf(context)
+	const alerts: Alert[] = []
+	const present = new Map<string, BlockRef>()
+	for (const tx of part.transactions) {
+		const events = eventsOf(tx)
+		if (events.length === 0) continue
+		for (const event of events) {
+			for (const { address } of sides(event)) {
+				present.set(alertId(context.network.chainId, event, address), event.block)
+			}
+		}
+		const block = part.blocks.get(tx.block.number)
+		if (block === undefined) continue
+		const telling = {
+			network: context.network,
+			block,
+			finality: finalityOf(block.number, context.head),
+			detectedAtMs: context.nowMs,
+			lateReason: context.lateReason(block),
+			watches: context.watches,
+			checksum: context.checksum,
+		}
+		for (const found of match(events, context.watches, covers)) alerts.push(alertOf(found, telling))
+	}
+	const sight = { span: part.span, alerts, present }
+	// A backfill reads for a few addresses only: what others were told is not in its answer, and that proves nothing.
+	const comparable = context.backfill === null ? told : withinBackfill(told, context.backfill.addresses)
+	const located = new Map<Hash, BlockRef | null>()
+	for (const { txHash } of missing(comparable, sight)) {
+		if (!located.has(txHash)) located.set(txHash, await chain.locate(txHash, signal))
+	}
+	return compare(comparable, sight, located)
+}
+
+/** Every address whose frames must be asked for: the watched ones, and those of alerts that may have to be withdrawn. */
+export function addressesOf(watches: WatchIndex, told: ReadonlyMap<string, Told>): AddressSet {
+	const extra = [...told.keys()].map(addressOfId).filter((address) => !watches.has(address))
+	return extra.length === 0 ? watches : new Set([...watches.keys(), ...extra])
+}
+
+function coversOf({ covers, backfill, backfills }: LookContext): Covers {
+	return (watch, blockNumber) => {
+		if (!isCovered(watch, covers.get(watch.address), blockNumber)) return false
+		if (backfill !== null) return backfill.addresses.has(watch.address)
+		return !isOwed(watch.address, blockNumber, backfills)
+	}
+}
+
+function withinBackfill(told: ReadonlyMap<string, Told>, addresses: AddressSet): ReadonlyMap<string, Told> {
+	return new Map([...told].filter(([id]) => addresses.has(addressOfId(id))))
+}
