@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { ConfigError, type Problem } from '../errors.js'
+import type { Watch } from '../model.js'
+import { readSettings, type Settings } from './settings.js'
+import type { Source } from './source.js'
+import { readWatchlists } from './watchlists.js'
+
+/** All that the program is told by its user: checked, complete and frozen. */
+export interface Config extends Settings {
+	readonly watches: readonly Watch[]
+	/** Absolute paths of the watchlists, in order. */
+	readonly watchlistFiles: readonly string[]
+	/** Hash of the watchlists as read. */
+	readonly revision: string
+	/** What is right, but probably not meant. */
+	readonly warnings: readonly Problem[]
+}
+
+export interface LoadOptions {
+	readonly env: NodeJS.ProcessEnv
+	/** Folder that paths in messages are relative to. Default: the process's. */
+	readonly cwd?: string
+}
+
+/** Where a configuration is looked for when none is named. */
+const places = ['tracewatch.yaml', '/etc/tracewatch/tracewatch.yaml']
+
+/**
+ * The configuration file to use: `named` if given, else ./tracewatch.yaml, else /etc/tracewatch/tracewatch.yaml.
+ *
+ * @throws ConfigError when none of them is there.
+ */
+export function findConfig(named: string | undefined, cwd: string): string {
+	if (named !== undefined) return resolve(cwd, named)
+	const found = places.map((place) => resolve(cwd, place)).find(existsSync)
+	if (found !== undefined) return found
+	const message = `there is no configuration, here or at ${places[1]}: run \`tracewatch init\` to write one, or name one with -c`
+	throw new ConfigError([{ file: 'tracewatch.yaml', line: 1, column: 1, message }])
+}
+
+/**
+ * Reads tracewatch.yaml and all its watchlists.
+ *
+ * @throws ConfigError with every problem of every file.
+ */
+export async function loadConfig(path: string, { env, cwd = process.cwd() }: LoadOptions): Promise<Config> {
+	const { settings, source, problems, watchlists: place, known } = await readSettings(resolve(cwd, path), env, cwd)
+	const read = await readWatchlists(place, known, cwd)
+	if (settings === null || source === null || read.watchlists === null)
+		throw new ConfigError([...problems, ...read.problems])
+	const { watches, files, revision } = read.watchlists
+	const warnings = unused(settings, watches, source)
+	return deepFreeze({ ...settings, watches, watchlistFiles: files, revision, warnings })
+}
+
+function unused(settings: Settings, watches: readonly Watch[], source: Source): readonly Problem[] {
+	const told = new Set(watches.flatMap(({ receivers }) => receivers))
+	const watched = new Set(watches.map(({ network }) => network))
+	return [
+		...settings.networks.flatMap(({ name }, index) =>
+			watched.has(name)
+				? []
+				: [source.problem(['networks', index, 'name'], `no watchlist names the network \`${name}\``)],
+		),
+		...settings.receivers.flatMap(({ name }, index) =>
+			told.has(name) ? [] : [source.problem(['receivers', index, 'name'], `no watch names the receiver \`${name}\``)],
+		),
+	]
+}
+
+function deepFreeze<T>(value: T): T {
+	if (value === null || typeof value !== 'object' || Object.isFrozen(value)) return value
+	for (const item of Object.values(value)) deepFreeze(item)
+	return Object.freeze(value)
+}

@@ -1,0 +1,81 @@
+import type { Problem } from '../errors.js'
+import type { Filled } from './interpolate.js'
+
+/** The settings that hold secrets, as the schema gives them. */
+interface Secretive {
+	readonly networks: readonly { readonly rpc: readonly string[] }[]
+	readonly receivers: readonly (
+		| { readonly type: 'email'; readonly smtp: string }
+		| { readonly type: 'webhook'; readonly url: string; readonly secret: string | null }
+	)[]
+}
+
+/**
+ * Every text that must not appear in a log, an error, an alert, a metric or the state: all that came in through `${NAME}`,
+ * user and password of each URL (as written and decoded), path and query of rpc and webhook URLs (whole and in parts), and
+ * signing secrets. Hosts are no secrets, nor is what the settings say openly. Longest first.
+ */
+export function secretsOf(settings: Secretive, filled: readonly Filled[]): readonly string[] {
+	const found = new Set<string>()
+	const hosts = new Set<string>()
+	const addUrl = (text: string) => {
+		const url = new URL(text)
+		hosts.add(url.host).add(url.hostname)
+		found.add(text)
+		for (const part of [url.username, url.password]) found.add(part).add(decoded(part))
+		if (url.protocol === 'smtp:' || url.protocol === 'smtps:') return
+		found
+			.add(url.pathname + url.search)
+			.add(url.search)
+			.add(url.hash)
+		// A key is one step of a path or one value of a query; short ones are words such as v3 or evm.
+		const steps = [...url.pathname.split('/'), ...url.searchParams.values()].filter((step) => step.length >= 8)
+		for (const step of steps) found.add(step).add(decoded(step))
+	}
+	for (const { rpc } of settings.networks) rpc.forEach(addUrl)
+	for (const receiver of settings.receivers) {
+		addUrl(receiver.type === 'email' ? receiver.smtp : receiver.url)
+		if (receiver.type === 'webhook' && receiver.secret !== null)
+			found.add(receiver.secret).add(receiver.secret.replace(/^whsec_/, ''))
+	}
+	for (const { values } of filled) for (const value of values) found.add(value)
+	const told = tellings(settings)
+	return [...found]
+		.filter((text) => text !== '' && text !== '/' && !hosts.has(text) && !told.has(text))
+		.sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
+}
+
+/** Takes values that came from outside out of a message, whatever the reader of a value repeated. */
+export function hideSecrets(problem: Problem, filled: readonly Filled[]): Problem {
+	let { message } = problem
+	for (const { template, values } of filled) {
+		for (const value of values.toSorted((a, b) => b.length - a.length)) {
+			message =
+				value.length < 4 ? message.replaceAll(`\`${value}\``, `\`${template}\``) : message.replaceAll(value, template)
+		}
+	}
+	return { ...problem, message }
+}
+
+/** What the settings say openly: names, mail addresses, symbols and the like. */
+function tellings(settings: Secretive): ReadonlySet<string> {
+	const told = new Set<string>()
+	const collect = (value: unknown, key: string) => {
+		if (typeof value === 'string') {
+			if (!['rpc', 'smtp', 'url', 'secret'].includes(key)) told.add(value)
+		} else if (typeof value === 'number') told.add(String(value))
+		else if (value !== null && typeof value === 'object') {
+			for (const [name, item] of Object.entries(value)) collect(item, Array.isArray(value) ? key : name)
+		}
+	}
+	collect(settings, '')
+	return told
+}
+
+function decoded(text: string): string {
+	try {
+		return decodeURIComponent(text)
+	} catch {
+		return text
+	}
+}

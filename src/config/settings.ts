@@ -1,0 +1,140 @@
+import { dirname, resolve } from 'node:path'
+import type { z } from 'zod'
+import type { Problem } from '../errors.js'
+import type { Network } from '../model.js'
+import { interpolate } from './interpolate.js'
+import { hideSecrets, secretsOf } from './secrets.js'
+import { settingsSchema } from './settingsSchema.js'
+import { check, readSource, type Source } from './source.js'
+
+export interface NetworkSettings extends Network {
+	/** In order of preference; not empty. Keys may stand in the paths. */
+	readonly rpc: readonly string[]
+	/** As node-cron takes it, seconds first. */
+	readonly schedule: string
+	readonly source: 'auto' | 'trace_filter' | 'trace_block' | 'debug_traceBlockByNumber'
+}
+
+export interface EmailSettings {
+	readonly type: 'email'
+	readonly name: string
+	/** smtp:// or smtps:// with its port; user and password URL-encoded. */
+	readonly smtp: string
+	readonly from: string
+	/** Not empty, each once. */
+	readonly to: readonly string[]
+}
+
+export interface WebhookSettings {
+	readonly type: 'webhook'
+	readonly name: string
+	readonly url: string
+	/** `whsec_…`; null: not signed. */
+	readonly secret: string | null
+}
+
+export type ReceiverSettings = EmailSettings | WebhookSettings
+
+/** Absolute paths. */
+export type WatchlistPlace = { readonly folder: string } | { readonly files: readonly string[] }
+
+/** What tracewatch.yaml says, without the watchlists. */
+export interface Settings {
+	/** Absolute path of the file. */
+	readonly path: string
+	readonly networks: readonly NetworkSettings[]
+	readonly receivers: readonly ReceiverSettings[]
+	readonly watchlists: WatchlistPlace
+	/** Absolute path. */
+	readonly stateDir: string
+	readonly http: { readonly host: string; readonly port: number } | null
+	/** Texts that must never leave the process; see secrets.ts. */
+	readonly secrets: readonly string[]
+}
+
+/** What watchlists are checked against. Null: unknown, because the settings themselves are wrong. */
+export interface Known {
+	/** Decimals and symbol by name. */
+	readonly networks: ReadonlyMap<string, { readonly decimals: number; readonly symbol: string }> | null
+	readonly receivers: readonly string[] | null
+}
+
+export interface SettingsRead {
+	/** Null when there are problems. */
+	readonly settings: Settings | null
+	readonly problems: readonly Problem[]
+	readonly source: Source | null
+	/** Where the watchlists are, as far as can be told. */
+	readonly watchlists: WatchlistPlace
+	readonly known: Known
+}
+
+/** Reads tracewatch.yaml; whatever is wrong comes back, and nothing is thrown. */
+export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: string): Promise<SettingsRead> {
+	const folder = dirname(path)
+	const unread = {
+		settings: null,
+		watchlists: { folder: resolve(folder, 'watchlists') },
+		known: { networks: null, receivers: null },
+	}
+	const source = await readSource(path, cwd)
+	if ('problems' in source) return { ...unread, source: null, problems: source.problems }
+
+	const { value, filled, problems: missing } = interpolate(source.value, env)
+	const problems = missing.map(({ path: at, message }) => source.problem(at, message))
+	const checked = check(source, settingsSchema, value)
+	const cross = [...twice(source, value, 'networks', 'network'), ...twice(source, value, 'receivers', 'receiver')]
+	// A scalar that could not be filled is told once, not also as a bad URL or number.
+	const rest =
+		'problems' in checked ? checked.problems.filter((one) => !problems.some((other) => samePlace(one, other))) : []
+	const all = [...problems, ...rest, ...cross].map((problem) => hideSecrets(problem, filled))
+	if ('problems' in checked || all.length > 0) return { ...unread, source, problems: all }
+
+	const { data } = checked
+	const settings: Settings = {
+		path,
+		networks: data.networks.map(({ chain_id, ...network }) => ({ ...network, chainId: chain_id })),
+		receivers: data.receivers,
+		watchlists: placeOf(data, folder),
+		stateDir: resolve(folder, data.state),
+		http: data.http,
+		secrets: secretsOf(data, filled),
+	}
+	return {
+		settings,
+		source,
+		problems: [],
+		watchlists: settings.watchlists,
+		known: {
+			networks: new Map(settings.networks.map(({ name, decimals, symbol }) => [name, { decimals, symbol }])),
+			receivers: settings.receivers.map(({ name }) => name),
+		},
+	}
+}
+
+function placeOf({ watchlists }: z.output<typeof settingsSchema>, folder: string): WatchlistPlace {
+	if (typeof watchlists === 'string') return { folder: resolve(folder, watchlists) }
+	return { files: watchlists.map((file) => resolve(folder, file)) }
+}
+
+function samePlace(one: Problem, other: Problem): boolean {
+	return one.line === other.line && one.column === other.column
+}
+
+/** Names that stand twice in a list of networks or receivers. */
+function twice(source: Source, value: unknown, key: string, what: string): Problem[] {
+	const entries: unknown = value !== null && typeof value === 'object' ? Reflect.get(value, key) : undefined
+	if (!Array.isArray(entries)) return []
+	const first = new Map<string, number>()
+	return entries.flatMap((entry: unknown, index) => {
+		const name: unknown = entry !== null && typeof entry === 'object' ? Reflect.get(entry, 'name') : undefined
+		if (typeof name !== 'string') return []
+		const before = first.get(name)
+		if (before === undefined) {
+			first.set(name, index)
+			return []
+		}
+		const { line } = source.locate([key, before, 'name'])
+		return [source.problem([key, index, 'name'], `the name \`${name}\` is taken by the ${what} in line ${line}`)]
+	})
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { readSchedule } from './schedule.js'
+import {
+	readChainId,
+	readConfirmations,
+	readExplorer,
+	readHttpUrl,
+	readLine,
+	readListen,
+	readMailAddress,
+	readName,
+	readSettle,
+	readSigningSecret,
+	readSmtpUrl,
+	readWhole,
+} from './values.js'
+import { list, orNull, section, text } from './words.js'
+
+/** tracewatch.yaml, one table a section. A new key is one line here; its reader checks the text and gives the value. */
+
+const network = section({
+	name: text(readName).meta({
+		description: 'Name of the network in watchlists, alerts and metrics.',
+		examples: ['ethereum'],
+	}),
+	chain_id: text(readChainId).meta({
+		type: 'integer',
+		description: 'Compared with eth_chainId; an endpoint of another chain is refused.',
+		examples: [1],
+	}),
+	rpc: list(text(readHttpUrl)).meta({
+		description: 'JSON-RPC endpoints in order of preference; http or https.',
+		examples: [[`\${ETHEREUM_RPC_URL}`]],
+	}),
+	schedule: text(readSchedule)
+		.default('*/12 * * * * *')
+		.meta({ description: 'When to poll, as node-cron takes it, seconds first. Default: every 12 seconds.' }),
+	source: z
+		.enum(['auto', 'trace_filter', 'trace_block', 'debug_traceBlockByNumber'])
+		.default('auto')
+		.meta({ description: 'Method that traces are read with. Default: auto, the best that the endpoint has.' }),
+	confirmations: text(readConfirmations)
+		.default(0)
+		.meta({
+			type: ['integer', 'string'],
+			description: 'Blocks to stay behind the head, or safe, or finalized. Default: 0.',
+		}),
+	settle: text(readSettle)
+		.default('finalized')
+		.meta({
+			type: ['integer', 'string'],
+			description:
+				'When a block is looked at a second time: after this many blocks, or once finalized. Default: finalized.',
+		}),
+	symbol: text(readLine).default('ETH').meta({ description: 'Symbol of the native coin. Default: ETH.' }),
+	decimals: text((value) => readWhole(value, 77))
+		.default(18)
+		.meta({ type: 'integer', description: 'Digits after the point of the native coin. Default: 18.' }),
+	explorer: orNull(text(readExplorer)).meta({
+		description: 'Base URL of a block explorer, for links in alerts.',
+		examples: ['https://etherscan.io'],
+	}),
+}).meta({ id: 'network', description: 'One chain and the endpoints that it is read from.' })
+
+const receiverName = text(readName).meta({
+	description: 'Name of the receiver in watchlists and metrics.',
+	examples: ['ops-mail'],
+})
+
+const email = section({
+	name: receiverName,
+	type: z.literal('email'),
+	smtp: text(readSmtpUrl).meta({
+		description: 'smtps://user:password@host:465 (TLS) or smtp://host:587 (STARTTLS).',
+		examples: [`\${SMTP_URL}`],
+	}),
+	from: text(readMailAddress).meta({ description: 'Mail address of the sender.' }),
+	to: list(text(readMailAddress)).meta({ description: 'Mail addresses; each gets a mail of its own.' }),
+}).meta({ id: 'email', description: 'Alerts by mail.' })
+
+const webhook = section({
+	name: receiverName,
+	type: z.literal('webhook'),
+	url: text(readHttpUrl).meta({
+		description: 'Where alerts are posted; http or https.',
+		examples: [`\${OPS_HOOK_URL}`],
+	}),
+	secret: orNull(text(readSigningSecret)).meta({
+		description: 'Signing secret of Standard Webhooks: whsec_ and 24 to 64 bytes in base64.',
+		examples: [`\${OPS_HOOK_SECRET}`],
+	}),
+}).meta({ id: 'webhook', description: 'Alerts by HTTP POST, signed as Standard Webhooks says.' })
+
+export const settingsSchema = section({
+	networks: z.array(network).min(1).meta({ description: 'The chains to watch.' }),
+	receivers: z
+		.array(z.discriminatedUnion('type', [email, webhook]))
+		.min(1)
+		.meta({ description: 'Where alerts go.' }),
+	watchlists: z
+		.union([text(readLine), list(text(readLine))], { error: 'must be a folder, or a list of files' })
+		.default('watchlists')
+		.meta({ description: 'A folder (its *.yaml and *.yml), or a list of files. Default: watchlists.' }),
+	state: text(readLine).default('state').meta({ description: 'Folder of the state file. Default: state.' }),
+	http: orNull(text(readListen)).meta({
+		description: 'host:port for metrics, health and status page. Default: none.',
+		examples: ['127.0.0.1:9464'],
+	}),
+}).meta({ title: 'tracewatch.yaml', description: 'Settings of tracewatch: networks, receivers and folders.' })

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises'
+import { isAbsolute, relative } from 'node:path'
+import type { z } from 'zod'
+import type { Problem } from '../errors.js'
+import { inWords } from './words.js'
+import { parseYaml, type YamlFile } from './yaml.js'
+
+/** A file that was read; problems in it are told by the path of the value that they are about. */
+export interface Source extends YamlFile {
+	readonly file: string
+	readonly bytes: Uint8Array
+	problem(path: readonly PropertyKey[], message: string, at?: 'key' | 'value'): Problem
+}
+
+/** More than this is no list that a person keeps. */
+const maxBytes = 32 * 2 ** 20
+
+/** Reads and parses one YAML file; never throws for what stands in it. */
+export async function readSource(
+	path: string,
+	cwd: string,
+): Promise<Source | { readonly problems: readonly Problem[] }> {
+	const file = shown(path, cwd)
+	const fail = (message: string) => ({ problems: [{ file, line: 1, column: 1, message }] })
+	let bytes: Uint8Array
+	try {
+		bytes = await readFile(path)
+	} catch (error) {
+		return fail(`the file cannot be read: ${reason(error)}`)
+	}
+	if (bytes.byteLength > maxBytes) return fail(`the file is larger than ${maxBytes / 2 ** 20} MiB`)
+	let text: string
+	try {
+		text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+	} catch {
+		return fail('the file is not text in UTF-8')
+	}
+	const parsed = parseYaml(text, file)
+	if ('problems' in parsed) return parsed
+	const problem: Source['problem'] = (at, message, where) => ({ file, ...parsed.locate(at, where), message })
+	return { ...parsed, file, bytes, problem }
+}
+
+/** Checks a value against its schema; all that is wrong comes back as problems of the file. */
+export function check<Schema extends z.ZodType>(
+	source: Source,
+	schema: Schema,
+	value: unknown,
+): { readonly data: z.output<Schema> } | { readonly problems: readonly Problem[] } {
+	const result = schema.safeParse(value, { error: inWords })
+	if (result.success) return { data: result.data }
+	return { problems: result.error.issues.flatMap((issue) => toProblems(source, issue)) }
+}
+
+function toProblems(source: Source, issue: z.core.$ZodIssue): Problem[] {
+	if (issue.code === 'unrecognized_keys') {
+		const messages = issue.message.split('\n')
+		return issue.keys.map((key, index) => source.problem([...issue.path, key], messages[index] ?? issue.message, 'key'))
+	}
+	const key = issue.path.findLast((step) => typeof step === 'string')
+	return [source.problem(issue.path, `${key === undefined ? 'this' : `\`${key}\``} ${issue.message}`)]
+}
+
+/** A path as messages show it: relative to the working folder when it lies below. */
+export function shown(path: string, cwd: string): string {
+	const short = relative(cwd, path)
+	return short === '' || short.startsWith('..') || isAbsolute(short) ? path : short
+}
+
+/** Why the system refused, in words. */
+export function reason(error: unknown): string {
+	const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+	const known: Readonly<Record<string, string>> = {
+		ENOENT: 'it does not exist',
+		EACCES: 'permission denied',
+		EPERM: 'permission denied',
+		EISDIR: 'it is a folder',
+		ENOTDIR: 'it is not a folder',
+	}
+	return known[code] ?? (code === '' ? String(error) : code)
+}

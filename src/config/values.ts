@@ -1,0 +1,110 @@
+/**
+ * The forms of single values. Each reads a text and throws a RangeError that goes on after the key's name. Those that may
+ * hold a secret (URLs, signing secrets) never repeat what they were given.
+ */
+
+export function readName(text: string): string {
+	if (/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u.test(text)) return text
+	throw new RangeError(`must be one word of letters, digits, dots, dashes and underscores, not \`${text}\``)
+}
+
+/** A whole number in decimal digits, 0 and `most` included. */
+export function readWhole(text: string, most = Number.MAX_SAFE_INTEGER): number {
+	if (!/^(0|[1-9]\d*)$/.test(text)) throw new RangeError(`must be a whole number such as 12, not \`${text}\``)
+	const number = Number(text)
+	if (number > most) throw new RangeError(`must be at most ${most}, not ${text}`)
+	return number
+}
+
+export function readChainId(text: string): number {
+	if (/^0x[0-9a-f]+$/i.test(text)) throw new RangeError(`must be in decimal digits: write ${BigInt(text)}`)
+	const chainId = readWhole(text)
+	if (chainId === 0) throw new RangeError('must be at least 1')
+	return chainId
+}
+
+export function readConfirmations(text: string): number | 'safe' | 'finalized' {
+	if (text === 'safe' || text === 'finalized') return text
+	if (/^\d+$/.test(text)) return readWhole(text)
+	throw new RangeError(`must be a number of blocks, safe or finalized, not \`${text}\``)
+}
+
+export function readSettle(text: string): number | 'finalized' {
+	if (text === 'finalized') return text
+	if (/^\d+$/.test(text)) return readWhole(text)
+	throw new RangeError(`must be a number of blocks, or finalized, not \`${text}\``)
+}
+
+/** One line of text without control or direction-changing characters. */
+export function readLine(text: string): string {
+	if (text.trim() === '') throw new RangeError('is empty')
+	if (/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u.test(text)) {
+		throw new RangeError('must be one line without control characters')
+	}
+	return text
+}
+
+/** `http:` or `https:` with a host. */
+export function readHttpUrl(text: string): string {
+	return parseUrl(text, ['http', 'https'], 'https://host/path').href
+}
+
+/** Base of an explorer's links, without a slash at the end. */
+export function readExplorer(text: string): string {
+	return readHttpUrl(text).replace(/\/+$/, '')
+}
+
+/** `smtp://` (STARTTLS, port 587) or `smtps://` (TLS, port 465); the result names its port. */
+export function readSmtpUrl(text: string): string {
+	const url = parseUrl(text, ['smtp', 'smtps'], 'smtps://user:password@host:465')
+	if (url.port === '') url.port = url.protocol === 'smtps:' ? '465' : '587'
+	for (const part of [url.username, url.password]) {
+		try {
+			decodeURIComponent(part)
+		} catch {
+			throw new RangeError('has a user or password with a stray %: write % as %25')
+		}
+	}
+	return url.href
+}
+
+function parseUrl(text: string, schemes: readonly string[], example: string): URL {
+	const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase()
+	const wanted = schemes.map((name) => `${name}://`).join(' or ')
+	if (scheme === undefined) throw new RangeError(`must be a URL that begins with ${wanted}, such as ${example}`)
+	if (!schemes.includes(scheme)) throw new RangeError(`must begin with ${wanted}; ${scheme}:// is not supported here`)
+	const url = URL.canParse(text) ? new URL(text) : undefined
+	if (url === undefined || url.hostname === '' || /\s/.test(text)) {
+		throw new RangeError(
+			`is not a right URL, such as ${example}; in a user or password write @ as %40, / as %2F, # as %23, % as %25`,
+		)
+	}
+	return url
+}
+
+/** `local@domain`, without a display name. */
+export function readMailAddress(text: string): string {
+	if (/^[^\s@<>"(),:;[\]\\\p{Cc}]+@[\p{L}\p{N}]([\p{L}\p{N}.-]*[\p{L}\p{N}])?$/u.test(text)) return text
+	throw new RangeError(`must be a mail address such as ops@example.org, not \`${text}\``)
+}
+
+/** `whsec_` and 24 to 64 bytes in base64 (Standard Webhooks, "Signature scheme"). */
+export function readSigningSecret(text: string): string {
+	const key = text.startsWith('whsec_') ? text.slice('whsec_'.length) : undefined
+	const bytes = key === undefined ? 0 : Buffer.from(key, 'base64').length
+	if (key === undefined || !/^[A-Za-z0-9+/]+={0,2}$/.test(key) || bytes < 24 || bytes > 64) {
+		throw new RangeError(
+			'must be `whsec_` and 24 to 64 bytes in base64; make one with: echo "whsec_$(openssl rand -base64 32)"',
+		)
+	}
+	return text
+}
+
+/** `host:port`; an IPv6 host stands in brackets. */
+export function readListen(text: string): { readonly host: string; readonly port: number } {
+	const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/.exec(text)
+	if (match === null) throw new RangeError(`must be host:port, such as 127.0.0.1:9464, not \`${text}\``)
+	const port = Number(match[3])
+	if (port > 65535) throw new RangeError(`must have a port of at most 65535, not ${port}`)
+	return { host: match[1] ?? match[2] ?? '', port }
+}
