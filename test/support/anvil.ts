@@ -1,0 +1,115 @@
+/** An Anvil for a test, with a JSON-RPC caller that shares no code with the product's. */
+
+import { startAnvil } from '../../src/devnode/anvil.js'
+import { type Devnode, type DevnodeOptions, startDevnode } from '../../src/devnode/devnode.js'
+import type { Address, Hash } from '../../src/model.js'
+
+/** Wei per coin. */
+export const ether = 10n ** 18n
+
+export interface Tx {
+	readonly from: Address
+	/** Absent: a deployment. */
+	readonly to?: Address
+	readonly valueWei?: bigint
+	readonly data?: string
+	/** Given: nothing is estimated, so a transaction that will fail is taken too. */
+	readonly gas?: bigint
+}
+
+export interface Receipt {
+	readonly transactionHash: Hash
+	readonly blockNumber: string
+	readonly blockHash: Hash
+	readonly transactionIndex: string
+	readonly from: Address
+	readonly to: Address | null
+	readonly contractAddress: Address | null
+	readonly status: '0x0' | '0x1'
+	readonly gasUsed: string
+	readonly effectiveGasPrice: string
+}
+
+/** What a test does to a chain; each method is one or two plain requests. */
+export interface Hand {
+	/** Throws with the node's code and words when it answers an error. */
+	rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>
+	send(tx: Tx): Promise<Hash>
+	/** Mines this many blocks; resolves to the new head's number. */
+	mine(blocks?: number): Promise<bigint>
+	automine(on: boolean): Promise<void>
+	receipt(txHash: Hash): Promise<Receipt>
+	head(): Promise<bigint>
+	balanceWei(address: Address, block: bigint): Promise<bigint>
+	code(address: Address, block: bigint): Promise<string>
+	accounts(): Promise<readonly Address[]>
+}
+
+export interface TestAnvil extends Hand {
+	readonly url: string
+	stop(): Promise<void>
+}
+
+export interface TestDevnode extends Hand {
+	readonly node: Devnode
+	readonly url: string
+	stop(): Promise<void>
+}
+
+export async function startTestAnvil(args: readonly string[] = []): Promise<TestAnvil> {
+	const { url, stop } = await startAnvil({ args })
+	return { ...handOn(url), url, stop }
+}
+
+/** A devnode; the hand reaches past its door to Anvil itself. */
+export async function startTestDevnode(options: DevnodeOptions = {}): Promise<TestDevnode> {
+	const node = await startDevnode(options)
+	return { ...handOn(node.anvilUrl), node, url: node.url, stop: node.stop }
+}
+
+export function handOn(url: string): Hand {
+	let id = 0
+	const rpc = async <T>(method: string, params: readonly unknown[] = []): Promise<T> => {
+		id += 1
+		const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
+		const headers = { 'content-type': 'application/json' }
+		const answer = (await (await fetch(url, { method: 'POST', headers, body })).json()) as {
+			result: T
+			error?: { code: number; message: string }
+		}
+		if (answer.error) throw new Error(`${method}: ${answer.error.code} ${answer.error.message}`)
+		return answer.result
+	}
+	const head = async () => BigInt(await rpc<string>('eth_blockNumber'))
+	return {
+		rpc,
+		head,
+		send: ({ from, to, valueWei = 0n, data, gas }) =>
+			rpc<Hash>('eth_sendTransaction', [
+				{
+					from,
+					...(to && { to }),
+					value: hex(valueWei),
+					...(data && { data }),
+					...(gas !== undefined && { gas: hex(gas) }),
+				},
+			]),
+		async mine(blocks = 1) {
+			await rpc('anvil_mine', [hex(BigInt(blocks))])
+			return head()
+		},
+		automine: (on) => rpc('evm_setAutomine', [on]),
+		async receipt(txHash) {
+			const receipt = await rpc<Receipt | null>('eth_getTransactionReceipt', [txHash])
+			if (receipt === null) throw new Error(`${txHash} is in no block`)
+			return receipt
+		},
+		balanceWei: async (address, block) => BigInt(await rpc<string>('eth_getBalance', [address, hex(block)])),
+		code: (address, block) => rpc<string>('eth_getCode', [address, hex(block)]),
+		accounts: () => rpc<Address[]>('eth_accounts'),
+	}
+}
+
+export function hex(number: bigint): string {
+	return `0x${number.toString(16)}`
+}
