@@ -1,0 +1,31 @@
+/** How many blocks one request may span at an endpoint: learnt from its refusals, grown slowly by its answers. */
+export interface Pace {
+	readonly blocks: number
+	/** What the node itself named as its limit, in blocks. */
+	readonly limit: number | null
+	/** Full spans answered since the last change; below zero after a refusal, to grow later. */
+	readonly streak: number
+}
+
+const STREAK_TO_GROW = 4
+const STREAK_AFTER_REFUSAL = -12
+
+export function startPace(blocks: number): Pace {
+	return { blocks, limit: null, streak: 0 }
+}
+
+/** After an answer to a request for `asked` blocks; `most` is where growth ends. */
+export function afterAnswer(pace: Pace, asked: number, most: number): Pace {
+	if (asked < pace.blocks) return pace
+	const streak = pace.streak + 1
+	if (streak < STREAK_TO_GROW) return { ...pace, streak }
+	const blocks = Math.min(Math.ceil(pace.blocks * 1.5), pace.limit ?? most, most)
+	return { ...pace, blocks: Math.max(blocks, 1), streak: 0 }
+}
+
+/** After a refusal of `asked` blocks as too many, with the number that the node named, if it did. Always asks for less. */
+export function afterRefusal(pace: Pace, asked: number, limit: number | undefined): Pace {
+	const half = Math.max(1, Math.floor(asked / 2))
+	const named = limit !== undefined && limit >= 1 && limit < asked ? Math.floor(limit) : null
+	return { blocks: named ?? half, limit: named ?? pace.limit, streak: STREAK_AFTER_REFUSAL }
+}

@@ -1,0 +1,128 @@
+import { RpcError } from '../errors.js'
+import type { Address, Block, BlockRef, Hash, Hex } from '../model.js'
+
+/**
+ * Words of the wire, checked by hand: a schema library would cost more than the rest of the decoding. Readers of one
+ * value return null for what they cannot read; readers of a whole answer throw `malformed`.
+ *
+ * Quantities come as 0x-hex, decimal text or JSON numbers, addresses in any case (dialects: section 5).
+ */
+
+/** Which answer is being read: for errors, and for kinds of frames that nobody has told us of. */
+export interface Reading {
+	readonly endpoint: string
+	readonly method: string
+	/** Called for a trace or call type that this program does not know. */
+	readonly onUnknown?: (type: string) => void
+}
+
+export type Json = { readonly [key: string]: unknown }
+
+export function malformed(reading: Reading, what: string): RpcError {
+	const { endpoint, method } = reading
+	return new RpcError(`${endpoint} gave an answer to ${method} that cannot be believed: ${what}`, {
+		kind: 'malformed',
+		endpoint,
+		method,
+	})
+}
+
+/** The chain moved under the reading, or the node is not done with the block: asking again is the remedy. */
+export function unsettled(reading: Reading, what: string): RpcError {
+	const { endpoint, method } = reading
+	return new RpcError(`${endpoint} answered ${method} while the chain was moving: ${what}`, {
+		kind: 'unsettled',
+		endpoint,
+		method,
+	})
+}
+
+export function isObject(value: unknown): value is Json {
+	return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const HEX = /^0x[0-9a-f]*$/i
+const DECIMAL = /^[0-9]+$/
+const ADDRESS = /^0x[0-9a-f]{40}$/
+const HASH = /^0x[0-9a-f]{64}$/
+
+export function quantity(value: unknown): bigint | null {
+	if (typeof value === 'string') {
+		if (HEX.test(value)) return value.length === 2 ? 0n : BigInt(value)
+		return DECIMAL.test(value) ? BigInt(value) : null
+	}
+	return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : null
+}
+
+export function smallNumber(value: unknown): number | null {
+	if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : null
+	const big = quantity(value)
+	return big !== null && big <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(big) : null
+}
+
+export function address(value: unknown): Address | null {
+	if (typeof value !== 'string' || value.length !== 42) return null
+	const lower = value.toLowerCase()
+	return ADDRESS.test(lower) ? (lower as Address) : null
+}
+
+export function hash(value: unknown): Hash | null {
+	if (typeof value !== 'string' || value.length !== 66) return null
+	const lower = value.toLowerCase()
+	return HASH.test(lower) ? (lower as Hash) : null
+}
+
+/** 0x-hex without leading zeros, the one form that every node takes. */
+export function hexOf(number: bigint): Hex {
+	return `0x${number.toString(16)}`
+}
+
+/** Reads the answer to `eth_getBlockByNumber(…, false)`; null where the node has no such block. */
+export function readBlock(raw: unknown, reading: Reading): Block | null {
+	if (raw === null) return null
+	if (!isObject(raw)) throw malformed(reading, 'a block is not an object')
+	const number = quantity(raw.number)
+	const blockHash = hash(raw.hash)
+	const parentHash = hash(raw.parentHash)
+	const timestampS = quantity(raw.timestamp)
+	if (number === null || blockHash === null || parentHash === null || timestampS === null) {
+		throw malformed(reading, 'a block lacks its number, hash, parent hash or timestamp')
+	}
+	return { number, hash: blockHash, parentHash, timestampS, txHashes: readTxHashes(raw.transactions, reading) }
+}
+
+function readTxHashes(raw: unknown, reading: Reading): readonly Hash[] {
+	if (!Array.isArray(raw)) throw malformed(reading, 'a block has no list of transactions')
+	return raw.map((entry: unknown) => {
+		// Some nodes give whole transactions although hashes were asked for.
+		const txHash = hash(isObject(entry) ? entry.hash : entry)
+		if (txHash === null) throw malformed(reading, 'a block lists a transaction without a hash')
+		return txHash
+	})
+}
+
+/** Reads a block that was asked for by number; null where the node has none. */
+export function readBlockAt(raw: unknown, number: bigint, reading: Reading): Block | null {
+	const block = readBlock(raw, reading)
+	if (block !== null && block.number !== number) {
+		throw malformed(reading, `block ${block.number} came where ${number} was asked for`)
+	}
+	return block
+}
+
+export interface Receipt {
+	readonly block: BlockRef
+	/** Null before Byzantium, where a receipt carries a state root instead. */
+	readonly succeeded: boolean | null
+}
+
+/** Reads the answer to `eth_getTransactionReceipt`; null where the transaction is in no block. */
+export function readReceipt(raw: unknown, reading: Reading): Receipt | null {
+	if (raw === null) return null
+	if (!isObject(raw)) throw malformed(reading, 'a receipt is not an object')
+	const number = quantity(raw.blockNumber)
+	const blockHash = hash(raw.blockHash)
+	if (number === null || blockHash === null) throw malformed(reading, 'a receipt lacks its block')
+	const status = quantity(raw.status)
+	return { block: { number, hash: blockHash }, succeeded: status === null ? null : status !== 0n }
+}

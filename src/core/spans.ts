@@ -1,0 +1,35 @@
+import type { Span } from '../model.js'
+
+/** How many blocks a span holds; both ends count. */
+export function lengthOf(span: Span): bigint {
+	return span.to - span.from + 1n
+}
+
+/** The first `blocks` blocks of a span, or all of it when it is shorter. `blocks` is at least 1. */
+export function firstOf(span: Span, blocks: number): Span {
+	const to = span.from + BigInt(Math.max(1, Math.floor(blocks))) - 1n
+	return to < span.to ? { from: span.from, to } : span
+}
+
+/** What is left of a span after its first blocks up to and with `done`; null when nothing is. */
+export function restOf(span: Span, done: bigint): Span | null {
+	const from = done + 1n
+	if (from > span.to) return null
+	return from > span.from ? { from, to: span.to } : span
+}
+
+/** Cuts a span into pieces of at most `blocks` blocks, in order: every block stands in exactly one of them. */
+export function cut(span: Span, blocks: number): readonly Span[] {
+	const pieces: Span[] = []
+	for (let rest: Span | null = span; rest !== null; ) {
+		const piece: Span = firstOf(rest, blocks)
+		pieces.push(piece)
+		rest = restOf(rest, piece.to)
+	}
+	return pieces
+}
+
+/** The block numbers of a span, in order. */
+export function* numbersOf(span: Span): Generator<bigint> {
+	for (let number = span.from; number <= span.to; number++) yield number
+}
