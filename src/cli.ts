@@ -1,0 +1,114 @@
+#!/usr/bin/env node
+// The door: arguments in, words and an exit code out. The only file with the console and process.exit.
+import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { type Command, type ExitCode, exitCodes, type Io } from './commands/command.js'
+import { ConfigError, PlainError, RpcError, StateError, UsageError } from './errors.js'
+
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+	run: async () => (await import('./commands/run.js')).run,
+	once: async () => (await import('./commands/once.js')).once,
+	check: async () => (await import('./commands/check.js')).check,
+	status: async () => (await import('./commands/status.js')).status,
+	'test-send': async () => (await import('./commands/testSend.js')).testSend,
+	init: async () => (await import('./commands/init.js')).init,
+	devnode: async () => (await import('./commands/devnode.js')).devnode,
+	demo: async () => (await import('./commands/demo.js')).demo,
+	schema: async () => (await import('./commands/schema.js')).schema,
+}
+
+async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
+	const [name, ...rest] = argv
+	if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+		io.out(await overview())
+		return name === undefined ? exitCodes.usage : exitCodes.done
+	}
+	if (name === '--version' || name === '-V') {
+		io.out(version())
+		return exitCodes.done
+	}
+	const load = Object.hasOwn(commands, name) ? commands[name] : undefined
+	if (load === undefined) throw new UsageError(`there is no command \`${name}\`; \`tracewatch --help\` lists them`)
+	const command = await load()
+	const { values, positionals } = parse(command, rest)
+	if (values['help'] === true) {
+		io.out(command.help)
+		return exitCodes.done
+	}
+	const [least, most] = command.positionals
+	if (positionals.length < least) throw new UsageError(`\`${name}\` needs more: see \`tracewatch ${name} --help\``)
+	if (positionals.length > most) throw new UsageError(`\`${name}\` does not take \`${positionals[most]}\``)
+	return await command.run({ values, positionals }, io)
+}
+
+function parse(command: Command, args: string[]) {
+	try {
+		const options = { ...command.options, help: { type: 'boolean', short: 'h' } } as const
+		return parseArgs({ args, options, allowPositionals: true, strict: true })
+	} catch (error) {
+		throw new UsageError(`${error instanceof Error ? error.message : error}; see \`tracewatch ${command.name} --help\``)
+	}
+}
+
+async function overview(): Promise<string> {
+	const all = await Promise.all(Object.values(commands).map((load) => load()))
+	const lines = all.map(({ name, summary }) => `  ${name.padEnd(12)} ${summary}`)
+	return [
+		'tracewatch tells you when a watched address sends or receives coins or deploys a contract.',
+		'',
+		'Usage: tracewatch <command> [-c tracewatch.yaml] [options]',
+		'',
+		...lines,
+		'',
+		'`tracewatch <command> --help` says more. Exit codes: 0 done, 1 failed, 2 wrong usage, 75 try again later,',
+		'78 the configuration is wrong.',
+	].join('\n')
+}
+
+function version(): string {
+	const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+	return String(manifest.version)
+}
+
+/** What an error means to the user: its words, and how the program ends. Only a fault of ours shows a stack. */
+function describe(error: unknown): { text: string; code: ExitCode } {
+	if (error instanceof ConfigError) return { text: error.message, code: exitCodes.config }
+	if (error instanceof UsageError) return { text: error.message, code: exitCodes.usage }
+	if (error instanceof RpcError) return { text: error.message, code: exitCodes.tryAgain }
+	if (error instanceof StateError || error instanceof PlainError) return { text: error.message, code: exitCodes.failed }
+	if (error instanceof Error)
+		return { text: `this is a fault of tracewatch itself: ${error.stack}`, code: exitCodes.failed }
+	return { text: String(error), code: exitCodes.failed }
+}
+
+const stop = new AbortController()
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+	process.on(signal, () => {
+		if (stop.signal.aborted) process.exit(exitCodes.failed)
+		if (process.stderr.isTTY) console.error('stopping; once more forces it')
+		stop.abort()
+	})
+}
+// Output that nobody reads any more (`| head`) is no failure.
+for (const stream of [process.stdout, process.stderr]) {
+	stream.on('error', (error: NodeJS.ErrnoException) => {
+		if (error.code !== 'EPIPE') throw error
+	})
+}
+
+try {
+	process.exitCode = await main(process.argv.slice(2), {
+		out: (line) => console.log(line),
+		err: (line) => console.error(line),
+		env: process.env,
+		cwd: process.cwd(),
+		isTty: process.stdout.isTTY === true,
+		signal: stop.signal,
+	})
+} catch (error) {
+	const { text, code } = describe(error)
+	console.error(text)
+	process.exitCode = code
+}
+// A handle left open must not keep a finished program alive.
+setTimeout(() => process.exit(), 1_000).unref()

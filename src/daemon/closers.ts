@@ -1,0 +1,35 @@
+/**
+ * Whatever opens a thing leaves its closer here; closing walks them backwards, goes on after a failure, and throws the
+ * first one at the end. Closing twice is the same as once.
+ */
+export interface Closers {
+	add(close: () => void | Promise<void>): void
+	close(): Promise<void>
+}
+
+export function createClosers(): Closers {
+	const stack: (() => void | Promise<void>)[] = []
+	let closed: Promise<void> | null = null
+
+	async function closeAll(): Promise<void> {
+		const failures: unknown[] = []
+		for (let close = stack.pop(); close !== undefined; close = stack.pop()) {
+			try {
+				await close()
+			} catch (error) {
+				failures.push(error)
+			}
+		}
+		if (failures.length > 0) throw failures[0]
+	}
+
+	return {
+		add(close) {
+			stack.push(close)
+		},
+		close() {
+			closed ??= closeAll()
+			return closed
+		},
+	}
+}

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest'
+import { compare, missing, type Sight } from '../../src/core/compare.js'
+import { deliveriesOf } from '../../src/core/deliveries.js'
+import type { Alert, BlockRef, Told } from '../../src/model.js'
+import { alert, blockRef, digest, hash } from './build.js'
+
+const toldOf = (id: string, block: BlockRef, turn = 0): Told => ({
+	id,
+	block,
+	txHash: hash(0xabc),
+	alerts: [alert(id)],
+	turn,
+})
+const book = (...entries: readonly Told[]) => new Map(entries.map((entry) => [entry.id, entry]))
+const sight = (from: number, to: number, alerts: readonly Alert[], present: Record<string, BlockRef>): Sight => ({
+	span: { from: BigInt(from), to: BigInt(to) },
+	alerts,
+	present: new Map(Object.entries(present)),
+})
+
+describe('compare', () => {
+	test('an event that nobody was told of is news', () => {
+		const { news, told, withdrawn } = compare(book(), sight(10, 10, [alert('x')], { x: blockRef(10) }), new Map())
+		expect(news.map(({ turn }) => turn)).toEqual([0])
+		expect(told.map(({ id, turn }) => [id, turn])).toEqual([['x', 0]])
+		expect(withdrawn).toEqual([])
+	})
+
+	test('behavior: what was told and still stands says nothing', () => {
+		const known = book(toldOf('x', blockRef(10)))
+		expect(compare(known, sight(10, 10, [alert('x')], { x: blockRef(10) }), new Map())).toEqual({
+			news: [],
+			withdrawn: [],
+			told: [],
+		})
+	})
+
+	test('behavior: what left the chain is withdrawn, once', () => {
+		const known = book(toldOf('x', blockRef(10)))
+		const gone = compare(known, sight(9, 12, [], {}), new Map([[hash(0xabc), null]]))
+		expect(gone.withdrawn.map(({ id, turn }) => [id, turn])).toEqual([['x', 1]])
+		const after = book(...gone.told)
+		expect(missing(after, sight(9, 12, [], {}))).toEqual([])
+		expect(compare(after, sight(9, 12, [], {}), new Map()).withdrawn).toEqual([])
+	})
+
+	test('behavior: a transaction mined again in another block of the span is no news', () => {
+		const known = book(toldOf('x', blockRef(10)))
+		const difference = compare(known, sight(9, 12, [alert('x')], { x: blockRef(11, 1) }), new Map())
+		expect([difference.news, difference.withdrawn]).toEqual([[], []])
+		expect(difference.told.map(({ block }) => block)).toEqual([blockRef(11, 1)])
+	})
+
+	test('behavior: a transaction that moved to a later block waits for that block', () => {
+		const known = book(toldOf('x', blockRef(10)))
+		const moved = compare(known, sight(9, 12, [], {}), new Map([[hash(0xabc), blockRef(15)]]))
+		expect(moved.withdrawn).toEqual([])
+		expect(moved.told.map(({ block }) => block)).toEqual([blockRef(15)])
+	})
+
+	test('behavior: a transaction that stands in the span but no longer does this is withdrawn', () => {
+		const known = book(toldOf('x', blockRef(10)))
+		const difference = compare(known, sight(9, 12, [], {}), new Map([[hash(0xabc), blockRef(11)]]))
+		expect(difference.withdrawn).toHaveLength(1)
+	})
+
+	test('behavior: what comes back after a withdrawal is told again', () => {
+		const known = book(toldOf('x', blockRef(10), 1))
+		const difference = compare(known, sight(11, 11, [alert('x')], { x: blockRef(11) }), new Map())
+		expect(difference.news.map(({ turn }) => turn)).toEqual([2])
+	})
+
+	test('behavior: an event that the rules no longer want, but that is there, is not withdrawn', () => {
+		const known = book(toldOf('x', blockRef(10)))
+		expect(compare(known, sight(10, 10, [], { x: blockRef(10) }), new Map()).withdrawn).toEqual([])
+	})
+
+	test('behavior: entries outside the span are left alone', () => {
+		const known = book(toldOf('x', blockRef(8)), toldOf('y', blockRef(13)))
+		expect(missing(known, sight(9, 12, [], {}))).toEqual([])
+	})
+})
+
+describe('deliveriesOf', () => {
+	const posting = { recipientsOf: (name: string) => (name === 'mail' ? ['a@x', 'b@x'] : null), nowMs: 5, digest }
+	const difference = (alerts: readonly Alert[]) => ({ news: [{ alerts, turn: 0 }], withdrawn: [], told: [] })
+
+	test('one row per receiver, and per recipient of a mail', () => {
+		const rows = deliveriesOf(difference([alert('x', {}, ['mail', 'hook'])]), posting)
+		expect(rows.map(({ receiver, recipient }) => [receiver, recipient])).toEqual([
+			['mail', 'a@x'],
+			['mail', 'b@x'],
+			['hook', null],
+		])
+		expect(new Set(rows.map(({ id }) => id)).size).toBe(3)
+		for (const row of rows) {
+			expect(row.id).toMatch(/^msg_[0-9a-f]{32}$/)
+			expect(row.message.data.deliveryId).toBe(row.id)
+		}
+	})
+
+	test('behavior: the same alert gives the same ids at any time', () => {
+		const ids = (nowMs: number) => deliveriesOf(difference([alert('x')]), { ...posting, nowMs }).map(({ id }) => id)
+		expect(ids(1)).toEqual(ids(2))
+	})
+
+	test('behavior: a removal answers the delivery that it takes back, under an id of its own', () => {
+		const [first] = deliveriesOf(difference([alert('x', {}, ['hook'])]), posting)
+		const told = { ...toldOf('x', blockRef(10), 1), alerts: [alert('x', {}, ['hook'])] }
+		const [removal] = deliveriesOf({ news: [], withdrawn: [told], told: [] }, posting)
+		expect(removal?.message.type).toBe('alert.removed')
+		expect(removal?.answers).toBe(first?.id)
+		expect(removal?.id).not.toBe(first?.id)
+	})
+})
