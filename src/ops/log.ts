@@ -1,0 +1,128 @@
+import { fstatSync } from 'node:fs'
+import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
+import { prettyFactory } from 'pino-pretty'
+import type { Log } from '../model.js'
+import { plainFacts } from './facts.js'
+import type { Scrubber } from './scrub.js'
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+export interface LogOptions {
+	/** Lines below are not written. Default: `info`. */
+	readonly level?: LogLevel
+	/** Takes the secrets out of each line, whoever wrote it. */
+	readonly scrubber: Pick<Scrubber, 'clean'>
+	/** A file descriptor, or anything with `write`. Default: 1, standard output. */
+	readonly destination?: number | DestinationStream
+	/** For the eyes of a person instead of one JSON object a line. */
+	readonly pretty: boolean
+	/** Whether the journal reads the lines: each then begins with its priority (`<4>`), as sd-daemon(3) has it. */
+	readonly journal: boolean
+}
+
+/** The journal cuts a line in two after 48 KiB; nothing that long was ever read by anyone. */
+const longestLine = 16_384
+
+/** One JSON line an event, written at once: the last line before a crash is the one that matters. */
+export function createLog({ level = 'info', scrubber, destination = 1, pretty, journal }: LogOptions): Log {
+	// The form alone, not the package's stream: nothing is buffered, and no worker outlives the program.
+	const form = pretty ? prettyFactory({ singleLine: true }) : null
+	const finish = (line: string) => {
+		const safe = readable(clean(line, scrubber))
+		if (form !== null) return form(withoutControls(safe))
+		return journal ? `${priority(safe)}${safe}` : safe
+	}
+	return narrow(
+		pino(
+			{
+				level,
+				base: null,
+				timestamp: stdTimeFunctions.isoTime,
+				formatters: { level: (label) => ({ level: label }), log: plainFacts },
+				// The formatter has made plain data of every error already.
+				serializers: { err: (error) => error },
+				hooks: { streamWrite: finish },
+			},
+			typeof destination === 'number' ? pino.destination({ fd: destination, sync: true }) : destination,
+		),
+	)
+}
+
+/** Whether what is written to this file descriptor goes to the journal; systemd names that stream in the environment. */
+export function isJournal(fd: number, env: NodeJS.ProcessEnv): boolean {
+	const { JOURNAL_STREAM: stream } = env
+	if (stream === undefined) return false
+	try {
+		const { dev, ino } = fstatSync(fd, { bigint: true })
+		return stream === `${dev}:${ino}`
+	} catch {
+		return false
+	}
+}
+
+/** What `setLogger` of node-cron takes: its own logger writes colours to the console. */
+export function cronLogger(log: Log) {
+	const facts = (error: Error | undefined) => (error === undefined ? {} : { err: error })
+	return {
+		info: (message: string) => log.debug({}, message),
+		warn: (message: string) => log.warn({}, message),
+		error: (message: string | Error, err?: Error) =>
+			message instanceof Error ? log.error(facts(message), message.message) : log.error(facts(err), message),
+		debug: (message: string | Error, err?: Error) =>
+			message instanceof Error ? log.debug(facts(message), message.message) : log.debug(facts(err), message),
+	}
+}
+
+/** Only what the rooms use, so that nothing comes to depend on the library. */
+function narrow(logger: Logger): Log {
+	return {
+		debug: (facts, message) => logger.debug(facts, message),
+		info: (facts, message) => logger.info(facts, message),
+		warn: (facts, message) => logger.warn(facts, message),
+		error: (facts, message) => logger.error(facts, message),
+		child: (facts) => narrow(logger.child(plainFacts(facts))),
+	}
+}
+
+/** The line without secrets, still one JSON object, and of a bearable length. */
+function clean(line: string, { clean }: Pick<Scrubber, 'clean'>): string {
+	const cleaned = clean(line)
+	const whole =
+		cleaned === line || isJson(cleaned) ? cleaned : `${JSON.stringify(cleanValue(JSON.parse(line), clean))}\n`
+	if (whole.length <= longestLine) return whole
+	const { level, time, msg } = JSON.parse(whole)
+	return `${JSON.stringify({ level, time, msg: String(msg).slice(0, 1000), cutFromCharacters: whole.length })}\n`
+}
+
+/** For a secret that looks like a part of JSON (digits, a quote): value by value it cannot break the line. */
+function cleanValue(value: unknown, clean: (text: string) => string): unknown {
+	if (Array.isArray(value)) return value.map((item) => cleanValue(item, clean))
+	if (typeof value === 'object' && value !== null)
+		return Object.fromEntries(Object.entries(value).map(([name, item]) => [clean(name), cleanValue(item, clean)]))
+	if (typeof value === 'string') return clean(value)
+	return clean(String(value)) === String(value) ? value : clean(String(value))
+}
+
+function isJson(line: string): boolean {
+	try {
+		JSON.parse(line)
+		return true
+	} catch {
+		return false
+	}
+}
+
+/** Without the characters that JSON lets through and a terminal obeys: DEL and C1 controls, direction marks, separators. */
+function readable(line: string): string {
+	return line.replace(/[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, '')
+}
+
+/** JSON keeps controls escaped, but what is printed for a person does not: a label could paint or clear the screen. */
+function withoutControls(line: string): string {
+	return line.replace(/(\\\\)|\\u00[01][0-9a-f]|\\[bfr]/gi, '$1')
+}
+
+function priority(line: string): string {
+	const label = /^\{"level":"(\w+)"/.exec(line)?.[1]
+	return label === 'error' ? '<3>' : label === 'warn' ? '<4>' : label === 'debug' ? '<7>' : '<6>'
+}
