@@ -1,0 +1,166 @@
+/** Every way in which the state changes, without a disk: each takes a draft of it and says what came of it. */
+
+import { StateError } from '../errors.js'
+import type { Backfill, Commit, Delivery, Enrolment, Resolution } from '../model.js'
+import type { CoverageDoc, CoverageRecord, Definition, NetworkRecord, StateDoc, Total } from './document.js'
+import { remaining } from './document.js'
+
+/**
+ * A copy that a batch of changes may write to; the maps that it was made of stay as they are. A change that throws does
+ * so before it has written anything.
+ */
+export interface Draft {
+	readonly networks: Map<string, NetworkRecord>
+	readonly deliveries: Map<string, Delivery>
+	readonly totals: Map<string, Total>
+	changed: boolean
+}
+
+export function draftOf(doc: StateDoc): Draft {
+	return {
+		networks: new Map(doc.networks),
+		deliveries: new Map(doc.deliveries),
+		totals: new Map(doc.totals),
+		changed: false,
+	}
+}
+
+/** Resolves to how many deliveries were added. */
+export function applyCommit(draft: Draft, change: Commit, coverage: CoverageDoc, nowMs: number): number {
+	const before = draft.networks.get(change.network) ?? newRecord(change)
+	if (before.chainId !== change.chainId) {
+		throw new StateError(
+			'mismatch',
+			`the state of network '${change.network}' is of chain ${before.chainId}, but it now says chain ${change.chainId}: ` +
+				'give the other chain a network name of its own, or a state folder of its own',
+		)
+	}
+	const checkpoint = change.checkpoint ?? before.checkpoint
+	const wished = change.settled ?? before.settled
+	// A chain that was cut back below what had settled takes that along.
+	const settled = wished.number > checkpoint.number ? checkpoint : wished
+	draft.networks.set(change.network, {
+		chainId: before.chainId,
+		checkpoint,
+		settled,
+		told: toldAfter(before, change, settled.number),
+		progress: progressAfter(before, change, coverage.get(change.network)),
+		updatedAtMs: change.checkpoint ? nowMs : before.updatedAtMs,
+	})
+	draft.changed = true
+	return applyPost(draft, change.deliveries ?? [])
+}
+
+function newRecord(change: Commit): NetworkRecord {
+	if (!change.checkpoint) throw noCheckpoint(change.network)
+	const { chainId, checkpoint } = change
+	return { chainId, checkpoint, settled: checkpoint, told: new Map(), progress: new Map(), updatedAtMs: 0 }
+}
+
+function noCheckpoint(network: string): StateError {
+	return new StateError('mismatch', `network '${network}' has no checkpoint yet, and the first step must bring one`)
+}
+
+function toldAfter(before: NetworkRecord, change: Commit, settled: bigint): NetworkRecord['told'] {
+	if (!change.told?.length && settled === before.settled.number) return before.told
+	const told = new Map(before.told)
+	for (const entry of change.told ?? []) told.set(entry.id, entry)
+	for (const [id, entry] of told) if (entry.block.number <= settled) told.delete(id)
+	return told
+}
+
+function progressAfter(
+	before: NetworkRecord,
+	{ backfill }: Commit,
+	coverage: CoverageRecord | undefined,
+): NetworkRecord['progress'] {
+	const known = new Set(coverage?.backfills.map(({ token }) => token))
+	// A backfill that is gone from the coverage needs no progress any more.
+	const progress = new Map([...before.progress].filter(([token]) => known.has(token)))
+	const token = backfill && coverage?.backfills.find(({ id }) => id === backfill.id)?.token
+	if (backfill && token !== undefined) {
+		const next = backfill.scannedTo + 1n
+		const seen = progress.get(token)
+		progress.set(token, seen !== undefined && seen > next ? seen : next)
+	}
+	return progress
+}
+
+/** Resolves to how many were added: an id already there is not added again. */
+export function applyPost(draft: Draft, deliveries: readonly Delivery[]): number {
+	let added = 0
+	for (const delivery of deliveries) {
+		if (draft.deliveries.has(delivery.id)) continue
+		draft.deliveries.set(delivery.id, delivery)
+		added++
+	}
+	if (added > 0) draft.changed = true
+	return added
+}
+
+/** A delivery that was dropped meanwhile is passed over. */
+export function applyResolutions(draft: Draft, resolutions: readonly Resolution[], nowMs: number): void {
+	for (const resolution of resolutions) {
+		const delivery = draft.deliveries.get(resolution.id)
+		if (!delivery) continue
+		draft.changed = true
+		if (resolution.result === 'delivered') {
+			draft.deliveries.delete(delivery.id)
+			const total = draft.totals.get(delivery.receiver)
+			draft.totals.set(delivery.receiver, { delivered: (total?.delivered ?? 0) + 1, lastDeliveredAtMs: nowMs })
+			continue
+		}
+		const { result, error, nextAttemptAtMs } = resolution
+		draft.deliveries.set(delivery.id, {
+			...delivery,
+			status: result === 'retry' ? 'pending' : result,
+			attempts: delivery.attempts + 1,
+			nextAttemptAtMs: result === 'retry' ? nextAttemptAtMs : delivery.nextAttemptAtMs,
+			lastError: error,
+		})
+	}
+}
+
+export function applyRetry(draft: Draft, ids: readonly string[], nowMs: number): number {
+	return eachFound(draft, ids, (delivery) => {
+		draft.deliveries.set(delivery.id, { ...delivery, status: 'pending', nextAttemptAtMs: nowMs })
+	})
+}
+
+export function applyDrop(draft: Draft, ids: readonly string[]): number {
+	return eachFound(draft, ids, ({ id }) => draft.deliveries.delete(id))
+}
+
+function eachFound(draft: Draft, ids: readonly string[], act: (delivery: Delivery) => void): number {
+	const found = [...new Set(ids)].flatMap((id) => draft.deliveries.get(id) ?? [])
+	for (const delivery of found) act(delivery)
+	if (found.length > 0) draft.changed = true
+	return found.length
+}
+
+/** The coverage with the change in it; the same one when there is none. `newToken` gives a text that was never given before. */
+export function applyEnrolment(
+	coverage: CoverageDoc,
+	network: string,
+	change: Enrolment,
+	record: NetworkRecord | undefined,
+	newToken: () => string,
+): CoverageDoc {
+	if (!record) throw noCheckpoint(network)
+	if (change.covers.size === 0 && change.backfills === null) return coverage
+	const before = coverage.get(network)
+	const covers = new Map(before?.covers)
+	for (const [address, cover] of change.covers) covers.set(address, cover)
+	const live = new Set(remaining(record, before).map(({ id }) => id))
+	const backfills = change.backfills?.map((backfill) => {
+		const known = before?.backfills.find(({ id }) => id === backfill.id && live.has(id))
+		return { ...backfill, token: known && continues(backfill, known) ? known.token : newToken() }
+	})
+	return new Map(coverage).set(network, { covers, backfills: backfills ?? before?.backfills ?? [] })
+}
+
+/** Whether what was scanned for the known one, from its beginning to now, was scanned for this one too. */
+function continues({ span, addresses }: Backfill, known: Definition): boolean {
+	const scanned = new Set(known.addresses)
+	return span.from >= known.span.from && addresses.every((address) => scanned.has(address))
+}

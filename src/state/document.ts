@@ -1,0 +1,106 @@
+/** What is remembered, as plain readonly data, and the views of it. `changes.ts` says how it changes. */
+
+import type {
+	Address,
+	Backfill,
+	BlockRef,
+	Cover,
+	Delivery,
+	NetworkState,
+	NetworkSummary,
+	ReceiverSummary,
+	StateSummary,
+	Told,
+} from '../model.js'
+
+/** Content of `state.json`. */
+export interface StateDoc {
+	readonly networks: ReadonlyMap<string, NetworkRecord>
+	/** By id, in order of posting; delivered ones are forgotten. */
+	readonly deliveries: ReadonlyMap<string, Delivery>
+	/** By receiver. */
+	readonly totals: ReadonlyMap<string, Total>
+}
+
+export interface NetworkRecord {
+	readonly chainId: number
+	readonly checkpoint: BlockRef
+	readonly settled: BlockRef
+	readonly told: ReadonlyMap<string, Told>
+	/** Next block of a backfill, by its token. */
+	readonly progress: ReadonlyMap<string, bigint>
+	/** When the checkpoint was last written. */
+	readonly updatedAtMs: number
+}
+
+export interface Total {
+	readonly delivered: number
+	readonly lastDeliveredAtMs: number | null
+}
+
+/** Content of `coverage.json`, by network. */
+export type CoverageDoc = ReadonlyMap<string, CoverageRecord>
+
+export interface CoverageRecord {
+	readonly covers: ReadonlyMap<Address, Cover>
+	readonly backfills: readonly Definition[]
+}
+
+/**
+ * A backfill as it was asked for. Its progress is kept in the other file under `token`, which is new whenever the
+ * backfill is: progress of an earlier one of the same id can never be taken for this one's.
+ */
+export interface Definition extends Backfill {
+	readonly token: string
+}
+
+export const emptyState: StateDoc = { networks: new Map(), deliveries: new Map(), totals: new Map() }
+export const emptyCoverage: CoverageDoc = new Map()
+
+/** What remains of each backfill; those that came to their end are left out. */
+export function remaining(record: NetworkRecord, coverage: CoverageRecord | undefined): readonly Definition[] {
+	return (coverage?.backfills ?? []).flatMap((definition) => {
+		const next = record.progress.get(definition.token) ?? definition.span.from
+		const from = next > definition.span.from ? next : definition.span.from
+		return from > definition.span.to ? [] : [{ ...definition, span: { from, to: definition.span.to } }]
+	})
+}
+
+function backfills(record: NetworkRecord, coverage: CoverageRecord | undefined): readonly Backfill[] {
+	return remaining(record, coverage).map(({ id, span, addresses }) => ({ id, span, addresses }))
+}
+
+export function networkState(doc: StateDoc, coverage: CoverageDoc, name: string): NetworkState | null {
+	const record = doc.networks.get(name)
+	if (!record) return null
+	const covered = coverage.get(name)
+	return {
+		chainId: record.chainId,
+		checkpoint: record.checkpoint,
+		settled: record.settled,
+		told: record.told,
+		covers: covered?.covers ?? new Map(),
+		backfills: backfills(record, covered),
+	}
+}
+
+export function summarize(doc: StateDoc, coverage: CoverageDoc): StateSummary {
+	const networks = new Map<string, NetworkSummary>()
+	for (const [name, record] of doc.networks) {
+		networks.set(name, {
+			chainId: record.chainId,
+			checkpoint: record.checkpoint,
+			settled: record.settled,
+			backfills: backfills(record, coverage.get(name)),
+			updatedAtMs: record.updatedAtMs,
+		})
+	}
+	const receivers = new Map<string, ReceiverSummary>()
+	const blank = { pending: 0, parked: 0, dead: 0, delivered: 0, lastDeliveredAtMs: null }
+	for (const [name, total] of doc.totals) receivers.set(name, { ...blank, ...total })
+	for (const { receiver, status } of doc.deliveries.values()) {
+		const seen = receivers.get(receiver) ?? blank
+		receivers.set(receiver, { ...seen, [status]: seen[status] + 1 })
+	}
+	return { networks, receivers }
+}

@@ -1,0 +1,83 @@
+/** Small true-looking pieces of state. */
+
+import type { Address, Alert, AlertData, BlockRef, Commit, Cover, Delivery, Told } from '../../src/model.js'
+
+export function blockOf(number: number): BlockRef {
+	return { number: BigInt(number), hash: `0x${number.toString(16).padStart(64, 'b')}` }
+}
+
+export function addressOf(number: number): Address {
+	return `0x${number.toString(16).padStart(40, '0')}`
+}
+
+export function coverOf(from: number, rest: Partial<Cover> = {}): Cover {
+	return { since: BigInt(from), from: BigInt(from), leftAt: null, owed: [], ...rest }
+}
+
+export function commitOf(rest: Partial<Commit>): Commit {
+	return { network: 'ethereum', chainId: 1, ...rest }
+}
+
+export function toldOf(id: string, block: number, turn = 0): Told {
+	return { id, block: blockOf(block), txHash: blockOf(7).hash, alerts: [alertOf(id)], turn }
+}
+
+export function deliveryOf(id: string, rest: Partial<Delivery> = {}): Delivery {
+	return {
+		id,
+		receiver: 'hook',
+		recipient: null,
+		message: {
+			type: 'alert.transfer',
+			timestamp: '2026-11-20T10:00:00.000Z',
+			data: { ...alertOf(id).data, deliveryId: id },
+		},
+		answers: null,
+		createdAtMs: 1_789_999_000_000,
+		status: 'pending',
+		attempts: 0,
+		nextAttemptAtMs: 1_789_999_000_000,
+		lastError: null,
+		...rest,
+	}
+}
+
+function alertOf(id: string): Alert {
+	const data: AlertData = {
+		id,
+		network: 'ethereum',
+		chainId: 1,
+		blockNumber: 19_000_000,
+		blockHash: blockOf(19_000_000).hash,
+		blockTimestamp: '2026-11-20T09:59:48.000Z',
+		txHash: blockOf(7).hash,
+		txIndex: 3,
+		traceAddress: [0, 1, 2],
+		kind: 'transfer',
+		frameType: 'call',
+		category: 'internal',
+		from: '0x742d35Cc6634C0532925a3b844Bc454e4438f44e',
+		to: '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045',
+		valueWei: '1500000000000000000000001',
+		value: '1500000.000000000000000001',
+		asset: 'ETH',
+		watch: {
+			address: '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045',
+			label: 'Tresor “Ä” \u2028 🐋',
+			tags: ['cold', '__proto__'],
+			watchlist: 'treasury.yaml',
+		},
+		direction: 'in',
+		finality: 'latest',
+		detectedAt: '2026-11-20T10:00:00.000Z',
+		lagSeconds: 12,
+		late: false,
+		links: {
+			tx: `https://explorer.example/tx/${blockOf(7).hash}`,
+			from: 'https://explorer.example/address/0x742d35Cc6634C0532925a3b844Bc454e4438f44e',
+			to: 'https://explorer.example/address/0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045',
+			block: 'https://explorer.example/block/19000000',
+		},
+	}
+	return { type: 'alert.transfer', data, receivers: ['hook'] }
+}
