@@ -1,0 +1,151 @@
+/** One HTTP POST to a node, within limits of time and size; no redirect is followed. Nothing in its errors holds the URL. */
+
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { Agent, type Dispatcher } from 'undici'
+import type { EndpointUrl } from './endpointUrl.js'
+
+export interface HttpAnswer {
+	readonly status: number
+	/** The whole body, decoded; for an error status its beginning only. */
+	readonly body: string
+	readonly retryAfter: string | null
+}
+
+/** Why there is no answer: `cause` would hold addresses and headers, so only its code is kept. */
+export class HttpFailure extends Error {
+	override readonly name = 'HttpFailure'
+	readonly kind: 'timeout' | 'network' | 'too-large' | 'malformed'
+
+	constructor(kind: HttpFailure['kind'], message: string) {
+		super(message)
+		this.kind = kind
+	}
+}
+
+export interface HttpOptions {
+	/** For the whole request, from connecting to the last byte. */
+	readonly timeoutMs: number
+	readonly connectTimeoutMs: number
+	/** Of the decoded body. */
+	readonly maxBodyBytes: number
+	readonly connections: number
+}
+
+export interface Http {
+	/** Throws HttpFailure, or the signal's reason when it is aborted. */
+	post(body: string, signal: AbortSignal): Promise<HttpAnswer>
+	close(): Promise<void>
+}
+
+/** An error's text is short; a page that explains an outage need not be read to its end. */
+const errorBodyBytes = 64 * 1024
+
+export function createHttp(url: EndpointUrl, options: HttpOptions): Http {
+	const agent = new Agent({
+		connections: options.connections,
+		pipelining: 1,
+		keepAliveTimeout: 30_000,
+		connect: { timeout: options.connectTimeoutMs },
+		// These count from byte to byte, and a node that drips never trips them: the deadline below does it all.
+		headersTimeout: 0,
+		bodyTimeout: 0,
+	})
+	const headers = {
+		'content-type': 'application/json',
+		accept: 'application/json',
+		'accept-encoding': 'gzip',
+		...(url.authorization === null ? {} : { authorization: url.authorization }),
+	}
+
+	return {
+		async post(body, signal) {
+			signal.throwIfAborted()
+			// Not AbortSignal.any: on Node 20 it keeps each derived signal alive as long as its long-lived parent.
+			const deadline = new AbortController()
+			const onAbort = () => deadline.abort()
+			const timer = setTimeout(onAbort, options.timeoutMs)
+			signal.addEventListener('abort', onAbort, { once: true })
+			try {
+				const response = await agent.request({
+					origin: url.origin,
+					path: url.path,
+					method: 'POST',
+					headers,
+					body,
+					signal: deadline.signal,
+				})
+				const text = await readBody(response, options.maxBodyBytes)
+				return { status: response.statusCode, body: text, retryAfter: oneHeader(response, 'retry-after') }
+			} catch (error) {
+				signal.throwIfAborted()
+				if (error instanceof HttpFailure) throw error
+				if (deadline.signal.aborted) {
+					throw new HttpFailure('timeout', `no whole answer within ${options.timeoutMs / 1000} s`)
+				}
+				throw failureOf(error)
+			} finally {
+				clearTimeout(timer)
+				signal.removeEventListener('abort', onAbort)
+			}
+		},
+		close: () => agent.destroy(),
+	}
+}
+
+async function readBody(response: Dispatcher.ResponseData, maxBodyBytes: number): Promise<string> {
+	const failed = response.statusCode >= 300
+	const limit = failed ? Math.min(errorBodyBytes, maxBodyBytes) : maxBodyBytes
+	const encoding = oneHeader(response, 'content-encoding')?.toLowerCase() ?? 'identity'
+	const chunks: Buffer[] = []
+	let size = 0
+	// Counted after decoding: 200 KB on the wire may be 200 MB here.
+	const collect = async (source: AsyncIterable<Buffer>) => {
+		for await (const chunk of source) {
+			size += chunk.length
+			if (size <= limit) chunks.push(chunk)
+			else if (failed) return
+			else throw new HttpFailure('too-large', `the answer is larger than ${limit} bytes`)
+		}
+	}
+	if (encoding === 'identity' || encoding === '') await pipeline(response.body, collect)
+	else if (encoding === 'gzip' || encoding === 'x-gzip') await pipeline(response.body, createGunzip(), collect)
+	else {
+		response.body.destroy()
+		throw new HttpFailure('malformed', `the answer is encoded as ${encoding.slice(0, 20)}, which was not asked for`)
+	}
+	return Buffer.concat(chunks).toString('utf8')
+}
+
+function oneHeader(response: Dispatcher.ResponseData, name: string): string | null {
+	const value = response.headers[name]
+	return (Array.isArray(value) ? value[0] : value) ?? null
+}
+
+const words: Readonly<Record<string, string>> = {
+	ECONNREFUSED: 'the connection was refused',
+	ECONNRESET: 'the connection was cut',
+	UND_ERR_SOCKET: 'the connection was cut',
+	EPIPE: 'the connection was cut',
+	ENOTFOUND: 'its name is not known',
+	EAI_AGAIN: 'its name could not be looked up just now',
+	ENETUNREACH: 'there is no way to its network',
+	EHOSTUNREACH: 'there is no way to this host',
+	ETIMEDOUT: 'it could not be connected to in time',
+	UND_ERR_CONNECT_TIMEOUT: 'it could not be connected to in time',
+	CERT_HAS_EXPIRED: 'its certificate has expired',
+	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself',
+	SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by an unknown authority',
+	UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by an unknown authority',
+	ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+	ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS on this port',
+}
+
+function failureOf(error: unknown): HttpFailure {
+	const raw = (error as { readonly code?: unknown } | null)?.code
+	const code = typeof raw === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(raw) ? raw : 'unknown'
+	if (code.startsWith('Z_')) return new HttpFailure('malformed', `the gzip of the answer is broken (${code})`)
+	// Parser errors of undici: what came was not HTTP.
+	if (code.startsWith('HPE_')) return new HttpFailure('malformed', `the answer is not HTTP (${code})`)
+	return new HttpFailure('network', `${words[code] ?? 'the connection failed'} (${code})`)
+}
