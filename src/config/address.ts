@@ -9,19 +9,18 @@ export function toChecksum(address: Address): string {
 /**
  * Reads an address as a person wrote it: all lower case, all upper case, or mixed case with the right EIP-55 checksum.
  *
- * @throws RangeError with a sentence that says what is wrong and, for a checksum, the right spelling.
+ * @throws RangeError that goes on after the key's name; for a wrong checksum it gives the right spelling.
  */
 export function parseAddress(text: string): Address {
-	if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new RangeError(`\`${text}\` is not an address: ${whyNot(text)}`)
+	if (!/^0x[0-9a-fA-F]{40}$/.test(text))
+		throw new RangeError(`must be an address, and \`${text}\` is none: ${whyNot(text)}`)
 	const digits = text.slice(2)
 	const lower = digits.toLowerCase()
 	const address: Address = `0x${lower}`
 	if (digits === lower || digits === digits.toUpperCase()) return address
 	const right = toChecksum(address)
 	if (text !== right) {
-		throw new RangeError(
-			`the checksum of ${text} is wrong: a letter may be mistyped. If the address is right, write ${right}`,
-		)
+		throw new RangeError(`has a wrong checksum: if no digit is mistyped, write ${right}`)
 	}
 	return address
 }

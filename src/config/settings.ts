@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { Problem } from '../errors.js'
 import type { Network } from '../model.js'
 import { interpolate } from './interpolate.js'
+import { at, guess, type Known, knownOf, type WatchlistPlace } from './known.js'
 import { hideSecrets, secretsOf } from './secrets.js'
 import { settingsSchema } from './settingsSchema.js'
 import { check, readSource, type Source } from './source.js'
@@ -35,9 +36,6 @@ export interface WebhookSettings {
 
 export type ReceiverSettings = EmailSettings | WebhookSettings
 
-/** Absolute paths. */
-export type WatchlistPlace = { readonly folder: string } | { readonly files: readonly string[] }
-
 /** What tracewatch.yaml says, without the watchlists. */
 export interface Settings {
 	/** Absolute path of the file. */
@@ -50,13 +48,6 @@ export interface Settings {
 	readonly http: { readonly host: string; readonly port: number } | null
 	/** Texts that must never leave the process; see secrets.ts. */
 	readonly secrets: readonly string[]
-}
-
-/** What watchlists are checked against. Null: unknown, because the settings themselves are wrong. */
-export interface Known {
-	/** Decimals and symbol by name. */
-	readonly networks: ReadonlyMap<string, { readonly decimals: number; readonly symbol: string }> | null
-	readonly receivers: readonly string[] | null
 }
 
 export interface SettingsRead {
@@ -72,13 +63,8 @@ export interface SettingsRead {
 /** Reads tracewatch.yaml; whatever is wrong comes back, and nothing is thrown. */
 export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: string): Promise<SettingsRead> {
 	const folder = dirname(path)
-	const unread = {
-		settings: null,
-		watchlists: { folder: resolve(folder, 'watchlists') },
-		known: { networks: null, receivers: null },
-	}
 	const source = await readSource(path, cwd)
-	if ('problems' in source) return { ...unread, source: null, problems: source.problems }
+	if ('problems' in source) return { settings: null, source: null, problems: source.problems, ...guess(null, folder) }
 
 	const { value, filled, problems: missing } = interpolate(source.value, env)
 	const problems = missing.map(({ path: at, message }) => source.problem(at, message))
@@ -88,7 +74,7 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	const rest =
 		'problems' in checked ? checked.problems.filter((one) => !problems.some((other) => samePlace(one, other))) : []
 	const all = [...problems, ...rest, ...cross].map((problem) => hideSecrets(problem, filled))
-	if ('problems' in checked || all.length > 0) return { ...unread, source, problems: all }
+	if ('problems' in checked || all.length > 0) return { settings: null, source, problems: all, ...guess(value, folder) }
 
 	const { data } = checked
 	const settings: Settings = {
@@ -105,10 +91,7 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 		source,
 		problems: [],
 		watchlists: settings.watchlists,
-		known: {
-			networks: new Map(settings.networks.map(({ name, decimals, symbol }) => [name, { decimals, symbol }])),
-			receivers: settings.receivers.map(({ name }) => name),
-		},
+		known: knownOf(settings),
 	}
 }
 
@@ -123,11 +106,11 @@ function samePlace(one: Problem, other: Problem): boolean {
 
 /** Names that stand twice in a list of networks or receivers. */
 function twice(source: Source, value: unknown, key: string, what: string): Problem[] {
-	const entries: unknown = value !== null && typeof value === 'object' ? Reflect.get(value, key) : undefined
+	const entries: unknown = at(value, key)
 	if (!Array.isArray(entries)) return []
 	const first = new Map<string, number>()
 	return entries.flatMap((entry: unknown, index) => {
-		const name: unknown = entry !== null && typeof entry === 'object' ? Reflect.get(entry, 'name') : undefined
+		const name: unknown = at(entry, 'name')
 		if (typeof name !== 'string') return []
 		const before = first.get(name)
 		if (before === undefined) {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { at } from './known.js'
 import { readSchedule } from './schedule.js'
 import {
 	readChainId,
@@ -14,7 +15,7 @@ import {
 	readSmtpUrl,
 	readWhole,
 } from './values.js'
-import { list, orNull, section, text } from './words.js'
+import { list, oneOf, orNull, section, suggestion, text } from './words.js'
 
 /** tracewatch.yaml, one table a section. A new key is one line here; its reader checks the text and gives the value. */
 
@@ -91,12 +92,13 @@ const webhook = section({
 	}),
 }).meta({ id: 'webhook', description: 'Alerts by HTTP POST, signed as Standard Webhooks says.' })
 
+const receiver = z.discriminatedUnion('type', [email, webhook], {
+	error: ({ input }) => unknownType(at(input, 'type')),
+})
+
 export const settingsSchema = section({
 	networks: z.array(network).min(1).meta({ description: 'The chains to watch.' }),
-	receivers: z
-		.array(z.discriminatedUnion('type', [email, webhook]))
-		.min(1)
-		.meta({ description: 'Where alerts go.' }),
+	receivers: z.array(receiver).min(1).meta({ description: 'Where alerts go.' }),
 	watchlists: z
 		.union([text(readLine), list(text(readLine))], { error: 'must be a folder, or a list of files' })
 		.default('watchlists')
@@ -107,3 +109,9 @@ export const settingsSchema = section({
 		examples: ['127.0.0.1:9464'],
 	}),
 }).meta({ title: 'tracewatch.yaml', description: 'Settings of tracewatch: networks, receivers and folders.' })
+
+function unknownType(type: unknown): string {
+	const types = ['email', 'webhook']
+	if (typeof type !== 'string') return `is missing: ${oneOf(types)}`
+	return `must be ${oneOf(types)}, not \`${type}\`${suggestion(type, types)}`
+}

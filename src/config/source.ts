@@ -41,24 +41,26 @@ export async function readSource(
 	return { ...parsed, file, bytes, problem }
 }
 
-/** Checks a value against its schema; all that is wrong comes back as problems of the file. */
+/** Checks the value at `path` against its schema; all that is wrong comes back as problems of the file. */
 export function check<Schema extends z.ZodType>(
 	source: Source,
 	schema: Schema,
 	value: unknown,
+	path: readonly PropertyKey[] = [],
 ): { readonly data: z.output<Schema> } | { readonly problems: readonly Problem[] } {
 	const result = schema.safeParse(value, { error: inWords })
 	if (result.success) return { data: result.data }
-	return { problems: result.error.issues.flatMap((issue) => toProblems(source, issue)) }
+	return { problems: result.error.issues.flatMap((issue) => toProblems(source, issue, path)) }
 }
 
-function toProblems(source: Source, issue: z.core.$ZodIssue): Problem[] {
+function toProblems(source: Source, issue: z.core.$ZodIssue, base: readonly PropertyKey[]): Problem[] {
+	const path = [...base, ...issue.path]
 	if (issue.code === 'unrecognized_keys') {
 		const messages = issue.message.split('\n')
-		return issue.keys.map((key, index) => source.problem([...issue.path, key], messages[index] ?? issue.message, 'key'))
+		return issue.keys.map((key, index) => source.problem([...path, key], messages[index] ?? issue.message, 'key'))
 	}
-	const key = issue.path.findLast((step) => typeof step === 'string')
-	return [source.problem(issue.path, `${key === undefined ? 'this' : `\`${key}\``} ${issue.message}`)]
+	const key = path.findLast((step) => typeof step === 'string')
+	return [source.problem(path, `${key === undefined ? 'this' : `\`${key}\``} ${issue.message}`)]
 }
 
 /** A path as messages show it: relative to the working folder when it lies below. */

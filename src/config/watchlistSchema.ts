@@ -7,7 +7,7 @@ import { list, orNull, section, text } from './words.js'
 
 const receivers = list(text(readName))
 
-const watch = section({
+export const watchSchema = section({
 	address: text(parseAddress).meta({
 		type: ['string', 'number'],
 		description: 'Address to watch: all lower case, or with its EIP-55 checksum; quoted or not.',
@@ -36,10 +36,17 @@ const watch = section({
 	}),
 }).meta({ id: 'watch', description: 'One address with its options.' })
 
-export const watchlistSchema = section({
+const head = {
 	network: text(readName).meta({ description: 'Name of a network in tracewatch.yaml.' }),
-	receivers: receivers.default([]).meta({ description: 'Who is told, for every watch below that names none.' }),
-	watches: z.array(watch).min(1).meta({ description: 'The addresses.' }),
+	receivers: orNull(receivers).meta({ description: 'Who is told, for every watch below that names none.' }),
+}
+
+/** A watchlist but for its watches, each of which is checked for itself. */
+export const headSchema = section({ ...head, watches: z.array(z.unknown()).min(1) })
+
+export const watchlistSchema = section({
+	...head,
+	watches: z.array(watchSchema).min(1).meta({ description: 'The addresses.' }),
 }).meta({ title: 'Watchlist of tracewatch', description: 'Addresses of one network and who is told of them.' })
 
 function readBlock(value: string): bigint {

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { parseAmount } from '../core/amount.js'
 import { ConfigError, type Problem } from '../errors.js'
-import type { Address, Watch } from '../model.js'
-import type { Known, Settings, WatchlistPlace } from './settings.js'
-import { check, readSource, reason, type Source, shown } from './source.js'
-import { watchlistSchema } from './watchlistSchema.js'
-import { suggestion } from './words.js'
+import type { Watch } from '../model.js'
+import { type Known, knownOf, type WatchlistPlace } from './known.js'
+import type { Settings } from './settings.js'
+import { readSource, reason, shown } from './source.js'
+import { readWatchlist } from './watchlist.js'
 
 export interface Watchlists {
 	/** In the order of the files, then as they stand in each. */
@@ -37,11 +36,7 @@ export function watchlistPaths(place: WatchlistPlace): readonly string[] {
  * @throws ConfigError with every problem of every file; then nothing of them is to be used.
  */
 export async function loadWatchlists(settings: Settings, { cwd = process.cwd() } = {}): Promise<Watchlists> {
-	const known: Known = {
-		networks: new Map(settings.networks.map(({ name, decimals, symbol }) => [name, { decimals, symbol }])),
-		receivers: settings.receivers.map(({ name }) => name),
-	}
-	const { watchlists, problems } = await readWatchlists(settings.watchlists, known, cwd)
+	const { watchlists, problems } = await readWatchlists(settings.watchlists, knownOf(settings), cwd)
 	if (watchlists === null) throw new ConfigError(problems)
 	return watchlists
 }
@@ -88,79 +83,4 @@ export async function readWatchlists(
 		}),
 		problems,
 	}
-}
-
-function readWatchlist(
-	source: Source,
-	name: string,
-	known: Known,
-): { watches: readonly Watch[]; problems: readonly Problem[] } {
-	const checked = check(source, watchlistSchema, source.value)
-	if ('problems' in checked) return { watches: [], problems: checked.problems }
-	const { network, receivers, watches: entries } = checked.data
-	const problems: Problem[] = []
-
-	const coin = known.networks?.get(network)
-	if (known.networks !== null && coin === undefined) {
-		problems.push(source.problem(['network'], unknownName('network', network, [...known.networks.keys()])))
-	}
-	const checkReceivers = (names: readonly string[], path: readonly PropertyKey[]) => {
-		if (known.receivers === null) return
-		for (const [index, receiver] of names.entries()) {
-			if (!known.receivers.includes(receiver)) {
-				problems.push(source.problem([...path, index], unknownName('receiver', receiver, known.receivers)))
-			}
-		}
-	}
-	checkReceivers(receivers, ['receivers'])
-
-	const first = new Map<Address, number>()
-	const watches = entries.map((entry, index): Watch => {
-		const before = first.get(entry.address)
-		if (before === undefined) first.set(entry.address, index)
-		else {
-			const { line } = source.locate(['watches', before, 'address'])
-			problems.push(
-				source.problem(
-					['watches', index, 'address'],
-					`this address stands already in line ${line}; one watchlist names it once`,
-				),
-			)
-		}
-		if (entry.receivers !== null) checkReceivers(entry.receivers, ['watches', index, 'receivers'])
-		else if (receivers.length === 0) {
-			const message = 'nobody is told of this watch: name `receivers` here, or for the whole watchlist'
-			problems.push(source.problem(['watches', index], message))
-		}
-		let minValueWei = 1n
-		if (entry.min_value !== null && (coin !== undefined || known.networks === null)) {
-			try {
-				const wei = parseAmount(entry.min_value, coin?.decimals ?? 18, coin?.symbol)
-				minValueWei = wei > 1n ? wei : 1n
-			} catch (error) {
-				if (!(error instanceof RangeError)) throw error
-				if (coin !== undefined)
-					problems.push(source.problem(['watches', index, 'min_value'], `\`min_value\`: ${error.message}`))
-			}
-		}
-		return Object.freeze({
-			network,
-			address: entry.address,
-			label: entry.label,
-			tags: Object.freeze(entry.tags),
-			kinds: Object.freeze(entry.kinds),
-			direction: entry.direction,
-			minValueWei,
-			receivers: entry.receivers === null ? receivers : Object.freeze(entry.receivers),
-			fromBlock: entry.from_block,
-			watchlist: name,
-		})
-	})
-	return { watches, problems }
-}
-
-function unknownName(what: 'network' | 'receiver', name: string, known: readonly string[]): string {
-	const near = suggestion(name, known)
-	const list = near === '' && known.length > 0 ? `; there are ${known.join(', ')}` : near
-	return `no ${what} \`${name}\` is in tracewatch.yaml${list}`
 }

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+
+export interface WatchFilesOptions {
+	/** The files to watch, asked anew at each look; a throw counts as none, for a folder may be gone for a moment. */
+	readonly paths: () => readonly string[]
+	/** Called when contents or names have changed and been still for `settleMs`; never twice for the same contents. */
+	readonly onChange: () => void
+	/** Pause between looks. Default: 2000. */
+	readonly intervalMs?: number
+	/** How long nothing may move before a change counts. Default: 500. */
+	readonly settleMs?: number
+	readonly signal: AbortSignal
+}
+
+/**
+ * Watches files by looking at them, which alone sees every way of saving: in place, rename over, remove and create,
+ * truncate and write slowly, symlink swap. A look is one `stat` a file, through symlinks; contents are read only when
+ * those moved. Resolves when the signal aborts; never rejects.
+ */
+export async function watchFiles(options: WatchFilesOptions): Promise<void> {
+	const { paths, onChange, intervalMs = 2_000, settleMs = 500, signal } = options
+	const list = () => {
+		try {
+			return paths()
+		} catch {
+			return []
+		}
+	}
+	let stamp = await stampOf(list())
+	let contents = await contentsOf(list())
+	for (;;) {
+		if (!(await waited(intervalMs, signal))) return
+		const moved = await stampOf(list())
+		if (moved === stamp) continue
+		stamp = moved
+		for (;;) {
+			if (!(await waited(settleMs, signal))) return
+			const now = await stampOf(list())
+			const read = await contentsOf(list())
+			// A write between look and read would give half a file: then wait for stillness once more.
+			if (now === stamp && (await stampOf(list())) === now) {
+				if (read !== contents) {
+					contents = read
+					onChange()
+				}
+				break
+			}
+			stamp = now
+		}
+	}
+}
+
+/** What the file system says of the files: moves whenever one of them may have changed. */
+async function stampOf(paths: readonly string[]): Promise<string> {
+	const stamps = await Promise.all(
+		paths.map(async (path) => {
+			try {
+				const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true })
+				return `${path} ${ino} ${size} ${mtimeNs} ${ctimeNs}`
+			} catch {
+				return `${path} absent`
+			}
+		}),
+	)
+	return stamps.join('\n')
+}
+
+async function contentsOf(paths: readonly string[]): Promise<string> {
+	const hash = createHash('sha256')
+	for (const path of paths) {
+		const bytes = await readFile(path).catch(() => null)
+		hash.update(`${path}\0${bytes === null ? 'absent' : bytes.byteLength}\0`).update(bytes ?? '')
+	}
+	return hash.digest('hex')
+}
+
+/** False when the signal ended the wait. */
+async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
+	try {
+		await pause(ms, undefined, { signal })
+		return true
+	} catch {
+		return false
+	}
+}
