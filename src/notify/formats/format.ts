@@ -1,0 +1,34 @@
+/** How a webhook receiver wants to be spoken to. A format is pure; `webhook.ts` carries its request out. */
+import type { Delivery, Outcome } from '../../model.js'
+
+export interface Target {
+	/** As configured; never altered by what stands on a chain. */
+	readonly url: URL
+	/** The signing secret, or what the service calls its key; null where there is none. */
+	readonly secret: string | null
+}
+
+export interface FormatRequest {
+	readonly url: URL
+	readonly body: Buffer
+	readonly headers: Readonly<Record<string, string>>
+}
+
+export interface Reply {
+	readonly status: number
+	/** At most 64 KiB. */
+	readonly body: string
+}
+
+export interface Format {
+	/** `nowMs` is the time of this attempt. */
+	request(delivery: Delivery, target: Target, nowMs: number): FormatRequest
+	/** For services whose status alone does not tell; null: the table of `policy.ts` decides. */
+	judge?(reply: Reply): Outcome | null
+	/** The answer's body decides, so an answer that breaks off is none. */
+	readonly needsBody?: true
+}
+
+export function jsonBody(value: unknown): Buffer {
+	return Buffer.from(JSON.stringify(value), 'utf8')
+}

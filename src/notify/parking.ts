@@ -1,0 +1,67 @@
+/**
+ * What is parked waits for somebody to mend its receiver, who may not think of telling us. So it is tried again when
+ * the program starts, when the settings change, as soon as its receiver takes anything else, and the oldest of each lane
+ * every quarter of an hour. It is never given up.
+ */
+import type { Clock, Delivery, Store } from '../model.js'
+import { laneOf } from './health.js'
+
+export const probeEveryMs = 15 * 60_000
+
+export interface Parking {
+	/** A delivery of this receiver was parked. */
+	parked(receiver: string): void
+	/** A receiver took a message: whatever is parked for it becomes due. Resolves to whether there was anything. */
+	taken(receiver: string): Promise<boolean>
+	/** All that is parked becomes due. */
+	releaseAll(): Promise<void>
+	/** The oldest of each lane becomes due, when it is time. */
+	probe(): Promise<void>
+	/** Time of the next probe; null while nothing is known to be parked. */
+	nextProbeMs(): number | null
+}
+
+export function createParking(store: Store, clock: Clock): Parking {
+	const receivers = new Set<string>()
+	let probeAtMs = 0
+
+	async function parkedNow(): Promise<readonly Delivery[]> {
+		return (await store.deliveries()).filter(({ status }) => status === 'parked')
+	}
+
+	async function makeDue(deliveries: readonly Delivery[]): Promise<void> {
+		if (deliveries.length > 0)
+			await store.retry(
+				deliveries.map(({ id }) => id),
+				clock(),
+			)
+	}
+
+	return {
+		parked(receiver) {
+			if (receivers.size === 0) probeAtMs = clock() + probeEveryMs
+			receivers.add(receiver)
+		},
+		async taken(receiver) {
+			if (!receivers.delete(receiver)) return false
+			await makeDue((await parkedNow()).filter((delivery) => delivery.receiver === receiver))
+			return true
+		},
+		async releaseAll() {
+			receivers.clear()
+			await makeDue(await parkedNow())
+		},
+		async probe() {
+			if (receivers.size === 0 || clock() < probeAtMs) return
+			probeAtMs = clock() + probeEveryMs
+			const oldest = new Map<string, Delivery>()
+			for (const delivery of await parkedNow()) {
+				const lane = laneOf(delivery)
+				const known = oldest.get(lane)
+				if (known === undefined || delivery.createdAtMs < known.createdAtMs) oldest.set(lane, delivery)
+			}
+			await makeDue([...oldest.values()])
+		},
+		nextProbeMs: () => (receivers.size === 0 ? null : probeAtMs),
+	}
+}

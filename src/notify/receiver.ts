@@ -1,0 +1,17 @@
+/** From the settings of a receiver to the receiver. */
+import type { Clock, Receiver } from '../model.js'
+import { createEmailReceiver, type EmailSettings } from './email.js'
+import { createWebhookReceiver, type WebhookSettings } from './webhook.js'
+
+export type ReceiverSettings = EmailSettings | WebhookSettings
+
+export interface ReceiverOptions {
+	/** Of this program, for `User-Agent`. */
+	readonly version: string
+	readonly clock: Clock
+}
+
+/** The settings have been checked by the configuration; a URL that is none throws. Nothing is contacted yet. */
+export function createReceiver(settings: ReceiverSettings, options: ReceiverOptions): Receiver {
+	return settings.type === 'email' ? createEmailReceiver(settings) : createWebhookReceiver(settings, options)
+}

@@ -1,0 +1,58 @@
+/** An alert in one sentence, for subjects, chats and the first line of a mail. */
+import type { AlertData, Message, SystemData } from '../model.js'
+import { printable } from './printable.js'
+
+/** Who is told of an event carries its data; a system message has none. */
+export function isAlert(data: AlertData | SystemData): data is AlertData {
+	return 'txHash' in data
+}
+
+/** `[ethereum] Treasury received 1.5 ETH from 0x1234…abcd` */
+export function headline(message: Message): string {
+	const { type, data } = message
+	const network = `[${printable(data.network)}]`
+	const mark = data.test === true || type === 'test' ? '[TEST] ' : ''
+	if (!isAlert(data)) return `${mark}${network} ${systemHeadline(type, data)}`
+	return `${mark}${network} ${type === 'alert.removed' ? 'WITHDRAWN: ' : ''}${happening(data)}`
+}
+
+function systemHeadline(type: Message['type'], data: SystemData): string {
+	if (type === 'system.stalled') return 'STALLED: this network is not being watched at present'
+	if (type === 'system.recovered') return 'Recovered: this network is being watched again'
+	return printable(data.reason, 120)
+}
+
+/** `Treasury received 1.5 ETH from 0x1234…abcd`; a label stands for an address wherever one is known. */
+export function happening(data: AlertData): string {
+	const subject = watchName(data)
+	const amount = `${data.value} ${printable(data.asset, 20)}`
+	const other = counterparty(data)
+	if (data.kind === 'deployment') {
+		const endowment = data.valueWei === '0' ? '' : ` with ${amount}`
+		if (data.direction === 'in') return `${subject} was deployed by ${other}${endowment}`
+		return `${subject} deployed a contract at ${other}${endowment}`
+	}
+	if (data.direction === 'self') return `${subject} sent ${amount} to itself`
+	if (data.frameType === 'reward') return `${subject} received ${amount} as a block reward`
+	const how = data.frameType === 'suicide' ? ' (a contract destroyed itself)' : ''
+	return data.direction === 'in'
+		? `${subject} received ${amount} from ${other}${how}`
+		: `${subject} sent ${amount} to ${other}${how}`
+}
+
+export function watchName({ watch }: AlertData): string {
+	const label = printable(watch.label ?? '')
+	return label === '' ? shortAddress(watch.address) : label
+}
+
+function counterparty(data: AlertData): string {
+	const label = printable(data.counterpartyLabel ?? '')
+	if (label !== '') return label
+	const address = data.direction === 'in' ? data.from : (data.contractAddress ?? data.to)
+	return address === null ? 'nobody' : shortAddress(address)
+}
+
+/** `0x1234…abcd` */
+export function shortAddress(address: string): string {
+	return `${address.slice(0, 6)}…${address.slice(-4)}`
+}
