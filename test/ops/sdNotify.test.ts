@@ -1,0 +1,218 @@
+import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Log } from '../../src/model.js'
+import { createScrubber } from '../../src/ops/scrub.js'
+import { createNotifier } from '../../src/ops/sdNotify.js'
+import { feedWatchdog } from '../../src/ops/watchdog.js'
+
+let folder: string
+let warnings: string[]
+const log: Log = {
+	debug() {},
+	info() {},
+	warn: (_, message) => void warnings.push(message),
+	error() {},
+	child: () => log,
+}
+const scrubber = createScrubber()
+scrubber.add(['k3y-of-an-endpoint'])
+
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), 'tracewatch-notify-'))
+	warnings = []
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** A notifier whose socket is a file: what it sends can be read there. */
+function onSocket(env: NodeJS.ProcessEnv = {}) {
+	const path = join(folder, 'socket')
+	const fd = openSync(path, 'a')
+	const names = { LISTEN_PID: '42', LISTEN_FDS: '2', LISTEN_FDNAMES: 'other:notify', ...env }
+	const notifier = createNotifier({ env: names, pid: 42, log, scrubber, firstFd: fd - 1 })
+	return {
+		notifier,
+		async sent() {
+			await notifier.flush()
+			return readFileSync(path, 'utf8')
+		},
+		close: () => closeSync(fd),
+	}
+}
+
+/** A notifier whose `systemd-notify` writes down what it was called with. */
+function onHelper(script = 'printf "%s\\n" "$NOTIFY_SOCKET" "$@" >> "$0.calls"') {
+	const path = join(folder, 'systemd-notify')
+	writeFileSync(path, `#!/bin/sh\n${script}\n`)
+	chmodSync(path, 0o755)
+	const env = { NOTIFY_SOCKET: '/run/systemd/notify', PATH: `${folder}:/usr/bin:/bin`, SMTP_URL: 'not for children' }
+	const notifier = createNotifier({ env, pid: 42, log, scrubber })
+	return {
+		notifier,
+		async calls() {
+			await notifier.flush()
+			return readFileSync(`${path}.calls`, 'utf8').split('/run/systemd/notify\n--\n').slice(1)
+		},
+	}
+}
+
+describe('createNotifier', () => {
+	test('default: outside of systemd nothing is said', async () => {
+		const notifier = createNotifier({ env: {}, pid: 42, log, scrubber })
+		notifier.ready('polling')
+		notifier.watchdog()
+		await notifier.flush()
+		expect(notifier.way).toBe('none')
+		expect(notifier.watchdogMs).toBeNull()
+	})
+
+	test('default: writes to the socket that systemd opened', async () => {
+		const { notifier, sent, close } = onSocket()
+		expect(notifier.way).toBe('socket')
+		notifier.ready('polling 2 networks')
+		expect(await sent()).toBe('READY=1\nSTATUS=polling 2 networks')
+		notifier.watchdog()
+		expect(await sent()).toContain('2 networksWATCHDOG=1')
+		notifier.stopping('bye')
+		expect(await sent()).toMatch(/STOPPING=1\nSTATUS=bye$/)
+		close()
+	})
+
+	test('behavior: a reload begins with the time of the monotonic clock', async () => {
+		const { notifier, sent, close } = onSocket()
+		const beforeUsec = process.hrtime.bigint() / 1000n
+		notifier.reloading()
+		const usec = BigInt(/^RELOADING=1\nMONOTONIC_USEC=(\d+)$/.exec(await sent())?.[1] ?? 0)
+		expect(usec).toBeGreaterThanOrEqual(beforeUsec)
+		expect(usec).toBeLessThanOrEqual(process.hrtime.bigint() / 1000n)
+		close()
+	})
+
+	test('behavior: the same status is sent once', async () => {
+		const { notifier, sent, close } = onSocket()
+		notifier.ready('a')
+		notifier.status('a')
+		notifier.status('b')
+		notifier.status('b')
+		expect(await sent()).toBe('READY=1\nSTATUS=aSTATUS=b')
+		close()
+	})
+
+	test('behavior: a status holds no secret and cannot begin another message', async () => {
+		const { notifier, sent, close } = onSocket()
+		notifier.status('https://x/k3y-of-an-endpoint refused\nMAINPID=1\u202e')
+		expect(await sent()).toBe('STATUS=https://x/[secret] refused MAINPID=1 ')
+		close()
+	})
+
+	test.each([
+		['for another process', { LISTEN_PID: '41' }],
+		['that is named otherwise', { LISTEN_FDNAMES: 'a:b' }],
+		['that was not passed', { LISTEN_FDS: '1' }],
+	])('behavior: a socket %s is left alone', (_, env) => {
+		const { notifier, close } = onSocket(env)
+		expect(notifier.way).toBe('none')
+		close()
+	})
+
+	test('behavior: without a socket the helper is called, in order, with nothing of our environment', async () => {
+		const { notifier, calls } = onHelper('printf "%s\\n" "$NOTIFY_SOCKET" "$@" "$SMTP_URL" >> "$0.calls"')
+		expect(notifier.way).toBe('helper')
+		notifier.ready('polling')
+		notifier.reloading()
+		notifier.ready()
+		notifier.stopping()
+		expect(await calls()).toEqual([
+			'READY=1\nSTATUS=polling\n\n',
+			expect.stringMatching(/^RELOADING=1\nMONOTONIC_USEC=\d+\n\n$/),
+			'READY=1\n\n',
+			'STOPPING=1\n\n',
+		])
+	})
+
+	test('behavior: while the helper is busy, of several states the newest is enough', async () => {
+		const { notifier, calls } = onHelper()
+		notifier.ready()
+		for (const text of ['a', 'b', 'c']) {
+			notifier.status(text)
+			notifier.watchdog()
+		}
+		expect(await calls()).toEqual(['READY=1\n', 'STATUS=c\n', 'WATCHDOG=1\n'])
+	})
+
+	test.each([
+		['fails', 'exit 1'],
+		['is killed', 'kill -9 $$'],
+	])('error: a helper that %s is told once and stops nothing', async (_, script) => {
+		const { notifier } = onHelper(script)
+		notifier.ready()
+		notifier.status('x')
+		await notifier.flush()
+		expect(warnings).toEqual(['the service manager could not be told of our state'])
+	})
+
+	test('error: a missing helper is told once', async () => {
+		const notifier = createNotifier({
+			env: { NOTIFY_SOCKET: '/run/systemd/notify', PATH: folder },
+			pid: 42,
+			log,
+			scrubber,
+		})
+		notifier.ready()
+		notifier.stopping()
+		await notifier.flush()
+		expect(warnings).toHaveLength(1)
+	})
+
+	test('error: a socket that is closed is told once', async () => {
+		const { notifier, close } = onSocket()
+		close()
+		notifier.ready()
+		notifier.stopping()
+		await notifier.flush()
+		expect(warnings).toHaveLength(1)
+	})
+
+	test.each([
+		[{ WATCHDOG_USEC: '120000000' }, 120_000],
+		[{ WATCHDOG_USEC: '120000000', WATCHDOG_PID: '42' }, 120_000],
+		[{ WATCHDOG_USEC: '120000000', WATCHDOG_PID: '41' }, null],
+		[{ WATCHDOG_USEC: '0' }, null],
+		[{ WATCHDOG_USEC: 'soon' }, null],
+		[{}, null],
+	])('behavior: %o makes a watchdog of %s ms', (env, expected) => {
+		const { notifier, close } = onSocket(env)
+		expect(notifier.watchdogMs).toBe(expected)
+		close()
+	})
+})
+
+describe('feedWatchdog', () => {
+	afterEach(() => void vi.useRealTimers())
+
+	test('default: three times within its time, only while there is progress, and no more after the end', () => {
+		vi.useFakeTimers()
+		const watchdog = vi.fn()
+		const stop = new AbortController()
+		let ticking = true
+		feedWatchdog({ watchdog, watchdogMs: 3000 }, () => ticking, stop.signal)
+		vi.advanceTimersByTime(3000)
+		expect(watchdog).toHaveBeenCalledTimes(3)
+		ticking = false
+		vi.advanceTimersByTime(9000)
+		expect(watchdog).toHaveBeenCalledTimes(3)
+		ticking = true
+		vi.advanceTimersByTime(1000)
+		expect(watchdog).toHaveBeenCalledTimes(4)
+		stop.abort()
+		vi.advanceTimersByTime(9000)
+		expect(watchdog).toHaveBeenCalledTimes(4)
+	})
+
+	test('behavior: nobody waits, nothing is set up', () => {
+		vi.useFakeTimers()
+		feedWatchdog({ watchdog: vi.fn(), watchdogMs: null }, () => true, new AbortController().signal)
+		expect(vi.getTimerCount()).toBe(0)
+	})
+})
