@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 // The door: arguments in, words and an exit code out. The only file with the console and process.exit.
-import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type Command, type ExitCode, exitCodes, type Io } from './commands/command.js'
 import { ConfigError, PlainError, RpcError, StateError, UsageError } from './errors.js'
+import { createScrubber } from './ops/scrub.js'
+import { version } from './version.js'
 
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	run: async () => (await import('./commands/run.js')).run,
@@ -24,14 +25,14 @@ async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 		return name === undefined ? exitCodes.usage : exitCodes.done
 	}
 	if (name === '--version' || name === '-V') {
-		io.out(version())
+		io.out(version)
 		return exitCodes.done
 	}
 	const load = Object.hasOwn(commands, name) ? commands[name] : undefined
 	if (load === undefined) throw new UsageError(`there is no command \`${name}\`; \`tracewatch --help\` lists them`)
 	const command = await load()
 	const { values, positionals } = parse(command, rest)
-	if (values['help'] === true) {
+	if (values.help === true) {
 		io.out(command.help)
 		return exitCodes.done
 	}
@@ -65,11 +66,6 @@ async function overview(): Promise<string> {
 	].join('\n')
 }
 
-function version(): string {
-	const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-	return String(manifest.version)
-}
-
 /** What an error means to the user: its words, and how the program ends. Only a fault of ours shows a stack. */
 function describe(error: unknown): { text: string; code: ExitCode } {
 	if (error instanceof ConfigError) return { text: error.message, code: exitCodes.config }
@@ -81,6 +77,7 @@ function describe(error: unknown): { text: string; code: ExitCode } {
 	return { text: String(error), code: exitCodes.failed }
 }
 
+const scrubber = createScrubber()
 const stop = new AbortController()
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 	process.on(signal, () => {
@@ -98,16 +95,17 @@ for (const stream of [process.stdout, process.stderr]) {
 
 try {
 	process.exitCode = await main(process.argv.slice(2), {
-		out: (line) => console.log(line),
-		err: (line) => console.error(line),
+		out: (line) => console.log(scrubber.clean(line)),
+		err: (line) => console.error(scrubber.clean(line)),
 		env: process.env,
 		cwd: process.cwd(),
 		isTty: process.stdout.isTTY === true,
 		signal: stop.signal,
+		scrubber,
 	})
 } catch (error) {
 	const { text, code } = describe(error)
-	console.error(text)
+	console.error(scrubber.clean(text))
 	process.exitCode = code
 }
 // A handle left open must not keep a finished program alive.

@@ -25,6 +25,8 @@ export interface Io {
 	readonly isTty: boolean
 	/** Aborts on SIGTERM and SIGINT. */
 	readonly signal: AbortSignal
+	/** Texts that no line written by `out` and `err` may hold from now on. */
+	readonly scrubber: { add(secrets: Iterable<string>): void; clean(text: string): string }
 }
 
 export interface CommandArgs {

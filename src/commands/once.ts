@@ -1,0 +1,33 @@
+import { openParts } from '../daemon/parts.js'
+import { version } from '../version.js'
+import { type Command, configOption, exitCodes } from './command.js'
+import { openConfig, openLog } from './open.js'
+
+export const once: Command = {
+	name: 'once',
+	summary: 'one poll of every network up to its target, then every due delivery once',
+	help: `Usage: tracewatch once [-c FILE]
+
+Polls every network up to its target, tries every due delivery once, and ends: for cron and timers.
+
+  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
+
+Exit codes: 0 done, 1 the state cannot be used, 75 an endpoint or a receiver failed for now (nothing is lost: the next
+run takes it up), 78 the configuration is wrong.`,
+	options: configOption,
+	positionals: [0, 0],
+	async run(args, io) {
+		const config = await openConfig(args, io)
+		const log = openLog(io)
+		const parts = await openParts({ config, log, version })
+		try {
+			const results = await Promise.all(parts.rounds.map((round) => round.tick(io.signal)))
+			const { delivered, failed } = await parts.deliverer.drainOnce(io.signal)
+			const unfinished = results.filter((result) => result !== 'done').length
+			log.info({ networks: results.length, unfinished, delivered, failed }, 'one round is done')
+			return unfinished + failed > 0 ? exitCodes.tryAgain : exitCodes.done
+		} finally {
+			await parts.close()
+		}
+	},
+}

@@ -1,0 +1,27 @@
+import { type Config, findConfig, loadConfig } from '../config/load.js'
+import type { Log } from '../model.js'
+import { createLog, isJournal, type LogLevel } from '../ops/log.js'
+import type { CommandArgs, Io } from './command.js'
+
+/** Reads the configuration that `-c` names, or the usual one; its secrets are hidden from then on. Throws ConfigError. */
+export async function openConfig({ values }: CommandArgs, io: Io): Promise<Config> {
+	const named = typeof values.config === 'string' ? values.config : undefined
+	const config = await loadConfig(findConfig(named, io.cwd), { env: io.env, cwd: io.cwd })
+	io.scrubber.add(config.secrets)
+	return config
+}
+
+/** The log of a command that works: on standard output, pretty for a person, with priorities for the journal. */
+export function openLog(io: Io, destination: 1 | 2 = 1): Log {
+	return createLog({
+		level: readLevel(io.env.LOG_LEVEL),
+		scrubber: io.scrubber,
+		destination,
+		pretty: io.isTty,
+		journal: isJournal(destination, io.env),
+	})
+}
+
+function readLevel(text: string | undefined): LogLevel {
+	return text === 'debug' || text === 'warn' || text === 'error' ? text : 'info'
+}

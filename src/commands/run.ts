@@ -1,0 +1,31 @@
+import { runDaemon } from '../daemon/daemon.js'
+import { version } from '../version.js'
+import { type Command, configOption, exitCodes } from './command.js'
+import { openConfig, openLog } from './open.js'
+
+export const run: Command = {
+	name: 'run',
+	summary: 'the daemon: polls each network on its schedule and delivers, until it is stopped',
+	help: `Usage: tracewatch run [-c FILE]
+
+Polls every network on its schedule (once at once), delivers alerts, and goes on until SIGTERM or SIGINT, which end it
+at the next border with 0. SIGHUP, or saving a watchlist, reads the watchlists again; a wrong edit changes nothing and
+is told in the log. Logs one JSON line an event to standard output (LOG_LEVEL: debug, info, warn, error; default info).
+
+  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
+
+Exit codes: 0 stopped, 1 the state cannot be used, 78 the configuration is wrong.`,
+	options: configOption,
+	positionals: [0, 0],
+	async run(args, io) {
+		const config = await openConfig(args, io)
+		for (const { file, line, column, message } of config.warnings) io.err(`${file}:${line}:${column}: ${message}`)
+		await runDaemon({ config, log: openLog(io), version, onHangup }, io.signal)
+		return exitCodes.done
+	},
+}
+
+function onHangup(reload: () => void): () => void {
+	process.on('SIGHUP', reload)
+	return () => process.off('SIGHUP', reload)
+}

@@ -1,0 +1,118 @@
+import type { Backfill, StateSummary } from '../model.js'
+import { peekState } from '../state/peek.js'
+import { type Command, configOption, exitCodes } from './command.js'
+import { openConfig } from './open.js'
+
+export const status: Command = {
+	name: 'status',
+	summary: 'checkpoints, lag and deliveries, from the state; works beside a running daemon',
+	help: `Usage: tracewatch status [--json] [-c FILE]
+
+Prints how far each network is scanned and what is pending, parked, dead and delivered for each receiver. Reads the
+state only: it works beside a running daemon, and asks no node.
+
+  --json              one JSON object
+  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
+
+Exit codes: 0 done, 1 the state cannot be read, 78 the configuration is wrong.`,
+	options: { ...configOption, json: { type: 'boolean' } },
+	positionals: [0, 0],
+	async run(args, io) {
+		const config = await openConfig(args, io)
+		const summary = (await peekState(config.stateDir))?.summary ?? null
+		const report = reportOf(
+			summary,
+			config.networks.map(({ name }) => name),
+			config.receivers.map(({ name }) => name),
+			Date.now(),
+		)
+		if (args.values.json === true) io.out(JSON.stringify(report, null, 2))
+		else for (const line of linesOf(report)) io.out(line)
+		return exitCodes.done
+	},
+}
+
+interface Report {
+	readonly networks: readonly NetworkLine[]
+	readonly receivers: readonly ReceiverLine[]
+}
+
+interface NetworkLine {
+	readonly network: string
+	readonly chainId: number | null
+	/** Null before the first poll. */
+	readonly checkpoint: number | null
+	readonly checkpointHash: string | null
+	readonly settled: number | null
+	readonly lastScanAt: string | null
+	readonly lastScanSecondsAgo: number | null
+	readonly backfills: readonly { readonly from: number; readonly to: number; readonly addresses: number }[]
+}
+
+interface ReceiverLine {
+	readonly receiver: string
+	readonly pending: number
+	readonly parked: number
+	readonly dead: number
+	readonly delivered: number
+	readonly lastDeliveredAt: string | null
+}
+
+/** What the state says of everything configured, and of what it still holds for things that are not configured any more. */
+function reportOf(
+	summary: StateSummary | null,
+	networks: readonly string[],
+	receivers: readonly string[],
+	nowMs: number,
+): Report {
+	const known = summary?.networks ?? new Map()
+	const lanes = summary?.receivers ?? new Map()
+	return {
+		networks: [...new Set([...networks, ...known.keys()])].map((network) => {
+			const state = summary?.networks.get(network)
+			return {
+				network,
+				chainId: state?.chainId ?? null,
+				checkpoint: state === undefined ? null : Number(state.checkpoint.number),
+				checkpointHash: state?.checkpoint.hash ?? null,
+				settled: state === undefined ? null : Number(state.settled.number),
+				lastScanAt: state === undefined ? null : new Date(state.updatedAtMs).toISOString(),
+				lastScanSecondsAgo: state === undefined ? null : Math.max(0, Math.round((nowMs - state.updatedAtMs) / 1000)),
+				backfills: (state?.backfills ?? []).map(({ span, addresses }: Backfill) => ({
+					from: Number(span.from),
+					to: Number(span.to),
+					addresses: addresses.length,
+				})),
+			}
+		}),
+		receivers: [...new Set([...receivers, ...lanes.keys()])].map((receiver) => {
+			const lane = summary?.receivers.get(receiver)
+			return {
+				receiver,
+				pending: lane?.pending ?? 0,
+				parked: lane?.parked ?? 0,
+				dead: lane?.dead ?? 0,
+				delivered: lane?.delivered ?? 0,
+				lastDeliveredAt:
+					lane === undefined || lane.lastDeliveredAtMs === null ? null : new Date(lane.lastDeliveredAtMs).toISOString(),
+			}
+		}),
+	}
+}
+
+function* linesOf({ networks, receivers }: Report): Generator<string> {
+	for (const line of networks) {
+		if (line.checkpoint === null) {
+			yield `${line.network}: not polled yet`
+			continue
+		}
+		yield `${line.network}: scanned to block ${line.checkpoint}, ${line.lastScanSecondsAgo} s ago; settled to ${line.settled}`
+		for (const { from, to, addresses } of line.backfills) {
+			yield `  still to scan for ${addresses} ${addresses === 1 ? 'address' : 'addresses'}: blocks ${from} to ${to}`
+		}
+	}
+	for (const { receiver, pending, parked, dead, delivered, lastDeliveredAt } of receivers) {
+		const last = lastDeliveredAt === null ? '' : `, last at ${lastDeliveredAt}`
+		yield `${receiver}: ${pending} pending, ${parked} parked, ${dead} dead, ${delivered} delivered${last}`
+	}
+}

@@ -1,0 +1,59 @@
+import { UsageError } from '../errors.js'
+import type { Outcome } from '../model.js'
+import { createReceiver } from '../notify/receiver.js'
+import { sampleDeliveries } from '../notify/sample.js'
+import { version } from '../version.js'
+import { type Command, configOption, type ExitCode, exitCodes } from './command.js'
+import { openConfig } from './open.js'
+
+export const testSend: Command = {
+	name: 'test-send',
+	summary: 'sends one sample alert, marked as a test, to a receiver',
+	help: `Usage: tracewatch test-send RECEIVER [-c FILE]
+
+Sends one sample alert to the receiver on the same path as a real one, once, and says what came of it. The message is
+marked as a test and its transaction is invented.
+
+  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
+
+Exit codes: 0 delivered, 1 refused, 2 no such receiver, 75 it may work later, 78 the configuration is wrong.`,
+	options: configOption,
+	positionals: [1, 1],
+	async run(args, io) {
+		const config = await openConfig(args, io)
+		const [name] = args.positionals
+		const settings = config.receivers.find((receiver) => receiver.name === name)
+		if (settings === undefined) {
+			const names = config.receivers.map((receiver) => `\`${receiver.name}\``).join(', ')
+			throw new UsageError(`there is no receiver \`${name}\`; there are: ${names}`)
+		}
+		const receiver = createReceiver(settings, { version, clock: Date.now })
+		try {
+			let code: ExitCode = exitCodes.done
+			for (const delivery of sampleDeliveries(receiver, Date.now())) {
+				const { recipient } = delivery
+				const outcome = await receiver.deliver(delivery, io.signal)
+				const to = recipient === null ? `\`${receiver.name}\`` : `\`${receiver.name}\` (${recipient})`
+				io.out(inWords(to, outcome))
+				if (outcome.result === 'retry' && code === exitCodes.done) code = exitCodes.tryAgain
+				if (outcome.result === 'parked' || outcome.result === 'dead') code = exitCodes.failed
+			}
+			return code
+		} finally {
+			await receiver.close()
+		}
+	},
+}
+
+function inWords(to: string, outcome: Outcome): string {
+	switch (outcome.result) {
+		case 'delivered':
+			return `delivered to ${to}`
+		case 'retry':
+			return `not delivered to ${to}: ${outcome.reason}; a real alert would be tried again`
+		case 'parked':
+			return `not delivered to ${to}: ${outcome.reason}; a real alert would wait until this is mended`
+		case 'dead':
+			return `refused by ${to}: ${outcome.reason}`
+	}
+}

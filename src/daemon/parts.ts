@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import { createChain } from '../chain/chain.js'
+import { createEndpoints } from '../chain/endpoints.js'
+import { createRpc } from '../chain/rpc.js'
+import { toChecksum } from '../config/address.js'
+import type { Config } from '../config/load.js'
+import type { NetworkSettings } from '../config/settings.js'
+import type { Address, Clock, Log, Store, Watch, WatchIndex } from '../model.js'
+import { createDeliverer, type Deliverer } from '../notify/deliverer.js'
+import { createReceiver } from '../notify/receiver.js'
+import { openFileStore } from '../state/file.js'
+import { lockState } from '../state/lock.js'
+import { type Closers, createClosers } from './closers.js'
+import { createRound, type Round } from './round.js'
+import { intervalMs } from './schedule.js'
+
+/** All that `run` and `once` are made of; closing takes it down in reverse order. */
+export interface Parts {
+	readonly store: Store
+	readonly deliverer: Deliverer
+	readonly rounds: readonly Round[]
+	/** Gives every network its watches anew. */
+	setWatches(watches: readonly Watch[]): void
+	close(): Promise<void>
+}
+
+export interface PartsOptions {
+	readonly config: Config
+	readonly log: Log
+	/** Of this program. */
+	readonly version: string
+	readonly clock?: Clock
+}
+
+/** How long one poll works before it comes up for a fresh head, new watches and a stop. */
+const pollBudgetMs = 5_000
+
+/** Takes the lock, opens the state and builds the rest; nothing is contacted yet. Throws StateError. */
+export async function openParts({ config, log, version, clock = Date.now }: PartsOptions): Promise<Parts> {
+	const closers = createClosers()
+	try {
+		const unlock = await lockState(config.stateDir)
+		closers.add(unlock)
+		const store = await openFileStore(config.stateDir, { clock, log })
+		closers.add(() => store.close())
+
+		const receivers = config.receivers.map((settings) => createReceiver(settings, { version, clock }))
+		const deliverer = createDeliverer({ store, receivers, clock, log })
+		closers.add(() => deliverer.close())
+
+		const recipients = new Map(receivers.map(({ name, recipients }) => [name, recipients]))
+		const recipientsOf = (receiver: string) => recipients.get(receiver) ?? null
+		const indexes = indexWatches(config.watches)
+		const rounds = config.networks.map((network) => {
+			const watches = indexes.get(network.name) ?? new Map()
+			return openRound(network, { watches, recipientsOf }, { store, clock, log, closers })
+		})
+
+		return {
+			store,
+			deliverer,
+			rounds,
+			setWatches(watches) {
+				const next = indexWatches(watches)
+				for (const round of rounds) round.setWatches(next.get(round.name) ?? new Map())
+			},
+			close: () => closers.close(),
+		}
+	} catch (error) {
+		await closers.close()
+		throw error
+	}
+}
+
+interface Surroundings {
+	readonly store: Store
+	readonly clock: Clock
+	readonly log: Log
+	readonly closers: Closers
+}
+
+function openRound(
+	network: NetworkSettings,
+	who: { watches: WatchIndex; recipientsOf: (receiver: string) => readonly string[] | null },
+	{ store, clock, log, closers }: Surroundings,
+): Round {
+	const own = log.child({ network: network.name })
+	const rpcs = network.rpc.map((url) => createRpc({ url, clock }))
+	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log: own })
+	const chain = createChain({ endpoints, network, source: network.source, log: own, clock })
+	closers.add(() => chain.close())
+	const beat = { network, ...who, lateAfterMs: lateAfterMs(network), budgetMs: pollBudgetMs }
+	return createRound({ beat, ports: { chain, store, clock, log: own, checksum: toChecksum, digest } })
+}
+
+/** Two missed ticks; a block that must be `safe` or `finalized` first is some minutes old when its turn comes. */
+function lateAfterMs({ schedule, confirmations }: NetworkSettings): number {
+	const waitingMs = typeof confirmations === 'number' ? 0 : 30 * 60_000
+	return 2.5 * intervalMs(schedule) + waitingMs
+}
+
+function indexWatches(watches: readonly Watch[]): ReadonlyMap<string, WatchIndex> {
+	const networks = new Map<string, Map<Address, Watch[]>>()
+	for (const watch of watches) {
+		const index = networks.get(watch.network) ?? new Map<Address, Watch[]>()
+		networks.set(watch.network, index)
+		const list = index.get(watch.address)
+		if (list === undefined) index.set(watch.address, [watch])
+		else list.push(watch)
+	}
+	return networks
+}
+
+function digest(text: string): string {
+	return createHash('sha256').update(text).digest('hex')
+}
