@@ -1,12 +1,14 @@
-import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
+import { createRevision } from './revision.js'
 
 export interface WatchFilesOptions {
 	/** The files to watch, asked anew at each look; a throw counts as none, for a folder may be gone for a moment. */
 	readonly paths: () => readonly string[]
 	/** Called when contents or names have changed and been still for `settleMs`; never twice for the same contents. */
 	readonly onChange: () => void
+	/** What the caller has read already (`Config.revision`). Default: what the files hold at the call. */
+	readonly revision?: string
 	/** Pause between looks. Default: 2000. */
 	readonly intervalMs?: number
 	/** How long nothing may move before a change counts. Default: 500. */
@@ -28,8 +30,9 @@ export async function watchFiles(options: WatchFilesOptions): Promise<void> {
 			return []
 		}
 	}
-	let stamp = await stampOf(list())
-	let contents = await contentsOf(list())
+	// With a revision from before, the first look reads the files, whatever happened since.
+	let stamp = options.revision === undefined ? await stampOf(list()) : null
+	let revision = options.revision ?? (await revisionOf(list()))
 	for (;;) {
 		if (!(await waited(intervalMs, signal))) return
 		const moved = await stampOf(list())
@@ -38,11 +41,11 @@ export async function watchFiles(options: WatchFilesOptions): Promise<void> {
 		for (;;) {
 			if (!(await waited(settleMs, signal))) return
 			const now = await stampOf(list())
-			const read = await contentsOf(list())
+			const read = await revisionOf(list())
 			// A write between look and read would give half a file: then wait for stillness once more.
 			if (now === stamp && (await stampOf(list())) === now) {
-				if (read !== contents) {
-					contents = read
+				if (read !== revision) {
+					revision = read
 					onChange()
 				}
 				break
@@ -67,13 +70,10 @@ async function stampOf(paths: readonly string[]): Promise<string> {
 	return stamps.join('\n')
 }
 
-async function contentsOf(paths: readonly string[]): Promise<string> {
-	const hash = createHash('sha256')
-	for (const path of paths) {
-		const bytes = await readFile(path).catch(() => null)
-		hash.update(`${path}\0${bytes === null ? 'absent' : bytes.byteLength}\0`).update(bytes ?? '')
-	}
-	return hash.digest('hex')
+async function revisionOf(paths: readonly string[]): Promise<string> {
+	const revision = createRevision()
+	for (const path of paths) revision.add(path, await readFile(path).catch(() => null))
+	return revision.value()
 }
 
 /** False when the signal ended the wait. */

@@ -9,6 +9,7 @@ import {
 	readLine,
 	readListen,
 	readMailAddress,
+	readMailbox,
 	readName,
 	readSettle,
 	readSigningSecret,
@@ -21,17 +22,14 @@ import { list, oneOf, orNull, section, suggestion, text } from './words.js'
 
 const network = section({
 	name: text(readName).meta({
-		description: 'Name of the network in watchlists, alerts and metrics.',
-		examples: ['ethereum'],
+		description: 'Name of the network in watchlists, alerts and metrics, such as ethereum.',
 	}),
 	chain_id: text(readChainId).meta({
-		type: 'integer',
+		type: ['integer', 'string'],
 		description: 'Compared with eth_chainId; an endpoint of another chain is refused.',
-		examples: [1],
 	}),
 	rpc: list(text(readHttpUrl)).meta({
-		description: 'JSON-RPC endpoints in order of preference; http or https.',
-		examples: [[`\${ETHEREUM_RPC_URL}`]],
+		description: `JSON-RPC endpoints in order of preference, http or https, such as \${ETHEREUM_RPC_URL}.`,
 	}),
 	schedule: text(readSchedule)
 		.default('*/12 * * * * *')
@@ -56,16 +54,14 @@ const network = section({
 	symbol: text(readLine).default('ETH').meta({ description: 'Symbol of the native coin. Default: ETH.' }),
 	decimals: text((value) => readWhole(value, 77))
 		.default(18)
-		.meta({ type: 'integer', description: 'Digits after the point of the native coin. Default: 18.' }),
+		.meta({ type: ['integer', 'string'], description: 'Digits after the point of the native coin. Default: 18.' }),
 	explorer: orNull(text(readExplorer)).meta({
-		description: 'Base URL of a block explorer, for links in alerts.',
-		examples: ['https://etherscan.io'],
+		description: 'Base URL of a block explorer, such as https://etherscan.io, for links in alerts.',
 	}),
 }).meta({ id: 'network', description: 'One chain and the endpoints that it is read from.' })
 
 const receiverName = text(readName).meta({
 	description: 'Name of the receiver in watchlists and metrics.',
-	examples: ['ops-mail'],
 })
 
 const email = section({
@@ -73,9 +69,10 @@ const email = section({
 	type: z.literal('email'),
 	smtp: text(readSmtpUrl).meta({
 		description: 'smtps://user:password@host:465 (TLS) or smtp://host:587 (STARTTLS).',
-		examples: [`\${SMTP_URL}`],
 	}),
-	from: text(readMailAddress).meta({ description: 'Mail address of the sender.' }),
+	from: text(readMailbox).meta({
+		description: 'Sender: a mail address, or Name <address>.',
+	}),
 	to: list(text(readMailAddress)).meta({ description: 'Mail addresses; each gets a mail of its own.' }),
 }).meta({ id: 'email', description: 'Alerts by mail.' })
 
@@ -84,11 +81,9 @@ const webhook = section({
 	type: z.literal('webhook'),
 	url: text(readHttpUrl).meta({
 		description: 'Where alerts are posted; http or https.',
-		examples: [`\${OPS_HOOK_URL}`],
 	}),
 	secret: orNull(text(readSigningSecret)).meta({
 		description: 'Signing secret of Standard Webhooks: whsec_ and 24 to 64 bytes in base64.',
-		examples: [`\${OPS_HOOK_SECRET}`],
 	}),
 }).meta({ id: 'webhook', description: 'Alerts by HTTP POST, signed as Standard Webhooks says.' })
 
@@ -105,8 +100,7 @@ export const settingsSchema = section({
 		.meta({ description: 'A folder (its *.yaml and *.yml), or a list of files. Default: watchlists.' }),
 	state: text(readLine).default('state').meta({ description: 'Folder of the state file. Default: state.' }),
 	http: orNull(text(readListen)).meta({
-		description: 'host:port for metrics, health and status page. Default: none.',
-		examples: ['127.0.0.1:9464'],
+		description: 'host:port for metrics, health and status page, such as 127.0.0.1:9464. Default: none.',
 	}),
 }).meta({ title: 'tracewatch.yaml', description: 'Settings of tracewatch: networks, receivers and folders.' })
 

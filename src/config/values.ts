@@ -88,6 +88,15 @@ export function readMailAddress(text: string): string {
 	throw new RangeError(`must be a mail address such as ops@example.org, not \`${text}\``)
 }
 
+/** A mail address, or `Name <local@domain>`. */
+export function readMailbox(text: string): string {
+	const named = /^\s*([^<>]*?)\s*<([^<>]*)>\s*$/.exec(text)
+	if (named === null) return readMailAddress(text)
+	const [, name = '', address = ''] = named
+	if (name === '') return readMailAddress(address)
+	return `${readLine(name)} <${readMailAddress(address)}>`
+}
+
 /** `whsec_` and 24 to 64 bytes in base64 (Standard Webhooks, "Signature scheme"). */
 export function readSigningSecret(text: string): string {
 	const key = text.startsWith('whsec_') ? text.slice('whsec_'.length) : undefined

@@ -11,13 +11,12 @@ export const watchSchema = section({
 	address: text(parseAddress).meta({
 		type: ['string', 'number'],
 		description: 'Address to watch: all lower case, or with its EIP-55 checksum; quoted or not.',
-		examples: ['0x742d35Cc6634C0532925a3b844Bc454e4438f44e'],
 	}),
 	label: orNull(text(readLine)).meta({
 		type: ['string', 'number', 'boolean'],
-		description: 'Name of the address in alerts.',
+		description: 'Name of the address in alerts, such as Treasury.',
 	}),
-	tags: list(text(readLine)).default([]).meta({ description: 'Words that go along with each alert.' }),
+	tags: z.array(text(readLine)).default([]).meta({ description: 'Words that go along with each alert.' }),
 	kinds: list(z.enum(['transfer', 'deployment']))
 		.default(['transfer', 'deployment'])
 		.meta({ description: 'Which kinds of event to tell. Default: both.' }),

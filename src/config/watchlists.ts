@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { ConfigError, type Problem } from '../errors.js'
 import type { Watch } from '../model.js'
 import { type Known, knownOf, type WatchlistPlace } from './known.js'
+import { createRevision } from './revision.js'
 import type { Settings } from './settings.js'
 import { readSource, reason, shown } from './source.js'
 import { readWatchlist } from './watchlist.js'
@@ -62,14 +62,14 @@ export async function readWatchlists(
 
 	const problems: Problem[] = []
 	const watches: Watch[] = []
-	const hash = createHash('sha256')
+	const revision = createRevision()
 	for (const path of files) {
 		const source = await readSource(path, cwd)
 		if ('problems' in source) {
 			problems.push(...source.problems)
 			continue
 		}
-		hash.update(`${path}\0${source.bytes.byteLength}\0`).update(source.bytes)
+		revision.add(path, source.bytes)
 		const one = readWatchlist(source, basename(path), known)
 		problems.push(...one.problems)
 		for (const watch of one.watches) watches.push(watch)
@@ -79,7 +79,7 @@ export async function readWatchlists(
 		watchlists: Object.freeze({
 			watches: Object.freeze(watches),
 			files: Object.freeze([...files]),
-			revision: hash.digest('hex'),
+			revision: revision.value(),
 		}),
 		problems,
 	}

@@ -1,0 +1,35 @@
+import { describeConfig } from '../config/describe.js'
+import { findConfig, loadConfig } from '../config/load.js'
+import { ConfigError, formatProblem } from '../errors.js'
+import { type Command, configOption, exitCodes } from './command.js'
+
+export const check: Command = {
+	name: 'check',
+	summary: 'reads configuration and watchlists and says who is told of what',
+	help: `Usage: tracewatch check [-c FILE]
+
+Reads the configuration and all watchlists as \`run\` does, and prints in plain words who is told of what. Nothing is
+contacted and nothing is written. Whatever is wrong is printed at once, each as file:line:column: message. No secret is
+printed: endpoints and servers stand by their host only.
+
+  -c, --config FILE  the configuration (default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml)
+
+Ends with 0 when all is right, with 78 when the configuration is wrong.`,
+	options: configOption,
+	positionals: [0, 0],
+	async run({ values }, io) {
+		try {
+			const path = findConfig(typeof values['config'] === 'string' ? values['config'] : undefined, io.cwd)
+			const config = await loadConfig(path, { env: io.env, cwd: io.cwd })
+			for (const warning of config.warnings) io.err(`warning: ${formatProblem(warning)}`)
+			for (const line of describeConfig(config, io.cwd)) io.out(line)
+			return exitCodes.done
+		} catch (error) {
+			if (!(error instanceof ConfigError)) throw error
+			const { problems } = error
+			for (const problem of problems) io.err(formatProblem(problem))
+			io.err(`configuration is wrong: ${problems.length === 1 ? '1 problem' : `${problems.length} problems`}`)
+			return exitCodes.config
+		}
+	},
+}

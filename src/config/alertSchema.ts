@@ -1,0 +1,148 @@
+/**
+ * JSON Schema of what a webhook is sent: the Standard Webhooks envelope around an alert, a digest, or a word of the system.
+ * The fields are those of the public contract; more may come, so unknown ones are allowed everywhere.
+ */
+const text = { type: 'string' } as const
+const time = { type: 'string', format: 'date-time' } as const
+const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
+const address = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', description: 'EIP-55 spelling.' } as const
+const link = { type: 'string', format: 'uri' } as const
+const count = { type: 'integer', minimum: 0 } as const
+
+const delivered = {
+	deliveryId: {
+		type: 'string',
+		pattern: '^[^.]+$',
+		description: 'Equals the header webhook-id; the same over retries and restarts.',
+	},
+	test: { const: true, description: 'Only in samples sent by `test-send`.' },
+} as const
+
+const network = {
+	network: { ...text, description: 'Name from the settings.' },
+	chainId: { type: 'integer', minimum: 1 },
+} as const
+
+const alert = {
+	type: 'object',
+	description: 'One event on one watched address.',
+	required: [
+		'id',
+		'network',
+		'chainId',
+		'blockNumber',
+		'blockHash',
+		'blockTimestamp',
+		'txHash',
+		'txIndex',
+		'traceAddress',
+		'kind',
+		'frameType',
+		'category',
+		'from',
+		'to',
+		'valueWei',
+		'value',
+		'asset',
+		'watch',
+		'direction',
+		'finality',
+		'detectedAt',
+		'lagSeconds',
+		'late',
+	],
+	properties: {
+		id: {
+			type: 'string',
+			pattern: '^\\d+:0x[0-9a-f]{64}:[a-z0-9_]+:(transfer|deployment):0x[0-9a-f]{40}$',
+			description: 'chainId:txHash:trace:kind:address; the same on every run and every machine.',
+		},
+		...delivered,
+		...network,
+		blockNumber: count,
+		blockHash: hash,
+		blockTimestamp: time,
+		txHash: { ...hash, description: 'Of a reward: the hash of its block.' },
+		txIndex: { type: ['integer', 'null'], minimum: 0, description: 'Null for a reward.' },
+		traceAddress: { type: 'array', items: count, description: 'Path from the root call; empty for the root.' },
+		kind: { enum: ['transfer', 'deployment'] },
+		frameType: { enum: ['call', 'create', 'create2', 'suicide', 'reward'] },
+		category: { enum: ['external', 'internal'], description: 'external for the root call.' },
+		from: { ...address, type: ['string', 'null'], description: 'EIP-55 spelling; null for a reward.' },
+		to: address,
+		contractAddress: { ...address, description: 'Of a deployment: the contract; the same as `to`.' },
+		creatorConfirmed: { type: 'boolean', description: 'The node named the same creator when asked.' },
+		valueWei: { type: 'string', pattern: '^\\d+$', description: 'Exact.' },
+		value: { type: 'string', pattern: '^\\d+(\\.\\d+)?$', description: 'Whole coins, exact.' },
+		asset: { ...text, description: 'Symbol of the coin.' },
+		watch: {
+			type: 'object',
+			required: ['address', 'label', 'tags', 'watchlist'],
+			properties: {
+				address,
+				label: { type: ['string', 'null'] },
+				tags: { type: 'array', items: text },
+				watchlist: { ...text, description: 'Name of the file.' },
+			},
+		},
+		counterpartyLabel: { ...text, description: 'Label of the other side, where that is watched too.' },
+		direction: { enum: ['in', 'out', 'self'], description: 'Seen from the watch.' },
+		finality: { enum: ['latest', 'safe', 'finalized'] },
+		detectedAt: time,
+		lagSeconds: { type: 'number', minimum: 0, description: 'From the block to its detection.' },
+		late: { type: 'boolean' },
+		lateReason: { ...text, description: 'Only when late.' },
+		links: {
+			type: 'object',
+			description: 'Where an explorer is set.',
+			required: ['tx', 'to', 'block'],
+			properties: { tx: link, from: link, to: link, block: link },
+		},
+	},
+} as const
+
+const system = {
+	type: 'object',
+	description: 'A network stands still, or moves again.',
+	required: ['id', 'network', 'chainId', 'checkpoint', 'head', 'reason'],
+	properties: {
+		id: text,
+		...delivered,
+		...network,
+		checkpoint: { type: ['integer', 'null'], description: 'Last block scanned.' },
+		head: { type: ['integer', 'null'] },
+		reason: { ...text, description: 'One sentence.' },
+	},
+} as const
+
+const envelope = (types: readonly string[], data: object, title: string) => ({
+	type: 'object',
+	title,
+	required: ['type', 'timestamp', 'data'],
+	properties: { type: { enum: types }, timestamp: time, data },
+})
+
+const alertTypes = ['alert.transfer', 'alert.deployment', 'alert.removed', 'test']
+const ref = (name: string) => ({ $ref: `#/definitions/${name}` })
+/** What is delivered names its delivery; inside a digest the digest does. */
+const withDelivery = (name: string) => ({ allOf: [ref(name), { type: 'object', required: ['deliveryId'] }] })
+
+export const alertSchema = {
+	$schema: 'http://json-schema.org/draft-07/schema#',
+	title: 'Alert of tracewatch',
+	description: 'Body of a webhook. `type` says which form `data` has.',
+	oneOf: [
+		envelope(alertTypes, withDelivery('alert'), 'an alert, its removal, or a test'),
+		envelope(
+			['alert.digest'],
+			{
+				type: 'object',
+				required: ['deliveryId', 'alerts'],
+				properties: { ...delivered, alerts: { type: 'array', items: envelope(alertTypes, ref('alert'), 'one alert') } },
+			},
+			'many alerts at once',
+		),
+		envelope(['system.stalled', 'system.recovered'], withDelivery('system'), 'a word of the system'),
+	],
+	definitions: { alert, system },
+}

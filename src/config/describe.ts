@@ -1,0 +1,84 @@
+import { formatAmount } from '../core/amount.js'
+import type { Watch } from '../model.js'
+import { toChecksum } from './address.js'
+import type { Config } from './load.js'
+import type { NetworkSettings, ReceiverSettings } from './settings.js'
+import { shown } from './source.js'
+
+/** Who is told of what, in plain words, a line each; endpoints and servers by host only, so that no secret is shown. */
+export function describeConfig(config: Config, cwd: string): readonly string[] {
+	const networks = new Map(config.networks.map((network) => [network.name, network]))
+	return [
+		`${shown(config.path, cwd)}; state in ${shown(config.stateDir, cwd)}; ${httpInWords(config.http)}`,
+		'',
+		'Networks',
+		...config.networks.flatMap(networkInWords),
+		'',
+		'Receivers',
+		...config.receivers.map((receiver) => `  ${receiverInWords(receiver)}`),
+		'',
+		'Watches',
+		...config.watches.map((watch) => `  ${watchInWords(watch, networks.get(watch.network))}`),
+		'',
+		'Not covered, for no call shows it: withdrawals from staking, priority fees, deposits that a layer 2 mints, tokens.',
+		'',
+		`configuration is right: ${count(config.networks, 'network')}, ${count(config.watches, 'watch')}, ${count(config.receivers, 'receiver')}`,
+	]
+}
+
+function networkInWords({ name, chainId, rpc, schedule, source, confirmations, settle }: NetworkSettings): string[] {
+	const method = source === 'auto' ? '' : `, by ${source}`
+	const depth =
+		typeof confirmations === 'string'
+			? `up to the newest ${confirmations} block`
+			: confirmations === 0
+				? 'up to the newest block'
+				: `up to ${blocks(confirmations)} behind the newest`
+	const again = settle === 'finalized' ? 'once it is finalized' : `${blocks(settle)} later`
+	return [
+		`  ${name} (chain ${chainId}): asks ${rpc.map((url) => new URL(url).host).join(', then ')}${method}`,
+		`    ${scheduleInWords(schedule)}, ${depth}; each block is looked at again ${again}`,
+	]
+}
+
+function receiverInWords(receiver: ReceiverSettings): string {
+	if (receiver.type === 'webhook') {
+		return `${receiver.name}: webhook at ${new URL(receiver.url).host}, ${receiver.secret === null ? 'not signed' : 'signed'}`
+	}
+	return `${receiver.name}: mail from ${receiver.from} to ${receiver.to.join(', ')}, through ${new URL(receiver.smtp).host}`
+}
+
+function watchInWords(watch: Watch, network: NetworkSettings | undefined): string {
+	const { address, label, kinds, direction, minValueWei, receivers, fromBlock } = watch
+	const name = `${label === null ? '' : `${label} `}${toChecksum(address)}`
+	const ways = direction === 'both' ? 'in and out' : direction
+	const least =
+		minValueWei <= 1n || network === undefined
+			? ''
+			: ` of at least ${formatAmount(minValueWei, network.decimals)} ${network.symbol}`
+	const deployments = { both: 'deployments', out: 'deployments by it', in: 'its own deployment' }[direction]
+	const told = kinds.map((kind) => (kind === 'transfer' ? `transfers ${ways}${least}` : deployments))
+	const start = fromBlock === null ? '' : `, from block ${fromBlock} on`
+	return `${name} on ${watch.network}: ${told.join(' and ')}${start} → ${receivers.join(', ')}`
+}
+
+function scheduleInWords(schedule: string): string {
+	const step = /^(?:\*|\*\/(\d+)) \* \* \* \* \*$/.exec(schedule)
+	if (step === null) return `polls at "${schedule}"`
+	const seconds = Number(step[1] ?? 1)
+	// The step starts anew each minute: one that does not divide it is not a steady pace.
+	if (60 % seconds !== 0) return `polls at "${schedule}"`
+	return `polls every ${seconds === 1 ? 'second' : `${seconds} seconds`}`
+}
+
+function httpInWords(http: Config['http']): string {
+	return http === null ? 'no metrics or health page' : `metrics and health at ${http.host}:${http.port}`
+}
+
+function blocks(number: number): string {
+	return number === 1 ? '1 block' : `${number} blocks`
+}
+
+function count(list: readonly unknown[], noun: 'network' | 'watch' | 'receiver'): string {
+	return `${list.length} ${noun}${list.length === 1 ? '' : noun === 'watch' ? 'es' : 's'}`
+}
