@@ -151,7 +151,8 @@ describe('the devnode command', () => {
 			lines.push(line)
 			if (line.includes('Ctrl-C')) ready()
 		}
-		const io = { out, err: out, env: {}, cwd: '/', isTty: false, signal: ending.signal }
+		const scrubber = { add: () => {}, clean: (text: string) => text }
+		const io = { out, err: out, env: {}, cwd: '/', isTty: false, signal: ending.signal, scrubber }
 		const ended = command.run({ values, positionals: [] }, io)
 		return { lines, printed, ended, end: () => ending.abort() }
 	}

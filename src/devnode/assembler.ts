@@ -1,0 +1,82 @@
+/** EVM bytecode from words: just enough for the demo's contracts, which no compiler has to be shipped for. */
+import type { Hex } from '../model.js'
+
+const opcodes = {
+	STOP: 0x00,
+	ADD: 0x01,
+	MUL: 0x02,
+	GT: 0x11,
+	EQ: 0x14,
+	ISZERO: 0x15,
+	AND: 0x16,
+	BYTE: 0x1a,
+	SHR: 0x1c,
+	CALLDATALOAD: 0x35,
+	CALLDATASIZE: 0x36,
+	CALLDATACOPY: 0x37,
+	CODECOPY: 0x39,
+	POP: 0x50,
+	JUMP: 0x56,
+	JUMPI: 0x57,
+	GAS: 0x5a,
+	JUMPDEST: 0x5b,
+	DUP1: 0x80,
+	DUP2: 0x81,
+	DUP3: 0x82,
+	DUP4: 0x83,
+	DUP5: 0x84,
+	DUP6: 0x85,
+	DUP7: 0x86,
+	DUP8: 0x87,
+	SWAP1: 0x90,
+	CREATE: 0xf0,
+	CALL: 0xf1,
+	CALLCODE: 0xf2,
+	RETURN: 0xf3,
+	DELEGATECALL: 0xf4,
+	CREATE2: 0xf5,
+	STATICCALL: 0xfa,
+	REVERT: 0xfd,
+	INVALID: 0xfe,
+	SELFDESTRUCT: 0xff,
+} as const
+
+/**
+ * Turns a program into bytecode. Words are set apart by white space: an opcode's name; `name:` marks a place that can be
+ * jumped to; `@name` pushes that place (two bytes); `0x…` pushes bytes as given; a decimal number pushes its fewest bytes.
+ * @throws Error for a word that is none of these, or a place that is not there; the programs are our own.
+ */
+export function assemble(program: string): Hex {
+	const bytes: number[] = []
+	const places = new Map<string, number>()
+	const holes: { readonly at: number; readonly name: string }[] = []
+	for (const word of program.split(/\s+/).filter((word) => word !== '')) {
+		if (word in opcodes) bytes.push(opcodes[word as keyof typeof opcodes])
+		else if (word.endsWith(':')) {
+			places.set(word.slice(0, -1), bytes.length)
+			bytes.push(opcodes.JUMPDEST)
+		} else if (word.startsWith('@')) {
+			bytes.push(pushOpcode(2), 0, 0)
+			holes.push({ at: bytes.length - 2, name: word.slice(1) })
+		} else if (word.startsWith('0x')) push(bytes, word.slice(2))
+		else if (/^\d+$/.test(word)) push(bytes, BigInt(word).toString(16))
+		else throw new Error(`no such opcode: ${word}`)
+	}
+	for (const { at, name } of holes) {
+		const place = places.get(name)
+		if (place === undefined) throw new Error(`no such place: ${name}`)
+		bytes[at] = place >> 8
+		bytes[at + 1] = place & 0xff
+	}
+	return `0x${Buffer.from(bytes).toString('hex')}`
+}
+
+/** PUSH1 is 0x60; how many bytes follow is in the opcode. */
+function pushOpcode(size: number): number {
+	return 0x5f + size
+}
+
+function push(bytes: number[], digits: string) {
+	const value = Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex')
+	bytes.push(pushOpcode(value.length), ...value)
+}

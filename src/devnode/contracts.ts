@@ -1,0 +1,102 @@
+/** The contracts of the demo and the tests, and where they come to stand. */
+import { fromCreate, fromCreate2 } from 'ox/ContractAddress'
+import type { Address, Hex } from '../model.js'
+import { type Action, actionCodes, encodeActions, layout } from './actions.js'
+import { assemble } from './assembler.js'
+
+const { data, gas, target, value, length } = layout
+
+/** Fields of the action at `p`, where DUP<n> reaches `p`. */
+const readTarget = (dup: string) => `${dup} ${target} ADD CALLDATALOAD 96 SHR`
+const readValue = (dup: string) => `${dup} ${value} ADD CALLDATALOAD 128 SHR`
+/** 0 means all there is. */
+const readGas = (dup: string) => `${dup} ${gas} ADD CALLDATALOAD 224 SHR DUP1 ISZERO GAS MUL ADD`
+const on = (action: keyof typeof actionCodes) => `DUP1 ${actionCodes[action]} EQ @${action} JUMPI`
+
+/**
+ * The puppet: takes payments, and does what its calldata lists (see actions.ts), one after the other. Stack on the left
+ * of each step: `p` is where the action starts in the calldata, `n` the length of its data, which lies at memory 0.
+ */
+const puppetCode = assemble(`
+	0
+	next:          DUP1 CALLDATASIZE GT ISZERO @end JUMPI
+	               DUP1 ${length} ADD CALLDATALOAD 232 SHR
+	               DUP1 DUP3 ${data} ADD 0 CALLDATACOPY
+	               DUP2 CALLDATALOAD 248 SHR
+	               ${on('call')} ${on('callcode')} ${on('delegatecall')} ${on('staticcall')}
+	               ${on('create')} ${on('create2')} ${on('selfdestruct')} ${on('revert')} ${on('burn')}
+	               INVALID
+	call:          POP 0 0 DUP3 0 ${readValue('DUP6')} ${readTarget('DUP7')} ${readGas('DUP8')} CALL @done JUMP
+	callcode:      POP 0 0 DUP3 0 ${readValue('DUP6')} ${readTarget('DUP7')} ${readGas('DUP8')} CALLCODE @done JUMP
+	delegatecall:  POP 0 0 DUP3 0 ${readTarget('DUP6')} ${readGas('DUP7')} DELEGATECALL @done JUMP
+	staticcall:    POP 0 0 DUP3 0 ${readTarget('DUP6')} ${readGas('DUP7')} STATICCALL @done JUMP
+	create:        POP DUP1 0 ${readValue('DUP4')} CREATE @done JUMP
+	create2:       POP ${readTarget('DUP2')} DUP2 0 ${readValue('DUP5')} CREATE2 @done JUMP
+	selfdestruct:  POP ${readTarget('DUP2')} SELFDESTRUCT
+	burn:          @burn JUMP
+	done:          ISZERO DUP3 CALLDATALOAD 1 BYTE AND @revert JUMPI
+	               ADD ${data} ADD @next JUMP
+	revert:        0 0 REVERT
+	end:           STOP
+`)
+
+/** Init code whose contract has this code. */
+export function initOf(code: Hex): Hex {
+	return copyAndReturn(code, '')
+}
+
+/** Deploys a puppet. */
+export const puppetInit = initOf(puppetCode)
+
+/**
+ * Deploys a puppet that does something while it is being created: the constructor borrows the code of `puppet`, which
+ * must stand already, by delegatecall. A failure that bubbles fails the creation; a `selfdestruct` ends the call only.
+ */
+export function actingInit(puppet: Address, actions: readonly Action[]): Hex {
+	const calldata = encodeActions(actions)
+	return copyAndReturn(
+		puppetCode,
+		calldata,
+		(at, size) => `
+		${size} ${at} 0 CODECOPY
+		0 0 ${size} 0 ${puppet} GAS DELEGATECALL @fine JUMPI 0 0 REVERT
+		fine:`,
+	)
+}
+
+/** Creations that fail, each in its own way, and one that succeeds and leaves an account without code. */
+export const inits = {
+	reverting: assemble('0 0 REVERT'),
+	invalid: assemble('INVALID'),
+	/** Code that starts with EF is refused since London (EIP-3541). */
+	ef: initOf('0xef'),
+	/** One byte above the 24,576 that EIP-170 allows. */
+	oversized: assemble('24577 0 RETURN'),
+	codeless: '0x' as Hex,
+} as const
+
+/** Where a CREATE puts its contract. An account's nonce starts at 0, a contract's at 1. */
+export function createAddress(from: Address, nonce: bigint): Address {
+	return fromCreate({ from, nonce }).toLowerCase() as Address
+}
+
+/** Where a CREATE2 puts its contract; `salt` as a number of up to 32 bytes. */
+export function create2Address(from: Address, salt: bigint, init: Hex): Address {
+	const word = `0x${salt.toString(16).padStart(64, '0')}` as const
+	return fromCreate2({ from, salt: word, bytecode: init }).toLowerCase() as Address
+}
+
+type Prologue = (at: string, size: string) => string
+
+/** Init code: the prologue, then returns the code that lies behind it; behind that the prologue's data. */
+function copyAndReturn(code: Hex, prologueData: Hex | '', prologue: Prologue = () => ''): Hex {
+	const size = (code.length - 2) / 2
+	const dataSize = prologueData === '' ? 0 : (prologueData.length - 2) / 2
+	// Places are always written with four digits, so the length of the head does not depend on them.
+	const word = (number: number) => `0x${number.toString(16).padStart(4, '0')}`
+	const head = (codeAt: number) =>
+		assemble(`${prologue(word(codeAt + size), word(dataSize))}
+			${word(size)} ${word(codeAt)} 0 CODECOPY ${word(size)} 0 RETURN`)
+	const codeAt = (head(0).length - 2) / 2
+	return `${head(codeAt)}${code.slice(2)}${prologueData.slice(2)}`
+}
