@@ -1,0 +1,122 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { PlainError } from '../errors.js'
+import type { Log } from '../model.js'
+import type { Metrics } from './metrics.js'
+import type { Scrubber } from './scrub.js'
+
+/** Whether all is well, for load balancers and people. */
+export interface Health {
+	/** False while a network does not progress though it should. */
+	readonly ok: boolean
+	/** Why not, in a sentence; null while all is well. */
+	readonly reason: string | null
+	readonly networks: readonly NetworkHealth[]
+}
+
+export interface NetworkHealth {
+	readonly network: string
+	readonly ok: boolean
+	readonly reason: string | null
+	readonly checkpoint: number | null
+	readonly head: number | null
+	/** ISO 8601; null before the first. */
+	readonly lastPollAt: string | null
+}
+
+export interface HttpOptions {
+	readonly host: string
+	/** 0: any that is free. */
+	readonly port: number
+	readonly version: string
+	readonly metrics: Pick<Metrics, 'text' | 'contentType'>
+	readonly health: () => Health | Promise<Health>
+	readonly scrubber: Pick<Scrubber, 'clean'>
+	readonly log: Log
+}
+
+export interface HttpServer {
+	/** The one that was asked for, or the one that was free. */
+	readonly port: number
+	close(): Promise<void>
+}
+
+interface Page {
+	readonly status: number
+	readonly type: string
+	readonly body: string
+}
+
+/**
+ * Serves `/metrics`, `/healthz` (200, or 503 with the reason) and `/`, which says the same in words. It only reads, knows no
+ * passwords and belongs on the loopback. Throws PlainError when it cannot listen.
+ */
+export async function startHttp(options: HttpOptions): Promise<HttpServer> {
+	const { host, port, log, scrubber } = options
+	const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, (request, response) => {
+		answer(request, options)
+			.catch((error: unknown): Page => {
+				log.error({ err: error, path: request.url }, 'a page could not be made')
+				return { status: 500, type: text, body: 'this page could not be made; the log says why\n' }
+			})
+			.then((page) => send(response, request, { ...page, body: scrubber.clean(page.body) }))
+	})
+	server.maxConnections = 100
+	await new Promise<void>((resolve, reject) => {
+		server.once('error', (error) => reject(inWords(error, host, port)))
+		server.listen(port, host, resolve)
+	})
+	return {
+		port: (server.address() as AddressInfo).port,
+		close: () =>
+			new Promise((resolve) => {
+				server.close(() => resolve())
+				server.closeAllConnections()
+			}),
+	}
+}
+
+const text = 'text/plain; charset=utf-8'
+
+async function answer(request: IncomingMessage, { metrics, health, version }: HttpOptions): Promise<Page> {
+	if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, type: text, body: 'only GET\n' }
+	const path = (request.url ?? '').replace(/\?.*$/s, '')
+	if (path === '/metrics') return { status: 200, type: metrics.contentType, body: await metrics.text() }
+	if (path === '/healthz') {
+		const { ok, ...facts } = await health()
+		const body = `${JSON.stringify({ status: ok ? 'ok' : 'stalled', ...facts })}\n`
+		return { status: ok ? 200 : 503, type: 'application/json; charset=utf-8', body }
+	}
+	if (path === '/') return { status: 200, type: text, body: inLines(version, await health()) }
+	return { status: 404, type: text, body: 'there are /metrics, /healthz and /\n' }
+}
+
+function inLines(version: string, { ok, reason, networks }: Health): string {
+	const lines = networks.map((each) => {
+		const state = each.ok ? 'well' : (each.reason ?? 'stalled')
+		return `${each.network}: checkpoint ${each.checkpoint ?? 'none'}, head ${each.head ?? 'unknown'}, last poll ${each.lastPollAt ?? 'never'}: ${state}`
+	})
+	return [`tracewatch ${version}: ${ok ? 'all is well' : reason}`, ...lines, '', '/metrics', '/healthz', ''].join('\n')
+}
+
+function send(response: ServerResponse, request: IncomingMessage, { status, type, body }: Page): void {
+	response.writeHead(status, {
+		'content-type': type,
+		'content-length': Buffer.byteLength(body),
+		'cache-control': 'no-store',
+		'x-content-type-options': 'nosniff',
+		...(status === 405 ? { allow: 'GET, HEAD' } : {}),
+	})
+	response.end(request.method === 'HEAD' ? undefined : body)
+}
+
+function inWords(error: NodeJS.ErrnoException, host: string, port: number): PlainError {
+	const place = `${host.includes(':') ? `[${host}]` : host}:${port}`
+	const words: Readonly<Record<string, string>> = {
+		EADDRINUSE: `${place} is in use by another program: choose another port at \`http:\`, or stop that program`,
+		EACCES: `${place} may only be used by root: choose a port above 1023 at \`http:\``,
+		EADDRNOTAVAIL: `${host} is no address of this machine: \`http:\` wants one, such as 127.0.0.1`,
+		ENOTFOUND: `the name ${host} is not known: \`http:\` wants an address of this machine, such as 127.0.0.1`,
+	}
+	return new PlainError(words[error.code ?? ''] ?? `cannot listen on ${place}: ${error.message}`, { cause: error })
+}

@@ -1,0 +1,169 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Kind, StateSummary } from '../model.js'
+
+/** What happened, as numbers. Names and labels are public interface; every label has a bounded number of values. */
+export interface Metrics {
+	/** A poll ended well. */
+	polled(network: string, poll: PollFacts): void
+	/** A poll failed, or a tick found one running. */
+	pollFailed(network: string): void
+	pollSkipped(network: string): void
+	/** One HTTP request to an endpoint. */
+	requested(network: string, request: RequestFacts): void
+	/** One attempt at a delivery. */
+	attempted(receiver: string, result: DeliveryResult): void
+	/** The configuration or the watchlists were read again. */
+	reloaded(successful: boolean): void
+	watching(network: string, watches: number): void
+	stalled(network: string, stalled: boolean): void
+	/** Everything in Prometheus' text format, version 0.0.4. What stands in the state is read at this moment. */
+	text(): Promise<string>
+	readonly contentType: string
+}
+
+export interface PollFacts {
+	readonly head: bigint
+	readonly target: bigint
+	readonly checkpoint: bigint
+	/** New ones in this poll. */
+	readonly alerts: Readonly<Record<Kind, number>>
+	readonly withdrawn: number
+	/** When it ended, in milliseconds since 1970. */
+	readonly atMs: number
+}
+
+export interface RequestFacts {
+	/** Host and port; anything after them is cut off. */
+	readonly endpoint: string
+	readonly method: string
+	/** `ok`, or the kind of the error. */
+	readonly result: string
+	readonly durationMs: number
+}
+
+export type DeliveryResult = 'delivered' | 'retry' | 'parked' | 'dead'
+
+export interface MetricsOptions {
+	readonly version: string
+	/** Pending, parked and dead deliveries, and the checkpoints before the first poll. */
+	readonly summary: () => Promise<StateSummary>
+	/** Also what the process uses: memory, processor, file descriptors, delay of the event loop. Default: true. */
+	readonly process?: boolean
+}
+
+export function createMetrics({ version, summary, process: own = true }: MetricsOptions): Metrics {
+	const registry = new Registry()
+	const registers = [registry]
+	if (own) collectDefaultMetrics({ register: registry })
+	const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+		new Gauge({ name: `tracewatch_${name}`, help, labelNames, registers })
+	const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+		new Counter({ name: `tracewatch_${name}`, help, labelNames, registers })
+
+	const checkpoint = gauge('checkpoint_block', 'Last block scanned.', ['network'])
+	const head = gauge('head_block', 'Newest block that the endpoint knew at the last poll.', ['network'])
+	const lag = gauge('lag_blocks', 'Blocks that should be scanned and are not yet: target less checkpoint.', ['network'])
+	const lastPoll = gauge('last_poll_timestamp_seconds', 'When a poll last ended well.', ['network'])
+	const stalled = gauge('stalled', '1 while the checkpoint does not move though it should.', ['network'])
+	const watches = gauge('watches', 'Watches in effect.', ['network'])
+	const polls = counter('polls_total', 'Polls, by how they ended: done, failed, skipped.', ['network', 'result'])
+	const alerts = counter('alerts_total', 'Alerts told, by kind: transfer, deployment, removed.', ['network', 'kind'])
+	const deliveries = counter('deliveries_total', 'Attempts at deliveries, by result: delivered, retry, parked, dead.', [
+		'receiver',
+		'result',
+	])
+	const waiting = {
+		pending: gauge('deliveries_pending', 'Deliveries not yet made.', ['receiver']),
+		parked: gauge('deliveries_parked', 'Deliveries that wait until a person has mended something.', ['receiver']),
+		dead: gauge('deliveries_dead', 'Deliveries given up, kept for `tracewatch deliveries`.', ['receiver']),
+	}
+	const requests = counter('rpc_requests_total', 'HTTP requests to endpoints.', [
+		'network',
+		'endpoint',
+		'method',
+		'result',
+	])
+	const durations = new Histogram({
+		name: 'tracewatch_rpc_request_duration_seconds',
+		help: 'How long HTTP requests to endpoints took, their bodies included.',
+		labelNames: ['network', 'endpoint', 'method'],
+		buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+		registers,
+	})
+	const reloadOk = gauge(
+		'config_last_reload_successful',
+		'0 while the files are wrong and older ones are in effect.',
+		[],
+	)
+	const reloadAt = gauge('config_last_reload_success_timestamp_seconds', 'When files last took effect.', [])
+	gauge('build_info', 'Always 1; what runs is in the labels.', ['version', 'node']).set(
+		{ version, node: globalThis.process.version },
+		1,
+	)
+	reloadOk.set(1)
+	reloadAt.setToCurrentTime()
+	const bounded = createBounds()
+
+	/** What a restart must not forget, and what other programs may have changed. */
+	async function readState(): Promise<void> {
+		const { networks, receivers } = await summary()
+		for (const [network, state] of networks) checkpoint.set({ network }, Number(state.checkpoint.number))
+		for (const [status, each] of Object.entries(waiting)) {
+			each.reset()
+			for (const [receiver, counts] of receivers) each.set({ receiver }, counts[status as keyof typeof waiting])
+		}
+	}
+
+	return {
+		polled(network, poll) {
+			polls.inc({ network, result: 'done' })
+			checkpoint.set({ network }, Number(poll.checkpoint))
+			head.set({ network }, Number(poll.head))
+			lag.set({ network }, Math.max(0, Number(poll.target - poll.checkpoint)))
+			lastPoll.set({ network }, poll.atMs / 1000)
+			for (const [kind, count] of Object.entries(poll.alerts)) alerts.inc({ network, kind }, count)
+			alerts.inc({ network, kind: 'removed' }, poll.withdrawn)
+		},
+		pollFailed: (network) => polls.inc({ network, result: 'failed' }),
+		pollSkipped: (network) => polls.inc({ network, result: 'skipped' }),
+		requested(network, request) {
+			const endpoint = bounded('endpoint', hostOf(request.endpoint))
+			const method = bounded('method', request.method)
+			requests.inc({ network, endpoint, method, result: bounded('result', request.result) })
+			durations.observe({ network, endpoint, method }, request.durationMs / 1000)
+		},
+		attempted: (receiver, result) => deliveries.inc({ receiver, result }),
+		reloaded(successful) {
+			reloadOk.set(successful ? 1 : 0)
+			if (successful) reloadAt.setToCurrentTime()
+		},
+		watching: (network, count) => watches.set({ network }, count),
+		stalled: (network, is) => stalled.set({ network }, is ? 1 : 0),
+		async text() {
+			await readState()
+			return registry.metrics()
+		},
+		contentType: registry.contentType,
+	}
+}
+
+/** Host and port of whatever names an endpoint: keys live behind them, passwords before. */
+function hostOf(endpoint: string): string {
+	return endpoint
+		.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
+		.replace(/[/?#].*$/s, '')
+		.replace(/^.*@/s, '')
+}
+
+/** A value that is not a plain word, or one too many, counts as `other`: a label must never grow without end. */
+function createBounds() {
+	const seen = new Map<string, Set<string>>()
+	return (label: string, value: string): string => {
+		const values = seen.get(label) ?? new Set()
+		seen.set(label, values)
+		if (values.has(value)) return value
+		if (values.size >= 64 || !/^[\w.:[\]-]{1,100}$/.test(value)) return 'other'
+		values.add(value)
+		return value
+	}
+}

@@ -1,0 +1,136 @@
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { PlainError } from '../../src/errors.js'
+import type { Log } from '../../src/model.js'
+import { type Health, type HttpOptions, type HttpServer, startHttp } from '../../src/ops/http.js'
+import { createScrubber } from '../../src/ops/scrub.js'
+
+const closers: (() => Promise<void>)[] = []
+afterEach(async () => {
+	for (const close of closers.splice(0)) await close()
+})
+
+const errors: object[] = []
+const log: Log = { debug() {}, info() {}, warn() {}, error: (facts) => void errors.push(facts), child: () => log }
+const scrubber = createScrubber()
+scrubber.add(['k3y-of-an-endpoint'])
+
+const network = { network: 'ethereum', checkpoint: 103, head: 110, lastPollAt: '2026-11-20T10:00:00.000Z' }
+const well: Health = { ok: true, reason: null, networks: [{ ...network, ok: true, reason: null }] }
+const why = 'ethereum: no endpoint answers since 10:00 (https://x/k3y-of-an-endpoint)'
+const stalled: Health = { ok: false, reason: why, networks: [{ ...network, ok: false, reason: why }] }
+
+async function serve(options: Partial<HttpOptions> = {}): Promise<HttpServer & { url: string }> {
+	const server = await startHttp({
+		host: '127.0.0.1',
+		port: 0,
+		version: '1.2.3',
+		metrics: { text: async () => 'tracewatch_up 1\n', contentType: 'text/plain; version=0.0.4; charset=utf-8' },
+		health: () => well,
+		scrubber,
+		log,
+		...options,
+	})
+	closers.push(() => server.close())
+	return { ...server, url: `http://127.0.0.1:${server.port}` }
+}
+
+describe('startHttp', () => {
+	test('default: /metrics', async () => {
+		const { url } = await serve()
+		const response = await fetch(`${url}/metrics?x=1`)
+		expect(response.status).toBe(200)
+		expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+		expect(await response.text()).toBe('tracewatch_up 1\n')
+	})
+
+	test('default: /healthz is 200 while all is well', async () => {
+		const { url } = await serve()
+		const response = await fetch(`${url}/healthz`)
+		expect(response.status).toBe(200)
+		expect(await response.json()).toEqual({ status: 'ok', reason: null, networks: well.networks })
+	})
+
+	test('default: / says the same in words', async () => {
+		const { url } = await serve()
+		expect(await (await fetch(`${url}/`)).text()).toBe(
+			[
+				'tracewatch 1.2.3: all is well',
+				'ethereum: checkpoint 103, head 110, last poll 2026-11-20T10:00:00.000Z: well',
+				'',
+				'/metrics',
+				'/healthz',
+				'',
+			].join('\n'),
+		)
+	})
+
+	test('behavior: /healthz is 503 with the reason while a network stalls', async () => {
+		const { url } = await serve({ health: async () => stalled })
+		const response = await fetch(`${url}/healthz`)
+		expect(response.status).toBe(503)
+		expect(await response.json()).toMatchObject({ status: 'stalled', reason: expect.stringContaining('no endpoint') })
+		expect(await (await fetch(`${url}/`)).text()).toContain('no endpoint answers')
+	})
+
+	test('behavior: no page holds a secret', async () => {
+		const { url } = await serve({
+			health: () => stalled,
+			metrics: { text: async () => 'x{endpoint="k3y-of-an-endpoint"} 1', contentType: 'text/plain' },
+		})
+		for (const path of ['/', '/healthz', '/metrics', '/k3y-of-an-endpoint']) {
+			const body = await (await fetch(url + path)).text()
+			expect(body).not.toContain('k3y-of-an-endpoint')
+			expect(body).not.toBe('')
+		}
+	})
+
+	test('behavior: HEAD has no body, other methods and paths are refused', async () => {
+		const { url } = await serve()
+		const head = await fetch(`${url}/healthz`, { method: 'HEAD' })
+		expect([head.status, await head.text()]).toEqual([200, ''])
+		expect((await fetch(`${url}/healthz`, { method: 'POST', body: 'x' })).status).toBe(405)
+		expect((await fetch(`${url}/secrets`)).status).toBe(404)
+		expect((await fetch(`${url}//metrics`)).status).toBe(404)
+	})
+
+	test('behavior: closing does not wait for a connection that says nothing', async () => {
+		const server = await serve()
+		const socket = connect(server.port, '127.0.0.1')
+		await new Promise((resolve) => socket.once('connect', resolve))
+		const closed = new Promise((resolve) => socket.once('close', resolve))
+		await server.close()
+		await closed
+	})
+
+	test('error: a page that cannot be made is 500, told in the log and not on the page', async () => {
+		const { url } = await serve({
+			health: () => {
+				throw new Error('inner words')
+			},
+		})
+		const response = await fetch(`${url}/healthz`)
+		expect(response.status).toBe(500)
+		expect(await response.text()).not.toContain('inner words')
+		expect(errors.at(-1)).toMatchObject({ err: expect.objectContaining({ message: 'inner words' }) })
+	})
+
+	test('error: a port in use is told in words', async () => {
+		const other = createServer()
+		await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+		closers.push(() => new Promise((resolve) => other.close(() => resolve())))
+		const { port } = other.address() as AddressInfo
+		const failure = await serve({ port }).catch((error) => error)
+		expect(failure).toBeInstanceOf(PlainError)
+		expect(failure.message).toBe(
+			`127.0.0.1:${port} is in use by another program: choose another port at \`http:\`, or stop that program`,
+		)
+	})
+
+	test('error: an address of another machine is told in words', async () => {
+		const failure = await serve({ host: '192.0.2.1' }).catch((error) => error)
+		expect(failure).toBeInstanceOf(PlainError)
+		expect(failure.message).toContain('192.0.2.1 is no address of this machine')
+	})
+})
