@@ -27,7 +27,7 @@ run takes it up), 78 the configuration is wrong.`,
 			log.info({ networks: results.length, unfinished, delivered, failed }, 'one round is done')
 			return unfinished + failed > 0 ? exitCodes.tryAgain : exitCodes.done
 		} finally {
-			await parts.close()
+			await parts.closers.close()
 		}
 	},
 }

@@ -4,6 +4,7 @@ import { watchFiles } from '../config/reload.js'
 import { loadWatchlists, watchlistPaths } from '../config/watchlists.js'
 import { ConfigError } from '../errors.js'
 import type { Log } from '../model.js'
+import { serveControl } from '../ops/control.js'
 import { cronLogger } from '../ops/log.js'
 import { openParts, type Parts } from './parts.js'
 import { startSchedule } from './schedule.js'
@@ -25,6 +26,11 @@ export async function runDaemon({ config, log, version, onHangup }: DaemonOption
 	const parts = await openParts({ config, log, version })
 	try {
 		const { networks, receivers, watches, stateDir } = config
+		parts.closers.add(
+			await serveControl(stateDir, ({ act, ids }) =>
+				act === 'retry' ? parts.store.retry(ids, Date.now()) : parts.store.drop(ids),
+			),
+		)
 		log.info(
 			{ version, networks: networks.length, watches: watches.length, receivers: receivers.length, state: stateDir },
 			'tracewatch is running',
@@ -55,7 +61,7 @@ export async function runDaemon({ config, log, version, onHangup }: DaemonOption
 		await Promise.all(schedules.map((schedule) => schedule.stop()))
 		await Promise.all([delivering, watching, ...parts.rounds.map((round) => round.tick(signal))])
 	} finally {
-		await parts.close()
+		await parts.closers.close()
 	}
 	log.info({}, 'stopped')
 }

@@ -21,7 +21,8 @@ export interface Parts {
 	readonly rounds: readonly Round[]
 	/** Gives every network its watches anew. */
 	setWatches(watches: readonly Watch[]): void
-	close(): Promise<void>
+	/** For what is opened beside these parts and must be closed before them. */
+	readonly closers: Closers
 }
 
 export interface PartsOptions {
@@ -64,7 +65,7 @@ export async function openParts({ config, log, version, clock = Date.now }: Part
 				const next = indexWatches(watches)
 				for (const round of rounds) round.setWatches(next.get(round.name) ?? new Map())
 			},
-			close: () => closers.close(),
+			closers,
 		}
 	} catch (error) {
 		await closers.close()
@@ -87,7 +88,7 @@ function openRound(
 	const own = log.child({ network: network.name })
 	const rpcs = network.rpc.map((url) => createRpc({ url, clock }))
 	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log: own })
-	const chain = createChain({ endpoints, network, source: network.source, log: own, clock })
+	const chain = createChain({ endpoints, log: own })
 	closers.add(() => chain.close())
 	const beat = { network, ...who, lateAfterMs: lateAfterMs(network), budgetMs: pollBudgetMs }
 	return createRound({ beat, ports: { chain, store, clock, log: own, checksum: toChecksum, digest } })

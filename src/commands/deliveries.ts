@@ -1,0 +1,113 @@
+import type { Config } from '../config/load.js'
+import { PlainError, UsageError } from '../errors.js'
+import type { Delivery } from '../model.js'
+import { headline } from '../notify/sentence.js'
+import { askControl, type ControlRequest } from '../ops/control.js'
+import { openFileStore } from '../state/file.js'
+import { lockState } from '../state/lock.js'
+import { peekState } from '../state/peek.js'
+import { type Command, type CommandArgs, configOption, exitCodes, type Io } from './command.js'
+import { openConfig } from './open.js'
+
+export const deliveries: Command = {
+	name: 'deliveries',
+	summary: 'what is pending, parked or dead, and second chances',
+	help: `Usage: tracewatch deliveries [list] [--status STATUS] [--receiver NAME] [--json] [-c FILE]
+       tracewatch deliveries retry|drop (ID... | --all) [--status STATUS] [--receiver NAME] [-c FILE]
+
+list    what waits (pending), waits for a person (parked) or was given up (dead), and why
+retry   makes deliveries due now, whatever became of them
+drop    forgets deliveries: nobody will be told of them any more
+
+Works beside a running daemon.
+
+  --all               every delivery that the filters let through
+  --status STATUS     pending, parked or dead
+  --receiver NAME     those of one receiver
+  --json              list: one JSON object a line
+  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
+
+Exit codes: 0 done, 1 an id was not found or the state cannot be used, 2 wrong usage, 78 the configuration is wrong.`,
+	options: {
+		...configOption,
+		all: { type: 'boolean' },
+		json: { type: 'boolean' },
+		status: { type: 'string' },
+		receiver: { type: 'string' },
+	},
+	positionals: [0, 10_000],
+	async run(args, io) {
+		const [act = 'list', ...ids] = args.positionals
+		if (act !== 'list' && act !== 'retry' && act !== 'drop') {
+			throw new UsageError(`\`deliveries\` takes list, retry or drop, not \`${act}\``)
+		}
+		const config = await openConfig(args, io)
+		const found = filtered(await listed(config), args)
+		if (act === 'list') {
+			list(found, args.values.json === true, io)
+			return exitCodes.done
+		}
+		const chosen = choose(found, ids, args.values.all === true)
+		const count = chosen.length === 0 ? 0 : await carryOut(config, { act, ids: chosen })
+		io.out(
+			`${count} ${count === 1 ? 'delivery' : 'deliveries'} ${act === 'retry' ? 'will be tried again now' : 'dropped'}`,
+		)
+		return count === chosen.length ? exitCodes.done : exitCodes.failed
+	},
+}
+
+async function listed(config: Config): Promise<readonly Delivery[]> {
+	return (await peekState(config.stateDir))?.deliveries ?? []
+}
+
+function filtered(all: readonly Delivery[], { values: { status, receiver } }: CommandArgs): readonly Delivery[] {
+	if (status !== undefined && !['pending', 'parked', 'dead'].includes(String(status))) {
+		throw new UsageError(`--status takes pending, parked or dead, not \`${String(status)}\``)
+	}
+	return all.filter(
+		(one) => (status === undefined || one.status === status) && (receiver === undefined || one.receiver === receiver),
+	)
+}
+
+function choose(found: readonly Delivery[], ids: readonly string[], all: boolean): readonly string[] {
+	if (all === ids.length > 0)
+		throw new UsageError('name the ids of deliveries, or say --all; `deliveries list` shows them')
+	if (all) return found.map(({ id }) => id)
+	const known = new Set(found.map(({ id }) => id))
+	const unknown = ids.filter((id) => !known.has(id))
+	if (unknown.length > 0) throw new PlainError(`there is no such delivery: ${unknown.join(', ')}`)
+	return ids
+}
+
+/** By the daemon when one runs, since it holds the state; else here, under its lock. */
+async function carryOut(config: Config, request: ControlRequest): Promise<number> {
+	const count = await askControl(config.stateDir, request)
+	if (count !== null) return count
+	const unlock = await lockState(config.stateDir)
+	try {
+		const store = await openFileStore(config.stateDir, { clock: Date.now })
+		try {
+			return request.act === 'retry' ? await store.retry(request.ids, Date.now()) : await store.drop(request.ids)
+		} finally {
+			await store.close()
+		}
+	} finally {
+		await unlock()
+	}
+}
+
+function list(found: readonly Delivery[], json: boolean, io: Io): void {
+	if (found.length === 0 && !json) io.out('nothing is pending, parked or dead')
+	for (const one of found) {
+		if (json) io.out(JSON.stringify(one))
+		else for (const line of lines(one)) io.out(line)
+	}
+}
+
+function* lines({ id, receiver, recipient, status, attempts, nextAttemptAtMs, lastError, message }: Delivery) {
+	const to = recipient === null ? receiver : `${receiver} (${recipient})`
+	const next = status === 'pending' ? `, next at ${new Date(nextAttemptAtMs).toISOString()}` : ''
+	yield `${id}  ${status}  ${to}  ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${next}`
+	yield `  ${headline(message)}`
+	if (lastError !== null) yield `  ${lastError}`
+}

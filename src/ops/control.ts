@@ -1,0 +1,114 @@
+/** A door into a running daemon, for commands on the same machine: a socket in the state folder that only its owner can open. */
+import { rm } from 'node:fs/promises'
+import { createConnection, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { PlainError } from '../errors.js'
+
+/** What can be asked of a running daemon. */
+export type ControlRequest = { readonly act: 'retry' | 'drop'; readonly ids: readonly string[] }
+
+/** How many deliveries the act found, or why it failed. */
+export type ControlReply = { readonly count: number } | { readonly error: string }
+
+const longestRequest = 4_000_000
+const answerTimeoutMs = 10_000
+
+/** Beside the state file; whoever may read the state may use it. */
+export function controlPath(stateDir: string): string {
+	return join(stateDir, 'control.sock')
+}
+
+/**
+ * Serves requests, one line of JSON each, until closed. The caller holds the lock of the folder, so a socket found there
+ * is a leftover. Throws PlainError when the socket cannot be made.
+ */
+export async function serveControl(
+	stateDir: string,
+	handle: (request: ControlRequest) => Promise<number>,
+): Promise<() => Promise<void>> {
+	const path = controlPath(stateDir)
+	await rm(path, { force: true })
+	const open = new Set<Socket>()
+	const server = createServer((socket) => {
+		open.add(socket)
+		socket.on('close', () => open.delete(socket))
+		socket.on('error', () => socket.destroy())
+		void answerLines(socket, handle)
+	})
+	const umask = process.umask(0o177)
+	try {
+		await new Promise<void>((resolve, reject) => {
+			server.once('error', reject)
+			server.listen(path, resolve)
+		})
+	} catch (cause) {
+		throw new PlainError(
+			`cannot make ${path}, through which \`tracewatch deliveries\` reaches the daemon: ${words(cause)}`,
+			{
+				cause,
+			},
+		)
+	} finally {
+		process.umask(umask)
+	}
+	return async () => {
+		for (const socket of open) socket.destroy()
+		await new Promise((resolve) => server.close(resolve))
+		await rm(path, { force: true })
+	}
+}
+
+/** Asks the daemon of a state folder. Null when none listens there. Throws PlainError when it cannot do what is asked. */
+export async function askControl(stateDir: string, request: ControlRequest): Promise<number | null> {
+	const socket = createConnection(controlPath(stateDir))
+	try {
+		await new Promise<void>((resolve, reject) => {
+			socket.once('connect', resolve)
+			socket.once('error', reject)
+		})
+	} catch {
+		return null
+	}
+	try {
+		socket.setTimeout(answerTimeoutMs, () => socket.destroy(new Error('no answer in time')))
+		socket.write(`${JSON.stringify(request)}\n`)
+		for await (const line of createInterface({ input: socket })) {
+			const reply: ControlReply = JSON.parse(line)
+			if ('error' in reply) throw new PlainError(`the running daemon could not do it: ${reply.error}`)
+			return reply.count
+		}
+		throw new PlainError('the running daemon did not answer; try again')
+	} finally {
+		socket.destroy()
+	}
+}
+
+async function answerLines(socket: Socket, handle: (request: ControlRequest) => Promise<number>): Promise<void> {
+	let read = 0
+	for await (const line of createInterface({ input: socket })) {
+		read += line.length
+		if (read > longestRequest) return void socket.destroy()
+		let reply: ControlReply
+		try {
+			reply = { count: await handle(readRequest(line)) }
+		} catch (error) {
+			reply = { error: words(error) }
+		}
+		socket.write(`${JSON.stringify(reply)}\n`)
+	}
+}
+
+function readRequest(line: string): ControlRequest {
+	const value: unknown = JSON.parse(line)
+	if (typeof value !== 'object' || value === null || !('act' in value) || !('ids' in value))
+		throw new Error('no request')
+	const { act, ids } = value
+	if (act !== 'retry' && act !== 'drop') throw new Error(`cannot do \`${String(act)}\``)
+	if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string')) throw new Error('ids must be a list of texts')
+	return { act, ids }
+}
+
+function words(error: unknown): string {
+	return error instanceof Error ? error.message : String(error)
+}
