@@ -58,6 +58,8 @@ export interface RpcErrorFacts {
 	/** Blocks per request that the node says it allows. */
 	readonly limit?: number
 	readonly retryAfterMs?: number
+	/** Decimal; the chain that the endpoint is on, where that is not the configured one. */
+	readonly wrongChainId?: string
 }
 
 /** A node did not give an answer that can be used. The message names the endpoint by host and says what happened. */

@@ -36,7 +36,7 @@ export function classify(refusal: Refusal): Verdict {
 		kindOfStatus(refusal.status, refusal.method) ??
 		kindOfCode(refusal.code) ??
 		kindOfPlainStatus(refusal.status, refusal.method)
-	const limit = kind === 'too-large' ? blockLimitIn(refusal.text) : null
+	const limit = kind === 'too-large' ? blockLimitIn(startOf(refusal.text)) : null
 	const waits = kind === 'rate' || kind === 'quota' || kind === 'server' || kind === 'timeout'
 	const retryAfterMs = waits ? readRetryAfterMs(refusal.retryAfter, refusal.data, refusal.nowMs) : null
 	return { kind, ...(limit !== null && { limit }), ...(retryAfterMs !== null && { retryAfterMs }) }
@@ -44,8 +44,14 @@ export function classify(refusal: Refusal): Verdict {
 
 /** The kind that a text tells by itself, wherever it stands; null when it says nothing known. */
 export function kindOfText(text: string): RpcErrorKind | null {
-	if (refusesBatch(text)) return 'too-large'
-	return texts.find(([pattern]) => pattern.test(text))?.[1] ?? null
+	const start = startOf(text)
+	if (refusesBatch(start)) return 'too-large'
+	return texts.find(([pattern]) => pattern.test(start))?.[1] ?? null
+}
+
+/** A text of megabytes is no message, and patterns would take their time over it. */
+function startOf(text: string): string {
+	return text.slice(0, 2_000)
 }
 
 /**
@@ -54,10 +60,11 @@ export function kindOfText(text: string): RpcErrorKind | null {
  * size"; Erigon "batch limit 100 exceeded"; jsonrpsee (Reth) "Batched requests are not supported by this server" (-32005).
  */
 export function batchLimitIn(text: string): number | null {
-	if (!refusesBatch(text)) return null
+	const start = startOf(text)
+	if (!refusesBatch(start)) return null
 	const named =
 		/(?:more than|limit(?:ed)?(?: is| of| to)?|max(?:imum)?(?: allowed| batch| size| is| of)*)[ :]{1,2}(\d+)/i
-	return Math.max(1, Number(named.exec(text)?.[1] ?? 1))
+	return Math.max(1, Number(named.exec(start)?.[1] ?? 1))
 }
 
 function refusesBatch(text: string): boolean {

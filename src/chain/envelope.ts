@@ -103,7 +103,7 @@ function brokenFault(broken: string): Fault {
 
 function plainText(body: string): string {
 	const text = body.trimStart().startsWith('<') ? (/<title[^>]*>([^<]{0,200})/i.exec(body)?.[1] ?? '') : body
-	return text.slice(0, 500).trim()
+	return text.trim()
 }
 
 function parseJson(text: string): { readonly value: unknown } | null {

@@ -3,6 +3,7 @@
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { Agent, type Dispatcher } from 'undici'
+import { DeadlinePassed, withDeadline } from './deadline.js'
 import type { EndpointUrl } from './endpointUrl.js'
 
 export interface HttpAnswer {
@@ -60,33 +61,21 @@ export function createHttp(url: EndpointUrl, options: HttpOptions): Http {
 
 	return {
 		async post(body, signal) {
-			signal.throwIfAborted()
-			// Not AbortSignal.any: on Node 20 it keeps each derived signal alive as long as its long-lived parent.
-			const deadline = new AbortController()
-			const onAbort = () => deadline.abort()
-			const timer = setTimeout(onAbort, options.timeoutMs)
-			signal.addEventListener('abort', onAbort, { once: true })
-			try {
-				const response = await agent.request({
-					origin: url.origin,
-					path: url.path,
-					method: 'POST',
-					headers,
-					body,
-					signal: deadline.signal,
-				})
+			const ask = async (bounded: AbortSignal): Promise<HttpAnswer> => {
+				const target = { origin: url.origin, path: url.path, method: 'POST' } as const
+				const response = await agent.request({ ...target, headers, body, signal: bounded })
 				const text = await readBody(response, options.maxBodyBytes)
 				return { status: response.statusCode, body: text, retryAfter: oneHeader(response, 'retry-after') }
+			}
+			try {
+				return await withDeadline(options.timeoutMs, ask, signal)
 			} catch (error) {
 				signal.throwIfAborted()
 				if (error instanceof HttpFailure) throw error
-				if (deadline.signal.aborted) {
-					throw new HttpFailure('timeout', `no whole answer within ${options.timeoutMs / 1000} s`)
+				if (error instanceof DeadlinePassed) {
+					throw new HttpFailure('timeout', `there was no whole answer within ${options.timeoutMs / 1000} s`)
 				}
 				throw failureOf(error)
-			} finally {
-				clearTimeout(timer)
-				signal.removeEventListener('abort', onAbort)
 			}
 		},
 		close: () => agent.destroy(),

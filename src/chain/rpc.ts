@@ -123,12 +123,11 @@ export function createRpc(options: RpcOptions): Rpc {
 
 	function refused(fault: Fault, answer: HttpAnswer, method: string): RpcError {
 		const facts = { ...answer, text: fault.text, code: fault.code, data: fault.data, method, nowMs: clock() }
+		// The whole text: a secret that was cut would not be found.
+		const text = oneLine(url.scrub(fault.text))
 		const known = fault.broken === null ? null : kindOfText(fault.text)
 		const verdict: Verdict = fault.broken === null || known !== null ? classify(facts) : { kind: 'malformed' }
-		const where = [`HTTP ${answer.status}`, ...(fault.code === null ? [] : [`code ${fault.code}`])].join(', ')
-		const text = url.scrub(oneLine(fault.text))
-		const said = fault.broken ?? (answer.status >= 300 && answer.status < 400 ? redirected : 'it refuses')
-		return new RpcError(`${url.name}: ${method}: ${said}${text === '' ? '' : `: "${text.slice(0, 200)}"`} (${where})`, {
+		return new RpcError(`${url.name} ${inWords({ ...fault, text }, answer.status, method)}`, {
 			...verdict,
 			endpoint: url.name,
 			method,
@@ -138,7 +137,7 @@ export function createRpc(options: RpcOptions): Rpc {
 	}
 
 	function transportError({ kind, message }: HttpFailure, method: string): RpcError {
-		return new RpcError(`${url.name}: ${method}: ${message}`, { kind, endpoint: url.name, method })
+		return new RpcError(`${url.name} did not answer ${method}: ${message}`, { kind, endpoint: url.name, method })
 	}
 
 	return {
@@ -153,7 +152,13 @@ export function createRpc(options: RpcOptions): Rpc {
 	}
 }
 
-const redirected = 'it sends us elsewhere, which is not followed; write the address it leads to into `rpc`'
+function inWords({ broken, text, code }: Fault, status: number, method: string): string {
+	const said = text === '' ? '' : `: "${text.slice(0, 300)}"`
+	if (broken !== null) return `gave an answer to ${method} that cannot be believed: ${broken}${said}`
+	const where = code === null ? `HTTP ${status}` : `HTTP ${status}, code ${code}`
+	if (status < 300 || status > 399) return `refused ${method}${said} (${where})`
+	return `sends ${method} to another address (${where}), which is not followed: write that address into \`rpc\``
+}
 
 /** A single answer to a batch that says nothing of rates, keys or limits: this node takes no batches. */
 function isRefusal(whole: Fault): boolean {

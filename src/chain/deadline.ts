@@ -1,0 +1,40 @@
+/** Waits that end: with the caller's signal, or when their time is up. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** The time was up before the job was done. */
+export class DeadlinePassed extends Error {
+	override readonly name = 'DeadlinePassed'
+}
+
+/**
+ * Runs a job with a signal that is aborted with the caller's or after `ms`. Throws DeadlinePassed, or the reason of the
+ * caller's signal, whatever the job made of it.
+ *
+ * Not AbortSignal.any: on Node 20 it keeps each derived signal in the list of its long-lived parent.
+ */
+export async function withDeadline<T>(
+	ms: number,
+	job: (signal: AbortSignal) => Promise<T>,
+	signal: AbortSignal,
+): Promise<T> {
+	signal.throwIfAborted()
+	const deadline = new AbortController()
+	const end = () => deadline.abort()
+	const timer = setTimeout(end, ms)
+	signal.addEventListener('abort', end, { once: true })
+	try {
+		return await job(deadline.signal)
+	} catch (error) {
+		signal.throwIfAborted()
+		throw deadline.signal.aborted ? new DeadlinePassed(`not done within ${ms} ms`) : error
+	} finally {
+		clearTimeout(timer)
+		signal.removeEventListener('abort', end)
+	}
+}
+
+/** Throws the signal's reason. */
+export async function waitMs(ms: number, signal: AbortSignal): Promise<void> {
+	await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
+}
