@@ -12,6 +12,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	check: async () => (await import('./commands/check.js')).check,
 	status: async () => (await import('./commands/status.js')).status,
 	'test-send': async () => (await import('./commands/testSend.js')).testSend,
+	replay: async () => (await import('./commands/replay.js')).replay,
 	deliveries: async () => (await import('./commands/deliveries.js')).deliveries,
 	init: async () => (await import('./commands/init.js')).init,
 	devnode: async () => (await import('./commands/devnode.js')).devnode,

@@ -1,16 +1,13 @@
-import { createHash } from 'node:crypto'
-import { createChain } from '../chain/chain.js'
-import { createEndpoints } from '../chain/endpoints.js'
-import { createRpc } from '../chain/rpc.js'
 import { toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings.js'
-import type { Address, Clock, Log, Store, Watch, WatchIndex } from '../model.js'
+import type { Clock, Log, Store, Watch, WatchIndex } from '../model.js'
 import { createDeliverer, type Deliverer } from '../notify/deliverer.js'
 import { createReceiver } from '../notify/receiver.js'
 import { openFileStore } from '../state/file.js'
 import { lockState } from '../state/lock.js'
 import { type Closers, createClosers } from './closers.js'
+import { digest, indexWatches, openChain } from './open.js'
 import { createRound, type Round } from './round.js'
 import { intervalMs } from './schedule.js'
 
@@ -19,6 +16,8 @@ export interface Parts {
 	readonly store: Store
 	readonly deliverer: Deliverer
 	readonly rounds: readonly Round[]
+	/** Mail addresses of a receiver that gets one delivery each; null where the receiver is one. */
+	recipientsOf(receiver: string): readonly string[] | null
 	/** Gives every network its watches anew. */
 	setWatches(watches: readonly Watch[]): void
 	/** For what is opened beside these parts and must be closed before them. */
@@ -61,6 +60,7 @@ export async function openParts({ config, log, version, clock = Date.now }: Part
 			store,
 			deliverer,
 			rounds,
+			recipientsOf,
 			setWatches(watches) {
 				const next = indexWatches(watches)
 				for (const round of rounds) round.setWatches(next.get(round.name) ?? new Map())
@@ -86,9 +86,7 @@ function openRound(
 	{ store, clock, log, closers }: Surroundings,
 ): Round {
 	const own = log.child({ network: network.name })
-	const rpcs = network.rpc.map((url) => createRpc({ url, clock }))
-	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log: own })
-	const chain = createChain({ endpoints, log: own })
+	const { chain } = openChain(network, { clock, log: own })
 	closers.add(() => chain.close())
 	const beat = { network, ...who, lateAfterMs: lateAfterMs(network), budgetMs: pollBudgetMs }
 	return createRound({ beat, ports: { chain, store, clock, log: own, checksum: toChecksum, digest } })
@@ -98,20 +96,4 @@ function openRound(
 function lateAfterMs({ schedule, confirmations }: NetworkSettings): number {
 	const waitingMs = typeof confirmations === 'number' ? 0 : 30 * 60_000
 	return 2.5 * intervalMs(schedule) + waitingMs
-}
-
-function indexWatches(watches: readonly Watch[]): ReadonlyMap<string, WatchIndex> {
-	const networks = new Map<string, Map<Address, Watch[]>>()
-	for (const watch of watches) {
-		const index = networks.get(watch.network) ?? new Map<Address, Watch[]>()
-		networks.set(watch.network, index)
-		const list = index.get(watch.address)
-		if (list === undefined) index.set(watch.address, [watch])
-		else list.push(watch)
-	}
-	return networks
-}
-
-function digest(text: string): string {
-	return createHash('sha256').update(text).digest('hex')
 }

@@ -1,0 +1,178 @@
+import { parseAddress, toChecksum } from '../config/address.js'
+import type { Config } from '../config/load.js'
+import type { NetworkSettings } from '../config/settings.js'
+import { deliveriesOf } from '../core/deliveries.js'
+import { noReceiver, replayAlerts, replayColumns, replayRow, replayWatches } from '../core/replay.js'
+import { digest, indexWatches, openChain } from '../daemon/open.js'
+import { openParts } from '../daemon/parts.js'
+import { PlainError, UsageError } from '../errors.js'
+import type { Alert, Span } from '../model.js'
+import { version } from '../version.js'
+import { type Command, type CommandArgs, configOption, type ExitCode, exitCodes, type Io } from './command.js'
+import { openConfig, openLog } from './open.js'
+import { createProgress } from './progress.js'
+
+export const replay: Command = {
+	name: 'replay',
+	summary: 'scans a range of blocks and prints the alerts it would have sent',
+	help: `Usage: tracewatch replay --network NAME --from BLOCK --to BLOCK [--address ADDRESS]... [--format FORMAT] [--send]
+
+Scans blocks FROM to TO, both included, by the rules of the watchlists as they are now, whatever first block a watch
+has, and prints the alerts. Nothing is sent and the state is not touched, unless --send is given: then each alert goes
+to the receivers of its watch, under the same id as the alert of a running daemon.
+
+  --network NAME      as in tracewatch.yaml
+  --from, --to BLOCK  decimal or 0x-hex; --to also takes latest
+  --address ADDRESS   only this one; may be repeated; need not be on a watchlist
+  --format FORMAT     table (default), json (one envelope a line, as a webhook gets it), csv
+  --send              also delivers; not while a daemon holds the state
+  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
+
+SIGINT and SIGTERM end it at the next border; it then says from which block to go on.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped or an endpoint or receiver failed for now (go on from the block
+it names), 78 the configuration is wrong.`,
+	options: {
+		...configOption,
+		network: { type: 'string' },
+		from: { type: 'string' },
+		to: { type: 'string' },
+		address: { type: 'string', multiple: true },
+		format: { type: 'string' },
+		send: { type: 'boolean' },
+	},
+	positionals: [0, 0],
+	async run(args, io) {
+		const format = formatOf(args)
+		const config = await openConfig(args, io)
+		const network = networkOf(args, config)
+		const { chain } = openChain(network, { clock: Date.now, log: openLog(io, 2) })
+		try {
+			const head = await chain.head(io.signal)
+			const span = spanOf(args, head.latest.number)
+			const watches = replayWatches(
+				network.name,
+				indexWatches(config.watches).get(network.name) ?? new Map(),
+				addressesOf(args),
+			)
+			if (watches.size === 0)
+				throw new PlainError(`no watchlist watches anything on ${network.name}; name an --address`)
+			const printer = createPrinter(format, io)
+			const progress = createProgress(span, io)
+			const found: Alert[] = []
+			let next = span.from
+			try {
+				for await (const part of chain.walk(span, watches, io.signal)) {
+					const context = { network, watches, head, nowMs: Date.now(), checksum: toChecksum }
+					const alerts = replayAlerts(part, context)
+					for (const alert of alerts) printer.print(alert)
+					if (args.values.send === true) found.push(...alerts)
+					next = part.span.to + 1n
+					progress.at(part.span.to)
+				}
+			} catch (error) {
+				progress.end()
+				if (next > span.from) io.err(`blocks ${span.from} to ${next - 1n} are done; go on with --from ${next}`)
+				if (io.signal.aborted) return next > span.to ? exitCodes.done : exitCodes.tryAgain
+				throw error
+			}
+			progress.end()
+			printer.end()
+			return args.values.send === true ? await send(config, found, io) : exitCodes.done
+		} finally {
+			await chain.close()
+		}
+	},
+}
+
+/** Through the state, like any alert: what a receiver does not take now is not lost. */
+async function send(config: Config, alerts: readonly Alert[], io: Io): Promise<ExitCode> {
+	const parts = await openParts({ config, log: openLog(io, 2), version })
+	try {
+		const difference = { news: alerts.map((alert) => ({ alerts: [alert], turn: 0 })), withdrawn: [], told: [] }
+		const posting = { recipientsOf: parts.recipientsOf, nowMs: Date.now(), digest }
+		const deliveries = deliveriesOf(difference, posting).filter(({ receiver }) => receiver !== noReceiver)
+		await parts.store.post(deliveries)
+		const { delivered, failed } = await parts.deliverer.drainOnce(io.signal)
+		io.err(`${delivered} delivered, ${failed} failed for now and kept for the next run`)
+		return failed > 0 ? exitCodes.tryAgain : exitCodes.done
+	} finally {
+		await parts.closers.close()
+	}
+}
+
+type Format = 'table' | 'json' | 'csv'
+
+function createPrinter(format: Format, io: Io) {
+	let printed = 0
+	const write = (cells: readonly string[]) =>
+		io.out(
+			format === 'csv'
+				? cells.map(csvCell).join(',')
+				: cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '),
+		)
+	if (format === 'csv') write(replayColumns)
+	return {
+		print({ type, data }: Alert) {
+			if (format === 'json') return io.out(JSON.stringify({ type, timestamp: data.detectedAt, data }))
+			if (format === 'table' && printed++ === 0) write(replayColumns)
+			write(replayRow(data))
+		},
+		end() {
+			if (format === 'table' && printed === 0) io.out('nothing happened there that a watch would have told')
+		},
+	}
+}
+
+const widths = [9, 20, 10, 4, 12, 5, 42, 42, 12, 66, 4]
+
+function csvCell(text: string): string {
+	// A spreadsheet takes a leading = + - @ for a formula; labels come from people.
+	const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+	return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+function formatOf({ values: { format = 'table' } }: CommandArgs): Format {
+	if (format === 'table' || format === 'json' || format === 'csv') return format
+	throw new UsageError(`--format takes table, json or csv, not \`${String(format)}\``)
+}
+
+/** The network that `--network` names; the only one, when there is one and none is named. */
+export function networkOf({ values: { network: name } }: CommandArgs, config: Config): NetworkSettings {
+	const [only, second] = config.networks
+	if (name === undefined && only !== undefined && second === undefined) return only
+	const found = config.networks.find((network) => network.name === name)
+	if (found !== undefined) return found
+	const names = config.networks.map((network) => `\`${network.name}\``).join(', ')
+	throw new UsageError(
+		name === undefined
+			? `say which --network: ${names}`
+			: `there is no network \`${String(name)}\`; there are: ${names}`,
+	)
+}
+
+function addressesOf({ values: { address = [] } }: CommandArgs) {
+	return (Array.isArray(address) ? address : [address]).map((text) => {
+		try {
+			return parseAddress(String(text))
+		} catch (error) {
+			throw new UsageError(`--address ${String(text)}: ${error instanceof Error ? error.message : String(error)}`)
+		}
+	})
+}
+
+function spanOf({ values }: CommandArgs, head: bigint): Span {
+	const from = numberOf(values.from, '--from')
+	const to = values.to === 'latest' ? head : numberOf(values.to, '--to')
+	if (from > to) throw new UsageError(`--from ${from} is after --to ${to}`)
+	if (to > head) throw new UsageError(`block ${to} is not there yet: the head is ${head}`)
+	// No node traces the genesis block.
+	return { from: from === 0n ? 1n : from, to: to === 0n ? 1n : to }
+}
+
+function numberOf(value: unknown, option: string): bigint {
+	if (typeof value !== 'string') throw new UsageError(`${option} is missing: a block number`)
+	if (!/^(\d{1,18}|0x[0-9a-fA-F]{1,15})$/.test(value))
+		throw new UsageError(`${option} takes a block number, not \`${value}\``)
+	return BigInt(value)
+}

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto'
+import { createChain } from '../chain/chain.js'
+import { createEndpoints, type Endpoints } from '../chain/endpoints.js'
+import { createRpc, type RpcRequest } from '../chain/rpc.js'
+import type { NetworkSettings } from '../config/settings.js'
+import type { Address, Chain, Clock, Log, Watch, WatchIndex } from '../model.js'
+
+export interface OpenChainOptions {
+	readonly clock: Clock
+	readonly log: Log
+	readonly onRequest?: (request: RpcRequest) => void
+}
+
+/** The way to a network's nodes. Nothing is contacted yet; closing the chain closes the endpoints. */
+export function openChain(
+	network: NetworkSettings,
+	{ clock, log, onRequest }: OpenChainOptions,
+): { chain: Chain; endpoints: Endpoints } {
+	const rpcs = network.rpc.map((url) => createRpc({ url, clock, ...(onRequest === undefined ? {} : { onRequest }) }))
+	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log })
+	return { chain: createChain({ endpoints, log }), endpoints }
+}
+
+/** Watches by network, then by address, each list in the order of the watchlists. */
+export function indexWatches(watches: readonly Watch[]): ReadonlyMap<string, WatchIndex> {
+	const networks = new Map<string, Map<Address, Watch[]>>()
+	for (const watch of watches) {
+		const index = networks.get(watch.network) ?? new Map<Address, Watch[]>()
+		networks.set(watch.network, index)
+		const list = index.get(watch.address)
+		if (list === undefined) index.set(watch.address, [watch])
+		else list.push(watch)
+	}
+	return networks
+}
+
+/** What delivery ids are made with. */
+export function digest(text: string): string {
+	return createHash('sha256').update(text).digest('hex')
+}
