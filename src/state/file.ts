@@ -92,11 +92,13 @@ function newToken(): string {
 }
 
 async function openLedgers(folder: string) {
-	await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+	try {
+		await mkdir(folder, { recursive: true, mode: 0o700 })
+		// Writes that a kill cut short.
+		for (const path of [statePath(folder), coveragePath(folder)]) await rm(temporaryOf(path), { force: true })
+	} catch (error) {
 		throw diskError('make', folder, error)
-	})
-	// Writes that a kill cut short.
-	for (const path of [statePath(folder), coveragePath(folder)]) await rm(temporaryOf(path), { force: true })
+	}
 	const found = await readState(folder)
 	const state = new Low(durableFile(statePath(folder), stateFormat), found.state ?? emptyState)
 	const coverage = new Low(durableFile(coveragePath(folder), coverageFormat), found.coverage ?? emptyCoverage)

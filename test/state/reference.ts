@@ -1,0 +1,171 @@
+/** What a store should hold, in the plainest words: no disk, no sharing, no index; copied whole before each try. */
+
+import type {
+	Address,
+	Backfill,
+	BlockRef,
+	Commit,
+	Cover,
+	Delivery,
+	Enrolment,
+	Resolution,
+	Told,
+} from '../../src/model.js'
+
+export interface Reference {
+	networks: Record<string, ReferenceNetwork>
+	deliveries: Delivery[]
+	taken: string[]
+	delivered: Record<string, number>
+}
+
+interface ReferenceNetwork {
+	chainId: number
+	checkpoint: BlockRef
+	settled: BlockRef
+	told: Told[]
+	covers: Record<Address, Cover>
+	backfills: (Backfill & { next: bigint })[]
+}
+
+/** What an operation gave, and whether a disk was needed for it. */
+export interface Step {
+	readonly result?: unknown
+	readonly refused?: true
+	readonly writes: boolean
+}
+
+export const emptyReference = (): Reference => ({ networks: {}, deliveries: [], taken: [], delivered: {} })
+
+export function commit(at: Reference, step: Commit): Step {
+	let network = at.networks[step.network]
+	if (!network) {
+		if (!step.checkpoint) return { refused: true, writes: false }
+		const { chainId, checkpoint } = step
+		network = { chainId, checkpoint, settled: checkpoint, told: [], covers: {}, backfills: [] }
+	}
+	if (network.chainId !== step.chainId) return { refused: true, writes: false }
+	at.networks[step.network] = network
+	if (step.checkpoint) network.checkpoint = step.checkpoint
+	if (step.settled) network.settled = step.settled
+	if (network.settled.number > network.checkpoint.number) network.settled = network.checkpoint
+	for (const entry of step.told ?? []) {
+		const index = network.told.findIndex(({ id }) => id === entry.id)
+		if (index < 0) network.told.push(entry)
+		else network.told[index] = entry
+	}
+	const { settled } = network
+	network.told = network.told.filter(({ block }) => block.number > settled.number)
+	for (const backfill of network.backfills) {
+		if (backfill.id !== step.backfill?.id) continue
+		if (step.backfill.scannedTo + 1n > backfill.next) backfill.next = step.backfill.scannedTo + 1n
+	}
+	post(at, step.deliveries ?? [])
+	return { writes: true }
+}
+
+export function post(at: Reference, deliveries: readonly Delivery[]): Step {
+	let writes = false
+	for (const delivery of deliveries) {
+		if (at.deliveries.some(({ id }) => id === delivery.id)) continue
+		at.deliveries.push(delivery)
+		writes = true
+	}
+	return { writes }
+}
+
+export function live(network: ReferenceNetwork): Backfill[] {
+	return network.backfills
+		.map(({ next, ...rest }) => ({
+			...rest,
+			span: { from: next > rest.span.from ? next : rest.span.from, to: rest.span.to },
+		}))
+		.filter(({ span }) => span.from <= span.to)
+}
+
+export function enrol(at: Reference, name: string, change: Enrolment): Step {
+	const network = at.networks[name]
+	if (!network) return { refused: true, writes: false }
+	Object.assign(network.covers, Object.fromEntries(change.covers))
+	const before = live(network).map(({ id }) => id)
+	if (change.backfills) {
+		network.backfills = change.backfills.map((wished) => {
+			const known = network.backfills.find(({ id }) => id === wished.id && before.includes(id))
+			const same =
+				known && wished.span.from >= known.span.from && wished.addresses.every((each) => known.addresses.includes(each))
+			return { ...wished, next: same ? known.next : wished.span.from }
+		})
+	}
+	return { writes: change.covers.size > 0 || change.backfills !== null }
+}
+
+const laneOf = ({ receiver, recipient }: Delivery) => `${receiver} ${recipient}`
+
+function firstOfFreeLanes(at: Reference): Delivery[][] {
+	const held = at.deliveries.filter(({ id }) => at.taken.includes(id)).map(laneOf)
+	const pending = at.deliveries.filter((each) => each.status === 'pending' && !held.includes(laneOf(each)))
+	return [...new Set(pending.map(laneOf))].map((lane) => pending.filter((each) => laneOf(each) === lane))
+}
+
+export function claim(at: Reference, nowMs: number, perLane: number): Step {
+	const lanes: string[][] = []
+	for (const lane of firstOfFreeLanes(at)) {
+		const stop = lane.findIndex(({ nextAttemptAtMs }) => nextAttemptAtMs > nowMs)
+		const due = lane.slice(0, stop < 0 ? perLane : Math.min(stop, perLane)).map(({ id }) => id)
+		if (due.length > 0) lanes.push(due)
+	}
+	at.taken.push(...lanes.flat())
+	return { result: lanes.map(String).sort(), writes: false }
+}
+
+export function nextDueMs(at: Reference): number | null {
+	const firsts = firstOfFreeLanes(at).map(([first]) => first?.nextAttemptAtMs ?? Number.NaN)
+	return firsts.length === 0 ? null : Math.min(...firsts)
+}
+
+export function release(at: Reference, ids: readonly string[]): Step {
+	at.taken = at.taken.filter((id) => !ids.includes(id))
+	return { writes: false }
+}
+
+export function resolve(at: Reference, resolutions: readonly Resolution[]): Step {
+	let writes = false
+	for (const resolution of resolutions) {
+		const index = at.deliveries.findIndex(({ id }) => id === resolution.id)
+		const found = at.deliveries[index]
+		if (!found) continue
+		writes = true
+		if (resolution.result === 'delivered') {
+			at.deliveries.splice(index, 1)
+			at.delivered[found.receiver] = (at.delivered[found.receiver] ?? 0) + 1
+		} else {
+			at.deliveries[index] = {
+				...found,
+				status: resolution.result === 'retry' ? 'pending' : resolution.result,
+				attempts: found.attempts + 1,
+				lastError: resolution.error,
+				...(resolution.result === 'retry' ? { nextAttemptAtMs: resolution.nextAttemptAtMs } : {}),
+			}
+		}
+	}
+	release(
+		at,
+		resolutions.map(({ id }) => id),
+	)
+	return { writes }
+}
+
+export function retry(at: Reference, ids: readonly string[], nowMs: number): Step {
+	const found = at.deliveries.filter(({ id }) => ids.includes(id))
+	at.deliveries = at.deliveries.map((each) =>
+		found.includes(each) ? { ...each, status: 'pending' as const, nextAttemptAtMs: nowMs } : each,
+	)
+	return { result: found.length, writes: found.length > 0 }
+}
+
+export function drop(at: Reference, ids: readonly string[]): Step {
+	const found = at.deliveries.filter(({ id }) => ids.includes(id))
+	at.deliveries = at.deliveries.filter((each) => !found.includes(each))
+	release(at, ids)
+	return { result: found.length, writes: found.length > 0 }
+}
