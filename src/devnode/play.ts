@@ -1,0 +1,70 @@
+/** Plays the story on a fresh embedded node. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { PlainError } from '../errors.js'
+import type { Hash } from '../model.js'
+import { cast, type Step, type StoryTx, story } from './story.js'
+import { connectUpstream, type Upstream } from './upstream.js'
+
+export interface PlayedStep extends Step {
+	/** In the order of its transactions. */
+	readonly txHashes: readonly Hash[]
+}
+
+export interface PlayOptions {
+	/** The endpoint with its key, or Anvil's own; its accounts must be unlocked, and the chain fresh. */
+	readonly rpcUrl: string
+	/** Called when a step is in blocks; the next one waits for what it returns. */
+	readonly onStep: (step: PlayedStep) => void | Promise<void>
+	readonly signal: AbortSignal
+}
+
+/** More than any step needs; given, so that Anvil does not refuse what is meant to fail. */
+const gasLimit = 3_000_000n
+const pollMs = 25
+
+/**
+ * Sends each transaction and waits for its block.
+ * @throws PlainError when the chain is not fresh, or does something other than the story says.
+ */
+export async function play({ rpcUrl, onStep, signal }: PlayOptions): Promise<readonly PlayedStep[]> {
+	const node = connectUpstream(rpcUrl)
+	try {
+		const nonce = await node.call('eth_getTransactionCount', [cast.deployer, 'latest'], signal)
+		if (nonce !== '0x0')
+			throw new PlainError('The demo needs a fresh chain: its contracts would stand elsewhere on this one.')
+		const played: PlayedStep[] = []
+		for (const step of story) {
+			const txHashes: Hash[] = []
+			for (const transaction of step.transactions) txHashes.push(await carryOut(transaction, step, node, signal))
+			const done = { ...step, txHashes }
+			played.push(done)
+			await onStep(done)
+		}
+		return played
+	} finally {
+		await node.close()
+	}
+}
+
+async function carryOut(tx: StoryTx, step: Step, node: Upstream, signal: AbortSignal): Promise<Hash> {
+	const { from, to, valueWei, data, succeeds } = tx
+	const request = { from, ...(to && { to }), value: hex(valueWei), data, gas: hex(gasLimit) }
+	const hash = (await node.call('eth_sendTransaction', [request], signal)) as Hash
+	const receipt = await receiptOf(hash, node, signal)
+	if ((receipt.status === '0x1') === succeeds) return hash
+	const words = succeeds ? 'failed' : 'succeeded'
+	throw new PlainError(`The embedded node does not follow the demo: in the step "${step.name}" ${hash} ${words}.`)
+}
+
+/** A node that mines by the clock may take a while. */
+async function receiptOf(hash: Hash, node: Upstream, signal: AbortSignal): Promise<{ readonly status: string }> {
+	for (;;) {
+		const receipt = await node.call('eth_getTransactionReceipt', [hash], signal)
+		if (receipt !== null) return receipt as { status: string }
+		await sleep(pollMs, undefined, { signal })
+	}
+}
+
+function hex(number: bigint): string {
+	return `0x${number.toString(16)}`
+}

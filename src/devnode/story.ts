@@ -1,0 +1,201 @@
+/** The demo's transactions, and what must be told of each. `watchlists/demo.yaml` watches the same addresses. */
+import type { Address, Direction, Hex, Kind } from '../model.js'
+import { type Action, encodeActions } from './actions.js'
+import { create2Address, createAddress, puppetInit } from './contracts.js'
+
+/** Anvil's well-known accounts, the first of each fresh chain, and the contracts that follow from them by arithmetic. */
+const deployer: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+const factory = createAddress(deployer, 0n)
+const saltOfPocket = 7n
+export const cast = {
+	deployer,
+	treasury: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
+	payroll: '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc',
+	customer: '0x90f79bf6eb2c4f870365e785982e1f101e93b906',
+	/** Watched. */
+	factory,
+	/** Two contracts that nobody watches. */
+	router: createAddress(deployer, 1n),
+	splitter: createAddress(deployer, 2n),
+	/** What the factory makes first, by CREATE: a contract's nonce starts at 1. */
+	vault: createAddress(factory, 1n),
+	/** What it makes by CREATE2. */
+	pocket: create2Address(factory, saltOfPocket, puppetInit),
+} as const satisfies Record<string, Address>
+
+export interface StoryTx {
+	readonly from: Address
+	/** Null deploys. */
+	readonly to: Address | null
+	readonly valueWei: bigint
+	readonly data: Hex
+	/** Whether the chain must take it as a success. */
+	readonly succeeds: boolean
+}
+
+export interface ExpectedAlert {
+	/** The watched address. */
+	readonly address: Address
+	readonly kind: Kind
+	readonly direction: Direction
+	readonly from: Address
+	readonly to: Address
+	readonly valueWei: bigint
+	readonly receivers: readonly string[]
+}
+
+export interface Step {
+	readonly name: string
+	/** What happens, in one sentence. */
+	readonly sentence: string
+	/** Each is mined before the next is sent. */
+	readonly transactions: readonly StoryTx[]
+	readonly alerts: readonly ExpectedAlert[]
+	/** What a careless watcher would tell as well: "rightly not told: …". */
+	readonly untold: readonly string[]
+}
+
+const both = ['demo-mail', 'demo-hook']
+const milli = 10n ** 15n
+
+function tx(from: Address, to: Address | null, valueWei: bigint, data: Hex = '0x', succeeds = true): StoryTx {
+	return { from, to, valueWei, data, succeeds }
+}
+
+function act(from: Address, puppet: Address, valueWei: bigint, actions: readonly Action[], succeeds = true): StoryTx {
+	return tx(from, puppet, valueWei, encodeActions(actions), succeeds)
+}
+
+type Facts = Omit<ExpectedAlert, 'address' | 'direction' | 'receivers'>
+
+function told(direction: 'in' | 'out', facts: Facts, receivers: readonly string[] = both): ExpectedAlert {
+	return { ...facts, address: direction === 'in' ? facts.to : facts.from, direction, receivers }
+}
+
+function transfer(from: Address, to: Address, valueWei: bigint): Facts {
+	return { kind: 'transfer', from, to, valueWei }
+}
+
+function deployment(from: Address, to: Address, valueWei: bigint): Facts {
+	return { kind: 'deployment', from, to, valueWei }
+}
+
+const { treasury, payroll, customer, router, splitter, vault, pocket } = cast
+
+export const story: readonly Step[] = [
+	{
+		name: 'stage',
+		sentence: 'The deployer deploys three contracts, one of them the watched Factory, and gives the Factory 5 ETH.',
+		transactions: [
+			tx(deployer, null, 0n, puppetInit),
+			tx(deployer, null, 0n, puppetInit),
+			tx(deployer, null, 0n, puppetInit),
+			tx(deployer, factory, 5000n * milli),
+		],
+		alerts: [told('in', deployment(deployer, factory, 0n)), told('in', transfer(deployer, factory, 5000n * milli))],
+		untold: ['the two other deployments: nobody watches those addresses, nor the deployer'],
+	},
+	{
+		name: 'payment in',
+		sentence: 'A customer pays 1.5 ETH to Treasury.',
+		transactions: [tx(customer, treasury, 1500n * milli)],
+		alerts: [told('in', transfer(customer, treasury, 1500n * milli))],
+		untold: [],
+	},
+	{
+		name: 'payment out',
+		sentence: 'Treasury pays 0.25 ETH to Payroll.',
+		transactions: [tx(treasury, payroll, 250n * milli)],
+		alerts: [told('out', transfer(treasury, payroll, 250n * milli))],
+		untold: ['the same payment to the watch on Payroll: its min_value is 0.5'],
+	},
+	{
+		name: 'three calls deep',
+		sentence: 'The customer sends 0.75 ETH into a contract; three calls further down it reaches Treasury.',
+		transactions: [
+			act(customer, router, 750n * milli, [
+				{
+					do: 'call',
+					to: splitter,
+					valueWei: 750n * milli,
+					inner: [
+						{
+							do: 'call',
+							to: router,
+							valueWei: 750n * milli,
+							inner: [{ do: 'call', to: treasury, valueWei: 750n * milli, bubble: true }],
+							bubble: true,
+						},
+					],
+					bubble: true,
+				},
+			]),
+		],
+		alerts: [told('in', transfer(router, treasury, 750n * milli))],
+		untold: ['the three calls on the way: no watched address pays or is paid in them'],
+	},
+	{
+		name: 'CREATE',
+		sentence: 'The Factory deploys a contract with CREATE and endows it with 0.1 ETH.',
+		transactions: [
+			act(deployer, factory, 0n, [{ do: 'create', init: puppetInit, valueWei: 100n * milli, bubble: true }]),
+		],
+		alerts: [
+			told('out', deployment(factory, vault, 100n * milli)),
+			told('in', deployment(factory, vault, 100n * milli)),
+		],
+		untold: ['the endowment as transfers besides: the deployments carry it'],
+	},
+	{
+		name: 'CREATE2',
+		sentence: 'The Factory deploys with CREATE2, with 0.2 ETH, at an address that was watched before it existed.',
+		transactions: [
+			act(deployer, factory, 0n, [
+				{ do: 'create2', init: puppetInit, salt: saltOfPocket, valueWei: 200n * milli, bubble: true },
+			]),
+		],
+		alerts: [
+			told('out', deployment(factory, pocket, 200n * milli)),
+			told('in', deployment(factory, pocket, 200n * milli), ['demo-hook']),
+		],
+		untold: ['the deployment of that contract by mail: its watch names the webhook only'],
+	},
+	{
+		name: 'delegatecall',
+		sentence: 'The customer pays the Factory 0.4 ETH, and the Factory hands the call on by delegatecall.',
+		transactions: [act(customer, factory, 400n * milli, [{ do: 'delegatecall', to: router, bubble: true }])],
+		alerts: [told('in', transfer(customer, factory, 400n * milli))],
+		untold: ['0.4 ETH out of the Factory: a delegatecall shows the value of its parent and moves nothing'],
+	},
+	{
+		name: 'caught revert',
+		sentence: 'A contract pays Treasury 0.3 ETH inside a call that reverts; the caller catches that and goes on.',
+		transactions: [
+			act(customer, router, 300n * milli, [
+				{
+					do: 'call',
+					to: splitter,
+					valueWei: 300n * milli,
+					inner: [{ do: 'call', to: treasury, valueWei: 300n * milli, bubble: true }, { do: 'revert' }],
+				},
+			]),
+		],
+		alerts: [],
+		untold: ['0.3 ETH to Treasury: the payment itself looks like a success, but the call around it was undone'],
+	},
+	{
+		name: 'whole revert',
+		sentence: 'Treasury sends 0.6 ETH to a contract that pays them on to the Factory, and then all of it reverts.',
+		transactions: [
+			act(
+				treasury,
+				router,
+				600n * milli,
+				[{ do: 'call', to: factory, valueWei: 600n * milli, bubble: true }, { do: 'revert' }],
+				false,
+			),
+		],
+		alerts: [],
+		untold: ['0.6 ETH out of Treasury and into the Factory: the transaction failed, and only its fee was paid'],
+	},
+]
