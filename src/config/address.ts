@@ -1,5 +1,6 @@
 import * as OxAddress from 'ox/Address'
 import type { Address } from '../model.js'
+import { quoted } from './quoted.js'
 
 /** The EIP-55 spelling of an address. */
 export function toChecksum(address: Address): string {
@@ -13,7 +14,7 @@ export function toChecksum(address: Address): string {
  */
 export function parseAddress(text: string): Address {
 	if (!/^0x[0-9a-fA-F]{40}$/.test(text))
-		throw new RangeError(`must be an address, and \`${text}\` is none: ${whyNot(text)}`)
+		throw new RangeError(`must be an address, and ${quoted(text)} is none: ${whyNot(text)}`)
 	const digits = text.slice(2)
 	const lower = digits.toLowerCase()
 	const address: Address = `0x${lower}`
@@ -28,10 +29,10 @@ export function parseAddress(text: string): Address {
 function whyNot(text: string): string {
 	if (/\.eth$/i.test(text)) return 'names are not resolved; write the 0x address'
 	if (/^[0-9a-fA-F]{40}$/.test(text)) return 'put 0x before it'
-	if (/^0X/.test(text)) return 'it begins with a small x: 0x'
+	if (/^0X/.test(text)) return 'write a small x: 0x'
 	const digits = text.replace(/^0x/, '')
 	if (!text.startsWith('0x')) return 'it begins with 0x and has 40 hex digits'
 	const stranger = /[^0-9a-fA-F]/u.exec(digits)
-	if (stranger !== null) return `\`${stranger[0]}\` is not a hex digit`
-	return `it has ${digits.length} hex digits after 0x, not 40`
+	if (stranger !== null) return `${quoted(stranger[0])} is not a hex digit`
+	return `it has ${digits.length === 1 ? '1 hex digit' : `${digits.length} hex digits`} after 0x, not 40`
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { reason } from './source.js'
 
 /** What stands for `${NAME}` in one scalar of the settings. */
 export interface Filled {
@@ -86,8 +87,9 @@ function contentOf(
 		const value = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
 		return value === '' ? { message: `${what} is empty` } : { value }
 	} catch (error) {
-		const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
-		const message = `${what} cannot be read: ${code}`
-		return code === 'ENOENT' ? { message, missing: true } : { message }
+		const message = `${what} cannot be read: ${reason(error)}`
+		return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+			? { message, missing: true }
+			: { message }
 	}
 }

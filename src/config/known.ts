@@ -1,8 +1,10 @@
-import { resolve } from 'node:path'
-import { readWhole } from './values.js'
+import type { Problem } from '../errors.js'
+import { readName, readWhole } from './values.js'
 
-/** Absolute paths. */
-export type WatchlistPlace = { readonly folder: string } | { readonly files: readonly string[] }
+/** Absolute paths, and where the settings name them. */
+export type WatchlistPlace = ({ readonly folder: string } | { readonly files: readonly string[] }) & {
+	readonly named: Omit<Problem, 'message'>
+}
 
 /** What an amount needs to know of a network. */
 export interface Coin {
@@ -28,23 +30,23 @@ export function knownOf(settings: {
 }
 
 /** Of settings that are wrong somewhere: as much as can be told, so that the watchlists' own problems are told at once. */
-export function guess(value: unknown, folder: string): { readonly known: Known; readonly watchlists: WatchlistPlace } {
+export function guess(value: unknown): Known {
 	const networks = named(at(value, 'networks'))
 	const receivers = named(at(value, 'receivers'))
-	const known = {
-		networks: networks && new Map(networks.map((network) => [String(at(network, 'name')), coinOf(network)])),
-		receivers: receivers === null ? null : receivers.map((receiver) => String(at(receiver, 'name'))),
+	return {
+		networks: networks && new Map(networks.map(({ name, entry }) => [name, coinOf(entry)])),
+		receivers: receivers?.map(({ name }) => name) ?? null,
 	}
-	const place = at(value, 'watchlists')
-	const files = Array.isArray(place) ? place.filter((file) => typeof file === 'string') : []
-	if (files.length > 0) return { known, watchlists: { files: files.map((file) => resolve(folder, file)) } }
-	return { known, watchlists: { folder: resolve(folder, typeof place === 'string' ? place : 'watchlists') } }
 }
 
-/** The entries of a list that all have names; null when one has none, or there is no list. */
-function named(list: unknown): readonly unknown[] | null {
+/** The entries of a list that all have a right name; null when one has none, or there is no list. */
+function named(list: unknown): readonly { readonly name: string; readonly entry: unknown }[] | null {
 	if (!Array.isArray(list) || list.length === 0) return null
-	return list.every((entry) => typeof at(entry, 'name') === 'string') ? list : null
+	try {
+		return list.map((entry: unknown) => ({ name: readName(String(at(entry, 'name'))), entry }))
+	} catch {
+		return null
+	}
 }
 
 function coinOf(network: unknown): Coin | null {

@@ -46,9 +46,10 @@ export function findConfig(named: string | undefined, cwd: string): string {
  */
 export async function loadConfig(path: string, { env, cwd = process.cwd() }: LoadOptions): Promise<Config> {
 	const { settings, source, problems, watchlists: place, known } = await readSettings(resolve(cwd, path), env, cwd)
-	const read = await readWatchlists(place, known, cwd)
-	if (settings === null || source === null || read.watchlists === null)
+	const read = place === null ? { watchlists: null, problems: [] } : await readWatchlists(place, known, cwd)
+	if (settings === null || source === null || read.watchlists === null) {
 		throw new ConfigError([...problems, ...read.problems])
+	}
 	const { watches, files, revision } = read.watchlists
 	const warnings = unused(settings, watches, source)
 	return deepFreeze({ ...settings, watches, watchlistFiles: files, revision, warnings })

@@ -1,4 +1,5 @@
 import { validate } from 'node-cron'
+import { quoted } from './quoted.js'
 
 const fields = [
 	{ name: 'seconds', most: 59 },
@@ -18,7 +19,7 @@ const fields = [
 export function readSchedule(text: string): string {
 	const parts = text.trim().split(/\s+/)
 	if (parts.length !== 5 && parts.length !== 6) {
-		throw new RangeError(`must have six fields, seconds first, such as "*/12 * * * * *", not \`${text}\``)
+		throw new RangeError(`must have six fields, seconds first, such as "*/12 * * * * *", not ${quoted(text)}`)
 	}
 	for (const [index, part] of parts.entries()) {
 		const field = fields[index + fields.length - parts.length]
@@ -30,6 +31,6 @@ export function readSchedule(text: string): string {
 		}
 	}
 	if (!validate(parts.join(' ')))
-		throw new RangeError(`is not a schedule: \`${text}\`; six fields, seconds first, such as "*/12 * * * * *"`)
+		throw new RangeError(`is not a schedule: ${quoted(text)}; six fields, seconds first, such as "*/12 * * * * *"`)
 	return parts.join(' ')
 }

@@ -1,5 +1,6 @@
 import type { Problem } from '../errors.js'
 import type { Filled } from './interpolate.js'
+import { quoted, visible } from './quoted.js'
 
 /** The settings that hold secrets, as the schema gives them. */
 interface Secretive {
@@ -50,8 +51,9 @@ export function hideSecrets(problem: Problem, filled: readonly Filled[]): Proble
 	let { message } = problem
 	for (const { template, values } of filled) {
 		for (const value of values.toSorted((a, b) => b.length - a.length)) {
-			message =
-				value.length < 4 ? message.replaceAll(`\`${value}\``, `\`${template}\``) : message.replaceAll(value, template)
+			// Too short to be told from other words: only where the whole is quoted.
+			if (value.length < 4) message = message.replaceAll(quoted(value), quoted(template))
+			else for (const form of [value, visible(value)]) message = message.replaceAll(form, template)
 		}
 	}
 	return { ...problem, message }

@@ -5,8 +5,8 @@ import type { Network } from '../model.js'
 import { interpolate } from './interpolate.js'
 import { at, guess, type Known, knownOf, type WatchlistPlace } from './known.js'
 import { hideSecrets, secretsOf } from './secrets.js'
-import { settingsSchema } from './settingsSchema.js'
-import { check, readSource, type Source } from './source.js'
+import { settingsSchema, watchlistsSchema } from './settingsSchema.js'
+import { byPlace, check, readSource, type Source } from './source.js'
 
 export interface NetworkSettings extends Network {
 	/** In order of preference; not empty. Keys may stand in the paths. */
@@ -55,17 +55,17 @@ export interface SettingsRead {
 	readonly settings: Settings | null
 	readonly problems: readonly Problem[]
 	readonly source: Source | null
-	/** Where the watchlists are, as far as can be told. */
-	readonly watchlists: WatchlistPlace
+	/** Null: that cannot be told. */
+	readonly watchlists: WatchlistPlace | null
 	readonly known: Known
 }
 
 /** Reads tracewatch.yaml; whatever is wrong comes back, and nothing is thrown. */
 export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: string): Promise<SettingsRead> {
-	const folder = dirname(path)
 	const source = await readSource(path, cwd)
-	if ('problems' in source) return { settings: null, source: null, problems: source.problems, ...guess(null, folder) }
-
+	if ('problems' in source) {
+		return { settings: null, source: null, problems: source.problems, watchlists: null, known: guess(null) }
+	}
 	const { value, filled, problems: missing } = interpolate(source.value, env)
 	const problems = missing.map(({ path: at, message }) => source.problem(at, message))
 	const checked = check(source, settingsSchema, value)
@@ -73,31 +73,29 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	// A scalar that could not be filled is told once, not also as a bad URL or number.
 	const rest =
 		'problems' in checked ? checked.problems.filter((one) => !problems.some((other) => samePlace(one, other))) : []
-	const all = [...problems, ...rest, ...cross].map((problem) => hideSecrets(problem, filled))
-	if ('problems' in checked || all.length > 0) return { settings: null, source, problems: all, ...guess(value, folder) }
-
+	const all = [...problems, ...rest, ...cross].map((problem) => hideSecrets(problem, filled)).sort(byPlace)
+	if ('problems' in checked || all.length > 0) {
+		const asked = watchlistsSchema.safeParse(at(value, 'watchlists'))
+		const watchlists = asked.success && !Array.isArray(value) ? placeOf(asked.data, source, path) : null
+		return { settings: null, source, problems: all, watchlists, known: guess(value) }
+	}
 	const { data } = checked
 	const settings: Settings = {
 		path,
 		networks: data.networks.map(({ chain_id, ...network }) => ({ ...network, chainId: chain_id })),
 		receivers: data.receivers,
-		watchlists: placeOf(data, folder),
-		stateDir: resolve(folder, data.state),
+		watchlists: placeOf(data.watchlists, source, path),
+		stateDir: resolve(dirname(path), data.state),
 		http: data.http,
 		secrets: secretsOf(data, filled),
 	}
-	return {
-		settings,
-		source,
-		problems: [],
-		watchlists: settings.watchlists,
-		known: knownOf(settings),
-	}
+	return { settings, source, problems: [], watchlists: settings.watchlists, known: knownOf(settings) }
 }
 
-function placeOf({ watchlists }: z.output<typeof settingsSchema>, folder: string): WatchlistPlace {
-	if (typeof watchlists === 'string') return { folder: resolve(folder, watchlists) }
-	return { files: watchlists.map((file) => resolve(folder, file)) }
+function placeOf(watchlists: z.output<typeof watchlistsSchema>, source: Source, path: string): WatchlistPlace {
+	const named = { file: source.file, ...source.locate(['watchlists']) }
+	if (typeof watchlists === 'string') return { folder: resolve(dirname(path), watchlists), named }
+	return { files: watchlists.map((file) => resolve(dirname(path), file)), named }
 }
 
 function samePlace(one: Problem, other: Problem): boolean {

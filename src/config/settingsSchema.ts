@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { at } from './known.js'
+import { quoted } from './quoted.js'
 import { readSchedule } from './schedule.js'
 import {
 	readChainId,
@@ -91,13 +92,15 @@ const receiver = z.discriminatedUnion('type', [email, webhook], {
 	error: ({ input }) => unknownType(at(input, 'type')),
 })
 
+export const watchlistsSchema = z
+	.union([text(readLine), list(text(readLine))], { error: 'must be a folder, or a list of files' })
+	.default('watchlists')
+	.meta({ description: 'A folder (its *.yaml and *.yml), or a list of files. Default: watchlists.' })
+
 export const settingsSchema = section({
 	networks: z.array(network).min(1).meta({ description: 'The chains to watch.' }),
 	receivers: z.array(receiver).min(1).meta({ description: 'Where alerts go.' }),
-	watchlists: z
-		.union([text(readLine), list(text(readLine))], { error: 'must be a folder, or a list of files' })
-		.default('watchlists')
-		.meta({ description: 'A folder (its *.yaml and *.yml), or a list of files. Default: watchlists.' }),
+	watchlists: watchlistsSchema,
 	state: text(readLine).default('state').meta({ description: 'Folder of the state file. Default: state.' }),
 	http: orNull(text(readListen)).meta({
 		description: 'host:port for metrics, health and status page, such as 127.0.0.1:9464. Default: none.',
@@ -107,5 +110,5 @@ export const settingsSchema = section({
 function unknownType(type: unknown): string {
 	const types = ['email', 'webhook']
 	if (typeof type !== 'string') return `is missing: ${oneOf(types)}`
-	return `must be ${oneOf(types)}, not \`${type}\`${suggestion(type, types)}`
+	return `must be ${oneOf(types)}, not ${quoted(type)}${suggestion(type, types)}`
 }

@@ -59,8 +59,19 @@ function toProblems(source: Source, issue: z.core.$ZodIssue, base: readonly Prop
 		const messages = issue.message.split('\n')
 		return issue.keys.map((key, index) => source.problem([...path, key], messages[index] ?? issue.message, 'key'))
 	}
+	return [source.problem(path, `${subject(path)} ${issue.message}`)]
+}
+
+/** In the order in which a person reads the file. */
+export function byPlace(one: Problem, other: Problem): number {
+	return one.line - other.line || one.column - other.column
+}
+
+/** What a message about a path begins with. */
+function subject(path: readonly PropertyKey[]): string {
 	const key = path.findLast((step) => typeof step === 'string')
-	return [source.problem(path, `${key === undefined ? 'this' : `\`${key}\``} ${issue.message}`)]
+	if (key === undefined) return 'this'
+	return typeof path.at(-1) === 'number' ? `an entry of \`${key}\`` : `\`${key}\``
 }
 
 /** A path as messages show it: relative to the working folder when it lies below. */

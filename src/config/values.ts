@@ -2,22 +2,23 @@
  * The forms of single values. Each reads a text and throws a RangeError that goes on after the key's name. Those that may
  * hold a secret (URLs, signing secrets) never repeat what they were given.
  */
+import { quoted } from './quoted.js'
 
 export function readName(text: string): string {
 	if (/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u.test(text)) return text
-	throw new RangeError(`must be one word of letters, digits, dots, dashes and underscores, not \`${text}\``)
+	throw new RangeError(`must be one word of letters, digits, dots, dashes and underscores, not ${quoted(text)}`)
 }
 
 /** A whole number in decimal digits, 0 and `most` included. */
 export function readWhole(text: string, most = Number.MAX_SAFE_INTEGER): number {
-	if (!/^(0|[1-9]\d*)$/.test(text)) throw new RangeError(`must be a whole number such as 12, not \`${text}\``)
+	if (!/^(0|[1-9]\d*)$/.test(text)) throw new RangeError(`must be a whole number such as 12, not ${quoted(text)}`)
 	const number = Number(text)
 	if (number > most) throw new RangeError(`must be at most ${most}, not ${text}`)
 	return number
 }
 
 export function readChainId(text: string): number {
-	if (/^0x[0-9a-f]+$/i.test(text)) throw new RangeError(`must be in decimal digits: write ${BigInt(text)}`)
+	if (/^0x[0-9a-f]{1,13}$/i.test(text)) throw new RangeError(`must be in decimal digits: write ${BigInt(text)}`)
 	const chainId = readWhole(text)
 	if (chainId === 0) throw new RangeError('must be at least 1')
 	return chainId
@@ -26,13 +27,13 @@ export function readChainId(text: string): number {
 export function readConfirmations(text: string): number | 'safe' | 'finalized' {
 	if (text === 'safe' || text === 'finalized') return text
 	if (/^\d+$/.test(text)) return readWhole(text)
-	throw new RangeError(`must be a number of blocks, safe or finalized, not \`${text}\``)
+	throw new RangeError(`must be a number of blocks, safe or finalized, not ${quoted(text)}`)
 }
 
 export function readSettle(text: string): number | 'finalized' {
 	if (text === 'finalized') return text
 	if (/^\d+$/.test(text)) return readWhole(text)
-	throw new RangeError(`must be a number of blocks, or finalized, not \`${text}\``)
+	throw new RangeError(`must be a number of blocks, or finalized, not ${quoted(text)}`)
 }
 
 /** One line of text without control or direction-changing characters. */
@@ -85,7 +86,7 @@ function parseUrl(text: string, schemes: readonly string[], example: string): UR
 /** `local@domain`, without a display name. */
 export function readMailAddress(text: string): string {
 	if (/^[^\s@<>"(),:;[\]\\\p{Cc}]+@[\p{L}\p{N}]([\p{L}\p{N}.-]*[\p{L}\p{N}])?$/u.test(text)) return text
-	throw new RangeError(`must be a mail address such as ops@example.org, not \`${text}\``)
+	throw new RangeError(`must be a mail address such as ops@example.org, not ${quoted(text)}`)
 }
 
 /** A mail address, or `Name <local@domain>`. */
@@ -112,7 +113,7 @@ export function readSigningSecret(text: string): string {
 /** `host:port`; an IPv6 host stands in brackets. */
 export function readListen(text: string): { readonly host: string; readonly port: number } {
 	const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/.exec(text)
-	if (match === null) throw new RangeError(`must be host:port, such as 127.0.0.1:9464, not \`${text}\``)
+	if (match === null) throw new RangeError(`must be host:port, such as 127.0.0.1:9464, not ${quoted(text)}`)
 	const port = Number(match[3])
 	if (port > 65535) throw new RangeError(`must have a port of at most 65535, not ${port}`)
 	return { host: match[1] ?? match[2] ?? '', port }

@@ -2,7 +2,8 @@ import { parseAmount } from '../core/amount.js'
 import type { Problem } from '../errors.js'
 import type { Address, Watch } from '../model.js'
 import { at, type Coin, type Known } from './known.js'
-import { check, type Source } from './source.js'
+import { quoted } from './quoted.js'
+import { byPlace, check, type Source } from './source.js'
 import { headSchema, watchSchema } from './watchlistSchema.js'
 import { suggestion } from './words.js'
 
@@ -75,7 +76,7 @@ export function readWatchlist(
 			}),
 		)
 	}
-	return { watches, problems }
+	return { watches, problems: problems.sort(byPlace) }
 }
 
 /** `min_value` in wei, at least 1; what is not a text is told by the schema, and without a coin nothing can be said. */
@@ -92,7 +93,8 @@ function readLeast(value: unknown, coin: Coin | null): { readonly wei: bigint } 
 
 function unknownName(what: 'network' | 'receiver', name: string, known: readonly string[]): string {
 	const near = suggestion(name, known)
-	return `no ${what} \`${name}\` is in tracewatch.yaml${near === '' ? `; there is ${known.join(', ')}` : near}`
+	const all = known.length > 10 ? `${known.slice(0, 10).join(', ')} …` : known.join(', ')
+	return `no ${what} ${quoted(name)} is in the settings${near === '' ? `, which have ${all}` : near}`
 }
 
 function textAt(value: unknown, key: string): string | null {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { parseAddress } from './address.js'
+import { quoted } from './quoted.js'
 import { readLine, readName } from './values.js'
 import { list, orNull, section, text } from './words.js'
 
@@ -50,5 +51,5 @@ export const watchlistSchema = section({
 
 function readBlock(value: string): bigint {
 	if (/^\d{1,15}$/.test(value)) return BigInt(value)
-	throw new RangeError(`must be a block number such as 19000000, not \`${value}\``)
+	throw new RangeError(`must be a block number such as 19000000, not ${quoted(value)}`)
 }

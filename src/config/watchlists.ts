@@ -47,18 +47,16 @@ export async function readWatchlists(
 	known: Known,
 	cwd: string,
 ): Promise<{ readonly watchlists: Watchlists | null; readonly problems: readonly Problem[] }> {
-	const fail = (path: string, message: string) => ({
-		watchlists: null,
-		problems: [{ file: shown(path, cwd), line: 1, column: 1, message }],
-	})
+	const fail = (message: string) => ({ watchlists: null, problems: [{ ...place.named, message }] })
+	const folder = 'folder' in place ? shown(place.folder, cwd) : ''
 	let files: readonly string[]
 	try {
 		files = watchlistPaths(place)
 	} catch (error) {
-		return fail('folder' in place ? place.folder : '', `the folder of the watchlists cannot be read: ${reason(error)}`)
+		const hint = isFile(error) ? '; a single watchlist is written as a list: [file.yaml]' : ''
+		return fail(`the folder of the watchlists, ${folder}, cannot be read: ${reason(error)}${hint}`)
 	}
-	if (files.length === 0)
-		return fail('folder' in place ? place.folder : '', 'no watchlist (*.yaml, *.yml) is in this folder')
+	if (files.length === 0) return fail(`the folder of the watchlists, ${folder}, holds no watchlist (*.yaml or *.yml)`)
 
 	const problems: Problem[] = []
 	const watches: Watch[] = []
@@ -83,4 +81,8 @@ export async function readWatchlists(
 		}),
 		problems,
 	}
+}
+
+function isFile(error: unknown): boolean {
+	return error instanceof Error && 'code' in error && error.code === 'ENOTDIR'
 }

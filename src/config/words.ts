@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { quoted } from './quoted.js'
 
 /** What zod hands to an error map: an issue before it has words, with the value that it is about. */
 type Issue = Parameters<z.core.$ZodErrorMap>[0]
@@ -12,7 +13,7 @@ export function section<const Shape extends z.core.$ZodLooseShape>(shape: Shape)
 	return z.strictObject(shape, {
 		error: (issue) =>
 			issue.code === 'unrecognized_keys'
-				? (issue.keys as string[]).map((key) => `unknown key \`${key}\`${suggestion(key, known)}`).join('\n')
+				? (issue.keys as string[]).map((key) => `unknown key ${quoted(key)}${suggestion(key, known)}`).join('\n')
 				: undefined,
 	})
 }
@@ -41,7 +42,7 @@ export function list<const Item extends z.core.SomeType>(item: Item) {
 		.superRefine((entries, context) => {
 			const seen = new Set<unknown>()
 			for (const [index, entry] of entries.entries()) {
-				if (seen.has(entry)) context.addIssue({ code: 'custom', path: [index], message: 'has the same entry twice' })
+				if (seen.has(entry)) context.addIssue({ code: 'custom', path: [index], message: 'stands twice' })
 				seen.add(entry)
 			}
 		})
@@ -63,7 +64,7 @@ export function inWords(issue: Issue): string {
 			const allowed = (issue.values as unknown[]).map(String)
 			if (issue.input === undefined) return 'is missing'
 			if (typeof issue.input !== 'string') return `must be ${oneOf(allowed)}, not ${formOf(issue.input)}`
-			return `must be ${oneOf(allowed)}, not \`${issue.input}\`${suggestion(issue.input, allowed)}`
+			return `must be ${oneOf(allowed)}, not ${quoted(issue.input)}${suggestion(issue.input, allowed)}`
 		}
 		case 'too_small':
 			return 'is empty; name at least one'
@@ -82,7 +83,7 @@ export function suggestion(word: string, known: readonly string[]): string {
 		const far = distance(word.toLowerCase(), candidate.toLowerCase())
 		if (far < least) [best, least] = [candidate, far]
 	}
-	return best === undefined ? '' : `; did you mean \`${best}\`?`
+	return best === undefined ? '' : `; did you mean ${quoted(best)}?`
 }
 
 /** `a`, `a or b`, `a, b or c`. */

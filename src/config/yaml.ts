@@ -9,17 +9,25 @@ import {
 	type Node,
 	parseAllDocuments,
 	type Tags,
+	visit,
 } from 'yaml'
 import type { Problem } from '../errors.js'
+import { yamlFault } from './yamlFault.js'
 
 /** A YAML file as plain data: every scalar is its text, an empty one is null. */
 export interface YamlFile {
 	readonly value: unknown
 	/** Where a value (or, with `at: 'key'`, its key) stands. Slow: for problems only. */
-	locate(path: readonly PropertyKey[], at?: 'key' | 'value'): { readonly line: number; readonly column: number }
+	locate(path: readonly PropertyKey[], at?: 'key' | 'value'): Place
 }
 
-/** A list of YAML aliases that unfolds into more than this is an attack or a mistake. */
+/** Both start at 1. */
+export interface Place {
+	readonly line: number
+	readonly column: number
+}
+
+/** Aliases that unfold into more than this are an attack or a mistake. */
 const maxAliasCount = 1000
 
 /**
@@ -28,10 +36,12 @@ const maxAliasCount = 1000
  */
 export function parseYaml(text: string, file: string): YamlFile | { readonly problems: readonly Problem[] } {
 	const lines = new LineCounter()
-	const position = (offset: number) => {
+	const place = (offset: number): Place => {
 		const { line, col } = lines.linePos(offset)
 		return { line: Math.max(line, 1), column: Math.max(col, 1) }
 	}
+	const problemAt = (offset: number, message: string): Problem => ({ file, ...place(offset), message })
+
 	const documents = parseAllDocuments(text, {
 		schema: 'failsafe',
 		customTags: withNull,
@@ -39,26 +49,26 @@ export function parseYaml(text: string, file: string): YamlFile | { readonly pro
 		prettyErrors: false,
 		lineCounter: lines,
 	})
-	const document = 'empty' in documents ? undefined : documents[0]
-	if (document === undefined) return { problems: [{ file, line: 1, column: 1, message: 'the file is empty' }] }
-	const faults = [...document.errors, ...document.warnings]
-	const second = 'empty' in documents ? undefined : documents[1]
-	const problems = faults.map(({ code, message, pos }) => ({
-		file,
-		...position(pos[0]),
-		message: inWords(code, message, text.slice(pos[0])),
-	}))
+	const [document, second] = 'empty' in documents ? [] : documents
+	if (document === undefined || (document.contents === null && document.errors.length === 0)) {
+		return { problems: [problemAt(0, 'the file is empty')] }
+	}
+	const faults = [...document.errors, ...document.warnings].map((error) => yamlFault(error, text, document))
+	// One slip of the pen makes the parser stumble several times: what it says first is what is meant.
+	const slips = faults.filter(({ isSlip }) => isSlip).slice(0, 1)
+	const problems = [...slips, ...faults.filter(({ isSlip }) => !isSlip)].map(({ offset, message }) =>
+		problemAt(offset, message),
+	)
 	if (second !== undefined) {
-		const message = 'a second document begins here; one file holds one document: drop the line `---`'
-		problems.push({ file, ...position(second.range[0]), message })
+		problems.push(problemAt(second.range[0], 'a second document begins here; one file holds one: drop the line `---`'))
 	}
 	if (problems.length > 0) return { problems }
-	const locate: YamlFile['locate'] = (path, at = 'value') => position(offsetOf(document, path, at))
 	try {
-		return { value: document.toJS({ maxAliasCount }), locate }
+		const value: unknown = document.toJS({ maxAliasCount })
+		return { value, locate: (path, at = 'value') => place(offsetOf(document, path, at)) }
 	} catch (error) {
-		const message = `the aliases (*name) of this file cannot be followed: ${error instanceof Error ? error.message : error}`
-		return { problems: [{ file, line: 1, column: 1, message }] }
+		if (!(error instanceof ReferenceError)) throw error
+		return { problems: [problemAt(...aliasFault(document))] }
 	}
 }
 
@@ -101,15 +111,18 @@ function start(node: unknown): number | undefined {
 	return (node as Node | null | undefined)?.range?.[0]
 }
 
-function inWords(code: string, message: string, rest: string): string {
-	switch (code) {
-		case 'DUPLICATE_KEY':
-			return `\`${/^[^\s:]*/.exec(rest)?.[0] ?? ''}\` stands twice here`
-		case 'TAB_AS_INDENT':
-			return 'a tab stands here; YAML is indented with spaces only'
-		case 'TAG_RESOLVE_FAILED':
-			return `tags are not understood here: drop \`${/^\S*/.exec(rest)?.[0] ?? ''}\``
-		default:
-			return `this is not YAML: ${message}`
-	}
+/** Which alias cannot be followed, and why. */
+function aliasFault(document: Document): [offset: number, message: string] {
+	let fault: [number, string] = [0, 'the aliases (*name) of this file unfold into too much']
+	visit(document, {
+		Alias(_, alias) {
+			if (alias.resolve(document) !== undefined) return
+			fault = [
+				start(alias) ?? 0,
+				`\`*${alias.source}\` repeats a part marked \`&${alias.source}\`, but none stands before this; a text that begins with * is quoted`,
+			]
+			return visit.BREAK
+		},
+	})
+	return fault
 }

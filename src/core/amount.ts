@@ -3,25 +3,27 @@
 /** Decimals of the units that do not depend on the network. */
 const fixedUnits: Readonly<Record<string, number>> = { wei: 0, kwei: 3, mwei: 6, gwei: 9, ether: 18 }
 
-const amountPattern = /^(\d+)(?:\.(\d+))?(?:\s*([A-Za-z]\S*))?$/
+const amountPattern = /^(\d+)(?:\.(\d+))?(?:\s*([A-Za-z]+)|\s+([A-Za-z]\S*))?$/
 
 /**
  * Reads `0.5` (whole coins of `decimals` digits), `250 gwei`, `1 wei`, `0.5 ether`, or a number followed by `symbol`.
  *
- * @throws RangeError whose message goes on after "is": "is not an amount: …"; no digit is ever rounded away.
+ * @throws RangeError with a sentence for the user; no digit is ever rounded away.
  */
 export function parseAmount(text: string, decimals: number, symbol?: string): bigint {
 	const match = amountPattern.exec(text.trim())
 	if (match === null) throw new RangeError(`\`${text}\` is not an amount; ${hint(text)}`)
-	const [, whole = '', fraction = '', unit] = match
-	const digits = unit === undefined || unit === symbol ? decimals : fixedUnits[unit.toLowerCase()]
+	const [, whole = '', fraction = '', word, symbolic] = match
+	const unit = word ?? symbolic
+	const inCoins = unit === undefined || unit.toLowerCase() === symbol?.toLowerCase()
+	const digits = inCoins ? decimals : fixedUnits[unit.toLowerCase()]
 	if (digits === undefined) {
 		const units = [...Object.keys(fixedUnits), ...(symbol === undefined ? [] : [symbol])]
 		throw new RangeError(`\`${unit}\` is not a unit of amounts; there are ${units.join(', ')}`)
 	}
 	const significant = fraction.replace(/0+$/, '')
 	if (significant.length > digits) {
-		const name = unit === undefined ? 'this network’s coin' : unit
+		const name = unit === undefined ? 'this coin' : unit
 		const has = digits === 0 ? 'no digits' : digits === 1 ? 'one digit' : `${digits} digits`
 		throw new RangeError(`\`${text}\` is finer than one wei: ${name} has ${has} after the point`)
 	}
@@ -41,5 +43,6 @@ function hint(text: string): string {
 	if (/^-/.test(text.trim())) return 'it cannot be negative'
 	if (/^\d+,\d+/.test(text.trim())) return `write a point: ${text.trim().replace(',', '.')}`
 	if (/^[\d.]+e[+-]?\d+$/i.test(text.trim())) return 'write all its digits, without an exponent'
+	if (/^0x/i.test(text.trim())) return 'write it in decimal digits'
 	return 'write whole coins such as 0.5, or a unit: 250 gwei, 1 wei'
 }

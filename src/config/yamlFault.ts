@@ -1,0 +1,62 @@
+import { type Document, visit, type YAMLError } from 'yaml'
+
+export interface YamlFault {
+	readonly offset: number
+	readonly message: string
+	/** A slip of the pen: the parser may stumble over it again further down. */
+	readonly isSlip: boolean
+}
+
+/** What the parser says, in a user's words. It never repeats more of the file than a key or a tag: a value may be a secret. */
+export function yamlFault({ code, message, pos }: YAMLError, text: string, document: Document): YamlFault {
+	const [offset] = pos
+	const rest = text.slice(offset, offset + 200)
+	const fault = (words: string, at = offset): YamlFault => ({ offset: at, message: words, isSlip: true })
+	if (code === 'DUPLICATE_KEY') {
+		return { offset, message: `\`${/^[\w-]*/.exec(rest)?.[0]}\` stands twice here`, isSlip: false }
+	}
+	if (code === 'TAG_RESOLVE_FAILED') {
+		return { offset, message: `tags are not understood here: drop \`${/^\S*/.exec(rest)?.[0]}\``, isSlip: false }
+	}
+	if (code === 'TAB_AS_INDENT') return fault('a tab stands here; YAML is indented with spaces only')
+	if (/^Missing closing ["']/.test(message)) return fault('this quote is never closed', startOfText(document, offset))
+	if (text[offset - 1] === '$' && rest.startsWith('{'))
+		return fault(`inside brackets a variable is quoted: ["\${NAME}"]`)
+	// `schedule: */12 * * * * *` without quotes.
+	if (lineBefore(text, offset).match(/:\s+\*\S*\s*$/) || rest.startsWith('*'))
+		return fault('a text that begins with * is quoted: "*/12 * * * * *"')
+	const misfit = 'the indentation of this line does not fit the lines before it'
+	if (message.startsWith('Sequence item without')) return fault(misfit)
+	switch (code) {
+		case 'BLOCK_AS_IMPLICIT_KEY':
+			return fault('a colon and a space stand in this text: quote it, or mend the indentation of this line')
+		case 'BAD_INDENT':
+		case 'MULTILINE_IMPLICIT_KEY':
+			if (/flow/i.test(message)) return fault('a [ or { before this is not closed')
+			return fault(misfit)
+		case 'BAD_SCALAR_START':
+			return fault(`a text that begins with ${rest[0]} is quoted`)
+		default:
+			return fault(`this is not YAML: ${plain(message)}`)
+	}
+}
+
+/** Where the scalar that ends here begins. */
+function startOfText(document: Document, end: number): number {
+	let found = end
+	visit(document, {
+		Scalar(_, { range }) {
+			if (range?.[1] === end) found = range[0]
+		},
+	})
+	return found
+}
+
+function lineBefore(text: string, offset: number): string {
+	return text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
+}
+
+/** The parser's words without what it repeats of the file. */
+function plain(message: string): string {
+	return message.replace(/: ".*$/s, '').replace(/:? *".{3,}$/s, '')
+}
