@@ -4,7 +4,8 @@
  */
 import type { Clock, Delivery, Log, Outcome, Receiver, Resolution, Store } from '../model.js'
 import { nextAttemptMs } from './backoff.js'
-import { createHealth, laneOf } from './health.js'
+import { createHealth } from './health.js'
+import { createOrphans } from './orphans.js'
 import { createParking } from './parking.js'
 import { pause } from './pause.js'
 import { createRecorder, type Recorder } from './recorder.js'
@@ -47,7 +48,7 @@ const perLane = 100
 /** Wakes at least this often: the machine may have slept, and the clock been set. */
 const longestSleepMs = 30_000
 const shortestSleepMs = 500
-const drainPatienceMs = 5_000
+const drainPatienceMs = 2_000
 
 interface Course {
 	/** No new attempt after this. */
@@ -63,9 +64,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	const health = createHealth(log)
 	const parking = createParking(store, clock)
 	const slots = new Map<string, Slots>()
-	const unknownTold = new Set<string>()
-	/** Claims of lanes without a receiver: kept, so that they are not claimed over and over. */
-	let held: string[] = []
+	const orphans = createOrphans(store, log)
 	let receivers = byName(options.receivers)
 	let bell = new AbortController()
 
@@ -115,7 +114,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		await given
 		clearTimeout(cutTimer)
 		stopListening()
-		await letGo()
+		await orphans.letGo()
 	}
 
 	async function drainOnce(signal: AbortSignal): Promise<Tally> {
@@ -135,7 +134,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			}
 		} finally {
 			signal.removeEventListener('abort', stop)
-			await letGo()
+			await orphans.letGo()
 		}
 		return course.tally
 	}
@@ -144,7 +143,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	async function carryOut(lane: readonly Delivery[], course: Course): Promise<void> {
 		const [first] = lane
 		if (first === undefined) return
-		if (receiverOf(first) === null) return hold(lane)
+		if (receiverOf(first) === null) return orphans.keep(lane)
 		const giveBack = await slotsOf(first.receiver).take()
 		const records: Promise<void>[] = []
 		let done = 0
@@ -211,24 +210,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		return known ? receiver : null
 	}
 
-	function hold(lane: readonly Delivery[]): void {
-		held.push(...lane.map(({ id }) => id))
-		const [first] = lane
-		if (first === undefined || unknownTold.has(laneOf(first))) return
-		unknownTold.add(laneOf(first))
-		const { receiver, recipient } = first
-		log.warn(
-			{ receiver, ...(recipient === null ? {} : { recipient }) },
-			'deliveries wait for a receiver that is configured no more; "tracewatch deliveries drop" discards them',
-		)
-	}
-
-	async function letGo(): Promise<void> {
-		const ids = held
-		held = []
-		if (ids.length > 0) await store.release(ids)
-	}
-
 	function slotsOf(name: string): Slots {
 		const known = slots.get(name) ?? createSlots(lanesPerReceiver)
 		slots.set(name, known)
@@ -241,7 +222,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		async setReceivers(next) {
 			const replaced = [...receivers.values()].filter((receiver) => !next.includes(receiver))
 			receivers = byName(next)
-			await letGo()
+			await orphans.letGo()
 			await parking.releaseAll()
 			bell.abort()
 			await Promise.all(replaced.map((receiver) => receiver.close()))
