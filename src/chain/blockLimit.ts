@@ -1,6 +1,7 @@
 /** The number of blocks that a refusal allows, in any of the words that nodes and providers have for it. */
 
-const number = '([\\d][\\d,_]*)\\s?(k)?'
+/** Whole, with or without marks for thousands: "10,000", "2K". */
+const number = '(\\d+(?:[,_]\\d{3})*)\\s?(k)?(?![\\d_]|,\\d)'
 
 /** Ranges first: where a text names both, the range is what would do this time. */
 const range = /\[\s*(0x[0-9a-f]+|\d+)\s*,\s*(0x[0-9a-f]+|\d+)\s*\]/i

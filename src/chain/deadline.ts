@@ -1,5 +1,6 @@
 /** Waits that end: with the caller's signal, or when their time is up. */
 
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The time was up before the job was done. */
@@ -22,6 +23,8 @@ export async function withDeadline<T>(
 	const deadline = new AbortController()
 	const end = () => deadline.abort()
 	const timer = setTimeout(end, ms)
+	// Every request under way listens to the same signal; that is no leak.
+	setMaxListeners(0, signal)
 	signal.addEventListener('abort', end, { once: true })
 	try {
 		return await job(deadline.signal)

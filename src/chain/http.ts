@@ -92,17 +92,23 @@ async function readBody(response: Dispatcher.ResponseData, maxBodyBytes: number)
 	const collect = async (source: AsyncIterable<Buffer>) => {
 		for await (const chunk of source) {
 			size += chunk.length
-			if (size <= limit) chunks.push(chunk)
-			else if (failed) return
-			else throw new HttpFailure('too-large', `the answer is larger than ${limit} bytes`)
+			if (size > limit) return
+			chunks.push(chunk)
 		}
 	}
-	if (encoding === 'identity' || encoding === '') await pipeline(response.body, collect)
-	else if (encoding === 'gzip' || encoding === 'x-gzip') await pipeline(response.body, createGunzip(), collect)
-	else {
+	// What is left unread is thrown away below, which the stream takes for an error.
+	response.body.on('error', () => {})
+	try {
+		if (encoding === 'identity' || encoding === '') await pipeline(response.body, collect)
+		else if (encoding === 'gzip' || encoding === 'x-gzip') await pipeline(response.body, createGunzip(), collect)
+		else throw new HttpFailure('malformed', 'the answer is encoded in a way that was not asked for')
+	} catch (error) {
+		// To stop reading before the end is an error to the streams.
+		if (size <= limit) throw error
+	} finally {
 		response.body.destroy()
-		throw new HttpFailure('malformed', `the answer is encoded as ${encoding.slice(0, 20)}, which was not asked for`)
 	}
+	if (size > limit && !failed) throw new HttpFailure('too-large', `the answer is larger than ${limit} bytes`)
 	return Buffer.concat(chunks).toString('utf8')
 }
 

@@ -161,8 +161,9 @@ function inWords({ broken, text, code }: Fault, status: number, method: string):
 }
 
 /** A single answer to a batch that says nothing of rates, keys or limits: this node takes no batches. */
-function isRefusal(whole: Fault): boolean {
-	return kindOfText(whole.text) === null && (whole.broken !== null || whole.code === -32600)
+function isRefusal({ text, code, broken }: Fault): boolean {
+	const kind = kindOfText(text) ?? 'bad-params'
+	return (kind === 'bad-params' || kind === 'unsupported') && (broken !== null || code === -32600)
 }
 
 function methodOf(calls: readonly RpcCall[]): string {
