@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { type HookServer, startHookServer } from '../support/hookServer.js'
+import { openSite, type Running, type Site } from '../support/program.js'
+import { other, settings, stranger, told, treasury, vault, watchlist } from './site.js'
+
+let node: TestDevnode
+
+beforeAll(async () => {
+	node = await startTestDevnode()
+})
+
+afterAll(() => node.stop())
+
+async function hookServer(): Promise<HookServer> {
+	const hook = await startHookServer()
+	onTestFinished(() => hook.close())
+	return hook
+}
+
+function site(files: Readonly<Record<string, string>>): Site {
+	const opened = openSite(files)
+	onTestFinished(() => opened.close())
+	return opened
+}
+
+const polled = (running: Running) => running.line(({ msg }) => msg === 'coverage changed')
+const values = (hook: HookServer) => told(hook.hits).map(({ data }) => data.valueWei)
+
+describe('tracewatch run', () => {
+	test('polls at once and on its schedule, delivers, and ends with 0 on SIGTERM', async () => {
+		const hook = await hookServer()
+		const here = site({
+			'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+		})
+		const running = here.start(['run'])
+		await polled(running)
+		await node.send({ from: treasury, to: vault, valueWei: 1n })
+		await hook.until(1)
+		const stopping = Date.now()
+		const { code, stdout } = await running.stop()
+		expect(code).toBe(0)
+		expect(Date.now() - stopping).toBeLessThan(5_000)
+		for (const line of stdout.trim().split('\n')) expect(() => JSON.parse(line)).not.toThrow()
+	})
+
+	test('behavior: an edited watchlist takes effect by itself; a wrong edit changes nothing and is told', async () => {
+		const hook = await hookServer()
+		const here = site({
+			'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+		})
+		const running = here.start(['run'])
+		await polled(running)
+		here.write('watchlists/a.yaml', watchlist([`{address: ${treasury}}`, `{address: ${stranger}, direction: in}`]))
+		await running.line(({ msg, addresses, watched }) => msg === 'coverage changed' && addresses === 1 && watched === 2)
+		await node.send({ from: other, to: stranger, valueWei: 2n })
+		await hook.until(1)
+
+		here.write('watchlists/a.yaml', 'network: local\nwatches: [{address: 0x12}]\n')
+		const wrong = await running.line(({ level, msg }) => level === 'error' && msg.includes('watchlists'))
+		expect(wrong.msg).toContain('watchlists/a.yaml:2:')
+		await node.send({ from: treasury, to: other, valueWei: 3n })
+		await hook.until(2)
+		expect(values(hook)).toEqual(['2', '3'])
+		expect((await running.stop()).code).toBe(0)
+	})
+
+	test('behavior: SIGHUP reads the watchlists again', async () => {
+		const hook = await hookServer()
+		const here = site({
+			'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+		})
+		const running = here.start(['run'])
+		await polled(running)
+		running.process.kill('SIGHUP')
+		await running.line(({ cause }) => cause === 'SIGHUP')
+		expect((await running.stop()).code).toBe(0)
+	})
+
+	test('behavior: after kill -9 and downtime it catches up, tells nothing twice and loses nothing', async () => {
+		const hook = await hookServer()
+		const here = site({
+			'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}, direction: out}`]),
+		})
+		const first = here.start(['run'])
+		await polled(first)
+		await node.send({ from: treasury, to: vault, valueWei: 41n })
+		await hook.until(1)
+		await first.stop('SIGKILL')
+		await node.send({ from: treasury, to: vault, valueWei: 42n })
+		await node.mine(5)
+		await node.send({ from: treasury, to: vault, valueWei: 43n })
+		const second = here.start(['run'])
+		await hook.until((hits) => told(hits).some(({ data }) => data.valueWei === '43'))
+		expect((await second.stop()).code).toBe(0)
+		const ids = new Map(told(hook.hits).map(({ data }) => [data.deliveryId, data.valueWei]))
+		expect([...ids.values()]).toEqual(['41', '42', '43'])
+	})
+
+	test('behavior: a dead receiver holds back neither the other nor the polling', async () => {
+		const [live, dead] = [await hookServer(), await startHookServer()]
+		await dead.close()
+		const here = site({
+			'tracewatch.yaml': settings(node.url, { dead: dead.origin, hook: live.origin }),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}, direction: out}`], 'dead, hook'),
+		})
+		const running = here.start(['run'])
+		await polled(running)
+		await node.send({ from: treasury, to: vault, valueWei: 51n })
+		await live.until(1)
+		await node.send({ from: treasury, to: vault, valueWei: 52n })
+		await live.until(2)
+		expect(values(live)).toEqual(['51', '52'])
+		await running.stop()
+		const { stdout } = await here.run(['deliveries', 'list', '--json'])
+		const pending = stdout
+			.trim()
+			.split('\n')
+			.map((line) => JSON.parse(line))
+		expect(pending.map(({ receiver, status, message }) => [receiver, status, message.data.valueWei])).toEqual([
+			['dead', 'pending', '51'],
+			['dead', 'pending', '52'],
+		])
+	})
+
+	test('error: two daemons cannot share a state folder', async () => {
+		const hook = await hookServer()
+		const here = site({
+			'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+		})
+		const first = here.start(['run'])
+		await polled(first)
+		const second = await here.run(['run'])
+		expect(second.code).toBe(1)
+		expect(second.stderr).toContain(join(here.folder, 'state'))
+		expect((await first.stop()).code).toBe(0)
+	})
+
+	test('error: no key, password or signing secret is in the log or in the state', async () => {
+		const hook = await hookServer()
+		const secret = `whsec_${Buffer.from('a canary that sings in the dark').toString('base64')}`
+		const here = site({
+			'tracewatch.yaml': settings(node.url.replace('/evm', '/evm'), {
+				hook: `${hook.origin}/CANARYPATH?token=CANARYTOKEN`,
+			}).replace(
+				/$/,
+				`    secret: ${secret}\n  - name: mail\n    type: email\n    smtp: smtp://user:CANARYPASSWORD@127.0.0.1:9\n    from: a@example.org\n    to: [b@example.org]\n`,
+			),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}, direction: out}`], 'hook, mail'),
+		})
+		const running = here.start(['run'], { LOG_LEVEL: 'debug' })
+		await polled(running)
+		await node.send({ from: treasury, to: vault, valueWei: 61n })
+		await hook.until(1)
+		await running.line(({ receiver, level }) => receiver === 'mail' && level !== 'debug')
+		await running.stop()
+		const state = readFileSync(join(here.folder, 'state/state.json'), 'utf8')
+		for (const canary of ['CANARYPATH', 'CANARYTOKEN', 'CANARYPASSWORD', secret.slice(6), `/${node.node.key}/`]) {
+			expect(running.output()).not.toContain(canary)
+			expect(state).not.toContain(canary)
+		}
+	})
+})

@@ -1,0 +1,30 @@
+// The smallest real configuration: one network, one webhook, one watch.
+import type { Address } from '../../src/model.js'
+
+export const treasury: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+export const vault: Address = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+export const stranger: Address = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc'
+export const other: Address = '0x90f79bf6eb2c4f870365e785982e1f101e93b906'
+
+export function settings(rpc: string | readonly string[], hooks: Readonly<Record<string, string>>, more = ''): string {
+	const urls = typeof rpc === 'string' ? [rpc] : rpc
+	const receivers = Object.entries(hooks).map(
+		([name, url]) => `  - name: ${name}\n    type: webhook\n    url: ${url}\n`,
+	)
+	return `networks:
+  - name: local
+    chain_id: 31337
+    rpc: [${urls.map((url) => JSON.stringify(url)).join(', ')}]
+    schedule: "* * * * * *"
+${more}receivers:
+${receivers.join('')}`
+}
+
+export function watchlist(watches: readonly string[], receivers = 'hook'): string {
+	return `network: local\nreceivers: [${receivers}]\nwatches:\n${watches.map((watch) => `  - ${watch}\n`).join('')}`
+}
+
+/** Bodies of the webhook's hits. */
+export function told(hits: readonly { readonly body: Buffer }[]) {
+	return hits.map(({ body }) => JSON.parse(body.toString('utf8')))
+}
