@@ -25,6 +25,7 @@ run takes it up), 78 the configuration is wrong.`,
 			const { delivered, failed } = await parts.deliverer.drainOnce(io.signal)
 			const unfinished = results.filter((result) => result !== 'done').length
 			log.info({ networks: results.length, unfinished, delivered, failed }, 'one round is done')
+			if (results.includes('misconfigured')) return exitCodes.config
 			return unfinished + failed > 0 ? exitCodes.tryAgain : exitCodes.done
 		} finally {
 			await parts.closers.close()

@@ -6,6 +6,7 @@ import { ConfigError } from '../errors.js'
 import type { Log } from '../model.js'
 import { serveControl } from '../ops/control.js'
 import { cronLogger } from '../ops/log.js'
+import type { PollReport } from '../watch/poll.js'
 import { openParts, type Parts } from './parts.js'
 import { startSchedule } from './schedule.js'
 
@@ -13,6 +14,8 @@ export interface DaemonOptions {
 	readonly config: Config
 	readonly log: Log
 	readonly version: string
+	/** After each poll that ended well. */
+	readonly onReport?: (network: string, report: PollReport) => void
 	/** Registers what SIGHUP does; the result takes it back. */
 	readonly onHangup: (reload: () => void) => () => void
 }
@@ -21,9 +24,10 @@ export interface DaemonOptions {
  * The daemon, until the signal aborts: every network polls on its schedule, the deliverer works beside them, and edited
  * watchlists take effect by themselves. Resolves when all is written and closed. Throws StateError when it cannot start.
  */
-export async function runDaemon({ config, log, version, onHangup }: DaemonOptions, signal: AbortSignal): Promise<void> {
+export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Promise<void> {
+	const { config, log, version, onHangup } = options
 	setLogger(cronLogger(log))
-	const parts = await openParts({ config, log, version })
+	const parts = await openParts(options)
 	try {
 		const { networks, receivers, watches, stateDir } = config
 		parts.closers.add(

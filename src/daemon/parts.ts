@@ -6,6 +6,7 @@ import { createDeliverer, type Deliverer } from '../notify/deliverer.js'
 import { createReceiver } from '../notify/receiver.js'
 import { openFileStore } from '../state/file.js'
 import { lockState } from '../state/lock.js'
+import type { PollReport } from '../watch/poll.js'
 import { type Closers, createClosers } from './closers.js'
 import { digest, indexWatches, openChain } from './open.js'
 import { createRound, type Round } from './round.js'
@@ -30,13 +31,16 @@ export interface PartsOptions {
 	/** Of this program. */
 	readonly version: string
 	readonly clock?: Clock
+	/** After each poll that ended well. */
+	readonly onReport?: (network: string, report: PollReport) => void
 }
 
 /** How long one poll works before it comes up for a fresh head, new watches and a stop. */
 const pollBudgetMs = 5_000
 
 /** Takes the lock, opens the state and builds the rest; nothing is contacted yet. Throws StateError. */
-export async function openParts({ config, log, version, clock = Date.now }: PartsOptions): Promise<Parts> {
+export async function openParts(options: PartsOptions): Promise<Parts> {
+	const { config, log, version, clock = Date.now, onReport } = options
 	const closers = createClosers()
 	try {
 		const unlock = await lockState(config.stateDir)
@@ -53,7 +57,7 @@ export async function openParts({ config, log, version, clock = Date.now }: Part
 		const indexes = indexWatches(config.watches)
 		const rounds = config.networks.map((network) => {
 			const watches = indexes.get(network.name) ?? new Map()
-			return openRound(network, { watches, recipientsOf }, { store, clock, log, closers })
+			return openRound(network, { watches, recipientsOf }, { store, clock, log, closers, onReport })
 		})
 
 		return {
@@ -78,18 +82,23 @@ interface Surroundings {
 	readonly clock: Clock
 	readonly log: Log
 	readonly closers: Closers
+	readonly onReport: PartsOptions['onReport']
 }
 
 function openRound(
 	network: NetworkSettings,
 	who: { watches: WatchIndex; recipientsOf: (receiver: string) => readonly string[] | null },
-	{ store, clock, log, closers }: Surroundings,
+	{ store, clock, log, closers, onReport }: Surroundings,
 ): Round {
 	const own = log.child({ network: network.name })
 	const { chain } = openChain(network, { clock, log: own })
 	closers.add(() => chain.close())
 	const beat = { network, ...who, lateAfterMs: lateAfterMs(network), budgetMs: pollBudgetMs }
-	return createRound({ beat, ports: { chain, store, clock, log: own, checksum: toChecksum, digest } })
+	return createRound({
+		beat,
+		ports: { chain, store, clock, log: own, checksum: toChecksum, digest },
+		onReport: (report) => onReport?.(network.name, report),
+	})
 }
 
 /** Two missed ticks; a block that must be `safe` or `finalized` first is some minutes old when its turn comes. */

@@ -14,7 +14,8 @@ export interface RoundStatus {
 	readonly skipped: number
 }
 
-export type RoundResult = 'done' | 'failed' | 'stopped'
+/** `misconfigured`: the endpoints are on another chain than configured, so that trying again cannot help. */
+export type RoundResult = 'done' | 'failed' | 'misconfigured' | 'stopped'
 
 /** The polling of one network, never twice at a time. */
 export interface Round {
@@ -55,7 +56,7 @@ export function createRound({ beat, ports, onReport }: RoundOptions): Round {
 			} catch (error) {
 				if (signal.aborted) return 'stopped'
 				failed(error)
-				return 'failed'
+				return error instanceof RpcError && error.facts.wrongChainId !== undefined ? 'misconfigured' : 'failed'
 			}
 		}
 	}
