@@ -1,12 +1,12 @@
 /**
  * State to JSON and back: amounts and block numbers as decimal text, maps as objects or arrays, no space between.
- * Texts are yielded in pieces, and those of deliveries and told alerts are remembered: a step writes all of the file, but
- * makes text only of what is new.
+ * It is yielded in pieces, and the bytes of deliveries and told alerts are remembered: a step writes all of the file, but
+ * makes JSON only of what is new. With ten thousand deliveries that is the most of a write's time.
  */
 
-import type { Address, BlockRef, Cover, Delivery, Hash, Hex, Message, Span, Told } from '../model.js'
+import type { Address, BlockRef, Cover, Delivery, Hash, Hex, Span, Told } from '../model.js'
 import type { CoverageDoc, CoverageRecord, Definition, NetworkRecord, StateDoc, Total } from './document.js'
-import type { Format } from './durable.js'
+import type { Format, Piece } from './durable.js'
 
 type BlockJson = readonly [number: string, hash: string]
 type SpanJson = readonly [from: string, to: string]
@@ -46,7 +46,7 @@ export const stateFormat: Format<StateDoc> = {
 		yield ',"totals":'
 		yield* object(totals, (total) => [JSON.stringify(total)])
 		yield ',"deliveries":'
-		yield* array(deliveries.values(), delivery)
+		yield* array(deliveries.values(), (entry) => entry)
 		yield '}'
 	},
 	decode(data) {
@@ -95,41 +95,32 @@ export const coverageFormat: Format<CoverageDoc> = {
 	},
 }
 
-function* network({ chainId, checkpoint, settled, updatedAtMs, progress, told }: NetworkRecord): Iterable<string> {
+function* network({ chainId, checkpoint, settled, updatedAtMs, progress, told }: NetworkRecord): Iterable<Piece> {
 	const facts = { chainId, checkpoint: blockJson(checkpoint), settled: blockJson(settled), updatedAtMs }
 	yield `${JSON.stringify(facts).slice(0, -1)},"progress":`
 	yield* object(progress, (next) => [`"${next}"`])
 	yield ',"told":'
-	yield* array(told.values(), toldText)
+	yield* array(told.values(), (entry) => ({ ...entry, block: blockJson(entry.block) }))
 	yield '}'
 }
 
-function* covered({ backfills, covers }: CoverageRecord): Iterable<string> {
+function* covered({ backfills, covers }: CoverageRecord): Iterable<Piece> {
 	const definitions = backfills.map((entry) => ({ ...entry, span: spanJson(entry.span) }))
 	yield `{"backfills":${JSON.stringify(definitions)},"covers":`
 	yield* object(covers, (cover) => [coverText(cover)])
 	yield '}'
 }
 
-const messageTexts = new WeakMap<Message, string>()
-const toldTexts = new WeakMap<Told, string>()
+/** By delivery or told entry; they never change, others take their place. */
+const made = new WeakMap<object, Uint8Array>()
 
-function delivery({ message, ...rest }: Delivery): string {
-	const text = remembered(messageTexts, message, JSON.stringify)
-	return `${JSON.stringify(rest).slice(0, -1)},"message":${text}}`
-}
-
-function toldText(entry: Told): string {
-	return remembered(toldTexts, entry, () => JSON.stringify({ ...entry, block: blockJson(entry.block) }))
-}
-
-function remembered<K extends object>(texts: WeakMap<K, string>, key: K, make: (key: K) => string): string {
-	let text = texts.get(key)
-	if (text === undefined) {
-		text = make(key)
-		texts.set(key, text)
+function remembered<K extends object>(key: K, json: (key: K) => object): Uint8Array {
+	let bytes = made.get(key)
+	if (bytes === undefined) {
+		bytes = Buffer.from(JSON.stringify(json(key)))
+		made.set(key, bytes)
 	}
-	return text
+	return bytes
 }
 
 function coverText({ since, from, leftAt, owed }: Cover): string {
@@ -147,7 +138,7 @@ function coverOf({ since, from, leftAt, owed }: CoverageJson['networks'][string]
 	}
 }
 
-function* object<V>(map: ReadonlyMap<string, V>, text: (value: V) => Iterable<string>): Iterable<string> {
+function* object<V>(map: ReadonlyMap<string, V>, text: (value: V) => Iterable<Piece>): Iterable<Piece> {
 	let comma = ''
 	yield '{'
 	for (const [key, value] of map) {
@@ -158,16 +149,18 @@ function* object<V>(map: ReadonlyMap<string, V>, text: (value: V) => Iterable<st
 	yield '}'
 }
 
-function* array<V>(values: Iterable<V>, text: (value: V) => string): Iterable<string> {
-	let comma = ''
+function* array<V extends object>(values: Iterable<V>, json: (value: V) => object): Iterable<Piece> {
+	let first = true
 	yield '['
 	for (const value of values) {
-		yield comma + text(value)
-		comma = ','
+		if (!first) yield COMMA
+		yield remembered(value, json)
+		first = false
 	}
 	yield ']'
 }
 
+const COMMA = Buffer.from(',')
 const blockJson = ({ number, hash }: BlockRef): BlockJson => [String(number), hash]
 const blockOf = ([number, hash]: BlockJson): BlockRef => ({ number: BigInt(number), hash: hash as Hash & Hex })
 const spanJson = ({ from, to }: Span): SpanJson => [String(from), String(to)]

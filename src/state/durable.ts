@@ -14,12 +14,15 @@ import { StateError } from '../errors.js'
 import { damagedError, previousOf } from './damage.js'
 import { diskError, isMissing } from './disk.js'
 
+/** Text, or its bytes in UTF-8. */
+export type Piece = string | Uint8Array
+
 export interface Format<T> {
 	readonly version: number
 	/** By version: from the data of that version to the next one's. */
 	readonly migrations: Readonly<Record<number, (data: unknown) => unknown>>
 	/** The data as JSON, in pieces. */
-	encode(value: T): Iterable<string>
+	encode(value: T): Iterable<Piece>
 	/** Throws for data that is not what `encode` made. */
 	decode(data: unknown): T
 }
@@ -27,7 +30,7 @@ export interface Format<T> {
 const HEAD = /^\{"v":(\d{1,9}),"data":/
 const TAIL = /,"sum":"([0-9a-f]{64})"\}\s*$/
 const TAIL_CHARS = 256
-const PIECE_CHARS = 1 << 18
+const CHUNK_BYTES = 1 << 18
 
 /**
  * `read` gives null when there is no file, and throws StateError `damaged`, `newer` or `disk`. `write` resolves when the value
@@ -106,17 +109,36 @@ function newer(path: string, found: number, known: number): StateError {
 
 function* pieces<T>(value: T, format: Format<T>): Iterable<Buffer> {
 	const hash = createHash('sha256')
-	let text = `{"v":${format.version},"data":`
-	for (const part of format.encode(value)) {
-		text += part
-		if (text.length < PIECE_CHARS) continue
-		const piece = Buffer.from(text)
-		hash.update(piece)
-		yield piece
-		text = ''
+	for (const chunk of chunks(`{"v":${format.version},"data":`, format.encode(value))) {
+		hash.update(chunk)
+		yield chunk
 	}
-	hash.update(text)
-	yield Buffer.from(`${text},"sum":"${hash.digest('hex')}"}\n`)
+	yield Buffer.from(`,"sum":"${hash.digest('hex')}"}\n`)
+}
+
+/** Few large ones of many small ones: each is one call to the disk, and between two of them others get their turn. */
+function* chunks(head: string, parts: Iterable<Piece>): Iterable<Buffer> {
+	let text = head
+	let gathered: Uint8Array[] = []
+	let size = 0
+	const add = (bytes: Uint8Array) => {
+		gathered.push(bytes)
+		size += bytes.length
+	}
+	for (const part of parts) {
+		if (typeof part === 'string') {
+			text += part
+			if (text.length < CHUNK_BYTES) continue
+		}
+		if (text !== '') add(Buffer.from(text))
+		text = ''
+		if (typeof part !== 'string') add(part)
+		if (size < CHUNK_BYTES) continue
+		yield Buffer.concat(gathered)
+		gathered = []
+		size = 0
+	}
+	yield Buffer.concat([...gathered, Buffer.from(text)])
 }
 
 async function writeDurably(path: string, content: Iterable<Buffer>): Promise<void> {

@@ -59,7 +59,6 @@ export function gather<Doc, Draft>(
 				await low.write()
 				current = next
 			} catch (error) {
-				low.data = current
 				for (const { reject } of settled) reject(error)
 				return
 			}

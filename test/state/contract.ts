@@ -172,6 +172,9 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
 				await store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
 				const rest = { ...backfill, span: { from: 30n, to: 50n } }
 				expect((await (await reopened()).network('ethereum'))?.backfills).toEqual([rest])
+				await store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 49n } }))
+				const lastBlock = { ...backfill, span: { from: 50n, to: 50n } }
+				expect((await store.network('ethereum'))?.backfills).toEqual([lastBlock])
 				await store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 50n } }))
 				expect((await store.network('ethereum'))?.backfills).toEqual([])
 				expect((await (await reopened()).network('ethereum'))?.backfills).toEqual([])
@@ -199,6 +202,29 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
 				const wider = { ...backfill, addresses: [addressOf(1), addressOf(9)] }
 				await store.enrol('ethereum', { covers: new Map(), backfills: [wider] })
 				expect((await store.network('ethereum'))?.backfills).toEqual([wider])
+			})
+
+			test('behavior: a backfill that begins earlier than before is scanned from its new beginning', async () => {
+				await store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+				await store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
+				const longer = { ...backfill, span: { from: 9n, to: 50n } }
+				await store.enrol('ethereum', { covers: new Map(), backfills: [longer] })
+				expect((await store.network('ethereum'))?.backfills).toEqual([longer])
+			})
+
+			test('behavior: a backfill that begins later than it had come begins there', async () => {
+				await store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+				await store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
+				const shorter = { ...backfill, span: { from: 40n, to: 50n } }
+				await store.enrol('ethereum', { covers: new Map(), backfills: [shorter] })
+				expect((await store.network('ethereum'))?.backfills).toEqual([shorter])
+			})
+
+			test('behavior: progress never goes back', async () => {
+				await store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+				await store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
+				await store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 19n } }))
+				expect((await store.network('ethereum'))?.backfills).toEqual([{ ...backfill, span: { from: 30n, to: 50n } }])
 			})
 
 			test('behavior: progress of a backfill that is gone is passed over', async () => {
@@ -308,8 +334,8 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
 					{ id: 'b', result: 'parked', error: 'HTTP 410', nextAttemptAtMs: 0 },
 				])
 				expect(await (await reopened()).deliveries()).toMatchObject([
-					{ id: 'a', status: 'dead', attempts: 1, lastError: 'HTTP 413' },
-					{ id: 'b', status: 'parked', attempts: 1, lastError: 'HTTP 410' },
+					deliveryOf('a', { status: 'dead', attempts: 1, lastError: 'HTTP 413' }),
+					deliveryOf('b', { status: 'parked', attempts: 1, lastError: 'HTTP 410' }),
 				])
 				expect((await store.summary()).receivers.get('hook')).toMatchObject({ pending: 0, parked: 1, dead: 1 })
 			})

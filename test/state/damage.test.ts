@@ -80,6 +80,27 @@ describe('what stands in the folder', () => {
 		expect(await stat(at('coverage.json'))).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs })
 	})
 
+	test('default: the copy is the file before, by a second name and not by a second writing', async () => {
+		const before = await stat(at('state.json'))
+		const store = await open()
+		await store.commit(commitOf({ checkpoint: blockOf(3) }))
+		await store.close()
+		expect(await stat(at('state.json.prev'))).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs })
+	})
+
+	test('behavior: progress of a backfill that is gone does not stay in the file', async () => {
+		const store = await open()
+		const backfill = { id: 'b', span: { from: 1n, to: 9n }, addresses: [addressOf(1)] }
+		const progress = async () => JSON.parse(await readFile(at('state.json'), 'utf8')).data.networks.ethereum.progress
+		await store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+		await store.commit(commitOf({ backfill: { id: 'b', scannedTo: 4n } }))
+		expect(Object.values(await progress())).toEqual(['5'])
+		await store.enrol('ethereum', { covers: new Map(), backfills: [] })
+		await store.commit(commitOf({ checkpoint: blockOf(3) }))
+		expect(await progress()).toEqual({})
+		await store.close()
+	})
+
 	test('behavior: what a cut write left over is removed at the start, and was never read', async () => {
 		await writeFile(at('state.json.tmp'), 'half')
 		await writeFile(at('coverage.json.tmp'), '')
@@ -227,10 +248,16 @@ describe.each(['state.json', 'coverage.json'])('%s', (file) => {
 	})
 })
 
-test('error: all but the copies gone is damage, not a first run', async () => {
-	await rm(at('state.json'))
-	await rm(at('coverage.json'))
-	expect((await refusal()).reason).toBe('damaged')
+test.each([
+	['state.json.prev', 'state.json'],
+	['coverage.json', 'state.json'],
+	['coverage.json.prev', 'coverage.json'],
+])('error: with nothing left but %s, %s is lost, and it is no first run', async (left, lost) => {
+	for (const name of await readdir(folder)) if (name !== left) await rm(at(name))
+	expect(await refusal()).toMatchObject({
+		reason: 'damaged',
+		message: expect.stringContaining(`${at(lost)} is damaged`),
+	})
 })
 
 test('error: state.json alone is damage: from where on addresses are watched would be forgotten', async () => {

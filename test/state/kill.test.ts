@@ -3,7 +3,7 @@ import { openFileStore } from '../../src/state/file.js'
 import { startChild } from './child.js'
 import { makeFolder, removeFolder } from './folder.js'
 
-const KILLS = 40
+const KILLS = 30
 
 /** Seeded: the same run each time as far as processes allow. */
 function randomNumbers(seed: number): () => number {

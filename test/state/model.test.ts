@@ -40,15 +40,14 @@ const delivery: fc.Arbitrary<Delivery> = fc
 	.map(({ id, ...rest }) => deliveryOf(id, rest))
 const deliveries = fc.array(delivery, { maxLength: 4 })
 
-const span = fc
-	.tuple(fc.bigInt(0n, 20n), fc.bigInt(0n, 20n))
-	.map(([a, b]) => (a < b ? { from: a, to: b } : { from: b, to: a }))
-const address = fc.integer({ min: 0, max: 3 }).map(addressOf)
-const backfillId = fc.constantFrom('b0', 'b1', 'b2')
+// Few values, so that the same backfill is asked for again and again with one thing changed.
+const span = fc.record({ from: fc.constantFrom(3n, 5n), to: fc.constantFrom(10n, 20n) })
+const address = fc.integer({ min: 0, max: 2 }).map(addressOf)
+const backfillId = fc.constantFrom('b0', 'b1')
 const backfill: fc.Arbitrary<Backfill> = fc.record({
 	id: backfillId,
 	span,
-	addresses: fc.uniqueArray(address, { minLength: 1, maxLength: 3 }),
+	addresses: fc.subarray([addressOf(0), addressOf(1)], { minLength: 1 }),
 })
 const cover: fc.Arbitrary<Cover> = fc
 	.record({
@@ -74,7 +73,7 @@ const step: fc.Arbitrary<Commit> = fc.record(
 				.map((args) => toldOf(...args)),
 			{ maxLength: 3 },
 		),
-		backfill: fc.record({ id: backfillId, scannedTo: fc.bigInt(0n, 20n) }),
+		backfill: fc.record({ id: backfillId, scannedTo: fc.constantFrom(2n, 7n, 9n, 20n) }),
 		deliveries,
 	},
 	{ requiredKeys: ['network', 'chainId'] },
@@ -292,6 +291,6 @@ test('behavior: over any operations, crashes and failed writes, it is what the p
 				await removeFolder(folder)
 			}
 		}),
-		{ seed: 20_261_121, numRuns: 150 },
+		{ seed: 20_261_121, numRuns: 80 },
 	)
 })
