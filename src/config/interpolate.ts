@@ -4,6 +4,7 @@ import { reason } from './source.js'
 
 /** What stands for `${NAME}` in one scalar of the settings. */
 export interface Filled {
+	readonly path: readonly PropertyKey[]
 	/** As written, with `${NAME}`. */
 	readonly template: string
 	/** What came in its place; whole scalars and parts alike. */
@@ -41,6 +42,7 @@ export function interpolate(value: unknown, env: NodeJS.ProcessEnv): Interpolati
 		})
 		if (values.length > 0)
 			filled.push({
+				path,
 				template: text,
 				values: values.length === 1 && values[0] === result ? values : [...values, result],
 			})

@@ -1,6 +1,10 @@
-/** A text of the user as messages show it: in backticks, on one line, nothing hidden in it. */
+/**
+ * A text of the user as messages show it: in backticks, on one line, with nothing hidden in it. A URL is cut after its
+ * scheme and a signing secret after its mark, for a secret may stand under the wrong key.
+ */
 export function quoted(text: string): string {
-	return `\`${visible(text)}\``
+	const open = text.replace(/([a-z][a-z0-9+.-]*:\/\/)\S+/gi, '$1…').replace(/(wh[a-z]*_)\S+/g, '$1…')
+	return `\`${visible(open.length > 100 ? `${open.slice(0, 100)}…` : open)}\``
 }
 
 /** Control and direction-changing characters as escapes, as in JSON. */

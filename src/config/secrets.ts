@@ -1,6 +1,4 @@
-import type { Problem } from '../errors.js'
 import type { Filled } from './interpolate.js'
-import { quoted, visible } from './quoted.js'
 
 /** The settings that hold secrets, as the schema gives them. */
 interface Secretive {
@@ -46,17 +44,19 @@ export function secretsOf(settings: Secretive, filled: readonly Filled[]): reado
 		.sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
 }
 
-/** Takes values that came from outside out of a message, whatever the reader of a value repeated. */
-export function hideSecrets(problem: Problem, filled: readonly Filled[]): Problem {
-	let { message } = problem
-	for (const { template, values } of filled) {
-		for (const value of values.toSorted((a, b) => b.length - a.length)) {
-			// Too short to be told from other words: only where the whole is quoted.
-			if (value.length < 4) message = message.replaceAll(quoted(value), quoted(template))
-			else for (const form of [value, visible(value)]) message = message.replaceAll(form, template)
-		}
-	}
-	return { ...problem, message }
+/**
+ * Takes values that came from outside out of a message. `template` is set when the message is about such a value: then all
+ * that it quotes may be a part of it, and the name of the variable says more anyway.
+ */
+export function hideSecrets(message: string, template: string | undefined, filled: readonly Filled[]): string {
+	const subject = /^(?:an entry of )?`\w+` /.exec(message)?.[0] ?? ''
+	const open =
+		template === undefined ? message : subject + message.slice(subject.length).replace(/`.*`/s, `\`${template}\``)
+	const values = filled.flatMap((one) => one.values.map((value) => ({ value, template: one.template })))
+	return values
+		.filter(({ value }) => value.length >= 6)
+		.sort((a, b) => b.value.length - a.value.length)
+		.reduce((text, one) => text.replaceAll(one.value, one.template), open)
 }
 
 /** What the settings say openly: names, mail addresses, symbols and the like. */

@@ -6,7 +6,8 @@ import { interpolate } from './interpolate.js'
 import { at, guess, type Known, knownOf, type WatchlistPlace } from './known.js'
 import { hideSecrets, secretsOf } from './secrets.js'
 import { settingsSchema, watchlistsSchema } from './settingsSchema.js'
-import { byPlace, check, readSource, type Source } from './source.js'
+import { check, inOrder, readSource, type Source } from './source.js'
+import type { Place } from './yaml.js'
 
 export interface NetworkSettings extends Network {
 	/** In order of preference; not empty. Keys may stand in the paths. */
@@ -73,7 +74,10 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	// A scalar that could not be filled is told once, not also as a bad URL or number.
 	const rest =
 		'problems' in checked ? checked.problems.filter((one) => !problems.some((other) => samePlace(one, other))) : []
-	const all = [...problems, ...rest, ...cross].map((problem) => hideSecrets(problem, filled)).sort(byPlace)
+	const all = inOrder([...problems, ...rest, ...cross]).map((problem) => {
+		const about = filled.find(({ path: at }) => samePlace(problem, source.locate(at)))
+		return { ...problem, message: hideSecrets(problem.message, about?.template, filled) }
+	})
 	if ('problems' in checked || all.length > 0) {
 		const asked = watchlistsSchema.safeParse(at(value, 'watchlists'))
 		const watchlists = asked.success && !Array.isArray(value) ? placeOf(asked.data, source, path) : null
@@ -98,7 +102,7 @@ function placeOf(watchlists: z.output<typeof watchlistsSchema>, source: Source, 
 	return { files: watchlists.map((file) => resolve(dirname(path), file)), named }
 }
 
-function samePlace(one: Problem, other: Problem): boolean {
+function samePlace(one: Place, other: Place): boolean {
 	return one.line === other.line && one.column === other.column
 }
 

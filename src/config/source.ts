@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { isAbsolute, relative } from 'node:path'
 import type { z } from 'zod'
 import type { Problem } from '../errors.js'
+import { readPlainYaml } from './plainYaml.js'
 import { inWords } from './words.js'
 import { parseYaml, type YamlFile } from './yaml.js'
 
@@ -35,10 +36,22 @@ export async function readSource(
 	} catch {
 		return fail('the file is not text in UTF-8')
 	}
-	const parsed = parseYaml(text, file)
+	const parsed = readYaml(text, file)
 	if ('problems' in parsed) return parsed
 	const problem: Source['problem'] = (at, message, where) => ({ file, ...parsed.locate(at, where), message })
 	return { ...parsed, file, bytes, problem }
+}
+
+function readYaml(text: string, file: string): ReturnType<typeof parseYaml> {
+	const value = readPlainYaml(text)
+	if (value === null) return parseYaml(text, file)
+	let parsed: ReturnType<typeof parseYaml> | undefined
+	// Places are asked for only when something is wrong.
+	const locate: YamlFile['locate'] = (path, at) => {
+		parsed ??= parseYaml(text, file)
+		return 'problems' in parsed ? { line: 1, column: 1 } : parsed.locate(path, at)
+	}
+	return { value, locate }
 }
 
 /** Checks the value at `path` against its schema; all that is wrong comes back as problems of the file. */
@@ -62,9 +75,10 @@ function toProblems(source: Source, issue: z.core.$ZodIssue, base: readonly Prop
 	return [source.problem(path, `${subject(path)} ${issue.message}`)]
 }
 
-/** In the order in which a person reads the file. */
-export function byPlace(one: Problem, other: Problem): number {
-	return one.line - other.line || one.column - other.column
+/** In the order in which a person reads the file, each once: an alias shows one problem in several values. */
+export function inOrder(problems: readonly Problem[]): readonly Problem[] {
+	const distinct = new Map(problems.map((problem) => [`${problem.line}:${problem.column}:${problem.message}`, problem]))
+	return [...distinct.values()].sort((one, other) => one.line - other.line || one.column - other.column)
 }
 
 /** What a message about a path begins with. */

@@ -13,7 +13,7 @@ export function readName(text: string): string {
 export function readWhole(text: string, most = Number.MAX_SAFE_INTEGER): number {
 	if (!/^(0|[1-9]\d*)$/.test(text)) throw new RangeError(`must be a whole number such as 12, not ${quoted(text)}`)
 	const number = Number(text)
-	if (number > most) throw new RangeError(`must be at most ${most}, not ${text}`)
+	if (number > most) throw new RangeError(`must be at most ${most}, not ${quoted(text)}`)
 	return number
 }
 
@@ -115,6 +115,6 @@ export function readListen(text: string): { readonly host: string; readonly port
 	const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/.exec(text)
 	if (match === null) throw new RangeError(`must be host:port, such as 127.0.0.1:9464, not ${quoted(text)}`)
 	const port = Number(match[3])
-	if (port > 65535) throw new RangeError(`must have a port of at most 65535, not ${port}`)
+	if (port > 65535) throw new RangeError(`must have a port of at most 65535, not ${quoted(match[3] ?? '')}`)
 	return { host: match[1] ?? match[2] ?? '', port }
 }

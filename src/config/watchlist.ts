@@ -3,7 +3,7 @@ import type { Problem } from '../errors.js'
 import type { Address, Watch } from '../model.js'
 import { at, type Coin, type Known } from './known.js'
 import { quoted } from './quoted.js'
-import { byPlace, check, type Source } from './source.js'
+import { check, inOrder, type Source } from './source.js'
 import { headSchema, watchSchema } from './watchlistSchema.js'
 import { suggestion } from './words.js'
 
@@ -76,7 +76,7 @@ export function readWatchlist(
 			}),
 		)
 	}
-	return { watches, problems: problems.sort(byPlace) }
+	return { watches, problems: inOrder(problems) }
 }
 
 /** `min_value` in wei, at least 1; what is not a text is told by the schema, and without a coin nothing can be said. */

@@ -24,7 +24,7 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'6:26: `chain_id` must be at least 1',
 		'7:26: `chain_id` must be a whole number such as 12, not `1e3`',
 		'8:26: `chain_id` must be a whole number such as 12, not `0017`',
-		'9:26: `chain_id` must be at most 9007199254740991, not 99999999999999999999',
+		'9:26: `chain_id` must be at most 9007199254740991, not `99999999999999999999`',
 		'good/watchlists/good.yaml:1:10: no network `ethereum` is in the settings, which have n0, n1, n2, n3, n4, n5, n6, n7',
 	],
 	'colon-in-text': ['2:11: a colon and a space stand in this text: quote it, or mend the indentation of this line'],
@@ -32,7 +32,7 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 	'empty-file': ['1:1: the file is empty'],
 	'empty-lists': ['4:10: `rpc` is empty; name at least one', '10:9: `to` is empty; name at least one'],
 	'endpoint-twice': ['4:46: an entry of `rpc` stands twice'],
-	'http-port': ['11:7: `http` must have a port of at most 65535, not 99999'],
+	'http-port': ['11:7: `http` must have a port of at most 65535, not `99999`'],
 	http: ['11:7: `http` must be host:port, such as 127.0.0.1:9464, not `9464`'],
 	'keys-without-values': [
 		'4:9: `rpc` has no value; write one, or drop the line',
@@ -68,7 +68,7 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 	'network-options': [
 		'4:20: `confirmations` must be a number of blocks, safe or finalized, not `latest`',
 		'5:13: `settle` must be a number of blocks, or finalized, not `safe`',
-		'6:15: `decimals` must be at most 77, not 100',
+		'6:15: `decimals` must be at most 77, not `100`',
 		'7:13: `source` must be auto, trace_filter, trace_block or debug_traceBlockByNumber, not `trace_filters`; did you mean `trace_filter`?',
 		'8:15: `explorer` must be a URL that begins with http:// or https://, such as https://host/path',
 		'9:13: `symbol` is empty',

@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { Hash, Hex } from 'ox'
+import { describe, expect, test } from 'vitest'
+import { parseAddress, toChecksum } from '../../src/config/address.js'
+import { parseYaml } from '../../src/config/yaml.js'
+import type { Address } from '../../src/model.js'
+
+const address = fc
+	.uint8Array({ minLength: 20, maxLength: 20 })
+	.map((bytes): Address => `0x${Buffer.from(bytes).toString('hex')}`)
+
+/** EIP-55 as the proposal words it: a letter is large when its hex digit in keccak-256 of the lower case text is 8 or more. */
+function eip55(lower: Address): string {
+	const hash = Hash.keccak256(Hex.fromString(lower.slice(2)))
+	return `0x${[...lower.slice(2)].map((digit, i) => (Number.parseInt(hash[i + 2] ?? '', 16) >= 8 ? digit.toUpperCase() : digit)).join('')}`
+}
+
+/** Every way in which YAML lets a text be written. */
+const styles: Readonly<Record<string, (text: string) => string>> = {
+	plain: (text) => `a: ${text}\n`,
+	'single quotes': (text) => `a: '${text}'\n`,
+	'double quotes': (text) => `a: "${text}"\n`,
+	'flow map': (text) => `{a: ${text}}\n`,
+	'flow map, quoted, as JSON': (text) => `{"a":"${text}"}`,
+	'folded block': (text) => `a: >-\n  ${text}\n`,
+	'literal block': (text) => `a: |-\n  ${text}\n`,
+	'on a line of its own': (text) => `a:\n  ${text}\n`,
+	'with a comment': (text) => `a: ${text} # cold\n`,
+	'with an anchor': (text) => `a: &x ${text}\n`,
+	'tagged as text': (text) => `a: !!str ${text}\n`,
+	'in a Windows file': (text) => `# list\r\na: ${text}\r\n`,
+	'after a byte order mark': (text) => `\ufeffa: ${text}\n`,
+}
+
+describe('an address in a file', () => {
+	test.each(Object.entries(styles))('loads exactly, lower, upper or checksummed: %s', (_, write) => {
+		fc.assert(
+			fc.property(address, (lower) => {
+				for (const spelling of [lower, eip55(lower), `0x${lower.slice(2).toUpperCase()}`]) {
+					const parsed = parseYaml(write(spelling), 'a.yaml')
+					if ('problems' in parsed) throw new Error(JSON.stringify(parsed.problems))
+					expect(parsed.value).toEqual({ a: spelling })
+					expect(parseAddress((parsed.value as { a: string }).a)).toBe(lower)
+				}
+			}),
+			{ numRuns: 50 },
+		)
+	})
+
+	test('a key stays exact too', () => {
+		fc.assert(
+			fc.property(address, (lower) => {
+				const parsed = parseYaml(`${lower}: x\n`, 'a.yaml')
+				expect('value' in parsed && parsed.value).toEqual({ [lower]: 'x' })
+			}),
+		)
+	})
+})
+
+describe('toChecksum', () => {
+	test('is EIP-55', () => {
+		fc.assert(
+			fc.property(address, (lower) => {
+				expect(toChecksum(lower)).toBe(eip55(lower))
+			}),
+		)
+		expect(toChecksum('0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed')).toBe('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed')
+	})
+})
+
+describe('parseAddress', () => {
+	test('error: one letter of other case, and the message gives the right spelling', () => {
+		fc.assert(
+			fc.property(address, fc.nat(39), (lower, at) => {
+				const right = eip55(lower)
+				const digit = right[at + 2] ?? ''
+				const other = digit === digit.toLowerCase() ? digit.toUpperCase() : digit.toLowerCase()
+				const wrong = right.slice(0, at + 2) + other + right.slice(at + 3)
+				const digits = wrong.slice(2)
+				fc.pre(other !== digit && digits !== digits.toLowerCase() && digits !== digits.toUpperCase())
+				expect(() => parseAddress(wrong)).toThrow(`write ${right}`)
+			}),
+		)
+	})
+})

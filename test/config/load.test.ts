@@ -1,0 +1,362 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} belongs to the settings' own language
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { findConfig, loadConfig } from '../../src/config/load.js'
+import { loadWatchlists } from '../../src/config/watchlists.js'
+import { ConfigError } from '../../src/errors.js'
+
+let folder: string
+const env = {
+	ETHEREUM_RPC_URL: 'https://rpc.example.org/KEY/evm',
+	SMTP_URL: 'smtps://user:password@mail.example.org',
+	OPS_HOOK_URL: 'https://hooks.example.org/abc',
+	OPS_HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+}
+
+/** The example of the contract, word for word. */
+const settings = `networks:
+  - name: ethereum               # in watchlists, alerts, metrics
+    chain_id: 1                  # compared with eth_chainId; an endpoint of another chain is refused
+    rpc:                         # in order of preference; each is {base_url}/<ENDPOINT_KEY>/evm or any URL
+      - \${ETHEREUM_RPC_URL}
+    schedule: "*/12 * * * * *"   # node-cron, seconds first
+    confirmations: 0             # blocks behind head, or: safe, finalized
+    symbol: ETH                  # default ETH
+    decimals: 18                 # default 18
+    explorer: https://etherscan.io
+receivers:
+  - name: ops-mail
+    type: email
+    smtp: \${SMTP_URL}            # smtps://user:password@host:465 or smtp://host:587
+    from: tracewatch@example.org
+    to: [ops@example.org]
+  - name: ops-hook
+    type: webhook
+    url: \${OPS_HOOK_URL}
+    secret: \${OPS_HOOK_SECRET}   # whsec_…: Standard Webhooks signature
+watchlists: watchlists           # a folder (its *.yaml, *.yml), or a list of files
+state: state                     # folder of the state file
+http: 127.0.0.1:9464             # metrics, health, status page; absent: none
+`
+
+const watchlist = `network: ethereum
+receivers: [ops-mail, ops-hook]  # for every watch below that names none
+watches:
+  - address: 0x742d35Cc6634C0532925a3b844Bc454e4438f44e   # quoted or not; a wrong EIP-55 checksum is an error
+    label: Treasury
+    tags: [cold]
+    kinds: [transfer, deployment]   # default: both
+    direction: both                 # in, out, both; default both
+    min_value: 0.5                  # in whole coins, exact decimal; or "250 gwei", "1 wei". Default: above 0
+    receivers: [ops-hook]
+    from_block: 19000000            # default: from the first block after it was first seen
+`
+
+const minimal = `networks:
+  - {name: base, chain_id: 8453, rpc: ["http://127.0.0.1:8545"]}
+receivers:
+  - {name: hook, type: webhook, url: "http://127.0.0.1:9000"}
+`
+
+const watchOf = (digit: string) => `network: base\nreceivers: [hook]\nwatches: [{address: 0x${digit.repeat(40)}}]\n`
+
+function write(files: Readonly<Record<string, string>>): void {
+	for (const [name, content] of Object.entries(files)) {
+		const path = join(folder, name)
+		mkdirSync(dirname(path), { recursive: true })
+		writeFileSync(path, content)
+	}
+}
+
+const load = () => loadConfig('tracewatch.yaml', { env, cwd: folder })
+const problemsOf = async (promise: Promise<unknown>) => {
+	const error = await promise.catch((thrown: unknown) => thrown)
+	if (!(error instanceof ConfigError)) throw error
+	return error.message.split('\n')
+}
+
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), 'tracewatch-load-'))
+})
+
+afterEach(() => rmSync(folder, { recursive: true }))
+
+describe('loadConfig', () => {
+	test('reads the example of the contract', async () => {
+		write({ 'tracewatch.yaml': settings, 'watchlists/treasury.yaml': watchlist })
+		const { secrets, revision, ...config } = await load()
+		expect(config).toEqual({
+			path: join(folder, 'tracewatch.yaml'),
+			networks: [
+				{
+					name: 'ethereum',
+					chainId: 1,
+					rpc: ['https://rpc.example.org/KEY/evm'],
+					schedule: '*/12 * * * * *',
+					source: 'auto',
+					confirmations: 0,
+					settle: 'finalized',
+					symbol: 'ETH',
+					decimals: 18,
+					explorer: 'https://etherscan.io',
+				},
+			],
+			receivers: [
+				{
+					name: 'ops-mail',
+					type: 'email',
+					smtp: 'smtps://user:password@mail.example.org:465',
+					from: 'tracewatch@example.org',
+					to: ['ops@example.org'],
+				},
+				{ name: 'ops-hook', type: 'webhook', url: 'https://hooks.example.org/abc', secret: env.OPS_HOOK_SECRET },
+			],
+			watchlists: {
+				folder: join(folder, 'watchlists'),
+				named: { file: 'tracewatch.yaml', line: 21, column: 13 },
+			},
+			stateDir: join(folder, 'state'),
+			http: { host: '127.0.0.1', port: 9464 },
+			watches: [
+				{
+					network: 'ethereum',
+					address: '0x742d35cc6634c0532925a3b844bc454e4438f44e',
+					label: 'Treasury',
+					tags: ['cold'],
+					kinds: ['transfer', 'deployment'],
+					direction: 'both',
+					minValueWei: 500000000000000000n,
+					receivers: ['ops-hook'],
+					fromBlock: 19000000n,
+					watchlist: 'treasury.yaml',
+				},
+			],
+			watchlistFiles: [join(folder, 'watchlists/treasury.yaml')],
+			warnings: [{ file: 'tracewatch.yaml', line: 12, column: 11, message: 'no watch names the receiver `ops-mail`' }],
+		})
+		expect(secrets).toContain('password')
+		expect(revision).toMatch(/^[0-9a-f]{64}$/)
+	})
+
+	test('default: what is left out', async () => {
+		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1') })
+		const { networks, receivers, http, stateDir, watches, warnings } = await load()
+		expect(networks).toEqual([
+			{
+				name: 'base',
+				chainId: 8453,
+				rpc: ['http://127.0.0.1:8545/'],
+				schedule: '*/12 * * * * *',
+				source: 'auto',
+				confirmations: 0,
+				settle: 'finalized',
+				symbol: 'ETH',
+				decimals: 18,
+				explorer: null,
+			},
+		])
+		expect(receivers).toEqual([{ name: 'hook', type: 'webhook', url: 'http://127.0.0.1:9000/', secret: null }])
+		expect([http, stateDir, warnings]).toEqual([null, join(folder, 'state'), []])
+		expect(watches).toEqual([
+			{
+				network: 'base',
+				address: `0x${'1'.repeat(40)}`,
+				label: null,
+				tags: [],
+				kinds: ['transfer', 'deployment'],
+				direction: 'both',
+				minValueWei: 1n,
+				receivers: ['hook'],
+				fromBlock: null,
+				watchlist: 'a.yaml',
+			},
+		])
+	})
+
+	test('the result is frozen to the ground', async () => {
+		write({ 'tracewatch.yaml': settings, 'watchlists/treasury.yaml': watchlist })
+		const check = (value: unknown): void => {
+			if (value === null || typeof value !== 'object') return
+			expect(Object.isFrozen(value)).toBe(true)
+			for (const item of Object.values(value)) check(item)
+		}
+		check(await load())
+	})
+
+	test('a folder is read by name, hidden files and others left out; symlinks are followed', async () => {
+		write({
+			'tracewatch.yaml': minimal,
+			'watchlists/b.yaml': watchOf('2'),
+			'watchlists/a.yml': watchOf('1'),
+			'watchlists/.hidden.yaml': 'not: read',
+			'watchlists/notes.txt': 'not: read',
+			'watchlists/b.yaml~': 'not: read',
+			'elsewhere/c.yaml': watchOf('3'),
+		})
+		symlinkSync('../elsewhere/c.yaml', join(folder, 'watchlists/c.yaml'))
+		const { watches } = await load()
+		expect(watches.map((watch) => watch.watchlist)).toEqual(['a.yml', 'b.yaml', 'c.yaml'])
+	})
+
+	test('a list of files is read in its order', async () => {
+		write({
+			'tracewatch.yaml': `${minimal}watchlists: [z.yaml, more/a.yaml]\n`,
+			'z.yaml': watchOf('2'),
+			'more/a.yaml': watchOf('1'),
+		})
+		const { watches, watchlistFiles } = await load()
+		expect(watches.map((watch) => watch.watchlist)).toEqual(['z.yaml', 'a.yaml'])
+		expect(watchlistFiles).toEqual([join(folder, 'z.yaml'), join(folder, 'more/a.yaml')])
+	})
+
+	test('behavior: decimals and symbol of the network decide what an amount is', async () => {
+		write({
+			'tracewatch.yaml': minimal.replace('chain_id: 8453', 'chain_id: 8453, decimals: 6, symbol: USDX'),
+			'watchlists/a.yaml':
+				'network: base\nreceivers: [hook]\nwatches:\n' +
+				['1.5', '2 usdx', '3 gwei', '4 wei', '0', '0.5 ether']
+					.map((amount, index) => `  - {address: 0x${String(index).repeat(40)}, min_value: ${amount}}\n`)
+					.join(''),
+		})
+		const { watches } = await load()
+		expect(watches.map((watch) => watch.minValueWei)).toEqual([
+			1500000n,
+			2000000n,
+			3000000000n,
+			4n,
+			1n,
+			500000000000000000n,
+		])
+	})
+
+	test('behavior: texts that look like numbers, booleans or dates stay texts', async () => {
+		const labels = ['017', '1.10', '1e18', 'yes', 'true', '2026-11-20', '12:30:45', '0x1F', '.inf']
+		write({
+			'tracewatch.yaml': minimal,
+			'watchlists/a.yaml': `network: base\nreceivers: [hook]\nwatches:\n${labels
+				.map((label, index) => `  - {address: 0x${String(index).repeat(40)}, label: ${label}}\n`)
+				.join('')}`,
+		})
+		expect((await load()).watches.map((watch) => watch.label)).toEqual(labels)
+	})
+
+	test('behavior: anchors and aliases within a file', async () => {
+		write({
+			'tracewatch.yaml': minimal,
+			'watchlists/a.yaml': `network: base\nwatches:\n  - {address: 0x${'1'.repeat(40)}, receivers: &who [hook]}\n  - {address: 0x${'2'.repeat(40)}, receivers: *who}\n`,
+		})
+		expect((await load()).watches.map((watch) => watch.receivers)).toEqual([['hook'], ['hook']])
+	})
+
+	test('behavior: a problem behind an alias is told where the text stands', async () => {
+		write({
+			'tracewatch.yaml': minimal,
+			'watchlists/a.yaml': `network: base\nwatches:\n  - {address: 0x${'1'.repeat(40)}, receivers: &who [hok]}\n  - {address: 0x${'2'.repeat(40)}, receivers: *who}\n`,
+		})
+		const message = 'watchlists/a.yaml:3:76: no receiver `hok` is in the settings; did you mean `hook`?'
+		expect(await problemsOf(load())).toEqual([message])
+	})
+
+	test('behavior: a network and a receiver that nobody names are warnings', async () => {
+		write({
+			'tracewatch.yaml': minimal
+				.replace('receivers:', '  - {name: spare, chain_id: 1, rpc: ["http://127.0.0.1:1"]}\nreceivers:')
+				.concat('  - {name: idle, type: webhook, url: "http://127.0.0.1:2"}\n'),
+			'watchlists/a.yaml': watchOf('1'),
+		})
+		expect((await load()).warnings).toEqual([
+			{ file: 'tracewatch.yaml', line: 3, column: 12, message: 'no watchlist names the network `spare`' },
+			{ file: 'tracewatch.yaml', line: 6, column: 12, message: 'no watch names the receiver `idle`' },
+		])
+	})
+
+	test('behavior: the same address in two watchlists is two watches', async () => {
+		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1'), 'watchlists/b.yaml': watchOf('1') })
+		expect((await load()).watches).toHaveLength(2)
+	})
+
+	test('behavior: a file beyond the working folder is named in full', async () => {
+		write({ 'tracewatch.yaml': 'networks: []\n' })
+		const promise = loadConfig(join(folder, 'tracewatch.yaml'), { env, cwd: join(folder, 'below') })
+		expect((await problemsOf(promise))[0]).toMatch(new RegExp(`^${folder}/tracewatch.yaml:1:1: `))
+	})
+
+	test('error: a file that is not UTF-8', async () => {
+		write({ 'tracewatch.yaml': minimal })
+		mkdirSync(join(folder, 'watchlists'))
+		writeFileSync(join(folder, 'watchlists/a.yaml'), Buffer.from([0x6e, 0xff, 0xfe]))
+		expect(await problemsOf(load())).toEqual(['watchlists/a.yaml:1:1: the file is not text in UTF-8'])
+	})
+
+	test('error: no such file', async () => {
+		expect(await problemsOf(load())).toEqual(['tracewatch.yaml:1:1: the file cannot be read: it does not exist'])
+	})
+
+	test('10,000 watches load in about a second', async () => {
+		const entries = Array.from({ length: 10_000 }, (_, index) => {
+			const address = `0x${index.toString(16).padStart(40, '0')}`
+			return `  - address: ${address}\n    label: Exchange ${index}\n    tags: [cold, hot]\n    min_value: 0.5\n`
+		})
+		write({
+			'tracewatch.yaml': minimal,
+			'watchlists/a.yaml': `network: base\nreceivers: [hook]\nwatches:\n${entries.join('')}`,
+		})
+		const before = performance.now()
+		const { watches } = await load()
+		// Ten times what it takes, so that only a change of its order fails.
+		expect(performance.now() - before).toBeLessThan(10_000)
+		expect(watches).toHaveLength(10_000)
+	})
+})
+
+describe('loadWatchlists', () => {
+	test('reads the watchlists anew, with the settings as they were', async () => {
+		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1') })
+		const config = await load()
+		write({ 'tracewatch.yaml': 'broken: [', 'watchlists/b.yaml': watchOf('2') })
+		const again = await loadWatchlists(config, { cwd: folder })
+		expect(again.watches.map((watch) => watch.address)).toEqual([`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`])
+		expect(again.revision).not.toBe(config.revision)
+	})
+
+	test('the revision is the same for the same files', async () => {
+		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1') })
+		const config = await load()
+		expect((await loadWatchlists(config, { cwd: folder })).revision).toBe(config.revision)
+	})
+
+	test('error: one wrong file, and none of them counts', async () => {
+		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1') })
+		const config = await load()
+		write({ 'watchlists/b.yaml': watchOf('2').replace('hook', 'hoook'), 'watchlists/c.yaml': watchOf('3') })
+		expect(await problemsOf(loadWatchlists(config, { cwd: folder }))).toEqual([
+			'watchlists/b.yaml:2:13: no receiver `hoook` is in the settings; did you mean `hook`?',
+		])
+	})
+
+	test('error: the folder is gone', async () => {
+		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1') })
+		const config = await load()
+		rmSync(join(folder, 'watchlists'), { recursive: true })
+		expect(await problemsOf(loadWatchlists(config, { cwd: folder }))).toEqual([
+			'tracewatch.yaml:1:1: the folder of the watchlists, watchlists, cannot be read: it does not exist',
+		])
+	})
+})
+
+describe('findConfig', () => {
+	test('the file named', () => {
+		expect(findConfig('other.yaml', folder)).toBe(join(folder, 'other.yaml'))
+	})
+
+	test('default: tracewatch.yaml of the working folder', () => {
+		write({ 'tracewatch.yaml': minimal })
+		expect(findConfig(undefined, folder)).toBe(join(folder, 'tracewatch.yaml'))
+	})
+
+	test('error: none is there', () => {
+		expect(() => findConfig(undefined, folder)).toThrow(/tracewatch init/)
+	})
+})
