@@ -2,12 +2,13 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Backfill, Commit, Cover, Delivery, Enrolment, Resolution, Store } from '../../src/model.js'
+import type { Store } from '../../src/model.js'
 import { openFileStore } from '../../src/state/file.js'
 import { makeFolder, removeFolder } from './folder.js'
-import type { Reference, Step } from './reference.js'
+import type { Operation } from './operations.js'
+import { NOW_MS, operation } from './operations.js'
+import type { Reference } from './reference.js'
 import * as reference from './reference.js'
-import { addressOf, blockOf, coverOf, deliveryOf, toldOf } from './samples.js'
 
 interface Real {
 	readonly folder: string
@@ -21,149 +22,6 @@ interface Model {
 }
 
 type Command = fc.AsyncCommand<Model, Real>
-
-const NOW_MS = 1_000
-const network = fc.constantFrom('ethereum', 'base')
-const chainId = fc.oneof({ weight: 20, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.constant(2) })
-const block = fc.integer({ min: 0, max: 30 }).map(blockOf)
-const id = fc.integer({ min: 0, max: 14 }).map((number) => `d${number}`)
-const ids = fc.array(id, { maxLength: 3 })
-const time = fc.integer({ min: NOW_MS - 3, max: NOW_MS + 3 })
-
-const delivery: fc.Arbitrary<Delivery> = fc
-	.record({
-		id,
-		receiver: fc.constantFrom('hook', 'mail'),
-		recipient: fc.constantFrom(null, 'a@x', 'b@x'),
-		nextAttemptAtMs: time,
-	})
-	.map(({ id, ...rest }) => deliveryOf(id, rest))
-const deliveries = fc.array(delivery, { maxLength: 4 })
-
-// Few values, so that the same backfill is asked for again and again with one thing changed.
-const span = fc.record({ from: fc.constantFrom(3n, 5n), to: fc.constantFrom(10n, 20n) })
-const address = fc.integer({ min: 0, max: 2 }).map(addressOf)
-const backfillId = fc.constantFrom('b0', 'b1')
-const backfill: fc.Arbitrary<Backfill> = fc.record({
-	id: backfillId,
-	span,
-	addresses: fc.subarray([addressOf(0), addressOf(1)], { minLength: 1 }),
-})
-const cover: fc.Arbitrary<Cover> = fc
-	.record({
-		from: fc.integer({ min: 0, max: 9 }),
-		leftAt: fc.option(fc.bigInt(0n, 9n)),
-		owed: fc.array(span, { maxLength: 2 }),
-	})
-	.map(({ from, ...rest }) => coverOf(from, rest))
-const enrolment: fc.Arbitrary<Enrolment> = fc.record({
-	covers: fc.array(fc.tuple(address, cover), { maxLength: 3 }).map((pairs) => new Map(pairs)),
-	backfills: fc.option(fc.uniqueArray(backfill, { selector: ({ id }) => id, maxLength: 3 })),
-})
-
-const step: fc.Arbitrary<Commit> = fc.record(
-	{
-		network,
-		chainId,
-		checkpoint: block,
-		settled: block,
-		told: fc.array(
-			fc
-				.tuple(fc.constantFrom('t0', 't1', 't2', 't3'), fc.integer({ min: 0, max: 30 }), fc.nat(3))
-				.map((args) => toldOf(...args)),
-			{ maxLength: 3 },
-		),
-		backfill: fc.record({ id: backfillId, scannedTo: fc.constantFrom(2n, 7n, 9n, 20n) }),
-		deliveries,
-	},
-	{ requiredKeys: ['network', 'chainId'] },
-)
-
-const resolution: fc.Arbitrary<Resolution> = fc.oneof(
-	id.map((id) => ({ id, result: 'delivered' as const })),
-	fc.record({
-		id,
-		result: fc.constantFrom('retry' as const, 'parked' as const, 'dead' as const),
-		error: fc.string({ unit: 'binary', maxLength: 9 }),
-		nextAttemptAtMs: time,
-	}),
-)
-
-interface Operation {
-	readonly name: string
-	readonly file: 'state.json' | 'coverage.json'
-	readonly inModel: (at: Reference) => Step
-	readonly inReal: (store: Store) => Promise<unknown>
-}
-
-const plain = (name: string, inModel: Operation['inModel'], inReal: Operation['inReal']): Operation => ({
-	name,
-	file: name === 'enrol' ? 'coverage.json' : 'state.json',
-	inModel,
-	inReal,
-})
-
-const operation: fc.Arbitrary<Operation> = fc.oneof(
-	{
-		weight: 4,
-		arbitrary: step.map((s) =>
-			plain(
-				'commit',
-				(at) => reference.commit(at, s),
-				(store) => store.commit(s),
-			),
-		),
-	},
-	fc.tuple(network, enrolment).map(([name, e]) =>
-		plain(
-			'enrol',
-			(at) => reference.enrol(at, name, e),
-			(store) => store.enrol(name, e),
-		),
-	),
-	deliveries.map((d) =>
-		plain(
-			'post',
-			(at) => reference.post(at, d),
-			(store) => store.post(d),
-		),
-	),
-	fc.array(resolution, { maxLength: 4 }).map((r) =>
-		plain(
-			'resolve',
-			(at) => reference.resolve(at, r),
-			(store) => store.resolve(r),
-		),
-	),
-	ids.map((i) =>
-		plain(
-			'retry',
-			(at) => reference.retry(at, i, NOW_MS),
-			(store) => store.retry(i, NOW_MS),
-		),
-	),
-	ids.map((i) =>
-		plain(
-			'drop',
-			(at) => reference.drop(at, i),
-			(store) => store.drop(i),
-		),
-	),
-	ids.map((i) =>
-		plain(
-			'release',
-			(at) => reference.release(at, i),
-			(store) => store.release(i),
-		),
-	),
-	fc.tuple(time, fc.integer({ min: 1, max: 4 })).map(([nowMs, perLane]) =>
-		plain(
-			'claim',
-			(at) => reference.claim(at, nowMs, perLane),
-			async (store) => (await store.claim({ nowMs, perLane })).map((lane) => String(lane.map(({ id }) => id))).sort(),
-		),
-	),
-)
 
 async function compare({ now }: Model, { store }: Real): Promise<void> {
 	for (const name of ['ethereum', 'base']) {

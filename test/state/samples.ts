@@ -2,6 +2,9 @@
 
 import type { Address, Alert, AlertData, BlockRef, Commit, Cover, Delivery, Told } from '../../src/model.js'
 
+/** When a test's clock begins. */
+export const START_MS = 1_790_000_000_000
+
 export function blockOf(number: number): BlockRef {
 	return { number: BigInt(number), hash: `0x${number.toString(16).padStart(64, 'b')}` }
 }

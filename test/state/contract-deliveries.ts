@@ -1,0 +1,175 @@
+/** The contract's second half: what is sent, and when it is tried. */
+
+import { describe, expect, test } from 'vitest'
+import type { Delivery } from '../../src/model.js'
+import type { OpenPlace } from './contract.js'
+import { blockOf, commitOf, deliveryOf, START_MS } from './samples.js'
+
+const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id)
+
+export function deliveryContract(at: OpenPlace): void {
+	describe('claim', () => {
+		const claim = (perLane = 10) => at.store.claim({ nowMs: at.nowMs, perLane })
+
+		test('default: nothing to take, nothing due', async () => {
+			expect(await claim()).toEqual([])
+			expect(await at.store.nextDueMs()).toBeNull()
+		})
+
+		test('default: one list a lane, in order of posting, no more than asked for', async () => {
+			await at.store.post([
+				deliveryOf('a1', { receiver: 'hook' }),
+				deliveryOf('m1', { receiver: 'mail', recipient: 'one@example.org' }),
+				deliveryOf('a2', { receiver: 'hook' }),
+				deliveryOf('n1', { receiver: 'mail', recipient: 'two@example.org' }),
+				deliveryOf('a3', { receiver: 'hook' }),
+			])
+			const lanes = (await claim(2)).map(ids)
+			expect(new Set(lanes.map(String))).toEqual(new Set(['a1,a2', 'm1', 'n1']))
+		})
+
+		test('behavior: a lane of which something is taken is left alone until all of it is settled', async () => {
+			await at.store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c')])
+			expect((await claim(2)).map(ids)).toEqual([['a', 'b']])
+			expect(await claim()).toEqual([])
+			expect(await at.store.nextDueMs()).toBeNull()
+			await at.store.resolve([{ id: 'a', result: 'delivered' }])
+			expect(await claim()).toEqual([])
+			await at.store.release(['b'])
+			expect((await claim()).map(ids)).toEqual([['b', 'c']])
+		})
+
+		test('behavior: a lane whose first delivery is not due waits, and others do not', async () => {
+			await at.store.post([
+				deliveryOf('a', { nextAttemptAtMs: at.nowMs + 50 }),
+				deliveryOf('b'),
+				deliveryOf('x', { receiver: 'other', nextAttemptAtMs: at.nowMs + 90 }),
+			])
+			expect(await claim()).toEqual([])
+			expect(await at.store.nextDueMs()).toBe(at.nowMs + 50)
+			at.nowMs += 50
+			expect((await claim()).map(ids)).toEqual([['a', 'b']])
+			expect(await at.store.nextDueMs()).toBe(at.nowMs + 40)
+		})
+
+		test('behavior: parked and dead deliveries block nothing', async () => {
+			await at.store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c')])
+			await claim()
+			await at.store.resolve([
+				{ id: 'a', result: 'dead', error: 'refused', nextAttemptAtMs: 0 },
+				{ id: 'b', result: 'parked', error: 'gone', nextAttemptAtMs: 0 },
+			])
+			await at.store.release(['c'])
+			expect((await claim()).map(ids)).toEqual([['c']])
+		})
+
+		test('behavior: what was taken when the program died can be taken again', async () => {
+			await at.store.post([deliveryOf('a')])
+			await claim()
+			await at.reopened()
+			expect((await claim()).map(ids)).toEqual([['a']])
+		})
+	})
+
+	describe('resolve', () => {
+		test('default: a delivered one is counted and forgotten', async () => {
+			await at.store.post([deliveryOf('a'), deliveryOf('b')])
+			await at.store.claim({ nowMs: at.nowMs, perLane: 1 })
+			at.nowMs += 7
+			await at.store.resolve([{ id: 'a', result: 'delivered' }])
+			expect(ids(await (await at.reopened()).deliveries())).toEqual(['b'])
+			expect((await at.store.summary()).receivers.get('hook')).toEqual({
+				pending: 1,
+				parked: 0,
+				dead: 0,
+				delivered: 1,
+				lastDeliveredAtMs: START_MS + 7,
+			})
+		})
+
+		test('behavior: a retry counts the attempt, keeps the words and the place in line', async () => {
+			await at.store.post([deliveryOf('a'), deliveryOf('b')])
+			await at.store.claim({ nowMs: at.nowMs, perLane: 1 })
+			await at.store.resolve([{ id: 'a', result: 'retry', error: 'HTTP 503', nextAttemptAtMs: at.nowMs + 1000 }])
+			expect(await (await at.reopened()).deliveries()).toEqual([
+				deliveryOf('a', { attempts: 1, nextAttemptAtMs: at.nowMs + 1000, lastError: 'HTTP 503' }),
+				deliveryOf('b'),
+			])
+		})
+
+		test('behavior: dead and parked ones stay listed with their reason', async () => {
+			await at.store.post([deliveryOf('a'), deliveryOf('b')])
+			await at.store.resolve([
+				{ id: 'a', result: 'dead', error: 'HTTP 413', nextAttemptAtMs: 0 },
+				{ id: 'b', result: 'parked', error: 'HTTP 410', nextAttemptAtMs: 0 },
+			])
+			expect(await (await at.reopened()).deliveries()).toMatchObject([
+				deliveryOf('a', { status: 'dead', attempts: 1, lastError: 'HTTP 413' }),
+				deliveryOf('b', { status: 'parked', attempts: 1, lastError: 'HTTP 410' }),
+			])
+			expect((await at.store.summary()).receivers.get('hook')).toMatchObject({ pending: 0, parked: 1, dead: 1 })
+		})
+
+		test('behavior: one that was dropped meanwhile is passed over', async () => {
+			await at.store.post([deliveryOf('a')])
+			await at.store.claim({ nowMs: at.nowMs, perLane: 1 })
+			expect(await at.store.drop(['a'])).toBe(1)
+			await at.store.resolve([{ id: 'a', result: 'delivered' }])
+			expect(await at.store.deliveries()).toEqual([])
+		})
+	})
+
+	describe('retry and drop', () => {
+		test('default: whatever its status, it is due now, in its old place', async () => {
+			await at.store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c'), deliveryOf('d')])
+			await at.store.resolve([
+				{ id: 'a', result: 'dead', error: 'x', nextAttemptAtMs: 0 },
+				{ id: 'b', result: 'parked', error: 'x', nextAttemptAtMs: 0 },
+				{ id: 'c', result: 'retry', error: 'x', nextAttemptAtMs: at.nowMs + 9999 },
+			])
+			expect(await at.store.retry(['a', 'b', 'c', 'unknown'], at.nowMs)).toBe(3)
+			expect((await at.store.claim({ nowMs: at.nowMs, perLane: 9 })).map(ids)).toEqual([['a', 'b', 'c', 'd']])
+		})
+
+		test('default: dropped ones are gone, whatever their status', async () => {
+			await at.store.post([deliveryOf('a'), deliveryOf('b')])
+			await at.store.resolve([{ id: 'a', result: 'dead', error: 'x', nextAttemptAtMs: 0 }])
+			expect(await at.store.drop(['a', 'b', 'b', 'unknown'])).toBe(2)
+			expect(await (await at.reopened()).deliveries()).toEqual([])
+		})
+
+		test('behavior: dropping what is taken frees its lane', async () => {
+			await at.store.post([deliveryOf('a'), deliveryOf('b')])
+			await at.store.claim({ nowMs: at.nowMs, perLane: 1 })
+			await at.store.drop(['a'])
+			expect((await at.store.claim({ nowMs: at.nowMs, perLane: 1 })).map(ids)).toEqual([['b']])
+		})
+	})
+
+	describe('onPosted', () => {
+		test('default: called after deliveries were added, by a step, a post or a second chance, and not else', async () => {
+			let calls = 0
+			let seen: readonly Delivery[] = []
+			const called = async (count: number) => expect.poll(() => calls).toBe(count)
+			const stop = at.store.onPosted(() => {
+				calls++
+				void at.store.deliveries().then((all) => {
+					seen = all
+				})
+			})
+			await at.store.commit(commitOf({ checkpoint: blockOf(1) }))
+			await at.store.commit(commitOf({ deliveries: [deliveryOf('a')] }))
+			await called(1)
+			await expect.poll(() => ids(seen)).toEqual(['a'])
+			await at.store.post([deliveryOf('a')])
+			await at.store.post([deliveryOf('b')])
+			await called(2)
+			await at.store.retry(['a'], at.nowMs)
+			await called(3)
+			stop()
+			await at.store.post([deliveryOf('c')])
+			await at.store.deliveries()
+			expect(calls).toBe(3)
+		})
+	})
+}

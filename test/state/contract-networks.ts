@@ -1,0 +1,210 @@
+/** The contract's first half: steps of networks, and coverage. */
+
+import { beforeEach, describe, expect, test } from 'vitest'
+import { StateError } from '../../src/errors.js'
+import type { Backfill, Delivery } from '../../src/model.js'
+import type { OpenPlace } from './contract.js'
+import { addressOf, blockOf, commitOf, coverOf, deliveryOf, toldOf } from './samples.js'
+
+const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id)
+
+export function networkContract(at: OpenPlace): void {
+	describe('network', () => {
+		test('default: null before the first commit', async () => {
+			expect(await at.store.network('ethereum')).toBeNull()
+			expect((await at.store.summary()).networks.size).toBe(0)
+		})
+
+		test('default: what the first commit brought, settled where it stands, and the same after a restart', async () => {
+			await at.store.commit(commitOf({ checkpoint: blockOf(100) }))
+			const expected = {
+				chainId: 1,
+				checkpoint: blockOf(100),
+				settled: blockOf(100),
+				told: new Map(),
+				covers: new Map(),
+				backfills: [],
+			}
+			expect(await at.store.network('ethereum')).toEqual(expected)
+			expect(await (await at.reopened()).network('ethereum')).toEqual(expected)
+		})
+
+		test('behavior: networks do not touch each other', async () => {
+			await at.store.commit(commitOf({ checkpoint: blockOf(100) }))
+			await at.store.commit(commitOf({ network: 'base', chainId: 8453, checkpoint: blockOf(7) }))
+			await at.store.commit(commitOf({ checkpoint: blockOf(101) }))
+			expect((await at.store.network('base'))?.checkpoint).toEqual(blockOf(7))
+			expect((await at.store.network('ethereum'))?.checkpoint).toEqual(blockOf(101))
+		})
+	})
+
+	describe('commit', () => {
+		test('default: absent fields stay as they are', async () => {
+			await at.store.commit(commitOf({ checkpoint: blockOf(100), settled: blockOf(90), told: [toldOf('a', 95)] }))
+			await at.store.commit(commitOf({ deliveries: [deliveryOf('d1')] }))
+			const state = await (await at.reopened()).network('ethereum')
+			expect(state?.checkpoint).toEqual(blockOf(100))
+			expect(state?.settled).toEqual(blockOf(90))
+			expect(state?.told).toEqual(new Map([['a', toldOf('a', 95)]]))
+			expect(await at.store.deliveries()).toEqual([deliveryOf('d1')])
+		})
+
+		test('behavior: a told entry of the same id takes the place of the one before', async () => {
+			await at.store.commit(commitOf({ checkpoint: blockOf(100), settled: blockOf(90), told: [toldOf('a', 95)] }))
+			await at.store.commit(commitOf({ told: [toldOf('a', 97, 1)] }))
+			expect((await at.store.network('ethereum'))?.told).toEqual(new Map([['a', toldOf('a', 97, 1)]]))
+		})
+
+		test('behavior: told entries at or below the settled block are forgotten', async () => {
+			const told = [toldOf('below', 94), toldOf('at', 95), toldOf('above', 96)]
+			await at.store.commit(commitOf({ checkpoint: blockOf(100), settled: blockOf(90), told }))
+			await at.store.commit(commitOf({ settled: blockOf(95) }))
+			expect([...((await (await at.reopened()).network('ethereum'))?.told.keys() ?? [])]).toEqual(['above'])
+		})
+
+		test('behavior: a checkpoint that is taken back below the settled block takes that along', async () => {
+			await at.store.commit(commitOf({ checkpoint: blockOf(100), settled: blockOf(90) }))
+			await at.store.commit(commitOf({ checkpoint: blockOf(80) }))
+			expect((await at.store.network('ethereum'))?.settled).toEqual(blockOf(80))
+		})
+
+		test('behavior: numbers and amounts of any size come back exactly', async () => {
+			const huge = { number: 2n ** 63n + 1n, hash: blockOf(1).hash }
+			await at.store.commit(commitOf({ checkpoint: huge }))
+			expect((await (await at.reopened()).network('ethereum'))?.checkpoint).toEqual(huge)
+		})
+
+		test('behavior: deliveries are appended in order, and an id that is there is not added again', async () => {
+			await at.store.commit(commitOf({ checkpoint: blockOf(1), deliveries: [deliveryOf('a'), deliveryOf('b')] }))
+			const changed = deliveryOf('a', { createdAtMs: 5 })
+			await at.store.commit(
+				commitOf({ checkpoint: blockOf(2), deliveries: [changed, deliveryOf('c'), deliveryOf('c')] }),
+			)
+			expect(await at.store.deliveries()).toEqual([deliveryOf('a'), deliveryOf('b'), deliveryOf('c')])
+			expect(ids(await (await at.reopened()).deliveries())).toEqual(['a', 'b', 'c'])
+		})
+
+		test('error: another chain id is refused, and nothing of the step is kept', async () => {
+			await at.store.commit(commitOf({ checkpoint: blockOf(100) }))
+			const step = commitOf({ chainId: 5, checkpoint: blockOf(101), deliveries: [deliveryOf('a')] })
+			await expect(at.store.commit(step)).rejects.toMatchObject({
+				reason: 'mismatch',
+				message: expect.stringMatching(/'ethereum' is of chain 1, but it now says chain 5/),
+			})
+			expect((await at.store.network('ethereum'))?.checkpoint).toEqual(blockOf(100))
+			expect(await at.store.deliveries()).toEqual([])
+		})
+
+		test('error: a first step without a checkpoint is refused', async () => {
+			await expect(at.store.commit(commitOf({ deliveries: [deliveryOf('a')] }))).rejects.toThrow(StateError)
+			expect(await at.store.deliveries()).toEqual([])
+		})
+	})
+
+	describe('enrol', () => {
+		const backfill: Backfill = { id: 'b1', span: { from: 10n, to: 50n }, addresses: [addressOf(1)] }
+		const other: Backfill = { id: 'b2', span: { from: 1n, to: 5n }, addresses: [addressOf(2)] }
+
+		beforeEach(async () => {
+			await at.store.commit(commitOf({ checkpoint: blockOf(100) }))
+		})
+
+		test('default: covers and backfills are there, also after a restart', async () => {
+			const left = coverOf(5, { leftAt: 90n, owed: [{ from: 1n, to: 4n }] })
+			const covers = new Map([
+				[addressOf(1), coverOf(101)],
+				[addressOf(2), left],
+			])
+			await at.store.enrol('ethereum', { covers, backfills: [backfill, other] })
+			const state = await (await at.reopened()).network('ethereum')
+			expect(state?.covers).toEqual(covers)
+			expect(state?.backfills).toEqual([backfill, other])
+			expect((await at.store.summary()).networks.get('ethereum')?.backfills).toEqual([backfill, other])
+		})
+
+		test('behavior: changed covers take the place of the ones before, others stay', async () => {
+			await at.store.enrol('ethereum', { covers: new Map([[addressOf(1), coverOf(1)]]), backfills: null })
+			const change = new Map([[addressOf(1), coverOf(1, { leftAt: 99n })]]).set(addressOf(2), coverOf(7))
+			await at.store.enrol('ethereum', { covers: change, backfills: null })
+			expect((await at.store.network('ethereum'))?.covers).toEqual(change)
+		})
+
+		test('behavior: null leaves the backfills, a list replaces them', async () => {
+			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill, other] })
+			await at.store.enrol('ethereum', { covers: new Map([[addressOf(3), coverOf(1)]]), backfills: null })
+			expect((await at.store.network('ethereum'))?.backfills).toEqual([backfill, other])
+			await at.store.enrol('ethereum', { covers: new Map(), backfills: [other] })
+			expect((await at.store.network('ethereum'))?.backfills).toEqual([other])
+		})
+
+		test('behavior: a backfill shrinks as it comes on, and is gone at its end', async () => {
+			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
+			const rest = { ...backfill, span: { from: 30n, to: 50n } }
+			expect((await (await at.reopened()).network('ethereum'))?.backfills).toEqual([rest])
+			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 49n } }))
+			const lastBlock = { ...backfill, span: { from: 50n, to: 50n } }
+			expect((await at.store.network('ethereum'))?.backfills).toEqual([lastBlock])
+			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 50n } }))
+			expect((await at.store.network('ethereum'))?.backfills).toEqual([])
+			expect((await (await at.reopened()).network('ethereum'))?.backfills).toEqual([])
+		})
+
+		test('behavior: a backfill enrolled again goes on where it was', async () => {
+			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
+			// As somebody saw it who looked before that commit.
+			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill, other] })
+			const rest = { ...backfill, span: { from: 30n, to: 50n } }
+			expect((await at.store.network('ethereum'))?.backfills).toEqual([rest, other])
+		})
+
+		test('behavior: a new backfill under the id of a finished one is scanned from its beginning', async () => {
+			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 50n } }))
+			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+			expect((await (await at.reopened()).network('ethereum'))?.backfills).toEqual([backfill])
+		})
+
+		test('behavior: a backfill that gets another address is scanned from its beginning', async () => {
+			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
+			const wider = { ...backfill, addresses: [addressOf(1), addressOf(9)] }
+			await at.store.enrol('ethereum', { covers: new Map(), backfills: [wider] })
+			expect((await at.store.network('ethereum'))?.backfills).toEqual([wider])
+		})
+
+		test('behavior: a backfill that begins earlier than before is scanned from its new beginning', async () => {
+			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
+			const longer = { ...backfill, span: { from: 9n, to: 50n } }
+			await at.store.enrol('ethereum', { covers: new Map(), backfills: [longer] })
+			expect((await at.store.network('ethereum'))?.backfills).toEqual([longer])
+		})
+
+		test('behavior: a backfill that begins later than it had come begins there', async () => {
+			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
+			const shorter = { ...backfill, span: { from: 40n, to: 50n } }
+			await at.store.enrol('ethereum', { covers: new Map(), backfills: [shorter] })
+			expect((await at.store.network('ethereum'))?.backfills).toEqual([shorter])
+		})
+
+		test('behavior: progress never goes back', async () => {
+			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
+			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 19n } }))
+			expect((await at.store.network('ethereum'))?.backfills).toEqual([{ ...backfill, span: { from: 30n, to: 50n } }])
+		})
+
+		test('behavior: progress of a backfill that is gone is passed over', async () => {
+			await at.store.commit(commitOf({ checkpoint: blockOf(101), backfill: { id: 'gone', scannedTo: 29n } }))
+			expect((await at.store.network('ethereum'))?.checkpoint).toEqual(blockOf(101))
+			expect((await at.store.network('ethereum'))?.backfills).toEqual([])
+		})
+
+		test('error: a network without a checkpoint is refused', async () => {
+			await expect(at.store.enrol('base', { covers: new Map(), backfills: [] })).rejects.toThrow(StateError)
+		})
+	})
+}
