@@ -1,4 +1,5 @@
 import type { ParseArgsConfig } from 'node:util'
+import type { Scrubber } from '../ops/scrub.js'
 
 /** What the program ends with; see the contract. */
 export const exitCodes = {
@@ -26,7 +27,7 @@ export interface Io {
 	/** Aborts on SIGTERM and SIGINT. */
 	readonly signal: AbortSignal
 	/** Texts that no line written by `out` and `err` may hold from now on. */
-	readonly scrubber: { add(secrets: Iterable<string>): void; clean(text: string): string }
+	readonly scrubber: Scrubber
 }
 
 export interface CommandArgs {

@@ -26,7 +26,7 @@ Exit codes: 0 every alert came and none too many, 1 not so.`,
 		})
 		try {
 			const keep = values['keep'] === true
-			await runDemo({ say: io.out, log, addSecrets: (secrets) => io.scrubber.add(secrets), keep }, io.signal)
+			await runDemo({ say: io.out, log, scrubber: io.scrubber, keep }, io.signal)
 		} catch (error) {
 			if (!io.signal.aborted) throw error
 		}

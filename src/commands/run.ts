@@ -20,7 +20,7 @@ Exit codes: 0 stopped, 1 the state cannot be used, 78 the configuration is wrong
 	async run(args, io) {
 		const config = await openConfig(args, io)
 		for (const { file, line, column, message } of config.warnings) io.err(`${file}:${line}:${column}: ${message}`)
-		await runDaemon({ config, log: openLog(io), version, onHangup }, io.signal)
+		await runDaemon({ config, log: openLog(io), version, env: io.env, scrubber: io.scrubber, onHangup }, io.signal)
 		return exitCodes.done
 	},
 }

@@ -3,6 +3,7 @@ import type { Filled } from './interpolate.js'
 /** The settings that hold secrets, as the schema gives them. */
 interface Secretive {
 	readonly networks: readonly { readonly rpc: readonly string[] }[]
+	readonly heartbeat_url: string | null
 	readonly receivers: readonly (
 		| { readonly type: 'email'; readonly smtp: string }
 		| { readonly type: 'webhook'; readonly url: string; readonly secret: string | null }
@@ -32,6 +33,7 @@ export function secretsOf(settings: Secretive, filled: readonly Filled[]): reado
 		for (const step of steps) found.add(step).add(decoded(step))
 	}
 	for (const { rpc } of settings.networks) rpc.forEach(addUrl)
+	if (settings.heartbeat_url !== null) addUrl(settings.heartbeat_url)
 	for (const receiver of settings.receivers) {
 		addUrl(receiver.type === 'email' ? receiver.smtp : receiver.url)
 		if (receiver.type === 'webhook' && receiver.secret !== null)

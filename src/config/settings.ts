@@ -14,6 +14,8 @@ export interface NetworkSettings extends Network {
 	readonly rpc: readonly string[]
 	/** As node-cron takes it, seconds first. */
 	readonly schedule: string
+	/** Time without progress after which the network counts as stalled; null: never. */
+	readonly stallAfterMs: number | null
 	readonly source: 'auto' | 'trace_filter' | 'trace_block' | 'debug_traceBlockByNumber'
 }
 
@@ -46,6 +48,10 @@ export interface Settings {
 	readonly watchlists: WatchlistPlace
 	/** Absolute path. */
 	readonly stateDir: string
+	/** Fetched while all networks progress; null: none. */
+	readonly heartbeatUrl: string | null
+	/** Waiting deliveries at which polling waits. */
+	readonly maxPending: number
 	readonly http: { readonly host: string; readonly port: number } | null
 	/** Texts that must never leave the process; see secrets.ts. */
 	readonly secrets: readonly string[]
@@ -86,14 +92,26 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	const { data } = checked
 	const settings: Settings = {
 		path,
-		networks: data.networks.map(({ chain_id, ...network }) => ({ ...network, chainId: chain_id })),
+		networks: data.networks.map(networkOf),
 		receivers: data.receivers,
 		watchlists: placeOf(data.watchlists, source, path),
 		stateDir: resolve(dirname(path), data.state),
+		heartbeatUrl: data.heartbeat_url,
+		maxPending: data.max_pending,
 		http: data.http,
 		secrets: secretsOf(data, filled),
 	}
 	return { settings, source, problems: [], watchlists: settings.watchlists, known: knownOf(settings) }
+}
+
+function networkOf({
+	chain_id,
+	stall_after,
+	...network
+}: z.output<typeof settingsSchema>['networks'][number]): NetworkSettings {
+	// Where the target is a tag, the checkpoint moves only with the chain's epochs.
+	const usual = typeof network.confirmations === 'number' ? 10 * 60_000 : 45 * 60_000
+	return { ...network, chainId: chain_id, stallAfterMs: stall_after === undefined ? usual : stall_after }
 }
 
 function placeOf(watchlists: z.output<typeof watchlistsSchema>, source: Source, path: string): WatchlistPlace {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readDurationOrNever } from './duration.js'
 import { at } from './known.js'
 import { quoted } from './quoted.js'
 import { readSchedule } from './schedule.js'
@@ -52,6 +53,10 @@ const network = section({
 			description:
 				'When a block is looked at a second time: after this many blocks, or once finalized. Default: finalized.',
 		}),
+	stall_after: text(readDurationOrNever).optional().meta({
+		description:
+			'Time without a scanned block after which the receivers are told that watching stands still, such as 10m, or never. Default: 10m; 45m with confirmations safe or finalized.',
+	}),
 	symbol: text(readLine).default('ETH').meta({ description: 'Symbol of the native coin. Default: ETH.' }),
 	decimals: text((value) => readWhole(value, 77))
 		.default(18)
@@ -102,6 +107,16 @@ export const settingsSchema = section({
 	receivers: z.array(receiver).min(1).meta({ description: 'Where alerts go.' }),
 	watchlists: watchlistsSchema,
 	state: text(readLine).default('state').meta({ description: 'Folder of the state file. Default: state.' }),
+	heartbeat_url: orNull(text(readHttpUrl)).meta({
+		description:
+			"Fetched about once a minute, only while every network progresses: for a dead man's switch. Default: none.",
+	}),
+	max_pending: text((value) => readWhole(value, 1_000_000))
+		.default(10_000)
+		.meta({
+			type: ['integer', 'string'],
+			description: 'Waiting deliveries at which polling waits instead of piling up more. Default: 10000.',
+		}),
 	http: orNull(text(readListen)).meta({
 		description: 'host:port for metrics, health and status page, such as 127.0.0.1:9464. Default: none.',
 	}),

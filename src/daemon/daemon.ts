@@ -3,17 +3,24 @@ import type { Config } from '../config/load.js'
 import { watchFiles } from '../config/reload.js'
 import { loadWatchlists, watchlistPaths } from '../config/watchlists.js'
 import { ConfigError } from '../errors.js'
-import type { Log } from '../model.js'
+import type { Log, Watch } from '../model.js'
 import { serveControl } from '../ops/control.js'
 import { cronLogger } from '../ops/log.js'
+import { createMetrics, type Metrics } from '../ops/metrics.js'
+import type { Scrubber } from '../ops/scrub.js'
+import { createNotifier, type Notifier } from '../ops/sdNotify.js'
 import type { PollReport } from '../watch/poll.js'
 import { openParts, type Parts } from './parts.js'
 import { startSchedule } from './schedule.js'
+import { startService } from './service.js'
+import { createVitals } from './vitals.js'
 
 export interface DaemonOptions {
 	readonly config: Config
 	readonly log: Log
 	readonly version: string
+	readonly env: NodeJS.ProcessEnv
+	readonly scrubber: Pick<Scrubber, 'clean'>
 	/** After each poll that ended well. */
 	readonly onReport?: (network: string, report: PollReport) => void
 	/** Registers what SIGHUP does; the result takes it back. */
@@ -25,22 +32,49 @@ export interface DaemonOptions {
  * watchlists take effect by themselves. Resolves when all is written and closed. Throws StateError when it cannot start.
  */
 export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Promise<void> {
-	const { config, log, version, onHangup } = options
+	const { config, log, version, env, scrubber, onHangup } = options
 	setLogger(cronLogger(log))
-	const parts = await openParts(options)
+	const notifier = createNotifier({ env, pid: process.pid, log, scrubber })
+	const metrics = createMetrics({ version, summary: () => parts.store.summary() })
+	const parts = await openParts({
+		...options,
+		observer: {
+			reported(network, report) {
+				metrics.polled(network, { ...report, atMs: Date.now() })
+				vitals.reported(network, report)
+				options.onReport?.(network, report)
+			},
+			failed: (network) => metrics.pollFailed(network),
+			skipped: (network) => metrics.pollSkipped(network),
+			requested: (network, request) => metrics.requested(network, request),
+			attempted: (receiver, { result }) => metrics.attempted(receiver, result),
+		},
+	})
+	const { store, rounds, recipientsOf, closers } = parts
+	const inEffect = { watches: config.watches }
+	const vitals = createVitals({
+		networks: config.networks,
+		rounds,
+		receiversOf: (network) => receiversOf(inEffect.watches, network),
+		recipientsOf,
+		store,
+		clock: Date.now,
+		log,
+		onChange: (network, stalled) => metrics.stalled(network, stalled),
+	})
 	try {
 		const { networks, receivers, watches, stateDir } = config
-		parts.closers.add(
+		closers.add(
 			await serveControl(stateDir, ({ act, ids }) =>
-				act === 'retry' ? parts.store.retry(ids, Date.now()) : parts.store.drop(ids),
+				act === 'retry' ? store.retry(ids, Date.now()) : store.drop(ids),
 			),
 		)
-		log.info(
-			{ version, networks: networks.length, watches: watches.length, receivers: receivers.length, state: stateDir },
-			'tracewatch is running',
-		)
+		const summary = () => store.summary()
+		await startService({ ...options, rounds, vitals, metrics, notifier, summary, closers }, signal)
+		countWatches(metrics, config, watches)
+
 		const schedules = networks.map((network, index) => {
-			const round = parts.rounds[index]
+			const round = rounds[index]
 			if (round === undefined) throw new Error(`no round for network ${network.name}`)
 			const job = {
 				name: network.name,
@@ -50,39 +84,60 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			return startSchedule(network.schedule, job, log.child({ network: network.name }))
 		})
 		const delivering = parts.deliverer.run(signal)
-
-		const reload = reloader(config, parts, log, signal)
+		const reload = createReload({ config, parts, metrics, notifier, log, inEffect }, signal)
 		const offHangup = onHangup(() => void reload('SIGHUP'))
 		const watching = watchFiles({
 			paths: () => watchlistPaths(config.watchlists),
 			onChange: () => void reload('a watchlist changed'),
 			signal,
 		})
+		log.info(
+			{ version, networks: networks.length, watches: watches.length, receivers: receivers.length, state: stateDir },
+			'tracewatch is running',
+		)
+		notifier.ready(`watching ${watches.length} addresses on ${networks.length} networks`)
 
 		await untilAborted(signal)
 		log.info({}, 'stopping: polls end at their next border')
+		notifier.stopping()
 		offHangup()
 		await Promise.all(schedules.map((schedule) => schedule.stop()))
-		await Promise.all([delivering, watching, ...parts.rounds.map((round) => round.tick(signal))])
+		await Promise.all([delivering, watching, ...rounds.map((round) => round.tick(signal))])
 	} finally {
-		await parts.closers.close()
+		await closers.close()
 	}
 	log.info({}, 'stopped')
 }
 
+interface ReloadParts {
+	readonly config: Config
+	readonly parts: Parts
+	readonly metrics: Metrics
+	readonly notifier: Notifier
+	readonly log: Log
+	readonly inEffect: { watches: readonly Watch[] }
+}
+
 /** Reads the watchlists anew: all of them take effect at the next border, or none. One at a time. */
-function reloader(config: Config, parts: Parts, log: Log, signal: AbortSignal) {
+function createReload({ config, parts, metrics, notifier, log, inEffect }: ReloadParts, signal: AbortSignal) {
 	let running: Promise<void> = Promise.resolve()
 	async function reload(cause: string): Promise<void> {
 		if (signal.aborted) return
+		notifier.reloading()
 		try {
 			const { watches, files } = await loadWatchlists(config)
 			parts.setWatches(watches)
+			inEffect.watches = watches
+			countWatches(metrics, config, watches)
+			metrics.reloaded(true)
 			log.info({ cause, watches: watches.length, files: files.length }, 'watchlists are read again and in effect')
+			notifier.ready(`watching ${watches.length} addresses`)
 			// At once, so that a new watch is first seen now and not at the next tick.
 			for (const round of parts.rounds) void round.tick(signal)
 		} catch (error) {
 			if (!(error instanceof ConfigError)) throw error
+			metrics.reloaded(false)
+			notifier.ready('the watchlists are wrong: the last good ones stay in effect')
 			log.error(
 				{ cause, problems: error.problems },
 				`the watchlists are wrong and change nothing; the last good ones stay in effect: ${error.message}`,
@@ -93,6 +148,14 @@ function reloader(config: Config, parts: Parts, log: Log, signal: AbortSignal) {
 		running = running.then(() => reload(cause))
 		return running
 	}
+}
+
+function countWatches(metrics: Metrics, { networks }: Config, watches: readonly Watch[]): void {
+	for (const { name } of networks) metrics.watching(name, watches.filter(({ network }) => network === name).length)
+}
+
+function receiversOf(watches: readonly Watch[], network: string): readonly string[] {
+	return [...new Set(watches.filter((watch) => watch.network === network).flatMap(({ receivers }) => receivers))]
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

@@ -1,7 +1,8 @@
+import type { RpcRequest } from '../chain/rpc.js'
 import { toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings.js'
-import type { Clock, Log, Store, Watch, WatchIndex } from '../model.js'
+import type { Clock, Log, Outcome, StateSummary, Store, Watch, WatchIndex } from '../model.js'
 import { createDeliverer, type Deliverer } from '../notify/deliverer.js'
 import { createReceiver } from '../notify/receiver.js'
 import { openFileStore } from '../state/file.js'
@@ -31,8 +32,17 @@ export interface PartsOptions {
 	/** Of this program. */
 	readonly version: string
 	readonly clock?: Clock
+	/** What happens inside, for metrics and health. */
+	readonly observer?: Observer
+}
+
+export interface Observer {
 	/** After each poll that ended well. */
-	readonly onReport?: (network: string, report: PollReport) => void
+	reported(network: string, report: PollReport): void
+	failed(network: string): void
+	skipped(network: string): void
+	requested(network: string, request: RpcRequest): void
+	attempted(receiver: string, outcome: Outcome): void
 }
 
 /** How long one poll works before it comes up for a fresh head, new watches and a stop. */
@@ -40,7 +50,7 @@ const pollBudgetMs = 5_000
 
 /** Takes the lock, opens the state and builds the rest; nothing is contacted yet. Throws StateError. */
 export async function openParts(options: PartsOptions): Promise<Parts> {
-	const { config, log, version, clock = Date.now, onReport } = options
+	const { config, log, version, clock = Date.now, observer } = options
 	const closers = createClosers()
 	try {
 		const unlock = await lockState(config.stateDir)
@@ -49,7 +59,13 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 		closers.add(() => store.close())
 
 		const receivers = config.receivers.map((settings) => createReceiver(settings, { version, clock }))
-		const deliverer = createDeliverer({ store, receivers, clock, log })
+		const deliverer = createDeliverer({
+			store,
+			receivers,
+			clock,
+			log,
+			onResult: (delivery, outcome) => observer?.attempted(delivery.receiver, outcome),
+		})
 		closers.add(() => deliverer.close())
 
 		const recipients = new Map(receivers.map(({ name, recipients }) => [name, recipients]))
@@ -57,7 +73,11 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 		const indexes = indexWatches(config.watches)
 		const rounds = config.networks.map((network) => {
 			const watches = indexes.get(network.name) ?? new Map()
-			return openRound(network, { watches, recipientsOf }, { store, clock, log, closers, onReport })
+			return openRound(
+				network,
+				{ watches, recipientsOf },
+				{ store, clock, log, closers, observer, maxPending: config.maxPending },
+			)
 		})
 
 		return {
@@ -82,23 +102,44 @@ interface Surroundings {
 	readonly clock: Clock
 	readonly log: Log
 	readonly closers: Closers
-	readonly onReport: PartsOptions['onReport']
+	readonly observer: Observer | undefined
+	readonly maxPending: number
 }
 
 function openRound(
 	network: NetworkSettings,
 	who: { watches: WatchIndex; recipientsOf: (receiver: string) => readonly string[] | null },
-	{ store, clock, log, closers, onReport }: Surroundings,
+	{ store, clock, log, closers, observer, maxPending }: Surroundings,
 ): Round {
 	const own = log.child({ network: network.name })
-	const { chain } = openChain(network, { clock, log: own })
+	const { name } = network
+	const { chain } = openChain(network, {
+		clock,
+		log: own,
+		onRequest(request) {
+			round.stir()
+			observer?.requested(name, request)
+		},
+	})
 	closers.add(() => chain.close())
 	const beat = { network, ...who, lateAfterMs: lateAfterMs(network), budgetMs: pollBudgetMs }
-	return createRound({
+	const round = createRound({
 		beat,
 		ports: { chain, store, clock, log: own, checksum: toChecksum, digest },
-		onReport: (report) => onReport?.(network.name, report),
+		onReport: (report) => observer?.reported(name, report),
+		onFailure: () => observer?.failed(name),
+		onSkip: () => observer?.skipped(name),
+		hold: async () => tooManyWaiting(await store.summary(), maxPending),
 	})
+	return round
+}
+
+/** Rather late than lost: what cannot be told is not piled up without end. */
+function tooManyWaiting({ receivers }: StateSummary, maxPending: number): string | null {
+	let waiting = 0
+	for (const { pending, parked } of receivers.values()) waiting += pending + parked
+	if (waiting < maxPending) return null
+	return `${waiting} deliveries wait for their receivers, and max_pending is ${maxPending}; see \`tracewatch deliveries\``
 }
 
 /** Two missed ticks; a block that must be `safe` or `finalized` first is some minutes old when its turn comes. */

@@ -30,17 +30,27 @@ export interface Round {
 	/** Counts a tick that came while a poll was running. */
 	skip(): void
 	status(): RoundStatus
+	/** A request was answered, or failed: the poll that waits for it is alive. */
+	stir(): void
+	/** False when a poll has run for longer than this without a sign of life. */
+	isAlive(withinMs: number): boolean
 }
 
 export interface RoundOptions {
 	readonly beat: Beat
 	readonly ports: PollPorts
 	readonly onReport?: (report: PollReport) => void
+	readonly onFailure?: () => void
+	readonly onSkip?: () => void
+	/** Why polling must wait, in words; null when it need not. Asked before each poll. */
+	readonly hold?: () => Promise<string | null>
 }
 
-export function createRound({ beat, ports, onReport }: RoundOptions): Round {
+export function createRound({ beat, ports, onReport, onFailure, onSkip, hold }: RoundOptions): Round {
 	const { log, clock } = ports
 	let current = beat
+	let stirredAtMs = clock()
+	let held: string | null = null
 	let running: Promise<RoundResult> | null = null
 	let status: RoundStatus = { lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0 }
 
@@ -48,7 +58,9 @@ export function createRound({ beat, ports, onReport }: RoundOptions): Round {
 		for (;;) {
 			if (signal.aborted) return 'stopped'
 			const used = current
+			stirredAtMs = clock()
 			try {
+				if (await mustWait()) return 'failed'
 				const report = await poll(used, ports, signal)
 				onReport?.(report)
 				succeeded(report)
@@ -59,6 +71,16 @@ export function createRound({ beat, ports, onReport }: RoundOptions): Round {
 				return error instanceof RpcError && error.facts.wrongChainId !== undefined ? 'misconfigured' : 'failed'
 			}
 		}
+	}
+
+	/** Says that it waits, and that it goes on; not each time. */
+	async function mustWait(): Promise<boolean> {
+		const reason = (await hold?.()) ?? null
+		if (reason !== null && held === null) log.warn({}, `polling waits: ${reason}`)
+		if (reason === null && held !== null) log.info({}, 'polling goes on')
+		held = reason
+		status = { ...status, failure: reason ?? status.failure }
+		return reason !== null
 	}
 
 	function succeeded(report: PollReport): void {
@@ -77,10 +99,12 @@ export function createRound({ beat, ports, onReport }: RoundOptions): Round {
 		const words = error instanceof Error ? error.message : String(error)
 		if (status.failure !== words) tell(log, error, words)
 		status = { ...status, failure: words }
+		onFailure?.()
 	}
 
 	function skip(): void {
 		status = { ...status, skipped: status.skipped + 1 }
+		onSkip?.()
 		log.debug({ skipped: status.skipped }, 'a poll is still running: this tick is skipped')
 	}
 
@@ -101,6 +125,10 @@ export function createRound({ beat, ports, onReport }: RoundOptions): Round {
 		},
 		skip,
 		status: () => status,
+		stir() {
+			stirredAtMs = clock()
+		},
+		isAlive: (withinMs) => running === null || clock() - stirredAtMs < withinMs,
 	}
 }
 

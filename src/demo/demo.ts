@@ -13,6 +13,7 @@ import { PlainError } from '../errors.js'
 import type { Log } from '../model.js'
 import { headline } from '../notify/sentence.js'
 import { webhookSignature } from '../notify/signature.js'
+import type { Scrubber } from '../ops/scrub.js'
 import { version } from '../version.js'
 import { countsOf, discrepancies } from './compare.js'
 import { type DemoReceivers, startReceivers } from './receivers.js'
@@ -22,7 +23,7 @@ export interface DemoOptions {
 	/** Where the daemon logs. */
 	readonly log: Log
 	/** Takes the secrets made for this run. */
-	readonly addSecrets: (secrets: Iterable<string>) => void
+	readonly scrubber: Pick<Scrubber, 'add' | 'clean'>
 	/** Goes on after the story until the signal aborts. */
 	readonly keep: boolean
 }
@@ -35,7 +36,7 @@ const patienceMs = 15_000
  *
  * @throws PlainError when an alert is wrong, missing or too much.
  */
-export async function runDemo({ say, log, addSecrets, keep }: DemoOptions, signal: AbortSignal): Promise<void> {
+export async function runDemo({ say, log, scrubber, keep }: DemoOptions, signal: AbortSignal): Promise<void> {
 	const stop = new AbortController()
 	const either = AbortSignal.any([signal, stop.signal])
 	let wake = () => {}
@@ -46,10 +47,10 @@ export async function runDemo({ say, log, addSecrets, keep }: DemoOptions, signa
 	try {
 		const secret = `whsec_${randomBytes(24).toString('base64')}`
 		const config = await writeSite(folder, node.url, receivers, secret)
-		addSecrets(config.secrets)
+		scrubber.add(config.secrets)
 		const onHangup = () => () => {}
 		await new Promise<void>((resolve, reject) => {
-			daemon = runDaemon({ config, log, version, onHangup, onReport: () => resolve() }, either)
+			daemon = runDaemon({ config, log, version, env: {}, scrubber, onHangup, onReport: () => resolve() }, either)
 			daemon.then(resolve, reject)
 		})
 		signal.throwIfAborted()

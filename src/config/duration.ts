@@ -1,0 +1,14 @@
+const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** `90s`, `10m`, `2h`, `1d`: whole numbers with their unit, in milliseconds; not 0. Throws RangeError. */
+export function readDuration(text: string): number {
+	const match = /^(\d{1,6})\s*([smhd])$/.exec(text)
+	const ms = match === null ? 0 : Number(match[1]) * units[match[2] as keyof typeof units]
+	if (ms > 0) return ms
+	throw new RangeError('must be a time such as 90s, 10m, 2h or 1d')
+}
+
+/** A duration, or `never`, which is null. Throws RangeError. */
+export function readDurationOrNever(text: string): number | null {
+	return text === 'never' ? null : readDuration(text)
+}

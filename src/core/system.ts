@@ -1,0 +1,39 @@
+import type { Delivery, Message, MessageType, SystemData } from '../model.js'
+import { freshDelivery, type Posting } from './deliveries.js'
+
+/** What is said of a network as a whole. */
+export interface SystemNotice {
+	readonly type: Extract<MessageType, 'system.stalled' | 'system.recovered'>
+	readonly network: string
+	readonly chainId: number
+	readonly checkpoint: bigint | null
+	readonly head: bigint | null
+	readonly reason: string
+	/** When the stall began; names it, so that a restart says the same thing under the same id. */
+	readonly sinceMs: number
+}
+
+/** One delivery per receiver and recipient, with ids that follow from the notice. */
+export function systemDeliveries(
+	notice: SystemNotice,
+	receivers: readonly string[],
+	posting: Posting,
+): readonly Delivery[] {
+	const { type, network, chainId, checkpoint, head, reason, sinceMs } = notice
+	const data: SystemData = {
+		id: `${chainId}:${type.replace('.', '_')}:${network}:${sinceMs}`,
+		network,
+		chainId,
+		checkpoint: checkpoint === null ? null : Number(checkpoint),
+		head: head === null ? null : Number(head),
+		reason,
+	}
+	const timestamp = new Date(posting.nowMs).toISOString()
+	return receivers.flatMap((receiver) =>
+		(posting.recipientsOf(receiver) ?? [null]).map((recipient) => {
+			const deliveryId = `msg_${posting.digest(JSON.stringify([data.id, receiver, recipient])).slice(0, 32)}`
+			const message: Message = { type, timestamp, data: { ...data, deliveryId } }
+			return freshDelivery(deliveryId, receiver, recipient, message, posting.nowMs)
+		}),
+	)
+}

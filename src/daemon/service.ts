@@ -1,0 +1,82 @@
+import type { Config } from '../config/load.js'
+import type { Log, StateSummary } from '../model.js'
+import { createHeartbeat } from '../ops/heartbeat.js'
+import { startHttp } from '../ops/http.js'
+import type { Metrics } from '../ops/metrics.js'
+import type { Scrubber } from '../ops/scrub.js'
+import type { Notifier } from '../ops/sdNotify.js'
+import type { Closers } from './closers.js'
+import type { Round } from './round.js'
+import type { Vitals } from './vitals.js'
+
+export interface ServiceOptions {
+	readonly config: Config
+	readonly rounds: readonly Round[]
+	readonly vitals: Vitals
+	readonly metrics: Metrics
+	readonly notifier: Notifier
+	readonly summary: () => Promise<StateSummary>
+	readonly version: string
+	readonly log: Log
+	readonly scrubber: Pick<Scrubber, 'clean'>
+	readonly closers: Closers
+}
+
+/** Looks after the daemon from the side: stalls, the watchdog, the heartbeat, the status line, the HTTP pages. */
+export async function startService(options: ServiceOptions, signal: AbortSignal): Promise<void> {
+	const { config, vitals, metrics, notifier, version, log, scrubber, closers } = options
+	if (config.http !== null) {
+		const health = () => {
+			const networks = vitals.networks()
+			const reasons = networks.flatMap(({ reason }) => (reason === null ? [] : [reason]))
+			return { ok: reasons.length === 0, reason: reasons.length === 0 ? null : reasons.join('; '), networks }
+		}
+		const server = await startHttp({ ...config.http, version, metrics, health, scrubber, log })
+		closers.add(() => server.close())
+		log.info({ host: config.http.host, port: server.port }, 'metrics and health are served')
+	}
+	const every = (ms: number, act: () => void) => {
+		const timer = setInterval(act, ms)
+		closers.add(() => clearInterval(timer))
+	}
+	every(Math.min(stallCheckMs, shortestStall(config) / 4), () => {
+		vitals.check().catch((error) => log.error({ err: error }, 'the watch over the polling failed; it goes on'))
+	})
+	every(statusMs, () => void sayStatus(options))
+	const { watchdogMs } = notifier
+	if (watchdogMs !== null) {
+		// Fed only while every network is seen to move: a poll that hangs for good gets the process restarted.
+		every(watchdogMs / 3, () => {
+			if (options.rounds.every((round) => round.isAlive(watchdogMs))) notifier.watchdog()
+		})
+	}
+	if (config.heartbeatUrl !== null) {
+		const heartbeat = createHeartbeat(config.heartbeatUrl, log)
+		closers.add(() => heartbeat.close())
+		every(heartbeatMs, () => {
+			if (vitals.isWell()) void heartbeat.beat(signal)
+		})
+	}
+}
+
+const stallCheckMs = 10_000
+const statusMs = 5_000
+const heartbeatMs = 60_000
+
+function shortestStall({ networks }: Config): number {
+	return Math.min(stallCheckMs * 4, ...networks.map(({ stallAfterMs }) => stallAfterMs ?? Number.POSITIVE_INFINITY))
+}
+
+async function sayStatus({ vitals, notifier, summary, rounds, config }: ServiceOptions): Promise<void> {
+	if (notifier.way === 'none') return
+	const networks = vitals.networks()
+	const ailing = networks.flatMap(({ reason }) => (reason === null ? [] : [reason]))
+	const failing = rounds.flatMap((round) => (round.status().failure === null ? [] : [round.name]))
+	const pending = [...(await summary()).receivers.values()].reduce((sum, receiver) => sum + receiver.pending, 0)
+	const places = networks.map(({ network, checkpoint }) => `${network} at ${checkpoint ?? 'no block yet'}`).join(', ')
+	const trouble =
+		ailing.length > 0 ? ailing.join('; ') : failing.length > 0 ? `polling fails: ${failing.join(', ')}` : null
+	notifier.status(
+		`${trouble === null ? '' : `${trouble}. `}${config.networks.length === 1 ? '' : `${config.networks.length} networks: `}${places}; ${pending} deliveries pending`,
+	)
+}

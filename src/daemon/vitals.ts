@@ -1,0 +1,127 @@
+import type { NetworkSettings } from '../config/settings.js'
+import { systemDeliveries } from '../core/system.js'
+import type { Clock, Log, Store } from '../model.js'
+import type { PollReport } from '../watch/poll.js'
+import { digest } from './open.js'
+import type { Round } from './round.js'
+
+/** How one network stands. */
+export interface NetworkVitals {
+	readonly network: string
+	readonly ok: boolean
+	/** Why not, in a sentence; null while all is well. */
+	readonly reason: string | null
+	readonly checkpoint: number | null
+	readonly head: number | null
+	/** ISO 8601; null before the first poll that ended well. */
+	readonly lastPollAt: string | null
+}
+
+/** Silence must mean calm: watches over the polling itself. */
+export interface Vitals {
+	reported(network: string, report: PollReport): void
+	/** Looks at every network; a stall that begins or ends is posted to the receivers of that network. */
+	check(): Promise<void>
+	networks(): readonly NetworkVitals[]
+	/** Every network has progressed lately: the heartbeat may say so. */
+	isWell(): boolean
+}
+
+export interface VitalsOptions {
+	readonly networks: readonly NetworkSettings[]
+	readonly rounds: readonly Round[]
+	/** Names of the receivers that the watches of a network are told by. */
+	readonly receiversOf: (network: string) => readonly string[]
+	readonly recipientsOf: (receiver: string) => readonly string[] | null
+	readonly store: Store
+	readonly clock: Clock
+	readonly log: Log
+	readonly onChange?: (network: string, stalled: boolean) => void
+}
+
+interface Pulse {
+	readonly settings: NetworkSettings
+	readonly round: Round
+	checkpoint: bigint | null
+	head: bigint | null
+	/** When the checkpoint last moved, or watching began. */
+	movedAtMs: number
+	/** Null while all is well. */
+	stalledSinceMs: number | null
+}
+
+export function createVitals(options: VitalsOptions): Vitals {
+	const { clock, log, store, recipientsOf, receiversOf, onChange } = options
+	const pulses = options.networks.map((settings, index): Pulse => {
+		const round = options.rounds[index]
+		if (round === undefined) throw new Error(`no round for network ${settings.name}`)
+		return { settings, round, checkpoint: null, head: null, movedAtMs: clock(), stalledSinceMs: null }
+	})
+
+	async function check(): Promise<void> {
+		for (const pulse of pulses) {
+			const { settings, movedAtMs } = pulse
+			const isStalled = settings.stallAfterMs !== null && clock() - movedAtMs > settings.stallAfterMs
+			if (isStalled === (pulse.stalledSinceMs !== null)) continue
+			const sinceMs = pulse.stalledSinceMs ?? movedAtMs
+			const reason = isStalled ? stallReason(pulse) : recoveryReason(pulse, sinceMs, clock())
+			await post(pulse, isStalled ? 'system.stalled' : 'system.recovered', reason, sinceMs)
+			pulse.stalledSinceMs = isStalled ? sinceMs : null
+			onChange?.(settings.name, isStalled)
+		}
+	}
+
+	async function post(
+		{ settings, checkpoint, head }: Pulse,
+		type: 'system.stalled' | 'system.recovered',
+		reason: string,
+		sinceMs: number,
+	): Promise<void> {
+		const { name: network, chainId } = settings
+		if (type === 'system.stalled') log.error({ network, checkpoint, head }, `stalled: ${reason}`)
+		else log.info({ network, checkpoint, head }, `recovered: ${reason}`)
+		const notice = { type, network, chainId, checkpoint, head, reason, sinceMs }
+		await store.post(systemDeliveries(notice, receiversOf(network), { recipientsOf, nowMs: clock(), digest }))
+	}
+
+	return {
+		check,
+		reported(network, report) {
+			const pulse = pulses.find(({ settings }) => settings.name === network)
+			if (pulse === undefined) return
+			// Blocks scanned a second time or for a backfill are progress too.
+			if (pulse.checkpoint !== report.checkpoint || report.blocks > 0n) pulse.movedAtMs = clock()
+			pulse.checkpoint = report.checkpoint
+			pulse.head = report.head
+		},
+		networks: () => pulses.map(vitalsOf),
+		isWell: () =>
+			pulses.every(({ stalledSinceMs, round }) => stalledSinceMs === null && round.status().failure === null),
+	}
+}
+
+function vitalsOf(pulse: Pulse): NetworkVitals {
+	const { settings, round, checkpoint, head, stalledSinceMs } = pulse
+	const { lastDoneAtMs } = round.status()
+	return {
+		network: settings.name,
+		ok: stalledSinceMs === null,
+		reason: stalledSinceMs === null ? null : stallReason(pulse),
+		checkpoint: checkpoint === null ? null : Number(checkpoint),
+		head: head === null ? null : Number(head),
+		lastPollAt: lastDoneAtMs === null ? null : new Date(lastDoneAtMs).toISOString(),
+	}
+}
+
+function stallReason({ settings, round, checkpoint, head, movedAtMs }: Pulse): string {
+	const since = `no block of ${settings.name} was scanned since ${new Date(movedAtMs).toISOString()}`
+	const { failure } = round.status()
+	if (failure !== null) return `${since}: ${failure}`
+	if (head !== null && checkpoint !== null) return `${since}: polls work, but the head stands at block ${head}`
+	return `${since}: no poll has ended yet`
+}
+
+function recoveryReason({ settings, checkpoint }: Pulse, sinceMs: number, nowMs: number): string {
+	const minutes = Math.max(1, Math.round((nowMs - sinceMs) / 60_000))
+	return `${settings.name} is scanned again, to block ${checkpoint}, after ${minutes} minutes; what happened meanwhile is told late`
+}
