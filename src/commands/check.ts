@@ -21,6 +21,7 @@ Ends with 0 when all is right, with 78 when the configuration is wrong.`,
 		try {
 			const path = findConfig(typeof values['config'] === 'string' ? values['config'] : undefined, io.cwd)
 			const config = await loadConfig(path, { env: io.env, cwd: io.cwd })
+			io.scrubber.add(config.secrets)
 			for (const warning of config.warnings) io.err(`warning: ${formatProblem(warning)}`)
 			for (const line of describeConfig(config, io.cwd)) io.out(line)
 			return exitCodes.done

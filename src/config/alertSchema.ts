@@ -125,7 +125,9 @@ const envelope = (types: readonly string[], data: object, title: string) => ({
 const alertTypes = ['alert.transfer', 'alert.deployment', 'alert.removed', 'test']
 const ref = (name: string) => ({ $ref: `#/definitions/${name}` })
 /** What is delivered names its delivery; inside a digest the digest does. */
-const withDelivery = (name: string) => ({ allOf: [ref(name), { type: 'object', required: ['deliveryId'] }] })
+const withDelivery = (name: string) => ({
+	allOf: [ref(name), { type: 'object', required: ['deliveryId'], properties: delivered }],
+})
 
 export const alertSchema = {
 	$schema: 'http://json-schema.org/draft-07/schema#',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { quoted } from './quoted.js'
 import { reason } from './source.js'
 
 /** What stands for `${NAME}` in one scalar of the settings. */
@@ -32,7 +33,8 @@ export function interpolate(value: unknown, env: NodeJS.ProcessEnv): Interpolati
 		const values: string[] = []
 		const result = text.replace(/\$\$\{|\$\{([^}]*)(\}?)/g, (whole, name: string | undefined, end: string) => {
 			if (name === undefined) return '${'
-			const found = end === '' ? { message: `\`${whole}\` is not closed; write \${NAME}` } : lookUp(name, env)
+			const found =
+				end === '' ? { message: `a \`\${\` is not closed; write \${NAME}, or $\${ for a plain \${` } : lookUp(name, env)
 			if ('message' in found) {
 				problems.push({ path, message: found.message })
 				return whole
@@ -62,7 +64,7 @@ export function interpolate(value: unknown, env: NodeJS.ProcessEnv): Interpolati
 function lookUp(name: string, env: NodeJS.ProcessEnv): { readonly value: string } | { readonly message: string } {
 	if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
 		return {
-			message: `\`\${${name}}\` is not understood; a name has letters, digits and underscores only, and $\${ writes a plain \${`,
+			message: `${quoted(`\${${name}}`)} is not understood; a name has letters, digits and underscores only, and $\${ writes a plain \${`,
 		}
 	}
 	const direct = env[name]

@@ -117,10 +117,8 @@ function aliasFault(document: Document): [offset: number, message: string] {
 	visit(document, {
 		Alias(_, alias) {
 			if (alias.resolve(document) !== undefined) return
-			fault = [
-				start(alias) ?? 0,
-				`\`*${alias.source}\` repeats a part marked \`&${alias.source}\`, but none stands before this; a text that begins with * is quoted`,
-			]
+			const message = 'this repeats a part that nothing before it marks with &; a text that begins with * is quoted'
+			fault = [start(alias) ?? 0, message]
 			return visit.BREAK
 		},
 	})

@@ -1,4 +1,5 @@
 import { type Document, visit, type YAMLError } from 'yaml'
+import { quoted } from './quoted.js'
 
 export interface YamlFault {
 	readonly offset: number
@@ -13,10 +14,12 @@ export function yamlFault({ code, message, pos }: YAMLError, text: string, docum
 	const rest = text.slice(offset, offset + 200)
 	const fault = (words: string, at = offset): YamlFault => ({ offset: at, message: words, isSlip: true })
 	if (code === 'DUPLICATE_KEY') {
-		return { offset, message: `\`${/^[\w-]*/.exec(rest)?.[0]}\` stands twice here`, isSlip: false }
+		return { offset, message: `${quoted(/^[\w-]*/.exec(rest)?.[0] ?? '')} stands twice here`, isSlip: false }
 	}
 	if (code === 'TAG_RESOLVE_FAILED') {
-		return { offset, message: `tags are not understood here: drop \`${/^\S*/.exec(rest)?.[0]}\``, isSlip: false }
+		const tag = /^!{1,2}[a-z]{1,12}(?=\s|$)/.exec(rest)?.[0]
+		const drop = tag === undefined ? 'a text that begins with ! is quoted' : `drop ${quoted(tag)}`
+		return { offset, message: `tags are not understood here: ${drop}`, isSlip: false }
 	}
 	if (code === 'TAB_AS_INDENT') return fault('a tab stands here; YAML is indented with spaces only')
 	if (/^Missing closing ["']/.test(message)) return fault('this quote is never closed', startOfText(document, offset))
@@ -36,6 +39,10 @@ export function yamlFault({ code, message, pos }: YAMLError, text: string, docum
 			return fault(misfit)
 		case 'BAD_SCALAR_START':
 			return fault(`a text that begins with ${rest[0]} is quoted`)
+		case 'BAD_DQ_ESCAPE':
+			return fault('what follows this \\ is not understood; between " a backslash is written twice')
+		case 'BAD_DIRECTIVE':
+			return fault('a line that begins with % is not understood here; a text that begins with % is quoted')
 		default:
 			return fault(`this is not YAML: ${plain(message)}`)
 	}
@@ -56,7 +63,7 @@ function lineBefore(text: string, offset: number): string {
 	return text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
 }
 
-/** The parser's words without what it repeats of the file. */
+/** The parser's words without what it repeats of the file, which comes after a colon. */
 function plain(message: string): string {
-	return message.replace(/: ".*$/s, '').replace(/:? *".{3,}$/s, '')
+	return message.replace(/(?<=\S): .*$/s, '')
 }

@@ -124,7 +124,7 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 	'unclosed-list': ['11:1: a [ or { before this is not closed'],
 	'unclosed-quote': ['2:11: this quote is never closed'],
 	'unknown-alias': [
-		'2:11: `*main` repeats a part marked `&main`, but none stands before this; a text that begins with * is quoted',
+		'2:11: this repeats a part that nothing before it marks with &; a text that begins with * is quoted',
 	],
 	'unknown-key': ['1:1: `receivers` is missing', '5:1: unknown key `recievers`; did you mean `receivers`?'],
 	'unknown-keys-everywhere': [
@@ -146,7 +146,7 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 	'variables-misspelt': [
 		'2:11: `${lower-case}` is not understood; a name has letters, digits and underscores only, and $${ writes a plain ${',
 		'3:15: `${CHAIN:-1}` is not understood; a name has letters, digits and underscores only, and $${ writes a plain ${',
-		'9:11: `${OPEN` is not closed; write ${NAME}',
+		'9:11: a `${` is not closed; write ${NAME}, or $${ for a plain ${',
 	],
 	'watchlists-empty-list': ['11:13: `watchlists` is empty; name at least one'],
 	'watchlists-file-missing': ['bad/settings/no-such.yaml:1:1: the file cannot be read: it does not exist'],

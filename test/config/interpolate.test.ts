@@ -6,6 +6,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { interpolate } from '../../src/config/interpolate.js'
 
+fc.configureGlobal({ seed: 20261120 })
+
 let folder: string
 beforeAll(() => {
 	folder = mkdtempSync(join(tmpdir(), 'tracewatch-variables-'))

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { readPlainYaml } from '../../src/config/plainYaml.js'
 import { parseYaml } from '../../src/config/yaml.js'
 
+fc.configureGlobal({ seed: 20261120 })
+
 const usual = `# Exchanges
 network: ethereum
 receivers: [ops-mail, "ops hook", 'x']  # who

@@ -1,0 +1,181 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { check } from '../../src/commands/check.js'
+import type { Command, Io } from '../../src/commands/command.js'
+import { init } from '../../src/commands/init.js'
+import { schema } from '../../src/commands/schema.js'
+import { starterVariables } from '../../src/config/starter.js'
+import { PlainError, UsageError } from '../../src/errors.js'
+import { createScrubber } from '../../src/ops/scrub.js'
+
+let folder: string
+const env = {
+	ETHEREUM_RPC_URL: 'https://rpc.example.org/v3/CANARY-key/evm',
+	SMTP_URL: 'smtps://CANARY-user:CANARY-password@mail.example.org',
+	OPS_HOOK_URL: 'https://hooks.example.org/CANARY-path',
+	OPS_HOOK_SECRET: `whsec_${Buffer.from('CANARY-secret-of-32-bytes-length').toString('base64')}`,
+}
+
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), 'tracewatch-commands-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+async function run(command: Command, args: { positionals?: string[]; config?: string; env?: NodeJS.ProcessEnv } = {}) {
+	const out: string[] = []
+	const err: string[] = []
+	const io: Io = {
+		out: (line) => out.push(line),
+		err: (line) => err.push(line),
+		env: args.env ?? {},
+		cwd: folder,
+		isTty: false,
+		signal: new AbortController().signal,
+		scrubber: createScrubber(),
+	}
+	const values = args.config === undefined ? {} : { config: args.config }
+	const code = await command.run({ values, positionals: args.positionals ?? [] }, io)
+	return { code, out: out.join('\n'), err: err.join('\n') }
+}
+
+describe('init', () => {
+	test('writes a starter that passes check once the variables are set, and says which', async () => {
+		const { code, out } = await run(init)
+		expect(code).toBe(0)
+		for (const name of starterVariables) {
+			expect(out).toContain(name)
+			expect(readFileSync(join(folder, '.env.example'), 'utf8')).toMatch(new RegExp(`^${name}=`, 'm'))
+			expect(readFileSync(join(folder, 'tracewatch.yaml'), 'utf8')).toContain(`\${${name}}`)
+		}
+		const unset = await run(check)
+		expect(unset.code).toBe(78)
+		expect(unset.err.split('\n')).toHaveLength(starterVariables.length + 1)
+		const set = await run(check, { env })
+		expect(set.err).toBe('')
+		expect(set.out).toContain('configuration is right: 1 network, 2 watches, 2 receivers')
+		expect(set.code).toBe(0)
+	})
+
+	test('its files name schemas that are there', async () => {
+		await run(init, { positionals: ['here'] })
+		for (const file of ['tracewatch.yaml', 'watchlists/example.yaml']) {
+			const [line = ''] = readFileSync(join(folder, 'here', file), 'utf8').split('\n')
+			const path = /^# yaml-language-server: \$schema=(.+)$/.exec(line)?.[1] ?? ''
+			const named = JSON.parse(readFileSync(join(folder, 'here', file, '..', path), 'utf8'))
+			expect(named.$schema).toMatch(/draft-07/)
+		}
+	})
+
+	test.each(['tracewatch.yaml', 'watchlists/example.yaml', '.env.example'])(
+		'error: %s is there already; it is named, and nothing is written',
+		async (name) => {
+			mkdirSync(join(folder, 'watchlists'))
+			writeFileSync(join(folder, name), 'mine\n')
+			const before = readdirSync(folder, { recursive: true })
+			const error = await run(init).catch((thrown: unknown) => thrown)
+			expect(error).toBeInstanceOf(PlainError)
+			expect(String(error)).toContain(name)
+			expect(readdirSync(folder, { recursive: true })).toEqual(before)
+			expect(readFileSync(join(folder, name), 'utf8')).toBe('mine\n')
+		},
+	)
+})
+
+describe('check', () => {
+	const settings = `networks:
+  - {name: base, chain_id: 8453, rpc: ["https://one.example.org/CANARY-key", "https://two.example.org:8443"], confirmations: 12, explorer: "https://basescan.org"}
+  - {name: gnosis, chain_id: 100, rpc: ["http://127.0.0.1:8545"], schedule: "0 */5 * * * *", confirmations: finalized, settle: 64, symbol: xDAI, source: trace_block}
+receivers:
+  - {name: mail, type: email, smtp: "smtp://mail.example.org", from: Watch <watch@example.org>, to: [a@example.org, b@example.org]}
+  - {name: hook, type: webhook, url: "https://hooks.example.org/CANARY-path"}
+  - {name: idle, type: webhook, url: "https://idle.example.org"}
+http: 127.0.0.1:9464
+`
+	const watchlists = {
+		'a.yaml': `network: base
+receivers: [mail, hook]
+watches:
+  - {address: 0x742d35Cc6634C0532925a3b844Bc454e4438f44e, label: Treasury, min_value: 0.5}
+  - {address: 0x00000000219ab540356cbb839cbe05303d7705fa, kinds: [deployment], direction: out, from_block: 7, receivers: [hook]}
+`,
+		'b.yaml': `network: gnosis
+receivers: [hook]
+watches:
+  - {address: 0x742d35Cc6634C0532925a3b844Bc454e4438f44e, kinds: [transfer], direction: in, min_value: 1 wei}
+`,
+	}
+
+	beforeEach(() => {
+		mkdirSync(join(folder, 'watchlists'))
+		writeFileSync(join(folder, 'tracewatch.yaml'), settings)
+		for (const [name, content] of Object.entries(watchlists)) writeFileSync(join(folder, 'watchlists', name), content)
+	})
+
+	test('says in plain words who is told of what', async () => {
+		const { code, out, err } = await run(check)
+		expect(out.split('\n')).toEqual([
+			'tracewatch.yaml; state in state; metrics and health at 127.0.0.1:9464',
+			'',
+			'Networks',
+			'  base (chain 8453): asks one.example.org, then two.example.org:8443',
+			'    polls every 12 seconds, up to 12 blocks behind the newest; each block is looked at again once it is finalized',
+			'  gnosis (chain 100): asks 127.0.0.1:8545, by trace_block',
+			'    polls at "0 */5 * * * *", up to the newest finalized block; each block is looked at again 64 blocks later',
+			'',
+			'Receivers',
+			'  mail: mail from Watch <watch@example.org> to a@example.org, b@example.org, through mail.example.org:587',
+			'  hook: webhook at hooks.example.org, not signed',
+			'  idle: webhook at idle.example.org, not signed',
+			'',
+			'Watches',
+			'  Treasury 0x742d35Cc6634C0532925a3b844Bc454e4438f44e on base: transfers in and out of at least 0.5 ETH and deployments → mail, hook',
+			'  0x00000000219ab540356cBB839Cbe05303d7705Fa on base: deployments by it, from block 7 on → hook',
+			'  0x742d35Cc6634C0532925a3b844Bc454e4438f44e on gnosis: transfers in → hook',
+			'',
+			'Not covered, for no call shows it: withdrawals from staking, priority fees, deposits that a layer 2 mints, tokens.',
+			'',
+			'configuration is right: 2 networks, 3 watches, 3 receivers',
+		])
+		expect(err).toBe('warning: tracewatch.yaml:7:12: no watch names the receiver `idle`')
+		expect(code).toBe(0)
+	})
+
+	test('reads the file that -c names', async () => {
+		mkdirSync(join(folder, 'other'))
+		writeFileSync(join(folder, 'other/mine.yaml'), `${settings}watchlists: ../watchlists\n`)
+		expect((await run(check, { config: 'other/mine.yaml' })).out).toContain('other/mine.yaml; state in other/state')
+	})
+
+	test('error: every problem of every file, and 78', async () => {
+		writeFileSync(join(folder, 'tracewatch.yaml'), settings.replace('chain_id: 100', 'chain_id: gnosis'))
+		writeFileSync(join(folder, 'watchlists/a.yaml'), watchlists['a.yaml'].replace('[mail, hook]', '[mial]'))
+		const { code, out, err } = await run(check)
+		expect([code, out]).toEqual([78, ''])
+		expect(err.split('\n')).toEqual([
+			'tracewatch.yaml:3:30: `chain_id` must be a whole number such as 12, not `gnosis`',
+			'watchlists/a.yaml:2:13: no receiver `mial` is in the settings; did you mean `mail`?',
+			'configuration is wrong: 2 problems',
+		])
+	})
+
+	test('error: no configuration at all', async () => {
+		rmSync(join(folder, 'tracewatch.yaml'))
+		const { code, err } = await run(check)
+		expect(code).toBe(78)
+		expect(err).toContain('tracewatch init')
+	})
+})
+
+describe('schema', () => {
+	test.each(['config', 'watchlist', 'alert'])('prints that of a %s', async (name) => {
+		const { code, out } = await run(schema, { positionals: [name] })
+		expect(JSON.parse(out)).toHaveProperty('title')
+		expect(code).toBe(0)
+	})
+
+	test('error: one that there is not', async () => {
+		await expect(run(schema, { positionals: ['alerts'] })).rejects.toThrow(UsageError)
+	})
+})
