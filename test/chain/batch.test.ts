@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createRpc, type Rpc, type RpcOptions } from '../../src/chain/rpc.js'
 import { RpcError } from '../../src/errors.js'
@@ -26,6 +27,7 @@ function open(options: Partial<RpcOptions> = {}): Rpc {
 
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at)
 const echoes = (count: number) => numbers(count).map((at) => ({ method: 'test_echo', params: [at] }))
+const tooMany = faults.body({ id: null, error: { code: -32600, message: 'too many requests' } })
 const sizes = () => node.asks.map(({ calls }) => calls.length)
 
 describe('batch', () => {
@@ -121,6 +123,11 @@ describe('batch', () => {
 		const answers = await rpc.batch([...echoes(2), { method: 'test_large', params: [] }], never)
 		expect(answers.slice(0, 2)).toEqual([0, 1])
 		expect((answers[2] as RpcError).kind).toBe('too-large')
+
+		const singly = open({ maxBodyBytes: 100_000, maxBatch: 1, connections: 1 })
+		const [large, small] = await singly.batch([{ method: 'test_large', params: [] }, ...echoes(1)], never)
+		expect((large as RpcError).kind).toBe('too-large')
+		expect(small, 'the rest is asked all the same').toBe(0)
 	})
 
 	test('error: a call left without an answer fails alone', async () => {
@@ -152,6 +159,7 @@ describe('batch', () => {
 		['a web page', faults.html, 'malformed'],
 		['429', faults.status(429), 'rate'],
 		['a single error about the rate', faults.body({ id: null, error: { code: -32005, message: 'slower' } }), 'rate'],
+		['a refusal of the rate with the code of a wrong request', tooMany, 'rate'],
 		['a reset', faults.reset, 'network'],
 		['401', faults.status(401), 'auth'],
 	] as const)('error: %s fails the whole, asked once', async (_name, fault, kind) => {
@@ -189,5 +197,32 @@ describe('batch', () => {
 		setTimeout(() => controller.abort(reason), 50)
 		await expect(batch).rejects.toBe(reason)
 		expect(node.asks.length).toBeLessThanOrEqual(4)
+	})
+
+	test('behavior: whatever goes wrong, an answer stands in its own place, or an error does', async () => {
+		const choices = [null, faults.status(500), faults.reset, faults.cutJson, faults.noBatchAbove(2, -32600, 'no')]
+		const scripts = fc.array(fc.constantFrom(...choices), { maxLength: 12 })
+		const property = fc.asyncProperty(
+			fc.integer({ min: 1, max: 12 }),
+			scripts,
+			fc.nat(6),
+			async (count, script, drop) => {
+				const rpc = createRpc({ url: node.url, maxBatch: 5 })
+				const queue = [...script]
+				node.fail((ask, response, good) => {
+					const fault = queue.shift() ?? null
+					if (fault !== null) return fault(ask, response, good)
+					// In any order, and perhaps without one.
+					const kept = Array.isArray(good) ? good.filter((_, at) => at !== drop).toReversed() : good
+					faults.body(kept)(ask, response, good)
+				})
+				const answers = await rpc.batch(echoes(count), never).catch((error: unknown) => [error])
+				await rpc.close()
+				if (answers.length === 1 && count > 1) expect(answers[0]).toBeInstanceOf(RpcError)
+				else expect(answers).toHaveLength(count)
+				for (const [at, answer] of answers.entries()) if (!(answer instanceof RpcError)) expect(answer).toBe(at)
+			},
+		)
+		await fc.assert(property, { seed: 7, numRuns: 60 })
 	})
 })

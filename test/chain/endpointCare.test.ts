@@ -108,6 +108,14 @@ describe('what a person must mend', () => {
 		expect(pool.told.at(-1)).toMatch(/^error A: .*another chain/)
 	})
 
+	test('error: another chain is the least telling: what the right one says comes first', async () => {
+		const pool = await open(2)
+		const [first, second] = pool.nodes as [FaultyNode, FaultyNode]
+		first.chainId = 5
+		second.fail(faults.status(401), onName)
+		expect((await errorOf(pool.ask())).facts).toMatchObject({ kind: 'auth', endpoint: second.host })
+	})
+
 	test('error: with no endpoint of the right chain the error says so', async () => {
 		const pool = await open(1)
 		at(pool.nodes, 0).chainId = 137
@@ -155,10 +163,10 @@ describe('heads', () => {
 	test('behavior: a head that was told is not asked for again', async () => {
 		const pool = await open(1)
 		const [node] = pool.nodes as [FaultyNode]
-		node.results.set('eth_getBlockByNumber', () => ({ number: '0x3e8' }))
+		node.results.set('eth_getBlockByNumber', ([tag]) => ({ number: tag === 'latest' ? '0x3e8' : tag }))
 		const latest = [
 			{ method: 'eth_getBlockByNumber', params: ['latest', false] },
-			{ method: 'test_name', params: [] },
+			{ method: 'eth_getBlockByNumber', params: ['0x7d0', false] },
 		]
 		await pool.use((rpc) => rpc.batch(latest, never), never)
 		expect(await pool.ask({ block: 1_000n })).toBe('A')
@@ -186,5 +194,23 @@ describe('heads', () => {
 		expect(performance.now() - startedAtMs).toBeLessThan(1_400)
 		await expect.poll(() => rested(pool)).toEqual([false, true])
 		expect(await pool.ask()).toBe('A')
+	})
+
+	test('behavior: one that answers nothing for five seconds rests, however long a request may take', async () => {
+		const pool = await open(2, { timeoutMs: 60_000 })
+		at(pool.nodes, 1).fail(faults.hang)
+		expect(await pool.ask()).toBe('A')
+		await expect.poll(() => rested(pool), { timeout: 8_000 }).toEqual([false, true])
+		expect(pool.states()[1]?.lastError).toMatch(/did not tell its head within 5 s/)
+	})
+
+	test('behavior: closing waits for nothing', async () => {
+		const pool = await open(2, { timeoutMs: 60_000 })
+		at(pool.nodes, 1).fail(faults.hang)
+		await pool.ask()
+		const startedAtMs = performance.now()
+		closers.length = 0
+		await pool.close()
+		expect(performance.now() - startedAtMs).toBeLessThan(1_000)
 	})
 })

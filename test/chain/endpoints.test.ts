@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createEndpoints } from '../../src/chain/endpoints.js'
 import { createRpc, type Rpc } from '../../src/chain/rpc.js'
@@ -120,6 +121,37 @@ describe('a failing endpoint', () => {
 		expect(pool.told).toHaveLength(1)
 	})
 
+	test('behavior: an answer to what was asked before a failure does not end the rest', async () => {
+		const pool = await open(1)
+		const [node] = pool.nodes as [FaultyNode]
+		await pool.ask()
+		const steps = new EventEmitter()
+		const job = async () => {
+			steps.emit('begun')
+			await once(steps, 'finish')
+		}
+		const early = pool.use(job, never)
+		await once(steps, 'begun')
+		pool.pass(10)
+		node.fail(faults.status(500), onName)
+		await errorOf(pool.ask())
+		steps.emit('finish')
+		await early
+		expect(rested(pool)).toEqual([true])
+	})
+
+	test('behavior: one that says no is back all the same', async () => {
+		const pool = await open(1)
+		const [node] = pool.nodes as [FaultyNode]
+		node.fail(faults.status(500), onName)
+		await errorOf(pool.ask())
+		pool.pass(1_000)
+		node.fail(faults.rpcError(-32601, 'no'), onName)
+		expect((await errorOf(pool.ask())).kind).toBe('unsupported')
+		expect(pool.states()[0]?.healthy).toBe(true)
+		expect(pool.told.at(-1)).toBe('info A: the endpoint is back')
+	})
+
 	/** Each failure comes 10 ms after the one before, by the pool's clock. */
 	async function slowly(rpc: Rpc, pool: Pool): Promise<void> {
 		await rpc.call('test_name', [], never).catch((error: unknown) => {
@@ -132,6 +164,7 @@ describe('a failing endpoint', () => {
 		['timeout', faults.hang, 1],
 		['network', faults.reset, 3],
 		['server', faults.status(502), 3],
+		['server', faults.status(503, '', { 'retry-after': '9' }), 1],
 		['malformed', faults.cutJson, 3],
 		['malformed', faults.wrongId, 3],
 		['malformed', faults.both, 3],

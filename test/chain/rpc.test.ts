@@ -168,6 +168,22 @@ const table: readonly (readonly [name: string, fault: Fault, facts: object, word
 	['error: a gzip bomb', faults.gzipBomb(32 * 1024 * 1024), { kind: 'too-large' }, /larger than 1048576 bytes/],
 	['error: broken gzip', faults.brokenGzip, { kind: 'malformed' }, /gzip/],
 	['error: too many bytes', faults.oversize(2 * 1024 * 1024), { kind: 'too-large' }, /larger than 1048576 bytes/],
+	['error: an unknown encoding', faults.encoded('br'), { kind: 'malformed' }, /encoded/],
+	['error: an endless error page', faults.endlessError, { kind: 'server', status: 500 }, /500/],
+	[
+		'error: a result of null beside an error',
+		faults.body({ id: null, result: null, error: { code: -32005, message: 'x' } }),
+		{ kind: 'rate' },
+		/-32005/,
+	],
+	['error: words in the data', faults.rpcError(-32000, 'no', 'rate limited'), { kind: 'rate' }, /"no: rate limited"/],
+	['error: hex in the data', faults.rpcError(-32000, 'no', '0x08c379a0'), { kind: 'server' }, /"no" /],
+	[
+		'error: control characters in the words',
+		faults.rpcError(-32000, 'one\ntwo\u001b[2J\u202ethree\u0000'),
+		{ kind: 'server' },
+		/"one two \[2J three"/,
+	],
 	['error: a drip', faults.drip, { kind: 'timeout' }, /within 0.3 s/],
 	['error: silence', faults.hang, { kind: 'timeout' }, /within 0.3 s/],
 	['error: a reset', faults.reset, { kind: 'network' }, /connection was cut/],
@@ -182,7 +198,8 @@ describe('faults', () => {
 	const nowMs = Date.UTC(2026, 10, 20, 12, 0, 0)
 
 	test.each(table)('%s', async (_name, fault, facts, words) => {
-		const rpc = open({ timeoutMs: 300, maxBodyBytes: 1024 * 1024, clock: () => nowMs })
+		const limits = { timeoutMs: 300, maxBodyBytes: 1024 * 1024, connections: 1 }
+		const rpc = open({ ...limits, clock: () => nowMs })
 		node.fail(fault)
 		const startedAtMs = performance.now()
 		const error = await errorOf(rpc.call('test_echo', ['x'], never))

@@ -71,9 +71,7 @@ const all: Readonly<Record<string, Fault>> = {
 	'a drip': faults.drip,
 	silence: faults.hang,
 	'broken gzip': faults.brokenGzip,
-	'an encoding that was not asked for': (_ask, response) => {
-		response.writeHead(200, { 'content-encoding': canaries.path }).end('x')
-	},
+	'an encoding that was not asked for': faults.encoded(canaries.path),
 	'a gzip bomb': faults.gzipBomb(4 * 1024 * 1024),
 	'what is not HTTP': (ask, response) => response.socket?.end(`GARBAGE ${ask.path}\r\n\r\n`),
 	'a large header': (ask, response) => response.writeHead(200, { 'x-path': ask.path.repeat(2_000) }).end('x'),
@@ -120,6 +118,15 @@ describe('a key in path, query or login is in no error', () => {
 		}
 		expect(error).toBeInstanceOf(PlainError)
 		expectNoSecret(error)
+	})
+
+	test('behavior: a secret that begins like another is replaced whole', async () => {
+		const node = await startFaultyNode()
+		const rpc = createRpc({ url: `${node.url}/canary/canary-long?key=canary-longer` })
+		closers.push(node.close, rpc.close)
+		node.fail(faults.echo(400))
+		const [failure] = await failureOf(rpc)
+		expect(String(failure)).toContain('/[secret]/[secret]?[secret]=[secret] ')
 	})
 
 	test('behavior: words that stand in many addresses are left as they are', async () => {

@@ -75,6 +75,16 @@ export const drip: Fault = (_ask, response) => {
 	response.on('close', () => clearInterval(timer))
 }
 
+/** An error page that does not end: what has come tells enough. */
+export const endlessError: Fault = (_ask, response) => {
+	response.writeHead(500).write(Buffer.alloc(200 * 1024, 'x'))
+}
+
+/** Compressed in a way that nobody asked for. */
+export function encoded(encoding: string): Fault {
+	return (_ask, response) => response.writeHead(200, { 'content-encoding': encoding }).end(Buffer.alloc(500_000))
+}
+
 export const hang: Fault = () => {}
 
 export const reset: Fault = (_ask, response) => {
