@@ -1,0 +1,105 @@
+// A network polled by hand over a real node and a real state folder: no schedule, no deliverer, so that a test decides
+// when a poll happens and reads from the state what is to be told.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createChain } from '../../src/chain/chain.js'
+import { createEndpoints } from '../../src/chain/endpoints.js'
+import { createRpc } from '../../src/chain/rpc.js'
+import { toChecksum } from '../../src/config/address.js'
+import { digest, indexWatches } from '../../src/daemon/open.js'
+import type { AlertData, Delivery, Log, Network, Store, Watch } from '../../src/model.js'
+import { openFileStore } from '../../src/state/file.js'
+import { type PollReport, poll } from '../../src/watch/poll.js'
+
+export const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
+
+export interface Bench {
+	/** One poll, to its end. */
+	poll(): Promise<PollReport>
+	/** Polls until nothing is left below the target. */
+	settle(): Promise<PollReport>
+	setWatches(watches: readonly Watch[]): void
+	readonly store: Store
+	/** Everything that was posted for the receiver `hook`, in order. */
+	posted(): Promise<readonly Delivery[]>
+	close(): Promise<void>
+}
+
+export interface BenchOptions {
+	readonly urls: readonly string[]
+	readonly watches: readonly Watch[]
+	readonly network?: Partial<Network>
+	readonly lateAfterMs?: number
+	readonly log?: Log
+}
+
+export const testNetwork: Network = {
+	name: 'local',
+	chainId: 31337,
+	confirmations: 0,
+	settle: 12,
+	symbol: 'ETH',
+	decimals: 18,
+	explorer: null,
+}
+
+export async function openBench(options: BenchOptions): Promise<Bench> {
+	const folder = await mkdtemp(join(tmpdir(), 'tracewatch-bench-'))
+	const log = options.log ?? silent
+	const network = { ...testNetwork, ...options.network }
+	const store = await openFileStore(folder, { clock: Date.now })
+	const rpcs = options.urls.map((url) => createRpc({ url, timeoutMs: 5_000 }))
+	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock: Date.now, log })
+	const chain = createChain({ endpoints, log })
+	const signal = new AbortController().signal
+	let watches = indexWatches(options.watches).get(network.name) ?? new Map()
+
+	const bench: Bench = {
+		store,
+		poll: () =>
+			poll(
+				{ network, watches, recipientsOf: () => null, lateAfterMs: options.lateAfterMs ?? 3_600_000, budgetMs: 5_000 },
+				{ chain, store, clock: Date.now, log, checksum: toChecksum, digest },
+				signal,
+			),
+		async settle() {
+			for (;;) {
+				const report = await bench.poll()
+				if (!report.behind) return report
+			}
+		},
+		setWatches(next) {
+			watches = indexWatches(next).get(network.name) ?? new Map()
+		},
+		posted: async () => (await store.deliveries()).filter(({ receiver }) => receiver === 'hook'),
+		async close() {
+			await chain.close()
+			await store.close()
+			await rm(folder, { recursive: true, force: true })
+		},
+	}
+	return bench
+}
+
+export function watchOf(address: Watch['address'], part: Partial<Watch> = {}): Watch {
+	return {
+		network: testNetwork.name,
+		address,
+		label: null,
+		tags: [],
+		kinds: ['transfer', 'deployment'],
+		direction: 'both',
+		minValueWei: 1n,
+		receivers: ['hook'],
+		fromBlock: null,
+		watchlist: 'test.yaml',
+		...part,
+	}
+}
+
+export function alertOf(delivery: Delivery): AlertData {
+	const { data } = delivery.message
+	if (!('txHash' in data)) throw new Error(`${delivery.id} is no alert`)
+	return data
+}

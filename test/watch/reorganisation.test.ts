@@ -1,0 +1,188 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Address, Delivery } from '../../src/model.js'
+import { type Hand, hex, startTestAnvil } from '../support/anvil.js'
+import { alertOf, openBench, watchOf } from './bench.js'
+
+const gasPrice = hex(20_000_000_000n)
+
+interface Payment {
+	readonly from: Address
+	readonly to: Address
+	readonly valueWei: bigint
+	readonly nonce: number
+}
+
+/** With every field fixed, the same payment is the same transaction in whatever block it is mined. */
+function pay(node: Hand, { from, to, valueWei, nonce }: Payment): Promise<string> {
+	const tx = { from, to, value: hex(valueWei), nonce: hex(BigInt(nonce)), gas: hex(21_000n), gasPrice }
+	return node.rpc('eth_sendTransaction', [tx])
+}
+
+async function setUp(watched: number, seed?: { readonly settle: number }) {
+	const node = await startTestAnvil()
+	onTestFinished(() => node.stop())
+	await node.automine(false)
+	const accounts = await node.accounts()
+	const bench = await openBench({
+		urls: [node.url],
+		watches: accounts.slice(0, watched).map((address) => watchOf(address)),
+		network: { settle: seed?.settle ?? 12 },
+	})
+	onTestFinished(() => bench.close())
+	await node.mine()
+	await bench.settle()
+	return { node, accounts, bench }
+}
+
+const typeOf = ({ message }: Delivery) => message.type
+const [first, second] = [0, 1]
+
+describe('reorganisations', () => {
+	test('an event that left the chain is withdrawn under the same id, and answers its alert', async () => {
+		const { node, accounts, bench } = await setUp(1)
+		const [from, to] = [accounts[first], accounts[second]] as [Address, Address]
+		const before = await node.rpc('evm_snapshot')
+		await pay(node, { from, to, valueWei: 5n, nonce: 0 })
+		await node.mine()
+		await bench.settle()
+		await node.rpc('evm_revert', [before])
+		await node.mine(2)
+		await bench.settle()
+		const [alert, removal, ...more] = await bench.posted()
+		if (alert === undefined || removal === undefined) throw new Error('two deliveries were expected')
+		expect(more).toEqual([])
+		expect([typeOf(alert), typeOf(removal)]).toEqual(['alert.transfer', 'alert.removed'])
+		expect(alertOf(removal).id).toBe(alertOf(alert).id)
+		expect(removal.answers).toBe(alert.id)
+		expect(removal.id).not.toBe(alert.id)
+	})
+
+	test('behavior: a transaction mined again in another block is no new alert and no withdrawal', async () => {
+		const { node, accounts, bench } = await setUp(1)
+		const [from, to] = [accounts[first], accounts[second]] as [Address, Address]
+		const before = await node.rpc('evm_snapshot')
+		const payment = { from, to, valueWei: 5n, nonce: 0 }
+		const hash = await pay(node, payment)
+		await node.mine()
+		await bench.settle()
+		await node.rpc('evm_revert', [before])
+		await node.mine(2)
+		expect(await pay(node, payment)).toBe(hash)
+		await node.mine(1)
+		await bench.settle()
+		expect((await bench.posted()).map(typeOf)).toEqual(['alert.transfer'])
+		await node.mine(20)
+		await bench.settle()
+		expect((await bench.posted()).map(typeOf)).toEqual(['alert.transfer'])
+	})
+
+	test('behavior: what enters the chain behind the checkpoint is told late', async () => {
+		const { node, accounts, bench } = await setUp(1)
+		const [from, to] = [accounts[first], accounts[second]] as [Address, Address]
+		const before = await node.rpc('evm_snapshot')
+		await node.mine(3)
+		await bench.settle()
+		await node.rpc('evm_revert', [before])
+		await pay(node, { from, to, valueWei: 5n, nonce: 0 })
+		await node.mine(4)
+		await bench.settle()
+		const [alert] = await bench.posted()
+		if (alert === undefined) throw new Error('an alert was expected')
+		expect(alertOf(alert)).toMatchObject({ late: true, lateReason: 'entered the chain in a reorganisation' })
+	})
+
+	test.each([1, 2, 3])('property: seed %i: what was told, less what was withdrawn, is the chain', async (seed) => {
+		const { node, accounts, bench } = await setUp(3)
+		const random = randomOf(seed)
+		const pick = (n: number) => Math.floor(random() * n)
+		const snapshots: { readonly id: unknown; readonly nonces: readonly number[] }[] = []
+		let nonces = accounts.map(() => 0)
+		const lost: Payment[] = []
+		let sent: { readonly payment: Payment; readonly depth: number }[] = []
+
+		const send = async (payment: Payment) => {
+			await pay(node, payment)
+			nonces = nonces.with(accounts.indexOf(payment.from), payment.nonce + 1)
+			sent.push({ payment, depth: snapshots.length })
+		}
+		for (let round = 0; round < 70; round++) {
+			snapshots.push({ id: await node.rpc('evm_snapshot'), nonces })
+			for (let n = pick(3); n > 0; n--) {
+				// Now and then exactly what a reorganisation threw out, if its turn is still to come.
+				const again = lost.find(({ from, nonce }) => nonces[accounts.indexOf(from)] === nonce)
+				const at = pick(5)
+				const from = accounts[at] as Address
+				const payment = {
+					from,
+					to: accounts[pick(5)] as Address,
+					valueWei: BigInt(1 + pick(1000)),
+					nonce: nonces[at] ?? 0,
+				}
+				await send(again !== undefined && random() < 0.6 ? again : payment)
+			}
+			await node.mine()
+			if (random() < 0.25) {
+				const depth = Math.min(1 + pick(10), snapshots.length - 1)
+				const back = snapshots.length - depth
+				const place = snapshots[back]
+				if (place === undefined) throw new Error('no such snapshot')
+				await node.rpc('evm_revert', [place.id])
+				snapshots.length = back
+				nonces = [...place.nonces]
+				lost.push(...sent.filter((one) => one.depth > back).map(({ payment }) => payment))
+				sent = sent.filter((one) => one.depth <= back)
+				await node.mine(1 + pick(2))
+			}
+			if (random() < 0.6) await bench.settle().catch(retryable)
+		}
+		await node.mine(30)
+		await bench.settle()
+
+		const onChain = await paymentsOf(node, new Set(accounts.slice(0, 3)))
+		const balance = new Map<string, number>()
+		for (const delivery of await bench.posted()) {
+			const { id } = alertOf(delivery)
+			const count = (balance.get(id) ?? 0) + (typeOf(delivery) === 'alert.removed' ? -1 : 1)
+			// Never told twice without a withdrawal in between, never withdrawn untold.
+			expect(count === 0 || count === 1).toBe(true)
+			balance.set(id, count)
+		}
+		const standing = [...balance].filter(([, count]) => count === 1).map(([id]) => id)
+		expect(standing.toSorted()).toEqual(onChain.toSorted())
+		expect(onChain.length).toBeGreaterThan(10)
+		expect(new Set((await bench.posted()).map(({ id }) => id)).size).toBe((await bench.posted()).length)
+	})
+})
+
+/** A head that went back for a moment is answered with an error, and the next poll goes on. */
+function retryable(error: unknown): void {
+	if (!(error instanceof Error) || error.name !== 'RpcError') throw error
+}
+
+/** Alert ids of the payments in all blocks, read from the blocks themselves. */
+async function paymentsOf(node: Hand, watched: ReadonlySet<Address>): Promise<string[]> {
+	const ids: string[] = []
+	for (let number = 2n; number <= (await node.head()); number++) {
+		const block = await node.rpc<{ transactions: { hash: string; from: Address; to: Address }[] }>(
+			'eth_getBlockByNumber',
+			[hex(number), true],
+		)
+		for (const { hash, from, to } of block.transactions) {
+			for (const address of new Set([from, to])) {
+				if (watched.has(address)) ids.push(`31337:${hash}:root:transfer:${address}`)
+			}
+		}
+	}
+	return ids
+}
+
+/** mulberry32: the same numbers for the same seed. */
+function randomOf(seed: number): () => number {
+	let state = seed
+	return () => {
+		state = (state + 0x6d2b79f5) | 0
+		let t = Math.imul(state ^ (state >>> 15), 1 | state)
+		t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+		return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+	}
+}
