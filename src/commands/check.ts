@@ -1,7 +1,7 @@
 import { describeConfig } from '../config/describe.js'
-import { findConfig, loadConfig } from '../config/load.js'
 import { ConfigError, formatProblem } from '../errors.js'
 import { type Command, configOption, exitCodes } from './command.js'
+import { openConfig } from './open.js'
 
 export const check: Command = {
 	name: 'check',
@@ -17,11 +17,9 @@ printed: endpoints and servers stand by their host only.
 Ends with 0 when all is right, with 78 when the configuration is wrong.`,
 	options: configOption,
 	positionals: [0, 0],
-	async run({ values }, io) {
+	async run(args, io) {
 		try {
-			const path = findConfig(typeof values['config'] === 'string' ? values['config'] : undefined, io.cwd)
-			const config = await loadConfig(path, { env: io.env, cwd: io.cwd })
-			io.scrubber.add(config.secrets)
+			const config = await openConfig(args, io)
 			for (const warning of config.warnings) io.err(`warning: ${formatProblem(warning)}`)
 			for (const line of describeConfig(config, io.cwd)) io.out(line)
 			return exitCodes.done
