@@ -1,0 +1,72 @@
+#!/bin/sh
+# Verifies the units that are shipped: nothing that systemd would warn of, and an exposure of at most 1.3.
+# Needs systemd-analyze; no running systemd. Changes nothing on the machine.
+set -eu
+
+most=13
+units="$(cd "$(dirname "$0")/../systemd" && pwd)"
+
+if ! command -v systemd-analyze >/dev/null; then
+	echo 'THE UNITS ARE NOT VERIFIED: systemd-analyze is missing (apt-get install systemd)' >&2
+	exit 1
+fi
+
+# A copy in which the program exists, so that only what is wrong with the units is told.
+copy="$(mktemp -d)"
+trap 'rm -rf "$copy"' EXIT
+printf '#!/bin/sh\n' >"$copy/program"
+chmod 755 "$copy/program"
+version="$(systemd-analyze --version | sed -n '1s/^systemd \([0-9]*\).*/\1/p')"
+failed=0
+
+fail() {
+	echo "FAILED  $*" >&2
+	failed=1
+}
+
+# verify NAME FILE: systemd tells unknown keys as warnings and ends with 0, so any word is a failure.
+verify() {
+	words="$(systemd-analyze verify --man=no "$2" 2>&1)" || true
+	if [ -n "$words" ]; then
+		fail "$1: $words"
+	else
+		echo "ok      $1: verified by systemd $version"
+	fi
+}
+
+# Without any arguments for an instance, a template cannot be verified.
+lay() {
+	mkdir -p "$copy/$1"
+	for unit in "$units"/*.service "$units"/*.timer; do
+		name="$(basename "$unit" | sed 's/@\./@one./')"
+		sed "s#/usr/local/bin/tracewatch#$copy/program#" "$unit" >"$copy/$1/$name"
+	done
+}
+
+# The score depends on the unit and its drop-ins only.
+score() {
+	if words="$(systemd-analyze security --offline=true --threshold=$most "$2" 2>&1)"; then
+		echo "ok      $1: $(echo "$words" | sed -n 's/^.*Overall exposure level for //p')"
+	else
+		fail "$1: $(echo "$words" | tail -n 1), at most $most/10 is allowed"
+	fi
+}
+
+lay plain
+for unit in "$copy"/plain/*; do
+	verify "$(basename "$unit")" "$unit"
+	case $unit in *.service) score "$(basename "$unit")" "$unit" ;; esac
+done
+
+if [ "$version" -ge 253 ]; then
+	lay notify
+	for name in tracewatch tracewatch@one; do
+		mkdir "$copy/notify/$name.service.d"
+		cp "$units/50-notify-fd.conf" "$copy/notify/$name.service.d/"
+		verify "$name.service with 50-notify-fd.conf" "$copy/notify/$name.service"
+		score "$name.service with 50-notify-fd.conf" "$copy/notify/$name.service"
+	done
+else
+	echo "note    50-notify-fd.conf is for systemd 253 and newer; this is $version"
+fi
+exit $failed

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+
+const read = (name: string) => readFileSync(new URL(`../../systemd/${name}`, import.meta.url), 'utf8')
+
+/** Lines of a unit without comments and blank ones. */
+function linesOf(name: string): string[] {
+	return read(name)
+		.split('\n')
+		.filter((line) => line !== '' && !line.startsWith('#'))
+}
+
+/** What a service of this kind must not be able to do: everything from the first line about files on. */
+function hardeningOf(lines: readonly string[]): string[] {
+	return lines.slice(lines.indexOf('DynamicUser=yes')).filter((line) => !/^\[Install\]|^WantedBy=/.test(line))
+}
+
+const daemon = linesOf('tracewatch.service')
+
+describe('the units', () => {
+	test('default: an instance is the daemon with its name in configuration, state and secrets', () => {
+		const instance = daemon.map((line) =>
+			line
+				.replace('Description=tracewatch,', 'Description=tracewatch %i,')
+				.replace('StateDirectory=tracewatch', 'StateDirectory=tracewatch-%i')
+				.replace('ConfigurationDirectory=tracewatch', 'ConfigurationDirectory=tracewatch/%i')
+				.replace(':tracewatch.', ':tracewatch.%i.'),
+		)
+		expect(linesOf('tracewatch@.service')).toEqual(instance)
+	})
+
+	test('default: a single poll is confined as the daemon is', () => {
+		expect(hardeningOf(linesOf('tracewatch-once.service'))).toEqual(hardeningOf(daemon))
+	})
+
+	test('behavior: every line of every unit stands below a reason', () => {
+		for (const name of [
+			'tracewatch.service',
+			'tracewatch@.service',
+			'tracewatch-once.service',
+			'tracewatch-once.timer',
+			'50-notify-fd.conf',
+		]) {
+			const blocks = read(name).split('\n\n')
+			const bare = blocks.filter((block) => !block.includes('#') && !/^\[(Install|Unit)\]/.test(block.trim()))
+			expect(bare, name).toEqual([])
+		}
+	})
+
+	test('behavior: the example keeps its state where the unit lets it write, and names only secrets that the unit brings', () => {
+		const example = read('tracewatch.yaml')
+		expect(daemon).toContain('StateDirectory=tracewatch')
+		expect(example).toMatch(/^state: \/var\/lib\/tracewatch\s/m)
+		const named = [...example.matchAll(/^[^#\n]*\$\{(\w+)\}/gm)].map(([, name]) => name)
+		expect(named.length).toBeGreaterThan(0)
+		for (const name of named) expect(daemon).toContain(`LoadCredential=${name}:tracewatch.${name}`)
+	})
+
+	test('behavior: a wrong configuration is not tried again, anything else is', () => {
+		expect(daemon).toContain('Restart=always')
+		expect(daemon).toContain('RestartPreventExitStatus=78 2')
+		expect(daemon).toContain('StartLimitIntervalSec=0')
+	})
+})
