@@ -61,12 +61,15 @@ export function hideSecrets(message: string, template: string | undefined, fille
 		.reduce((text, one) => text.replaceAll(one.value, one.template), open)
 }
 
+/** Keys whose values are told nowhere; all others stand openly in the settings. */
+const secretKeys: readonly string[] = ['rpc', 'smtp', 'url', 'secret', 'heartbeat_url']
+
 /** What the settings say openly: names, mail addresses, symbols and the like. */
 function tellings(settings: Secretive): ReadonlySet<string> {
 	const told = new Set<string>()
 	const collect = (value: unknown, key: string) => {
 		if (typeof value === 'string') {
-			if (!['rpc', 'smtp', 'url', 'secret'].includes(key)) told.add(value)
+			if (!secretKeys.includes(key)) told.add(value)
 		} else if (typeof value === 'number') told.add(String(value))
 		else if (value !== null && typeof value === 'object') {
 			for (const [name, item] of Object.entries(value)) collect(item, Array.isArray(value) ? key : name)

@@ -111,7 +111,7 @@ export const settingsSchema = section({
 		description:
 			"Fetched about once a minute, only while every network progresses: for a dead man's switch. Default: none.",
 	}),
-	max_pending: text((value) => readWhole(value, 1_000_000))
+	max_pending: text((value) => readWhole(value, 1_000_000, 1))
 		.default(10_000)
 		.meta({
 			type: ['integer', 'string'],

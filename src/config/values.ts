@@ -9,19 +9,18 @@ export function readName(text: string): string {
 	throw new RangeError(`must be one word of letters, digits, dots, dashes and underscores, not ${quoted(text)}`)
 }
 
-/** A whole number in decimal digits, 0 and `most` included. */
-export function readWhole(text: string, most = Number.MAX_SAFE_INTEGER): number {
+/** A whole number in decimal digits, `least` and `most` included. */
+export function readWhole(text: string, most = Number.MAX_SAFE_INTEGER, least = 0): number {
 	if (!/^(0|[1-9]\d*)$/.test(text)) throw new RangeError(`must be a whole number such as 12, not ${quoted(text)}`)
 	const number = Number(text)
 	if (number > most) throw new RangeError(`must be at most ${most}, not ${quoted(text)}`)
+	if (number < least) throw new RangeError(`must be at least ${least}`)
 	return number
 }
 
 export function readChainId(text: string): number {
 	if (/^0x[0-9a-f]{1,13}$/i.test(text)) throw new RangeError(`must be in decimal digits: write ${BigInt(text)}`)
-	const chainId = readWhole(text)
-	if (chainId === 0) throw new RangeError('must be at least 1')
-	return chainId
+	return readWhole(text, Number.MAX_SAFE_INTEGER, 1)
 }
 
 export function readConfirmations(text: string): number | 'safe' | 'finalized' {

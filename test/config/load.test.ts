@@ -98,6 +98,7 @@ describe('loadConfig', () => {
 					source: 'auto',
 					confirmations: 0,
 					settle: 'finalized',
+					stallAfterMs: 600_000,
 					symbol: 'ETH',
 					decimals: 18,
 					explorer: 'https://etherscan.io',
@@ -118,6 +119,8 @@ describe('loadConfig', () => {
 				named: { file: 'tracewatch.yaml', line: 21, column: 13 },
 			},
 			stateDir: join(folder, 'state'),
+			heartbeatUrl: null,
+			maxPending: 10_000,
 			http: { host: '127.0.0.1', port: 9464 },
 			watches: [
 				{
@@ -152,6 +155,7 @@ describe('loadConfig', () => {
 				source: 'auto',
 				confirmations: 0,
 				settle: 'finalized',
+				stallAfterMs: 600_000,
 				symbol: 'ETH',
 				decimals: 18,
 				explorer: null,
@@ -209,6 +213,33 @@ describe('loadConfig', () => {
 		const { watches, watchlistFiles } = await load()
 		expect(watches.map((watch) => watch.watchlist)).toEqual(['z.yaml', 'a.yaml'])
 		expect(watchlistFiles).toEqual([join(folder, 'z.yaml'), join(folder, 'more/a.yaml')])
+	})
+
+	test('behavior: a network that follows final blocks is given more time before it counts as stalled', async () => {
+		const networks = [
+			'confirmations: safe',
+			'confirmations: finalized',
+			'confirmations: 5',
+			'stall_after: 90s',
+			'stall_after: never',
+		]
+		write({
+			'tracewatch.yaml': minimal.replace(
+				/ {2}- \{name: base.*\n/,
+				networks
+					.map((option, i) => `  - {name: n${i}, chain_id: ${i + 1}, rpc: ["http://127.0.0.1"], ${option}}\n`)
+					.join(''),
+			),
+			'watchlists/a.yaml': watchOf('1').replace('base', 'n0'),
+		})
+		const minuteMs = 60_000
+		expect((await load()).networks.map((network) => network.stallAfterMs)).toEqual([
+			45 * minuteMs,
+			45 * minuteMs,
+			10 * minuteMs,
+			1.5 * minuteMs,
+			null,
+		])
 	})
 
 	test('behavior: decimals and symbol of the network decide what an amount is', async () => {

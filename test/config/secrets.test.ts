@@ -56,6 +56,7 @@ receivers:
     url: https://hooks.example.org/services/CANARY-path
     secret: ${signing}
 http: 127.0.0.1:9464
+heartbeat_url: https://beat.example.org/ping/CANARY-beat
 `
 
 describe('secrets', () => {
@@ -72,6 +73,8 @@ describe('secrets', () => {
 				'CANARY%2Fword',
 				'CANARY/word',
 				'CANARY-path',
+				'CANARY-beat',
+				'https://beat.example.org/ping/CANARY-beat',
 				'/services/CANARY-path',
 				signing,
 				signingCore,
@@ -138,7 +141,7 @@ describe('secrets', () => {
 				const words = await wordsOf(text, {})
 				// A host that an edit has made of a secret is told; everything else is not.
 				fc.pre(!/\/\/[^@/\n]*CANARY[^@/\n]*(\/|$)/m.test(text.replace(/[^/]*@/g, '')))
-				expect(words).not.toMatch(/CANARY-(user|pass|key|token|login|path)|CANARY%2Fword/)
+				expect(words).not.toMatch(/CANARY-(user|pass|key|token|login|path|beat)|CANARY%2Fword/)
 				expect(words).not.toContain(signingCore.slice(4, -4))
 			}),
 			{ numRuns: 400 },
@@ -158,7 +161,7 @@ describe('secrets', () => {
 			'explorer',
 			'rpc',
 		]
-		const others = ['type', 'smtp', 'from', 'to', 'url', 'secret', 'http']
+		const others = ['type', 'smtp', 'from', 'to', 'url', 'secret', 'http', 'heartbeat_url']
 		const template = (at: string) =>
 			`${literal.replace(/^http: .*\n/m, '')}schedule: x\n`
 				.replace('schedule: x\n', at === 'http' ? `${at}: \${SECRET}\n` : '')
