@@ -239,7 +239,7 @@ export interface SystemData {
 
 // ---- The state -------------------------------------------------------------------------------------------------
 
-/** An alert told in a block that has not settled yet, kept so that it can be withdrawn. */
+/** An alert told, kept while its block may still leave the chain, so that it can be withdrawn. */
 export interface Told {
 	readonly id: string
 	readonly block: BlockRef
@@ -272,7 +272,7 @@ export interface NetworkState {
 	readonly checkpoint: BlockRef
 	/** `settled.number <= checkpoint.number`. */
 	readonly settled: BlockRef
-	/** By alert id; blocks after `settled`. */
+	/** By alert id; until a commit forgets them. */
 	readonly told: ReadonlyMap<string, Told>
 	readonly covers: ReadonlyMap<Address, Cover>
 	readonly backfills: readonly Backfill[]
@@ -302,8 +302,9 @@ export interface Commit {
 	readonly network: string
 	readonly chainId: number
 	readonly checkpoint?: BlockRef
-	/** Told entries at or below the new settled block are forgotten. */
 	readonly settled?: BlockRef
+	/** Told entries at or below this block are forgotten. */
+	readonly forgetTo?: bigint
 	/** Entries that are new or changed. */
 	readonly told?: readonly Told[]
 	/** How far a backfill has come; reaching its end removes it. */

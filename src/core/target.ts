@@ -3,6 +3,12 @@ import type { Confirmations, Finality, Head, Network } from '../model.js'
 /** Blocks behind the head after which a block counts as settled, where the node does not know `finalized`. */
 export const defaultSettleDepth = 64n
 
+/**
+ * Blocks below the settled one whose alerts are still remembered. A chain that is reorganised deeper than it should ever
+ * be is compared from there, instead of being told twice or not at all.
+ */
+export const rememberedBlocks = 256n
+
 /** The last block to be told of now: head less confirmations; never below 0. Null where the node does not know the tag. */
 export function targetOf(head: Head, confirmations: Confirmations): bigint | null {
 	if (confirmations === 'safe') return head.safe

@@ -43,7 +43,7 @@ export function applyCommit(draft: Draft, change: Commit, coverage: CoverageDoc,
 		chainId: before.chainId,
 		checkpoint,
 		settled,
-		told: toldAfter(before, change, settled.number),
+		told: toldAfter(before, change),
 		progress: progressAfter(before, change, coverage.get(change.network)),
 		updatedAtMs: change.checkpoint ? nowMs : before.updatedAtMs,
 	})
@@ -61,11 +61,13 @@ function noCheckpoint(network: string): StateError {
 	return new StateError('mismatch', `network '${network}' has no checkpoint yet, and the first step must bring one`)
 }
 
-function toldAfter(before: NetworkRecord, change: Commit, settled: bigint): NetworkRecord['told'] {
-	if (!change.told?.length && settled === before.settled.number) return before.told
+function toldAfter(before: NetworkRecord, change: Commit): NetworkRecord['told'] {
+	const forgetTo = change.forgetTo ?? -1n
+	const forgets = forgetTo >= 0n && [...before.told.values()].some(({ block }) => block.number <= forgetTo)
+	if (!change.told?.length && !forgets) return before.told
 	const told = new Map(before.told)
 	for (const entry of change.told ?? []) told.set(entry.id, entry)
-	for (const [id, entry] of told) if (entry.block.number <= settled) told.delete(id)
+	for (const [id, entry] of told) if (entry.block.number <= forgetTo) told.delete(id)
 	return told
 }
 

@@ -1,5 +1,5 @@
 import type { BackfillSet } from '../core/coverage.js'
-import { settleTargetOf, targetOf } from '../core/target.js'
+import { rememberedBlocks, settleTargetOf, targetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
 import type { Address, AddressSet, Backfill, Block, BlockRef, Kind, Network, Part, Span } from '../model.js'
 import { addressesOf, type LookContext, look } from './look.js'
@@ -61,12 +61,13 @@ async function checkReorganisation(visit: Visit, ports: PollPorts, signal: Abort
 	ports.log.warn({ checkpoint: checkpoint.number, back_to: settled.number }, 'the chain was reorganised: looking again')
 	let back = settled
 	if (!(await stands(visit, settled, ports, signal))) {
-		const block = await ports.chain.block(settled.number, signal)
-		if (block === null) throw unsettled(network, `block ${settled.number} has gone`)
+		const number = atLeast(settled.number - rememberedBlocks, 0n)
+		const block = await ports.chain.block(number, signal)
+		if (block === null) throw unsettled(network, `block ${number} has gone`)
 		back = refOf(block)
 		ports.log.error(
-			{ settled: settled.number },
-			'the reorganisation is deeper than the settled block: alerts of settled blocks cannot be withdrawn; set a larger `settle`',
+			{ settled: settled.number, back_to: number },
+			'the reorganisation is deeper than the settled block; set a larger `settle`. Alerts of blocks before the remembered ones cannot be withdrawn',
 		)
 	}
 	visit.reorganisedUpTo = checkpoint.number
@@ -153,6 +154,10 @@ function contextOf(visit: Visit, span: Span, backfill: BackfillSet | null, ports
 			return isLateRound && isOld ? `nothing was scanned since ${new Date(visit.scannedAtMs).toISOString()}` : null
 		},
 	}
+}
+
+function atLeast(number: bigint, least: bigint): bigint {
+	return number < least ? least : number
 }
 
 function unknownTag(network: Network): RpcError {

@@ -1,6 +1,7 @@
 import type { Difference } from '../core/compare.js'
 import { enrolment } from '../core/coverage.js'
 import { deliveriesOf } from '../core/deliveries.js'
+import { rememberedBlocks } from '../core/target.js'
 import { RpcError } from '../errors.js'
 import type {
 	Address,
@@ -118,7 +119,16 @@ export async function advance(
 	const { clock, digest, log, store } = ports
 	const deliveries = difference === null ? [] : deliveriesOf(difference, { recipientsOf, nowMs: clock(), digest })
 	const told = difference?.told ?? []
-	await store.commit({ network: network.name, chainId: network.chainId, ...step, told, deliveries })
+	const settled = step.settled?.number ?? visit.settled.number
+	const forgetTo = settled - rememberedBlocks
+	await store.commit({
+		network: network.name,
+		chainId: network.chainId,
+		...step,
+		...(forgetTo < 0n ? {} : { forgetTo }),
+		told,
+		deliveries,
+	})
 	visit.state = await mustState(network, store)
 	visit.checkpoint = visit.state.checkpoint
 	visit.settled = visit.state.settled

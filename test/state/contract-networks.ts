@@ -55,10 +55,12 @@ export function networkContract(at: OpenPlace): void {
 			expect((await at.store.network('ethereum'))?.told).toEqual(new Map([['a', toldOf('a', 97, 1)]]))
 		})
 
-		test('behavior: told entries at or below the settled block are forgotten', async () => {
+		test('behavior: told entries stay until a commit forgets their blocks', async () => {
 			const told = [toldOf('below', 94), toldOf('at', 95), toldOf('above', 96)]
 			await at.store.commit(commitOf({ checkpoint: blockOf(100), settled: blockOf(90), told }))
-			await at.store.commit(commitOf({ settled: blockOf(95) }))
+			await at.store.commit(commitOf({ settled: blockOf(99) }))
+			expect((await at.store.network('ethereum'))?.told.size).toBe(3)
+			await at.store.commit(commitOf({ forgetTo: 95n }))
 			expect([...((await (await at.reopened()).network('ethereum'))?.told.keys() ?? [])]).toEqual(['above'])
 		})
 

@@ -52,6 +52,7 @@ const step: fc.Arbitrary<Commit> = fc.record(
 		chainId,
 		checkpoint: block,
 		settled: block,
+		forgetTo: fc.bigInt(0n, 30n),
 		told: fc.array(
 			fc
 				.tuple(fc.constantFrom('t0', 't1', 't2', 't3'), fc.integer({ min: 0, max: 30 }), fc.nat(3))

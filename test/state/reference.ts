@@ -54,8 +54,8 @@ export function commit(at: Reference, step: Commit): Step {
 		if (index < 0) network.told.push(entry)
 		else network.told[index] = entry
 	}
-	const { settled } = network
-	network.told = network.told.filter(({ block }) => block.number > settled.number)
+	const { forgetTo = -1n } = step
+	network.told = network.told.filter(({ block }) => block.number > forgetTo)
 	for (const backfill of network.backfills) {
 		if (backfill.id !== step.backfill?.id) continue
 		if (step.backfill.scannedTo + 1n > backfill.next) backfill.next = step.backfill.scannedTo + 1n

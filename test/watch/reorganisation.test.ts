@@ -95,7 +95,7 @@ describe('reorganisations', () => {
 		const { node, accounts, bench } = await setUp(3)
 		const random = randomOf(seed)
 		const pick = (n: number) => Math.floor(random() * n)
-		const snapshots: { readonly id: unknown; readonly nonces: readonly number[] }[] = []
+		const snapshots: { readonly id: unknown; readonly head: bigint; readonly nonces: readonly number[] }[] = []
 		let nonces = accounts.map(() => 0)
 		const lost: Payment[] = []
 		let sent: { readonly payment: Payment; readonly depth: number }[] = []
@@ -106,7 +106,7 @@ describe('reorganisations', () => {
 			sent.push({ payment, depth: snapshots.length })
 		}
 		for (let round = 0; round < 70; round++) {
-			snapshots.push({ id: await node.rpc('evm_snapshot'), nonces })
+			snapshots.push({ id: await node.rpc('evm_snapshot'), head: await node.head(), nonces })
 			for (let n = pick(3); n > 0; n--) {
 				// Now and then exactly what a reorganisation threw out, if its turn is still to come.
 				const again = lost.find(({ from, nonce }) => nonces[accounts.indexOf(from)] === nonce)
@@ -121,9 +121,11 @@ describe('reorganisations', () => {
 				await send(again !== undefined && random() < 0.6 ? again : payment)
 			}
 			await node.mine()
-			if (random() < 0.25) {
-				const depth = Math.min(1 + pick(10), snapshots.length - 1)
-				const back = snapshots.length - depth
+			// Up to ten blocks deep, counted in blocks: less than what it takes to settle.
+			const head = await node.head()
+			const reachable = snapshots.filter((snapshot) => head - snapshot.head <= 10n).length
+			if (random() < 0.25 && reachable > 1) {
+				const back = snapshots.length - 1 - pick(reachable)
 				const place = snapshots[back]
 				if (place === undefined) throw new Error('no such snapshot')
 				await node.rpc('evm_revert', [place.id])
