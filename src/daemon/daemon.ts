@@ -70,7 +70,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			),
 		)
 		const summary = () => store.summary()
-		await startService({ ...options, rounds, vitals, metrics, notifier, summary, closers }, signal)
+		await startService({ ...options, rounds, vitals, metrics, notifier, summary, closers })
 		countWatches(metrics, config, watches)
 
 		const schedules = networks.map((network, index) => {

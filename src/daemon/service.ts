@@ -23,7 +23,7 @@ export interface ServiceOptions {
 }
 
 /** Looks after the daemon from the side: stalls, the watchdog, the heartbeat, the status line, the HTTP pages. */
-export async function startService(options: ServiceOptions, signal: AbortSignal): Promise<void> {
+export async function startService(options: ServiceOptions): Promise<void> {
 	const { config, vitals, metrics, notifier, version, log, scrubber, closers } = options
 	if (config.http !== null) {
 		const health = () => {
@@ -54,7 +54,7 @@ export async function startService(options: ServiceOptions, signal: AbortSignal)
 		const heartbeat = createHeartbeat(config.heartbeatUrl, log)
 		closers.add(() => heartbeat.close())
 		every(heartbeatMs, () => {
-			if (vitals.isWell()) void heartbeat.beat(signal)
+			if (vitals.isWell()) void heartbeat.beat()
 		})
 	}
 }

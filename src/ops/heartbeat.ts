@@ -4,7 +4,8 @@ import type { Log } from '../model.js'
 
 export interface Heartbeat {
 	/** Fetches the URL; never throws. Says when it begins to fail, and when it works again. */
-	beat(signal: AbortSignal): Promise<void>
+	beat(): Promise<void>
+	/** Also ends a fetch under way. */
 	close(): Promise<void>
 }
 
@@ -14,6 +15,7 @@ export function createHeartbeat(url: string, log: Log): Heartbeat {
 	const agent = new Agent({ connections: 1, connect: { timeout: 5_000 } })
 	const { host } = new URL(url)
 	let failing = false
+	let closed = false
 
 	function tell(fails: boolean, words: string): void {
 		if (fails === failing) return
@@ -24,18 +26,21 @@ export function createHeartbeat(url: string, log: Log): Heartbeat {
 	}
 
 	return {
-		async beat(signal) {
+		async beat() {
 			try {
-				const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+				const limit = AbortSignal.timeout(timeoutMs)
 				const { statusCode, body } = await request(url, { dispatcher: agent, signal: limit })
 				await body.dump({ limit: 65_536, signal: limit })
 				tell(statusCode < 200 || statusCode > 299, `${host} answers ${statusCode}`)
 			} catch (error) {
-				if (signal.aborted) return
+				if (closed) return
 				const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer in time'
 				tell(true, `${host}: ${code}`)
 			}
 		},
-		close: () => agent.destroy(),
+		async close() {
+			closed = true
+			await agent.destroy()
+		},
 	}
 }

@@ -1,0 +1,123 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { NetworkSettings } from '../../src/config/settings.js'
+import type { Round, RoundStatus } from '../../src/daemon/round.js'
+import { createVitals } from '../../src/daemon/vitals.js'
+import { openFileStore } from '../../src/state/file.js'
+import type { PollReport } from '../../src/watch/poll.js'
+import { silent } from '../watch/bench.js'
+
+const minute = 60_000
+
+/** A network as the vitals see it: what its rounds report, on a clock that the test moves. */
+async function watched(stallAfterMs: number | null = 10 * minute) {
+	let nowMs = 1_800_000_000_000
+	let failure: string | null = null
+	const clock = () => nowMs
+	const folder = await mkdtemp(join(tmpdir(), 'tracewatch-vitals-'))
+	const store = await openFileStore(folder, { clock })
+	onTestFinished(async () => {
+		await store.close()
+		await rm(folder, { recursive: true, force: true })
+	})
+	const status = (): RoundStatus => ({ lastReport: null, lastDoneAtMs: null, failure, skipped: 0 })
+	const round = { name: 'ethereum', status } as Round
+	const settings = { name: 'ethereum', chainId: 1, stallAfterMs } as NetworkSettings
+	const vitals = createVitals({
+		networks: [settings],
+		rounds: [round],
+		receiversOf: () => ['mail', 'hook'],
+		recipientsOf: (name) => (name === 'mail' ? ['a@example.org', 'b@example.org'] : null),
+		store,
+		clock,
+		log: silent,
+	})
+	return {
+		vitals,
+		store,
+		pass: async (ms: number) => {
+			nowMs += ms
+			await vitals.check()
+		},
+		fail(words: string | null) {
+			failure = words
+		},
+		report(checkpoint: bigint, head = checkpoint, blocks = 0n) {
+			const report: PollReport = {
+				head,
+				target: head,
+				checkpoint,
+				behind: false,
+				alerts: { transfer: 0, deployment: 0 },
+				withdrawn: 0,
+				blocks,
+			}
+			vitals.reported('ethereum', report)
+		},
+		said: async () =>
+			(await store.deliveries()).map(({ message, receiver, recipient }) => [message.type, recipient ?? receiver]),
+	}
+}
+
+test('a network that moves says nothing', async () => {
+	const { pass, report, said, vitals } = await watched()
+	for (let block = 1n; block < 30n; block++) {
+		report(block)
+		await pass(minute)
+	}
+	expect(await said()).toEqual([])
+	expect(vitals.isWell()).toBe(true)
+})
+
+test('behavior: a stall is told once, to every receiver and recipient, and so is its end', async () => {
+	const { pass, report, said, store, vitals } = await watched()
+	report(5n)
+	await pass(10 * minute)
+	expect(await said()).toEqual([])
+	await pass(1)
+	await pass(minute)
+	const stalled = ['system.stalled', 'system.stalled', 'system.stalled']
+	expect((await said()).map(([type]) => type)).toEqual(stalled)
+	expect((await said()).map(([, to]) => to)).toEqual(['a@example.org', 'b@example.org', 'hook'])
+	expect(vitals.networks()[0]).toMatchObject({ ok: false, checkpoint: 5 })
+	expect(vitals.isWell()).toBe(false)
+
+	report(6n)
+	await pass(1)
+	await pass(minute)
+	expect((await said()).map(([type]) => type)).toEqual([...stalled, ...stalled.map(() => 'system.recovered')])
+	const ids = (await store.deliveries()).map(({ id }) => id)
+	expect(new Set(ids).size).toBe(6)
+	for (const id of ids) expect(id).not.toContain('.')
+})
+
+test('behavior: the reason says whether the endpoints fail or the head stands still', async () => {
+	const { pass, report, fail, store } = await watched()
+	report(5n, 9n)
+	await pass(11 * minute)
+	fail('node.example.org answers 502')
+	const [first] = await store.deliveries()
+	expect(first?.message.data).toMatchObject({ reason: expect.stringContaining('the head stands at block 9') })
+	report(6n)
+	await pass(1)
+	await pass(11 * minute)
+	const last = (await store.deliveries()).at(-1)
+	expect(last?.message.data).toMatchObject({ reason: expect.stringContaining('node.example.org answers 502') })
+})
+
+test('behavior: blocks of a second look or a backfill are progress, though the checkpoint stands', async () => {
+	const { pass, report, said } = await watched()
+	for (let n = 0; n < 20; n++) {
+		report(5n, 5n, 3n)
+		await pass(minute)
+	}
+	expect(await said()).toEqual([])
+})
+
+test('args: stall_after never tells nothing', async () => {
+	const { pass, said } = await watched(null)
+	await pass(10_000 * minute)
+	expect(await said()).toEqual([])
+})
