@@ -12,6 +12,7 @@ import { startAnvil } from '../../src/devnode/anvil.js'
 import { findAnvil } from '../../src/devnode/binary.js'
 import { startDevnode } from '../../src/devnode/devnode.js'
 import { PlainError, UsageError } from '../../src/errors.js'
+import { createScrubber } from '../../src/ops/scrub.js'
 import { handOn } from '../support/anvil.js'
 
 async function answers(url: string): Promise<boolean> {
@@ -151,8 +152,7 @@ describe('the devnode command', () => {
 			lines.push(line)
 			if (line.includes('Ctrl-C')) ready()
 		}
-		const scrubber = { add: () => {}, clean: (text: string) => text }
-		const io = { out, err: out, env: {}, cwd: '/', isTty: false, signal: ending.signal, scrubber }
+		const io = { out, err: out, env: {}, cwd: '/', isTty: false, signal: ending.signal, scrubber: createScrubber() }
 		const ended = command.run({ values, positionals: [] }, io)
 		return { lines, printed, ended, end: () => ending.abort() }
 	}
