@@ -24,7 +24,7 @@ export function match(events: readonly ChainEvent[], index: WatchIndex, covers: 
 			if (watches === undefined) continue
 			const told = new Set<string>()
 			for (const watch of watches) {
-				if (!wants(watch, event, direction) || !covers(watch, event.block.number)) continue
+				if (refusal(watch, event, direction) !== null || !covers(watch, event.block.number)) continue
 				const receivers = watch.receivers.filter((receiver) => !told.has(receiver))
 				if (receivers.length === 0) continue
 				for (const receiver of receivers) told.add(receiver)
@@ -45,13 +45,16 @@ export function sides(event: ChainEvent): readonly { readonly address: Address; 
 	]
 }
 
-/** Whether a watch's own rules (kinds, direction, smallest value) let an event through. */
-export function wants(watch: Watch, event: ChainEvent, direction: Direction): boolean {
-	if (watch.direction !== 'both' && watch.direction !== direction) return false
-	if (!watch.kinds.includes(event.kind)) return false
-	if (event.kind === 'deployment') return true
+/** Why a watch's own rules keep an event back; null when they let it through. */
+export type Refusal = 'direction' | 'kinds' | 'endowment' | 'min_value'
+
+/** Holds an event against a watch's own rules: kinds, direction, smallest value. */
+export function refusal(watch: Watch, event: ChainEvent, direction: Direction): Refusal | null {
+	if (watch.direction !== 'both' && watch.direction !== direction) return 'direction'
+	if (!watch.kinds.includes(event.kind)) return 'kinds'
+	if (event.kind === 'deployment') return null
 	// The deployment's alert carries the endowment already.
 	const isEndowment = event.frameType === 'create' || event.frameType === 'create2'
-	if (isEndowment && watch.kinds.includes('deployment')) return false
-	return event.valueWei >= watch.minValueWei
+	if (isEndowment && watch.kinds.includes('deployment')) return 'endowment'
+	return event.valueWei >= watch.minValueWei ? null : 'min_value'
 }

@@ -1,0 +1,115 @@
+import type { Address, ChainEvent, Frame, Network, TxTrace, WatchIndex } from '../model.js'
+import { formatAmount } from './amount.js'
+import { judge, type Reason, type Verdict } from './effective.js'
+import { eventsOf, traceText } from './events.js'
+import { type Refusal, refusal, sides } from './match.js'
+
+export interface ExplainContext {
+	readonly network: Pick<Network, 'symbol' | 'decimals'>
+	readonly watches: WatchIndex
+	readonly checksum: (address: Address) => string
+}
+
+/** One frame of a drawn call tree. */
+export interface ExplainedFrame {
+	/** Lines of the tree before the frame. */
+	readonly branch: string
+	/** What the frame is, in a line. */
+	readonly text: string
+	/** Whether it counts for a watch, and why or why not; a line for each watch. */
+	readonly verdicts: readonly string[]
+	/** Somebody is told. */
+	readonly isTold: boolean
+}
+
+/** The call tree of a transaction in the order of its trace, each frame with what it means for the watches. */
+export function explain(tx: TxTrace, context: ExplainContext): readonly ExplainedFrame[] {
+	const verdicts = judge(tx)
+	const events = new Map<string, ChainEvent[]>()
+	for (const event of eventsOf(tx)) {
+		const key = traceText(event.traceAddress)
+		events.set(key, [...(events.get(key) ?? []), event])
+	}
+	const paths = verdicts.map(({ frame }) => frame.traceAddress)
+	return verdicts.map((verdict, index) => {
+		const told = tellings(verdict, events.get(traceText(verdict.frame.traceAddress)) ?? [], context)
+		return {
+			branch: branchOf(paths, index),
+			text: frameText(verdict.frame, context),
+			verdicts: told.lines,
+			isTold: told.isTold,
+		}
+	})
+}
+
+function tellings(verdict: Verdict, events: readonly ChainEvent[], context: ExplainContext) {
+	if (!verdict.counts) return { lines: [`does not count: ${notCounted[verdict.reason]}`], isTold: false }
+	const lines: string[] = []
+	let isTold = false
+	for (const event of events) {
+		for (const { address, direction } of sides(event)) {
+			for (const watch of context.watches.get(address) ?? []) {
+				const name = `${watch.label ?? context.checksum(address)} (${watch.watchlist})`
+				const refused = refusal(watch, event, direction)
+				if (refused === 'endowment') continue
+				if (refused !== null) lines.push(`not told to ${name}: ${refusals[refused]}`)
+				else {
+					isTold = true
+					lines.push(`counts for ${name}: ${event.kind}, ${direction} → ${watch.receivers.join(', ')}`)
+				}
+			}
+		}
+	}
+	return { lines: lines.length > 0 ? lines : ['counts, but neither side is watched'], isTold }
+}
+
+const notCounted: Readonly<Record<Reason, string>> = {
+	moved: '',
+	created: '',
+	failed: 'it failed',
+	'failed-above': 'it stands under a call that failed, so it was undone',
+	'failed-transaction': 'the receipt says that the transaction failed',
+	'moves-nothing': 'this kind of call moves no coins, whatever value it shows',
+	'no-value': 'no coins move',
+	'to-itself': 'a self-destruct to itself pays nobody',
+	'created-nothing': 'no contract came of it',
+}
+
+const refusals: Readonly<Record<Refusal, string>> = {
+	direction: 'the other direction is watched',
+	kinds: 'this kind is not watched',
+	endowment: 'the deployment carries the endowment',
+	min_value: 'below its min_value',
+}
+
+function frameText(frame: Frame, { network, watches, checksum }: ExplainContext): string {
+	const name = (address: Address | null) => {
+		if (address === null) return 'nothing'
+		const label = watches.get(address)?.find((watch) => watch.label !== null)?.label
+		return label == null ? checksum(address) : `${label} ${checksum(address)}`
+	}
+	const word = (frame.callType ?? frame.type).toUpperCase()
+	const value = frame.valueWei === 0n ? '' : `  ${formatAmount(frame.valueWei, network.decimals)} ${network.symbol}`
+	const error = frame.error === null ? '' : `  FAILED: ${frame.error}`
+	return `${word}  ${name(frame.from)} → ${name(frame.to)}${value}${error}`
+}
+
+/** `│  ├─ `: a line goes on downwards where another child of that ancestor is still to come. */
+function branchOf(paths: readonly (readonly number[])[], index: number): string {
+	const path = paths[index] ?? []
+	let branch = ''
+	for (let depth = 1; depth <= path.length; depth++) {
+		const parent = path.slice(0, depth - 1)
+		const own = path[depth - 1] ?? 0
+		const hasMore = paths.some(
+			(other, at) =>
+				at > index &&
+				other.length >= depth &&
+				parent.every((step, i) => other[i] === step) &&
+				(other[depth - 1] ?? 0) > own,
+		)
+		if (depth === path.length) branch += hasMore ? '├─ ' : '└─ '
+		else branch += hasMore ? '│  ' : '   '
+	}
+	return branch
+}
