@@ -77,10 +77,13 @@ export class RpcError extends Error {
 	}
 }
 
-/** The state cannot be read, written or locked; the message says what to do. */
+/**
+ * The state cannot be read, written or locked; the message says what to do. `lost`: another instance polls this network now,
+ * and nothing of what was asked was written.
+ */
 export class StateError extends Error {
 	override readonly name = 'StateError'
-	readonly reason: 'locked' | 'damaged' | 'newer' | 'disk' | 'mismatch'
+	readonly reason: 'locked' | 'damaged' | 'newer' | 'disk' | 'mismatch' | 'lost'
 
 	constructor(reason: StateError['reason'], message: string, options?: ErrorOptions) {
 		super(message, options)

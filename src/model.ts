@@ -333,6 +333,15 @@ export type Resolution =
 
 /** Memory: one port. Every method that writes resolves when the change is durable, and throws StateError when it is not. */
 export interface Store {
+	/**
+	 * Takes, or keeps, the right to poll a network; false while another instance has it. It is kept up until `cede` or `close`,
+	 * for as long as this instance runs; `commit` and `enrol` throw StateError `lost` once another has taken it over. Ask before
+	 * each poll. A state that only one instance can have open answers true.
+	 */
+	hold(network: string): Promise<boolean>
+	/** Gives the right back for others to try: this instance cannot poll that network now. */
+	cede(network: string): Promise<void>
+
 	/** Null before the network's first commit. */
 	network(name: string): Promise<NetworkState | null>
 	commit(change: Commit): Promise<void>
@@ -360,6 +369,13 @@ export interface Store {
 	summary(): Promise<StateSummary>
 	close(): Promise<void>
 }
+
+/** Where the state is kept. */
+export type StatePlace =
+	/** `dir` is an absolute path. */
+	| { readonly kind: 'folder'; readonly dir: string }
+	/** `postgres://user:password@host:port/database`: a secret. */
+	| { readonly kind: 'postgres'; readonly url: string }
 
 export interface StateSummary {
 	readonly networks: ReadonlyMap<string, NetworkSummary>

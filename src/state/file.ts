@@ -45,6 +45,10 @@ export async function openFileStore(folder: string, { clock, log }: FileStoreOpt
 	}
 
 	return {
+		// One process has the folder, by its lock.
+		hold: async () => true,
+		cede: async () => undefined,
+
 		network: async (name) => networkState(state.current(), coverage.current(), name),
 		commit: async (step) => announce(await change((draft) => applyCommit(draft, step, coverage.current(), clock()))),
 		enrol: async (network, enrolment) => {
