@@ -53,10 +53,12 @@ export function enrolment(roll: Roll, watches: WatchIndex): Enrolment | null {
 	}
 
 	const left = new Set<Address>()
+	let running: readonly BackfillSet[] | null = null
 	for (const [address, cover] of roll.covers) {
 		if (cover.leftAt !== null || watches.has(address)) continue
 		left.add(address)
-		const owed = roll.backfills.filter((job) => job.addresses.includes(address)).map((job) => job.span)
+		running ??= roll.backfills.map(({ span, addresses }) => ({ span, addresses: new Set(addresses) }))
+		const owed = running.filter((job) => job.addresses.has(address)).map((job) => job.span)
 		covers.set(address, { ...cover, leftAt: roll.checkpoint, owed })
 	}
 

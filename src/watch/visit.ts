@@ -77,6 +77,9 @@ export async function openState(
 	return mustState(network, ports.store)
 }
 
+/** Covers that already say what the watches say: with many of them the comparison is not free. */
+const enrolled = new WeakMap<NetworkState['covers'], WatchIndex>()
+
 /** Takes in watches that are new, gone or changed, and stands at the checkpoint. */
 export async function startVisit(beat: Beat, known: NetworkState, head: Head, ports: PollPorts): Promise<Visit> {
 	const { network, watches } = beat
@@ -84,8 +87,9 @@ export async function startVisit(beat: Beat, known: NetworkState, head: Head, po
 	let state = known
 	const { checkpoint } = state
 	const roll = { ...state, checkpoint: checkpoint.number, head: head.latest.number }
-	const change = enrolment(roll, watches)
-	if (change !== null) {
+	const change = enrolled.get(state.covers) === watches ? null : enrolment(roll, watches)
+	if (change === null) enrolled.set(state.covers, watches)
+	else {
 		await store.enrol(network.name, change)
 		state = await mustState(network, store)
 		const backfills = state.backfills.length
