@@ -14,13 +14,15 @@ const nobody: Address = '0x00000000000000000000000000000000000e0a01'
 const gas = 3_000_000n
 
 beforeAll(async () => {
-	anvil = await startTestAnvil()
+	anvil = await startTestAnvil(['--no-mining'])
 	;[user] = (await anvil.accounts()) as [Address]
 	const deploy = async () => {
 		const hash = await anvil.send({ from: user, data: puppetInit, gas })
+		await anvil.mine()
 		const { contractAddress } = await anvil.receipt(hash)
 		if (contractAddress === null) throw new Error('no puppet')
 		await anvil.send({ from: user, to: contractAddress, valueWei: 1000n })
+		await anvil.mine()
 		return contractAddress
 	}
 	one = await deploy()
@@ -32,7 +34,7 @@ afterAll(() => anvil.stop())
 async function act(actions: readonly Action[], accounts: readonly Address[] = [one, two, nobody]) {
 	const before = await anvil.head()
 	const hash = await anvil.send({ from: user, to: one, data: encodeActions(actions), gas })
-	const after = await anvil.head()
+	const after = await anvil.mine()
 	const changes = await Promise.all(
 		accounts.map(async (account) =>
 			Number((await anvil.balanceWei(account, after)) - (await anvil.balanceWei(account, before))),

@@ -34,6 +34,7 @@ export interface Receipt {
 export interface Hand {
 	/** Throws with the node's code and words when it answers an error. */
 	rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>
+	/** Resolves when the node has taken it, which also with automine may be before its block. */
 	send(tx: Tx): Promise<Hash>
 	/** Mines this many blocks; resolves to the new head's number. */
 	mine(blocks?: number): Promise<bigint>
