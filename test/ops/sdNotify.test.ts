@@ -1,11 +1,10 @@
 import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Log } from '../../src/model.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 import { createNotifier } from '../../src/ops/sdNotify.js'
-import { feedWatchdog } from '../../src/ops/watchdog.js'
 
 let folder: string
 let warnings: string[]
@@ -185,34 +184,5 @@ describe('createNotifier', () => {
 		const { notifier, close } = onSocket(env)
 		expect(notifier.watchdogMs).toBe(expected)
 		close()
-	})
-})
-
-describe('feedWatchdog', () => {
-	afterEach(() => void vi.useRealTimers())
-
-	test('default: three times within its time, only while there is progress, and no more after the end', () => {
-		vi.useFakeTimers()
-		const watchdog = vi.fn()
-		const stop = new AbortController()
-		let ticking = true
-		feedWatchdog({ watchdog, watchdogMs: 3000 }, () => ticking, stop.signal)
-		vi.advanceTimersByTime(3000)
-		expect(watchdog).toHaveBeenCalledTimes(3)
-		ticking = false
-		vi.advanceTimersByTime(9000)
-		expect(watchdog).toHaveBeenCalledTimes(3)
-		ticking = true
-		vi.advanceTimersByTime(1000)
-		expect(watchdog).toHaveBeenCalledTimes(4)
-		stop.abort()
-		vi.advanceTimersByTime(9000)
-		expect(watchdog).toHaveBeenCalledTimes(4)
-	})
-
-	test('behavior: nobody waits, nothing is set up', () => {
-		vi.useFakeTimers()
-		feedWatchdog({ watchdog: vi.fn(), watchdogMs: null }, () => true, new AbortController().signal)
-		expect(vi.getTimerCount()).toBe(0)
 	})
 })

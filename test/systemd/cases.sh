@@ -190,8 +190,14 @@ reloaded() {
 	pay $watched 1 >>/run/paid
 	pay $added 1 >>/run/paid
 	expect 'reload: the last good watchlists stay in effect' within 15 all_told /run/paid
+	sleep 6
+	expect 'reload: STATUS= still says so' words_of_status wrong
 	cp /run/good.yaml /etc/tracewatch/watchlists/main.yaml
 	expect 'reload: mended by saving alone' within 15 curl_ok http://127.0.0.1:9464/metrics 'tracewatch_config_last_reload_successful 1'
+	printf '  - adress: nonsense\n' >>/etc/tracewatch/watchlists/main.yaml
+	expect 'reload: refused once more' not systemctl reload $unit
+	cp /run/good.yaml /etc/tracewatch/watchlists/main.yaml
+	expect 'reload: mended at once, before anyone looked' within 15 curl_ok http://127.0.0.1:9464/metrics 'tracewatch_config_last_reload_successful 1'
 	expect 'reload: the process never changed' is "$(pid)" "$before"
 }
 
