@@ -7,6 +7,7 @@ import type { Frame, TxTrace } from '../model.js'
  * - `failed`: the frame failed itself. `failed-above`: a frame above it failed. `failed-transaction`: the receipt says so.
  * - `moves-nothing`: delegatecall, callcode, staticcall. `no-value`: nothing to move. `to-itself`: a self-destruct to
  *   itself, which burns or does nothing. `created-nothing`: a creation that left no contract.
+ * - `not-its-own`: a self-destruct that names another contract than the one that ran.
  */
 export type Reason =
 	| 'moved'
@@ -18,6 +19,7 @@ export type Reason =
 	| 'no-value'
 	| 'to-itself'
 	| 'created-nothing'
+	| 'not-its-own'
 
 export interface Verdict {
 	readonly frame: Frame
@@ -58,12 +60,26 @@ function reasonOf(frame: Frame, tx: TxTrace, failed: ReadonlySet<string>): Reaso
 		case 'suicide':
 			// To itself: burnt where the contract dies, and nothing at all where it lives on. Nobody receives it.
 			if (frame.from === frame.to) return 'to-itself'
-			return frame.valueWei > 0n ? 'moved' : 'no-value'
+			if (frame.valueWei === 0n) return 'no-value'
+			return isPhantom(frame, tx) ? 'not-its-own' : 'moved'
 		case 'call':
 			// A delegatecall repeats its parent's value, and a callcode pays the caller itself.
 			if (frame.callType !== 'call') return 'moves-nothing'
 			return frame.valueWei > 0n ? 'moved' : 'no-value'
 	}
+}
+
+/**
+ * Nodes built on revm before its fix of July 2026 (bluealloy/revm#3805) fill the row of a self-destruct that did nothing,
+ * as one to itself does since Cancun, with the last transfer before it. Only the contract that runs can destroy itself:
+ * the callee of the frame above, its caller where that is a delegatecall or callcode, or the contract being created.
+ */
+function isPhantom(frame: Frame, tx: TxTrace): boolean {
+	const path = pathKey(frame.traceAddress.slice(0, -1))
+	const parent = tx.frames.find(({ type, traceAddress }) => type !== 'suicide' && pathKey(traceAddress) === path)
+	if (parent === undefined || frame.from === frame.to) return false
+	const borrows = parent.callType === 'delegatecall' || parent.callType === 'callcode'
+	return frame.from !== (borrows ? parent.from : parent.to)
 }
 
 function hasFailedAncestor(traceAddress: readonly number[], failed: ReadonlySet<string>): boolean {

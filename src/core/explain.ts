@@ -73,6 +73,7 @@ const notCounted: Readonly<Record<Reason, string>> = {
 	'no-value': 'no coins move',
 	'to-itself': 'a self-destruct to itself pays nobody',
 	'created-nothing': 'no contract came of it',
+	'not-its-own': 'the contract it names is not the one that ran, so the node has filled this row wrongly',
 }
 
 const refusals: Readonly<Record<Refusal, string>> = {

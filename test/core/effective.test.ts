@@ -32,10 +32,24 @@ describe('judge', () => {
 	test('behavior: a self-destruct pays its heir; to itself it pays nobody', () => {
 		expect(
 			reasons([
+				frame({ from: address(9), to: address(1) }),
 				frame({ type: 'suicide', traceAddress: [0] }),
 				frame({ type: 'suicide', to: address(1), traceAddress: [1] }),
 			]),
-		).toEqual(['moved', 'to-itself'])
+		).toEqual(['moved', 'moved', 'to-itself'])
+	})
+
+	test.each([
+		['call', frame({ to: address(5) }), 'moved'],
+		['staticcall', frame({ callType: 'staticcall', to: address(5) }), 'moved'],
+		['delegatecall', frame({ callType: 'delegatecall', from: address(5), to: address(6) }), 'moved'],
+		['callcode', frame({ callType: 'callcode', from: address(5), to: address(6) }), 'moved'],
+		['create', frame({ type: 'create', to: address(5) }), 'moved'],
+		['another call', frame({ to: address(6) }), 'not-its-own'],
+		['delegatecall', frame({ callType: 'delegatecall', from: address(6), to: address(5) }), 'not-its-own'],
+	] as const)('behavior: a self-destruct of 5 under a %s is %s', (_, parent, reason) => {
+		const end = frame({ type: 'suicide', from: address(5), to: address(7), traceAddress: [0] })
+		expect(reasons([parent, end])[1]).toBe(reason)
 	})
 
 	test('behavior: a call to itself still counts', () => {

@@ -1,0 +1,53 @@
+// The truth test: a seeded scenario with every case, played on a real node; what the watcher tells is held against the
+// node's balances and against the plan of the scenario, neither of which knows a trace.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { AlertData } from '../src/model.js'
+import { startTestAnvil } from './support/anvil.js'
+import { expectBooksBalance, keepBooks } from './support/books.js'
+import { planScenario, playScenario } from './support/scenario.js'
+import { alertOf, openBench, watchOf } from './watch/bench.js'
+
+describe('truth', () => {
+	test.each([
+		['prague', 1],
+		['prague', 2],
+		['shanghai', 3],
+		['osaka', 4],
+	] as const)(
+		'%s, seed %i: for every address and block the alerts are the balance change, and nothing else is told',
+		async (hardfork, seed) => {
+			const plan = planScenario({ seed, hardfork })
+			const node = await startTestAnvil(plan.anvilArgs)
+			onTestFinished(() => node.stop())
+			const bench = await openBench({ urls: [node.url], watches: plan.watched.map((address) => watchOf(address)) })
+			onTestFinished(() => bench.close())
+			await bench.settle()
+			const scenario = await playScenario(plan, node)
+			await bench.settle()
+			const alerts = (await bench.posted()).map(alertOf)
+			expect(plan.blocks).toBeGreaterThanOrEqual(60)
+			expect(alerts.length).toBeGreaterThan(100)
+			expectBooksBalance(alerts, await keepBooks(scenario, node))
+			// The second look and a replay from the beginning find nothing more.
+			await node.mine(20)
+			await bench.settle()
+			expect(await bench.posted()).toHaveLength(alerts.length)
+		},
+	)
+
+	test('behavior: a watch with from_block is told the same of the past as one that was there', async () => {
+		const plan = planScenario({ seed: 5 })
+		const node = await startTestAnvil(plan.anvilArgs)
+		onTestFinished(() => node.stop())
+		const scenario = await playScenario(plan, node)
+		const bench = await openBench({
+			urls: [node.url],
+			watches: plan.watched.map((address) => watchOf(address, { fromBlock: 1n })),
+		})
+		onTestFinished(() => bench.close())
+		await bench.settle()
+		const alerts: AlertData[] = (await bench.posted()).map(alertOf)
+		expectBooksBalance(alerts, await keepBooks(scenario, node))
+		expect(alerts.every(({ late }) => late)).toBe(true)
+	})
+})
