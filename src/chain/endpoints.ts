@@ -76,6 +76,8 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 		if (endpoints.length < 2) return
 		if (comparing === null) {
 			if (clock() - comparedAtMs < compareEveryMs) return
+			// One that waits for our own limit would seem slow, and those left would be compared with themselves.
+			if (able().some(({ rpc }) => rpc.isHeldBack())) return
 			comparedAtMs = clock()
 			comparing = compareHeads().finally(() => {
 				comparing = null

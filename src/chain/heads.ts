@@ -22,6 +22,7 @@ export function watchHead(rpc: Rpc, onHead: (head: bigint) => void): Rpc {
 			for (const [at, { method, params }] of calls.entries()) look(method, params, answers[at])
 			return answers
 		},
+		isHeldBack: rpc.isHeldBack,
 		close: rpc.close,
 	}
 }

@@ -7,6 +7,7 @@ import { batchLimitIn, classify, kindOfText, type Verdict } from './classify.js'
 import { readEndpointUrl } from './endpointUrl.js'
 import { type Fault, readAnswers, readErrorBody } from './envelope.js'
 import { createHttp, type HttpAnswer, HttpFailure } from './http.js'
+import { createLimiter } from './limiter.js'
 
 export interface RpcCall {
 	readonly method: string
@@ -26,6 +27,8 @@ export interface Rpc {
 	 * node takes batches, else several. Throws RpcError when no call was answered at all, or the signal's reason.
 	 */
 	batch(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]>
+	/** A call made now would wait for our own limit: that it takes long says nothing of the node. */
+	isHeldBack(): boolean
 	close(): Promise<void>
 }
 
@@ -51,6 +54,8 @@ export interface RpcOptions {
 	readonly connections?: number
 	/** Calls in one HTTP request, before the node has said anything of it. Default 100. */
 	readonly maxBatch?: number
+	/** Calls that may leave in any second; a batch counts as many as it holds, for so providers bill. Default null: no limit. */
+	readonly requestsPerSecond?: number | null
 	readonly onRequest?: (request: RpcRequest) => void
 	readonly clock?: Clock
 }
@@ -66,7 +71,9 @@ export function createRpc(options: RpcOptions): Rpc {
 		maxBodyBytes: options.maxBodyBytes ?? 64 * 1024 * 1024,
 		connections,
 	})
-	const batches = createBatchSize(options.maxBatch ?? 100, clock)
+	const perSecond = options.requestsPerSecond ?? null
+	const limiter = perSecond === null ? null : createLimiter({ requestsPerSecond: perSecond })
+	const batches = createBatchSize(Math.min(options.maxBatch ?? 100, limiter?.burst ?? Number.POSITIVE_INFINITY), clock)
 	let lastId = 0
 
 	/** One HTTP request. Throws RpcError when it failed as a whole, BatchRefused when it should have been smaller. */
@@ -77,6 +84,7 @@ export function createRpc(options: RpcOptions): Rpc {
 		})
 		const batch = calls.length > 1
 		const method = methodOf(calls)
+		if (limiter !== null) await limiter.take(calls.length, signal)
 		const startedAtMs = performance.now()
 		let result = 'aborted'
 		try {
@@ -148,6 +156,7 @@ export function createRpc(options: RpcOptions): Rpc {
 			return answer
 		},
 		batch: (calls, signal) => sendBatches({ calls, batches, lanes: connections, post, signal }),
+		isHeldBack: () => limiter?.isHoldingBack() ?? false,
 		close: http.close,
 	}
 }
