@@ -157,7 +157,24 @@ export interface Watch {
 	readonly fromBlock: bigint | null
 	/** Name of the watchlist file, without its folder. */
 	readonly watchlist: string
+	/** When its alerts are held back; absent: never. */
+	readonly silences?: readonly Silence[]
 }
+
+/** A time in which alerts are held back, not lost. `from` is included, `to` is not. */
+export type Silence =
+	| { readonly kind: 'once'; readonly fromMs: number; readonly toMs: number }
+	| {
+			readonly kind: 'weekly'
+			/** On which it begins: 1 is Monday, 7 is Sunday. Not empty. */
+			readonly weekdays: readonly number[]
+			/** Minute of the day by the clock on the wall, 0 to 1439. */
+			readonly fromMinute: number
+			/** 0 to 1440; at or before `fromMinute` it is that of the next day. */
+			readonly toMinute: number
+			/** IANA name, such as Europe/Berlin. */
+			readonly timezone: string
+	  }
 
 /** Watches of one network by address, each list in the order of the watchlists. */
 export type WatchIndex = ReadonlyMap<Address, readonly Watch[]>

@@ -11,7 +11,9 @@ const longestMs = 16 * dayMs
 
 /** Whether one of them is in force. */
 export function isSilent(silences: readonly Silence[], atMs: number): boolean {
-	return silences.some((silence) => endOf(silence, atMs) !== null)
+	return silences.some((silence) =>
+		silence.kind === 'once' ? silence.fromMs <= atMs && atMs < silence.toMs : leftByTheClock(silence, atMs) !== null,
+	)
 }
 
 /**
@@ -54,10 +56,7 @@ function leftByTheClock({ weekdays, fromMinute, toMinute, timezone }: Weekly, at
 	const yesterday = today === 1 ? 7 : today - 1
 	const [fromMs, toMs] = [fromMinute * minuteMs, toMinute * minuteMs]
 	const wraps = toMs <= fromMs
-	if (wraps && weekdays.includes(yesterday) && timeMs < toMs) {
-		// What begins today may join what began yesterday only where the two meet: then the question is asked again there.
-		return toMs - timeMs
-	}
+	if (wraps && weekdays.includes(yesterday) && timeMs < toMs) return toMs - timeMs
 	if (!weekdays.includes(today) || timeMs < fromMs) return null
 	if (wraps) return toMs + dayMs - timeMs
 	return timeMs < toMs ? toMs - timeMs : null
