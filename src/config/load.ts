@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ConfigError, type Problem } from '../errors.js'
 import type { Watch } from '../model.js'
+import { doubts } from './doubts.js'
 import { readSettings, type Settings } from './settings.js'
-import type { Source } from './source.js'
 import { readWatchlists } from './watchlists.js'
 
 /** All that the program is told by its user: checked, complete and frozen. */
@@ -51,23 +51,8 @@ export async function loadConfig(path: string, { env, cwd = process.cwd() }: Loa
 		throw new ConfigError([...problems, ...read.problems])
 	}
 	const { watches, files, revision } = read.watchlists
-	const warnings = unused(settings, watches, source)
+	const warnings = doubts(settings, watches, source)
 	return deepFreeze({ ...settings, watches, watchlistFiles: files, revision, warnings })
-}
-
-function unused(settings: Settings, watches: readonly Watch[], source: Source): readonly Problem[] {
-	const told = new Set(watches.flatMap(({ receivers }) => receivers))
-	const watched = new Set(watches.map(({ network }) => network))
-	return [
-		...settings.networks.flatMap(({ name }, index) =>
-			watched.has(name)
-				? []
-				: [source.problem(['networks', index, 'name'], `no watchlist names the network \`${name}\``)],
-		),
-		...settings.receivers.flatMap(({ name }, index) =>
-			told.has(name) ? [] : [source.problem(['receivers', index, 'name'], `no watch names the receiver \`${name}\``)],
-		),
-	]
 }
 
 function deepFreeze<T>(value: T): T {

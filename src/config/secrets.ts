@@ -2,18 +2,23 @@ import type { Filled } from './interpolate.js'
 
 /** The settings that hold secrets, as the schema gives them. */
 interface Secretive {
-	readonly networks: readonly { readonly rpc: readonly string[] }[]
+	readonly networks: readonly { readonly rpc: readonly string[]; readonly ws: readonly string[] }[]
 	readonly heartbeat_url: string | null
 	readonly receivers: readonly (
 		| { readonly type: 'email'; readonly smtp: string }
-		| { readonly type: 'webhook'; readonly url: string; readonly secret: string | null }
+		| {
+				readonly type: 'webhook'
+				readonly url: string
+				readonly secret: string | null
+				readonly headers: Readonly<Record<string, string>>
+		  }
 	)[]
 }
 
 /**
  * Every text that must not appear in a log, an error, an alert, a metric or the state: all that came in through `${NAME}`,
- * user and password of each URL (as written and decoded), path and query of rpc and webhook URLs (whole and in parts), and
- * signing secrets. Hosts are no secrets, nor is what the settings say openly. Longest first.
+ * user and password of each URL (as written and decoded), path and query of all but SMTP's URLs (whole and in parts),
+ * signing secrets, and values of headers. Hosts are no secrets, nor is what the settings say openly. Longest first.
  */
 export function secretsOf(settings: Secretive, filled: readonly Filled[]): readonly string[] {
 	const found = new Set<string>()
@@ -31,13 +36,17 @@ export function secretsOf(settings: Secretive, filled: readonly Filled[]): reado
 		// A key is one step of a path or one value of a query; short ones are words such as v3 or evm.
 		const steps = [...url.pathname.split('/'), ...url.searchParams.values()].filter((step) => step.length >= 8)
 		for (const step of steps) found.add(step).add(decoded(step))
+		// Telegram's URL has its token after this word.
+		for (const step of steps) found.add(decoded(step).replace(/^bot(?=\d+:)/, ''))
 	}
-	for (const { rpc } of settings.networks) rpc.forEach(addUrl)
+	for (const { rpc, ws } of settings.networks) [...rpc, ...ws].forEach(addUrl)
 	if (settings.heartbeat_url !== null) addUrl(settings.heartbeat_url)
 	for (const receiver of settings.receivers) {
 		addUrl(receiver.type === 'email' ? receiver.smtp : receiver.url)
-		if (receiver.type === 'webhook' && receiver.secret !== null)
-			found.add(receiver.secret).add(receiver.secret.replace(/^whsec_/, ''))
+		if (receiver.type !== 'webhook') continue
+		for (const secret of receiver.secret?.split(' ') ?? []) found.add(secret).add(secret.replace(/^whsec_/, ''))
+		// `Bearer TOKEN`: the token alone as well.
+		for (const value of Object.values(receiver.headers)) found.add(value).add(value.replace(/^\S+\s+/, ''))
 	}
 	for (const { values } of filled) for (const value of values) found.add(value)
 	const told = tellings(settings)
@@ -51,7 +60,7 @@ export function secretsOf(settings: Secretive, filled: readonly Filled[]): reado
  * that it quotes may be a part of it, and the name of the variable says more anyway.
  */
 export function hideSecrets(message: string, template: string | undefined, filled: readonly Filled[]): string {
-	const subject = /^(?:an entry of )?`\w+` /.exec(message)?.[0] ?? ''
+	const subject = /^(?:an entry of )?`[\w-]+` /.exec(message)?.[0] ?? ''
 	const open =
 		template === undefined ? message : subject + message.slice(subject.length).replace(/`.*`/s, `\`${template}\``)
 	const values = filled.flatMap((one) => one.values.map((value) => ({ value, template: one.template })))
@@ -62,15 +71,15 @@ export function hideSecrets(message: string, template: string | undefined, fille
 }
 
 /** Keys whose values are told nowhere; all others stand openly in the settings. */
-const secretKeys: readonly string[] = ['rpc', 'smtp', 'url', 'secret', 'heartbeat_url']
+const secretKeys: readonly string[] = ['rpc', 'ws', 'smtp', 'url', 'secret', 'headers', 'heartbeat_url']
 
 /** What the settings say openly: names, mail addresses, symbols and the like. */
 function tellings(settings: Secretive): ReadonlySet<string> {
 	const told = new Set<string>()
 	const collect = (value: unknown, key: string) => {
-		if (typeof value === 'string') {
-			if (!secretKeys.includes(key)) told.add(value)
-		} else if (typeof value === 'number') told.add(String(value))
+		if (secretKeys.includes(key)) return
+		if (typeof value === 'string') told.add(value)
+		else if (typeof value === 'number') told.add(String(value))
 		else if (value !== null && typeof value === 'object') {
 			for (const [name, item] of Object.entries(value)) collect(item, Array.isArray(value) ? key : name)
 		}

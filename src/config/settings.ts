@@ -1,12 +1,14 @@
 import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
 import type { Problem } from '../errors.js'
-import type { Network } from '../model.js'
+import type { Network, Silence } from '../model.js'
+import { fallbackProblems } from './fallback.js'
 import { interpolate } from './interpolate.js'
 import { at, guess, type Known, knownOf, type WatchlistPlace } from './known.js'
 import { hideSecrets, secretsOf } from './secrets.js'
 import { settingsSchema, watchlistsSchema } from './settingsSchema.js'
 import { check, inOrder, readSource, type Source } from './source.js'
+import type { WebhookFormat } from './webhookFormat.js'
 import type { Place } from './yaml.js'
 
 export interface NetworkSettings extends Network {
@@ -17,9 +19,25 @@ export interface NetworkSettings extends Network {
 	/** Time without progress after which the network counts as stalled; null: never. */
 	readonly stallAfterMs: number | null
 	readonly source: 'auto' | 'trace_filter' | 'trace_block' | 'debug_traceBlockByNumber'
+	/** Whole blocks only: no request names a watched address. */
+	readonly isPrivate: boolean
+	/** To each endpoint; null: no limit. */
+	readonly requestsPerSecond: number | null
+	/** ws:// or wss://, in order of preference; empty: new heads are seen by the schedule alone. Keys may stand in the paths. */
+	readonly ws: readonly string[]
 }
 
-export interface EmailSettings {
+/** What every receiver can be told besides where it is. */
+export interface Manners {
+	/** Name of the receiver that is told when this one takes no more; null: none. */
+	readonly fallback: string | null
+	/** Past `max` alerts within `everyMs` the rest come as one message; null: each by itself. */
+	readonly digest: { readonly everyMs: number; readonly max: number } | null
+	/** When alerts are held; empty: never. */
+	readonly silences: readonly Silence[]
+}
+
+export interface EmailSettings extends Manners {
 	readonly type: 'email'
 	readonly name: string
 	/** smtp:// or smtps:// with its port; user and password URL-encoded. */
@@ -29,12 +47,16 @@ export interface EmailSettings {
 	readonly to: readonly string[]
 }
 
-export interface WebhookSettings {
+export interface WebhookSettings extends Manners {
 	readonly type: 'webhook'
 	readonly name: string
+	/** As the format takes it: the chat of telegram and the topic of ntfy stand in it. */
 	readonly url: string
-	/** `whsec_…`; null: not signed. */
+	readonly format: WebhookFormat
+	/** Format standard: `whsec_…`, or several with a space between; format pagerduty: the routing key; null: none. */
 	readonly secret: string | null
+	/** Values are secrets; no name twice in whatever case, none that the sender writes itself. */
+	readonly headers: Readonly<Record<string, string>>
 }
 
 export type ReceiverSettings = EmailSettings | WebhookSettings
@@ -76,7 +98,11 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	const { value, filled, problems: missing } = interpolate(source.value, env)
 	const problems = missing.map(({ path: at, message }) => source.problem(at, message))
 	const checked = check(source, settingsSchema, value)
-	const cross = [...twice(source, value, 'networks', 'network'), ...twice(source, value, 'receivers', 'receiver')]
+	const cross = [
+		...twice(source, value, 'networks', 'network'),
+		...twice(source, value, 'receivers', 'receiver'),
+		...fallbackProblems(source, value),
+	]
 	// A scalar that could not be filled is told once, not also as a bad URL or number.
 	const rest =
 		'problems' in checked ? checked.problems.filter((one) => !problems.some((other) => samePlace(one, other))) : []
@@ -107,11 +133,14 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 function networkOf({
 	chain_id,
 	stall_after,
+	requests_per_second: requestsPerSecond,
+	private: isPrivate,
 	...network
 }: z.output<typeof settingsSchema>['networks'][number]): NetworkSettings {
 	// Where the target is a tag, the checkpoint moves only with the chain's epochs.
 	const usual = typeof network.confirmations === 'number' ? 10 * 60_000 : 45 * 60_000
-	return { ...network, chainId: chain_id, stallAfterMs: stall_after === undefined ? usual : stall_after }
+	const stallAfterMs = stall_after === undefined ? usual : stall_after
+	return { ...network, chainId: chain_id, stallAfterMs, requestsPerSecond, isPrivate }
 }
 
 function placeOf(watchlists: z.output<typeof watchlistsSchema>, source: Source, path: string): WatchlistPlace {

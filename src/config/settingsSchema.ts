@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { readDurationOrNever } from './duration.js'
-import { at } from './known.js'
-import { quoted } from './quoted.js'
+import { receiverSchema } from './receiverSchema.js'
 import { readSchedule } from './schedule.js'
 import {
 	readChainId,
@@ -10,15 +9,14 @@ import {
 	readHttpUrl,
 	readLine,
 	readListen,
-	readMailAddress,
-	readMailbox,
 	readName,
+	readRate,
 	readSettle,
-	readSigningSecret,
-	readSmtpUrl,
+	readSwitch,
 	readWhole,
+	readWsUrl,
 } from './values.js'
-import { list, oneOf, orNull, section, suggestion, text } from './words.js'
+import { list, oneOrMore, orNull, section, text } from './words.js'
 
 /** tracewatch.yaml, one table a section. A new key is one line here; its reader checks the text and gives the value. */
 
@@ -33,6 +31,10 @@ const network = section({
 	rpc: list(text(readHttpUrl)).meta({
 		description: `JSON-RPC endpoints in order of preference, http or https, such as \${ETHEREUM_RPC_URL}.`,
 	}),
+	ws: oneOrMore(text(readWsUrl)).default([]).meta({
+		description:
+			'WebSocket endpoints, ws or wss, in order of preference: the network is polled on each new head that they tell of, and on its schedule in any case. Default: none.',
+	}),
 	schedule: text(readSchedule)
 		.default('*/12 * * * * *')
 		.meta({ description: 'When to poll, as node-cron takes it, seconds first. Default: every 12 seconds.' }),
@@ -40,6 +42,15 @@ const network = section({
 		.enum(['auto', 'trace_filter', 'trace_block', 'debug_traceBlockByNumber'])
 		.default('auto')
 		.meta({ description: 'Method that traces are read with. Default: auto, the best that the endpoint has.' }),
+	private: text(readSwitch).default(false).meta({
+		type: 'boolean',
+		description:
+			'Asks for whole blocks only and picks out what matters here, so that the provider never learns which addresses are watched. Default: false.',
+	}),
+	requests_per_second: orNull(text(readRate)).meta({
+		type: ['number', 'string'],
+		description: 'Most requests a second to each endpoint, such as 10 or 0.5. Default: as many as are needed.',
+	}),
 	confirmations: text(readConfirmations)
 		.default(0)
 		.meta({
@@ -64,38 +75,13 @@ const network = section({
 	explorer: orNull(text(readExplorer)).meta({
 		description: 'Base URL of a block explorer, such as https://etherscan.io, for links in alerts.',
 	}),
-}).meta({ id: 'network', description: 'One chain and the endpoints that it is read from.' })
-
-const receiverName = text(readName).meta({
-	description: 'Name of the receiver in watchlists and metrics.',
 })
-
-const email = section({
-	name: receiverName,
-	type: z.literal('email'),
-	smtp: text(readSmtpUrl).meta({
-		description: 'smtps://user:password@host:465 (TLS) or smtp://host:587 (STARTTLS).',
-	}),
-	from: text(readMailbox).meta({
-		description: 'Sender: a mail address, or Name <address>.',
-	}),
-	to: list(text(readMailAddress)).meta({ description: 'Mail addresses; each gets a mail of its own.' }),
-}).meta({ id: 'email', description: 'Alerts by mail.' })
-
-const webhook = section({
-	name: receiverName,
-	type: z.literal('webhook'),
-	url: text(readHttpUrl).meta({
-		description: 'Where alerts are posted; http or https.',
-	}),
-	secret: orNull(text(readSigningSecret)).meta({
-		description: 'Signing secret of Standard Webhooks: whsec_ and 24 to 64 bytes in base64.',
-	}),
-}).meta({ id: 'webhook', description: 'Alerts by HTTP POST, signed as Standard Webhooks says.' })
-
-const receiver = z.discriminatedUnion('type', [email, webhook], {
-	error: ({ input }) => unknownType(at(input, 'type')),
-})
+	.superRefine(({ private: isPrivate, source }, context) => {
+		if (!isPrivate || source !== 'trace_filter') return
+		const message = 'names the watched addresses to the provider: with `private` write trace_block, or drop it'
+		context.addIssue({ code: 'custom', path: ['source'], message })
+	})
+	.meta({ id: 'network', description: 'One chain and the endpoints that it is read from.' })
 
 export const watchlistsSchema = z
 	.union([text(readLine), list(text(readLine))], { error: 'must be a folder, or a list of files' })
@@ -104,7 +90,7 @@ export const watchlistsSchema = z
 
 export const settingsSchema = section({
 	networks: z.array(network).min(1).meta({ description: 'The chains to watch.' }),
-	receivers: z.array(receiver).min(1).meta({ description: 'Where alerts go.' }),
+	receivers: z.array(receiverSchema).min(1).meta({ description: 'Where alerts go.' }),
 	watchlists: watchlistsSchema,
 	state: text(readLine).default('state').meta({ description: 'Folder of the state file. Default: state.' }),
 	heartbeat_url: orNull(text(readHttpUrl)).meta({
@@ -121,9 +107,3 @@ export const settingsSchema = section({
 		description: 'host:port for metrics, health and status page, such as 127.0.0.1:9464. Default: none.',
 	}),
 }).meta({ title: 'tracewatch.yaml', description: 'Settings of tracewatch: networks, receivers and folders.' })
-
-function unknownType(type: unknown): string {
-	const types = ['email', 'webhook']
-	if (typeof type !== 'string') return `is missing: ${oneOf(types)}`
-	return `must be ${oneOf(types)}, not ${quoted(type)}${suggestion(type, types)}`
-}

@@ -97,8 +97,48 @@ export function readMailbox(text: string): string {
 	return `${readLine(name)} <${readMailAddress(address)}>`
 }
 
+/** `ws:` or `wss:` with a host. */
+export function readWsUrl(text: string): string {
+	return parseUrl(text, ['ws', 'wss'], 'wss://host/path').href
+}
+
+/** Above 0, in decimal digits, with or without a point. */
+export function readRate(text: string): number {
+	const rate = /^(0|[1-9]\d{0,5})(\.\d{1,6})?$/.test(text) ? Number(text) : 0
+	if (rate > 0) return rate
+	throw new RangeError(`must be a number above 0, such as 10 or 0.5, not ${quoted(text)}`)
+}
+
+export function readSwitch(text: string): boolean {
+	if (text === 'true' || text === 'false') return text === 'true'
+	throw new RangeError(`must be true or false, not ${quoted(text)}`)
+}
+
+/** Number of a chat, or `@name` of a channel. */
+export function readTelegramChat(text: string): string {
+	if (/^(-?[1-9]\d{0,19}|@\w{4,64})$/.test(text)) return text
+	throw new RangeError(`must be the number of a chat such as -1001234567890, or @channel, not ${quoted(text)}`)
+}
+
+/** Of ntfy. Who knows a topic can read it. */
+export function readTopic(text: string): string {
+	if (/^[\w-]{1,64}$/.test(text)) return text
+	throw new RangeError('must be one word of at most 64 letters, digits, dashes and underscores')
+}
+
+/** Of PagerDuty: 32 letters and digits. */
+export function readRoutingKey(text: string): string {
+	if (/^[A-Za-z0-9]{32}$/.test(text)) return text
+	throw new RangeError('must be an integration key: 32 letters and digits')
+}
+
+/** One signing secret or several, with one space between. */
+export function readSigningSecrets(text: string): string {
+	return text.trim().split(/\s+/).map(readSigningSecret).join(' ')
+}
+
 /** `whsec_` and 24 to 64 bytes in base64 (Standard Webhooks, "Signature scheme"). */
-export function readSigningSecret(text: string): string {
+function readSigningSecret(text: string): string {
 	const key = text.startsWith('whsec_') ? text.slice('whsec_'.length) : undefined
 	const bytes = key === undefined ? 0 : Buffer.from(key, 'base64').length
 	if (key === undefined || !/^[A-Za-z0-9+/]+={0,2}$/.test(key) || bytes < 24 || bytes > 64) {

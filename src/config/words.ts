@@ -48,6 +48,12 @@ export function list<const Item extends z.core.SomeType>(item: Item) {
 		})
 }
 
+/** One entry, or a list of them; a list then. */
+export function oneOrMore<const Item extends z.core.SomeType>(item: Item) {
+	const schema = z.preprocess((value) => (typeof value === 'string' ? [value] : value), list(item))
+	return schema.meta({ type: ['string', 'array'] })
+}
+
 /** A key that may be left out; null then. */
 export function orNull<const Schema extends z.ZodType>(schema: Schema) {
 	return schema.optional().transform((value) => value ?? null)
@@ -95,6 +101,7 @@ const forms: Readonly<Record<string, string>> = {
 	string: 'one text or number',
 	array: 'a list, such as [a, b]',
 	object: 'keys with values',
+	record: 'keys with values',
 }
 
 function formOf(value: unknown): string {

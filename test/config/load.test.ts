@@ -95,7 +95,10 @@ describe('loadConfig', () => {
 					chainId: 1,
 					rpc: ['https://rpc.example.org/KEY/evm'],
 					schedule: '*/12 * * * * *',
+					ws: [],
 					source: 'auto',
+					isPrivate: false,
+					requestsPerSecond: null,
 					confirmations: 0,
 					settle: 'finalized',
 					stallAfterMs: 600_000,
@@ -111,8 +114,21 @@ describe('loadConfig', () => {
 					smtp: 'smtps://user:password@mail.example.org:465',
 					from: 'tracewatch@example.org',
 					to: ['ops@example.org'],
+					fallback: null,
+					digest: null,
+					silences: [],
 				},
-				{ name: 'ops-hook', type: 'webhook', url: 'https://hooks.example.org/abc', secret: env.OPS_HOOK_SECRET },
+				{
+					name: 'ops-hook',
+					type: 'webhook',
+					url: 'https://hooks.example.org/abc',
+					format: 'standard',
+					secret: env.OPS_HOOK_SECRET,
+					headers: {},
+					fallback: null,
+					digest: null,
+					silences: [],
+				},
 			],
 			watchlists: {
 				folder: join(folder, 'watchlists'),
@@ -152,7 +168,10 @@ describe('loadConfig', () => {
 				chainId: 8453,
 				rpc: ['http://127.0.0.1:8545/'],
 				schedule: '*/12 * * * * *',
+				ws: [],
 				source: 'auto',
+				isPrivate: false,
+				requestsPerSecond: null,
 				confirmations: 0,
 				settle: 'finalized',
 				stallAfterMs: 600_000,
@@ -161,7 +180,19 @@ describe('loadConfig', () => {
 				explorer: null,
 			},
 		])
-		expect(receivers).toEqual([{ name: 'hook', type: 'webhook', url: 'http://127.0.0.1:9000/', secret: null }])
+		expect(receivers).toEqual([
+			{
+				name: 'hook',
+				type: 'webhook',
+				url: 'http://127.0.0.1:9000/',
+				format: 'standard',
+				secret: null,
+				headers: {},
+				fallback: null,
+				digest: null,
+				silences: [],
+			},
+		])
 		expect([http, stateDir, warnings]).toEqual([null, join(folder, 'state'), []])
 		expect(watches).toEqual([
 			{

@@ -1,0 +1,31 @@
+import type { Problem } from '../errors.js'
+import type { Watch } from '../model.js'
+import type { Settings } from './settings.js'
+import { inOrder, type Source } from './source.js'
+
+/** What is right, but probably not meant. */
+export function doubts(settings: Settings, watches: readonly Watch[], source: Source): readonly Problem[] {
+	const { networks, receivers } = settings
+	const told = new Set<string | null>(receivers.map(({ fallback }) => fallback))
+	const watched = new Set<string>()
+	for (const watch of watches) {
+		watched.add(watch.network)
+		for (const receiver of watch.receivers) told.add(receiver)
+	}
+	const doubt = (list: 'networks' | 'receivers', index: number, key: string, message: string) =>
+		source.problem([list, index, key], message)
+	return inOrder([
+		...networks.flatMap(({ name }, index) =>
+			watched.has(name) ? [] : [doubt('networks', index, 'name', `no watchlist names the network \`${name}\``)],
+		),
+		...networks.flatMap(({ chainId }, index) => {
+			const before = networks.findIndex((network) => network.chainId === chainId)
+			if (before === index) return []
+			const message = `\`${networks[before]?.name}\` has this \`chain_id\` too: what is watched on both is scanned and told twice, under the same id`
+			return [doubt('networks', index, 'chain_id', message)]
+		}),
+		...receivers.flatMap(({ name }, index) =>
+			told.has(name) ? [] : [doubt('receivers', index, 'name', `no watch names the receiver \`${name}\``)],
+		),
+	])
+}
