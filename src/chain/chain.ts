@@ -41,7 +41,9 @@ export function createChain({ endpoints, log }: ChainOptions): Chain {
 			const asked = Number(lengthOf(piece))
 			try {
 				const part =
-					addresses.size === 0 ? await headerOnly(rpc, piece, signal) : await source.read(rpc, piece, addresses, signal)
+					addresses.size === 0
+						? await headerOnly(rpc, piece, signal)
+						: await source.read({ rpc, span: piece, addresses, last: null }, signal)
 				paces.set(rpc.endpoint, afterAnswer(pace, asked, MOST_BLOCKS))
 				return part
 			} catch (error) {

@@ -85,7 +85,7 @@ export function readFrame(row: RawRow, index: number, reading: Reading): Frame {
 		case 'selfdestruct':
 			return read('suicide', null, amountOf(action.balance ?? action.value, true, index, reading))
 		case 'reward':
-			return read('reward', null, amountOf(action.value, false, index, reading))
+			return read('reward', null, rewardOf(action.value, index, reading))
 		default:
 			// Kept, since it may be the failed parent of others; with no call type it moves nothing itself.
 			reading.onUnknown?.(row.type)
@@ -135,6 +135,12 @@ function readCallType(raw: unknown, reading: Reading): CallType | null {
 			reading.onUnknown?.(`call of type ${String(raw)}`)
 			return null
 	}
+}
+
+/** BSC has told its rewards as bare JSON numbers, which are beyond the safe ones and all the same exact. */
+function rewardOf(raw: unknown, index: number, reading: Reading): bigint {
+	if (typeof raw === 'number' && Number.isInteger(raw) && raw >= 0) return BigInt(raw)
+	return amountOf(raw, false, index, reading)
 }
 
 function amountOf(raw: unknown, mayLack: boolean, index: number, reading: Reading): bigint {

@@ -77,8 +77,14 @@ export function hexOf(number: bigint): Hex {
 	return `0x${number.toString(16)}`
 }
 
+/** A block with what only this room needs of its header. */
+export interface Header extends Block {
+	/** Null where the node does not say. 0 to 2 where nobody works for a block: proof of stake, or of authority. */
+	readonly difficulty: bigint | null
+}
+
 /** Reads the answer to `eth_getBlockByNumber(…, false)`; null where the node has no such block. */
-export function readBlock(raw: unknown, reading: Reading): Block | null {
+export function readBlock(raw: unknown, reading: Reading): Header | null {
 	if (raw === null) return null
 	if (!isObject(raw)) throw malformed(reading, 'a block is not an object')
 	const number = quantity(raw.number)
@@ -88,7 +94,8 @@ export function readBlock(raw: unknown, reading: Reading): Block | null {
 	if (number === null || blockHash === null || parentHash === null || timestampS === null) {
 		throw malformed(reading, 'a block lacks its number, hash, parent hash or timestamp')
 	}
-	return { number, hash: blockHash, parentHash, timestampS, txHashes: readTxHashes(raw.transactions, reading) }
+	const txHashes = readTxHashes(raw.transactions, reading)
+	return { number, hash: blockHash, parentHash, timestampS, txHashes, difficulty: quantity(raw.difficulty) }
 }
 
 function readTxHashes(raw: unknown, reading: Reading): readonly Hash[] {
@@ -102,7 +109,7 @@ function readTxHashes(raw: unknown, reading: Reading): readonly Hash[] {
 }
 
 /** Reads a block that was asked for by number; null where the node has none. */
-export function readBlockAt(raw: unknown, number: bigint, reading: Reading): Block | null {
+export function readBlockAt(raw: unknown, number: bigint, reading: Reading): Header | null {
 	const block = readBlock(raw, reading)
 	if (block !== null && block.number !== number) {
 		throw malformed(reading, `block ${block.number} came where ${number} was asked for`)

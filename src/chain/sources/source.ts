@@ -1,15 +1,29 @@
 import type { AddressSet, Part, Span } from '../../model.js'
 import type { Rpc } from '../rpc.js'
+import type { Header } from '../wire.js'
 
-export type SourceName = 'trace_filter' | 'trace_block' | 'debug_trace_block'
+export type SourceName = 'trace_filter' | 'trace_block' | 'debug_traceBlockByNumber'
+
+export interface ReadRequest {
+	readonly rpc: Rpc
+	readonly span: Span
+	readonly addresses: AddressSet
+	/** Header of `span.to`, when this same endpoint has told it already. */
+	readonly last: Header | null
+}
 
 /**
- * One way of getting at the frames of a span. All of them give the same answer: the header of `span.to`, read before the
- * traces and from the same endpoint, and every transaction in which a frame touching the addresses may have moved
- * something, each frame with all its ancestors, each block held against its header. Anything in doubt is an RpcError,
- * never an empty answer.
+ * One way of getting at the frames of a span. All of them give the same answer: the header of `span.to`, as old as the
+ * traces or older and from the same endpoint, and every transaction in which a frame that touches the addresses may have
+ * moved something, each frame with all its ancestors, each block held against its header. Anything in doubt is an
+ * RpcError, never an empty answer.
  */
 export interface Source {
 	readonly name: SourceName
-	read(rpc: Rpc, span: Span, addresses: AddressSet, signal: AbortSignal): Promise<Part>
+	read(request: ReadRequest, signal: AbortSignal): Promise<Part>
+}
+
+export interface SourceOptions {
+	/** Called for a trace or call type that this program does not know. */
+	readonly onUnknown?: (type: string) => void
 }

@@ -1,70 +1,97 @@
 import { RpcError } from '../../errors.js'
-import type { Address, AddressSet, Block, Part, Span, TxTrace } from '../../model.js'
+import type { Address, AddressSet, Span } from '../../model.js'
 import type { Rpc, RpcCall } from '../rpc.js'
 import { openRows, type Row, readRow } from '../traces.js'
-import { hexOf, malformed, type Reading, readReceipt, unsettled } from '../wire.js'
+import { type Header, hexOf, malformed, type Reading } from '../wire.js'
 import { askAll, blockCall, needBlock } from './ask.js'
-import { byPlace, checkBlock, checkTree, groupRows, mayMatter, type RowGroup, touches, traceOf } from './assemble.js'
-import type { Source } from './source.js'
+import { groupRows, mayMatter, touches } from './assemble.js'
+import { completeHits } from './completeHits.js'
+import type { Source, SourceOptions } from './source.js'
 
 /** Addresses in one list: some 45 kB of request. */
-const LIST_SIZE = 1_000
+const FIRST_LIST = 1_000
 
-type ListName = 'fromAddress' | 'toAddress'
+export interface TraceFilterOptions extends SourceOptions {
+	/** Both lists in one question: only for a node that was seen to take them as "either". */
+	readonly together?: (rpc: Rpc) => boolean
+}
 
 /**
  * `trace_filter`: two questions a span, one for each list, because nodes differ on what two lists in one question mean;
  * only the four fields that every node knows, block numbers as plain hex, never a tag (dialects: sections 1 to 3).
- *
- * Its rows come without their ancestors, and a frame under a failed one carries no error: a hit below the root is
- * judged with its whole transaction, and each transaction with its receipt (section 8).
  */
-export function traceFilterSource(options: { readonly onUnknown?: (type: string) => void }): Source {
+export function traceFilterSource(options: TraceFilterOptions): Source {
+	/** How many addresses an endpoint takes in one list, where it has refused more. */
+	const listSizes = new WeakMap<Rpc, number>()
+
+	async function askList(
+		rpc: Rpc,
+		span: Span,
+		list: readonly Address[],
+		signal: AbortSignal,
+	): Promise<readonly unknown[]> {
+		try {
+			return await askAll(rpc, filterCalls(span, list, options.together?.(rpc) ?? false), signal)
+		} catch (error) {
+			const isTooMuch = error instanceof RpcError && error.kind === 'too-large'
+			// With many blocks it may be the blocks; a body refused as such (413) is the list's fault.
+			const isTheList = isTooMuch && (span.from === span.to || error.facts.status === 413)
+			if (!isTheList || list.length === 1) throw error
+			const half = Math.ceil(list.length / 2)
+			listSizes.set(rpc, half)
+			const first = await askList(rpc, span, list.slice(0, half), signal)
+			return [...first, ...(await askList(rpc, span, list.slice(half), signal))]
+		}
+	}
+
 	return {
 		name: 'trace_filter',
-		async read(rpc, span, addresses, signal) {
-			const { last, rows } = await askLists(rpc, span, addresses, options.onUnknown, signal)
-			const hits = [...groupRows(rows).values()].filter((group) => group.rows.some(mayMatter))
-			const { blocks, transactions } = await complete(rpc, hits, addresses, signal)
-			return { span, last, blocks, transactions }
+		async read({ rpc, span, addresses, last: known }, signal) {
+			const reading: Reading = {
+				endpoint: rpc.endpoint,
+				method: 'trace_filter',
+				...(options.onUnknown && { onUnknown: options.onUnknown }),
+			}
+			// Before the traces, and not in one batch with them: a node may work on a batch in any order.
+			const last = known ?? (await readHeader(rpc, span.to, signal))
+			const rows: Row[] = []
+			for (const list of listsOf(addresses, listSizes.get(rpc) ?? FIRST_LIST)) {
+				for (const answer of await askList(rpc, span, list, signal)) {
+					rows.push(...readAnswer(answer, span, addresses, reading))
+				}
+			}
+			const hits = groupRows(rows).filter((group) => group.rows.some(mayMatter))
+			return { span, last, ...(await completeHits({ rpc, hits, addresses, last }, signal)) }
 		},
 	}
 }
 
-async function askLists(
-	rpc: Rpc,
-	span: Span,
-	addresses: AddressSet,
-	onUnknown: ((type: string) => void) | undefined,
-	signal: AbortSignal,
-): Promise<{ last: Block; rows: readonly Row[] }> {
-	const reading: Reading = { endpoint: rpc.endpoint, method: 'trace_filter', ...(onUnknown && { onUnknown }) }
-	const rows: Row[] = []
-	let last: Block | null = null
-	for (const list of listsOf(addresses)) {
-		const questions = (['fromAddress', 'toAddress'] as const).map((name) => filterCall(span, name, list))
-		const [header, ...answers] = await askAll(rpc, [blockCall(span.to), ...questions], signal)
-		// The header of the first list: whatever changes while the others are read shows in it at the next poll.
-		last ??= needBlock(header, span.to, rpc.endpoint)
-		for (const answer of answers) rows.push(...readAnswer(answer, span, addresses, reading))
-	}
-	return { last: last ?? needBlock((await askAll(rpc, [blockCall(span.to)], signal))[0], span.to, rpc.endpoint), rows }
+async function readHeader(rpc: Rpc, number: bigint, signal: AbortSignal): Promise<Header> {
+	const { method, params } = blockCall(number)
+	return needBlock(await rpc.call(method, params, signal), number, rpc.endpoint)
 }
 
-function* listsOf(addresses: AddressSet): Generator<readonly Address[]> {
+function* listsOf(addresses: AddressSet, size: number): Generator<readonly Address[]> {
 	let list: Address[] = []
-	for (const keys = addresses.keys(), step = { next: keys.next() }; !step.next.done; step.next = keys.next()) {
-		list.push(step.next.value)
-		if (list.length < LIST_SIZE) continue
+	const keys = addresses.keys()
+	for (let next = keys.next(); !next.done; next = keys.next()) {
+		list.push(next.value)
+		if (list.length < size) continue
 		yield list
 		list = []
 	}
 	if (list.length > 0) yield list
 }
 
-function filterCall(span: Span, name: ListName, list: readonly Address[]): RpcCall {
-	const filter = { fromBlock: hexOf(span.from), toBlock: hexOf(span.to), [name]: list }
-	return { method: 'trace_filter', params: [filter] }
+function filterCalls(span: Span, list: readonly Address[], together: boolean): readonly RpcCall[] {
+	const range = { fromBlock: hexOf(span.from), toBlock: hexOf(span.to) }
+	const filters = together
+		? [{ ...range, fromAddress: list, toAddress: list }]
+		: [
+				{ ...range, fromAddress: list },
+				{ ...range, toAddress: list },
+			]
+	return filters.map((filter) => ({ method: 'trace_filter', params: [filter] }))
 }
 
 function readAnswer(answer: unknown, span: Span, addresses: AddressSet, reading: Reading): readonly Row[] {
@@ -81,60 +108,4 @@ function readAnswer(answer: unknown, span: Span, addresses: AddressSet, reading:
 		}
 	})
 	return rows
-}
-
-/** Asks what the rows alone do not say: whole trees, receipts, headers. */
-async function complete(
-	rpc: Rpc,
-	hits: readonly RowGroup[],
-	_addresses: AddressSet,
-	signal: AbortSignal,
-): Promise<Pick<Part, 'blocks' | 'transactions'>> {
-	const numbers = [...new Set(hits.map((hit) => hit.blockNumber))]
-	const questions = hits.flatMap((hit) => questionsOf(hit))
-	const answers = await askAll(rpc, [...numbers.map(blockCall), ...questions], signal)
-	const blocks = new Map(
-		numbers.map((number, index) => [number, needBlock(answers[index], number, rpc.endpoint)] as const),
-	)
-	const transactions: TxTrace[] = []
-	let next = numbers.length
-	for (const hit of hits) {
-		const count = questionsOf(hit).length
-		const block = blocks.get(hit.blockNumber)
-		if (block === undefined) throw new Error('a hit without its header')
-		checkBlock(hit, block, { endpoint: rpc.endpoint, method: 'trace_filter' })
-		transactions.push(transactionOf(hit, block, answers.slice(next, next + count), rpc.endpoint))
-		next += count
-	}
-	return { blocks, transactions: transactions.sort(byPlace) }
-}
-
-function questionsOf({ txHash, rows }: RowGroup): readonly RpcCall[] {
-	if (txHash === null) return []
-	const receipt = { method: 'eth_getTransactionReceipt', params: [txHash] }
-	const isDeep = rows.some((row) => row.frame.traceAddress.length > 0 && mayMatter(row))
-	return isDeep ? [receipt, { method: 'trace_transaction', params: [txHash] }] : [receipt]
-}
-
-function transactionOf(hit: RowGroup, block: Block, answers: readonly unknown[], endpoint: string): TxTrace {
-	const { txHash } = hit
-	if (txHash === null) return traceOf(hit, block, null)
-	const [rawReceipt, rawTree] = answers
-	const asReceipt: Reading = { endpoint, method: 'eth_getTransactionReceipt' }
-	const receipt = readReceipt(rawReceipt, asReceipt)
-	if (receipt?.block.hash !== block.hash) throw unsettled(asReceipt, `${txHash} is no longer in block ${block.number}`)
-	const rows = rawTree === undefined ? hit.rows.filter(isRoot) : readTree(hit, rawTree, endpoint)
-	return traceOf({ txHash, rows }, block, receipt.succeeded)
-}
-
-function readTree(hit: RowGroup, raw: unknown, endpoint: string): readonly Row[] {
-	const reading: Reading = { endpoint, method: 'trace_transaction' }
-	const rows = openRows(raw, reading).map((row, index) => readRow(row, index, reading))
-	if (hit.txHash === null) throw new RpcError('rewards have no tree', { kind: 'malformed', endpoint })
-	checkTree(rows, hit.txHash, hit.blockHash, reading)
-	return rows
-}
-
-function isRoot(row: Row): boolean {
-	return row.frame.traceAddress.length === 0
 }

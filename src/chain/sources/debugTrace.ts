@@ -1,0 +1,133 @@
+import { numbersOf } from '../../core/spans.js'
+import { RpcError } from '../../errors.js'
+import type { AddressSet, Frame, Hash } from '../../model.js'
+import { flattenCalls } from '../calls.js'
+import type { Rpc, RpcCall } from '../rpc.js'
+import { openRows, readFrame } from '../traces.js'
+import { type Header, hash, hexOf, isObject, malformed, type Reading, unsettled } from '../wire.js'
+import { askAll } from './ask.js'
+import { checkTree, touches } from './assemble.js'
+import { checkCoverage, headerCalls, readHeaders } from './headers.js'
+import { type Hit, withReceipts } from './receipts.js'
+import type { Source, SourceOptions } from './source.js'
+import { headerOf } from './traceBlock.js'
+
+export type Tracer = 'flatCallTracer' | 'callTracer'
+
+export interface DebugTraceOptions extends SourceOptions {
+	readonly tracer: (rpc: Rpc) => Tracer
+}
+
+/**
+ * `debug_traceBlockByNumber`, for nodes without trace methods: geth and its kin. The answer names no block, so its
+ * transactions are held against the header's list; a block without any is not asked for (geth does not trace genesis).
+ * Rewards are not in it.
+ */
+export function debugTraceSource(options: DebugTraceOptions): Source {
+	return {
+		name: 'debug_traceBlockByNumber',
+		async read({ rpc, span, addresses, last }, signal) {
+			const reading: Reading = {
+				endpoint: rpc.endpoint,
+				method: 'debug_traceBlockByNumber',
+				...(options.onUnknown && { onUnknown: options.onUnknown }),
+			}
+			const numbers = [...numbersOf(span)]
+			const told = await askAll(rpc, headerCalls(numbers, last), signal)
+			const headers = readHeaders(told, numbers, last, rpc.endpoint)
+			const full = headers.filter((block) => block.txHashes.length > 0)
+			const calls = full.map((block) => debugCall(block.number, options.tracer(rpc)))
+			const answers = await askAll(rpc, calls, signal)
+			const hits: Hit[] = []
+			const uncovered: { block: Header; missing: readonly Hash[] }[] = []
+			for (const [index, block] of full.entries()) {
+				const { traces, missing } = readDebugBlock(answers[index], block, reading)
+				if (missing.length > 0) uncovered.push({ block, missing })
+				hits.push(...hitsOf(traces, block, addresses, reading))
+			}
+			await checkCoverage(rpc, uncovered, reading, signal)
+			const transactions = await withReceipts(rpc, hits, addresses, signal)
+			const blocks = new Map(transactions.map(({ block }) => [block.number, headerOf(headers, block.number)] as const))
+			return { span, last: headerOf(headers, span.to), blocks, transactions }
+		},
+	}
+}
+
+export function debugCall(number: bigint, tracer: Tracer): RpcCall {
+	// geth's flat tracer leaves out calls to precompiled contracts even when they carry value.
+	const config = tracer === 'flatCallTracer' ? { tracer, tracerConfig: { includePrecompiles: true } } : { tracer }
+	return { method: 'debug_traceBlockByNumber', params: [hexOf(number), config] }
+}
+
+export interface DebugBlock {
+	/** By transaction, in the order of the answer. */
+	readonly traces: ReadonlyMap<Hash, readonly Frame[]>
+	/** Transactions of the header that the answer lacks. */
+	readonly missing: readonly Hash[]
+}
+
+/**
+ * Reads the traces of a block: `[{txHash, result}]`, without txHash on older nodes (the place decides then), or without
+ * the wrapper (Moonbeam, some of Avalanche's kin).
+ */
+export function readDebugBlock(raw: unknown, block: Header, reading: Reading): DebugBlock {
+	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
+	const traces = new Map<Hash, readonly Frame[]>()
+	raw.forEach((entry: unknown, index) => {
+		const { txHash, frames } = readEntry(entry, index, reading)
+		const isPlaced = raw.length === block.txHashes.length
+		const told = txHash ?? (isPlaced ? block.txHashes[index] : undefined)
+		if (told === undefined) {
+			throw unsettled(
+				reading,
+				`${raw.length} traces came for the ${block.txHashes.length} transactions of ${block.number}`,
+			)
+		}
+		if (!block.txHashes.includes(told)) throw unsettled(reading, `${told} is not in block ${block.number}`)
+		traces.set(told, frames)
+	})
+	return { traces, missing: block.txHashes.filter((txHash) => !traces.has(txHash)) }
+}
+
+function readEntry(entry: unknown, index: number, reading: Reading): { txHash: Hash | null; frames: readonly Frame[] } {
+	if (Array.isArray(entry)) return { txHash: null, frames: readFlat(entry, reading) }
+	if (!isObject(entry)) throw malformed(reading, `trace ${index} is not an object`)
+	const txHash = hash(entry.txHash ?? entry.transactionHash)
+	const isBare = typeof entry.type === 'string'
+	if (!isBare && entry.error !== undefined && entry.error !== null) throw untraced(entry.error, index, reading)
+	const result = isBare ? entry : entry.result
+	if (result === undefined || result === null) throw malformed(reading, `trace ${index} has no result`)
+	return { txHash, frames: Array.isArray(result) ? readFlat(result, reading) : flattenCalls(result, reading) }
+}
+
+function readFlat(rows: readonly unknown[], reading: Reading): readonly Frame[] {
+	return openRows(rows, reading).map((row, index) => readFrame(row, index, reading))
+}
+
+/** The node could not trace one transaction: for want of time, or because it lacks the tracer. */
+function untraced(error: unknown, index: number, { endpoint, method }: Reading): RpcError {
+	const text = isObject(error) ? String(error.message ?? 'an error') : String(error)
+	const kind = /time ?out|deadline/i.test(text) ? 'timeout' : /tracer/i.test(text) ? 'unsupported' : 'server'
+	return new RpcError(`${endpoint}: ${method}: transaction ${index} could not be traced: ${text.slice(0, 200)}`, {
+		kind,
+		endpoint,
+		method,
+	})
+}
+
+function hitsOf(
+	traces: ReadonlyMap<Hash, readonly Frame[]>,
+	block: Header,
+	addresses: AddressSet,
+	reading: Reading,
+): readonly Hit[] {
+	const hits: Hit[] = []
+	for (const [txHash, frames] of traces) {
+		if (!frames.some((frame) => touches(frame, addresses))) continue
+		const place = { blockNumber: block.number, blockHash: block.hash, txHash }
+		const rows = frames.map((frame) => ({ ...place, txIndex: null, frame }))
+		checkTree(rows, txHash, block.hash, reading)
+		hits.push({ group: { ...place, rows }, block })
+	}
+	return hits
+}

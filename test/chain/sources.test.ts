@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Rpc } from '../../src/chain/rpc.js'
+import { debugTraceSource } from '../../src/chain/sources/debugTrace.js'
+import type { Source } from '../../src/chain/sources/source.js'
+import { traceBlockSource } from '../../src/chain/sources/traceBlock.js'
+import { traceFilterSource } from '../../src/chain/sources/traceFilter.js'
+import type { Address, Span } from '../../src/model.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
+import { type Books, keepBooks } from '../support/books.js'
+import { planScenario, playScenario } from '../support/scenario.js'
+import { dueIn, linesOf, openRpc, placesOf, readAll } from './reading.js'
+
+const sources: readonly (readonly [string, Source])[] = [
+	['trace_filter', traceFilterSource({})],
+	['trace_filter, both lists together', traceFilterSource({ together: () => true })],
+	['trace_block', traceBlockSource({})],
+	['debug_traceBlockByNumber with callTracer', debugTraceSource({ tracer: () => 'callTracer' })],
+]
+
+describe.each(['prague', 'shanghai'] as const)('the truth scenario on %s', (hardfork) => {
+	let anvil: TestAnvil
+	let rpc: Rpc
+	let books: Books
+	let span: Span
+	let watched: readonly Address[]
+	beforeAll(async () => {
+		const plan = planScenario({ hardfork })
+		anvil = await startTestAnvil(plan.anvilArgs)
+		rpc = openRpc(anvil.url)
+		const scenario = await playScenario(plan, anvil)
+		books = await keepBooks(scenario, anvil)
+		span = scenario.span
+		watched = scenario.watched
+	})
+	afterAll(async () => {
+		await rpc.close()
+		await anvil.stop()
+	})
+
+	test.each(sources)('%s tells what the balances say, and nothing else', async (_name, source) => {
+		const parts = await readAll(source, rpc, span, new Set(watched))
+		expect(linesOf(dueIn(parts, watched))).toEqual(linesOf(books.due))
+	})
+
+	test.each(sources)('%s puts every event in the same place as the others', async (_name, source) => {
+		const block = await readAll(traceBlockSource({}), rpc, span, new Set(watched), 7)
+		const parts = await readAll(source, rpc, span, new Set(watched))
+		expect(placesOf(parts, watched)).toEqual(placesOf(block, watched))
+	})
+})
