@@ -2,8 +2,8 @@
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import type { Clock, Outcome, Receiver } from '../model.js'
 import { allowedLookup, forbiddenError, isForbidden } from './forbidden.js'
-import type { Format } from './formats/format.js'
-import { standard } from './formats/standard.js'
+import { formats } from './formats/byName.js'
+import type { FormatName } from './formats/format.js'
 import { judgeStatus, outcomeOf } from './policy.js'
 import { retryAfterMs } from './retryAfter.js'
 import { withTimeLimit } from './timeLimit.js'
@@ -15,13 +15,14 @@ export interface WebhookSettings {
 	readonly url: string
 	/** `whsec_…` (several with spaces between), or the service's key; null: unsigned. */
 	readonly secret: string | null
+	readonly format?: FormatName
+	/** Sent along, for tokens. */
 	readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface WebhookOptions {
 	readonly version: string
 	readonly clock: Clock
-	readonly format?: Format
 	/** For the whole of an attempt; default 30 s. */
 	readonly timeLimitMs?: number
 }
@@ -32,7 +33,8 @@ const bodyTimeLimitMs = 5_000
 const bodyLimitBytes = 64 * 1024
 
 export function createWebhookReceiver(settings: WebhookSettings, options: WebhookOptions): Receiver {
-	const { version, clock, format = standard, timeLimitMs = 30_000 } = options
+	const { version, clock, timeLimitMs = 30_000 } = options
+	const format = formats[settings.format ?? 'standard']
 	const url = new URL(settings.url)
 	const host = hostOf(url)
 	const secrets = secretsOf(url, settings)
@@ -74,16 +76,15 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 	async function judge(answer: Dispatcher.ResponseData, signal: AbortSignal): Promise<Outcome> {
 		const { text: body, whole } = await readBody(answer.body, signal)
 		const status = answer.statusCode
-		const row = judgeStatus(status)
-		if (row.verdict === 'delivered' && format.needsBody && !whole) {
-			return { result: 'retry', reason: `${host} broke off its answer` }
+		const judged = format.judge?.({ status, body }) ?? judgeStatus(status)
+		if (judged.verdict === 'delivered') {
+			const trusted = whole || format.needsBody !== true
+			return trusted ? { result: 'delivered' } : { result: 'retry', reason: `${host} broke off its answer` }
 		}
-		const told = format.judge?.({ status, body })
-		if (told) return told
-		const said = quote(body, secrets)
-		const reason = `${host} answered ${status}: ${row.meaning}${said === '' || status < 400 ? '' : ` (“${said}”)`}`
+		const said = status < 400 ? '' : quote(body, secrets)
+		const reason = `${host} answered ${status}: ${judged.meaning}${said === '' ? '' : ` (“${said}”)`}`
 		const header = answer.headers['retry-after']
-		return outcomeOf(row.verdict, reason, retryAfterMs(typeof header === 'string' ? header : null, body, clock()))
+		return outcomeOf(judged.verdict, reason, retryAfterMs(typeof header === 'string' ? header : null, body, clock()))
 	}
 }
 

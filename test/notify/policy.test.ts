@@ -3,6 +3,8 @@ import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Outcome, Receiver } from '../../src/model.js'
 import { createEmailReceiver } from '../../src/notify/email.js'
+import { formats } from '../../src/notify/formats/byName.js'
+import type { FormatName } from '../../src/notify/formats/format.js'
 import { createWebhookReceiver } from '../../src/notify/webhook.js'
 import { type HookAnswer, type HookServer, hang, resetConnection, startHookServer } from '../support/hookServer.js'
 import { type MailServer, startMailServer } from '../support/mailServer.js'
@@ -27,25 +29,30 @@ afterAll(async () => {
 	await mail.close()
 })
 
-describe('webhook', () => {
-	for (const { name, http, expected, afterMs, says } of policyTable) {
-		if (http === null) continue
-		test(`behavior: ${name} (${http.status}) is ${expected}`, async () => {
-			const origin = http.status === 'refused' ? `http://127.0.0.1:${closedPort}` : hook.origin
-			hook.answer = () => httpAnswer(http)
-			const before = hook.hits.length
-			const outcome = await attempt(
-				createWebhookReceiver(
-					{ type: 'webhook', name: 'hook', url: `${origin}${path}?key=QUERY-CANARY`, secret },
-					{ version: '1.2.3', clock: () => policyNowMs, timeLimitMs },
-				),
-				deliveryOf(1),
-			)
-			check(outcome, expected, afterMs, says)
-			expect(hook.hits.length - before).toBe(http.status === 'refused' ? 0 : 1)
-		})
-	}
-})
+/** What a service says when all is well, where the status does not tell. */
+const wellSaid: Partial<Record<FormatName, string>> = { discord: '{"id":"1"}', telegram: '{"ok":true}' }
+
+for (const format of Object.keys(formats) as FormatName[]) {
+	describe(`webhook, ${format}`, () => {
+		for (const { name, http, expected, afterMs, says } of policyTable) {
+			if (http === null) continue
+			test(`behavior: ${name} (${http.status}) is ${expected}`, async () => {
+				const origin = http.status === 'refused' ? `http://127.0.0.1:${closedPort}` : hook.origin
+				hook.answer = () => httpAnswer({ ...http, ...(http.status === 200 ? { body: wellSaid[format] ?? 'ok' } : {}) })
+				const before = hook.hits.length
+				const outcome = await attempt(
+					createWebhookReceiver(
+						{ type: 'webhook', name: 'hook', url: `${origin}${path}?key=QUERY-CANARY`, secret, format },
+						{ version: '1.2.3', clock: () => policyNowMs, timeLimitMs },
+					),
+					deliveryOf(1),
+				)
+				check(outcome, expected, afterMs, says)
+				expect(hook.hits.length - before).toBe(http.status === 'refused' ? 0 : 1)
+			})
+		}
+	})
+}
 
 describe('email', () => {
 	for (const { name, smtp, expected, says } of policyTable) {

@@ -1,5 +1,6 @@
 /** How a webhook receiver wants to be spoken to. A format is pure; `webhook.ts` carries its request out. */
-import type { Delivery, Outcome } from '../../model.js'
+import type { Delivery } from '../../model.js'
+import type { Verdict } from '../policy.js'
 
 export interface Target {
 	/** As configured; never altered by what stands on a chain. */
@@ -24,11 +25,24 @@ export interface Format {
 	/** `nowMs` is the time of this attempt. */
 	request(delivery: Delivery, target: Target, nowMs: number): FormatRequest
 	/** For services whose status alone does not tell; null: the table of `policy.ts` decides. */
-	judge?(reply: Reply): Outcome | null
+	judge?(reply: Reply): { readonly verdict: Verdict; readonly meaning: string } | null
 	/** The answer's body decides, so an answer that breaks off is none. */
 	readonly needsBody?: true
 }
 
+/** `settings.format` */
+export type FormatName = 'standard' | 'slack' | 'discord' | 'telegram' | 'ntfy' | 'pagerduty' | 'alertmanager'
+
 export function jsonBody(value: unknown): Buffer {
 	return Buffer.from(JSON.stringify(value), 'utf8')
+}
+
+/** Of a reply; null where it is no JSON object. */
+export function jsonObject(body: string): Readonly<Record<string, unknown>> | null {
+	try {
+		const value: unknown = JSON.parse(body)
+		return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
+	} catch {
+		return null
+	}
 }

@@ -1,0 +1,69 @@
+/**
+ * Alertmanager API v2: its address, with or without `/api/v2/alerts`. Alerts are the same when their labels are, so a repetition
+ * changes nothing. What happened once has no end of its own: it fires for a day, unless it is withdrawn.
+ */
+import type { Message } from '../../model.js'
+import { factsOf } from '../facts.js'
+import { printable } from '../printable.js'
+import { headline, isAlert } from '../sentence.js'
+import { linkOf } from './chat.js'
+import { type Format, jsonBody } from './format.js'
+
+const firesForMs = 24 * 3_600_000
+const path = '/api/v2/alerts'
+
+interface Labels {
+	readonly alertname: string
+	readonly [name: string]: string
+}
+
+export const alertmanager: Format = {
+	request({ message, createdAtMs }, target, nowMs) {
+		const url = new URL(target.url)
+		if (!url.pathname.endsWith(path)) url.pathname = `${url.pathname.replace(/\/$/, '')}${path}`
+		const ends = new Date(nowMs + firesForMs).toISOString()
+		const at = (labels: Labels, endsAt: string) => ({
+			labels,
+			annotations: annotationsOf(message),
+			startsAt: new Date(createdAtMs).toISOString(),
+			endsAt,
+			generatorURL: linkOf(message) ?? '',
+		})
+		const over = new Date(nowMs).toISOString()
+		const { fires, resolves } = labelsOf(message)
+		const alerts = [...resolves.map((labels) => at(labels, over)), ...fires.map((labels) => at(labels, ends))]
+		return { url, body: jsonBody(alerts), headers: {} }
+	},
+}
+
+/** A withdrawal ends the alert and is one of its own: an end alone may be told to nobody. */
+function labelsOf(message: Message): { readonly fires: readonly Labels[]; readonly resolves: readonly Labels[] } {
+	const { type, data } = message
+	const network = printable(data.network)
+	if (!isAlert(data)) {
+		const stalled = { alertname: 'TracewatchStalled', network, severity: 'critical' }
+		return type === 'system.recovered' ? { fires: [], resolves: [stalled] } : { fires: [stalled], resolves: [] }
+	}
+	const named = (alertname: string): Labels => ({
+		alertname,
+		network,
+		severity: 'info',
+		kind: data.kind,
+		direction: data.direction,
+		address: data.watch.address,
+		tx_hash: data.txHash,
+		// An empty label would be none, and the root no different from the rest.
+		trace: data.frameType === 'reward' ? 'reward' : data.traceAddress.join('_') || 'root',
+	})
+	const told = named(
+		type === 'test' ? 'TracewatchTest' : data.kind === 'deployment' ? 'TracewatchDeployment' : 'TracewatchTransfer',
+	)
+	if (type !== 'alert.removed') return { fires: [told], resolves: [] }
+	return { fires: [named('TracewatchWithdrawn')], resolves: [told] }
+}
+
+function annotationsOf(message: Message): Readonly<Record<string, string>> {
+	const { notes, facts } = factsOf(message)
+	const description = [...notes, ...facts.map(({ name, value }) => `${name}: ${value}`)].join('\n')
+	return { summary: headline(message), description }
+}

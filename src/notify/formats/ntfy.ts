@@ -1,0 +1,32 @@
+/**
+ * ntfy: `https://ntfy.sh/<topic>`; sent as JSON to the root. Above 4,096 bytes the message would become an attachment. With
+ * `sequence_id` (2.16 and newer) a repetition replaces the first instead of standing beside it; older servers ignore it.
+ */
+import type { Message } from '../../model.js'
+import { headline } from '../sentence.js'
+import { chatBody, cut, linkOf, plain } from './chat.js'
+import { type Format, jsonBody } from './format.js'
+
+export const ntfy: Format = {
+	request({ id, message }, target) {
+		const parts = target.url.pathname.replace(/\/$/, '').split('/')
+		const topic = decodeURIComponent(parts.pop() ?? '')
+		const url = new URL(target.url)
+		url.pathname = `${parts.join('/')}/`
+		const click = linkOf(message)
+		const body = {
+			topic,
+			title: cut(headline(message), 250),
+			message: cut(chatBody(message, plain), 4_096, (text) => Buffer.byteLength(text)),
+			priority: priorityOf(message),
+			sequence_id: id,
+			...(click === null ? {} : { click }),
+		}
+		return { url, body: jsonBody(body), headers: {} }
+	},
+}
+
+/** 1 to 5; 3 is usual. */
+function priorityOf({ type }: Message): number {
+	return type === 'alert.removed' || type === 'system.stalled' ? 4 : 3
+}

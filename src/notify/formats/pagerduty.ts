@@ -1,0 +1,41 @@
+/**
+ * PagerDuty Events API v2: `https://events.pagerduty.com/v2/enqueue`; the receiver's secret is the routing key. The alert's id is
+ * the `dedup_key`, so a repetition changes nothing, and a withdrawal or recovery resolves what it withdraws.
+ */
+import type { Message } from '../../model.js'
+import { factsOf } from '../facts.js'
+import { printable } from '../printable.js'
+import { headline, isAlert } from '../sentence.js'
+import { cut, linkOf } from './chat.js'
+import { type Format, jsonBody } from './format.js'
+
+export const pagerduty: Format = {
+	request({ message }, { url, secret }) {
+		const { type, timestamp } = message
+		const resolves = type === 'alert.removed' || type === 'system.recovered'
+		const href = linkOf(message)
+		const event = {
+			routing_key: secret ?? '',
+			event_action: resolves ? 'resolve' : 'trigger',
+			dedup_key: cut(dedupKey(message), 255),
+			client: 'tracewatch',
+			payload: {
+				summary: cut(headline(message), 1_024),
+				source: printable(message.data.network),
+				severity: type === 'system.stalled' ? 'critical' : 'info',
+				timestamp,
+				custom_details: Object.fromEntries(factsOf(message).facts.map(({ name, value }) => [name, value])),
+			},
+			...(href === null ? {} : { links: [{ href, text: 'Transaction' }] }),
+		}
+		return { url, body: jsonBody(event), headers: {} }
+	},
+	judge({ status, body }) {
+		if (status !== 400 || !body.includes('routing_key')) return null
+		return { verdict: 'parked', meaning: 'the routing key was refused' }
+	},
+}
+
+function dedupKey({ data }: Message): string {
+	return isAlert(data) ? data.id : `tracewatch:${data.chainId}:${printable(data.network)}:stalled`
+}

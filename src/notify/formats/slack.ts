@@ -1,0 +1,18 @@
+/**
+ * Slack incoming webhooks. No idempotency key: a repetition is a second line. About one message a second; 429 carries
+ * Retry-After. 410 is an archived channel.
+ */
+import { chatText, cut, type Markup } from './chat.js'
+import { type Format, jsonBody } from './format.js'
+
+// The three characters that Slack's control sequences (`<!channel>`, `<@U…>`) are made of.
+const disarm = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const markup: Markup = { disarm, link: (url) => `<${disarm(url)}>` }
+
+export const slack: Format = {
+	request: ({ message }, { url }) => ({
+		url,
+		body: jsonBody({ text: cut(chatText(message, markup), 4_000), unfurl_links: false }),
+		headers: {},
+	}),
+}

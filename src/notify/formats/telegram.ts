@@ -1,0 +1,31 @@
+/**
+ * Telegram: `https://api.telegram.org/bot<token>/sendMessage?chat_id=<chat>`; what stands in the query becomes part of the
+ * message (`message_thread_id`, `disable_notification`). Without `parse_mode` nothing in the text is markup. No idempotency
+ * key. A 429 carries `parameters.retry_after`.
+ */
+import { chatText, cut, plain } from './chat.js'
+import { type Format, jsonBody, jsonObject } from './format.js'
+
+/** Refusals of the chat, not of the message: somebody can mend them. */
+const chatFault =
+	/chat not found|chat_id is empty|upgraded to a supergroup|not enough rights|have no rights|thread not found|topic/i
+
+export const telegram: Format = {
+	request({ message }, target) {
+		const url = new URL(target.url)
+		if (!url.pathname.endsWith('/sendMessage')) url.pathname = `${url.pathname.replace(/\/$/, '')}/sendMessage`
+		const parameters = Object.fromEntries(url.searchParams)
+		url.search = ''
+		const text = cut(chatText(message, plain), 4_096)
+		return { url, body: jsonBody({ ...parameters, text, link_preview_options: { is_disabled: true } }), headers: {} }
+	},
+	needsBody: true,
+	judge({ status, body }) {
+		const answer = jsonObject(body)
+		if (status === 200 && answer?.ok !== true) return { verdict: 'retry', meaning: 'it did not say that all is well' }
+		const description = String(answer?.description ?? '')
+		if (status === 400 && chatFault.test(description))
+			return { verdict: 'parked', meaning: 'the chat cannot be reached' }
+		return null
+	},
+}
