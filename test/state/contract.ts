@@ -33,6 +33,8 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
 			nowMs: START_MS,
 			async open() {
 				at.store = await place.open(() => at.nowMs)
+				// As whoever polls does first.
+				for (const network of ['ethereum', 'base']) expect(await at.store.hold(network)).toBe(true)
 				return at.store
 			},
 			async reopened() {

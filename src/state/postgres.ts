@@ -1,0 +1,148 @@
+/**
+ * The store in PostgreSQL, for any number of instances at once: each network is polled by the one that has its lease, deliveries
+ * are taken by all, lane by lane. All that decides who may do what is in the database, by its clock; an instance that was paused, cut off
+ * or killed is replaced when its lease has run out, and what it does late is refused.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Clock, Log, Store } from '../model.js'
+import { CHANNEL, createBell } from './postgres/bell.js'
+import { createClaims } from './postgres/claims.js'
+import { type Ask, openDatabase } from './postgres/database.js'
+import { createLeases } from './postgres/leases.js'
+import { createNetworks } from './postgres/networks.js'
+import { deleteDeliveries, insertDeliveries, readDeliveries, readReceivers, updateDue } from './postgres/outbox.js'
+import { writeResolutions } from './postgres/resolutions.js'
+import { prepareSchema } from './postgres/schema.js'
+import { createSkew } from './postgres/skew.js'
+import { createTurns } from './postgres/turns.js'
+
+export interface PostgresStoreOptions {
+	readonly clock: Clock
+	readonly log?: Log
+	/** After this time without a sign of life from an instance, others take over what it had. */
+	readonly leaseMs: number
+	/** Name of this instance for whoever looks into the database; default: host name and process id. */
+	readonly owner?: string
+	/** How far the database's clock is ahead of `clock`; default: measured, now and then. */
+	readonly skewMs?: number
+}
+
+const CONNECTIONS = 6
+const LEAST_STANDSTILL_MS = 500
+
+/** Opens the state, making the tables if they are not there. Throws StateError. */
+export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<Store> {
+	const { clock, log, leaseMs, skewMs = null } = options
+	// Two of the same name must not take each other for themselves.
+	const owner = `${options.owner ?? `${hostname()}:${process.pid}`}#${randomBytes(6).toString('hex')}`
+	const database = openDatabase(url, {
+		connections: CONNECTIONS,
+		// A change of one who stands still is undone before his lease has run out: then nobody need wait for it.
+		standstillMs: Math.max(LEAST_STANDSTILL_MS, Math.floor(leaseMs / 2)),
+	})
+	const skew = createSkew(database.ask, clock, log, skewMs)
+	try {
+		await prepareSchema(database)
+		await skew.measure()
+	} catch (error) {
+		await database.close()
+		throw error
+	}
+	const leases = createLeases(database, owner, leaseMs)
+	const claims = createClaims({ database, owner, leaseMs, skew, log })
+	const networks = createNetworks({ database, leases, skew, nowMs: clock, post })
+	const listeners = new Set<() => void>()
+	const bell = createBell(url, owner, ring, log)
+	const turns = createTurns()
+	const beat = setInterval(() => void keepUp(), leaseMs / 3).unref()
+	log?.debug({ database: database.host, owner }, 'state opened')
+
+	async function post(ask: Ask, deliveries: Parameters<Store['post']>[0]): Promise<number> {
+		const added = await insertDeliveries(ask, deliveries, skew)
+		if (added > 0) await ask('select pg_notify($1, $2)', [CHANNEL, owner])
+		return added
+	}
+
+	function ring(): void {
+		for (const listener of listeners) queueMicrotask(listener)
+	}
+
+	function announce(count: number): void {
+		if (count > 0) ring()
+	}
+
+	/** Nothing of it is needed at once: what fails now is tried again at the next beat, or the lease runs out. */
+	async function keepUp(): Promise<void> {
+		for (const part of [leases.renew, claims.renew, skew.measure]) {
+			await turns
+				.during(part)
+				.catch((error: unknown) => log?.debug({ err: error }, 'a lease could not be kept up; trying again'))
+		}
+	}
+
+	const { during, inTurn } = turns
+	return {
+		hold: (network) => inTurn(network, () => leases.hold(network)),
+		cede: (network) => inTurn(network, () => leases.cede(network)),
+
+		network: (name) => during(() => networks.state(name)),
+		commit: (change) => inTurn(change.network, async () => announce(await networks.commit(change))),
+		enrol: (network, change) => inTurn(network, () => networks.enrol(network, change)),
+
+		post: (deliveries) => during(async () => announce(await database.transact((ask) => post(ask, deliveries)))),
+		claim: (options) => during(() => claims.claim(options)),
+		resolve: (resolutions) =>
+			during(async () => {
+				const by = { owner, claimOf: claims.claimOf, skew, nowMs: clock() }
+				await writeResolutions(database, resolutions, by)
+				await claims.letGo(resolutions.map(({ id }) => id))
+			}),
+		release: (ids) => during(() => claims.letGo(ids)),
+		nextDueMs: () => during(() => claims.nextDueMs()),
+		onPosted(listener) {
+			listeners.add(listener)
+			bell.listen()
+			return () => listeners.delete(listener)
+		},
+
+		deliveries: () => during(() => readDeliveries(database.ask, skew)),
+		retry: (ids, nowMs) =>
+			during(async () => {
+				const found = await database.transact(async (ask) => {
+					const found = await updateDue(ask, ids, skew.toDatabase(nowMs))
+					if (found > 0) await ask('select pg_notify($1, $2)', [CHANNEL, owner])
+					return found
+				})
+				announce(found)
+				return found
+			}),
+		drop: (ids) =>
+			during(async () => {
+				const found = await database.transact((ask) => deleteDeliveries(ask, ids))
+				await claims.letGo(ids)
+				return found
+			}),
+		summary: () =>
+			during(async () => ({
+				networks: await networks.summaries(),
+				receivers: await readReceivers(database.ask, skew),
+			})),
+		async close() {
+			if (!(await turns.close())) return
+			clearInterval(beat)
+			await bell.close()
+			try {
+				await claims.close()
+				await leases.close()
+			} catch (error) {
+				log?.warn(
+					{ err: error },
+					'what this instance had could not be given back; others take it over when its lease has run out',
+				)
+			}
+			await database.close()
+		},
+	}
+}

@@ -1,0 +1,175 @@
+/**
+ * Who works on which lane. A lane is taken whole, so that its order holds whoever works on it, by a mark with an end by the
+ * database's clock; the mark is renewed while its deliveries are worked on, and whoever dies leaves it to run out. Which deliveries of
+ * the lane were handed out, and are not settled yet, only the claimer knows.
+ */
+
+import type { Delivery, Log, Store } from '../../model.js'
+import type { Database } from './database.js'
+import { COLUMNS, type DeliveryRow, deliveryOf } from './outbox.js'
+import type { Skew } from './skew.js'
+
+export interface Claims {
+	claim: Store['claim']
+	nextDueMs: Store['nextDueMs']
+	/** The claim that a delivery was handed out under; null when it was not, or is settled. */
+	claimOf(id: string): number | null
+	/** These are settled or given back; a lane of which nothing is left is free. Never throws: an end comes to every mark by itself. */
+	letGo(ids: readonly string[]): Promise<void>
+	/** Keeps up the marks of lanes that are worked on. */
+	renew(): Promise<void>
+	/** Gives back all that is taken. */
+	close(): Promise<void>
+}
+
+interface Held {
+	readonly claim: number
+	/** Ids handed out and not settled. */
+	readonly open: Set<string>
+}
+
+export interface ClaimsOptions {
+	readonly database: Database
+	/** Of this one instance, never used before or again. */
+	readonly owner: string
+	readonly leaseMs: number
+	readonly skew: Skew
+	readonly log: Log | undefined
+}
+
+export function createClaims({ database, owner, leaseMs, skew, log }: ClaimsOptions): Claims {
+	const held = new Map<string, Held>()
+	const laneById = new Map<string, string>()
+	let claiming: Promise<unknown> = Promise.resolve()
+
+	async function claim({ nowMs, perLane }: Parameters<Store['claim']>[0]): Promise<readonly (readonly Delivery[])[]> {
+		const now = skew.toDatabase(nowMs)
+		const taken = await database.ask<{ lane: string; claim: number }>(TAKE, [[...held.keys()], owner, leaseMs, now])
+		if (taken.length === 0) return []
+		// What is in them is read only now that nobody else settles anything in them.
+		const lanes = taken.map(({ lane }) => lane)
+		const rows = await database.ask<DeliveryRow & { claim: number }>(CONTENT, [lanes, owner, perLane])
+		const handed: Delivery[][] = []
+		const useless: { lane: string; claim: number }[] = []
+		for (const { lane, claim } of taken) {
+			const due = duePrefix(
+				rows.filter((row) => row.lane === lane && row.claim === claim),
+				now,
+			)
+			if (due.length === 0) {
+				useless.push({ lane, claim })
+				continue
+			}
+			held.set(lane, { claim, open: new Set(due.map(({ id }) => id)) })
+			for (const { id } of due) laneById.set(id, lane)
+			handed.push(due.map((row) => deliveryOf(row, skew)))
+		}
+		await free(useless)
+		return handed
+	}
+
+	async function free(lanes: readonly { readonly lane: string; readonly claim: number }[]): Promise<void> {
+		if (lanes.length === 0) return
+		try {
+			await database.ask(FREE, [lanes.map(({ lane }) => lane), lanes.map(({ claim }) => claim), owner])
+		} catch (error) {
+			log?.debug(
+				{ err: error },
+				'lanes of deliveries could not be given back; they are free again when their time has run out',
+			)
+		}
+	}
+
+	return {
+		claim(options) {
+			// One after the other: what the first has marked, the second must know of.
+			const result = claiming.then(() => claim(options))
+			claiming = result.catch(() => undefined)
+			return result
+		},
+		async nextDueMs() {
+			const [row] = await database.ask<{ next: number | null }>(NEXT, [[...held.keys()]])
+			return row?.next == null ? null : skew.fromDatabase(row.next)
+		},
+		claimOf(id) {
+			const lane = laneById.get(id)
+			return (lane !== undefined && held.get(lane)?.claim) || null
+		},
+		async letGo(ids) {
+			const empty: { lane: string; claim: number }[] = []
+			for (const id of ids) {
+				const lane = laneById.get(id)
+				const mark = lane === undefined ? undefined : held.get(lane)
+				if (lane === undefined || mark === undefined) continue
+				laneById.delete(id)
+				mark.open.delete(id)
+				if (mark.open.size > 0) continue
+				held.delete(lane)
+				empty.push({ lane, claim: mark.claim })
+			}
+			await free(empty)
+		},
+		async renew() {
+			if (held.size === 0) return
+			const claims = [...held.values()].map(({ claim }) => claim)
+			await database.ask(RENEW, [[...held.keys()], claims, owner, leaseMs])
+		},
+		async close() {
+			await claiming
+			held.clear()
+			laneById.clear()
+			await database.ask('update tracewatch.lane set claimed_by = null, claimed_until = null where claimed_by = $1', [
+				owner,
+			])
+		},
+	}
+}
+
+/** Up to the first that is not due yet. */
+function duePrefix(rows: readonly DeliveryRow[], now: number): readonly DeliveryRow[] {
+	const wait = rows.findIndex((row) => row.next_attempt_at_ms > now)
+	return wait < 0 ? rows : rows.slice(0, wait)
+}
+
+/** A mark of our own that we do not know of is of an answer that never arrived. */
+const TAKE = `
+	with free as (
+		select l.lane from tracewatch.lane l
+		where not (l.lane = any($1::text[]))
+			and (l.claimed_by is null or l.claimed_by = $2 or l.claimed_until < clock_timestamp())
+			and (
+				select d.next_attempt_at_ms from tracewatch.delivery d where d.lane = l.lane and d.status = 'pending' order by d.seq limit 1
+			) <= $4::bigint
+		for update of l skip locked
+	)
+	update tracewatch.lane l set claimed_by = $2, claim = l.claim + 1, claimed_until = clock_timestamp() + $3 * interval '1 ms'
+	from free where free.lane = l.lane
+	returning l.lane, l.claim`
+
+const CONTENT = `
+	select ${COLUMNS}, l.claim from tracewatch.lane l cross join lateral (
+		select * from tracewatch.delivery d where d.lane = l.lane and d.status = 'pending' order by d.seq limit $3
+	) d
+	where l.lane = any($1) and l.claimed_by = $2 and l.claimed_until > clock_timestamp()
+	order by l.lane, d.seq`
+
+const FREE = `
+	update tracewatch.lane l set claimed_by = null, claimed_until = null
+	from unnest($1::text[], $2::bigint[]) mine (lane, claim)
+	where l.lane = mine.lane and l.claim = mine.claim and l.claimed_by = $3`
+
+const RENEW = `
+	update tracewatch.lane l set claimed_until = clock_timestamp() + $4 * interval '1 ms'
+	from unnest($1::text[], $2::bigint[]) mine (lane, claim)
+	where l.lane = mine.lane and l.claim = mine.claim and l.claimed_by = $3`
+
+/** A lane that another works on may fall to us when its mark runs out. */
+const NEXT = `
+	select min(greatest(
+		d.next_attempt_at_ms,
+		case when l.claimed_until > clock_timestamp() then (extract(epoch from l.claimed_until) * 1000)::bigint end
+	)) as next
+	from tracewatch.lane l cross join lateral (
+		select d.next_attempt_at_ms from tracewatch.delivery d where d.lane = l.lane and d.status = 'pending' order by d.seq limit 1
+	) d
+	where not (l.lane = any($1::text[]))`

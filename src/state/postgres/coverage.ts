@@ -1,0 +1,179 @@
+/** From where on each address is watched, and what is still to be scanned: rows and back, in pieces of bounded size. */
+
+import type { Address, Cover, Hash, Span, Told } from '../../model.js'
+import type { CoverageRecord, Definition } from '../document.js'
+import type { Ask } from './database.js'
+
+/** Rows a statement: what is held in memory twice, and how long the loop is blocked. */
+const PIECE = 5_000
+
+type SpanJson = readonly [from: string, to: string]
+
+export async function readCovers(ask: Ask, network: string): Promise<ReadonlyMap<Address, Cover>> {
+	const covers = new Map<Address, Cover>()
+	for (let after = ''; ; ) {
+		const rows = await ask<CoverRow>(
+			`select address, since, first, left_at, owed from tracewatch.cover
+			where network = $1 and address > $2 order by address limit ${PIECE}`,
+			[network, after],
+		)
+		for (const { address, since, first, left_at, owed } of rows) {
+			covers.set(address, {
+				since: BigInt(since),
+				from: BigInt(first),
+				leftAt: left_at === null ? null : BigInt(left_at),
+				owed: (owed ?? []).map(([from, to]): Span => ({ from: BigInt(from), to: BigInt(to) })),
+			})
+		}
+		const last = rows.at(-1)
+		if (last === undefined || rows.length < PIECE) return covers
+		after = last.address
+	}
+}
+
+interface CoverRow {
+	readonly address: Address
+	readonly since: string
+	readonly first: string
+	readonly left_at: string | null
+	readonly owed: readonly SpanJson[] | null
+}
+
+export async function writeCovers(ask: Ask, network: string, covers: ReadonlyMap<Address, Cover>): Promise<void> {
+	for (const piece of pieces(covers)) {
+		await ask(
+			`insert into tracewatch.cover (network, address, since, first, left_at, owed)
+			select $1, * from unnest($2::text[], $3::numeric[], $4::numeric[], $5::numeric[], $6::json[])
+			on conflict (network, address) do update set
+				since = excluded.since, first = excluded.first, left_at = excluded.left_at, owed = excluded.owed`,
+			[
+				network,
+				piece.map(([address]) => address),
+				piece.map(([, { since }]) => String(since)),
+				piece.map(([, { from }]) => String(from)),
+				piece.map(([, { leftAt }]) => (leftAt === null ? null : String(leftAt))),
+				piece.map(([, { owed }]) => (owed.length === 0 ? null : JSON.stringify(owed.map(spanJson)))),
+			],
+		)
+	}
+}
+
+export interface Backfills {
+	readonly definitions: readonly Definition[]
+	/** Next block by token. */
+	readonly progress: ReadonlyMap<string, bigint>
+}
+
+export async function readBackfills(ask: Ask, network: string): Promise<Backfills> {
+	const rows = await ask<BackfillRow>(
+		`select token, id, first, last, next, addresses from tracewatch.backfill where network = $1 order by place`,
+		[network],
+	)
+	return {
+		definitions: rows.map(({ token, id, first, last, addresses }) => ({
+			token,
+			id,
+			span: { from: BigInt(first), to: BigInt(last) },
+			addresses,
+		})),
+		progress: new Map(rows.flatMap(({ token, next }) => (next === null ? [] : [[token, BigInt(next)] as const]))),
+	}
+}
+
+interface BackfillRow {
+	readonly token: string
+	readonly id: string
+	readonly first: string
+	readonly last: string
+	readonly next: string | null
+	readonly addresses: readonly Address[]
+}
+
+/** They take the place of all that were there; the progress of those that stay is kept. */
+export async function writeBackfills(ask: Ask, network: string, definitions: readonly Definition[]): Promise<void> {
+	const tokens = definitions.map(({ token }) => token)
+	await ask('delete from tracewatch.backfill where network = $1 and not (token = any($2))', [network, tokens])
+	for (const [place, { token, id, span, addresses }] of definitions.entries()) {
+		await ask(
+			`insert into tracewatch.backfill (network, token, id, place, first, last, addresses) values ($1, $2, $3, $4, $5, $6, $7)
+			on conflict (network, token) do update set
+				place = excluded.place, first = excluded.first, last = excluded.last, addresses = excluded.addresses`,
+			[network, token, id, place, String(span.from), String(span.to), addresses],
+		)
+	}
+}
+
+export async function writeProgress(ask: Ask, network: string, progress: ReadonlyMap<string, bigint>): Promise<void> {
+	if (progress.size === 0) return
+	await ask(
+		`update tracewatch.backfill b set next = p.next from unnest($2::text[], $3::numeric[]) p (token, next)
+		where b.network = $1 and b.token = p.token`,
+		[network, [...progress.keys()], [...progress.values()].map(String)],
+	)
+}
+
+export async function readTold(ask: Ask, network: string): Promise<ReadonlyMap<string, Told>> {
+	const rows = await ask<ToldRow>(
+		'select id, block_number, block_hash, content from tracewatch.told where network = $1 order by seq',
+		[network],
+	)
+	return new Map(
+		rows.map(({ id, block_number, block_hash, content }) => [
+			id,
+			{ id, block: { number: BigInt(block_number), hash: block_hash }, ...content },
+		]),
+	)
+}
+
+interface ToldRow {
+	readonly id: string
+	readonly block_number: string
+	readonly block_hash: Hash
+	readonly content: Pick<Told, 'txHash' | 'alerts' | 'turn'>
+}
+
+/** Writes what is in `after` and not in `before`, and takes away what is gone. */
+export async function writeTold(
+	ask: Ask,
+	network: string,
+	before: ReadonlyMap<string, Told>,
+	after: ReadonlyMap<string, Told>,
+): Promise<void> {
+	if (before === after) return
+	const gone = [...before.keys()].filter((id) => !after.has(id))
+	if (gone.length > 0) await ask('delete from tracewatch.told where network = $1 and id = any($2)', [network, gone])
+	for (const piece of pieces([...after.values()].filter((entry) => before.get(entry.id) !== entry))) {
+		await ask(
+			`insert into tracewatch.told (network, id, block_number, block_hash, content)
+			select $1, * from unnest($2::text[], $3::numeric[], $4::text[], $5::json[])
+			on conflict (network, id) do update set
+				block_number = excluded.block_number, block_hash = excluded.block_hash, content = excluded.content`,
+			[
+				network,
+				piece.map(({ id }) => id),
+				piece.map(({ block }) => String(block.number)),
+				piece.map(({ block }) => block.hash),
+				piece.map(({ txHash, alerts, turn }) => JSON.stringify({ txHash, alerts, turn })),
+			],
+		)
+	}
+}
+
+/** A whole coverage as it is kept, for whoever reads all of it. */
+export async function readCoverage(ask: Ask, network: string): Promise<{ coverage: CoverageRecord } & Backfills> {
+	const backfills = await readBackfills(ask, network)
+	return { ...backfills, coverage: { covers: await readCovers(ask, network), backfills: backfills.definitions } }
+}
+
+export function* pieces<T>(values: Iterable<T>, size = PIECE): Iterable<readonly T[]> {
+	let piece: T[] = []
+	for (const value of values) {
+		piece.push(value)
+		if (piece.length < size) continue
+		yield piece
+		piece = []
+	}
+	if (piece.length > 0) yield piece
+}
+
+const spanJson = ({ from, to }: Span): SpanJson => [String(from), String(to)]

@@ -1,0 +1,80 @@
+/** What the database and the way to it say, in a person's words. The host is named; user, password and path never are. */
+
+import { StateError } from '../../errors.js'
+import { codeOf } from '../disk.js'
+
+const WORDS: Readonly<Record<string, string>> = {
+	ECONNREFUSED: 'nothing listens there',
+	ENOTFOUND: 'there is no such host',
+	EAI_AGAIN: 'the name of the host cannot be resolved now',
+	ETIMEDOUT: 'it does not answer',
+	EHOSTUNREACH: 'it cannot be reached',
+	ENETUNREACH: 'it cannot be reached',
+	ECONNRESET: 'the connection was cut',
+	EPIPE: 'the connection was cut',
+	ENOENT: 'there is no such socket',
+	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself; see sslmode and sslrootcert of the URL',
+	SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is of an unknown authority; see sslrootcert of the URL',
+	ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is of another host',
+	'28P01': 'it refuses the user or the password',
+	'28000': 'it does not let this user in from here',
+	'3D000': 'there is no such database; create it first',
+	'42501':
+		'this user may not do that: it needs to own the schema tracewatch, or be allowed to create it (CREATE on the database)',
+	'25006': 'it takes no writes (a standby?)',
+	'53100': 'its disk is full',
+	'53200': 'it is out of memory',
+	'53300': 'it has too many connections',
+	'57P01': 'the connection was ended there',
+	'57P02': 'it has crashed',
+	'57P03': 'it is starting or stopping',
+	'57014': 'it took too long',
+	'55P03': 'a lock was not free in time',
+	'25P03': 'this program stood still in the middle of a change, which was undone',
+	'40001': 'others were changing the same',
+	'40P01': 'others were changing the same',
+	'42P01': 'a table of tracewatch is missing: its schema was damaged or dropped',
+	'3F000': 'the schema of tracewatch is missing',
+}
+
+/** `act` completes "cannot … the state in the database at <host>". */
+export function databaseError(host: string, cause: unknown, act: 'reach' | 'use' = 'use'): StateError {
+	if (cause instanceof StateError) return cause
+	const code = codeOf(cause)
+	const words = (code && WORDS[code]) ?? plain(cause)
+	return new StateError(
+		'disk',
+		`cannot ${act} the state in the database at ${host}: ${words}${code ? ` (${code})` : ''}`,
+		{
+			// A URL that cannot be read comes back whole in its error.
+			...(code === 'ERR_INVALID_URL' ? {} : { cause }),
+		},
+	)
+}
+
+function plain(cause: unknown): string {
+	if (!(cause instanceof Error)) return String(cause)
+	if (codeOf(cause) === 'ERR_INVALID_URL') return 'its URL cannot be read'
+	if (/timeout/i.test(cause.message)) return 'it does not answer in time'
+	return cause.message === '' ? cause.name : cause.message
+}
+
+/** The connection is gone, whoever cut it; what was asked last may or may not have been done. */
+export function isCut(error: unknown): boolean {
+	const code = codeOf(error)
+	if (code !== undefined) return /^(08...|57P0[123]|25P03|ECONNRESET|EPIPE)$/.test(code)
+	return (
+		error instanceof Error && /^(Connection terminated|Client has encountered a connection error)/.test(error.message)
+	)
+}
+
+/** Two changes were in each other's way, and this one was undone whole. */
+export function isConflict(error: unknown): boolean {
+	const code = codeOf(error)
+	return code === '40001' || code === '40P01'
+}
+
+/** Somebody else has locked what was asked for. */
+export function isLocked(error: unknown): boolean {
+	return codeOf(error instanceof StateError ? error.cause : error) === '55P03'
+}

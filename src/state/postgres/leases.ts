@@ -1,0 +1,117 @@
+/**
+ * The right to poll a network: one row of the database says who has it and until when, by the database's clock alone. The
+ * epoch grows with every change of owner; a change of the network's state is written only together with a look at its own epoch,
+ * so that an owner that was paused and replaced can do no harm when it wakes.
+ */
+
+import { StateError } from '../../errors.js'
+import type { Ask, Database } from './database.js'
+import { isLocked } from './failure.js'
+
+export interface Leases {
+	hold(network: string): Promise<boolean>
+	cede(network: string): Promise<void>
+	/** Inside a transaction that changes the network: nobody takes it over before that ends. Throws StateError `lost`. */
+	fence(ask: Ask, network: string): Promise<void>
+	/** Keeps up what is held. */
+	renew(): Promise<void>
+	/** Gives back all that is held. */
+	close(): Promise<void>
+}
+
+/** `owner` is of this one instance, never used before or again. */
+export function createLeases(database: Database, owner: string, leaseMs: number): Leases {
+	/** Epoch by network. */
+	const held = new Map<string, number>()
+
+	async function taken(network: string): Promise<number | null> {
+		const [row] = await database.ask<{ epoch: number }>(TAKE, [network, owner, leaseMs])
+		return row?.epoch ?? null
+	}
+
+	return {
+		async hold(network) {
+			try {
+				const epoch = await taken(network)
+				if (epoch !== null) {
+					held.set(network, epoch)
+					return true
+				}
+				held.delete(network)
+				await database.ask(WANT, [network, owner])
+				return false
+			} catch (error) {
+				// A change of another instance is under way: it is the owner.
+				if (isLocked(error)) return false
+				throw error
+			}
+		},
+		async cede(network) {
+			const epoch = held.get(network)
+			if (epoch === undefined) return
+			held.delete(network)
+			await database.ask(CEDE, [network, owner, epoch])
+		},
+		async fence(ask, network) {
+			const epoch = held.get(network)
+			const rows = epoch === undefined ? [] : await ask(FENCE, [network, owner, leaseMs, epoch])
+			if (rows.length > 0) return
+			held.delete(network)
+			throw new StateError(
+				'lost',
+				epoch === undefined
+					? `this instance does not have the right to poll '${network}': nothing was written`
+					: `another instance has taken over '${network}' while this one stood still: nothing was written, and it goes on there`,
+			)
+		},
+		async renew() {
+			if (held.size === 0) return
+			const asked = new Map(held)
+			const rows = await database.ask<{ network: string }>(RENEW, [
+				[...asked.keys()],
+				[...asked.values()],
+				owner,
+				leaseMs,
+			])
+			const kept = new Set(rows.map(({ network }) => network))
+			for (const [network, epoch] of asked) {
+				if (!kept.has(network) && held.get(network) === epoch) held.delete(network)
+			}
+		},
+		async close() {
+			held.clear()
+			await database.ask(RELEASE, [owner])
+		},
+	}
+}
+
+const END = (ms: string) => `clock_timestamp() + ${ms} * interval '1 ms'`
+
+/** Who ceded it lets those go first who asked for it in vain. */
+const TAKE = `
+	insert into tracewatch.lease as l (network, owner, epoch, expires) values ($1, $2, 1, ${END('$3')})
+	on conflict (network) do update set
+		owner = excluded.owner,
+		epoch = l.epoch + (l.owner <> excluded.owner)::int,
+		expires = ${END('$3')},
+		ceded = false,
+		wanted = false
+	where (l.owner = excluded.owner and not (l.ceded and l.wanted)) or (l.owner <> excluded.owner and l.expires < clock_timestamp())
+	returning epoch`
+
+/** Leaves word that somebody asked; who ceded it steps back once only. */
+const WANT = `update tracewatch.lease set wanted = (owner <> $2) where network = $1 and wanted <> (owner <> $2)`
+
+const CEDE = `
+	update tracewatch.lease set expires = '-infinity', ceded = true where network = $1 and owner = $2 and epoch = $3`
+
+const FENCE = `
+	update tracewatch.lease set expires = ${END('$3')} where network = $1 and owner = $2 and epoch = $4 returning epoch`
+
+const RENEW = `
+	update tracewatch.lease l set expires = ${END('$4')}
+	from unnest($1::text[], $2::bigint[]) mine (network, epoch)
+	where l.network = mine.network and l.epoch = mine.epoch and l.owner = $3
+	returning l.network`
+
+const RELEASE = `update tracewatch.lease set expires = '-infinity' where owner = $1`

@@ -1,0 +1,222 @@
+/**
+ * Checkpoints, told alerts and coverage. A change is worked out in memory, by the same rules as for a file, and only what
+ * differs is written, in one transaction under the lease. What is known is kept, with the revision that it was read or written at:
+ * a poll then reads one small row, however many addresses are watched.
+ */
+
+import { randomBytes } from 'node:crypto'
+import type { BlockRef, Commit, Delivery, Enrolment, Hash, NetworkState, NetworkSummary } from '../../model.js'
+import type { Draft } from '../changes.js'
+import { applyCommit, applyEnrolment } from '../changes.js'
+import type { CoverageRecord, Definition, NetworkRecord } from '../document.js'
+import { emptyState, networkState, summarize } from '../document.js'
+import {
+	readBackfills,
+	readCovers,
+	readTold,
+	writeBackfills,
+	writeCovers,
+	writeProgress,
+	writeTold,
+} from './coverage.js'
+import type { Ask, Database } from './database.js'
+import type { Leases } from './leases.js'
+import type { Skew } from './skew.js'
+
+export interface Networks {
+	state(name: string): Promise<NetworkState | null>
+	/** Resolves to how many deliveries were added. */
+	commit(change: Commit): Promise<number>
+	enrol(name: string, change: Enrolment): Promise<void>
+	summaries(): Promise<ReadonlyMap<string, NetworkSummary>>
+}
+
+export interface NetworksOptions {
+	readonly database: Database
+	readonly leases: Pick<Leases, 'fence'>
+	readonly skew: Skew
+	/** By this instance's clock. */
+	readonly nowMs: () => number
+	/** Adds deliveries within the transaction; resolves to how many. */
+	readonly post: (ask: Ask, deliveries: readonly Delivery[]) => Promise<number>
+}
+
+/** A network as of one revision. */
+interface Known {
+	readonly revision: number
+	readonly coverageRevision: number
+	readonly record: NetworkRecord
+	readonly coverage: CoverageRecord
+}
+
+interface NetworkRow {
+	readonly name: string
+	readonly chain_id: number
+	readonly checkpoint_number: string
+	readonly checkpoint_hash: Hash
+	readonly settled_number: string
+	readonly settled_hash: Hash
+	readonly updated_at_ms: number
+	readonly revision: number
+	readonly coverage_revision: number
+}
+
+export function createNetworks({ database, leases, skew, nowMs, post }: NetworksOptions): Networks {
+	const known = new Map<string, Known>()
+	/** For summaries of networks that others poll. */
+	const definitions = new Map<string, { readonly revision: number; readonly list: readonly Definition[] }>()
+
+	async function read(ask: Ask, name: string): Promise<Known | null> {
+		const [row] = await ask<NetworkRow>('select * from tracewatch.network where name = $1', [name])
+		if (row === undefined) return null
+		const before = known.get(name)
+		if (before?.revision === row.revision) return before
+		const backfills = await readBackfills(ask, name)
+		const coverage =
+			before?.coverageRevision === row.coverage_revision
+				? before.coverage
+				: { covers: await readCovers(ask, name), backfills: backfills.definitions }
+		const record = { ...recordOf(row, skew), told: await readTold(ask, name), progress: backfills.progress }
+		return { revision: row.revision, coverageRevision: row.coverage_revision, record, coverage }
+	}
+
+	function keep(name: string, now: Known | null): void {
+		if (now === null) known.delete(name)
+		else known.set(name, now)
+	}
+
+	return {
+		async state(name) {
+			const [row] = await database.ask<{ revision: number }>(
+				'select revision from tracewatch.network where name = $1',
+				[name],
+			)
+			if (row === undefined || known.get(name)?.revision !== row.revision) {
+				keep(name, row === undefined ? null : await database.snapshot((ask) => read(ask, name)))
+			}
+			const now = known.get(name)
+			return now === undefined ? null : networkState(...documentsOf(name, now), name)
+		},
+
+		async commit({ deliveries = [], ...step }) {
+			const name = step.network
+			const [now, added] = await database.transact(async (ask) => {
+				await leases.fence(ask, name)
+				const before = await read(ask, name)
+				const record = committed(before, step, nowMs())
+				const revision = (before?.revision ?? 0) + 1
+				await writeRow(ask, name, record, revision, skew)
+				await writeTold(ask, name, before?.record.told ?? new Map(), record.told)
+				await writeProgress(ask, name, changedProgress(before, record))
+				const added = await post(ask, deliveries)
+				const { coverageRevision = 0, coverage = { covers: new Map(), backfills: [] } } = before ?? {}
+				return [{ revision, coverageRevision, record, coverage }, added] as const
+			})
+			keep(name, now)
+			return added
+		},
+
+		async enrol(name, change) {
+			const now = await database.transact(async (ask) => {
+				await leases.fence(ask, name)
+				const before = await read(ask, name)
+				const [{ networks }, documents] = before === null ? [emptyState, new Map()] : documentsOf(name, before)
+				const coverage = applyEnrolment(documents, name, change, networks.get(name), newToken).get(name)
+				if (before === null || coverage === undefined || coverage === before.coverage) return before
+				await writeCovers(ask, name, change.covers)
+				if (change.backfills !== null) await writeBackfills(ask, name, coverage.backfills)
+				const revision = before.revision + 1
+				await ask('update tracewatch.network set revision = $2, coverage_revision = $2 where name = $1', [
+					name,
+					revision,
+				])
+				return { ...before, revision, coverageRevision: revision, coverage }
+			})
+			keep(name, now)
+		},
+
+		async summaries() {
+			const rows = await database.ask<NetworkRow & { progress: readonly (readonly [string, string | null])[] | null }>(
+				SUMMARY,
+			)
+			const networks = new Map<string, NetworkRecord>()
+			const coverage = new Map<string, CoverageRecord>()
+			for (const row of rows) {
+				const { name, coverage_revision, progress } = row
+				if (definitions.get(name)?.revision !== coverage_revision) {
+					const list = (await readBackfills(database.ask, name)).definitions
+					definitions.set(name, { revision: coverage_revision, list })
+				}
+				const done = (progress ?? []).flatMap(([token, next]) =>
+					next === null ? [] : [[token, BigInt(next)] as const],
+				)
+				networks.set(name, { ...recordOf(row, skew), told: new Map(), progress: new Map(done) })
+				coverage.set(name, { covers: new Map(), backfills: definitions.get(name)?.list ?? [] })
+			}
+			return summarize({ ...emptyState, networks }, coverage).networks
+		},
+	}
+}
+
+const SUMMARY = `
+	select n.*, (
+		select json_agg(json_build_array(token, next::text)) from tracewatch.backfill b where b.network = n.name
+	) as progress
+	from tracewatch.network n order by n.name`
+
+function documentsOf(name: string, { record, coverage }: Known) {
+	return [{ ...emptyState, networks: new Map([[name, record]]) }, new Map([[name, coverage]])] as const
+}
+
+function committed(before: Known | null, step: Commit, nowMs: number): NetworkRecord {
+	const networks = new Map(before === null ? [] : [[step.network, before.record]])
+	const draft: Draft = { networks, deliveries: new Map(), totals: new Map(), changed: false }
+	const coverage = new Map(before === null ? [] : [[step.network, before.coverage]])
+	applyCommit(draft, step, coverage, nowMs)
+	return networks.get(step.network) as NetworkRecord
+}
+
+function changedProgress(before: Known | null, { progress }: NetworkRecord): ReadonlyMap<string, bigint> {
+	return new Map([...progress].filter(([token, next]) => before?.record.progress.get(token) !== next))
+}
+
+export async function writeRow(
+	ask: Ask,
+	name: string,
+	record: NetworkRecord,
+	revision: number,
+	skew: Skew,
+): Promise<void> {
+	const { chainId, checkpoint, settled, updatedAtMs } = record
+	await ask(
+		`insert into tracewatch.network (name, chain_id, checkpoint_number, checkpoint_hash, settled_number, settled_hash,
+			updated_at_ms, revision, coverage_revision)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, 0)
+		on conflict (name) do update set checkpoint_number = $3, checkpoint_hash = $4, settled_number = $5, settled_hash = $6,
+			updated_at_ms = $7, revision = $8`,
+		[
+			name,
+			chainId,
+			String(checkpoint.number),
+			checkpoint.hash,
+			String(settled.number),
+			settled.hash,
+			skew.toDatabase(updatedAtMs),
+			revision,
+		],
+	)
+}
+
+export function recordOf(row: NetworkRow, skew: Skew): Omit<NetworkRecord, 'told' | 'progress'> {
+	const block = (number: string, hash: Hash): BlockRef => ({ number: BigInt(number), hash })
+	return {
+		chainId: row.chain_id,
+		checkpoint: block(row.checkpoint_number, row.checkpoint_hash),
+		settled: block(row.settled_number, row.settled_hash),
+		updatedAtMs: skew.fromDatabase(row.updated_at_ms),
+	}
+}
+
+function newToken(): string {
+	return randomBytes(6).toString('hex')
+}

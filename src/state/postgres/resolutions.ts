@@ -1,0 +1,52 @@
+/** What came of deliveries, written down: a success always, a failure only by whoever still works on that lane. */
+
+import type { Resolution } from '../../model.js'
+import type { Ask, Database } from './database.js'
+import { deleteDelivered, type Failure, updateFailed } from './outbox.js'
+import type { Skew } from './skew.js'
+
+export interface ResolvedBy {
+	readonly owner: string
+	/** The claim that a delivery was handed out under; null when it was not. */
+	readonly claimOf: (id: string) => number | null
+	readonly skew: Skew
+	/** By this instance's clock. */
+	readonly nowMs: number
+}
+
+export async function writeResolutions(database: Database, all: readonly Resolution[], by: ResolvedBy): Promise<void> {
+	if (all.every(({ result }) => result === 'delivered')) await write(database.ask, all, by)
+	else
+		await database.transact(async (ask) => {
+			for (const group of distinct(all)) await write(ask, group, by)
+		})
+}
+
+async function write(
+	ask: Ask,
+	group: readonly Resolution[],
+	{ owner, claimOf, skew, nowMs }: ResolvedBy,
+): Promise<void> {
+	const delivered = group.flatMap(({ id, result }) => (result === 'delivered' ? [id] : []))
+	const failed = group.filter((one): one is Failure => one.result !== 'delivered')
+	await deleteDelivered(ask, delivered, skew.toDatabase(nowMs))
+	await updateFailed(
+		ask,
+		failed.map((one) => ({ ...one, claim: claimOf(one.id) })),
+		owner,
+		skew,
+	)
+}
+
+/** In order, cut where an id comes again: one statement can change a row only once. */
+function* distinct(all: readonly Resolution[]): Iterable<readonly Resolution[]> {
+	let group = new Map<string, Resolution>()
+	for (const one of all) {
+		if (group.has(one.id)) {
+			yield [...group.values()]
+			group = new Map()
+		}
+		group.set(one.id, one)
+	}
+	if (group.size > 0) yield [...group.values()]
+}

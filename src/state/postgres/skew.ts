@@ -1,0 +1,43 @@
+/**
+ * Every time that is kept is by the database's clock: instances whose clocks are minutes apart would else try deliveries too
+ * early or too late. What comes in and goes out is by this instance's clock.
+ */
+
+import type { Clock, Log } from '../../model.js'
+import type { Ask } from './database.js'
+
+export interface Skew {
+	/** By the database's clock, of a time by ours. */
+	toDatabase(ms: number): number
+	fromDatabase(ms: number): number
+	/** Looks at both clocks; a small difference from what is known is left alone, so that a time comes back as it was given. */
+	measure(): Promise<void>
+}
+
+const WORTH_TELLING_MS = 5_000
+const LEAST_CHANGE_MS = 1_000
+
+/** `fixedMs`: how far the database's clock is ahead; null: it is measured. */
+export function createSkew(ask: Ask, clock: Clock, log: Log | undefined, fixedMs: number | null): Skew {
+	let aheadMs: number | null = fixedMs
+
+	return {
+		toDatabase: (ms) => Math.round(ms + (aheadMs ?? 0)),
+		fromDatabase: (ms) => Math.round(ms - (aheadMs ?? 0)),
+		async measure() {
+			if (fixedMs !== null) return
+			const beforeMs = clock()
+			const [row] = await ask<{ ms: string }>('select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms')
+			const ourMs = (beforeMs + clock()) / 2
+			const seenMs = Math.round(Number(row?.ms) - ourMs)
+			if (aheadMs !== null && Math.abs(seenMs - aheadMs) < LEAST_CHANGE_MS) return
+			aheadMs = seenMs
+			if (Math.abs(seenMs) < WORTH_TELLING_MS) return
+			const seconds = Math.round(Math.abs(seenMs) / 1000)
+			log?.warn(
+				{},
+				`the clock of this machine is ${seconds} s ${seenMs > 0 ? 'behind' : 'ahead of'} the database's; is it kept right?`,
+			)
+		},
+	}
+}

