@@ -51,6 +51,7 @@ export function createRound({ beat, ports, onReport, onFailure, onSkip, hold }: 
 	let current = beat
 	let stirredAtMs = clock()
 	let held: string | null = null
+	let told = ''
 	let running: Promise<RoundResult> | null = null
 	let status: RoundStatus = { lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0 }
 
@@ -97,7 +98,9 @@ export function createRound({ beat, ports, onReport, onFailure, onSkip, hold }: 
 	/** Says a change, not each repetition. */
 	function failed(error: unknown): void {
 		const words = error instanceof Error ? error.message : String(error)
-		if (status.failure !== words) tell(log, error, words)
+		const news = newsOf(error, words)
+		if (status.failure === null || news !== told) tell(log, error, words)
+		told = news
 		status = { ...status, failure: words }
 		onFailure?.()
 	}
@@ -130,6 +133,13 @@ export function createRound({ beat, ports, onReport, onFailure, onSkip, hold }: 
 		},
 		isAlive: (withinMs) => running === null || clock() - stirredAtMs < withinMs,
 	}
+}
+
+/** What makes one failure another: the words of a resting endpoint count its seconds, and would be new at every tick. */
+function newsOf(error: unknown, words: string): string {
+	if (!(error instanceof RpcError)) return words
+	const { retryAfterMs: _, ...facts } = error.facts
+	return JSON.stringify(facts)
 }
 
 function tell(log: Log, error: unknown, words: string): void {
