@@ -6,7 +6,7 @@ import type { Clock, Delivery, Log, Outcome, Receiver, Resolution, Store } from 
 import { nextAttemptMs } from './backoff.js'
 import { createHealth } from './health.js'
 import { createOrphans } from './orphans.js'
-import { createParking } from './parking.js'
+import { createParking, type Parking } from './parking.js'
 import { pause } from './pause.js'
 import { createRecorder, type Recorder } from './recorder.js'
 import { createSlots, type Slots } from './slots.js'
@@ -56,13 +56,13 @@ interface Course {
 	/** Attempts under way end here. */
 	readonly cut: AbortSignal
 	readonly recorder: Recorder
+	readonly parking: Parking
 	readonly tally: { delivered: number; failed: number }
 }
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
 	const { store, clock, log, onResult, random = Math.random, graceMs = 3_000, sleep = pause } = options
 	const health = createHealth(log)
-	const parking = createParking(store, clock)
 	const slots = new Map<string, Slots>()
 	const orphans = createOrphans(store, log)
 	let receivers = byName(options.receivers)
@@ -71,7 +71,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	async function run(signal: AbortSignal): Promise<void> {
 		const cut = new AbortController()
 		const recorder = createRecorder(store, log)
-		const course: Course = { stopping: signal, cut: cut.signal, recorder, tally: { delivered: 0, failed: 0 } }
+		const parking = createParking(store, clock)
+		const course: Course = { stopping: signal, cut: cut.signal, recorder, parking, tally: { delivered: 0, failed: 0 } }
 		const working = new Set<Promise<void>>()
 		const ring = () => bell.abort()
 		const stopListening = store.onPosted(ring)
@@ -120,12 +121,15 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	async function drainOnce(signal: AbortSignal): Promise<Tally> {
 		const recorder = createRecorder(store, log, drainPatienceMs)
 		const cut = new AbortController()
-		const course: Course = { stopping: signal, cut: cut.signal, recorder, tally: { delivered: 0, failed: 0 } }
-		const stop = () => setTimeout(() => cut.abort(), graceMs).unref()
-		signal.addEventListener('abort', stop, { once: true })
 		// The moment of the start: what fails now falls due after it, and is not tried a second time.
 		const nowMs = clock()
+		const parking = createParking(store, () => nowMs)
+		const course: Course = { stopping: signal, cut: cut.signal, recorder, parking, tally: { delivered: 0, failed: 0 } }
+		const stop = () => setTimeout(() => cut.abort(), graceMs).unref()
+		signal.addEventListener('abort', stop, { once: true })
 		try {
+			await parking.learn()
+			await parking.probe()
 			while (!signal.aborted) {
 				const lanes = await store.claim({ nowMs, perLane })
 				if (lanes.length === 0) break
@@ -148,26 +152,31 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		const records: Promise<void>[] = []
 		let done = 0
 		let refused: string | null = null
+		/** Sending on would only make more repetitions. */
+		let unwritten = false
 		try {
 			for (const delivery of lane) {
 				const receiver = receiverOf(delivery)
-				if (course.stopping.aborted || receiver === null) break
+				if (course.stopping.aborted || unwritten || receiver === null) break
 				// Once a receiver has to be mended, the rest of the lane is not tried one by one.
 				const outcome: Outcome =
 					refused === null ? await attempt(receiver, delivery, course.cut) : { result: 'parked', reason: refused }
 				// Cut off by our stop: nobody has judged it.
 				if (course.cut.aborted && outcome.result === 'retry') break
 				const resolution = resolutionOf(delivery, outcome)
-				records.push(course.recorder.record(resolution))
+				const record = course.recorder.record(resolution)
+				record.catch(() => {
+					unwritten = true
+				})
+				records.push(record)
 				done += 1
 				account(delivery, outcome, resolution, course)
 				if (outcome.result === 'retry' && resolution.result === 'retry') break
 				if (outcome.result === 'parked') refused = outcome.reason
-				if (outcome.result === 'delivered' && (await parking.taken(delivery.receiver))) bell.abort()
+				if (outcome.result === 'delivered' && (await course.parking.taken(delivery.receiver))) bell.abort()
 			}
 		} finally {
 			giveBack()
-			for (const record of records) record.catch(() => undefined)
 			if (done < lane.length) await store.release(lane.slice(done).map(({ id }) => id))
 		}
 		await Promise.all(records)
@@ -192,7 +201,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		return { id, result: 'dead', error: `given up after 72 hours: ${outcome.reason}`, nextAttemptAtMs: nowMs }
 	}
 
-	function account(delivery: Delivery, outcome: Outcome, resolution: Resolution, { tally }: Course): void {
+	function account(delivery: Delivery, outcome: Outcome, resolution: Resolution, { tally, parking }: Course): void {
 		if (outcome.result === 'delivered') tally.delivered += 1
 		else tally.failed += 1
 		if (outcome.result === 'parked') parking.parked(delivery.receiver)
@@ -223,7 +232,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			const replaced = [...receivers.values()].filter((receiver) => !next.includes(receiver))
 			receivers = byName(next)
 			await orphans.letGo()
-			await parking.releaseAll()
+			await createParking(store, clock).releaseAll()
 			bell.abort()
 			await Promise.all(replaced.map((receiver) => receiver.close()))
 		},

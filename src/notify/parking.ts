@@ -1,6 +1,6 @@
 /**
  * What is parked waits for somebody to mend its receiver, who may not think of telling us. So it is tried again when
- * the program starts, when the settings change, as soon as its receiver takes anything else, and the oldest of each lane
+ * the daemon starts, when the settings change, as soon as its receiver takes anything else, and the oldest of each lane
  * every quarter of an hour. It is never given up.
  */
 import type { Clock, Delivery, Store } from '../model.js'
@@ -9,19 +9,23 @@ import { laneOf } from './health.js'
 export const probeEveryMs = 15 * 60_000
 
 export interface Parking {
+	/** Finds out what an earlier run has parked. */
+	learn(): Promise<void>
 	/** A delivery of this receiver was parked. */
 	parked(receiver: string): void
 	/** A receiver took a message: whatever is parked for it becomes due. Resolves to whether there was anything. */
 	taken(receiver: string): Promise<boolean>
 	/** All that is parked becomes due. */
 	releaseAll(): Promise<void>
-	/** The oldest of each lane becomes due, when it is time. */
+	/** The oldest of each lane becomes due, where none was tried for a while. */
 	probe(): Promise<void>
 	/** Time of the next probe; null while nothing is known to be parked. */
 	nextProbeMs(): number | null
 }
 
+/** What becomes due is due at `clock()`. */
 export function createParking(store: Store, clock: Clock): Parking {
+	/** With something parked; they save looking through the deliveries each time. */
 	const receivers = new Set<string>()
 	let probeAtMs = 0
 
@@ -30,14 +34,14 @@ export function createParking(store: Store, clock: Clock): Parking {
 	}
 
 	async function makeDue(deliveries: readonly Delivery[]): Promise<void> {
-		if (deliveries.length > 0)
-			await store.retry(
-				deliveries.map(({ id }) => id),
-				clock(),
-			)
+		const ids = deliveries.map(({ id }) => id)
+		if (ids.length > 0) await store.retry(ids, clock())
 	}
 
 	return {
+		async learn() {
+			for (const { receiver } of await parkedNow()) receivers.add(receiver)
+		},
 		parked(receiver) {
 			if (receivers.size === 0) probeAtMs = clock() + probeEveryMs
 			receivers.add(receiver)
@@ -54,13 +58,16 @@ export function createParking(store: Store, clock: Clock): Parking {
 		async probe() {
 			if (receivers.size === 0 || clock() < probeAtMs) return
 			probeAtMs = clock() + probeEveryMs
-			const oldest = new Map<string, Delivery>()
+			const lanes = new Map<string, Delivery[]>()
 			for (const delivery of await parkedNow()) {
-				const lane = laneOf(delivery)
-				const known = oldest.get(lane)
-				if (known === undefined || delivery.createdAtMs < known.createdAtMs) oldest.set(lane, delivery)
+				const lane = lanes.get(laneOf(delivery)) ?? []
+				lane.push(delivery)
+				lanes.set(laneOf(delivery), lane)
 			}
-			await makeDue([...oldest.values()])
+			const stale = [...lanes.values()].filter((lane) =>
+				lane.every(({ nextAttemptAtMs }) => nextAttemptAtMs + probeEveryMs <= clock()),
+			)
+			await makeDue(stale.flatMap((lane) => lane.slice(0, 1)))
 		},
 		nextProbeMs: () => (receivers.size === 0 ? null : probeAtMs),
 	}

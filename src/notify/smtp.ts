@@ -2,6 +2,7 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { createTransport, type Transporter } from 'nodemailer'
 import { allowedLookup, forbiddenError, isForbidden } from './forbidden.js'
+import { decoded } from './words.js'
 
 export interface SmtpSettings {
 	/** `smtps://user:password@host:465`, or `smtp://host:587` */
@@ -27,8 +28,8 @@ export function createSmtp(settings: SmtpSettings, connections: number): Smtp {
 	const secure = url.protocol === 'smtps:'
 	const host = url.hostname.replace(/^\[|\]$/g, '')
 	const port = url.port === '' ? (secure ? 465 : 587) : Number(url.port)
-	const user = decodeURIComponent(url.username)
-	const pass = decodeURIComponent(url.password)
+	const user = decoded(url.username)
+	const pass = decoded(url.password)
 	const requireTLS = !secure && (settings.requireTls ?? !isLoopback(host))
 	const transport = createTransport({
 		host,

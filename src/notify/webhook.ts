@@ -7,7 +7,7 @@ import type { FormatName } from './formats/format.js'
 import { judgeStatus, outcomeOf } from './policy.js'
 import { retryAfterMs } from './retryAfter.js'
 import { withTimeLimit } from './timeLimit.js'
-import { failureInWords, hostOf, quote } from './words.js'
+import { decoded, failureInWords, hostOf, quote } from './words.js'
 
 export interface WebhookSettings {
 	readonly type: 'webhook'
@@ -128,7 +128,7 @@ function guardedConnector(): buildConnector.connector {
 function fixedHeaders(url: URL, settings: WebhookSettings, version: string): Record<string, string> {
 	const headers: Record<string, string> = { 'user-agent': `tracewatch/${version}` }
 	if (url.username !== '' || url.password !== '') {
-		const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+		const login = `${decoded(url.username)}:${decoded(url.password)}`
 		headers.authorization = `Basic ${Buffer.from(login, 'utf8').toString('base64')}`
 	}
 	for (const [name, value] of Object.entries(settings.headers ?? {})) headers[name.toLowerCase()] = value
@@ -145,7 +145,7 @@ function bare(url: URL): URL {
 /** Whatever of the settings may be secret, for taking it out of the other side's words. */
 function secretsOf(url: URL, settings: WebhookSettings): readonly string[] {
 	const path = url.pathname.split('/').filter((part) => part.length >= 6)
-	const login = [url.username, url.password].map(decodeURIComponent)
+	const login = [url.username, url.password].map(decoded)
 	const keys = [...(settings.secret?.split(/\s+/) ?? []), ...Object.values(settings.headers ?? {})]
 	const tokens = Object.values(settings.headers ?? {}).map((value) => value.replace(/^\S+\s+/, ''))
 	return [

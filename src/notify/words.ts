@@ -52,6 +52,15 @@ export function hostOf(url: URL): string {
 	return url.host === '' ? url.hostname : url.host
 }
 
+/** Of a part of a URL; as it stands where it is not well encoded. */
+export function decoded(part: string): string {
+	try {
+		return decodeURIComponent(part)
+	} catch {
+		return part
+	}
+}
+
 /** The other side's own words, made short and printable, without any of the secrets in whatever form. */
 export function quote(text: string, secrets: readonly string[]): string {
 	let said = text

@@ -129,10 +129,16 @@ describe('one drain', () => {
 		])
 	})
 
-	test('error: results that cannot be written down are told to the caller', async () => {
+	test('error: results that cannot be written down are told to the caller, and no more is sent', async () => {
 		const full: Store = { ...lab.store, resolve: async () => Promise.reject(new Error('disk full')) }
-		await lab.store.post([deliveryOf(1)])
-		const deliverer = createDeliverer({ store: full, clock: lab.clock, log: keptLog(), receivers: [scripted('hook')] })
+		const hook = scripted('hook', async (_, index) => {
+			// Longer than the results are tried to be written.
+			if (index === 1) await new Promise((resolve) => setTimeout(resolve, 2_500))
+			return { result: 'delivered' }
+		})
+		await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
+		const deliverer = createDeliverer({ store: full, clock: lab.clock, log: keptLog(), receivers: [hook] })
 		await expect(deliverer.drainOnce(never)).rejects.toThrow('disk full')
+		expect(hook.got).toEqual(ids(1, 2))
 	})
 })

@@ -67,3 +67,41 @@ describe('a receiver that has to be mended', () => {
 		expect(await lab.statuses()).toEqual([])
 	})
 })
+
+describe('a receiver that has to be mended, one drain after the other', () => {
+	test('behavior: what an earlier run parked is tried again after a quarter of an hour, not before', async () => {
+		const hook = scripted('hook', (_, index) =>
+			index < 2 ? { result: 'parked', reason: 'gone' } : { result: 'delivered' },
+		)
+		const drain = () =>
+			createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] }).drainOnce(never)
+		await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
+		await drain()
+		lab.nowMs += 14 * 60_000
+		await drain()
+		expect(hook.got).toEqual(ids(1))
+		lab.nowMs += 60_000
+		await drain()
+		expect(hook.got).toEqual(ids(1, 1))
+		lab.nowMs += 14 * 60_000
+		await drain()
+		expect(hook.got).toEqual(ids(1, 1))
+		lab.nowMs += 60_000
+		await drain()
+		expect(hook.got).toEqual(ids(1, 1, 1, 2, 3))
+		expect(await lab.statuses()).toEqual([])
+	})
+
+	test('behavior: what an earlier run parked follows at once when the receiver takes something new', async () => {
+		const hook = scripted('hook', (_, index) =>
+			index < 1 ? { result: 'parked', reason: 'gone' } : { result: 'delivered' },
+		)
+		const drain = () =>
+			createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] }).drainOnce(never)
+		await lab.store.post([deliveryOf(1)])
+		await drain()
+		await lab.store.post([deliveryOf(2)])
+		await drain()
+		expect(hook.got).toEqual(ids(1, 2, 1))
+	})
+})
