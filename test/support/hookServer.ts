@@ -29,6 +29,8 @@ export interface HookServer {
 	readonly hits: readonly Hit[]
 	/** What is answered from now on; default 204. */
 	answer: (hit: Hit) => HookAnswer
+	/** Whether a request is read at all; one that is not has its connection cut. Default: every one. */
+	admit: () => boolean
 	/** Resolves when so many requests have come, or when `done` says so. */
 	until(done: number | ((hits: readonly Hit[]) => boolean)): Promise<readonly Hit[]>
 	/** Cuts every connection. */
@@ -39,6 +41,7 @@ export async function startHookServer(port = 0): Promise<HookServer> {
 	const hits: Hit[] = []
 	const waiting = new Set<() => void>()
 	const http = createServer((request, response) => {
+		if (!hook.admit()) return void request.socket.resetAndDestroy()
 		const chunks: Buffer[] = []
 		request.on('error', () => undefined)
 		response.on('error', () => undefined)
@@ -66,6 +69,7 @@ export async function startHookServer(port = 0): Promise<HookServer> {
 		origin: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
 		hits,
 		answer: () => 204,
+		admit: () => true,
 		until: (done) =>
 			new Promise((resolve) => {
 				const check = () => {
