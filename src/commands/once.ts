@@ -26,6 +26,8 @@ run takes it up), 78 the configuration is wrong.`,
 			const unfinished = results.filter((result) => result !== 'done').length
 			log.info({ networks: results.length, unfinished, delivered, failed }, 'one round is done')
 			if (results.includes('misconfigured')) return exitCodes.config
+			// A full disk waits for a person: nothing is lost, but trying again alone does not help.
+			if (results.includes('unwritten')) return exitCodes.failed
 			return unfinished + failed > 0 ? exitCodes.tryAgain : exitCodes.done
 		} finally {
 			await parts.closers.close()

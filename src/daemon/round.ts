@@ -14,8 +14,11 @@ export interface RoundStatus {
 	readonly skipped: number
 }
 
-/** `misconfigured`: the endpoints are on another chain than configured, so that trying again cannot help. */
-export type RoundResult = 'done' | 'failed' | 'misconfigured' | 'stopped'
+/**
+ * `misconfigured`: the endpoints are on another chain than configured, so that trying again cannot help. `unwritten`: the
+ * state could not be written, or is of another chain.
+ */
+export type RoundResult = 'done' | 'failed' | 'misconfigured' | 'unwritten' | 'stopped'
 
 /** The polling of one network, never twice at a time. */
 export interface Round {
@@ -69,7 +72,7 @@ export function createRound({ beat, ports, onReport, onFailure, onSkip, hold }: 
 			} catch (error) {
 				if (signal.aborted) return 'stopped'
 				failed(error)
-				return error instanceof RpcError && error.facts.wrongChainId !== undefined ? 'misconfigured' : 'failed'
+				return resultOf(error)
 			}
 		}
 	}
@@ -140,6 +143,11 @@ function newsOf(error: unknown, words: string): string {
 	if (!(error instanceof RpcError)) return words
 	const { retryAfterMs: _, ...facts } = error.facts
 	return JSON.stringify(facts)
+}
+
+function resultOf(error: unknown): RoundResult {
+	if (error instanceof StateError) return 'unwritten'
+	return error instanceof RpcError && error.facts.wrongChainId !== undefined ? 'misconfigured' : 'failed'
 }
 
 function tell(log: Log, error: unknown, words: string): void {

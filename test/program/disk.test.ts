@@ -1,0 +1,175 @@
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { mountMemory } from '../state/mounts.js'
+import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { type Hit, type HookAnswer, type HookServer, startHookServer } from '../support/hookServer.js'
+import { openSite, type Running, type Site } from '../support/program.js'
+import { settings, told, treasury, vault, watchlist } from './site.js'
+
+let node: TestDevnode
+
+beforeAll(async () => {
+	node = await startTestDevnode()
+})
+
+afterAll(() => node.stop())
+
+interface Lab {
+	readonly site: Site
+	readonly hook: HookServer
+	/** Not a byte is left afterwards. */
+	fill(): void
+	free(): void
+	pay(valueWei: bigint): Promise<unknown>
+}
+
+/** A site whose state folder stands on a disk of 256 KiB; null where nothing can be mounted. */
+async function openLab(): Promise<Lab | null> {
+	const root = mkdtempSync(join(tmpdir(), 'tracewatch-disk-'))
+	onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+	const mount = await mountMemory(root, 256 << 10)
+	if (mount === null) return null
+	onTestFinished(() => mount.unmount())
+	const hook = await startHookServer()
+	onTestFinished(() => hook.close())
+	const site = openSite({
+		'tracewatch.yaml': `${settings(node.url, { hook: hook.origin })}state: ${mount.folder}/state\n`,
+		'watchlists/a.yaml': watchlist([`{address: ${treasury}, direction: out}`]),
+	})
+	onTestFinished(() => site.close())
+	const ballast = join(mount.folder, 'ballast')
+	return {
+		site,
+		hook,
+		fill() {
+			try {
+				for (;;) appendFileSync(ballast, Buffer.alloc(4096))
+			} catch (error) {
+				expect(error).toMatchObject({ code: 'ENOSPC' })
+			}
+		},
+		free: () => rmSync(ballast),
+		pay: (valueWei) => node.send({ from: treasury, to: vault, valueWei }),
+	}
+}
+
+const polled = (running: Running) => running.line(({ msg }) => msg === 'coverage changed')
+const full = (running: Running) => running.line(({ msg }) => msg.includes('the disk is full'))
+const values = (hook: HookServer) => told(hook.hits).map(({ data }) => data.valueWei)
+
+/** Answers nothing until it is told to. */
+function holding(hook: HookServer): (answer: HookAnswer) => void {
+	const held: ((status: number) => void)[] = []
+	const before = hook.answer
+	hook.answer = () => (response) => void held.push((status) => response.writeHead(status).end())
+	return (answer) => {
+		hook.answer = before
+		for (const release of held) release(answer as number)
+	}
+}
+
+const idsByValue = (hits: readonly Hit[]) =>
+	new Map(told(hits).map(({ data }, at) => [`${data.valueWei} ${hits[at]?.id}`, data.valueWei]))
+
+describe('a full disk', () => {
+	test('error: the daemon says so, keeps what it had, answers status, and recovers by itself', async () => {
+		const lab = await openLab()
+		if (lab === null) return
+		const { site, hook } = lab
+		const running = site.start(['run'])
+		await polled(running)
+		await lab.pay(1n)
+		await hook.until(1)
+		await running.line(({ msg }) => msg === 'alert')
+
+		lab.fill()
+		const before = await node.head()
+		await lab.pay(2n)
+		await lab.pay(3n)
+		const line = await full(running)
+		expect(line).toMatchObject({ level: 'error', network: 'local' })
+		expect(line.msg).toMatch(/^polling failed: cannot write .*\/state\.json: the disk is full \(ENOSPC\)/)
+		expect(line.msg).toContain('nothing is lost')
+		// A mail that cannot be put down would be forgotten by a kill: so it is not sent.
+		expect(values(hook)).toEqual(['1'])
+		const status = await site.run(['status', '--json'])
+		expect(status.code).toBe(0)
+		expect(JSON.parse(status.stdout).networks).toMatchObject([{ checkpoint: Number(before) }])
+
+		lab.free()
+		await hook.until(3)
+		await running.line(({ msg }) => msg === 'polling works again')
+		expect(values(hook)).toEqual(['1', '2', '3'])
+		expect((await running.stop()).code).toBe(0)
+	})
+
+	test('error: what was delivered meanwhile is told no second time, and under no second id after a kill', async () => {
+		const lab = await openLab()
+		if (lab === null) return
+		const { site, hook } = lab
+		const first = site.start(['run'])
+		await polled(first)
+		const answer = holding(hook)
+		await lab.pay(4n)
+		await hook.until(1)
+		lab.fill()
+		answer(204)
+		await first.line(({ msg }) => msg.startsWith('the results of deliveries cannot be written down'))
+		expect(values(hook)).toEqual(['4'])
+		lab.free()
+		await first.line(({ msg }) => msg === 'the results of deliveries can be written down again')
+		await lab.pay(5n)
+		await hook.until(2)
+		expect(values(hook)).toEqual(['4', '5'])
+
+		const again = holding(hook)
+		await lab.pay(6n)
+		await hook.until(3)
+		lab.fill()
+		again(204)
+		await first.line(({ msg }) => msg.startsWith('the results of deliveries cannot be written down'))
+		await first.stop('SIGKILL')
+		await lab.pay(7n)
+		const second = site.start(['run'])
+		await full(second)
+		lab.free()
+		await hook.until((hits) => told(hits).some(({ data }) => data.valueWei === '7'))
+		expect((await second.stop()).code).toBe(0)
+		expect([...idsByValue(hook.hits).values()]).toEqual(['4', '5', '6', '7'])
+		expect(values(hook).filter((value) => value !== '6')).toEqual(['4', '5', '7'])
+	})
+
+	test('error: `once` ends with 1, and the next one takes it up', async () => {
+		const lab = await openLab()
+		if (lab === null) return
+		const { site, hook } = lab
+		expect((await site.run(['once'])).code).toBe(0)
+		await lab.pay(8n)
+		lab.fill()
+		const failed = await site.run(['once'])
+		expect(failed.code).toBe(1)
+		expect(failed.stdout).toContain('the disk is full (ENOSPC)')
+		expect(values(hook)).toEqual([])
+		lab.free()
+		expect((await site.run(['once'])).code).toBe(0)
+		expect(values(hook)).toEqual(['8'])
+	})
+
+	test('error: no room for the first start: 1 and one sentence, and nothing half made', async () => {
+		const lab = await openLab()
+		if (lab === null) return
+		const { site } = lab
+		lab.fill()
+		for (const command of ['once', 'run']) {
+			const { code, stderr } = await site.run([command])
+			expect(code).toBe(1)
+			expect(stderr).toMatch(/^cannot (write|make) .*: the disk is full \(ENOSPC\)/)
+			expect(stderr.trim().split('\n')).toHaveLength(1)
+		}
+		expect(await site.run(['status'])).toMatchObject({ code: 0, stdout: expect.stringContaining('not polled yet') })
+		lab.free()
+		expect((await site.run(['once'])).code).toBe(0)
+	})
+})
