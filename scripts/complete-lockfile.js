@@ -6,7 +6,18 @@ import { readFileSync, writeFileSync } from 'node:fs'
 const path = new URL('../package-lock.json', import.meta.url)
 const lock = JSON.parse(readFileSync(path, 'utf8'))
 const systems = ['darwin', 'linux', 'win32', 'android', 'freebsd', 'openbsd', 'netbsd', 'sunos', 'aix', 'openharmony']
-const cpus = { amd64: 'x64', x64: 'x64', arm64: 'arm64', arm: 'arm', ia32: 'ia32', riscv64: 'riscv64', ppc64: 'ppc64', s390x: 's390x', loong64: 'loong64', mips64el: 'mips64el' }
+const cpus = {
+	amd64: 'x64',
+	x64: 'x64',
+	arm64: 'arm64',
+	arm: 'arm',
+	ia32: 'ia32',
+	riscv64: 'riscv64',
+	ppc64: 'ppc64',
+	s390x: 's390x',
+	loong64: 'loong64',
+	mips64el: 'mips64el',
+}
 const added = []
 
 for (const [owner, entry] of Object.entries(lock.packages)) {

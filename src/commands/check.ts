@@ -1,4 +1,5 @@
 import { describeConfig } from '../config/describe.js'
+import { checkWatchlists, findConfig } from '../config/load.js'
 import { ConfigError, formatProblem } from '../errors.js'
 import { type Command, configOption, exitCodes } from './command.js'
 import { openConfig } from './open.js'
@@ -6,19 +7,26 @@ import { openConfig } from './open.js'
 export const check: Command = {
 	name: 'check',
 	summary: 'reads configuration and watchlists and says who is told of what',
-	help: `Usage: tracewatch check [-c FILE]
+	help: `Usage: tracewatch check [--watchlists] [-c FILE]
 
 Reads the configuration and all watchlists as \`run\` does, and prints in plain words who is told of what. Nothing is
 contacted and nothing is written. Whatever is wrong is printed at once, each as file:line:column: message. No secret is
 printed: endpoints and servers stand by their host only.
 
+  --watchlists       the watchlists alone, as a reload reads them; needs no secret
   -c, --config FILE  the configuration (default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml)
 
 Ends with 0 when all is right, with 78 when the configuration is wrong.`,
-	options: configOption,
+	options: { ...configOption, watchlists: { type: 'boolean' } },
 	positionals: [0, 0],
 	async run(args, io) {
 		try {
+			if (args.values.watchlists === true) {
+				const path = findConfig(typeof args.values.config === 'string' ? args.values.config : undefined, io.cwd)
+				const count = await checkWatchlists(path, { env: io.env, cwd: io.cwd })
+				io.out(`the watchlists are right: ${count === 1 ? '1 watch' : `${count} watches`}`)
+				return exitCodes.done
+			}
 			const config = await openConfig(args, io)
 			for (const warning of config.warnings) io.err(`warning: ${formatProblem(warning)}`)
 			for (const line of describeConfig(config, io.cwd)) io.out(line)

@@ -55,6 +55,20 @@ export async function loadConfig(path: string, { env, cwd = process.cwd() }: Loa
 	return deepFreeze({ ...settings, watches, watchlistFiles: files, revision, warnings })
 }
 
+/**
+ * Reads the watchlists alone, against the names of networks and receivers in tracewatch.yaml; needs no secret. Resolves to
+ * how many watches there are.
+ *
+ * @throws ConfigError with every problem of every watchlist, or of tracewatch.yaml where it does not say where they are.
+ */
+export async function checkWatchlists(path: string, { env, cwd = process.cwd() }: LoadOptions): Promise<number> {
+	const { problems, watchlists: place, known } = await readSettings(resolve(cwd, path), env, cwd)
+	if (place === null) throw new ConfigError(problems)
+	const read = await readWatchlists(place, known, cwd)
+	if (read.watchlists === null) throw new ConfigError(read.problems)
+	return read.watchlists.watches.length
+}
+
 function deepFreeze<T>(value: T): T {
 	if (value === null || typeof value !== 'object' || Object.isFrozen(value)) return value
 	for (const item of Object.values(value)) deepFreeze(item)

@@ -7,8 +7,11 @@ export interface WatchFilesOptions {
 	readonly paths: () => readonly string[]
 	/** Called when contents or names have changed and been still for `settleMs`; never twice for the same contents. */
 	readonly onChange: () => void
-	/** What the caller has read already (`Config.revision`). Default: what the files hold at the call. */
-	readonly revision?: string
+	/**
+	 * What the caller has read last (`Config.revision`), asked at each change when it is a function: then files that the
+	 * caller has read by another way, or has refused, are told rightly. Default: what the files hold at the call.
+	 */
+	readonly revision?: string | (() => string)
 	/** Pause between looks. Default: 2000. */
 	readonly intervalMs?: number
 	/** How long nothing may move before a change counts. Default: 500. */
@@ -32,7 +35,8 @@ export async function watchFiles(options: WatchFilesOptions): Promise<void> {
 	}
 	// With a revision from before, the first look reads the files, whatever happened since.
 	let stamp = options.revision === undefined ? await stampOf(list()) : null
-	let revision = options.revision ?? (await revisionOf(list()))
+	const asked = options.revision
+	let revision = typeof asked === 'function' ? asked() : (asked ?? (await revisionOf(list())))
 	for (;;) {
 		if (!(await waited(intervalMs, signal))) return
 		const moved = await stampOf(list())
@@ -44,7 +48,7 @@ export async function watchFiles(options: WatchFilesOptions): Promise<void> {
 			const read = await revisionOf(list())
 			// A write between look and read would give half a file: then wait for stillness once more.
 			if (now === stamp && (await stampOf(list())) === now) {
-				if (read !== revision) {
+				if (read !== (typeof asked === 'function' ? asked() : revision)) {
 					revision = read
 					onChange()
 				}

@@ -51,7 +51,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		},
 	})
 	const { store, rounds, recipientsOf, closers } = parts
-	const inEffect = { watches: config.watches }
+	const inEffect: InEffect = { watches: config.watches, revision: config.revision }
 	const vitals = createVitals({
 		networks: config.networks,
 		rounds,
@@ -70,7 +70,8 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			),
 		)
 		const summary = () => store.summary()
-		await startService({ ...options, rounds, vitals, metrics, notifier, summary, closers })
+		const isRefused = () => inEffect.revision === ''
+		await startService({ ...options, rounds, vitals, metrics, notifier, summary, closers, isRefused })
 		countWatches(metrics, config, watches)
 
 		const schedules = networks.map((network, index) => {
@@ -88,6 +89,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		const offHangup = onHangup(() => void reload('SIGHUP'))
 		const watching = watchFiles({
 			paths: () => watchlistPaths(config.watchlists),
+			revision: () => inEffect.revision,
 			onChange: () => void reload('a watchlist changed'),
 			signal,
 		})
@@ -109,13 +111,20 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 	log.info({}, 'stopped')
 }
 
+/** What the networks are watched with. */
+interface InEffect {
+	watches: readonly Watch[]
+	/** Of the files as last read; empty while they are wrong, so that any change of them is one. */
+	revision: string
+}
+
 interface ReloadParts {
 	readonly config: Config
 	readonly parts: Parts
 	readonly metrics: Metrics
 	readonly notifier: Notifier
 	readonly log: Log
-	readonly inEffect: { watches: readonly Watch[] }
+	readonly inEffect: InEffect
 }
 
 /** Reads the watchlists anew: all of them take effect at the next border, or none. One at a time. */
@@ -125,9 +134,10 @@ function createReload({ config, parts, metrics, notifier, log, inEffect }: Reloa
 		if (signal.aborted) return
 		notifier.reloading()
 		try {
-			const { watches, files } = await loadWatchlists(config)
+			const { watches, files, revision } = await loadWatchlists(config)
 			parts.setWatches(watches)
 			inEffect.watches = watches
+			inEffect.revision = revision
 			countWatches(metrics, config, watches)
 			metrics.reloaded(true)
 			log.info({ cause, watches: watches.length, files: files.length }, 'watchlists are read again and in effect')
@@ -136,6 +146,7 @@ function createReload({ config, parts, metrics, notifier, log, inEffect }: Reloa
 			for (const round of parts.rounds) void round.tick(signal)
 		} catch (error) {
 			if (!(error instanceof ConfigError)) throw error
+			inEffect.revision = ''
 			metrics.reloaded(false)
 			notifier.ready('the watchlists are wrong: the last good ones stay in effect')
 			log.error(

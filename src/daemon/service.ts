@@ -20,6 +20,8 @@ export interface ServiceOptions {
 	readonly log: Log
 	readonly scrubber: Pick<Scrubber, 'clean'>
 	readonly closers: Closers
+	/** Whether the watchlists on disk are wrong and older ones are in effect. */
+	readonly isRefused: () => boolean
 }
 
 /** Looks after the daemon from the side: stalls, the watchdog, the heartbeat, the status line, the HTTP pages. */
@@ -67,7 +69,7 @@ function shortestStall({ networks }: Config): number {
 	return Math.min(stallCheckMs * 4, ...networks.map(({ stallAfterMs }) => stallAfterMs ?? Number.POSITIVE_INFINITY))
 }
 
-async function sayStatus({ vitals, notifier, summary, rounds, config }: ServiceOptions): Promise<void> {
+async function sayStatus({ vitals, notifier, summary, rounds, config, isRefused }: ServiceOptions): Promise<void> {
 	if (notifier.way === 'none') return
 	const networks = vitals.networks()
 	const ailing = networks.flatMap(({ reason }) => (reason === null ? [] : [reason]))
@@ -76,7 +78,8 @@ async function sayStatus({ vitals, notifier, summary, rounds, config }: ServiceO
 	const places = networks.map(({ network, checkpoint }) => `${network} at ${checkpoint ?? 'no block yet'}`).join(', ')
 	const trouble =
 		ailing.length > 0 ? ailing.join('; ') : failing.length > 0 ? `polling fails: ${failing.join(', ')}` : null
+	const refused = isRefused() ? 'the watchlists are wrong: the last good ones stay in effect. ' : ''
 	notifier.status(
-		`${trouble === null ? '' : `${trouble}. `}${config.networks.length === 1 ? '' : `${config.networks.length} networks: `}${places}; ${pending} deliveries pending`,
+		`${refused}${trouble === null ? '' : `${trouble}. `}${config.networks.length === 1 ? '' : `${config.networks.length} networks: `}${places}; ${pending} deliveries pending`,
 	)
 }
