@@ -101,6 +101,11 @@ function brokenFault(broken: string): Fault {
 	return { text: '', code: null, data: null, broken }
 }
 
+/** Control characters would break a line of the log or move a terminal's cursor. */
+export function oneLine(text: string): string {
+	return text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
+}
+
 function plainText(body: string): string {
 	const text = body.trimStart().startsWith('<') ? (/<title[^>]*>([^<]{0,200})/i.exec(body)?.[1] ?? '') : body
 	return text.trim()

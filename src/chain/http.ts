@@ -136,7 +136,8 @@ const words: Readonly<Record<string, string>> = {
 	ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS on this port',
 }
 
-function failureOf(error: unknown): HttpFailure {
+/** What a socket's or a stream's error says, without what it holds. */
+export function failureOf(error: unknown): HttpFailure {
 	const raw = (error as { readonly code?: unknown } | null)?.code
 	const code = typeof raw === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(raw) ? raw : 'unknown'
 	if (code.startsWith('Z_')) return new HttpFailure('malformed', `the gzip of the answer is broken (${code})`)

@@ -5,7 +5,7 @@ import type { Clock } from '../model.js'
 import { BatchRefused, createBatchSize, sendBatches } from './batches.js'
 import { batchLimitIn, classify, kindOfText, type Verdict } from './classify.js'
 import { readEndpointUrl } from './endpointUrl.js'
-import { type Fault, readAnswers, readErrorBody } from './envelope.js'
+import { type Fault, oneLine, readAnswers, readErrorBody } from './envelope.js'
 import { createHttp, type HttpAnswer, HttpFailure } from './http.js'
 import { createLimiter } from './limiter.js'
 
@@ -178,9 +178,4 @@ function isRefusal({ text, code, broken }: Fault): boolean {
 function methodOf(calls: readonly RpcCall[]): string {
 	const first = calls[0]?.method ?? 'batch'
 	return calls.every(({ method }) => method === first) ? first : 'batch'
-}
-
-/** Control characters would break a line of the log or move a terminal's cursor. */
-function oneLine(text: string): string {
-	return text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
 }
