@@ -1,6 +1,7 @@
 import type { NetworkSettings } from '../config/settings.js'
 import { systemDeliveries } from '../core/system.js'
-import type { Clock, Log, Store } from '../model.js'
+import { StateError } from '../errors.js'
+import type { Clock, Delivery, Log, Store } from '../model.js'
 import type { PollReport } from '../watch/poll.js'
 import { digest } from './open.js'
 import type { Round } from './round.js'
@@ -20,7 +21,7 @@ export interface NetworkVitals {
 /** Silence must mean calm: watches over the polling itself. */
 export interface Vitals {
 	reported(network: string, report: PollReport): void
-	/** Looks at every network; a stall that begins or ends is posted to the receivers of that network. */
+	/** Looks at every network; a stall that begins or ends is posted to its receivers, as soon as the state can be written. */
 	check(): Promise<void>
 	networks(): readonly NetworkVitals[]
 	/** Every network has progressed lately: the heartbeat may say so. */
@@ -36,6 +37,7 @@ export interface VitalsOptions {
 	readonly store: Store
 	readonly clock: Clock
 	readonly log: Log
+	/** Called at once for each network, so that a gauge of it stands from the beginning, and at each change. */
 	readonly onChange?: (network: string, stalled: boolean) => void
 }
 
@@ -58,6 +60,11 @@ export function createVitals(options: VitalsOptions): Vitals {
 		return { settings, round, checkpoint: null, head: null, movedAtMs: clock(), stalledSinceMs: null }
 	})
 
+	for (const { settings } of pulses) onChange?.(settings.name, false)
+	/** In the order they happened; a full disk may keep them from being written down for a while. */
+	const untold: Delivery[] = []
+	let troubled = false
+
 	async function check(): Promise<void> {
 		for (const pulse of pulses) {
 			const { settings, movedAtMs } = pulse
@@ -65,23 +72,39 @@ export function createVitals(options: VitalsOptions): Vitals {
 			if (isStalled === (pulse.stalledSinceMs !== null)) continue
 			const sinceMs = pulse.stalledSinceMs ?? movedAtMs
 			const reason = isStalled ? stallReason(pulse) : recoveryReason(pulse, sinceMs, clock())
-			await post(pulse, isStalled ? 'system.stalled' : 'system.recovered', reason, sinceMs)
+			note(pulse, isStalled ? 'system.stalled' : 'system.recovered', reason, sinceMs)
 			pulse.stalledSinceMs = isStalled ? sinceMs : null
 			onChange?.(settings.name, isStalled)
 		}
+		await tell()
 	}
 
-	async function post(
+	function note(
 		{ settings, checkpoint, head }: Pulse,
 		type: 'system.stalled' | 'system.recovered',
 		reason: string,
 		sinceMs: number,
-	): Promise<void> {
+	): void {
 		const { name: network, chainId } = settings
 		if (type === 'system.stalled') log.error({ network, checkpoint, head }, `stalled: ${reason}`)
 		else log.info({ network, checkpoint, head }, `recovered: ${reason}`)
 		const notice = { type, network, chainId, checkpoint, head, reason, sinceMs }
-		await store.post(systemDeliveries(notice, receiversOf(network), { recipientsOf, nowMs: clock(), digest }))
+		untold.push(...systemDeliveries(notice, receiversOf(network), { recipientsOf, nowMs: clock(), digest }))
+	}
+
+	async function tell(): Promise<void> {
+		if (untold.length === 0) return
+		const notices = [...untold]
+		try {
+			await store.post(notices)
+			untold.splice(0, notices.length)
+			troubled = false
+		} catch (error) {
+			if (!(error instanceof StateError)) throw error
+			if (!troubled)
+				log.error({ err: error }, 'the receivers cannot be told of it until the state can be written again')
+			troubled = true
+		}
 	}
 
 	return {

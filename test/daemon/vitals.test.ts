@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -37,6 +37,7 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 	return {
 		vitals,
 		store,
+		folder,
 		pass: async (ms: number) => {
 			nowMs += ms
 			await vitals.check()
@@ -91,6 +92,20 @@ test('behavior: a stall is told once, to every receiver and recipient, and so is
 	const ids = (await store.deliveries()).map(({ id }) => id)
 	expect(new Set(ids).size).toBe(6)
 	for (const id of ids) expect(id).not.toContain('.')
+})
+
+test('behavior: while the state cannot be written the stall shows all the same, and is told as soon as it can', async () => {
+	const { pass, report, said, folder, vitals } = await watched()
+	report(5n)
+	await rm(folder, { recursive: true })
+	await pass(11 * minute)
+	await pass(minute)
+	expect(vitals.networks()[0]).toMatchObject({ ok: false })
+	expect(await said()).toEqual([])
+	await mkdir(folder)
+	await pass(minute)
+	await pass(minute)
+	expect((await said()).map(([type]) => type)).toEqual(['system.stalled', 'system.stalled', 'system.stalled'])
 })
 
 test('behavior: the reason says whether the endpoints fail or the head stands still', async () => {
