@@ -1,0 +1,56 @@
+/**
+ * What the Otterscan interface adds at level 8, as its documentation describes the client: ask the level first, use a method
+ * only from its level on, and do without it when the node says that it is not there (docs.otterscan.io/api-docs/ots-api).
+ */
+import { RpcError } from '../errors.js'
+import type { Address, Hash, Hex } from '../model.js'
+import type { Rpc } from './rpc.js'
+import { address, hash, isObject } from './wire.js'
+
+/** The level from which on the methods used here exist. */
+export const fullLevel = 8
+
+export interface Creator {
+	readonly txHash: Hash
+	readonly creator: Address
+}
+
+/** The level that a node says it has; null when it has none. Other failures are thrown. */
+export async function readApiLevel(rpc: Rpc, signal: AbortSignal): Promise<number | null> {
+	const level = await orNull(() => rpc.call('ots_getApiLevel', [], signal))
+	return typeof level === 'number' && Number.isSafeInteger(level) ? level : null
+}
+
+/** Who made a contract, and in which transaction; null when the node does not say. Throws nothing but an abort. */
+export async function readCreator(rpc: Rpc, contract: Address, signal: AbortSignal): Promise<Creator | null> {
+	const raw = await quietly(() => rpc.call('ots_getContractCreator', [contract], signal), signal)
+	if (!isObject(raw)) return null
+	const [txHash, creator] = [hash(raw['hash']), address(raw['creator'])]
+	return txHash === null || creator === null ? null : { txHash, creator }
+}
+
+/** Revert data of a failed transaction; null when there is none, or the node does not say. Throws nothing but an abort. */
+export async function readFailureData(rpc: Rpc, txHash: Hash, signal: AbortSignal): Promise<Hex | null> {
+	const raw = await quietly(() => rpc.call('ots_getTransactionError', [txHash], signal), signal)
+	if (typeof raw !== 'string' || !/^0x([0-9a-f]{2})*$/i.test(raw) || raw === '0x') return null
+	return raw.toLowerCase() as Hex
+}
+
+async function orNull(ask: () => Promise<unknown>): Promise<unknown> {
+	try {
+		return await ask()
+	} catch (error) {
+		if (error instanceof RpcError && (error.kind === 'unsupported' || error.kind === 'bad-params')) return null
+		throw error
+	}
+}
+
+/** An addition to an alert must never hold the alert back. */
+async function quietly(ask: () => Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+	try {
+		return await ask()
+	} catch {
+		signal.throwIfAborted()
+		return null
+	}
+}
