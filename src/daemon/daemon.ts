@@ -1,6 +1,8 @@
 import { setLogger } from 'node-cron'
+import { followHeads } from '../chain/newHeads.js'
 import type { Config } from '../config/load.js'
 import { watchFiles } from '../config/reload.js'
+import type { NetworkSettings } from '../config/settings.js'
 import { loadWatchlists, watchlistPaths } from '../config/watchlists.js'
 import { ConfigError } from '../errors.js'
 import type { Log, Watch } from '../model.js'
@@ -11,6 +13,7 @@ import type { Scrubber } from '../ops/scrub.js'
 import { createNotifier, type Notifier } from '../ops/sdNotify.js'
 import type { PollReport } from '../watch/poll.js'
 import { openParts, type Parts } from './parts.js'
+import type { Round } from './round.js'
 import { startSchedule } from './schedule.js'
 import { startService } from './service.js'
 import { createVitals } from './vitals.js'
@@ -74,15 +77,19 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		await startService({ ...options, rounds, vitals, metrics, notifier, summary, closers, isRefused })
 		countWatches(metrics, config, watches)
 
+		const following: Promise<void>[] = []
 		const schedules = networks.map((network, index) => {
 			const round = rounds[index]
 			if (round === undefined) throw new Error(`no round for network ${network.name}`)
+			const own = log.child({ network: network.name })
 			const job = {
 				name: network.name,
 				run: async () => void (await round.tick(signal)),
 				onOverlap: () => round.skip(),
 			}
-			return startSchedule(network.schedule, job, log.child({ network: network.name }))
+			const schedule = startSchedule(network.schedule, job, own)
+			following.push(wakeByHeads(network, round, own, signal))
+			return schedule
 		})
 		const delivering = parts.deliverer.run(signal)
 		const reload = createReload({ config, parts, metrics, notifier, log, inEffect }, signal)
@@ -104,11 +111,21 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		notifier.stopping()
 		offHangup()
 		await Promise.all(schedules.map((schedule) => schedule.stop()))
-		await Promise.all([delivering, watching, ...rounds.map((round) => round.tick(signal))])
+		await Promise.all([delivering, watching, ...following, ...rounds.map((round) => round.tick(signal))])
 	} finally {
 		await closers.close()
 	}
 	log.info({}, 'stopped')
+}
+
+/** Polls a network at each new head, where it has an endpoint that tells of them; its schedule goes on beside. */
+async function wakeByHeads({ ws }: NetworkSettings, round: Round, log: Log, signal: AbortSignal): Promise<void> {
+	if (ws.length === 0) return
+	try {
+		await followHeads({ urls: ws, onHead: () => round.nudge(signal), log }, signal)
+	} catch (error) {
+		log.error({ err: error }, 'new heads are not followed any more; polling goes on by its schedule')
+	}
 }
 
 /** What the networks are watched with. */
@@ -143,7 +160,7 @@ function createReload({ config, parts, metrics, notifier, log, inEffect }: Reloa
 			log.info({ cause, watches: watches.length, files: files.length }, 'watchlists are read again and in effect')
 			notifier.ready(`watching ${watches.length} addresses`)
 			// At once, so that a new watch is first seen now and not at the next tick.
-			for (const round of parts.rounds) void round.tick(signal)
+			for (const round of parts.rounds) round.nudge(signal)
 		} catch (error) {
 			if (!(error instanceof ConfigError)) throw error
 			inEffect.revision = ''

@@ -16,7 +16,10 @@ export function openChain(
 	network: NetworkSettings,
 	{ clock, log, onRequest }: OpenChainOptions,
 ): { chain: Chain; endpoints: Endpoints } {
-	const rpcs = network.rpc.map((url) => createRpc({ url, clock, ...(onRequest === undefined ? {} : { onRequest }) }))
+	const { requestsPerSecond } = network
+	const rpcs = network.rpc.map((url) =>
+		createRpc({ url, requestsPerSecond, clock, ...(onRequest === undefined ? {} : { onRequest }) }),
+	)
 	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log })
 	return { chain: createChain({ endpoints, log }), endpoints }
 }

@@ -28,6 +28,11 @@ export interface Round {
 	 * tick adds nothing: every poll goes from the checkpoint to the head. Never throws for a node or a disk that fails.
 	 */
 	tick(signal: AbortSignal): Promise<RoundResult>
+	/**
+	 * There may be something new: polls now, or once more when the poll that is running has ended, however it ends. No tick,
+	 * so none is skipped.
+	 */
+	nudge(signal: AbortSignal): void
 	/** Takes effect at the next border; a running poll ends there and another begins. */
 	setWatches(watches: WatchIndex): void
 	/** Counts a tick that came while a poll was running. */
@@ -56,12 +61,15 @@ export function createRound({ beat, ports, onReport, onFailure, onSkip, hold }: 
 	let held: string | null = null
 	let told = ''
 	let running: Promise<RoundResult> | null = null
+	/** A nudge has come since the last poll began. */
+	let nudged = false
 	let status: RoundStatus = { lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0 }
 
 	async function pollToTarget(signal: AbortSignal): Promise<RoundResult> {
 		for (;;) {
 			if (signal.aborted) return 'stopped'
 			const used = current
+			nudged = false
 			stirredAtMs = clock()
 			try {
 				if (await mustWait()) return 'failed'
@@ -114,17 +122,24 @@ export function createRound({ beat, ports, onReport, onFailure, onSkip, hold }: 
 		log.debug({ skipped: status.skipped }, 'a poll is still running: this tick is skipped')
 	}
 
+	function begin(signal: AbortSignal): Promise<RoundResult> {
+		running = pollToTarget(signal).finally(() => {
+			running = null
+			if (nudged && !signal.aborted) void begin(signal)
+		})
+		return running
+	}
+
 	return {
 		name: beat.network.name,
 		tick(signal) {
-			if (running !== null) {
-				skip()
-				return running
-			}
-			running = pollToTarget(signal).finally(() => {
-				running = null
-			})
+			if (running === null) return begin(signal)
+			skip()
 			return running
+		},
+		nudge(signal) {
+			if (running === null) void begin(signal)
+			else nudged = true
 		},
 		setWatches(watches) {
 			current = { ...current, watches }
