@@ -60,6 +60,8 @@ export interface RpcErrorFacts {
 	readonly retryAfterMs?: number
 	/** Decimal; the chain that the endpoint is on, where that is not the configured one. */
 	readonly wrongChainId?: string
+	/** The answer arrived whole, but what it says cannot be true: asking the same again will not help. */
+	readonly content?: true
 }
 
 /** A node did not give an answer that can be used. The message names the endpoint by host and says what happened. */

@@ -1,63 +1,66 @@
-import { firstOf, lengthOf, restOf } from '../core/spans.js'
+import { restOf } from '../core/spans.js'
 import { RpcError } from '../errors.js'
-import type { AddressSet, Block, BlockRef, Chain, Hash, Head, Log, Part, Span } from '../model.js'
-import { afterAnswer, afterRefusal, type Pace, startPace } from './pace.js'
+import type { AddressSet, Block, BlockRef, Chain, Clock, Hash, Head, Log, Part, Span } from '../model.js'
+import type { Dialect } from './dialect.js'
+import { createDialects } from './dialects.js'
+import type { Endpoints } from './endpoints.js'
+import type { SourceSetting } from './probe.js'
+import { createReader } from './reader.js'
 import type { Rpc } from './rpc.js'
-import { askAll, blockCall, needBlock } from './sources/ask.js'
-import { traceFilterSource } from './sources/traceFilter.js'
-import { isObject, readBlock, readBlockAt, readReceipt } from './wire.js'
-
-/** Endpoints in order of preference; `use` gives a job to the first that is able, and to the next when it fails. */
-export interface EndpointsPort {
-	use<T>(job: (rpc: Rpc) => Promise<T>, signal: AbortSignal, need?: { readonly block?: bigint }): Promise<T>
-	close(): Promise<void>
-}
+import { blockCall, needBlock } from './sources/ask.js'
+import { type Header, isObject, readBlock, readBlockAt, readReceipt } from './wire.js'
 
 export interface ChainOptions {
-	readonly endpoints: EndpointsPort
+	readonly endpoints: Pick<Endpoints, 'use' | 'close'>
+	/** Default: what each endpoint is seen to do best. */
+	readonly source?: SourceSetting
+	/** Default: the wall clock. */
+	readonly clock?: Clock
 	readonly log: Log
 }
 
-/** Blocks in the first request: what the strictest node known (Reth) takes. */
-const FIRST_BLOCKS = 100
-const MOST_BLOCKS = 10_000
+/** After a timeout the same is asked again, for fewer blocks. */
+const SMALLER_TRIES = 2
 
-export function createChain({ endpoints, log }: ChainOptions): Chain {
-	const paces = new Map<string, Pace>()
-	const unknown = new Set<string>()
-	const source = traceFilterSource({
-		onUnknown(type) {
-			if (unknown.has(type)) return
-			unknown.add(type)
-			log.warn({ type }, 'a node told of a kind of trace that is not known; it is taken to move nothing')
-		},
-	})
+export function createChain({ endpoints, source = 'auto', clock = Date.now, log }: ChainOptions): Chain {
+	const dialects = createDialects({ setting: source, clock, log })
+	const reader = createReader({ setting: source, dialects, log })
+	/** The newest header that each endpoint has told. */
+	const newest = new WeakMap<Rpc, Header>()
+	let head = 0n
 
-	/** Reads the first blocks of a span, as many as the endpoint bears. */
-	async function readFirst(rpc: Rpc, span: Span, addresses: AddressSet, signal: AbortSignal): Promise<Part> {
-		for (;;) {
-			const pace = paces.get(rpc.endpoint) ?? startPace(FIRST_BLOCKS)
-			const piece = addresses.size === 0 ? span : firstOf(span, pace.blocks)
-			const asked = Number(lengthOf(piece))
+	async function readPart(rpc: Rpc, span: Span, addresses: AddressSet, signal: AbortSignal): Promise<Part> {
+		if (addresses.size === 0) return headerOnly(rpc, span, signal)
+		try {
+			const question = { span, addresses, newest: newest.get(rpc) ?? null, head }
+			return await reader.readFirst(rpc, question, signal)
+		} catch (error) {
+			// What it has told may be what is not true any more.
+			if (error instanceof RpcError && error.kind === 'unsettled') newest.delete(rpc)
+			throw error
+		}
+	}
+
+	async function readFirst(span: Span, addresses: AddressSet, signal: AbortSignal): Promise<Part> {
+		for (let tries = 0; ; tries++) {
 			try {
-				const part =
-					addresses.size === 0
-						? await headerOnly(rpc, piece, signal)
-						: await source.read({ rpc, span: piece, addresses, last: null }, signal)
-				paces.set(rpc.endpoint, afterAnswer(pace, asked, MOST_BLOCKS))
-				return part
+				const need = { block: span.to }
+				return await endpoints.use((rpc) => readPart(rpc, span, addresses, signal), signal, need)
 			} catch (error) {
-				if (!isTooMuch(error) || asked === 1) throw error
-				const next = afterRefusal(pace, asked, error.facts.limit)
-				paces.set(rpc.endpoint, next)
-				log.debug({ endpoint: rpc.endpoint, asked, next: next.blocks }, 'asking for fewer blocks at once')
+				const isSlow = error instanceof RpcError && error.kind === 'timeout' && span.to > span.from
+				if (!isSlow || tries === SMALLER_TRIES) throw error
 			}
 		}
 	}
 
 	return {
 		async head(signal) {
-			return endpoints.use((rpc) => readHead(rpc, signal), signal)
+			return endpoints.use(async (rpc) => {
+				const told = await readHead(rpc, dialects.known(rpc), signal)
+				newest.set(rpc, told.latest)
+				head = told.latest.number
+				return told
+			}, signal)
 		},
 		async block(number, signal) {
 			return endpoints.use((rpc) => readBlockOf(rpc, number, signal), signal)
@@ -67,12 +70,9 @@ export function createChain({ endpoints, log }: ChainOptions): Chain {
 		},
 		async *walk(span, addresses, signal) {
 			for (let rest: Span | null = span; rest !== null; ) {
-				const todo: Span = rest
-				const part: Part = await endpoints.use((rpc) => readFirst(rpc, todo, addresses, signal), signal, {
-					block: todo.to,
-				})
+				const part: Part = await readFirst(rest, addresses, signal)
 				yield part
-				rest = restOf(todo, part.span.to)
+				rest = restOf(rest, part.span.to)
 			}
 		},
 		async close() {
@@ -81,21 +81,35 @@ export function createChain({ endpoints, log }: ChainOptions): Chain {
 	}
 }
 
-/** Tags of settled blocks that nodes know; null where one does not. */
-async function readHead(rpc: Rpc, signal: AbortSignal): Promise<Head> {
-	const method = 'eth_getBlockByNumber'
-	const tags = ['latest', 'safe', 'finalized']
-	const [latest, safe, finalized] = await rpc.batch(
-		tags.map((tag) => ({ method, params: [tag, false] })),
-		signal,
+interface ToldHead extends Head {
+	readonly latest: Header
+}
+
+/** The head, and what its tags say where the endpoint is known to have them or not known at all. */
+async function readHead(rpc: Rpc, dialect: Dialect | null, signal: AbortSignal): Promise<ToldHead> {
+	const reading = { endpoint: rpc.endpoint, method: 'eth_getBlockByNumber' }
+	const asks = { safe: dialect?.safeTag ?? true, finalized: dialect?.finalizedTag ?? true }
+	const tags = ['latest', ...(asks.safe ? ['safe'] : []), ...(asks.finalized ? ['finalized'] : [])]
+	const calls = tags.map((tag) => ({ method: reading.method, params: [tag, false] }))
+	const answers = await rpc.batch(calls, signal)
+	const blockBy = (tag: string): Header | null => {
+		const answer = answers[tags.indexOf(tag)]
+		if (answer instanceof RpcError && (tag === 'latest' || !isAboutTag(answer))) throw answer
+		return isObject(answer) && !(answer instanceof RpcError) ? readBlock(answer, reading) : null
+	}
+	const latest = blockBy('latest')
+	if (latest === null) throw new RpcError(`${rpc.endpoint} has no head`, { kind: 'no-data', ...reading })
+	return { latest, safe: blockBy('safe')?.number ?? null, finalized: blockBy('finalized')?.number ?? null }
+}
+
+/** Nodes without a tag say so in many ways: Nethermind with -39001, geth and Erigon with "finalized block not found". */
+function isAboutTag({ kind, facts }: RpcError): boolean {
+	return (
+		kind === 'no-data' ||
+		kind === 'bad-params' ||
+		kind === 'unsupported' ||
+		(kind === 'server' && (facts.status ?? 500) < 500)
 	)
-	if (latest instanceof RpcError) throw latest
-	const reading = { endpoint: rpc.endpoint, method }
-	const block = readBlock(latest, reading)
-	if (block === null) throw new RpcError(`${rpc.endpoint} has no head`, { kind: 'no-data', ...reading })
-	const numberOf = (raw: unknown) =>
-		raw instanceof RpcError || !isObject(raw) ? null : (readBlock(raw, reading)?.number ?? null)
-	return { latest: block, safe: numberOf(safe), finalized: numberOf(finalized) }
 }
 
 async function readBlockOf(rpc: Rpc, number: bigint, signal: AbortSignal): Promise<Block | null> {
@@ -110,10 +124,7 @@ async function locateAt(rpc: Rpc, txHash: Hash, signal: AbortSignal): Promise<Bl
 }
 
 async function headerOnly(rpc: Rpc, span: Span, signal: AbortSignal): Promise<Part> {
-	const [raw] = await askAll(rpc, [blockCall(span.to)], signal)
-	return { span, last: needBlock(raw, span.to, rpc.endpoint), blocks: new Map(), transactions: [] }
-}
-
-function isTooMuch(error: unknown): error is RpcError {
-	return error instanceof RpcError && (error.kind === 'too-large' || error.kind === 'timeout')
+	const { method, params } = blockCall(span.to)
+	const last = needBlock(await rpc.call(method, params, signal), span.to, rpc.endpoint)
+	return { span, last, blocks: new Map(), transactions: [] }
 }

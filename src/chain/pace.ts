@@ -7,19 +7,29 @@ export interface Pace {
 	readonly streak: number
 }
 
+export interface Bounds {
+	/** Blocks in the first request. */
+	readonly first: number
+	/** Blocks where growth ends. */
+	readonly most: number
+}
+
+/** Rows that one part may bring: some megabytes of JSON, of which each costs eight of memory while it is parsed. */
+const ROWS = 6_000
 const STREAK_TO_GROW = 4
 const STREAK_AFTER_REFUSAL = -12
 
-export function startPace(blocks: number): Pace {
-	return { blocks, limit: null, streak: 0 }
+export function startPace({ first }: Bounds): Pace {
+	return { blocks: first, limit: null, streak: 0 }
 }
 
-/** After an answer to a request for `asked` blocks; `most` is where growth ends. */
-export function afterAnswer(pace: Pace, asked: number, most: number): Pace {
-	if (asked < pace.blocks) return pace
+/** After an answer of `rows` rows to a request for `asked` blocks. */
+export function afterAnswer(pace: Pace, asked: number, rows: number, bounds: Bounds): Pace {
+	if (rows > ROWS) return { ...pace, blocks: Math.max(1, Math.floor((asked * ROWS) / rows)), streak: 0 }
+	if (asked < pace.blocks || rows > ROWS / 2) return pace
 	const streak = pace.streak + 1
 	if (streak < STREAK_TO_GROW) return { ...pace, streak }
-	const blocks = Math.min(Math.ceil(pace.blocks * 1.5), pace.limit ?? most, most)
+	const blocks = Math.min(Math.ceil(pace.blocks * 1.5), pace.limit ?? bounds.most, bounds.most)
 	return { ...pace, blocks: Math.max(blocks, 1), streak: 0 }
 }
 

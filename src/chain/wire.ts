@@ -24,6 +24,7 @@ export function malformed(reading: Reading, what: string): RpcError {
 		kind: 'malformed',
 		endpoint,
 		method,
+		content: true,
 	})
 }
 

@@ -21,7 +21,7 @@ export function openChain(
 		createRpc({ url, requestsPerSecond, clock, ...(onRequest === undefined ? {} : { onRequest }) }),
 	)
 	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log })
-	return { chain: createChain({ endpoints, log }), endpoints }
+	return { chain: createChain({ endpoints, source: network.source, clock, log }), endpoints }
 }
 
 /** Watches by network, then by address, each list in the order of the watchlists. */

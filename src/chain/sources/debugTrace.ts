@@ -39,16 +39,18 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
 			const calls = full.map((block) => debugCall(block.number, options.tracer(rpc)))
 			const answers = await askAll(rpc, calls, signal)
 			const hits: Hit[] = []
+			let rows = 0
 			const uncovered: { block: Header; missing: readonly Hash[] }[] = []
 			for (const [index, block] of full.entries()) {
 				const { traces, missing } = readDebugBlock(answers[index], block, reading)
 				if (missing.length > 0) uncovered.push({ block, missing })
+				for (const frames of traces.values()) rows += frames.length
 				hits.push(...hitsOf(traces, block, addresses, reading))
 			}
 			await checkCoverage(rpc, uncovered, reading, signal)
 			const transactions = await withReceipts(rpc, hits, addresses, signal)
 			const blocks = new Map(transactions.map(({ block }) => [block.number, headerOf(headers, block.number)] as const))
-			return { span, last: headerOf(headers, span.to), blocks, transactions }
+			return { span, last: headerOf(headers, span.to), blocks, transactions, rows }
 		},
 	}
 }

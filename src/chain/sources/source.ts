@@ -20,7 +20,12 @@ export interface ReadRequest {
  */
 export interface Source {
 	readonly name: SourceName
-	read(request: ReadRequest, signal: AbortSignal): Promise<Part>
+	read(request: ReadRequest, signal: AbortSignal): Promise<SourcePart>
+}
+
+export interface SourcePart extends Part {
+	/** How many rows the node sent for it: what the answer weighed. */
+	readonly rows: number
 }
 
 export interface SourceOptions {

@@ -28,16 +28,18 @@ export function traceBlockSource(options: SourceOptions): Source {
 			const answers = await askAll(rpc, [...forHeaders, ...forTraces], signal)
 			const headers = readHeaders(answers.slice(0, forHeaders.length), numbers, last, rpc.endpoint)
 			const hits: Hit[] = []
+			let rows = 0
 			const uncovered: { block: Header; missing: readonly Hash[] }[] = []
 			for (const [index, block] of headers.entries()) {
 				const traced = readTracedBlock(answers[forHeaders.length + index], block, addresses, reading)
 				hits.push(...traced.hits)
+				rows += traced.rows
 				if (traced.missing.length > 0) uncovered.push({ block, missing: traced.missing })
 			}
 			await checkCoverage(rpc, uncovered, reading, signal)
 			const transactions = await withReceipts(rpc, hits, addresses, signal)
 			const blocks = new Map(transactions.map(({ block }) => [block.number, headerOf(headers, block.number)] as const))
-			return { span, last: headerOf(headers, span.to), blocks, transactions }
+			return { span, last: headerOf(headers, span.to), blocks, transactions, rows }
 		},
 	}
 }
@@ -53,6 +55,8 @@ interface TracedBlock {
 	readonly hits: readonly Hit[]
 	/** Transactions of the header that have no root row. */
 	readonly missing: readonly Hash[]
+	/** How many rows were looked at. */
+	readonly rows: number
 }
 
 /** Looks at every row, and decodes only those of the transactions that touch the addresses. */
@@ -86,6 +90,7 @@ export function readTracedBlock(raw: unknown, block: Header, addresses: AddressS
 	return {
 		hits: groups.map((group) => ({ group, block })),
 		missing: block.txHashes.filter((txHash) => !roots.has(txHash)),
+		rows: open.length,
 	}
 }
 

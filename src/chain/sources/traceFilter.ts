@@ -9,7 +9,7 @@ import { completeHits } from './completeHits.js'
 import type { Source, SourceOptions } from './source.js'
 
 /** Addresses in one list: some 45 kB of request. */
-const FIRST_LIST = 1_000
+export const FIRST_LIST = 1_000
 
 export interface TraceFilterOptions extends SourceOptions {
 	/** Both lists in one question: only for a node that was seen to take them as "either". */
@@ -55,13 +55,15 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 			// Before the traces, and not in one batch with them: a node may work on a batch in any order.
 			const last = known ?? (await readHeader(rpc, span.to, signal))
 			const rows: Row[] = []
+			let count = 0
 			for (const list of listsOf(addresses, listSizes.get(rpc) ?? FIRST_LIST)) {
 				for (const answer of await askList(rpc, span, list, signal)) {
-					rows.push(...readAnswer(answer, span, addresses, reading))
+					count += Array.isArray(answer) ? answer.length : 0
+					for (const row of readAnswer(answer, span, addresses, reading)) rows.push(row)
 				}
 			}
 			const hits = groupRows(rows).filter((group) => group.rows.some(mayMatter))
-			return { span, last, ...(await completeHits({ rpc, hits, addresses, last }, signal)) }
+			return { span, last, rows: count, ...(await completeHits({ rpc, hits, addresses, last }, signal)) }
 		},
 	}
 }

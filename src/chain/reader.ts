@@ -1,0 +1,155 @@
+import { firstOf, lengthOf } from '../core/spans.js'
+import { RpcError } from '../errors.js'
+import type { AddressSet, Log, Part, Span } from '../model.js'
+import type { Dialect } from './dialect.js'
+import type { Dialects } from './dialects.js'
+import { afterAnswer, afterRefusal, type Bounds, type Pace, startPace } from './pace.js'
+import type { SourceSetting } from './probe.js'
+import type { Rpc } from './rpc.js'
+import { debugTraceSource } from './sources/debugTrace.js'
+import type { Source, SourceName } from './sources/source.js'
+import { traceBlockSource } from './sources/traceBlock.js'
+import { FIRST_LIST, traceFilterSource } from './sources/traceFilter.js'
+import type { Header } from './wire.js'
+
+export interface Question {
+	readonly span: Span
+	/** At least one. */
+	readonly addresses: AddressSet
+	/** The newest header that this endpoint has told. */
+	readonly newest: Header | null
+	/** Number of the newest block that any endpoint has told of. */
+	readonly head: bigint
+}
+
+/** Reads from one endpoint what it bears at once: with the best of its sources, the next one where that fails. */
+export interface Reader {
+	/** Resolves to the first blocks of the span. Throws RpcError; `timeout` has made the next question smaller. */
+	readFirst(rpc: Rpc, question: Question, signal: AbortSignal): Promise<Part>
+	/** Blocks that one request spans now; null before the first. */
+	paceOf(rpc: Rpc, source: SourceName): Pace | null
+}
+
+export interface ReaderOptions {
+	readonly setting: SourceSetting
+	readonly dialects: Dialects
+	readonly log: Log
+}
+
+/** trace_filter starts with what the strictest node known takes (Reth: 100); whole blocks weigh much more. */
+const BOUNDS: Readonly<Record<SourceName, Bounds>> = {
+	trace_filter: { first: 100, most: 10_000 },
+	trace_block: { first: 4, most: 50 },
+	debug_traceBlockByNumber: { first: 2, most: 20 },
+}
+/** Near the head a node may not have indexed all of a block yet, and an answer should prove itself (dialects: rule 19). */
+const TIP_BLOCKS = 16n
+const TIP_SPAN = 3n
+
+export function createReader({ setting, dialects, log }: ReaderOptions): Reader {
+	const paces = new Map<SourceName, WeakMap<Rpc, Pace>>()
+	const unknown = new Set<string>()
+	const onUnknown = (type: string) => {
+		if (unknown.has(type)) return
+		unknown.add(type)
+		log.warn({ type }, 'a node told of a kind of frame that is not known; it is taken to move nothing')
+	}
+	const sources: Readonly<Record<SourceName, Source>> = {
+		trace_filter: traceFilterSource({
+			onUnknown,
+			together: (rpc) => dialects.known(rpc)?.filterMode === 'union',
+		}),
+		trace_block: traceBlockSource({ onUnknown }),
+		debug_traceBlockByNumber: debugTraceSource({
+			onUnknown,
+			tracer: (rpc) => dialects.known(rpc)?.tracer ?? 'callTracer',
+		}),
+	}
+
+	function paceOf(rpc: Rpc, source: SourceName): Pace | null {
+		return paces.get(source)?.get(rpc) ?? null
+	}
+
+	function setPace(rpc: Rpc, source: SourceName, pace: Pace): void {
+		const ofSource = paces.get(source) ?? new WeakMap<Rpc, Pace>()
+		paces.set(source, ofSource.set(rpc, pace))
+	}
+
+	/** The sources to try, best first. */
+	function choose(rpc: Rpc, dialect: Dialect, { span, addresses, head }: Question): readonly SourceName[] {
+		if (setting !== 'auto') return [setting]
+		const able = dialects.sourcesOf(rpc, dialect)
+		if (able[0] !== 'trace_filter' || !able.includes('trace_block')) return able
+		const length = lengthOf(span)
+		const isTip = length <= TIP_SPAN && span.to + TIP_BLOCKS > head
+		const blocks = Math.min(Number(length), (paceOf(rpc, 'trace_filter') ?? startPace(BOUNDS.trace_filter)).blocks)
+		const isCheaper = 2 * Math.ceil(addresses.size / FIRST_LIST) > blocks
+		return isTip || isCheaper ? ['trace_block', ...able.filter((source) => source !== 'trace_block')] : able
+	}
+
+	/** As much as the pace allows, and less when the endpoint refuses that much. */
+	async function readBy(name: SourceName, rpc: Rpc, question: Question, signal: AbortSignal): Promise<Part> {
+		const bounds = BOUNDS[name]
+		for (;;) {
+			const pace = paceOf(rpc, name) ?? startPace(bounds)
+			const span = firstOf(question.span, pace.blocks)
+			const asked = Number(lengthOf(span))
+			const last = question.newest?.number === span.to ? question.newest : null
+			try {
+				const { addresses } = question
+				const { rows, ...part } = await sources[name].read({ rpc, span, addresses, last }, signal)
+				setPace(rpc, name, afterAnswer(pace, asked, rows, bounds))
+				return part
+			} catch (error) {
+				if (!(error instanceof RpcError) || !isTooMuch(error) || asked === 1) throw error
+				const less = afterRefusal(pace, asked, error.facts.limit)
+				setPace(rpc, name, less)
+				log.debug(
+					{ endpoint: rpc.endpoint, source: name, asked, next: less.blocks },
+					'fewer blocks are asked for at once',
+				)
+				// A refusal is quick, and the same endpoint is asked again at once; the rest may be its trouble.
+				if (error.kind !== 'too-large') throw error
+			}
+		}
+	}
+
+	return {
+		paceOf,
+		async readFirst(rpc, question, signal) {
+			const dialect = await dialects.of(rpc, signal)
+			let failure = incapable(rpc, dialect)
+			for (const source of choose(rpc, dialect, question)) {
+				try {
+					return await readBy(source, rpc, question, signal)
+				} catch (error) {
+					if (!(error instanceof RpcError) || setting !== 'auto' || !mayFallBack(error)) throw error
+					if (isLasting(error)) dialects.distrust(rpc, source, error)
+					failure = error
+				}
+			}
+			throw failure
+		},
+	}
+}
+
+function incapable({ endpoint }: Rpc, { reasons }: Dialect): RpcError {
+	return new RpcError(`${endpoint} cannot tell what happens inside of transactions: ${reasons.join('; ')}`, {
+		kind: 'unsupported',
+		endpoint,
+	})
+}
+
+/** Less at once may help. */
+function isTooMuch({ kind }: RpcError): boolean {
+	return kind === 'too-large' || kind === 'timeout' || kind === 'server'
+}
+
+/** Whether another method may tell what this one could not; what is wrong with the endpoint or the moment is not its fault. */
+function mayFallBack(error: RpcError): boolean {
+	return isLasting(error) || isTooMuch(error)
+}
+
+function isLasting({ kind, facts }: RpcError): boolean {
+	return kind === 'unsupported' || kind === 'bad-params' || (kind === 'malformed' && facts.content === true)
+}
