@@ -11,7 +11,9 @@ export interface Config extends Settings {
 	readonly watches: readonly Watch[]
 	/** Absolute paths of the watchlists, in order. */
 	readonly watchlistFiles: readonly string[]
-	/** Hash of the watchlists as read. */
+	/** Absolute paths of the files of addresses that they name, in order. */
+	readonly addressFiles: readonly string[]
+	/** Hash of all these files as read. */
 	readonly revision: string
 	/** What is right, but probably not meant. */
 	readonly warnings: readonly Problem[]
@@ -46,13 +48,13 @@ export function findConfig(named: string | undefined, cwd: string): string {
  */
 export async function loadConfig(path: string, { env, cwd = process.cwd() }: LoadOptions): Promise<Config> {
 	const { settings, source, problems, watchlists: place, known } = await readSettings(resolve(cwd, path), env, cwd)
-	const read = place === null ? { watchlists: null, problems: [] } : await readWatchlists(place, known, cwd)
-	if (settings === null || source === null || read.watchlists === null) {
-		throw new ConfigError([...problems, ...read.problems])
+	const read = place === null ? null : await readWatchlists(place, known, cwd)
+	if (settings === null || source === null || read === null || read.watches === null) {
+		throw new ConfigError([...problems, ...(read?.problems ?? [])])
 	}
-	const { watches, files, revision } = read.watchlists
+	const { watches, files, addressFiles, revision } = read
 	const warnings = doubts(settings, watches, source)
-	return deepFreeze({ ...settings, watches, watchlistFiles: files, revision, warnings })
+	return deepFreeze({ ...settings, watches, watchlistFiles: files, addressFiles, revision, warnings })
 }
 
 /**
@@ -65,8 +67,8 @@ export async function checkWatchlists(path: string, { env, cwd = process.cwd() }
 	const { problems, watchlists: place, known } = await readSettings(resolve(cwd, path), env, cwd)
 	if (place === null) throw new ConfigError(problems)
 	const read = await readWatchlists(place, known, cwd)
-	if (read.watchlists === null) throw new ConfigError(read.problems)
-	return read.watchlists.watches.length
+	if (read.watches === null) throw new ConfigError(read.problems)
+	return read.watches.length
 }
 
 function deepFreeze<T>(value: T): T {

@@ -1,17 +1,14 @@
 import { readFile, stat } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createRevision } from './revision.js'
+import { type Content, revisionOf } from './revision.js'
 
 export interface WatchFilesOptions {
 	/** The files to watch, asked anew at each look; a throw counts as none, for a folder may be gone for a moment. */
 	readonly paths: () => readonly string[]
 	/** Called when contents or names have changed and been still for `settleMs`; never twice for the same contents. */
 	readonly onChange: () => void
-	/**
-	 * What the caller has read last (`Config.revision`), asked at each change when it is a function: then files that the
-	 * caller has read by another way, or has refused, are told rightly. Default: what the files hold at the call.
-	 */
-	readonly revision?: string | (() => string)
+	/** What the caller has read last, right or wrong, and for whatever cause. Default: what `onChange` was last called for. */
+	readonly revision?: () => string
 	/** Pause between looks. Default: 2000. */
 	readonly intervalMs?: number
 	/** How long nothing may move before a change counts. Default: 500. */
@@ -33,27 +30,36 @@ export async function watchFiles(options: WatchFilesOptions): Promise<void> {
 			return []
 		}
 	}
+	const { revision: asked } = options
 	// With a revision from before, the first look reads the files, whatever happened since.
-	let stamp = options.revision === undefined ? await stampOf(list()) : null
-	const asked = options.revision
-	let revision = typeof asked === 'function' ? asked() : (asked ?? (await revisionOf(list())))
-	for (;;) {
-		if (!(await waited(intervalMs, signal))) return
+	let stamp = asked === undefined ? await stampOf(list()) : null
+	let held = asked === undefined ? await revisionNow(list()) : asked()
+	let told = held
+	let called = ''
+	while (await waited(intervalMs, signal)) {
 		const moved = await stampOf(list())
-		if (moved === stamp) continue
-		stamp = moved
+		if (moved !== stamp) {
+			stamp = moved
+			const still = await stillness()
+			if (still === null) return
+			held = still
+		}
+		// Asked at every look: the caller may have ended reading what is no longer there.
+		const read = asked?.() ?? told
+		if (held === read || called === `${held} ${read}`) continue
+		called = `${held} ${read}`
+		told = held
+		onChange()
+	}
+
+	/** Waits until nothing moves; null when the signal ended that. */
+	async function stillness(): Promise<string | null> {
 		for (;;) {
-			if (!(await waited(settleMs, signal))) return
+			if (!(await waited(settleMs, signal))) return null
 			const now = await stampOf(list())
-			const read = await revisionOf(list())
+			const read = await revisionNow(list())
 			// A write between look and read would give half a file: then wait for stillness once more.
-			if (now === stamp && (await stampOf(list())) === now) {
-				if (read !== (typeof asked === 'function' ? asked() : revision)) {
-					revision = read
-					onChange()
-				}
-				break
-			}
+			if (now === stamp && (await stampOf(list())) === now) return read
 			stamp = now
 		}
 	}
@@ -74,10 +80,10 @@ async function stampOf(paths: readonly string[]): Promise<string> {
 	return stamps.join('\n')
 }
 
-async function revisionOf(paths: readonly string[]): Promise<string> {
-	const revision = createRevision()
-	for (const path of paths) revision.add(path, await readFile(path).catch(() => null))
-	return revision.value()
+async function revisionNow(paths: readonly string[]): Promise<string> {
+	const contents: Content[] = []
+	for (const path of paths) contents.push({ path, bytes: await readFile(path).catch(() => null) })
+	return revisionOf(contents)
 }
 
 /** False when the signal ended the wait. */

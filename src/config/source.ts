@@ -3,6 +3,7 @@ import { isAbsolute, relative } from 'node:path'
 import type { z } from 'zod'
 import type { Problem } from '../errors.js'
 import { readPlainYaml } from './plainYaml.js'
+import { createTurns, type Turns } from './turns.js'
 import { inWords } from './words.js'
 import { parseYaml, type YamlFile } from './yaml.js'
 
@@ -16,42 +17,43 @@ export interface Source extends YamlFile {
 /** More than this is no list that a person keeps. */
 const maxBytes = 32 * 2 ** 20
 
-/** Reads and parses one YAML file; never throws for what stands in it. */
-export async function readSource(
+/** What a file holds, as text in UTF-8 without a byte order mark. Null bytes: there is no such file, or none to be read. */
+export async function readText(
 	path: string,
 	cwd: string,
-): Promise<Source | { readonly problems: readonly Problem[] }> {
+): Promise<
+	| { readonly file: string; readonly bytes: Uint8Array; readonly text: string }
+	| { readonly file: string; readonly bytes: Uint8Array | null; readonly problems: readonly Problem[] }
+> {
 	const file = shown(path, cwd)
-	const fail = (message: string) => ({ problems: [{ file, line: 1, column: 1, message }] })
-	let bytes: Uint8Array
+	let bytes: Uint8Array | null = null
+	const fail = (message: string) => ({ file, bytes, problems: [{ file, line: 1, column: 1, message }] })
 	try {
 		bytes = await readFile(path)
 	} catch (error) {
 		return fail(`the file cannot be read: ${reason(error)}`)
 	}
 	if (bytes.byteLength > maxBytes) return fail(`the file is larger than ${maxBytes / 2 ** 20} MiB`)
-	let text: string
 	try {
-		text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+		return { file, bytes, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
 	} catch {
 		return fail('the file is not text in UTF-8')
 	}
-	const parsed = readYaml(text, file)
-	if ('problems' in parsed) return parsed
-	const problem: Source['problem'] = (at, message, where) => ({ file, ...parsed.locate(at, where), message })
-	return { ...parsed, file, bytes, problem }
 }
 
-function readYaml(text: string, file: string): ReturnType<typeof parseYaml> {
-	const value = readPlainYaml(text)
-	if (value === null) return parseYaml(text, file)
-	let parsed: ReturnType<typeof parseYaml> | undefined
-	// Places are asked for only when something is wrong.
-	const locate: YamlFile['locate'] = (path, at) => {
-		parsed ??= parseYaml(text, file)
-		return 'problems' in parsed ? { line: 1, column: 1 } : parsed.locate(path, at)
-	}
-	return { value, locate }
+/** Reads and parses one YAML file; never throws for what stands in it. */
+export async function readSource(
+	path: string,
+	cwd: string,
+	turns: Turns = createTurns(),
+): Promise<Source | { readonly bytes: Uint8Array | null; readonly problems: readonly Problem[] }> {
+	const read = await readText(path, cwd)
+	if ('problems' in read) return read
+	const { file, bytes, text } = read
+	const parsed = (await readPlainYaml(text, turns)) ?? parseYaml(text, file)
+	if ('problems' in parsed) return { bytes, ...parsed }
+	const problem: Source['problem'] = (at, message, where) => ({ file, ...parsed.locate(at, where), message })
+	return { ...parsed, file, bytes, problem }
 }
 
 /** Checks the value at `path` against its schema; all that is wrong comes back as problems of the file. */
@@ -73,6 +75,17 @@ function toProblems(source: Source, issue: z.core.$ZodIssue, base: readonly Prop
 		return issue.keys.map((key, index) => source.problem([...path, key], messages[index] ?? issue.message, 'key'))
 	}
 	return [source.problem(path, `${subject(path)} ${issue.message}`)]
+}
+
+/** Nobody reads a hundred thousand: further problems of a file are told when these are mended. */
+export const mostProblems = 100
+
+/** The first problems of a file, and a word that there are more. */
+export function atMost(problems: readonly Problem[]): readonly Problem[] {
+	const told = problems.slice(0, mostProblems)
+	const last = told.at(-1)
+	if (last === undefined || told.length < mostProblems) return told
+	return [...told, { ...last, message: 'further problems of this file are told when these are mended' }]
 }
 
 /** In the order in which a person reads the file, each once: an alias shows one problem in several values. */

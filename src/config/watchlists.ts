@@ -1,20 +1,29 @@
 import { readdirSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { ConfigError, type Problem } from '../errors.js'
+import { join } from 'node:path'
+import type { Problem } from '../errors.js'
 import type { Watch } from '../model.js'
-import { type Known, knownOf, type WatchlistPlace } from './known.js'
-import { createRevision } from './revision.js'
-import type { Settings } from './settings.js'
-import { readSource, reason, shown } from './source.js'
+import { type AddressFile, readAddressFile } from './addressFile.js'
+import type { Known, WatchlistPlace } from './known.js'
+import { type Content, revisionOf } from './revision.js'
+import { atMost, readSource, reason, shown } from './source.js'
+import { createTurns } from './turns.js'
 import { readWatchlist } from './watchlist.js'
 
 export interface Watchlists {
 	/** In the order of the files, then as they stand in each. */
 	readonly watches: readonly Watch[]
-	/** Absolute paths, in order. */
+	/** Absolute paths of the watchlists, in order. */
 	readonly files: readonly string[]
-	/** Hash over names and contents of the files: the same set has the same. */
+	/** Absolute paths of the files of addresses that they name, in order, each once. */
+	readonly addressFiles: readonly string[]
+	/** Hash over names and contents of `files` and `addressFiles`: the same set has the same. */
 	readonly revision: string
+}
+
+export interface WatchlistsRead extends Omit<Watchlists, 'watches'> {
+	/** Null when there are problems. */
+	readonly watches: readonly Watch[] | null
+	readonly problems: readonly Problem[]
 }
 
 /**
@@ -30,24 +39,14 @@ export function watchlistPaths(place: WatchlistPlace): readonly string[] {
 		.map((name) => join(place.folder, name))
 }
 
-/**
- * Reads all watchlists anew, for the settings as they are.
- *
- * @throws ConfigError with every problem of every file; then nothing of them is to be used.
- */
-export async function loadWatchlists(settings: Settings, { cwd = process.cwd() } = {}): Promise<Watchlists> {
-	const { watchlists, problems } = await readWatchlists(settings.watchlists, knownOf(settings), cwd)
-	if (watchlists === null) throw new ConfigError(problems)
-	return watchlists
-}
-
-/** Reads and checks all watchlists; null when there are problems. */
-export async function readWatchlists(
-	place: WatchlistPlace,
-	known: Known,
-	cwd: string,
-): Promise<{ readonly watchlists: Watchlists | null; readonly problems: readonly Problem[] }> {
-	const fail = (message: string) => ({ watchlists: null, problems: [{ ...place.named, message }] })
+/** Reads and checks all watchlists and the files of addresses that they name; nothing is thrown for what stands in them. */
+export async function readWatchlists(place: WatchlistPlace, known: Known, cwd: string): Promise<WatchlistsRead> {
+	const none = { watches: null, files: [], addressFiles: [] }
+	const fail = async (message: string) => ({
+		...none,
+		revision: await revisionOf([]),
+		problems: [{ ...place.named, message }],
+	})
 	const folder = 'folder' in place ? shown(place.folder, cwd) : ''
 	let files: readonly string[]
 	try {
@@ -58,27 +57,41 @@ export async function readWatchlists(
 	}
 	if (files.length === 0) return fail(`the folder of the watchlists, ${folder}, holds no watchlist (*.yaml or *.yml)`)
 
+	const turns = createTurns()
 	const problems: Problem[] = []
 	const watches: Watch[] = []
-	const revision = createRevision()
+	const contents: Content[] = []
+	const addresses = new Map<string, AddressFile>()
+	const addressFile = async (path: string) => {
+		const before = addresses.get(path)
+		if (before !== undefined) return before
+		const file = await readAddressFile(path, cwd, turns)
+		addresses.set(path, file)
+		return file
+	}
 	for (const path of files) {
-		const source = await readSource(path, cwd)
+		const source = await readSource(path, cwd, turns)
+		contents.push({ path, bytes: source.bytes })
 		if ('problems' in source) {
 			problems.push(...source.problems)
 			continue
 		}
-		revision.add(path, source.bytes)
-		const one = readWatchlist(source, basename(path), known)
-		problems.push(...one.problems)
-		for (const watch of one.watches) watches.push(watch)
+		const one = await readWatchlist(source, path, { known, addressFile, turns })
+		problems.push(...atMost(one.problems))
+		for (const watch of one.watches) {
+			if (turns.isOver()) await turns.next()
+			watches.push(watch)
+		}
 	}
-	if (problems.length > 0) return { watchlists: null, problems }
+	for (const [path, file] of addresses) {
+		contents.push({ path, bytes: file.bytes })
+		problems.push(...file.problems)
+	}
 	return {
-		watchlists: Object.freeze({
-			watches: Object.freeze(watches),
-			files: Object.freeze([...files]),
-			revision: revision.value(),
-		}),
+		watches: problems.length > 0 ? null : Object.freeze(watches),
+		files: Object.freeze([...files]),
+		addressFiles: Object.freeze([...addresses.keys()]),
+		revision: await revisionOf(contents),
 		problems,
 	}
 }

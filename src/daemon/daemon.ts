@@ -1,9 +1,9 @@
 import { setLogger } from 'node-cron'
 import { followHeads } from '../chain/newHeads.js'
+import { type Following, followWatchlists } from '../config/follow.js'
 import type { Config } from '../config/load.js'
 import { watchFiles } from '../config/reload.js'
 import type { NetworkSettings } from '../config/settings.js'
-import { loadWatchlists, watchlistPaths } from '../config/watchlists.js'
 import { ConfigError } from '../errors.js'
 import type { Log, Watch } from '../model.js'
 import { serveControl } from '../ops/control.js'
@@ -54,7 +54,8 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		},
 	})
 	const { store, rounds, recipientsOf, closers } = parts
-	const inEffect: InEffect = { watches: config.watches, revision: config.revision }
+	const inEffect: InEffect = { watches: config.watches, isRefused: false }
+	const lists = followWatchlists(config)
 	const vitals = createVitals({
 		networks: config.networks,
 		rounds,
@@ -73,7 +74,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			),
 		)
 		const summary = () => store.summary()
-		const isRefused = () => inEffect.revision === ''
+		const isRefused = () => inEffect.isRefused
 		await startService({ ...options, rounds, vitals, metrics, notifier, summary, closers, isRefused })
 		countWatches(metrics, config, watches)
 
@@ -92,11 +93,11 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			return schedule
 		})
 		const delivering = parts.deliverer.run(signal)
-		const reload = createReload({ config, parts, metrics, notifier, log, inEffect }, signal)
+		const reload = createReload({ config, lists, parts, metrics, notifier, log, inEffect }, signal)
 		const offHangup = onHangup(() => void reload('SIGHUP'))
 		const watching = watchFiles({
-			paths: () => watchlistPaths(config.watchlists),
-			revision: () => inEffect.revision,
+			paths: lists.paths,
+			revision: lists.revision,
 			onChange: () => void reload('a watchlist changed'),
 			signal,
 		})
@@ -131,12 +132,13 @@ async function wakeByHeads({ ws }: NetworkSettings, round: Round, log: Log, sign
 /** What the networks are watched with. */
 interface InEffect {
 	watches: readonly Watch[]
-	/** Of the files as last read; empty while they are wrong, so that any change of them is one. */
-	revision: string
+	/** The files as last read were wrong; the watches are those from before. */
+	isRefused: boolean
 }
 
 interface ReloadParts {
 	readonly config: Config
+	readonly lists: Following
 	readonly parts: Parts
 	readonly metrics: Metrics
 	readonly notifier: Notifier
@@ -145,25 +147,28 @@ interface ReloadParts {
 }
 
 /** Reads the watchlists anew: all of them take effect at the next border, or none. One at a time. */
-function createReload({ config, parts, metrics, notifier, log, inEffect }: ReloadParts, signal: AbortSignal) {
+function createReload({ config, lists, parts, metrics, notifier, log, inEffect }: ReloadParts, signal: AbortSignal) {
 	let running: Promise<void> = Promise.resolve()
 	async function reload(cause: string): Promise<void> {
 		if (signal.aborted) return
 		notifier.reloading()
 		try {
-			const { watches, files, revision } = await loadWatchlists(config)
+			const { watches, files, addressFiles } = await lists.load()
 			parts.setWatches(watches)
 			inEffect.watches = watches
-			inEffect.revision = revision
+			inEffect.isRefused = false
 			countWatches(metrics, config, watches)
 			metrics.reloaded(true)
-			log.info({ cause, watches: watches.length, files: files.length }, 'watchlists are read again and in effect')
+			log.info(
+				{ cause, watches: watches.length, files: files.length + addressFiles.length },
+				'watchlists are read again and in effect',
+			)
 			notifier.ready(`watching ${watches.length} addresses`)
 			// At once, so that a new watch is first seen now and not at the next tick.
 			for (const round of parts.rounds) round.nudge(signal)
 		} catch (error) {
 			if (!(error instanceof ConfigError)) throw error
-			inEffect.revision = ''
+			inEffect.isRefused = true
 			metrics.reloaded(false)
 			notifier.ready('the watchlists are wrong: the last good ones stay in effect')
 			log.error(

@@ -105,9 +105,9 @@ describe('error: wrong watchlists', () => {
 	test.each(Object.entries(cases))('%s', async (name, expected) => {
 		const file = `bad/watchlists/${name}.yaml`
 		const place = { files: [resolve(cwd, file)], named: { file: 'tracewatch.yaml', line: 1, column: 1 } }
-		const { watchlists, problems } = await readWatchlists(place, known, cwd)
+		const { watches, problems } = await readWatchlists(place, known, cwd)
 		expect(problems.map((problem) => `${problem.line}:${problem.column}: ${problem.message}`)).toEqual(expected)
 		expect(new Set(problems.map((problem) => problem.file))).toEqual(new Set([file]))
-		expect(watchlists).toBeNull()
+		expect(watches).toBeNull()
 	})
 })

@@ -31,8 +31,14 @@ describe('jsonSchema', () => {
 			watches: [{ address: 6.63e47, label: 17, min_value: 0.5, from_block: 19000000 }, { address: '0x00' }],
 		}
 		expect(watchlist.safeParse(editorReads).success).toBe(true)
-		expect(watchlist.safeParse({ ...editorReads, recievers: ['x'] }).success).toBe(false)
-		expect(watchlist.safeParse({ network: 'ethereum' }).success).toBe(false)
+		expect(watchlist.safeParse({ network: 'ethereum', addresses_from: 'exchange.csv' }).success).toBe(true)
+		expect(watchlist.safeParse({ network: 'ethereum', watches: [{ address: '0x00', lable: 'x' }] }).success).toBe(false)
+		// What the library does not read from a schema: one of two keys, with no other beside.
+		expect(jsonSchema('watchlist')).toMatchObject({
+			required: ['network'],
+			anyOf: [{ required: ['watches'] }, { required: ['addresses_from'] }],
+			additionalProperties: false,
+		})
 		const config = z.fromJSONSchema(jsonSchema('config') as z.core.JSONSchema.JSONSchema)
 		const settings = {
 			networks: [{ name: 'base', chain_id: 8453, rpc: ['x'], confirmations: 'safe' }],

@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describeConfig } from '../../src/config/describe.js'
+import { followWatchlists } from '../../src/config/follow.js'
 import { findConfig, loadConfig } from '../../src/config/load.js'
 import { loadWatchlists } from '../../src/config/watchlists.js'
 import { ConfigError } from '../../src/errors.js'
@@ -188,6 +190,7 @@ describe('loadConfig', () => {
 				format: 'standard',
 				secret: null,
 				headers: {},
+			addressFiles: [],
 				fallback: null,
 				digest: null,
 				silences: [],
@@ -373,12 +376,12 @@ describe('loadConfig', () => {
 	})
 })
 
-describe('loadWatchlists', () => {
+describe('followWatchlists', () => {
 	test('reads the watchlists anew, with the settings as they were', async () => {
 		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1') })
 		const config = await load()
 		write({ 'tracewatch.yaml': 'broken: [', 'watchlists/b.yaml': watchOf('2') })
-		const again = await loadWatchlists(config, { cwd: folder })
+		const again = await followWatchlists(config, { cwd: folder }).load()
 		expect(again.watches.map((watch) => watch.address)).toEqual([`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`])
 		expect(again.revision).not.toBe(config.revision)
 	})
@@ -386,14 +389,14 @@ describe('loadWatchlists', () => {
 	test('the revision is the same for the same files', async () => {
 		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1') })
 		const config = await load()
-		expect((await loadWatchlists(config, { cwd: folder })).revision).toBe(config.revision)
+		expect((await followWatchlists(config, { cwd: folder }).load()).revision).toBe(config.revision)
 	})
 
 	test('error: one wrong file, and none of them counts', async () => {
 		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1') })
 		const config = await load()
 		write({ 'watchlists/b.yaml': watchOf('2').replace('hook', 'hoook'), 'watchlists/c.yaml': watchOf('3') })
-		expect(await problemsOf(loadWatchlists(config, { cwd: folder }))).toEqual([
+		expect(await problemsOf(followWatchlists(config, { cwd: folder }).load())).toEqual([
 			'watchlists/b.yaml:2:13: no receiver `hoook` is in the settings; did you mean `hook`?',
 		])
 	})
@@ -402,7 +405,7 @@ describe('loadWatchlists', () => {
 		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1') })
 		const config = await load()
 		rmSync(join(folder, 'watchlists'), { recursive: true })
-		expect(await problemsOf(loadWatchlists(config, { cwd: folder }))).toEqual([
+		expect(await problemsOf(followWatchlists(config, { cwd: folder }).load())).toEqual([
 			'tracewatch.yaml:1:1: the folder of the watchlists, watchlists, cannot be read: it does not exist',
 		])
 	})

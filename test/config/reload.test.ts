@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { watchFiles } from '../../src/config/reload.js'
+import { revisionOf } from '../../src/config/revision.js'
 import { watchlistPaths } from '../../src/config/watchlists.js'
 
 const intervalMs = 20
@@ -22,7 +23,7 @@ let stop: AbortController
 let watching: Promise<void>
 
 /** Starts watching and waits until the first look has been taken. */
-async function watch(paths: () => readonly string[], revision?: string): Promise<void> {
+async function watch(paths: () => readonly string[], revision?: () => string): Promise<void> {
 	let looks = 0
 	let looked: () => void = () => {}
 	const ready = new Promise<void>((resolve) => {
@@ -51,6 +52,9 @@ const nextChange = () =>
 	new Promise<void>((resolve) => {
 		changed = resolve
 	})
+
+/** Of the one file, with this content. */
+const revision = (content: string) => revisionOf([{ path: file, bytes: Buffer.from(content) }])
 
 beforeEach(() => {
 	settleMs = 60
@@ -188,9 +192,47 @@ describe('watchFiles', () => {
 
 	test('behavior: an edit between reading and watching is seen by the revision read', async () => {
 		const change = nextChange()
-		await watch(() => [file], 'revision of what was read before')
+		await watch(
+			() => [file],
+			() => 'revision of what was read before',
+		)
 		await change
 		await pause(2 * settleMs)
+		expect(changes).toBe(1)
+	})
+
+	test('behavior: what was taken back while the caller read it is told again', async () => {
+		let read = await revision('old: content\n')
+		await watch(
+			() => [file],
+			() => read,
+		)
+		const change = nextChange()
+		writeFileSync(file, 'other: content\n')
+		await change
+		// The caller has read the other content by now, but has not yet ended; meanwhile it is taken back.
+		writeFileSync(file, 'old: content\n')
+		await pause(3 * settleMs)
+		expect(changes).toBe(1)
+		const again = nextChange()
+		read = await revision('other: content\n')
+		await again
+		expect(changes).toBe(2)
+	})
+
+	test('behavior: what the caller has read for another reason is no change, and what it has refused is told when it is mended', async () => {
+		let read = await revision('old: content\n')
+		await watch(
+			() => [file],
+			() => read,
+		)
+		read = await revision('wrong: content\n')
+		writeFileSync(file, 'wrong: content\n')
+		await pause(3 * settleMs)
+		expect(changes).toBe(0)
+		const change = nextChange()
+		writeFileSync(file, 'old: content\n')
+		await change
 		expect(changes).toBe(1)
 	})
 
