@@ -6,7 +6,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { describeConfig } from '../../src/config/describe.js'
 import { followWatchlists } from '../../src/config/follow.js'
 import { findConfig, loadConfig } from '../../src/config/load.js'
-import { loadWatchlists } from '../../src/config/watchlists.js'
 import { ConfigError } from '../../src/errors.js'
 
 let folder: string
