@@ -1,0 +1,79 @@
+// docs/operations.md is read at night by people who believe it: what it names must exist, under that name.
+import { readdirSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { exitCodes } from '../../src/commands/command.js'
+import type { Hash, StateSummary } from '../../src/model.js'
+import { createMetrics } from '../../src/ops/metrics.js'
+import { read, root, spansOf, tableOf, tablesOf } from './markdown.js'
+
+const text = read('docs/operations.md')
+const code = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' })
+	.filter((path) => path.endsWith('.ts'))
+	.map((path) => read(`src/${path}`))
+	.join('\n')
+
+describe('the metrics of docs/operations.md', () => {
+	test('default: names and labels are those of the program, no more and no fewer', async () => {
+		const rows = tableOf(text, 'metric', 'labels', 'means', 'raise an alarm when', 'then')
+		const documented = rows.map(([name = '', labels = '']) => `${spansOf(name)[0]} {${labels}}`)
+		expect([...documented].sort()).toEqual([...(await exposed())].sort())
+	})
+})
+
+/** Every metric with its labels, after each of them has happened once. */
+async function exposed(): Promise<readonly string[]> {
+	const ref = { number: 1n, hash: `0x${'ab'.repeat(32)}` as Hash }
+	const network = { chainId: 1, checkpoint: ref, settled: ref, backfills: [], updatedAtMs: 0 }
+	const receiver = { pending: 1, parked: 1, dead: 1, delivered: 1, lastDeliveredAtMs: null }
+	const state: StateSummary = { networks: new Map([['n', network]]), receivers: new Map([['r', receiver]]) }
+	const metrics = createMetrics({ version: '1.2.3', summary: async () => state, process: false })
+	const counts = { transfer: 1, deployment: 1 }
+	metrics.polled('n', { head: 1n, target: 1n, checkpoint: 1n, alerts: counts, withdrawn: 1, atMs: 1 })
+	metrics.pollFailed('n')
+	metrics.requested('n', { endpoint: 'node.example.org', method: 'eth_chainId', result: 'ok', durationMs: 1 })
+	metrics.attempted('r', 'delivered')
+	metrics.reloaded(true)
+	metrics.watching('n', 1)
+	metrics.stalled('n', false)
+	const lines = (await metrics.text()).split('\n')
+	return lines.flatMap((line) => {
+		const name = /^# TYPE (\S+)/.exec(line)?.[1]
+		if (name === undefined) return []
+		const sample = lines.find((one) => new RegExp(`^${name}(_sum)?[{ ]`).test(one))
+		if (sample === undefined) throw new Error(`${name} never happened`)
+		return [`${name} {${[...sample.matchAll(/(\w+)="/g)].map(([, label]) => label).join(', ')}}`]
+	})
+}
+
+describe('what docs/operations.md says that the program says', () => {
+	const said = tablesOf(text)
+		.filter(({ header: [first] }) => first === 'the log says' || first === 'it says')
+		.flatMap(({ rows }) => rows.flatMap(([first = '']) => spansOf(first)))
+		.filter((message) => message !== 'FILE:LINE:COLUMN: …')
+
+	/** Source text as it will be printed: without the escapes of quotes and backticks. */
+	const printed = code.replaceAll(/\\(['`])/g, '$1')
+
+	test('default: there is something to look up', () => {
+		expect(said.length).toBeGreaterThan(20)
+	})
+
+	test.each(said)('default: “%s” stands in the code', (message) => {
+		for (const piece of message.split('…').map((one) => one.replace(/^[\s:]+|[\s:]+$/g, ''))) {
+			if (piece !== '') expect(printed.includes(piece), piece).toBe(true)
+		}
+	})
+
+	test('default: every kind of failure is there, and no other', () => {
+		const union = /export type RpcErrorKind =\n((?:\t\| '[a-z-]+'\n)+)/.exec(code)?.[1] ?? ''
+		const kinds = [...union.matchAll(/'([a-z-]+)'/g)].map(([, kind]) => kind)
+		const documented = tableOf(text, 'kind', 'means', 'do').flatMap(([first = '']) => spansOf(first))
+		expect(kinds.length).toBeGreaterThan(5)
+		expect([...documented].sort()).toEqual([...kinds].sort())
+	})
+
+	test('default: every exit code is there, and no other', () => {
+		const documented = tableOf(text, 'code', 'means', 'under systemd').map(([first]) => Number(first))
+		expect(documented).toEqual(Object.values(exitCodes))
+	})
+})
