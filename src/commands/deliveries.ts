@@ -3,9 +3,7 @@ import { PlainError, UsageError } from '../errors.js'
 import type { Delivery } from '../model.js'
 import { headline } from '../notify/sentence.js'
 import { askControl, type ControlRequest } from '../ops/control.js'
-import { openFileStore } from '../state/file.js'
-import { lockState } from '../state/lock.js'
-import { peekState } from '../state/peek.js'
+import { openStore, peek } from '../state/open.js'
 import { type Command, type CommandArgs, configOption, exitCodes, type Io } from './command.js'
 import { openConfig } from './open.js'
 
@@ -57,7 +55,7 @@ Exit codes: 0 done, 1 an id was not found or the state cannot be used, 2 wrong u
 }
 
 async function listed(config: Config): Promise<readonly Delivery[]> {
-	return (await peekState(config.stateDir))?.deliveries ?? []
+	return (await peek(config.statePlace, Date.now))?.deliveries ?? []
 }
 
 function filtered(all: readonly Delivery[], { values: { status, receiver } }: CommandArgs): readonly Delivery[] {
@@ -79,20 +77,15 @@ function choose(found: readonly Delivery[], ids: readonly string[], all: boolean
 	return ids
 }
 
-/** By the daemon when one runs, since it holds the state; else here, under its lock. */
-async function carryOut(config: Config, request: ControlRequest): Promise<number> {
-	const count = await askControl(config.stateDir, request)
+/** By the daemon when one runs, since it holds the folder; else here, under its lock. A database takes word from anyone. */
+async function carryOut({ statePlace, leaseMs }: Config, request: ControlRequest): Promise<number> {
+	const count = statePlace.kind === 'folder' ? await askControl(statePlace.dir, request) : null
 	if (count !== null) return count
-	const unlock = await lockState(config.stateDir)
+	const store = await openStore(statePlace, { clock: Date.now, leaseMs })
 	try {
-		const store = await openFileStore(config.stateDir, { clock: Date.now })
-		try {
-			return request.act === 'retry' ? await store.retry(request.ids, Date.now()) : await store.drop(request.ids)
-		} finally {
-			await store.close()
-		}
+		return request.act === 'retry' ? await store.retry(request.ids, Date.now()) : await store.drop(request.ids)
 	} finally {
-		await unlock()
+		await store.close()
 	}
 }
 

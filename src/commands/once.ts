@@ -23,7 +23,7 @@ run takes it up), 78 the configuration is wrong.`,
 		try {
 			const results = await Promise.all(parts.rounds.map((round) => round.tick(io.signal)))
 			const { delivered, failed } = await parts.deliverer.drainOnce(io.signal)
-			const unfinished = results.filter((result) => result !== 'done').length
+			const unfinished = results.filter((result) => result !== 'done' && result !== 'standby').length
 			log.info({ networks: results.length, unfinished, delivered, failed }, 'one round is done')
 			if (results.includes('misconfigured')) return exitCodes.config
 			// A full disk waits for a person: nothing is lost, but trying again alone does not help.

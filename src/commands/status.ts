@@ -1,5 +1,5 @@
 import type { Backfill, StateSummary } from '../model.js'
-import { peekState } from '../state/peek.js'
+import { peek } from '../state/open.js'
 import { type Command, configOption, exitCodes } from './command.js'
 import { openConfig } from './open.js'
 
@@ -19,7 +19,7 @@ Exit codes: 0 done, 1 the state cannot be read, 78 the configuration is wrong.`,
 	positionals: [0, 0],
 	async run(args, io) {
 		const config = await openConfig(args, io)
-		const summary = (await peekState(config.stateDir))?.summary ?? null
+		const summary = (await peek(config.statePlace, Date.now))?.summary ?? null
 		const report = reportOf(
 			summary,
 			config.networks.map(({ name }) => name),

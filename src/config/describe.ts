@@ -4,12 +4,13 @@ import { toChecksum } from './address.js'
 import type { Config } from './load.js'
 import type { NetworkSettings, ReceiverSettings } from './settings.js'
 import { shown } from './source.js'
+import { statePlaceInWords } from './statePlace.js'
 
 /** Who is told of what, in plain words, a line each; endpoints and servers by host only, so that no secret is shown. */
 export function describeConfig(config: Config, cwd: string): readonly string[] {
 	const networks = new Map(config.networks.map((network) => [network.name, network]))
 	return [
-		`${shown(config.path, cwd)}; state in ${shown(config.stateDir, cwd)}; ${httpInWords(config.http)}`,
+		`${shown(config.path, cwd)}; state in ${statePlaceInWords(config.statePlace, cwd)}; ${httpInWords(config.http)}`,
 		'',
 		'Networks',
 		...config.networks.flatMap(networkInWords),

@@ -8,9 +8,12 @@ export function doubts(settings: Settings, watches: readonly Watch[], source: So
 	const { networks, receivers } = settings
 	const told = new Set<string | null>(receivers.map(({ fallback }) => fallback))
 	const watched = new Set<string>()
+	let before: Watch | undefined
 	for (const watch of watches) {
-		watched.add(watch.network)
-		for (const receiver of watch.receivers) told.add(receiver)
+		// Most watches share the list of the watchlist.
+		if (watch.network !== before?.network) watched.add(watch.network)
+		if (watch.receivers !== before?.receivers) for (const receiver of watch.receivers) told.add(receiver)
+		before = watch
 	}
 	const doubt = (list: 'networks' | 'receivers', index: number, key: string, message: string) =>
 		source.problem([list, index, key], message)

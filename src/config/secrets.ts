@@ -1,9 +1,11 @@
 import type { Filled } from './interpolate.js'
+import { isDatabase } from './statePlace.js'
 
 /** The settings that hold secrets, as the schema gives them. */
 interface Secretive {
 	readonly networks: readonly { readonly rpc: readonly string[]; readonly ws: readonly string[] }[]
 	readonly heartbeat_url: string | null
+	readonly state: string
 	readonly receivers: readonly (
 		| { readonly type: 'email'; readonly smtp: string }
 		| {
@@ -18,7 +20,7 @@ interface Secretive {
 /**
  * Every text that must not appear in a log, an error, an alert, a metric or the state: all that came in through `${NAME}`,
  * user and password of each URL (as written and decoded), path and query of all but SMTP's URLs (whole and in parts),
- * signing secrets, and values of headers. Hosts are no secrets, nor is what the settings say openly. Longest first.
+ * signing secrets, values of headers, and the password of the database (its user and name are often plain words). Hosts are no secrets, nor is what the settings say openly. Longest first.
  */
 export function secretsOf(settings: Secretive, filled: readonly Filled[]): readonly string[] {
 	const found = new Set<string>()
@@ -41,6 +43,11 @@ export function secretsOf(settings: Secretive, filled: readonly Filled[]): reado
 	}
 	for (const { rpc, ws } of settings.networks) [...rpc, ...ws].forEach(addUrl)
 	if (settings.heartbeat_url !== null) addUrl(settings.heartbeat_url)
+	if (isDatabase(settings.state)) {
+		const { password, searchParams } = new URL(settings.state)
+		for (const text of [settings.state, password, searchParams.get('password') ?? ''])
+			found.add(text).add(decoded(text))
+	}
 	for (const receiver of settings.receivers) {
 		addUrl(receiver.type === 'email' ? receiver.smtp : receiver.url)
 		if (receiver.type !== 'webhook') continue
@@ -84,7 +91,7 @@ function tellings(settings: Secretive): ReadonlySet<string> {
 			for (const [name, item] of Object.entries(value)) collect(item, Array.isArray(value) ? key : name)
 		}
 	}
-	collect(settings, '')
+	collect(isDatabase(settings.state) ? { ...settings, state: null } : settings, '')
 	return told
 }
 

@@ -1,13 +1,14 @@
 import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
 import type { Problem } from '../errors.js'
-import type { Network, Silence } from '../model.js'
+import type { Network, Silence, StatePlace } from '../model.js'
 import { fallbackProblems } from './fallback.js'
 import { interpolate } from './interpolate.js'
 import { at, guess, type Known, knownOf, type WatchlistPlace } from './known.js'
 import { hideSecrets, secretsOf } from './secrets.js'
 import { settingsSchema, watchlistsSchema } from './settingsSchema.js'
 import { check, inOrder, readSource, type Source } from './source.js'
+import { statePlaceOf } from './statePlace.js'
 import type { WebhookFormat } from './webhookFormat.js'
 import type { Place } from './yaml.js'
 
@@ -68,8 +69,9 @@ export interface Settings {
 	readonly networks: readonly NetworkSettings[]
 	readonly receivers: readonly ReceiverSettings[]
 	readonly watchlists: WatchlistPlace
-	/** Absolute path. */
-	readonly stateDir: string
+	readonly statePlace: StatePlace
+	/** With several instances: how long one may be silent before others take over what it did. */
+	readonly leaseMs: number
 	/** Fetched while all networks progress; null: none. */
 	readonly heartbeatUrl: string | null
 	/** Waiting deliveries at which polling waits. */
@@ -121,7 +123,8 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 		networks: data.networks.map(networkOf),
 		receivers: data.receivers,
 		watchlists: placeOf(data.watchlists, source, path),
-		stateDir: resolve(dirname(path), data.state),
+		statePlace: statePlaceOf(data.state, dirname(path)),
+		leaseMs: data.lease,
 		heartbeatUrl: data.heartbeat_url,
 		maxPending: data.max_pending,
 		http: data.http,

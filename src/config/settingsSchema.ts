@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { readDurationOrNever } from './duration.js'
 import { receiverSchema } from './receiverSchema.js'
 import { readSchedule } from './schedule.js'
+import { readLease, readState } from './statePlace.js'
 import {
 	readChainId,
 	readConfirmations,
@@ -92,7 +93,15 @@ export const settingsSchema = section({
 	networks: z.array(network).min(1).meta({ description: 'The chains to watch.' }),
 	receivers: z.array(receiverSchema).min(1).meta({ description: 'Where alerts go.' }),
 	watchlists: watchlistsSchema,
-	state: text(readLine).default('state').meta({ description: 'Folder of the state file. Default: state.' }),
+	state: text(readState).default('state').meta({
+		description:
+			'Folder of the state file, or postgres://user:password@host/database for several instances that share one state. Default: state.',
+	}),
+	lease: text(readLease).default(30_000).meta({
+		type: 'string',
+		description:
+			'With several instances: time without a sign of life from one after which another takes over what it did, such as 30s. Default: 30s.',
+	}),
 	heartbeat_url: orNull(text(readHttpUrl)).meta({
 		description:
 			"Fetched about once a minute, only while every network progresses: for a dead man's switch. Default: none.",

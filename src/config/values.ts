@@ -102,6 +102,15 @@ export function readWsUrl(text: string): string {
 	return parseUrl(text, ['ws', 'wss'], 'wss://host/path').href
 }
 
+/** `postgres:` or `postgresql:` with a host (in `?host=` for a socket) and the name of a database. */
+export function readPostgresUrl(text: string): string {
+	const example = 'postgres://user:password@host/database'
+	const isSocket = URL.canParse(text) && new URL(text).hostname === '' && new URL(text).searchParams.has('host')
+	const { pathname } = isSocket ? new URL(text) : parseUrl(text, ['postgres', 'postgresql'], example)
+	if (pathname.length < 2) throw new RangeError(`must name a database, such as ${example}`)
+	return text
+}
+
 /** Above 0, in decimal digits, with or without a point. */
 export function readRate(text: string): number {
 	const rate = /^(0|[1-9]\d{0,5})(\.\d{1,6})?$/.test(text) ? Number(text) : 0

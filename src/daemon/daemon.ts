@@ -4,6 +4,7 @@ import { type Following, followWatchlists } from '../config/follow.js'
 import type { Config } from '../config/load.js'
 import { watchFiles } from '../config/reload.js'
 import type { NetworkSettings } from '../config/settings.js'
+import { statePlaceInWords } from '../config/statePlace.js'
 import { ConfigError } from '../errors.js'
 import type { Log, Watch } from '../model.js'
 import { serveControl } from '../ops/control.js'
@@ -49,6 +50,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			},
 			failed: (network) => metrics.pollFailed(network),
 			skipped: (network) => metrics.pollSkipped(network),
+			stoodBy: (network) => vitals.stoodBy(network),
 			requested: (network, request) => metrics.requested(network, request),
 			attempted: (receiver, { result }) => metrics.attempted(receiver, result),
 		},
@@ -67,12 +69,15 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		onChange: (network, stalled) => metrics.stalled(network, stalled),
 	})
 	try {
-		const { networks, receivers, watches, stateDir } = config
-		closers.add(
-			await serveControl(stateDir, ({ act, ids }) =>
-				act === 'retry' ? store.retry(ids, Date.now()) : store.drop(ids),
-			),
-		)
+		const { networks, receivers, watches, statePlace } = config
+		// A database takes word from anyone.
+		if (statePlace.kind === 'folder') {
+			closers.add(
+				await serveControl(statePlace.dir, ({ act, ids }) =>
+					act === 'retry' ? store.retry(ids, Date.now()) : store.drop(ids),
+				),
+			)
+		}
 		const summary = () => store.summary()
 		const isRefused = () => inEffect.isRefused
 		await startService({ ...options, rounds, vitals, metrics, notifier, summary, closers, isRefused })
@@ -102,7 +107,13 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			signal,
 		})
 		log.info(
-			{ version, networks: networks.length, watches: watches.length, receivers: receivers.length, state: stateDir },
+			{
+				version,
+				networks: networks.length,
+				watches: watches.length,
+				receivers: receivers.length,
+				state: statePlaceInWords(statePlace),
+			},
 			'tracewatch is running',
 		)
 		notifier.ready(`watching ${watches.length} addresses on ${networks.length} networks`)

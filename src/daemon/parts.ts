@@ -5,8 +5,7 @@ import type { NetworkSettings } from '../config/settings.js'
 import type { Clock, Log, Outcome, StateSummary, Store, Watch, WatchIndex } from '../model.js'
 import { createDeliverer, type Deliverer } from '../notify/deliverer.js'
 import { createReceiver } from '../notify/receiver.js'
-import { openFileStore } from '../state/file.js'
-import { lockState } from '../state/lock.js'
+import { openStore } from '../state/open.js'
 import type { PollReport } from '../watch/poll.js'
 import { type Closers, createClosers } from './closers.js'
 import { digest, indexWatches, openChain } from './open.js'
@@ -41,6 +40,8 @@ export interface Observer {
 	reported(network: string, report: PollReport): void
 	failed(network: string): void
 	skipped(network: string): void
+	/** Another instance polls it. */
+	stoodBy(network: string): void
 	requested(network: string, request: RpcRequest): void
 	attempted(receiver: string, outcome: Outcome): void
 }
@@ -53,9 +54,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 	const { config, log, version, clock = Date.now, observer } = options
 	const closers = createClosers()
 	try {
-		const unlock = await lockState(config.stateDir)
-		closers.add(unlock)
-		const store = await openFileStore(config.stateDir, { clock, log })
+		const store = await openStore(config.statePlace, { clock, log, leaseMs: config.leaseMs })
 		closers.add(() => store.close())
 
 		const receivers = config.receivers.map((settings) => createReceiver(settings, { version, clock }))
@@ -129,6 +128,7 @@ function openRound(
 		onReport: (report) => observer?.reported(name, report),
 		onFailure: () => observer?.failed(name),
 		onSkip: () => observer?.skipped(name),
+		onStandby: () => observer?.stoodBy(name),
 		hold: async () => tooManyWaiting(await store.summary(), maxPending),
 	})
 	return round

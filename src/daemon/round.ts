@@ -16,9 +16,9 @@ export interface RoundStatus {
 
 /**
  * `misconfigured`: the endpoints are on another chain than configured, so that trying again cannot help. `unwritten`: the
- * state could not be written, or is of another chain.
+ * state could not be written, or is of another chain. `standby`: another instance polls this network.
  */
-export type RoundResult = 'done' | 'failed' | 'misconfigured' | 'unwritten' | 'stopped'
+export type RoundResult = 'done' | 'failed' | 'misconfigured' | 'unwritten' | 'standby' | 'stopped'
 
 /** The polling of one network, never twice at a time. */
 export interface Round {
@@ -50,16 +50,20 @@ export interface RoundOptions {
 	readonly onReport?: (report: PollReport) => void
 	readonly onFailure?: () => void
 	readonly onSkip?: () => void
+	/** At each tick at which another instance polls this network. */
+	readonly onStandby?: () => void
 	/** Why polling must wait, in words; null when it need not. Asked before each poll. */
 	readonly hold?: () => Promise<string | null>
 }
 
-export function createRound({ beat, ports, onReport, onFailure, onSkip, hold }: RoundOptions): Round {
-	const { log, clock } = ports
+export function createRound({ beat, ports, onReport, onFailure, onSkip, onStandby, hold }: RoundOptions): Round {
+	const { log, clock, store } = ports
+	const { name } = beat.network
 	let current = beat
 	let stirredAtMs = clock()
 	let held: string | null = null
 	let told = ''
+	let standsBy = false
 	let running: Promise<RoundResult> | null = null
 	/** A nudge has come since the last poll began. */
 	let nudged = false
@@ -72,6 +76,9 @@ export function createRound({ beat, ports, onReport, onFailure, onSkip, hold }: 
 			nudged = false
 			stirredAtMs = clock()
 			try {
+				if (!(await store.hold(name))) return standBy('another instance polls this network')
+				if (standsBy) log.info({}, 'this instance polls the network now')
+				standsBy = false
 				if (await mustWait()) return 'failed'
 				const report = await poll(used, ports, signal)
 				onReport?.(report)
@@ -79,10 +86,26 @@ export function createRound({ beat, ports, onReport, onFailure, onSkip, hold }: 
 				if (!report.behind && used === current) return 'done'
 			} catch (error) {
 				if (signal.aborted) return 'stopped'
+				if (error instanceof StateError && error.reason === 'lost') return standBy(error.message)
 				failed(error)
+				await makeWay(error)
 				return resultOf(error)
 			}
 		}
+	}
+
+	function standBy(words: string): RoundResult {
+		if (!standsBy) log.info({}, `${words}: standing by`)
+		standsBy = true
+		status = { ...status, failure: null }
+		onStandby?.()
+		return 'standby'
+	}
+
+	/** Another instance may reach a node that this one cannot. */
+	async function makeWay(error: unknown): Promise<void> {
+		if (!(error instanceof RpcError) || error.facts.kind === 'unsettled') return
+		await store.cede(name).catch((cause) => log.debug({ err: cause }, 'the right to poll could not be given back'))
 	}
 
 	/** Says that it waits, and that it goes on; not each time. */
@@ -131,7 +154,7 @@ export function createRound({ beat, ports, onReport, onFailure, onSkip, hold }: 
 	}
 
 	return {
-		name: beat.network.name,
+		name,
 		tick(signal) {
 			if (running === null) return begin(signal)
 			skip()

@@ -21,6 +21,8 @@ export interface NetworkVitals {
 /** Silence must mean calm: watches over the polling itself. */
 export interface Vitals {
 	reported(network: string, report: PollReport): void
+	/** Another instance polls this network now: if it stalls, that is told there. */
+	stoodBy(network: string): void
 	/** Looks at every network; a stall that begins or ends is posted to its receivers, as soon as the state can be written. */
 	check(): Promise<void>
 	networks(): readonly NetworkVitals[]
@@ -50,6 +52,8 @@ interface Pulse {
 	movedAtMs: number
 	/** Null while all is well. */
 	stalledSinceMs: number | null
+	/** Another instance polls it. */
+	standsBy: boolean
 }
 
 export function createVitals(options: VitalsOptions): Vitals {
@@ -57,7 +61,7 @@ export function createVitals(options: VitalsOptions): Vitals {
 	const pulses = options.networks.map((settings, index): Pulse => {
 		const round = options.rounds[index]
 		if (round === undefined) throw new Error(`no round for network ${settings.name}`)
-		return { settings, round, checkpoint: null, head: null, movedAtMs: clock(), stalledSinceMs: null }
+		return { settings, round, checkpoint: null, head: null, movedAtMs: clock(), stalledSinceMs: null, standsBy: false }
 	})
 
 	for (const { settings } of pulses) onChange?.(settings.name, false)
@@ -66,10 +70,11 @@ export function createVitals(options: VitalsOptions): Vitals {
 	let troubled = false
 
 	async function check(): Promise<void> {
+		await lookAtOthers()
 		for (const pulse of pulses) {
-			const { settings, movedAtMs } = pulse
+			const { settings, movedAtMs, standsBy } = pulse
 			const isStalled = settings.stallAfterMs !== null && clock() - movedAtMs > settings.stallAfterMs
-			if (isStalled === (pulse.stalledSinceMs !== null)) continue
+			if (isStalled === (pulse.stalledSinceMs !== null) || (isStalled && standsBy)) continue
 			const sinceMs = pulse.stalledSinceMs ?? movedAtMs
 			const reason = isStalled ? stallReason(pulse) : recoveryReason(pulse, sinceMs, clock())
 			note(pulse, isStalled ? 'system.stalled' : 'system.recovered', reason, sinceMs)
@@ -77,6 +82,19 @@ export function createVitals(options: VitalsOptions): Vitals {
 			onChange?.(settings.name, isStalled)
 		}
 		await tell()
+	}
+
+	/** How far other instances have come; a state that cannot be read is told by the polls. */
+	async function lookAtOthers(): Promise<void> {
+		const others = pulses.filter(({ standsBy }) => standsBy)
+		if (others.length === 0) return
+		const summary = await store.summary().catch(() => null)
+		for (const pulse of others) {
+			const found = summary?.networks.get(pulse.settings.name)
+			if (found === undefined) continue
+			pulse.movedAtMs = Math.max(pulse.movedAtMs, found.updatedAtMs)
+			pulse.checkpoint = found.checkpoint.number
+		}
 	}
 
 	function note(
@@ -112,10 +130,14 @@ export function createVitals(options: VitalsOptions): Vitals {
 		reported(network, report) {
 			const pulse = pulses.find(({ settings }) => settings.name === network)
 			if (pulse === undefined) return
+			pulse.standsBy = false
 			// Blocks scanned a second time or for a backfill are progress too.
 			if (pulse.checkpoint !== report.checkpoint || report.blocks > 0n) pulse.movedAtMs = clock()
 			pulse.checkpoint = report.checkpoint
 			pulse.head = report.head
+		},
+		stoodBy(network) {
+			for (const pulse of pulses) if (pulse.settings.name === network) pulse.standsBy = true
 		},
 		networks: () => pulses.map(vitalsOf),
 		isWell: () =>

@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { describeConfig } from '../../src/config/describe.js'
 import { followWatchlists } from '../../src/config/follow.js'
 import { findConfig, loadConfig } from '../../src/config/load.js'
 import { ConfigError } from '../../src/errors.js'
@@ -135,7 +134,9 @@ describe('loadConfig', () => {
 				folder: join(folder, 'watchlists'),
 				named: { file: 'tracewatch.yaml', line: 21, column: 13 },
 			},
-			stateDir: join(folder, 'state'),
+			statePlace: { kind: 'folder', dir: join(folder, 'state') },
+			leaseMs: 30_000,
+			addressFiles: [],
 			heartbeatUrl: null,
 			maxPending: 10_000,
 			http: { host: '127.0.0.1', port: 9464 },
@@ -162,7 +163,7 @@ describe('loadConfig', () => {
 
 	test('default: what is left out', async () => {
 		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1') })
-		const { networks, receivers, http, stateDir, watches, warnings } = await load()
+		const { networks, receivers, http, statePlace, watches, warnings } = await load()
 		expect(networks).toEqual([
 			{
 				name: 'base',
@@ -189,13 +190,12 @@ describe('loadConfig', () => {
 				format: 'standard',
 				secret: null,
 				headers: {},
-			addressFiles: [],
 				fallback: null,
 				digest: null,
 				silences: [],
 			},
 		])
-		expect([http, stateDir, warnings]).toEqual([null, join(folder, 'state'), []])
+		expect([http, statePlace, warnings]).toEqual([null, { kind: 'folder', dir: join(folder, 'state') }, []])
 		expect(watches).toEqual([
 			{
 				network: 'base',

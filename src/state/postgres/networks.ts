@@ -64,7 +64,7 @@ interface NetworkRow {
 export function createNetworks({ database, leases, skew, nowMs, post }: NetworksOptions): Networks {
 	const known = new Map<string, Known>()
 	/** For summaries of networks that others poll. */
-	const definitions = new Map<string, { readonly revision: number; readonly list: readonly Definition[] }>()
+	const definitions = new Map<string, Definitions>()
 
 	async function read(ask: Ask, name: string): Promise<Known | null> {
 		const [row] = await ask<NetworkRow>('select * from tracewatch.network where name = $1', [name])
@@ -135,27 +135,39 @@ export function createNetworks({ database, leases, skew, nowMs, post }: Networks
 			keep(name, now)
 		},
 
-		async summaries() {
-			const rows = await database.ask<NetworkRow & { progress: readonly (readonly [string, string | null])[] | null }>(
-				SUMMARY,
-			)
-			const networks = new Map<string, NetworkRecord>()
-			const coverage = new Map<string, CoverageRecord>()
-			for (const row of rows) {
-				const { name, coverage_revision, progress } = row
-				if (definitions.get(name)?.revision !== coverage_revision) {
-					const list = (await readBackfills(database.ask, name)).definitions
-					definitions.set(name, { revision: coverage_revision, list })
-				}
-				const done = (progress ?? []).flatMap(([token, next]) =>
-					next === null ? [] : [[token, BigInt(next)] as const],
-				)
-				networks.set(name, { ...recordOf(row, skew), told: new Map(), progress: new Map(done) })
-				coverage.set(name, { covers: new Map(), backfills: definitions.get(name)?.list ?? [] })
-			}
-			return summarize({ ...emptyState, networks }, coverage).networks
-		},
+		summaries: () => readNetworks(database.ask, skew, definitions),
 	}
+}
+
+interface Definitions {
+	readonly revision: number
+	readonly list: readonly Definition[]
+}
+
+/** By name. `known` keeps definitions of backfills from one time to the next: they may name many addresses, and rarely change. */
+export async function readNetworks(
+	ask: Ask,
+	skew: Skew,
+	known: Map<string, Definitions> = new Map(),
+): Promise<ReadonlyMap<string, NetworkSummary>> {
+	const networks = new Map<string, NetworkRecord>()
+	const coverage = new Map<string, CoverageRecord>()
+	for (const row of await ask<SummaryRow>(SUMMARY)) {
+		const { name, coverage_revision, progress } = row
+		let definitions = known.get(name)
+		if (definitions?.revision !== coverage_revision) {
+			definitions = { revision: coverage_revision, list: (await readBackfills(ask, name)).definitions }
+			known.set(name, definitions)
+		}
+		const done = (progress ?? []).flatMap(([token, next]) => (next === null ? [] : [[token, BigInt(next)] as const]))
+		networks.set(name, { ...recordOf(row, skew), told: new Map(), progress: new Map(done) })
+		coverage.set(name, { covers: new Map(), backfills: definitions.list })
+	}
+	return summarize({ ...emptyState, networks }, coverage).networks
+}
+
+interface SummaryRow extends NetworkRow {
+	readonly progress: readonly (readonly [token: string, next: string | null])[] | null
 }
 
 const SUMMARY = `
