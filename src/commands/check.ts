@@ -7,17 +7,18 @@ import { openConfig } from './open.js'
 export const check: Command = {
 	name: 'check',
 	summary: 'reads configuration and watchlists and says who is told of what',
-	help: `Usage: tracewatch check [--watchlists] [-c FILE]
+	help: `Usage: tracewatch check [--watchlists] [--all] [-c FILE]
 
 Reads the configuration and all watchlists as \`run\` does, and prints in plain words who is told of what. Nothing is
 contacted and nothing is written. Whatever is wrong is printed at once, each as file:line:column: message. No secret is
 printed: endpoints and servers stand by their host only.
 
   --watchlists       the watchlists alone, as a reload reads them; needs no secret
+  --all              names every watch; default: of a watchlist with more than 200 only the first 10
   -c, --config FILE  the configuration (default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml)
 
 Ends with 0 when all is right, with 78 when the configuration is wrong.`,
-	options: { ...configOption, watchlists: { type: 'boolean' } },
+	options: { ...configOption, watchlists: { type: 'boolean' }, all: { type: 'boolean' } },
 	positionals: [0, 0],
 	async run(args, io) {
 		try {
@@ -29,7 +30,7 @@ Ends with 0 when all is right, with 78 when the configuration is wrong.`,
 			}
 			const config = await openConfig(args, io)
 			for (const warning of config.warnings) io.err(`warning: ${formatProblem(warning)}`)
-			for (const line of describeConfig(config, io.cwd)) io.out(line)
+			for (const line of describeConfig(config, io.cwd, { all: args.values.all === true })) io.out(line)
 			return exitCodes.done
 		} catch (error) {
 			if (!(error instanceof ConfigError)) throw error

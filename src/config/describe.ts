@@ -2,6 +2,7 @@ import { formatAmount } from '../core/amount.js'
 import type { Watch } from '../model.js'
 import { toChecksum } from './address.js'
 import type { Config } from './load.js'
+import { mannersInWords, silencesInWords } from './manners.js'
 import type { NetworkSettings, ReceiverSettings } from './settings.js'
 import { shown } from './source.js'
 import { statePlaceInWords } from './statePlace.js'
@@ -19,7 +20,7 @@ export function describeConfig(config: Config, cwd: string): readonly string[] {
 		...config.receivers.map((receiver) => `  ${receiverInWords(receiver)}`),
 		'',
 		'Watches',
-		...config.watches.map((watch) => `  ${watchInWords(watch, networks.get(watch.network))}`),
+		...watchesInWords(config.watches, networks, all),
 		'',
 		'Not covered, for no call shows it: withdrawals from staking, priority fees, deposits that a layer 2 mints, tokens.',
 		'',
@@ -27,8 +28,11 @@ export function describeConfig(config: Config, cwd: string): readonly string[] {
 	]
 }
 
-function networkInWords({ name, chainId, rpc, schedule, source, confirmations, settle }: NetworkSettings): string[] {
-	const method = source === 'auto' ? '' : `, by ${source}`
+function networkInWords(network: NetworkSettings): string[] {
+	const { name, chainId, rpc, ws, schedule, source, confirmations, settle, isPrivate, requestsPerSecond } = network
+	const method = source === 'auto' ? (isPrivate ? ', for whole blocks only' : '') : `, by ${source}`
+	const rate = requestsPerSecond === null ? '' : `, at most ${requestsPerSecond} requests a second each`
+	const heads = ws.length === 0 ? '' : ` and at each new head that ${hosts(ws, 'or')} tells of`
 	const depth =
 		typeof confirmations === 'string'
 			? `up to the newest ${confirmations} block`
@@ -37,16 +41,43 @@ function networkInWords({ name, chainId, rpc, schedule, source, confirmations, s
 				: `up to ${blocks(confirmations)} behind the newest`
 	const again = settle === 'finalized' ? 'once it is finalized' : `${blocks(settle)} later`
 	return [
-		`  ${name} (chain ${chainId}): asks ${rpc.map((url) => new URL(url).host).join(', then ')}${method}`,
-		`    ${scheduleInWords(schedule)}, ${depth}; each block is looked at again ${again}`,
+		`  ${name} (chain ${chainId}): asks ${hosts(rpc, 'then')}${method}${rate}`,
+		`    ${scheduleInWords(schedule)}${heads}, ${depth}; each block is looked at again ${again}`,
 	]
 }
 
 function receiverInWords(receiver: ReceiverSettings): string {
-	if (receiver.type === 'webhook') {
-		return `${receiver.name}: webhook at ${new URL(receiver.url).host}, ${receiver.secret === null ? 'not signed' : 'signed'}`
+	return `${receiver.name}: ${placeInWords(receiver)}${mannersInWords(receiver)}`
+}
+
+function placeInWords(receiver: ReceiverSettings): string {
+	if (receiver.type === 'email') {
+		return `mail from ${receiver.from} to ${receiver.to.join(', ')}, through ${new URL(receiver.smtp).host}`
 	}
-	return `${receiver.name}: mail from ${receiver.from} to ${receiver.to.join(', ')}, through ${new URL(receiver.smtp).host}`
+	const { url, format, secret } = receiver
+	if (format !== 'standard') return `${format} at ${new URL(url).host}`
+	return `webhook at ${new URL(url).host}, ${secret === null ? 'not signed' : 'signed'}`
+}
+
+/** A line each; of a watchlist that is long only the first. */
+function watchesInWords(
+	watches: readonly Watch[],
+	networks: ReadonlyMap<string, NetworkSettings>,
+	all: boolean,
+): readonly string[] {
+	const lists = new Map<string, Watch[]>()
+	for (const watch of watches) {
+		const list = lists.get(watch.watchlist)
+		if (list === undefined) lists.set(watch.watchlist, [watch])
+		else list.push(watch)
+	}
+	return [...lists].flatMap(([name, list]) => {
+		const isShort = all || list.length <= mostWatches
+		const lines = (isShort ? list : list.slice(0, fewWatches)).map(
+			(watch) => `  ${watchInWords(watch, networks.get(watch.network))}`,
+		)
+		return isShort ? lines : [...lines, `  … and ${list.length - fewWatches} more in ${name}; --all names them`]
+	})
 }
 
 function watchInWords(watch: Watch, network: NetworkSettings | undefined): string {
@@ -60,7 +91,8 @@ function watchInWords(watch: Watch, network: NetworkSettings | undefined): strin
 	const deployments = { both: 'deployments', out: 'deployments by it', in: 'its own deployment' }[direction]
 	const told = kinds.map((kind) => (kind === 'transfer' ? `transfers ${ways}${least}` : deployments))
 	const start = fromBlock === null ? '' : `, from block ${fromBlock} on`
-	return `${name} on ${watch.network}: ${told.join(' and ')}${start} → ${receivers.join(', ')}`
+	const held = watch.silences === undefined ? '' : `; ${silencesInWords(watch.silences)}`
+	return `${name} on ${watch.network}: ${told.join(' and ')}${start} → ${receivers.join(', ')}${held}`
 }
 
 function scheduleInWords(schedule: string): string {
@@ -83,3 +115,7 @@ function blocks(number: number): string {
 function count(list: readonly unknown[], noun: 'network' | 'watch' | 'receiver'): string {
 	return `${list.length} ${noun}${list.length === 1 ? '' : noun === 'watch' ? 'es' : 's'}`
 }
+function hosts(urls: readonly string[], word: string): string {
+	return urls.map((url) => new URL(url).host).join(`, ${word} `)
+}
+

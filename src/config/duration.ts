@@ -12,3 +12,9 @@ export function readDuration(text: string): number {
 export function readDurationOrNever(text: string): number | null {
 	return text === 'never' ? null : readDuration(text)
 }
+
+/** In the largest unit that says it exactly, as a person would write it. */
+export function writeDuration(ms: number): string {
+	const [unit, unitMs] = Object.entries(units).findLast(([, one]) => ms % one === 0) ?? ['ms', 1]
+	return `${ms / unitMs}${unit}`
+}

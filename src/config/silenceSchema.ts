@@ -4,7 +4,8 @@ import type { Silence } from '../model.js'
 import { quoted } from './quoted.js'
 import { list, section, suggestion, text } from './words.js'
 
-const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
+/** As they stand in the files, Monday first. */
+export const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
 
 const silence = section({
 	from: z.string().optional().meta({
