@@ -7,8 +7,18 @@ import type { NetworkSettings, ReceiverSettings } from './settings.js'
 import { shown } from './source.js'
 import { statePlaceInWords } from './statePlace.js'
 
+export interface DescribeOptions {
+	/** Names every watch, however many a watchlist has. Default: only the first of a long one. */
+	readonly all?: boolean
+}
+
+/** Longer watchlists are not named in full, */
+const mostWatches = 200
+/** but only their first watches. */
+const fewWatches = 10
+
 /** Who is told of what, in plain words, a line each; endpoints and servers by host only, so that no secret is shown. */
-export function describeConfig(config: Config, cwd: string): readonly string[] {
+export function describeConfig(config: Config, cwd: string, { all = false }: DescribeOptions = {}): readonly string[] {
 	const networks = new Map(config.networks.map((network) => [network.name, network]))
 	return [
 		`${shown(config.path, cwd)}; state in ${statePlaceInWords(config.statePlace, cwd)}; ${httpInWords(config.http)}`,
@@ -108,6 +118,10 @@ function httpInWords(http: Config['http']): string {
 	return http === null ? 'no metrics or health page' : `metrics and health at ${http.host}:${http.port}`
 }
 
+function hosts(urls: readonly string[], word: string): string {
+	return urls.map((url) => new URL(url).host).join(`, ${word} `)
+}
+
 function blocks(number: number): string {
 	return number === 1 ? '1 block' : `${number} blocks`
 }
@@ -115,7 +129,3 @@ function blocks(number: number): string {
 function count(list: readonly unknown[], noun: 'network' | 'watch' | 'receiver'): string {
 	return `${list.length} ${noun}${list.length === 1 ? '' : noun === 'watch' ? 'es' : 's'}`
 }
-function hosts(urls: readonly string[], word: string): string {
-	return urls.map((url) => new URL(url).host).join(`, ${word} `)
-}
-
