@@ -5,13 +5,15 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { giveUpAfterMs, retryCeilingsMs } from '../../src/notify/backoff.js'
+import { formats } from '../../src/notify/formats/byName.js'
+import type { FormatName, Reply } from '../../src/notify/formats/format.js'
 import { probeEveryMs } from '../../src/notify/parking.js'
 import { httpPolicy, type SmtpPhase, smtpPolicy } from '../../src/notify/policy.js'
 import { retryAfterMs } from '../../src/notify/retryAfter.js'
 import { createWebhookReceiver } from '../../src/notify/webhook.js'
 import { deliveryOf, idOf, never } from '../notify/samples.js'
 import { startHookServer } from '../support/hookServer.js'
-import { blocksOf, read, spansOf, tableOf } from './markdown.js'
+import { blocksOf, read, spansOf, tableOf, tablesOf } from './markdown.js'
 
 const text = read('docs/delivery.md')
 
@@ -50,6 +52,20 @@ describe('the tables of docs/delivery.md', () => {
 		expect(text).toContain(`every ${probeEveryMs / 60_000} minutes`)
 	})
 
+	test('default: every format is there, and what it makes of answers by itself', () => {
+		const [table] = tablesOf(text).filter(({ header }) => header.includes('a repetition'))
+		expect(table?.rows.flatMap(([name = '']) => spansOf(name))).toEqual(Object.keys(formats))
+		const judged = tableOf(text, 'format', 'answer', 'outcome', 'meaning')
+		for (const [name = '', , outcome, meaning] of judged) {
+			const judge = formats[spansOf(name)[0] as FormatName].judge
+			const verdicts = ownAnswers.map((reply) => judge?.(reply) ?? null)
+			expect(verdicts).toContainEqual({ verdict: outcome, meaning })
+		}
+		const own = Object.values(formats).flatMap(({ judge }) => ownAnswers.map((reply) => judge?.(reply)?.meaning))
+		const meanings = new Set(own.filter((meaning) => meaning !== undefined))
+		expect([...meanings].sort()).toEqual(judged.map(([, , , meaning]) => meaning).sort())
+	})
+
 	test('default: every form of Retry-After is understood as it stands there', () => {
 		const nowMs = Date.parse('Fri, 20 Nov 2026 18:00:00 GMT')
 		const understood = tableOf(text, 'form', 'example').map(([, example = '']) => {
@@ -60,6 +76,13 @@ describe('the tables of docs/delivery.md', () => {
 		expect(understood).toEqual([120_000, 251_000, 1_000, 30_000])
 	})
 })
+
+/** Answers that some service means in its own way. */
+const ownAnswers: readonly Reply[] = [
+	{ status: 200, body: '{}' },
+	{ status: 400, body: '{"ok":false,"description":"Bad Request: chat not found"}' },
+	{ status: 400, body: '{"status":"invalid event","errors":["\'routing_key\' is invalid"]}' },
+]
 
 const allPhases: readonly SmtpPhase[] = ['connect', 'login', 'sender', 'recipient', 'data']
 
