@@ -114,6 +114,19 @@ export interface Chain {
 	 */
 	locate(txHash: Hash, signal: AbortSignal): Promise<BlockRef | null>
 	/**
+	 * One transaction with all its frames, whatever they moved; null when it is in no block. `failureData` is what it
+	 * reverted with, where it failed and the node can tell.
+	 */
+	transaction(
+		txHash: Hash,
+		signal: AbortSignal,
+	): Promise<{ readonly trace: TxTrace; readonly block: Block; readonly failureData: Hex | null } | null>
+	/**
+	 * Who made a contract and in which transaction, as the node's own index has it (Otterscan level 8); null where the node
+	 * does not say. Never throws but for an abort.
+	 */
+	creator(contract: Address, signal: AbortSignal): Promise<{ readonly txHash: Hash; readonly creator: Address } | null>
+	/**
 	 * Reads a span, cut into parts of a size that the endpoint can bear, in order, without a gap. A part is yielded only
 	 * when nothing about it is in doubt. `addresses` may be empty: then no traces are asked for.
 	 */

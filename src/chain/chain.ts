@@ -1,13 +1,16 @@
 import { restOf } from '../core/spans.js'
 import { RpcError } from '../errors.js'
 import type { AddressSet, Block, BlockRef, Chain, Clock, Hash, Head, Log, Part, Span } from '../model.js'
+import { withDeadline } from './deadline.js'
 import type { Dialect } from './dialect.js'
 import { createDialects } from './dialects.js'
 import type { Endpoints } from './endpoints.js'
+import { fullLevel, readCreator, readFailureData } from './ots.js'
 import type { SourceSetting } from './probe.js'
 import { createReader } from './reader.js'
 import type { Rpc } from './rpc.js'
 import { blockCall, needBlock } from './sources/ask.js'
+import { readTransaction } from './transaction.js'
 import { type Header, isObject, readBlock, readBlockAt, readReceipt } from './wire.js'
 
 export interface ChainOptions {
@@ -19,6 +22,7 @@ export interface ChainOptions {
 	readonly log: Log
 }
 
+const CREATOR_MS = 3_000
 /** After a timeout the same is asked again, for fewer blocks. */
 const SMALLER_TRIES = 2
 
@@ -67,6 +71,33 @@ export function createChain({ endpoints, source = 'auto', clock = Date.now, log 
 		},
 		async locate(txHash, signal) {
 			return endpoints.use((rpc) => locateAt(rpc, txHash, signal), signal)
+		},
+		async transaction(txHash, signal) {
+			return endpoints.use(async (rpc) => {
+				const dialect = await dialects.of(rpc, signal)
+				const found = await readTransaction(rpc, txHash, dialect, signal)
+				if (found === null) return null
+				const mayTell = found.trace.succeeded === false && (dialect.otsLevel ?? 0) >= fullLevel
+				return { ...found, failureData: mayTell ? await readFailureData(rpc, txHash, signal) : null }
+			}, signal)
+		},
+		async creator(contract, signal) {
+			try {
+				// Some nodes search their history for it; the alert does not wait for that.
+				return await withDeadline(
+					CREATOR_MS,
+					(limited) => endpoints.use((rpc) => creatorAt(rpc, limited), limited),
+					signal,
+				)
+			} catch {
+				signal.throwIfAborted()
+				return null
+			}
+
+			async function creatorAt(rpc: Rpc, limited: AbortSignal) {
+				const { otsLevel } = await dialects.of(rpc, limited)
+				return (otsLevel ?? 0) >= fullLevel ? readCreator(rpc, contract, limited) : null
+			}
 		},
 		async *walk(span, addresses, signal) {
 			for (let rest: Span | null = span; rest !== null; ) {

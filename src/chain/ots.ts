@@ -2,7 +2,6 @@
  * What the Otterscan interface adds at level 8, as its documentation describes the client: ask the level first, use a method
  * only from its level on, and do without it when the node says that it is not there (docs.otterscan.io/api-docs/ots-api).
  */
-import { RpcError } from '../errors.js'
 import type { Address, Hash, Hex } from '../model.js'
 import type { Rpc } from './rpc.js'
 import { address, hash, isObject } from './wire.js'
@@ -13,12 +12,6 @@ export const fullLevel = 8
 export interface Creator {
 	readonly txHash: Hash
 	readonly creator: Address
-}
-
-/** The level that a node says it has; null when it has none. Other failures are thrown. */
-export async function readApiLevel(rpc: Rpc, signal: AbortSignal): Promise<number | null> {
-	const level = await orNull(() => rpc.call('ots_getApiLevel', [], signal))
-	return typeof level === 'number' && Number.isSafeInteger(level) ? level : null
 }
 
 /** Who made a contract, and in which transaction; null when the node does not say. Throws nothing but an abort. */
@@ -34,15 +27,6 @@ export async function readFailureData(rpc: Rpc, txHash: Hash, signal: AbortSigna
 	const raw = await quietly(() => rpc.call('ots_getTransactionError', [txHash], signal), signal)
 	if (typeof raw !== 'string' || !/^0x([0-9a-f]{2})*$/i.test(raw) || raw === '0x') return null
 	return raw.toLowerCase() as Hex
-}
-
-async function orNull(ask: () => Promise<unknown>): Promise<unknown> {
-	try {
-		return await ask()
-	} catch (error) {
-		if (error instanceof RpcError && (error.kind === 'unsupported' || error.kind === 'bad-params')) return null
-		throw error
-	}
 }
 
 /** An addition to an alert must never hold the alert back. */

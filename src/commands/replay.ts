@@ -1,6 +1,5 @@
 import { parseAddress, toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
-import type { NetworkSettings } from '../config/settings.js'
 import { deliveriesOf } from '../core/deliveries.js'
 import { noReceiver, replayAlerts, replayColumns, replayRow, replayWatches } from '../core/replay.js'
 import { digest, indexWatches, openChain } from '../daemon/open.js'
@@ -9,6 +8,7 @@ import { PlainError, UsageError } from '../errors.js'
 import type { Alert, Span } from '../model.js'
 import { version } from '../version.js'
 import { type Command, type CommandArgs, configOption, type ExitCode, exitCodes, type Io } from './command.js'
+import { networkOf } from './network.js'
 import { openConfig, openLog } from './open.js'
 import { createProgress } from './progress.js'
 
@@ -135,20 +135,6 @@ function csvCell(text: string): string {
 function formatOf({ values: { format = 'table' } }: CommandArgs): Format {
 	if (format === 'table' || format === 'json' || format === 'csv') return format
 	throw new UsageError(`--format takes table, json or csv, not \`${String(format)}\``)
-}
-
-/** The network that `--network` names; the only one, when there is one and none is named. */
-export function networkOf({ values: { network: name } }: CommandArgs, config: Config): NetworkSettings {
-	const [only, second] = config.networks
-	if (name === undefined && only !== undefined && second === undefined) return only
-	const found = config.networks.find((network) => network.name === name)
-	if (found !== undefined) return found
-	const names = config.networks.map((network) => `\`${network.name}\``).join(', ')
-	throw new UsageError(
-		name === undefined
-			? `say which --network: ${names}`
-			: `there is no network \`${String(name)}\`; there are: ${names}`,
-	)
 }
 
 function addressesOf({ values: { address = [] } }: CommandArgs) {

@@ -11,6 +11,8 @@ export interface Telling {
 	readonly detectedAtMs: number
 	/** Why it comes late; null when it does not. */
 	readonly lateReason: string | null
+	/** Whether the node's index names the same creator; absent or null where it was not asked or does not say. */
+	readonly creatorConfirmed?: boolean | null
 	/** Labels of the other side. */
 	readonly watches: WatchIndex
 	/** EIP-55 spelling of an address. */
@@ -41,6 +43,7 @@ export function alertOf(match: Match, telling: Telling): Alert {
 		from,
 		to,
 		...(event.kind === 'deployment' ? { contractAddress: to } : {}),
+		...(telling.creatorConfirmed == null ? {} : { creatorConfirmed: telling.creatorConfirmed }),
 		valueWei: event.valueWei.toString(),
 		value: formatAmount(event.valueWei, network.decimals),
 		asset: network.symbol,

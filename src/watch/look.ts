@@ -11,6 +11,7 @@ import type {
 	Block,
 	BlockRef,
 	Chain,
+	ChainEvent,
 	Cover,
 	Hash,
 	Head,
@@ -66,7 +67,10 @@ export async function look(
 			watches: context.watches,
 			checksum: context.checksum,
 		}
-		for (const found of match(events, context.watches, covers)) alerts.push(alertOf(found, telling))
+		for (const found of match(events, context.watches, covers)) {
+			const creatorConfirmed = await confirmed(found.event, chain, signal)
+			alerts.push(alertOf(found, { ...telling, creatorConfirmed }))
+		}
 	}
 	const sight = { span: part.span, alerts, present }
 	// A backfill reads for a few addresses only: what others were told is not in its answer, and that proves nothing.
@@ -76,6 +80,14 @@ export async function look(
 		if (!located.has(txHash)) located.set(txHash, await chain.locate(txHash, signal))
 	}
 	return compare(comparable, sight, located)
+}
+
+/** Whether the node's own index names the same creator; null where it says nothing of this deployment. */
+async function confirmed(event: ChainEvent, chain: Chain, signal: AbortSignal): Promise<boolean | null> {
+	if (event.kind !== 'deployment') return null
+	const known = await chain.creator(event.to, signal)
+	// An address can be deployed to again: then the index speaks of another time.
+	return known === null || known.txHash !== event.txHash ? null : known.creator === event.from
 }
 
 /** Every address whose frames must be asked for: the watched ones, and those of alerts that may have to be withdrawn. */

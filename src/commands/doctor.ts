@@ -1,0 +1,195 @@
+import type { Dialect } from '../chain/dialect.js'
+import { probe } from '../chain/probe.js'
+import { createRpc } from '../chain/rpc.js'
+import type { Config } from '../config/load.js'
+import type { NetworkSettings } from '../config/settings.js'
+import { adviceFor, callsPerDay, durationInWords, rangeLimitInWords } from '../core/doctor.js'
+import { intervalMs } from '../daemon/schedule.js'
+import { type Command, configOption, exitCodes } from './command.js'
+import { openConfig } from './open.js'
+
+export const doctor: Command = {
+	name: 'doctor',
+	summary: 'asks each endpoint what it can do, and whether its answers can be trusted',
+	help: `Usage: tracewatch doctor [--json] [-c FILE]
+
+Asks each endpoint of each network some ten cheap, harmless questions, holds the answers against each other, and prints
+what it can do, which source of traces is used, and what to do about each weakness. Endpoints are shown by their host.
+
+  --json              one JSON object
+  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
+
+Exit codes: 0 every network has an endpoint that can be trusted, 1 one has none, 75 endpoints could not be asked now,
+78 the configuration is wrong.`,
+	options: { ...configOption, json: { type: 'boolean' } },
+	positionals: [0, 0],
+	async run(args, io) {
+		const config = await openConfig(args, io)
+		const networks = await Promise.all(config.networks.map((network) => examine(network, config, io.signal)))
+		if (args.values['json'] === true) io.out(JSON.stringify({ networks }, null, 2))
+		else for (const network of networks) for (const line of linesOf(network)) io.out(line)
+		const without = networks.filter(({ endpoints }) => !endpoints.some(({ usable }) => usable))
+		if (without.length === 0) return exitCodes.done
+		const passing = without.every(({ endpoints }) => endpoints.every(({ error }) => error !== null))
+		return passing ? exitCodes.tryAgain : exitCodes.failed
+	},
+}
+
+interface NetworkReport {
+	readonly network: string
+	readonly chainId: number
+	readonly watches: number
+	/** Roughly, of the endpoint that is used; null when none is. */
+	readonly callsPerDay: number | null
+	readonly endpoints: readonly EndpointReport[]
+}
+
+interface EndpointReport {
+	readonly endpoint: string
+	/** Why it could not be asked; null when it was. */
+	readonly error: string | null
+	readonly usable: boolean
+	readonly client: string | null
+	readonly chainId: string | null
+	readonly head: number | null
+	readonly headAgeSeconds: number | null
+	readonly otsLevel: number | null
+	readonly methods: Readonly<Record<string, string>>
+	/** What both address lists in one question mean. */
+	readonly lists: 'either' | 'both' | 'unknown'
+	readonly rangeLimit: string
+	readonly tags: readonly string[]
+	readonly trusted: boolean
+	readonly proved: boolean
+	/** The source of traces that is used; null when there is none. */
+	readonly source: string | null
+	readonly reasons: readonly string[]
+	readonly advice: readonly string[]
+}
+
+async function examine(network: NetworkSettings, config: Config, signal: AbortSignal): Promise<NetworkReport> {
+	const endpoints = await Promise.all(network.rpc.map((url) => examineEndpoint(url, network, signal)))
+	const addresses = new Set(config.watches.flatMap((watch) => (watch.network === network.name ? [watch.address] : [])))
+		.size
+	const used = endpoints.find(({ usable }) => usable)
+	const pollsPerDay = 86_400_000 / intervalMs(network.schedule)
+	// Where the pace of the chain is not known, Ethereum's.
+	const forecast = { source: used?.source ?? null, pollsPerDay, blocksPerDay: 7_200, addresses }
+	return {
+		network: network.name,
+		chainId: network.chainId,
+		watches: addresses,
+		callsPerDay: used === undefined ? null : callsPerDay(forecast),
+		endpoints,
+	}
+}
+
+async function examineEndpoint(url: string, network: NetworkSettings, signal: AbortSignal): Promise<EndpointReport> {
+	const rpc = createRpc({ url, timeoutMs: 15_000 })
+	try {
+		return reportOf(rpc.endpoint, await probe(rpc, network.source, signal), network)
+	} catch (error) {
+		signal.throwIfAborted()
+		return unasked(rpc.endpoint, error instanceof Error ? error.message : String(error))
+	} finally {
+		await rpc.close()
+	}
+}
+
+function reportOf(endpoint: string, dialect: Dialect, network: NetworkSettings): EndpointReport {
+	const nowMs = Date.now()
+	const { clientVersion, chainId, head, otsLevel, methods, filterMode, safeTag, finalizedTag } = dialect
+	const isRight = chainId === null || chainId === BigInt(network.chainId)
+	const source = network.source === 'auto' ? (dialect.sources[0] ?? null) : network.source
+	return {
+		endpoint,
+		error: null,
+		usable: isRight && dialect.trusted,
+		client: clientVersion,
+		chainId: chainId === null ? null : chainId.toString(),
+		head: Number(head.number),
+		headAgeSeconds: Math.max(0, Math.round(nowMs / 1000) - Number(head.timestampS)),
+		otsLevel,
+		methods,
+		lists: filterMode === null ? 'unknown' : filterMode === 'union' ? 'either' : 'both',
+		rangeLimit: rangeLimitInWords(clientVersion),
+		tags: [...(safeTag ? ['safe'] : []), ...(finalizedTag ? ['finalized'] : [])],
+		trusted: dialect.trusted,
+		proved: dialect.proved,
+		source,
+		reasons: dialect.reasons,
+		advice: adviceFor(dialect, { ...network, nowMs }),
+	}
+}
+
+function unasked(endpoint: string, error: string): EndpointReport {
+	return {
+		endpoint,
+		error,
+		usable: false,
+		client: null,
+		chainId: null,
+		head: null,
+		headAgeSeconds: null,
+		otsLevel: null,
+		methods: {},
+		lists: 'unknown',
+		rangeLimit: 'unknown',
+		tags: [],
+		trusted: false,
+		proved: false,
+		source: null,
+		reasons: [],
+		advice: ['it could not be asked: see whether the URL, its key and the network are right'],
+	}
+}
+
+function* linesOf({ network, chainId, watches, callsPerDay: calls, endpoints }: NetworkReport): Generator<string> {
+	yield `${network} (chain ${chainId}), ${watches} ${watches === 1 ? 'address' : 'addresses'} watched`
+	for (const report of endpoints) {
+		yield `  ${report.endpoint}`
+		for (const [name, value] of cellsOf(report)) for (const line of wrapped(name, value)) yield line
+	}
+	if (calls !== null) yield `  forecast: about ${calls} calls a day at this schedule, with a block each 12 s`
+	yield ''
+}
+
+function cellsOf(report: EndpointReport): readonly (readonly [string, string])[] {
+	const advice = report.advice.map((words) => ['to do', words] as const)
+	if (report.error !== null) return [['failed', report.error], ...advice]
+	const methods = Object.entries(report.methods).filter(([, ability]) => ability !== 'unknown')
+	return [
+		['client', report.client ?? 'does not say'],
+		['chain id', report.chainId ?? 'does not say'],
+		['head', `${report.head}, ${durationInWords(report.headAgeSeconds ?? 0)} old`],
+		['tags', report.tags.length === 0 ? 'neither safe nor finalized' : report.tags.join(', ')],
+		['ots level', report.otsLevel === null ? 'none: deployments are not confirmed by it' : String(report.otsLevel)],
+		['methods', methods.map(([name, ability]) => `${name} ${ability}`).join(', ') || 'nothing to prove them by yet'],
+		[
+			'two lists',
+			{ either: 'either (union)', both: 'both (intersection)', unknown: 'not seen; one list is asked at a time' }[
+				report.lists
+			],
+		],
+		['range limit', report.rangeLimit],
+		['trusted', report.trusted ? (report.proved ? 'yes, proved' : 'for now, not proved yet') : 'no'],
+		['source', report.source ?? 'none'],
+		...report.reasons.map((words) => ['seen', words] as const),
+		...advice,
+	]
+}
+
+/** A fact with its name before it, in lines of at most 80 columns. */
+function* wrapped(name: string, value: string): Generator<string> {
+	const width = 80 - 18
+	let line = ''
+	let first = true
+	for (const word of value.split(' ')) {
+		if (line !== '' && line.length + 1 + word.length > width) {
+			yield `    ${(first ? name : '').padEnd(14)}${line}`
+			first = false
+			line = word
+		} else line = line === '' ? word : `${line} ${word}`
+	}
+	yield `    ${(first ? name : '').padEnd(14)}${line}`
+}

@@ -1,0 +1,58 @@
+import { revertReason } from '../chain/revert.js'
+import { toChecksum } from '../config/address.js'
+import { explain as explained } from '../core/explain.js'
+import { indexWatches, openChain } from '../daemon/open.js'
+import { PlainError, UsageError } from '../errors.js'
+import type { Hash } from '../model.js'
+import { type Command, configOption, exitCodes } from './command.js'
+import { networkOf } from './network.js'
+import { openConfig, openLog } from './open.js'
+
+export const explain: Command = {
+	name: 'explain',
+	summary: "draws a transaction's call tree and says of each frame whether it counts for a watch",
+	help: `Usage: tracewatch explain TXHASH [--network NAME] [-c FILE]
+
+Draws the call tree of a transaction, and says of each frame whether it counts for a watch, and why or why not: failed,
+under a failed call, a delegatecall, below min_value, not watched. Of a failed transaction it shows the reason, where
+the node can tell it (Otterscan level 8).
+
+  --network NAME      as in tracewatch.yaml; may be left out when there is only one
+  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
+
+Exit codes: 0 done, 1 there is no such transaction, 2 wrong usage, 75 an endpoint failed for now, 78 the configuration
+is wrong.`,
+	options: { ...configOption, network: { type: 'string' } },
+	positionals: [1, 1],
+	async run(args, io) {
+		const txHash = readHash(args.positionals[0] ?? '')
+		const config = await openConfig(args, io)
+		const network = networkOf(args, config)
+		const watches = indexWatches(config.watches).get(network.name) ?? new Map()
+		const { chain } = openChain(network, { clock: Date.now, log: openLog(io, 2) })
+		try {
+			const found = await chain.transaction(txHash, io.signal)
+			if (found === null) throw new PlainError(`${network.name} has no mined transaction ${txHash}`)
+			const { trace, block, failureData } = found
+			const how = trace.succeeded === false ? 'failed' : trace.succeeded ? 'succeeded' : 'was mined'
+			const time = new Date(Number(block.timestampS) * 1000).toISOString().replace('.000Z', 'Z')
+			io.out(`${txHash} ${how} in block ${block.number} of ${network.name}, ${time}`)
+			const reason = failureData === null ? null : revertReason(failureData)
+			if (reason !== null) io.out(`reason: ${reason}`)
+			io.out('')
+			for (const { branch, text, verdicts, isTold } of explained(trace, { network, watches, checksum: toChecksum })) {
+				io.out(`${branch}${text}`)
+				const indent = branch.replace(/├─ $/, '│  ').replace(/└─ $/, '   ')
+				for (const words of verdicts) io.out(`${indent}   ${isTold ? '*' : '-'} ${words}`)
+			}
+			return exitCodes.done
+		} finally {
+			await chain.close()
+		}
+	},
+}
+
+function readHash(text: string): Hash {
+	if (/^0x[0-9a-f]{64}$/i.test(text)) return text.toLowerCase() as Hash
+	throw new UsageError(`\`${text}\` is no transaction hash: 0x and 64 hex digits`)
+}

@@ -1,0 +1,105 @@
+/** What a doctor's look at an endpoint means, in words. */
+
+/** The facts of one endpoint, as far as they were found out. */
+export interface Findings {
+	readonly clientVersion: string | null
+	readonly chainId: bigint | null
+	readonly otsLevel: number | null
+	readonly head: { readonly number: bigint; readonly timestampS: bigint }
+	readonly safeTag: boolean
+	readonly finalizedTag: boolean
+	readonly methods: Readonly<Record<string, 'yes' | 'no' | 'wrong' | 'unknown'>>
+	readonly filterMode: 'union' | 'intersection' | null
+	readonly beyondHead: 'refused' | 'empty' | null
+	readonly proved: boolean
+	readonly sources: readonly string[]
+	readonly reasons: readonly string[]
+}
+
+export interface Expected {
+	readonly chainId: number
+	readonly confirmations: number | 'safe' | 'finalized'
+	readonly settle: number | 'finalized'
+	readonly nowMs: number
+}
+
+/** Blocks a request may span by default, by the beginning of the client's name (docs/nodes.md has the sources). */
+const limitsByName: readonly (readonly [name: RegExp, blocks: number])[] = [
+	[/^reth/i, 101],
+	[/^anvil/i, 301],
+	[/^besu/i, 1001],
+]
+
+/** What is known of an endpoint's range limit before it has refused anything. */
+export function rangeLimitInWords(clientVersion: string | null): string {
+	const known = limitsByName.find(([name]) => name.test(clientVersion ?? ''))
+	return known === undefined
+		? 'none known; learnt when it refuses'
+		: `${known[1]} blocks, by its name; learnt when it refuses`
+}
+
+/** Each weakness with what to do about it; empty when there is nothing to mend. */
+export function adviceFor(found: Findings, expected: Expected): readonly string[] {
+	const advice: string[] = []
+	const { methods, sources } = found
+	if (found.chainId !== null && found.chainId !== BigInt(expected.chainId)) {
+		advice.push(
+			`it is on chain ${found.chainId}, and the configuration says ${expected.chainId}: mend chain_id or the URL`,
+		)
+	}
+	const ageS = Math.round(expected.nowMs / 1000) - Number(found.head.timestampS)
+	if (ageS > 600) {
+		advice.push(
+			`its newest block is ${durationInWords(ageS)} old: the node lags or the chain stands still; prefer another endpoint`,
+		)
+	}
+	if (sources.length === 0) {
+		advice.push(
+			'it cannot tell what happens inside of transactions: use a node or a plan with trace_* or debug_* methods',
+		)
+	} else if (methods['trace_filter'] === 'wrong') {
+		advice.push(`its trace_filter gives wrong answers, so ${sources[0]} is used; more requests, nothing is missed`)
+	} else if (methods['trace_filter'] === 'no') {
+		advice.push(`it has no trace_filter, so ${sources[0]} is used; catching up takes more requests`)
+	}
+	if (sources.length > 0 && !found.proved) {
+		advice.push('there were no transactions to prove its answers by: they are proved once the chain has some')
+	}
+	if (expected.confirmations === 'safe' && !found.safeTag)
+		advice.push('it does not know `safe`: set `confirmations` to a number')
+	if (expected.confirmations === 'finalized' && !found.finalizedTag) {
+		advice.push('it does not know `finalized`: set `confirmations` to a number')
+	} else if (expected.settle === 'finalized' && !found.finalizedTag) {
+		advice.push(
+			'it does not know `finalized`: blocks count as settled after 64 more; set `settle` if that is not right here',
+		)
+	}
+	if (found.beyondHead === 'empty') {
+		advice.push('it answers questions beyond its head with nothing: it is never asked beyond what it says it has')
+	}
+	return advice
+}
+
+/** Calls a day that one network makes of its first endpoint, roughly; `blocksPerDay` from the age of its blocks. */
+export function callsPerDay(options: {
+	readonly source: string | null
+	readonly pollsPerDay: number
+	readonly blocksPerDay: number
+	readonly addresses: number
+}): number {
+	const { source, pollsPerDay, blocksPerDay, addresses } = options
+	// Head with its two tags, and the checkpoint's header where more than one block has come.
+	const heads = pollsPerDay * 4
+	if (source === null || addresses === 0) return Math.round(heads)
+	// Every block is looked at twice; at the tip block by block, settled blocks in longer spans.
+	const perSpan = 1 + 2 * Math.ceil(addresses / 1000)
+	const fast = source === 'trace_filter' ? Math.min(pollsPerDay, blocksPerDay) * Math.min(perSpan, 3) : blocksPerDay * 2
+	const settled = source === 'trace_filter' ? (blocksPerDay / 32) * perSpan : blocksPerDay * 2
+	return Math.round(heads + fast + settled)
+}
+
+export function durationInWords(seconds: number): string {
+	if (seconds < 120) return `${Math.max(0, seconds)} s`
+	if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
+	return `${Math.round(seconds / 3_600)} h`
+}

@@ -1,0 +1,138 @@
+// What a person sees with: explain, doctor, replay.
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { encodeActions } from '../../src/devnode/actions.js'
+import { createAddress, puppetInit } from '../../src/devnode/contracts.js'
+import { ether, startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { openSite, type Site } from '../support/program.js'
+import { other, settings, stranger, treasury, vault, watchlist } from './site.js'
+
+let node: TestDevnode
+let site: Site
+const puppet = createAddress(other, 0n)
+
+beforeAll(async () => {
+	node = await startTestDevnode({ key: 'KEYTHATMUSTNOTSHOW' })
+	site = openSite({
+		'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9/x' }),
+		'watchlists/a.yaml': watchlist([
+			`{address: ${treasury}, label: Treasury, min_value: 2 wei}`,
+			`{address: ${vault}, label: Vault, direction: out}`,
+		]),
+	})
+	await node.send({ from: other, data: puppetInit })
+})
+
+afterAll(async () => {
+	await site.close()
+	await node.stop()
+})
+
+describe('tracewatch explain', () => {
+	test('says of each frame whether it counts, and why or why not', async () => {
+		const data = encodeActions([
+			{ do: 'call', to: treasury, valueWei: 5n, bubble: true },
+			{ do: 'call', to: treasury, valueWei: 1n, bubble: true },
+			{ do: 'call', to: vault, valueWei: 3n, bubble: true },
+			{ do: 'call', to: stranger, valueWei: 4n, bubble: true },
+			{ do: 'delegatecall', to: puppet, inner: [], bubble: true },
+			{
+				do: 'call',
+				to: puppet,
+				valueWei: 6n,
+				inner: [{ do: 'call', to: treasury, valueWei: 6n, bubble: true }, { do: 'revert' }],
+			},
+		])
+		const hash = await node.send({ from: other, to: puppet, valueWei: 100n, data, gas: 2_000_000n })
+		const { stdout, code, stderr } = await site.run(['explain', hash])
+		expect(stderr).toBe('')
+		expect(code).toBe(0)
+		const verdicts = stdout.split('\n').filter((line) => /^[│ ]*[*-] /.test(line.trimStart()) || / [*-] /.test(line))
+		expect(verdicts.map((line) => line.replace(/^[│├└─ ]+/, ''))).toEqual([
+			'- counts, but neither side is watched',
+			'* counts for Treasury (a.yaml): transfer, in → hook',
+			'- not told to Treasury (a.yaml): below its min_value',
+			'- not told to Vault (a.yaml): the other direction is watched',
+			'- counts, but neither side is watched',
+			'- does not count: this kind of call moves no coins, whatever value it shows',
+			'- does not count: it failed',
+			'- does not count: it stands under a call that failed, so it was undone',
+		])
+	})
+
+	test('behavior: a failed transaction shows its reason', async () => {
+		const word = (n: number) => n.toString(16).padStart(64, '0')
+		const text = Buffer.from('no funds today').toString('hex').padEnd(64, '0')
+		// Code that reverts with what it is called with: copies its calldata and reverts.
+		const echo = `0x600a600c600039600a6000f3366000600037366000fd`
+		const deploy = await node.send({ from: other, data: echo })
+		const { contractAddress } = await node.receipt(deploy)
+		if (contractAddress === null) throw new Error('no contract')
+		const data = `0x08c379a0${word(32)}${word(14)}${text}`
+		const hash = await node.send({ from: other, to: contractAddress, data, gas: 100_000n })
+		const { stdout, code } = await site.run(['explain', hash])
+		expect(code).toBe(0)
+		expect(stdout).toContain('failed in block')
+		expect(stdout).toContain('reason: "no funds today"')
+	})
+
+	test('error: what is no transaction', async () => {
+		expect((await site.run(['explain', '0x12'])).code).toBe(2)
+		const { code, stderr } = await site.run(['explain', `0x${'ab'.repeat(32)}`])
+		expect(code).toBe(1)
+		expect(stderr).toContain('no mined transaction')
+	})
+})
+
+describe('tracewatch doctor', () => {
+	test('shows what the endpoint can do, by its host only', async () => {
+		await node.send({ from: treasury, to: vault, valueWei: ether })
+		await node.mine(25)
+		const { stdout, code } = await site.run(['doctor'])
+		expect(code).toBe(0)
+		expect(stdout).toContain('anvil/')
+		expect(stdout).toContain('31337')
+		expect(stdout).toMatch(/ots level +8/)
+		expect(stdout).toMatch(/trace_filter yes/)
+		expect(stdout).not.toContain('KEYTHATMUSTNOTSHOW')
+		for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+	})
+
+	test('args: --json', async () => {
+		const { stdout } = await site.run(['doctor', '--json'])
+		const { networks } = JSON.parse(stdout)
+		expect(networks[0].endpoints[0]).toMatchObject({ otsLevel: 8, chainId: '31337', lists: 'either', trusted: true })
+	})
+
+	test('error: an endpoint that is down, and one of another chain', async () => {
+		const broken = openSite({
+			'tracewatch.yaml': settings('http://127.0.0.1:9/KEYTHATMUSTNOTSHOW', { hook: 'http://127.0.0.1:9/x' }),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+		})
+		onTestFinished(() => broken.close())
+		const down = await broken.run(['doctor'])
+		expect(down.code).toBe(75)
+		expect(down.stdout).not.toContain('KEYTHATMUSTNOTSHOW')
+		broken.write('tracewatch.yaml', settings(node.url, { hook: 'http://127.0.0.1:9/x' }).replace('31337', '1'))
+		const wrong = await broken.run(['doctor'])
+		expect(wrong.code).toBe(1)
+		expect(wrong.stdout).toContain('chain 31337')
+	})
+})
+
+describe('tracewatch replay', () => {
+	test('args: --format json gives one envelope a line', async () => {
+		const head = await node.head()
+		const hash = await node.send({ from: vault, to: treasury, valueWei: 77n })
+		const { stdout, code } = await site.run(['replay', '--from', String(head), '--to', 'latest', '--format', 'json'])
+		expect(code).toBe(0)
+		const found = stdout
+			.trim()
+			.split('\n')
+			.map((line) => JSON.parse(line))
+		const mine = found.filter(({ data }) => data.txHash === hash)
+		expect(mine.map(({ type, data }) => [type, data.direction, data.valueWei])).toEqual([
+			['alert.transfer', 'out', '77'],
+			['alert.transfer', 'in', '77'],
+		])
+	})
+})
