@@ -1,5 +1,6 @@
 /** An endpoint's URL, taken apart once: what may be shown, what is sent, and what must never be seen. */
 
+import { hide, secretMark, secretPattern } from '../core/hide.js'
 import { PlainError } from '../errors.js'
 
 export interface EndpointUrl {
@@ -25,12 +26,13 @@ export function readEndpointUrl(text: string): EndpointUrl {
 	const login = `${decoded(url.username)}:${decoded(url.password)}`
 	const basic = login === ':' ? null : Buffer.from(login, 'utf8').toString('base64')
 	const secrets = secretsOf(url, basic)
+	const pattern = secretPattern([...secrets, login])
 	return {
 		name: url.host,
 		origin: url.origin,
 		path: url.pathname + url.search,
 		authorization: basic === null ? null : `Basic ${basic}`,
-		scrub: (said) => secrets.reduce((safe, secret) => safe.replaceAll(secret, '[secret]'), said),
+		scrub: (said) => secrets.reduce((safe, secret) => safe.replaceAll(secret, secretMark), hide(said, pattern)),
 	}
 }
 

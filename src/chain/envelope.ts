@@ -107,7 +107,7 @@ export function oneLine(text: string): string {
 }
 
 function plainText(body: string): string {
-	const text = body.trimStart().startsWith('<') ? (/<title[^>]*>([^<]{0,200})/i.exec(body)?.[1] ?? '') : body
+	const text = body.trimStart().startsWith('<') ? (/<title[^>]*>([^<]*)/i.exec(body)?.[1] ?? '') : body
 	return text.trim()
 }
 

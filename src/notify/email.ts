@@ -31,7 +31,7 @@ interface SmtpError extends NodeJS.ErrnoException {
 
 export function createEmailReceiver(settings: EmailSettings, options: EmailOptions = {}): Receiver {
 	const { timeLimitMs = 90_000, connections = 2 } = options
-	const { host, secrets, transport } = createSmtp(settings, connections)
+	const { host, hideSecrets, transport } = createSmtp(settings, connections)
 	const from = parseMailbox(settings.from)
 	// The pool reports what the sender of the mail is told as well.
 	transport.on('error', () => undefined)
@@ -71,13 +71,13 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 		}
 		if (reply === null) return { result: 'retry', reason: failureInWords(host, error) }
 		const { verdict, meaning } = judgeSmtp(phase, reply)
-		return outcomeOf(verdict, `${host}: ${meaning} (“${quote(reply, secrets)}”)`)
+		return outcomeOf(verdict, `${host}: ${meaning} (“${quote(reply, hideSecrets)}”)`)
 	}
 
 	function tlsFault(error: SmtpError): string {
 		const code = codeOf(error)
 		if (code !== null && code !== 'ETLS') return code
-		return quote(error.message, secrets)
+		return quote(error.message, hideSecrets)
 	}
 }
 

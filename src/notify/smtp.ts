@@ -2,7 +2,7 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { createTransport, type Transporter } from 'nodemailer'
 import { allowedLookup, forbiddenError, isForbidden } from './forbidden.js'
-import { decoded } from './words.js'
+import { decoded, hiderOf } from './words.js'
 
 export interface SmtpSettings {
 	/** `smtps://user:password@host:465`, or `smtp://host:587` */
@@ -15,7 +15,8 @@ export interface SmtpSettings {
 
 export interface Smtp {
 	readonly host: string
-	readonly secrets: readonly string[]
+	/** Takes the login out of a text. */
+	readonly hideSecrets: (text: string) => string
 	readonly transport: Transporter
 }
 
@@ -58,7 +59,7 @@ export function createSmtp(settings: SmtpSettings, connections: number): Smtp {
 		disableUrlAccess: true,
 		getSocket: (_options: object, callback: SocketCallback) => openSocket(host, port, callback),
 	})
-	return { host: url.host === '' ? host : url.host, secrets: secretsOf(user, pass), transport }
+	return { host: url.host === '' ? host : url.host, hideSecrets: hiderOf(secretsOf(user, pass)), transport }
 }
 
 /**
@@ -92,7 +93,10 @@ export function isLoopback(host: string): boolean {
 	return isIP(host) === 4 ? host.startsWith('127.') : host === '::1'
 }
 
-/** The password as it may come back in a server's answer, alone or as the logins PLAIN and LOGIN wrap it. */
+/**
+ * The login as it may come back in a server's answer, alone or as PLAIN and LOGIN wrap it. A user that is a mail address
+ * stands in the mails themselves.
+ */
 function secretsOf(user: string, pass: string): readonly string[] {
-	return pass === '' ? [] : [pass, `\u0000${user}\u0000${pass}`]
+	return pass === '' ? [] : [pass, ...(user.includes('@') ? [] : [user]), `\u0000${user}\u0000${pass}`]
 }

@@ -7,7 +7,7 @@ import type { FormatName } from './formats/format.js'
 import { judgeStatus, outcomeOf } from './policy.js'
 import { retryAfterMs } from './retryAfter.js'
 import { withTimeLimit } from './timeLimit.js'
-import { decoded, failureInWords, hostOf, quote } from './words.js'
+import { decoded, failureInWords, hiderOf, hostOf, quote } from './words.js'
 
 export interface WebhookSettings {
 	readonly type: 'webhook'
@@ -37,7 +37,7 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 	const format = formats[settings.format ?? 'standard']
 	const url = new URL(settings.url)
 	const host = hostOf(url)
-	const secrets = secretsOf(url, settings)
+	const hideSecrets = hiderOf(secretsOf(url, settings))
 	const fixed = fixedHeaders(url, settings, version)
 	const agent = new Agent({
 		connect: guardedConnector(),
@@ -81,7 +81,7 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 			const trusted = whole || format.needsBody !== true
 			return trusted ? { result: 'delivered' } : { result: 'retry', reason: `${host} broke off its answer` }
 		}
-		const said = status < 400 ? '' : quote(body, secrets)
+		const said = status < 400 ? '' : quote(body, hideSecrets)
 		const reason = `${host} answered ${status}: ${judged.meaning}${said === '' ? '' : ` (“${said}”)`}`
 		const header = answer.headers['retry-after']
 		return outcomeOf(judged.verdict, reason, retryAfterMs(typeof header === 'string' ? header : null, body, clock()))
@@ -144,7 +144,9 @@ function bare(url: URL): URL {
 
 /** Whatever of the settings may be secret, for taking it out of the other side's words. */
 function secretsOf(url: URL, settings: WebhookSettings): readonly string[] {
-	const path = url.pathname.split('/').filter((part) => part.length >= 6)
+	const steps = url.pathname.split('/').filter((part) => part.length >= 6)
+	// Telegram's URL has its token after this word.
+	const path = [...steps, ...steps.map(decoded), ...steps.map((step) => decoded(step).replace(/^bot(?=\d+:)/, ''))]
 	const login = [url.username, url.password].map(decoded)
 	const keys = [...(settings.secret?.split(/\s+/) ?? []), ...Object.values(settings.headers ?? {})]
 	const tokens = Object.values(settings.headers ?? {}).map((value) => value.replace(/^\S+\s+/, ''))

@@ -1,4 +1,5 @@
 /** What went wrong on the way, said so that a person understands it and no secret is in it. */
+import { hide, isLong, secretMark, secretPattern } from '../core/hide.js'
 
 const meanings: Readonly<Record<string, string>> = {
 	ECONNREFUSED: 'refused the connection',
@@ -61,19 +62,17 @@ export function decoded(part: string): string {
 	}
 }
 
-/** The other side's own words, made short and printable, without any of the secrets in whatever form. */
-export function quote(text: string, secrets: readonly string[]): string {
-	let said = text
-	for (const secret of secrets) for (const form of formsOf(secret)) said = said.replaceAll(form, '…')
-	// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-	said = said.replace(/[\u0000-\u001f\u007f-\u009f\s]+/g, ' ').trim()
+/** The other side's own words, made short and printable. Hidden before they are cut: half a secret is found by nobody. */
+export function quote(text: string, hideSecrets: (text: string) => string): string {
+	const said = hideSecrets(text)
+		.replace(/[\p{Cc}\s]+/gu, ' ')
+		.trim()
 	return said.length > 160 ? `${said.slice(0, 159)}…` : said
 }
 
-function formsOf(secret: string): readonly string[] {
-	// Shorter ones would tear up ordinary words.
-	if (secret.length < 4) return []
-	const forms = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]
-	const base64 = Buffer.from(secret, 'utf8').toString('base64')
-	return [...new Set([...forms, base64, base64.replace(/=+$/, ''), base64.replaceAll('+', '-').replaceAll('/', '_')])]
+/** Takes these secrets out of a text, in every form; those of four or five characters only as they are. */
+export function hiderOf(secrets: readonly string[]): (text: string) => string {
+	const pattern = secretPattern(secrets)
+	const short = secrets.filter((secret) => secret.length >= 4 && !isLong(secret))
+	return (text) => short.reduce((said, secret) => said.replaceAll(secret, secretMark), hide(text, pattern))
 }

@@ -44,6 +44,8 @@ describe('clean', () => {
 					text,
 					encodeURIComponent(text),
 					encodeURIComponent(text).replace(/%../g, (code) => code.toLowerCase()),
+					encodeURIComponent(encodeURIComponent(text)),
+					JSON.stringify(JSON.stringify(JSON.stringify(text))).slice(7, -7),
 					new URLSearchParams({ '': text }).toString().slice(1),
 					JSON.stringify(text).slice(1, -1),
 					JSON.stringify(JSON.stringify(text)).slice(3, -3),
