@@ -23,6 +23,8 @@ const CANARIES = 20
 /** Nobody's address: the program's name and zeros. */
 const NOBODY: Address = '0x7472616365776174636800000000000000000000'
 
+const IGNORES = 'trace_filter gives frames of addresses that were not asked for: it ignores its lists'
+
 export function filterCall(from: bigint, to: bigint, lists: object): RpcCall {
 	return { method: 'trace_filter', params: [{ fromBlock: hexOf(from), toBlock: hexOf(to), ...lists }] }
 }
@@ -53,16 +55,17 @@ export async function probeFilter(
 		beyond,
 		filterCall(number, number, both),
 		filterCall(number - 1n, number, {}),
+		filterCall(number, number, { toAddress: [NOBODY] }),
 		...specimens.flatMap(({ block }, index) => [
 			filterCall(block.number, block.number, {}),
 			filterCall(block.number, block.number, { fromAddress: lists[index]?.from ?? [] }),
 			filterCall(block.number, block.number, { toAddress: lists[index]?.to ?? [] }),
 		]),
 	]
-	const [beyondAnswer, bothAnswer, rangeAnswer, ...answers] = await rpc.batch(calls, signal)
+	const [beyondAnswer, bothAnswer, rangeAnswer, nobodys, ...answers] = await rpc.batch(calls, signal)
 	const beyondHead = beyondOf(beyondAnswer)
 	try {
-		let why: string | null = null
+		let why = judgeNobodys(rpc, nobodys)
 		for (const [index, specimen] of specimens.entries()) {
 			const [all, from, to] = answers.slice(index * 3, index * 3 + 3)
 			why ??= judgeAll(rpc, specimen, all, rangeAnswer) ?? judgeLists(rpc, specimen, lists[index] ?? empty, from, to)
@@ -133,7 +136,13 @@ function judgeList(
 	if (lacking.length > 0)
 		return `trace_filter by ${side}Address leaves out ${nameRows(lacking)} of block ${block.number}`
 	const foreign = answered.some((row) => row.frame.type !== 'reward' && row.frame.error === null && !isAsked(row))
-	return foreign ? `trace_filter by ${side}Address gives frames of other addresses: the list is ignored` : null
+	return foreign ? IGNORES : null
+}
+
+/** A node that does not look at the lists gives everybody's frames. */
+function judgeNobodys(rpc: Rpc, answer: unknown): string | null {
+	if (answer instanceof RpcError) throw answer
+	return keysOf(readRows(rpc, answer)).size === 0 ? null : IGNORES
 }
 
 /** Probe 7. */
