@@ -38,7 +38,7 @@ export const readHeaders = z
 
 function faultOf(name: string, value: string): string | null {
 	// RFC 9110, 5.6.2: a token.
-	if (!/^[!#$%&'*+.^`|~\w-]{1,100}$/.test(name)) return 'is not the name of a header'
+	if (!/^[!#$%&'*+.^`|~\w-]{1,100}$/.test(name)) return 'has a name that is none of a header'
 	if (reserved.has(name.toLowerCase())) return 'is written by tracewatch itself and cannot be set'
 	if (value.trim() === '') return 'is empty'
 	if (!/^[\t\x20-\x7e]+$/.test(value)) return 'must be printable ASCII on one line'

@@ -94,11 +94,11 @@ export function inOrder(problems: readonly Problem[]): readonly Problem[] {
 	return [...distinct.values()].sort((one, other) => one.line - other.line || one.column - other.column)
 }
 
-/** What a message about a path begins with. */
+/** What a message about a path begins with. A key that is no word is not shown: a value may have slipped into its place. */
 function subject(path: readonly PropertyKey[]): string {
-	const key = path.findLast((step) => typeof step === 'string')
+	const key = path.findLast((step) => typeof step === 'string' && /^[\w-]+$/.test(step))
 	if (key === undefined) return 'this'
-	return typeof path.at(-1) === 'number' ? `an entry of \`${key}\`` : `\`${key}\``
+	return path.at(-1) === key ? `\`${String(key)}\`` : `an entry of \`${String(key)}\``
 }
 
 /** A path as messages show it: relative to the working folder when it lies below. */

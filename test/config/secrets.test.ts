@@ -44,6 +44,7 @@ const literal = `networks:
   - name: ethereum
     chain_id: 1
     rpc: ["https://CANARY-user:CANARY-pass@rpc.example.org/v3/CANARY-key?token=CANARY-token"]
+    ws: wss://CANARY-user:CANARY-pass@rpc.example.org/ws/CANARY-ws
     explorer: https://explorer.example.org
 receivers:
   - name: mail
@@ -55,6 +56,8 @@ receivers:
     type: webhook
     url: https://hooks.example.org/services/CANARY-path
     secret: ${signing}
+    headers:
+      Authorization: Bearer CANARY-header
 http: 127.0.0.1:9464
 heartbeat_url: https://beat.example.org/ping/CANARY-beat
 `
@@ -72,7 +75,10 @@ describe('secrets', () => {
 				'CANARY-login',
 				'CANARY%2Fword',
 				'CANARY/word',
+				'CANARY-ws',
 				'CANARY-path',
+				'Bearer CANARY-header',
+				'CANARY-header',
 				'CANARY-beat',
 				'https://beat.example.org/ping/CANARY-beat',
 				'/services/CANARY-path',
@@ -141,7 +147,7 @@ describe('secrets', () => {
 				const words = await wordsOf(text, {})
 				// A host that an edit has made of a secret is told; everything else is not.
 				fc.pre(!/\/\/[^@/\n]*CANARY[^@/\n]*(\/|$)/m.test(text.replace(/[^/]*@/g, '')))
-				expect(words).not.toMatch(/CANARY-(user|pass|key|token|login|path|beat)|CANARY%2Fword/)
+				expect(words).not.toMatch(/CANARY-(user|pass|key|token|login|path|beat|ws|header)|CANARY%2Fword/)
 				expect(words).not.toContain(signingCore.slice(4, -4))
 			}),
 			{ numRuns: 400 },
@@ -160,14 +166,17 @@ describe('secrets', () => {
 			'source',
 			'explorer',
 			'rpc',
+			'ws',
+			'requests_per_second',
+			'private',
 		]
-		const others = ['type', 'smtp', 'from', 'to', 'url', 'secret', 'http', 'heartbeat_url']
+		const others = ['type', 'smtp', 'from', 'to', 'url', 'secret', 'http', 'heartbeat_url', 'Authorization', 'fallback']
 		const template = (at: string) =>
 			`${literal.replace(/^http: .*\n/m, '')}schedule: x\n`
 				.replace('schedule: x\n', at === 'http' ? `${at}: \${SECRET}\n` : '')
 				.replace(
 					'    chain_id: 1\n',
-					`    chain_id: 1\n${['schedule', 'confirmations', 'settle', 'symbol', 'decimals', 'source'].includes(at) ? `    ${at}: \${SECRET}\n` : ''}`,
+					`    chain_id: 1\n${['schedule', 'confirmations', 'settle', 'symbol', 'decimals', 'source', 'requests_per_second', 'private'].includes(at) ? `    ${at}: \${SECRET}\n` : ''}`,
 				)
 				.replace(
 					new RegExp(`^( +(?:- )?)(${at}): (?!\\$).*$`, 'gm'),
