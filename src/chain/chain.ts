@@ -1,6 +1,7 @@
-import { restOf } from '../core/spans.js'
+import { firstOf, lengthOf, restOf } from '../core/spans.js'
 import { RpcError } from '../errors.js'
 import type { AddressSet, Block, BlockRef, Chain, Clock, Hash, Head, Log, Part, Span } from '../model.js'
+import { inOrder, type Job } from './ahead.js'
 import { withDeadline } from './deadline.js'
 import type { Dialect } from './dialect.js'
 import { createDialects } from './dialects.js'
@@ -17,21 +18,31 @@ export interface ChainOptions {
 	readonly endpoints: Pick<Endpoints, 'use' | 'close'>
 	/** Default: what each endpoint is seen to do best. */
 	readonly source?: SourceSetting
+	/** Whole blocks only, and no question about one address or transaction. Default: false. */
+	readonly isPrivate?: boolean
 	/** Default: the wall clock. */
 	readonly clock?: Clock
 	readonly log: Log
 }
 
 const CREATOR_MS = 3_000
+const FIRST_BLOCKS = 100
+const MOST_BLOCKS = 10_000
+/** Answers that may wait in memory, or be on their way. */
+const MOST_AHEAD = 4
 /** After a timeout the same is asked again, for fewer blocks. */
 const SMALLER_TRIES = 2
 
-export function createChain({ endpoints, source = 'auto', clock = Date.now, log }: ChainOptions): Chain {
+export function createChain(options: ChainOptions): Chain {
+	const { endpoints, source = 'auto', isPrivate = false, clock = Date.now, log } = options
 	const dialects = createDialects({ setting: source, clock, log })
-	const reader = createReader({ setting: source, dialects, log })
+	const reader = createReader({ setting: source, isPrivate, dialects, log })
 	/** The newest header that each endpoint has told. */
 	const newest = new WeakMap<Rpc, Header>()
 	let head = 0n
+	/** Pieces under way at a time, and their blocks: little until the endpoint has shown what it bears. */
+	let width = 1
+	let pieceBlocks = FIRST_BLOCKS
 
 	async function readPart(rpc: Rpc, span: Span, addresses: AddressSet, signal: AbortSignal): Promise<Part> {
 		if (addresses.size === 0) return headerOnly(rpc, span, signal)
@@ -57,6 +68,26 @@ export function createChain({ endpoints, source = 'auto', clock = Date.now, log 
 		}
 	}
 
+	/** A whole piece, in as many parts as the endpoint makes of it. Learns how much may be asked ahead. */
+	async function readPiece(piece: Span, addresses: AddressSet, signal: AbortSignal): Promise<readonly Part[]> {
+		const parts: Part[] = []
+		try {
+			for (let rest: Span | null = piece; rest !== null; ) {
+				const part: Part = await readFirst(rest, addresses, signal)
+				parts.push(part)
+				rest = restOf(rest, part.span.to)
+			}
+		} catch (error) {
+			if (!signal.aborted) width = 1
+			throw error
+		}
+		width = Math.min(MOST_AHEAD, width + 1)
+		// As the endpoint bears it: a piece that came in one part may be longer next time.
+		const length = Number(lengthOf(parts[0]?.span ?? piece))
+		pieceBlocks = parts.length === 1 && length >= pieceBlocks ? Math.min(MOST_BLOCKS, pieceBlocks * 2) : length
+		return parts
+	}
+
 	return {
 		async head(signal) {
 			return endpoints.use(async (rpc) => {
@@ -70,6 +101,8 @@ export function createChain({ endpoints, source = 'auto', clock = Date.now, log 
 			return endpoints.use((rpc) => readBlockOf(rpc, number, signal), signal)
 		},
 		async locate(txHash, signal) {
+			// Unasked, it is in no block: withdrawn now, and told again when its block is looked at.
+			if (isPrivate) return null
 			return endpoints.use((rpc) => locateAt(rpc, txHash, signal), signal)
 		},
 		async transaction(txHash, signal) {
@@ -82,6 +115,7 @@ export function createChain({ endpoints, source = 'auto', clock = Date.now, log 
 			}, signal)
 		},
 		async creator(contract, signal) {
+			if (isPrivate) return null
 			try {
 				// Some nodes search their history for it; the alert does not wait for that.
 				return await withDeadline(
@@ -100,11 +134,14 @@ export function createChain({ endpoints, source = 'auto', clock = Date.now, log 
 			}
 		},
 		async *walk(span, addresses, signal) {
-			for (let rest: Span | null = span; rest !== null; ) {
-				const part: Part = await readFirst(rest, addresses, signal)
-				yield part
-				rest = restOf(rest, part.span.to)
+			function* pieces(): Generator<Job<readonly Part[]>> {
+				for (let rest: Span | null = span; rest !== null; ) {
+					const piece: Span = firstOf(rest, pieceBlocks)
+					yield (limited) => readPiece(piece, addresses, limited)
+					rest = restOf(rest, piece.to)
+				}
 			}
+			for await (const parts of inOrder(pieces(), { width: () => width, signal })) yield* parts
 		},
 		async close() {
 			await endpoints.close()

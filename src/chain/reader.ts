@@ -32,6 +32,8 @@ export interface Reader {
 
 export interface ReaderOptions {
 	readonly setting: SourceSetting
+	/** Whole blocks only, so that the provider never learns what is watched. */
+	readonly isPrivate: boolean
 	readonly dialects: Dialects
 	readonly log: Log
 }
@@ -46,7 +48,7 @@ const BOUNDS: Readonly<Record<SourceName, Bounds>> = {
 const TIP_BLOCKS = 16n
 const TIP_SPAN = 3n
 
-export function createReader({ setting, dialects, log }: ReaderOptions): Reader {
+export function createReader({ setting, isPrivate, dialects, log }: ReaderOptions): Reader {
 	const paces = new Map<SourceName, WeakMap<Rpc, Pace>>()
 	const unknown = new Set<string>()
 	const onUnknown = (type: string) => {
@@ -59,9 +61,10 @@ export function createReader({ setting, dialects, log }: ReaderOptions): Reader 
 			onUnknown,
 			together: (rpc) => dialects.known(rpc)?.filterMode === 'union',
 		}),
-		trace_block: traceBlockSource({ onUnknown }),
+		trace_block: traceBlockSource({ onUnknown, isPrivate }),
 		debug_traceBlockByNumber: debugTraceSource({
 			onUnknown,
+			isPrivate,
 			tracer: (rpc) => dialects.known(rpc)?.tracer ?? 'callTracer',
 		}),
 	}
@@ -78,7 +81,7 @@ export function createReader({ setting, dialects, log }: ReaderOptions): Reader 
 	/** The sources to try, best first. */
 	function choose(rpc: Rpc, dialect: Dialect, { span, addresses, head }: Question): readonly SourceName[] {
 		if (setting !== 'auto') return [setting]
-		const able = dialects.sourcesOf(rpc, dialect)
+		const able = dialects.sourcesOf(rpc, dialect).filter((source) => !isPrivate || source !== 'trace_filter')
 		if (able[0] !== 'trace_filter' || !able.includes('trace_block')) return able
 		const length = lengthOf(span)
 		const isTip = length <= TIP_SPAN && span.to + TIP_BLOCKS > head
@@ -118,7 +121,7 @@ export function createReader({ setting, dialects, log }: ReaderOptions): Reader 
 		paceOf,
 		async readFirst(rpc, question, signal) {
 			const dialect = await dialects.of(rpc, signal)
-			let failure = incapable(rpc, dialect)
+			let failure = isPrivate && dialect.sources.includes('trace_filter') ? needsBlocks(rpc) : incapable(rpc, dialect)
 			for (const source of choose(rpc, dialect, question)) {
 				try {
 					return await readBy(source, rpc, question, signal)
@@ -138,6 +141,11 @@ function incapable({ endpoint }: Rpc, { reasons }: Dialect): RpcError {
 		kind: 'unsupported',
 		endpoint,
 	})
+}
+
+function needsBlocks({ endpoint }: Rpc): RpcError {
+	const words = `${endpoint} gives no whole blocks of traces, and \`private: true\` allows nothing else`
+	return new RpcError(words, { kind: 'unsupported', endpoint })
 }
 
 /** Less at once may help. */

@@ -11,10 +11,13 @@ export async function openConfig({ values }: CommandArgs, io: Io): Promise<Confi
 	return config
 }
 
-/** The log of a command that works: on standard output, pretty for a person, with priorities for the journal. */
+/**
+ * The log of a command: pretty for a person, with priorities for the journal. A command whose output is its result logs
+ * beside it (2), and warnings only, unless LOG_LEVEL asks for more.
+ */
 export function openLog(io: Io, destination: 1 | 2 = 1): Log {
 	return createLog({
-		level: readLevel(io.env.LOG_LEVEL),
+		level: readLevel(io.env.LOG_LEVEL ?? (destination === 1 ? 'info' : 'warn')),
 		scrubber: io.scrubber,
 		destination,
 		pretty: io.isTty,

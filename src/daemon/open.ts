@@ -21,7 +21,10 @@ export function openChain(
 		createRpc({ url, requestsPerSecond, clock, ...(onRequest === undefined ? {} : { onRequest }) }),
 	)
 	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log })
-	return { chain: createChain({ endpoints, source: network.source, clock, log }), endpoints }
+	return {
+		chain: createChain({ endpoints, source: network.source, isPrivate: network.isPrivate, clock, log }),
+		endpoints,
+	}
 }
 
 /** Watches by network, then by address, each list in the order of the watchlists. */

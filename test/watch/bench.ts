@@ -32,6 +32,9 @@ export interface BenchOptions {
 	readonly network?: Partial<Network>
 	readonly lateAfterMs?: number
 	readonly log?: Log
+	readonly isPrivate?: boolean
+	/** Default: what the node is seen to do best. */
+	readonly source?: NonNullable<Parameters<typeof createChain>[0]['source']>
 }
 
 export const testNetwork: Network = {
@@ -51,7 +54,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	const store = await openFileStore(folder, { clock: Date.now })
 	const rpcs = options.urls.map((url) => createRpc({ url, timeoutMs: 5_000 }))
 	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock: Date.now, log })
-	const chain = createChain({ endpoints, log })
+	const chain = createChain({ endpoints, isPrivate: options.isPrivate ?? false, log, source: options.source ?? 'auto' })
 	const signal = new AbortController().signal
 	let watches = indexWatches(options.watches).get(network.name) ?? new Map()
 

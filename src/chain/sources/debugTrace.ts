@@ -48,7 +48,7 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
 				hits.push(...hitsOf(traces, block, addresses, reading))
 			}
 			await checkCoverage(rpc, uncovered, reading, signal)
-			const transactions = await withReceipts(rpc, hits, addresses, signal)
+			const transactions = await withReceipts(rpc, hits, addresses, signal, !options.isPrivate)
 			const blocks = new Map(transactions.map(({ block }) => [block.number, headerOf(headers, block.number)] as const))
 			return { span, last: headerOf(headers, span.to), blocks, transactions, rows }
 		},

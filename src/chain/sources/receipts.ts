@@ -24,12 +24,16 @@ export function readSuccess(raw: unknown, { group, block }: Hit, endpoint: strin
 	throw unsettled(reading, `${group.txHash} is no longer in block ${block.number}`)
 }
 
-/** Joins whole trees with their receipts; what cannot be an event for the addresses is left out. */
+/**
+ * Joins whole trees with their receipts; what cannot be an event for the addresses is left out. Without asking, the roots
+ * alone say what failed: a question about one transaction would tell the provider what is watched.
+ */
 export async function withReceipts(
 	rpc: Rpc,
 	hits: readonly Hit[],
 	addresses: AddressSet,
 	signal: AbortSignal,
+	asks = true,
 ): Promise<readonly TxTrace[]> {
 	const mattering = hits.filter(({ group }) =>
 		group.rows.some((row) => touches(row.frame, addresses) && mayMatter(row)),
@@ -37,7 +41,8 @@ export async function withReceipts(
 	const transactions: TxTrace[] = []
 	const asked: Hit[] = []
 	for (const hit of mattering) {
-		if (hit.group.txHash !== null) asked.push(hit)
+		if (hit.group.txHash !== null && !asks) transactions.push(traceOf(hit.group, hit.block, null))
+		else if (hit.group.txHash !== null) asked.push(hit)
 		else transactions.push(...listed(rewardsOf(hit.group.rows, hit.block, addresses)))
 	}
 	const calls = asked.map(({ group }) => receiptCall(group.txHash ?? ''))

@@ -29,6 +29,8 @@ export interface SourcePart extends Part {
 }
 
 export interface SourceOptions {
+	/** No question may name a watched address or one of its transactions. */
+	readonly isPrivate?: boolean
 	/** Called for a trace or call type that this program does not know. */
 	readonly onUnknown?: (type: string) => void
 }

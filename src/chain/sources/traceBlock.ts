@@ -37,7 +37,7 @@ export function traceBlockSource(options: SourceOptions): Source {
 				if (traced.missing.length > 0) uncovered.push({ block, missing: traced.missing })
 			}
 			await checkCoverage(rpc, uncovered, reading, signal)
-			const transactions = await withReceipts(rpc, hits, addresses, signal)
+			const transactions = await withReceipts(rpc, hits, addresses, signal, !options.isPrivate)
 			const blocks = new Map(transactions.map(({ block }) => [block.number, headerOf(headers, block.number)] as const))
 			return { span, last: headerOf(headers, span.to), blocks, transactions, rows }
 		},
