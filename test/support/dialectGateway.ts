@@ -51,8 +51,10 @@ export interface Dialect {
 	readonly noTags?: 'null' | 'error'
 	/** Calls in one HTTP request; 1: no batches. */
 	readonly batch?: number
-	/** As from a proxy: `trace_transaction` and receipts answer null for a while. */
-	readonly lateTraces?: number
+	/** Receipts that are null at first, as when the node has not indexed the block yet. */
+	readonly lateReceipts?: number
+	/** The last word: what is answered instead. */
+	readonly twist?: (method: string, params: readonly unknown[], result: unknown) => unknown
 }
 
 export interface DialectGateway {
@@ -107,7 +109,7 @@ export async function startDialectGateway(
 		url: '',
 		dialect,
 		errorsLeft: dialect.errorsInside ?? 0,
-		lateLeft: dialect.lateTraces ?? 0,
+		lateLeft: dialect.lateReceipts ?? 0,
 		count: (method) => calls.filter((call) => call.method === method).length,
 		get filters() {
 			return calls.filter(({ method }) => method === 'trace_filter').map(({ params }) => params[0] as object)
@@ -123,7 +125,9 @@ export async function startDialectGateway(
 		calls.push(call)
 		const { id, method, params } = call
 		try {
-			return { jsonrpc: '2.0', id, result: (await resultOf(method, params)) ?? null }
+			const result = await resultOf(method, params)
+			const twisted = gateway.dialect.twist?.(method, params, result) ?? result
+			return { jsonrpc: '2.0', id, result: twisted ?? null }
 		} catch (error) {
 			if (!(error instanceof Refused)) throw error
 			return { jsonrpc: '2.0', id, ...error.refusal }

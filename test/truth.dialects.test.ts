@@ -1,0 +1,49 @@
+// The truth test over every dialect and every source that may be believed in it: whatever node answers, the alerts are the
+// same. One chain for all, read by watches that cover it from its first block.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTestAnvil, type TestAnvil } from './support/anvil.js'
+import { type Books, expectBooksBalance, keepBooks } from './support/books.js'
+import { type Answers, type Dialect, startDialectGateway } from './support/dialectGateway.js'
+import { dialects } from './support/dialectTable.js'
+import { planScenario, playScenario } from './support/scenario.js'
+import { alertOf, openBench, watchOf } from './watch/bench.js'
+
+const table = dialects.flatMap(([name, dialect, sources]) =>
+	(['auto', ...sources] as const).map((source) => [name, source, dialect] as const),
+)
+
+describe('truth in every dialect', () => {
+	const answers: Answers = new Map()
+	let anvil: TestAnvil
+	let books: Books
+	let ids: readonly string[]
+	beforeAll(async () => {
+		const plan = planScenario({ seed: 6, blocks: 60 })
+		anvil = await startTestAnvil(plan.anvilArgs)
+		books = await keepBooks(await playScenario(plan, anvil), anvil)
+		ids = (await alertsOf({}, 'auto')).map(({ id }) => id).sort()
+	})
+	afterAll(() => anvil.stop())
+
+	async function alertsOf(dialect: Dialect, source: (typeof table)[number][1]) {
+		const gateway = await startDialectGateway(anvil.url, dialect, answers)
+		const watches = books.watched.map((address) => watchOf(address, { fromBlock: 1n }))
+		const bench = await openBench({ urls: [gateway.url], watches, source })
+		try {
+			await bench.settle()
+			return (await bench.posted()).map(alertOf)
+		} finally {
+			await bench.close()
+			await gateway.close()
+		}
+	}
+
+	test.each(table)(
+		'%s, %s: the alerts are the balance changes, and have the same ids',
+		async (_name, source, dialect) => {
+			const alerts = await alertsOf(dialect, source)
+			expectBooksBalance(alerts, books)
+			expect(alerts.map(({ id }) => id).sort()).toEqual(ids)
+		},
+	)
+})
