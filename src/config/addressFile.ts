@@ -93,12 +93,13 @@ function readRow(
 	}
 	let isRight = true
 	const read = <T>(column: Column, reader: (text: string) => T, fallback: T): T => {
-		const field = fields[columns.indexOf(column)] ?? (column === 'address' ? fields[0] : undefined)
+		const field = fields[columns.indexOf(column)]
 		try {
 			return reader(field?.text ?? '')
 		} catch (error) {
-			if (!(error instanceof RangeError) || field === undefined) throw error
-			tell(field, `\`${column}\` ${error.message}`)
+			const place = field ?? fields[0]
+			if (!(error instanceof RangeError) || place === undefined) throw error
+			tell(place, `\`${column}\` ${error.message}`)
 			isRight = false
 			return fallback
 		}
