@@ -54,6 +54,12 @@ export interface Definition extends Backfill {
 	readonly token: string
 }
 
+/** All that is remembered. */
+export interface Whole {
+	readonly state: StateDoc
+	readonly coverage: CoverageDoc
+}
+
 export const emptyState: StateDoc = { networks: new Map(), deliveries: new Map(), totals: new Map() }
 export const emptyCoverage: CoverageDoc = new Map()
 

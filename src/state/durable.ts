@@ -59,9 +59,11 @@ export function isWhole<T extends object>(format: Format<T>): (path: string) => 
 	}
 }
 
-type Examined<T> = { readonly value: T | null } | { readonly damage: string; readonly cause?: unknown }
+/** The value (null: no file), or why it cannot be believed, to complete the sentence "state.json is damaged: …". */
+export type Examined<T> = { readonly value: T | null } | { readonly damage: string; readonly cause?: unknown }
 
-async function examine<T extends object>(path: string, format: Format<T>): Promise<Examined<T>> {
+/** Throws StateError `newer` or `disk`. */
+export async function examine<T extends object>(path: string, format: Format<T>): Promise<Examined<T>> {
 	let bytes: Buffer
 	try {
 		bytes = await readFile(path)
@@ -89,7 +91,8 @@ async function examine<T extends object>(path: string, format: Format<T>): Promi
 	}
 }
 
-function migrated<T>(data: unknown, from: number, { version, migrations }: Format<T>): unknown {
+/** Data of an earlier version as this one has it. Throws when no way leads there. */
+export function migrated<T>(data: unknown, from: number, { version, migrations }: Format<T>): unknown {
 	let current = data
 	for (let at = from; at < version; at++) {
 		const step = migrations[at]
@@ -107,7 +110,8 @@ function newer(path: string, found: number, known: number): StateError {
 	)
 }
 
-function* pieces<T>(value: T, format: Format<T>): Iterable<Buffer> {
+/** The whole file. */
+export function* pieces<T>(value: T, format: Format<T>): Iterable<Buffer> {
 	const hash = createHash('sha256')
 	for (const chunk of chunks(`{"v":${format.version},"data":`, format.encode(value))) {
 		hash.update(chunk)

@@ -61,9 +61,13 @@ export async function openFileStore(folder: string, { clock, log }: FileStoreOpt
 
 		post: async (deliveries) => announce(await change((draft) => applyPost(draft, deliveries))),
 		claim: async (options) => lanes.claim(state.current().deliveries, options),
-		resolve: async (resolutions) => {
-			await change((draft) => applyResolutions(draft, resolutions, clock()))
+		resolve: async (resolutions, post = []) => {
+			const added = await change((draft) => {
+				applyResolutions(draft, resolutions, clock())
+				return applyPost(draft, post)
+			})
 			lanes.release(resolutions.map(({ id }) => id))
+			announce(added)
 		},
 		release: async (ids) => lanes.release(ids),
 		nextDueMs: async () => lanes.nextDueMs(state.current().deliveries),

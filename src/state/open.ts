@@ -4,7 +4,8 @@ import type { Clock, Log, StatePlace, Store } from '../model.js'
 import { openFileStore } from './file.js'
 import { lockState } from './lock.js'
 import { type Peek, peekState } from './peek.js'
-import { openPostgresStore, peekPostgres } from './postgres.js'
+import { peekPostgres } from './postgres/visit.js'
+import { openPostgresStore } from './postgres.js'
 
 export interface OpenStoreOptions {
 	readonly clock: Clock

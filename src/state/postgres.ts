@@ -7,15 +7,14 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Clock, Log, Store } from '../model.js'
-import type { Peek } from './peek.js'
 import { CHANNEL, createBell } from './postgres/bell.js'
 import { createClaims } from './postgres/claims.js'
 import { type Ask, openDatabase } from './postgres/database.js'
 import { createLeases } from './postgres/leases.js'
-import { createNetworks, readNetworks } from './postgres/networks.js'
+import { createNetworks } from './postgres/networks.js'
 import { deleteDeliveries, insertDeliveries, readDeliveries, readReceivers, updateDue } from './postgres/outbox.js'
 import { writeResolutions } from './postgres/resolutions.js'
-import { prepareSchema, schemaVersion } from './postgres/schema.js'
+import { prepareSchema } from './postgres/schema.js'
 import { createSkew } from './postgres/skew.js'
 import { createTurns } from './postgres/turns.js'
 
@@ -30,23 +29,6 @@ export interface PostgresStoreOptions {
 	readonly skewMs?: number
 }
 
-/** Null when there is no state of tracewatch in this database. Makes nothing. Throws StateError. */
-export async function peekPostgres(url: string, clock: Clock): Promise<Peek | null> {
-	const database = openDatabase(url, { connections: 1, standstillMs: PEEK_STANDSTILL_MS })
-	try {
-		if ((await schemaVersion(database.ask, database.host)) === null) return null
-		const skew = createSkew(database.ask, clock, undefined, null)
-		await skew.measure()
-		return await database.snapshot(async (ask) => ({
-			summary: { networks: await readNetworks(ask, skew), receivers: await readReceivers(ask, skew) },
-			deliveries: await readDeliveries(ask, skew),
-		}))
-	} finally {
-		await database.close()
-	}
-}
-
-const PEEK_STANDSTILL_MS = 30_000
 const CONNECTIONS = 6
 const LEAST_STANDSTILL_MS = 500
 
@@ -111,11 +93,16 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 
 		post: (deliveries) => during(async () => announce(await database.transact((ask) => post(ask, deliveries)))),
 		claim: (options) => during(() => claims.claim(options)),
-		resolve: (resolutions) =>
+		resolve: (resolutions, further = []) =>
 			during(async () => {
 				const by = { owner, claimOf: claims.claimOf, skew, nowMs: clock() }
-				await writeResolutions(database, resolutions, by)
+				let added = 0
+				const also = async (ask: Ask) => {
+					added = await post(ask, further)
+				}
+				await writeResolutions(database, resolutions, by, further.length === 0 ? null : also)
 				await claims.letGo(resolutions.map(({ id }) => id))
+				announce(added)
 			}),
 		release: (ids) => during(() => claims.letGo(ids)),
 		nextDueMs: () => during(() => claims.nextDueMs()),

@@ -110,6 +110,28 @@ export function deliveryContract(at: OpenPlace): void {
 			expect((await at.store.summary()).receivers.get('hook')).toMatchObject({ pending: 0, parked: 1, dead: 1 })
 		})
 
+		test('default: what is posted along is there when the result is, after all else, and never twice', async () => {
+			await at.store.post([deliveryOf('a'), deliveryOf('b')])
+			const results = [{ id: 'a', result: 'dead' as const, error: 'HTTP 413', nextAttemptAtMs: 0 }]
+			await at.store.resolve(results, [deliveryOf('x', { receiver: 'mail' }), deliveryOf('b', { attempts: 7 })])
+			expect(await (await at.reopened()).deliveries()).toEqual([
+				deliveryOf('a', { status: 'dead', attempts: 1, lastError: 'HTTP 413' }),
+				deliveryOf('b'),
+				deliveryOf('x', { receiver: 'mail' }),
+			])
+		})
+
+		test('behavior: what is posted along is told to listeners', async () => {
+			await at.store.post([deliveryOf('a')])
+			let calls = 0
+			const stop = at.store.onPosted(() => calls++)
+			await at.store.resolve([{ id: 'a', result: 'delivered' }])
+			expect(calls).toBe(0)
+			await at.store.resolve([], [deliveryOf('x')])
+			await expect.poll(() => calls).toBe(1)
+			stop()
+		})
+
 		test('behavior: one that was dropped meanwhile is passed over', async () => {
 			await at.store.post([deliveryOf('a')])
 			await at.store.claim({ nowMs: at.nowMs, perLane: 1 })

@@ -115,11 +115,11 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
 			(store) => store.post(d),
 		),
 	),
-	fc.array(resolution, { maxLength: 4 }).map((r) =>
+	fc.tuple(fc.array(resolution, { maxLength: 4 }), fc.oneof(fc.constant([]), deliveries)).map(([r, d]) =>
 		plain(
 			'resolve',
-			(at) => reference.resolve(at, r),
-			(store) => store.resolve(r),
+			(at) => reference.resolve(at, r, d),
+			(store) => store.resolve(r, d),
 		),
 	),
 	ids.map((i) =>

@@ -128,7 +128,7 @@ export function release(at: Reference, ids: readonly string[]): Step {
 	return { writes: false }
 }
 
-export function resolve(at: Reference, resolutions: readonly Resolution[]): Step {
+export function resolve(at: Reference, resolutions: readonly Resolution[], further: readonly Delivery[]): Step {
 	let writes = false
 	for (const resolution of resolutions) {
 		const index = at.deliveries.findIndex(({ id }) => id === resolution.id)
@@ -148,6 +148,7 @@ export function resolve(at: Reference, resolutions: readonly Resolution[]): Step
 			}
 		}
 	}
+	writes = post(at, further).writes || writes
 	release(
 		at,
 		resolutions.map(({ id }) => id),

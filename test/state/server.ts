@@ -100,3 +100,16 @@ async function freePort(): Promise<number> {
 	await new Promise((resolve) => server.close(resolve))
 	return port
 }
+
+const TABLES = ['network', 'lease', 'told', 'cover', 'backfill', 'lane', 'delivery', 'total']
+
+/** Takes all state away that was made by a store before; nobody may have it open. */
+export async function emptied(server: Server, database?: string): Promise<void> {
+	const [found] = await server.sql<{ there: boolean }>(
+		`select to_regclass('tracewatch.version') is not null as there`,
+		[],
+		database,
+	)
+	if (!found?.there) return
+	await server.sql(`truncate ${TABLES.map((name) => `tracewatch.${name}`).join(', ')}`, [], database)
+}

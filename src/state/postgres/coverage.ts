@@ -1,7 +1,7 @@
 /** From where on each address is watched, and what is still to be scanned: rows and back, in pieces of bounded size. */
 
 import type { Address, Cover, Hash, Span, Told } from '../../model.js'
-import type { CoverageRecord, Definition } from '../document.js'
+import type { Definition } from '../document.js'
 import type { Ask } from './database.js'
 
 /** Rows a statement: what is held in memory twice, and how long the loop is blocked. */
@@ -129,7 +129,7 @@ interface ToldRow {
 	readonly id: string
 	readonly block_number: string
 	readonly block_hash: Hash
-	readonly content: Pick<Told, 'txHash' | 'alerts' | 'turn'>
+	readonly content: Omit<Told, 'id' | 'block'>
 }
 
 /** Writes what is in `after` and not in `before`, and takes away what is gone. */
@@ -153,16 +153,10 @@ export async function writeTold(
 				piece.map(({ id }) => id),
 				piece.map(({ block }) => String(block.number)),
 				piece.map(({ block }) => block.hash),
-				piece.map(({ txHash, alerts, turn }) => JSON.stringify({ txHash, alerts, turn })),
+				piece.map(({ id, block, ...content }) => JSON.stringify(content)),
 			],
 		)
 	}
-}
-
-/** A whole coverage as it is kept, for whoever reads all of it. */
-export async function readCoverage(ask: Ask, network: string): Promise<{ coverage: CoverageRecord } & Backfills> {
-	const backfills = await readBackfills(ask, network)
-	return { ...backfills, coverage: { covers: await readCovers(ask, network), backfills: backfills.definitions } }
 }
 
 export function* pieces<T>(values: Iterable<T>, size = PIECE): Iterable<readonly T[]> {

@@ -49,7 +49,7 @@ interface Known {
 	readonly coverage: CoverageRecord
 }
 
-interface NetworkRow {
+export interface NetworkRow {
 	readonly name: string
 	readonly chain_id: number
 	readonly checkpoint_number: string

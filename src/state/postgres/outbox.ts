@@ -12,28 +12,30 @@ export interface DeliveryRow {
 	readonly lane: string
 	readonly id: string
 	readonly receiver: string
-	readonly recipient: string | null
-	readonly message: Delivery['message']
-	readonly answers: string | null
 	readonly created_at_ms: number
 	readonly status: DeliveryStatus
 	readonly attempts: number
 	readonly next_attempt_at_ms: number
 	readonly last_error: string | null
+	readonly content: Content
 }
+
+/** What never changes, whatever it is made of. */
+type Content = Omit<
+	Delivery,
+	'id' | 'receiver' | 'createdAtMs' | 'status' | 'attempts' | 'nextAttemptAtMs' | 'lastError'
+>
 
 /** What `deliveryOf` needs, of `tracewatch.delivery d`. */
 export const COLUMNS =
-	'd.lane, d.id, d.receiver, d.recipient, d.message, d.answers, d.created_at_ms, d.status, d.attempts, d.next_attempt_at_ms, d.last_error'
+	'd.lane, d.id, d.receiver, d.created_at_ms, d.status, d.attempts, d.next_attempt_at_ms, d.last_error, d.content'
 
 export function deliveryOf(row: DeliveryRow, skew: Skew): Delivery {
-	const { id, receiver, recipient, message, answers, status, attempts } = row
+	const { id, receiver, status, attempts, content } = row
 	return {
 		id,
 		receiver,
-		recipient,
-		message,
-		answers,
+		...content,
 		createdAtMs: skew.fromDatabase(row.created_at_ms),
 		status,
 		attempts,
@@ -58,27 +60,29 @@ export async function insertDeliveries(ask: Ask, deliveries: readonly Delivery[]
 			piece.map(({ id }) => id),
 			piece.map(laneOf),
 			piece.map(({ receiver }) => receiver),
-			piece.map(({ recipient }) => recipient),
-			piece.map(({ message }) => JSON.stringify(message)),
-			piece.map(({ answers }) => answers),
 			piece.map(({ createdAtMs }) => skew.toDatabase(createdAtMs)),
 			piece.map(({ status }) => status),
 			piece.map(({ attempts }) => attempts),
 			piece.map(({ nextAttemptAtMs }) => skew.toDatabase(nextAttemptAtMs)),
 			piece.map(({ lastError }) => (lastError === null ? null : JSON.stringify(lastError))),
+			piece.map((delivery) => JSON.stringify(contentOf(delivery))),
 		])
 		added += rows.length
 	}
 	return added
 }
 
+function contentOf(delivery: Delivery): Content {
+	const { id, receiver, createdAtMs, status, attempts, nextAttemptAtMs, lastError, ...content } = delivery
+	return content
+}
+
 const INSERT = `
-	insert into tracewatch.delivery
-		(id, lane, receiver, recipient, message, answers, created_at_ms, status, attempts, next_attempt_at_ms, last_error)
-	select id, lane, receiver, recipient, message::json, answers, created_at_ms, status, attempts, next_attempt_at_ms, last_error::json
-	from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::int[],
-		$10::bigint[], $11::text[]) with ordinality
-		as d (id, lane, receiver, recipient, message, answers, created_at_ms, status, attempts, next_attempt_at_ms, last_error, place)
+	insert into tracewatch.delivery (id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error, content)
+	select id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error::json, content::json
+	from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::int[], $7::bigint[], $8::text[], $9::text[])
+		with ordinality
+		as d (id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error, content, place)
 	order by place
 	on conflict (id) do nothing
 	returning id`

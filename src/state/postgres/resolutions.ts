@@ -14,11 +14,18 @@ export interface ResolvedBy {
 	readonly nowMs: number
 }
 
-export async function writeResolutions(database: Database, all: readonly Resolution[], by: ResolvedBy): Promise<void> {
-	if (all.every(({ result }) => result === 'delivered')) await write(database.ask, all, by)
+/** `also` is carried out in the same transaction. */
+export async function writeResolutions(
+	database: Database,
+	all: readonly Resolution[],
+	by: ResolvedBy,
+	also: ((ask: Ask) => Promise<void>) | null = null,
+): Promise<void> {
+	if (also === null && all.every(({ result }) => result === 'delivered')) await write(database.ask, all, by)
 	else
 		await database.transact(async (ask) => {
 			for (const group of distinct(all)) await write(ask, group, by)
+			await also?.(ask)
 		})
 }
 

@@ -76,14 +76,13 @@ const STEPS: readonly string[] = [
 		id text not null unique,
 		lane text not null,
 		receiver text not null,
-		recipient text,
-		message json not null,
-		answers text,
 		created_at_ms bigint not null,
 		status text not null,
 		attempts int not null,
 		next_attempt_at_ms bigint not null,
-		last_error json
+		last_error json,
+		-- All that never changes: recipient, message and the like.
+		content json not null
 	);
 	create index delivery_pending on tracewatch.delivery (lane, seq) where status = 'pending';
 	create index delivery_status on tracewatch.delivery (receiver, status);
@@ -125,7 +124,10 @@ export async function lockSchema(ask: Ask): Promise<void> {
 
 /** Null when there is no state of tracewatch in this database. Throws StateError `newer`. */
 export async function schemaVersion(ask: Ask, host: string): Promise<number | null> {
-	const [found] = await ask<{ there: boolean }>(`select to_regclass('tracewatch.version') is not null as there`)
+	// By the catalogue's rows: to_regclass may go by what this connection saw before it waited for the lock.
+	const [found] = await ask<{ there: boolean }>(
+		`select exists (select from pg_tables where schemaname = 'tracewatch' and tablename = 'version') as there`,
+	)
 	if (!found?.there) return null
 	const [row] = await ask<{ version: number }>('select version from tracewatch.version')
 	const version = row?.version ?? 0

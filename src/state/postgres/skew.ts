@@ -10,7 +10,7 @@ export interface Skew {
 	/** By the database's clock, of a time by ours. */
 	toDatabase(ms: number): number
 	fromDatabase(ms: number): number
-	/** Looks at both clocks; a small difference from what is known is left alone, so that a time comes back as it was given. */
+	/** Looks at both clocks; less than a second is left alone, so that with clocks kept right a time comes back as it was given. */
 	measure(): Promise<void>
 }
 
@@ -19,18 +19,18 @@ const LEAST_CHANGE_MS = 1_000
 
 /** `fixedMs`: how far the database's clock is ahead; null: it is measured. */
 export function createSkew(ask: Ask, clock: Clock, log: Log | undefined, fixedMs: number | null): Skew {
-	let aheadMs: number | null = fixedMs
+	let aheadMs = fixedMs ?? 0
 
 	return {
-		toDatabase: (ms) => Math.round(ms + (aheadMs ?? 0)),
-		fromDatabase: (ms) => Math.round(ms - (aheadMs ?? 0)),
+		toDatabase: (ms) => Math.round(ms + aheadMs),
+		fromDatabase: (ms) => Math.round(ms - aheadMs),
 		async measure() {
 			if (fixedMs !== null) return
 			const beforeMs = clock()
 			const [row] = await ask<{ ms: string }>('select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms')
 			const ourMs = (beforeMs + clock()) / 2
 			const seenMs = Math.round(Number(row?.ms) - ourMs)
-			if (aheadMs !== null && Math.abs(seenMs - aheadMs) < LEAST_CHANGE_MS) return
+			if (Math.abs(seenMs - aheadMs) < LEAST_CHANGE_MS) return
 			aheadMs = seenMs
 			if (Math.abs(seenMs) < WORTH_TELLING_MS) return
 			const seconds = Math.round(Math.abs(seenMs) / 1000)

@@ -1,0 +1,76 @@
+/** A whole state out of the database, or into an empty one. */
+
+import { StateError } from '../../errors.js'
+import type { CoverageRecord, NetworkRecord, Whole } from '../document.js'
+import {
+	readBackfills,
+	readCovers,
+	readTold,
+	writeBackfills,
+	writeCovers,
+	writeProgress,
+	writeTold,
+} from './coverage.js'
+import type { Ask, Database } from './database.js'
+import { type NetworkRow, recordOf, writeRow } from './networks.js'
+import { insertDeliveries, readDeliveries, readReceivers } from './outbox.js'
+import { lockSchema } from './schema.js'
+import type { Skew } from './skew.js'
+
+/** Inside a snapshot. */
+export async function readWhole(ask: Ask, skew: Skew): Promise<Whole> {
+	const networks = new Map<string, NetworkRecord>()
+	const coverage = new Map<string, CoverageRecord>()
+	for (const row of await ask<NetworkRow>('select * from tracewatch.network order by name')) {
+		const { definitions, progress } = await readBackfills(ask, row.name)
+		networks.set(row.name, { ...recordOf(row, skew), told: await readTold(ask, row.name), progress })
+		coverage.set(row.name, { covers: await readCovers(ask, row.name), backfills: definitions })
+	}
+	const deliveries = new Map((await readDeliveries(ask, skew)).map((one) => [one.id, one]))
+	const totals = new Map(
+		[...(await readReceivers(ask, skew))].flatMap(([receiver, { delivered, lastDeliveredAtMs }]) =>
+			delivered === 0 ? [] : [[receiver, { delivered, lastDeliveredAtMs }]],
+		),
+	)
+	return { state: { networks, deliveries, totals }, coverage }
+}
+
+/**
+ * All of it, or nothing. Whoever held a network before loses it: what he is about to write was worked out from an empty state. Throws
+ * StateError `mismatch` when there is a state already.
+ */
+export async function writeWhole(database: Database, { state, coverage }: Whole, skew: Skew): Promise<void> {
+	await database.transact(async (ask) => {
+		await lockSchema(ask)
+		await ask('lock table tracewatch.network, tracewatch.delivery, tracewatch.total in share row exclusive mode')
+		const [found] = await ask<{ used: boolean }>(USED)
+		if (found?.used) {
+			throw new StateError(
+				'mismatch',
+				`the database at ${database.host} holds a state already, and nothing was changed: name an empty one`,
+			)
+		}
+		await ask(DISOWN, [[...state.networks.keys()]])
+		for (const [name, record] of state.networks) {
+			await writeRow(ask, name, record, 1, skew)
+			await writeTold(ask, name, new Map(), record.told)
+			const covered = coverage.get(name)
+			await writeCovers(ask, name, covered?.covers ?? new Map())
+			await writeBackfills(ask, name, covered?.backfills ?? [])
+			await writeProgress(ask, name, record.progress)
+		}
+		await insertDeliveries(ask, [...state.deliveries.values()], skew)
+		for (const [receiver, { delivered, lastDeliveredAtMs }] of state.totals) {
+			const last = lastDeliveredAtMs === null ? null : skew.toDatabase(lastDeliveredAtMs)
+			await ask('insert into tracewatch.total values ($1, $2, $3)', [receiver, delivered, last])
+		}
+	})
+}
+
+const USED = `
+	select exists (select from tracewatch.network) or exists (select from tracewatch.delivery)
+		or exists (select from tracewatch.total) as used`
+
+const DISOWN = `
+	insert into tracewatch.lease as l (network, owner, epoch, expires) select unnest($1::text[]), '', 1, '-infinity'
+	on conflict (network) do update set owner = '', epoch = l.epoch + 1, expires = '-infinity', ceded = false, wanted = false`

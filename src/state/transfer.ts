@@ -1,0 +1,90 @@
+/**
+ * A whole state as one JSON document, with the frame and the checksum of a state file: to move between a folder and a database, and
+ * to keep a copy that does not depend on either.
+ */
+
+import { StateError } from '../errors.js'
+import type { Clock, StatePlace } from '../model.js'
+import { coverageFormat, stateFormat } from './codec.js'
+import type { CoverageDoc, StateDoc, Whole } from './document.js'
+import { emptyCoverage, emptyState } from './document.js'
+import { durableFile, examine, type Format, migrated, pieces } from './durable.js'
+import { lockState } from './lock.js'
+import { readPostgres, writePostgres } from './postgres/visit.js'
+import { coveragePath, readState, statePath } from './read.js'
+
+/** Each part in the version of its own file, so that a document can be read by every later program that reads such files. */
+const wholeFormat: Format<Whole> = {
+	version: 1,
+	migrations: {},
+	*encode({ state, coverage }) {
+		yield `{"state":{"v":${stateFormat.version},"data":`
+		yield* stateFormat.encode(state)
+		yield `},"coverage":{"v":${coverageFormat.version},"data":`
+		yield* coverageFormat.encode(coverage)
+		yield '}}'
+	},
+	decode(data) {
+		const { state, coverage } = data as Record<keyof Whole, { readonly v: number; readonly data: unknown }>
+		return {
+			state: stateFormat.decode(migrated(state.data, state.v, stateFormat)),
+			coverage: coverageFormat.decode(migrated(coverage.data, coverage.v, coverageFormat)),
+		}
+	},
+}
+
+/**
+ * Reads a state beside whoever has it open. Null when nothing was ever stored there. Throws StateError `damaged`, `newer` or
+ * `disk`.
+ */
+export async function readPlace(place: StatePlace, clock: Clock): Promise<Whole | null> {
+	if (place.kind === 'postgres') return await readPostgres(place.url, clock)
+	const { state, coverage } = await readState(place.dir)
+	return state === null ? null : { state, coverage: coverage ?? emptyCoverage }
+}
+
+/**
+ * Puts a state where there is none, making the place if it is not there. Throws StateError `mismatch` when there is one already,
+ * `locked` when a daemon has the folder, `disk`.
+ */
+export async function fillPlace(place: StatePlace, whole: Whole, clock: Clock): Promise<void> {
+	if (place.kind === 'postgres') return await writePostgres(place.url, whole, clock)
+	const unlock = await lockState(place.dir)
+	try {
+		const { state, coverage } = await readState(place.dir)
+		if (!isEmpty(state ?? emptyState, coverage ?? emptyCoverage)) {
+			throw new StateError(
+				'mismatch',
+				`the folder ${place.dir} holds a state already, and nothing was changed: name an empty one`,
+			)
+		}
+		await durableFile(coveragePath(place.dir), coverageFormat).write(whole.coverage)
+		await durableFile(statePath(place.dir), stateFormat).write(whole.state)
+	} finally {
+		await unlock()
+	}
+}
+
+function isEmpty({ networks, deliveries, totals }: StateDoc, coverage: CoverageDoc): boolean {
+	return networks.size + deliveries.size + totals.size + coverage.size === 0
+}
+
+/** The document, in one line. */
+export function textOf(whole: Whole): string {
+	return Buffer.concat([...pieces(whole, wholeFormat)]).toString()
+}
+
+/** Durable when it resolves; readable by this user only. Throws StateError `disk`. */
+export async function writeDocument(path: string, whole: Whole): Promise<void> {
+	await durableFile(path, wholeFormat).write(whole)
+}
+
+/** Throws StateError `damaged`, `newer` or `disk`. */
+export async function readDocument(path: string): Promise<Whole> {
+	const found = await examine(path, wholeFormat)
+	if ('value' in found && found.value !== null) return found.value
+	const words = 'value' in found ? 'it is not there' : found.damage
+	throw new StateError('damaged', `${path} cannot be brought in: ${words}. Nothing was changed.`, {
+		cause: 'cause' in found ? found.cause : undefined,
+	})
+}
