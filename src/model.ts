@@ -244,7 +244,14 @@ export interface Alert {
 	readonly receivers: readonly string[]
 }
 
-export type MessageType = AlertType | 'alert.removed' | 'alert.digest' | 'system.stalled' | 'system.recovered' | 'test'
+export type MessageType =
+	| AlertType
+	| 'alert.removed'
+	| 'alert.digest'
+	| 'system.stalled'
+	| 'system.recovered'
+	| 'system.undelivered'
+	| 'test'
 
 /** What a receiver gets: the Standard Webhooks envelope. `data.deliveryId` equals the delivery's id. */
 export interface Message {
@@ -254,7 +261,14 @@ export interface Message {
 	readonly data: MessageData
 }
 
-export type MessageData = (AlertData | SystemData) & { readonly deliveryId: string; readonly test?: true }
+export type MessageData = MessageContent & {
+	readonly deliveryId: string
+	readonly test?: true
+	/** Name of the receiver that refused this for good, where a fallback is told instead of it. */
+	readonly insteadOf?: string
+}
+
+export type MessageContent = AlertData | SystemData | UndeliveredData
 
 /** `data` of `system.stalled` and `system.recovered`. */
 export interface SystemData {
@@ -265,6 +279,22 @@ export interface SystemData {
 	readonly head: number | null
 	/** One sentence for a person. */
 	readonly reason: string
+}
+
+/** `data` of `system.undelivered`: a receiver takes nothing, or refuses what it is sent. It goes to that receiver's fallback. */
+export interface UndeliveredData {
+	readonly id: string
+	readonly receiver: string
+	/** One mail address of the receiver, where it is about that one; else null. */
+	readonly recipient: string | null
+	/** `parked`: its deliveries wait until somebody has mended something. `dead`: some are given up, each of which follows by itself. */
+	readonly state: 'parked' | 'dead'
+	/** How many deliveries to the receiver are in that state, or about to be, at this moment. */
+	readonly count: number
+	/** What the other side says, without secrets. */
+	readonly reason: string
+	/** ISO 8601 UTC. */
+	readonly since: string
 }
 
 // ---- The state -------------------------------------------------------------------------------------------------
@@ -384,7 +414,8 @@ export interface Store {
 	 * `perLane` pending ones in order. They stay taken until resolved or released.
 	 */
 	claim(options: { readonly nowMs: number; readonly perLane: number }): Promise<readonly (readonly Delivery[])[]>
-	resolve(resolutions: readonly Resolution[]): Promise<void>
+	/** `post` is added in the same atomic write, as `post` adds. */
+	resolve(resolutions: readonly Resolution[], post?: readonly Delivery[]): Promise<void>
 	/** Gives claimed deliveries back untried. */
 	release(ids: readonly string[]): Promise<void>
 	/** When the next pending, unclaimed delivery falls due; null when there is none. */

@@ -16,6 +16,10 @@ const delivered = {
 		description: 'Equals the header webhook-id; the same over retries and restarts.',
 	},
 	test: { const: true, description: 'Only in samples sent by `test-send`.' },
+	insteadOf: {
+		type: 'string',
+		description: 'Receiver that did not take this, where a fallback is told instead of it.',
+	},
 } as const
 
 const network = {
@@ -115,6 +119,26 @@ const system = {
 	},
 } as const
 
+const undelivered = {
+	type: 'object',
+	description: 'A receiver takes nothing, or refuses what it is sent; told to its fallback.',
+	required: ['id', 'receiver', 'recipient', 'state', 'count', 'reason', 'since'],
+	properties: {
+		id: text,
+		...delivered,
+		receiver: { ...text, description: 'Name from the settings.' },
+		recipient: { type: ['string', 'null'], description: 'Mail address, where it is about one of several.' },
+		state: {
+			enum: ['parked', 'dead'],
+			description:
+				'parked: kept until somebody mends the receiver; dead: given up, and each sent to the fallback by itself.',
+		},
+		count: { ...count, description: 'Deliveries in that state.' },
+		reason: { ...text, description: 'What the other side says.' },
+		since: time,
+	},
+} as const
+
 const envelope = (types: readonly string[], data: object, title: string) => ({
 	type: 'object',
 	title,
@@ -145,6 +169,7 @@ export const alertSchema = {
 			'many alerts at once',
 		),
 		envelope(['system.stalled', 'system.recovered'], withDelivery('system'), 'a word of the system'),
+		envelope(['system.undelivered'], withDelivery('undelivered'), 'a receiver does not take its messages'),
 	],
-	definitions: { alert, system },
+	definitions: { alert, system, undelivered },
 }

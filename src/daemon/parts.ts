@@ -61,6 +61,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 		const deliverer = createDeliverer({
 			store,
 			receivers,
+			mannersOf: (name) => config.receivers.find((receiver) => receiver.name === name) ?? null,
 			clock,
 			log,
 			onResult: (delivery, outcome) => observer?.attempted(delivery.receiver, outcome),

@@ -2,18 +2,26 @@
  * Carries out what is to be told: lanes side by side, each strictly in order. A success is written down after it happened,
  * so a message can be told twice (under the same id), but never not at all.
  */
-import type { Clock, Delivery, Log, Outcome, Receiver, Resolution, Store } from '../model.js'
-import { nextAttemptMs } from './backoff.js'
+import type { Clock, Delivery, Log, Outcome, Receiver, Store } from '../model.js'
+import { type Course, createCarrier } from './carrier.js'
+import { createFallbacks } from './fallback.js'
 import { createHealth } from './health.js'
 import { createOrphans } from './orphans.js'
-import { createParking, type Parking } from './parking.js'
+import { createParking } from './parking.js'
 import { pause } from './pause.js'
-import { createRecorder, type Recorder } from './recorder.js'
-import { createSlots, type Slots } from './slots.js'
+import { createRecorder } from './recorder.js'
+
+/** What a receiver can be told besides where it is. */
+export interface Manners {
+	/** Name of the receiver that is told when this one takes no more; null: none. */
+	readonly fallback: string | null
+}
 
 export interface DelivererOptions {
 	readonly store: Store
 	readonly receivers: readonly Receiver[]
+	/** Of a receiver, by its name; default: none has any. */
+	readonly mannersOf?: (receiver: string) => Manners | null
 	readonly clock: Clock
 	readonly log: Log
 	/** Called after each attempt. */
@@ -43,30 +51,37 @@ export interface Deliverer {
 	close(): Promise<void>
 }
 
-const lanesPerReceiver = 2
 const perLane = 100
 /** Wakes at least this often: the machine may have slept, and the clock been set. */
 const longestSleepMs = 30_000
 const shortestSleepMs = 500
 const drainPatienceMs = 2_000
 
-interface Course {
-	/** No new attempt after this. */
-	readonly stopping: AbortSignal
-	/** Attempts under way end here. */
-	readonly cut: AbortSignal
-	readonly recorder: Recorder
-	readonly parking: Parking
-	readonly tally: { delivered: number; failed: number }
-}
-
 export function createDeliverer(options: DelivererOptions): Deliverer {
 	const { store, clock, log, onResult, random = Math.random, graceMs = 3_000, sleep = pause } = options
-	const health = createHealth(log)
-	const slots = new Map<string, Slots>()
 	const orphans = createOrphans(store, log)
 	let receivers = byName(options.receivers)
 	let bell = new AbortController()
+	const ring = () => bell.abort()
+	const receiverOf = (name: string) => receivers.get(name) ?? null
+	const fallbacks = createFallbacks({
+		store,
+		clock,
+		fallbackOf: (name) => receiverOf(options.mannersOf?.(name)?.fallback ?? ''),
+	})
+	const health = createHealth(log)
+	const { carryOut } = createCarrier({
+		store,
+		clock,
+		log,
+		random,
+		health,
+		orphans,
+		fallbacks,
+		receiverOf,
+		onResult,
+		ring,
+	})
 
 	async function run(signal: AbortSignal): Promise<void> {
 		const cut = new AbortController()
@@ -74,7 +89,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		const parking = createParking(store, clock)
 		const course: Course = { stopping: signal, cut: cut.signal, recorder, parking, tally: { delivered: 0, failed: 0 } }
 		const working = new Set<Promise<void>>()
-		const ring = () => bell.abort()
 		const stopListening = store.onPosted(ring)
 		signal.addEventListener('abort', ring, { once: true })
 
@@ -84,7 +98,10 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			bell = new AbortController()
 			let waitMs = shortestSleepMs
 			try {
-				if (!released) await parking.releaseAll()
+				if (!released) {
+					await fallbacks.learn()
+					await parking.releaseAll()
+				}
 				released = true
 				await parking.probe()
 				for (const lane of await store.claim({ nowMs: clock(), perLane })) {
@@ -128,6 +145,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		const stop = () => setTimeout(() => cut.abort(), graceMs).unref()
 		signal.addEventListener('abort', stop, { once: true })
 		try {
+			await fallbacks.learn()
 			await parking.learn()
 			await parking.probe()
 			while (!signal.aborted) {
@@ -141,88 +159,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			await orphans.letGo()
 		}
 		return course.tally
-	}
-
-	/** One lane, one after the other, until the first that has to wait. Resolves when all of it is written down. */
-	async function carryOut(lane: readonly Delivery[], course: Course): Promise<void> {
-		const [first] = lane
-		if (first === undefined) return
-		if (receiverOf(first) === null) return orphans.keep(lane)
-		const giveBack = await slotsOf(first.receiver).take()
-		const records: Promise<void>[] = []
-		let done = 0
-		let refused: string | null = null
-		/** Sending on would only make more repetitions. */
-		let unwritten = false
-		try {
-			for (const delivery of lane) {
-				const receiver = receiverOf(delivery)
-				if (course.stopping.aborted || unwritten || receiver === null) break
-				// Once a receiver has to be mended, the rest of the lane is not tried one by one.
-				const outcome: Outcome =
-					refused === null ? await attempt(receiver, delivery, course.cut) : { result: 'parked', reason: refused }
-				// Cut off by our stop: nobody has judged it.
-				if (course.cut.aborted && outcome.result === 'retry') break
-				const resolution = resolutionOf(delivery, outcome)
-				const record = course.recorder.record(resolution)
-				record.catch(() => {
-					unwritten = true
-				})
-				records.push(record)
-				done += 1
-				account(delivery, outcome, resolution, course)
-				if (outcome.result === 'retry' && resolution.result === 'retry') break
-				if (outcome.result === 'parked') refused = outcome.reason
-				if (outcome.result === 'delivered' && (await course.parking.taken(delivery.receiver))) bell.abort()
-			}
-		} finally {
-			giveBack()
-			if (done < lane.length) await store.release(lane.slice(done).map(({ id }) => id))
-		}
-		await Promise.all(records)
-	}
-
-	async function attempt(receiver: Receiver, delivery: Delivery, cut: AbortSignal): Promise<Outcome> {
-		try {
-			return await receiver.deliver(delivery, cut)
-		} catch (error) {
-			log.error({ err: error, receiver: receiver.name, delivery: delivery.id }, 'a receiver failed inside tracewatch')
-			return { result: 'retry', reason: 'tracewatch itself failed; see the log' }
-		}
-	}
-
-	function resolutionOf(delivery: Delivery, outcome: Outcome): Resolution {
-		const { id } = delivery
-		if (outcome.result === 'delivered') return { id, result: 'delivered' }
-		const nowMs = clock()
-		if (outcome.result !== 'retry') return { id, result: outcome.result, error: outcome.reason, nextAttemptAtMs: nowMs }
-		const nextMs = nextAttemptMs(delivery, nowMs, random, outcome.afterMs)
-		if (nextMs !== null) return { id, result: 'retry', error: outcome.reason, nextAttemptAtMs: nextMs }
-		return { id, result: 'dead', error: `given up after 72 hours: ${outcome.reason}`, nextAttemptAtMs: nowMs }
-	}
-
-	function account(delivery: Delivery, outcome: Outcome, resolution: Resolution, { tally, parking }: Course): void {
-		if (outcome.result === 'delivered') tally.delivered += 1
-		else tally.failed += 1
-		if (outcome.result === 'parked') parking.parked(delivery.receiver)
-		const final: Outcome = resolution.result === 'dead' ? { result: 'dead', reason: resolution.error } : outcome
-		health.note(delivery, final)
-		onResult?.(delivery, final)
-	}
-
-	/** Null when the receiver, or this recipient of it, is configured no more. */
-	function receiverOf(delivery: Delivery): Receiver | null {
-		const receiver = receivers.get(delivery.receiver)
-		if (receiver === undefined) return null
-		const { recipients } = receiver
-		const known = delivery.recipient === null ? recipients === null : recipients?.includes(delivery.recipient)
-		return known ? receiver : null
-	}
-
-	function slotsOf(name: string): Slots {
-		const known = slots.get(name) ?? createSlots(lanesPerReceiver)
-		slots.set(name, known)
-		return known
 	}
 
 	return {

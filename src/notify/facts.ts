@@ -1,7 +1,7 @@
 /** What a message says, as a list that text and HTML are both made of: neither can say more than the other. */
-import type { AlertData, Finality, Message, SystemData } from '../model.js'
+import type { AlertData, Finality, Message, SystemData, UndeliveredData } from '../model.js'
 import { printable } from './printable.js'
-import { isAlert } from './sentence.js'
+import { isAlert, isUndelivered } from './sentence.js'
 
 export interface Fact {
 	readonly name: string
@@ -23,7 +23,9 @@ export function factsOf(message: Message): Facts {
 			? ['This is a test: nothing happened on any chain, and its addresses are invented.']
 			: []),
 		...(type === 'alert.removed' ? [withdrawn] : []),
+		...(data.insteadOf === undefined ? [] : [`${printable(data.insteadOf)} did not take this, so it is sent to you.`]),
 	]
+	if (isUndelivered(data)) return { notes: [...notes, whatNow[data.state]], facts: undeliveredFacts(data) }
 	if (!isAlert(data)) return { notes: [...notes, printable(data.reason, 500)], facts: systemFacts(data) }
 	return { notes, facts: alertFacts(data) }
 }
@@ -66,6 +68,26 @@ function systemFacts(data: SystemData): readonly Fact[] {
 		fact('Head', data.head === null ? 'unknown' : `block ${data.head}`),
 		fact('Why you get this', `a watch on ${printable(data.network)} sends its alerts here`),
 		fact('Alert id', data.id),
+	]
+}
+
+const whatNow = {
+	parked:
+		'What waits is kept and tried again when tracewatch starts, every quarter of an hour, and as soon as the receiver ' +
+		'takes anything. "tracewatch deliveries" lists it.',
+	dead: 'Each message that it refused for good is sent to you by itself. "tracewatch deliveries" lists them.',
+} as const
+
+function undeliveredFacts(data: UndeliveredData): readonly Fact[] {
+	const { id, receiver, recipient, state, count, reason, since } = data
+	return [
+		fact('Receiver', printable(receiver)),
+		...(recipient === null ? [] : [fact('Recipient', printable(recipient))]),
+		fact(state === 'dead' ? 'Refused so far' : 'Waiting', String(count)),
+		fact('Reason', printable(reason, 500)),
+		fact('Since', utc(since)),
+		fact('Why you get this', `this is the fallback of ${printable(receiver)}`),
+		fact('Alert id', id),
 	]
 }
 

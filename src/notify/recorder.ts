@@ -2,18 +2,19 @@
  * Writes down what came of deliveries, many at once, while the next ones are already under way. What could not be
  * written (a full disk) is kept and tried again; until then its delivery stays claimed, so nobody sends it twice.
  */
-import type { Log, Resolution, Store } from '../model.js'
+import type { Delivery, Log, Resolution, Store } from '../model.js'
 import { pause } from './pause.js'
 
 export interface Recorder {
-	/** Resolves when it is on disk; rejects with the store's error when patience has run out. */
-	record(resolution: Resolution): Promise<void>
+	/** Resolves when it is on disk, `post` with it; rejects with the store's error when patience has run out. */
+	record(resolution: Resolution, post?: readonly Delivery[]): Promise<void>
 	/** From now on what cannot be written within `limitMs` is given up; resolves when nothing is waiting any more. */
 	finish(limitMs: number): Promise<void>
 }
 
 interface Entry {
 	readonly resolution: Resolution
+	readonly post: readonly Delivery[]
 	readonly done: () => void
 	readonly failed: (error: unknown) => void
 }
@@ -37,7 +38,11 @@ export function createRecorder(store: Store, log: Log, patienceMs = Number.POSIT
 			const batch = waiting
 			waiting = []
 			try {
-				await store.resolve(batch.map(({ resolution }) => resolution))
+				const resolutions = batch.map(({ resolution }) => resolution)
+				await store.resolve(
+					resolutions,
+					batch.flatMap(({ post }) => post),
+				)
 				if (failures > 0) log.info({}, 'the results of deliveries can be written down again')
 				failures = 0
 				giveUpAtMs = Number.POSITIVE_INFINITY
@@ -62,9 +67,9 @@ export function createRecorder(store: Store, log: Log, patienceMs = Number.POSIT
 	}
 
 	return {
-		record: (resolution) =>
+		record: (resolution, post = []) =>
 			new Promise((done, failed) => {
-				waiting.push({ resolution, done, failed })
+				waiting.push({ resolution, post, done, failed })
 				running ??= flush()
 			}),
 		async finish(limitMs) {

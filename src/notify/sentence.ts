@@ -1,17 +1,23 @@
 /** An alert in one sentence, for subjects, chats and the first line of a mail. */
-import type { AlertData, Message, SystemData } from '../model.js'
+import type { AlertData, Message, MessageContent, SystemData, UndeliveredData } from '../model.js'
 import { printable } from './printable.js'
 
 /** Who is told of an event carries its data; a system message has none. */
-export function isAlert(data: AlertData | SystemData): data is AlertData {
+export function isAlert<C extends MessageContent>(data: C): data is C & AlertData {
 	return 'txHash' in data
+}
+
+/** Word of a receiver that takes nothing, or refuses what it is sent. */
+export function isUndelivered<C extends MessageContent>(data: C): data is C & UndeliveredData {
+	return 'receiver' in data
 }
 
 /** `[ethereum] Treasury received 1.5 ETH from 0x1234…abcd` */
 export function headline(message: Message): string {
 	const { type, data } = message
-	const network = `[${printable(data.network)}]`
 	const mark = data.test === true || type === 'test' ? '[TEST] ' : ''
+	if (isUndelivered(data)) return `${mark}${undelivered(data)}`
+	const network = `[${printable(data.network)}]`
 	if (!isAlert(data)) return `${mark}${network} ${systemHeadline(type, data)}`
 	return `${mark}${network} ${type === 'alert.removed' ? 'WITHDRAWN: ' : ''}${happening(data)}`
 }
@@ -20,6 +26,13 @@ function systemHeadline(type: Message['type'], data: SystemData): string {
 	if (type === 'system.stalled') return 'STALLED: this network is not being watched at present'
 	if (type === 'system.recovered') return 'Recovered: this network is being watched again'
 	return printable(data.reason, 120)
+}
+
+function undelivered({ receiver, recipient, state, count }: UndeliveredData): string {
+	const who = `${printable(receiver)}${recipient === null ? '' : ` (${printable(recipient)})`}`
+	const messages = count === 1 ? '1 message' : `${count} messages`
+	if (state === 'dead') return `NOT DELIVERED: ${who} refuses messages; they are sent to you instead`
+	return `NOT DELIVERED: ${who} takes nothing until somebody mends it; ${messages} ${count === 1 ? 'waits' : 'wait'}`
 }
 
 /** `Treasury received 1.5 ETH from 0x1234…abcd`; a label stands for an address wherever one is known. */

@@ -4,7 +4,18 @@ import type { Delivery, Message, Outcome } from '../../src/model.js'
 import type { FormatName } from '../../src/notify/formats/format.js'
 import { createWebhookReceiver, type WebhookSettings } from '../../src/notify/webhook.js'
 import { type Hit, type HookAnswer, type HookServer, startHookServer } from '../support/hookServer.js'
-import { alertData, deliveryOf, idOf, messageOf, never, startMs, systemData, treasury, txHash } from './samples.js'
+import {
+	alertData,
+	deliveryOf,
+	idOf,
+	messageOf,
+	never,
+	startMs,
+	systemData,
+	treasury,
+	txHash,
+	undeliveredData,
+} from './samples.js'
 
 /** Everything that some service would take for a mention, markup or a link. */
 const nasty = '<!channel> @everyone <@U1> `code` *bold* [x](http://evil.example) & </b> \u202e\u0000 #1 ||s||'
@@ -292,5 +303,37 @@ describe('alertmanager', () => {
 		expect(recovered.body).toHaveLength(1)
 		expect(recovered.body[0].labels).toEqual(stalled.body[0].labels)
 		expect(Date.parse(recovered.body[0].endsAt)).toBe(startMs + 5_000)
+	})
+})
+
+describe('a receiver that does not take its messages', () => {
+	const word = messageOf(undeliveredData({ reason: nasty }), 'system.undelivered')
+
+	test('default: chats say who, how many and why, and no more than that', async () => {
+		const kept = { status: 200, body: '{"ok":true,"id":"1"}' }
+		for (const [format, path] of [
+			['slack', '/services/T/B/S'],
+			['discord', '/api/webhooks/1/S'],
+			['telegram', '/bot1:S?chat_id=1'],
+			['ntfy', '/topic'],
+		] as const) {
+			const { outcome, body } = await send(format, path, kept, word)
+			expect(outcome).toEqual(delivered)
+			const said = JSON.stringify(body).replaceAll('\\', '')
+			for (const fact of ['NOT DELIVERED', 'ops-hook', '12 messages', 'Reason']) expect(said).toContain(fact)
+		}
+	})
+
+	test('behavior: pagers are called, once for each receiver', async () => {
+		const event = await send('pagerduty', '/v2/enqueue', 202, word, { secret: 'KEY' })
+		expect(event.body).toMatchObject({
+			event_action: 'trigger',
+			dedup_key: 'tracewatch:undelivered:ops-hook',
+			payload: { source: 'tracewatch', severity: 'critical' },
+		})
+		const { body } = await send('alertmanager', '', 200, word)
+		expect(body.map(({ labels }: { labels: object }) => labels)).toEqual([
+			{ alertname: 'TracewatchUndelivered', receiver: 'ops-hook', severity: 'critical' },
+		])
 	})
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AlertData, Message } from '../../src/model.js'
 import { composeMessage } from '../../src/notify/message.js'
-import { alertData, blockHash, messageOf, payer, systemData, treasury, txHash } from './samples.js'
+import { alertData, blockHash, messageOf, payer, systemData, treasury, txHash, undeliveredData } from './samples.js'
 
 const unlabelled = { address: treasury, label: null, tags: [], watchlist: 'treasury.yaml' }
 const created = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
@@ -95,6 +95,25 @@ describe('subjects', () => {
 		const recovered = composeMessage(messageOf(systemData({ head: null }), 'system.recovered'))
 		expect(recovered.subject).toBe('[ethereum] Recovered: this network is being watched again')
 	})
+
+	test('behavior: a receiver that takes nothing, and one that refuses', () => {
+		const parked = composeMessage(messageOf(undeliveredData(), 'system.undelivered'))
+		expect(parked.subject).toBe('NOT DELIVERED: ops-hook takes nothing until somebody mends it; 12 messages wait')
+		for (const fact of ['ops-hook', '12', 'answered 410', '2026-11-20 10:00:00 UTC', 'fallback of ops-hook'])
+			expect(parked.text).toContain(fact)
+		const one = undeliveredData({ recipient: 'a@example.org', count: 1 })
+		expect(composeMessage(messageOf(one, 'system.undelivered')).subject).toBe(
+			'NOT DELIVERED: ops-hook (a@example.org) takes nothing until somebody mends it; 1 message waits',
+		)
+		const dead = composeMessage(messageOf(undeliveredData({ state: 'dead' }), 'system.undelivered'))
+		expect(dead.subject).toBe('NOT DELIVERED: ops-hook refuses messages; they are sent to you instead')
+	})
+
+	test('behavior: what comes instead says instead of whom', () => {
+		const message = messageOf(alertData())
+		const { text } = composeMessage({ ...message, data: { ...message.data, insteadOf: 'ops-hook' } })
+		expect(text).toContain('ops-hook did not take this, so it is sent to you.')
+	})
 })
 
 describe('bodies', () => {
@@ -116,6 +135,7 @@ describe('bodies', () => {
 		messageOf(alertData({ late: true, lateReason: 'a <b>bold</b> reason & more' }), 'alert.removed'),
 		messageOf(alertData({ watch: unlabelled }), 'test'),
 		messageOf(systemData(), 'system.stalled'),
+		messageOf(undeliveredData(), 'system.undelivered'),
 	]
 	test('behavior: text and HTML say the same, word for word', () => {
 		for (const message of everything) {

@@ -1,5 +1,5 @@
 /** Deliveries for the tests of this room, plain to read in the output. */
-import type { AlertData, Delivery, Log, Message, SystemData } from '../../src/model.js'
+import type { AlertData, Delivery, Log, Message, MessageContent, SystemData, UndeliveredData } from '../../src/model.js'
 
 export const treasury = '0x742d35Cc6634C0532925a3b844Bc454e4438f44e'
 export const payer = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045'
@@ -55,11 +55,20 @@ export function systemData(rest: Partial<SystemData> = {}): SystemData {
 	}
 }
 
-export function messageOf(
-	data: AlertData | SystemData,
-	type: Message['type'] = 'alert.transfer',
-	id = idOf(1),
-): Message {
+export function undeliveredData(rest: Partial<UndeliveredData> = {}): UndeliveredData {
+	return {
+		id: 'undelivered:0123456789abcdef',
+		receiver: 'ops-hook',
+		recipient: null,
+		state: 'parked',
+		count: 12,
+		reason: 'hooks.example answered 410: the receiver has been removed',
+		since: '2026-11-20T10:00:00.000Z',
+		...rest,
+	}
+}
+
+export function messageOf(data: MessageContent, type: Message['type'] = 'alert.transfer', id = idOf(1)): Message {
 	return { type, timestamp: '2026-11-20T10:00:00.000Z', data: { ...data, deliveryId: id } }
 }
 

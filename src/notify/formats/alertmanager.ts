@@ -5,7 +5,7 @@
 import type { Message } from '../../model.js'
 import { factsOf } from '../facts.js'
 import { printable } from '../printable.js'
-import { headline, isAlert } from '../sentence.js'
+import { headline, isAlert, isUndelivered } from '../sentence.js'
 import { linkOf } from './chat.js'
 import { type Format, jsonBody } from './format.js'
 
@@ -39,6 +39,10 @@ export const alertmanager: Format = {
 /** A withdrawal ends the alert and is one of its own: an end alone may be told to nobody. */
 function labelsOf(message: Message): { readonly fires: readonly Labels[]; readonly resolves: readonly Labels[] } {
 	const { type, data } = message
+	if (isUndelivered(data)) {
+		const receiver = printable(data.receiver)
+		return { fires: [{ alertname: 'TracewatchUndelivered', receiver, severity: 'critical' }], resolves: [] }
+	}
 	const network = printable(data.network)
 	if (!isAlert(data)) {
 		const stalled = { alertname: 'TracewatchStalled', network, severity: 'critical' }

@@ -12,7 +12,18 @@ export interface Markup {
 
 export const plain: Markup = { disarm: (text) => text, link: (url) => url }
 
-const shown = new Set(['From', 'To', 'Contract', 'Time', 'Late', 'Checkpoint', 'Head', 'Why you get this'])
+const shown = new Set([
+	'From',
+	'To',
+	'Contract',
+	'Time',
+	'Late',
+	'Checkpoint',
+	'Head',
+	'Reason',
+	'Since',
+	'Why you get this',
+])
 
 export function chatText(message: Message, markup: Markup): string {
 	return [markup.disarm(headline(message)), chatBody(message, markup)].join('\n')

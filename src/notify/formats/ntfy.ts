@@ -26,7 +26,9 @@ export const ntfy: Format = {
 	},
 }
 
+const urgent = new Set<Message['type']>(['alert.removed', 'system.stalled', 'system.undelivered'])
+
 /** 1 to 5; 3 is usual. */
 function priorityOf({ type }: Message): number {
-	return type === 'alert.removed' || type === 'system.stalled' ? 4 : 3
+	return urgent.has(type) ? 4 : 3
 }

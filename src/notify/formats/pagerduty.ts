@@ -5,7 +5,7 @@
 import type { Message } from '../../model.js'
 import { factsOf } from '../facts.js'
 import { printable } from '../printable.js'
-import { headline, isAlert } from '../sentence.js'
+import { headline, isAlert, isUndelivered } from '../sentence.js'
 import { cut, linkOf } from './chat.js'
 import { type Format, jsonBody } from './format.js'
 
@@ -21,8 +21,8 @@ export const pagerduty: Format = {
 			client: 'tracewatch',
 			payload: {
 				summary: cut(headline(message), 1_024),
-				source: printable(message.data.network),
-				severity: type === 'system.stalled' ? 'critical' : 'info',
+				source: isUndelivered(message.data) ? 'tracewatch' : printable(message.data.network),
+				severity: type === 'system.stalled' || type === 'system.undelivered' ? 'critical' : 'info',
 				timestamp,
 				custom_details: Object.fromEntries(factsOf(message).facts.map(({ name, value }) => [name, value])),
 			},
@@ -37,5 +37,6 @@ export const pagerduty: Format = {
 }
 
 function dedupKey({ data }: Message): string {
+	if (isUndelivered(data)) return `tracewatch:undelivered:${data.receiver}`
 	return isAlert(data) ? data.id : `tracewatch:${data.chainId}:${printable(data.network)}:stalled`
 }

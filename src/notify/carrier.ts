@@ -1,0 +1,134 @@
+/**
+ * Carries out one lane, one delivery after the other, until the first that has to wait. A success is written down after it
+ * happened, while the next is under way.
+ */
+import type { Clock, Delivery, Log, Outcome, Receiver, Resolution, Store } from '../model.js'
+import { nextAttemptMs } from './backoff.js'
+import type { Fallbacks } from './fallback.js'
+import type { Health } from './health.js'
+import type { Orphans } from './orphans.js'
+import type { Parking } from './parking.js'
+import type { Recorder } from './recorder.js'
+import { createSlots, type Slots } from './slots.js'
+
+/** What lanes share from the start of a run, or of a drain, to its end. */
+export interface Course {
+	/** No new attempt after this. */
+	readonly stopping: AbortSignal
+	/** Attempts under way end here. */
+	readonly cut: AbortSignal
+	readonly recorder: Recorder
+	readonly parking: Parking
+	readonly tally: { delivered: number; failed: number }
+}
+
+export interface CarrierOptions {
+	readonly store: Store
+	readonly clock: Clock
+	readonly log: Log
+	readonly random: () => number
+	readonly health: Health
+	readonly orphans: Orphans
+	readonly fallbacks: Fallbacks
+	/** Null when it is configured no more. */
+	readonly receiverOf: (name: string) => Receiver | null
+	readonly onResult: ((delivery: Delivery, outcome: Outcome) => void) | undefined
+	/** There may be something due that was not before. */
+	readonly ring: () => void
+}
+
+export interface Carrier {
+	/** Resolves when all of it is written down. */
+	carryOut(lane: readonly Delivery[], course: Course): Promise<void>
+}
+
+const lanesPerReceiver = 2
+
+export function createCarrier(options: CarrierOptions): Carrier {
+	const { store, clock, log, random, health, orphans, fallbacks, onResult, ring } = options
+	const slots = new Map<string, Slots>()
+
+	async function carryOut(lane: readonly Delivery[], course: Course): Promise<void> {
+		const [first] = lane
+		if (first === undefined) return
+		if (receiverOf(first) === null) return orphans.keep(lane)
+		const giveBack = await slotsOf(first.receiver).take()
+		const records: Promise<void>[] = []
+		let done = 0
+		let refused: string | null = null
+		/** Sending on would only make more repetitions. */
+		let unwritten = false
+		try {
+			for (const delivery of lane) {
+				const receiver = receiverOf(delivery)
+				if (course.stopping.aborted || unwritten || receiver === null) break
+				// Once a receiver has to be mended, the rest of the lane is not tried one by one.
+				const outcome: Outcome =
+					refused === null ? await attempt(receiver, delivery, course.cut) : { result: 'parked', reason: refused }
+				// Cut off by our stop: nobody has judged it.
+				if (course.cut.aborted && outcome.result === 'retry') break
+				const resolution = resolutionOf(delivery, outcome)
+				const record = course.recorder.record(resolution, await fallbacks.postsFor(delivery, resolution))
+				record.catch(() => {
+					unwritten = true
+				})
+				records.push(record)
+				done += 1
+				account(delivery, outcome, resolution, course)
+				if (outcome.result === 'retry' && resolution.result === 'retry') break
+				if (outcome.result === 'parked') refused = outcome.reason
+				if (outcome.result === 'delivered') fallbacks.taken(delivery)
+				if (outcome.result === 'delivered' && (await course.parking.taken(delivery.receiver))) ring()
+			}
+		} finally {
+			giveBack()
+			if (done < lane.length) await store.release(lane.slice(done).map(({ id }) => id))
+		}
+		await Promise.all(records)
+	}
+
+	async function attempt(receiver: Receiver, delivery: Delivery, cut: AbortSignal): Promise<Outcome> {
+		try {
+			return await receiver.deliver(delivery, cut)
+		} catch (error) {
+			log.error({ err: error, receiver: receiver.name, delivery: delivery.id }, 'a receiver failed inside tracewatch')
+			return { result: 'retry', reason: 'tracewatch itself failed; see the log' }
+		}
+	}
+
+	function resolutionOf(delivery: Delivery, outcome: Outcome): Resolution {
+		const { id } = delivery
+		if (outcome.result === 'delivered') return { id, result: 'delivered' }
+		const nowMs = clock()
+		if (outcome.result !== 'retry') return { id, result: outcome.result, error: outcome.reason, nextAttemptAtMs: nowMs }
+		const nextMs = nextAttemptMs(delivery, nowMs, random, outcome.afterMs)
+		if (nextMs !== null) return { id, result: 'retry', error: outcome.reason, nextAttemptAtMs: nextMs }
+		return { id, result: 'dead', error: `given up after 72 hours: ${outcome.reason}`, nextAttemptAtMs: nowMs }
+	}
+
+	function account(delivery: Delivery, outcome: Outcome, resolution: Resolution, { tally, parking }: Course): void {
+		if (outcome.result === 'delivered') tally.delivered += 1
+		else tally.failed += 1
+		if (outcome.result === 'parked') parking.parked(delivery.receiver)
+		const final: Outcome = resolution.result === 'dead' ? { result: 'dead', reason: resolution.error } : outcome
+		health.note(delivery, final)
+		onResult?.(delivery, final)
+	}
+
+	/** Null when the receiver, or this recipient of it, is configured no more. */
+	function receiverOf(delivery: Delivery): Receiver | null {
+		const receiver = options.receiverOf(delivery.receiver)
+		if (receiver === null) return null
+		const { recipients } = receiver
+		const known = delivery.recipient === null ? recipients === null : recipients?.includes(delivery.recipient)
+		return known ? receiver : null
+	}
+
+	function slotsOf(name: string): Slots {
+		const known = slots.get(name) ?? createSlots(lanesPerReceiver)
+		slots.set(name, known)
+		return known
+	}
+
+	return { carryOut }
+}
