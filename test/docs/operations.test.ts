@@ -64,6 +64,22 @@ describe('what docs/operations.md says that the program says', () => {
 		}
 	})
 
+	test('default: every warning and every error of the log is there', () => {
+		const call =
+			/\.(?:warn|error)\(\s*(?:\{[^{}]*\}|\w+(?:\([^()]*\))?),\s*(?:'((?:[^'\\]|\\.)+)'|`((?:[^`\\]|\\.)+)`)/g
+		const messages = [...code.matchAll(call)].map(([, plain, template]) => startOf(plain ?? template ?? ''))
+		expect(messages.length).toBeGreaterThan(20)
+		const starts = said.map(startOf)
+		expect(
+			messages.filter((message) => !starts.some((one) => message.startsWith(one) || one.startsWith(message))),
+		).toEqual([])
+	})
+
+	/** Up to the first thing that changes. */
+	function startOf(message: string): string {
+		return (message.split(/\$\{|…/).find((piece) => piece.length > 0) ?? '').trim()
+	}
+
 	test('default: every kind of failure is there, and no other', () => {
 		const union = /export type RpcErrorKind =\n((?:\t\| '[a-z-]+'\n)+)/.exec(code)?.[1] ?? ''
 		const kinds = [...union.matchAll(/'([a-z-]+)'/g)].map(([, kind]) => kind)
