@@ -33,6 +33,12 @@ export interface BenchOptions {
 	readonly lateAfterMs?: number
 	readonly log?: Log
 	readonly isPrivate?: boolean
+	/** Default: the wall clock. */
+	readonly clock?: () => number
+	/** How the endpoints wait when they are asked to. Default: really. */
+	readonly wait?: (ms: number) => Promise<void>
+	readonly timeoutMs?: number
+	readonly maxBodyBytes?: number
 	/** Default: what the node is seen to do best. */
 	readonly source?: NonNullable<Parameters<typeof createChain>[0]['source']>
 }
@@ -51,10 +57,17 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	const folder = await mkdtemp(join(tmpdir(), 'tracewatch-bench-'))
 	const log = options.log ?? silent
 	const network = { ...testNetwork, ...options.network }
-	const store = await openFileStore(folder, { clock: Date.now })
-	const rpcs = options.urls.map((url) => createRpc({ url, timeoutMs: 5_000 }))
-	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock: Date.now, log })
-	const chain = createChain({ endpoints, isPrivate: options.isPrivate ?? false, log, source: options.source ?? 'auto' })
+	const { clock = Date.now, wait, timeoutMs = 5_000, maxBodyBytes = 64 * 1024 * 1024 } = options
+	const store = await openFileStore(folder, { clock })
+	const rpcs = options.urls.map((url) => createRpc({ url, timeoutMs, maxBodyBytes, clock }))
+	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log, ...(wait && { wait }) })
+	const chain = createChain({
+		endpoints,
+		clock,
+		isPrivate: options.isPrivate ?? false,
+		log,
+		source: options.source ?? 'auto',
+	})
 	const signal = new AbortController().signal
 	let watches = indexWatches(options.watches).get(network.name) ?? new Map()
 
@@ -63,7 +76,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 		poll: () =>
 			poll(
 				{ network, watches, recipientsOf: () => null, lateAfterMs: options.lateAfterMs ?? 3_600_000, budgetMs: 5_000 },
-				{ chain, store, clock: Date.now, log, checksum: toChecksum, digest },
+				{ chain, store, clock, log, checksum: toChecksum, digest },
 				signal,
 			),
 		async settle() {

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Address, Delivery } from '../../src/model.js'
 import { type Hand, hex, startTestAnvil } from '../support/anvil.js'
+import { randomOf } from '../support/random.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 
 const gasPrice = hex(20_000_000_000n)
@@ -180,15 +181,4 @@ async function paymentsOf(node: Hand, watched: ReadonlySet<Address>): Promise<st
 		}
 	}
 	return ids
-}
-
-/** mulberry32: the same numbers for the same seed. */
-function randomOf(seed: number): () => number {
-	let state = seed
-	return () => {
-		state = (state + 0x6d2b79f5) | 0
-		let t = Math.imul(state ^ (state >>> 15), 1 | state)
-		t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-		return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-	}
 }

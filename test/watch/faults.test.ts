@@ -1,0 +1,139 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { RpcError } from '../../src/errors.js'
+import type { Address } from '../../src/model.js'
+import { type Hand, hex, startTestAnvil } from '../support/anvil.js'
+import { type FaultProxy, startFaultProxy } from '../support/faultProxy.js'
+import {
+	body,
+	both,
+	cutBody,
+	cutJson,
+	hang,
+	html,
+	oversize,
+	reset,
+	rpcError,
+	status,
+	wrongId,
+} from '../support/faults.js'
+import type { Fault } from '../support/faultyNode.js'
+import { randomOf } from '../support/random.js'
+import { alertOf, openBench, watchOf } from './bench.js'
+
+/** Everything that an endpoint was seen to do instead of answering. */
+const faults: readonly Fault[] = [
+	status(429, 'slow down', { 'retry-after': '2' }),
+	status(429, 'slow down', { 'retry-after': new Date(Date.now() + 30_000).toUTCString() }),
+	status(429, { error: { message: 'slow down', data: { retry_after: 3 } } }),
+	status(500, 'oops'),
+	status(502, '<html>bad gateway</html>'),
+	status(503),
+	html,
+	cutJson,
+	cutBody,
+	both,
+	wrongId,
+	reset,
+	hang,
+	oversize(3_000_000),
+	body({}),
+	body([]),
+	rpcError(-32000, 'nonce too high'),
+	rpcError(-32603, 'internal error'),
+	rpcError(-32005, 'query returned more than 10000 results'),
+]
+
+describe('an endpoint with every fault, and a second one that lags', () => {
+	test.each([1, 2, 3])(
+		'seed %i: what was told, less what was withdrawn, is the chain, and nothing is told twice',
+		async (seed) => {
+			const node = await startTestAnvil()
+			const proxies: FaultProxy[] = [await startFaultProxy(node.url), await startFaultProxy(node.url)]
+			onTestFinished(async () => {
+				for (const proxy of proxies) await proxy.close()
+				await node.stop()
+			})
+			const [faulty, lagging] = proxies as [FaultProxy, FaultProxy]
+			await node.automine(false)
+			await node.mine(25)
+			const random = randomOf(seed)
+			const pick = (n: number) => Math.floor(random() * n)
+			lagging.lagBlocks = 20n
+			const accounts = await node.accounts()
+			const watched = accounts.slice(0, 3)
+			let movedMs = 0
+			const bench = await openBench({
+				urls: proxies.map(({ url }) => url),
+				watches: watched.map((address) => watchOf(address)),
+				network: { settle: 12 },
+				clock: () => Date.now() + movedMs,
+				// A wait that an endpoint asks for passes at once.
+				wait: async (ms) => {
+					movedMs += ms
+				},
+				timeoutMs: 250,
+				maxBodyBytes: 2_000_000,
+			})
+			onTestFinished(() => bench.close())
+			const from = (await node.head()) + 1n
+			await bench.settle()
+
+			let failures = 0
+			const pollOnce = async () => {
+				try {
+					await bench.settle()
+				} catch (error) {
+					if (!(error instanceof RpcError)) throw error
+					failures++
+				}
+				// Rests end: time goes by between polls.
+				movedMs += 3_600_000
+			}
+			faulty.next = () => (random() < 0.35 ? (faults[pick(faults.length)] ?? null) : null)
+			for (let round = 0; round < 60; round++) {
+				for (let n = pick(3); n > 0; n--) {
+					await node.send({
+						from: accounts[pick(5)] as Address,
+						to: accounts[pick(5)] as Address,
+						valueWei: BigInt(1 + pick(1000)),
+					})
+				}
+				await node.mine(1 + pick(3))
+				// Now and then the first one's head goes back by a few blocks too.
+				faulty.lagBlocks = random() < 0.15 ? BigInt(pick(8)) : 0n
+				if (random() < 0.5) lagging.next = () => (random() < 0.2 ? (faults[pick(faults.length)] ?? null) : null)
+				if (random() < 0.7) await pollOnce()
+			}
+			expect(failures).toBeGreaterThan(0)
+
+			faulty.next = () => null
+			faulty.lagBlocks = 0n
+			await node.mine(30)
+			for (let tries = 0; tries < 5; tries++) await pollOnce()
+			const { checkpoint } = await bench.settle()
+			expect(checkpoint).toBe(await node.head())
+			const told = (await bench.posted()).map(({ message }) => [message.type, message.data.id])
+			expect(told.filter(([type]) => type === 'alert.removed')).toEqual([])
+			const ids = (await bench.posted()).map((delivery) => alertOf(delivery).id)
+			expect(new Set(ids).size).toBe(ids.length)
+			expect(ids.toSorted()).toEqual((await paymentsOf(node, from, new Set(watched))).toSorted())
+			expect(ids.length).toBeGreaterThan(20)
+		},
+	)
+})
+
+/** Alert ids of the payments since a block, read from the blocks themselves. */
+async function paymentsOf(node: Hand, from: bigint, watched: ReadonlySet<Address>): Promise<string[]> {
+	const ids: string[] = []
+	for (let number = from; number <= (await node.head()); number++) {
+		const block = await node.rpc<{ transactions: { hash: string; from: Address; to: Address }[] }>(
+			'eth_getBlockByNumber',
+			[hex(number), true],
+		)
+		for (const tx of block.transactions) {
+			for (const address of new Set([tx.from, tx.to]))
+				if (watched.has(address)) ids.push(`31337:${tx.hash}:root:transfer:${address}`)
+		}
+	}
+	return ids
+}
