@@ -74,15 +74,15 @@ const webhook = section({
 	}),
 	secret: orNull(text(readSigningSecrets)).meta({
 		description:
-			'Format standard: signing secret, whsec_ and 24 to 64 bytes in base64; two with a space between while one replaces the other.',
+			'Format standard: signing secret, whsec_ and 24 to 64 bytes in base64; two with a space between while one replaces the other. Default: none, not signed.',
 	}),
 	chat_id: orNull(text(readTelegramChat)).meta({
 		type: ['string', 'integer'],
-		description: 'Format telegram: the chat to write to, such as -1001234567890 or @channel.',
+		description: 'Format telegram: the chat to write to, such as -1001234567890 or @channel. Default: none.',
 	}),
-	topic: orNull(text(readTopic)).meta({ description: 'Format ntfy: the topic to publish to.' }),
+	topic: orNull(text(readTopic)).meta({ description: 'Format ntfy: the topic to publish to. Default: none.' }),
 	routing_key: orNull(text(readRoutingKey)).meta({
-		description: 'Format pagerduty: integration key of the service (Events API v2).',
+		description: 'Format pagerduty: integration key of the service (Events API v2). Default: none.',
 	}),
 	headers: readHeaders.meta({
 		description: 'Headers that go along with each request, for tokens; their values are secrets. Default: none.',

@@ -74,7 +74,7 @@ const network = section({
 		.default(18)
 		.meta({ type: ['integer', 'string'], description: 'Digits after the point of the native coin. Default: 18.' }),
 	explorer: orNull(text(readExplorer)).meta({
-		description: 'Base URL of a block explorer, such as https://etherscan.io, for links in alerts.',
+		description: 'Base URL of a block explorer, such as https://etherscan.io, for links in alerts. Default: none.',
 	}),
 })
 	.superRefine(({ private: isPrivate, source }, context) => {

@@ -41,7 +41,7 @@ export const watchSchema = section({
 	}),
 	label: orNull(text(readLine)).meta({
 		type: ['string', 'number', 'boolean'],
-		description: 'Name of the address in alerts, such as Treasury.',
+		description: 'Name of the address in alerts, such as Treasury. Default: none.',
 	}),
 	...options,
 }).meta({ id: 'watch', description: 'One address with its options.' })
@@ -61,7 +61,7 @@ const head = {
 	}),
 	...options,
 	tags: options.tags.meta({ description: 'Words that go along with each alert. Default: none.' }),
-	receivers: orNull(receivers).meta({ description: 'Who is told, for every watch that names none.' }),
+	receivers: orNull(receivers).meta({ description: 'Who is told, for every watch that names none. Default: none.' }),
 	silences: silencesSchema,
 }
 
@@ -74,7 +74,7 @@ export const watchlistSchema = section({
 		.array(z.union([watchSchema, fileEntrySchema]))
 		.min(1)
 		.optional()
-		.meta({ description: 'The addresses.' }),
+		.meta({ description: 'The addresses. Default: none, with addresses_from.' }),
 }).meta({
 	title: 'Watchlist of tracewatch',
 	description:
