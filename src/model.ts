@@ -90,6 +90,8 @@ export interface Part {
 	readonly span: Span
 	/** Header of `span.to`, read before the traces were. */
 	readonly last: Block
+	/** Hash of the block before `span.from`, as the header of that one says; absent where it was not asked for. */
+	readonly parentHash?: Hash
 	/** Headers of the blocks that `transactions` stand in. */
 	readonly blocks: ReadonlyMap<bigint, Block>
 	/** By block, then by index; rewards of a block last. */
@@ -268,7 +270,23 @@ export type MessageData = MessageContent & {
 	readonly insteadOf?: string
 }
 
-export type MessageContent = AlertData | SystemData | UndeliveredData
+export type MessageContent = AlertData | DigestData | SystemData | UndeliveredData
+
+/** `data` of `alert.digest`: many alerts in one message. */
+export interface DigestData {
+	readonly id: string
+	/** In the order in which they would have come one by one; at least two. */
+	readonly alerts: readonly DigestedAlert[]
+	/** When the first of them was held back by a silence, and when they were let go; absent where there was none. ISO 8601 UTC. */
+	readonly held?: { readonly from: string; readonly to: string }
+}
+
+/** As it would have come by itself: one that came so too has the same `deliveryId`. */
+export interface DigestedAlert {
+	readonly type: AlertType | 'alert.removed'
+	readonly timestamp: string
+	readonly data: AlertData & { readonly deliveryId: string; readonly insteadOf?: string }
+}
 
 /** `data` of `system.stalled` and `system.recovered`. */
 export interface SystemData {
@@ -338,7 +356,9 @@ export interface NetworkState {
 	readonly backfills: readonly Backfill[]
 }
 
-export type DeliveryStatus = 'pending' | 'parked' | 'dead'
+/** `held`: kept back by a digest or a silence, from which it is let go together with others. Only `pending` ones are tried. */
+export type DeliveryStatus = 'pending' | 'held' | 'parked' | 'dead'
+export type HeldBy = 'digest' | 'silence'
 
 export interface Delivery {
 	/** Equals `webhook-id`; no full stop in it; deterministic. */
@@ -355,6 +375,10 @@ export interface Delivery {
 	readonly nextAttemptAtMs: number
 	/** Last failure in words, scrubbed; null before the first. */
 	readonly lastError: string | null
+	/** Only while it is held. */
+	readonly heldBy?: HeldBy
+	/** Goes out by itself, whatever digests and silences say. */
+	readonly alone?: true
 }
 
 /** One atomic step of a network: all of it is on disk, or nothing is. Absent fields stay as they are. */
@@ -390,6 +414,10 @@ export type Resolution =
 			/** Only for `retry`. */
 			readonly nextAttemptAtMs: number
 	  }
+	/** Not tried: kept back until then, or until somebody says otherwise. */
+	| { readonly id: string; readonly result: 'held'; readonly by: HeldBy; readonly untilMs: number }
+	/** These take its place, in this order; ids that are there already are not added again. */
+	| { readonly id: string; readonly result: 'apart'; readonly into: readonly Delivery[] }
 
 /** Memory: one port. Every method that writes resolves when the change is durable, and throws StateError when it is not. */
 export interface Store {
@@ -416,6 +444,11 @@ export interface Store {
 	claim(options: { readonly nowMs: number; readonly perLane: number }): Promise<readonly (readonly Delivery[])[]>
 	/** `post` is added in the same atomic write, as `post` adds. */
 	resolve(resolutions: readonly Resolution[], post?: readonly Delivery[]): Promise<void>
+	/**
+	 * Puts held deliveries into one, which takes the place of the first. False, and nothing is changed, when one of them is held no
+	 * more.
+	 */
+	merge(ids: readonly string[], digest: Delivery): Promise<boolean>
 	/** Gives claimed deliveries back untried. */
 	release(ids: readonly string[]): Promise<void>
 	/** When the next pending, unclaimed delivery falls due; null when there is none. */
@@ -423,9 +456,10 @@ export interface Store {
 	/** Calls back after deliveries were added; the result stops that. */
 	onPosted(listener: () => void): () => void
 
-	deliveries(): Promise<readonly Delivery[]>
-	/** Makes parked, dead or waiting deliveries due now. Resolves to how many were found. */
-	retry(ids: readonly string[], nowMs: number): Promise<number>
+	/** In order of posting; of one status only, where one is named. */
+	deliveries(status?: DeliveryStatus): Promise<readonly Delivery[]>
+	/** Makes deliveries due then, whatever their status; one that was held goes out alone. Resolves to how many were found. */
+	retry(ids: readonly string[], atMs: number): Promise<number>
 	drop(ids: readonly string[]): Promise<number>
 	summary(): Promise<StateSummary>
 	close(): Promise<void>
@@ -454,9 +488,10 @@ export interface NetworkSummary {
 
 export interface ReceiverSummary {
 	readonly pending: number
+	readonly held: number
 	readonly parked: number
 	readonly dead: number
-	/** Since the state was made. */
+	/** Since the state was made; a digest counts as the alerts in it. */
 	readonly delivered: number
 	readonly lastDeliveredAtMs: number | null
 }
@@ -478,6 +513,8 @@ export interface Receiver {
 	/** Addresses that each get a delivery of their own; null: the receiver is one. */
 	readonly recipients: readonly string[] | null
 	deliver(delivery: Delivery, signal: AbortSignal): Promise<Outcome>
+	/** Whether all of this digest can be told in one message; absent: it takes none, and is told each alert by itself. */
+	readonly takesDigest?: (digest: Message) => boolean
 	close(): Promise<void>
 }
 

@@ -141,12 +141,28 @@ export function createChain(options: ChainOptions): Chain {
 					rest = restOf(rest, piece.to)
 				}
 			}
-			for await (const parts of inOrder(pieces(), { width: () => width, signal })) yield* parts
+			let before: BlockRef | null = null
+			for await (const parts of inOrder(pieces(), { width: () => width, signal })) {
+				for (const part of parts) {
+					if (before !== null) checkFollows(part, before)
+					before = part.last
+					yield part
+				}
+			}
 		},
 		async close() {
 			await endpoints.close()
 		},
 	}
+}
+
+/** Parts are read one after the other, or by several endpoints: they must be of one chain. */
+function checkFollows({ span, parentHash }: Part, before: BlockRef): void {
+	if (parentHash === undefined || parentHash === before.hash) return
+	throw new RpcError(`The chain changed while it was read: block ${span.from} does not follow block ${before.number}`, {
+		kind: 'unsettled',
+		endpoint: '',
+	})
 }
 
 interface ToldHead extends Head {

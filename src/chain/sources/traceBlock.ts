@@ -39,7 +39,8 @@ export function traceBlockSource(options: SourceOptions): Source {
 			await checkCoverage(rpc, uncovered, reading, signal)
 			const transactions = await withReceipts(rpc, hits, addresses, signal, !options.isPrivate)
 			const blocks = new Map(transactions.map(({ block }) => [block.number, headerOf(headers, block.number)] as const))
-			return { span, last: headerOf(headers, span.to), blocks, transactions, rows }
+			const { parentHash } = headerOf(headers, span.from)
+			return { span, last: headerOf(headers, span.to), parentHash, blocks, transactions, rows }
 		},
 	}
 }

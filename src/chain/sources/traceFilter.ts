@@ -3,9 +3,10 @@ import type { Address, AddressSet, Span } from '../../model.js'
 import type { Rpc, RpcCall } from '../rpc.js'
 import { openRows, type Row, readRow } from '../traces.js'
 import { type Header, hexOf, malformed, type Reading } from '../wire.js'
-import { askAll, blockCall, needBlock } from './ask.js'
+import { askAll, needBlock } from './ask.js'
 import { groupRows, mayMatter, touches } from './assemble.js'
 import { completeHits } from './completeHits.js'
+import { headerCalls } from './headers.js'
 import type { Source, SourceOptions } from './source.js'
 
 /** Addresses in one list: some 45 kB of request. */
@@ -53,7 +54,7 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 				...(options.onUnknown && { onUnknown: options.onUnknown }),
 			}
 			// Before the traces, and not in one batch with them: a node may work on a batch in any order.
-			const last = known ?? (await readHeader(rpc, span.to, signal))
+			const [first, last] = await readEnds(rpc, span, known, signal)
 			const rows: Row[] = []
 			let count = 0
 			for (const list of listsOf(addresses, listSizes.get(rpc) ?? FIRST_LIST)) {
@@ -63,14 +64,33 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 				}
 			}
 			const hits = groupRows(rows).filter((group) => group.rows.some(mayMatter))
-			return { span, last, rows: count, ...(await completeHits({ rpc, hits, addresses, last }, signal)) }
+			return {
+				span,
+				last,
+				parentHash: first.parentHash,
+				rows: count,
+				...(await completeHits({ rpc, hits, addresses, last }, signal)),
+			}
 		},
 	}
 }
 
-async function readHeader(rpc: Rpc, number: bigint, signal: AbortSignal): Promise<Header> {
-	const { method, params } = blockCall(number)
-	return needBlock(await rpc.call(method, params, signal), number, rpc.endpoint)
+/** Headers of the first and the last block. */
+async function readEnds(
+	rpc: Rpc,
+	span: Span,
+	last: Header | null,
+	signal: AbortSignal,
+): Promise<readonly [Header, Header]> {
+	const numbers = span.from === span.to ? [span.to] : [span.to, span.from]
+	const told = await askAll(rpc, headerCalls(numbers, last), signal)
+	const given = told.values()
+	const headers = numbers.map((number) =>
+		number === last?.number ? last : needBlock(given.next().value, number, rpc.endpoint),
+	)
+	const end = headers[0]
+	if (end === undefined) throw new RangeError('a span without an end')
+	return [headers[1] ?? end, end]
 }
 
 function* listsOf(addresses: AddressSet, size: number): Generator<readonly Address[]> {
