@@ -6,9 +6,8 @@ import type { CommandArgs, Io } from './command.js'
 /** Reads the configuration that `-c` names, or the usual one; its secrets are hidden from then on. Throws ConfigError. */
 export async function openConfig({ values }: CommandArgs, io: Io): Promise<Config> {
 	const named = typeof values.config === 'string' ? values.config : undefined
-	const config = await loadConfig(findConfig(named, io.cwd), { env: io.env, cwd: io.cwd })
-	io.scrubber.add(config.secrets)
-	return config
+	const onSecrets = (secrets: readonly string[]) => void io.scrubber.add(secrets)
+	return await loadConfig(findConfig(named, io.cwd), { env: io.env, cwd: io.cwd, onSecrets })
 }
 
 /**

@@ -23,6 +23,8 @@ export interface LoadOptions {
 	readonly env: NodeJS.ProcessEnv
 	/** Folder that paths in messages are relative to. Default: the process's. */
 	readonly cwd?: string
+	/** Called with the secrets before the watchlists are read, whose problems might repeat one. */
+	readonly onSecrets?: (secrets: readonly string[]) => void
 }
 
 /** Where a configuration is looked for when none is named. */
@@ -46,8 +48,10 @@ export function findConfig(named: string | undefined, cwd: string): string {
  *
  * @throws ConfigError with every problem of every file.
  */
-export async function loadConfig(path: string, { env, cwd = process.cwd() }: LoadOptions): Promise<Config> {
+export async function loadConfig(path: string, options: LoadOptions): Promise<Config> {
+	const { env, cwd = process.cwd(), onSecrets } = options
 	const { settings, source, problems, watchlists: place, known } = await readSettings(resolve(cwd, path), env, cwd)
+	if (settings !== null) onSecrets?.(settings.secrets)
 	const read = place === null ? null : await readWatchlists(place, known, cwd)
 	if (settings === null || source === null || read === null || read.watches === null) {
 		throw new ConfigError([...problems, ...(read?.problems ?? [])])
