@@ -10,7 +10,7 @@ import { openConfig } from './open.js'
 export const deliveries: Command = {
 	name: 'deliveries',
 	summary: 'what is pending, parked or dead, and second chances',
-	help: `Usage: tracewatch deliveries [list] [--status STATUS] [--receiver NAME] [--json] [-c FILE]
+	help: `Usage: tracewatch deliveries [list] [--all | --json] [--status STATUS] [--receiver NAME] [-c FILE]
        tracewatch deliveries retry|drop (ID... | --all) [--status STATUS] [--receiver NAME] [-c FILE]
 
 list    what waits (pending), waits for a person (parked) or was given up (dead), and why
@@ -19,7 +19,7 @@ drop    forgets deliveries: nobody will be told of them any more
 
 Works beside a running daemon.
 
-  --all               every delivery that the filters let through
+  --all               every delivery that the filters let through; without it \`list\` shows the first 20
   --status STATUS     pending, parked or dead
   --receiver NAME     those of one receiver
   --json              list: one JSON object a line
@@ -42,7 +42,7 @@ Exit codes: 0 done, 1 an id was not found or the state cannot be used, 2 wrong u
 		const config = await openConfig(args, io)
 		const found = filtered(await listed(config), args)
 		if (act === 'list') {
-			list(found, args.values.json === true, io)
+			list(found, args, io)
 			return exitCodes.done
 		}
 		const chosen = choose(found, ids, args.values.all === true)
@@ -89,18 +89,43 @@ async function carryOut({ statePlace, leaseMs }: Config, request: ControlRequest
 	}
 }
 
-function list(found: readonly Delivery[], json: boolean, io: Io): void {
-	if (found.length === 0 && !json) io.out('nothing is pending, parked or dead')
-	for (const one of found) {
-		if (json) io.out(JSON.stringify(one))
-		else for (const line of lines(one)) io.out(line)
+const listedAtOnce = 20
+
+/** For a person the first ones, and how many of each sort there are; for a program every one. */
+function list(found: readonly Delivery[], { values: { json, all } }: CommandArgs, io: Io): void {
+	if (json === true) {
+		for (const one of found) io.out(JSON.stringify(one))
+		return
 	}
+	if (found.length === 0) io.out('nothing is pending, parked or dead')
+	const shown = all === true ? found : found.slice(0, listedAtOnce)
+	for (const one of shown) for (const line of lines(one)) io.out(line)
+	if (shown.length === found.length) return
+	io.out('')
+	for (const [sort, count] of counted(found)) io.out(`${count}  ${sort}`)
+	io.out(`${found.length - shown.length} of them are not shown: --all shows them, --receiver and --status choose`)
 }
 
-function* lines({ id, receiver, recipient, status, attempts, nextAttemptAtMs, lastError, message }: Delivery) {
+/** By status and receiver, in order of appearance. */
+function counted(found: readonly Delivery[]): ReadonlyMap<string, number> {
+	const counts = new Map<string, number>()
+	for (const { status, receiver } of found) {
+		const sort = `${status}  ${receiver}`
+		counts.set(sort, (counts.get(sort) ?? 0) + 1)
+	}
+	return counts
+}
+
+function* lines(delivery: Delivery) {
+	const { id, receiver, recipient, status, attempts, createdAtMs, nextAttemptAtMs, lastError, message } = delivery
 	const to = recipient === null ? receiver : `${receiver} (${recipient})`
-	const next = status === 'pending' ? `, next at ${new Date(nextAttemptAtMs).toISOString()}` : ''
-	yield `${id}  ${status}  ${to}  ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${next}`
+	const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} since ${iso(createdAtMs)}`
+	const next = status === 'pending' ? `, next at ${iso(nextAttemptAtMs)}` : ''
+	yield `${id}  ${status}  ${to}  ${tries}${next}`
 	yield `  ${headline(message)}`
 	if (lastError !== null) yield `  ${lastError}`
+}
+
+function iso(ms: number): string {
+	return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }
