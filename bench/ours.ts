@@ -1,0 +1,115 @@
+// The program's own parts, as the daemon puts them together, without the process around them.
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { toChecksum } from '../src/config/address.js'
+import type { NetworkSettings } from '../src/config/settings.js'
+import { eventsOf } from '../src/core/events.js'
+import { match } from '../src/core/match.js'
+import { digest, indexWatches, openChain } from '../src/daemon/open.js'
+import type { Address, Log, Span, Watch } from '../src/model.js'
+import { openFileStore } from '../src/state/file.js'
+import { poll } from '../src/watch/poll.js'
+
+const quiet: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet }
+const never = new AbortController().signal
+
+export function networkAt(url: string): NetworkSettings {
+	return {
+		name: 'local',
+		chainId: 31337,
+		confirmations: 0,
+		settle: 12,
+		symbol: 'ETH',
+		decimals: 18,
+		explorer: null,
+		rpc: [url],
+		ws: [],
+		schedule: '* * * * * *',
+		source: 'auto',
+		isPrivate: false,
+		requestsPerSecond: null,
+		stallAfterMs: null,
+	}
+}
+
+export function watchesOf(addresses: readonly Address[], network = 'local'): readonly Watch[] {
+	return addresses.map((address) => ({
+		network,
+		address,
+		label: null,
+		tags: [],
+		kinds: ['transfer', 'deployment'],
+		direction: 'both',
+		minValueWei: 1n,
+		receivers: ['hook'],
+		fromBlock: null,
+		watchlist: 'bench.yaml',
+	}))
+}
+
+export interface Walker {
+	/** Walks a span and matches what it finds; resolves to how many alerts that would be. */
+	walk(span: Span): Promise<number>
+	close(): Promise<void>
+}
+
+/** A chain that has been asked what it can do already, so that this does not count. */
+export async function openWalker(url: string, addresses: readonly Address[]): Promise<Walker> {
+	const { chain } = openChain(networkAt(url), { clock: Date.now, log: quiet })
+	const index = indexWatches(watchesOf(addresses)).get('local') ?? new Map()
+	const walk = async (span: Span) => {
+		let found = 0
+		for await (const part of chain.walk(span, index, never)) {
+			for (const tx of part.transactions) found += match(eventsOf(tx), index, () => true).length
+		}
+		return found
+	}
+	const { latest } = await chain.head(never)
+	await walk({ from: latest.number, to: latest.number })
+	return { walk, close: () => chain.close() }
+}
+
+export interface Poller {
+	poll(): Promise<{ readonly alerts: number; readonly bytesWritten: number }>
+	close(): Promise<void>
+}
+
+/** Polls with a state on disk. */
+export async function openPoller(url: string, addresses: readonly Address[]): Promise<Poller> {
+	const folder = await mkdtemp(join(tmpdir(), 'tracewatch-bench-'))
+	const store = await openFileStore(folder, { clock: Date.now, log: quiet })
+	const network = networkAt(url)
+	const { chain } = openChain(network, { clock: Date.now, log: quiet })
+	const watches = indexWatches(watchesOf(addresses)).get('local') ?? new Map()
+	const beat = { network, watches, recipientsOf: () => null, lateAfterMs: 3_600_000, budgetMs: 600_000 }
+	const ports = { chain, store, clock: Date.now, log: quiet, checksum: toChecksum, digest }
+	return {
+		async poll() {
+			const before = await filesIn(folder)
+			const { alerts } = await poll(beat, ports, never)
+			const after = await filesIn(folder)
+			let bytesWritten = 0
+			for (const [name, { size, ino, mtimeMs }] of after) {
+				const old = before.get(name)
+				if (old === undefined || old.ino !== ino || old.mtimeMs !== mtimeMs) bytesWritten += size
+			}
+			// What is delivered is not written again.
+			const lanes = await store.claim({ nowMs: Date.now(), perLane: 1_000 })
+			await store.resolve(lanes.flat().map(({ id }) => ({ id, result: 'delivered' })))
+			return { alerts: alerts.transfer + alerts.deployment, bytesWritten }
+		},
+		async close() {
+			await chain.close()
+			await store.close()
+			await rm(folder, { recursive: true, force: true })
+		},
+	}
+}
+
+/** A file that was written anew counts with its whole size, for so much was written. */
+async function filesIn(folder: string) {
+	const names = await readdir(folder)
+	const stats = await Promise.all(names.map(async (name) => [name, await stat(join(folder, name))] as const))
+	return new Map(stats.filter(([, one]) => one.isFile()))
+}

@@ -1,0 +1,115 @@
+import type { CatchUp, Decoding } from './catchUp.js'
+import type { PollCost } from './polls.js'
+import type { Latency, Memory, WholeCatchUp } from './whole.js'
+
+export interface Results {
+	readonly ratios: {
+		readonly catchUpToFloor: readonly {
+			readonly addresses: number
+			readonly toFloor: number
+			readonly toFloorInFour: number
+		}[]
+		readonly largeBlocksToFloor: { readonly toFloor: number; readonly toFloorInFour: number }
+		readonly decodingToParse: number
+		readonly naiveToOurs: readonly { readonly addresses: number; readonly ratio: number }[]
+	}
+	readonly catchUp: readonly CatchUp[]
+	readonly decoding: Decoding
+	readonly polls: readonly PollCost[]
+	readonly startMs: { readonly one: number; readonly hundredThousand: number }
+	readonly latency: { readonly bySchedule: Latency; readonly byHeads: Latency }
+	readonly whole: WholeCatchUp
+	readonly memory: Memory
+}
+
+type Line = readonly [what: string, value: string, aim?: string]
+
+export function printTable(results: Results): void {
+	const lines = [...ratioLines(results), ...numberLines(results)]
+	const width = Math.max(...lines.map(([what]) => what.length))
+	for (const [what, value, aim = ''] of lines) {
+		process.stdout.write(`${what.padEnd(width)}  ${value.padStart(12)}  ${aim}\n`)
+	}
+}
+
+export function ratio(one: number, other: number): number {
+	return Math.round((one / other) * 100) / 100
+}
+
+function ratioLines({ ratios, memory, startMs, latency }: Results): readonly Line[] {
+	const { catchUpToFloor, largeBlocksToFloor, decodingToParse, naiveToOurs } = ratios
+	return [
+		...catchUpToFloor.map(
+			({ addresses, toFloor }): Line => [
+				`catch-up / floor, ${count(addresses)} addresses`,
+				`${toFloor}`,
+				'aim <= 1.25',
+			],
+		),
+		...catchUpToFloor.map(
+			({ addresses, toFloorInFour }): Line => [
+				`catch-up / floor four at a time, ${count(addresses)} addresses`,
+				`${toFloorInFour}`,
+				'aim <= 1.25',
+			],
+		),
+		['catch-up / floor, large blocks, 100,000 addresses', `${largeBlocksToFloor.toFloor}`, 'aim <= 1.25'],
+		['catch-up / floor four at a time, large blocks', `${largeBlocksToFloor.toFloorInFour}`, 'aim <= 1.25'],
+		['CPU of decoding and matching / JSON.parse', `${decodingToParse}`, 'aim <= 0.3'],
+		...naiveToOurs.map(({ addresses, ratio }): Line => [`naive / ours, ${count(addresses)} addresses`, `${ratio}`]),
+		[
+			`peak RSS over ${count(memory.blocks)} blocks at ${count(memory.addresses)} watches`,
+			megabytes(memory.peakRssBytes),
+			'aim <= 256 MB',
+		],
+		['latency by schedule of 1 s, p50 / p95', `${ms(latency.bySchedule.p50Ms)} / ${ms(latency.bySchedule.p95Ms)}`],
+		['latency by new heads, p50 / p95', `${ms(latency.byHeads.p50Ms)} / ${ms(latency.byHeads.p95Ms)}`],
+		['start to first poll, 1 watch', ms(startMs.one)],
+		['start to first poll, 100,000 watches', ms(startMs.hundredThousand)],
+	]
+}
+
+function numberLines({ catchUp, decoding, polls, whole, memory }: Results): readonly Line[] {
+	return [
+		...catchUp.map(
+			({ addresses, blocks, alerts, requests, oursMs, floorMs, naiveMs }): Line => [
+				`  ${blocks} blocks, ${count(addresses)} addresses, ${alerts} alerts: ours`,
+				ms(oursMs),
+				`floor ${ms(floorMs)}${naiveMs === null ? '' : `, naive ${ms(naiveMs)}`}, ${requests} requests`,
+			],
+		),
+		[
+			`  ${decoding.blocks} large blocks, ${megabytes(decoding.rowBytes)} of answers: CPU ours`,
+			ms(decoding.oursCpuMs),
+			`floor ${ms(decoding.floorCpuMs)}, JSON.parse alone ${ms(decoding.parseCpuMs)}`,
+		],
+		...polls.map(
+			({ addresses, requests, traceRequests, calls, requestBytes, bytesWritten }): Line => [
+				`  requests of a poll, ${count(addresses)} watches`,
+				`${requests}`,
+				`${traceRequests} for traces, ${calls} calls, ${count(requestBytes)} bytes asked, ${count(bytesWritten)} bytes written`,
+			],
+		),
+		[
+			`  once, ${whole.blocks} blocks, ${whole.transactions} transactions, ${whole.alerts} alerts delivered`,
+			ms(whole.ms),
+		],
+		[
+			`  once, ${count(memory.blocks)} large blocks, ${count(memory.addresses)} watches, ${memory.alerts} alerts`,
+			ms(memory.ms),
+			`memory with nothing to do ${megabytes(memory.idleRssBytes)}`,
+		],
+	]
+}
+
+function count(number: number): string {
+	return number.toLocaleString('en-GB')
+}
+
+function ms(value: number): string {
+	return value < 10_000 ? `${Math.round(value)} ms` : `${(value / 1_000).toFixed(1)} s`
+}
+
+function megabytes(bytes: number | null): string {
+	return bytes === null ? 'not told' : `${Math.round(bytes / 1_048_576)} MB`
+}

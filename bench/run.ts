@@ -1,0 +1,96 @@
+// All measurements of one run, one after the other on the same machine: ratios first, then the numbers they are made of.
+import { writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { measureCatchUp, measureDecoding } from './catchUp.js'
+import { measurePolls } from './polls.js'
+import { startLargeNode } from './program.js'
+import { printTable, ratio } from './report.js'
+import { seedBlocks, startChain } from './seed.js'
+import { measureLatency, measureMemory, measureStart, measureWholeCatchUp } from './whole.js'
+
+const quick = process.argv.includes('--quick')
+const scale = quick
+	? { blocks: 60, times: 3, naive: [1, 100], largeBlocks: 60, memoryBlocks: 1_000, samples: 8 }
+	: { blocks: 290, times: 5, naive: [1, 100, 1_000], largeBlocks: 200, memoryBlocks: 10_000, samples: 30 }
+const startedAtMs = performance.now()
+
+function step(what: string): void {
+	process.stderr.write(`${((performance.now() - startedAtMs) / 1_000).toFixed(0).padStart(4)} s  ${what}\n`)
+}
+
+step('seeding a chain')
+const anvil = await startChain()
+const seeded = await seedBlocks(anvil, scale.blocks)
+const span = { from: seeded.from + 1n, to: seeded.to }
+
+const catchUp = []
+for (const addresses of [1, 100, 1_000, 10_000, 100_000]) {
+	step(`catching up with ${addresses} addresses`)
+	const withNaive = scale.naive.includes(addresses)
+	catchUp.push(await measureCatchUp({ url: anvil.url, span, addresses, times: scale.times, withNaive }))
+}
+
+step('decoding large blocks')
+const large = await startLargeNode()
+await large.setHead(1_000)
+const largeSpan = { from: 100n, to: 99n + BigInt(scale.largeBlocks) }
+const decoding = await measureDecoding(large.url, largeSpan, 100_000, scale.times)
+large.close()
+
+const polls = []
+for (const addresses of [1, 100, 10_000, 100_000]) {
+	step(`polling with ${addresses} addresses`)
+	polls.push(await measurePolls(anvil, addresses))
+}
+
+step('starting')
+const startMs = { one: await measureStart(anvil.url, 1), hundredThousand: await measureStart(anvil.url, 100_000) }
+step('latency by the schedule of a second')
+const bySchedule = await measureLatency(anvil, 'schedule', scale.samples)
+step('latency by new heads')
+const byHeads = await measureLatency(anvil, 'ws', scale.samples)
+await anvil.stop()
+
+step('the whole program catches up')
+const whole = await measureWholeCatchUp(scale.blocks)
+step(`memory over ${scale.memoryBlocks} large blocks`)
+const memory = await measureMemory(scale.memoryBlocks, 100_000)
+step('done')
+
+const ratios = {
+	catchUpToFloor: catchUp.map(({ addresses, oursMs, floorMs, floorInFourMs }) => ({
+		addresses,
+		toFloor: ratio(oursMs, floorMs),
+		toFloorInFour: ratio(oursMs, floorInFourMs),
+	})),
+	largeBlocksToFloor: {
+		toFloor: ratio(decoding.oursMs, decoding.floorMs),
+		toFloorInFour: ratio(decoding.oursMs, decoding.floorInFourMs),
+	},
+	decodingToParse: ratio(decoding.oursCpuMs - decoding.floorCpuMs, decoding.parseCpuMs),
+	naiveToOurs: catchUp.flatMap(({ addresses, oursMs, naiveMs }) =>
+		naiveMs === null ? [] : [{ addresses, ratio: ratio(naiveMs, oursMs) }],
+	),
+}
+const results = {
+	measured: new Date().toISOString(),
+	machine: { node: process.version, cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length },
+	quick,
+	ratios,
+	catchUp,
+	decoding,
+	polls,
+	startMs,
+	latency: { bySchedule, byHeads },
+	whole,
+	memory,
+}
+printTable(results)
+// From bench/.built/bench, where this runs.
+const file = fileURLToPath(new URL('../../results.json', import.meta.url))
+writeFileSync(file, `${JSON.stringify(results, rounded, '\t')}\n`)
+
+function rounded(_key: string, value: unknown): unknown {
+	return typeof value === 'number' ? Math.round(value * 100) / 100 : value
+}
