@@ -1,26 +1,14 @@
 /** When a node asks to be left alone for a while: RFC 9110 §10.2.3, and what providers put into the JSON instead. */
 
-const minMs = 1_000
-const maxMs = 3_600_000
+import { retryAfterHeaderMs, withinRetryBounds } from '../core/retryAfter.js'
 
 /**
  * From the header (whole seconds, or an HTTP date) or from the error's data; null when neither says. What is said is
  * kept between 1 s and 1 h: a date that has passed must not make us hammer, a far one must not put us to sleep.
  */
 export function readRetryAfterMs(header: string | null, data: unknown, nowMs: number): number | null {
-	const waitMs = headerMs(header, nowMs) ?? dataMs(data)
-	return waitMs === null ? null : Math.min(maxMs, Math.max(minMs, Math.ceil(waitMs)))
-}
-
-/** `Sun, 06 Nov 1994 08:49:37 GMT`: the form that senders must use. Date.parse alone would also take "2" or "May". */
-const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
-
-function headerMs(header: string | null, nowMs: number): number | null {
-	const text = header?.trim() ?? ''
-	if (/^\d+$/.test(text)) return Number(text) * 1_000
-	if (!httpDate.test(text)) return null
-	const at = Date.parse(text)
-	return Number.isNaN(at) ? null : at - nowMs
+	const waitMs = retryAfterHeaderMs(header, nowMs) ?? dataMs(data)
+	return waitMs === null ? null : withinRetryBounds(waitMs)
 }
 
 /** `retry_after` or `retryAfter` in seconds; Infura: `rate.backoff_seconds`. */

@@ -1,8 +1,6 @@
 /** How long the other side asks us to wait, in all the forms it may say so. */
 
-const leastMs = 1_000
-/** Longer would let one wrong answer silence a receiver for a day. */
-const mostMs = 3_600_000
+import { retryAfterHeaderMs, withinRetryBounds } from '../core/retryAfter.js'
 
 /**
  * Milliseconds from the header `Retry-After` (seconds, or an HTTP date), else from a JSON body (`retry_after` in
@@ -10,17 +8,8 @@ const mostMs = 3_600_000
  * and one hour. Null when nothing understandable was said.
  */
 export function retryAfterMs(header: string | null, body: string, nowMs: number): number | null {
-	const askedMs = fromHeader(header, nowMs) ?? fromBody(body)
-	return askedMs === null ? null : Math.min(mostMs, Math.max(leastMs, Math.ceil(askedMs)))
-}
-
-function fromHeader(header: string | null, nowMs: number): number | null {
-	const text = header?.trim() ?? ''
-	if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1_000
-	// Only HTTP dates: `Date.parse` would also read `-5` or `1` as years.
-	if (!/^[A-Z][a-z]+,? /.test(text)) return null
-	const atMs = Date.parse(text)
-	return Number.isNaN(atMs) ? null : atMs - nowMs
+	const askedMs = retryAfterHeaderMs(header, nowMs) ?? fromBody(body)
+	return askedMs === null ? null : withinRetryBounds(askedMs)
 }
 
 function fromBody(body: string): number | null {
