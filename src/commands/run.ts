@@ -1,4 +1,5 @@
 import { runDaemon } from '../daemon/daemon.js'
+import { formatProblem } from '../errors.js'
 import { version } from '../version.js'
 import { type Command, configOption, exitCodes } from './command.js'
 import { openConfig, openLog } from './open.js'
@@ -19,8 +20,9 @@ Exit codes: 0 stopped, 1 the state cannot be used, 78 the configuration is wrong
 	positionals: [0, 0],
 	async run(args, io) {
 		const config = await openConfig(args, io)
-		for (const { file, line, column, message } of config.warnings) io.err(`${file}:${line}:${column}: ${message}`)
-		await runDaemon({ config, log: openLog(io), version, env: io.env, scrubber: io.scrubber, onHangup }, io.signal)
+		const log = openLog(io)
+		for (const warning of config.warnings) log.warn({}, `probably not meant: ${formatProblem(warning)}`)
+		await runDaemon({ config, log, version, env: io.env, scrubber: io.scrubber, onHangup }, io.signal)
 		return exitCodes.done
 	},
 }
