@@ -23,7 +23,10 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-async function run(command: Command, args: { positionals?: string[]; config?: string; env?: NodeJS.ProcessEnv } = {}) {
+async function run(
+	command: Command,
+	args: { positionals?: string[]; config?: string; all?: boolean; env?: NodeJS.ProcessEnv } = {},
+) {
 	const out: string[] = []
 	const err: string[] = []
 	const io: Io = {
@@ -35,7 +38,10 @@ async function run(command: Command, args: { positionals?: string[]; config?: st
 		signal: new AbortController().signal,
 		scrubber: createScrubber(),
 	}
-	const values = args.config === undefined ? {} : { config: args.config }
+	const values = {
+		...(args.config === undefined ? {} : { config: args.config }),
+		...(args.all === undefined ? {} : { all: args.all }),
+	}
 	const code = await command.run({ values, positionals: args.positionals ?? [] }, io)
 	return { code, out: out.join('\n'), err: err.join('\n') }
 }
@@ -140,6 +146,19 @@ watches:
 		])
 		expect(err).toBe('warning: tracewatch.yaml:7:12: no watch names the receiver `idle`')
 		expect(code).toBe(0)
+	})
+
+	test('behavior: of a long watchlist it names the first watches and counts the rest, unless --all asks for them', async () => {
+		const long = (count: number) =>
+			`network: base\nreceivers: [idle]\nwatches:\n${Array.from({ length: count }, (_, index) => `  - address: "0x${String(index).padStart(40, '0')}"\n`).join('')}`
+		const linesOf = async (all: boolean) =>
+			(await run(check, { all })).out.split('\n').filter((line) => line.includes('→ idle'))
+		writeFileSync(join(folder, 'watchlists/long.yaml'), long(200))
+		expect(await linesOf(false)).toHaveLength(200)
+		writeFileSync(join(folder, 'watchlists/long.yaml'), long(201))
+		expect(await linesOf(false)).toHaveLength(10)
+		expect((await run(check)).out).toContain('\n  … and 191 more in long.yaml; --all names them\n')
+		expect(await linesOf(true)).toHaveLength(201)
 	})
 
 	test('reads the file that -c names', async () => {
