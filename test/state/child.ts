@@ -42,6 +42,8 @@ export function startChild(name: string, ...args: string[]) {
 			child.stdin.write(`${question}\n`)
 			return await line()
 		},
+		/** Tells it something without waiting for a line. */
+		write: (text: string) => child.stdin.write(`${text}\n`),
 		signal: (signal: NodeJS.Signals) => child.kill(signal),
 		kill: async (signal: NodeJS.Signals) => {
 			child.kill(signal)
@@ -58,7 +60,9 @@ export function startChild(name: string, ...args: string[]) {
 
 function compile(): string {
 	const folder = mkdtempSync(join(tmpdir(), 'tracewatch-children-'))
-	const scripts = ['holder', 'asker', 'writer'].map((name) => join(root, 'test/state/children', `${name}.ts`))
+	const scripts = ['holder', 'asker', 'writer', 'instance'].map((name) =>
+		join(root, 'test/state/children', `${name}.ts`),
+	)
 	const tsc = join(root, 'node_modules/typescript/bin/tsc')
 	const options = [
 		'--outDir',

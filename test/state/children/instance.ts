@@ -1,0 +1,106 @@
+/**
+ * One of several instances on one database: polls networks whose only fact is that the next block can be had, and delivers what
+ * is posted. Says `C network number` after each commit, `L network` when one was refused, `D lane id` at each telling (which is
+ * what a receiver would have seen). Ends its polling at `stop`.
+ */
+
+import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
+import { StateError } from '../../../src/errors.js'
+import type { Delivery, Resolution, Store } from '../../../src/model.js'
+import { openPostgresStore } from '../../../src/state/postgres.js'
+import { createChance } from '../../support/chance.js'
+import { blockOf, commitOf, deliveryOf } from '../samples.js'
+
+const [, , url = '', owner = '', seed = '1', aheadMs = '0', leaseMs = '1500', networks = ''] = process.argv
+const clock = () => Date.now() + Number(aheadMs)
+const chance = createChance(Number(seed))
+const stop = new AbortController()
+
+const say = (line: string) => process.stdout.write(`${line}\n`)
+
+/** The database may be out of reach for a while. */
+async function opened(): Promise<Store> {
+	for (;;) {
+		try {
+			return await openPostgresStore(url, { clock, owner, leaseMs: Number(leaseMs) })
+		} catch (error) {
+			if (!(error instanceof StateError)) throw error
+			await pause(50)
+		}
+	}
+}
+
+async function poll(store: Store, network: string): Promise<void> {
+	if (!(await store.hold(network))) return
+	const next = Number((await store.network(network))?.checkpoint.number ?? -1n) + 1
+	// What a node takes to answer.
+	await pause(chance.number(15))
+	const deliveries = [`own-${network}`, 'shared'].map((receiver) =>
+		deliveryOf(`${network}-${String(next).padStart(6, '0')}-${receiver}`, {
+			receiver,
+			createdAtMs: clock(),
+			nextAttemptAtMs: clock(),
+		}),
+	)
+	await store.commit(commitOf({ network, checkpoint: blockOf(next), deliveries }))
+	say(`C ${network} ${next}`)
+}
+
+async function carryOut(store: Store, lane: readonly Delivery[]): Promise<void> {
+	for (const [index, { id, receiver }] of lane.entries()) {
+		const fails = chance.percent(5)
+		if (!fails) say(`D ${receiver} ${id}`)
+		await pause(chance.number(4))
+		await recorded(
+			store,
+			fails ? { id, result: 'retry', error: 'HTTP 503', nextAttemptAtMs: clock() + 40 } : { id, result: 'delivered' },
+		)
+		if (!fails) continue
+		return await store.release(lane.slice(index + 1).map((one) => one.id))
+	}
+}
+
+async function recorded(store: Store, resolution: Resolution): Promise<void> {
+	for (;;) {
+		try {
+			return await store.resolve([resolution])
+		} catch (error) {
+			if (!(error instanceof StateError)) throw error
+			await pause(20)
+		}
+	}
+}
+
+/** Over and over; a database out of reach is what this is about. */
+async function keepOn(signal: AbortSignal | null, work: () => Promise<void>, onLost: () => void = () => undefined) {
+	while (!signal?.aborted) {
+		try {
+			await work()
+		} catch (error) {
+			if (!(error instanceof StateError)) throw error
+			if (error.reason === 'lost') onLost()
+		}
+		await pause(5)
+	}
+}
+
+const store = await opened()
+const polling = networks.split(',').map((network) =>
+	keepOn(
+		stop.signal,
+		() => poll(store, network),
+		() => say(`L ${network}`),
+	),
+)
+void keepOn(null, async () => {
+	const lanes = await store.claim({ nowMs: clock(), perLane: 7 })
+	await Promise.all(lanes.map((lane) => carryOut(store, lane)))
+})
+for await (const line of createInterface({ input: process.stdin })) {
+	if (line !== 'stop') continue
+	stop.abort()
+	await Promise.all(polling)
+	say('stopped')
+}
+process.exit()
