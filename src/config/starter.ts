@@ -70,6 +70,9 @@ watches:
     min_value: 0.5                  # in whole coins, or "250 gwei", "1 wei"; default: above 0
     receivers: [ops-hook]           # instead of those above
     # from_block: 19000000          # default: from the first block after it was first seen
+
+# Many addresses stand better in a file: an address a line, then its label and its tags, with commas between.
+# addresses_from: exchange.csv
 `
 
 const variables = `# The variables that tracewatch.yaml names. Copy this file to .env, fill it in, keep it out of version control, and
