@@ -4,8 +4,8 @@ import type { Header } from './wire.js'
 
 /** Far enough below the head to be settled on most chains, and to be indexed. */
 const BELOW_HEAD = 20n
-/** More are looked at further below, in case the last ones were empty. */
-const FURTHER = [100n, 1_000n, 10_000n, 100_000n]
+/** Further below, each half as far again, in case the last ones were empty: a day or more on most chains. */
+const FURTHER = Array.from({ length: 20 }, (_, step) => BigInt(Math.round(30 * 1.5 ** step)))
 /** In all blocks together: some hundreds of kilobytes of traces. */
 const MOST_TRANSACTIONS = 250
 const MOST_BLOCKS = 4

@@ -86,7 +86,8 @@ export function createReader({ setting, isPrivate, dialects, log }: ReaderOption
 		const length = lengthOf(span)
 		const isTip = length <= TIP_SPAN && span.to + TIP_BLOCKS > head
 		const blocks = Math.min(Number(length), (paceOf(rpc, 'trace_filter') ?? startPace(BOUNDS.trace_filter)).blocks)
-		const isCheaper = 2 * Math.ceil(addresses.size / FIRST_LIST) > blocks
+		const perList = dialect.filterMode === 'union' ? 1 : 2
+		const isCheaper = perList * Math.ceil(addresses.size / FIRST_LIST) > blocks
 		return isTip || isCheaper ? ['trace_block', ...able.filter((source) => source !== 'trace_block')] : able
 	}
 
