@@ -1,7 +1,7 @@
 /**
  * One of several instances on one database: polls networks whose only fact is that the next block can be had, and delivers what
- * is posted. Says `C network number` after each commit, `L network` when one was refused, `D lane id` at each telling (which is
- * what a receiver would have seen). Ends its polling at `stop`.
+ * is posted. Says `C network number` after each commit, `L network` when one was refused, `D lane id ns` at each telling (which is
+ * what a receiver would have seen), by a clock that all processes of a machine share. Ends its polling at `stop`.
  */
 
 import { createInterface } from 'node:readline'
@@ -35,7 +35,7 @@ async function poll(store: Store, network: string): Promise<void> {
 	if (!(await store.hold(network))) return
 	const next = Number((await store.network(network))?.checkpoint.number ?? -1n) + 1
 	// What a node takes to answer.
-	await pause(chance.number(15))
+	await pause(chance.number(30))
 	const deliveries = [`own-${network}`, 'shared'].map((receiver) =>
 		deliveryOf(`${network}-${String(next).padStart(6, '0')}-${receiver}`, {
 			receiver,
@@ -50,7 +50,7 @@ async function poll(store: Store, network: string): Promise<void> {
 async function carryOut(store: Store, lane: readonly Delivery[]): Promise<void> {
 	for (const [index, { id, receiver }] of lane.entries()) {
 		const fails = chance.percent(5)
-		if (!fails) say(`D ${receiver} ${id}`)
+		if (!fails) say(`D ${receiver} ${id} ${process.hrtime.bigint()}`)
 		await pause(chance.number(4))
 		await recorded(
 			store,
