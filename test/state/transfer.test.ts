@@ -1,0 +1,206 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { StatePlace, Store } from '../../src/model.js'
+import { lockState } from '../../src/state/lock.js'
+import { openStore, peek } from '../../src/state/open.js'
+import { fillPlace, readDocument, readPlace, textOf, writeDocument } from '../../src/state/transfer.js'
+import { makeFolder, removeFolder } from './folder.js'
+import { addressOf, blockOf, commitOf, coverOf, deliveryOf, START_MS, toldOf } from './samples.js'
+import { emptied, startServer } from './server.js'
+
+const server = await startServer()
+afterAll(() => server?.stop())
+
+/** The one that the database has too. */
+const clock = Date.now
+const options = { clock, leaseMs: 30_000 }
+
+let folder: string
+beforeEach(async () => {
+	folder = await makeFolder()
+})
+afterEach(() => removeFolder(folder))
+
+const inFolder = (name: string): StatePlace => ({ kind: 'folder', dir: join(folder, name) })
+
+async function emptyDatabase(): Promise<StatePlace> {
+	if (server === null) throw new Error('no server')
+	await emptied(server)
+	return { kind: 'postgres', url: server.url() }
+}
+
+/** Something of everything that a state can hold. */
+async function fill(store: Store): Promise<void> {
+	for (const [network, chainId] of [
+		['ethereum', 1],
+		['base', 8453],
+	] as const) {
+		await store.hold(network)
+		const told = [toldOf(`${network}-1`, 95), toldOf(`${network}-2`, 99, 1)]
+		await store.commit({ network, chainId, checkpoint: blockOf(100), settled: blockOf(90), told })
+		const covers = new Map([
+			[addressOf(1), coverOf(101)],
+			[addressOf(2), coverOf(5, { leftAt: 90n, owed: [{ from: 1n, to: 4n }] })],
+		])
+		const backfills = [
+			{ id: 'b1', span: { from: 10n, to: 50n }, addresses: [addressOf(1)] },
+			{ id: 'b2', span: { from: 2n ** 70n, to: 2n ** 71n }, addresses: [addressOf(2), addressOf(1)] },
+		]
+		await store.enrol(network, { covers, backfills })
+		await store.commit({ network, chainId, backfill: { id: 'b1', scannedTo: 29n } })
+	}
+	const mail = { receiver: 'mail', recipient: 'ops@example.org' }
+	await store.commit(commitOf({ deliveries: ['d1', 'd2', 'd3', 'd4'].map((id) => deliveryOf(id)) }))
+	await store.post([deliveryOf('m1', mail), deliveryOf('m2', { ...mail, answers: 'm1' })])
+	await store.resolve([
+		{ id: 'd1', result: 'delivered' },
+		{ id: 'd2', result: 'dead', error: 'HTTP 400 \u0000 “ä” \ud800', nextAttemptAtMs: 0 },
+		{ id: 'd3', result: 'retry', error: 'HTTP 503', nextAttemptAtMs: START_MS + 1000 },
+		{ id: 'm1', result: 'parked', error: 'HTTP 410', nextAttemptAtMs: 0 },
+	])
+}
+
+/** All that whoever opens it can see. */
+async function seen(place: StatePlace) {
+	const store = await openStore(place, options)
+	try {
+		return {
+			networks: [await store.network('ethereum'), await store.network('base')],
+			deliveries: await store.deliveries(),
+			summary: await store.summary(),
+			taken: (await store.claim({ nowMs: START_MS + 1_000, perLane: 1 }))
+				.map((lane) => lane.map(({ id }) => id))
+				.sort(),
+		}
+	} finally {
+		await store.close()
+	}
+}
+
+async function filled(place: StatePlace) {
+	const store = await openStore(place, options)
+	await fill(store)
+	await store.close()
+	return await seen(place)
+}
+
+async function moved(from: StatePlace, to: StatePlace): Promise<void> {
+	const path = join(folder, 'state.export')
+	const whole = await readPlace(from, clock)
+	if (whole === null) throw new Error('nothing to move')
+	await writeDocument(path, whole)
+	await fillPlace(to, await readDocument(path), clock)
+}
+
+test('default: from a folder to another', async () => {
+	const before = await filled(inFolder('one'))
+	await moved(inFolder('one'), inFolder('two'))
+	expect(await seen(inFolder('two'))).toEqual(before)
+})
+
+test('default: the document is the same, written to a file or as text, and for this user only', async () => {
+	await filled(inFolder('one'))
+	const whole = await readPlace(inFolder('one'), clock)
+	if (whole === null) throw new Error('nothing there')
+	const path = join(folder, 'state.export')
+	await writeDocument(path, whole)
+	expect(await readFile(path, 'utf8')).toBe(textOf(whole))
+	expect((await stat(path)).mode & 0o777).toBe(0o600)
+	expect(await readDocument(path)).toEqual(whole)
+})
+
+test('default: where there is no state there is none to move', async () => {
+	expect(await readPlace(inFolder('none'), clock)).toBeNull()
+})
+
+test.each([
+	['cut off', (text: string) => text.slice(0, -40), /breaks off after \d+ bytes/],
+	['changed', (text: string) => text.replace('ops@example.org', 'eve@example.org'), /does not match its checksum/],
+	['empty', () => '', /it is empty/],
+	['something else', () => '{"networks":{}}\n', /does not begin as a file of tracewatch does/],
+	['newer', (text: string) => text.replace('{"v":1,', '{"v":2,'), /newer tracewatch/],
+])('error: a document that is %s is refused', async (_, spoil, words) => {
+	await filled(inFolder('one'))
+	const whole = await readPlace(inFolder('one'), clock)
+	const path = join(folder, 'state.export')
+	await writeFile(path, spoil(textOf(whole ?? { state: emptyDocs, coverage: new Map() })))
+	await expect(readDocument(path)).rejects.toMatchObject({ name: 'StateError', message: expect.stringMatching(words) })
+})
+
+const emptyDocs = { networks: new Map(), deliveries: new Map(), totals: new Map() }
+
+test('error: no document', async () => {
+	await expect(readDocument(join(folder, 'none'))).rejects.toThrow(/cannot be brought in: it is not there/)
+})
+
+test('error: a folder that holds a state, or that a daemon has, is left alone', async () => {
+	const before = await filled(inFolder('one'))
+	await filled(inFolder('two'))
+	await expect(moved(inFolder('two'), inFolder('one'))).rejects.toMatchObject({ reason: 'mismatch' })
+	expect(await seen(inFolder('one'))).toEqual(before)
+	const unlock = await lockState(join(folder, 'three'))
+	await expect(moved(inFolder('two'), inFolder('three'))).rejects.toMatchObject({ reason: 'locked' })
+	await unlock()
+})
+
+describe.skipIf(server === null)('with a database', () => {
+	test('default: from a folder and back, nothing changes', async () => {
+		const database = await emptyDatabase()
+		const before = await filled(inFolder('one'))
+		await moved(inFolder('one'), database)
+		expect(await seen(database)).toEqual(before)
+		expect((await peek(database, clock))?.deliveries).toEqual(before.deliveries)
+		await moved(database, inFolder('two'))
+		expect(await seen(inFolder('two'))).toEqual(before)
+	})
+
+	test('behavior: the times of another clock come with it', async () => {
+		const database = await emptyDatabase()
+		const before = await filled(inFolder('one'))
+		await moved(inFolder('one'), database)
+		// By a clock ten minutes ahead the same moments are ten minutes later.
+		const later = await openStore(database, { ...options, clock: () => Date.now() + 600_000 })
+		const [first] = await later.deliveries()
+		const byMs = (first?.createdAtMs ?? 0) - (before.deliveries[0]?.createdAtMs ?? 0)
+		expect(Math.abs(byMs - 600_000)).toBeLessThan(5_000)
+		await later.close()
+	})
+
+	test('error: a database that holds a state is left alone', async () => {
+		const database = await emptyDatabase()
+		const before = await filled(database)
+		await filled(inFolder('one'))
+		await expect(moved(inFolder('one'), database)).rejects.toMatchObject({
+			reason: 'mismatch',
+			message: expect.stringMatching(/^the database at 127\.0\.0\.1:\d+ holds a state already/),
+		})
+		expect(await seen(database)).toEqual(before)
+	})
+
+	test('behavior: who was about to begin anew there is stopped', async () => {
+		const database = await emptyDatabase()
+		await filled(inFolder('one'))
+		const daemon = await openStore(database, options)
+		await daemon.hold('ethereum')
+		expect(await daemon.network('ethereum')).toBeNull()
+		await moved(inFolder('one'), database)
+		await expect(daemon.commit(commitOf({ checkpoint: blockOf(7_000) }))).rejects.toMatchObject({ reason: 'lost' })
+		expect(await daemon.hold('ethereum')).toBe(true)
+		expect((await daemon.network('ethereum'))?.checkpoint).toEqual(blockOf(100))
+		await daemon.close()
+	})
+
+	test('behavior: a hundred thousand addresses', async () => {
+		const database = await emptyDatabase()
+		const store = await openStore(inFolder('one'), options)
+		await store.commit(commitOf({ checkpoint: blockOf(1) }))
+		const covers = new Map(Array.from({ length: 100_000 }, (_, index) => [addressOf(index), coverOf(index)]))
+		await store.enrol('ethereum', { covers, backfills: null })
+		await store.close()
+		await moved(inFolder('one'), database)
+		const there = await openStore(database, options)
+		expect((await there.network('ethereum'))?.covers).toEqual(covers)
+		await there.close()
+	})
+})
