@@ -162,11 +162,14 @@ function stallReason({ settings, round, checkpoint, head, movedAtMs }: Pulse): s
 	const since = `no block of ${settings.name} was scanned since ${new Date(movedAtMs).toISOString()}`
 	const { failure } = round.status()
 	if (failure !== null) return `${since}: ${failure}`
-	if (head !== null && checkpoint !== null) return `${since}: polls work, but the head stands at block ${head}`
-	return `${since}: no poll has ended yet`
+	if (head === null || checkpoint === null) return `${since}: no poll has ended yet`
+	const stands = `${since}: polls work, but the head stands at block ${head}`
+	if (head >= checkpoint) return stands
+	return `${stands}, before block ${checkpoint}, which was scanned already: the endpoint lags, or its chain began anew and needs a state of its own`
 }
 
 function recoveryReason({ settings, checkpoint }: Pulse, sinceMs: number, nowMs: number): string {
 	const minutes = Math.max(1, Math.round((nowMs - sinceMs) / 60_000))
-	return `${settings.name} is scanned again, to block ${checkpoint}, after ${minutes} minutes; what happened meanwhile is told late`
+	const pause = minutes === 1 ? '1 minute' : `${minutes} minutes`
+	return `${settings.name} is scanned again, to block ${checkpoint}, after ${pause}; what happened meanwhile is told late`
 }

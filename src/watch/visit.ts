@@ -2,7 +2,7 @@ import type { Difference } from '../core/compare.js'
 import { enrolment } from '../core/coverage.js'
 import { deliveriesOf } from '../core/deliveries.js'
 import { rememberedBlocks } from '../core/target.js'
-import { RpcError } from '../errors.js'
+import { RpcError, StateError } from '../errors.js'
 import type {
 	Address,
 	BlockRef,
@@ -59,7 +59,10 @@ export interface Visit {
 /** What a part moves, besides what it tells. */
 export type Step = Pick<Commit, 'checkpoint' | 'settled' | 'backfill'>
 
-/** At first sight of a network its checkpoint is the target: nothing before is told, but for `from_block`. */
+/**
+ * At first sight of a network its checkpoint is the target: nothing before is told, but for `from_block`. Throws StateError
+ * when the state is of another chain.
+ */
 export async function openState(
 	network: Network,
 	target: bigint,
@@ -67,7 +70,10 @@ export async function openState(
 	signal: AbortSignal,
 ): Promise<NetworkState> {
 	const known = await ports.store.network(network.name)
-	if (known !== null) return known
+	if (known !== null) {
+		if (known.chainId !== network.chainId) throw otherChain(network, known)
+		return known
+	}
 	const block = await ports.chain.block(target, signal)
 	if (block === null)
 		throw unsettled(network, `block ${target} is at or below the head, but the node has no such block`)
@@ -166,4 +172,12 @@ async function mustState(network: Network, store: Store): Promise<NetworkState> 
 	const state = await store.network(network.name)
 	if (state === null) throw new Error(`the state has lost network ${network.name} while it was polled`)
 	return state
+}
+
+function otherChain({ name, chainId }: Network, known: NetworkState): StateError {
+	return new StateError(
+		'mismatch',
+		`the state of network '${name}' is of chain ${known.chainId}, but it now says chain ${chainId}: ` +
+			'give the other chain a network name of its own, or a state folder of its own',
+	)
 }

@@ -122,6 +122,16 @@ test('behavior: the reason says whether the endpoints fail or the head stands st
 	expect(last?.message.data).toMatchObject({ reason: expect.stringContaining('node.example.org answers 502') })
 })
 
+test('behavior: a head before the checkpoint is another matter than one that stands still', async () => {
+	const { pass, report, store } = await watched()
+	report(500n, 3n)
+	await pass(11 * minute)
+	const [first] = await store.deliveries()
+	expect(first?.message.data).toMatchObject({
+		reason: expect.stringMatching(/the head stands at block 3, before block 500, which was scanned already/),
+	})
+})
+
 test('behavior: blocks of a second look or a backfill are progress, though the checkpoint stands', async () => {
 	const { pass, report, said } = await watched()
 	for (let n = 0; n < 20; n++) {
