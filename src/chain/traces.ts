@@ -31,13 +31,21 @@ export function openRows(raw: unknown, reading: Reading): readonly RawRow[] {
 }
 
 export function openRow(raw: unknown, index: number, reading: Reading): RawRow {
+	const row = checkForm(raw, index, reading)
+	return { raw: row, action: row.action, type: row.type }
+}
+
+/** A row that has its type and its action; nothing else of it was looked at. */
+export type FormedRow = Json & { readonly type: string; readonly action: Json }
+
+export function checkForm(raw: unknown, index: number, reading: Reading): FormedRow {
 	if (!isObject(raw)) throw malformed(reading, `row ${index} is not an object`)
 	const { type, action, error } = raw
 	// Erigon before August 2026 hides failures as {"error": {…}} among the rows (dialects: section 4b).
 	if (typeof error === 'object' && error !== null) throw malformed(reading, `row ${index} is an error, not a trace`)
 	if (typeof type !== 'string') throw malformed(reading, `row ${index} has no type`)
 	if (!isObject(action)) throw malformed(reading, `row ${index} has no action`)
-	return { raw, action, type }
+	return raw as FormedRow
 }
 
 /** Reads a row with its place on the chain. */
