@@ -8,7 +8,7 @@ export interface Turns {
 	next(): Promise<void>
 }
 
-const turnMs = 8
+const turnMs = 5
 /** The clock is read once in so many questions. */
 const perLook = 32
 
