@@ -1,0 +1,187 @@
+// The program with its state in a database: commands, several instances, and the way between database and folder.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { PASSWORD, startServer } from '../state/server.js'
+import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { type HookServer, startHookServer } from '../support/hookServer.js'
+import { openSite, type Running, type Site } from '../support/program.js'
+import { settings, told, treasury, vault, watchlist } from './site.js'
+
+const server = await startServer()
+let node: TestDevnode
+let hook: HookServer
+let count = 0
+let url = ''
+
+beforeAll(async () => {
+	node = await startTestDevnode()
+})
+
+afterAll(async () => {
+	await node.stop()
+	await server?.stop()
+})
+
+beforeEach(async () => {
+	url = (await server?.fresh(`program${count++}`)) ?? ''
+	hook = await startHookServer()
+	onTestFinished(() => hook.close())
+})
+
+/** Each instance in a folder of its own, as on a machine of its own. */
+function site(more = ''): Site {
+	const opened = openSite({
+		'tracewatch.yaml': `${settings(node.url, { hook: hook.origin })}state: \${DATABASE_URL}\nlease: 3s\n${more}`,
+		'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+	})
+	onTestFinished(() => opened.close())
+	return opened
+}
+
+const env = () => ({ DATABASE_URL: url })
+const start = (): Running => site().start(['run'], env())
+const pay = (valueWei: bigint) => node.send({ from: treasury, to: vault, valueWei })
+const standsBy = (running: Running) => running.line(({ msg }) => msg.includes('standing by'))
+const takesOver = (running: Running) => running.line(({ msg }) => msg === 'this instance polls the network now')
+/** Each amount that was told, with the ids that it was told under. */
+function idsByAmount(): Record<string, Set<string>> {
+	const found: Record<string, Set<string>> = {}
+	for (const { data } of told(hook.hits)) {
+		found[data.valueWei] ??= new Set()
+		found[data.valueWei]?.add(data.deliveryId)
+	}
+	return found
+}
+const amounts = (all: ReturnType<typeof idsByAmount>) => Object.keys(all).map(Number)
+
+describe.skipIf(server === null)('tracewatch on a database', () => {
+	test('once, status, deliveries: as with a folder, and without one', async () => {
+		const here = site()
+		const run = async (...args: string[]) => {
+			const ended = await here.run(args, env())
+			for (const text of [PASSWORD, encodeURIComponent(PASSWORD)]) {
+				expect(ended.stdout + ended.stderr).not.toContain(text)
+			}
+			return ended
+		}
+		expect((await run('status')).stdout).toContain('local: not polled yet')
+		expect((await run('once')).code).toBe(0)
+		await pay(5n)
+		hook.answer = () => 503
+		expect((await run('once')).code).toBe(75)
+		const [status] = JSON.parse((await run('status', '--json')).stdout).receivers
+		expect(status).toMatchObject({ receiver: 'hook', pending: 1, delivered: 0 })
+		expect((await run('deliveries')).stdout).toContain('503')
+		hook.answer = () => 204
+		expect((await run('deliveries', 'retry', '--all')).stdout).toContain('1 delivery will be tried again now')
+		expect((await run('once')).code).toBe(0)
+		expect(hook.hits.map(({ id }) => id)).toEqual([hook.hits[0]?.id, hook.hits[0]?.id])
+		expect((await run('check')).stdout).toMatch(/state in the database program\d+ at 127\.0\.0\.1:\d+/)
+	})
+
+	test('run: another that is killed is replaced, and nothing is lost or told under two ids', async () => {
+		const first = start()
+		await first.line(({ msg }) => msg === 'coverage changed')
+		const second = start()
+		await standsBy(second)
+		await pay(1n)
+		await hook.until(1)
+		await first.stop('SIGKILL')
+		await pay(2n)
+		await takesOver(second)
+		await pay(3n)
+		await hook.until(() => amounts(idsByAmount()).length === 3)
+		expect(amounts(idsByAmount())).toEqual([1, 2, 3])
+		expect((await second.stop()).code).toBe(0)
+		for (const ids of Object.values(idsByAmount())) expect(ids.size).toBe(1)
+	})
+
+	test('run: one that stands still is replaced, and stands by when it wakes', async () => {
+		const first = start()
+		await first.line(({ msg }) => msg === 'coverage changed')
+		const second = start()
+		await standsBy(second)
+		first.process.kill('SIGSTOP')
+		await pay(1n)
+		await takesOver(second)
+		await hook.until(1)
+		first.process.kill('SIGCONT')
+		await standsBy(first)
+		await pay(2n)
+		await hook.until(() => amounts(idsByAmount()).length === 2)
+		// A clean end gives everything back at once.
+		expect((await second.stop()).code).toBe(0)
+		await takesOver(first)
+		await pay(3n)
+		await hook.until(() => amounts(idsByAmount()).length === 3)
+		expect(amounts(idsByAmount())).toEqual([1, 2, 3])
+		for (const ids of Object.values(idsByAmount())) expect(ids.size).toBe(1)
+		expect((await first.stop()).code).toBe(0)
+	})
+
+	test('run: goes on when the connections to the database are cut', async () => {
+		const running = start()
+		await running.line(({ msg }) => msg === 'coverage changed')
+		for (const amount of [1n, 2n, 3n]) {
+			expect(await server?.cutAll()).toBeGreaterThan(0)
+			await pay(amount)
+			await hook.until(Number(amount))
+		}
+		expect((await running.stop()).code).toBe(0)
+		expect(amounts(idsByAmount())).toEqual([1, 2, 3])
+	})
+
+	test('once: from several places at the same time', async () => {
+		const sites = [site(), site(), site()]
+		expect((await sites[0]?.run(['once'], env()))?.code).toBe(0)
+		for (let round = 1; round <= 3; round++) {
+			await pay(BigInt(round))
+			const ends = await Promise.all(sites.map((each) => each.run(['once'], env())))
+			expect(ends.map(({ code }) => code)).toEqual([0, 0, 0])
+		}
+		expect((await sites[0]?.run(['once'], env()))?.code).toBe(0)
+		expect(amounts(idsByAmount())).toEqual([1, 2, 3])
+		expect(hook.hits).toHaveLength(3)
+	})
+
+	test('state: from the database to a folder, and a second time refused', async () => {
+		const here = site()
+		await here.run(['once'], env())
+		hook.answer = () => 500
+		await pay(7n)
+		await here.run(['once'], env())
+		const before = JSON.parse((await here.run(['status', '--json'], env())).stdout)
+		const exported = await here.run(['state', 'export', 'state.export'], env())
+		expect(exported.stdout).toContain('1 network, 1 address, 1 delivery written to state.export')
+		expect((await here.run(['state', 'export'], env())).stdout).toBe(
+			readFileSync(join(here.folder, 'state.export'), 'utf8'),
+		)
+
+		const folder = { DATABASE_URL: 'state' }
+		const imported = await here.run(['state', 'import', 'state.export'], folder)
+		expect([imported.code, imported.stdout]).toEqual([0, '1 network, 1 address, 1 delivery brought in\n'])
+		const after = JSON.parse((await here.run(['status', '--json'], folder)).stdout)
+		for (const { networks } of [before, after]) for (const one of networks) delete one.lastScanSecondsAgo
+		expect(after).toEqual(before)
+		const again = await here.run(['state', 'import', 'state.export'], folder)
+		expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('holds a state already')])
+		expect((await here.run(['state', 'import', 'state.export'], env())).code).toBe(1)
+
+		hook.answer = () => 204
+		await here.run(['deliveries', 'retry', '--all'], folder)
+		await pay(8n)
+		expect((await here.run(['once'], folder)).code).toBe(0)
+		await hook.until(() => amounts(idsByAmount()).length === 2)
+		for (const ids of Object.values(idsByAmount())) expect(ids.size).toBe(1)
+	})
+
+	test('error: the database is not there', async () => {
+		const gone = { DATABASE_URL: 'postgres://tracewatch:CANARY-pw@127.0.0.1:1/tracewatch' }
+		for (const args of [['once'], ['status'], ['deliveries'], ['run']]) {
+			const { code, stderr, stdout } = await site().run(args, gone)
+			expect([code, stderr]).toEqual([1, expect.stringMatching(/127\.0\.0\.1:1: nothing listens there/)])
+			expect(stderr + stdout).not.toContain('CANARY')
+		}
+	})
+})
