@@ -37,6 +37,8 @@ export interface Dialect {
 	readonly sources: readonly SourceName[]
 	/** A source is there to be trusted. */
 	readonly trusted: boolean
+	/** Something failed that may do better soon. */
+	readonly passing: boolean
 	/** What is weak about this endpoint, a sentence each, for the operator. */
 	readonly reasons: readonly string[]
 }
@@ -47,6 +49,8 @@ export type Ability = 'yes' | 'no' | 'wrong' | 'unknown'
 export interface Finding {
 	readonly ability: Ability
 	readonly why: string | null
+	/** It may be otherwise in a minute: the node failed, or took too long. */
+	readonly passing?: boolean
 }
 
 export const fine: Finding = { ability: 'yes', why: null }
@@ -61,7 +65,11 @@ export function findingOf(method: string, error: RpcError): Finding {
 	const isRefused = ['unsupported', 'auth', 'bad-params'].includes(error.kind)
 	return isRefused
 		? { ability: 'no', why: `${method} is not offered (${error.message})` }
-		: { ability: 'wrong', why: `${method} failed when it was tried (${error.message})` }
+		: {
+				ability: 'wrong',
+				why: `${method} failed when it was tried (${error.message})`,
+				passing: error.kind !== 'malformed',
+			}
 }
 
 function isPassing({ kind, facts }: RpcError): boolean {

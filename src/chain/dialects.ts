@@ -28,7 +28,7 @@ interface Entry {
 
 const PROBE_EVERY_MS = 4 * 3_600_000
 const VERSION_EVERY_MS = 10 * 60_000
-/** After a false answer, or when nothing can be used: soon, then more and more seldom. */
+/** After a false answer, a failure, or when nothing can be used: soon, then more and more seldom. */
 const DOUBT_MS = 60_000
 const LONGEST_DOUBT_MS = 3_600_000
 /** On a chain with nothing to prove answers by. */
@@ -113,7 +113,7 @@ export function createDialects({ setting, clock, log }: DialectsOptions): Dialec
 }
 
 function isDoubtful({ dialect, distrusted }: Entry): boolean {
-	return distrusted.size > 0 || dialect.sources.length === 0
+	return distrusted.size > 0 || dialect.passing || dialect.sources.length === 0
 }
 
 function summary({ clientVersion, otsLevel, sources, reasons }: Dialect): string {

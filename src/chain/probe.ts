@@ -53,6 +53,7 @@ export async function probe(rpc: Rpc, setting: SourceSetting, signal: AbortSigna
 		proved,
 		sources,
 		trusted: sources.length > 0,
+		passing: Object.values(findings).some(({ passing }) => passing === true),
 		reasons: reasonsOf(findings, sources, proved),
 	}
 }

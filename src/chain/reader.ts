@@ -26,8 +26,6 @@ export interface Question {
 export interface Reader {
 	/** Resolves to the first blocks of the span. Throws RpcError; `timeout` has made the next question smaller. */
 	readFirst(rpc: Rpc, question: Question, signal: AbortSignal): Promise<Part>
-	/** Blocks that one request spans now; null before the first. */
-	paceOf(rpc: Rpc, source: SourceName): Pace | null
 }
 
 export interface ReaderOptions {
@@ -69,8 +67,8 @@ export function createReader({ setting, isPrivate, dialects, log }: ReaderOption
 		}),
 	}
 
-	function paceOf(rpc: Rpc, source: SourceName): Pace | null {
-		return paces.get(source)?.get(rpc) ?? null
+	function paceOf(rpc: Rpc, source: SourceName): Pace {
+		return paces.get(source)?.get(rpc) ?? startPace(BOUNDS[source])
 	}
 
 	function setPace(rpc: Rpc, source: SourceName, pace: Pace): void {
@@ -85,7 +83,7 @@ export function createReader({ setting, isPrivate, dialects, log }: ReaderOption
 		if (able[0] !== 'trace_filter' || !able.includes('trace_block')) return able
 		const length = lengthOf(span)
 		const isTip = length <= TIP_SPAN && span.to + TIP_BLOCKS > head
-		const blocks = Math.min(Number(length), (paceOf(rpc, 'trace_filter') ?? startPace(BOUNDS.trace_filter)).blocks)
+		const blocks = Math.min(Number(length), paceOf(rpc, 'trace_filter').blocks)
 		const perList = dialect.filterMode === 'union' ? 1 : 2
 		const isCheaper = perList * Math.ceil(addresses.size / FIRST_LIST) > blocks
 		return isTip || isCheaper ? ['trace_block', ...able.filter((source) => source !== 'trace_block')] : able
@@ -95,7 +93,7 @@ export function createReader({ setting, isPrivate, dialects, log }: ReaderOption
 	async function readBy(name: SourceName, rpc: Rpc, question: Question, signal: AbortSignal): Promise<Part> {
 		const bounds = BOUNDS[name]
 		for (;;) {
-			const pace = paceOf(rpc, name) ?? startPace(bounds)
+			const pace = paceOf(rpc, name)
 			const span = firstOf(question.span, pace.blocks)
 			const asked = Number(lengthOf(span))
 			const last = question.newest?.number === span.to ? question.newest : null
@@ -119,7 +117,6 @@ export function createReader({ setting, isPrivate, dialects, log }: ReaderOption
 	}
 
 	return {
-		paceOf,
 		async readFirst(rpc, question, signal) {
 			const dialect = await dialects.of(rpc, signal)
 			let failure = isPrivate && dialect.sources.includes('trace_filter') ? needsBlocks(rpc) : incapable(rpc, dialect)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Address, Log, Span } from '../../src/model.js'
 import { ether, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Books, keepBooks } from '../support/books.js'
-import type { Dialect } from '../support/dialectGateway.js'
+import { type Dialect, Refused } from '../support/dialectGateway.js'
 import { errorOf, never, silent } from '../support/pool.js'
 import { planScenario, playScenario } from '../support/scenario.js'
 import { dueIn, linesOf } from './reading.js'
@@ -202,6 +202,41 @@ describe('an endpoint is asked again what it can do', () => {
 			const before = gateway.count('trace_filter')
 			expect(linesOf(dueIn(await walk(span, watched), books.watched))).toEqual(linesOf(books.due))
 			expect(gateway.count('trace_filter')).toBe(before)
+		})
+	})
+
+	test('behavior: soon, when a method failed at the first time', async () => {
+		let isFailing = true
+		const twist: Dialect['twist'] = (method) => {
+			if (isFailing && method === 'trace_filter')
+				throw new Refused({ error: { code: -32000, message: 'out of sorts' } })
+			return undefined
+		}
+		await withSession(on({ twist }), async ({ walk, gateway, later }) => {
+			expect(linesOf(dueIn(await walk(span, watched), books.watched))).toEqual(linesOf(books.due))
+			isFailing = false
+			const before = gateway.count('trace_filter')
+			await walk(span, watched)
+			expect(gateway.count('trace_filter')).toBe(before)
+			later(2 * MINUTE)
+			expect(linesOf(dueIn(await walk(span, watched), books.watched))).toEqual(linesOf(books.due))
+			expect(gateway.count('trace_filter')).toBeGreaterThan(before)
+		})
+	})
+
+	test('behavior: a fault of the moment teaches nothing, and the probe is tried again', async () => {
+		let left = 2
+		const twist: Dialect['twist'] = (method) => {
+			if (method !== 'trace_block' || left-- <= 0) return undefined
+			throw new Refused({ error: { code: -32005, message: 'too many requests' }, status: 429 })
+		}
+		const spare: Dialect = {}
+		await withSession(on({ twist }, spare), async ({ walk, gateways, later }) => {
+			expect(linesOf(dueIn(await walk(span, watched), books.watched))).toEqual(linesOf(books.due))
+			later(MINUTE)
+			const before = gateways[0]?.count('trace_filter') ?? 0
+			await walk(span, watched)
+			expect(gateways[0]?.count('trace_filter')).toBeGreaterThan(before)
 		})
 	})
 
