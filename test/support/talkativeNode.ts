@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { repeated } from './canaries.js'
 
 /** `good` hands the request on to a real node; all others fail in their own way. */
@@ -13,6 +14,8 @@ export interface TalkativeNode {
 	/** `127.0.0.1:<port>` */
 	readonly host: string
 	mood: NodeMood
+	/** Before each answer; default 0. */
+	delayMs: number
 	/** Bodies of all requests. */
 	readonly asked: readonly string[]
 	close(): Promise<void>
@@ -25,6 +28,7 @@ export async function startTalkativeNode(nodeUrl: string): Promise<TalkativeNode
 		for await (const chunk of request) chunks.push(chunk as Buffer)
 		const body = Buffer.concat(chunks).toString()
 		asked.push(body)
+		if (node.delayMs > 0) await sleep(node.delayMs)
 		await answer(node.mood, body, request, response)
 	})
 
@@ -83,6 +87,7 @@ export async function startTalkativeNode(nodeUrl: string): Promise<TalkativeNode
 	const node: TalkativeNode = {
 		host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
 		mood: 'good',
+		delayMs: 0,
 		asked,
 		async close() {
 			server.close()

@@ -1,0 +1,259 @@
+/** The commands beside `run` and `once`, as their user types them. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { Hash } from '../../src/model.js'
+import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { type HookServer, startHookServer } from '../support/hookServer.js'
+import { startMailServer } from '../support/mailServer.js'
+import { openSite, type Site } from '../support/program.js'
+import { startTalkativeNode, type TalkativeNode } from '../support/talkativeNode.js'
+import { other, settings, stranger, told, treasury, vault, watchlist } from './site.js'
+
+let chain: TestDevnode
+let node: TalkativeNode
+/** Payments of 1, 2, 3 wei in blocks 1 to 3, a deployment in block 4, and 2,000 blocks of nothing. */
+let hashes: readonly Hash[]
+
+beforeAll(async () => {
+	chain = await startTestDevnode()
+	node = await startTalkativeNode(chain.url)
+	const payments = [
+		{ from: treasury, to: vault, valueWei: 1n },
+		{ from: vault, to: treasury, valueWei: 2n },
+		{ from: stranger, to: other, valueWei: 3n },
+		{ from: treasury, valueWei: 4n, data: '0x60016000f3' },
+	]
+	const sent: Hash[] = []
+	for (const payment of payments) sent.push(await chain.send(payment))
+	hashes = sent
+	await chain.mine(2_000)
+})
+
+afterAll(() => Promise.all([chain.stop(), node.close()]))
+
+async function hookServer(): Promise<HookServer> {
+	const hook = await startHookServer()
+	onTestFinished(() => hook.close())
+	return hook
+}
+
+function site(hooks: Readonly<Record<string, string>>, watches: readonly string[], more = ''): Site {
+	const opened = openSite({
+		'tracewatch.yaml': `${settings(`http://${node.host}/key/evm`, hooks)}${more}`,
+		'watchlists/a.yaml': watchlist(watches, Object.keys(hooks).join(', ')),
+	})
+	onTestFinished(() => opened.close())
+	return opened
+}
+
+const lines = (text: string) => text.trim().split('\n')
+
+describe('replay', () => {
+	const here = () => site({ hook: 'http://127.0.0.1:9' }, [`{address: ${treasury}, label: "=Treasury, \\"cold\\""}`])
+
+	test('prints what would have been told in a range, both ends included, and writes nothing', async () => {
+		const opened = here()
+		const { code, stdout } = await opened.run(['replay', '--from', '1', '--to', '4', '--format', 'json'])
+		expect(code).toBe(0)
+		const alerts = lines(stdout).map((line) => JSON.parse(line))
+		expect(
+			alerts.map(({ type, data }) => [type, data.blockNumber, data.direction, data.valueWei, data.txHash]),
+		).toEqual([
+			['alert.transfer', 1, 'out', '1', hashes[0]],
+			['alert.transfer', 2, 'in', '2', hashes[1]],
+			['alert.deployment', 4, 'out', '4', hashes[3]],
+		])
+		expect(alerts[0].data.id).toBe(`31337:${hashes[0]}:root:transfer:${treasury}`)
+		const part = await opened.run(['replay', '--from', '2', '--to', '0x3', '--format', 'json'])
+		expect(lines(part.stdout)).toHaveLength(1)
+		expect(existsSync(join(opened.folder, 'state'))).toBe(false)
+	})
+
+	test('args: table and csv say the same, and csv is safe for a spreadsheet', async () => {
+		const opened = here()
+		const table = await opened.run(['replay', '--from', '1', '--to', 'latest'])
+		expect(table.code).toBe(0)
+		expect(lines(table.stdout)).toHaveLength(4)
+		expect(lines(table.stdout)[0]).toMatch(/^block +time +kind +direction +value/)
+		const csv = await opened.run(['replay', '--from', '1', '--to', 'latest', '--format', 'csv'])
+		const [head, first, ...rest] = lines(csv.stdout)
+		expect(head).toBe('block,time,kind,direction,value,asset,from,to,watch,tx,trace')
+		expect(first).toContain(`,"'=Treasury, ""cold""",${hashes[0]},root`)
+		expect(rest).toHaveLength(2)
+	})
+
+	test('args: --address of one that nobody watches', async () => {
+		const { code, stdout } = await here().run([
+			'replay',
+			'--from',
+			'1',
+			'--to',
+			'4',
+			'--format',
+			'json',
+			'--address',
+			other,
+		])
+		expect(code).toBe(0)
+		expect(lines(stdout).map((line) => JSON.parse(line).data.valueWei)).toEqual(['3'])
+		const none = await here().run(['replay', '--from', '5', '--to', '9'])
+		expect(none).toMatchObject({ code: 0, stdout: 'nothing happened there that a watch would have told\n' })
+	})
+
+	test('error: beyond the head: 2, and the head', async () => {
+		const { code, stderr } = await here().run(['replay', '--from', '1', '--to', '99999'])
+		expect(code).toBe(2)
+		expect(stderr).toBe(`block 99999 is not there yet: the head is ${await chain.head()}\n`)
+	})
+
+	test('behavior: SIGINT ends it with 75 and names the block to go on from', async () => {
+		const opened = here()
+		onTestFinished(() => {
+			node.delayMs = 0
+		})
+		node.delayMs = 100
+		const running = opened.start(['replay', '--from', '1', '--to', '2000', '--format', 'json'])
+		await new Promise<void>((resolve) => running.process.stdout?.once('data', () => resolve()))
+		const { code, stderr, stdout } = await running.stop('SIGINT')
+		expect(code).toBe(75)
+		const next = /^blocks 1 to (\d+) are done; go on with --from (\d+)$/m.exec(stderr)
+		expect(Number(next?.[2])).toBe(Number(next?.[1]) + 1)
+		node.delayMs = 0
+		const rest = await opened.run(['replay', '--from', String(next?.[2]), '--to', '2000', '--format', 'json'])
+		expect(rest.code).toBe(0)
+		expect(lines(stdout + rest.stdout).filter((line) => line !== '')).toHaveLength(3)
+	})
+
+	test('args: --send tells it under the ids of a daemon, and what fails is kept', async () => {
+		const hook = await hookServer()
+		const opened = site({ hook: hook.origin }, [`{address: ${stranger}, from_block: 1}`])
+		hook.answer = () => 500
+		const first = await opened.run(['replay', '--from', '1', '--to', '4', '--send'])
+		expect(first.code).toBe(75)
+		hook.answer = () => 204
+		await opened.run(['deliveries', 'retry', '--all'])
+		expect((await opened.run(['once'])).code).toBe(0)
+		// The daemon's own alert of the same event: the same id.
+		expect(new Set(hook.hits.map(({ id }) => id)).size).toBe(1)
+		expect(told(hook.hits)[0].data.valueWei).toBe('3')
+	})
+})
+
+describe('beside a running daemon', () => {
+	test('status, deliveries list, retry and drop work, and do not disturb it', async () => {
+		const [live, sick] = [await hookServer(), await hookServer()]
+		sick.answer = () => 500
+		const opened = site({ live: live.origin, sick: sick.origin }, [`{address: ${other}, direction: out}`])
+		const running = opened.start(['run'])
+		await running.line(({ msg }) => msg === 'coverage changed')
+		const nothing = await opened.run(['deliveries'])
+		expect(nothing).toMatchObject({ code: 0, stdout: 'nothing is pending, parked or dead\n' })
+		for (const valueWei of [11n, 12n, 13n]) await chain.send({ from: other, to: vault, valueWei })
+		await live.until(3)
+		await sick.until(1)
+
+		const status = JSON.parse((await opened.run(['status', '--json'])).stdout)
+		expect(status.networks[0]).toMatchObject({ network: 'local', checkpoint: Number(await chain.head()) })
+		const bySick = ({ receiver }: { receiver: string }) => receiver === 'sick'
+		expect(status.receivers.find(bySick)).toMatchObject({ pending: 3, delivered: 0 })
+		const text = (await opened.run(['status'])).stdout
+		expect(text).toMatch(/^local: scanned to block \d+, \d+ s ago/m)
+		expect(text).toMatch(/^sick: 3 pending/m)
+
+		const listed = lines((await opened.run(['deliveries', 'list', '--json'])).stdout).map((line) => JSON.parse(line))
+		expect(listed.map(({ receiver, message }) => [receiver, message.data.valueWei])).toEqual([
+			['sick', '11'],
+			['sick', '12'],
+			['sick', '13'],
+		])
+		const words = (await opened.run(['deliveries'])).stdout
+		expect(words).toContain(listed[0].id)
+		expect(words).toMatch(/answered 500/)
+
+		const dropped = await opened.run(['deliveries', 'drop', listed[1].id])
+		expect(dropped).toMatchObject({ code: 0, stdout: '1 delivery dropped\n' })
+		const again = await opened.run(['deliveries', 'drop', listed[1].id])
+		expect(again.code).toBe(1)
+		expect(again.stderr).toContain(listed[1].id)
+
+		sick.answer = () => 204
+		const before = sick.hits.length
+		const retried = await opened.run(['deliveries', 'retry', '--all', '--receiver', 'sick'])
+		expect(retried).toMatchObject({ code: 0, stdout: '2 deliveries will be tried again now\n' })
+		await sick.until((hits) => hits.length >= before + 2)
+		expect(told(sick.hits.slice(before)).map(({ data }) => data.valueWei)).toEqual(['11', '13'])
+		expect((await running.stop()).code).toBe(0)
+	})
+})
+
+describe('test-send', () => {
+	test('to a webhook: marked as a test, signed, the state untouched', async () => {
+		const hook = await hookServer()
+		const opened = site({ hook: hook.origin }, [`{address: ${treasury}}`])
+		const { code, stdout } = await opened.run(['test-send', 'hook'])
+		expect([code, stdout]).toEqual([0, 'delivered to `hook`\n'])
+		expect(told(hook.hits)).toMatchObject([{ type: 'test', data: { test: true, deliveryId: hook.hits[0]?.id } }])
+		expect(existsSync(join(opened.folder, 'state'))).toBe(false)
+	})
+
+	test('to a mail server: marked as a test in the subject, one mail a recipient', async () => {
+		const mail = await startMailServer()
+		onTestFinished(() => mail.close())
+		const more = `  - name: mail
+    type: email
+    smtp: smtp://${mail.host}
+    from: tracewatch@example.org
+    to: [a@example.org, b@example.org]
+`
+		const opened = site({ hook: 'http://127.0.0.1:9' }, [`{address: ${treasury}, receivers: [mail]}`], more)
+		const { code, stdout } = await opened.run(['test-send', 'mail'])
+		expect([code, lines(stdout)]).toEqual([
+			0,
+			['delivered to `mail` (a@example.org)', 'delivered to `mail` (b@example.org)'],
+		])
+		expect(mail.mails.map(({ recipients }) => recipients)).toEqual([['a@example.org'], ['b@example.org']])
+		for (const { subject, text } of mail.mails) expect(subject + text).toMatch(/^\[TEST\].*test/is)
+	})
+
+	test.each([
+		[500, 75, /not delivered to `hook`: 127\.0\.0\.1:\d+ answered 500/],
+		[401, 1, /not delivered to `hook`: .*credentials were refused/],
+		[400, 1, /refused by `hook`/],
+	])('error: an answer of %i ends with %i and says why', async (status, code, words) => {
+		const hook = await hookServer()
+		hook.answer = () => status
+		const opened = site({ hook: hook.origin }, [`{address: ${treasury}}`])
+		const ended = await opened.run(['test-send', 'hook'])
+		expect(ended.code).toBe(code)
+		expect(ended.stdout).toMatch(words)
+	})
+})
+
+describe('init, then check', () => {
+	const variables = {
+		ETHEREUM_RPC_URL: 'https://node.example.org/key/evm',
+		SMTP_URL: 'smtps://user:password@mail.example.org:465',
+		OPS_HOOK_URL: 'https://hooks.example.org/x',
+		OPS_HOOK_SECRET: `whsec_${Buffer.alloc(24).toString('base64')}`,
+	}
+
+	test('the starter is right once its variables are set, and says which are not', async () => {
+		const opened = openSite({})
+		onTestFinished(() => opened.close())
+		const made = await opened.run(['init'])
+		expect(made.code).toBe(0)
+		expect(readdirSync(opened.folder).sort()).toEqual(['.env.example', 'schema', 'tracewatch.yaml', 'watchlists'])
+		const unset = await opened.run(['check'])
+		expect(unset.code).toBe(78)
+		for (const name of Object.keys(variables)) expect(unset.stderr).toContain(name)
+		const set = await opened.run(['check'], variables)
+		expect([set.code, set.stderr]).toEqual([0, ''])
+		expect(set.stdout).toContain('configuration is right')
+		const text = readFileSync(join(opened.folder, 'tracewatch.yaml'), 'utf8')
+		const again = await opened.run(['init'])
+		expect(again.code).toBe(1)
+		expect(again.stderr).toMatch(/is there already; nothing was written/)
+		expect(readFileSync(join(opened.folder, 'tracewatch.yaml'), 'utf8')).toBe(text)
+	})
+})
