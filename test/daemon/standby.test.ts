@@ -1,0 +1,170 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { NetworkSettings } from '../../src/config/settings.js'
+import { createRound, type Round, type RoundStatus } from '../../src/daemon/round.js'
+import { createVitals } from '../../src/daemon/vitals.js'
+import { RpcError, StateError } from '../../src/errors.js'
+import type { Block, Chain, Log, Store } from '../../src/model.js'
+import { openFileStore } from '../../src/state/file.js'
+import { blockOf, commitOf } from '../state/samples.js'
+import { silent } from '../watch/bench.js'
+
+const { signal } = new AbortController()
+
+async function openState(clock: () => number): Promise<Store> {
+	const folder = await mkdtemp(join(tmpdir(), 'tracewatch-standby-'))
+	const store = await openFileStore(folder, { clock })
+	onTestFinished(async () => {
+		await store.close()
+		await rm(folder, { recursive: true, force: true })
+	})
+	return store
+}
+
+/** A round on a state that others use too: `at.isOurs` says who has the right to poll. */
+async function shared() {
+	const at = { isOurs: true, head: async (): Promise<Block> => block, ceded: 0, standbys: 0 }
+	const block: Block = { ...blockOf(7), parentHash: blockOf(6).hash, timestampS: 1n, txHashes: [] }
+	const store: Store = {
+		...(await openState(Date.now)),
+		hold: async () => at.isOurs,
+		cede: async () => void at.ceded++,
+	}
+	const lines: string[] = []
+	const tell = (_facts: object, message: string) => void lines.push(message)
+	const log: Log = { debug: () => undefined, info: tell, warn: tell, error: tell, child: () => log }
+	const chain: Partial<Chain> = {
+		head: async () => ({ latest: await at.head(), safe: null, finalized: null }),
+		block: async () => block,
+	}
+	const network = { name: 'ethereum', chainId: 1, confirmations: 0, settle: 64, symbol: 'ETH', decimals: 18 }
+	const round = createRound({
+		beat: {
+			network: { ...network, explorer: null },
+			watches: new Map(),
+			recipientsOf: () => null,
+			lateAfterMs: 1,
+			budgetMs: 1,
+		},
+		ports: { chain: chain as Chain, store, clock: Date.now, log, checksum: (address) => address, digest: () => '' },
+		onStandby: () => at.standbys++,
+	})
+	return { at, lines, round, store }
+}
+
+describe('a round', () => {
+	test('behavior: stands by while another polls, asks no node, says so once, and takes over', async () => {
+		const { at, lines, round, store } = await shared()
+		at.isOurs = false
+		at.head = async () => {
+			throw new Error('no node is to be asked')
+		}
+		expect([await round.tick(signal), await round.tick(signal)]).toEqual(['standby', 'standby'])
+		expect(lines).toEqual(['another instance polls this network: standing by'])
+		expect(at.standbys).toBe(2)
+		expect(round.status().failure).toBeNull()
+
+		const block = { ...blockOf(7), parentHash: blockOf(6).hash, timestampS: 1n, txHashes: [] }
+		Object.assign(at, { isOurs: true, head: async () => block })
+		expect(await round.tick(signal)).toBe('done')
+		expect(lines).toContain('this instance polls the network now')
+		expect((await store.network('ethereum'))?.checkpoint).toEqual(blockOf(7))
+	})
+
+	test('behavior: taken over in the middle of a poll, it stands by', async () => {
+		const { at, lines, round } = await shared()
+		at.head = async () => {
+			throw new StateError('lost', 'another instance has taken over')
+		}
+		expect(await round.tick(signal)).toBe('standby')
+		expect(lines).toEqual(['another instance has taken over: standing by'])
+	})
+
+	test.each([
+		['a node that cannot be reached', new RpcError('x', { kind: 'network', endpoint: 'a' }), 'failed', 1],
+		['a chain that changed meanwhile', new RpcError('x', { kind: 'unsettled', endpoint: 'a' }), 'failed', 0],
+		['a state that cannot be written', new StateError('disk', 'x'), 'unwritten', 0],
+	] as const)('behavior: %s; makes way for others as that helps', async (_, error, result, ceded) => {
+		const { at, round } = await shared()
+		at.head = async () => {
+			throw error
+		}
+		expect(await round.tick(signal)).toBe(result)
+		expect(at.ceded).toBe(ceded)
+	})
+})
+
+describe('vitals', () => {
+	/** Ten minutes without a block are a stall. */
+	async function watched() {
+		let nowMs = 1_800_000_000_000
+		const clock = () => nowMs
+		const store = await openState(clock)
+		const status = (): RoundStatus => ({ lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0 })
+		const vitals = createVitals({
+			networks: [{ name: 'ethereum', chainId: 1, stallAfterMs: 600_000 } as NetworkSettings],
+			rounds: [{ name: 'ethereum', status } as Round],
+			receiversOf: () => ['hook'],
+			recipientsOf: () => null,
+			store,
+			clock,
+			log: silent,
+		})
+		return {
+			vitals,
+			pass: async (minutes: number) => {
+				nowMs += minutes * 60_000
+				await vitals.check()
+			},
+			/** As another instance does. */
+			scan: (number: number) => store.commit(commitOf({ checkpoint: blockOf(number) })),
+			said: async () => (await store.deliveries()).map(({ message }) => message.type),
+		}
+	}
+
+	test('behavior: who stands by tells no stall', async () => {
+		const { vitals, pass, said } = await watched()
+		vitals.stoodBy('ethereum')
+		await pass(11)
+		await pass(60)
+		expect(await said()).toEqual([])
+	})
+
+	test('behavior: who told a stall tells its end too, whoever scans again', async () => {
+		const { vitals, pass, scan, said } = await watched()
+		await scan(1)
+		await pass(11)
+		expect(await said()).toEqual(['system.stalled'])
+		vitals.stoodBy('ethereum')
+		await pass(1)
+		expect(await said()).toEqual(['system.stalled'])
+		await scan(2)
+		await pass(1)
+		expect(await said()).toEqual(['system.stalled', 'system.recovered'])
+	})
+
+	test('behavior: who takes over from nobody counts from the last block that anyone scanned', async () => {
+		const { vitals, pass, scan, said } = await watched()
+		vitals.stoodBy('ethereum')
+		await pass(5)
+		await scan(1)
+		await pass(5)
+		expect(await said()).toEqual([])
+		// Polls again, and finds no block.
+		vitals.reported('ethereum', {
+			head: 1n,
+			target: 1n,
+			checkpoint: 1n,
+			behind: false,
+			alerts: { transfer: 0, deployment: 0 },
+			withdrawn: 0,
+			blocks: 0n,
+		})
+		await pass(4)
+		expect(await said()).toEqual([])
+		await pass(2)
+		expect(await said()).toEqual(['system.stalled'])
+	})
+})
