@@ -106,6 +106,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			onChange: () => void reload('a watchlist changed'),
 			signal,
 		})
+		const minding = watchFiles({ paths: () => [config.path], onChange: () => tellChanged(config, log), signal })
 		log.info(
 			{
 				version,
@@ -123,7 +124,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		notifier.stopping()
 		offHangup()
 		await Promise.all(schedules.map((schedule) => schedule.stop()))
-		await Promise.all([delivering, watching, ...following, ...rounds.map((round) => round.tick(signal))])
+		await Promise.all([delivering, watching, minding, ...following, ...rounds.map((round) => round.tick(signal))])
 	} finally {
 		await closers.close()
 	}
@@ -138,6 +139,11 @@ async function wakeByHeads({ ws }: NetworkSettings, round: Round, log: Log, sign
 	} catch (error) {
 		log.error({ err: error }, 'new heads are not followed any more; polling goes on by its schedule')
 	}
+}
+
+/** Else a reload that succeeds would seem to have taken it in. */
+function tellChanged({ path }: Config, log: Log): void {
+	log.warn({ file: path }, 'the configuration has changed, which takes effect with a restart; `tracewatch check` first')
 }
 
 /** What the networks are watched with. */

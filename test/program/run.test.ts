@@ -94,6 +94,23 @@ describe('tracewatch run', () => {
 		expect((await running.stop()).code).toBe(0)
 	})
 
+	test('behavior: an edited tracewatch.yaml changes nothing until a restart, and that is told', async () => {
+		const hook = await hookServer()
+		const here = site({
+			'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+		})
+		const running = here.start(['run'])
+		await polled(running)
+		here.write('tracewatch.yaml', 'networks: []\n')
+		const line = await running.line(({ level }) => level === 'warn')
+		expect(line).toMatchObject({ file: join(here.folder, 'tracewatch.yaml') })
+		expect(line.msg).toContain('restart')
+		await node.send({ from: treasury, to: vault, valueWei: 4n })
+		await hook.until(1)
+		expect((await running.stop()).code).toBe(0)
+	})
+
 	test('behavior: SIGHUP reads the watchlists again', async () => {
 		const hook = await hookServer()
 		const here = site({
