@@ -35,7 +35,8 @@ const SMALLER_TRIES = 2
 
 export function createChain(options: ChainOptions): Chain {
 	const { endpoints, source = 'auto', isPrivate = false, clock = Date.now, log } = options
-	const dialects = createDialects({ setting: source, clock, log })
+	const asked = isPrivate && source !== 'debug_traceBlockByNumber' ? 'whole blocks' : source
+	const dialects = createDialects({ setting: asked, clock, log })
 	const reader = createReader({ setting: source, isPrivate, dialects, log })
 	/** The newest header that each endpoint has told. */
 	const newest = new WeakMap<Rpc, Header>()

@@ -1,7 +1,7 @@
 import { RpcError } from '../errors.js'
 import type { Clock, Log } from '../model.js'
 import type { Dialect } from './dialect.js'
-import { probe, type SourceSetting } from './probe.js'
+import { type ProbeSetting, probe } from './probe.js'
 import type { Rpc } from './rpc.js'
 import type { SourceName } from './sources/source.js'
 
@@ -35,7 +35,7 @@ const LONGEST_DOUBT_MS = 3_600_000
 const YOUNG_EVERY_MS = 15_000
 
 export interface DialectsOptions {
-	readonly setting: SourceSetting
+	readonly setting: ProbeSetting
 	readonly clock: Clock
 	readonly log: Log
 }

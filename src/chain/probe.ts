@@ -1,7 +1,7 @@
 import { RpcError } from '../errors.js'
 import { type Dialect, type Finding, findingOf, fine, isBlindByName, notAsked } from './dialect.js'
 import { findProbeBlocks } from './probeBlocks.js'
-import { probeFilter, readRows, type Specimen } from './probeFilter.js'
+import { filterNotAsked, probeFilter, readRows, type Specimen } from './probeFilter.js'
 import type { Rpc } from './rpc.js'
 import { askAll } from './sources/ask.js'
 import { checkBlock, checkTree, groupRows } from './sources/assemble.js'
@@ -11,20 +11,24 @@ import type { SourceName } from './sources/source.js'
 import type { Row } from './traces.js'
 import { type Header, hexOf, quantity, readBlock, smallNumber } from './wire.js'
 
-/** Kept out of the question: what an operator has forced is used as it is. */
+/** What an operator has forced is used as it is. */
 export type SourceSetting = 'auto' | SourceName
+
+/** `whole blocks`: nothing is asked of addresses or single transactions, not even of strangers. */
+export type ProbeSetting = SourceSetting | 'whole blocks'
 
 /**
  * Asks an endpoint what it can do, and holds its answers against each other: some ten cheap questions in four requests
  * (dialects: capability probes). Throws RpcError when the endpoint cannot be judged now.
  */
-export async function probe(rpc: Rpc, setting: SourceSetting, signal: AbortSignal): Promise<Dialect> {
+export async function probe(rpc: Rpc, setting: ProbeSetting, signal: AbortSignal): Promise<Dialect> {
 	const basics = await probeBasics(rpc, signal)
 	const blocks = await findProbeBlocks(rpc, basics.head.number, signal)
 	const block = await probeBlock(rpc, basics.head.number, blocks, signal)
 	const specimens = block.specimens
-	const filter = await probeFilter(rpc, specimens, basics.head.number, signal)
-	const tree = await probeTransaction(rpc, specimens, signal)
+	const isPrivate = setting === 'whole blocks'
+	const filter = isPrivate ? filterNotAsked : await probeFilter(rpc, specimens, basics.head.number, signal)
+	const tree = isPrivate ? notAsked : await probeTransaction(rpc, specimens, signal)
 	const needsDebug = block.finding.ability !== 'yes' || setting === 'debug_traceBlockByNumber'
 	const debug = needsDebug ? await probeDebug(rpc, blocks, signal) : { finding: notAsked, tracer: null }
 

@@ -18,6 +18,8 @@ export interface FilterFindings {
 	readonly beyondHead: 'refused' | 'empty' | null
 }
 
+export const filterNotAsked: FilterFindings = { finding: notAsked, filterMode: null, beyondHead: null }
+
 /** Addresses in a canary's list. */
 const CANARIES = 20
 /** Nobody's address: the program's name and zeros. */
