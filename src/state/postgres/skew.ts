@@ -28,8 +28,10 @@ export function createSkew(ask: Ask, clock: Clock, log: Log | undefined, fixedMs
 			if (fixedMs !== null) return
 			const beforeMs = clock()
 			const [row] = await ask<{ ms: string }>('select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms')
-			const ourMs = (beforeMs + clock()) / 2
-			const seenMs = Math.round(Number(row?.ms) - ourMs)
+			const afterMs = clock()
+			// Somewhere in between; too far between to tell.
+			if (afterMs - beforeMs > LEAST_CHANGE_MS) return
+			const seenMs = Math.round(Number(row?.ms) - (beforeMs + afterMs) / 2)
 			if (Math.abs(seenMs - aheadMs) < LEAST_CHANGE_MS) return
 			aheadMs = seenMs
 			if (Math.abs(seenMs) < WORTH_TELLING_MS) return
