@@ -1,6 +1,6 @@
 // How long it takes to read a range, beside the same requests sent bare, and beside the naive script.
 import type { Span } from '../src/model.js'
-import { parseAll, replay } from './floor.js'
+import { replay } from './floor.js'
 import { cost, sideBySide } from './measure.js'
 import { naive } from './naive.js'
 import { openWalker } from './ours.js'
@@ -43,34 +43,6 @@ export async function measureCatchUp({ url, span, addresses, times, withNaive }:
 		floorMs: costs.floor.wallMs,
 		floorInFourMs: costs.floorInFour.wallMs,
 		naiveMs: naively?.wallMs ?? null,
-	}
-}
-
-export interface Decoding {
-	readonly blocks: number
-	readonly rowBytes: number
-	readonly parseCpuMs: number
-	readonly floorCpuMs: number
-	readonly oursCpuMs: number
-	readonly floorMs: number
-	readonly floorInFourMs: number
-	readonly oursMs: number
-}
-
-/** What decoding and matching cost, on large blocks that nearly all concern nobody. */
-export async function measureDecoding(url: string, span: Span, addresses: number, times: number): Promise<Decoding> {
-	const { exchanges } = await record(url, span, addresses)
-	const { parse } = await sideBySide(times, { parse: () => parseAll(exchanges) })
-	const { ours, floor, floorInFour } = await withFreshWalkers(url, addresses, times, span, exchanges)
-	return {
-		blocks: Number(span.to - span.from) + 1,
-		rowBytes: exchanges.reduce((sum, { answer }) => sum + answer.length, 0),
-		parseCpuMs: parse.cpuMs,
-		floorCpuMs: floor.cpuMs,
-		oursCpuMs: ours.cpuMs,
-		floorMs: floor.wallMs,
-		floorInFourMs: floorInFour.wallMs,
-		oursMs: ours.wallMs,
 	}
 }
 

@@ -16,8 +16,3 @@ export async function replay(url: string, exchanges: readonly Exchange[], lanes:
 	await Promise.all(Array.from({ length: lanes }, lane))
 	await pool.destroy()
 }
-
-/** The cost of reading these answers as JSON alone. */
-export function parseAll(exchanges: readonly Exchange[]): void {
-	for (const { answer } of exchanges) JSON.parse(answer)
-}

@@ -7,11 +7,11 @@ import type { NetworkSettings } from '../src/config/settings.js'
 import { eventsOf } from '../src/core/events.js'
 import { match } from '../src/core/match.js'
 import { digest, indexWatches, openChain } from '../src/daemon/open.js'
-import type { Address, Log, Span, Watch } from '../src/model.js'
+import type { Address, Chain, Log, Span, Watch, WatchIndex } from '../src/model.js'
 import { openFileStore } from '../src/state/file.js'
 import { poll } from '../src/watch/poll.js'
 
-const quiet: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet }
+export const quiet: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet }
 const never = new AbortController().signal
 
 export function networkAt(url: string): NetworkSettings {
@@ -33,7 +33,7 @@ export function networkAt(url: string): NetworkSettings {
 	}
 }
 
-export function watchesOf(addresses: readonly Address[], network = 'local'): readonly Watch[] {
+function watchesOf(addresses: readonly Address[], network = 'local'): readonly Watch[] {
 	return addresses.map((address) => ({
 		network,
 		address,
@@ -48,6 +48,19 @@ export function watchesOf(addresses: readonly Address[], network = 'local'): rea
 	}))
 }
 
+export function watchIndex(addresses: readonly Address[]): WatchIndex {
+	return indexWatches(watchesOf(addresses)).get('local') ?? new Map()
+}
+
+/** Resolves to how many alerts there would be. */
+export async function matchAll(chain: Chain, span: Span, index: WatchIndex): Promise<number> {
+	let found = 0
+	for await (const part of chain.walk(span, index, never)) {
+		for (const tx of part.transactions) found += match(eventsOf(tx), index, () => true).length
+	}
+	return found
+}
+
 export interface Walker {
 	/** Walks a span and matches what it finds; resolves to how many alerts that would be. */
 	walk(span: Span): Promise<number>
@@ -57,14 +70,8 @@ export interface Walker {
 /** A chain that has been asked what it can do already, so that this does not count. */
 export async function openWalker(url: string, addresses: readonly Address[]): Promise<Walker> {
 	const { chain } = openChain(networkAt(url), { clock: Date.now, log: quiet })
-	const index = indexWatches(watchesOf(addresses)).get('local') ?? new Map()
-	const walk = async (span: Span) => {
-		let found = 0
-		for await (const part of chain.walk(span, index, never)) {
-			for (const tx of part.transactions) found += match(eventsOf(tx), index, () => true).length
-		}
-		return found
-	}
+	const index = watchIndex(addresses)
+	const walk = (span: Span) => matchAll(chain, span, index)
 	const { latest } = await chain.head(never)
 	await walk({ from: latest.number, to: latest.number })
 	return { walk, close: () => chain.close() }
@@ -81,7 +88,7 @@ export async function openPoller(url: string, addresses: readonly Address[]): Pr
 	const store = await openFileStore(folder, { clock: Date.now, log: quiet })
 	const network = networkAt(url)
 	const { chain } = openChain(network, { clock: Date.now, log: quiet })
-	const watches = indexWatches(watchesOf(addresses)).get('local') ?? new Map()
+	const watches = watchIndex(addresses)
 	const beat = { network, watches, recipientsOf: () => null, lateAfterMs: 3_600_000, budgetMs: 600_000 }
 	const ports = { chain, store, clock: Date.now, log: quiet, checksum: toChecksum, digest }
 	return {

@@ -1,4 +1,5 @@
-import type { CatchUp, Decoding } from './catchUp.js'
+import type { CatchUp } from './catchUp.js'
+import type { Decoding } from './decoding.js'
 import type { PollCost } from './polls.js'
 import type { Latency, Memory, WholeCatchUp } from './whole.js'
 
@@ -14,6 +15,7 @@ export interface Results {
 		readonly naiveToOurs: readonly { readonly addresses: number; readonly ratio: number }[]
 	}
 	readonly catchUp: readonly CatchUp[]
+	readonly largeCatchUp: CatchUp
 	readonly decoding: Decoding
 	readonly polls: readonly PollCost[]
 	readonly startMs: { readonly one: number; readonly hundredThousand: number }
@@ -69,7 +71,7 @@ function ratioLines({ ratios, memory, startMs, latency }: Results): readonly Lin
 	]
 }
 
-function numberLines({ catchUp, decoding, polls, whole, memory }: Results): readonly Line[] {
+function numberLines({ catchUp, largeCatchUp, decoding, polls, whole, memory }: Results): readonly Line[] {
 	return [
 		...catchUp.map(
 			({ addresses, blocks, alerts, requests, oursMs, floorMs, naiveMs }): Line => [
@@ -79,9 +81,14 @@ function numberLines({ catchUp, decoding, polls, whole, memory }: Results): read
 			],
 		),
 		[
-			`  ${decoding.blocks} large blocks, ${megabytes(decoding.rowBytes)} of answers: CPU ours`,
+			`  ${largeCatchUp.blocks} large blocks, ${megabytes(largeCatchUp.answerBytes)}, 100,000 addresses: ours`,
+			ms(largeCatchUp.oursMs),
+			`floor ${ms(largeCatchUp.floorMs)}, four at a time ${ms(largeCatchUp.floorInFourMs)}, ${largeCatchUp.requests} requests`,
+		],
+		[
+			`  CPU of reading them from memory (${megabytes(decoding.bytes)}): ours`,
 			ms(decoding.oursCpuMs),
-			`floor ${ms(decoding.floorCpuMs)}, JSON.parse alone ${ms(decoding.parseCpuMs)}`,
+			`JSON.parse alone ${ms(decoding.parseCpuMs)}`,
 		],
 		...polls.map(
 			({ addresses, requests, traceRequests, calls, requestBytes, bytesWritten }): Line => [
