@@ -29,7 +29,7 @@ const CREATOR_MS = 3_000
 const FIRST_BLOCKS = 100
 const MOST_BLOCKS = 10_000
 /** Answers that may wait in memory, or be on their way. */
-const MOST_AHEAD = 4
+const MOST_AHEAD = 3
 /** After a timeout the same is asked again, for fewer blocks. */
 const SMALLER_TRIES = 2
 
@@ -83,9 +83,10 @@ export function createChain(options: ChainOptions): Chain {
 			throw error
 		}
 		width = Math.min(MOST_AHEAD, width + 1)
-		// As the endpoint bears it: a piece that came in one part may be longer next time.
+		// As the endpoint bears it: a piece that came in one part may be longer next time; a short one says nothing.
 		const length = Number(lengthOf(parts[0]?.span ?? piece))
-		pieceBlocks = parts.length === 1 && length >= pieceBlocks ? Math.min(MOST_BLOCKS, pieceBlocks * 2) : length
+		if (parts.length > 1) pieceBlocks = length
+		else if (length >= pieceBlocks) pieceBlocks = Math.min(MOST_BLOCKS, pieceBlocks * 2)
 		return parts
 	}
 

@@ -15,7 +15,7 @@ export interface Bounds {
 }
 
 /** Rows that one part may bring: some megabytes of JSON, of which each costs eight of memory while it is parsed. */
-const ROWS = 6_000
+const ROWS = 4_000
 const STREAK_TO_GROW = 4
 const STREAK_AFTER_REFUSAL = -12
 

@@ -84,8 +84,7 @@ export function createReader({ setting, isPrivate, dialects, log }: ReaderOption
 		const length = lengthOf(span)
 		const isTip = length <= TIP_SPAN && span.to + TIP_BLOCKS > head
 		const blocks = Math.min(Number(length), paceOf(rpc, 'trace_filter').blocks)
-		const perList = dialect.filterMode === 'union' ? 1 : 2
-		const isCheaper = perList * Math.ceil(addresses.size / FIRST_LIST) > blocks
+		const isCheaper = costOfLists(addresses.size, dialect.filterMode === 'union') > blocks
 		return isTip || isCheaper ? ['trace_block', ...able.filter((source) => source !== 'trace_block')] : able
 	}
 
@@ -144,6 +143,15 @@ function incapable({ endpoint }: Rpc, { reasons }: Dialect): RpcError {
 function needsBlocks({ endpoint }: Rpc): RpcError {
 	const words = `${endpoint} gives no whole blocks of traces, and \`private: true\` allows nothing else`
 	return new RpcError(words, { kind: 'unsupported', endpoint })
+}
+
+/**
+ * What the lists of a span cost, in blocks read whole: their questions, and for each list beyond the first the node's work
+ * of going through the same blocks again.
+ */
+function costOfLists(addresses: number, together: boolean): number {
+	const lists = Math.ceil(addresses / FIRST_LIST)
+	return (together ? 1 : 2) * lists + 16 * (lists - 1)
 }
 
 /** Less at once may help. */

@@ -121,6 +121,7 @@ async function scan(
 	const backfill = job && backfillSet(job)
 	const addresses = backfill?.addresses ?? addressesOf(visit.beat.watches, visit.state.told)
 	for await (const part of ports.chain.walk(span, addresses, signal)) {
+		checkFollows(visit, part)
 		const context = contextOf(visit, span, backfill, ports)
 		const difference = await look(part, visit.state.told, context, ports.chain, signal)
 		await advance(visit, stepOf(part), difference, ports)
@@ -130,6 +131,12 @@ async function scan(
 			return
 		}
 	}
+}
+
+/** A part that begins right after the checkpoint must follow it by hash too, or the chain has changed since the poll began. */
+function checkFollows({ beat, checkpoint }: Visit, { span, parentHash }: Part): void {
+	if (span.from !== checkpoint.number + 1n || parentHash === undefined || parentHash === checkpoint.hash) return
+	throw unsettled(beat.network, `block ${span.from} does not follow the block that was scanned before it`)
 }
 
 function contextOf(visit: Visit, span: Span, backfill: BackfillSet | null, ports: PollPorts): LookContext {

@@ -31,7 +31,7 @@ describe('pace', () => {
 	})
 
 	test('behavior: an answer of too many rows makes the next question smaller', () => {
-		expect(afterAnswer(startPace(bounds), 100, 60_000, bounds).blocks).toBe(10)
+		expect(afterAnswer(startPace(bounds), 100, 40_000, bounds).blocks).toBe(10)
 		expect(afterAnswer(startPace(bounds), 100, 6_000_000, bounds).blocks).toBe(1)
 	})
 
