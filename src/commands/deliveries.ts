@@ -13,14 +13,15 @@ export const deliveries: Command = {
 	help: `Usage: tracewatch deliveries [list] [--all | --json] [--status STATUS] [--receiver NAME] [-c FILE]
        tracewatch deliveries retry|drop (ID... | --all) [--status STATUS] [--receiver NAME] [-c FILE]
 
-list    what waits (pending), waits for a person (parked) or was given up (dead), and why
-retry   makes deliveries due now, whatever became of them
+list    what waits (pending), is kept back by a digest or a silence (held), waits for a person (parked) or was given up
+        (dead), and why
+retry   makes deliveries due now, whatever became of them; what is held goes out alone
 drop    forgets deliveries: nobody will be told of them any more
 
 Works beside a running daemon.
 
   --all               every delivery that the filters let through; without it \`list\` shows the first 20
-  --status STATUS     pending, parked or dead
+  --status STATUS     pending, held, parked or dead
   --receiver NAME     those of one receiver
   --json              list: one JSON object a line
   -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
@@ -59,8 +60,8 @@ async function listed(config: Config): Promise<readonly Delivery[]> {
 }
 
 function filtered(all: readonly Delivery[], { values: { status, receiver } }: CommandArgs): readonly Delivery[] {
-	if (status !== undefined && !['pending', 'parked', 'dead'].includes(String(status))) {
-		throw new UsageError(`--status takes pending, parked or dead, not \`${String(status)}\``)
+	if (status !== undefined && !['pending', 'held', 'parked', 'dead'].includes(String(status))) {
+		throw new UsageError(`--status takes pending, held, parked or dead, not \`${String(status)}\``)
 	}
 	return all.filter(
 		(one) => (status === undefined || one.status === status) && (receiver === undefined || one.receiver === receiver),
@@ -97,7 +98,7 @@ function list(found: readonly Delivery[], { values: { json, all } }: CommandArgs
 		for (const one of found) io.out(JSON.stringify(one))
 		return
 	}
-	if (found.length === 0) io.out('nothing is pending, parked or dead')
+	if (found.length === 0) io.out('nothing is pending, held, parked or dead')
 	const shown = all === true ? found : found.slice(0, listedAtOnce)
 	for (const one of shown) for (const line of lines(one)) io.out(line)
 	if (shown.length === found.length) return
@@ -117,13 +118,18 @@ function counted(found: readonly Delivery[]): ReadonlyMap<string, number> {
 }
 
 function* lines(delivery: Delivery) {
-	const { id, receiver, recipient, status, attempts, createdAtMs, nextAttemptAtMs, lastError, message } = delivery
+	const { id, receiver, recipient, status, attempts, createdAtMs, lastError, message } = delivery
 	const to = recipient === null ? receiver : `${receiver} (${recipient})`
 	const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} since ${iso(createdAtMs)}`
-	const next = status === 'pending' ? `, next at ${iso(nextAttemptAtMs)}` : ''
-	yield `${id}  ${status}  ${to}  ${tries}${next}`
+	yield `${id}  ${status}  ${to}  ${tries}${whatNext(delivery)}`
 	yield `  ${headline(message)}`
 	if (lastError !== null) yield `  ${lastError}`
+}
+
+function whatNext({ status, heldBy, nextAttemptAtMs }: Delivery): string {
+	if (status === 'pending') return `, next at ${iso(nextAttemptAtMs)}`
+	if (status !== 'held') return ''
+	return `, ${heldBy === 'silence' ? 'by a silence' : 'for a digest'} until ${iso(nextAttemptAtMs)}`
 }
 
 function iso(ms: number): string {

@@ -3,6 +3,9 @@ import { version } from '../version.js'
 import { type Command, configOption, exitCodes } from './command.js'
 import { openConfig, openLog } from './open.js'
 
+/** Timers run `once` at a pace of their own, which the schedule does not tell. */
+const leastLateMs = 10 * 60_000
+
 export const once: Command = {
 	name: 'once',
 	summary: 'one poll of every network up to its target, then every due delivery once',
@@ -19,12 +22,12 @@ run takes it up), 78 the configuration is wrong.`,
 	async run(args, io) {
 		const config = await openConfig(args, io)
 		const log = openLog(io)
-		const parts = await openParts({ config, log, version })
+		const parts = await openParts({ config, log, version, leastLateMs })
 		try {
 			const results = await Promise.all(parts.rounds.map((round) => round.tick(io.signal)))
-			const { delivered, failed } = await parts.deliverer.drainOnce(io.signal)
+			const { delivered, failed, held } = await parts.deliverer.drainOnce(io.signal)
 			const unfinished = results.filter((result) => result !== 'done' && result !== 'standby').length
-			log.info({ networks: results.length, unfinished, delivered, failed }, 'one round is done')
+			log.info({ networks: results.length, unfinished, delivered, failed, held }, 'one round is done')
 			if (results.includes('misconfigured')) return exitCodes.config
 			// A full disk waits for a person: nothing is lost, but trying again alone does not help.
 			if (results.includes('unwritten')) return exitCodes.failed

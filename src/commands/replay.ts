@@ -93,8 +93,9 @@ async function send(config: Config, alerts: readonly Alert[], io: Io): Promise<E
 		const posting = { recipientsOf: parts.recipientsOf, nowMs: Date.now(), digest }
 		const deliveries = deliveriesOf(difference, posting).filter(({ receiver }) => receiver !== noReceiver)
 		await parts.store.post(deliveries)
-		const { delivered, failed } = await parts.deliverer.drainOnce(io.signal)
-		io.err(`${delivered} delivered, ${failed} failed for now and kept for the next run`)
+		const { delivered, failed, held } = await parts.deliverer.drainOnce(io.signal)
+		const kept = held === 0 ? '' : `, ${held} held by digests and silences`
+		io.err(`${delivered} delivered, ${failed} failed for now and kept for the next run${kept}`)
 		return failed > 0 ? exitCodes.tryAgain : exitCodes.done
 	} finally {
 		await parts.closers.close()

@@ -8,7 +8,7 @@ export const status: Command = {
 	summary: 'checkpoints, lag and deliveries, from the state; works beside a running daemon',
 	help: `Usage: tracewatch status [--json] [-c FILE]
 
-Prints how far each network is scanned and what is pending, parked, dead and delivered for each receiver. Reads the
+Prints how far each network is scanned and what is pending, held, parked, dead and delivered for each receiver. Reads the
 state only: it works beside a running daemon, and asks no node.
 
   --json              one JSON object
@@ -52,6 +52,8 @@ interface NetworkLine {
 interface ReceiverLine {
 	readonly receiver: string
 	readonly pending: number
+	/** Kept back by digests and silences. */
+	readonly held: number
 	readonly parked: number
 	readonly dead: number
 	readonly delivered: number
@@ -90,6 +92,7 @@ function reportOf(
 			return {
 				receiver,
 				pending: lane?.pending ?? 0,
+				held: lane?.held ?? 0,
 				parked: lane?.parked ?? 0,
 				dead: lane?.dead ?? 0,
 				delivered: lane?.delivered ?? 0,
@@ -111,8 +114,8 @@ function* linesOf({ networks, receivers }: Report): Generator<string> {
 			yield `  still to scan for ${addresses} ${addresses === 1 ? 'address' : 'addresses'}: blocks ${from} to ${to}`
 		}
 	}
-	for (const { receiver, pending, parked, dead, delivered, lastDeliveredAt } of receivers) {
+	for (const { receiver, pending, held, parked, dead, delivered, lastDeliveredAt } of receivers) {
 		const last = lastDeliveredAt === null ? '' : `, last at ${lastDeliveredAt}`
-		yield `${receiver}: ${pending} pending, ${parked} parked, ${dead} dead, ${delivered} delivered${last}`
+		yield `${receiver}: ${pending} pending, ${held === 0 ? '' : `${held} held, `}${parked} parked, ${dead} dead, ${delivered} delivered${last}`
 	}
 }

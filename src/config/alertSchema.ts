@@ -146,9 +146,10 @@ const envelope = (types: readonly string[], data: object, title: string) => ({
 	properties: { type: { enum: types }, timestamp: time, data },
 })
 
-const alertTypes = ['alert.transfer', 'alert.deployment', 'alert.removed', 'test']
+const digestedTypes = ['alert.transfer', 'alert.deployment', 'alert.removed']
+const alertTypes = [...digestedTypes, 'test']
 const ref = (name: string) => ({ $ref: `#/definitions/${name}` })
-/** What is delivered names its delivery; inside a digest the digest does. */
+/** What is delivered names its delivery; inside a digest, the one that it would have been. */
 const withDelivery = (name: string) => ({
 	allOf: [ref(name), { type: 'object', required: ['deliveryId'], properties: delivered }],
 })
@@ -163,8 +164,23 @@ export const alertSchema = {
 			['alert.digest'],
 			{
 				type: 'object',
-				required: ['deliveryId', 'alerts'],
-				properties: { ...delivered, alerts: { type: 'array', items: envelope(alertTypes, ref('alert'), 'one alert') } },
+				required: ['id', 'deliveryId', 'alerts'],
+				properties: {
+					id: text,
+					...delivered,
+					alerts: {
+						type: 'array',
+						minItems: 2,
+						description: 'As they would have come one by one, each with the deliveryId that it would have had.',
+						items: envelope(digestedTypes, withDelivery('alert'), 'one alert'),
+					},
+					held: {
+						type: 'object',
+						description: 'When a silence held them back.',
+						required: ['from', 'to'],
+						properties: { from: time, to: time },
+					},
+				},
 			},
 			'many alerts at once',
 		),

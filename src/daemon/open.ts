@@ -3,7 +3,7 @@ import { createChain } from '../chain/chain.js'
 import { createEndpoints, type Endpoints } from '../chain/endpoints.js'
 import { createRpc, type RpcRequest } from '../chain/rpc.js'
 import type { NetworkSettings } from '../config/settings.js'
-import type { Address, Chain, Clock, Log, Watch, WatchIndex } from '../model.js'
+import type { Address, AlertData, Chain, Clock, Log, Silence, Watch, WatchIndex } from '../model.js'
 
 export interface OpenChainOptions {
 	readonly clock: Clock
@@ -38,6 +38,15 @@ export function indexWatches(watches: readonly Watch[]): ReadonlyMap<string, Wat
 		else list.push(watch)
 	}
 	return networks
+}
+
+/** When the alerts of a watch are held, as its watchlist has it now; of one that is watched no more: never. */
+export function silencesOf(
+	indexes: ReadonlyMap<string, WatchIndex>,
+	{ network, watch: { address, watchlist } }: AlertData,
+): readonly Silence[] {
+	const watches = indexes.get(network)?.get(address.toLowerCase() as Address)
+	return watches?.find((watch) => watch.watchlist === watchlist)?.silences ?? []
 }
 
 /** What delivery ids are made with. */

@@ -8,7 +8,7 @@ import { createReceiver } from '../notify/receiver.js'
 import { openStore } from '../state/open.js'
 import type { PollReport } from '../watch/poll.js'
 import { type Closers, createClosers } from './closers.js'
-import { digest, indexWatches, openChain } from './open.js'
+import { digest, indexWatches, openChain, silencesOf } from './open.js'
 import { createRound, type Round } from './round.js'
 import { intervalMs } from './schedule.js'
 
@@ -33,6 +33,8 @@ export interface PartsOptions {
 	readonly clock?: Clock
 	/** What happens inside, for metrics and health. */
 	readonly observer?: Observer
+	/** Nothing younger is called late: for who polls more seldom than the schedule says. Default: 0. */
+	readonly leastLateMs?: number
 }
 
 export interface Observer {
@@ -51,17 +53,19 @@ const pollBudgetMs = 5_000
 
 /** Takes the lock, opens the state and builds the rest; nothing is contacted yet. Throws StateError. */
 export async function openParts(options: PartsOptions): Promise<Parts> {
-	const { config, log, version, clock = Date.now, observer } = options
+	const { config, log, version, clock = Date.now, observer, leastLateMs = 0 } = options
 	const closers = createClosers()
 	try {
 		const store = await openStore(config.statePlace, { clock, log, leaseMs: config.leaseMs })
 		closers.add(() => store.close())
 
+		let indexes = indexWatches(config.watches)
 		const receivers = config.receivers.map((settings) => createReceiver(settings, { version, clock }))
 		const deliverer = createDeliverer({
 			store,
 			receivers,
 			mannersOf: (name) => config.receivers.find((receiver) => receiver.name === name) ?? null,
+			silencesOf: (alert) => silencesOf(indexes, alert),
 			clock,
 			log,
 			onResult: (delivery, outcome) => observer?.attempted(delivery.receiver, outcome),
@@ -70,13 +74,12 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 
 		const recipients = new Map(receivers.map(({ name, recipients }) => [name, recipients]))
 		const recipientsOf = (receiver: string) => recipients.get(receiver) ?? null
-		const indexes = indexWatches(config.watches)
 		const rounds = config.networks.map((network) => {
 			const watches = indexes.get(network.name) ?? new Map()
 			return openRound(
 				network,
 				{ watches, recipientsOf },
-				{ store, clock, log, closers, observer, maxPending: config.maxPending },
+				{ store, clock, log, closers, observer, leastLateMs, maxPending: config.maxPending },
 			)
 		})
 
@@ -86,8 +89,9 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 			rounds,
 			recipientsOf,
 			setWatches(watches) {
-				const next = indexWatches(watches)
-				for (const round of rounds) round.setWatches(next.get(round.name) ?? new Map())
+				indexes = indexWatches(watches)
+				for (const round of rounds) round.setWatches(indexes.get(round.name) ?? new Map())
+				deliverer.reconsider()
 			},
 			closers,
 		}
@@ -104,12 +108,13 @@ interface Surroundings {
 	readonly closers: Closers
 	readonly observer: Observer | undefined
 	readonly maxPending: number
+	readonly leastLateMs: number
 }
 
 function openRound(
 	network: NetworkSettings,
 	who: { watches: WatchIndex; recipientsOf: (receiver: string) => readonly string[] | null },
-	{ store, clock, log, closers, observer, maxPending }: Surroundings,
+	{ store, clock, log, closers, observer, maxPending, leastLateMs }: Surroundings,
 ): Round {
 	const own = log.child({ network: network.name })
 	const { name } = network
@@ -122,7 +127,7 @@ function openRound(
 		},
 	})
 	closers.add(() => chain.close())
-	const beat = { network, ...who, lateAfterMs: lateAfterMs(network), budgetMs: pollBudgetMs }
+	const beat = { network, ...who, lateAfterMs: Math.max(leastLateMs, lateAfterMs(network)), budgetMs: pollBudgetMs }
 	const round = createRound({
 		beat,
 		ports: { chain, store, clock, log: own, checksum: toChecksum, digest },
@@ -138,7 +143,7 @@ function openRound(
 /** Rather late than lost: what cannot be told is not piled up without end. */
 function tooManyWaiting({ receivers }: StateSummary, maxPending: number): string | null {
 	let waiting = 0
-	for (const { pending, parked } of receivers.values()) waiting += pending + parked
+	for (const { pending, held, parked } of receivers.values()) waiting += pending + held + parked
 	if (waiting < maxPending) return null
 	return `${waiting} deliveries wait for their receivers, and max_pending is ${maxPending}; see \`tracewatch deliveries\``
 }

@@ -2,10 +2,13 @@
  * Carries out one lane, one delivery after the other, until the first that has to wait. A success is written down after it
  * happened, while the next is under way.
  */
+
+import { alertsIn, takenApart } from '../core/digest.js'
 import type { Clock, Delivery, Log, Outcome, Receiver, Resolution, Store } from '../model.js'
 import { nextAttemptMs } from './backoff.js'
 import type { Fallbacks } from './fallback.js'
 import type { Health } from './health.js'
+import type { Holding } from './holding.js'
 import type { Orphans } from './orphans.js'
 import type { Parking } from './parking.js'
 import type { Recorder } from './recorder.js'
@@ -19,7 +22,7 @@ export interface Course {
 	readonly cut: AbortSignal
 	readonly recorder: Recorder
 	readonly parking: Parking
-	readonly tally: { delivered: number; failed: number }
+	readonly tally: { delivered: number; failed: number; held: number }
 }
 
 export interface CarrierOptions {
@@ -30,8 +33,9 @@ export interface CarrierOptions {
 	readonly health: Health
 	readonly orphans: Orphans
 	readonly fallbacks: Fallbacks
-	/** Null when it is configured no more. */
-	readonly receiverOf: (name: string) => Receiver | null
+	readonly holding: Holding
+	/** Null when it, or the recipient, is configured no more. */
+	readonly receiverOf: (delivery: Delivery) => Receiver | null
 	readonly onResult: ((delivery: Delivery, outcome: Outcome) => void) | undefined
 	/** There may be something due that was not before. */
 	readonly ring: () => void
@@ -45,7 +49,7 @@ export interface Carrier {
 const lanesPerReceiver = 2
 
 export function createCarrier(options: CarrierOptions): Carrier {
-	const { store, clock, log, random, health, orphans, fallbacks, onResult, ring } = options
+	const { store, clock, log, random, health, orphans, fallbacks, holding, receiverOf, onResult, ring } = options
 	const slots = new Map<string, Slots>()
 
 	async function carryOut(lane: readonly Delivery[], course: Course): Promise<void> {
@@ -54,31 +58,44 @@ export function createCarrier(options: CarrierOptions): Carrier {
 		if (receiverOf(first) === null) return orphans.keep(lane)
 		const giveBack = await slotsOf(first.receiver).take()
 		const records: Promise<void>[] = []
+		const record = (resolution: Resolution, post?: readonly Delivery[]) => {
+			const written = course.recorder.record(resolution, post)
+			written.catch(() => {
+				unwritten = true
+			})
+			records.push(written)
+			done += 1
+		}
 		let done = 0
 		let refused: string | null = null
 		/** Sending on would only make more repetitions. */
 		let unwritten = false
 		try {
+			const judge = await holding.judge(lane)
 			for (const delivery of lane) {
 				const receiver = receiverOf(delivery)
 				if (course.stopping.aborted || unwritten || receiver === null) break
+				const hold = judge(delivery)
+				if (hold !== null) {
+					record(hold)
+					course.tally.held += 1
+					continue
+				}
 				// Once a receiver has to be mended, the rest of the lane is not tried one by one.
 				const outcome: Outcome =
 					refused === null ? await attempt(receiver, delivery, course.cut) : { result: 'parked', reason: refused }
 				// Cut off by our stop: nobody has judged it.
 				if (course.cut.aborted && outcome.result === 'retry') break
 				const resolution = resolutionOf(delivery, outcome)
-				const record = course.recorder.record(resolution, await fallbacks.postsFor(delivery, resolution))
-				record.catch(() => {
-					unwritten = true
-				})
-				records.push(record)
-				done += 1
+				record(resolution, await fallbacks.postsFor(delivery, resolution))
 				account(delivery, outcome, resolution, course)
-				if (outcome.result === 'retry' && resolution.result === 'retry') break
+				// What it was taken apart into comes before the rest of the lane.
+				if (resolution.result === 'retry' || resolution.result === 'apart') break
 				if (outcome.result === 'parked') refused = outcome.reason
-				if (outcome.result === 'delivered') fallbacks.taken(delivery)
-				if (outcome.result === 'delivered' && (await course.parking.taken(delivery.receiver))) ring()
+				if (outcome.result !== 'delivered') continue
+				fallbacks.taken(delivery)
+				holding.taken(delivery)
+				if (await course.parking.taken(delivery.receiver)) ring()
 			}
 		} finally {
 			giveBack()
@@ -100,6 +117,9 @@ export function createCarrier(options: CarrierOptions): Carrier {
 		const { id } = delivery
 		if (outcome.result === 'delivered') return { id, result: 'delivered' }
 		const nowMs = clock()
+		// One alert that is refused must not take the others with it.
+		const into = outcome.result === 'dead' ? takenApart(delivery, nowMs) : []
+		if (into.length > 0) return { id, result: 'apart', into }
 		if (outcome.result !== 'retry') return { id, result: outcome.result, error: outcome.reason, nextAttemptAtMs: nowMs }
 		const nextMs = nextAttemptMs(delivery, nowMs, random, outcome.afterMs)
 		if (nextMs !== null) return { id, result: 'retry', error: outcome.reason, nextAttemptAtMs: nextMs }
@@ -107,21 +127,14 @@ export function createCarrier(options: CarrierOptions): Carrier {
 	}
 
 	function account(delivery: Delivery, outcome: Outcome, resolution: Resolution, { tally, parking }: Course): void {
-		if (outcome.result === 'delivered') tally.delivered += 1
+		if (outcome.result === 'delivered') tally.delivered += alertsIn(delivery.message)
 		else tally.failed += 1
 		if (outcome.result === 'parked') parking.parked(delivery.receiver)
-		const final: Outcome = resolution.result === 'dead' ? { result: 'dead', reason: resolution.error } : outcome
+		if (outcome.result === 'retry' && outcome.afterMs !== undefined)
+			holding.mustWait(delivery.receiver, clock() + outcome.afterMs)
+		const final = finalOf(outcome, resolution)
 		health.note(delivery, final)
 		onResult?.(delivery, final)
-	}
-
-	/** Null when the receiver, or this recipient of it, is configured no more. */
-	function receiverOf(delivery: Delivery): Receiver | null {
-		const receiver = options.receiverOf(delivery.receiver)
-		if (receiver === null) return null
-		const { recipients } = receiver
-		const known = delivery.recipient === null ? recipients === null : recipients?.includes(delivery.recipient)
-		return known ? receiver : null
 	}
 
 	function slotsOf(name: string): Slots {
@@ -131,4 +144,11 @@ export function createCarrier(options: CarrierOptions): Carrier {
 	}
 
 	return { carryOut }
+}
+
+/** What became of it, for whoever counts and tells. */
+function finalOf(outcome: Outcome, resolution: Resolution): Outcome {
+	if (resolution.result === 'dead') return { result: 'dead', reason: resolution.error }
+	if (resolution.result !== 'apart' || outcome.result !== 'dead') return outcome
+	return { result: 'retry', reason: `${outcome.reason}; its alerts are sent one by one` }
 }

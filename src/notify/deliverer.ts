@@ -2,17 +2,18 @@
  * Carries out what is to be told: lanes side by side, each strictly in order. A success is written down after it happened,
  * so a message can be told twice (under the same id), but never not at all.
  */
-import type { Clock, Delivery, Log, Outcome, Receiver, Store } from '../model.js'
+import type { AlertData, Clock, Delivery, Log, Outcome, Receiver, Silence, Store } from '../model.js'
 import { type Course, createCarrier } from './carrier.js'
 import { createFallbacks } from './fallback.js'
 import { createHealth } from './health.js'
+import { createHolding, type HoldingRules } from './holding.js'
 import { createOrphans } from './orphans.js'
 import { createParking } from './parking.js'
 import { pause } from './pause.js'
 import { createRecorder } from './recorder.js'
 
 /** What a receiver can be told besides where it is. */
-export interface Manners {
+export interface Manners extends HoldingRules {
 	/** Name of the receiver that is told when this one takes no more; null: none. */
 	readonly fallback: string | null
 }
@@ -22,6 +23,8 @@ export interface DelivererOptions {
 	readonly receivers: readonly Receiver[]
 	/** Of a receiver, by its name; default: none has any. */
 	readonly mannersOf?: (receiver: string) => Manners | null
+	/** When alerts of a watch are held, whoever is told; default: never. */
+	readonly silencesOf?: (alert: AlertData) => readonly Silence[]
 	readonly clock: Clock
 	readonly log: Log
 	/** Called after each attempt. */
@@ -35,9 +38,12 @@ export interface DelivererOptions {
 }
 
 export interface Tally {
+	/** A digest counts as the alerts in it. */
 	readonly delivered: number
 	/** Attempts that did not succeed, whatever became of their deliveries. */
 	readonly failed: number
+	/** Kept back by digests and silences; they are no failures. */
+	readonly held: number
 }
 
 export interface Deliverer {
@@ -45,6 +51,8 @@ export interface Deliverer {
 	run(signal: AbortSignal): Promise<void>
 	/** Every delivery that is due now, once. Throws StateError when the results cannot be written down. */
 	drainOnce(signal: AbortSignal): Promise<Tally>
+	/** The silences of watches have changed. */
+	reconsider(): void
 	/** From the next message on; the receivers replaced are closed when they have ended what they do. */
 	setReceivers(receivers: readonly Receiver[]): Promise<void>
 	/** Closes the receivers; call it when neither `run` nor `drainOnce` is under way. */
@@ -63,11 +71,18 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	let receivers = byName(options.receivers)
 	let bell = new AbortController()
 	const ring = () => bell.abort()
-	const receiverOf = (name: string) => receivers.get(name) ?? null
+	const mannersOf = options.mannersOf ?? (() => null)
 	const fallbacks = createFallbacks({
 		store,
 		clock,
-		fallbackOf: (name) => receiverOf(options.mannersOf?.(name)?.fallback ?? ''),
+		fallbackOf: (name) => receivers.get(mannersOf(name)?.fallback ?? '') ?? null,
+	})
+	const holding = createHolding({
+		store,
+		clock,
+		receiverOf,
+		rulesOf: mannersOf,
+		silencesOf: options.silencesOf ?? (() => []),
 	})
 	const health = createHealth(log)
 	const { carryOut } = createCarrier({
@@ -78,6 +93,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		health,
 		orphans,
 		fallbacks,
+		holding,
 		receiverOf,
 		onResult,
 		ring,
@@ -87,7 +103,13 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		const cut = new AbortController()
 		const recorder = createRecorder(store, log)
 		const parking = createParking(store, clock)
-		const course: Course = { stopping: signal, cut: cut.signal, recorder, parking, tally: { delivered: 0, failed: 0 } }
+		const course: Course = {
+			stopping: signal,
+			cut: cut.signal,
+			recorder,
+			parking,
+			tally: { delivered: 0, failed: 0, held: 0 },
+		}
 		const working = new Set<Promise<void>>()
 		const stopListening = store.onPosted(ring)
 		signal.addEventListener('abort', ring, { once: true })
@@ -104,6 +126,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 				}
 				released = true
 				await parking.probe()
+				await holding.letGo(clock())
 				for (const lane of await store.claim({ nowMs: clock(), perLane })) {
 					const work = carryOut(lane, course)
 						.catch((error: unknown) =>
@@ -115,7 +138,11 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 						})
 					working.add(work)
 				}
-				const nextMs = Math.min((await store.nextDueMs()) ?? Infinity, parking.nextProbeMs() ?? Infinity)
+				const nextMs = Math.min(
+					(await store.nextDueMs()) ?? Infinity,
+					parking.nextProbeMs() ?? Infinity,
+					holding.nextLookMs(),
+				)
 				waitMs = Math.min(longestSleepMs, Math.max(shortestSleepMs, nextMs - clock()))
 				if (troubled) log.info({}, 'deliveries can be read again')
 				troubled = false
@@ -141,7 +168,13 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		// The moment of the start: what fails now falls due after it, and is not tried a second time.
 		const nowMs = clock()
 		const parking = createParking(store, () => nowMs)
-		const course: Course = { stopping: signal, cut: cut.signal, recorder, parking, tally: { delivered: 0, failed: 0 } }
+		const course: Course = {
+			stopping: signal,
+			cut: cut.signal,
+			recorder,
+			parking,
+			tally: { delivered: 0, failed: 0, held: 0 },
+		}
 		const stop = () => setTimeout(() => cut.abort(), graceMs).unref()
 		signal.addEventListener('abort', stop, { once: true })
 		try {
@@ -149,6 +182,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			await parking.learn()
 			await parking.probe()
 			while (!signal.aborted) {
+				await holding.letGo(nowMs)
 				const lanes = await store.claim({ nowMs, perLane })
 				if (lanes.length === 0) break
 				const ends = await Promise.allSettled(lanes.map((lane) => carryOut(lane, course)))
@@ -161,12 +195,26 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		return course.tally
 	}
 
+	/** Null when the receiver, or this recipient of it, is configured no more. */
+	function receiverOf({ receiver: name, recipient }: Delivery): Receiver | null {
+		const receiver = receivers.get(name)
+		if (receiver === undefined) return null
+		const { recipients } = receiver
+		const known = recipient === null ? recipients === null : recipients?.includes(recipient)
+		return known ? receiver : null
+	}
+
 	return {
 		run,
 		drainOnce,
+		reconsider() {
+			holding.reconsider()
+			ring()
+		},
 		async setReceivers(next) {
 			const replaced = [...receivers.values()].filter((receiver) => !next.includes(receiver))
 			receivers = byName(next)
+			holding.reconsider()
 			await orphans.letGo()
 			await createParking(store, clock).releaseAll()
 			bell.abort()

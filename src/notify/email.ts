@@ -39,6 +39,7 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 	return {
 		name: settings.name,
 		recipients: settings.to,
+		takesDigest: () => true,
 		async deliver(delivery, signal) {
 			if (delivery.recipient === null) return { result: 'dead', reason: 'the delivery names no recipient' }
 			const mail = toMail(delivery, delivery.recipient, from)

@@ -1,7 +1,8 @@
 /** What a message says, as a list that text and HTML are both made of: neither can say more than the other. */
-import type { AlertData, Finality, Message, SystemData, UndeliveredData } from '../model.js'
+import { isDigest } from '../core/digest.js'
+import type { AlertData, DigestData, Finality, Message, SystemData, UndeliveredData } from '../model.js'
 import { printable } from './printable.js'
-import { isAlert, isUndelivered } from './sentence.js'
+import { isAlert, isUndelivered, numbered } from './sentence.js'
 
 export interface Fact {
 	readonly name: string
@@ -14,6 +15,8 @@ export interface Facts {
 	/** Sentences that stand before the list. */
 	readonly notes: readonly string[]
 	readonly facts: readonly Fact[]
+	/** Of a digest: its alerts, one after the other, before the list. */
+	readonly parts: readonly { readonly title: string; readonly facts: readonly Fact[] }[]
 }
 
 export function factsOf(message: Message): Facts {
@@ -25,10 +28,36 @@ export function factsOf(message: Message): Facts {
 		...(type === 'alert.removed' ? [withdrawn] : []),
 		...(data.insteadOf === undefined ? [] : [`${printable(data.insteadOf)} did not take this, so it is sent to you.`]),
 	]
-	if (isUndelivered(data)) return { notes: [...notes, whatNow[data.state]], facts: undeliveredFacts(data) }
-	if (!isAlert(data)) return { notes: [...notes, printable(data.reason, 500)], facts: systemFacts(data) }
-	return { notes, facts: alertFacts(data) }
+	if (isUndelivered(data)) return { notes: [...notes, whatNow[data.state]], facts: undeliveredFacts(data), parts: [] }
+	if (isDigest(data)) return digestFacts(data, notes)
+	if (!isAlert(data)) return { notes: [...notes, printable(data.reason, 500)], facts: systemFacts(data), parts: [] }
+	return { notes, facts: alertFacts(data), parts: [] }
 }
+
+function digestFacts(data: DigestData, notes: readonly string[]): Facts {
+	const { id, alerts, held } = data
+	const why = held === undefined ? [] : [`A silence held them from ${utc(held.from)} to ${utc(held.to)}.`]
+	const isRemoved = alerts.some(({ type }) => type === 'alert.removed')
+	const watchlists = [...new Set(alerts.map((alert) => printable(alert.data.watch.watchlist)))]
+	return {
+		notes: [...notes, ...why, ...(isRemoved ? [withdrawnInDigest] : [])],
+		parts: numbered(data).map(({ title, alert }) => ({
+			title,
+			facts: alertFacts(alert.data).filter(({ name }) => !tooMuchForMany.has(name)),
+		})),
+		facts: [
+			fact('Alerts', String(alerts.length)),
+			fact('Why you get this', `watched in ${watchlists.join(', ')}`),
+			fact('Digest id', id),
+		],
+	}
+}
+
+/** What may be left out of an alert among many: the same for all, or seen from the rest. */
+const tooMuchForMany = new Set(['Depth', 'Finality', 'Seen', 'Network'])
+
+const withdrawnInDigest =
+	'Those marked WITHDRAWN are no longer in the chain, because the chain was reorganised. Treat them as if they had not happened.'
 
 const withdrawn =
 	'An alert that you were sent is withdrawn: its event is no longer in the chain, because the chain was reorganised. ' +

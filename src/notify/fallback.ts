@@ -2,7 +2,7 @@
  * When a receiver takes nothing, or refuses a message for good, its fallback is told, in the same write that says so: once for
  * each way of failing, and of what is refused each alert by itself. What a fallback is told does not go on to its own fallback.
  */
-import { createHash } from 'node:crypto'
+import { isDigest, takenApart } from '../core/digest.js'
 import type {
 	Clock,
 	Delivery,
@@ -13,6 +13,7 @@ import type {
 	Store,
 	UndeliveredData,
 } from '../model.js'
+import { hash } from './hash.js'
 import { laneOf } from './health.js'
 
 export interface Fallbacks {
@@ -51,8 +52,8 @@ export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): 
 	}
 
 	async function learn(): Promise<void> {
-		for (const delivery of await store.deliveries()) {
-			if (delivery.status === 'parked' && !isWord(delivery.message)) note(delivery, delivery.lastError ?? '')
+		for (const delivery of await store.deliveries('parked')) {
+			if (!isWord(delivery.message)) note(delivery, delivery.lastError ?? '')
 		}
 	}
 
@@ -72,7 +73,7 @@ export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): 
 
 	async function deadPosts(delivery: Delivery, reason: string, fallback: Receiver): Promise<readonly Delivery[]> {
 		const { receiver } = delivery
-		const instead = forwarded(delivery, fallback, clock())
+		const instead = alertsOf(delivery).flatMap((alert) => forwarded(alert, fallback, clock()))
 		const lastMs = refusedAtMs.get(receiver)
 		if (lastMs !== undefined && clock() - lastMs < refusalsEveryMs) return instead
 		refusedAtMs.set(receiver, clock())
@@ -92,7 +93,7 @@ export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): 
 		const seed = [delivery.id, state, causeOf(reason)]
 		const since = new Date(nowMs).toISOString()
 		// Named by the delivery and not by the time: told again after a kill, it is the same.
-		const id = `undelivered:${hash(seed).slice(0, 16)}`
+		const id = `undelivered:${hash(JSON.stringify(seed)).slice(0, 16)}`
 		const data: UndeliveredData = { id, receiver, recipient, state, count, reason, since }
 		return toEach(fallback, seed, nowMs, null, (deliveryId) => ({
 			type: 'system.undelivered',
@@ -119,7 +120,14 @@ export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): 
 
 /** What a fallback is told, as a fallback. */
 function isWord({ type, data }: Message): boolean {
+	if (isDigest(data)) return data.alerts.every((alert) => alert.data.insteadOf !== undefined)
 	return type === 'system.undelivered' || data.insteadOf !== undefined
+}
+
+/** Of a digest each alert by itself: the fallback may take no digests, or smaller ones. */
+function alertsOf(delivery: Delivery): readonly Delivery[] {
+	if (!isDigest(delivery.message.data)) return [delivery]
+	return takenApart(delivery, delivery.nextAttemptAtMs).filter(({ message }) => !isWord(message))
 }
 
 /** The message itself, once for each recipient of the fallback. */
@@ -140,7 +148,7 @@ function toEach(
 	messageOf: (deliveryId: string) => Message,
 ): readonly Delivery[] {
 	return (recipients ?? [null]).map((recipient) => {
-		const idOf = (parts: readonly string[]) => `msg_${hash([...parts, name, recipient]).slice(0, 32)}`
+		const idOf = (parts: readonly string[]) => `msg_${hash(JSON.stringify([...parts, name, recipient])).slice(0, 32)}`
 		return {
 			id: idOf(seed),
 			receiver: name,
@@ -159,8 +167,4 @@ function toEach(
 /** The reason without the other side's own words, which may hold a number that is new each time. */
 function causeOf(reason: string): string {
 	return reason.replace(/ \(“.*$/s, '')
-}
-
-function hash(parts: readonly (string | null)[]): string {
-	return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }

@@ -37,6 +37,17 @@ export function createHealth(log: Log): Health {
 	}
 }
 
+/** In the order in which each lane comes first. */
+export function byLane(deliveries: readonly Delivery[]): ReadonlyMap<string, readonly Delivery[]> {
+	const lanes = new Map<string, Delivery[]>()
+	for (const delivery of deliveries) {
+		const lane = lanes.get(laneOf(delivery))
+		if (lane === undefined) lanes.set(laneOf(delivery), [delivery])
+		else lane.push(delivery)
+	}
+	return lanes
+}
+
 /** Receiver and recipient: what is carried out in order. */
 export function laneOf({ receiver, recipient }: Pick<Delivery, 'receiver' | 'recipient'>): string {
 	return recipient === null ? receiver : `${receiver} ${recipient}`

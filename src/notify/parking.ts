@@ -4,7 +4,7 @@
  * every quarter of an hour. It is never given up.
  */
 import type { Clock, Delivery, Store } from '../model.js'
-import { laneOf } from './health.js'
+import { byLane } from './health.js'
 
 export const probeEveryMs = 15 * 60_000
 
@@ -30,7 +30,7 @@ export function createParking(store: Store, clock: Clock): Parking {
 	let probeAtMs = 0
 
 	async function parkedNow(): Promise<readonly Delivery[]> {
-		return (await store.deliveries()).filter(({ status }) => status === 'parked')
+		return await store.deliveries('parked')
 	}
 
 	async function makeDue(deliveries: readonly Delivery[]): Promise<void> {
@@ -58,13 +58,7 @@ export function createParking(store: Store, clock: Clock): Parking {
 		async probe() {
 			if (receivers.size === 0 || clock() < probeAtMs) return
 			probeAtMs = clock() + probeEveryMs
-			const lanes = new Map<string, Delivery[]>()
-			for (const delivery of await parkedNow()) {
-				const lane = lanes.get(laneOf(delivery)) ?? []
-				lane.push(delivery)
-				lanes.set(laneOf(delivery), lane)
-			}
-			const stale = [...lanes.values()].filter((lane) =>
+			const stale = [...byLane(await parkedNow()).values()].filter((lane) =>
 				lane.every(({ nextAttemptAtMs }) => nextAttemptAtMs + probeEveryMs <= clock()),
 			)
 			await makeDue(stale.flatMap((lane) => lane.slice(0, 1)))

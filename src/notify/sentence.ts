@@ -1,5 +1,14 @@
 /** An alert in one sentence, for subjects, chats and the first line of a mail. */
-import type { AlertData, Message, MessageContent, SystemData, UndeliveredData } from '../model.js'
+import { isDigest } from '../core/digest.js'
+import type {
+	AlertData,
+	DigestData,
+	DigestedAlert,
+	Message,
+	MessageContent,
+	SystemData,
+	UndeliveredData,
+} from '../model.js'
 import { printable } from './printable.js'
 
 /** Who is told of an event carries its data; a system message has none. */
@@ -17,9 +26,36 @@ export function headline(message: Message): string {
 	const { type, data } = message
 	const mark = data.test === true || type === 'test' ? '[TEST] ' : ''
 	if (isUndelivered(data)) return `${mark}${undelivered(data)}`
+	if (isDigest(data)) return `${mark}[${networksOf(data)}] ${digestHeadline(data)}`
 	const network = `[${printable(data.network)}]`
 	if (!isAlert(data)) return `${mark}${network} ${systemHeadline(type, data)}`
-	return `${mark}${network} ${type === 'alert.removed' ? 'WITHDRAWN: ' : ''}${happening(data)}`
+	return `${mark}${network} ${sentence({ type, data })}`
+}
+
+/** What one alert says: `WITHDRAWN: Treasury received …` when it is taken back. */
+export function sentence({ type, data }: { readonly type: Message['type']; readonly data: AlertData }): string {
+	return `${type === 'alert.removed' ? 'WITHDRAWN: ' : ''}${happening(data)}`
+}
+
+/** `37 alerts: Treasury and 3 others` */
+function digestHeadline({ alerts, held }: DigestData): string {
+	const [first = '', ...others] = new Set(alerts.map(({ data }) => watchName(data)))
+	const more = others.length === 0 ? '' : ` and ${others.length} ${others.length === 1 ? 'other' : 'others'}`
+	return `${alerts.length} alerts${held === undefined ? '' : ' that were held'}: ${first}${more}`
+}
+
+/** `ethereum, base` */
+export function networksOf({ alerts }: DigestData): string {
+	return [...new Set(alerts.map(({ data }) => printable(data.network)))].join(', ')
+}
+
+/** The alerts with the number that each is shown under, from 1 on. */
+export function numbered({ alerts }: DigestData): readonly { readonly title: string; readonly alert: DigestedAlert }[] {
+	const isMixed = new Set(alerts.map(({ data }) => data.network)).size > 1
+	return alerts.map((alert, index) => {
+		const network = isMixed ? `[${printable(alert.data.network)}] ` : ''
+		return { title: `${index + 1}. ${network}${sentence(alert)}`, alert }
+	})
 }
 
 function systemHeadline(type: Message['type'], data: SystemData): string {

@@ -49,6 +49,7 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 	return {
 		name: settings.name,
 		recipients: null,
+		...(format.takesDigest === undefined ? {} : { takesDigest: format.takesDigest }),
 		async deliver(delivery, signal) {
 			const post = format.request(delivery, { url, secret: settings.secret }, clock())
 			return withTimeLimit(timeLimitMs, signal, async (limited, timedOut) => {

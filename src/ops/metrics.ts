@@ -45,7 +45,7 @@ export type DeliveryResult = 'delivered' | 'retry' | 'parked' | 'dead'
 
 export interface MetricsOptions {
 	readonly version: string
-	/** Pending, parked and dead deliveries, and the checkpoints before the first poll. */
+	/** Pending, held, parked and dead deliveries, and the checkpoints before the first poll. */
 	readonly summary: () => Promise<StateSummary>
 	/** Also what the process uses: memory, processor, file descriptors, delay of the event loop. Default: true. */
 	readonly process?: boolean
@@ -74,6 +74,7 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 	])
 	const waiting = {
 		pending: gauge('deliveries_pending', 'Deliveries not yet made.', ['receiver']),
+		held: gauge('deliveries_held', 'Deliveries that a digest or a silence keeps back.', ['receiver']),
 		parked: gauge('deliveries_parked', 'Deliveries that wait until a person has mended something.', ['receiver']),
 		dead: gauge('deliveries_dead', 'Deliveries given up, kept for `tracewatch deliveries`.', ['receiver']),
 	}

@@ -1,5 +1,6 @@
 /** Every way in which the state changes, without a disk: each takes a draft of it and says what came of it. */
 
+import { alertsIn } from '../core/digest.js'
 import { StateError } from '../errors.js'
 import type { Backfill, Commit, Delivery, Enrolment, Resolution } from '../model.js'
 import type { CoverageDoc, CoverageRecord, Definition, NetworkRecord, StateDoc, Total } from './document.js'
@@ -108,24 +109,60 @@ export function applyResolutions(draft: Draft, resolutions: readonly Resolution[
 		draft.changed = true
 		if (resolution.result === 'delivered') {
 			draft.deliveries.delete(delivery.id)
-			const total = draft.totals.get(delivery.receiver)
-			draft.totals.set(delivery.receiver, { delivered: (total?.delivered ?? 0) + 1, lastDeliveredAtMs: nowMs })
-			continue
+			const { delivered = 0 } = draft.totals.get(delivery.receiver) ?? {}
+			const alerts = alertsIn(delivery.message)
+			draft.totals.set(delivery.receiver, { delivered: delivered + alerts, lastDeliveredAtMs: nowMs })
+		} else if (resolution.result === 'apart') {
+			putInPlace(draft, [delivery.id], resolution.into)
+		} else {
+			draft.deliveries.set(delivery.id, resolved(delivery, resolution))
 		}
-		const { result, error, nextAttemptAtMs } = resolution
-		draft.deliveries.set(delivery.id, {
-			...delivery,
-			status: result === 'retry' ? 'pending' : result,
-			attempts: delivery.attempts + 1,
-			nextAttemptAtMs: result === 'retry' ? nextAttemptAtMs : delivery.nextAttemptAtMs,
-			lastError: error,
-		})
 	}
 }
 
-export function applyRetry(draft: Draft, ids: readonly string[], nowMs: number): number {
+function resolved(delivery: Delivery, resolution: Exclude<Resolution, { result: 'delivered' | 'apart' }>): Delivery {
+	const { heldBy: _, ...rest } = delivery
+	if (resolution.result === 'held') {
+		return { ...rest, status: 'held', nextAttemptAtMs: resolution.untilMs, heldBy: resolution.by }
+	}
+	const { result, error, nextAttemptAtMs } = resolution
+	return {
+		...rest,
+		status: result === 'retry' ? 'pending' : result,
+		attempts: delivery.attempts + 1,
+		nextAttemptAtMs: result === 'retry' ? nextAttemptAtMs : delivery.nextAttemptAtMs,
+		lastError: error,
+	}
+}
+
+/** Whether all of them were held; if not, nothing is changed. */
+export function applyMerge(draft: Draft, ids: readonly string[], digest: Delivery): boolean {
+	if (ids.length === 0 || ids.some((id) => draft.deliveries.get(id)?.status !== 'held')) return false
+	putInPlace(draft, ids, [digest])
+	draft.changed = true
+	return true
+}
+
+/** At the place of the first; the others leave none. */
+function putInPlace(draft: Draft, ids: readonly string[], instead: readonly Delivery[]): void {
+	const before = [...draft.deliveries.values()]
+	const gone = new Set(ids)
+	draft.deliveries.clear()
+	const known = new Set(before.flatMap(({ id }) => (gone.has(id) ? [] : [id])))
+	for (const delivery of before) {
+		if (delivery.id === ids[0]) {
+			for (const each of instead)
+				if (!known.has(each.id) && !draft.deliveries.has(each.id)) draft.deliveries.set(each.id, each)
+		}
+		if (!gone.has(delivery.id)) draft.deliveries.set(delivery.id, delivery)
+	}
+}
+
+export function applyRetry(draft: Draft, ids: readonly string[], atMs: number): number {
 	return eachFound(draft, ids, (delivery) => {
-		draft.deliveries.set(delivery.id, { ...delivery, status: 'pending', nextAttemptAtMs: nowMs })
+		const { heldBy: _, ...rest } = delivery
+		const alone = delivery.status === 'held' ? { alone: true as const } : {}
+		draft.deliveries.set(delivery.id, { ...rest, status: 'pending', nextAttemptAtMs: atMs, ...alone })
 	})
 }
 

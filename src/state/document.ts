@@ -102,7 +102,7 @@ export function summarize(doc: StateDoc, coverage: CoverageDoc): StateSummary {
 		})
 	}
 	const receivers = new Map<string, ReceiverSummary>()
-	const blank = { pending: 0, parked: 0, dead: 0, delivered: 0, lastDeliveredAtMs: null }
+	const blank = { pending: 0, held: 0, parked: 0, dead: 0, delivered: 0, lastDeliveredAtMs: null }
 	for (const [name, total] of doc.totals) receivers.set(name, { ...blank, ...total })
 	for (const { receiver, status } of doc.deliveries.values()) {
 		const seen = receivers.get(receiver) ?? blank

@@ -9,7 +9,16 @@ import { mkdir, rm } from 'node:fs/promises'
 import { Low } from 'lowdb'
 import type { Clock, Log, Store } from '../model.js'
 import type { Draft } from './changes.js'
-import { applyCommit, applyDrop, applyEnrolment, applyPost, applyResolutions, applyRetry, draftOf } from './changes.js'
+import {
+	applyCommit,
+	applyDrop,
+	applyEnrolment,
+	applyMerge,
+	applyPost,
+	applyResolutions,
+	applyRetry,
+	draftOf,
+} from './changes.js'
 import { coverageFormat, stateFormat } from './codec.js'
 import { diskError } from './disk.js'
 import type { CoverageDoc } from './document.js'
@@ -69,6 +78,11 @@ export async function openFileStore(folder: string, { clock, log }: FileStoreOpt
 			lanes.release(resolutions.map(({ id }) => id))
 			announce(added)
 		},
+		merge: async (ids, digest) => {
+			const merged = await change((draft) => applyMerge(draft, ids, digest))
+			announce(merged ? 1 : 0)
+			return merged
+		},
 		release: async (ids) => lanes.release(ids),
 		nextDueMs: async () => lanes.nextDueMs(state.current().deliveries),
 		onPosted: (listener) => {
@@ -76,9 +90,12 @@ export async function openFileStore(folder: string, { clock, log }: FileStoreOpt
 			return () => listeners.delete(listener)
 		},
 
-		deliveries: async () => [...state.current().deliveries.values()],
-		retry: async (ids, nowMs) => {
-			const found = await change((draft) => applyRetry(draft, ids, nowMs))
+		deliveries: async (status) => {
+			const all = [...state.current().deliveries.values()]
+			return status === undefined ? all : all.filter((delivery) => delivery.status === status)
+		},
+		retry: async (ids, atMs) => {
+			const found = await change((draft) => applyRetry(draft, ids, atMs))
 			announce(found)
 			return found
 		},

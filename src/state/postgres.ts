@@ -10,9 +10,17 @@ import type { Clock, Log, Store } from '../model.js'
 import { CHANNEL, createBell } from './postgres/bell.js'
 import { createClaims } from './postgres/claims.js'
 import { type Ask, openDatabase } from './postgres/database.js'
+import { deleteHeld } from './postgres/held.js'
 import { createLeases } from './postgres/leases.js'
 import { createNetworks } from './postgres/networks.js'
-import { deleteDeliveries, insertDeliveries, readDeliveries, readReceivers, updateDue } from './postgres/outbox.js'
+import {
+	deleteDeliveries,
+	insertAt,
+	insertDeliveries,
+	readDeliveries,
+	readReceivers,
+	updateDue,
+} from './postgres/outbox.js'
 import { writeResolutions } from './postgres/resolutions.js'
 import { prepareSchema } from './postgres/schema.js'
 import { createSkew } from './postgres/skew.js'
@@ -104,6 +112,18 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 				await claims.letGo(resolutions.map(({ id }) => id))
 				announce(added)
 			}),
+		merge: (ids, digest) =>
+			during(async () => {
+				const merged = await database.transact(async (ask) => {
+					const seq = await deleteHeld(ask, ids)
+					if (seq === null) return false
+					await insertAt(ask, seq, [digest], skew)
+					await ask('select pg_notify($1, $2)', [CHANNEL, owner])
+					return true
+				})
+				announce(merged ? 1 : 0)
+				return merged
+			}),
 		release: (ids) => during(() => claims.letGo(ids)),
 		nextDueMs: () => during(() => claims.nextDueMs()),
 		onPosted(listener) {
@@ -112,11 +132,11 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 			return () => listeners.delete(listener)
 		},
 
-		deliveries: () => during(() => readDeliveries(database.ask, skew)),
-		retry: (ids, nowMs) =>
+		deliveries: (status) => during(() => readDeliveries(database.ask, skew, status)),
+		retry: (ids, atMs) =>
 			during(async () => {
 				const found = await database.transact(async (ask) => {
-					const found = await updateDue(ask, ids, skew.toDatabase(nowMs))
+					const found = await updateDue(ask, ids, skew.toDatabase(atMs))
 					if (found > 0) await ask('select pg_notify($1, $2)', [CHANNEL, owner])
 					return found
 				})

@@ -63,8 +63,27 @@ describe('deliveries list', () => {
 		expect(out[3]).toMatch(new RegExp(`^${idOf(2)}  pending  hook  0 attempts since .*Z, next at .*Z$`))
 	})
 
+	test('behavior: what is held, why and until when; a second chance sends it alone', async () => {
+		await stored(2)
+		const store = await openFileStore(join(folder, 'state'), { clock: () => startMs })
+		const untilMs = startMs + 3_600_000
+		await store.resolve([
+			{ id: idOf(1), result: 'held', by: 'silence', untilMs },
+			{ id: idOf(2), result: 'held', by: 'digest', untilMs },
+		])
+		await store.close()
+		const { out } = await run([], { status: 'held' })
+		expect(out[0]).toBe(
+			`${idOf(1)}  held  hook  0 attempts since 2026-11-20T10:00:00Z, by a silence until 2026-11-20T11:00:00Z`,
+		)
+		expect(out[2]).toContain(', for a digest until 2026-11-20T11:00:00Z')
+		expect((await run(['retry', idOf(1)])).out).toEqual(['1 delivery will be tried again now'])
+		const [first] = (await run([], { json: true })).out.map((line) => JSON.parse(line))
+		expect(first).toMatchObject({ id: idOf(1), status: 'pending', alone: true })
+	})
+
 	test('default: nothing waits', async () => {
-		expect((await run()).out).toEqual(['nothing is pending, parked or dead'])
+		expect((await run()).out).toEqual(['nothing is pending, held, parked or dead'])
 	})
 
 	test('behavior: of many it shows the first 20 and counts them all; --all shows all, --json is for programs', async () => {
@@ -99,7 +118,7 @@ describe('deliveries retry and drop', () => {
 		await expect(run(['drop'])).rejects.toThrow(UsageError)
 		await expect(run(['drop', idOf(1)], { all: true })).rejects.toThrow(UsageError)
 		await expect(run(['retry', idOf(9)])).rejects.toThrow(PlainError)
-		await expect(run(['list'], { status: 'gone' })).rejects.toThrow(/pending, parked or dead/)
+		await expect(run(['list'], { status: 'gone' })).rejects.toThrow(/pending, held, parked or dead/)
 		expect((await run(['list'], { json: true })).out.length).toBe(1)
 	})
 })

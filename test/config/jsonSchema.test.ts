@@ -108,8 +108,27 @@ describe('the schema of an alert', () => {
 		for (const type of ['system.stalled', 'system.recovered'] as const) {
 			expect(isRight(messageOf(type, system)), type).toBe(true)
 		}
-		const digest = { deliveryId: 'msg_1', alerts: [messageOf('alert.transfer', alert)] }
+		const digest = {
+			id: 'digest:1',
+			deliveryId: 'msg_1',
+			alerts: [messageOf('alert.transfer', alert), messageOf('alert.removed', alert)],
+			held: { from: alert.detectedAt, to: alert.detectedAt },
+		}
 		expect(isRight(messageOf('alert.digest', digest))).toBe(true)
+		expect(isRight(messageOf('alert.digest', { ...digest, alerts: [messageOf('test', alert)] }))).toBe(false)
+		const undelivered = {
+			id: 'undelivered:1',
+			deliveryId: 'msg_1',
+			receiver: 'ops-hook',
+			recipient: null,
+			state: 'parked',
+			count: 3,
+			reason: 'hooks.example answered 410: the receiver has been removed',
+			since: alert.detectedAt,
+		}
+		expect(isRight(messageOf('system.undelivered', undelivered))).toBe(true)
+		expect(isRight(messageOf('system.undelivered', { ...undelivered, state: 'retry' }))).toBe(false)
+		expect(isRight(messageOf('alert.transfer', { ...alert, insteadOf: 'ops-hook' }))).toBe(true)
 	})
 
 	test('misses every field that is always there', () => {

@@ -24,7 +24,7 @@ describe('the metrics of docs/operations.md', () => {
 async function exposed(): Promise<readonly string[]> {
 	const ref = { number: 1n, hash: `0x${'ab'.repeat(32)}` as Hash }
 	const network = { chainId: 1, checkpoint: ref, settled: ref, backfills: [], updatedAtMs: 0 }
-	const receiver = { pending: 1, parked: 1, dead: 1, delivered: 1, lastDeliveredAtMs: null }
+	const receiver = { pending: 1, held: 0, parked: 1, dead: 1, delivered: 1, lastDeliveredAtMs: null }
 	const state: StateSummary = { networks: new Map([['n', network]]), receivers: new Map([['r', receiver]]) }
 	const metrics = createMetrics({ version: '1.2.3', summary: async () => state, process: false })
 	const counts = { transfer: 1, deployment: 1 }

@@ -12,7 +12,7 @@ describe('one drain', () => {
 		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] })
 		await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
 		await lab.store.post([deliveryOf(4, { nextAttemptAtMs: startMs + 1 })])
-		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 3, failed: 0 })
+		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 3, failed: 0, held: 0 })
 		expect(hook.got).toEqual(ids(1, 2, 3))
 		expect(await lab.statuses()).toEqual(['4 pending'])
 	})
@@ -21,7 +21,7 @@ describe('one drain', () => {
 		const hook = scripted('hook')
 		await lab.store.post(Array.from({ length: 450 }, (_, number) => deliveryOf(number)))
 		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] })
-		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 450, failed: 0 })
+		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 450, failed: 0, held: 0 })
 		expect(hook.got).toEqual(Array.from({ length: 450 }, (_, number) => idOf(number)))
 	})
 
@@ -41,7 +41,7 @@ describe('one drain', () => {
 			mailDeliveryOf(3, 'a@example.org'),
 			mailDeliveryOf(4, 'b@example.org'),
 		])
-		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 2, failed: 1 })
+		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 2, failed: 1, held: 0 })
 		expect(await lab.statuses()).toEqual(['1 pending', '2 pending'])
 		const times: number[] = []
 		for (let round = 0; round < 2; round += 1) {
@@ -95,7 +95,7 @@ describe('one drain', () => {
 		)
 		await lab.store.post([deliveryOf(1), deliveryOf(2)])
 		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] })
-		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 1, failed: 1 })
+		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 1, failed: 1, held: 0 })
 		expect(await lab.statuses()).toEqual(['1 dead'])
 	})
 
@@ -110,6 +110,7 @@ describe('one drain', () => {
 		).toEqual({
 			delivered: 0,
 			failed: 1,
+			held: 0,
 		})
 		expect(await lab.statuses()).toEqual(['1 pending'])
 		expect(log.lines.some(({ facts }) => facts.err instanceof Error)).toBe(true)
@@ -120,8 +121,8 @@ describe('one drain', () => {
 		const mail = scripted('mail', undefined, ['new@example.org'])
 		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log, receivers: [mail] })
 		await lab.store.post([deliveryOf(1), deliveryOf(2), mailDeliveryOf(3, 'old@example.org')])
-		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 0, failed: 0 })
-		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 0, failed: 0 })
+		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 0, failed: 0, held: 0 })
+		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 0, failed: 0, held: 0 })
 		expect(await lab.statuses()).toEqual(['1 pending', '2 pending', '3 pending'])
 		expect(log.lines.map(({ facts }) => facts)).toEqual([
 			{ receiver: 'hook' },

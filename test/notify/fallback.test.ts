@@ -41,7 +41,7 @@ function deliverer(receivers: readonly Receiver[], fallbacks: Readonly<Record<st
 		clock: lab.clock,
 		log: keptLog(),
 		receivers,
-		mannersOf: (name) => ({ fallback: fallbacks[name] ?? null }),
+		mannersOf: (name) => ({ fallback: fallbacks[name] ?? null, digest: null, silences: [] }),
 		random: () => 0.5,
 	})
 }

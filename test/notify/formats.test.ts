@@ -6,10 +6,13 @@ import { createWebhookReceiver, type WebhookSettings } from '../../src/notify/we
 import { type Hit, type HookAnswer, type HookServer, startHookServer } from '../support/hookServer.js'
 import {
 	alertData,
+	alertDeliveryOf,
 	deliveryOf,
+	digestData,
 	idOf,
 	messageOf,
 	never,
+	removalOf,
 	startMs,
 	systemData,
 	treasury,
@@ -335,5 +338,61 @@ describe('a receiver that does not take its messages', () => {
 		expect(body.map(({ labels }: { labels: object }) => labels)).toEqual([
 			{ alertname: 'TracewatchUndelivered', receiver: 'ops-hook', severity: 'critical' },
 		])
+	})
+})
+
+describe('a digest', () => {
+	const watch = { ...alertData().watch, label: nasty }
+	const alert = alertDeliveryOf(1, {}, { watch })
+	const late = alertDeliveryOf(2, {}, { network: 'base', late: true, direction: 'out', value: '7' })
+	const held = { from: '2026-11-20T21:00:00.000Z', to: '2026-11-21T05:00:00.000Z' }
+	const digest = messageOf(digestData([alert, late, removalOf(3, alert)], { held }), 'alert.digest')
+	const kept = { status: 200, body: '{"ok":true,"id":"1"}' }
+
+	test('default: standard is the envelope as it is', async () => {
+		const { hit, body } = await send('standard', '/', 204, digest)
+		expect(body).toEqual(JSON.parse(JSON.stringify(digest)))
+		expect(hit.id).toBe(idOf(1))
+	})
+
+	for (const [format, path] of [
+		['slack', '/services/T/B/S'],
+		['discord', '/api/webhooks/1/S'],
+		['telegram', '/bot1:S?chat_id=1'],
+		['ntfy', '/topic'],
+	] as const) {
+		test(`default: ${format} gets a line for each, with the amount and the link, and nothing of it is markup`, async () => {
+			const { outcome, body } = await send(format, path, kept, digest)
+			expect(outcome).toEqual(delivered)
+			const text: string = body.text ?? body.content ?? `${body.title}\n${body.message}`
+			const lines = text.split('\n').map((line) => line.replaceAll('\\', ''))
+			expect(lines[0]).toContain('[ethereum, base] 3 alerts that were held: ')
+			expect(lines[1]).toContain('A silence held them from 2026-11-20 21:00:00 UTC')
+			const told = lines.filter((line) => /^\d\. /.test(line))
+			expect(told.map((line) => line.slice(0, 3))).toEqual(['1. ', '2. ', '3. '])
+			expect(told[0]).toContain('received 1.500000000000000001 ETH from 0xd8dA…6045')
+			expect(told[1]).toContain('[base] Treasury sent 7 ETH to 0x742d…f44e (late)')
+			expect(told[2]).toContain('[ethereum] WITHDRAWN: ')
+			for (const line of told) expect(line).toContain(`https://explorer.example/tx/${txHash}`)
+			if (format === 'slack') expect(text).toContain('&lt;!channel&gt;')
+			if (format === 'discord') expect(text).toContain('\\<!channel\\>')
+		})
+	}
+
+	test('default: alertmanager gets the alerts, each with its own labels; one and its withdrawal are one that is over', async () => {
+		const { body } = await send('alertmanager', '', 200, digest)
+		const names = body.map(({ labels }: { labels: { alertname: string } }) => labels.alertname)
+		expect(names).toEqual(['TracewatchTransfer', 'TracewatchTransfer', 'TracewatchWithdrawn'])
+		expect(Date.parse(body[0].endsAt)).toBe(startMs + 5_000)
+		expect(Date.parse(body[1].endsAt)).toBeGreaterThan(startMs + 5_000)
+		const alone = await send('alertmanager', '', 200, late.message)
+		expect(body[1].labels).toEqual(alone.body[0].labels)
+	})
+
+	test('behavior: pagerduty takes none, since nothing could resolve one alert among many', () => {
+		const settings = { type: 'webhook', name: 'pager', url: 'http://127.0.0.1:9/', secret: 'K' } as const
+		const options = { version: '1', clock: Date.now }
+		expect(createWebhookReceiver({ ...settings, format: 'pagerduty' }, options).takesDigest).toBeUndefined()
+		expect(createWebhookReceiver({ ...settings, format: 'standard' }, options).takesDigest?.(digest)).toBe(true)
 	})
 })

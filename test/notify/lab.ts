@@ -12,6 +12,10 @@ export interface Lab {
 	readonly clock: () => number
 	/** `3 parked` for each delivery kept, in order. */
 	statuses(): Promise<readonly string[]>
+	/** Closes and opens: what is only in memory is gone. */
+	reopen(): Promise<void>
+	/** A sleep that moves the clock, and no sooner than everything that is due is done; `done` when nothing is kept but the dead. */
+	sleeper(done: AbortController): (ms: number, signal: AbortSignal) => Promise<void>
 }
 
 /** Fresh for each test of the file. */
@@ -29,6 +33,17 @@ export function useLab(): Lab {
 		clock: () => lab.nowMs,
 		statuses: async () =>
 			(await lab.store.deliveries()).map(({ id, status }) => `${Number(`0x${id.slice(-8)}`)} ${status}`),
+		async reopen() {
+			await lab.store.close()
+			current.store = await openFileStore(current.folder, { clock: lab.clock })
+		},
+		sleeper: (done) => async (ms, signal) => {
+			const isBusy = async () =>
+				(await lab.store.deliveries('pending')).some(({ nextAttemptAtMs }) => nextAttemptAtMs <= lab.nowMs)
+			while (!signal.aborted && (await isBusy())) await new Promise((resolve) => setTimeout(resolve, 1))
+			if (!signal.aborted) lab.nowMs += ms
+			if ((await lab.store.deliveries()).every(({ status }) => status === 'dead')) done.abort()
+		},
 	}
 	beforeEach(async () => {
 		lab.nowMs = startMs

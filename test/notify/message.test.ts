@@ -1,8 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { AlertData, Message } from '../../src/model.js'
+import type { AlertData, Delivery, Message } from '../../src/model.js'
 import { composeMessage } from '../../src/notify/message.js'
-import { alertData, blockHash, messageOf, payer, systemData, treasury, txHash, undeliveredData } from './samples.js'
+import {
+	alertData,
+	alertDeliveryOf,
+	blockHash,
+	digestData,
+	messageOf,
+	payer,
+	removalOf,
+	systemData,
+	treasury,
+	txHash,
+	undeliveredData,
+} from './samples.js'
 
 const unlabelled = { address: treasury, label: null, tags: [], watchlist: 'treasury.yaml' }
 const created = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
@@ -109,6 +121,26 @@ describe('subjects', () => {
 		expect(dead.subject).toBe('NOT DELIVERED: ops-hook refuses messages; they are sent to you instead')
 	})
 
+	test('behavior: a digest says how many, and who first', () => {
+		const labelled = (number: number, label: string | null, network = 'ethereum') =>
+			alertDeliveryOf(number, {}, { network, watch: { ...alertData().watch, label } })
+		const subject = (...alerts: readonly Delivery[]) =>
+			composeMessage(messageOf(digestData(alerts), 'alert.digest')).subject
+		const [one, same, two, three] = [
+			labelled(1, 'Treasury'),
+			labelled(2, 'Treasury'),
+			labelled(3, 'Vault', 'base'),
+			labelled(4, null),
+		]
+		expect(subject(one, same)).toBe('[ethereum] 2 alerts: Treasury')
+		expect(subject(one, same, two)).toBe('[ethereum, base] 3 alerts: Treasury and 1 other')
+		expect(subject(three, one, same, two)).toBe('[ethereum, base] 4 alerts: 0x742d…f44e and 2 others')
+		const held = { from: '2026-11-20T21:00:00.000Z', to: '2026-11-21T05:00:00.000Z' }
+		const { subject: said, text } = composeMessage(messageOf(digestData([one, same], { held }), 'alert.digest'))
+		expect(said).toBe('[ethereum] 2 alerts that were held: Treasury')
+		expect(text).toContain('A silence held them from 2026-11-20 21:00:00 UTC to 2026-11-21 05:00:00 UTC.')
+	})
+
 	test('behavior: what comes instead says instead of whom', () => {
 		const message = messageOf(alertData())
 		const { text } = composeMessage({ ...message, data: { ...message.data, insteadOf: 'ops-hook' } })
@@ -130,12 +162,31 @@ describe('bodies', () => {
 		}
 	})
 
+	test('behavior: a digest says of each alert who, how much, where and under which id', () => {
+		const first = alertDeliveryOf(1)
+		const second = alertDeliveryOf(2, {}, { direction: 'out', from: treasury, to: payer, value: '7', valueWei: '7' })
+		const gone = removalOf(3, first)
+		const { text, html } = composeMessage(messageOf(digestData([first, second, gone]), 'alert.digest'))
+		for (const said of [text, shown(html)]) {
+			expect(said).toContain('1. Treasury received 1.500000000000000001 ETH from 0xd8dA…6045')
+			expect(said).toContain('2. Treasury sent 7 ETH to 0xd8dA…6045')
+			expect(said).toContain('3. WITHDRAWN: Treasury received 1.500000000000000001 ETH from 0xd8dA…6045')
+			for (const { message } of [first, second]) {
+				const { id, txHash, valueWei } = message.data as AlertData
+				for (const fact of [id, txHash, valueWei]) expect(said).toContain(fact)
+			}
+			for (const fact of [treasury, payer, 'treasury.yaml']) expect(said).toContain(fact)
+			expect(said).toContain('no longer in the chain')
+		}
+	})
+
 	const everything: readonly Message[] = [
 		...sentences.map(([, data]) => messageOf(alertData(data))),
 		messageOf(alertData({ late: true, lateReason: 'a <b>bold</b> reason & more' }), 'alert.removed'),
 		messageOf(alertData({ watch: unlabelled }), 'test'),
 		messageOf(systemData(), 'system.stalled'),
 		messageOf(undeliveredData(), 'system.undelivered'),
+		messageOf(digestData([alertDeliveryOf(1), alertDeliveryOf(2)]), 'alert.digest'),
 	]
 	test('behavior: text and HTML say the same, word for word', () => {
 		for (const message of everything) {

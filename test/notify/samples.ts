@@ -1,5 +1,15 @@
 /** Deliveries for the tests of this room, plain to read in the output. */
-import type { AlertData, Delivery, Log, Message, MessageContent, SystemData, UndeliveredData } from '../../src/model.js'
+import type {
+	AlertData,
+	Delivery,
+	DigestData,
+	DigestedAlert,
+	Log,
+	Message,
+	MessageContent,
+	SystemData,
+	UndeliveredData,
+} from '../../src/model.js'
 
 export const treasury = '0x742d35Cc6634C0532925a3b844Bc454e4438f44e'
 export const payer = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045'
@@ -55,6 +65,11 @@ export function systemData(rest: Partial<SystemData> = {}): SystemData {
 	}
 }
 
+/** Of the alerts of these numbers, each about a transaction of its own. */
+export function digestData(alerts: readonly Delivery[], rest: Partial<DigestData> = {}): DigestData {
+	return { id: 'digest:0123456789abcdef', alerts: alerts.map(({ message }) => message as DigestedAlert), ...rest }
+}
+
 export function undeliveredData(rest: Partial<UndeliveredData> = {}): UndeliveredData {
 	return {
 		id: 'undelivered:0123456789abcdef',
@@ -92,6 +107,20 @@ export function deliveryOf(number: number, rest: Partial<Delivery> = {}): Delive
 		lastError: null,
 		...rest,
 	}
+}
+
+/** Each about a transaction of its own. */
+export function alertDeliveryOf(number: number, rest: Partial<Delivery> = {}, data: Partial<AlertData> = {}): Delivery {
+	const txHash: AlertData['txHash'] = `0x${number.toString(16).padStart(64, '0')}`
+	const own = alertData({ id: `1:${txHash}:root:transfer:${treasury.toLowerCase()}`, txHash, ...data })
+	return deliveryOf(number, { message: messageOf(own, 'alert.transfer', idOf(number)), ...rest })
+}
+
+/** The withdrawal of an alert. */
+export function removalOf(number: number, alert: Delivery, rest: Partial<Delivery> = {}): Delivery {
+	const { deliveryId: _, ...data } = alert.message.data
+	const message = messageOf(data as AlertData, 'alert.removed', idOf(number))
+	return { ...alert, id: idOf(number), message, answers: alert.id, ...rest }
 }
 
 export function mailDeliveryOf(number: number, recipient: string, rest: Partial<Delivery> = {}): Delivery {

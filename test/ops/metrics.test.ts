@@ -4,7 +4,9 @@ import { createMetrics, type PollFacts } from '../../src/ops/metrics.js'
 
 const hash = `0x${'ab'.repeat(32)}` as Hash
 
-function stateOf(receivers: Record<string, { pending: number; parked: number; dead: number }> = {}): StateSummary {
+function stateOf(
+	receivers: Record<string, { pending: number; held: number; parked: number; dead: number }> = {},
+): StateSummary {
 	const ref = (number: bigint) => ({ number, hash })
 	return {
 		networks: new Map([
@@ -37,7 +39,7 @@ async function samples(metrics: ReturnType<typeof metricsOf>) {
 
 describe('createMetrics', () => {
 	test('default: before anything happened the state and the program are known', async () => {
-		const found = await samples(metricsOf(() => stateOf({ hook: { pending: 3, parked: 1, dead: 2 } })))
+		const found = await samples(metricsOf(() => stateOf({ hook: { pending: 3, held: 0, parked: 1, dead: 2 } })))
 		expect(found.get('tracewatch_checkpoint_block{network="ethereum"}')).toBe(100)
 		expect(found.get('tracewatch_deliveries_pending{receiver="hook"}')).toBe(3)
 		expect(found.get('tracewatch_deliveries_parked{receiver="hook"}')).toBe(1)
@@ -98,7 +100,7 @@ describe('createMetrics', () => {
 	})
 
 	test('behavior: every name of the contract is there, each with a help text', async () => {
-		const metrics = metricsOf(() => stateOf({ hook: { pending: 0, parked: 0, dead: 0 } }))
+		const metrics = metricsOf(() => stateOf({ hook: { pending: 0, held: 0, parked: 0, dead: 0 } }))
 		const text = await metrics.text()
 		for (const name of [
 			'checkpoint_block',
@@ -124,10 +126,10 @@ describe('createMetrics', () => {
 	})
 
 	test('behavior: a receiver that has gone from the state has no number left', async () => {
-		let receivers: Parameters<typeof stateOf>[0] = { old: { pending: 1, parked: 0, dead: 0 } }
+		let receivers: Parameters<typeof stateOf>[0] = { old: { pending: 1, held: 0, parked: 0, dead: 0 } }
 		const metrics = metricsOf(() => stateOf(receivers))
 		await metrics.text()
-		receivers = { hook: { pending: 1, parked: 0, dead: 0 } }
+		receivers = { hook: { pending: 1, held: 0, parked: 0, dead: 0 } }
 		expect(await metrics.text()).not.toContain('"old"')
 	})
 

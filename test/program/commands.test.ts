@@ -148,7 +148,7 @@ describe('beside a running daemon', () => {
 		const running = opened.start(['run'])
 		await running.line(({ msg }) => msg === 'coverage changed')
 		const nothing = await opened.run(['deliveries'])
-		expect(nothing).toMatchObject({ code: 0, stdout: 'nothing is pending, parked or dead\n' })
+		expect(nothing).toMatchObject({ code: 0, stdout: 'nothing is pending, held, parked or dead\n' })
 		for (const valueWei of [11n, 12n, 13n]) await chain.send({ from: other, to: vault, valueWei })
 		await live.until(3)
 		await sick.until(1)

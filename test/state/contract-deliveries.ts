@@ -80,6 +80,7 @@ export function deliveryContract(at: OpenPlace): void {
 			expect(ids(await (await at.reopened()).deliveries())).toEqual(['b'])
 			expect((await at.store.summary()).receivers.get('hook')).toEqual({
 				pending: 1,
+				held: 0,
 				parked: 0,
 				dead: 0,
 				delivered: 1,

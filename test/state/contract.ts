@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Delivery, Store } from '../../src/model.js'
 import { deliveryContract } from './contract-deliveries.js'
+import { heldContract } from './contract-held.js'
 import { networkContract } from './contract-networks.js'
 import { blockOf, commitOf, deliveryOf, START_MS } from './samples.js'
 
@@ -56,6 +57,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
 
 		networkContract(at)
 		deliveryContract(at)
+		heldContract(at)
 
 		describe('summary', () => {
 			test('default: per network where it stands and since when', async () => {

@@ -47,6 +47,7 @@ async function compare({ now }: Model, { store }: Real): Promise<void> {
 		const count = (status: string) => own.filter((each) => each.status === status).length
 		expect(told).toMatchObject({
 			pending: count('pending'),
+			held: count('held'),
 			parked: count('parked'),
 			dead: count('dead'),
 			delivered: now.delivered[name] ?? 0,

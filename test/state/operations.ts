@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { Backfill, Commit, Cover, Delivery, Enrolment, Resolution, Store } from '../../src/model.js'
 import type { Reference, Step } from './reference.js'
 import * as reference from './reference.js'
-import { addressOf, blockOf, coverOf, deliveryOf, toldOf } from './samples.js'
+import { addressOf, blockOf, coverOf, deliveryOf, digestMessageOf, toldOf } from './samples.js'
 
 /** Around this all times lie. */
 export const NOW_MS = 1_000
@@ -73,7 +73,23 @@ const resolution: fc.Arbitrary<Resolution> = fc.oneof(
 		error: fc.string({ unit: 'binary', maxLength: 9 }),
 		nextAttemptAtMs: time,
 	}),
+	fc.record({
+		id,
+		result: fc.constant('held' as const),
+		by: fc.constantFrom('digest' as const, 'silence' as const),
+		untilMs: time,
+	}),
+	// Into one at most: what is taken apart once is never taken apart again, and has no room for it in a database.
+	fc.record({ id, result: fc.constant('apart' as const), into: fc.array(delivery, { maxLength: 1 }) }),
 )
+
+/** Of the first few alerts, whatever was merged. */
+const digest: fc.Arbitrary<Delivery> = fc
+	.tuple(delivery, fc.integer({ min: 2, max: 5 }))
+	.map(([{ recipient, ...rest }, count]) => {
+		const alerts = Array.from({ length: count }, (_, number) => deliveryOf(`d${number}`).message)
+		return { ...rest, recipient, message: digestMessageOf(rest.id, alerts) }
+	})
 
 /** One call of the store, and the same for the reference. */
 export interface Operation {
@@ -120,6 +136,13 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
 			'resolve',
 			(at) => reference.resolve(at, r, d),
 			(store) => store.resolve(r, d),
+		),
+	),
+	fc.tuple(fc.uniqueArray(id, { maxLength: 3 }), digest).map(([i, d]) =>
+		plain(
+			'merge',
+			(at) => reference.merge(at, i, d),
+			(store) => store.merge(i, d),
 		),
 	),
 	ids.map((i) =>

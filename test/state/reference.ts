@@ -137,10 +137,23 @@ export function resolve(at: Reference, resolutions: readonly Resolution[], furth
 		writes = true
 		if (resolution.result === 'delivered') {
 			at.deliveries.splice(index, 1)
-			at.delivered[found.receiver] = (at.delivered[found.receiver] ?? 0) + 1
+			const told = 'alerts' in found.message.data ? found.message.data.alerts.length : 1
+			at.delivered[found.receiver] = (at.delivered[found.receiver] ?? 0) + told
+		} else if (resolution.result === 'held') {
+			const { by: heldBy, untilMs: nextAttemptAtMs } = resolution
+			at.deliveries[index] = { ...found, status: 'held', heldBy, nextAttemptAtMs }
+		} else if (resolution.result === 'apart') {
+			at.deliveries.splice(index, 1)
+			const news = resolution.into.filter(
+				({ id }, place) =>
+					!at.deliveries.some((each) => each.id === id) &&
+					resolution.into.findIndex((each) => each.id === id) === place,
+			)
+			at.deliveries.splice(index, 0, ...news)
 		} else {
+			const { heldBy: _, ...rest } = found
 			at.deliveries[index] = {
-				...found,
+				...rest,
 				status: resolution.result === 'retry' ? 'pending' : resolution.result,
 				attempts: found.attempts + 1,
 				lastError: resolution.error,
@@ -156,11 +169,25 @@ export function resolve(at: Reference, resolutions: readonly Resolution[], furth
 	return { writes }
 }
 
+export function merge(at: Reference, ids: readonly string[], digest: Delivery): Step {
+	const members = ids.map((id) => at.deliveries.find((each) => each.id === id && each.status === 'held'))
+	if (ids.length === 0 || members.includes(undefined)) return { result: false, writes: false }
+	const place = at.deliveries.findIndex(({ id }) => id === ids[0])
+	const before = at.deliveries.slice(0, place).filter(({ id }) => !ids.includes(id))
+	const after = at.deliveries.slice(place).filter(({ id }) => !ids.includes(id))
+	const isThere = [...before, ...after].some(({ id }) => id === digest.id)
+	at.deliveries = [...before, ...(isThere ? [] : [digest]), ...after]
+	return { result: true, writes: true }
+}
+
 export function retry(at: Reference, ids: readonly string[], nowMs: number): Step {
 	const found = at.deliveries.filter(({ id }) => ids.includes(id))
-	at.deliveries = at.deliveries.map((each) =>
-		found.includes(each) ? { ...each, status: 'pending' as const, nextAttemptAtMs: nowMs } : each,
-	)
+	at.deliveries = at.deliveries.map((each) => {
+		if (!found.includes(each)) return each
+		const { heldBy: _, ...rest } = each
+		const due = { ...rest, status: 'pending' as const, nextAttemptAtMs: nowMs }
+		return each.status === 'held' ? { ...due, alone: true as const } : due
+	})
 	return { result: found.length, writes: found.length > 0 }
 }
 

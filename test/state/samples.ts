@@ -1,6 +1,6 @@
 /** Small true-looking pieces of state. */
 
-import type { Address, Alert, AlertData, BlockRef, Commit, Cover, Delivery, Told } from '../../src/model.js'
+import type { Address, Alert, AlertData, BlockRef, Commit, Cover, Delivery, DigestData, Told } from '../../src/model.js'
 
 /** When a test's clock begins. */
 export const START_MS = 1_790_000_000_000
@@ -43,6 +43,11 @@ export function deliveryOf(id: string, rest: Partial<Delivery> = {}): Delivery {
 		lastError: null,
 		...rest,
 	}
+}
+
+export function digestMessageOf(id: string, alerts: readonly Delivery['message'][]): Delivery['message'] {
+	const data = { id: `digest:${id}`, deliveryId: id, alerts: alerts as DigestData['alerts'] }
+	return { type: 'alert.digest', timestamp: '2026-11-20T10:00:00.000Z', data }
 }
 
 function alertOf(id: string): Alert {

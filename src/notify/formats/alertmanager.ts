@@ -1,7 +1,9 @@
 /**
  * Alertmanager API v2: its address, with or without `/api/v2/alerts`. Alerts are the same when their labels are, so a repetition
- * changes nothing. What happened once has no end of its own: it fires for a day, unless it is withdrawn.
+ * changes nothing, and a digest is the list of its alerts. What happened once has no end of its own: it fires for a day, unless it
+ * is withdrawn.
  */
+import { isDigest } from '../../core/digest.js'
 import type { Message } from '../../model.js'
 import { factsOf } from '../facts.js'
 import { printable } from '../printable.js'
@@ -18,22 +20,40 @@ interface Labels {
 }
 
 export const alertmanager: Format = {
+	takesDigest: () => true,
 	request({ message, createdAtMs }, target, nowMs) {
 		const url = new URL(target.url)
 		if (!url.pathname.endsWith(path)) url.pathname = `${url.pathname.replace(/\/$/, '')}${path}`
-		const ends = new Date(nowMs + firesForMs).toISOString()
-		const at = (labels: Labels, endsAt: string) => ({
-			labels,
-			annotations: annotationsOf(message),
-			startsAt: new Date(createdAtMs).toISOString(),
-			endsAt,
-			generatorURL: linkOf(message) ?? '',
-		})
-		const over = new Date(nowMs).toISOString()
-		const { fires, resolves } = labelsOf(message)
-		const alerts = [...resolves.map((labels) => at(labels, over)), ...fires.map((labels) => at(labels, ends))]
-		return { url, body: jsonBody(alerts), headers: {} }
+		const alone = { message, startsAt: new Date(createdAtMs).toISOString() }
+		const told = isDigest(message.data)
+			? message.data.alerts.map((alert) => ({ message: alert, startsAt: alert.timestamp }))
+			: [alone]
+		return { url, body: jsonBody(withLastWord(told.flatMap((each) => entriesOf(each, nowMs)))), headers: {} }
 	},
+}
+
+interface Entry {
+	readonly labels: Labels
+	readonly endsAt: string
+}
+
+function entriesOf({ message, startsAt }: { message: Message; startsAt: string }, nowMs: number): readonly Entry[] {
+	const at = (labels: Labels, endsAt: string) => ({
+		labels,
+		annotations: annotationsOf(message),
+		startsAt,
+		endsAt,
+		generatorURL: linkOf(message) ?? '',
+	})
+	const over = new Date(nowMs).toISOString()
+	const ends = new Date(nowMs + firesForMs).toISOString()
+	const { fires, resolves } = labelsOf(message)
+	return [...resolves.map((labels) => at(labels, over)), ...fires.map((labels) => at(labels, ends))]
+}
+
+/** Of the same labels only the last counts: an alert and its withdrawal may stand in one digest. */
+function withLastWord(entries: readonly Entry[]): readonly Entry[] {
+	return [...new Map(entries.map((entry) => [JSON.stringify(entry.labels), entry])).values()]
 }
 
 /** A withdrawal ends the alert and is one of its own: an end alone may be told to nobody. */
@@ -43,6 +63,7 @@ function labelsOf(message: Message): { readonly fires: readonly Labels[]; readon
 		const receiver = printable(data.receiver)
 		return { fires: [{ alertname: 'TracewatchUndelivered', receiver, severity: 'critical' }], resolves: [] }
 	}
+	if (isDigest(data)) return { fires: [], resolves: [] }
 	const network = printable(data.network)
 	if (!isAlert(data)) {
 		const stalled = { alertname: 'TracewatchStalled', network, severity: 'critical' }

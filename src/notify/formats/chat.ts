@@ -1,7 +1,8 @@
 /** A message as a chat shows it: the sentence, what a reader asks next, and one link. */
+import { isDigest } from '../../core/digest.js'
 import type { Message } from '../../model.js'
 import { factsOf } from '../facts.js'
-import { headline, isAlert } from '../sentence.js'
+import { headline, isAlert, numbered } from '../sentence.js'
 
 export interface Markup {
 	/** Takes the meaning from whatever the service would read as markup or a mention. */
@@ -29,9 +30,17 @@ export function chatText(message: Message, markup: Markup): string {
 	return [markup.disarm(headline(message)), chatBody(message, markup)].join('\n')
 }
 
-/** Without the headline, for services that have a title. */
+/** Without the headline, for services that have a title. Of a digest each alert in a line: the sentence and where to look. */
 export function chatBody(message: Message, { disarm, link }: Markup): string {
 	const { notes, facts } = factsOf(message)
+	if (isDigest(message.data)) {
+		const lines = numbered(message.data).map(({ title, alert }) => {
+			const url = alert.data.links?.tx
+			const late = alert.data.late ? ' (late)' : ''
+			return `${disarm(`${title}${late}:`)} ${url === undefined ? disarm(alert.data.txHash) : link(url)}`
+		})
+		return [...notes.map(disarm), ...lines].join('\n')
+	}
 	const url = linkOf(message)
 	const lines = facts.filter(({ name }) => shown.has(name)).map(({ name, value }) => disarm(`${name}: ${value}`))
 	return [...notes.map(disarm), ...lines, ...(url === null ? [] : [link(url)])].join('\n')

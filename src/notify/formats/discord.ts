@@ -11,11 +11,14 @@ const markup: Markup = {
 	link: (url) => `<${url}>`,
 }
 
+const limit = 2_000
+
 export const discord: Format = {
+	takesDigest: (digest) => chatText(digest, markup).length <= limit,
 	request({ message }, target) {
 		const url = new URL(target.url)
 		url.searchParams.set('wait', 'true')
-		const content = cut(chatText(message, markup), 2_000)
+		const content = cut(chatText(message, markup), limit)
 		return { url, body: jsonBody({ content, allowed_mentions: { parse: [] } }), headers: {} }
 	},
 	needsBody: true,

@@ -1,5 +1,5 @@
 /** How a webhook receiver wants to be spoken to. A format is pure; `webhook.ts` carries its request out. */
-import type { Delivery } from '../../model.js'
+import type { Delivery, Message } from '../../model.js'
 import type { Verdict } from '../policy.js'
 
 export interface Target {
@@ -26,6 +26,8 @@ export interface Format {
 	request(delivery: Delivery, target: Target, nowMs: number): FormatRequest
 	/** For services whose status alone does not tell; null: the table of `policy.ts` decides. */
 	judge?(reply: Reply): { readonly verdict: Verdict; readonly meaning: string } | null
+	/** Whether one request can tell all of this digest; absent: none can, and each alert is told by itself. */
+	takesDigest?(digest: Message): boolean
 	/** The answer's body decides, so an answer that breaks off is none. */
 	readonly needsBody?: true
 }

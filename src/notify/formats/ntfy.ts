@@ -7,7 +7,11 @@ import { headline } from '../sentence.js'
 import { chatBody, cut, linkOf, plain } from './chat.js'
 import { type Format, jsonBody } from './format.js'
 
+const limitBytes = 4_096
+const size = (text: string) => Buffer.byteLength(text)
+
 export const ntfy: Format = {
+	takesDigest: (digest) => size(chatBody(digest, plain)) <= limitBytes,
 	request({ id, message }, target) {
 		const parts = target.url.pathname.replace(/\/$/, '').split('/')
 		const topic = decodeURIComponent(parts.pop() ?? '')
@@ -17,7 +21,7 @@ export const ntfy: Format = {
 		const body = {
 			topic,
 			title: cut(headline(message), 250),
-			message: cut(chatBody(message, plain), 4_096, (text) => Buffer.byteLength(text)),
+			message: cut(chatBody(message, plain), limitBytes, size),
 			priority: priorityOf(message),
 			sequence_id: id,
 			...(click === null ? {} : { click }),

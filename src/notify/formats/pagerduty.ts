@@ -1,11 +1,13 @@
 /**
  * PagerDuty Events API v2: `https://events.pagerduty.com/v2/enqueue`; the receiver's secret is the routing key. The alert's id is
- * the `dedup_key`, so a repetition changes nothing, and a withdrawal or recovery resolves what it withdraws.
+ * the `dedup_key`, so a repetition changes nothing, and a withdrawal or recovery resolves what it withdraws. Therefore no digests:
+ * nothing could resolve one alert among many.
  */
+import { isDigest } from '../../core/digest.js'
 import type { Message } from '../../model.js'
 import { factsOf } from '../facts.js'
 import { printable } from '../printable.js'
-import { headline, isAlert, isUndelivered } from '../sentence.js'
+import { headline, isAlert, isUndelivered, networksOf } from '../sentence.js'
 import { cut, linkOf } from './chat.js'
 import { type Format, jsonBody } from './format.js'
 
@@ -21,7 +23,7 @@ export const pagerduty: Format = {
 			client: 'tracewatch',
 			payload: {
 				summary: cut(headline(message), 1_024),
-				source: isUndelivered(message.data) ? 'tracewatch' : printable(message.data.network),
+				source: sourceOf(message),
 				severity: type === 'system.stalled' || type === 'system.undelivered' ? 'critical' : 'info',
 				timestamp,
 				custom_details: Object.fromEntries(factsOf(message).facts.map(({ name, value }) => [name, value])),
@@ -36,7 +38,12 @@ export const pagerduty: Format = {
 	},
 }
 
+function sourceOf({ data }: Message): string {
+	if (isUndelivered(data)) return 'tracewatch'
+	return isDigest(data) ? networksOf(data) : printable(data.network)
+}
+
 function dedupKey({ data }: Message): string {
 	if (isUndelivered(data)) return `tracewatch:undelivered:${data.receiver}`
-	return isAlert(data) ? data.id : `tracewatch:${data.chainId}:${printable(data.network)}:stalled`
+	return isAlert(data) || isDigest(data) ? data.id : `tracewatch:${data.chainId}:${printable(data.network)}:stalled`
 }

@@ -9,10 +9,13 @@ import { type Format, jsonBody } from './format.js'
 const disarm = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 const markup: Markup = { disarm, link: (url) => `<${disarm(url)}>` }
 
+const limit = 4_000
+
 export const slack: Format = {
+	takesDigest: (digest) => chatText(digest, markup).length <= limit,
 	request: ({ message }, { url }) => ({
 		url,
-		body: jsonBody({ text: cut(chatText(message, markup), 4_000), unfurl_links: false }),
+		body: jsonBody({ text: cut(chatText(message, markup), limit), unfurl_links: false }),
 		headers: {},
 	}),
 }

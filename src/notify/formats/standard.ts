@@ -3,6 +3,7 @@ import { webhookSignature } from '../signature.js'
 import { type Format, jsonBody } from './format.js'
 
 export const standard: Format = {
+	takesDigest: () => true,
 	request({ id, message }, { url, secret }, nowMs) {
 		const body = jsonBody({ type: message.type, timestamp: message.timestamp, data: message.data })
 		// A receiver tolerates five minutes: the time is that of this attempt, never that of the alert.

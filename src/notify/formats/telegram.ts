@@ -10,13 +10,16 @@ import { type Format, jsonBody, jsonObject } from './format.js'
 const chatFault =
 	/chat not found|chat_id is empty|upgraded to a supergroup|not enough rights|have no rights|thread not found|topic/i
 
+const limit = 4_096
+
 export const telegram: Format = {
+	takesDigest: (digest) => chatText(digest, plain).length <= limit,
 	request({ message }, target) {
 		const url = new URL(target.url)
 		if (!url.pathname.endsWith('/sendMessage')) url.pathname = `${url.pathname.replace(/\/$/, '')}/sendMessage`
 		const parameters = Object.fromEntries(url.searchParams)
 		url.search = ''
-		const text = cut(chatText(message, plain), 4_096)
+		const text = cut(chatText(message, plain), limit)
 		return { url, body: jsonBody({ ...parameters, text, link_preview_options: { is_disabled: true } }), headers: {} }
 	},
 	needsBody: true,

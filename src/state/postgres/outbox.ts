@@ -1,6 +1,7 @@
 /** Deliveries as rows: in order of posting, each in the lane of its receiver and recipient. */
 
-import type { Delivery, DeliveryStatus, ReceiverSummary, Resolution } from '../../model.js'
+import { alertsIn } from '../../core/digest.js'
+import type { Delivery, DeliveryStatus, HeldBy, ReceiverSummary, Resolution } from '../../model.js'
 import { pieces } from './coverage.js'
 import type { Ask } from './database.js'
 import type { Skew } from './skew.js'
@@ -17,18 +18,20 @@ export interface DeliveryRow {
 	readonly attempts: number
 	readonly next_attempt_at_ms: number
 	readonly last_error: string | null
+	readonly held_by: HeldBy | null
+	readonly alone: boolean
 	readonly content: Content
 }
 
 /** What never changes, whatever it is made of. */
 type Content = Omit<
 	Delivery,
-	'id' | 'receiver' | 'createdAtMs' | 'status' | 'attempts' | 'nextAttemptAtMs' | 'lastError'
+	'id' | 'receiver' | 'createdAtMs' | 'status' | 'attempts' | 'nextAttemptAtMs' | 'lastError' | 'heldBy' | 'alone'
 >
 
 /** What `deliveryOf` needs, of `tracewatch.delivery d`. */
 export const COLUMNS =
-	'd.lane, d.id, d.receiver, d.created_at_ms, d.status, d.attempts, d.next_attempt_at_ms, d.last_error, d.content'
+	'd.lane, d.id, d.receiver, d.created_at_ms, d.status, d.attempts, d.next_attempt_at_ms, d.last_error, d.held_by, d.alone, d.content'
 
 export function deliveryOf(row: DeliveryRow, skew: Skew): Delivery {
 	const { id, receiver, status, attempts, content } = row
@@ -41,6 +44,8 @@ export function deliveryOf(row: DeliveryRow, skew: Skew): Delivery {
 		attempts,
 		nextAttemptAtMs: skew.fromDatabase(row.next_attempt_at_ms),
 		lastError: row.last_error,
+		...(row.held_by === null ? {} : { heldBy: row.held_by }),
+		...(row.alone ? { alone: true } : {}),
 	}
 }
 
@@ -53,44 +58,68 @@ export function laneOf({ receiver, recipient }: Pick<Delivery, 'receiver' | 'rec
 export async function insertDeliveries(ask: Ask, deliveries: readonly Delivery[], skew: Skew): Promise<number> {
 	let added = 0
 	for (const piece of pieces(deliveries, PIECE)) {
-		// In one order everywhere, so that two who add to the same lanes do not wait for each other.
-		const lanes = [...new Set(piece.map(laneOf))].sort()
-		await ask('insert into tracewatch.lane (lane) select unnest($1::text[]) on conflict do nothing', [lanes])
-		const rows = await ask(INSERT, [
-			piece.map(({ id }) => id),
-			piece.map(laneOf),
-			piece.map(({ receiver }) => receiver),
-			piece.map(({ createdAtMs }) => skew.toDatabase(createdAtMs)),
-			piece.map(({ status }) => status),
-			piece.map(({ attempts }) => attempts),
-			piece.map(({ nextAttemptAtMs }) => skew.toDatabase(nextAttemptAtMs)),
-			piece.map(({ lastError }) => (lastError === null ? null : JSON.stringify(lastError))),
-			piece.map((delivery) => JSON.stringify(contentOf(delivery))),
-		])
-		added += rows.length
+		await addLanes(ask, piece)
+		added += (await ask(INSERT, columnsOf(piece, skew))).length
 	}
 	return added
 }
 
+/** Inside a transaction, from a place on that was just left; fewer than places lie apart. */
+export async function insertAt(ask: Ask, seq: number, deliveries: readonly Delivery[], skew: Skew): Promise<void> {
+	await addLanes(ask, deliveries)
+	await ask(INSERT_AT, [...columnsOf(deliveries, skew), seq])
+}
+
+async function addLanes(ask: Ask, deliveries: readonly Delivery[]): Promise<void> {
+	// In one order everywhere, so that two who add to the same lanes do not wait for each other.
+	const lanes = [...new Set(deliveries.map(laneOf))].sort()
+	await ask('insert into tracewatch.lane (lane) select unnest($1::text[]) on conflict do nothing', [lanes])
+}
+
+function columnsOf(deliveries: readonly Delivery[], skew: Skew): readonly unknown[] {
+	return [
+		deliveries.map(({ id }) => id),
+		deliveries.map(laneOf),
+		deliveries.map(({ receiver }) => receiver),
+		deliveries.map(({ createdAtMs }) => skew.toDatabase(createdAtMs)),
+		deliveries.map(({ status }) => status),
+		deliveries.map(({ attempts }) => attempts),
+		deliveries.map(({ nextAttemptAtMs }) => skew.toDatabase(nextAttemptAtMs)),
+		deliveries.map(({ lastError }) => (lastError === null ? null : JSON.stringify(lastError))),
+		deliveries.map(({ heldBy }) => heldBy ?? null),
+		deliveries.map(({ alone }) => alone ?? false),
+		deliveries.map(({ message }) => alertsIn(message)),
+		deliveries.map((delivery) => JSON.stringify(contentOf(delivery))),
+	]
+}
+
 function contentOf(delivery: Delivery): Content {
-	const { id, receiver, createdAtMs, status, attempts, nextAttemptAtMs, lastError, ...content } = delivery
+	const { id, receiver, createdAtMs, status, attempts, nextAttemptAtMs, lastError, heldBy, alone, ...content } =
+		delivery
 	return content
 }
 
-const INSERT = `
-	insert into tracewatch.delivery (id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error, content)
-	select id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error::json, content::json
-	from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::int[], $7::bigint[], $8::text[], $9::text[])
-		with ordinality
-		as d (id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error, content, place)
+const TO =
+	'id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error, held_by, alone, alerts, content'
+const FROM = `
+	id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error::json, held_by, alone, alerts, content::json
+	from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::int[], $7::bigint[], $8::text[], $9::text[],
+		$10::boolean[], $11::int[], $12::text[]) with ordinality as d (${TO}, place)
 	order by place
 	on conflict (id) do nothing
 	returning id`
+const INSERT = `insert into tracewatch.delivery (${TO}) select ${FROM}`
+const INSERT_AT = `
+	insert into tracewatch.delivery (seq, ${TO}) overriding system value select $13::bigint + place - 1, ${FROM}`
 
-/** In order of posting. */
-export async function readDeliveries(ask: Ask, skew: Skew): Promise<readonly Delivery[]> {
-	const rows = await ask<DeliveryRow>(`select ${COLUMNS} from tracewatch.delivery d order by d.seq`)
-	return rows.map((row) => deliveryOf(row, skew))
+/** In order of posting; of one status, or null: of any. */
+export async function readDeliveries(
+	ask: Ask,
+	skew: Skew,
+	status: DeliveryStatus | null = null,
+): Promise<readonly Delivery[]> {
+	const text = `select ${COLUMNS} from tracewatch.delivery d where $1::text is null or d.status = $1 order by d.seq`
+	return (await ask<DeliveryRow>(text, [status])).map((row) => deliveryOf(row, skew))
 }
 
 /** Counts them and takes them away; one that is gone already is not counted again. `atMs` is by the database's clock. */
@@ -99,14 +128,17 @@ export async function deleteDelivered(ask: Ask, ids: readonly string[], atMs: nu
 }
 
 const DELIVERED = `
-	with gone as (delete from tracewatch.delivery where id = any($1) returning receiver)
+	with gone as (
+		delete from tracewatch.delivery where id = any($1)
+		returning receiver, alerts
+	)
 	insert into tracewatch.total as t (receiver, delivered, last_delivered_at_ms)
-	select receiver, count(*), $2::bigint from gone group by receiver order by receiver
+	select receiver, sum(alerts), $2::bigint from gone group by receiver order by receiver
 	on conflict (receiver) do update set
 		delivered = t.delivered + excluded.delivered,
 		last_delivered_at_ms = greatest(t.last_delivered_at_ms, excluded.last_delivered_at_ms)`
 
-export type Failure = Exclude<Resolution, { result: 'delivered' }>
+export type Failure = Exclude<Resolution, { result: 'delivered' | 'held' | 'apart' }>
 
 /**
  * Writes down attempts that did not succeed, each id once; `claim` is the one that it was taken under, null when it was not taken. One
@@ -129,22 +161,29 @@ export async function updateFailed(
 	])
 }
 
+/** Whether this instance's word counts for a row; `l` is its lane, `claim` what it was taken under. */
+export const mayJudge = (claim: string, owner: string) => `case
+		when ${claim} is not null then l.claim = ${claim} and l.claimed_by = ${owner}
+		else l.claimed_by is null or l.claimed_by = ${owner} or l.claimed_until < clock_timestamp()
+	end`
+
 const FAILED = `
 	update tracewatch.delivery d set
 		status = case r.result when 'retry' then 'pending' else r.result end,
 		attempts = d.attempts + 1,
 		next_attempt_at_ms = case r.result when 'retry' then r.next_ms else d.next_attempt_at_ms end,
-		last_error = r.error::json
+		last_error = r.error::json,
+		held_by = null
 	from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[]) r (id, result, next_ms, error, claim),
 		tracewatch.lane l
-	where d.id = r.id and l.lane = d.lane and case
-		when r.claim is not null then l.claim = r.claim and l.claimed_by = $6
-		else l.claimed_by is null or l.claimed_by = $6 or l.claimed_until < clock_timestamp()
-	end`
+	where d.id = r.id and l.lane = d.lane and ${mayJudge('r.claim', '$6')}`
 
 /** Resolves to how many were found. */
 export async function updateDue(ask: Ask, ids: readonly string[], atMs: number): Promise<number> {
-	const text = `update tracewatch.delivery set status = 'pending', next_attempt_at_ms = $2 where id = any($1) returning id`
+	const text = `
+		update tracewatch.delivery
+		set status = 'pending', next_attempt_at_ms = $2, alone = alone or status = 'held', held_by = null
+		where id = any($1) returning id`
 	return (await ask(text, [ids, atMs])).length
 }
 
@@ -156,19 +195,19 @@ export async function deleteDeliveries(ask: Ask, ids: readonly string[]): Promis
 export async function readReceivers(ask: Ask, skew: Skew): Promise<ReadonlyMap<string, ReceiverSummary>> {
 	const rows = await ask<ReceiverSummary & { receiver: string; last: number | null }>(RECEIVERS)
 	return new Map(
-		rows.map(({ receiver, pending, parked, dead, delivered, last }) => [
+		rows.map(({ receiver, pending, held, parked, dead, delivered, last }) => [
 			receiver,
-			{ pending, parked, dead, delivered, lastDeliveredAtMs: last === null ? null : skew.fromDatabase(last) },
+			{ pending, held, parked, dead, delivered, lastDeliveredAtMs: last === null ? null : skew.fromDatabase(last) },
 		]),
 	)
 }
 
 const RECEIVERS = `
-	select receiver, coalesce(pending, 0) as pending, coalesce(parked, 0) as parked, coalesce(dead, 0) as dead,
+	select receiver, coalesce(pending, 0) as pending, coalesce(held, 0) as held, coalesce(parked, 0) as parked, coalesce(dead, 0) as dead,
 		coalesce(delivered, 0) as delivered, last_delivered_at_ms as last
 	from (
-		select receiver, count(*) filter (where status = 'pending') as pending, count(*) filter (where status = 'parked') as parked,
-			count(*) filter (where status = 'dead') as dead
+		select receiver, count(*) filter (where status = 'pending') as pending, count(*) filter (where status = 'held') as held,
+			count(*) filter (where status = 'parked') as parked, count(*) filter (where status = 'dead') as dead
 		from tracewatch.delivery group by receiver
 	) waiting full join tracewatch.total using (receiver)
 	order by receiver`

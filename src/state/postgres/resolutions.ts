@@ -2,7 +2,8 @@
 
 import type { Resolution } from '../../model.js'
 import type { Ask, Database } from './database.js'
-import { deleteDelivered, type Failure, updateFailed } from './outbox.js'
+import { deleteApart, type Hold, updateHeld } from './held.js'
+import { deleteDelivered, type Failure, insertAt, updateFailed } from './outbox.js'
 import type { Skew } from './skew.js'
 
 export interface ResolvedBy {
@@ -35,14 +36,23 @@ async function write(
 	{ owner, claimOf, skew, nowMs }: ResolvedBy,
 ): Promise<void> {
 	const delivered = group.flatMap(({ id, result }) => (result === 'delivered' ? [id] : []))
-	const failed = group.filter((one): one is Failure => one.result !== 'delivered')
+	const claimed = <R extends Resolution>(one: R) => ({ ...one, claim: claimOf(one.id) })
 	await deleteDelivered(ask, delivered, skew.toDatabase(nowMs))
-	await updateFailed(
-		ask,
-		failed.map((one) => ({ ...one, claim: claimOf(one.id) })),
-		owner,
-		skew,
-	)
+	await updateFailed(ask, group.filter(isFailure).map(claimed), owner, skew)
+	await updateHeld(ask, group.filter(isHold).map(claimed), owner, skew)
+	for (const one of group) {
+		if (one.result !== 'apart') continue
+		const seq = await deleteApart(ask, one.id, claimOf(one.id), owner)
+		if (seq !== null) await insertAt(ask, seq, one.into, skew)
+	}
+}
+
+function isFailure(one: Resolution): one is Failure {
+	return one.result === 'retry' || one.result === 'parked' || one.result === 'dead'
+}
+
+function isHold(one: Resolution): one is Hold {
+	return one.result === 'held'
 }
 
 /** In order, cut where an id comes again: one statement can change a row only once. */

@@ -72,7 +72,8 @@ const STEPS: readonly string[] = [
 		claim bigint not null default 0
 	);
 	create table tracewatch.delivery (
-		seq bigint generated always as identity primary key,
+		-- Far apart, so that what is taken apart finds room between its neighbours.
+		seq bigint generated always as identity (increment by 1000) primary key,
 		id text not null unique,
 		lane text not null,
 		receiver text not null,
@@ -81,6 +82,10 @@ const STEPS: readonly string[] = [
 		attempts int not null,
 		next_attempt_at_ms bigint not null,
 		last_error json,
+		held_by text,
+		-- How many it tells.
+		alerts int not null,
+		alone boolean not null,
 		-- All that never changes: recipient, message and the like.
 		content json not null
 	);

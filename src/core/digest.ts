@@ -1,0 +1,70 @@
+/** Many alerts in one message, and such a message taken apart again. */
+import type { Delivery, DigestData, DigestedAlert, Message, MessageContent } from '../model.js'
+
+export function isDigest<C extends MessageContent>(data: C): data is C & DigestData {
+	return 'alerts' in data
+}
+
+/** How many alerts a message tells; a word of the system counts as one. */
+export function alertsIn({ data }: Message): number {
+	return isDigest(data) ? data.alerts.length : 1
+}
+
+/** What the message tells, where it is one alert, as it stands in a digest; else null. Tests and words of the system stand in none. */
+export function digested({ type, timestamp, data }: Message): DigestedAlert | null {
+	if (!('txHash' in data) || data.test === true) return null
+	if (type !== 'alert.transfer' && type !== 'alert.deployment' && type !== 'alert.removed') return null
+	return { type, timestamp, data }
+}
+
+/**
+ * One delivery that tells all of them, in their order; at least two of one receiver and recipient, each of which `digested` takes.
+ * The same ones make the same id. Each keeps its own `deliveryId` inside, so that one which came by itself too is known again.
+ */
+export function digestOf(members: readonly Delivery[], nowMs: number, hash: (text: string) => string): Delivery {
+	const [first] = members
+	if (first === undefined) throw new Error('a digest of nothing')
+	const { receiver, recipient } = first
+	const name = hash(JSON.stringify(['digest', ...members.map(({ id }) => id)])).slice(0, 32)
+	const timestamp = new Date(nowMs).toISOString()
+	const wasSilent = members.some(({ heldBy }) => heldBy === 'silence')
+	const heldFromMs = Math.min(...members.map(({ createdAtMs }) => createdAtMs))
+	const data: DigestData = {
+		id: `digest:${name}`,
+		...(wasSilent ? { held: { from: new Date(heldFromMs).toISOString(), to: timestamp } } : {}),
+		alerts: members.flatMap(({ message }) => digested(message) ?? []),
+	}
+	return {
+		id: `msg_${name}`,
+		receiver,
+		recipient,
+		message: { type: 'alert.digest', timestamp, data: { ...data, deliveryId: `msg_${name}` } },
+		answers: null,
+		createdAtMs: nowMs,
+		status: 'pending',
+		attempts: 0,
+		nextAttemptAtMs: nowMs,
+		lastError: null,
+	}
+}
+
+/** The alerts of a digest, each a delivery of its own again that goes into no other; empty when it is none. */
+export function takenApart(
+	{ message, receiver, recipient, createdAtMs }: Delivery,
+	nowMs: number,
+): readonly Delivery[] {
+	if (!isDigest(message.data)) return []
+	return message.data.alerts.map((alert) => ({
+		id: alert.data.deliveryId,
+		receiver,
+		recipient,
+		message: alert,
+		answers: null,
+		createdAtMs,
+		status: 'pending',
+		attempts: 0,
+		nextAttemptAtMs: nowMs,
+		lastError: null,
+		alone: true,
+	}))
+}

@@ -1,0 +1,53 @@
+/** Deliveries that are kept back, put into one, and taken apart again. */
+
+import type { Resolution } from '../../model.js'
+import type { Ask } from './database.js'
+import { deleteDeliveries, mayJudge } from './outbox.js'
+import type { Skew } from './skew.js'
+
+export type Hold = Extract<Resolution, { result: 'held' }>
+
+/**
+ * Each id once; `claim` is the one that it was taken under, null when it was not taken. One whose lane has another claimer by now is
+ * passed over.
+ */
+export async function updateHeld(
+	ask: Ask,
+	holds: readonly (Hold & { readonly claim: number | null })[],
+	owner: string,
+	skew: Skew,
+): Promise<void> {
+	if (holds.length === 0) return
+	await ask(HELD, [
+		holds.map(({ id }) => id),
+		holds.map(({ by }) => by),
+		holds.map(({ untilMs }) => skew.toDatabase(untilMs)),
+		holds.map(({ claim }) => claim),
+		owner,
+	])
+}
+
+const HELD = `
+	update tracewatch.delivery d set status = 'held', held_by = r.by, next_attempt_at_ms = r.until_ms
+	from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) r (id, by, until_ms, claim), tracewatch.lane l
+	where d.id = r.id and l.lane = d.lane and ${mayJudge('r.claim', '$5')}`
+
+/** Resolves to the place that is free now, or null where that one's word did not count. */
+export async function deleteApart(ask: Ask, id: string, claim: number | null, owner: string): Promise<number | null> {
+	const [gone] = await ask<{ seq: number }>(APART, [id, claim, owner])
+	return gone?.seq ?? null
+}
+
+const APART = `
+	delete from tracewatch.delivery d using tracewatch.lane l
+	where d.id = $1 and l.lane = d.lane and ${mayJudge('$2::bigint', '$3')}
+	returning d.seq`
+
+/** Inside a transaction. Resolves to the place of the first, or null, and nothing is changed, when one of them is held no more. */
+export async function deleteHeld(ask: Ask, ids: readonly string[]): Promise<number | null> {
+	const text = `select id, seq from tracewatch.delivery where id = any($1) and status = 'held' order by seq for update`
+	const held = await ask<{ id: string; seq: number }>(text, [ids])
+	if (held.length < ids.length) return null
+	await deleteDeliveries(ask, ids)
+	return held.find(({ id }) => id === ids[0])?.seq ?? null
+}
