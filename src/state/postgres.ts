@@ -6,6 +6,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock, Log, Store } from '../model.js'
 import { CHANNEL, createBell } from './postgres/bell.js'
 import { createClaims } from './postgres/claims.js'
@@ -39,6 +40,7 @@ export interface PostgresStoreOptions {
 
 const CONNECTIONS = 6
 const LEAST_STANDSTILL_MS = 500
+const GIVE_BACK_MS = 3_000
 
 /** Opens the state, making the tables if they are not there. Throws StateError. */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<Store> {
@@ -88,6 +90,11 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 				.during(part)
 				.catch((error: unknown) => log?.debug({ err: error }, 'a lease could not be kept up; trying again'))
 		}
+	}
+
+	async function giveBack(): Promise<void> {
+		await claims.close()
+		await leases.close()
 	}
 
 	const { during, inTurn } = turns
@@ -159,8 +166,8 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 			clearInterval(beat)
 			await bell.close()
 			try {
-				await claims.close()
-				await leases.close()
+				// A database that is out of reach does not hold up the end.
+				await Promise.race([giveBack(), pause(GIVE_BACK_MS, undefined, { ref: false })])
 			} catch (error) {
 				log?.warn(
 					{ err: error },
