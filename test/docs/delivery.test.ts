@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { jsonSchema } from '../../src/config/jsonSchema.js'
 import { giveUpAfterMs, retryCeilingsMs } from '../../src/notify/backoff.js'
 import { formats } from '../../src/notify/formats/byName.js'
 import type { FormatName, Reply } from '../../src/notify/formats/format.js'
 import { probeEveryMs } from '../../src/notify/parking.js'
+import { mostAlerts, mostBytes } from '../../src/notify/pieces.js'
 import { httpPolicy, type SmtpPhase, smtpPolicy } from '../../src/notify/policy.js'
 import { retryAfterMs } from '../../src/notify/retryAfter.js'
 import { createWebhookReceiver } from '../../src/notify/webhook.js'
@@ -64,6 +66,17 @@ describe('the tables of docs/delivery.md', () => {
 		const own = Object.values(formats).flatMap(({ judge }) => ownAnswers.map((reply) => judge?.(reply)?.meaning))
 		const meanings = new Set(own.filter((meaning) => meaning !== undefined))
 		expect([...meanings].sort()).toEqual(judged.map(([, , , meaning]) => meaning).sort())
+	})
+
+	test('default: how much one digest holds', () => {
+		expect(text).toContain(`at most ${mostAlerts} alerts and ${mostBytes / 1_000} kB`)
+	})
+
+	test('default: every type of message that a receiver may get is explained', () => {
+		const schema = JSON.stringify(jsonSchema('alert'))
+		const named = new Set([...schema.matchAll(/"((?:alert|system)\.[a-z]+|test)"/g)].map(([, type = '']) => type))
+		expect(named.size).toBeGreaterThan(5)
+		for (const type of named) expect(text).toContain(`\`${type}\``)
 	})
 
 	test('default: every form of Retry-After is understood as it stands there', () => {
