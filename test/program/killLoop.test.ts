@@ -162,19 +162,21 @@ interface Due {
 }
 
 async function allDelivered(running: Running, receivers: MoodyReceivers, due: Due): Promise<void> {
-	const lacking = () => {
-		const hooks = new Set(told([...receivers.taken]).map(({ data }) => data.id))
-		const mails = new Set(acknowledged(receivers).map(mailInWords))
-		return [
-			...due.hook.filter(({ id }) => !hooks.has(id)).map(({ id }) => `webhook ${id}`),
-			...due.mail.flatMap(({ id }) => recipients.map((to) => `${to} ${id}`)).filter((one) => !mails.has(one)),
-		]
+	const unheard = () => {
+		const heard = new Set(told([...receivers.taken]).map(({ data }) => data.id))
+		return due.hook.filter(({ id }) => !heard.has(id))
 	}
-	const whole = () => lacking().length === 0
-	const all = Promise.all([receivers.hook.until(whole), receivers.mail.until(whole)])
+	const unread = () => {
+		const read = new Set(acknowledged(receivers).map(mailInWords))
+		return due.mail.flatMap(({ id }) => recipients.map((to) => `${to} ${id}`)).filter((one) => !read.has(one))
+	}
+	const all = Promise.all([
+		receivers.hook.until(() => unheard().length === 0),
+		receivers.mail.until(() => unread().length === 0),
+	])
 	const late = sleep(drainMs, undefined, { ref: false })
 	await Promise.race([all, running.ended, late])
-	expect(lacking()).toEqual([])
+	expect([...unheard(), ...unread()]).toEqual([])
 }
 
 const acknowledged = ({ mail }: MoodyReceivers) => mail.mails.filter(({ acknowledged }) => acknowledged)
