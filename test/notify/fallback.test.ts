@@ -60,32 +60,35 @@ describe('the fallback of a receiver', () => {
 		expect(desk.told[0]?.message.data.deliveryId).toBe(desk.told[0]?.id)
 	})
 
-	test('behavior: is not told again by later attempts, new alerts or restarts, until it has worked in between', async () => {
-		const broken: { now: Outcome } = { now: gone }
-		const hook = scripted('hook', () => broken.now)
-		const desk = keeping('desk')
-		const drain = () => deliverer([hook, desk], { hook: 'desk' }).drainOnce(never)
-		await lab.store.post([deliveryOf(1)])
-		await drain()
-		for (let hour = 0; hour < 5; hour += 1) {
-			lab.nowMs += 3_600_000
-			// The server's own words change, the cause does not.
-			broken.now = { result: 'parked', reason: goneReason.replace('7', String(hour)) }
-			await lab.store.post([deliveryOf(10 + hour)])
+	for (const restarts of [true, false]) {
+		test(`behavior: is told again by no later attempt or new alert${restarts ? ' or restart' : ''}, until it has worked in between`, async () => {
+			const broken: { now: Outcome } = { now: gone }
+			const hook = scripted('hook', () => broken.now)
+			const desk = keeping('desk')
+			const one = deliverer([hook, desk], { hook: 'desk' })
+			const drain = () => (restarts ? deliverer([hook, desk], { hook: 'desk' }) : one).drainOnce(never)
+			await lab.store.post([deliveryOf(1)])
 			await drain()
-		}
-		expect(hook.got.length).toBeGreaterThan(5)
-		expect(words(desk.told)).toEqual(['system.undelivered'])
-		broken.now = fine
-		lab.nowMs += 3_600_000
-		await drain()
-		expect(await lab.statuses()).toEqual([])
-		broken.now = gone
-		await lab.store.post([deliveryOf(20)])
-		await drain()
-		expect(words(desk.told)).toEqual(['system.undelivered', 'system.undelivered'])
-		expect(desk.told[0]?.id).not.toBe(desk.told[1]?.id)
-	})
+			for (let hour = 0; hour < 5; hour += 1) {
+				lab.nowMs += 3_600_000
+				// The server's own words change, the cause does not.
+				broken.now = { result: 'parked', reason: goneReason.replace('7', String(hour)) }
+				await lab.store.post([deliveryOf(10 + hour)])
+				await drain()
+			}
+			expect(hook.got.length).toBeGreaterThan(5)
+			expect(words(desk.told)).toEqual(['system.undelivered'])
+			broken.now = fine
+			lab.nowMs += 3_600_000
+			await drain()
+			expect(await lab.statuses()).toEqual([])
+			broken.now = gone
+			await lab.store.post([deliveryOf(20)])
+			await drain()
+			expect(words(desk.told)).toEqual(['system.undelivered', 'system.undelivered'])
+			expect(desk.told[0]?.id).not.toBe(desk.told[1]?.id)
+		})
+	}
 
 	test('behavior: another cause is news', async () => {
 		const broken: { now: Outcome } = { now: gone }

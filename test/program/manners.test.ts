@@ -1,0 +1,132 @@
+// Digests, silences and fallbacks of the real program, as a user sets them.
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { type HookServer, startHookServer } from '../support/hookServer.js'
+import { openSite, type Site } from '../support/program.js'
+import { told, treasury, vault, watchlist } from './site.js'
+
+let node: TestDevnode
+
+beforeAll(async () => {
+	node = await startTestDevnode()
+})
+
+afterAll(() => node.stop())
+
+async function hookServer(): Promise<HookServer> {
+	const hook = await startHookServer()
+	onTestFinished(() => hook.close())
+	return hook
+}
+
+function site(receivers: readonly string[], list: string): Site {
+	const network = `{name: local, chain_id: 31337, rpc: [${JSON.stringify(node.url)}], schedule: "* * * * * *"}`
+	const lines = receivers.map((receiver) => `  - ${receiver}\n`).join('')
+	const opened = openSite({
+		'tracewatch.yaml': `networks:\n  - ${network}\nreceivers:\n${lines}`,
+		'watchlists/a.yaml': list,
+	})
+	onTestFinished(() => opened.close())
+	return opened
+}
+
+const hookAt = (name: string, { origin }: HookServer, more = '') =>
+	`{name: ${name}, type: webhook, url: "${origin}"${more}}`
+const plain = watchlist([`{address: ${treasury}}`])
+const pay = (valueWei: bigint) => node.send({ from: treasury, to: vault, valueWei })
+
+/** What every message tells, digests unfolded. */
+const values = (hook: HookServer) =>
+	told(hook.hits).flatMap(({ data }) => (data.alerts ?? [{ data }]).map((alert: typeof data) => alert.data.valueWei))
+
+test('default: past its number a receiver gets the rest in one message, none lost', async () => {
+	const hook = await hookServer()
+	const here = site([hookAt('hook', hook, ', digest: {every: 3s, max: 2}')], plain)
+	const running = here.start(['run'])
+	await running.line(({ msg }) => msg === 'coverage changed')
+	for (let wei = 1n; wei <= 9n; wei += 1n) await pay(wei)
+	await hook.until(() => values(hook).length >= 9)
+	expect((await running.stop()).code).toBe(0)
+	expect(values(hook)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9'])
+	const types = told(hook.hits).map(({ type }) => type)
+	expect(types.slice(0, 3)).toEqual(['alert.transfer', 'alert.transfer', 'alert.digest'])
+	const status = JSON.parse((await here.run(['status', '--json'])).stdout)
+	expect(status.receivers[0]).toMatchObject({ delivered: 9, pending: 0, held: 0 })
+})
+
+test('default: what a silence holds waits in the state, across runs; lifted by an edit, it comes as one message', async () => {
+	const hook = await hookServer()
+	const day = 24 * 3_600_000
+	const [from, to] = [-day, day].map((ms) => `${new Date(Date.now() + ms).toISOString().slice(0, 16)}Z`)
+	const silent = `silences: [{from: ${from}, to: ${to}}]\n${plain}`
+	const here = site([hookAt('hook', hook)], silent)
+	expect((await here.run(['once'])).code).toBe(0)
+	await pay(11n)
+	await pay(12n)
+	// Held deliveries are no failures.
+	expect((await here.run(['once'])).code).toBe(0)
+	const listed = (await here.run(['deliveries', 'list', '--status', 'held'])).stdout
+	expect(listed.match(/ {2}held {2}hook .* by a silence until /g)).toHaveLength(2)
+	expect((await here.run(['status'])).stdout).toContain('hook: 0 pending, 2 held, 0 parked')
+
+	const running = here.start(['run'])
+	await running.line(({ msg }) => msg === 'tracewatch is running')
+	await pay(13n)
+	await running.line(({ msg, alert }) => typeof alert === 'string' && msg.includes('alert'))
+	expect(hook.hits).toEqual([])
+	here.write('watchlists/a.yaml', plain)
+	await hook.until(() => values(hook).length >= 3)
+	expect((await running.stop()).code).toBe(0)
+	expect(values(hook)).toEqual(['11', '12', '13'])
+	const [first] = told(hook.hits)
+	expect([first.type, typeof first.data.held?.from]).toEqual(['alert.digest', 'string'])
+})
+
+test('default: a fallback is told when its receiver is gone, and gets what is refused', async () => {
+	const [hook, desk] = [await hookServer(), await hookServer()]
+	hook.answer = ({ index }) => (index === 0 ? 422 : 410)
+	const here = site([hookAt('hook', hook, ', fallback: desk'), hookAt('desk', desk)], plain)
+	const running = here.start(['run'])
+	await running.line(({ msg }) => msg === 'coverage changed')
+	await pay(21n)
+	await desk.until(2)
+	await pay(22n)
+	await desk.until(3)
+	expect((await running.stop()).code).toBe(0)
+	const [refused, instead, gone] = told(desk.hits)
+	expect(refused).toMatchObject({ type: 'system.undelivered', data: { receiver: 'hook', state: 'dead' } })
+	expect(instead).toMatchObject({ type: 'alert.transfer', data: { valueWei: '21', insteadOf: 'hook' } })
+	expect(gone).toMatchObject({ type: 'system.undelivered', data: { receiver: 'hook', state: 'parked' } })
+})
+
+test('behavior: killed again and again in a storm, every alert arrives; one that comes twice has the same deliveryId', async () => {
+	const hook = await hookServer()
+	// Taken, refused for now, or taken and the answer lost, in turn.
+	hook.answer = ({ index }) => {
+		if (index % 4 === 1) return 503
+		return index % 4 === 3 ? (_, request) => void request.socket.resetAndDestroy() : 204
+	}
+	const here = site([hookAt('hook', hook, ', digest: {every: 1s, max: 2}')], plain)
+	let running = here.start(['run'])
+	await running.line(({ msg }) => msg === 'coverage changed')
+	let wei = 100n
+	for (let kill = 0; kill < 12; kill += 1) {
+		for (let turn = 0; turn < 5; turn += 1) await pay(++wei)
+		// A different moment each time: in a poll, a hold, a merge, a request.
+		await new Promise((resolve) => setTimeout(resolve, 150 + ((kill * 397) % 1_300)))
+		await running.stop('SIGKILL')
+		running = here.start(['run'])
+		await running.line(({ msg }) => msg === 'tracewatch is running')
+	}
+	const expected = Array.from({ length: 60 }, (_, at) => String(101 + at))
+	const came = () => told(hook.hits).flatMap(({ data }) => (data.alerts ?? [{ data }]).map(dataOf))
+	await hook.until(() => new Set(came().map(({ valueWei }) => valueWei)).size >= 60)
+	expect((await running.stop()).code).toBe(0)
+	const ids = new Map<string, Set<string>>()
+	for (const { valueWei, deliveryId } of came()) ids.set(valueWei, (ids.get(valueWei) ?? new Set()).add(deliveryId))
+	expect([...ids.keys()].toSorted()).toEqual(expected)
+	expect([...ids.values()].every(({ size }) => size === 1)).toBe(true)
+	expect(told(hook.hits).some(({ type }) => type === 'alert.digest')).toBe(true)
+})
+
+const dataOf = ({ data }: { readonly data: { readonly valueWei: string; readonly deliveryId: string } }) => data
