@@ -1,11 +1,11 @@
-import type { Config } from '../config/load.js'
+import type { StateSettings } from '../config/load.js'
 import { PlainError, UsageError } from '../errors.js'
 import type { Delivery } from '../model.js'
 import { headline } from '../notify/sentence.js'
 import { askControl, type ControlRequest } from '../ops/control.js'
 import { openStore, peek } from '../state/open.js'
 import { type Command, type CommandArgs, configOption, exitCodes, type Io } from './command.js'
-import { openConfig } from './open.js'
+import { openStateSettings } from './open.js'
 
 export const deliveries: Command = {
 	name: 'deliveries',
@@ -40,14 +40,14 @@ Exit codes: 0 done, 1 an id was not found or the state cannot be used, 2 wrong u
 		if (act !== 'list' && act !== 'retry' && act !== 'drop') {
 			throw new UsageError(`\`deliveries\` takes list, retry or drop, not \`${act}\``)
 		}
-		const config = await openConfig(args, io)
-		const found = filtered(await listed(config), args)
+		const settings = await openStateSettings(args, io)
+		const found = filtered(await listed(settings), args)
 		if (act === 'list') {
 			list(found, args, io)
 			return exitCodes.done
 		}
 		const chosen = choose(found, ids, args.values.all === true)
-		const count = chosen.length === 0 ? 0 : await carryOut(config, { act, ids: chosen })
+		const count = chosen.length === 0 ? 0 : await carryOut(settings, { act, ids: chosen })
 		io.out(
 			`${count} ${count === 1 ? 'delivery' : 'deliveries'} ${act === 'retry' ? 'will be tried again now' : 'dropped'}`,
 		)
@@ -55,8 +55,8 @@ Exit codes: 0 done, 1 an id was not found or the state cannot be used, 2 wrong u
 	},
 }
 
-async function listed(config: Config): Promise<readonly Delivery[]> {
-	return (await peek(config.statePlace, Date.now))?.deliveries ?? []
+async function listed({ statePlace }: StateSettings): Promise<readonly Delivery[]> {
+	return (await peek(statePlace, Date.now))?.deliveries ?? []
 }
 
 function filtered(all: readonly Delivery[], { values: { status, receiver } }: CommandArgs): readonly Delivery[] {
@@ -79,7 +79,7 @@ function choose(found: readonly Delivery[], ids: readonly string[], all: boolean
 }
 
 /** By the daemon when one runs, since it holds the folder; else here, under its lock. A database takes word from anyone. */
-async function carryOut({ statePlace, leaseMs }: Config, request: ControlRequest): Promise<number> {
+async function carryOut({ statePlace, leaseMs }: StateSettings, request: ControlRequest): Promise<number> {
 	const count = statePlace.kind === 'folder' ? await askControl(statePlace.dir, request) : null
 	if (count !== null) return count
 	const store = await openStore(statePlace, { clock: Date.now, leaseMs })

@@ -1,4 +1,4 @@
-import { type Config, findConfig, loadConfig } from '../config/load.js'
+import { type Config, findConfig, loadConfig, loadStateSettings, type StateSettings } from '../config/load.js'
 import type { Log } from '../model.js'
 import { createLog, isJournal, type LogLevel } from '../ops/log.js'
 import type { CommandArgs, Io } from './command.js'
@@ -8,6 +8,17 @@ export async function openConfig({ values }: CommandArgs, io: Io): Promise<Confi
 	const named = typeof values.config === 'string' ? values.config : undefined
 	const onSecrets = (secrets: readonly string[]) => void io.scrubber.add(secrets)
 	return await loadConfig(findConfig(named, io.cwd), { env: io.env, cwd: io.cwd, onSecrets })
+}
+
+/**
+ * Where the state is, for the commands that need nothing else: they work without the service's secrets. Throws ConfigError
+ * when the settings do not say where the state is.
+ */
+export async function openStateSettings({ values }: CommandArgs, io: Io): Promise<StateSettings> {
+	const named = typeof values.config === 'string' ? values.config : undefined
+	const settings = await loadStateSettings(findConfig(named, io.cwd), { env: io.env, cwd: io.cwd })
+	io.scrubber.add(settings.secrets)
+	return settings
 }
 
 /**

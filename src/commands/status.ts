@@ -1,7 +1,7 @@
 import type { Backfill, StateSummary } from '../model.js'
 import { peek } from '../state/open.js'
 import { type Command, configOption, exitCodes } from './command.js'
-import { openConfig } from './open.js'
+import { openStateSettings } from './open.js'
 
 export const status: Command = {
 	name: 'status',
@@ -18,14 +18,9 @@ Exit codes: 0 done, 1 the state cannot be read, 78 the configuration is wrong.`,
 	options: { ...configOption, json: { type: 'boolean' } },
 	positionals: [0, 0],
 	async run(args, io) {
-		const config = await openConfig(args, io)
-		const summary = (await peek(config.statePlace, Date.now))?.summary ?? null
-		const report = reportOf(
-			summary,
-			config.networks.map(({ name }) => name),
-			config.receivers.map(({ name }) => name),
-			Date.now(),
-		)
+		const { statePlace, networks, receivers } = await openStateSettings(args, io)
+		const summary = (await peek(statePlace, Date.now))?.summary ?? null
+		const report = reportOf(summary, networks, receivers, Date.now())
 		if (args.values.json === true) io.out(JSON.stringify(report, null, 2))
 		else for (const line of linesOf(report)) io.out(line)
 		return exitCodes.done

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ConfigError, type Problem } from '../errors.js'
-import type { Watch } from '../model.js'
+import type { StatePlace, Watch } from '../model.js'
 import { doubts } from './doubts.js'
 import { readSettings, type Settings } from './settings.js'
 import { readWatchlists } from './watchlists.js'
@@ -59,6 +59,39 @@ export async function loadConfig(path: string, options: LoadOptions): Promise<Co
 	const { watches, files, addressFiles, revision } = read
 	const warnings = doubts(settings, watches, source)
 	return deepFreeze({ ...settings, watches, watchlistFiles: files, addressFiles, revision, warnings })
+}
+
+/** What the state is read with. */
+export interface StateSettings {
+	readonly statePlace: StatePlace
+	readonly leaseMs: number
+	readonly networks: readonly string[]
+	readonly receivers: readonly string[]
+	readonly secrets: readonly string[]
+	/** What is wrong with the settings, and did not matter here. */
+	readonly problems: readonly Problem[]
+}
+
+/**
+ * Reads where the state is, also when the rest of the settings is wrong or a secret is missing: who looks at the state by
+ * night has neither the service's secrets nor time for them.
+ *
+ * @throws ConfigError when that cannot be told.
+ */
+export async function loadStateSettings(
+	path: string,
+	{ env, cwd = process.cwd() }: LoadOptions,
+): Promise<StateSettings> {
+	const { settings, problems, statePlace, known } = await readSettings(resolve(cwd, path), env, cwd)
+	if (statePlace === null) throw new ConfigError(problems)
+	return {
+		statePlace,
+		leaseMs: settings?.leaseMs ?? 30_000,
+		networks: [...(known.networks?.keys() ?? [])],
+		receivers: known.receivers ?? [],
+		secrets: settings?.secrets ?? (statePlace.kind === 'postgres' ? [statePlace.url] : []),
+		problems,
+	}
 }
 
 /**

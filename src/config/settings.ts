@@ -88,6 +88,8 @@ export interface SettingsRead {
 	readonly source: Source | null
 	/** Null: that cannot be told. */
 	readonly watchlists: WatchlistPlace | null
+	/** Null: that cannot be told. */
+	readonly statePlace: StatePlace | null
 	readonly known: Known
 }
 
@@ -95,7 +97,14 @@ export interface SettingsRead {
 export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: string): Promise<SettingsRead> {
 	const source = await readSource(path, cwd)
 	if ('problems' in source) {
-		return { settings: null, source: null, problems: source.problems, watchlists: null, known: guess(null) }
+		return {
+			settings: null,
+			source: null,
+			problems: source.problems,
+			watchlists: null,
+			statePlace: null,
+			known: guess(null),
+		}
 	}
 	const { value, filled, problems: missing } = interpolate(source.value, env)
 	const problems = missing.map(({ path: at, message }) => source.problem(at, message))
@@ -115,7 +124,9 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	if ('problems' in checked || all.length > 0) {
 		const asked = watchlistsSchema.safeParse(at(value, 'watchlists'))
 		const watchlists = asked.success && !Array.isArray(value) ? placeOf(asked.data, source, path) : null
-		return { settings: null, source, problems: all, watchlists, known: guess(value) }
+		const state = settingsSchema.shape.state.safeParse(at(value, 'state'))
+		const statePlace = state.success && !Array.isArray(value) ? statePlaceOf(state.data, dirname(path)) : null
+		return { settings: null, source, problems: all, watchlists, statePlace, known: guess(value) }
 	}
 	const { data } = checked
 	const settings: Settings = {
@@ -130,7 +141,8 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 		http: data.http,
 		secrets: secretsOf(data, filled),
 	}
-	return { settings, source, problems: [], watchlists: settings.watchlists, known: knownOf(settings) }
+	const { watchlists, statePlace } = settings
+	return { settings, source, problems: [], watchlists, statePlace, known: knownOf(settings) }
 }
 
 function networkOf({

@@ -136,3 +136,26 @@ describe('tracewatch replay', () => {
 		])
 	})
 })
+
+describe('without the secrets of the service', () => {
+	test('status and deliveries read the state all the same; commands that need them say which are missing', async () => {
+		const opened = openSite({
+			'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9/x' }),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+		})
+		onTestFinished(() => opened.close())
+		await opened.run(['once'])
+		const secretive = settings('${NODE_URL}', { hook: '${HOOK_URL}' })
+		opened.write('tracewatch.yaml', secretive)
+		const { stdout, code } = await opened.run(['status', '--json'])
+		expect(code).toBe(0)
+		expect(JSON.parse(stdout)).toMatchObject({
+			networks: [{ network: 'local', chainId: 31337 }],
+			receivers: [{ receiver: 'hook' }],
+		})
+		expect((await opened.run(['deliveries'])).code).toBe(0)
+		const once = await opened.run(['once'])
+		expect(once.code).toBe(78)
+		expect(once.stderr).toContain('NODE_URL')
+	})
+})
