@@ -1,4 +1,5 @@
-import type { Address, AddressSet, Hash } from '../../model.js'
+import type { AddressSet, Hash } from '../../model.js'
+import { type Sieve, sieveOf } from '../sieve.js'
 import { checkForm, type FormedRow, openRow, type Row, readRow } from '../traces.js'
 import { type Header, hash, malformed, quantity, type Reading, unsettled } from '../wire.js'
 import { checkTree, groupRows } from './assemble.js'
@@ -20,6 +21,7 @@ export interface ScannedBlock {
 export function scanBlock(raw: unknown, block: Header, addresses: AddressSet, reading: Reading): ScannedBlock {
 	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
 	const number = Number(block.number)
+	const isAsked = sieveOf(addresses)
 	const roots = new Set<Hash>()
 	const touched = new Set<Hash | null>()
 	const owners: (Hash | null)[] = []
@@ -30,7 +32,7 @@ export function scanBlock(raw: unknown, block: Header, addresses: AddressSet, re
 		if (row.blockNumber !== number || row.blockHash !== block.hash) checkPlace(row, index, block, reading)
 		if (row.type === 'reward') {
 			owners.push(null)
-			if (isAsked(row.action.author, addresses)) touched.add(null)
+			if (isAsked(row.action.author)) touched.add(null)
 			continue
 		}
 		// The rows of a transaction come one after the other.
@@ -42,7 +44,7 @@ export function scanBlock(raw: unknown, block: Header, addresses: AddressSet, re
 		owners.push(lastHash)
 		const path = row.traceAddress
 		if (Array.isArray(path) && path.length === 0) roots.add(lastHash)
-		if (mayTouch(row, addresses)) touched.add(lastHash)
+		if (mayTouch(row, isAsked)) touched.add(lastHash)
 	}
 	return {
 		hits: touched.size === 0 ? [] : hitsOf(raw, owners, touched, block, reading),
@@ -69,30 +71,26 @@ function hitsOf(
 }
 
 /** The rule of `partiesOf`, without making anything. What cannot be read does not pass for something that touches nobody. */
-function mayTouch({ type, action, result }: FormedRow, addresses: AddressSet): boolean {
+function mayTouch({ type, action, result }: FormedRow, isAsked: Sieve): boolean {
 	switch (type) {
 		case 'call':
 			if (!isAddressLike(action.from) || !isAddressLike(action.to)) return true
-			return isAsked(action.from, addresses) || isAsked(action.to, addresses)
+			return isAsked(action.from) || isAsked(action.to)
 		case 'create':
 		case 'create2':
 			if (!isAddressLike(action.from)) return true
 			// Also of one that failed: it is decoded then, and found to have made nothing.
-			return isAsked(action.from, addresses) || isAsked((result as FormedRow['action'] | null)?.address, addresses)
+			return isAsked(action.from) || isAsked((result as FormedRow['action'] | null)?.address)
 		case 'suicide':
 		case 'selfdestruct':
-			return isAsked(action.address ?? action.from, addresses) || isAsked(action.refundAddress ?? action.to, addresses)
+			return isAsked(action.address ?? action.from) || isAsked(action.refundAddress ?? action.to)
 		default:
-			return isAsked(action.from, addresses) || isAsked(action.to, addresses)
+			return isAsked(action.from) || isAsked(action.to)
 	}
 }
 
 function isAddressLike(value: unknown): boolean {
 	return typeof value === 'string' && value.length === 42
-}
-
-function isAsked(value: unknown, addresses: AddressSet): boolean {
-	return typeof value === 'string' && addresses.has(value.toLowerCase() as Address)
 }
 
 function checkPlace({ blockNumber, blockHash }: FormedRow, index: number, block: Header, reading: Reading): void {
