@@ -90,6 +90,8 @@ export interface Part {
 	readonly span: Span
 	/** Header of `span.to`, read before the traces were. */
 	readonly last: Block
+	/** Name of the source that read it; absent where no traces were asked for. */
+	readonly source?: string
 	/** Hash of the block before `span.from`, as the header of that one says; absent where it was not asked for. */
 	readonly parentHash?: Hash
 	/** Headers of the blocks that `transactions` stand in. */
@@ -327,6 +329,13 @@ export interface Told {
 	readonly turn: number
 }
 
+/** What a poll saw beside what it did; shown by `status`, and nothing depends on it. */
+export interface Seen {
+	readonly head: number
+	/** Source of the last span read; absent before the first. */
+	readonly source?: string
+}
+
 export interface Cover {
 	/** First block for watches without `from_block`: the one after the head at which the address was first seen. */
 	readonly since: bigint
@@ -391,6 +400,7 @@ export interface Commit {
 	readonly forgetTo?: bigint
 	/** Entries that are new or changed. */
 	readonly told?: readonly Told[]
+	readonly seen?: Seen
 	/** How far a backfill has come; reaching its end removes it. */
 	readonly backfill?: { readonly id: string; readonly scannedTo: bigint }
 	/** Appended in this order; an id already pending, parked or dead is not added again. */
@@ -484,6 +494,8 @@ export interface NetworkSummary {
 	readonly backfills: readonly Backfill[]
 	/** When the checkpoint was last written. */
 	readonly updatedAtMs: number
+	/** At the last commit that told it. */
+	readonly seen?: Seen
 }
 
 export interface ReceiverSummary {

@@ -100,7 +100,7 @@ export function createReader({ setting, isPrivate, dialects, log }: ReaderOption
 				const { addresses } = question
 				const { rows, ...part } = await sources[name].read({ rpc, span, addresses, last }, signal)
 				setPace(rpc, name, afterAnswer(pace, asked, rows, bounds))
-				return part
+				return { ...part, source: name }
 			} catch (error) {
 				if (!(error instanceof RpcError) || !isTooMuch(error) || asked === 1) throw error
 				const less = afterRefusal(pace, asked, error.facts.limit)

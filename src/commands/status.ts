@@ -39,6 +39,11 @@ interface NetworkLine {
 	readonly checkpoint: number | null
 	readonly checkpointHash: string | null
 	readonly settled: number | null
+	/** Newest block at the last poll that wrote something, and how far the checkpoint was behind it. */
+	readonly head: number | null
+	readonly lagBlocks: number | null
+	/** Where the last traces came from; null before the first. */
+	readonly source: string | null
 	readonly lastScanAt: string | null
 	readonly lastScanSecondsAgo: number | null
 	readonly backfills: readonly { readonly from: number; readonly to: number; readonly addresses: number }[]
@@ -73,6 +78,9 @@ function reportOf(
 				checkpoint: state === undefined ? null : Number(state.checkpoint.number),
 				checkpointHash: state?.checkpoint.hash ?? null,
 				settled: state === undefined ? null : Number(state.settled.number),
+				head: state?.seen?.head ?? null,
+				lagBlocks: state?.seen === undefined ? null : Math.max(0, state.seen.head - Number(state.checkpoint.number)),
+				source: state?.seen?.source ?? null,
 				lastScanAt: state === undefined ? null : new Date(state.updatedAtMs).toISOString(),
 				lastScanSecondsAgo: state === undefined ? null : Math.max(0, Math.round((nowMs - state.updatedAtMs) / 1000)),
 				backfills: (state?.backfills ?? []).map(({ span, addresses }: Backfill) => ({
@@ -104,7 +112,9 @@ function* linesOf({ networks, receivers }: Report): Generator<string> {
 			yield `${line.network}: not polled yet`
 			continue
 		}
-		yield `${line.network}: scanned to block ${line.checkpoint}, ${line.lastScanSecondsAgo} s ago; settled to ${line.settled}`
+		const lag = line.lagBlocks === null ? '' : `, ${line.lagBlocks} behind the head`
+		const source = line.source === null ? '' : `; read by ${line.source}`
+		yield `${line.network}: scanned to block ${line.checkpoint}${lag}, ${line.lastScanSecondsAgo} s ago; settled to ${line.settled}${source}`
 		for (const { from, to, addresses } of line.backfills) {
 			yield `  still to scan for ${addresses} ${addresses === 1 ? 'address' : 'addresses'}: blocks ${from} to ${to}`
 		}

@@ -40,6 +40,7 @@ export function applyCommit(draft: Draft, change: Commit, coverage: CoverageDoc,
 	const wished = change.settled ?? before.settled
 	// A chain that was cut back below what had settled takes that along.
 	const settled = wished.number > checkpoint.number ? checkpoint : wished
+	const seen = change.seen ?? before.seen
 	draft.networks.set(change.network, {
 		chainId: before.chainId,
 		checkpoint,
@@ -47,6 +48,7 @@ export function applyCommit(draft: Draft, change: Commit, coverage: CoverageDoc,
 		told: toldAfter(before, change),
 		progress: progressAfter(before, change, coverage.get(change.network)),
 		updatedAtMs: change.checkpoint ? nowMs : before.updatedAtMs,
+		...(seen === undefined ? {} : { seen }),
 	})
 	draft.changed = true
 	return applyPost(draft, change.deliveries ?? [])

@@ -4,7 +4,7 @@
  * makes JSON only of what is new. With ten thousand deliveries that is the most of a write's time.
  */
 
-import type { Address, BlockRef, Cover, Delivery, Hash, Hex, Span, Told } from '../model.js'
+import type { Address, BlockRef, Cover, Delivery, Hash, Hex, Seen, Span, Told } from '../model.js'
 import type { CoverageDoc, CoverageRecord, Definition, NetworkRecord, StateDoc, Total } from './document.js'
 import type { Format, Piece } from './durable.js'
 
@@ -19,6 +19,7 @@ interface StateJson {
 			checkpoint: BlockJson
 			settled: BlockJson
 			updatedAtMs: number
+			seen?: Seen
 			progress: Record<string, string>
 			told: (Omit<Told, 'block'> & { block: BlockJson })[]
 		}
@@ -95,8 +96,8 @@ export const coverageFormat: Format<CoverageDoc> = {
 	},
 }
 
-function* network({ chainId, checkpoint, settled, updatedAtMs, progress, told }: NetworkRecord): Iterable<Piece> {
-	const facts = { chainId, checkpoint: blockJson(checkpoint), settled: blockJson(settled), updatedAtMs }
+function* network({ chainId, checkpoint, settled, updatedAtMs, seen, progress, told }: NetworkRecord): Iterable<Piece> {
+	const facts = { chainId, checkpoint: blockJson(checkpoint), settled: blockJson(settled), updatedAtMs, seen }
 	yield `${JSON.stringify(facts).slice(0, -1)},"progress":`
 	yield* object(progress, (next) => [`"${next}"`])
 	yield ',"told":'

@@ -9,6 +9,7 @@ import type {
 	NetworkState,
 	NetworkSummary,
 	ReceiverSummary,
+	Seen,
 	StateSummary,
 	Told,
 } from '../model.js'
@@ -31,6 +32,7 @@ export interface NetworkRecord {
 	readonly progress: ReadonlyMap<string, bigint>
 	/** When the checkpoint was last written. */
 	readonly updatedAtMs: number
+	readonly seen?: Seen
 }
 
 export interface Total {
@@ -99,6 +101,7 @@ export function summarize(doc: StateDoc, coverage: CoverageDoc): StateSummary {
 			settled: record.settled,
 			backfills: backfills(record, coverage.get(name)),
 			updatedAtMs: record.updatedAtMs,
+			...(record.seen === undefined ? {} : { seen: record.seen }),
 		})
 	}
 	const receivers = new Map<string, ReceiverSummary>()

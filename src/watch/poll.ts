@@ -39,7 +39,7 @@ export async function poll(beat: Beat, ports: PollPorts, signal: AbortSignal): P
 	const target = targetOf(head, network.confirmations)
 	if (target === null) throw unknownTag(network)
 
-	const state = await openState(network, target, ports, signal)
+	const state = await openState(network, head, target, ports, signal)
 	const visit = await startVisit(beat, state, head, ports)
 
 	if (target >= visit.checkpoint.number) {
@@ -122,6 +122,7 @@ async function scan(
 	const addresses = backfill?.addresses ?? addressesOf(visit.beat.watches, visit.state.told)
 	for await (const part of ports.chain.walk(span, addresses, signal)) {
 		checkFollows(visit, part)
+		visit.source = part.source ?? visit.source
 		const context = contextOf(visit, span, backfill, ports)
 		const difference = await look(part, visit.state.told, context, ports.chain, signal)
 		await advance(visit, stepOf(part), difference, ports)

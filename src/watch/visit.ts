@@ -50,6 +50,8 @@ export interface Visit {
 	settled: BlockRef
 	/** Last block told of before a reorganisation was found; blocks up to it are told late. */
 	reorganisedUpTo: bigint
+	/** Of the last part read. */
+	source: string | undefined
 	behind: boolean
 	readonly alerts: Record<Kind, number>
 	withdrawn: number
@@ -65,6 +67,7 @@ export type Step = Pick<Commit, 'checkpoint' | 'settled' | 'backfill'>
  */
 export async function openState(
 	network: Network,
+	head: Head,
 	target: bigint,
 	ports: PollPorts,
 	signal: AbortSignal,
@@ -78,7 +81,13 @@ export async function openState(
 	if (block === null)
 		throw unsettled(network, `block ${target} is at or below the head, but the node has no such block`)
 	const checkpoint = refOf(block)
-	await ports.store.commit({ network: network.name, chainId: network.chainId, checkpoint, settled: checkpoint })
+	await ports.store.commit({
+		network: network.name,
+		chainId: network.chainId,
+		checkpoint,
+		settled: checkpoint,
+		seen: { head: Number(head.latest.number) },
+	})
 	ports.log.info({ checkpoint: block.number }, 'first sight of this network: watching starts after the checkpoint')
 	return mustState(network, ports.store)
 }
@@ -111,6 +120,7 @@ export async function startVisit(beat: Beat, known: NetworkState, head: Head, po
 		checkpoint,
 		settled: state.settled,
 		reorganisedUpTo: -1n,
+		source: undefined,
 		behind: false,
 		alerts: { transfer: 0, deployment: 0 },
 		withdrawn: 0,
@@ -136,6 +146,7 @@ export async function advance(
 		chainId: network.chainId,
 		...step,
 		...(forgetTo < 0n ? {} : { forgetTo }),
+		seen: { head: Number(visit.head.latest.number), ...(visit.source === undefined ? {} : { source: visit.source }) },
 		told,
 		deliveries,
 	})

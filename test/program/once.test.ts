@@ -153,6 +153,7 @@ describe('tracewatch once', () => {
 		const { stdout } = await here.run(['status', '--json'])
 		const report = JSON.parse(stdout)
 		expect(report.networks).toMatchObject([{ network: 'local', chainId: 31337, checkpoint: Number(await node.head()) }])
+		expect(report.networks[0]).toMatchObject({ head: report.networks[0].checkpoint, lagBlocks: 0 })
 		expect(report.receivers).toMatchObject([{ receiver: 'hook', pending: 0, dead: 0 }])
 	})
 })

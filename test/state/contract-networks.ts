@@ -64,6 +64,15 @@ export function networkContract(at: OpenPlace): void {
 			expect([...((await (await at.reopened()).network('ethereum'))?.told.keys() ?? [])]).toEqual(['above'])
 		})
 
+		test('behavior: what the last poll saw is in the summary, until another says otherwise', async () => {
+			await at.store.commit(commitOf({ checkpoint: blockOf(100) }))
+			expect((await at.store.summary()).networks.get('ethereum')?.seen).toBeUndefined()
+			await at.store.commit(commitOf({ seen: { head: 107, source: 'trace_block' } }))
+			await at.store.commit(commitOf({ settled: blockOf(95) }))
+			const again = await at.reopened()
+			expect((await again.summary()).networks.get('ethereum')?.seen).toEqual({ head: 107, source: 'trace_block' })
+		})
+
 		test('behavior: a checkpoint that is taken back below the settled block takes that along', async () => {
 			await at.store.commit(commitOf({ checkpoint: blockOf(100), settled: blockOf(90) }))
 			await at.store.commit(commitOf({ checkpoint: blockOf(80) }))

@@ -5,7 +5,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import type { BlockRef, Commit, Delivery, Enrolment, Hash, NetworkState, NetworkSummary } from '../../model.js'
+import type { BlockRef, Commit, Delivery, Enrolment, Hash, NetworkState, NetworkSummary, Seen } from '../../model.js'
 import type { Draft } from '../changes.js'
 import { applyCommit, applyEnrolment } from '../changes.js'
 import type { CoverageRecord, Definition, NetworkRecord } from '../document.js'
@@ -57,6 +57,7 @@ export interface NetworkRow {
 	readonly settled_number: string
 	readonly settled_hash: Hash
 	readonly updated_at_ms: number
+	readonly seen: Seen | null
 	readonly revision: number
 	readonly coverage_revision: number
 }
@@ -199,13 +200,13 @@ export async function writeRow(
 	revision: number,
 	skew: Skew,
 ): Promise<void> {
-	const { chainId, checkpoint, settled, updatedAtMs } = record
+	const { chainId, checkpoint, settled, updatedAtMs, seen } = record
 	await ask(
 		`insert into tracewatch.network (name, chain_id, checkpoint_number, checkpoint_hash, settled_number, settled_hash,
-			updated_at_ms, revision, coverage_revision)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, 0)
+			updated_at_ms, revision, seen, coverage_revision)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0)
 		on conflict (name) do update set checkpoint_number = $3, checkpoint_hash = $4, settled_number = $5, settled_hash = $6,
-			updated_at_ms = $7, revision = $8`,
+			updated_at_ms = $7, revision = $8, seen = $9`,
 		[
 			name,
 			chainId,
@@ -215,6 +216,7 @@ export async function writeRow(
 			settled.hash,
 			skew.toDatabase(updatedAtMs),
 			revision,
+			seen === undefined ? null : JSON.stringify(seen),
 		],
 	)
 }
@@ -226,6 +228,7 @@ export function recordOf(row: NetworkRow, skew: Skew): Omit<NetworkRecord, 'told
 		checkpoint: block(row.checkpoint_number, row.checkpoint_hash),
 		settled: block(row.settled_number, row.settled_hash),
 		updatedAtMs: skew.fromDatabase(row.updated_at_ms),
+		...(row.seen === null ? {} : { seen: row.seen }),
 	}
 }
 

@@ -17,6 +17,8 @@ const STEPS: readonly string[] = [
 		settled_number numeric not null,
 		settled_hash text not null,
 		updated_at_ms bigint not null,
+		-- What the last poll saw beside; null before the first.
+		seen jsonb,
 		-- Grows with every change of this network; whoever knows the state of one number need not read it again.
 		revision bigint not null,
 		-- The revision at which covers or definitions of backfills last changed.
