@@ -40,7 +40,10 @@ export function useLab(): Lab {
 		sleeper: (done) => async (ms, signal) => {
 			const isBusy = async () =>
 				(await lab.store.deliveries('pending')).some(({ nextAttemptAtMs }) => nextAttemptAtMs <= lab.nowMs)
-			while (!signal.aborted && (await isBusy())) await new Promise((resolve) => setTimeout(resolve, 1))
+			const turn = () => new Promise((resolve) => setTimeout(resolve, 5))
+			// What is being written shows in nothing that can be asked for.
+			await turn()
+			while (!signal.aborted && (await isBusy())) await turn()
 			if (!signal.aborted) lab.nowMs += ms
 			if ((await lab.store.deliveries()).every(({ status }) => status === 'dead')) done.abort()
 		},

@@ -38,12 +38,7 @@ describe('a receiver that has to be mended', () => {
 		const controller = new AbortController()
 		const deliverer = createDeliverer({
 			...options,
-			// Sleeping is what moves the clock, once everything else has settled.
-			sleep: async (ms, signal) => {
-				await new Promise((resolve) => setTimeout(resolve, 5))
-				if (!signal.aborted) lab.nowMs += ms
-				if ((await lab.store.deliveries()).length === 0) controller.abort()
-			},
+			sleep: lab.sleeper(controller),
 		})
 		await deliverer.run(controller.signal)
 		expect(hook.got).toEqual(ids(1, 1, 1, 2))

@@ -235,21 +235,3 @@ describe('an edit of a silence', () => {
 		expect(lab.nowMs).toBe(startMs)
 	})
 })
-
-describe('silence and digest together', () => {
-	test('behavior: what a silence held comes as one message, whatever the count; then the count goes on', async () => {
-		const hook = keeping(lab)
-		const rules = manners([once(startMs, startMs + hourMs)], { digest: { everyMs: minuteMs, max: 5 } })
-		await lab.store.post(numbers(1, 120).map((number) => alertDeliveryOf(number)))
-		const carrying = delivererOf(lab, [hook], rules)
-		await carrying.drainOnce(never)
-		lab.nowMs += hourMs
-		await lab.store.post(numbers(121, 130).map((number) => alertDeliveryOf(number)))
-		await carrying.drainOnce(never)
-		expect(sizes(hook.got)).toEqual([100, 20, 1, 1, 1])
-		lab.nowMs += minuteMs
-		await carrying.drainOnce(never)
-		expect(sizes(hook.got)).toEqual([100, 20, 1, 1, 1, 7])
-		expect(inside(hook.got)).toEqual(numbers(1, 130).map(idOf))
-	})
-})
