@@ -73,10 +73,14 @@ async function overview(): Promise<string> {
 
 /** What an error means to the user: its words, and how the program ends. Only a fault of ours shows a stack. */
 function describe(error: unknown): { text: string; code: ExitCode } {
+	if (stop.signal.aborted && error instanceof Error && error.name === 'AbortError') {
+		return { text: 'stopped', code: exitCodes.tryAgain }
+	}
 	if (error instanceof ConfigError) return { text: error.message, code: exitCodes.config }
 	if (error instanceof UsageError) return { text: error.message, code: exitCodes.usage }
 	if (error instanceof RpcError) return { text: error.message, code: exitCodes.tryAgain }
 	if (error instanceof StateError || error instanceof PlainError) return { text: error.message, code: exitCodes.failed }
+	if (error instanceof Error && 'syscall' in error) return { text: error.message, code: exitCodes.failed }
 	if (error instanceof Error)
 		return { text: `this is a fault of tracewatch itself: ${error.stack}`, code: exitCodes.failed }
 	return { text: String(error), code: exitCodes.failed }
@@ -89,6 +93,13 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 		if (stop.signal.aborted) process.exit(exitCodes.failed)
 		if (process.stderr.isTTY) console.error('stopping; once more forces it')
 		stop.abort()
+	})
+}
+// Node itself would print these with every secret in them.
+for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+	process.on(event, (error: unknown) => {
+		console.error(scrubber.clean(describe(error).text))
+		process.exit(exitCodes.failed)
 	})
 }
 // Output that nobody reads any more (`| head`) is no failure.

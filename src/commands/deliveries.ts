@@ -43,6 +43,7 @@ Exit codes: 0 done, 1 an id was not found or the state cannot be used, 2 wrong u
 		const settings = await openStateSettings(args, io)
 		const found = filtered(await listed(settings), args)
 		if (act === 'list') {
+			if (ids.length > 0) throw new UsageError(`\`deliveries list\` takes no ids; --receiver and --status choose`)
 			list(found, args, io)
 			return exitCodes.done
 		}
@@ -75,12 +76,12 @@ function choose(found: readonly Delivery[], ids: readonly string[], all: boolean
 	const known = new Set(found.map(({ id }) => id))
 	const unknown = ids.filter((id) => !known.has(id))
 	if (unknown.length > 0) throw new PlainError(`there is no such delivery: ${unknown.join(', ')}`)
-	return ids
+	return [...new Set(ids)]
 }
 
 /** By the daemon when one runs, since it holds the folder; else here, under its lock. A database takes word from anyone. */
 async function carryOut({ statePlace, leaseMs }: StateSettings, request: ControlRequest): Promise<number> {
-	const count = statePlace.kind === 'folder' ? await askControl(statePlace.dir, request) : null
+	const count = statePlace.kind === 'folder' ? await askDaemon(statePlace.dir, request) : null
 	if (count !== null) return count
 	const store = await openStore(statePlace, { clock: Date.now, leaseMs })
 	try {
@@ -90,6 +91,18 @@ async function carryOut({ statePlace, leaseMs }: StateSettings, request: Control
 	}
 }
 
+/** In lots that the daemon takes as one request. Null when none runs. */
+async function askDaemon(dir: string, { act, ids }: ControlRequest): Promise<number | null> {
+	let count = 0
+	for (let at = 0; at < ids.length; at += idsAtOnce) {
+		const found = await askControl(dir, { act, ids: ids.slice(at, at + idsAtOnce) })
+		if (found === null) return null
+		count += found
+	}
+	return count
+}
+
+const idsAtOnce = 50_000
 const listedAtOnce = 20
 
 /** For a person the first ones, and how many of each sort there are; for a program every one. */

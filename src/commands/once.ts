@@ -30,7 +30,7 @@ run takes it up), 78 the configuration is wrong.`,
 			log.info({ networks: results.length, unfinished, delivered, failed, held }, 'one round is done')
 			if (results.includes('misconfigured')) return exitCodes.config
 			// A full disk waits for a person: nothing is lost, but trying again alone does not help.
-			if (results.includes('unwritten')) return exitCodes.failed
+			if (results.includes('unwritten') || results.includes('broken')) return exitCodes.failed
 			return unfinished + failed > 0 ? exitCodes.tryAgain : exitCodes.done
 		} finally {
 			await parts.closers.close()

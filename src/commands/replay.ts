@@ -47,6 +47,7 @@ it names), 78 the configuration is wrong.`,
 		const config = await openConfig(args, io)
 		const network = networkOf(args, config)
 		const { chain } = openChain(network, { clock: Date.now, log: openLog(io, 2) })
+		let sender: Sender | null = null
 		try {
 			const head = await chain.head(io.signal)
 			const span = spanOf(args, head.latest.number)
@@ -59,14 +60,14 @@ it names), 78 the configuration is wrong.`,
 				throw new PlainError(`no watchlist watches anything on ${network.name}; name an --address`)
 			const printer = createPrinter(format, io)
 			const progress = createProgress(span, io)
-			const found: Alert[] = []
+			sender = args.values.send === true ? await openSender(config, io) : null
 			let next = span.from
 			try {
 				for await (const part of chain.walk(span, watches, io.signal)) {
 					const context = { network, watches, head, nowMs: Date.now(), checksum: toChecksum }
 					const alerts = replayAlerts(part, context)
 					for (const alert of alerts) printer.print(alert)
-					if (args.values.send === true) found.push(...alerts)
+					await sender?.post(alerts)
 					next = part.span.to + 1n
 					progress.at(part.span.to)
 				}
@@ -78,27 +79,38 @@ it names), 78 the configuration is wrong.`,
 			}
 			progress.end()
 			printer.end()
-			return args.values.send === true ? await send(config, found, io) : exitCodes.done
+			return sender === null ? exitCodes.done : await sender.deliver()
 		} finally {
+			await sender?.close()
 			await chain.close()
 		}
 	},
 }
 
-/** Through the state, like any alert: what a receiver does not take now is not lost. */
-async function send(config: Config, alerts: readonly Alert[], io: Io): Promise<ExitCode> {
+/** Through the state, like any alert: what is posted, or not taken by a receiver now, is not lost. */
+interface Sender {
+	post(alerts: readonly Alert[]): Promise<void>
+	deliver(): Promise<ExitCode>
+	close(): Promise<void>
+}
+
+/** Opens the state before anything is scanned: a daemon that holds it is told at once. */
+async function openSender(config: Config, io: Io): Promise<Sender> {
 	const parts = await openParts({ config, log: openLog(io, 2), version })
-	try {
-		const difference = { news: alerts.map((alert) => ({ alerts: [alert], turn: 0 })), withdrawn: [], told: [] }
-		const posting = { recipientsOf: parts.recipientsOf, nowMs: Date.now(), digest }
-		const deliveries = deliveriesOf(difference, posting).filter(({ receiver }) => receiver !== noReceiver)
-		await parts.store.post(deliveries)
-		const { delivered, failed, held } = await parts.deliverer.drainOnce(io.signal)
-		const kept = held === 0 ? '' : `, ${held} held by digests and silences`
-		io.err(`${delivered} delivered, ${failed} failed for now and kept for the next run${kept}`)
-		return failed > 0 ? exitCodes.tryAgain : exitCodes.done
-	} finally {
-		await parts.closers.close()
+	return {
+		async post(alerts) {
+			const difference = { news: alerts.map((alert) => ({ alerts: [alert], turn: 0 })), withdrawn: [], told: [] }
+			const posting = { recipientsOf: parts.recipientsOf, nowMs: Date.now(), digest }
+			const deliveries = deliveriesOf(difference, posting).filter(({ receiver }) => receiver !== noReceiver)
+			if (deliveries.length > 0) await parts.store.post(deliveries)
+		},
+		async deliver() {
+			const { delivered, failed, held } = await parts.deliverer.drainOnce(io.signal)
+			const kept = held === 0 ? '' : `, ${held} held by digests and silences`
+			io.err(`${delivered} delivered, ${failed} failed for now and kept for the next run${kept}`)
+			return failed > 0 ? exitCodes.tryAgain : exitCodes.done
+		},
+		close: () => parts.closers.close(),
 	}
 }
 

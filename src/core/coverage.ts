@@ -29,6 +29,7 @@ export function enrolment(roll: Roll, watches: WatchIndex): Enrolment | null {
 		jobs.set(key, job)
 	}
 
+	const fresh: { readonly address: Address; readonly from: bigint }[] = []
 	for (const [address, list] of watches) {
 		const asked = lowestFromBlock(list)
 		const known = roll.covers.get(address)
@@ -36,7 +37,7 @@ export function enrolment(roll: Roll, watches: WatchIndex): Enrolment | null {
 			const since = roll.head + 1n
 			const from = asked === null || asked > since ? since : asked
 			covers.set(address, { since, from, leftAt: null, owed: [] })
-			order(address, from, roll.checkpoint)
+			fresh.push({ address, from })
 			continue
 		}
 		let cover = known
@@ -50,6 +51,10 @@ export function enrolment(roll: Roll, watches: WatchIndex): Enrolment | null {
 			cover = { ...cover, from: asked }
 		}
 		if (cover !== known) covers.set(address, cover)
+	}
+
+	for (const { from, addresses } of bucketed(fresh, roll.checkpoint)) {
+		for (const address of addresses) order(address, from, roll.checkpoint)
 	}
 
 	const left = new Set<Address>()
@@ -84,6 +89,22 @@ export function isOwed(address: Address, blockNumber: bigint, backfills: readonl
 export interface BackfillSet {
 	readonly span: Span
 	readonly addresses: AddressSet
+}
+
+/**
+ * New addresses whose first blocks are about as far back share a backfill from the earliest of them: a thousand different
+ * `from_block` must not make a thousand passes over the chain. Each watch is still told from its own first block on.
+ */
+function bucketed(fresh: readonly { readonly address: Address; readonly from: bigint }[], checkpoint: bigint) {
+	const buckets = new Map<number, { from: bigint; readonly addresses: Address[] }>()
+	for (const { address, from } of fresh) {
+		if (from > checkpoint) continue
+		const magnitude = (checkpoint - from + 1n).toString(2).length
+		const bucket = buckets.get(magnitude) ?? { from, addresses: [] }
+		buckets.set(magnitude, { from: min(bucket.from, from), addresses: bucket.addresses })
+		bucket.addresses.push(address)
+	}
+	return buckets.values()
 }
 
 function lowestFromBlock(list: readonly Watch[]): bigint | null {

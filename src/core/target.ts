@@ -1,4 +1,4 @@
-import type { Confirmations, Finality, Head, Network } from '../model.js'
+import type { Block, Confirmations, Finality, Head, Network } from '../model.js'
 
 /** Blocks behind the head after which a block counts as settled, where the node does not know `finalized`. */
 export const defaultSettleDepth = 64n
@@ -20,6 +20,17 @@ export function targetOf(head: Head, confirmations: Confirmations): bigint | nul
 export function settleTargetOf(head: Head, network: Pick<Network, 'settle'>): bigint {
 	if (network.settle !== 'finalized') return atLeastZero(head.latest.number - BigInt(network.settle))
 	return head.finalized ?? atLeastZero(head.latest.number - defaultSettleDepth)
+}
+
+/**
+ * Milliseconds for which a block could already have been told, going by the timestamps between it and the head: it was due
+ * when the head stood as far above it as the head stands above the target now.
+ */
+export function overdueMs(block: Block, target: bigint, head: Block): number {
+	const above = head.number - block.number
+	if (above <= 0n || block.number >= target) return 0
+	const ageMs = Number(head.timestampS - block.timestampS) * 1000
+	return (ageMs * Number(target - block.number)) / Number(above)
 }
 
 export function finalityOf(blockNumber: bigint, head: Head): Finality {

@@ -184,14 +184,13 @@ function createReload({ config, lists, parts, metrics, notifier, log, inEffect }
 			// At once, so that a new watch is first seen now and not at the next tick.
 			for (const round of parts.rounds) round.nudge(signal)
 		} catch (error) {
-			if (!(error instanceof ConfigError)) throw error
 			inEffect.isRefused = true
 			metrics.reloaded(false)
 			notifier.ready('the watchlists are wrong: the last good ones stay in effect')
-			log.error(
-				{ cause, problems: error.problems },
-				`the watchlists are wrong and change nothing; the last good ones stay in effect: ${error.message}`,
-			)
+			// A file that cannot be read is no reason to stop either.
+			const facts = error instanceof ConfigError ? { cause, problems: error.problems } : { cause, err: error }
+			const words = error instanceof Error ? error.message : String(error)
+			log.error(facts, `the watchlists are wrong and change nothing; the last good ones stay in effect: ${words}`)
 		}
 	}
 	return (cause: string) => {

@@ -16,9 +16,10 @@ export interface RoundStatus {
 
 /**
  * `misconfigured`: the endpoints are on another chain than configured, so that trying again cannot help. `unwritten`: the
- * state could not be written, or is of another chain. `standby`: another instance polls this network.
+ * state could not be written, or is of another chain. `standby`: another instance polls this network. `broken`: a fault of
+ * this program itself.
  */
-export type RoundResult = 'done' | 'failed' | 'misconfigured' | 'unwritten' | 'standby' | 'stopped'
+export type RoundResult = 'done' | 'failed' | 'misconfigured' | 'unwritten' | 'standby' | 'stopped' | 'broken'
 
 /** The polling of one network, never twice at a time. */
 export interface Round {
@@ -185,7 +186,8 @@ function newsOf(error: unknown, words: string): string {
 
 function resultOf(error: unknown): RoundResult {
 	if (error instanceof StateError) return 'unwritten'
-	return error instanceof RpcError && error.facts.wrongChainId !== undefined ? 'misconfigured' : 'failed'
+	if (!(error instanceof RpcError)) return 'broken'
+	return error.facts.wrongChainId === undefined ? 'failed' : 'misconfigured'
 }
 
 function tell(log: Log, error: unknown, words: string): void {

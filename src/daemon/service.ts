@@ -44,7 +44,10 @@ export async function startService(options: ServiceOptions): Promise<void> {
 	every(Math.min(stallCheckMs, shortestStall(config) / 4), () => {
 		vitals.check().catch((error) => log.error({ err: error }, 'the watch over the polling failed; it goes on'))
 	})
-	every(statusMs, () => void sayStatus(options))
+	every(statusMs, () => {
+		// A state that cannot be read now is told by the polls; this is only a line for a person.
+		sayStatus(options).catch((error) => log.debug({ err: error }, 'the status line could not be made'))
+	})
 	const { watchdogMs } = notifier
 	if (watchdogMs !== null) {
 		// Fed only while every network is seen to move: a poll that hangs for good gets the process restarted.

@@ -125,8 +125,17 @@ export function createVitals(options: VitalsOptions): Vitals {
 		}
 	}
 
+	/** One check at a time: a state that writes slowly must not make a notice twice. */
+	let checking: Promise<void> | null = null
+	function checkOnce(): Promise<void> {
+		checking ??= check().finally(() => {
+			checking = null
+		})
+		return checking
+	}
+
 	return {
-		check,
+		check: checkOnce,
 		reported(network, report) {
 			const pulse = pulses.find(({ settings }) => settings.name === network)
 			if (pulse === undefined) return

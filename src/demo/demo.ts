@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { loadConfig } from '../config/load.js'
+import { createClosers } from '../daemon/closers.js'
 import { runDaemon } from '../daemon/daemon.js'
 import { startDevnode } from '../devnode/devnode.js'
 import { play } from '../devnode/play.js'
@@ -40,17 +41,21 @@ export async function runDemo({ say, log, scrubber, keep }: DemoOptions, signal:
 	const stop = new AbortController()
 	const either = AbortSignal.any([signal, stop.signal])
 	let wake = () => {}
-	const folder = await mkdtemp(join(tmpdir(), 'tracewatch-demo-'))
-	const node = await startDevnode({ key: randomBytes(8).toString('hex'), signal })
-	const receivers = await startReceivers(() => wake())
-	let daemon: Promise<void> = Promise.resolve()
+	const closers = createClosers()
 	try {
+		const folder = await mkdtemp(join(tmpdir(), 'tracewatch-demo-'))
+		closers.add(() => rm(folder, { recursive: true, force: true }))
+		const node = await startDevnode({ key: randomBytes(8).toString('hex'), signal })
+		closers.add(() => node.stop())
+		const receivers = await startReceivers(() => wake())
+		closers.add(() => receivers.close())
 		const secret = `whsec_${randomBytes(24).toString('base64')}`
 		const config = await writeSite(folder, node.url, receivers, secret)
 		scrubber.add(config.secrets)
 		const onHangup = () => () => {}
 		await new Promise<void>((resolve, reject) => {
-			daemon = runDaemon({ config, log, version, env: {}, scrubber, onHangup, onReport: () => resolve() }, either)
+			const daemon = runDaemon({ config, log, version, env: {}, scrubber, onHangup, onReport: () => resolve() }, either)
+			closers.add(() => daemon.catch(() => {}))
 			daemon.then(resolve, reject)
 		})
 		signal.throwIfAborted()
@@ -94,10 +99,7 @@ export async function runDemo({ say, log, scrubber, keep }: DemoOptions, signal:
 		}
 	} finally {
 		stop.abort()
-		await daemon.catch(() => {})
-		await receivers.close()
-		await node.stop()
-		await rm(folder, { recursive: true, force: true })
+		await closers.close()
 	}
 }
 

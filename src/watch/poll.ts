@@ -1,5 +1,5 @@
 import type { BackfillSet } from '../core/coverage.js'
-import { rememberedBlocks, settleTargetOf, targetOf } from '../core/target.js'
+import { overdueMs, rememberedBlocks, settleTargetOf, targetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
 import type { Address, AddressSet, Backfill, Block, BlockRef, Kind, Network, Part, Span } from '../model.js'
 import { addressesOf, type LookContext, look } from './look.js'
@@ -40,7 +40,7 @@ export async function poll(beat: Beat, ports: PollPorts, signal: AbortSignal): P
 	if (target === null) throw unknownTag(network)
 
 	const state = await openState(network, head, target, ports, signal)
-	const visit = await startVisit(beat, state, head, ports)
+	const visit = await startVisit(beat, state, { head, target }, ports)
 
 	if (target >= visit.checkpoint.number) {
 		await checkReorganisation(visit, ports, signal)
@@ -103,10 +103,18 @@ async function lookAgain(visit: Visit, ports: PollPorts, signal: AbortSignal): P
 }
 
 async function lookBack(visit: Visit, ports: PollPorts, signal: AbortSignal): Promise<void> {
+	let failure: RpcError | null = null
 	for (const job of visit.state.backfills) {
 		const step = (part: Part): Step => ({ backfill: { id: job.id, scannedTo: part.span.to } })
-		await scan(visit, job.span, step, ports, signal, job)
+		try {
+			await scan(visit, job.span, step, ports, signal, job)
+		} catch (error) {
+			// Blocks that no endpoint has any more must not keep the other backfills waiting.
+			if (!(error instanceof RpcError)) throw error
+			failure ??= error
+		}
 	}
+	if (failure !== null) throw failure
 }
 
 async function scan(
@@ -158,6 +166,7 @@ function contextOf(visit: Visit, span: Span, backfill: BackfillSet | null, ports
 			if (backfill !== null) return 'scanned afterwards, because the watch covers earlier blocks'
 			if (block.number <= visit.reorganisedUpTo) return 'entered the chain in a reorganisation'
 			if (isSecondLook) return 'found at the second look'
+			if (overdueMs(block, visit.target, head.latest) > beat.lateAfterMs) return 'told while catching up'
 			const isOld = nowMs - Number(block.timestampS) * 1000 > beat.lateAfterMs
 			return isLateRound && isOld ? `nothing was scanned since ${new Date(visit.scannedAtMs).toISOString()}` : null
 		},

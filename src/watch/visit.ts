@@ -42,6 +42,8 @@ export interface PollPorts {
 export interface Visit {
 	readonly beat: Beat
 	readonly head: Head
+	/** Last block to be told of now. */
+	readonly target: bigint
 	readonly startedAtMs: number
 	/** When the checkpoint had last moved before this poll. */
 	readonly scannedAtMs: number
@@ -96,7 +98,12 @@ export async function openState(
 const enrolled = new WeakMap<NetworkState['covers'], WatchIndex>()
 
 /** Takes in watches that are new, gone or changed, and stands at the checkpoint. */
-export async function startVisit(beat: Beat, known: NetworkState, head: Head, ports: PollPorts): Promise<Visit> {
+export async function startVisit(
+	beat: Beat,
+	known: NetworkState,
+	{ head, target }: { readonly head: Head; readonly target: bigint },
+	ports: PollPorts,
+): Promise<Visit> {
 	const { network, watches } = beat
 	const { store } = ports
 	let state = known
@@ -114,6 +121,7 @@ export async function startVisit(beat: Beat, known: NetworkState, head: Head, po
 	return {
 		beat,
 		head,
+		target,
 		startedAtMs: ports.clock(),
 		scannedAtMs,
 		state,

@@ -44,6 +44,26 @@ describe('enrolment', () => {
 		expect(spans(enrolment(roll(), watches))).toEqual([[20, 100, a, b]])
 	})
 
+	test('behavior: first blocks that are about as far back share a backfill from the earliest', () => {
+		const watches = indexOf(
+			watch({ fromBlock: 40n }),
+			watch({ address: b, fromBlock: 50n }),
+			watch({ address: address(3), fromBlock: 99n }),
+		)
+		expect(spans(enrolment(roll(), watches))).toEqual([
+			[40, 100, a, b],
+			[99, 100, address(3)],
+		])
+	})
+
+	test('behavior: a thousand different first blocks make a few backfills', () => {
+		const watches = indexOf(
+			...Array.from({ length: 1000 }, (_, n) => watch({ address: address(n + 1), fromBlock: BigInt(n + 1) })),
+		)
+		const change = enrolment(roll({ checkpoint: 1_000_000n, head: 1_000_000n }), watches)
+		expect(change?.backfills?.length).toBeLessThan(25)
+	})
+
 	test('behavior: the same watch again changes nothing', () => {
 		expect(enrolment(roll({ covers: new Map([[a, cover()]]) }), indexOf(watch()))).toBeNull()
 	})
