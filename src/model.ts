@@ -13,7 +13,8 @@
  * - cover: from which block on an address is watched; backfill: a span scanned for some addresses apart from the rest.
  *
  * Amounts and block numbers are `bigint`, in wei and blocks. Addresses and hashes are lower case hex with `0x`.
- * Everything here is plain, readonly data or a port; there is no code in this file.
+ * Everything here is plain, readonly data or a port; there is no code in this file. It is longer than others on purpose:
+ * whoever reads it knows every word and every border of the program, and need not look for them in twenty places.
  */
 
 export type Hex = `0x${string}`
