@@ -136,7 +136,8 @@ async function liveAndDie(
 	if (kind >= 50 && kind < 80) receivers.onArrival = countdown
 	const watcher = kind < 80 ? null : watch(folder, (_, name) => name?.startsWith('state.json') && countdown())
 	const clock = setTimeout(kill, lifeMs)
-	const other = beside?.()
+	// Once the daemon holds the state, or is dead: before that the command would take it, and the daemon rightly refuse.
+	const other = beside && running.line(({ msg }) => msg === 'tracewatch is running').then(beside, beside)
 	const { code, stdout, stderr } = await running.ended
 	clearTimeout(clock)
 	watcher?.close()

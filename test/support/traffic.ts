@@ -93,7 +93,8 @@ export async function startTraffic(hand: Hand, accounts: readonly Address[], cha
 	const puppets = [await deployPuppet(), await deployPuppet()] as const
 	const [puppet, helper] = puppets
 
-	const wei = () => BigInt(1 + chance.number(1_000_000)) * (chance.percent(50) ? 1n : 10n ** 12n)
+	/** At most a thousandth of a coin, so that no puppet runs out of coins in a thousand steps. */
+	const wei = () => BigInt(1 + chance.number(1_000_000)) * (chance.percent(50) ? 1n : 10n ** 9n)
 	const someone = () => chance.pick(accounts)
 	/** By the puppet; the transaction itself may carry coins to it. */
 	const acting = (actions: readonly Action[], moves: readonly Movement[], valueWei = 0n): Deed => {
