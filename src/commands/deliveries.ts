@@ -1,5 +1,5 @@
 import type { StateSettings } from '../config/load.js'
-import { PlainError, UsageError } from '../errors.js'
+import { PlainError, StateError, UsageError } from '../errors.js'
 import type { Delivery } from '../model.js'
 import { headline } from '../notify/sentence.js'
 import { askControl, type ControlRequest } from '../ops/control.js'
@@ -83,12 +83,22 @@ function choose(found: readonly Delivery[], ids: readonly string[], all: boolean
 async function carryOut({ statePlace, leaseMs }: StateSettings, request: ControlRequest): Promise<number> {
 	const count = statePlace.kind === 'folder' ? await askDaemon(statePlace.dir, request) : null
 	if (count !== null) return count
-	const store = await openStore(statePlace, { clock: Date.now, leaseMs })
+	const store = await openStore(statePlace, { clock: Date.now, leaseMs }).catch(async (error: unknown) => {
+		// One that was only starting when it was asked first.
+		const late = isHeld(error) && statePlace.kind === 'folder' ? await askDaemon(statePlace.dir, request) : null
+		if (late === null) throw error
+		return late
+	})
+	if (typeof store === 'number') return store
 	try {
 		return request.act === 'retry' ? await store.retry(request.ids, Date.now()) : await store.drop(request.ids)
 	} finally {
 		await store.close()
 	}
+}
+
+function isHeld(error: unknown): boolean {
+	return error instanceof StateError && error.reason === 'locked'
 }
 
 /** In lots that the daemon takes as one request. Null when none runs. */

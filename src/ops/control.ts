@@ -13,6 +13,7 @@ export type ControlReply = { readonly count: number } | { readonly error: string
 
 const longestRequest = 4_000_000
 const answerTimeoutMs = 10_000
+const unanswered = 'the running daemon did not answer; try again'
 
 /** Beside the state file; whoever may read the state may use it. */
 export function controlPath(stateDir: string): string {
@@ -34,7 +35,8 @@ export async function serveControl(
 		open.add(socket)
 		socket.on('close', () => open.delete(socket))
 		socket.on('error', () => socket.destroy())
-		void answerLines(socket, handle)
+		// Who asks may be gone before the answer (Ctrl-C); that is nobody's concern.
+		answerLines(socket, handle).catch(() => socket.destroy())
 	})
 	const umask = process.umask(0o177)
 	try {
@@ -78,7 +80,9 @@ export async function askControl(stateDir: string, request: ControlRequest): Pro
 			if ('error' in reply) throw new PlainError(`the running daemon could not do it: ${reply.error}`)
 			return reply.count
 		}
-		throw new PlainError('the running daemon did not answer; try again')
+		throw new PlainError(unanswered)
+	} catch (cause) {
+		throw cause instanceof PlainError ? cause : new PlainError(`${unanswered} (${words(cause)})`, { cause })
 	} finally {
 		socket.destroy()
 	}

@@ -1,11 +1,17 @@
 /** The state wherever it is kept. */
 
+import { setTimeout as pause } from 'node:timers/promises'
+import { StateError } from '../errors.js'
 import type { Clock, Log, StatePlace, Store } from '../model.js'
 import { openFileStore } from './file.js'
 import { lockState } from './lock.js'
 import { type Peek, peekState } from './peek.js'
 import { peekPostgres } from './postgres/visit.js'
 import { openPostgresStore } from './postgres.js'
+
+/** A second and a half in all. */
+const lockTries = 16
+const lockPauseMs = 100
 
 export interface OpenStoreOptions {
 	readonly clock: Clock
@@ -21,7 +27,7 @@ export interface OpenStoreOptions {
 export async function openStore(place: StatePlace, { clock, log, leaseMs }: OpenStoreOptions): Promise<Store> {
 	const told = log === undefined ? {} : { log }
 	if (place.kind === 'postgres') return await openPostgresStore(place.url, { clock, leaseMs, ...told })
-	const unlock = await lockState(place.dir)
+	const unlock = await lockPatiently(place.dir)
 	try {
 		const store = await openFileStore(place.dir, { clock, ...told })
 		return {
@@ -37,6 +43,18 @@ export async function openStore(place: StatePlace, { clock, log, leaseMs }: Open
 	} catch (error) {
 		await unlock()
 		throw error
+	}
+}
+
+/** A command holds the folder for a moment only: a daemon that starts just then waits for its end. */
+async function lockPatiently(dir: string): Promise<() => Promise<void>> {
+	for (let tries = 1; ; tries++) {
+		try {
+			return await lockState(dir)
+		} catch (error) {
+			if (!(error instanceof StateError) || error.reason !== 'locked' || tries === lockTries) throw error
+			await pause(lockPauseMs)
+		}
 	}
 }
 
