@@ -110,6 +110,19 @@ describe('no secret leaves', () => {
 		expectSilence(site, ends)
 	})
 
+	test('when the program itself fails', async () => {
+		const site = open()
+		const fault = (code: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,setTimeout(()=>{${code}},1500)` })
+		const ends = await Promise.all([
+			site.run(['run'], fault('throw%20new%20Error(process.env.RPC_URL)')),
+			site.run(['run'], fault('Promise.reject(new%20Error(process.env.HOOK_TOKEN))')),
+		])
+		for (const { code, stderr } of ends) {
+			expect([code, stderr]).toEqual([1, expect.stringContaining('this is a fault of tracewatch itself: Error: ')])
+		}
+		expectSilence(site, ends)
+	})
+
 	test('when receivers repeat it', async () => {
 		const site = open()
 		const ends = [await site.run(['once'])]

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Hash } from '../../src/model.js'
+import { lockState } from '../../src/state/lock.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import { startMailServer } from '../support/mailServer.js'
@@ -186,6 +187,14 @@ describe('beside a running daemon', () => {
 		expect(told(sick.hits.slice(before)).map(({ data }) => data.valueWei)).toEqual(['11', '13'])
 		expect((await running.stop()).code).toBe(0)
 	})
+})
+
+test('behavior: a state that a command holds for a moment is waited for', async () => {
+	const opened = site({ hook: 'http://127.0.0.1:9' }, [`{address: ${treasury}}`])
+	const unlock = await lockState(join(opened.folder, 'state'))
+	const waiting = opened.run(['once'], { LOG_LEVEL: 'debug' })
+	setTimeout(() => void unlock(), 1_000)
+	expect((await waiting).code).toBe(0)
 })
 
 describe('test-send', () => {
