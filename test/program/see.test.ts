@@ -19,7 +19,7 @@ beforeAll(async () => {
 			`{address: ${vault}, label: Vault, direction: out}`,
 		]),
 	})
-	await node.send({ from: other, data: puppetInit })
+	await node.receipt(await node.send({ from: other, data: puppetInit }))
 })
 
 afterAll(async () => {
@@ -85,7 +85,7 @@ describe('tracewatch explain', () => {
 
 describe('tracewatch doctor', () => {
 	test('shows what the endpoint can do, by its host only', async () => {
-		await node.send({ from: treasury, to: vault, valueWei: ether })
+		await node.receipt(await node.send({ from: treasury, to: vault, valueWei: ether }))
 		await node.mine(25)
 		const { stdout, code } = await site.run(['doctor'])
 		expect(code).toBe(0)

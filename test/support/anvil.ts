@@ -1,5 +1,6 @@
 /** An Anvil for a test, with a JSON-RPC caller that shares no code with the product's. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startAnvil } from '../../src/devnode/anvil.js'
 import { type Devnode, type DevnodeOptions, startDevnode } from '../../src/devnode/devnode.js'
 import type { Address, Hash } from '../../src/model.js'
@@ -101,9 +102,13 @@ export function handOn(url: string): Hand {
 		},
 		automine: (on) => rpc('evm_setAutomine', [on]),
 		async receipt(txHash) {
-			const receipt = await rpc<Receipt | null>('eth_getTransactionReceipt', [txHash])
-			if (receipt === null) throw new Error(`${txHash} is in no block`)
-			return receipt
+			// With automine the hash may be answered before the block is there.
+			for (const until = Date.now() + 5_000; ; ) {
+				const receipt = await rpc<Receipt | null>('eth_getTransactionReceipt', [txHash])
+				if (receipt !== null) return receipt
+				if (Date.now() > until) throw new Error(`${txHash} is in no block`)
+				await sleep(10)
+			}
 		},
 		balanceWei: async (address, block) => BigInt(await rpc<string>('eth_getBalance', [address, hex(block)])),
 		code: (address, block) => rpc<string>('eth_getCode', [address, hex(block)]),
