@@ -1,5 +1,5 @@
 // How long it takes to read a range, beside the same requests sent bare, and beside the naive script.
-import type { Span } from '../src/model.js'
+import type { Span } from '../src/model/chain.js'
 import { replay } from './floor.js'
 import { cost, sideBySide } from './measure.js'
 import { naive } from './naive.js'

@@ -1,7 +1,7 @@
 // What decoding and matching cost above JSON.parse, without a network between: answers come from memory, as text.
 import { createChain } from '../src/chain/chain.js'
-import { createRpc, type Rpc, type RpcCall } from '../src/chain/rpc.js'
-import type { Span } from '../src/model.js'
+import { createRpc, type Rpc, type RpcCall } from '../src/chain/rpc/rpc.js'
+import type { Span } from '../src/model/chain.js'
 import { sideBySide } from './measure.js'
 import { matchAll, quiet, watchIndex } from './ours.js'
 import { watchedUpTo } from './seed.js'

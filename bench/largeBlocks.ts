@@ -1,6 +1,6 @@
 // Blocks as large as a busy chain's, made up from their numbers: the same at every run, and none is kept.
 import { createHash } from 'node:crypto'
-import type { Address, Hash } from '../src/model.js'
+import type { Address, Hash } from '../src/model/glossary.js'
 import { seeded, watched } from './seed.js'
 
 export const transactionsPerBlock = 25

@@ -1,6 +1,6 @@
 // The script that a user would write with viem: one address after the other, everything asked for that the alert should say.
 import { createPublicClient, http } from 'viem'
-import type { Address } from '../src/model.js'
+import type { Address } from '../src/model/glossary.js'
 
 interface Trace {
 	readonly action: { readonly from?: string; readonly to?: string; readonly value?: string }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { Address } from '../src/model.js'
+import type { Address } from '../src/model/glossary.js'
 
 const cli = fileURLToPath(new URL('../src/cli.js', import.meta.url))
 

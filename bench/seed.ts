@@ -1,7 +1,7 @@
 // A chain for measuring: the same transactions in the same blocks at every run, on a real node.
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Address, Hash } from '../src/model.js'
+import type { Address, Hash } from '../src/model/glossary.js'
 import { type Receipt, startTestAnvil, type TestAnvil } from '../test/support/anvil.js'
 
 /** Watched address number `index`; 100,000 of them exist. */

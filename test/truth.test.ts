@@ -1,7 +1,7 @@
 // The truth test: a seeded scenario with every case, played on a real node; what the watcher tells is held against the
 // node's balances and against the plan of the scenario, neither of which knows a trace.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { AlertData } from '../src/model.js'
+import type { AlertData } from '../src/model/alert.js'
 import { startTestAnvil } from './support/anvil.js'
 import { expectBooksBalance, keepBooks } from './support/books.js'
 import { planScenario, playScenario } from './support/scenario.js'

@@ -2,8 +2,8 @@
  * What the Otterscan interface adds at level 8, as its documentation describes the client: ask the level first, use a method
  * only from its level on, and do without it when the node says that it is not there (docs.otterscan.io/api-docs/ots-api).
  */
-import type { Address, Hash, Hex } from '../model.js'
-import type { Rpc } from './rpc.js'
+import type { Address, Hash, Hex } from '../model/glossary.js'
+import type { Rpc } from './rpc/rpc.js'
 import { address, hash, isObject } from './wire.js'
 
 /** The level from which on the methods used here exist. */

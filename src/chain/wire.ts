@@ -1,5 +1,6 @@
 import { RpcError } from '../errors.js'
-import type { Address, Block, BlockRef, Hash, Hex } from '../model.js'
+import type { Block, BlockRef } from '../model/chain.js'
+import type { Address, Hash, Hex } from '../model/glossary.js'
 
 /**
  * Words of the wire, checked by hand: a schema library would cost more than the rest of the decoding. Readers of one

@@ -1,5 +1,5 @@
 import type { Config } from '../config/load.js'
-import type { NetworkSettings } from '../config/settings.js'
+import type { NetworkSettings } from '../config/settings/settings.js'
 import { UsageError } from '../errors.js'
 import type { CommandArgs } from './command.js'
 

@@ -1,5 +1,5 @@
 import { type Config, findConfig, loadConfig, loadStateSettings, type StateSettings } from '../config/load.js'
-import type { Log } from '../model.js'
+import type { Log } from '../model/ports.js'
 import { createLog, isJournal, type LogLevel } from '../ops/log.js'
 import type { CommandArgs, Io } from './command.js'
 

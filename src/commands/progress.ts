@@ -1,4 +1,4 @@
-import type { Span } from '../model.js'
+import type { Span } from '../model/chain.js'
 import type { Io } from './command.js'
 
 /** One line on a terminal that tells how far a span is scanned; nothing where no person looks. */

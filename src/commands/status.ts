@@ -1,4 +1,5 @@
-import type { Backfill, StateSummary } from '../model.js'
+import type { StateSummary } from '../model/state.js'
+import type { Backfill } from '../model/watch.js'
 import { peek } from '../state/open.js'
 import { type Command, configOption, exitCodes } from './command.js'
 import { openStateSettings } from './open.js'

@@ -1,7 +1,7 @@
 import * as OxAddress from 'ox/Address'
 import * as OxHash from 'ox/Hash'
-import type { Address } from '../model.js'
-import { quoted } from './quoted.js'
+import { quoted } from '../base/quoted.js'
+import type { Address } from '../model/glossary.js'
 
 /** The EIP-55 spelling of an address. */
 export function toChecksum(address: Address): string {

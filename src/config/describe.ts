@@ -1,11 +1,11 @@
 import { formatAmount } from '../core/amount.js'
-import type { Watch } from '../model.js'
+import type { Watch } from '../model/watch.js'
 import { toChecksum } from './address.js'
 import type { Config } from './load.js'
-import { mannersInWords, silencesInWords } from './manners.js'
-import type { NetworkSettings, ReceiverSettings } from './settings.js'
+import { mannersInWords, silencesInWords } from './receiverOptions.js'
+import type { NetworkSettings, ReceiverSettings } from './settings/settings.js'
+import { statePlaceInWords } from './settings/statePlace.js'
 import { shown } from './source.js'
-import { statePlaceInWords } from './statePlace.js'
 
 export interface DescribeOptions {
 	/** Names every watch, however many a watchlist has. Default: only the first of a long one. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { alertSchema } from './alertSchema.js'
-import { settingsSchema } from './settingsSchema.js'
-import { watchlistSchema } from './watchlistSchema.js'
+import { settingsSchema } from './settings/settingsSchema.js'
+import { watchlistSchema } from './watchlists/watchlistSchema.js'
 
 export const schemaNames = ['config', 'watchlist', 'alert'] as const
 export type SchemaName = (typeof schemaNames)[number]

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ConfigError, type Problem } from '../errors.js'
-import type { StatePlace, Watch } from '../model.js'
-import { doubts } from './doubts.js'
-import { readSettings, type Settings } from './settings.js'
-import { readWatchlists } from './watchlists.js'
+import type { StatePlace } from '../model/state.js'
+import type { Watch } from '../model/watch.js'
+import { readSettings, type Settings } from './settings/settings.js'
+import { doubts } from './warnings.js'
+import { readWatchlists } from './watchlists/watchlists.js'
 
 /** All that the program is told by its user: checked, complete and frozen. */
 export interface Config extends Settings {

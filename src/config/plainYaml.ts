@@ -3,9 +3,10 @@
  * at the left edge, and under some of them a list of entries with keys and values. Whatever is not certainly that is
  * left to the YAML parser, which takes thirty times as long; what is read here is read the same (a test compares them).
  */
+
+import type { Turns } from '../base/timeSlices.js'
 import { bare, blank, keyLine, readValue, type Value } from './plainLine.js'
 import { type Line, locate } from './plainPlaces.js'
-import type { Turns } from './turns.js'
 import type { YamlFile } from './yaml.js'
 
 type Entry = Record<string, Value>

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { isAbsolute, relative } from 'node:path'
 import type { z } from 'zod'
+import { createTurns, type Turns } from '../base/timeSlices.js'
 import type { Problem } from '../errors.js'
 import { readPlainYaml } from './plainYaml.js'
-import { createTurns, type Turns } from './turns.js'
 import { inWords } from './words.js'
 import { parseYaml, type YamlFile } from './yaml.js'
 

@@ -2,7 +2,7 @@
  * The forms of single values. Each reads a text and throws a RangeError that goes on after the key's name. Those that may
  * hold a secret (URLs, signing secrets) never repeat what they were given.
  */
-import { quoted } from './quoted.js'
+import { quoted } from '../base/quoted.js'
 
 export function readName(text: string): string {
 	if (/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u.test(text)) return text

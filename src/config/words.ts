@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { quoted } from './quoted.js'
+import { quoted } from '../base/quoted.js'
 
 /** What zod hands to an error map: an issue before it has words, with the value that it is about. */
 type Issue = Parameters<z.core.$ZodErrorMap>[0]

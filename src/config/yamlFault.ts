@@ -1,5 +1,5 @@
 import { type Document, visit, type YAMLError } from 'yaml'
-import { quoted } from './quoted.js'
+import { quoted } from '../base/quoted.js'
 
 export interface YamlFault {
 	readonly offset: number

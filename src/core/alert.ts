@@ -1,4 +1,7 @@
-import type { Address, Alert, AlertData, Block, ChainEvent, Finality, Hash, Network, WatchIndex } from '../model.js'
+import type { Alert, AlertData, ChainEvent, Finality } from '../model/alert.js'
+import type { Block } from '../model/chain.js'
+import type { Address, Hash } from '../model/glossary.js'
+import type { Network, WatchIndex } from '../model/watch.js'
 import { formatAmount } from './amount.js'
 import { alertId } from './events.js'
 import type { Match } from './match.js'

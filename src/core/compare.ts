@@ -1,4 +1,7 @@
-import type { Alert, BlockRef, Hash, Span, Told } from '../model.js'
+import type { Alert } from '../model/alert.js'
+import type { BlockRef, Span } from '../model/chain.js'
+import type { Hash } from '../model/glossary.js'
+import type { Told } from '../model/state.js'
 
 /** One look at a span: what the rules say should be told, and what is there whatever the rules. */
 export interface Sight {

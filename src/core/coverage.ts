@@ -1,4 +1,7 @@
-import type { Address, AddressSet, Backfill, Cover, Enrolment, Span, Watch, WatchIndex } from '../model.js'
+import type { AddressSet, Span } from '../model/chain.js'
+import type { Address } from '../model/glossary.js'
+import type { Enrolment } from '../model/state.js'
+import type { Backfill, Cover, Watch, WatchIndex } from '../model/watch.js'
 
 /** What is known of a network's addresses before its watches are read again. */
 export interface Roll {

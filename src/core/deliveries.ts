@@ -1,4 +1,7 @@
-import type { Alert, BlockRef, Delivery, Message, MessageData, MessageType, Told } from '../model.js'
+import type { Alert, Message, MessageData, MessageType } from '../model/alert.js'
+import type { BlockRef } from '../model/chain.js'
+import type { Delivery } from '../model/delivery.js'
+import type { Told } from '../model/state.js'
 import type { Difference } from './compare.js'
 
 export interface Posting {

@@ -1,5 +1,7 @@
 /** Many alerts in one message, and such a message taken apart again. */
-import type { Delivery, DigestData, DigestedAlert, Message, MessageContent } from '../model.js'
+
+import type { DigestData, DigestedAlert, Message, MessageContent } from '../model/alert.js'
+import type { Delivery } from '../model/delivery.js'
 
 export function isDigest<C extends MessageContent>(data: C): data is C & DigestData {
 	return 'alerts' in data

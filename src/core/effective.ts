@@ -1,4 +1,4 @@
-import type { Frame, TxTrace } from '../model.js'
+import type { Frame, TxTrace } from '../model/chain.js'
 
 /**
  * Why a frame counts, or does not.

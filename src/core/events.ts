@@ -1,4 +1,6 @@
-import type { Address, ChainEvent, Frame, TxTrace } from '../model.js'
+import type { ChainEvent } from '../model/alert.js'
+import type { Frame, TxTrace } from '../model/chain.js'
+import type { Address } from '../model/glossary.js'
 import { effective } from './effective.js'
 
 /**

@@ -1,4 +1,7 @@
-import type { Address, ChainEvent, Frame, Network, TxTrace, WatchIndex } from '../model.js'
+import type { ChainEvent } from '../model/alert.js'
+import type { Frame, TxTrace } from '../model/chain.js'
+import type { Address } from '../model/glossary.js'
+import type { Network, WatchIndex } from '../model/watch.js'
 import { formatAmount } from './amount.js'
 import { judge, type Reason, type Verdict } from './effective.js'
 import { eventsOf, traceText } from './events.js'

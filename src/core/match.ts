@@ -1,4 +1,6 @@
-import type { Address, ChainEvent, Direction, Watch, WatchIndex } from '../model.js'
+import type { ChainEvent } from '../model/alert.js'
+import type { Address } from '../model/glossary.js'
+import type { Direction, Watch, WatchIndex } from '../model/watch.js'
 
 /** One event as one watch sees it. */
 export interface Match {

@@ -1,4 +1,7 @@
-import type { Address, AlertData, Head, Network, Part, Watch, WatchIndex } from '../model.js'
+import type { AlertData } from '../model/alert.js'
+import type { Head, Part } from '../model/chain.js'
+import type { Address } from '../model/glossary.js'
+import type { Network, Watch, WatchIndex } from '../model/watch.js'
 import { alertOf } from './alert.js'
 import { eventsOf } from './events.js'
 import { match } from './match.js'

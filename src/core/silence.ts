@@ -2,7 +2,7 @@
  * When alerts are held back. A weekly silence goes by the clock on the wall of its time zone: an hour that the clock skips
  * is not silent, one that it repeats is silent twice.
  */
-import type { Silence } from '../model.js'
+import type { Silence } from '../model/watch.js'
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs

@@ -1,4 +1,4 @@
-import type { Span } from '../model.js'
+import type { Span } from '../model/chain.js'
 
 /** How many blocks a span holds; both ends count. */
 export function lengthOf(span: Span): bigint {

@@ -1,4 +1,5 @@
-import type { Delivery, Message, MessageType, SystemData } from '../model.js'
+import type { Message, MessageType, SystemData } from '../model/alert.js'
+import type { Delivery } from '../model/delivery.js'
 import { freshDelivery, type Posting } from './deliveries.js'
 
 /** What is said of a network as a whole. */

@@ -1,4 +1,6 @@
-import type { Block, Confirmations, Finality, Head, Network } from '../model.js'
+import type { Finality } from '../model/alert.js'
+import type { Block, Head } from '../model/chain.js'
+import type { Confirmations, Network } from '../model/watch.js'
 
 /** Blocks behind the head after which a block counts as settled, where the node does not know `finalized`. */
 export const defaultSettleDepth = 64n

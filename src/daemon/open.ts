@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
 import { createChain } from '../chain/chain.js'
-import { createEndpoints, type Endpoints } from '../chain/endpoints.js'
-import { createRpc, type RpcRequest } from '../chain/rpc.js'
-import type { NetworkSettings } from '../config/settings.js'
-import type { Address, AlertData, Chain, Clock, Log, Silence, Watch, WatchIndex } from '../model.js'
+import { createEndpoints, type Endpoints } from '../chain/endpoints/endpoints.js'
+import { createRpc, type RpcRequest } from '../chain/rpc/rpc.js'
+import type { NetworkSettings } from '../config/settings/settings.js'
+import type { AlertData } from '../model/alert.js'
+import type { Address, Clock } from '../model/glossary.js'
+import type { Chain, Log } from '../model/ports.js'
+import type { Silence, Watch, WatchIndex } from '../model/watch.js'
 
 export interface OpenChainOptions {
 	readonly clock: Clock

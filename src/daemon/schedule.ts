@@ -1,5 +1,5 @@
 import { createTask, schedule as cronSchedule } from 'node-cron'
-import type { Log } from '../model.js'
+import type { Log } from '../model/ports.js'
 
 export interface Schedule {
 	stop(): Promise<void>

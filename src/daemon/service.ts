@@ -1,12 +1,13 @@
 import type { Config } from '../config/load.js'
-import type { Log, StateSummary } from '../model.js'
+import type { Log } from '../model/ports.js'
+import type { StateSummary } from '../model/state.js'
 import { createHeartbeat } from '../ops/heartbeat.js'
 import { startHttp } from '../ops/http.js'
 import type { Metrics } from '../ops/metrics.js'
 import type { Scrubber } from '../ops/scrub.js'
 import type { Notifier } from '../ops/sdNotify.js'
 import type { Closers } from './closers.js'
-import type { Round } from './round.js'
+import type { Round } from './networkPoller.js'
 import type { Vitals } from './vitals.js'
 
 export interface ServiceOptions {

@@ -1,10 +1,12 @@
-import type { NetworkSettings } from '../config/settings.js'
+import type { NetworkSettings } from '../config/settings/settings.js'
 import { systemDeliveries } from '../core/system.js'
 import { StateError } from '../errors.js'
-import type { Clock, Delivery, Log, Store } from '../model.js'
+import type { Delivery } from '../model/delivery.js'
+import type { Clock } from '../model/glossary.js'
+import type { Log, Store } from '../model/ports.js'
 import type { PollReport } from '../watch/poll.js'
+import type { Round } from './networkPoller.js'
 import { digest } from './open.js'
-import type { Round } from './round.js'
 
 /** How one network stands. */
 export interface NetworkVitals {

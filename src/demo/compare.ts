@@ -1,6 +1,6 @@
 /** What must have arrived after a step of the story, and what did. Pure. */
 import type { ExpectedAlert } from '../devnode/story.js'
-import type { AlertData, Message, MessageData } from '../model.js'
+import type { AlertData, Message, MessageData } from '../model/alert.js'
 import type { ReceivedHook, ReceivedMail } from './receivers.js'
 
 /** In words; empty when everything is as the story says. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PlainError } from '../errors.js'
-import type { Message } from '../model.js'
+import type { Message } from '../model/alert.js'
 
 export interface ReceivedMail {
 	readonly subject: string

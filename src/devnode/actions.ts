@@ -1,5 +1,5 @@
 /** What a puppet can be told to do; see contracts.ts for the puppet itself. */
-import type { Address, Hex } from '../model.js'
+import type { Address, Hex } from '../model/glossary.js'
 
 interface Attempt {
 	/** Most gas the inner frame may use. Default: all but a 64th, as the EVM has it. */

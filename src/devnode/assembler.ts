@@ -1,5 +1,5 @@
 /** EVM bytecode from words: just enough for the demo's contracts, which no compiler has to be shipped for. */
-import type { Hex } from '../model.js'
+import type { Hex } from '../model/glossary.js'
 
 const opcodes = {
 	STOP: 0x00,

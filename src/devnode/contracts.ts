@@ -1,6 +1,6 @@
 /** The contracts of the demo and the tests, and where they come to stand. */
 import { fromCreate, fromCreate2 } from 'ox/ContractAddress'
-import type { Address, Hex } from '../model.js'
+import type { Address, Hex } from '../model/glossary.js'
 import { type Action, actionCodes, encodeActions, layout } from './actions.js'
 import { assemble } from './assembler.js'
 

@@ -1,7 +1,7 @@
 /** Plays the story on a fresh embedded node. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PlainError } from '../errors.js'
-import type { Hash } from '../model.js'
+import type { Hash } from '../model/glossary.js'
 import { cast, type Step, type StoryTx, story } from './story.js'
 import { connectUpstream, type Upstream } from './upstream.js'
 

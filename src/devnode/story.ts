@@ -1,5 +1,6 @@
 /** The demo's transactions, and what must be told of each. `watchlists/demo.yaml` watches the same addresses. */
-import type { Address, Direction, Hex, Kind } from '../model.js'
+import type { Address, Hex } from '../model/glossary.js'
+import type { Direction, Kind } from '../model/watch.js'
 import { type Action, encodeActions } from './actions.js'
 import { create2Address, createAddress, puppetInit } from './contracts.js'
 

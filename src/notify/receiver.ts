@@ -1,7 +1,8 @@
 /** From the settings of a receiver to the receiver. */
-import type { Clock, Receiver } from '../model.js'
-import { createEmailReceiver, type EmailSettings } from './email.js'
-import { createWebhookReceiver, type WebhookSettings } from './webhook.js'
+import type { Clock } from '../model/glossary.js'
+import type { Receiver } from '../model/ports.js'
+import { createEmailReceiver, type EmailSettings } from './email/email.js'
+import { createWebhookReceiver, type WebhookSettings } from './webhook/webhook.js'
 
 export type ReceiverSettings = EmailSettings | WebhookSettings
 

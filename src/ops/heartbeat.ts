@@ -1,6 +1,6 @@
 /** Tells a dead man's switch elsewhere that watching goes on; its silence is the alarm that this process cannot give. */
 import { Agent, request } from 'undici'
-import type { Log } from '../model.js'
+import type { Log } from '../model/ports.js'
 
 export interface Heartbeat {
 	/** Fetches the URL; never throws. Says when it begins to fail, and when it works again. */

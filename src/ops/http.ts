@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PlainError } from '../errors.js'
-import type { Log } from '../model.js'
+import type { Log } from '../model/ports.js'
 import type { Metrics } from './metrics.js'
 import type { Scrubber } from './scrub.js'
 

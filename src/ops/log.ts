@@ -1,8 +1,8 @@
 import { fstatSync } from 'node:fs'
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
 import { prettyFactory } from 'pino-pretty'
-import type { Log } from '../model.js'
-import { plainFacts } from './facts.js'
+import type { Log } from '../model/ports.js'
+import { plainFacts } from './logFacts.js'
 import type { Scrubber } from './scrub.js'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'

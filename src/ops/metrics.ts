@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { Kind, StateSummary } from '../model.js'
+import type { StateSummary } from '../model/state.js'
+import type { Kind } from '../model/watch.js'
 
 /** What happened, as numbers. Names and labels are public interface; every label has a bounded number of values. */
 export interface Metrics {

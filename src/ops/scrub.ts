@@ -1,4 +1,4 @@
-import { hide, isLong, secretPattern } from '../core/hide.js'
+import { hide, isLong, secretPattern } from '../base/hide.js'
 
 export interface Scrubber {
 	/**

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { writeSync } from 'node:fs'
-import type { Log } from '../model.js'
+import type { Log } from '../model/ports.js'
 import type { Scrubber } from './scrub.js'
 
 /** What the service manager is told (sd_notify(3)). Without a service manager every method does nothing. */

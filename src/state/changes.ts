@@ -2,7 +2,9 @@
 
 import { alertsIn } from '../core/digest.js'
 import { StateError } from '../errors.js'
-import type { Backfill, Commit, Delivery, Enrolment, Resolution } from '../model.js'
+import type { Delivery, Resolution } from '../model/delivery.js'
+import type { Commit, Enrolment } from '../model/state.js'
+import type { Backfill } from '../model/watch.js'
 import type { CoverageDoc, CoverageRecord, Definition, NetworkRecord, StateDoc, Total } from './document.js'
 import { remaining } from './document.js'
 

@@ -1,18 +1,10 @@
 /** What is remembered, as plain readonly data, and the views of it. `changes.ts` says how it changes. */
 
-import type {
-	Address,
-	Backfill,
-	BlockRef,
-	Cover,
-	Delivery,
-	NetworkState,
-	NetworkSummary,
-	ReceiverSummary,
-	Seen,
-	StateSummary,
-	Told,
-} from '../model.js'
+import type { BlockRef } from '../model/chain.js'
+import type { Delivery } from '../model/delivery.js'
+import type { Address } from '../model/glossary.js'
+import type { NetworkState, NetworkSummary, ReceiverSummary, Seen, StateSummary, Told } from '../model/state.js'
+import type { Backfill, Cover } from '../model/watch.js'
 
 /** Content of `state.json`. */
 export interface StateDoc {

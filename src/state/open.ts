@@ -2,12 +2,14 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { StateError } from '../errors.js'
-import type { Clock, Log, StatePlace, Store } from '../model.js'
-import { openFileStore } from './file.js'
-import { lockState } from './lock.js'
-import { type Peek, peekState } from './peek.js'
-import { peekPostgres } from './postgres/visit.js'
-import { openPostgresStore } from './postgres.js'
+import type { Clock } from '../model/glossary.js'
+import type { Log, Store } from '../model/ports.js'
+import type { StatePlace } from '../model/state.js'
+import { lockState } from './file/lock.js'
+import { type Peek, peekState } from './file/peek.js'
+import { openFileStore } from './file/store.js'
+import { peekPostgres } from './postgres/peek.js'
+import { openPostgresStore } from './postgres/store.js'
 
 /** A second and a half in all. */
 const lockTries = 16

@@ -4,14 +4,15 @@
  */
 
 import { StateError } from '../errors.js'
-import type { Clock, StatePlace } from '../model.js'
-import { coverageFormat, stateFormat } from './codec.js'
+import type { Clock } from '../model/glossary.js'
+import type { StatePlace } from '../model/state.js'
 import type { CoverageDoc, StateDoc, Whole } from './document.js'
 import { emptyCoverage, emptyState } from './document.js'
-import { durableFile, examine, type Format, migrated, pieces } from './durable.js'
-import { lockState } from './lock.js'
-import { readPostgres, writePostgres } from './postgres/visit.js'
-import { coveragePath, readState, statePath } from './read.js'
+import { coverageFormat, stateFormat } from './file/codec.js'
+import { durableFile, examine, type Format, migrated, pieces } from './file/durable.js'
+import { lockState } from './file/lock.js'
+import { coveragePath, readState, statePath } from './file/read.js'
+import { readPostgres, writePostgres } from './postgres/peek.js'
 
 /** Each part in the version of its own file, so that a document can be read by every later program that reads such files. */
 const wholeFormat: Format<Whole> = {

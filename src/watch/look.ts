@@ -4,22 +4,12 @@ import { type BackfillSet, isCovered, isOwed } from '../core/coverage.js'
 import { addressOfId, alertId, eventsOf } from '../core/events.js'
 import { type Covers, match, sides } from '../core/match.js'
 import { finalityOf } from '../core/target.js'
-import type {
-	Address,
-	AddressSet,
-	Alert,
-	Block,
-	BlockRef,
-	Chain,
-	ChainEvent,
-	Cover,
-	Hash,
-	Head,
-	Network,
-	Part,
-	Told,
-	WatchIndex,
-} from '../model.js'
+import type { Alert, ChainEvent } from '../model/alert.js'
+import type { AddressSet, Block, BlockRef, Head, Part } from '../model/chain.js'
+import type { Address, Hash } from '../model/glossary.js'
+import type { Chain } from '../model/ports.js'
+import type { Told } from '../model/state.js'
+import type { Cover, Network, WatchIndex } from '../model/watch.js'
 
 /** What a look must know besides the part it looks at. */
 export interface LookContext {

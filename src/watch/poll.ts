@@ -1,7 +1,9 @@
 import type { BackfillSet } from '../core/coverage.js'
 import { overdueMs, rememberedBlocks, settleTargetOf, targetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
-import type { Address, AddressSet, Backfill, Block, BlockRef, Kind, Network, Part, Span } from '../model.js'
+import type { AddressSet, Block, BlockRef, Part, Span } from '../model/chain.js'
+import type { Address } from '../model/glossary.js'
+import type { Backfill, Kind, Network } from '../model/watch.js'
 import { addressesOf, type LookContext, look } from './look.js'
 import {
 	advance,
@@ -13,7 +15,7 @@ import {
 	startVisit,
 	unsettled,
 	type Visit,
-} from './visit.js'
+} from './pollSession.js'
 
 export interface PollReport {
 	readonly head: bigint

@@ -1,13 +1,15 @@
 // How the chain is asked: what is sent, how much at once, by which way, and when an endpoint is asked again what it can do.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import type { Address, Log, Span } from '../../src/model.js'
+import type { Span } from '../../src/model/chain.js'
+import type { Address } from '../../src/model/glossary.js'
+import type { Log } from '../../src/model/ports.js'
 import { ether, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Books, keepBooks } from '../support/books.js'
 import { type Dialect, Refused } from '../support/dialectGateway.js'
 import { errorOf, never, silent } from '../support/pool.js'
 import { planScenario, playScenario } from '../support/scenario.js'
 import { dueIn, linesOf } from './reading.js'
-import { withSession } from './session.js'
+import { withSession } from './rpc/session.js'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -1,10 +1,12 @@
 /** What a source or a chain tells of a span, in the form in which the books say what must be told. */
-import { createRpc, type Rpc } from '../../src/chain/rpc.js'
+import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.js'
 import type { Source } from '../../src/chain/sources/source.js'
 import { eventsOf } from '../../src/core/events.js'
 import { sides } from '../../src/core/match.js'
 import { cut } from '../../src/core/spans.js'
-import type { Address, AddressSet, ChainEvent, Part, Span } from '../../src/model.js'
+import type { ChainEvent } from '../../src/model/alert.js'
+import type { AddressSet, Part, Span } from '../../src/model/chain.js'
+import type { Address } from '../../src/model/glossary.js'
 import type { Books, Due } from '../support/books.js'
 import { never } from '../support/pool.js'
 

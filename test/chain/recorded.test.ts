@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { flattenCalls } from '../../src/chain/calls.js'
-import { openRows, readFrame, readRow } from '../../src/chain/traces.js'
+import { flattenCalls } from '../../src/chain/traces/callTracer.js'
+import { openRows, readFrame, readRow } from '../../src/chain/traces/parityRows.js'
 import { effective } from '../../src/core/effective.js'
-import type { Frame, TxTrace } from '../../src/model.js'
+import type { Frame, TxTrace } from '../../src/model/chain.js'
 import { callRoots, isObject, isThere, type Json, nested, oracles, readJson, records, rowLists } from './recorded.js'
 
 const unknown: string[] = []

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { CommandArgs, Io } from '../../src/commands/command.js'
 import { deliveries } from '../../src/commands/deliveries.js'
 import { PlainError, UsageError } from '../../src/errors.js'
-import type { Resolution } from '../../src/model.js'
+import type { Resolution } from '../../src/model/delivery.js'
 import { createScrubber } from '../../src/ops/scrub.js'
-import { openFileStore } from '../../src/state/file.js'
+import { openFileStore } from '../../src/state/file/store.js'
 import { deliveryOf, idOf, startMs } from '../notify/samples.js'
 
 let folder: string

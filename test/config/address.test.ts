@@ -3,7 +3,7 @@ import { Hash, Hex } from 'ox'
 import { describe, expect, test } from 'vitest'
 import { parseAddress, toChecksum } from '../../src/config/address.js'
 import { parseYaml } from '../../src/config/yaml.js'
-import type { Address } from '../../src/model.js'
+import type { Address } from '../../src/model/glossary.js'
 
 fc.configureGlobal({ seed: 20261120 })
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { jsonSchema, schemaNames } from '../../src/config/jsonSchema.js'
-import type { AlertData, Message, SystemData } from '../../src/model.js'
+import type { AlertData, Message, SystemData } from '../../src/model/alert.js'
 
 const committed = (name: string) => resolve(import.meta.dirname, `../../schema/${name}.json`)
 

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { followWatchlists } from '../../src/config/follow.js'
 import { findConfig, loadConfig } from '../../src/config/load.js'
+import { followWatchlists } from '../../src/config/watchlists/follow.js'
 import { ConfigError } from '../../src/errors.js'
 
 let folder: string

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { createTurns } from '../../src/base/timeSlices.js'
 import { readPlainYaml } from '../../src/config/plainYaml.js'
-import { createTurns } from '../../src/config/turns.js'
 import { parseYaml } from '../../src/config/yaml.js'
 
 fc.configureGlobal({ seed: 20261120 })

@@ -1,17 +1,9 @@
 // Small makers of model values for the tests of the core; each test names only what it is about.
 import { createHash } from 'node:crypto'
-import type {
-	Address,
-	Alert,
-	Block,
-	BlockRef,
-	Frame,
-	Hash,
-	Network,
-	TxTrace,
-	Watch,
-	WatchIndex,
-} from '../../src/model.js'
+import type { Alert } from '../../src/model/alert.js'
+import type { Block, BlockRef, Frame, TxTrace } from '../../src/model/chain.js'
+import type { Address, Hash } from '../../src/model/glossary.js'
+import type { Network, Watch, WatchIndex } from '../../src/model/watch.js'
 
 export const address = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
 export const hash = (n: number): Hash => `0x${n.toString(16).padStart(64, '0')}`

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { compare, missing, type Sight } from '../../src/core/compare.js'
 import { deliveriesOf } from '../../src/core/deliveries.js'
-import type { Alert, BlockRef, Told } from '../../src/model.js'
+import type { Alert } from '../../src/model/alert.js'
+import type { BlockRef } from '../../src/model/chain.js'
+import type { Told } from '../../src/model/state.js'
 import { alert, blockRef, digest, hash } from './build.js'
 
 const toldOf = (id: string, block: BlockRef, turn = 0): Told => ({

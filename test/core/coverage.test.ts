@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { enrolment, isCovered, isOwed, type Roll } from '../../src/core/coverage.js'
-import type { Cover } from '../../src/model.js'
+import type { Cover } from '../../src/model/watch.js'
 import { address, indexOf, watch } from './build.js'
 
 const a = address(1)

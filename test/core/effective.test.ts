@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { effective, judge } from '../../src/core/effective.js'
-import type { Frame } from '../../src/model.js'
+import type { Frame } from '../../src/model/chain.js'
 import { address, frame, tx } from './build.js'
 
 const reasons = (frames: readonly Frame[], succeeded: boolean | null = true) =>

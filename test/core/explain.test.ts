@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { explain } from '../../src/core/explain.js'
-import type { Frame, Watch } from '../../src/model.js'
+import type { Frame } from '../../src/model/chain.js'
+import type { Watch } from '../../src/model/watch.js'
 import { address, frame, indexOf, network, tx, watch } from './build.js'
 
 const treasury = watch({ address: address(2), label: 'Treasury', minValueWei: 5n })

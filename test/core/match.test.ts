@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { alertId, eventsOf } from '../../src/core/events.js'
 import { match } from '../../src/core/match.js'
-import type { Frame, Watch } from '../../src/model.js'
+import type { Frame } from '../../src/model/chain.js'
+import type { Watch } from '../../src/model/watch.js'
 import { address, blockRef, frame, hash, indexOf, tx, watch } from './build.js'
 
 const found = (frames: readonly Frame[], ...watches: readonly Watch[]) =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isSilent, silentUntil } from '../../src/core/silence.js'
-import type { Silence } from '../../src/model.js'
+import type { Silence } from '../../src/model/watch.js'
 
 fc.configureGlobal({ seed: 20261120 })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cut, firstOf, lengthOf, numbersOf, restOf } from '../../src/core/spans.js'
-import type { Span } from '../../src/model.js'
+import type { Span } from '../../src/model/chain.js'
 
 const span = fc
 	.tuple(fc.bigInt({ min: 0n, max: 2n ** 40n }), fc.bigInt({ min: 0n, max: 300n }))

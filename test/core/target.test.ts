@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { finalityOf, overdueMs, settleTargetOf, targetOf } from '../../src/core/target.js'
-import type { Head } from '../../src/model.js'
+import type { Head } from '../../src/model/chain.js'
 import { header } from './build.js'
 
 const head = (part: Partial<Head> = {}): Head => ({ latest: header(100), safe: 90n, finalized: 60n, ...part })

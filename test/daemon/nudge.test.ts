@@ -2,10 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createRound } from '../../src/daemon/round.js'
+import { createRound } from '../../src/daemon/networkPoller.js'
 import { RpcError } from '../../src/errors.js'
-import type { Block, Chain, Head, Log } from '../../src/model.js'
-import { openFileStore } from '../../src/state/file.js'
+import type { Block, Head } from '../../src/model/chain.js'
+import type { Chain, Log } from '../../src/model/ports.js'
+import { openFileStore } from '../../src/state/file/store.js'
 
 const quiet: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet }
 const block: Block = {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Action, encodeActions } from '../../src/devnode/actions.js'
 import { assemble } from '../../src/devnode/assembler.js'
 import { actingInit, create2Address, createAddress, initOf, inits, puppetInit } from '../../src/devnode/contracts.js'
-import type { Address } from '../../src/model.js'
+import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 
 let anvil: TestAnvil

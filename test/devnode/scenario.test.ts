@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AlertData } from '../../src/model.js'
+import type { AlertData } from '../../src/model/alert.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Books, type Due, expectBooksBalance, imbalances, keepBooks } from '../support/books.js'
 import { endings } from '../support/endings.js'

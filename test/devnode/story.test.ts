@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { type PlayedStep, play } from '../../src/devnode/play.js'
 import { cast, story } from '../../src/devnode/story.js'
 import { PlainError } from '../../src/errors.js'
-import type { Address } from '../../src/model.js'
+import type { Address } from '../../src/model/glossary.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 
 let devnode: TestDevnode

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Address, Hash } from '../../src/model.js'
+import type { Address, Hash } from '../../src/model/glossary.js'
 import { ether, hex, startTestDevnode, type TestDevnode } from '../support/anvil.js'
 
 /** Payments a -> b -> c -> a in these blocks, and none in the others. */

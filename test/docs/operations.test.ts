@@ -2,7 +2,8 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { exitCodes } from '../../src/commands/command.js'
-import type { Hash, StateSummary } from '../../src/model.js'
+import type { Hash } from '../../src/model/glossary.js'
+import type { StateSummary } from '../../src/model/state.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { read, root, spansOf, tableOf, tablesOf } from './markdown.js'
 

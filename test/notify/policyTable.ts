@@ -3,7 +3,7 @@
  * answer so; a case without a translation for its protocol says so itself. Written from the published rules, not from the
  * code: RFC 9110 and Standard Webhooks for HTTP, RFC 5321 and RFC 3463 for SMTP.
  */
-import type { Outcome } from '../../src/model.js'
+import type { Outcome } from '../../src/model/delivery.js'
 
 export interface PolicyCase {
 	readonly name: string

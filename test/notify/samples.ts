@@ -1,15 +1,15 @@
 /** Deliveries for the tests of this room, plain to read in the output. */
 import type {
 	AlertData,
-	Delivery,
 	DigestData,
 	DigestedAlert,
-	Log,
 	Message,
 	MessageContent,
 	SystemData,
 	UndeliveredData,
-} from '../../src/model.js'
+} from '../../src/model/alert.js'
+import type { Delivery } from '../../src/model/delivery.js'
+import type { Log } from '../../src/model/ports.js'
 
 export const treasury = '0x742d35Cc6634C0532925a3b844Bc454e4438f44e'
 export const payer = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045'

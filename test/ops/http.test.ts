@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { PlainError } from '../../src/errors.js'
-import type { Log } from '../../src/model.js'
+import type { Log } from '../../src/model/ports.js'
 import { type Health, type HttpOptions, type HttpServer, startHttp } from '../../src/ops/http.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Hash, StateSummary } from '../../src/model.js'
+import type { Hash } from '../../src/model/glossary.js'
+import type { StateSummary } from '../../src/model/state.js'
 import { createMetrics, type PollFacts } from '../../src/ops/metrics.js'
 
 const hash = `0x${'ab'.repeat(32)}` as Hash

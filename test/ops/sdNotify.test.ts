@@ -2,7 +2,7 @@ import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Log } from '../../src/model.js'
+import type { Log } from '../../src/model/ports.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 import { createNotifier } from '../../src/ops/sdNotify.js'
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { PASSWORD, startServer } from '../state/server.js'
+import { PASSWORD, startServer } from '../state/postgres/server.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import { openSite, type Running, type Site } from '../support/program.js'

@@ -1,5 +1,5 @@
 // The smallest real configuration: one network, one webhook, one watch.
-import type { Address } from '../../src/model.js'
+import type { Address } from '../../src/model/glossary.js'
 
 export const treasury: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 export const vault: Address = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'

@@ -1,7 +1,7 @@
 /** The contract's second half: what is sent, and when it is tried. */
 
 import { describe, expect, test } from 'vitest'
-import type { Delivery } from '../../src/model.js'
+import type { Delivery } from '../../src/model/delivery.js'
 import type { OpenPlace } from './contract.js'
 import { blockOf, commitOf, deliveryOf, START_MS } from './samples.js'
 

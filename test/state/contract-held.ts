@@ -1,7 +1,7 @@
 /** The contract's third part: what digests and silences keep back. */
 
 import { describe, expect, test } from 'vitest'
-import type { Delivery } from '../../src/model.js'
+import type { Delivery } from '../../src/model/delivery.js'
 import type { OpenPlace } from './contract.js'
 import { deliveryOf, digestMessageOf } from './samples.js'
 

@@ -2,7 +2,8 @@
 
 import { beforeEach, describe, expect, test } from 'vitest'
 import { StateError } from '../../src/errors.js'
-import type { Backfill, Delivery } from '../../src/model.js'
+import type { Delivery } from '../../src/model/delivery.js'
+import type { Backfill } from '../../src/model/watch.js'
 import type { OpenPlace } from './contract.js'
 import { addressOf, blockOf, commitOf, coverOf, deliveryOf, toldOf } from './samples.js'
 

@@ -1,7 +1,8 @@
 /** What every store must do, whatever it keeps its memory in. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Delivery, Store } from '../../src/model.js'
+import type { Delivery } from '../../src/model/delivery.js'
+import type { Store } from '../../src/model/ports.js'
 import { deliveryContract } from './contract-deliveries.js'
 import { heldContract } from './contract-held.js'
 import { networkContract } from './contract-networks.js'

@@ -1,7 +1,10 @@
 /** Every operation of a store, with random arguments of few values, so that they meet each other often. */
 
 import fc from 'fast-check'
-import type { Backfill, Commit, Cover, Delivery, Enrolment, Resolution, Store } from '../../src/model.js'
+import type { Delivery, Resolution } from '../../src/model/delivery.js'
+import type { Store } from '../../src/model/ports.js'
+import type { Commit, Enrolment } from '../../src/model/state.js'
+import type { Backfill, Cover } from '../../src/model/watch.js'
 import type { Reference, Step } from './reference.js'
 import * as reference from './reference.js'
 import { addressOf, blockOf, coverOf, deliveryOf, digestMessageOf, toldOf } from './samples.js'

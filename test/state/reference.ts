@@ -1,16 +1,10 @@
 /** What a store should hold, in the plainest words: no disk, no sharing, no index; copied whole before each try. */
 
-import type {
-	Address,
-	Backfill,
-	BlockRef,
-	Commit,
-	Cover,
-	Delivery,
-	Enrolment,
-	Resolution,
-	Told,
-} from '../../src/model.js'
+import type { BlockRef } from '../../src/model/chain.js'
+import type { Delivery, Resolution } from '../../src/model/delivery.js'
+import type { Address } from '../../src/model/glossary.js'
+import type { Commit, Enrolment, Told } from '../../src/model/state.js'
+import type { Backfill, Cover } from '../../src/model/watch.js'
 
 export interface Reference {
 	networks: Record<string, ReferenceNetwork>

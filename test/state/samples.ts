@@ -1,6 +1,11 @@
 /** Small true-looking pieces of state. */
 
-import type { Address, Alert, AlertData, BlockRef, Commit, Cover, Delivery, DigestData, Told } from '../../src/model.js'
+import type { Alert, AlertData, DigestData } from '../../src/model/alert.js'
+import type { BlockRef } from '../../src/model/chain.js'
+import type { Delivery } from '../../src/model/delivery.js'
+import type { Address } from '../../src/model/glossary.js'
+import type { Commit, Told } from '../../src/model/state.js'
+import type { Cover } from '../../src/model/watch.js'
 
 /** When a test's clock begins. */
 export const START_MS = 1_790_000_000_000

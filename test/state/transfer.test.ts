@@ -1,13 +1,14 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { StatePlace, Store } from '../../src/model.js'
-import { lockState } from '../../src/state/lock.js'
+import type { Store } from '../../src/model/ports.js'
+import type { StatePlace } from '../../src/model/state.js'
+import { lockState } from '../../src/state/file/lock.js'
 import { openStore, peek } from '../../src/state/open.js'
 import { fillPlace, readDocument, readPlace, textOf, writeDocument } from '../../src/state/transfer.js'
-import { makeFolder, removeFolder } from './folder.js'
+import { makeFolder, removeFolder } from './file/folder.js'
+import { emptied, startServer } from './postgres/server.js'
 import { addressOf, blockOf, commitOf, coverOf, deliveryOf, START_MS, toldOf } from './samples.js'
-import { emptied, startServer } from './server.js'
 
 const server = await startServer()
 afterAll(() => server?.stop())

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startAnvil } from '../../src/devnode/anvil.js'
 import { type Devnode, type DevnodeOptions, startDevnode } from '../../src/devnode/devnode.js'
-import type { Address, Hash } from '../../src/model.js'
+import type { Address, Hash } from '../../src/model/glossary.js'
 
 /** Wei per coin. */
 export const ether = 10n ** 18n

@@ -3,7 +3,9 @@
  * that planned it.
  */
 import { expect } from 'vitest'
-import type { Address, AlertData, Direction, Hash, Kind } from '../../src/model.js'
+import type { AlertData } from '../../src/model/alert.js'
+import type { Address, Hash } from '../../src/model/glossary.js'
+import type { Direction, Kind } from '../../src/model/watch.js'
 import type { Hand } from './anvil.js'
 import type { Scenario } from './scenario.js'
 

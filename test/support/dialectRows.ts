@@ -1,6 +1,6 @@
 /** Rows of trace_filter and trace_block as other nodes give them. */
 import { toChecksum } from '../../src/config/address.js'
-import type { Address } from '../../src/model.js'
+import type { Address } from '../../src/model/glossary.js'
 import { createChance } from './chance.js'
 import { type Ask, type Dialect, Refused } from './dialectGateway.js'
 

@@ -5,7 +5,8 @@
  */
 import type { Action, CreateAction } from '../../src/devnode/actions.js'
 import { actingInit, create2Address, createAddress, inits, puppetInit } from '../../src/devnode/contracts.js'
-import type { Address, Hex, Kind } from '../../src/model.js'
+import type { Address, Hex } from '../../src/model/glossary.js'
+import type { Kind } from '../../src/model/watch.js'
 
 /** Coins that really moved; a deployment carries its endowment. Transfers of nothing are left out. */
 export interface Movement {

@@ -1,9 +1,9 @@
 /** Endpoints of one network on loopback, with a clock that the test moves. */
 
-import { createEndpoints, type Endpoints } from '../../src/chain/endpoints.js'
-import { createRpc } from '../../src/chain/rpc.js'
+import { createEndpoints, type Endpoints } from '../../src/chain/endpoints/endpoints.js'
+import { createRpc } from '../../src/chain/rpc/rpc.js'
 import { RpcError } from '../../src/errors.js'
-import type { Log } from '../../src/model.js'
+import type { Log } from '../../src/model/ports.js'
 import { type FaultyNode, startFaultyNode } from './faultyNode.js'
 
 export const never = new AbortController().signal

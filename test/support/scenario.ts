@@ -5,7 +5,8 @@
  */
 import { encodeActions } from '../../src/devnode/actions.js'
 import { createAddress, puppetInit } from '../../src/devnode/contracts.js'
-import type { Address, Hash, Span } from '../../src/model.js'
+import type { Span } from '../../src/model/chain.js'
+import type { Address, Hash } from '../../src/model/glossary.js'
 import { ether, type Hand } from './anvil.js'
 import { createChance } from './chance.js'
 import { endings } from './endings.js'

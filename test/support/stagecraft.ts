@@ -1,7 +1,7 @@
 /** What the cases of the truth scenario are written with. */
 import type { Action } from '../../src/devnode/actions.js'
 import { create2Address, createAddress, puppetInit } from '../../src/devnode/contracts.js'
-import type { Address, Hex } from '../../src/model.js'
+import type { Address, Hex } from '../../src/model/glossary.js'
 import type { Ledger, LedgerTx } from './ledger.js'
 
 /** One transaction of the scenario. */

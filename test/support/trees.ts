@@ -1,7 +1,7 @@
 /** Random trees of calls for puppets, out of a seed. */
 import type { Action } from '../../src/devnode/actions.js'
 import { inits, puppetInit } from '../../src/devnode/contracts.js'
-import type { Address, Hex } from '../../src/model.js'
+import type { Address, Hex } from '../../src/model/glossary.js'
 import type { Chance } from './chance.js'
 
 export interface Stage {

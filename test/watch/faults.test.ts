@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { RpcError } from '../../src/errors.js'
-import type { Address } from '../../src/model.js'
+import type { Address } from '../../src/model/glossary.js'
 import { type Hand, hex, startTestAnvil } from '../support/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../support/faultProxy.js'
 import {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Address } from '../../src/model.js'
+import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Address, Delivery } from '../../src/model.js'
+import type { Delivery } from '../../src/model/delivery.js'
+import type { Address } from '../../src/model/glossary.js'
 import { type Hand, hex, startTestAnvil } from '../support/anvil.js'
 import { randomOf } from '../support/random.js'
 import { alertOf, openBench, watchOf } from './bench.js'

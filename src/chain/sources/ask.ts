@@ -1,5 +1,5 @@
 import { RpcError } from '../../errors.js'
-import type { Rpc, RpcCall } from '../rpc.js'
+import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { type Header, hexOf, readBlockAt } from '../wire.js'
 
 /** Makes several calls, batched and answered in their order; throws the first failure. */

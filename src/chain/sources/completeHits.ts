@@ -1,8 +1,5 @@
-import type { AddressSet, Part, TxTrace } from '../../model.js'
-import type { Rpc, RpcCall } from '../rpc.js'
-import { openRows, type Row, readRow } from '../traces.js'
-import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire.js'
-import { askAll, blockCall, needBlock } from './ask.js'
+import type { AddressSet, Part, TxTrace } from '../../model/chain.js'
+import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import {
 	byPlace,
 	checkBlock,
@@ -13,7 +10,10 @@ import {
 	rowKey,
 	touches,
 	traceOf,
-} from './assemble.js'
+} from '../traces/assemble.js'
+import { openRows, type Row, readRow } from '../traces/parityRows.js'
+import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire.js'
+import { askAll, blockCall, needBlock } from './ask.js'
 import { listed, readSuccess, receiptCall } from './receipts.js'
 
 interface Incomplete {

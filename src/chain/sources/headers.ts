@@ -1,5 +1,5 @@
-import type { Hash } from '../../model.js'
-import type { Rpc, RpcCall } from '../rpc.js'
+import type { Hash } from '../../model/glossary.js'
+import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { address, type Header, isObject, quantity, type Reading, unsettled } from '../wire.js'
 import { askAll, blockCall, needBlock } from './ask.js'
 

@@ -1,8 +1,8 @@
-import type { AddressSet, TxTrace } from '../../model.js'
-import type { Rpc, RpcCall } from '../rpc.js'
+import type { AddressSet, TxTrace } from '../../model/chain.js'
+import type { Rpc, RpcCall } from '../rpc/rpc.js'
+import { byPlace, mayMatter, type RowGroup, rewardsOf, touches, traceOf } from '../traces/assemble.js'
 import { type Header, readReceipt, unsettled } from '../wire.js'
 import { askAll } from './ask.js'
-import { byPlace, mayMatter, type RowGroup, rewardsOf, touches, traceOf } from './assemble.js'
 
 /** A transaction with its whole tree, and the header of its block. */
 export interface Hit {

@@ -1,8 +1,9 @@
-import type { AddressSet, Hash } from '../../model.js'
-import { type Sieve, sieveOf } from '../sieve.js'
-import { checkForm, type FormedRow, openRow, type Row, readRow } from '../traces.js'
+import type { AddressSet } from '../../model/chain.js'
+import type { Hash } from '../../model/glossary.js'
+import { type Sieve, sieveOf } from '../traces/addressBitmap.js'
+import { checkTree, groupRows } from '../traces/assemble.js'
+import { checkForm, type FormedRow, openRow, type Row, readRow } from '../traces/parityRows.js'
 import { type Header, hash, malformed, quantity, type Reading, unsettled } from '../wire.js'
-import { checkTree, groupRows } from './assemble.js'
 import type { Hit } from './receipts.js'
 
 export interface ScannedBlock {

@@ -1,5 +1,5 @@
-import type { AddressSet, Part, Span } from '../../model.js'
-import type { Rpc } from '../rpc.js'
+import type { AddressSet, Part, Span } from '../../model/chain.js'
+import type { Rpc } from '../rpc/rpc.js'
 import type { Header } from '../wire.js'
 
 export type SourceName = 'trace_filter' | 'trace_block' | 'debug_traceBlockByNumber'

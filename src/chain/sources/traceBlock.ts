@@ -1,5 +1,5 @@
 import { numbersOf } from '../../core/spans.js'
-import type { Hash } from '../../model.js'
+import type { Hash } from '../../model/glossary.js'
 import { type Header, hexOf, type Reading } from '../wire.js'
 import { askAll } from './ask.js'
 import { checkCoverage, headerCalls, readHeaders } from './headers.js'

@@ -4,7 +4,8 @@
  * the lane were handed out, and are not settled yet, only the claimer knows.
  */
 
-import type { Delivery, Log, Store } from '../../model.js'
+import type { Delivery } from '../../model/delivery.js'
+import type { Log, Store } from '../../model/ports.js'
 import type { Database } from './database.js'
 import { COLUMNS, type DeliveryRow, deliveryOf } from './outbox.js'
 import type { Skew } from './skew.js'

@@ -1,6 +1,9 @@
 /** From where on each address is watched, and what is still to be scanned: rows and back, in pieces of bounded size. */
 
-import type { Address, Cover, Hash, Span, Told } from '../../model.js'
+import type { Span } from '../../model/chain.js'
+import type { Address, Hash } from '../../model/glossary.js'
+import type { Told } from '../../model/state.js'
+import type { Cover } from '../../model/watch.js'
 import type { Definition } from '../document.js'
 import type { Ask } from './database.js'
 

@@ -1,7 +1,7 @@
 /** What the database and the way to it say, in a person's words. The host is named; user, password and path never are. */
 
 import { StateError } from '../../errors.js'
-import { codeOf } from '../disk.js'
+import { codeOf } from '../file/disk.js'
 
 const WORDS: Readonly<Record<string, string>> = {
 	ECONNREFUSED: 'nothing listens there',

@@ -1,6 +1,6 @@
 /** Deliveries that are kept back, put into one, and taken apart again. */
 
-import type { Resolution } from '../../model.js'
+import type { Resolution } from '../../model/delivery.js'
 import type { Ask } from './database.js'
 import { deleteDeliveries, mayJudge } from './outbox.js'
 import type { Skew } from './skew.js'

@@ -5,7 +5,10 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import type { BlockRef, Commit, Delivery, Enrolment, Hash, NetworkState, NetworkSummary, Seen } from '../../model.js'
+import type { BlockRef } from '../../model/chain.js'
+import type { Delivery } from '../../model/delivery.js'
+import type { Hash } from '../../model/glossary.js'
+import type { Commit, Enrolment, NetworkState, NetworkSummary, Seen } from '../../model/state.js'
 import type { Draft } from '../changes.js'
 import { applyCommit, applyEnrolment } from '../changes.js'
 import type { CoverageRecord, Definition, NetworkRecord } from '../document.js'

@@ -1,7 +1,8 @@
 /** Deliveries as rows: in order of posting, each in the lane of its receiver and recipient. */
 
 import { alertsIn } from '../../core/digest.js'
-import type { Delivery, DeliveryStatus, HeldBy, ReceiverSummary, Resolution } from '../../model.js'
+import type { Delivery, DeliveryStatus, HeldBy, Resolution } from '../../model/delivery.js'
+import type { ReceiverSummary } from '../../model/state.js'
 import { pieces } from './coverage.js'
 import type { Ask } from './database.js'
 import type { Skew } from './skew.js'

@@ -1,6 +1,6 @@
 /** What came of deliveries, written down: a success always, a failure only by whoever still works on that lane. */
 
-import type { Resolution } from '../../model.js'
+import type { Resolution } from '../../model/delivery.js'
 import type { Ask, Database } from './database.js'
 import { deleteApart, type Hold, updateHeld } from './held.js'
 import { deleteDelivered, type Failure, insertAt, updateFailed } from './outbox.js'

@@ -3,7 +3,8 @@
  * early or too late. What comes in and goes out is by this instance's clock.
  */
 
-import type { Clock, Log } from '../../model.js'
+import type { Clock } from '../../model/glossary.js'
+import type { Log } from '../../model/ports.js'
 import type { Ask } from './database.js'
 
 export interface Skew {

@@ -2,7 +2,7 @@
 
 import { createInterface } from 'node:readline'
 import { StateError } from '../../../src/errors.js'
-import { lockState } from '../../../src/state/lock.js'
+import { lockState } from '../../../src/state/file/lock.js'
 
 const [, , folder = '', kind] = process.argv
 try {

@@ -7,8 +7,9 @@
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { StateError } from '../../../src/errors.js'
-import type { Delivery, Resolution, Store } from '../../../src/model.js'
-import { openPostgresStore } from '../../../src/state/postgres.js'
+import type { Delivery, Resolution } from '../../../src/model/delivery.js'
+import type { Store } from '../../../src/model/ports.js'
+import { openPostgresStore } from '../../../src/state/postgres/store.js'
 import { createChance } from '../../support/chance.js'
 import { blockOf, commitOf, deliveryOf } from '../samples.js'
 

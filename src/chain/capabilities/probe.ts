@@ -1,0 +1,226 @@
+import { RpcError } from '../../errors.js'
+import type { Rpc } from '../rpc/rpc.js'
+import { askAll } from '../sources/ask.js'
+import { debugCall, readDebugBlock, type Tracer } from '../sources/debugTrace.js'
+import { checkCoverage } from '../sources/headers.js'
+import type { SourceName } from '../sources/source.js'
+import { checkBlock, checkTree, groupRows } from '../traces/assemble.js'
+import type { Row } from '../traces/parityRows.js'
+import { type Header, hexOf, quantity, readBlock, smallNumber } from '../wire.js'
+import { type Dialect, type Finding, findingOf, fine, isBlindByName, notAsked } from './capabilities.js'
+import { findProbeBlocks } from './probeBlocks.js'
+import { filterNotAsked, probeFilter, readRows, type Specimen } from './probeFilter.js'
+
+/** What an operator has forced is used as it is. */
+export type SourceSetting = 'auto' | SourceName
+
+/** `whole blocks`: nothing is asked of addresses or single transactions, not even of strangers. */
+export type ProbeSetting = SourceSetting | 'whole blocks'
+
+/**
+ * Asks an endpoint what it can do, and holds its answers against each other: some ten cheap questions in four requests
+ * (dialects: capability probes). Throws RpcError when the endpoint cannot be judged now.
+ */
+export async function probe(rpc: Rpc, setting: ProbeSetting, signal: AbortSignal): Promise<Dialect> {
+	const basics = await probeBasics(rpc, signal)
+	const blocks = await findProbeBlocks(rpc, basics.head.number, signal)
+	const block = await probeBlock(rpc, basics.head.number, blocks, signal)
+	const specimens = block.specimens
+	const isPrivate = setting === 'whole blocks'
+	const filter = isPrivate ? filterNotAsked : await probeFilter(rpc, specimens, basics.head.number, signal)
+	const tree = isPrivate ? notAsked : await probeTransaction(rpc, specimens, signal)
+	const needsDebug = block.finding.ability !== 'yes' || setting === 'debug_traceBlockByNumber'
+	const debug = needsDebug ? await probeDebug(rpc, blocks, signal) : { finding: notAsked, tracer: null }
+
+	const blind = isBlindByName(basics.clientVersion) ? BLIND : null
+	const findings = {
+		trace_filter: blind !== null && filter.finding.ability !== 'no' ? wrong(blind) : filter.finding,
+		trace_block: block.finding,
+		trace_transaction: tree,
+		debug_traceBlockByNumber: debug.finding,
+	}
+	const sources = sourcesOf(findings, debug.tracer)
+	const proved = specimens.length > 0 || debug.finding.ability === 'yes'
+	return {
+		...basics,
+		methods: {
+			trace_filter: findings.trace_filter.ability,
+			trace_block: findings.trace_block.ability,
+			trace_transaction: findings.trace_transaction.ability,
+			debug_traceBlockByNumber: findings.debug_traceBlockByNumber.ability,
+		},
+		tracer: debug.tracer,
+		filterMode: filter.filterMode,
+		beyondHead: filter.beyondHead,
+		rewards: block.rewards,
+		probed: blocks.map(({ number }) => number),
+		proved,
+		sources,
+		trusted: sources.length > 0,
+		passing: Object.values(findings).some(({ passing }) => passing === true),
+		reasons: reasonsOf(findings, sources, proved),
+	}
+}
+
+const BLIND = 'by its name it is Besu, whose trace_filter gives no self-destructs, creations or rewards by address'
+
+function wrong(why: string): Finding {
+	return { ability: 'wrong', why }
+}
+
+type Findings = Readonly<Record<keyof Dialect['methods'], Finding>>
+
+/**
+ * Best first. trace_filter counts only when it was proved, and with trace_transaction to judge what it finds: on a chain
+ * with nothing to prove it by, trace_block is better, which proves itself.
+ */
+function sourcesOf({ trace_filter, trace_block, trace_transaction }: Findings, tracer: Tracer | null): SourceName[] {
+	const may = ({ ability }: Finding) => ability === 'yes' || ability === 'unknown'
+	const filter = may(trace_filter) && may(trace_transaction) ? (['trace_filter'] as const) : []
+	const block = may(trace_block) ? (['trace_block'] as const) : []
+	const debug = tracer === null ? [] : (['debug_traceBlockByNumber'] as const)
+	return trace_filter.ability === 'yes' ? [...filter, ...block, ...debug] : [...block, ...filter, ...debug]
+}
+
+function reasonsOf(findings: Findings, sources: readonly SourceName[], proved: boolean): readonly string[] {
+	const asked = Object.values(findings).flatMap(({ why }) => (why === null ? [] : [why]))
+	if (sources.length === 0) return [...asked, 'nothing here tells of what happens inside of transactions']
+	return proved ? asked : [...asked, 'no transactions to prove its answers by: they are trusted for now']
+}
+
+async function probeBasics(
+	rpc: Rpc,
+	signal: AbortSignal,
+): Promise<Pick<Dialect, 'clientVersion' | 'chainId' | 'otsLevel' | 'head' | 'safeTag' | 'finalizedTag'>> {
+	const byTag = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })
+	const [level, version, chainId, latest, safe, finalized] = await rpc.batch(
+		[
+			{ method: 'ots_getApiLevel', params: [] },
+			{ method: 'web3_clientVersion', params: [] },
+			{ method: 'eth_chainId', params: [] },
+			byTag('latest'),
+			byTag('safe'),
+			byTag('finalized'),
+		],
+		signal,
+	)
+	if (latest instanceof RpcError) throw latest
+	const reading = { endpoint: rpc.endpoint, method: 'eth_getBlockByNumber' }
+	const head = readBlock(latest, reading)
+	if (head === null) throw new RpcError(`${rpc.endpoint} has no head`, { kind: 'no-data', ...reading })
+	const isBlock = (raw: unknown) => !(raw instanceof RpcError) && raw !== null && readBlock(raw, reading) !== null
+	return {
+		otsLevel: smallNumber(level),
+		clientVersion: typeof version === 'string' ? version : null,
+		chainId: quantity(chainId),
+		head: { number: head.number, timestampS: head.timestampS },
+		safeTag: isBlock(safe),
+		finalizedTag: isBlock(finalized),
+	}
+}
+
+interface BlockFindings {
+	readonly finding: Finding
+	readonly specimens: readonly Specimen[]
+	readonly rewards: Dialect['rewards']
+}
+
+/** Probe 3: every transaction of a header has its root row, and each tree is whole. */
+async function probeBlock(
+	rpc: Rpc,
+	head: bigint,
+	blocks: readonly Header[],
+	signal: AbortSignal,
+): Promise<BlockFindings> {
+	const numbers = blocks.length > 0 ? blocks.map(({ number }) => number) : [head]
+	const calls = numbers.map((number) => ({ method: 'trace_block', params: [hexOf(number)] }))
+	try {
+		const answers = await askAll(rpc, calls, signal)
+		if (blocks.length === 0) return { finding: notAsked, specimens: [], rewards: 'none' }
+		const all = answers.map((answer) => readRows(rpc, answer, 'trace_block'))
+		const specimens = blocks.map((block, index) => ({ block, rows: all[index] ?? [] }))
+		for (const specimen of specimens) await checkSpecimen(rpc, specimen, signal)
+		return { finding: fine, specimens: specimens.map(withoutRewards), rewards: rewardsIn(all.flat()) }
+	} catch (error) {
+		if (!(error instanceof RpcError)) throw error
+		// A trace that lacks something says it of a settled block: that will not pass.
+		const lasting = error.kind === 'unsettled' ? wrong(error.message) : findingOf('trace_block', error)
+		return { finding: lasting, specimens: [], rewards: 'none' }
+	}
+}
+
+async function checkSpecimen(rpc: Rpc, { block, rows }: Specimen, signal: AbortSignal): Promise<void> {
+	const reading = { endpoint: rpc.endpoint, method: 'trace_block' }
+	const traced = new Set<string>()
+	for (const group of groupRows(rows)) {
+		checkBlock(group, block, reading)
+		if (group.txHash === null) continue
+		checkTree(group.rows, group.txHash, block.hash, reading)
+		traced.add(group.txHash)
+	}
+	const missing = block.txHashes.filter((txHash) => !traced.has(txHash))
+	if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
+}
+
+function withoutRewards({ block, rows }: Specimen): Specimen {
+	return { block, rows: rows.filter(({ frame }) => frame.type !== 'reward') }
+}
+
+function rewardsIn(rows: readonly Row[]): Dialect['rewards'] {
+	const rewards = rows.filter(({ frame }) => frame.type === 'reward')
+	if (rewards.length === 0) return 'none'
+	return rewards.some(({ frame }) => frame.valueWei > 0n) ? 'paid' : 'zero'
+}
+
+/** Probe 12: what trace_filter finds is judged with the whole tree. */
+async function probeTransaction(rpc: Rpc, specimens: readonly Specimen[], signal: AbortSignal): Promise<Finding> {
+	const [first] = specimens
+	const txHash = first?.block.txHashes[0]
+	if (first === undefined || txHash === undefined) return notAsked
+	try {
+		const rows = readRows(rpc, await rpc.call('trace_transaction', [txHash], signal), 'trace_transaction')
+		checkTree(rows, txHash, first.block.hash, { endpoint: rpc.endpoint, method: 'trace_transaction' })
+		return fine
+	} catch (error) {
+		if (!(error instanceof RpcError)) throw error
+		return error.kind === 'unsettled' ? wrong(error.message) : findingOf('trace_transaction', error)
+	}
+}
+
+/** Probe 15, for nodes without trace methods. callTracer first: it is the one that most nodes have. */
+async function probeDebug(
+	rpc: Rpc,
+	blocks: readonly Header[],
+	signal: AbortSignal,
+): Promise<{ readonly finding: Finding; readonly tracer: Tracer | null }> {
+	const block = blocks.at(-1)
+	if (block === undefined) return probeDebugBlindly(rpc, signal)
+	let finding: Finding = notAsked
+	for (const tracer of ['callTracer', 'flatCallTracer'] as const) {
+		finding = await tryTracer(rpc, block, tracer, signal)
+		if (finding.ability === 'yes') return { finding, tracer }
+	}
+	return { finding, tracer: null }
+}
+
+async function tryTracer(rpc: Rpc, block: Header, tracer: Tracer, signal: AbortSignal): Promise<Finding> {
+	const { method, params } = debugCall(block.number, tracer)
+	const reading = { endpoint: rpc.endpoint, method }
+	try {
+		const { missing } = readDebugBlock(await rpc.call(method, params, signal), block, reading)
+		if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
+		return fine
+	} catch (error) {
+		if (!(error instanceof RpcError)) throw error
+		return error.kind === 'unsettled' ? wrong(error.message) : findingOf(method, error)
+	}
+}
+
+/** There is no transaction to trace yet: only a method that is not there shows. */
+async function probeDebugBlindly(rpc: Rpc, signal: AbortSignal): Promise<{ finding: Finding; tracer: Tracer | null }> {
+	const { method, params } = debugCall(0n, 'callTracer')
+	const [answer] = await rpc.batch([{ method, params }], signal)
+	const isThere = !(answer instanceof RpcError) || (answer.kind !== 'unsupported' && answer.kind !== 'auth')
+	if (isThere) return { finding: notAsked, tracer: 'callTracer' }
+	return { finding: findingOf(method, answer), tracer: null }
+}

@@ -1,0 +1,178 @@
+import { RpcError } from '../../errors.js'
+import type { Address } from '../../model/glossary.js'
+import type { Rpc, RpcCall } from '../rpc/rpc.js'
+import { rowKey } from '../traces/assemble.js'
+import { openRows, type Row, readRow } from '../traces/parityRows.js'
+import { type Header, hexOf } from '../wire.js'
+import { type Finding, findingOf, fine, notAsked } from './capabilities.js'
+
+/** A settled block with all of its rows, rewards apart, as the most trusted method tells them. */
+export interface Specimen {
+	readonly block: Header
+	readonly rows: readonly Row[]
+}
+
+export interface FilterFindings {
+	readonly finding: Finding
+	readonly filterMode: 'union' | 'intersection' | null
+	readonly beyondHead: 'refused' | 'empty' | null
+}
+
+export const filterNotAsked: FilterFindings = { finding: notAsked, filterMode: null, beyondHead: null }
+
+/** Addresses in a canary's list. */
+const CANARIES = 20
+/** Nobody's address: the program's name and zeros. */
+const NOBODY: Address = '0x7472616365776174636800000000000000000000'
+
+const IGNORES = 'trace_filter gives frames of addresses that were not asked for: it ignores its lists'
+
+export function filterCall(from: bigint, to: bigint, lists: object): RpcCall {
+	return { method: 'trace_filter', params: [{ fromBlock: hexOf(from), toBlock: hexOf(to), ...lists }] }
+}
+
+/**
+ * Canaries for `trace_filter`: an empty answer is no proof, since several nodes give one wrongly (dialects: rule 9,
+ * probes 4 to 7 and 10). What a block holds must come back when it is asked for without addresses, and when it is asked
+ * for by the addresses of its creations, self-destructs and inner payments.
+ */
+export async function probeFilter(
+	rpc: Rpc,
+	specimens: readonly Specimen[],
+	head: bigint,
+	signal: AbortSignal,
+): Promise<FilterFindings> {
+	const beyond = filterCall(head + 1_000n, head + 1_000n, { toAddress: [NOBODY] })
+	const [first] = specimens
+	if (first === undefined) {
+		const answers = await rpc.batch([filterCall(head, head, { toAddress: [NOBODY] }), beyond], signal)
+		const finding = answers[0] instanceof RpcError ? findingOf('trace_filter', answers[0]) : notAsked
+		return { finding, filterMode: null, beyondHead: beyondOf(answers[1]) }
+	}
+	const lists = specimens.map(canariesOf)
+	const canary = first.rows.find(({ frame }) => frame.traceAddress.length === 0 && frame.from !== frame.to)
+	const both = { fromAddress: [canary?.frame.from ?? NOBODY], toAddress: [NOBODY] }
+	const { number } = first.block
+	const calls = [
+		beyond,
+		filterCall(number, number, both),
+		filterCall(number - 1n, number, {}),
+		filterCall(number, number, { toAddress: [NOBODY] }),
+		...specimens.flatMap(({ block }, index) => [
+			filterCall(block.number, block.number, {}),
+			filterCall(block.number, block.number, { fromAddress: lists[index]?.from ?? [] }),
+			filterCall(block.number, block.number, { toAddress: lists[index]?.to ?? [] }),
+		]),
+	]
+	const [beyondAnswer, bothAnswer, rangeAnswer, nobodys, ...answers] = await rpc.batch(calls, signal)
+	const beyondHead = beyondOf(beyondAnswer)
+	try {
+		let why = judgeNobodys(rpc, nobodys)
+		for (const [index, specimen] of specimens.entries()) {
+			const [all, from, to] = answers.slice(index * 3, index * 3 + 3)
+			why ??= judgeAll(rpc, specimen, all, rangeAnswer) ?? judgeLists(rpc, specimen, lists[index] ?? empty, from, to)
+		}
+		const filterMode = bothAnswer instanceof RpcError || canary === undefined ? null : modeOf(rpc, canary, bothAnswer)
+		return { finding: why === null ? fine : { ability: 'wrong', why }, filterMode, beyondHead }
+	} catch (error) {
+		if (!(error instanceof RpcError)) throw error
+		return { finding: findingOf('trace_filter', error), filterMode: null, beyondHead }
+	}
+}
+
+interface Canaries {
+	readonly from: readonly Address[]
+	readonly to: readonly Address[]
+}
+
+const empty: Canaries = { from: [], to: [] }
+
+/** The addresses that show most: of self-destructs and creations, then of inner calls, then of roots. */
+function canariesOf({ rows }: Specimen): Canaries {
+	const rank = ({ frame }: Row) => (frame.type !== 'call' ? 0 : frame.traceAddress.length > 0 ? 1 : 2)
+	const found = rows.filter(({ frame }) => frame.error === null).toSorted((a, b) => rank(a) - rank(b))
+	const roots = rows.filter(({ frame }) => frame.traceAddress.length === 0).slice(0, 2)
+	const list = (side: 'from' | 'to') => {
+		const all = [...roots, ...found].map(({ frame }) => frame[side]).filter((address) => address !== null)
+		const some = [...new Set(all)].slice(0, CANARIES)
+		// A list is never empty: that would ask for everything, or for nothing.
+		return some.length > 0 ? some : [NOBODY]
+	}
+	return { from: list('from'), to: list('to') }
+}
+
+/** Probe 4, and 5 to say what is wrong. Null when all is well, or when the node will not be asked without addresses. */
+function judgeAll(rpc: Rpc, { block, rows }: Specimen, answer: unknown, range: unknown): string | null {
+	if (answer instanceof RpcError) {
+		if (['too-large', 'timeout', 'bad-params'].includes(answer.kind)) return null
+		throw answer
+	}
+	const given = keysOf(readRows(rpc, answer))
+	const lacking = rows.filter((row) => !given.has(rowKey(row)))
+	if (lacking.length === 0) return null
+	if (given.size > 0) return `trace_filter leaves out ${nameRows(lacking)} of block ${block.number}`
+	const wider = range instanceof RpcError ? new Set() : keysOf(readRows(rpc, range))
+	return wider.size > 0
+		? `trace_filter answers nothing for a single block (${block.number}) although it has transactions`
+		: `trace_filter answers nothing for block ${block.number} although it has transactions: the node may lack the state or the index`
+}
+
+/** Probes 6 and 16. */
+function judgeLists(rpc: Rpc, specimen: Specimen, lists: Canaries, from: unknown, to: unknown): string | null {
+	return judgeList(rpc, specimen, 'from', lists.from, from) ?? judgeList(rpc, specimen, 'to', lists.to, to)
+}
+
+function judgeList(
+	rpc: Rpc,
+	{ block, rows }: Specimen,
+	side: 'from' | 'to',
+	list: readonly Address[],
+	answer: unknown,
+): string | null {
+	if (answer instanceof RpcError) throw answer
+	const asked = new Set(list)
+	const isAsked = ({ frame }: Row) => frame[side] !== null && asked.has(frame[side])
+	const answered = readRows(rpc, answer)
+	const given = keysOf(answered)
+	const lacking = rows.filter((row) => isAsked(row) && row.frame.error === null && !given.has(rowKey(row)))
+	if (lacking.length > 0)
+		return `trace_filter by ${side}Address leaves out ${nameRows(lacking)} of block ${block.number}`
+	const foreign = answered.some((row) => row.frame.type !== 'reward' && row.frame.error === null && !isAsked(row))
+	return foreign ? IGNORES : null
+}
+
+/** A node that does not look at the lists gives everybody's frames. */
+function judgeNobodys(rpc: Rpc, answer: unknown): string | null {
+	if (answer instanceof RpcError) throw answer
+	return keysOf(readRows(rpc, answer)).size === 0 ? null : IGNORES
+}
+
+/** Probe 7. */
+function modeOf(rpc: Rpc, canary: Row, answer: unknown): 'union' | 'intersection' {
+	return keysOf(readRows(rpc, answer)).has(rowKey(canary)) ? 'union' : 'intersection'
+}
+
+/** Probe 10. */
+function beyondOf(answer: unknown): 'refused' | 'empty' | null {
+	if (answer instanceof RpcError) return answer.kind === 'no-data' || answer.kind === 'bad-params' ? 'refused' : null
+	return Array.isArray(answer) && answer.length === 0 ? 'empty' : null
+}
+
+export function readRows(rpc: Rpc, answer: unknown, method = 'trace_filter'): readonly Row[] {
+	const reading = { endpoint: rpc.endpoint, method }
+	return openRows(answer, reading).map((row, index) => readRow(row, index, reading))
+}
+
+function keysOf(rows: readonly Row[]): ReadonlySet<string | null> {
+	return new Set(rows.filter(({ frame }) => frame.type !== 'reward').map(rowKey))
+}
+
+function nameRows(rows: readonly Row[]): string {
+	const names = new Map<string, string>([
+		['suicide', 'self-destructs'],
+		['create', 'creations'],
+		['create2', 'creations'],
+		['call', 'calls'],
+	])
+	return [...new Set(rows.map(({ frame }) => names.get(frame.type) ?? frame.type))].join(' and ')
+}

@@ -1,0 +1,118 @@
+/**
+ * Whether one endpoint may be asked now. A failing one rests, longer each time, and comes back by trial; what a person
+ * has to mend is told once, in words of what to do. Only the change from good to failing and back is logged.
+ */
+
+import type { RpcError } from '../../errors.js'
+import type { Clock } from '../../model/glossary.js'
+import type { Log } from '../../model/ports.js'
+
+export interface Breaker {
+	/** 0: it may be asked. */
+	restingMs(): number
+	/** Failing until the next success: what is asked now is a trial. */
+	failing(): boolean
+	lastError(): RpcError | null
+	/** `startedAtMs`: when the asking began; news from before the last failure is no news. */
+	succeeded(startedAtMs: number): void
+	failed(error: RpcError, startedAtMs: number): void
+}
+
+export interface BreakerOptions {
+	readonly endpoint: string
+	readonly clock: Clock
+	readonly log: Log
+	/** From 0 up to, not including, 1. */
+	readonly random: () => number
+}
+
+const firstRestMs = 1_000
+const longestRestMs = 60_000
+/** For what only a person can mend: long enough to cost nothing, short enough to need no restart. */
+const mendRestMs = 10 * 60_000
+const quotaRestMs = 60 * 60_000
+/** A free plan says "slower" many times a day: it is news only when waiting does not help. */
+const quietRates = 2
+
+export function createBreaker({ endpoint, clock, log, random }: BreakerOptions): Breaker {
+	let failures = 0
+	let failedAtMs = Number.NEGATIVE_INFINITY
+	let restsUntilMs = 0
+	let last: RpcError | null = null
+	let told: Advice | 'failing' | null = null
+
+	function restFor(error: RpcError): number {
+		const { retryAfterMs } = error.facts
+		if (adviceFor(error) === 'quota') return Math.max(retryAfterMs ?? quotaRestMs, mendRestMs)
+		if (adviceFor(error) !== null) return mendRestMs
+		const backoffMs = Math.min(longestRestMs, firstRestMs * 2 ** (failures - 1)) * (0.75 + random() / 2)
+		return Math.max(retryAfterMs ?? 0, Math.round(backoffMs))
+	}
+
+	function tell(error: RpcError, restMs: number): void {
+		const facts = { endpoint, kind: error.kind, error: error.message, restMs }
+		const advice = adviceFor(error)
+		if (advice !== null) {
+			if (told !== advice) log.error(facts, advices[advice])
+			told = advice
+		} else if (told === null && (error.kind !== 'rate' || failures > quietRates)) {
+			log.warn(facts, 'an endpoint fails and rests')
+			told = 'failing'
+		}
+	}
+
+	return {
+		restingMs: () => Math.max(0, restsUntilMs - clock()),
+		failing: () => failures > 0,
+		lastError: () => last,
+		succeeded(startedAtMs) {
+			if (failures === 0 || startedAtMs < failedAtMs) return
+			if (told !== null) log.info({ endpoint }, 'the endpoint is back')
+			failures = 0
+			restsUntilMs = 0
+			last = null
+			told = null
+		},
+		failed(error, startedAtMs) {
+			if (!blames(error)) return
+			// Several requests that were under way together fail together: that is one failure.
+			if (failures > 0 && startedAtMs < failedAtMs) return
+			failures += 1
+			failedAtMs = clock()
+			last = error
+			const restMs = restFor(error)
+			restsUntilMs = failedAtMs + restMs
+			tell(error, restMs)
+		},
+	}
+}
+
+/** Whether the error says something against the endpoint as a whole, not only against this question. */
+export function blames({ kind }: RpcError): boolean {
+	switch (kind) {
+		case 'rate':
+		case 'quota':
+		case 'timeout':
+		case 'network':
+		case 'server':
+		case 'auth':
+		case 'malformed':
+			return true
+		default:
+			return false
+	}
+}
+
+type Advice = 'quota' | 'auth' | 'chain'
+
+function adviceFor({ facts }: RpcError): Advice | null {
+	if (facts.wrongChainId !== undefined) return 'chain'
+	return facts.kind === 'quota' || facts.kind === 'auth' ? facts.kind : null
+}
+
+const advices: Readonly<Record<Advice, string>> = {
+	quota:
+		"the endpoint's plan is used up and it rests: raise the plan with the provider, or add another endpoint to `rpc`",
+	auth: 'the endpoint refuses our key and rests: correct its URL in `rpc`, or the variable or file that the URL comes from',
+	chain: 'the endpoint is on another chain and is not used: correct its URL in `rpc`, or `chain_id`',
+}

@@ -1,0 +1,92 @@
+/** One endpoint under watch: it is on the right chain, it has the block, and it gets a second chance where that can help. */
+
+import { RpcError } from '../../errors.js'
+import type { Clock } from '../../model/glossary.js'
+import type { Log } from '../../model/ports.js'
+import { askHead, checkChain, watchHead } from '../heads/heads.js'
+import type { Rpc } from '../rpc/rpc.js'
+import { type Breaker, blames, createBreaker } from './breaker.js'
+
+export interface Endpoint {
+	readonly rpc: Rpc
+	readonly breaker: Breaker
+	/** By its own, latest word; null before it was asked. */
+	head(): bigint | null
+	/**
+	 * Runs the job here, several times where a moment may cure its failure. With `block` only when the head is at that block or
+	 * after it; `no-data` otherwise. Throws what the job threw last, or the signal's reason.
+	 */
+	attempt<T>(job: (rpc: Rpc) => Promise<T>, block: bigint | undefined, signal: AbortSignal): Promise<T>
+}
+
+export interface EndpointOptions {
+	readonly rpc: Rpc
+	readonly chainId: number
+	readonly clock: Clock
+	readonly log: Log
+	readonly random: () => number
+	readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+const retriesInPlace = 2
+const retryBaseMs = 200
+
+export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }: EndpointOptions): Endpoint {
+	const breaker = createBreaker({ endpoint: inner.endpoint, clock, log, random })
+	let head: bigint | null = null
+	let verified = false
+	const rpc = watchHead(inner, (told) => {
+		head = told
+	})
+
+	/** Before the first use, and again after a failure: an address may lead to another node than a minute ago. */
+	async function admit(signal: AbortSignal): Promise<void> {
+		if (verified) return
+		await checkChain(rpc, chainId, signal)
+		verified = true
+	}
+
+	async function reach(block: bigint, signal: AbortSignal): Promise<void> {
+		if (head !== null && head >= block) return
+		const now = await askHead(rpc, signal)
+		if (now >= block) return
+		const { endpoint } = rpc
+		throw new RpcError(`${endpoint} has not got block ${block} yet: its head is ${now}`, { kind: 'no-data', endpoint })
+	}
+
+	return {
+		rpc,
+		breaker,
+		head: () => head,
+		async attempt(job, block, signal) {
+			for (let retry = 0; ; retry += 1) {
+				const startedAtMs = clock()
+				try {
+					await admit(signal)
+					if (block !== undefined) await reach(block, signal)
+					const result = await job(rpc)
+					breaker.succeeded(startedAtMs)
+					return result
+				} catch (error) {
+					signal.throwIfAborted()
+					if (!(error instanceof RpcError)) throw error
+					// After a rest there is one trial, not three.
+					if (retry === retriesInPlace || breaker.failing() || !mayPass(error)) {
+						if (blames(error)) {
+							verified = false
+							breaker.failed(error, startedAtMs)
+						} else breaker.succeeded(startedAtMs)
+						throw error
+					}
+				}
+				await wait(retryBaseMs * 2 ** retry * (0.5 + random()), signal)
+			}
+		},
+	}
+}
+
+/** Whether the same request may well succeed in a moment. A timeout has cost enough time already. */
+function mayPass({ kind, facts }: RpcError): boolean {
+	if (facts.wrongChainId !== undefined || facts.retryAfterMs !== undefined) return false
+	return kind === 'network' || kind === 'server' || kind === 'malformed' || kind === 'unsettled'
+}

@@ -1,0 +1,196 @@
+/** The endpoints of one network: a job goes to the first that is able, and on to the next when that may help. */
+
+import { DeadlinePassed, waitMs, withDeadline } from '../../base/deadline.js'
+import { RpcError } from '../../errors.js'
+import type { Clock } from '../../model/glossary.js'
+import type { Log } from '../../model/ports.js'
+import { askHead } from '../heads/heads.js'
+import type { Rpc } from '../rpc/rpc.js'
+import { createEndpoint, type Endpoint } from './endpoint.js'
+import { mostTelling } from './errorChoice.js'
+
+export interface Endpoints {
+	/**
+	 * Resolves to what `job` makes of the first endpoint that is able. `job` may run several times, on one endpoint or on
+	 * several, and gets the same Rpc object for the same endpoint each time. With `need.block` only endpoints whose head is,
+	 * by their own word, at that block or after it are asked.
+	 *
+	 * Throws at once: what `job` throws that is no RpcError; `too-large`, with the endpoint's name, for the caller to ask for
+	 * less; the signal's reason. When all have failed: the most telling RpcError.
+	 */
+	use<T>(job: (rpc: Rpc) => Promise<T>, signal: AbortSignal, need?: { readonly block?: bigint }): Promise<T>
+	/** In order of preference. */
+	states(): readonly EndpointState[]
+	close(): Promise<void>
+}
+
+export interface EndpointState {
+	/** Host and port. */
+	readonly endpoint: string
+	/** Neither failing nor lagging. */
+	readonly healthy: boolean
+	/** Null: it may be asked now. */
+	readonly restingUntilMs: number | null
+	readonly lagging: boolean
+	/** The failure that still counts; null when there is none. */
+	readonly lastError: string | null
+	/** By its own, latest word; null before it was asked. */
+	readonly head: bigint | null
+}
+
+export interface EndpointsOptions {
+	/** In order of preference; at least one. */
+	readonly rpcs: readonly Rpc[]
+	readonly chainId: number
+	readonly clock: Clock
+	readonly log: Log
+	/** An endpoint more blocks than this behind the best head is passed over. Default 10. */
+	readonly maxLagBlocks?: number
+	readonly random?: () => number
+	readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+/** A wait for an endpoint that asked for slower requests, when no other is left; longer ones are the caller's. */
+const longestWaitMs = 10_000
+const waitsPerUse = 2
+const compareEveryMs = 15_000
+const compareTimeoutMs = 5_000
+/** How long a job waits for the heads of the others: one that hangs must not slow down the rest. */
+const compareWaitMs = 1_000
+
+export function createEndpoints(options: EndpointsOptions): Endpoints {
+	const { chainId, clock, log, maxLagBlocks = 10, random = Math.random, wait = waitMs } = options
+	const endpoints = options.rpcs.map((rpc) => createEndpoint({ rpc, chainId, clock, log, random, wait }))
+	const lagging = new Set<Endpoint>()
+	const closing = new AbortController()
+	let comparing: Promise<void> | null = null
+	let comparedAtMs = Number.NEGATIVE_INFINITY
+
+	/** Those that lag come last: they are better than none. */
+	function able(): readonly Endpoint[] {
+		const awake = endpoints.filter(({ breaker }) => breaker.restingMs() === 0)
+		return [...awake.filter((one) => !lagging.has(one)), ...awake.filter((one) => lagging.has(one))]
+	}
+
+	/** With one endpoint there is nothing to compare, and nothing is asked. */
+	async function freshLags(signal: AbortSignal): Promise<void> {
+		if (endpoints.length < 2) return
+		if (comparing === null) {
+			if (clock() - comparedAtMs < compareEveryMs) return
+			// One that waits for our own limit would seem slow, and those left would be compared with themselves.
+			if (able().some(({ rpc }) => rpc.isHeldBack())) return
+			comparedAtMs = clock()
+			comparing = compareHeads().finally(() => {
+				comparing = null
+			})
+		}
+		const round = comparing
+		await withDeadline(compareWaitMs, (enough) => Promise.race([round, aborted(enough)]), signal)
+		signal.throwIfAborted()
+	}
+
+	/** Heads are compared only as told at one moment: one from a while ago would seem to lag. */
+	async function compareHeads(): Promise<void> {
+		const heads = new Map<Endpoint, bigint>()
+		const one = async (endpoint: Endpoint) => {
+			const head = await headOf(endpoint)
+			if (head !== null) heads.set(endpoint, head)
+		}
+		await Promise.all(able().map(one))
+		const best = [...heads.values()].reduce((a, b) => (a > b ? a : b), 0n)
+		for (const [endpoint, head] of heads) noteLag(endpoint, best - head)
+	}
+
+	/** Null when it cannot tell, of which its breaker knows more. */
+	async function headOf(endpoint: Endpoint): Promise<bigint | null> {
+		const startedAtMs = clock()
+		const ask = (until: AbortSignal) => endpoint.attempt((rpc) => askHead(rpc, until), undefined, until)
+		try {
+			return await withDeadline(compareTimeoutMs, ask, closing.signal)
+		} catch (error) {
+			if (error instanceof DeadlinePassed) endpoint.breaker.failed(tooSlow(endpoint), startedAtMs)
+			else if (!(error instanceof RpcError) && !closing.signal.aborted) throw error
+			return null
+		}
+	}
+
+	function noteLag(endpoint: Endpoint, lagBlocks: bigint): void {
+		const lags = lagBlocks > BigInt(maxLagBlocks)
+		if (lags === lagging.has(endpoint)) return
+		const facts = { endpoint: endpoint.rpc.endpoint, lagBlocks: Number(lagBlocks) }
+		if (lags) {
+			lagging.add(endpoint)
+			log.warn(facts, 'the endpoint lags behind the others and is passed over')
+		} else {
+			lagging.delete(endpoint)
+			log.info(facts, 'the endpoint has caught up')
+		}
+	}
+
+	/** Until an endpoint may be asked that wanted slower requests; null when that is too long to wait here. */
+	function shortWaitMs(): number | null {
+		const slowed = endpoints.filter(({ breaker }) => breaker.lastError()?.kind === 'rate')
+		const shortest = Math.min(...slowed.map(({ breaker }) => breaker.restingMs()))
+		return shortest <= longestWaitMs ? shortest : null
+	}
+
+	return {
+		async use(job, signal, need = {}) {
+			const errors = new Map<Endpoint, RpcError>()
+			for (let waits = 0; ; waits += 1) {
+				signal.throwIfAborted()
+				await freshLags(signal)
+				for (const endpoint of able()) {
+					try {
+						return await endpoint.attempt(job, need.block, signal)
+					} catch (error) {
+						signal.throwIfAborted()
+						if (!(error instanceof RpcError) || error.kind === 'too-large') throw error
+						errors.set(endpoint, error)
+					}
+				}
+				const nextMs = waits < waitsPerUse ? shortWaitMs() : null
+				if (nextMs === null) throw mostTelling(endpoints.map((one) => errors.get(one) ?? resting(one)))
+				await wait(nextMs, signal)
+			}
+		},
+		states() {
+			return endpoints.map((one) => {
+				const restMs = one.breaker.restingMs()
+				return {
+					endpoint: one.rpc.endpoint,
+					healthy: !one.breaker.failing() && !lagging.has(one),
+					restingUntilMs: restMs === 0 ? null : clock() + restMs,
+					lagging: lagging.has(one),
+					lastError: one.breaker.lastError()?.message ?? null,
+					head: one.head(),
+				}
+			})
+		},
+		async close() {
+			closing.abort()
+			await comparing
+			await Promise.all(options.rpcs.map((rpc) => rpc.close()))
+		},
+	}
+}
+
+/** An endpoint that rests was not asked: it failed before. */
+function resting({ rpc: { endpoint }, breaker }: Endpoint): RpcError {
+	const last = breaker.lastError()
+	const retryAfterMs = breaker.restingMs()
+	const why = last?.message ?? `${endpoint} failed`
+	return new RpcError(`${why}; it is asked again in ${Math.ceil(retryAfterMs / 1_000)} s`, {
+		...(last?.facts ?? { kind: 'network', endpoint }),
+		retryAfterMs,
+	})
+}
+
+function tooSlow({ rpc: { endpoint } }: Endpoint): RpcError {
+	const seconds = compareTimeoutMs / 1_000
+	return new RpcError(`${endpoint} did not tell its head within ${seconds} s`, { kind: 'timeout', endpoint })
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+	return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

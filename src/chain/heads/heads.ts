@@ -1,0 +1,61 @@
+/** What each endpoint says of its head, and whether it lags behind the others. */
+
+import { RpcError } from '../../errors.js'
+import type { Rpc } from '../rpc/rpc.js'
+import { isObject, quantity } from '../wire.js'
+
+/** Hands on every call, and shows each head that passes by, so that no question is asked twice. */
+export function watchHead(rpc: Rpc, onHead: (head: bigint) => void): Rpc {
+	const look = (method: string, params: readonly unknown[], answer: unknown) => {
+		const head = headIn(method, params, answer)
+		if (head !== null) onHead(head)
+	}
+	return {
+		endpoint: rpc.endpoint,
+		async call(method, params, signal) {
+			const answer = await rpc.call(method, params, signal)
+			look(method, params, answer)
+			return answer
+		},
+		async batch(calls, signal) {
+			const answers = await rpc.batch(calls, signal)
+			for (const [at, { method, params }] of calls.entries()) look(method, params, answers[at])
+			return answers
+		},
+		isHeldBack: rpc.isHeldBack,
+		close: rpc.close,
+	}
+}
+
+function headIn(method: string, params: readonly unknown[], answer: unknown): bigint | null {
+	if (method === 'eth_blockNumber') return quantity(answer)
+	if (method !== 'eth_getBlockByNumber' || params[0] !== 'latest' || !isObject(answer)) return null
+	return quantity(answer.number)
+}
+
+/** The endpoint's own word. Throws RpcError. */
+export async function askHead(rpc: Rpc, signal: AbortSignal): Promise<bigint> {
+	return askQuantity(rpc, 'eth_blockNumber', signal)
+}
+
+/** Throws RpcError of kind `malformed` with `wrongChainId` when the endpoint is on another chain. */
+export async function checkChain(rpc: Rpc, chainId: number, signal: AbortSignal): Promise<void> {
+	const id = await askQuantity(rpc, 'eth_chainId', signal)
+	if (id === BigInt(chainId)) return
+	throw new RpcError(`${rpc.endpoint} is on chain ${id}, but chain ${chainId} is configured`, {
+		kind: 'malformed',
+		endpoint: rpc.endpoint,
+		method: 'eth_chainId',
+		wrongChainId: String(id),
+	})
+}
+
+async function askQuantity(rpc: Rpc, method: string, signal: AbortSignal): Promise<bigint> {
+	const answer = quantity(await rpc.call(method, [], signal))
+	if (answer !== null) return answer
+	throw new RpcError(`${rpc.endpoint} gave an answer to ${method} that is no number`, {
+		kind: 'malformed',
+		endpoint: rpc.endpoint,
+		method,
+	})
+}

@@ -1,0 +1,115 @@
+/** Follows the heads of one network over WebSocket, so that a block is looked at when it comes and not when its turn comes. */
+
+import { waitMs } from '../../base/deadline.js'
+import { PlainError, RpcError } from '../../errors.js'
+import type { Log } from '../../model/ports.js'
+import { type EndpointUrl, readEndpointUrl } from '../rpc/endpointUrl.js'
+import { type HeadSocketLimits, listenForHeads } from './headSocket.js'
+
+export interface FollowOptions {
+	/** ws or wss, in order of preference, not empty. One at a time: with two every head would be polled for twice. */
+	readonly urls: readonly string[]
+	/**
+	 * Something may be new: heads have come, or may have been missed before the subscription began. It carries nothing,
+	 * since nothing that is told over the socket is believed. Heads that come close together call it once.
+	 */
+	readonly onHead: () => void
+	readonly log: Log
+	readonly limits?: Partial<HeadSocketLimits>
+	/** At least so long from one `onHead` to the next; a node that floods is polled no faster. Default 250 ms. */
+	readonly gapMs?: number
+	/** From 0 up to, not including, 1. */
+	readonly random?: () => number
+	readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+const usualLimits: HeadSocketLimits = { answerMs: 10_000, pingEveryMs: 30_000, silenceMs: 120_000 }
+const firstRestMs = 1_000
+const longestRestMs = 60_000
+/** Providers end connections now and then, and one that is back at once is no news. */
+const quietEnds = 1
+
+/**
+ * Until the signal aborts; then resolves. A connection that ends is opened again, at the next of the URLs, after a rest that
+ * grows with each failure. Throws PlainError, without the URL in it, when one cannot be used.
+ */
+export async function followHeads(options: FollowOptions, signal: AbortSignal): Promise<void> {
+	const { log, random = Math.random, wait = waitMs } = options
+	const urls = options.urls.map(readSocketUrl)
+	const wake = coalesce(options.onHead, options.gapMs ?? 250)
+	const limits = { ...usualLimits, ...options.limits }
+	let failures = 0
+	let told = false
+
+	function isGood(endpoint: string): void {
+		if (told) log.info({ endpoint }, 'new heads are followed again')
+		failures = 0
+		told = false
+	}
+
+	try {
+		for (let turn = 0; ; turn += 1) {
+			const url = urls[turn % urls.length]
+			if (url === undefined) throw new RangeError('there is no URL to follow heads at')
+			const onSubscribed = () => {
+				log.debug({ endpoint: url.name }, 'new heads are followed')
+				wake.call()
+			}
+			const onHead = () => {
+				isGood(url.name)
+				wake.call()
+			}
+			const startedAtMs = performance.now()
+			try {
+				await listenForHeads({ url, onSubscribed, onHead, limits }, signal)
+			} catch (error) {
+				if (!(error instanceof RpcError)) throw error
+				// A chain that has no new block for a while is not the connection's failure.
+				if (performance.now() - startedAtMs >= limits.silenceMs) isGood(url.name)
+				failures += 1
+				const facts = { endpoint: url.name, kind: error.kind, error: error.message }
+				if (told || failures <= quietEnds) log.debug(facts, 'a connection for new heads has ended')
+				else {
+					log.warn(facts, 'new heads cannot be followed; polling goes on by its schedule')
+					told = true
+				}
+			}
+			const rounds = Math.floor((failures - 1) / urls.length)
+			await wait(Math.min(longestRestMs, firstRestMs * 2 ** rounds) * (0.75 + random() / 2), signal)
+		}
+	} catch (error) {
+		if (!signal.aborted) throw error
+	} finally {
+		wake.end()
+	}
+}
+
+/** The first call goes through at once; those that follow too soon become one, at the end of the gap. */
+function coalesce(act: () => void, gapMs: number): { call(): void; end(): void } {
+	let gap: NodeJS.Timeout | null = null
+	let again = false
+	function call(): void {
+		if (gap !== null) {
+			again = true
+			return
+		}
+		again = false
+		gap = setTimeout(() => {
+			gap = null
+			if (again) call()
+		}, gapMs)
+		act()
+	}
+	return {
+		call,
+		end() {
+			if (gap !== null) clearTimeout(gap)
+		},
+	}
+}
+
+function readSocketUrl(text: string): EndpointUrl {
+	const form = /^ws(s?):\/\//i
+	if (!form.test(text)) throw new PlainError('A ws URL must begin with ws:// or wss://.')
+	return readEndpointUrl(text.replace(form, 'http$1://'))
+}

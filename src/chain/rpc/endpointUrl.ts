@@ -1,0 +1,62 @@
+/** An endpoint's URL, taken apart once: what may be shown, what is sent, and what must never be seen. */
+
+import { hide, secretMark, secretPattern } from '../../base/hide.js'
+import { PlainError } from '../../errors.js'
+
+export interface EndpointUrl {
+	/** Host and port: the endpoint's name in logs, errors and metrics. */
+	readonly name: string
+	readonly origin: string
+	/** Path and query, where keys live. */
+	readonly path: string
+	/** The header's value, from the user and password of the URL. */
+	readonly authorization: string | null
+	/** Replaces what is secret in a text that a node wrote: some quote the address they were asked at. */
+	scrub(text: string): string
+}
+
+/** Throws PlainError, without the URL in it, when it is not one of http or https. */
+export function readEndpointUrl(text: string): EndpointUrl {
+	// `new URL` puts its input into the error.
+	const url = URL.canParse(text) ? new URL(text) : null
+	if (url === null) throw new PlainError('An rpc URL is not a URL.')
+	if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+		throw new PlainError(`The rpc URL at ${url.host} must begin with http:// or https://.`)
+	}
+	const login = `${decoded(url.username)}:${decoded(url.password)}`
+	const basic = login === ':' ? null : Buffer.from(login, 'utf8').toString('base64')
+	const secrets = secretsOf(url, basic)
+	const pattern = secretPattern([...secrets, login])
+	return {
+		name: url.host,
+		origin: url.origin,
+		path: url.pathname + url.search,
+		authorization: basic === null ? null : `Basic ${basic}`,
+		scrub: (said) => secrets.reduce((safe, secret) => safe.replaceAll(secret, secretMark), hide(said, pattern)),
+	}
+}
+
+/** Parts of paths that stand in many addresses and open nothing. Redacting them would only spoil messages. */
+const plain = /^(evm|rpc|api|eth|node|http|https|ext|bc|archive|mainnet|jsonrpc|json-rpc|nanoreth|v\d+)$/i
+
+/** Longest first, so that a part of a secret is not replaced inside it. */
+function secretsOf(url: URL, basic: string | null): readonly string[] {
+	const parts = [
+		...url.pathname.split('/'),
+		...url.searchParams.values(),
+		...url.search.slice(1).split(/[&=]/),
+		url.username,
+		url.password,
+		basic ?? '',
+	]
+	const all = new Set([...parts, ...parts.map(decoded)].filter((part) => part.length > 2 && !plain.test(part)))
+	return [...all].sort((a, b) => b.length - a.length)
+}
+
+function decoded(text: string): string {
+	try {
+		return decodeURIComponent(text)
+	} catch {
+		return text
+	}
+}

@@ -1,0 +1,147 @@
+/** One HTTP POST to a node, within limits of time and size; no redirect is followed. Nothing in its errors holds the URL. */
+
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { Agent, type Dispatcher } from 'undici'
+import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
+import type { EndpointUrl } from './endpointUrl.js'
+
+export interface HttpAnswer {
+	readonly status: number
+	/** The whole body, decoded; for an error status its beginning only. */
+	readonly body: string
+	readonly retryAfter: string | null
+}
+
+/** Why there is no answer: `cause` would hold addresses and headers, so only its code is kept. */
+export class HttpFailure extends Error {
+	override readonly name = 'HttpFailure'
+	readonly kind: 'timeout' | 'network' | 'too-large' | 'malformed'
+
+	constructor(kind: HttpFailure['kind'], message: string) {
+		super(message)
+		this.kind = kind
+	}
+}
+
+export interface HttpOptions {
+	/** For the whole request, from connecting to the last byte. */
+	readonly timeoutMs: number
+	readonly connectTimeoutMs: number
+	/** Of the decoded body. */
+	readonly maxBodyBytes: number
+	readonly connections: number
+}
+
+export interface Http {
+	/** Throws HttpFailure, or the signal's reason when it is aborted. */
+	post(body: string, signal: AbortSignal): Promise<HttpAnswer>
+	close(): Promise<void>
+}
+
+/** An error's text is short; a page that explains an outage need not be read to its end. */
+const errorBodyBytes = 64 * 1024
+
+export function createHttp(url: EndpointUrl, options: HttpOptions): Http {
+	const agent = new Agent({
+		connections: options.connections,
+		pipelining: 1,
+		keepAliveTimeout: 30_000,
+		connect: { timeout: options.connectTimeoutMs },
+		// These count from byte to byte, and a node that drips never trips them: the deadline below does it all.
+		headersTimeout: 0,
+		bodyTimeout: 0,
+	})
+	const headers = {
+		'content-type': 'application/json',
+		accept: 'application/json',
+		'accept-encoding': 'gzip',
+		...(url.authorization === null ? {} : { authorization: url.authorization }),
+	}
+
+	return {
+		async post(body, signal) {
+			const ask = async (bounded: AbortSignal): Promise<HttpAnswer> => {
+				const target = { origin: url.origin, path: url.path, method: 'POST' } as const
+				const response = await agent.request({ ...target, headers, body, signal: bounded })
+				const text = await readBody(response, options.maxBodyBytes)
+				return { status: response.statusCode, body: text, retryAfter: oneHeader(response, 'retry-after') }
+			}
+			try {
+				return await withDeadline(options.timeoutMs, ask, signal)
+			} catch (error) {
+				signal.throwIfAborted()
+				if (error instanceof HttpFailure) throw error
+				if (error instanceof DeadlinePassed) {
+					throw new HttpFailure('timeout', `there was no whole answer within ${options.timeoutMs / 1000} s`)
+				}
+				throw failureOf(error)
+			}
+		},
+		close: () => agent.destroy(),
+	}
+}
+
+async function readBody(response: Dispatcher.ResponseData, maxBodyBytes: number): Promise<string> {
+	const failed = response.statusCode >= 300
+	const limit = failed ? Math.min(errorBodyBytes, maxBodyBytes) : maxBodyBytes
+	const encoding = oneHeader(response, 'content-encoding')?.toLowerCase() ?? 'identity'
+	const chunks: Buffer[] = []
+	let size = 0
+	// Counted after decoding: 200 KB on the wire may be 200 MB here.
+	const collect = async (source: AsyncIterable<Buffer>) => {
+		for await (const chunk of source) {
+			size += chunk.length
+			if (size > limit) return
+			chunks.push(chunk)
+		}
+	}
+	// What is left unread is thrown away below, which the stream takes for an error.
+	response.body.on('error', () => {})
+	try {
+		if (encoding === 'identity' || encoding === '') await pipeline(response.body, collect)
+		else if (encoding === 'gzip' || encoding === 'x-gzip') await pipeline(response.body, createGunzip(), collect)
+		else throw new HttpFailure('malformed', 'the answer is encoded in a way that was not asked for')
+	} catch (error) {
+		// To stop reading before the end is an error to the streams.
+		if (size <= limit) throw error
+	} finally {
+		response.body.destroy()
+	}
+	if (size > limit && !failed) throw new HttpFailure('too-large', `the answer is larger than ${limit} bytes`)
+	return Buffer.concat(chunks).toString('utf8')
+}
+
+function oneHeader(response: Dispatcher.ResponseData, name: string): string | null {
+	const value = response.headers[name]
+	return (Array.isArray(value) ? value[0] : value) ?? null
+}
+
+const words: Readonly<Record<string, string>> = {
+	ECONNREFUSED: 'the connection was refused',
+	ECONNRESET: 'the connection was cut',
+	UND_ERR_SOCKET: 'the connection was cut',
+	EPIPE: 'the connection was cut',
+	ENOTFOUND: 'its name is not known',
+	EAI_AGAIN: 'its name could not be looked up just now',
+	ENETUNREACH: 'there is no way to its network',
+	EHOSTUNREACH: 'there is no way to this host',
+	ETIMEDOUT: 'it could not be connected to in time',
+	UND_ERR_CONNECT_TIMEOUT: 'it could not be connected to in time',
+	CERT_HAS_EXPIRED: 'its certificate has expired',
+	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself',
+	SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by an unknown authority',
+	UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by an unknown authority',
+	ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+	ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS on this port',
+}
+
+/** What a socket's or a stream's error says, without what it holds. */
+export function failureOf(error: unknown): HttpFailure {
+	const raw = (error as { readonly code?: unknown } | null)?.code
+	const code = typeof raw === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(raw) ? raw : 'unknown'
+	if (code.startsWith('Z_')) return new HttpFailure('malformed', `the gzip of the answer is broken (${code})`)
+	// Parser errors of undici: what came was not HTTP.
+	if (code.startsWith('HPE_')) return new HttpFailure('malformed', `the answer is not HTTP (${code})`)
+	return new HttpFailure('network', `${words[code] ?? 'the connection failed'} (${code})`)
+}

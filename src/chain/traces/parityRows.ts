@@ -1,0 +1,172 @@
+import type { CallType, Frame, FrameType } from '../../model/chain.js'
+import type { Address, Hash } from '../../model/glossary.js'
+import { address, hash, isObject, type Json, malformed, quantity, type Reading, smallNumber } from '../wire.js'
+
+/**
+ * Rows of `trace_filter`, `trace_block`, `trace_transaction` and of geth's flatCallTracer, as Frames.
+ *
+ * The failure of a frame is told by `error` alone: `result` may be kept, null or absent on a frame that failed, and a
+ * creation that failed may still name an address (dialects: section 5).
+ */
+
+/** A row whose form was looked at, not yet decoded: cheap to hold against addresses. */
+export interface RawRow {
+	readonly raw: Json
+	readonly action: Json
+	readonly type: string
+}
+
+export interface Row {
+	readonly blockNumber: bigint
+	readonly blockHash: Hash
+	/** Null for a reward. */
+	readonly txHash: Hash | null
+	readonly txIndex: number | null
+	readonly frame: Frame
+}
+
+/** Opens an answer: an array of rows, each with its type and action and without an error object in the place of a text. */
+export function openRows(raw: unknown, reading: Reading): readonly RawRow[] {
+	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
+	return raw.map((row: unknown, index) => openRow(row, index, reading))
+}
+
+export function openRow(raw: unknown, index: number, reading: Reading): RawRow {
+	const row = checkForm(raw, index, reading)
+	return { raw: row, action: row.action, type: row.type }
+}
+
+/** A row that has its type and its action; nothing else of it was looked at. */
+export type FormedRow = Json & { readonly type: string; readonly action: Json }
+
+export function checkForm(raw: unknown, index: number, reading: Reading): FormedRow {
+	if (!isObject(raw)) throw malformed(reading, `row ${index} is not an object`)
+	const { type, action, error } = raw
+	// Erigon before August 2026 hides failures as {"error": {…}} among the rows (dialects: section 4b).
+	if (typeof error === 'object' && error !== null) throw malformed(reading, `row ${index} is an error, not a trace`)
+	if (typeof type !== 'string') throw malformed(reading, `row ${index} has no type`)
+	if (!isObject(action)) throw malformed(reading, `row ${index} has no action`)
+	return raw as FormedRow
+}
+
+/** Reads a row with its place on the chain. */
+export function readRow(row: RawRow, index: number, reading: Reading): Row {
+	const { raw } = row
+	const blockNumber = quantity(raw.blockNumber)
+	const blockHash = hash(raw.blockHash)
+	if (blockNumber === null || blockHash === null) throw malformed(reading, `row ${index} lacks its block`)
+	const frame = readFrame(row, index, reading)
+	const txHash = hash(raw.transactionHash)
+	if (frame.type === 'reward') return { blockNumber, blockHash, txHash: null, txIndex: null, frame }
+	if (txHash === null) throw malformed(reading, `row ${index} lacks its transaction`)
+	return { blockNumber, blockHash, txHash, txIndex: smallNumber(raw.transactionPosition), frame }
+}
+
+/** Reads what a row says of its frame; its place on the chain is left to the caller. */
+export function readFrame(row: RawRow, index: number, reading: Reading): Frame {
+	const { raw, action } = row
+	const error = readError(raw.error)
+	const { from, to } = partiesOf(row)
+	const read = (type: FrameType, callType: CallType | null, valueWei: bigint): Frame => ({
+		type,
+		callType,
+		from,
+		to,
+		valueWei,
+		traceAddress: type === 'reward' ? [] : readTraceAddress(raw.traceAddress, index, reading),
+		error,
+		rewardType: type === 'reward' ? String(action.rewardType ?? 'block') : null,
+	})
+	switch (row.type) {
+		case 'call': {
+			if (from === null || to === null) throw malformed(reading, `row ${index}: a call lacks from or to`)
+			const callType = readCallType(action.callType, reading)
+			return read('call', callType, amountOf(action.value, callType !== 'call', index, reading))
+		}
+		case 'create':
+		case 'create2': {
+			if (from === null) throw malformed(reading, `row ${index}: a creation lacks from`)
+			const method = action.creationMethod
+			const type = row.type === 'create2' || method === 'create2' ? 'create2' : 'create'
+			return read(type, null, amountOf(action.value, false, index, reading))
+		}
+		case 'suicide':
+		case 'selfdestruct':
+			return read('suicide', null, amountOf(action.balance ?? action.value, true, index, reading))
+		case 'reward':
+			return read('reward', null, rewardOf(action.value, index, reading))
+		default:
+			// Kept, since it may be the failed parent of others; with no call type it moves nothing itself.
+			reading.onUnknown?.(row.type)
+			return read('call', null, quantity(action.value) ?? 0n)
+	}
+}
+
+/**
+ * Who gives and who takes, by one rule for all nodes: call from/to, creation from/created, self-destruct
+ * address/heir, reward author. A creation that failed created nothing, whatever `result` says.
+ */
+export function partiesOf({ raw, action, type }: RawRow): { from: Address | null; to: Address | null } {
+	switch (type) {
+		case 'create':
+		case 'create2': {
+			const result = raw.result
+			const created = readError(raw.error) === null && isObject(result) ? address(result.address) : null
+			return { from: address(action.from), to: created }
+		}
+		case 'suicide':
+		case 'selfdestruct':
+			return {
+				from: address(action.address ?? action.from),
+				to: address(action.refundAddress ?? action.to),
+			}
+		case 'reward':
+			return { from: null, to: address(action.author) }
+		default:
+			return { from: address(action.from), to: address(action.to) }
+	}
+}
+
+/** Any text that is not empty is a failure; texts differ from node to node. */
+export function readError(raw: unknown): string | null {
+	if (raw === undefined || raw === null || raw === '' || raw === false) return null
+	return String(raw)
+}
+
+function readCallType(raw: unknown, reading: Reading): CallType | null {
+	switch (raw) {
+		case 'call':
+		case 'callcode':
+		case 'delegatecall':
+		case 'staticcall':
+			return raw
+		default:
+			reading.onUnknown?.(`call of type ${String(raw)}`)
+			return null
+	}
+}
+
+/** BSC has told its rewards as bare JSON numbers, which are beyond the safe ones and all the same exact. */
+function rewardOf(raw: unknown, index: number, reading: Reading): bigint {
+	if (typeof raw === 'number' && Number.isInteger(raw) && raw >= 0) return BigInt(raw)
+	return amountOf(raw, false, index, reading)
+}
+
+function amountOf(raw: unknown, mayLack: boolean, index: number, reading: Reading): bigint {
+	if (raw === undefined || raw === null) {
+		if (mayLack) return 0n
+		throw malformed(reading, `row ${index} says no value`)
+	}
+	const value = quantity(raw)
+	if (value === null) throw malformed(reading, `row ${index} has a value that is no number`)
+	return value
+}
+
+export function readTraceAddress(raw: unknown, index: number, reading: Reading): readonly number[] {
+	if (!Array.isArray(raw)) throw malformed(reading, `row ${index} has no traceAddress`)
+	return raw.map((step: unknown) => {
+		const number = smallNumber(step)
+		if (number === null) throw malformed(reading, `row ${index} has a traceAddress that is no list of numbers`)
+		return number
+	})
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { quoted } from '../../base/quoted.js'
+import { readDuration } from '../duration.js'
+import { at } from '../names.js'
+import {
+	readHttpUrl,
+	readMailAddress,
+	readMailbox,
+	readName,
+	readRoutingKey,
+	readSigningSecrets,
+	readSmtpUrl,
+	readTelegramChat,
+	readTopic,
+	readWhole,
+} from '../values.js'
+import { list, oneOf, orNull, section, suggestion, text } from '../words.js'
+import { readHeaders } from './headers.js'
+import { silencesSchema } from './silenceSchema.js'
+import { addressed, formatNames } from './webhookFormat.js'
+
+/** The receivers of tracewatch.yaml. */
+
+const digest = section({
+	every: text(readDuration).optional().meta({
+		description: 'Length of the time that is counted, such as 10m. Default: 10m.',
+	}),
+	max: text((value) => readWhole(value, 10_000, 1))
+		.default(20)
+		.meta({
+			type: ['integer', 'string'],
+			description: 'Alerts within that time that are told one by one. Default: 20.',
+		}),
+})
+	.transform(({ every, max }) => ({ everyMs: every ?? 600_000, max }))
+	.meta({ id: 'digest', description: 'How many alerts are told one by one before the rest come as one message.' })
+
+const shared = {
+	fallback: orNull(text(readName)).meta({
+		description: 'Name of the receiver that is told when this one takes no more messages. Default: none.',
+	}),
+	digest: orNull(digest).meta({
+		description:
+			'Against storms: past `max` alerts within `every`, the rest come as one message that lists them all. Default: each by itself.',
+	}),
+	silences: silencesSchema,
+}
+
+const receiverName = text(readName).meta({
+	description: 'Name of the receiver in watchlists and metrics.',
+})
+
+const email = section({
+	name: receiverName,
+	type: z.literal('email'),
+	smtp: text(readSmtpUrl).meta({
+		description: 'smtps://user:password@host:465 (TLS) or smtp://host:587 (STARTTLS).',
+	}),
+	from: text(readMailbox).meta({
+		description: 'Sender: a mail address, or Name <address>.',
+	}),
+	to: list(text(readMailAddress)).meta({ description: 'Mail addresses; each gets a mail of its own.' }),
+	...shared,
+}).meta({ id: 'email', description: 'Alerts by mail.' })
+
+const webhook = section({
+	name: receiverName,
+	type: z.literal('webhook'),
+	url: text(readHttpUrl).meta({
+		description: 'Where alerts are posted; http or https.',
+	}),
+	format: z.enum(formatNames).default('standard').meta({
+		description: 'What is posted: Standard Webhooks, or what a service wants. Default: standard.',
+	}),
+	secret: orNull(text(readSigningSecrets)).meta({
+		description:
+			'Format standard: signing secret, whsec_ and 24 to 64 bytes in base64; two with a space between while one replaces the other. Default: none, not signed.',
+	}),
+	chat_id: orNull(text(readTelegramChat)).meta({
+		type: ['string', 'integer'],
+		description: 'Format telegram: the chat to write to, such as -1001234567890 or @channel. Default: none.',
+	}),
+	topic: orNull(text(readTopic)).meta({ description: 'Format ntfy: the topic to publish to. Default: none.' }),
+	routing_key: orNull(text(readRoutingKey)).meta({
+		description: 'Format pagerduty: integration key of the service (Events API v2). Default: none.',
+	}),
+	headers: readHeaders.meta({
+		description: 'Headers that go along with each request, for tokens; their values are secrets. Default: none.',
+	}),
+	...shared,
+})
+	.transform(addressed)
+	.meta({ id: 'webhook', description: 'Alerts by HTTP POST.' })
+
+export const receiverSchema = z.discriminatedUnion('type', [email, webhook], {
+	error: ({ input }) => unknownType(at(input, 'type')),
+})
+
+function unknownType(type: unknown): string {
+	const types = ['email', 'webhook']
+	if (typeof type !== 'string') return `is missing: ${oneOf(types)}`
+	return `must be ${oneOf(types)}, not ${quoted(type)}${suggestion(type, types)}`
+}

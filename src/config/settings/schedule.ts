@@ -1,0 +1,36 @@
+import { validate } from 'node-cron'
+import { quoted } from '../../base/quoted.js'
+
+const fields = [
+	{ name: 'seconds', most: 59 },
+	{ name: 'minutes', most: 59 },
+	{ name: 'hours', most: 23 },
+	{ name: 'days', most: 31 },
+	{ name: 'months', most: 12 },
+	{ name: 'weekdays', most: 7 },
+] as const
+
+/**
+ * A schedule of node-cron, seconds first (five fields: without seconds). A step larger than its field is refused: node-cron
+ * takes it and silently runs once per turn of the field.
+ *
+ * @throws RangeError that goes on after the key's name.
+ */
+export function readSchedule(text: string): string {
+	const parts = text.trim().split(/\s+/)
+	if (parts.length !== 5 && parts.length !== 6) {
+		throw new RangeError(`must have six fields, seconds first, such as "*/12 * * * * *", not ${quoted(text)}`)
+	}
+	for (const [index, part] of parts.entries()) {
+		const field = fields[index + fields.length - parts.length]
+		for (const step of part.matchAll(/\/(\d+)/g)) {
+			if (field === undefined || Number(step[1]) <= field.most) continue
+			throw new RangeError(
+				`has a step of ${step[1]} ${field.name}, but ${field.name} go up to ${field.most} only: that would not do what it says`,
+			)
+		}
+	}
+	if (!validate(parts.join(' ')))
+		throw new RangeError(`is not a schedule: ${quoted(text)}; six fields, seconds first, such as "*/12 * * * * *"`)
+	return parts.join(' ')
+}

@@ -1,0 +1,188 @@
+import { dirname, resolve } from 'node:path'
+import type { z } from 'zod'
+import type { Problem } from '../../errors.js'
+import type { StatePlace } from '../../model/state.js'
+import type { Network, Silence } from '../../model/watch.js'
+import { at, guess, type Known, knownOf, type WatchlistPlace } from '../names.js'
+import { check, inOrder, readSource, type Source } from '../source.js'
+import type { Place } from '../yaml.js'
+import { fallbackProblems } from './fallback.js'
+import { interpolate } from './interpolate.js'
+import { hideSecrets, secretsOf } from './secrets.js'
+import { settingsSchema, watchlistsSchema } from './settingsSchema.js'
+import { statePlaceOf } from './statePlace.js'
+import type { WebhookFormat } from './webhookFormat.js'
+
+export interface NetworkSettings extends Network {
+	/** In order of preference; not empty. Keys may stand in the paths. */
+	readonly rpc: readonly string[]
+	/** As node-cron takes it, seconds first. */
+	readonly schedule: string
+	/** Time without progress after which the network counts as stalled; null: never. */
+	readonly stallAfterMs: number | null
+	readonly source: 'auto' | 'trace_filter' | 'trace_block' | 'debug_traceBlockByNumber'
+	/** Whole blocks only: no request names a watched address. */
+	readonly isPrivate: boolean
+	/** To each endpoint; null: no limit. */
+	readonly requestsPerSecond: number | null
+	/** ws:// or wss://, in order of preference; empty: new heads are seen by the schedule alone. Keys may stand in the paths. */
+	readonly ws: readonly string[]
+}
+
+/** What every receiver can be told besides where it is. */
+export interface Manners {
+	/** Name of the receiver that is told when this one takes no more; null: none. */
+	readonly fallback: string | null
+	/** Past `max` alerts within `everyMs` the rest come as one message; null: each by itself. */
+	readonly digest: { readonly everyMs: number; readonly max: number } | null
+	/** When alerts are held; empty: never. */
+	readonly silences: readonly Silence[]
+}
+
+export interface EmailSettings extends Manners {
+	readonly type: 'email'
+	readonly name: string
+	/** smtp:// or smtps:// with its port; user and password URL-encoded. */
+	readonly smtp: string
+	readonly from: string
+	/** Not empty, each once. */
+	readonly to: readonly string[]
+}
+
+export interface WebhookSettings extends Manners {
+	readonly type: 'webhook'
+	readonly name: string
+	/** As the format takes it: the chat of telegram and the topic of ntfy stand in it. */
+	readonly url: string
+	readonly format: WebhookFormat
+	/** Format standard: `whsec_…`, or several with a space between; format pagerduty: the routing key; null: none. */
+	readonly secret: string | null
+	/** Values are secrets; no name twice in whatever case, none that the sender writes itself. */
+	readonly headers: Readonly<Record<string, string>>
+}
+
+export type ReceiverSettings = EmailSettings | WebhookSettings
+
+/** What tracewatch.yaml says, without the watchlists. */
+export interface Settings {
+	/** Absolute path of the file. */
+	readonly path: string
+	readonly networks: readonly NetworkSettings[]
+	readonly receivers: readonly ReceiverSettings[]
+	readonly watchlists: WatchlistPlace
+	readonly statePlace: StatePlace
+	/** With several instances: how long one may be silent before others take over what it did. */
+	readonly leaseMs: number
+	/** Fetched while all networks progress; null: none. */
+	readonly heartbeatUrl: string | null
+	/** Waiting deliveries at which polling waits. */
+	readonly maxPending: number
+	readonly http: { readonly host: string; readonly port: number } | null
+	/** Texts that must never leave the process; see secrets.ts. */
+	readonly secrets: readonly string[]
+}
+
+export interface SettingsRead {
+	/** Null when there are problems. */
+	readonly settings: Settings | null
+	readonly problems: readonly Problem[]
+	readonly source: Source | null
+	/** Null: that cannot be told. */
+	readonly watchlists: WatchlistPlace | null
+	/** Null: that cannot be told. */
+	readonly statePlace: StatePlace | null
+	readonly known: Known
+}
+
+/** Reads tracewatch.yaml; whatever is wrong comes back, and nothing is thrown. */
+export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: string): Promise<SettingsRead> {
+	const source = await readSource(path, cwd)
+	if ('problems' in source) {
+		return {
+			settings: null,
+			source: null,
+			problems: source.problems,
+			watchlists: null,
+			statePlace: null,
+			known: guess(null),
+		}
+	}
+	const { value, filled, problems: missing } = interpolate(source.value, env)
+	const problems = missing.map(({ path: at, message }) => source.problem(at, message))
+	const checked = check(source, settingsSchema, value)
+	const cross = [
+		...twice(source, value, 'networks', 'network'),
+		...twice(source, value, 'receivers', 'receiver'),
+		...fallbackProblems(source, value),
+	]
+	// A scalar that could not be filled is told once, not also as a bad URL or number.
+	const rest =
+		'problems' in checked ? checked.problems.filter((one) => !problems.some((other) => samePlace(one, other))) : []
+	const all = inOrder([...problems, ...rest, ...cross]).map((problem) => {
+		const about = filled.find(({ path: at }) => samePlace(problem, source.locate(at)))
+		return { ...problem, message: hideSecrets(problem.message, about?.template, filled) }
+	})
+	if ('problems' in checked || all.length > 0) {
+		const asked = watchlistsSchema.safeParse(at(value, 'watchlists'))
+		const watchlists = asked.success && !Array.isArray(value) ? placeOf(asked.data, source, path) : null
+		const state = settingsSchema.shape.state.safeParse(at(value, 'state'))
+		const statePlace = state.success && !Array.isArray(value) ? statePlaceOf(state.data, dirname(path)) : null
+		return { settings: null, source, problems: all, watchlists, statePlace, known: guess(value) }
+	}
+	const { data } = checked
+	const settings: Settings = {
+		path,
+		networks: data.networks.map(networkOf),
+		receivers: data.receivers,
+		watchlists: placeOf(data.watchlists, source, path),
+		statePlace: statePlaceOf(data.state, dirname(path)),
+		leaseMs: data.lease,
+		heartbeatUrl: data.heartbeat_url,
+		maxPending: data.max_pending,
+		http: data.http,
+		secrets: secretsOf(data, filled),
+	}
+	const { watchlists, statePlace } = settings
+	return { settings, source, problems: [], watchlists, statePlace, known: knownOf(settings) }
+}
+
+function networkOf({
+	chain_id,
+	stall_after,
+	requests_per_second: requestsPerSecond,
+	private: isPrivate,
+	...network
+}: z.output<typeof settingsSchema>['networks'][number]): NetworkSettings {
+	// Where the target is a tag, the checkpoint moves only with the chain's epochs.
+	const usual = typeof network.confirmations === 'number' ? 10 * 60_000 : 45 * 60_000
+	const stallAfterMs = stall_after === undefined ? usual : stall_after
+	return { ...network, chainId: chain_id, stallAfterMs, requestsPerSecond, isPrivate }
+}
+
+function placeOf(watchlists: z.output<typeof watchlistsSchema>, source: Source, path: string): WatchlistPlace {
+	const named = { file: source.file, ...source.locate(['watchlists']) }
+	if (typeof watchlists === 'string') return { folder: resolve(dirname(path), watchlists), named }
+	return { files: watchlists.map((file) => resolve(dirname(path), file)), named }
+}
+
+function samePlace(one: Place, other: Place): boolean {
+	return one.line === other.line && one.column === other.column
+}
+
+/** Names that stand twice in a list of networks or receivers. */
+function twice(source: Source, value: unknown, key: string, what: string): Problem[] {
+	const entries: unknown = at(value, key)
+	if (!Array.isArray(entries)) return []
+	const first = new Map<string, number>()
+	return entries.flatMap((entry: unknown, index) => {
+		const name: unknown = at(entry, 'name')
+		if (typeof name !== 'string') return []
+		const before = first.get(name)
+		if (before === undefined) {
+			first.set(name, index)
+			return []
+		}
+		const { line } = source.locate([key, before, 'name'])
+		return [source.problem([key, index, 'name'], `the name \`${name}\` is taken by the ${what} in line ${line}`)]
+	})
+}

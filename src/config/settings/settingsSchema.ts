@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import { readDurationOrNever } from '../duration.js'
+import {
+	readChainId,
+	readConfirmations,
+	readExplorer,
+	readHttpUrl,
+	readLine,
+	readListen,
+	readName,
+	readRate,
+	readSettle,
+	readSwitch,
+	readWhole,
+	readWsUrl,
+} from '../values.js'
+import { list, oneOrMore, orNull, section, text } from '../words.js'
+import { receiverSchema } from './receiverSchema.js'
+import { readSchedule } from './schedule.js'
+import { readLease, readState } from './statePlace.js'
+
+/** tracewatch.yaml, one table a section. A new key is one line here; its reader checks the text and gives the value. */
+
+const network = section({
+	name: text(readName).meta({
+		description: 'Name of the network in watchlists, alerts and metrics, such as ethereum.',
+	}),
+	chain_id: text(readChainId).meta({
+		type: ['integer', 'string'],
+		description: 'Compared with eth_chainId; an endpoint of another chain is refused.',
+	}),
+	rpc: list(text(readHttpUrl)).meta({
+		description: `JSON-RPC endpoints in order of preference, http or https, such as \${ETHEREUM_RPC_URL}.`,
+	}),
+	ws: oneOrMore(text(readWsUrl)).default([]).meta({
+		description:
+			'WebSocket endpoints, ws or wss, in order of preference: the network is polled on each new head that they tell of, and on its schedule in any case. Default: none.',
+	}),
+	schedule: text(readSchedule)
+		.default('*/12 * * * * *')
+		.meta({ description: 'When to poll, as node-cron takes it, seconds first. Default: every 12 seconds.' }),
+	source: z
+		.enum(['auto', 'trace_filter', 'trace_block', 'debug_traceBlockByNumber'])
+		.default('auto')
+		.meta({ description: 'Method that traces are read with. Default: auto, the best that the endpoint has.' }),
+	private: text(readSwitch).default(false).meta({
+		type: 'boolean',
+		description:
+			'Asks for whole blocks only and picks out what matters here, so that the provider never learns which addresses are watched. Default: false.',
+	}),
+	requests_per_second: orNull(text(readRate)).meta({
+		type: ['number', 'string'],
+		description: 'Most requests a second to each endpoint, such as 10 or 0.5. Default: as many as are needed.',
+	}),
+	confirmations: text(readConfirmations)
+		.default(0)
+		.meta({
+			type: ['integer', 'string'],
+			description: 'Blocks to stay behind the head, or safe, or finalized. Default: 0.',
+		}),
+	settle: text(readSettle)
+		.default('finalized')
+		.meta({
+			type: ['integer', 'string'],
+			description:
+				'When a block is looked at a second time: after this many blocks, or once finalized. Default: finalized.',
+		}),
+	stall_after: text(readDurationOrNever).optional().meta({
+		description:
+			'Time without a scanned block after which the receivers are told that watching stands still, such as 10m, or never. Default: 10m; 45m with confirmations safe or finalized.',
+	}),
+	symbol: text(readLine).default('ETH').meta({ description: 'Symbol of the native coin. Default: ETH.' }),
+	decimals: text((value) => readWhole(value, 77))
+		.default(18)
+		.meta({ type: ['integer', 'string'], description: 'Digits after the point of the native coin. Default: 18.' }),
+	explorer: orNull(text(readExplorer)).meta({
+		description: 'Base URL of a block explorer, such as https://etherscan.io, for links in alerts. Default: none.',
+	}),
+})
+	.superRefine(({ private: isPrivate, source }, context) => {
+		if (!isPrivate || source !== 'trace_filter') return
+		const message = 'names the watched addresses to the provider: with `private` write trace_block, or drop it'
+		context.addIssue({ code: 'custom', path: ['source'], message })
+	})
+	.meta({ id: 'network', description: 'One chain and the endpoints that it is read from.' })
+
+export const watchlistsSchema = z
+	.union([text(readLine), list(text(readLine))], { error: 'must be a folder, or a list of files' })
+	.default('watchlists')
+	.meta({ description: 'A folder (its *.yaml and *.yml), or a list of files. Default: watchlists.' })
+
+export const settingsSchema = section({
+	networks: z.array(network).min(1).meta({ description: 'The chains to watch.' }),
+	receivers: z.array(receiverSchema).min(1).meta({ description: 'Where alerts go.' }),
+	watchlists: watchlistsSchema,
+	state: text(readState).default('state').meta({
+		description:
+			'Folder of the state file, or postgres://user:password@host/database for several instances that share one state. Default: state.',
+	}),
+	lease: text(readLease).default(30_000).meta({
+		type: 'string',
+		description:
+			'With several instances: time without a sign of life from one after which another takes over what it did, such as 30s. Default: 30s.',
+	}),
+	heartbeat_url: orNull(text(readHttpUrl)).meta({
+		description:
+			"Fetched about once a minute, only while every network progresses: for a dead man's switch. Default: none.",
+	}),
+	max_pending: text((value) => readWhole(value, 1_000_000, 1))
+		.default(10_000)
+		.meta({
+			type: ['integer', 'string'],
+			description: 'Waiting deliveries at which polling waits instead of piling up more. Default: 10000.',
+		}),
+	http: orNull(text(readListen)).meta({
+		description: 'host:port for metrics, health and status page, such as 127.0.0.1:9464. Default: none.',
+	}),
+}).meta({ title: 'tracewatch.yaml', description: 'Settings of tracewatch: networks, receivers and folders.' })

@@ -1,0 +1,131 @@
+import { quoted } from '../../base/quoted.js'
+import type { Turns } from '../../base/timeSlices.js'
+import type { Problem } from '../../errors.js'
+import type { Address } from '../../model/glossary.js'
+import { parseAddress } from '../address.js'
+import { atMost, mostProblems, readText } from '../source.js'
+import { readLine } from '../values.js'
+import { suggestion } from '../words.js'
+import { type Field, readRecords } from './csv.js'
+
+/** One line of a file of addresses. */
+export interface AddressRow {
+	readonly address: Address
+	readonly label: string | null
+	readonly tags: readonly string[]
+	/** Where the address stands. */
+	readonly line: number
+	readonly column: number
+}
+
+export interface AddressFile {
+	/** As messages show it. */
+	readonly file: string
+	/** Null: it cannot be read. */
+	readonly bytes: Uint8Array | null
+	readonly rows: readonly AddressRow[]
+	/** With problems the rows are not to be used. */
+	readonly problems: readonly Problem[]
+}
+
+const columnNames = ['address', 'label', 'tags'] as const
+type Column = (typeof columnNames)[number]
+type Tell = (field: Pick<Field, 'line' | 'column'>, message: string) => void
+
+/**
+ * Reads a file of addresses: CSV with the columns address, label and tags (the last two may be left out, tags stand with
+ * semicolons or spaces between), in this order or in that of a first line that names them.
+ */
+export async function readAddressFile(path: string, cwd: string, turns: Turns): Promise<AddressFile> {
+	const read = await readText(path, cwd)
+	const { file, bytes } = read
+	if ('problems' in read) return { file, bytes, rows: [], problems: read.problems }
+	const problems: Problem[] = []
+	const tell: Tell = ({ line, column }, message) => void problems.push({ file, line, column, message })
+	const rows: AddressRow[] = []
+	const readTags = createTagReader()
+	let columns: readonly string[] | null = null
+	for (const { fields, fault } of readRecords(read.text)) {
+		if (turns.isOver()) await turns.next()
+		if (problems.length >= mostProblems) break
+		if (fault !== null) tell(fault, fault.message)
+		else if (columns === null && isHeader(fields)) columns = readHeader(fields, tell)
+		else {
+			columns ??= columnNames
+			const row = readRow(fields, columns, readTags, tell)
+			if (row !== null) rows.push(row)
+		}
+	}
+	if (rows.length === 0 && problems.length === 0) tell({ line: 1, column: 1 }, 'the file holds no address')
+	return { file, bytes, rows, problems: atMost(problems) }
+}
+
+function isHeader(fields: readonly Field[]): boolean {
+	return fields.some(({ text }) => text.toLowerCase() === 'address')
+}
+
+function readHeader(fields: readonly Field[], tell: Tell): readonly string[] {
+	const columns = fields.map(({ text }) => text.toLowerCase())
+	for (const [index, name] of columns.entries()) {
+		const field = fields[index]
+		if (field === undefined) continue
+		if (!columnNames.some((known) => known === name)) {
+			tell(
+				field,
+				`unknown column ${quoted(field.text)}${suggestion(name, columnNames)}; there are ${columnNames.join(', ')}`,
+			)
+		} else if (columns.indexOf(name) !== index) tell(field, `the column ${quoted(field.text)} stands twice`)
+	}
+	return columns
+}
+
+/** Null when something is wrong, which has been told. */
+function readRow(
+	fields: readonly Field[],
+	columns: readonly string[],
+	readTags: (text: string) => readonly string[],
+	tell: Tell,
+): AddressRow | null {
+	const surplus = fields[columns.length]
+	if (surplus !== undefined) {
+		tell(surplus, `the columns are ${columns.join(', ')}, and here is one more; a label with a comma stands in quotes`)
+		return null
+	}
+	let isRight = true
+	const read = <T>(column: Column, reader: (text: string) => T, fallback: T): T => {
+		const field = fields[columns.indexOf(column)]
+		try {
+			return reader(field?.text ?? '')
+		} catch (error) {
+			const place = field ?? fields[0]
+			if (!(error instanceof RangeError) || place === undefined) throw error
+			tell(place, `\`${column}\` ${error.message}`)
+			isRight = false
+			return fallback
+		}
+	}
+	const address = read('address', (text) => readAddress(text, fields.length), '0x')
+	const label = read('label', (text) => (text === '' ? null : readLine(text)), null)
+	const tags = read('tags', readTags, [])
+	const { line, column } = fields[columns.indexOf('address')] ?? { line: 0, column: 0 }
+	return isRight ? { address, label, tags, line, column } : null
+}
+
+function readAddress(text: string, columns: number): Address {
+	if (text === '') throw new RangeError('is missing')
+	if (columns === 1 && /^0x[0-9a-fA-F]{40}[;\t|]/.test(text)) throw new RangeError('must be followed by a comma')
+	return parseAddress(text)
+}
+
+/** The same words are the same list: most lines of a file have few different ones. */
+function createTagReader(): (text: string) => readonly string[] {
+	const known = new Map<string, readonly string[]>()
+	return (text) => {
+		const before = known.get(text)
+		if (before !== undefined) return before
+		const words = text.split(/[;\s]+/).filter((word) => word !== '')
+		const tags = Object.freeze([...new Set(words.map(readLine))])
+		known.set(text, tags)
+		return tags
+	}
+}

@@ -1,0 +1,129 @@
+import { basename, dirname, resolve } from 'node:path'
+import { quoted } from '../../base/quoted.js'
+import type { Turns } from '../../base/timeSlices.js'
+import { parseAmount } from '../../core/amount.js'
+import type { Problem } from '../../errors.js'
+import type { Watch } from '../../model/watch.js'
+import { type Coin, type Known, at as valueAt } from '../names.js'
+import { check, inOrder, mostProblems, type Source } from '../source.js'
+import { suggestion } from '../words.js'
+import type { AddressFile } from './addressFile.js'
+import { createCollector } from './collectWatches.js'
+import { fileEntrySchema, headSchema, watchSchema } from './watchlistSchema.js'
+import { type Options, type OptionsWritten, usual, withOptions } from './watchOptions.js'
+
+export interface Surroundings {
+	readonly known: Known
+	/** Reads a file of addresses, by its absolute path. */
+	readonly addressFile: (path: string) => Promise<AddressFile>
+	readonly turns: Turns
+}
+
+/**
+ * The watches of one file, frozen: those of its list, then those of its files of addresses. Each entry is checked for itself, so
+ * that one wrong entry hides no problem of another; with problems the watches are not to be used.
+ */
+export async function readWatchlist(
+	source: Source,
+	path: string,
+	{ known, addressFile, turns }: Surroundings,
+): Promise<{ readonly watches: readonly Watch[]; readonly problems: readonly Problem[] }> {
+	const head = check(source, headSchema, source.value)
+	const problems: Problem[] = 'problems' in head ? [...head.problems] : []
+	const network = textAt(source.value, 'network')
+	if (network !== null && known.networks !== null && !known.networks.has(network)) {
+		problems.push(source.problem(['network'], unknownName('network', network, [...known.networks.keys()])))
+	}
+	const coin = network === null ? null : (known.networks?.get(network) ?? null)
+
+	/** The options of one place over those that hold around it; null receivers and amounts that are wrong are told here. */
+	const optionsOf = (written: OptionsWritten | null, value: unknown, at: readonly PropertyKey[], base: Options) => {
+		problems.push(...receiverProblems(source, known, value, at))
+		const least = readLeast(valueAt(value, 'min_value'), coin)
+		if ('message' in least) problems.push(source.problem([...at, 'min_value'], least.message))
+		return written === null ? base : withOptions(written, 'wei' in least ? least.wei : null, base)
+	}
+	const shared = optionsOf('data' in head ? head.data : null, source.value, [], usual)
+	const sharedAny = valueAt(source.value, 'receivers') !== undefined
+	const silences = 'data' in head ? head.data.silences : []
+	const collector = createCollector({ network: network ?? '', watchlist: basename(path), silences, source, problems })
+
+	const addFiles = async (names: readonly string[], at: readonly PropertyKey[], options: Options) => {
+		for (const [index, name] of names.entries()) {
+			const fault = (message: string) => problems.push(source.problem([...at, 'addresses_from', index], message))
+			const file = resolve(dirname(path), name)
+			if (collector.hasFile(file)) fault(`the file ${quoted(name)} stands already in this watchlist`)
+			else await collector.addFile(file, await addressFile(file), options, turns)
+		}
+	}
+	const nobody = (at: readonly PropertyKey[]) => {
+		const message = 'nobody is told of this watch: name `receivers` here, or for the whole watchlist'
+		problems.push(source.problem(at, message))
+	}
+
+	for (const [index, entry] of listAt(source.value, 'watches').entries()) {
+		if (turns.isOver()) await turns.next()
+		if (problems.length >= mostProblems) break
+		const at = ['watches', index]
+		if (valueAt(entry, 'receivers') === undefined && !sharedAny) nobody(at)
+		if (valueAt(entry, 'addresses_from') === undefined) {
+			const checked = check(source, watchSchema, entry, at)
+			const options = optionsOf('data' in checked ? checked.data : null, entry, at, shared)
+			if ('data' in checked) collector.addEntry(index, checked.data, options)
+			else problems.push(...checked.problems)
+		} else {
+			const checked = check(source, fileEntrySchema, entry, at)
+			const options = optionsOf('data' in checked ? checked.data : null, entry, at, shared)
+			if ('data' in checked) await addFiles(checked.data.addresses_from, at, options)
+			else problems.push(...checked.problems)
+		}
+	}
+	const files = 'data' in head ? (head.data.addresses_from ?? []) : []
+	if (files.length > 0 && !sharedAny) nobody(['addresses_from'])
+	await addFiles(files, [], shared)
+	if (valueAt(source.value, 'watches') === undefined && valueAt(source.value, 'addresses_from') === undefined)
+		problems.push(source.problem(['watches'], '`watches` is missing'))
+	return { watches: collector.watches, problems: inOrder(problems) }
+}
+
+function receiverProblems(
+	source: Source,
+	{ receivers: known }: Known,
+	value: unknown,
+	at: readonly PropertyKey[],
+): readonly Problem[] {
+	if (known === null) return []
+	return listAt(value, 'receivers').flatMap((name, index) =>
+		typeof name !== 'string' || known.includes(name)
+			? []
+			: [source.problem([...at, 'receivers', index], unknownName('receiver', name, known))],
+	)
+}
+
+/** `min_value` in wei, at least 1; what is not a text is told by the schema, and without a coin nothing can be said. */
+function readLeast(value: unknown, coin: Coin | null): { readonly wei: bigint | null } | { readonly message: string } {
+	if (typeof value !== 'string' || coin === null) return { wei: null }
+	try {
+		const wei = parseAmount(value, coin.decimals, coin.symbol)
+		return { wei: wei > 1n ? wei : 1n }
+	} catch (error) {
+		if (!(error instanceof RangeError)) throw error
+		return { message: `\`min_value\`: ${error.message}` }
+	}
+}
+
+function unknownName(what: 'network' | 'receiver', name: string, known: readonly string[]): string {
+	const near = suggestion(name, known)
+	const all = known.length > 10 ? `${known.slice(0, 10).join(', ')} …` : known.join(', ')
+	return `no ${what} ${quoted(name)} is in the settings${near === '' ? `, which have ${all}` : near}`
+}
+
+function textAt(value: unknown, key: string): string | null {
+	const found = valueAt(value, key)
+	return typeof found === 'string' ? found : null
+}
+
+function listAt(value: unknown, key: string): readonly unknown[] {
+	const found = valueAt(value, key)
+	return Array.isArray(found) ? found : []
+}

@@ -1,0 +1,101 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createTurns } from '../../base/timeSlices.js'
+import type { Problem } from '../../errors.js'
+import type { Watch } from '../../model/watch.js'
+import type { Known, WatchlistPlace } from '../names.js'
+import { atMost, readSource, reason, shown } from '../source.js'
+import { type AddressFile, readAddressFile } from './addressFile.js'
+import { type Content, revisionOf } from './revision.js'
+import { readWatchlist } from './watchlist.js'
+
+export interface Watchlists {
+	/** In the order of the files, then as they stand in each. */
+	readonly watches: readonly Watch[]
+	/** Absolute paths of the watchlists, in order. */
+	readonly files: readonly string[]
+	/** Absolute paths of the files of addresses that they name, in order, each once. */
+	readonly addressFiles: readonly string[]
+	/** Hash over names and contents of `files` and `addressFiles`: the same set has the same. */
+	readonly revision: string
+}
+
+export interface WatchlistsRead extends Omit<Watchlists, 'watches'> {
+	/** Null when there are problems. */
+	readonly watches: readonly Watch[] | null
+	readonly problems: readonly Problem[]
+}
+
+/**
+ * The files of a place: those given, or every *.yaml and *.yml of the folder by name; hidden ones are not watchlists.
+ *
+ * @throws the system's error when the folder cannot be read.
+ */
+export function watchlistPaths(place: WatchlistPlace): readonly string[] {
+	if ('files' in place) return place.files
+	return readdirSync(place.folder)
+		.filter((name) => /\.ya?ml$/.test(name) && !name.startsWith('.'))
+		.sort()
+		.map((name) => join(place.folder, name))
+}
+
+/** Reads and checks all watchlists and the files of addresses that they name; nothing is thrown for what stands in them. */
+export async function readWatchlists(place: WatchlistPlace, known: Known, cwd: string): Promise<WatchlistsRead> {
+	const none = { watches: null, files: [], addressFiles: [] }
+	const fail = async (message: string) => ({
+		...none,
+		revision: await revisionOf([]),
+		problems: [{ ...place.named, message }],
+	})
+	const folder = 'folder' in place ? shown(place.folder, cwd) : ''
+	let files: readonly string[]
+	try {
+		files = watchlistPaths(place)
+	} catch (error) {
+		const hint = isFile(error) ? '; a single watchlist is written as a list: [file.yaml]' : ''
+		return fail(`the folder of the watchlists, ${folder}, cannot be read: ${reason(error)}${hint}`)
+	}
+	if (files.length === 0) return fail(`the folder of the watchlists, ${folder}, holds no watchlist (*.yaml or *.yml)`)
+
+	const turns = createTurns()
+	const problems: Problem[] = []
+	const watches: Watch[] = []
+	const contents: Content[] = []
+	const addresses = new Map<string, AddressFile>()
+	const addressFile = async (path: string) => {
+		const before = addresses.get(path)
+		if (before !== undefined) return before
+		const file = await readAddressFile(path, cwd, turns)
+		addresses.set(path, file)
+		return file
+	}
+	for (const path of files) {
+		const source = await readSource(path, cwd, turns)
+		contents.push({ path, bytes: source.bytes })
+		if ('problems' in source) {
+			problems.push(...source.problems)
+			continue
+		}
+		const one = await readWatchlist(source, path, { known, addressFile, turns })
+		problems.push(...atMost(one.problems))
+		for (const watch of one.watches) {
+			if (turns.isOver()) await turns.next()
+			watches.push(watch)
+		}
+	}
+	for (const [path, file] of addresses) {
+		contents.push({ path, bytes: file.bytes })
+		problems.push(...file.problems)
+	}
+	return {
+		watches: problems.length > 0 ? null : Object.freeze(watches),
+		files: Object.freeze([...files]),
+		addressFiles: Object.freeze([...addresses.keys()]),
+		revision: await revisionOf(contents),
+		problems,
+	}
+}
+
+function isFile(error: unknown): boolean {
+	return error instanceof Error && 'code' in error && error.code === 'ENOTDIR'
+}

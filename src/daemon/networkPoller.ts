@@ -1,0 +1,198 @@
+import { RpcError, StateError } from '../errors.js'
+import type { Log } from '../model/ports.js'
+import type { WatchIndex } from '../model/watch.js'
+import { type PollReport, poll } from '../watch/poll.js'
+import type { Beat, PollPorts } from '../watch/pollSession.js'
+
+/** How one network fares; for health, metrics and the log. */
+export interface RoundStatus {
+	readonly lastReport: PollReport | null
+	/** When a poll last ended well; null before the first. */
+	readonly lastDoneAtMs: number | null
+	/** Why the polls fail now; null while they end well. */
+	readonly failure: string | null
+	/** Ticks that found a poll running. */
+	readonly skipped: number
+}
+
+/**
+ * `misconfigured`: the endpoints are on another chain than configured, so that trying again cannot help. `unwritten`: the
+ * state could not be written, or is of another chain. `standby`: another instance polls this network. `broken`: a fault of
+ * this program itself.
+ */
+export type RoundResult = 'done' | 'failed' | 'misconfigured' | 'unwritten' | 'standby' | 'stopped' | 'broken'
+
+/** The polling of one network, never twice at a time. */
+export interface Round {
+	readonly name: string
+	/**
+	 * Polls until nothing is left below the target. A tick that finds a poll running is skipped and counted, since a late
+	 * tick adds nothing: every poll goes from the checkpoint to the head. Never throws for a node or a disk that fails.
+	 */
+	tick(signal: AbortSignal): Promise<RoundResult>
+	/**
+	 * There may be something new: polls now, or once more when the poll that is running has ended, however it ends. No tick,
+	 * so none is skipped.
+	 */
+	nudge(signal: AbortSignal): void
+	/** Takes effect at the next border; a running poll ends there and another begins. */
+	setWatches(watches: WatchIndex): void
+	/** Counts a tick that came while a poll was running. */
+	skip(): void
+	status(): RoundStatus
+	/** A request was answered, or failed: the poll that waits for it is alive. */
+	stir(): void
+	/** False when a poll has run for longer than this without a sign of life. */
+	isAlive(withinMs: number): boolean
+}
+
+export interface RoundOptions {
+	readonly beat: Beat
+	readonly ports: PollPorts
+	readonly onReport?: (report: PollReport) => void
+	readonly onFailure?: () => void
+	readonly onSkip?: () => void
+	/** At each tick at which another instance polls this network. */
+	readonly onStandby?: () => void
+	/** Why polling must wait, in words; null when it need not. Asked before each poll. */
+	readonly hold?: () => Promise<string | null>
+}
+
+export function createRound({ beat, ports, onReport, onFailure, onSkip, onStandby, hold }: RoundOptions): Round {
+	const { log, clock, store } = ports
+	const { name } = beat.network
+	let current = beat
+	let stirredAtMs = clock()
+	let held: string | null = null
+	let told = ''
+	let standsBy = false
+	let running: Promise<RoundResult> | null = null
+	/** A nudge has come since the last poll began. */
+	let nudged = false
+	let status: RoundStatus = { lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0 }
+
+	async function pollToTarget(signal: AbortSignal): Promise<RoundResult> {
+		for (;;) {
+			if (signal.aborted) return 'stopped'
+			const used = current
+			nudged = false
+			stirredAtMs = clock()
+			try {
+				if (!(await store.hold(name))) return standBy('another instance polls this network')
+				if (standsBy) log.info({}, 'this instance polls the network now')
+				standsBy = false
+				if (await mustWait()) return 'failed'
+				const report = await poll(used, ports, signal)
+				onReport?.(report)
+				succeeded(report)
+				if (!report.behind && used === current) return 'done'
+			} catch (error) {
+				if (signal.aborted) return 'stopped'
+				if (error instanceof StateError && error.reason === 'lost') return standBy(error.message)
+				failed(error)
+				await makeWay(error)
+				return resultOf(error)
+			}
+		}
+	}
+
+	function standBy(words: string): RoundResult {
+		if (!standsBy) log.info({}, `${words}: standing by`)
+		standsBy = true
+		status = { ...status, failure: null }
+		onStandby?.()
+		return 'standby'
+	}
+
+	/** Another instance may reach a node that this one cannot. */
+	async function makeWay(error: unknown): Promise<void> {
+		if (!(error instanceof RpcError) || error.facts.kind === 'unsettled') return
+		await store.cede(name).catch((cause) => log.debug({ err: cause }, 'the right to poll could not be given back'))
+	}
+
+	/** Says that it waits, and that it goes on; not each time. */
+	async function mustWait(): Promise<boolean> {
+		const reason = (await hold?.()) ?? null
+		if (reason !== null && held === null) log.warn({}, `polling waits: ${reason}`)
+		if (reason === null && held !== null) log.info({}, 'polling goes on')
+		held = reason
+		status = { ...status, failure: reason ?? status.failure }
+		return reason !== null
+	}
+
+	function succeeded(report: PollReport): void {
+		if (status.failure !== null) log.info({ checkpoint: report.checkpoint }, 'polling works again')
+		if (report.behind) {
+			const { checkpoint, target, blocks } = report
+			log.info({ checkpoint, target, left: target - checkpoint, blocks }, 'catching up')
+		} else {
+			log.debug({ ...report }, 'polled')
+		}
+		status = { ...status, lastReport: report, lastDoneAtMs: clock(), failure: null }
+	}
+
+	/** Says a change, not each repetition. */
+	function failed(error: unknown): void {
+		const words = error instanceof Error ? error.message : String(error)
+		const news = newsOf(error, words)
+		if (status.failure === null || news !== told) tell(log, error, words)
+		told = news
+		status = { ...status, failure: words }
+		onFailure?.()
+	}
+
+	function skip(): void {
+		status = { ...status, skipped: status.skipped + 1 }
+		onSkip?.()
+		log.debug({ skipped: status.skipped }, 'a poll is still running: this tick is skipped')
+	}
+
+	function begin(signal: AbortSignal): Promise<RoundResult> {
+		running = pollToTarget(signal).finally(() => {
+			running = null
+			if (nudged && !signal.aborted) void begin(signal)
+		})
+		return running
+	}
+
+	return {
+		name,
+		tick(signal) {
+			if (running === null) return begin(signal)
+			skip()
+			return running
+		},
+		nudge(signal) {
+			if (running === null) void begin(signal)
+			else nudged = true
+		},
+		setWatches(watches) {
+			current = { ...current, watches }
+		},
+		skip,
+		status: () => status,
+		stir() {
+			stirredAtMs = clock()
+		},
+		isAlive: (withinMs) => running === null || clock() - stirredAtMs < withinMs,
+	}
+}
+
+/** What makes one failure another: the words of a resting endpoint count its seconds, and would be new at every tick. */
+function newsOf(error: unknown, words: string): string {
+	if (!(error instanceof RpcError)) return words
+	const { retryAfterMs: _, ...facts } = error.facts
+	return JSON.stringify(facts)
+}
+
+function resultOf(error: unknown): RoundResult {
+	if (error instanceof StateError) return 'unwritten'
+	if (!(error instanceof RpcError)) return 'broken'
+	return error.facts.wrongChainId === undefined ? 'failed' : 'misconfigured'
+}
+
+function tell(log: Log, error: unknown, words: string): void {
+	const expected = error instanceof RpcError || error instanceof StateError
+	const hint = expected ? 'nothing is lost, the next poll tries again' : 'this is a fault of tracewatch itself'
+	log.error({ err: error }, `polling failed: ${words}; ${hint}`)
+}

@@ -1,0 +1,143 @@
+/** What happened, and the messages that say so. */
+
+import type { BlockRef, FrameType } from './chain.js'
+import type { Address, Hash } from './glossary.js'
+import type { Direction, Kind } from './watch.js'
+
+export type Finality = 'latest' | 'safe' | 'finalized'
+
+export interface ChainEvent {
+	readonly kind: Kind
+	readonly frameType: FrameType
+	readonly from: Address | null
+	readonly to: Address
+	readonly valueWei: bigint
+	/** The transaction's hash; for a reward the block's. */
+	readonly txHash: Hash
+	readonly txIndex: number | null
+	readonly traceAddress: readonly number[]
+	/** `root`, `0_1_2`, or `reward_0` for the first reward of a block. */
+	readonly trace: string
+	readonly block: BlockRef
+}
+
+/** `data` of a webhook's envelope: text and JSON numbers only. The fields are those of the public contract. */
+export interface AlertData {
+	readonly id: string
+	readonly network: string
+	readonly chainId: number
+	readonly blockNumber: number
+	readonly blockHash: Hash
+	readonly blockTimestamp: string
+	readonly txHash: Hash
+	readonly txIndex: number | null
+	readonly traceAddress: readonly number[]
+	readonly kind: Kind
+	readonly frameType: FrameType
+	readonly category: 'external' | 'internal'
+	readonly from: string | null
+	readonly to: string
+	readonly contractAddress?: string
+	/** The creator as `ots_getContractCreator` names it, where the node could be asked and agreed. */
+	readonly creatorConfirmed?: boolean
+	readonly valueWei: string
+	readonly value: string
+	readonly asset: string
+	readonly watch: AlertWatch
+	/** Label of the other side, where that is watched too. */
+	readonly counterpartyLabel?: string
+	readonly direction: Direction
+	readonly finality: Finality
+	readonly detectedAt: string
+	/** Seconds from the block's timestamp to its detection. */
+	readonly lagSeconds: number
+	readonly late: boolean
+	/** Why it is late, in a few words; absent when it is not. */
+	readonly lateReason?: string
+	readonly links?: { readonly tx: string; readonly from?: string; readonly to: string; readonly block: string }
+}
+
+export interface AlertWatch {
+	readonly address: string
+	readonly label: string | null
+	readonly tags: readonly string[]
+	readonly watchlist: string
+}
+
+export type AlertType = 'alert.transfer' | 'alert.deployment'
+
+/** An alert for some receivers. Watches of one address in two watchlists make two, with the same id and no receiver in common. */
+export interface Alert {
+	readonly type: AlertType
+	readonly data: AlertData
+	readonly receivers: readonly string[]
+}
+
+export type MessageType =
+	| AlertType
+	| 'alert.removed'
+	| 'alert.digest'
+	| 'system.stalled'
+	| 'system.recovered'
+	| 'system.undelivered'
+	| 'test'
+
+/** What a receiver gets: the Standard Webhooks envelope. `data.deliveryId` equals the delivery's id. */
+export interface Message {
+	readonly type: MessageType
+	/** ISO 8601 UTC; the same over retries. */
+	readonly timestamp: string
+	readonly data: MessageData
+}
+
+export type MessageData = MessageContent & {
+	readonly deliveryId: string
+	readonly test?: true
+	/** Name of the receiver that refused this for good, where a fallback is told instead of it. */
+	readonly insteadOf?: string
+}
+
+export type MessageContent = AlertData | DigestData | SystemData | UndeliveredData
+
+/** `data` of `alert.digest`: many alerts in one message. */
+export interface DigestData {
+	readonly id: string
+	/** In the order in which they would have come one by one; at least two. */
+	readonly alerts: readonly DigestedAlert[]
+	/** When the first of them was held back by a silence, and when they were let go; absent where there was none. ISO 8601 UTC. */
+	readonly held?: { readonly from: string; readonly to: string }
+}
+
+/** As it would have come by itself: one that came so too has the same `deliveryId`. */
+export interface DigestedAlert {
+	readonly type: AlertType | 'alert.removed'
+	readonly timestamp: string
+	readonly data: AlertData & { readonly deliveryId: string; readonly insteadOf?: string }
+}
+
+/** `data` of `system.stalled` and `system.recovered`. */
+export interface SystemData {
+	readonly id: string
+	readonly network: string
+	readonly chainId: number
+	readonly checkpoint: number | null
+	readonly head: number | null
+	/** One sentence for a person. */
+	readonly reason: string
+}
+
+/** `data` of `system.undelivered`: a receiver takes nothing, or refuses what it is sent. It goes to that receiver's fallback. */
+export interface UndeliveredData {
+	readonly id: string
+	readonly receiver: string
+	/** One mail address of the receiver, where it is about that one; else null. */
+	readonly recipient: string | null
+	/** `parked`: its deliveries wait until somebody has mended something. `dead`: some are given up, each of which follows by itself. */
+	readonly state: 'parked' | 'dead'
+	/** How many deliveries to the receiver are in that state, or about to be, at this moment. */
+	readonly count: number
+	/** What the other side says, without secrets. */
+	readonly reason: string
+	/** ISO 8601 UTC. */
+	readonly since: string
+}

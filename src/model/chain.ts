@@ -1,0 +1,86 @@
+/** What a node tells, once it was read and checked. */
+import type { Address, Hash } from './glossary.js'
+
+export interface BlockRef {
+	readonly number: bigint
+	readonly hash: Hash
+}
+
+export interface Block extends BlockRef {
+	readonly parentHash: Hash
+	/** Seconds since 1970. */
+	readonly timestampS: bigint
+	/** Hashes of its transactions, in order. */
+	readonly txHashes: readonly Hash[]
+}
+
+export interface Head {
+	readonly latest: Block
+	/** Number of the newest block with this tag; null where the node does not know the tag. */
+	readonly safe: bigint | null
+	readonly finalized: bigint | null
+}
+
+/** A range of blocks; both ends are included; `from <= to`. */
+export interface Span {
+	readonly from: bigint
+	readonly to: bigint
+}
+
+export type FrameType = 'call' | 'create' | 'create2' | 'suicide' | 'reward'
+
+export type CallType = 'call' | 'callcode' | 'delegatecall' | 'staticcall'
+
+export interface Frame {
+	readonly type: FrameType
+	/** Null unless `type` is `call`. */
+	readonly callType: CallType | null
+	/** Caller, creator, or the destroyed contract. Null for a reward. */
+	readonly from: Address | null
+	/** Callee, created contract, heir of a self-destruct, or author of a reward. Null for a creation that left nothing. */
+	readonly to: Address | null
+	/** As the node says it: value of a call (also of one that moves nothing), endowment, balance, reward. */
+	readonly valueWei: bigint
+	/** Path from the root frame; empty for the root and for rewards. */
+	readonly traceAddress: readonly number[]
+	/** The node's own text when this frame failed itself; null says nothing of its parents. */
+	readonly error: string | null
+	/** `block`, `uncle` or what the node calls it; null unless `type` is `reward`. */
+	readonly rewardType: string | null
+}
+
+/** What is known of one transaction (or, with `txHash` null, the rewards of one block). */
+export interface TxTrace {
+	readonly txHash: Hash | null
+	readonly txIndex: number | null
+	readonly block: BlockRef
+	/** From the receipt; null where it was not asked for or does not say (before Byzantium). */
+	readonly succeeded: boolean | null
+	/**
+	 * In order of `traceAddress`, depth first. Every ancestor of a frame listed is listed too: whoever reads this can
+	 * judge each frame without asking again.
+	 */
+	readonly frames: readonly Frame[]
+}
+
+/** One span as the chain told it: complete for the addresses asked, and verified against the block headers. */
+export interface Part {
+	readonly span: Span
+	/** Header of `span.to`, read before the traces were. */
+	readonly last: Block
+	/** Name of the source that read it; absent where no traces were asked for. */
+	readonly source?: string
+	/** Hash of the block before `span.from`, as the header of that one says; absent where it was not asked for. */
+	readonly parentHash?: Hash
+	/** Headers of the blocks that `transactions` stand in. */
+	readonly blocks: ReadonlyMap<bigint, Block>
+	/** By block, then by index; rewards of a block last. */
+	readonly transactions: readonly TxTrace[]
+}
+
+/** A set of addresses: a Set, or a Map from addresses. */
+export interface AddressSet {
+	readonly size: number
+	has(address: Address): boolean
+	keys(): Iterator<Address>
+}

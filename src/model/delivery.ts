@@ -1,0 +1,51 @@
+/** A message on its way to a receiver. */
+import type { Message } from './alert.js'
+
+/** `held`: kept back by a digest or a silence, from which it is let go together with others. Only `pending` ones are tried. */
+export type DeliveryStatus = 'pending' | 'held' | 'parked' | 'dead'
+
+export type HeldBy = 'digest' | 'silence'
+
+export interface Delivery {
+	/** Equals `webhook-id`; no full stop in it; deterministic. */
+	readonly id: string
+	readonly receiver: string
+	/** Mail address; null where the receiver has no recipients. */
+	readonly recipient: string | null
+	readonly message: Message
+	/** Id of the delivery that this one answers (a removal its alert); null otherwise. */
+	readonly answers: string | null
+	readonly createdAtMs: number
+	readonly status: DeliveryStatus
+	readonly attempts: number
+	readonly nextAttemptAtMs: number
+	/** Last failure in words, scrubbed; null before the first. */
+	readonly lastError: string | null
+	/** Only while it is held. */
+	readonly heldBy?: HeldBy
+	/** Goes out by itself, whatever digests and silences say. */
+	readonly alone?: true
+}
+
+export type Resolution =
+	| { readonly id: string; readonly result: 'delivered' }
+	| {
+			readonly id: string
+			readonly result: 'retry' | 'parked' | 'dead'
+			readonly error: string
+			/** Only for `retry`. */
+			readonly nextAttemptAtMs: number
+	  }
+	/** Not tried: kept back until then, or until somebody says otherwise. */
+	| { readonly id: string; readonly result: 'held'; readonly by: HeldBy; readonly untilMs: number }
+	/** These take its place, in this order; ids that are there already are not added again. */
+	| { readonly id: string; readonly result: 'apart'; readonly into: readonly Delivery[] }
+
+/** What came of one attempt; whoever saw the answer says whether another can help. */
+export type Outcome =
+	| { readonly result: 'delivered' }
+	| { readonly result: 'retry'; readonly reason: string; readonly afterMs?: number }
+	/** Nothing more can be sent until a person has mended something. */
+	| { readonly result: 'parked'; readonly reason: string }
+	/** This one message will never be taken. */
+	| { readonly result: 'dead'; readonly reason: string }

@@ -1,0 +1,104 @@
+/** The borders of the rooms: `watch` reaches the chain, the state and the receivers through these alone. */
+
+import type { Message } from './alert.js'
+import type { AddressSet, Block, BlockRef, Head, Part, Span, TxTrace } from './chain.js'
+import type { Delivery, DeliveryStatus, Outcome, Resolution } from './delivery.js'
+import type { Address, Hash, Hex } from './glossary.js'
+import type { Commit, Enrolment, NetworkState, StateSummary } from './state.js'
+
+/** Facts come in through this port. Every method throws RpcError when no endpoint could answer. */
+export interface Chain {
+	/** The head, from the most preferred endpoint that is healthy. */
+	head(signal: AbortSignal): Promise<Head>
+	/** The header of a block; null when the node has no block of that number. */
+	block(number: bigint, signal: AbortSignal): Promise<Block | null>
+	/**
+	 * Where a transaction stands now; null when it is in no block.
+	 */
+	locate(txHash: Hash, signal: AbortSignal): Promise<BlockRef | null>
+	/**
+	 * One transaction with all its frames, whatever they moved; null when it is in no block. `failureData` is what it
+	 * reverted with, where it failed and the node can tell.
+	 */
+	transaction(
+		txHash: Hash,
+		signal: AbortSignal,
+	): Promise<{ readonly trace: TxTrace; readonly block: Block; readonly failureData: Hex | null } | null>
+	/**
+	 * Who made a contract and in which transaction, as the node's own index has it (Otterscan level 8); null where the node
+	 * does not say. Never throws but for an abort.
+	 */
+	creator(contract: Address, signal: AbortSignal): Promise<{ readonly txHash: Hash; readonly creator: Address } | null>
+	/**
+	 * Reads a span, cut into parts of a size that the endpoint can bear, in order, without a gap. A part is yielded only
+	 * when nothing about it is in doubt. `addresses` may be empty: then no traces are asked for.
+	 */
+	walk(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncIterable<Part>
+	close(): Promise<void>
+}
+
+/** Memory: one port. Every method that writes resolves when the change is durable, and throws StateError when it is not. */
+export interface Store {
+	/**
+	 * Takes, or keeps, the right to poll a network; false while another instance has it. It is kept up until `cede` or `close`,
+	 * for as long as this instance runs; `commit` and `enrol` throw StateError `lost` once another has taken it over. Ask before
+	 * each poll. A state that only one instance can have open answers true.
+	 */
+	hold(network: string): Promise<boolean>
+	/** Gives the right back for others to try: this instance cannot poll that network now. */
+	cede(network: string): Promise<void>
+
+	/** Null before the network's first commit. */
+	network(name: string): Promise<NetworkState | null>
+	commit(change: Commit): Promise<void>
+	enrol(network: string, change: Enrolment): Promise<void>
+
+	/** Adds deliveries that belong to no network's step (tests, system messages). */
+	post(deliveries: readonly Delivery[]): Promise<void>
+	/**
+	 * Takes what can be tried now: for each lane whose first pending delivery is due and that nobody else holds, up to
+	 * `perLane` pending ones in order. They stay taken until resolved or released.
+	 */
+	claim(options: { readonly nowMs: number; readonly perLane: number }): Promise<readonly (readonly Delivery[])[]>
+	/** `post` is added in the same atomic write, as `post` adds. */
+	resolve(resolutions: readonly Resolution[], post?: readonly Delivery[]): Promise<void>
+	/**
+	 * Puts held deliveries into one, which takes the place of the first. False, and nothing is changed, when one of them is held no
+	 * more.
+	 */
+	merge(ids: readonly string[], digest: Delivery): Promise<boolean>
+	/** Gives claimed deliveries back untried. */
+	release(ids: readonly string[]): Promise<void>
+	/** When the next pending, unclaimed delivery falls due; null when there is none. */
+	nextDueMs(): Promise<number | null>
+	/** Calls back after deliveries were added; the result stops that. */
+	onPosted(listener: () => void): () => void
+
+	/** In order of posting; of one status only, where one is named. */
+	deliveries(status?: DeliveryStatus): Promise<readonly Delivery[]>
+	/** Makes deliveries due then, whatever their status; one that was held goes out alone. Resolves to how many were found. */
+	retry(ids: readonly string[], atMs: number): Promise<number>
+	drop(ids: readonly string[]): Promise<number>
+	summary(): Promise<StateSummary>
+	close(): Promise<void>
+}
+
+/** A channel is one method. It never throws for a failure of the other side. */
+export interface Receiver {
+	readonly name: string
+	/** Addresses that each get a delivery of their own; null: the receiver is one. */
+	readonly recipients: readonly string[] | null
+	deliver(delivery: Delivery, signal: AbortSignal): Promise<Outcome>
+	/** Whether all of this digest can be told in one message; absent: it takes none, and is told each alert by itself. */
+	readonly takesDigest?: (digest: Message) => boolean
+	close(): Promise<void>
+}
+
+/** The part of a logger that the rooms use; pino's own form. */
+export interface Log {
+	debug(facts: object, message: string): void
+	info(facts: object, message: string): void
+	warn(facts: object, message: string): void
+	error(facts: object, message: string): void
+	child(facts: object): Log
+}

@@ -1,0 +1,93 @@
+/** What is remembered between polls and over restarts. */
+
+import type { Alert } from './alert.js'
+import type { BlockRef } from './chain.js'
+import type { Delivery } from './delivery.js'
+import type { Address, Hash } from './glossary.js'
+import type { Backfill, Cover } from './watch.js'
+
+/** An alert told, kept while its block may still leave the chain, so that it can be withdrawn. */
+export interface Told {
+	readonly id: string
+	readonly block: BlockRef
+	readonly txHash: Hash
+	readonly alerts: readonly Alert[]
+	/** Even: told; odd: withdrawn. Counts what was said under this id, and tells repeated deliveries apart. */
+	readonly turn: number
+}
+
+/** What a poll saw beside what it did; shown by `status`, and nothing depends on it. */
+export interface Seen {
+	readonly head: number
+	/** Source of the last span read; absent before the first. */
+	readonly source?: string
+}
+
+export interface NetworkState {
+	readonly chainId: number
+	readonly checkpoint: BlockRef
+	/** `settled.number <= checkpoint.number`. */
+	readonly settled: BlockRef
+	/** By alert id; until a commit forgets them. */
+	readonly told: ReadonlyMap<string, Told>
+	readonly covers: ReadonlyMap<Address, Cover>
+	readonly backfills: readonly Backfill[]
+}
+
+/** One atomic step of a network: all of it is on disk, or nothing is. Absent fields stay as they are. */
+export interface Commit {
+	readonly network: string
+	readonly chainId: number
+	readonly checkpoint?: BlockRef
+	readonly settled?: BlockRef
+	/** Told entries at or below this block are forgotten. */
+	readonly forgetTo?: bigint
+	/** Entries that are new or changed. */
+	readonly told?: readonly Told[]
+	readonly seen?: Seen
+	/** How far a backfill has come; reaching its end removes it. */
+	readonly backfill?: { readonly id: string; readonly scannedTo: bigint }
+	/** Appended in this order; an id already pending, parked or dead is not added again. */
+	readonly deliveries?: readonly Delivery[]
+}
+
+/** Changes of coverage; written apart from commits, so that a poll's write does not grow with the number of watches. */
+export interface Enrolment {
+	/** New or changed covers. */
+	readonly covers: ReadonlyMap<Address, Cover>
+	/** All backfills from now on; null when they are as before. */
+	readonly backfills: readonly Backfill[] | null
+}
+
+/** Where the state is kept. */
+export type StatePlace =
+	/** `dir` is an absolute path. */
+	| { readonly kind: 'folder'; readonly dir: string }
+	/** `postgres://user:password@host:port/database`: a secret. */
+	| { readonly kind: 'postgres'; readonly url: string }
+
+export interface StateSummary {
+	readonly networks: ReadonlyMap<string, NetworkSummary>
+	readonly receivers: ReadonlyMap<string, ReceiverSummary>
+}
+
+export interface NetworkSummary {
+	readonly chainId: number
+	readonly checkpoint: BlockRef
+	readonly settled: BlockRef
+	readonly backfills: readonly Backfill[]
+	/** When the checkpoint was last written. */
+	readonly updatedAtMs: number
+	/** At the last commit that told it. */
+	readonly seen?: Seen
+}
+
+export interface ReceiverSummary {
+	readonly pending: number
+	readonly held: number
+	readonly parked: number
+	readonly dead: number
+	/** Since the state was made; a digest counts as the alerts in it. */
+	readonly delivered: number
+	readonly lastDeliveredAtMs: number | null
+}

@@ -1,0 +1,78 @@
+/** What is watched, and from where on. */
+
+import type { Span } from './chain.js'
+import type { Address } from './glossary.js'
+
+export type Direction = 'in' | 'out' | 'self'
+
+/** One address of one watchlist with its options. */
+export interface Watch {
+	readonly network: string
+	readonly address: Address
+	readonly label: string | null
+	readonly tags: readonly string[]
+	readonly kinds: readonly Kind[]
+	readonly direction: 'in' | 'out' | 'both'
+	/** Transfers below are not told; at least 1. Deployments are told whatever they carry. */
+	readonly minValueWei: bigint
+	readonly receivers: readonly string[]
+	/** Null: from the first block after the watch was first seen. */
+	readonly fromBlock: bigint | null
+	/** Name of the watchlist file, without its folder. */
+	readonly watchlist: string
+	/** When its alerts are held back; absent: never. */
+	readonly silences?: readonly Silence[]
+}
+
+/** A time in which alerts are held back, not lost. `from` is included, `to` is not. */
+export type Silence =
+	| { readonly kind: 'once'; readonly fromMs: number; readonly toMs: number }
+	| {
+			readonly kind: 'weekly'
+			/** On which it begins: 1 is Monday, 7 is Sunday. Not empty. */
+			readonly weekdays: readonly number[]
+			/** Minute of the day by the clock on the wall, 0 to 1439. */
+			readonly fromMinute: number
+			/** 0 to 1440; at or before `fromMinute` it is that of the next day. */
+			readonly toMinute: number
+			/** IANA name, such as Europe/Berlin. */
+			readonly timezone: string
+	  }
+
+/** Watches of one network by address, each list in the order of the watchlists. */
+export type WatchIndex = ReadonlyMap<Address, readonly Watch[]>
+
+export type Confirmations = number | 'safe' | 'finalized'
+
+/** A network as the core needs it; the config room's settings extend it. */
+export interface Network {
+	readonly name: string
+	readonly chainId: number
+	readonly confirmations: Confirmations
+	/** Blocks after which a block is taken as settled; `finalized`: as the node says. */
+	readonly settle: number | 'finalized'
+	readonly symbol: string
+	readonly decimals: number
+	/** Without a slash at the end; null: no links. */
+	readonly explorer: string | null
+}
+
+export type Kind = 'transfer' | 'deployment'
+
+export interface Cover {
+	/** First block for watches without `from_block`: the one after the head at which the address was first seen. */
+	readonly since: bigint
+	/** Lowest block from which on the address was ever covered. */
+	readonly from: bigint
+	/** Checkpoint when the address left the watchlists; null while it is watched. */
+	readonly leftAt: bigint | null
+	/** What was still to be scanned for it when it left. */
+	readonly owed: readonly Span[]
+}
+
+/** Blocks to be scanned for some addresses only; `span` is what remains. */
+export interface Backfill {
+	readonly id: string
+	readonly span: Span
+	readonly addresses: readonly Address[]
+}

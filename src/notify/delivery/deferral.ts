@@ -1,0 +1,221 @@
+/**
+ * What is held back: alerts past the number that a receiver wants one by one, and whatever comes while a silence is in force. It
+ * stands in the state as held, in its place, and is let go as digests, so that nothing of it depends on this process.
+ */
+
+import { hash } from '../../base/hash.js'
+import { digested, digestOf } from '../../core/digest.js'
+import { silentUntil } from '../../core/silence.js'
+import type { AlertData } from '../../model/alert.js'
+import type { Delivery, HeldBy, Resolution } from '../../model/delivery.js'
+import type { Clock } from '../../model/glossary.js'
+import type { Receiver, Store } from '../../model/ports.js'
+import type { Silence } from '../../model/watch.js'
+import { byLane, laneOf } from './health.js'
+import { piecesOf } from './pieces.js'
+import { createWindow, type Pace } from './window.js'
+
+export type Hold = Extract<Resolution, { readonly result: 'held' }>
+/** Whether to hold a delivery instead of trying it. */
+export type Judge = (delivery: Delivery) => Hold | null
+
+export interface Holding {
+	/** For the deliveries of one lane, which are asked about in order, each when its turn has come. */
+	judge(lane: readonly Delivery[]): Promise<Judge>
+	/** A receiver took this. */
+	taken(delivery: Delivery): void
+	/** A receiver asked to be left alone until then. */
+	mustWait(receiver: string, untilMs: number): void
+	/** Lets go what was held long enough, if it is time to look; it is due at `nowMs`. */
+	letGo(nowMs: number): Promise<void>
+	nextLookMs(): number
+	/** The rules have changed: looks at the next chance. */
+	reconsider(): void
+}
+
+export interface HoldingRules {
+	/** Past `max` alerts within `everyMs` the rest come as digests; null: each by itself. */
+	readonly digest: Pace | null
+	readonly silences: readonly Silence[]
+}
+
+export interface HoldingOptions {
+	readonly store: Store
+	readonly clock: Clock
+	/** Null when it, or the recipient, is configured no more. */
+	readonly receiverOf: (delivery: Delivery) => Receiver | null
+	readonly rulesOf: (receiver: string) => HoldingRules | null
+	/** Of the watch that an alert is told for. */
+	readonly silencesOf: (alert: AlertData) => readonly Silence[]
+}
+
+interface Silences {
+	/** Of the receiver. */
+	readonly own: readonly Silence[]
+	/** Of the watch that an alert is told for. */
+	readonly watch: readonly Silence[]
+}
+
+const none: readonly Silence[] = []
+
+/** Another instance may have held something, and died. */
+const lookEveryMs = 60_000
+/** A silence without end has none to be written down either; each look asks anew. */
+const longestHoldMs = 366 * 24 * 3_600_000
+
+export function createHolding({ store, clock, receiverOf, rulesOf, silencesOf }: HoldingOptions): Holding {
+	const window = createWindow()
+	const waitUntilMs = new Map<string, number>()
+	let lookAtMs = 0
+	let anyHeld = false
+
+	/** System messages are held by the silences of their receiver only, tests by none. */
+	function silencesFor({ receiver, message }: Delivery): Silences {
+		if (message.type === 'test' || message.data.test === true) return { own: none, watch: none }
+		const alert = digested(message)
+		return { own: rulesOf(receiver)?.silences ?? none, watch: alert === null ? none : silencesOf(alert.data) }
+	}
+
+	/** At one moment; the same silences are asked about once only. */
+	function silentAt(nowMs: number): (delivery: Delivery) => number | null {
+		const known = new Map<readonly Silence[], Map<readonly Silence[], number | null>>()
+		return (delivery) => {
+			const { own, watch } = silencesFor(delivery)
+			const byWatch = known.get(own) ?? new Map<readonly Silence[], number | null>()
+			known.set(own, byWatch)
+			const found = byWatch.get(watch)
+			if (found !== undefined) return found
+			const untilMs = silentUntil([...own, ...watch], nowMs)
+			byWatch.set(watch, untilMs)
+			return untilMs
+		}
+	}
+
+	function paceOf(delivery: Delivery): Pace | null {
+		return receiverOf(delivery)?.takesDigest === undefined ? null : (rulesOf(delivery.receiver)?.digest ?? null)
+	}
+
+	async function heldIn(lane: string): Promise<Delivery[]> {
+		return (await store.deliveries('held')).filter((delivery) => laneOf(delivery) === lane)
+	}
+
+	async function judge(lane: readonly Delivery[]): Promise<Judge> {
+		const [first] = lane
+		const pace = first === undefined ? null : paceOf(first)
+		const applies = anyHeld || pace !== null || lane.some(mayBeSilenced)
+		if (first === undefined || !applies) return () => null
+		// Nobody else adds to them while the lane is ours.
+		const held = await heldIn(laneOf(first))
+		return (delivery) => {
+			if (delivery.alone) return null
+			const nowMs = clock()
+			const reason = silenced(delivery, nowMs) ?? behind(delivery, held) ?? crowded(delivery, pace, nowMs)
+			if (reason === null) return null
+			held.push({ ...delivery, heldBy: reason.by, nextAttemptAtMs: reason.untilMs })
+			anyHeld = true
+			lookAtMs = Math.min(lookAtMs, reason.untilMs)
+			return { id: delivery.id, result: 'held', ...reason }
+		}
+	}
+
+	function mayBeSilenced(delivery: Delivery): boolean {
+		const { own, watch } = silencesFor(delivery)
+		return own.length + watch.length > 0
+	}
+
+	function silenced(delivery: Delivery, nowMs: number): Reason | null {
+		const untilMs = silentAt(nowMs)(delivery)
+		return untilMs === null ? null : { by: 'silence', untilMs: Math.min(untilMs, nowMs + longestHoldMs) }
+	}
+
+	function crowded(delivery: Delivery, pace: Pace | null, nowMs: number): Reason | null {
+		if (pace === null || digested(delivery.message) === null) return null
+		const untilMs = window.fullUntilMs(delivery, pace, nowMs)
+		return untilMs === null ? null : { by: 'digest', untilMs }
+	}
+
+	/** When it is let go; a silence counts as the settings have it now, not as they had it then. */
+	function dueMs(delivery: Delivery, nowMs: number, silentUntilMs: (delivery: Delivery) => number | null): number {
+		const untilMs = silentUntilMs(delivery)
+		if (untilMs !== null) return untilMs
+		const pace = paceOf(delivery)
+		if (delivery.heldBy !== 'digest' || pace === null) return nowMs
+		return Math.min(delivery.nextAttemptAtMs, nowMs + pace.everyMs)
+	}
+
+	async function letGoOf(due: readonly Delivery[], receiver: Receiver, nowMs: number): Promise<void> {
+		const dueAtMs = Math.max(nowMs, waitUntilMs.get(receiver.name) ?? 0)
+		const others = due.filter(({ message }) => digested(message) === null)
+		const alerts = due.filter(({ message }) => digested(message) !== null)
+		const pieces = piecesOf(alerts, receiver, nowMs)
+		const single = [...others, ...pieces.flatMap((piece) => (piece.length === 1 ? piece : []))]
+		// All at once, so that they share a write.
+		const merged = pieces.map(
+			(piece) =>
+				piece.length === 1 ||
+				store.merge(
+					piece.map(({ id }) => id),
+					{ ...digestOf(piece, nowMs, hash), nextAttemptAtMs: dueAtMs },
+				),
+		)
+		if (single.length > 0)
+			await store.retry(
+				single.map(({ id }) => id),
+				dueAtMs,
+			)
+		// Somebody has dropped one, or let it go by hand.
+		if ((await Promise.all(merged)).includes(false)) lookAtMs = nowMs
+	}
+
+	return {
+		judge,
+		taken(delivery) {
+			const pace = paceOf(delivery)
+			const isAlert = delivery.message.type.startsWith('alert.')
+			if (pace !== null && isAlert) window.note(delivery, pace, clock())
+		},
+		mustWait(receiver, untilMs) {
+			waitUntilMs.set(receiver, untilMs)
+		},
+		async letGo(nowMs) {
+			if (nowMs < lookAtMs) return
+			const held = await store.deliveries('held')
+			anyHeld = held.length > 0
+			lookAtMs = nowMs + lookEveryMs
+			const silentUntilMs = silentAt(nowMs)
+			for (const lane of byLane(held).values()) {
+				const [first] = lane
+				const receiver = first === undefined ? null : receiverOf(first)
+				// Kept for when it comes back.
+				if (receiver === null) continue
+				const due: Delivery[] = []
+				for (const delivery of lane) {
+					const atMs = dueMs(delivery, nowMs, silentUntilMs)
+					if (atMs <= nowMs) due.push(delivery)
+					else lookAtMs = Math.min(lookAtMs, atMs)
+				}
+				await letGoOf(due, receiver, nowMs)
+			}
+		},
+		nextLookMs: () => lookAtMs,
+		reconsider() {
+			lookAtMs = 0
+		},
+	}
+}
+
+interface Reason {
+	readonly by: HeldBy
+	readonly untilMs: number
+}
+
+/** Whether something that is held must come first: in a digest all alerts wait for each other, in a silence those of a watchlist. */
+function behind({ message }: Delivery, held: readonly Delivery[]): Reason | null {
+	const alert = digested(message)
+	if (alert === null) return null
+	const before = held.find(
+		(other) =>
+			other.heldBy === 'digest' || digested(other.message)?.data.watch.watchlist === alert.data.watch.watchlist,
+	)
+	return before?.heldBy === undefined ? null : { by: before.heldBy, untilMs: before.nextAttemptAtMs }
+}

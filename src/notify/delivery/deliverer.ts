@@ -1,0 +1,236 @@
+/**
+ * Carries out what is to be told: lanes side by side, each strictly in order. A success is written down after it happened,
+ * so a message can be told twice (under the same id), but never not at all.
+ */
+
+import { pause } from '../../base/pause.js'
+import type { AlertData } from '../../model/alert.js'
+import type { Delivery, Outcome } from '../../model/delivery.js'
+import type { Clock } from '../../model/glossary.js'
+import type { Log, Receiver, Store } from '../../model/ports.js'
+import type { Silence } from '../../model/watch.js'
+import { createHolding, type HoldingRules } from './deferral.js'
+import { createFallbacks } from './fallback.js'
+import { createHealth } from './health.js'
+import { type Course, createCarrier } from './laneWorker.js'
+import { createRecorder } from './recorder.js'
+import { createParking } from './suspension.js'
+import { createOrphans } from './unconfigured.js'
+
+/** What a receiver can be told besides where it is. */
+export interface Manners extends HoldingRules {
+	/** Name of the receiver that is told when this one takes no more; null: none. */
+	readonly fallback: string | null
+}
+
+export interface DelivererOptions {
+	readonly store: Store
+	readonly receivers: readonly Receiver[]
+	/** Of a receiver, by its name; default: none has any. */
+	readonly mannersOf?: (receiver: string) => Manners | null
+	/** When alerts of a watch are held, whoever is told; default: never. */
+	readonly silencesOf?: (alert: AlertData) => readonly Silence[]
+	readonly clock: Clock
+	readonly log: Log
+	/** Called after each attempt. */
+	readonly onResult?: (delivery: Delivery, outcome: Outcome) => void
+	/** From 0 up to 1; for the jitter. */
+	readonly random?: () => number
+	/** How long a stop waits for what is under way; default 3 s. */
+	readonly graceMs?: number
+	/** Waits until the time is over or the signal aborts; never rejects. */
+	readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+export interface Tally {
+	/** A digest counts as the alerts in it. */
+	readonly delivered: number
+	/** Attempts that did not succeed, whatever became of their deliveries. */
+	readonly failed: number
+	/** Kept back by digests and silences; they are no failures. */
+	readonly held: number
+}
+
+export interface Deliverer {
+	/** Until `signal` aborts; then lets what is under way end, gives back the rest, and resolves. */
+	run(signal: AbortSignal): Promise<void>
+	/** Every delivery that is due now, once. Throws StateError when the results cannot be written down. */
+	drainOnce(signal: AbortSignal): Promise<Tally>
+	/** The silences of watches have changed. */
+	reconsider(): void
+	/** From the next message on; the receivers replaced are closed when they have ended what they do. */
+	setReceivers(receivers: readonly Receiver[]): Promise<void>
+	/** Closes the receivers; call it when neither `run` nor `drainOnce` is under way. */
+	close(): Promise<void>
+}
+
+const perLane = 100
+/** Wakes at least this often: the machine may have slept, and the clock been set. */
+const longestSleepMs = 30_000
+const shortestSleepMs = 500
+const drainPatienceMs = 2_000
+
+export function createDeliverer(options: DelivererOptions): Deliverer {
+	const { store, clock, log, onResult, random = Math.random, graceMs = 3_000, sleep = pause } = options
+	const orphans = createOrphans(store, log)
+	let receivers = byName(options.receivers)
+	let bell = new AbortController()
+	const ring = () => bell.abort()
+	const mannersOf = options.mannersOf ?? (() => null)
+	const fallbacks = createFallbacks({
+		store,
+		clock,
+		fallbackOf: (name) => receivers.get(mannersOf(name)?.fallback ?? '') ?? null,
+	})
+	const holding = createHolding({
+		store,
+		clock,
+		receiverOf,
+		rulesOf: mannersOf,
+		silencesOf: options.silencesOf ?? (() => []),
+	})
+	const health = createHealth(log)
+	const { carryOut } = createCarrier({
+		store,
+		clock,
+		log,
+		random,
+		health,
+		orphans,
+		fallbacks,
+		holding,
+		receiverOf,
+		onResult,
+		ring,
+	})
+
+	async function run(signal: AbortSignal): Promise<void> {
+		const cut = new AbortController()
+		const recorder = createRecorder(store, log)
+		const parking = createParking(store, clock)
+		const course: Course = {
+			stopping: signal,
+			cut: cut.signal,
+			recorder,
+			parking,
+			tally: { delivered: 0, failed: 0, held: 0 },
+		}
+		const working = new Set<Promise<void>>()
+		const stopListening = store.onPosted(ring)
+		signal.addEventListener('abort', ring, { once: true })
+
+		let troubled = false
+		let released = false
+		while (!signal.aborted) {
+			bell = new AbortController()
+			let waitMs = shortestSleepMs
+			try {
+				if (!released) {
+					await fallbacks.learn()
+					await parking.releaseAll()
+				}
+				released = true
+				await parking.probe()
+				await holding.letGo(clock())
+				for (const lane of await store.claim({ nowMs: clock(), perLane })) {
+					const work = carryOut(lane, course)
+						.catch((error: unknown) =>
+							log.error({ err: error }, 'a lane of deliveries broke off; it goes on after a restart'),
+						)
+						.finally(() => {
+							working.delete(work)
+							ring()
+						})
+					working.add(work)
+				}
+				const nextMs = Math.min(
+					(await store.nextDueMs()) ?? Infinity,
+					parking.nextProbeMs() ?? Infinity,
+					holding.nextLookMs(),
+				)
+				waitMs = Math.min(longestSleepMs, Math.max(shortestSleepMs, nextMs - clock()))
+				if (troubled) log.info({}, 'deliveries can be read again')
+				troubled = false
+			} catch (error) {
+				if (!troubled) log.error({ err: error }, 'deliveries cannot be read; trying again')
+				troubled = true
+			}
+			await sleep(waitMs, bell.signal)
+		}
+
+		const cutTimer = setTimeout(() => cut.abort(), graceMs)
+		const given = recorder.finish(graceMs + 1_000)
+		await Promise.all(working)
+		await given
+		clearTimeout(cutTimer)
+		stopListening()
+		await orphans.letGo()
+	}
+
+	async function drainOnce(signal: AbortSignal): Promise<Tally> {
+		const recorder = createRecorder(store, log, drainPatienceMs)
+		const cut = new AbortController()
+		// The moment of the start: what fails now falls due after it, and is not tried a second time.
+		const nowMs = clock()
+		const parking = createParking(store, () => nowMs)
+		const course: Course = {
+			stopping: signal,
+			cut: cut.signal,
+			recorder,
+			parking,
+			tally: { delivered: 0, failed: 0, held: 0 },
+		}
+		const stop = () => setTimeout(() => cut.abort(), graceMs).unref()
+		signal.addEventListener('abort', stop, { once: true })
+		try {
+			await fallbacks.learn()
+			await parking.learn()
+			await parking.probe()
+			while (!signal.aborted) {
+				await holding.letGo(nowMs)
+				const lanes = await store.claim({ nowMs, perLane })
+				if (lanes.length === 0) break
+				const ends = await Promise.allSettled(lanes.map((lane) => carryOut(lane, course)))
+				for (const end of ends) if (end.status === 'rejected') throw end.reason
+			}
+		} finally {
+			signal.removeEventListener('abort', stop)
+			await orphans.letGo()
+		}
+		return course.tally
+	}
+
+	/** Null when the receiver, or this recipient of it, is configured no more. */
+	function receiverOf({ receiver: name, recipient }: Delivery): Receiver | null {
+		const receiver = receivers.get(name)
+		if (receiver === undefined) return null
+		const { recipients } = receiver
+		const known = recipient === null ? recipients === null : recipients?.includes(recipient)
+		return known ? receiver : null
+	}
+
+	return {
+		run,
+		drainOnce,
+		reconsider() {
+			holding.reconsider()
+			ring()
+		},
+		async setReceivers(next) {
+			const replaced = [...receivers.values()].filter((receiver) => !next.includes(receiver))
+			receivers = byName(next)
+			holding.reconsider()
+			await orphans.letGo()
+			await createParking(store, clock).releaseAll()
+			bell.abort()
+			await Promise.all(replaced.map((receiver) => receiver.close()))
+		},
+		async close() {
+			await Promise.all([...receivers.values()].map((receiver) => receiver.close()))
+		},
+	}
+}
+
+function byName(receivers: readonly Receiver[]): ReadonlyMap<string, Receiver> {
+	return new Map(receivers.map((receiver) => [receiver.name, receiver]))
+}

@@ -1,0 +1,55 @@
+/** Tells the log when a lane begins to fail and when it works again, and each message that is given up: not each failure. */
+import type { Delivery, Outcome } from '../../model/delivery.js'
+import type { Log } from '../../model/ports.js'
+
+export interface Health {
+	/** `outcome` as it was written down: a retry given up has become dead. */
+	note(delivery: Delivery, outcome: Outcome): void
+}
+
+export function createHealth(log: Log): Health {
+	const states = new Map<string, 'ok' | 'failing' | 'parked'>()
+	return {
+		note(delivery, outcome) {
+			const { receiver, recipient } = delivery
+			const key = laneOf(delivery)
+			const facts = { receiver, ...(recipient === null ? {} : { recipient }), delivery: delivery.id }
+			const before = states.get(key) ?? 'ok'
+			if (outcome.result === 'delivered') {
+				states.set(key, 'ok')
+				if (before !== 'ok') log.info(facts, 'receiver takes messages again')
+				return
+			}
+			const { reason } = outcome
+			if (outcome.result === 'dead') {
+				log.error(
+					{ ...facts, alert: delivery.message.data.id, reason },
+					'delivery given up; see "tracewatch deliveries"',
+				)
+				return
+			}
+			const now = outcome.result === 'parked' ? 'parked' : 'failing'
+			states.set(key, now)
+			if (before === now) return log.debug({ ...facts, reason }, 'delivery failed again')
+			if (now === 'failing')
+				return log.warn({ ...facts, reason }, 'receiver fails; its deliveries wait and are tried again')
+			log.error({ ...facts, reason }, 'receiver takes nothing until somebody mends it; its deliveries are kept')
+		},
+	}
+}
+
+/** In the order in which each lane comes first. */
+export function byLane(deliveries: readonly Delivery[]): ReadonlyMap<string, readonly Delivery[]> {
+	const lanes = new Map<string, Delivery[]>()
+	for (const delivery of deliveries) {
+		const lane = lanes.get(laneOf(delivery))
+		if (lane === undefined) lanes.set(laneOf(delivery), [delivery])
+		else lane.push(delivery)
+	}
+	return lanes
+}
+
+/** Receiver and recipient: what is carried out in order. */
+export function laneOf({ receiver, recipient }: Pick<Delivery, 'receiver' | 'recipient'>): string {
+	return recipient === null ? receiver : `${receiver} ${recipient}`
+}

@@ -1,0 +1,116 @@
+/**
+ * Who may be tried again: one table for every receiver. Rows are read from the top, the first that fits decides.
+ *
+ * - delivered: the other side has it.
+ * - retry: later, with backoff, for as long as `backoff.ts` says.
+ * - parked: this receiver takes nothing until somebody has mended it (here or there); kept, and tried now and then.
+ * - dead: this one message will not be taken, whatever anybody mends.
+ */
+import type { Outcome } from '../../model/delivery.js'
+
+export type Verdict = Outcome['result']
+
+export interface HttpRow {
+	/** Status codes, both ends included. */
+	readonly from: number
+	readonly to: number
+	readonly verdict: Verdict
+	readonly meaning: string
+}
+
+export const httpPolicy: readonly HttpRow[] = [
+	{ from: 200, to: 299, verdict: 'delivered', meaning: 'taken' },
+	// Following would turn a POST into a GET, and its 200 into a false success.
+	{ from: 300, to: 399, verdict: 'parked', meaning: 'the URL has moved; set the new one' },
+	{ from: 400, to: 400, verdict: 'dead', meaning: 'the message was refused' },
+	{ from: 401, to: 401, verdict: 'parked', meaning: 'the credentials were refused' },
+	{ from: 403, to: 403, verdict: 'parked', meaning: 'the credentials were refused' },
+	{ from: 404, to: 404, verdict: 'parked', meaning: 'nothing is listening at this URL' },
+	{ from: 405, to: 405, verdict: 'parked', meaning: 'this URL takes no POST' },
+	{ from: 408, to: 408, verdict: 'retry', meaning: 'it gave up waiting' },
+	{ from: 410, to: 410, verdict: 'parked', meaning: 'the receiver has been removed' },
+	{ from: 413, to: 413, verdict: 'dead', meaning: 'the message is too large for it' },
+	{ from: 415, to: 415, verdict: 'parked', meaning: 'this URL does not take this format' },
+	{ from: 422, to: 422, verdict: 'dead', meaning: 'the message was refused' },
+	{ from: 425, to: 425, verdict: 'retry', meaning: 'too early' },
+	{ from: 429, to: 429, verdict: 'retry', meaning: 'too many requests' },
+	{ from: 500, to: 599, verdict: 'retry', meaning: 'the server failed' },
+	// A code that nobody has given a meaning here must not lose a message.
+	{ from: 0, to: 999, verdict: 'retry', meaning: 'an unexpected answer' },
+]
+
+/** Where an SMTP session was when it failed. */
+export type SmtpPhase = 'connect' | 'login' | 'sender' | 'recipient' | 'data'
+
+export interface SmtpRow {
+	readonly phases: readonly SmtpPhase[]
+	/** Matches `<code> <enhanced code>`, `550 5.1.1` for one; `none` where the server said nothing. */
+	readonly reply: RegExp
+	readonly verdict: Verdict
+	readonly meaning: string
+}
+
+export const smtpPolicy: readonly SmtpRow[] = [
+	{
+		phases: ['connect', 'login', 'sender', 'recipient', 'data'],
+		reply: /^none/,
+		verdict: 'retry',
+		meaning: 'no answer',
+	},
+	{
+		phases: ['connect', 'login', 'sender', 'recipient', 'data'],
+		reply: /^4/,
+		verdict: 'retry',
+		meaning: 'it asked to come again later',
+	},
+	{ phases: ['login'], reply: /^5/, verdict: 'parked', meaning: 'the credentials were refused' },
+	// 503 is a session out of step, not a judgement on the message.
+	{
+		phases: ['connect', 'sender', 'recipient', 'data'],
+		reply: /^503/,
+		verdict: 'retry',
+		meaning: 'the session was out of step',
+	},
+	{ phases: ['connect'], reply: /^5/, verdict: 'parked', meaning: 'the server will not talk with us' },
+	{
+		phases: ['sender', 'recipient', 'data'],
+		reply: /^53[0458]/,
+		verdict: 'parked',
+		meaning: 'the server asks for a login or for TLS',
+	},
+	// 5.7.x before the message was seen: relaying denied, sender not allowed. A setting, not this mail.
+	{
+		phases: ['sender', 'recipient'],
+		reply: /^5\d\d 5\.7\./,
+		verdict: 'parked',
+		meaning: 'the server does not let us send this way',
+	},
+	{ phases: ['sender'], reply: /^5/, verdict: 'dead', meaning: 'the sender was refused' },
+	{ phases: ['recipient'], reply: /^5/, verdict: 'dead', meaning: 'the recipient was refused' },
+	{ phases: ['data'], reply: /^5/, verdict: 'dead', meaning: 'the mail was refused' },
+	{
+		phases: ['connect', 'login', 'sender', 'recipient', 'data'],
+		reply: /^/,
+		verdict: 'retry',
+		meaning: 'an unexpected answer',
+	},
+]
+
+export function judgeStatus(status: number): HttpRow {
+	for (const row of httpPolicy) if (status >= row.from && status <= row.to) return row
+	return { from: status, to: status, verdict: 'retry', meaning: 'an unexpected answer' }
+}
+
+/** `reply` is the server's line, `550 5.1.1 …`; null where it said nothing. */
+export function judgeSmtp(phase: SmtpPhase, reply: string | null): { verdict: Verdict; meaning: string } {
+	const said = reply === null ? 'none' : reply.replace(/^(\d{3})-/, '$1 ')
+	for (const row of smtpPolicy) if (row.phases.includes(phase) && row.reply.test(said)) return row
+	return { verdict: 'retry', meaning: 'an unexpected answer' }
+}
+
+/** An outcome of this verdict; `afterMs` is heeded for a retry only. */
+export function outcomeOf(verdict: Verdict, reason: string, afterMs?: number | null): Outcome {
+	if (verdict === 'delivered') return { result: 'delivered' }
+	if (verdict !== 'retry' || afterMs === undefined || afterMs === null) return { result: verdict, reason }
+	return { result: 'retry', reason, afterMs }
+}

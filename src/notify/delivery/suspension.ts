@@ -1,0 +1,71 @@
+/**
+ * What is parked waits for somebody to mend its receiver, who may not think of telling us. So it is tried again when
+ * the daemon starts, when the settings change, as soon as its receiver takes anything else, and the oldest of each lane
+ * every quarter of an hour. It is never given up.
+ */
+
+import type { Delivery } from '../../model/delivery.js'
+import type { Clock } from '../../model/glossary.js'
+import type { Store } from '../../model/ports.js'
+import { byLane } from './health.js'
+
+export const probeEveryMs = 15 * 60_000
+
+export interface Parking {
+	/** Finds out what an earlier run has parked. */
+	learn(): Promise<void>
+	/** A delivery of this receiver was parked. */
+	parked(receiver: string): void
+	/** A receiver took a message: whatever is parked for it becomes due. Resolves to whether there was anything. */
+	taken(receiver: string): Promise<boolean>
+	/** All that is parked becomes due. */
+	releaseAll(): Promise<void>
+	/** The oldest of each lane becomes due, where none was tried for a while. */
+	probe(): Promise<void>
+	/** Time of the next probe; null while nothing is known to be parked. */
+	nextProbeMs(): number | null
+}
+
+/** What becomes due is due at `clock()`. */
+export function createParking(store: Store, clock: Clock): Parking {
+	/** With something parked; they save looking through the deliveries each time. */
+	const receivers = new Set<string>()
+	let probeAtMs = 0
+
+	async function parkedNow(): Promise<readonly Delivery[]> {
+		return await store.deliveries('parked')
+	}
+
+	async function makeDue(deliveries: readonly Delivery[]): Promise<void> {
+		const ids = deliveries.map(({ id }) => id)
+		if (ids.length > 0) await store.retry(ids, clock())
+	}
+
+	return {
+		async learn() {
+			for (const { receiver } of await parkedNow()) receivers.add(receiver)
+		},
+		parked(receiver) {
+			if (receivers.size === 0) probeAtMs = clock() + probeEveryMs
+			receivers.add(receiver)
+		},
+		async taken(receiver) {
+			if (!receivers.delete(receiver)) return false
+			await makeDue((await parkedNow()).filter((delivery) => delivery.receiver === receiver))
+			return true
+		},
+		async releaseAll() {
+			receivers.clear()
+			await makeDue(await parkedNow())
+		},
+		async probe() {
+			if (receivers.size === 0 || clock() < probeAtMs) return
+			probeAtMs = clock() + probeEveryMs
+			const stale = [...byLane(await parkedNow()).values()].filter((lane) =>
+				lane.every(({ nextAttemptAtMs }) => nextAttemptAtMs + probeEveryMs <= clock()),
+			)
+			await makeDue(stale.flatMap((lane) => lane.slice(0, 1)))
+		},
+		nextProbeMs: () => (receivers.size === 0 ? null : probeAtMs),
+	}
+}

@@ -1,0 +1,174 @@
+/** What a message says, as a list that text and HTML are both made of: neither can say more than the other. */
+
+import { printable } from '../../base/printable.js'
+import { isDigest } from '../../core/digest.js'
+import type { AlertData, DigestData, Finality, Message, SystemData, UndeliveredData } from '../../model/alert.js'
+import { isAlert, isUndelivered, numbered } from './sentence.js'
+
+export interface Fact {
+	readonly name: string
+	readonly value: string
+	/** Where the value can be looked at. */
+	readonly link?: string
+}
+
+export interface Facts {
+	/** Sentences that stand before the list. */
+	readonly notes: readonly string[]
+	readonly facts: readonly Fact[]
+	/** Of a digest: its alerts, one after the other, before the list. */
+	readonly parts: readonly { readonly title: string; readonly facts: readonly Fact[] }[]
+}
+
+export function factsOf(message: Message): Facts {
+	const { type, data } = message
+	const notes = [
+		...(data.test === true || type === 'test'
+			? ['This is a test: nothing happened on any chain, and its addresses are invented.']
+			: []),
+		...(type === 'alert.removed' ? [withdrawn] : []),
+		...(data.insteadOf === undefined ? [] : [`${printable(data.insteadOf)} did not take this, so it is sent to you.`]),
+	]
+	if (isUndelivered(data)) return { notes: [...notes, whatNow[data.state]], facts: undeliveredFacts(data), parts: [] }
+	if (isDigest(data)) return digestFacts(data, notes)
+	if (!isAlert(data)) return { notes: [...notes, printable(data.reason, 500)], facts: systemFacts(data), parts: [] }
+	return { notes, facts: alertFacts(data), parts: [] }
+}
+
+function digestFacts(data: DigestData, notes: readonly string[]): Facts {
+	const { id, alerts, held } = data
+	const why = held === undefined ? [] : [`A silence held them from ${utc(held.from)} to ${utc(held.to)}.`]
+	const isRemoved = alerts.some(({ type }) => type === 'alert.removed')
+	const watchlists = [...new Set(alerts.map((alert) => printable(alert.data.watch.watchlist)))]
+	return {
+		notes: [...notes, ...why, ...(isRemoved ? [withdrawnInDigest] : [])],
+		parts: numbered(data).map(({ title, alert }) => ({
+			title,
+			facts: alertFacts(alert.data).filter(({ name }) => !tooMuchForMany.has(name)),
+		})),
+		facts: [
+			fact('Alerts', String(alerts.length)),
+			fact('Why you get this', `watched in ${watchlists.join(', ')}`),
+			fact('Digest id', id),
+		],
+	}
+}
+
+/** What may be left out of an alert among many: the same for all, or seen from the rest. */
+const tooMuchForMany = new Set(['Depth', 'Finality', 'Seen', 'Network'])
+
+const withdrawnInDigest =
+	'Those marked WITHDRAWN are no longer in the chain, because the chain was reorganised. Treat them as if they had not happened.'
+
+const withdrawn =
+	'An alert that you were sent is withdrawn: its event is no longer in the chain, because the chain was reorganised. ' +
+	'Treat it as if it had not happened. Should it come back, you will be told again.'
+
+function alertFacts(data: AlertData): readonly Fact[] {
+	const { links, watch } = data
+	const label = printable(watch.label ?? '')
+	const tags = watch.tags.map((tag) => printable(tag)).filter((tag) => tag !== '')
+	const why = `${label === '' ? '' : `${label}, `}${watch.address}, watched in ${printable(watch.watchlist)}`
+	return [
+		fact('From', data.from ?? 'nobody (new coins)', data.from === null ? undefined : links?.from),
+		fact(data.kind === 'deployment' ? 'Contract' : 'To', data.to, links?.to),
+		fact('Amount', `${data.value} ${printable(data.asset, 20)}`),
+		fact('In wei', data.valueWei),
+		fact('Kind', kindInWords(data)),
+		fact('Depth', depthInWords(data)),
+		...(data.creatorConfirmed === true ? [fact('Creator', 'confirmed by the node')] : []),
+		fact('Transaction', data.txHash, links?.tx),
+		fact('Block', `${data.blockNumber} (${data.blockHash})`, links?.block),
+		fact('Time', `${utc(data.blockTimestamp)}`),
+		fact('Finality', finalityInWords[data.finality]),
+		fact('Seen', `${utc(data.detectedAt)}, ${durationInWords(data.lagSeconds)} after the block`),
+		...(data.late
+			? [fact('Late', data.lateReason === undefined ? 'yes' : `yes: ${printable(data.lateReason, 200)}`)]
+			: []),
+		fact('Network', `${printable(data.network)} (chain id ${data.chainId})`),
+		fact('Why you get this', `${why}${tags.length === 0 ? '' : ` (${tags.join(', ')})`}`),
+		fact('Alert id', data.id),
+	]
+}
+
+function systemFacts(data: SystemData): readonly Fact[] {
+	return [
+		fact('Network', `${printable(data.network)} (chain id ${data.chainId})`),
+		fact('Checkpoint', data.checkpoint === null ? 'none yet' : `block ${data.checkpoint}`),
+		fact('Head', data.head === null ? 'unknown' : `block ${data.head}`),
+		fact('Why you get this', `a watch on ${printable(data.network)} sends its alerts here`),
+		fact('Alert id', data.id),
+	]
+}
+
+const whatNow = {
+	parked:
+		'What waits is kept and tried again when tracewatch starts, every quarter of an hour, and as soon as the receiver ' +
+		'takes anything. "tracewatch deliveries" lists it.',
+	dead: 'Each message that it refused for good is sent to you by itself. "tracewatch deliveries" lists them.',
+} as const
+
+function undeliveredFacts(data: UndeliveredData): readonly Fact[] {
+	const { id, receiver, recipient, state, count, reason, since } = data
+	return [
+		fact('Receiver', printable(receiver)),
+		...(recipient === null ? [] : [fact('Recipient', printable(recipient))]),
+		fact(state === 'dead' ? 'Refused so far' : 'Waiting', String(count)),
+		fact('Reason', printable(reason, 500)),
+		fact('Since', utc(since)),
+		fact('Why you get this', `this is the fallback of ${printable(receiver)}`),
+		fact('Alert id', id),
+	]
+}
+
+function fact(name: string, value: string, link?: string): Fact {
+	return link === undefined ? { name, value } : { name, value, link }
+}
+
+function kindInWords({ kind, frameType, direction }: AlertData): string {
+	if (kind === 'deployment') return `deployment (${frameType === 'create2' ? 'CREATE2' : 'CREATE'}), ${direction}`
+	const how = {
+		call: 'a call',
+		create: 'the endowment of a new contract',
+		create2: 'the endowment of a new contract',
+		suicide: 'the balance of a contract that destroyed itself',
+		reward: 'a block reward',
+	}[frameType]
+	return `transfer (${how}), ${direction}`
+}
+
+function depthInWords({ frameType, traceAddress }: AlertData): string {
+	if (frameType === 'reward') return 'outside of any transaction'
+	if (traceAddress.length === 0) return '0: the transaction itself'
+	return `${traceAddress.length}: inside the transaction, at ${traceAddress.join('.')}`
+}
+
+const finalityInWords: Readonly<Record<Finality, string>> = {
+	latest: 'newest block: withdrawn if the chain drops it',
+	safe: 'safe: unlikely to leave the chain',
+	finalized: 'finalized: stays in the chain',
+}
+
+/** `2026-11-20 18:04:11 UTC` */
+function utc(iso: string): string {
+	return iso.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')
+}
+
+/** `0 s`, `59 s`, `2 min 5 s`, `3 h 20 min`, `4 d 2 h`: the two largest units. */
+export function durationInWords(seconds: number): string {
+	const units: readonly (readonly [string, number])[] = [
+		['d', 86_400],
+		['h', 3_600],
+		['min', 60],
+		['s', 1],
+	]
+	let rest = Math.max(0, Math.round(seconds))
+	const parts: string[] = []
+	for (const [unit, size] of units) {
+		const count = Math.floor(rest / size)
+		rest -= count * size
+		if (count > 0 || parts.length > 0) parts.push(`${count} ${unit}`)
+		if (parts.length === 2) break
+	}
+	return parts.filter((part) => !part.startsWith('0 ')).join(' ') || '0 s'
+}

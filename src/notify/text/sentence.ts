@@ -1,0 +1,108 @@
+/** An alert in one sentence, for subjects, chats and the first line of a mail. */
+
+import { printable } from '../../base/printable.js'
+import { isDigest } from '../../core/digest.js'
+import type {
+	AlertData,
+	DigestData,
+	DigestedAlert,
+	Message,
+	MessageContent,
+	SystemData,
+	UndeliveredData,
+} from '../../model/alert.js'
+
+/** Who is told of an event carries its data; a system message has none. */
+export function isAlert<C extends MessageContent>(data: C): data is C & AlertData {
+	return 'txHash' in data
+}
+
+/** Word of a receiver that takes nothing, or refuses what it is sent. */
+export function isUndelivered<C extends MessageContent>(data: C): data is C & UndeliveredData {
+	return 'receiver' in data
+}
+
+/** `[ethereum] Treasury received 1.5 ETH from 0x1234…abcd` */
+export function headline(message: Message): string {
+	const { type, data } = message
+	const mark = data.test === true || type === 'test' ? '[TEST] ' : ''
+	if (isUndelivered(data)) return `${mark}${undelivered(data)}`
+	if (isDigest(data)) return `${mark}[${networksOf(data)}] ${digestHeadline(data)}`
+	const network = `[${printable(data.network)}]`
+	if (!isAlert(data)) return `${mark}${network} ${systemHeadline(type, data)}`
+	return `${mark}${network} ${sentence({ type, data })}`
+}
+
+/** What one alert says: `WITHDRAWN: Treasury received …` when it is taken back. */
+export function sentence({ type, data }: { readonly type: Message['type']; readonly data: AlertData }): string {
+	return `${type === 'alert.removed' ? 'WITHDRAWN: ' : ''}${happening(data)}`
+}
+
+/** `37 alerts: Treasury and 3 others` */
+function digestHeadline({ alerts, held }: DigestData): string {
+	const [first = '', ...others] = new Set(alerts.map(({ data }) => watchName(data)))
+	const more = others.length === 0 ? '' : ` and ${others.length} ${others.length === 1 ? 'other' : 'others'}`
+	return `${alerts.length} alerts${held === undefined ? '' : ' that were held'}: ${first}${more}`
+}
+
+/** `ethereum, base` */
+export function networksOf({ alerts }: DigestData): string {
+	return [...new Set(alerts.map(({ data }) => printable(data.network)))].join(', ')
+}
+
+/** The alerts with the number that each is shown under, from 1 on. */
+export function numbered({ alerts }: DigestData): readonly { readonly title: string; readonly alert: DigestedAlert }[] {
+	const isMixed = new Set(alerts.map(({ data }) => data.network)).size > 1
+	return alerts.map((alert, index) => {
+		const network = isMixed ? `[${printable(alert.data.network)}] ` : ''
+		return { title: `${index + 1}. ${network}${sentence(alert)}`, alert }
+	})
+}
+
+function systemHeadline(type: Message['type'], data: SystemData): string {
+	if (type === 'system.stalled') return 'STALLED: this network is not being watched at present'
+	if (type === 'system.recovered') return 'Recovered: this network is being watched again'
+	return printable(data.reason, 120)
+}
+
+function undelivered({ receiver, recipient, state, count }: UndeliveredData): string {
+	const who = `${printable(receiver)}${recipient === null ? '' : ` (${printable(recipient)})`}`
+	const messages = count === 1 ? '1 message' : `${count} messages`
+	if (state === 'dead') return `NOT DELIVERED: ${who} refuses messages; they are sent to you instead`
+	return `NOT DELIVERED: ${who} takes nothing until somebody mends it; ${messages} ${count === 1 ? 'waits' : 'wait'}`
+}
+
+/** `Treasury received 1.5 ETH from 0x1234…abcd`; a label stands for an address wherever one is known. */
+export function happening(data: AlertData): string {
+	const subject = watchName(data)
+	const amount = `${data.value} ${printable(data.asset, 20)}`
+	const other = counterparty(data)
+	if (data.kind === 'deployment') {
+		const endowment = data.valueWei === '0' ? '' : ` with ${amount}`
+		if (data.direction === 'in') return `${subject} was deployed by ${other}${endowment}`
+		return `${subject} deployed a contract at ${other}${endowment}`
+	}
+	if (data.direction === 'self') return `${subject} sent ${amount} to itself`
+	if (data.frameType === 'reward') return `${subject} received ${amount} as a block reward`
+	const how = data.frameType === 'suicide' ? ' (a contract destroyed itself)' : ''
+	return data.direction === 'in'
+		? `${subject} received ${amount} from ${other}${how}`
+		: `${subject} sent ${amount} to ${other}${how}`
+}
+
+export function watchName({ watch }: AlertData): string {
+	const label = printable(watch.label ?? '')
+	return label === '' ? shortAddress(watch.address) : label
+}
+
+function counterparty(data: AlertData): string {
+	const label = printable(data.counterpartyLabel ?? '')
+	if (label !== '') return label
+	const address = data.direction === 'in' ? data.from : (data.contractAddress ?? data.to)
+	return address === null ? 'nobody' : shortAddress(address)
+}
+
+/** `0x1234…abcd` */
+export function shortAddress(address: string): string {
+	return `${address.slice(0, 6)}…${address.slice(-4)}`
+}

@@ -1,0 +1,95 @@
+/**
+ * Alertmanager API v2: its address, with or without `/api/v2/alerts`. Alerts are the same when their labels are, so a repetition
+ * changes nothing, and a digest is the list of its alerts. What happened once has no end of its own: it fires for a day, unless it
+ * is withdrawn.
+ */
+
+import { printable } from '../../../base/printable.js'
+import { isDigest } from '../../../core/digest.js'
+import type { Message } from '../../../model/alert.js'
+import { factsOf } from '../../text/facts.js'
+import { headline, isAlert, isUndelivered } from '../../text/sentence.js'
+import { linkOf } from './chat.js'
+import { type Format, jsonBody } from './format.js'
+
+const firesForMs = 24 * 3_600_000
+const path = '/api/v2/alerts'
+
+interface Labels {
+	readonly alertname: string
+	readonly [name: string]: string
+}
+
+export const alertmanager: Format = {
+	takesDigest: () => true,
+	request({ message, createdAtMs }, target, nowMs) {
+		const url = new URL(target.url)
+		if (!url.pathname.endsWith(path)) url.pathname = `${url.pathname.replace(/\/$/, '')}${path}`
+		const alone = { message, startsAt: new Date(createdAtMs).toISOString() }
+		const told = isDigest(message.data)
+			? message.data.alerts.map((alert) => ({ message: alert, startsAt: alert.timestamp }))
+			: [alone]
+		return { url, body: jsonBody(withLastWord(told.flatMap((each) => entriesOf(each, nowMs)))), headers: {} }
+	},
+}
+
+interface Entry {
+	readonly labels: Labels
+	readonly endsAt: string
+}
+
+function entriesOf({ message, startsAt }: { message: Message; startsAt: string }, nowMs: number): readonly Entry[] {
+	const at = (labels: Labels, endsAt: string) => ({
+		labels,
+		annotations: annotationsOf(message),
+		startsAt,
+		endsAt,
+		generatorURL: linkOf(message) ?? '',
+	})
+	const over = new Date(nowMs).toISOString()
+	const ends = new Date(nowMs + firesForMs).toISOString()
+	const { fires, resolves } = labelsOf(message)
+	return [...resolves.map((labels) => at(labels, over)), ...fires.map((labels) => at(labels, ends))]
+}
+
+/** Of the same labels only the last counts: an alert and its withdrawal may stand in one digest. */
+function withLastWord(entries: readonly Entry[]): readonly Entry[] {
+	return [...new Map(entries.map((entry) => [JSON.stringify(entry.labels), entry])).values()]
+}
+
+/** A withdrawal ends the alert and is one of its own: an end alone may be told to nobody. */
+function labelsOf(message: Message): { readonly fires: readonly Labels[]; readonly resolves: readonly Labels[] } {
+	const { type, data } = message
+	if (isUndelivered(data)) {
+		const receiver = printable(data.receiver)
+		return { fires: [{ alertname: 'TracewatchUndelivered', receiver, severity: 'critical' }], resolves: [] }
+	}
+	if (isDigest(data)) return { fires: [], resolves: [] }
+	const network = printable(data.network)
+	if (!isAlert(data)) {
+		const stalled = { alertname: 'TracewatchStalled', network, severity: 'critical' }
+		return type === 'system.recovered' ? { fires: [], resolves: [stalled] } : { fires: [stalled], resolves: [] }
+	}
+	const named = (alertname: string): Labels => ({
+		alertname,
+		network,
+		severity: 'info',
+		kind: data.kind,
+		direction: data.direction,
+		address: data.watch.address,
+		tx_hash: data.txHash,
+		// An empty label would be none, and the root no different from the rest.
+		trace: data.frameType === 'reward' ? 'reward' : data.traceAddress.join('_') || 'root',
+	})
+	const told = named(
+		type === 'test' ? 'TracewatchTest' : data.kind === 'deployment' ? 'TracewatchDeployment' : 'TracewatchTransfer',
+	)
+	if (type !== 'alert.removed') return { fires: [told], resolves: [] }
+	return { fires: [named('TracewatchWithdrawn')], resolves: [told] }
+}
+
+function annotationsOf(message: Message): Readonly<Record<string, string>> {
+	const { notes, facts } = factsOf(message)
+	const description = [...notes, ...facts.map(({ name, value }) => `${name}: ${value}`)].join('\n')
+	return { summary: headline(message), description }
+}

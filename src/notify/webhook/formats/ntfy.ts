@@ -1,0 +1,38 @@
+/**
+ * ntfy: `https://ntfy.sh/<topic>`; sent as JSON to the root. Above 4,096 bytes the message would become an attachment. With
+ * `sequence_id` (2.16 and newer) a repetition replaces the first instead of standing beside it; older servers ignore it.
+ */
+import type { Message } from '../../../model/alert.js'
+import { headline } from '../../text/sentence.js'
+import { chatBody, cut, linkOf, plain } from './chat.js'
+import { type Format, jsonBody } from './format.js'
+
+const limitBytes = 4_096
+const size = (text: string) => Buffer.byteLength(text)
+
+export const ntfy: Format = {
+	takesDigest: (digest) => size(chatBody(digest, plain)) <= limitBytes,
+	request({ id, message }, target) {
+		const parts = target.url.pathname.replace(/\/$/, '').split('/')
+		const topic = decodeURIComponent(parts.pop() ?? '')
+		const url = new URL(target.url)
+		url.pathname = `${parts.join('/')}/`
+		const click = linkOf(message)
+		const body = {
+			topic,
+			title: cut(headline(message), 250),
+			message: cut(chatBody(message, plain), limitBytes, size),
+			priority: priorityOf(message),
+			sequence_id: id,
+			...(click === null ? {} : { click }),
+		}
+		return { url, body: jsonBody(body), headers: {} }
+	},
+}
+
+const urgent = new Set<Message['type']>(['alert.removed', 'system.stalled', 'system.undelivered'])
+
+/** 1 to 5; 3 is usual. */
+function priorityOf({ type }: Message): number {
+	return urgent.has(type) ? 4 : 3
+}

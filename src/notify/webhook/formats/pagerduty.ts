@@ -1,0 +1,50 @@
+/**
+ * PagerDuty Events API v2: `https://events.pagerduty.com/v2/enqueue`; the receiver's secret is the routing key. The alert's id is
+ * the `dedup_key`, so a repetition changes nothing, and a withdrawal or recovery resolves what it withdraws. Therefore no digests:
+ * nothing could resolve one alert among many.
+ */
+
+import { printable } from '../../../base/printable.js'
+import { isDigest } from '../../../core/digest.js'
+import type { Message } from '../../../model/alert.js'
+import { factsOf } from '../../text/facts.js'
+import { headline, isAlert, isUndelivered, networksOf } from '../../text/sentence.js'
+import { cut, linkOf } from './chat.js'
+import { type Format, jsonBody } from './format.js'
+
+export const pagerduty: Format = {
+	request({ message }, { url, secret }) {
+		const { type, timestamp } = message
+		const resolves = type === 'alert.removed' || type === 'system.recovered'
+		const href = linkOf(message)
+		const event = {
+			routing_key: secret ?? '',
+			event_action: resolves ? 'resolve' : 'trigger',
+			dedup_key: cut(dedupKey(message), 255),
+			client: 'tracewatch',
+			payload: {
+				summary: cut(headline(message), 1_024),
+				source: sourceOf(message),
+				severity: type === 'system.stalled' || type === 'system.undelivered' ? 'critical' : 'info',
+				timestamp,
+				custom_details: Object.fromEntries(factsOf(message).facts.map(({ name, value }) => [name, value])),
+			},
+			...(href === null ? {} : { links: [{ href, text: 'Transaction' }] }),
+		}
+		return { url, body: jsonBody(event), headers: {} }
+	},
+	judge({ status, body }) {
+		if (status !== 400 || !body.includes('routing_key')) return null
+		return { verdict: 'parked', meaning: 'the routing key was refused' }
+	},
+}
+
+function sourceOf({ data }: Message): string {
+	if (isUndelivered(data)) return 'tracewatch'
+	return isDigest(data) ? networksOf(data) : printable(data.network)
+}
+
+function dedupKey({ data }: Message): string {
+	if (isUndelivered(data)) return `tracewatch:undelivered:${data.receiver}`
+	return isAlert(data) || isDigest(data) ? data.id : `tracewatch:${data.chainId}:${printable(data.network)}:stalled`
+}

@@ -1,0 +1,165 @@
+/** A receiver that is told by one HTTP POST. Redirects are not followed, and no answer can hold it up or fill it. */
+import { Agent, buildConnector, type Dispatcher, request } from 'undici'
+import type { Outcome } from '../../model/delivery.js'
+import type { Clock } from '../../model/glossary.js'
+import type { Receiver } from '../../model/ports.js'
+import { judgeStatus, outcomeOf } from '../delivery/policy.js'
+import { withTimeLimit } from '../delivery/timeLimit.js'
+import { decoded, failureInWords, hiderOf, hostOf, quote } from '../text/words.js'
+import { allowedLookup, forbiddenError, isForbidden } from './forbidden.js'
+import { formats } from './formats/byName.js'
+import type { FormatName } from './formats/format.js'
+import { retryAfterMs } from './retryAfter.js'
+
+export interface WebhookSettings {
+	readonly type: 'webhook'
+	readonly name: string
+	readonly url: string
+	/** `whsec_…` (several with spaces between), or the service's key; null: unsigned. */
+	readonly secret: string | null
+	readonly format?: FormatName
+	/** Sent along, for tokens. */
+	readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface WebhookOptions {
+	readonly version: string
+	readonly clock: Clock
+	/** For the whole of an attempt; default 30 s. */
+	readonly timeLimitMs?: number
+}
+
+const connectTimeLimitMs = 10_000
+/** Once the status is known, the rest of the answer is a courtesy. */
+const bodyTimeLimitMs = 5_000
+const bodyLimitBytes = 64 * 1024
+
+export function createWebhookReceiver(settings: WebhookSettings, options: WebhookOptions): Receiver {
+	const { version, clock, timeLimitMs = 30_000 } = options
+	const format = formats[settings.format ?? 'standard']
+	const url = new URL(settings.url)
+	const host = hostOf(url)
+	const hideSecrets = hiderOf(secretsOf(url, settings))
+	const fixed = fixedHeaders(url, settings, version)
+	const agent = new Agent({
+		connect: guardedConnector(),
+		connections: 2,
+		pipelining: 1,
+		maxRedirections: 0,
+	} as Agent.Options)
+
+	return {
+		name: settings.name,
+		recipients: null,
+		...(format.takesDigest === undefined ? {} : { takesDigest: format.takesDigest }),
+		async deliver(delivery, signal) {
+			const post = format.request(delivery, { url, secret: settings.secret }, clock())
+			return withTimeLimit(timeLimitMs, signal, async (limited, timedOut) => {
+				try {
+					const answer = await request(bare(post.url), {
+						dispatcher: agent,
+						method: 'POST',
+						headers: { ...fixed, 'content-type': 'application/json', ...post.headers },
+						body: post.body,
+						signal: limited,
+					})
+					return await judge(answer, limited)
+				} catch (error) {
+					if (timedOut()) return { result: 'retry', reason: `${host} did not answer within ${timeLimitMs / 1_000} s` }
+					if (signal.aborted) return { result: 'retry', reason: 'stopped before the answer came' }
+					return { result: 'retry', reason: failureInWords(host, error) }
+				}
+			})
+		},
+		async close() {
+			await agent.close()
+		},
+	}
+
+	async function judge(answer: Dispatcher.ResponseData, signal: AbortSignal): Promise<Outcome> {
+		const { text: body, whole } = await readBody(answer.body, signal)
+		const status = answer.statusCode
+		const judged = format.judge?.({ status, body }) ?? judgeStatus(status)
+		if (judged.verdict === 'delivered') {
+			const trusted = whole || format.needsBody !== true
+			return trusted ? { result: 'delivered' } : { result: 'retry', reason: `${host} broke off its answer` }
+		}
+		const said = status < 400 ? '' : quote(body, hideSecrets)
+		const reason = `${host} answered ${status}: ${judged.meaning}${said === '' ? '' : ` (“${said}”)`}`
+		const header = answer.headers['retry-after']
+		return outcomeOf(judged.verdict, reason, retryAfterMs(typeof header === 'string' ? header : null, body, clock()))
+	}
+}
+
+/** Up to 64 KiB, as it came: nothing is unpacked, so nothing can swell. What comes after is cut off with its connection. */
+async function readBody(
+	body: Dispatcher.ResponseData['body'],
+	signal: AbortSignal,
+): Promise<{ text: string; whole: boolean }> {
+	const chunks: Buffer[] = []
+	let size = 0
+	const read = async (limited: AbortSignal): Promise<boolean> => {
+		const stop = () => body.destroy()
+		limited.addEventListener('abort', stop, { once: true })
+		try {
+			for await (const chunk of body) {
+				chunks.push(chunk as Buffer)
+				size += (chunk as Buffer).length
+				if (size > bodyLimitBytes) return false
+			}
+			return !limited.aborted
+		} catch {
+			return false
+		} finally {
+			limited.removeEventListener('abort', stop)
+			body.on('error', () => undefined).destroy()
+		}
+	}
+	const whole = await withTimeLimit(bodyTimeLimitMs, signal, read)
+	return { text: Buffer.concat(chunks).subarray(0, bodyLimitBytes).toString('utf8'), whole }
+}
+
+/** Refuses link-local addresses in every spelling: URL parsing has made plain literals of them, look-ups are filtered. */
+function guardedConnector(): buildConnector.connector {
+	const connect = buildConnector({ timeout: connectTimeLimitMs, lookup: allowedLookup } as buildConnector.BuildOptions)
+	return (options, callback) => {
+		if (isForbidden(options.hostname)) return callback(forbiddenError(), null)
+		connect(options, callback)
+	}
+}
+
+function fixedHeaders(url: URL, settings: WebhookSettings, version: string): Record<string, string> {
+	const headers: Record<string, string> = { 'user-agent': `tracewatch/${version}` }
+	if (url.username !== '' || url.password !== '') {
+		const login = `${decoded(url.username)}:${decoded(url.password)}`
+		headers.authorization = `Basic ${Buffer.from(login, 'utf8').toString('base64')}`
+	}
+	for (const [name, value] of Object.entries(settings.headers ?? {})) headers[name.toLowerCase()] = value
+	return headers
+}
+
+function bare(url: URL): URL {
+	const copy = new URL(url)
+	copy.username = ''
+	copy.password = ''
+	return copy
+}
+
+/** Whatever of the settings may be secret, for taking it out of the other side's words. */
+function secretsOf(url: URL, settings: WebhookSettings): readonly string[] {
+	const steps = url.pathname.split('/').filter((part) => part.length >= 6)
+	// Telegram's URL has its token after this word.
+	const path = [...steps, ...steps.map(decoded), ...steps.map((step) => decoded(step).replace(/^bot(?=\d+:)/, ''))]
+	const login = [url.username, url.password].map(decoded)
+	const keys = [...(settings.secret?.split(/\s+/) ?? []), ...Object.values(settings.headers ?? {})]
+	const tokens = Object.values(settings.headers ?? {}).map((value) => value.replace(/^\S+\s+/, ''))
+	return [
+		`${url.pathname}${url.search}`,
+		...path,
+		...url.searchParams.values(),
+		...login,
+		login.join(':'),
+		...keys,
+		...tokens,
+	]
+}

@@ -1,0 +1,172 @@
+/**
+ * State to JSON and back: amounts and block numbers as decimal text, maps as objects or arrays, no space between.
+ * It is yielded in pieces, and the bytes of deliveries and told alerts are remembered: a step writes all of the file, but
+ * makes JSON only of what is new. With ten thousand deliveries that is the most of a write's time.
+ */
+
+import type { BlockRef, Span } from '../../model/chain.js'
+import type { Delivery } from '../../model/delivery.js'
+import type { Address, Hash, Hex } from '../../model/glossary.js'
+import type { Seen, Told } from '../../model/state.js'
+import type { Cover } from '../../model/watch.js'
+import type { CoverageDoc, CoverageRecord, Definition, NetworkRecord, StateDoc, Total } from '../document.js'
+import type { Format, Piece } from './durable.js'
+
+type BlockJson = readonly [number: string, hash: string]
+type SpanJson = readonly [from: string, to: string]
+
+interface StateJson {
+	networks: Record<
+		string,
+		{
+			chainId: number
+			checkpoint: BlockJson
+			settled: BlockJson
+			updatedAtMs: number
+			seen?: Seen
+			progress: Record<string, string>
+			told: (Omit<Told, 'block'> & { block: BlockJson })[]
+		}
+	>
+	totals: Record<string, Total>
+	deliveries: Delivery[]
+}
+
+interface CoverageJson {
+	networks: Record<
+		string,
+		{
+			backfills: { id: string; token: string; span: SpanJson; addresses: Address[] }[]
+			covers: Record<Address, { since: string; from: string; leftAt?: string; owed?: SpanJson[] }>
+		}
+	>
+}
+
+export const stateFormat: Format<StateDoc> = {
+	version: 1,
+	migrations: {},
+	*encode({ networks, totals, deliveries }) {
+		yield '{"networks":'
+		yield* object(networks, network)
+		yield ',"totals":'
+		yield* object(totals, (total) => [JSON.stringify(total)])
+		yield ',"deliveries":'
+		yield* array(deliveries.values(), (entry) => entry)
+		yield '}'
+	},
+	decode(data) {
+		const { networks, totals, deliveries } = data as StateJson
+		return {
+			networks: new Map(
+				Object.entries(networks).map(
+					([name, { checkpoint, settled, progress, told, ...rest }]): [string, NetworkRecord] => [
+						name,
+						{
+							...rest,
+							checkpoint: blockOf(checkpoint),
+							settled: blockOf(settled),
+							progress: new Map(Object.entries(progress).map(([token, next]) => [token, BigInt(next)])),
+							told: new Map(told.map((entry) => [entry.id, { ...entry, block: blockOf(entry.block) }])),
+						},
+					],
+				),
+			),
+			totals: new Map(Object.entries(totals)),
+			deliveries: new Map(deliveries.map((entry) => [entry.id, entry])),
+		}
+	},
+}
+
+export const coverageFormat: Format<CoverageDoc> = {
+	version: 1,
+	migrations: {},
+	*encode(coverage) {
+		yield '{"networks":'
+		yield* object(coverage, covered)
+		yield '}'
+	},
+	decode(data) {
+		return new Map(
+			Object.entries((data as CoverageJson).networks).map(([name, { backfills, covers }]): [string, CoverageRecord] => [
+				name,
+				{
+					backfills: backfills.map((entry): Definition => ({ ...entry, span: spanOf(entry.span) })),
+					covers: new Map(
+						(Object.entries(covers) as [Address, (typeof covers)[Address]][]).map(([a, c]) => [a, coverOf(c)]),
+					),
+				},
+			]),
+		)
+	},
+}
+
+function* network({ chainId, checkpoint, settled, updatedAtMs, seen, progress, told }: NetworkRecord): Iterable<Piece> {
+	const facts = { chainId, checkpoint: blockJson(checkpoint), settled: blockJson(settled), updatedAtMs, seen }
+	yield `${JSON.stringify(facts).slice(0, -1)},"progress":`
+	yield* object(progress, (next) => [`"${next}"`])
+	yield ',"told":'
+	yield* array(told.values(), (entry) => ({ ...entry, block: blockJson(entry.block) }))
+	yield '}'
+}
+
+function* covered({ backfills, covers }: CoverageRecord): Iterable<Piece> {
+	const definitions = backfills.map((entry) => ({ ...entry, span: spanJson(entry.span) }))
+	yield `{"backfills":${JSON.stringify(definitions)},"covers":`
+	yield* object(covers, (cover) => [coverText(cover)])
+	yield '}'
+}
+
+/** By delivery or told entry; they never change, others take their place. */
+const made = new WeakMap<object, Uint8Array>()
+
+function remembered<K extends object>(key: K, json: (key: K) => object): Uint8Array {
+	let bytes = made.get(key)
+	if (bytes === undefined) {
+		bytes = Buffer.from(JSON.stringify(json(key)))
+		made.set(key, bytes)
+	}
+	return bytes
+}
+
+function coverText({ since, from, leftAt, owed }: Cover): string {
+	const left = leftAt === null ? '' : `,"leftAt":"${leftAt}"`
+	const debts = owed.length === 0 ? '' : `,"owed":${JSON.stringify(owed.map(spanJson))}`
+	return `{"since":"${since}","from":"${from}"${left}${debts}}`
+}
+
+function coverOf({ since, from, leftAt, owed }: CoverageJson['networks'][string]['covers'][Address]): Cover {
+	return {
+		since: BigInt(since),
+		from: BigInt(from),
+		leftAt: leftAt === undefined ? null : BigInt(leftAt),
+		owed: (owed ?? []).map(spanOf),
+	}
+}
+
+function* object<V>(map: ReadonlyMap<string, V>, text: (value: V) => Iterable<Piece>): Iterable<Piece> {
+	let comma = ''
+	yield '{'
+	for (const [key, value] of map) {
+		yield `${comma}${JSON.stringify(key)}:`
+		yield* text(value)
+		comma = ','
+	}
+	yield '}'
+}
+
+function* array<V extends object>(values: Iterable<V>, json: (value: V) => object): Iterable<Piece> {
+	let first = true
+	yield '['
+	for (const value of values) {
+		if (!first) yield COMMA
+		yield remembered(value, json)
+		first = false
+	}
+	yield ']'
+}
+
+const COMMA = Buffer.from(',')
+const blockJson = ({ number, hash }: BlockRef): BlockJson => [String(number), hash]
+const blockOf = ([number, hash]: BlockJson): BlockRef => ({ number: BigInt(number), hash: hash as Hash & Hex })
+const spanJson = ({ from, to }: Span): SpanJson => [String(from), String(to)]
+const spanOf = ([from, to]: SpanJson): Span => ({ from: BigInt(from), to: BigInt(to) })

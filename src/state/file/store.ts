@@ -1,0 +1,142 @@
+/**
+ * The store in a folder: `state.json` (checkpoints, told alerts, deliveries) written with every step, `coverage.json` (from where on
+ * each address is watched) written only when the watches change, so that a step's write does not grow with their number.
+ * Whoever opens it holds `lockState`.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import { Low } from 'lowdb'
+import type { Clock } from '../../model/glossary.js'
+import type { Log, Store } from '../../model/ports.js'
+import type { Draft } from '../changes.js'
+import {
+	applyCommit,
+	applyDrop,
+	applyEnrolment,
+	applyMerge,
+	applyPost,
+	applyResolutions,
+	applyRetry,
+	draftOf,
+} from '../changes.js'
+import type { CoverageDoc } from '../document.js'
+import { emptyCoverage, emptyState, networkState, summarize } from '../document.js'
+import { coverageFormat, stateFormat } from './codec.js'
+import { diskError } from './disk.js'
+import { durableFile, temporaryOf } from './durable.js'
+import { gather } from './gather.js'
+import { createLanes } from './queues.js'
+import { coveragePath, readState, statePath } from './read.js'
+
+export interface FileStoreOptions {
+	readonly clock: Clock
+	readonly log?: Log
+}
+
+/** Opens the state of a folder, making both if they are not there. Throws StateError. */
+export async function openFileStore(folder: string, { clock, log }: FileStoreOptions): Promise<Store> {
+	const { state, coverage } = await openLedgers(folder)
+	const lanes = createLanes()
+	const listeners = new Set<() => void>()
+	let closed = false
+	log?.debug(
+		{ folder, networks: state.current().networks.size, deliveries: state.current().deliveries.size },
+		'state opened',
+	)
+
+	async function change<T>(apply: (draft: Draft) => T): Promise<T> {
+		if (closed) throw new Error('the state store is closed')
+		return await state.change(apply)
+	}
+
+	function announce(count: number): void {
+		if (count > 0) for (const listener of listeners) queueMicrotask(listener)
+	}
+
+	return {
+		// One process has the folder, by its lock.
+		hold: async () => true,
+		cede: async () => undefined,
+
+		network: async (name) => networkState(state.current(), coverage.current(), name),
+		commit: async (step) => announce(await change((draft) => applyCommit(draft, step, coverage.current(), clock()))),
+		enrol: async (network, enrolment) => {
+			if (closed) throw new Error('the state store is closed')
+			await coverage.change((draft) => {
+				const record = state.current().networks.get(network)
+				draft.doc = applyEnrolment(draft.doc, network, enrolment, record, newToken)
+			})
+		},
+
+		post: async (deliveries) => announce(await change((draft) => applyPost(draft, deliveries))),
+		claim: async (options) => lanes.claim(state.current().deliveries, options),
+		resolve: async (resolutions, post = []) => {
+			const added = await change((draft) => {
+				applyResolutions(draft, resolutions, clock())
+				return applyPost(draft, post)
+			})
+			lanes.release(resolutions.map(({ id }) => id))
+			announce(added)
+		},
+		merge: async (ids, digest) => {
+			const merged = await change((draft) => applyMerge(draft, ids, digest))
+			announce(merged ? 1 : 0)
+			return merged
+		},
+		release: async (ids) => lanes.release(ids),
+		nextDueMs: async () => lanes.nextDueMs(state.current().deliveries),
+		onPosted: (listener) => {
+			listeners.add(listener)
+			return () => listeners.delete(listener)
+		},
+
+		deliveries: async (status) => {
+			const all = [...state.current().deliveries.values()]
+			return status === undefined ? all : all.filter((delivery) => delivery.status === status)
+		},
+		retry: async (ids, atMs) => {
+			const found = await change((draft) => applyRetry(draft, ids, atMs))
+			announce(found)
+			return found
+		},
+		drop: async (ids) => {
+			const found = await change((draft) => applyDrop(draft, ids))
+			lanes.release(ids)
+			return found
+		},
+		summary: async () => summarize(state.current(), coverage.current()),
+		close: async () => {
+			closed = true
+			await Promise.all([state.idle(), coverage.idle()])
+		},
+	}
+}
+
+function newToken(): string {
+	return randomBytes(6).toString('hex')
+}
+
+async function openLedgers(folder: string) {
+	try {
+		await mkdir(folder, { recursive: true, mode: 0o700 })
+		// Writes that a kill cut short.
+		for (const path of [statePath(folder), coveragePath(folder)]) await rm(temporaryOf(path), { force: true })
+	} catch (error) {
+		throw diskError('make', folder, error)
+	}
+	const found = await readState(folder)
+	const state = new Low(durableFile(statePath(folder), stateFormat), found.state ?? emptyState)
+	const coverage = new Low(durableFile(coveragePath(folder), coverageFormat), found.coverage ?? emptyCoverage)
+	// From now on a missing file is a loss and not a beginning.
+	if (found.state === null) await state.write()
+	if (found.coverage === null) await coverage.write()
+	return {
+		state: gather(state, draftOf, ({ changed, ...doc }, before) => (changed ? doc : before)),
+		coverage: gather(
+			coverage,
+			(doc): { doc: CoverageDoc } => ({ doc }),
+			({ doc }) => doc,
+		),
+	}
+}

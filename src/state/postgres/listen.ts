@@ -1,0 +1,70 @@
+/** Word from other instances that deliveries were added. It may fail to come (a pooler, a cut): whoever waits looks by himself too. */
+
+import pg from 'pg'
+import type { Log } from '../../model/ports.js'
+import { connectionTo } from './database.js'
+
+export const CHANNEL = 'tracewatch_posted'
+
+export interface Bell {
+	/** From now on; the first time makes the connection. */
+	listen(): void
+	close(): Promise<void>
+}
+
+const FIRST_WAIT_MS = 500
+const MOST_WAIT_MS = 30_000
+
+/** `owner` is what this instance's own word is signed with: that is not told. */
+export function createBell(url: string, owner: string, ring: () => void, log: Log | undefined): Bell {
+	let client: pg.Client | null = null
+	let timer: NodeJS.Timeout | null = null
+	let waitMs = FIRST_WAIT_MS
+	let closed = false
+	let heard = false
+
+	function connect(): void {
+		const next = new pg.Client(connectionTo(url).config)
+		client = next
+		next.on('notification', ({ payload }) => {
+			if (payload !== owner) ring()
+		})
+		// Also after an error: there is always an end.
+		next.on('error', () => undefined)
+		next.once('end', () => again(next))
+		next
+			.connect()
+			.then(() => next.query(`listen ${CHANNEL}`))
+			.then(() => {
+				waitMs = FIRST_WAIT_MS
+				// Something may have been said while nobody listened.
+				if (heard) ring()
+				heard = true
+			})
+			.catch((error: unknown) => {
+				log?.debug({ err: error }, 'word of new deliveries from other instances cannot be heard; trying again')
+				next.end().catch(() => undefined)
+				again(next)
+			})
+	}
+
+	function again(from: pg.Client): void {
+		if (closed || client !== from) return
+		client = null
+		timer = setTimeout(connect, waitMs).unref()
+		waitMs = Math.min(waitMs * 2, MOST_WAIT_MS)
+	}
+
+	return {
+		listen() {
+			if (client === null && timer === null && !closed) connect()
+		},
+		async close() {
+			closed = true
+			if (timer !== null) clearTimeout(timer)
+			const last = client
+			client = null
+			await last?.end().catch(() => undefined)
+		},
+	}
+}

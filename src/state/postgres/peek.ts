@@ -1,0 +1,51 @@
+/** What is done in a database in passing, beside the instances that use it: a look, a copy, a state brought in. */
+
+import type { Clock } from '../../model/glossary.js'
+import type { Whole } from '../document.js'
+import type { Peek } from '../file/peek.js'
+import { type Database, openDatabase } from './database.js'
+import { readNetworks } from './networks.js'
+import { readDeliveries, readReceivers } from './outbox.js'
+import { prepareSchema, schemaVersion } from './schema.js'
+import { createSkew, type Skew } from './skew.js'
+import { readWhole, writeWhole } from './whole.js'
+
+const STANDSTILL_MS = 30_000
+
+/** A look beside whoever uses it. Null when there is no state of tracewatch in this database. Makes nothing. Throws StateError. */
+export async function peekPostgres(url: string, clock: Clock): Promise<Peek | null> {
+	return await visit(url, clock, async (database, skew) => {
+		if ((await schemaVersion(database.ask, database.host)) === null) return null
+		return await database.snapshot(async (ask) => ({
+			summary: { networks: await readNetworks(ask, skew), receivers: await readReceivers(ask, skew) },
+			deliveries: await readDeliveries(ask, skew),
+		}))
+	})
+}
+
+/** The whole state, for `transfer.ts`. Null when there is none. Throws StateError. */
+export async function readPostgres(url: string, clock: Clock): Promise<Whole | null> {
+	return await visit(url, clock, async (database, skew) => {
+		if ((await schemaVersion(database.ask, database.host)) === null) return null
+		return await database.snapshot((ask) => readWhole(ask, skew))
+	})
+}
+
+/** Makes the tables if they are not there. Throws StateError `mismatch` when there is a state already. */
+export async function writePostgres(url: string, whole: Whole, clock: Clock): Promise<void> {
+	await visit(url, clock, async (database, skew) => {
+		await prepareSchema(database)
+		await writeWhole(database, whole, skew)
+	})
+}
+
+async function visit<T>(url: string, clock: Clock, work: (database: Database, skew: Skew) => Promise<T>): Promise<T> {
+	const database = openDatabase(url, { connections: 1, standstillMs: STANDSTILL_MS })
+	try {
+		const skew = createSkew(database.ask, clock, undefined, null)
+		await skew.measure()
+		return await work(database, skew)
+	} finally {
+		await database.close()
+	}
+}

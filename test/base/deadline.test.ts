@@ -1,0 +1,52 @@
+import { getEventListeners } from 'node:events'
+import { describe, expect, test } from 'vitest'
+import { DeadlinePassed, waitMs, withDeadline } from '../../src/base/deadline.js'
+
+const hang = (signal: AbortSignal) =>
+	new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted within'))))
+const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+
+describe('withDeadline', () => {
+	test('default', async () => {
+		expect(await withDeadline(1_000, async () => 'done', new AbortController().signal)).toBe('done')
+	})
+
+	test('behavior: nothing is left behind, however many run at once', async () => {
+		const warnings: Error[] = []
+		const onWarning = (warning: Error) => warnings.push(warning)
+		process.on('warning', onWarning)
+		const { signal } = new AbortController()
+		const before = timers()
+		const jobs = Array.from({ length: 50 }, () => withDeadline(60_000, async () => waitMs(1, signal), signal))
+		await Promise.all(jobs)
+		expect(getEventListeners(signal, 'abort')).toEqual([])
+		expect(timers()).toBe(before)
+		process.off('warning', onWarning)
+		expect(warnings).toEqual([])
+	})
+
+	test('error: the time is up', async () => {
+		await expect(withDeadline(20, hang, new AbortController().signal)).rejects.toBeInstanceOf(DeadlinePassed)
+	})
+
+	test('error: an abort gives the reason of the signal, whatever the job makes of it', async () => {
+		const controller = new AbortController()
+		const reason = new Error('stop')
+		const work = withDeadline(60_000, hang, controller.signal)
+		controller.abort(reason)
+		await expect(work).rejects.toBe(reason)
+		await expect(withDeadline(1_000, async () => 1, controller.signal)).rejects.toBe(reason)
+	})
+
+	test('error: the error of the job', async () => {
+		const bug = new Error('bug')
+		await expect(withDeadline(1_000, () => Promise.reject(bug), new AbortController().signal)).rejects.toBe(bug)
+	})
+})
+
+describe('waitMs', () => {
+	test('error: an abort gives the reason of the signal', async () => {
+		const reason = new Error('stop')
+		await expect(waitMs(60_000, AbortSignal.abort(reason))).rejects.toBe(reason)
+	})
+})

@@ -1,0 +1,216 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import * as faults from '../../support/faults.js'
+import type { FaultyNode } from '../../support/faultyNode.js'
+import { at, errorOf, never, openPool, type Pool } from '../../support/pool.js'
+
+const onName = { method: 'test_name' }
+const rested = (pool: Pool) => pool.states().map(({ restingUntilMs }) => restingUntilMs !== null)
+const closers: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+	while (closers.length > 0) await closers.pop()?.()
+})
+
+async function open(count: number, options: { readonly timeoutMs?: number } = {}): Promise<Pool> {
+	const pool = await openPool(count, options)
+	closers.push(pool.close)
+	return pool
+}
+
+describe('slower', () => {
+	test('behavior: an endpoint that asks for it is left alone that long, while another serves', async () => {
+		const pool = await open(2)
+		const [first] = pool.nodes as [FaultyNode, FaultyNode]
+		first.fail(faults.status(429, '', { 'retry-after': '20' }), { times: 1, ...onName })
+		expect(await pool.ask()).toBe('B')
+		pool.pass(19_999)
+		expect(await pool.ask()).toBe('B')
+		pool.pass(1)
+		expect(await pool.ask()).toBe('A')
+		expect(pool.told, 'that is no news').toEqual([])
+	})
+
+	test('behavior: without another it waits a while itself', async () => {
+		const pool = await open(1)
+		at(pool.nodes, 0).fail(faults.status(429, '', { 'retry-after': '3' }), { times: 2, ...onName })
+		expect(await pool.ask()).toBe('A')
+		expect(pool.waits).toEqual([3_000, 3_000])
+	})
+
+	test('error: a long wait is left to the caller', async () => {
+		const pool = await open(1)
+		at(pool.nodes, 0).fail(faults.status(429, '', { 'retry-after': '600' }), onName)
+		expect((await errorOf(pool.ask())).facts).toMatchObject({ kind: 'rate', retryAfterMs: 600_000 })
+		expect(pool.waits).toEqual([])
+	})
+
+	test('behavior: it is told when waiting does not help', async () => {
+		const pool = await open(1)
+		at(pool.nodes, 0).fail(faults.status(429, '', { 'retry-after': '1' }), onName)
+		expect((await errorOf(pool.ask())).kind).toBe('rate')
+		expect(at(pool.nodes, 0).count('test_name')).toBe(3)
+		expect(pool.told).toEqual(['warn A: an endpoint fails and rests'])
+	})
+})
+
+describe('what a person must mend', () => {
+	test.each([
+		['quota', faults.status(402), 3_600_000, /plan is used up/],
+		['quota with a wait', faults.status(402, '', { 'retry-after': '1800' }), 1_800_000, /add another endpoint/],
+		['quota with a short wait', faults.status(402, '', { 'retry-after': '1' }), 600_000, /plan is used up/],
+		['auth', faults.status(401), 600_000, /refuses our key.*correct its URL/],
+	])('error: %s rests long and is told once', async (_name, fault, restMs, words) => {
+		const pool = await open(2)
+		const [first] = pool.nodes as [FaultyNode, FaultyNode]
+		first.fail(fault, onName)
+		expect(await pool.ask()).toBe('B')
+		pool.pass(restMs - 1)
+		expect(await pool.ask()).toBe('B')
+		expect(first.count('test_name')).toBe(1)
+		pool.pass(1)
+		expect(await pool.ask()).toBe('B')
+		expect(first.count('test_name')).toBe(2)
+		expect(pool.told).toEqual([expect.stringMatching(/^error A: /)])
+		expect(pool.told[0]).toMatch(words)
+		first.mend()
+		pool.pass(3_600_000)
+		expect(await pool.ask()).toBe('A')
+		expect(pool.told.at(-1)).toBe('info A: the endpoint is back')
+	})
+
+	test('error: an endpoint of another chain is never given the job', async () => {
+		const pool = await open(2)
+		const [first] = pool.nodes as [FaultyNode, FaultyNode]
+		first.chainId = 5
+		expect(await pool.ask()).toBe('B')
+		expect(first.count('test_name')).toBe(0)
+		expect(first.count('eth_chainId')).toBe(1)
+		expect(pool.told).toEqual([
+			'error A: the endpoint is on another chain and is not used: correct its URL in `rpc`, or `chain_id`',
+		])
+		expect(pool.states()[0]?.lastError).toBe(`${first.host} is on chain 5, but chain 1 is configured`)
+
+		first.chainId = 1
+		pool.pass(600_000)
+		expect(await pool.ask()).toBe('A')
+	})
+
+	test('error: it is refused again when it comes back as another chain', async () => {
+		const pool = await open(2)
+		const [first] = pool.nodes as [FaultyNode, FaultyNode]
+		await pool.ask()
+		first.fail(faults.status(502), { times: 3, ...onName })
+		expect(await pool.ask()).toBe('B')
+		first.chainId = 5
+		pool.pass(1_000)
+		expect(await pool.ask()).toBe('B')
+		expect(first.count('test_name')).toBe(4)
+		expect(pool.told.at(-1)).toMatch(/^error A: .*another chain/)
+	})
+
+	test('error: another chain is the least telling: what the right one says comes first', async () => {
+		const pool = await open(2)
+		const [first, second] = pool.nodes as [FaultyNode, FaultyNode]
+		first.chainId = 5
+		second.fail(faults.status(401), onName)
+		expect((await errorOf(pool.ask())).facts).toMatchObject({ kind: 'auth', endpoint: second.host })
+	})
+
+	test('error: with no endpoint of the right chain the error says so', async () => {
+		const pool = await open(1)
+		at(pool.nodes, 0).chainId = 137
+		const error = await errorOf(pool.ask())
+		expect(error.facts).toMatchObject({ wrongChainId: '137', endpoint: at(pool.nodes, 0).host })
+		expect(error.message).toMatch(/is on chain 137, but chain 1 is configured/)
+		expect((await errorOf(pool.ask())).facts.wrongChainId, 'also while it rests').toBe('137')
+	})
+})
+
+describe('heads', () => {
+	test('behavior: an endpoint that lags is passed over until it has caught up', async () => {
+		const pool = await open(2)
+		const [first] = pool.nodes as [FaultyNode, FaultyNode]
+		first.head = 980
+		expect(await pool.ask()).toBe('B')
+		expect(pool.told).toEqual(['warn A: the endpoint lags behind the others and is passed over'])
+		expect(pool.states()[0]).toMatchObject({ healthy: false, lagging: true, head: 980n })
+		first.head = 990
+		pool.pass(15_000)
+		expect(await pool.ask()).toBe('A')
+		expect(pool.told.slice(1)).toEqual(['info A: the endpoint has caught up'])
+	})
+
+	test('behavior: it is better than none', async () => {
+		const pool = await open(2)
+		const [first, second] = pool.nodes as [FaultyNode, FaultyNode]
+		second.head = 900
+		first.fail(faults.status(500), onName)
+		expect(await pool.ask()).toBe('B')
+	})
+
+	test('behavior: an endpoint without the block is passed over, by its own word', async () => {
+		const pool = await open(2)
+		const [first, second] = pool.nodes as [FaultyNode, FaultyNode]
+		first.head = 995
+		expect(await pool.ask({ block: 1_000n })).toBe('B')
+		expect(first.count('test_name')).toBe(0)
+		expect(pool.states()[0]?.healthy, 'that is no failure').toBe(true)
+		first.head = 1_000
+		expect(await pool.ask({ block: 1_000n })).toBe('A')
+		expect(second.count('test_name')).toBe(1)
+	})
+
+	test('behavior: a head that was told is not asked for again', async () => {
+		const pool = await open(1)
+		const [node] = pool.nodes as [FaultyNode]
+		node.results.set('eth_getBlockByNumber', ([tag]) => ({ number: tag === 'latest' ? '0x3e8' : tag }))
+		const latest = [
+			{ method: 'eth_getBlockByNumber', params: ['latest', false] },
+			{ method: 'eth_getBlockByNumber', params: ['0x7d0', false] },
+		]
+		await pool.use((rpc) => rpc.batch(latest, never), never)
+		expect(await pool.ask({ block: 1_000n })).toBe('A')
+		expect(node.count('eth_blockNumber')).toBe(0)
+		expect(pool.states()[0]?.head).toBe(1_000n)
+	})
+
+	test('behavior: a head that goes backwards is the one that counts', async () => {
+		const pool = await open(1)
+		const [node] = pool.nodes as [FaultyNode]
+		expect(await pool.ask({ block: 1_000n })).toBe('A')
+		node.head = 990
+		await pool.use((rpc) => rpc.call('eth_blockNumber', [], never), never)
+		const error = await errorOf(pool.ask({ block: 1_000n }))
+		expect(error.kind).toBe('no-data')
+		expect(error.message).toMatch(/has not got block 1000 yet: its head is 990/)
+	})
+
+	test('behavior: one that hangs holds up the others for a second at most, and rests', async () => {
+		const pool = await open(2, { timeoutMs: 1_500 })
+		const [, second] = pool.nodes as [FaultyNode, FaultyNode]
+		second.fail(faults.hang)
+		const startedAtMs = performance.now()
+		expect(await pool.ask()).toBe('A')
+		expect(performance.now() - startedAtMs).toBeLessThan(1_400)
+		await expect.poll(() => rested(pool)).toEqual([false, true])
+		expect(await pool.ask()).toBe('A')
+	})
+
+	test('behavior: one that answers nothing for five seconds rests, however long a request may take', async () => {
+		const pool = await open(2, { timeoutMs: 60_000 })
+		at(pool.nodes, 1).fail(faults.hang)
+		expect(await pool.ask()).toBe('A')
+		await expect.poll(() => rested(pool), { timeout: 8_000 }).toEqual([false, true])
+		expect(pool.states()[1]?.lastError).toMatch(/did not tell its head within 5 s/)
+	})
+
+	test('behavior: closing waits for nothing', async () => {
+		const pool = await open(2, { timeoutMs: 60_000 })
+		at(pool.nodes, 1).fail(faults.hang)
+		await pool.ask()
+		const startedAtMs = performance.now()
+		closers.length = 0
+		await pool.close()
+		expect(performance.now() - startedAtMs).toBeLessThan(1_000)
+	})
+})

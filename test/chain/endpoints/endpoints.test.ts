@@ -1,0 +1,253 @@
+import { EventEmitter, once } from 'node:events'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createEndpoints } from '../../../src/chain/endpoints/endpoints.js'
+import { createRpc, type Rpc } from '../../../src/chain/rpc/rpc.js'
+import type { RpcErrorKind } from '../../../src/errors.js'
+import * as faults from '../../support/faults.js'
+import { type FaultyNode, startFaultyNode } from '../../support/faultyNode.js'
+import { at, errorOf, never, openPool, type Pool, silent, startMs } from '../../support/pool.js'
+
+const onName = { method: 'test_name' }
+const rested = (pool: Pool) => pool.states().map(({ restingUntilMs }) => restingUntilMs !== null)
+const closers: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+	while (closers.length > 0) await closers.pop()?.()
+})
+
+async function open(count: number, options: { readonly timeoutMs?: number } = {}): Promise<Pool> {
+	const pool = await openPool(count, options)
+	closers.push(pool.close)
+	return pool
+}
+
+describe('preference', () => {
+	test('default', async () => {
+		const pool = await open(2)
+		expect([await pool.ask(), await pool.ask(), await pool.ask()]).toEqual(['A', 'A', 'A'])
+		expect(at(pool.nodes, 0).count('eth_chainId'), 'the chain is checked once').toBe(1)
+		expect(at(pool.nodes, 1).count('test_name')).toBe(0)
+		expect(pool.states()).toMatchObject([
+			{
+				endpoint: at(pool.nodes, 0).host,
+				healthy: true,
+				lagging: false,
+				restingUntilMs: null,
+				lastError: null,
+				head: 1000n,
+			},
+			{ endpoint: at(pool.nodes, 1).host, healthy: true },
+		])
+		expect(pool.told).toEqual([])
+	})
+
+	test('behavior: the job gets the same object for the same endpoint each time', async () => {
+		const pool = await open(1)
+		const seen = new Set<Rpc>()
+		for (let turn = 0; turn < 3; turn += 1) await pool.use(async (rpc) => seen.add(rpc), never)
+		expect(seen.size).toBe(1)
+	})
+
+	test('behavior: a single endpoint is not asked for its head', async () => {
+		const pool = await open(1)
+		await pool.ask()
+		expect(at(pool.nodes, 0).count('eth_blockNumber')).toBe(0)
+	})
+})
+
+describe('a failing endpoint', () => {
+	test('behavior: is tried again in place, then passed over, rests longer each time, and comes back by trial', async () => {
+		const pool = await open(2)
+		const [first] = pool.nodes as [FaultyNode, FaultyNode]
+		const tries = () => first.count('test_name')
+		await pool.ask()
+		first.fail(faults.status(500), onName)
+
+		expect(await pool.ask()).toBe('B')
+		expect(tries()).toBe(4)
+		expect(pool.waits).toEqual([200, 400])
+		expect(rested(pool)).toEqual([true, false])
+
+		expect(await pool.ask()).toBe('B')
+		expect(tries(), 'it rests').toBe(4)
+
+		for (const restMs of [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]) {
+			const before = tries()
+			pool.pass(restMs - 1)
+			expect(await pool.ask()).toBe('B')
+			expect(tries(), `it rests for ${restMs} ms`).toBe(before)
+			pool.pass(1)
+			expect(await pool.ask()).toBe('B')
+			expect(tries(), 'one trial').toBe(before + 1)
+		}
+		expect(pool.told).toEqual(['warn A: an endpoint fails and rests'])
+
+		first.mend()
+		pool.pass(60_000)
+		expect(await pool.ask()).toBe('A')
+		expect(pool.told.slice(1)).toEqual(['info A: the endpoint is back'])
+		expect(pool.states()[0]).toMatchObject({ healthy: true, lastError: null, restingUntilMs: null })
+	})
+
+	test('behavior: a passing fault is cured in place, and not told', async () => {
+		const pool = await open(2)
+		at(pool.nodes, 0).fail(faults.reset, { times: 2, ...onName })
+		expect(await pool.ask()).toBe('A')
+		expect(pool.told).toEqual([])
+	})
+
+	test('behavior: without another the error says what failed; while it rests nothing is asked', async () => {
+		const pool = await open(1)
+		const [node] = pool.nodes as [FaultyNode]
+		node.fail(faults.html, onName)
+		expect((await errorOf(pool.ask())).facts).toMatchObject({ kind: 'malformed', endpoint: node.host })
+		const asked = node.asks.length
+		const error = await errorOf(pool.ask())
+		expect(error.facts).toMatchObject({ kind: 'malformed', retryAfterMs: 1_000 })
+		expect(error.message).toMatch(/web page.*asked again in 1 s/)
+		expect(node.asks).toHaveLength(asked)
+		pool.pass(1_000)
+		node.mend()
+		expect(await pool.ask()).toBe('A')
+	})
+
+	test('behavior: requests that fail together are one failure', async () => {
+		const pool = await open(1)
+		const [node] = pool.nodes as [FaultyNode]
+		await pool.ask()
+		node.fail(faults.status(504), onName)
+		await Promise.allSettled(Array.from({ length: 8 }, () => pool.use((rpc) => slowly(rpc, pool), never)))
+		expect(pool.states()[0]?.restingUntilMs).toBe(startMs + 10 + 1_000)
+		expect(pool.told).toHaveLength(1)
+	})
+
+	test('behavior: an answer to what was asked before a failure does not end the rest', async () => {
+		const pool = await open(1)
+		const [node] = pool.nodes as [FaultyNode]
+		await pool.ask()
+		const steps = new EventEmitter()
+		const job = async () => {
+			steps.emit('begun')
+			await once(steps, 'finish')
+		}
+		const early = pool.use(job, never)
+		await once(steps, 'begun')
+		pool.pass(10)
+		node.fail(faults.status(500), onName)
+		await errorOf(pool.ask())
+		steps.emit('finish')
+		await early
+		expect(rested(pool)).toEqual([true])
+	})
+
+	test('behavior: one that says no is back all the same', async () => {
+		const pool = await open(1)
+		const [node] = pool.nodes as [FaultyNode]
+		node.fail(faults.status(500), onName)
+		await errorOf(pool.ask())
+		pool.pass(1_000)
+		node.fail(faults.rpcError(-32601, 'no'), onName)
+		expect((await errorOf(pool.ask())).kind).toBe('unsupported')
+		expect(pool.states()[0]?.healthy).toBe(true)
+		expect(pool.told.at(-1)).toBe('info A: the endpoint is back')
+	})
+
+	/** Each failure comes 10 ms after the one before, by the pool's clock. */
+	async function slowly(rpc: Rpc, pool: Pool): Promise<void> {
+		await rpc.call('test_name', [], never).catch((error: unknown) => {
+			pool.pass(10)
+			throw error
+		})
+	}
+
+	test.each([
+		['timeout', faults.hang, 1],
+		['network', faults.reset, 3],
+		['server', faults.status(502), 3],
+		['server', faults.status(503, '', { 'retry-after': '9' }), 1],
+		['malformed', faults.cutJson, 3],
+		['malformed', faults.wrongId, 3],
+		['malformed', faults.both, 3],
+		['malformed', faults.redirectLoop, 3],
+		['too-large', faults.oversize(2_000_000), 1],
+		['rate', faults.status(429, '', { 'retry-after': '60' }), 1],
+		['quota', faults.status(402), 1],
+		['auth', faults.status(401), 1],
+		['unsupported', faults.status(403), 1],
+		['unsupported', faults.rpcError(-32601, 'the method does not exist'), 1],
+		['no-data', faults.rpcError(4444, 'pruned history unavailable'), 1],
+		['bad-params', faults.rpcError(-32602, 'invalid params'), 1],
+		['unsettled', faults.rpcError(-32000, 'nonce too high'), 3],
+	] as const)('error: %s %#: tries, and whether another is asked', async (kind, fault, tries) => {
+		const nodes = [await startFaultyNode(), await startFaultyNode()]
+		for (const node of nodes) node.results.set('test_name', () => node.host)
+		const rpcs = nodes.map(({ url }) => createRpc({ url, timeoutMs: 300, maxBodyBytes: 1_000_000 }))
+		const pool = createEndpoints({ rpcs, chainId: 1, clock: Date.now, log: silent, wait: async () => {} })
+		closers.push(...nodes.map(({ close }) => close), pool.close)
+		const [first, second] = nodes as [FaultyNode, FaultyNode]
+		first.fail(fault, onName)
+
+		const used = pool.use((rpc) => rpc.call('test_name', [], never), never)
+		if (kind === 'too-large') {
+			expect((await errorOf(used)).facts).toMatchObject({ kind, endpoint: first.host })
+			expect(second.count('test_name')).toBe(0)
+		} else expect(await used).toBe(second.host)
+		expect(first.count('test_name')).toBe(tries)
+
+		const harmless: readonly RpcErrorKind[] = ['too-large', 'unsupported', 'no-data', 'bad-params', 'unsettled']
+		expect(pool.states()[0]?.healthy, 'still trusted').toBe(harmless.includes(kind))
+	})
+
+	test('error: all fail: the most telling is thrown, and all are named', async () => {
+		const pool = await open(3)
+		const [a, b, c] = pool.nodes as [FaultyNode, FaultyNode, FaultyNode]
+		a.fail(faults.status(401), onName)
+		b.fail(faults.status(500), onName)
+		c.fail(faults.rpcError(-32601, 'no'), onName)
+		const error = await errorOf(pool.ask())
+		expect(error.facts).toMatchObject({ kind: 'server', endpoint: b.host })
+		for (const { host } of [a, b, c]) expect(error.message).toContain(host)
+		expect(error.message).not.toContain('secret-key')
+	})
+
+	test('error: what is no RpcError is thrown as it is', async () => {
+		const pool = await open(2)
+		const bug = new TypeError('bug')
+		await expect(pool.use(() => Promise.reject(bug), never)).rejects.toBe(bug)
+		expect(rested(pool)).toEqual([false, false])
+	})
+})
+
+describe('an abort', () => {
+	test('behavior: ends a job with the reason of the signal; nothing is tried again, nobody is blamed', async () => {
+		const pool = await open(2)
+		const [first, second] = pool.nodes as [FaultyNode, FaultyNode]
+		first.fail(faults.hang, onName)
+		const controller = new AbortController()
+		const reason = new Error('stop')
+		const used = pool.use((rpc) => rpc.call('test_name', [], controller.signal), controller.signal)
+		setTimeout(() => controller.abort(reason), 100)
+		await expect(used).rejects.toBe(reason)
+		expect([first.count('test_name'), second.count('test_name')]).toEqual([1, 0])
+		expect(pool.states().every(({ healthy }) => healthy)).toBe(true)
+	})
+
+	test('behavior: before the start nothing is asked', async () => {
+		const pool = await open(2)
+		await expect(pool.use(async () => 1, AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop')
+		expect(pool.nodes.every(({ asks }) => asks.length === 0)).toBe(true)
+	})
+
+	test('behavior: ends a wait between two tries', async () => {
+		const node = await startFaultyNode()
+		const pool = createEndpoints({ rpcs: [createRpc({ url: node.url })], chainId: 1, clock: Date.now, log: silent })
+		closers.push(node.close, pool.close)
+		node.fail(faults.status(429, '', { 'retry-after': '9' }), onName)
+		const controller = new AbortController()
+		const startedAtMs = performance.now()
+		const used = pool.use((rpc) => rpc.call('test_name', [], controller.signal), controller.signal)
+		setTimeout(() => controller.abort(new Error('stop')), 100)
+		await expect(used).rejects.toThrow('stop')
+		expect(performance.now() - startedAtMs).toBeLessThan(1_000)
+	})
+})

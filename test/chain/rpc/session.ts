@@ -1,0 +1,59 @@
+/** A chain port over a gateway in front of a real node, with a clock that the test moves. */
+import { createChain } from '../../../src/chain/chain.js'
+import { createEndpoints } from '../../../src/chain/endpoints/endpoints.js'
+import { createRpc } from '../../../src/chain/rpc/rpc.js'
+import type { SourceName } from '../../../src/chain/sources/source.js'
+import type { AddressSet, Part, Span } from '../../../src/model/chain.js'
+import type { Chain, Log } from '../../../src/model/ports.js'
+import { type Dialect, type DialectGateway, startDialectGateway } from '../../support/dialectGateway.js'
+import { never, silent } from '../../support/pool.js'
+
+export interface Session {
+	readonly gateway: DialectGateway
+	/** One more for each further dialect. */
+	readonly gateways: readonly DialectGateway[]
+	readonly chain: Chain
+	/** Moves the clock. */
+	later(ms: number): void
+	/** As a poll does it: the head first. */
+	walk(span: Span, addresses: AddressSet): Promise<readonly Part[]>
+}
+
+export interface SessionOptions {
+	readonly anvilUrl: string
+	/** An endpoint for each, in order of preference. */
+	readonly dialects: readonly Dialect[]
+	readonly source?: SourceName | 'auto'
+	readonly log?: Log
+}
+
+export async function withSession<T>(options: SessionOptions, job: (session: Session) => Promise<T>): Promise<T> {
+	const { anvilUrl, dialects, source = 'auto', log = silent } = options
+	const gateways = await Promise.all(dialects.map((dialect) => startDialectGateway(anvilUrl, dialect)))
+	const [gateway] = gateways
+	if (gateway === undefined) throw new Error('a session needs a dialect')
+	let nowMs = 1_700_000_000_000
+	const clock = () => nowMs
+	const rpcs = gateways.map(({ url }) => createRpc({ url }))
+	const endpoints = createEndpoints({ rpcs, chainId: 31337, clock, log, wait: async () => {} })
+	const chain = createChain({ endpoints, source, clock, log })
+	try {
+		return await job({
+			gateway,
+			gateways,
+			chain,
+			later(ms) {
+				nowMs += ms
+			},
+			async walk(span, addresses) {
+				const parts: Part[] = []
+				await chain.head(never)
+				for await (const part of chain.walk(span, addresses, never)) parts.push(part)
+				return parts
+			},
+		})
+	} finally {
+		await chain.close()
+		for (const one of gateways) await one.close()
+	}
+}

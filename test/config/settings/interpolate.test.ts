@@ -1,0 +1,97 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} belongs to the settings' own language
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { interpolate } from '../../../src/config/settings/interpolate.js'
+
+fc.configureGlobal({ seed: 20261120 })
+
+let folder: string
+beforeAll(() => {
+	folder = mkdtempSync(join(tmpdir(), 'tracewatch-variables-'))
+	mkdirSync(join(folder, 'credentials'))
+	writeFileSync(join(folder, 'credentials/KEY'), 'from credential\n')
+	writeFileSync(join(folder, 'key'), 'from file\n')
+	writeFileSync(join(folder, 'windows'), 'from file\r\n')
+	writeFileSync(join(folder, 'two lines'), 'one\ntwo\n\n')
+	writeFileSync(join(folder, 'empty'), '\n')
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const fill = (text: string, env: NodeJS.ProcessEnv) => {
+	const { value, problems } = interpolate({ list: [{ key: text }] }, env)
+	expect(problems).toEqual([])
+	return (value as { list: { key: string }[] }).list[0]?.key
+}
+
+describe('interpolate', () => {
+	test('the environment comes first, then the file, then the credential', () => {
+		const everything = {
+			KEY: 'from environment',
+			KEY_FILE: join(folder, 'key'),
+			CREDENTIALS_DIRECTORY: join(folder, 'credentials'),
+		}
+		const { KEY: _, ...noVariable } = everything
+		const { KEY_FILE: __, ...onlyCredential } = noVariable
+		expect(fill('${KEY}', everything)).toBe('from environment')
+		expect(fill('${KEY}', noVariable)).toBe('from file')
+		expect(fill('${KEY}', onlyCredential)).toBe('from credential')
+	})
+
+	test.each([
+		['key', 'from file'],
+		['windows', 'from file'],
+		['two lines', 'one\ntwo\n'],
+	])('one newline at the end of a file is cut: %s', (name, content) => {
+		expect(fill('${KEY}', { KEY_FILE: join(folder, name) })).toBe(content)
+	})
+
+	test.each([
+		['https://${HOST}/${KEY}', 'https://h/k'],
+		['$${KEY}', '${KEY}'],
+		['$$${KEY}', '$${KEY}'],
+		['$KEY $ {KEY} $', '$KEY $ {KEY} $'],
+		['}${KEY}{', '}k{'],
+	])('%s is %s', (text, filled) => {
+		expect(fill(text, { HOST: 'h', KEY: 'k' })).toBe(filled)
+	})
+
+	test('a value is data: whatever it holds, it is not read again', () => {
+		fc.assert(
+			fc.property(fc.string({ minLength: 1, unit: 'binary' }), (value) => {
+				expect(fill('${KEY}', { KEY: value })).toBe(value)
+				expect(fill('<${KEY}${KEY}>', { KEY: value })).toBe(`<${value}${value}>`)
+			}),
+		)
+		expect(fill('${KEY}', { KEY: '${KEY} $& $1 [a, b] &x *x' })).toBe('${KEY} $& $1 [a, b] &x *x')
+	})
+
+	test('what came in is told, part and whole', () => {
+		const { filled } = interpolate({ a: 'x${KEY}', b: ['${KEY}'] }, { KEY: 'secret' })
+		expect(filled).toEqual([
+			{ path: ['a'], template: 'x${KEY}', values: ['secret', 'xsecret'] },
+			{ path: ['b', 0], template: '${KEY}', values: ['secret'] },
+		])
+	})
+
+	test.each<[string, NodeJS.ProcessEnv, RegExp]>([
+		['${KEY}', {}, /^\$\{KEY\} is not set: .*KEY_FILE/],
+		['${KEY}', { KEY: '' }, /KEY is set, but empty/],
+		['${KEY}', { KEY_FILE: '/no/such/file' }, /KEY_FILE names .* it does not exist/],
+		['${KEY}', { CREDENTIALS_DIRECTORY: '/no/such/folder' }, /is not set/],
+		['${key-1}', { 'key-1': 'x' }, /is not understood/],
+		['${}', {}, /is not understood/],
+		['${KEY', { KEY: 'x' }, /is not closed/],
+	])('error: %s with %j', (text, env, message) => {
+		const { problems, value } = interpolate({ here: text }, env)
+		expect(problems).toEqual([{ path: ['here'], message: expect.stringMatching(message) }])
+		expect(value).toEqual({ here: text })
+	})
+
+	test('error: a file that is empty', () => {
+		const { problems } = interpolate(['${KEY}'], { KEY_FILE: join(folder, 'empty') })
+		expect(problems[0]?.message).toMatch(/is empty/)
+	})
+})

@@ -1,0 +1,64 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describeConfig } from '../../../src/config/describe.js'
+import { loadConfig } from '../../../src/config/load.js'
+import { createScrubber } from '../../../src/ops/scrub.js'
+
+let folder: string
+
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), 'tracewatch-place-'))
+	mkdirSync(join(folder, 'watchlists'))
+	const watchlist = `network: base\nreceivers: [hook]\nwatches: [{address: 0x${'1'.repeat(40)}}]\n`
+	writeFileSync(join(folder, 'watchlists/a.yaml'), watchlist)
+})
+
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** A small right configuration with these lines after it. */
+function load(lines: string) {
+	const minimal = `networks:
+  - {name: base, chain_id: 8453, rpc: ["http://127.0.0.1:8545"]}
+receivers:
+  - {name: hook, type: webhook, url: "http://127.0.0.1:9000"}
+`
+	writeFileSync(join(folder, 'tracewatch.yaml'), `${minimal}${lines}\n`)
+	return loadConfig('tracewatch.yaml', { env: {}, cwd: folder })
+}
+
+describe('state', () => {
+	test.each([
+		[
+			'state: postgres://tw:PASS%2FWORD@db.example.org:5433/tracewatch',
+			'the database tracewatch at db.example.org:5433',
+		],
+		['state: "postgresql:///watch?host=/run/postgresql"', 'the database watch at /run/postgresql'],
+	])('%s is a database', async (line, words) => {
+		const config = await load(`${line}\nlease: 5s`)
+		expect(config.statePlace).toEqual({ kind: 'postgres', url: /postgres[^"]*/.exec(line)?.[0] })
+		expect(config.leaseMs).toBe(5_000)
+		const shown = describeConfig(config, folder).join('\n')
+		expect(shown).toContain(`state in ${words}`)
+		const scrubber = createScrubber()
+		scrubber.add(config.secrets)
+		expect(scrubber.clean('PASS%2FWORD, PASS/WORD')).toBe(
+			line.includes('PASS') ? '[secret], [secret]' : 'PASS%2FWORD, PASS/WORD',
+		)
+		expect(scrubber.clean('tracewatch is running')).toBe('tracewatch is running')
+	})
+
+	test.each([
+		[
+			'state: mysql://db/tracewatch',
+			'`state` must begin with postgres:// or postgresql://; mysql:// is not supported here',
+		],
+		['state: postgres://tw:CANARY@db', '`state` must name a database, such as postgres://user:password@host/database'],
+		['lease: 1s', '`lease` must be at least 3s and at most 10m'],
+		['lease: soon', '`lease` must be a time such as 90s, 10m, 2h or 1d'],
+	])('%s is refused', async (line, message) => {
+		const refused = await load(line).catch((error: unknown) => error)
+		expect(refused).toMatchObject({ message: `tracewatch.yaml:5:${line.indexOf(' ') + 2}: ${message}` })
+	})
+})

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest'
+import type { Delivery, Outcome } from '../../../src/model/delivery.js'
+import type { Store } from '../../../src/model/ports.js'
+import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
+import { deliveryOf, idOf, keptLog, mailDeliveryOf, never, startMs } from '../samples.js'
+import { ids, retry, scripted, useLab } from './lab.js'
+
+const lab = useLab()
+
+describe('one drain', () => {
+	test('default: carries out what is due, once, and forgets it', async () => {
+		const hook = scripted('hook')
+		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] })
+		await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
+		await lab.store.post([deliveryOf(4, { nextAttemptAtMs: startMs + 1 })])
+		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 3, failed: 0, held: 0 })
+		expect(hook.got).toEqual(ids(1, 2, 3))
+		expect(await lab.statuses()).toEqual(['4 pending'])
+	})
+
+	test('behavior: more than one claim long', async () => {
+		const hook = scripted('hook')
+		await lab.store.post(Array.from({ length: 450 }, (_, number) => deliveryOf(number)))
+		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] })
+		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 450, failed: 0, held: 0 })
+		expect(hook.got).toEqual(Array.from({ length: 450 }, (_, number) => idOf(number)))
+	})
+
+	test('behavior: a failure holds back its lane in order, no other lane, and is tried when its time has come', async () => {
+		const hook = scripted('hook', (_, index) => (index < 2 ? retry : { result: 'delivered' }))
+		const mail = scripted('mail', undefined, ['a@example.org', 'b@example.org'])
+		const deliverer = createDeliverer({
+			store: lab.store,
+			clock: lab.clock,
+			log: keptLog(),
+			receivers: [hook, mail],
+			random: () => 0.5,
+		})
+		await lab.store.post([
+			deliveryOf(1),
+			deliveryOf(2),
+			mailDeliveryOf(3, 'a@example.org'),
+			mailDeliveryOf(4, 'b@example.org'),
+		])
+		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 2, failed: 1, held: 0 })
+		expect(await lab.statuses()).toEqual(['1 pending', '2 pending'])
+		const times: number[] = []
+		for (let round = 0; round < 2; round += 1) {
+			const next = await lab.store.nextDueMs()
+			if (next === null) break
+			times.push(next - lab.nowMs)
+			lab.nowMs = next
+			await deliverer.drainOnce(never)
+		}
+		expect(times).toEqual([500, 2_500])
+		expect(hook.got).toEqual(ids(1, 1, 1, 2))
+		expect(await lab.statuses()).toEqual([])
+	})
+
+	test('behavior: waits as long as the other side asked, if that is longer', async () => {
+		const hook = scripted('hook', () => ({ ...retry, afterMs: 90_000 }))
+		await lab.store.post([deliveryOf(1)])
+		await createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] }).drainOnce(never)
+		expect(await lab.store.nextDueMs()).toBe(startMs + 90_000)
+	})
+
+	test('behavior: given up after 72 hours, told as an error, and the next one goes on', async () => {
+		const log = keptLog()
+		const results: string[] = []
+		const hook = scripted('hook', ({ id }) => (id === idOf(1) ? retry : { result: 'delivered' }))
+		const onResult = (_: Delivery, { result }: Outcome) => results.push(result)
+		const deliverer = createDeliverer({
+			store: lab.store,
+			clock: lab.clock,
+			log,
+			receivers: [hook],
+			onResult,
+			random: () => 0.5,
+		})
+		await lab.store.post([deliveryOf(1), deliveryOf(2)])
+		for (let next = await lab.store.nextDueMs(); next !== null; next = await lab.store.nextDueMs()) {
+			lab.nowMs = Math.max(lab.nowMs, next)
+			await deliverer.drainOnce(never)
+		}
+		expect(lab.nowMs).toBe(startMs + 72 * 3_600_000)
+		expect(await lab.statuses()).toEqual(['1 dead'])
+		expect((await lab.store.deliveries())[0]?.lastError).toBe('given up after 72 hours: host answered 503')
+		expect(hook.got.at(-1)).toBe(idOf(2))
+		expect(results.slice(-2)).toEqual(['dead', 'delivered'])
+		expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(1)
+	})
+
+	test('behavior: what is refused for good does not hold back the next one', async () => {
+		const hook = scripted('hook', (_, index) =>
+			index === 0 ? { result: 'dead', reason: 'too large' } : { result: 'delivered' },
+		)
+		await lab.store.post([deliveryOf(1), deliveryOf(2)])
+		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] })
+		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 1, failed: 1, held: 0 })
+		expect(await lab.statuses()).toEqual(['1 dead'])
+	})
+
+	test('behavior: a receiver that throws has failed for now, and its error is in the log', async () => {
+		const log = keptLog()
+		const hook = scripted('hook', () => {
+			throw new Error('a fault of ours')
+		})
+		await lab.store.post([deliveryOf(1)])
+		expect(
+			await createDeliverer({ store: lab.store, clock: lab.clock, log, receivers: [hook] }).drainOnce(never),
+		).toEqual({
+			delivered: 0,
+			failed: 1,
+			held: 0,
+		})
+		expect(await lab.statuses()).toEqual(['1 pending'])
+		expect(log.lines.some(({ facts }) => facts.err instanceof Error)).toBe(true)
+	})
+
+	test('behavior: a receiver that is configured no more keeps its deliveries', async () => {
+		const log = keptLog()
+		const mail = scripted('mail', undefined, ['new@example.org'])
+		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log, receivers: [mail] })
+		await lab.store.post([deliveryOf(1), deliveryOf(2), mailDeliveryOf(3, 'old@example.org')])
+		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 0, failed: 0, held: 0 })
+		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 0, failed: 0, held: 0 })
+		expect(await lab.statuses()).toEqual(['1 pending', '2 pending', '3 pending'])
+		expect(log.lines.map(({ facts }) => facts)).toEqual([
+			{ receiver: 'hook' },
+			{ receiver: 'mail', recipient: 'old@example.org' },
+		])
+	})
+
+	test('error: results that cannot be written down are told to the caller, and no more is sent', async () => {
+		const full: Store = { ...lab.store, resolve: async () => Promise.reject(new Error('disk full')) }
+		const hook = scripted('hook', async (_, index) => {
+			// Longer than the results are tried to be written.
+			if (index === 1) await new Promise((resolve) => setTimeout(resolve, 2_500))
+			return { result: 'delivered' }
+		})
+		await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
+		const deliverer = createDeliverer({ store: full, clock: lab.clock, log: keptLog(), receivers: [hook] })
+		await expect(deliverer.drainOnce(never)).rejects.toThrow('disk full')
+		expect(hook.got).toEqual(ids(1, 2))
+	})
+})

@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest'
+import type { Delivery, Outcome } from '../../../src/model/delivery.js'
+import type { Receiver, Store } from '../../../src/model/ports.js'
+import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
+import { createEmailReceiver } from '../../../src/notify/email/email.js'
+import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
+import { startHookServer } from '../../support/hookServer.js'
+import { startMailServer } from '../../support/mailServer.js'
+import { alertData, deliveryOf, idOf, keptLog, messageOf, never } from '../samples.js'
+import { ids, type Scripted, scripted, useLab } from './lab.js'
+
+const lab = useLab()
+const goneReason = 'hook.example answered 410: removed (“number 7”)'
+const gone: Outcome = { result: 'parked', reason: goneReason }
+const refused: Outcome = { result: 'dead', reason: 'hook.example answered 413: too large' }
+const fine: Outcome = { result: 'delivered' }
+
+interface Told {
+	readonly id: string
+	readonly message: Delivery['message']
+}
+
+/** A receiver that keeps the messages, too. */
+function keeping(name: string, recipients: readonly string[] | null = null): Scripted & { readonly told: Told[] } {
+	const told: Told[] = []
+	const receiver = scripted(
+		name,
+		({ id, message }) => {
+			told.push({ id, message })
+			return fine
+		},
+		recipients,
+	)
+	return Object.assign(receiver, { told })
+}
+
+const words = (told: readonly Told[]) => told.map(({ message }) => message.type)
+
+function deliverer(receivers: readonly Receiver[], fallbacks: Readonly<Record<string, string>>, store?: Store) {
+	return createDeliverer({
+		store: store ?? lab.store,
+		clock: lab.clock,
+		log: keptLog(),
+		receivers,
+		mannersOf: (name) => ({ fallback: fallbacks[name] ?? null, digest: null, silences: [] }),
+		random: () => 0.5,
+	})
+}
+
+describe('the fallback of a receiver', () => {
+	test('default: is told once that it takes nothing, with how many wait and why', async () => {
+		const hook = scripted('hook', () => gone)
+		const desk = keeping('desk')
+		await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
+		await deliverer([hook, desk], { hook: 'desk' }).drainOnce(never)
+		expect(desk.told).toHaveLength(1)
+		expect(desk.told[0]?.message).toMatchObject({
+			type: 'system.undelivered',
+			data: { receiver: 'hook', recipient: null, state: 'parked', count: 3, reason: goneReason },
+		})
+		expect(desk.told[0]?.message.data.deliveryId).toBe(desk.told[0]?.id)
+	})
+
+	for (const restarts of [true, false]) {
+		test(`behavior: is told again by no later attempt or new alert${restarts ? ' or restart' : ''}, until it has worked in between`, async () => {
+			const broken: { now: Outcome } = { now: gone }
+			const hook = scripted('hook', () => broken.now)
+			const desk = keeping('desk')
+			const one = deliverer([hook, desk], { hook: 'desk' })
+			const drain = () => (restarts ? deliverer([hook, desk], { hook: 'desk' }) : one).drainOnce(never)
+			await lab.store.post([deliveryOf(1)])
+			await drain()
+			for (let hour = 0; hour < 5; hour += 1) {
+				lab.nowMs += 3_600_000
+				// The server's own words change, the cause does not.
+				broken.now = { result: 'parked', reason: goneReason.replace('7', String(hour)) }
+				await lab.store.post([deliveryOf(10 + hour)])
+				await drain()
+			}
+			expect(hook.got.length).toBeGreaterThan(5)
+			expect(words(desk.told)).toEqual(['system.undelivered'])
+			broken.now = fine
+			lab.nowMs += 3_600_000
+			await drain()
+			expect(await lab.statuses()).toEqual([])
+			broken.now = gone
+			await lab.store.post([deliveryOf(20)])
+			await drain()
+			expect(words(desk.told)).toEqual(['system.undelivered', 'system.undelivered'])
+			expect(desk.told[0]?.id).not.toBe(desk.told[1]?.id)
+		})
+	}
+
+	test('behavior: another cause is news', async () => {
+		const broken: { now: Outcome } = { now: gone }
+		const hook = scripted('hook', () => broken.now)
+		const desk = keeping('desk')
+		const carrying = deliverer([hook, desk], { hook: 'desk' })
+		await lab.store.post([deliveryOf(1)])
+		await carrying.drainOnce(never)
+		const reason = 'hook.example answered 401: the credentials were refused'
+		broken.now = { result: 'parked', reason }
+		lab.nowMs += 3_600_000
+		await carrying.drainOnce(never)
+		expect(desk.told.map(({ message }) => (message.data as { reason?: string }).reason)).toEqual([goneReason, reason])
+	})
+
+	test('default: gets each alert that is refused for good, by itself, and one word about it', async () => {
+		const hook = scripted('hook', ({ id }) => (id === idOf(2) ? fine : refused))
+		const desk = keeping('desk', ['a@example.org', 'b@example.org'])
+		await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
+		await lab.store.post([
+			deliveryOf(4, { message: messageOf(alertData(), 'alert.removed', idOf(4)), answers: idOf(1) }),
+		])
+		await deliverer([hook, desk], { hook: 'desk' }).drainOnce(never)
+		expect(hook.got).toEqual(ids(1, 2, 3, 4))
+		const types = ['system.undelivered', 'alert.transfer', 'alert.transfer', 'alert.removed']
+		expect(words(desk.told).toSorted()).toEqual([...types, ...types].toSorted())
+		for (const { id, message } of desk.told) expect(message.data.deliveryId).toBe(id)
+		const instead = desk.told.filter(({ message }) => message.type !== 'system.undelivered')
+		for (const { message } of instead) {
+			const { deliveryId: _, insteadOf, ...data } = message.data
+			expect([insteadOf, data]).toEqual(['hook', alertData()])
+		}
+		expect(new Set(desk.got).size).toBe(8)
+		expect(await lab.statuses()).toEqual(['1 dead', '3 dead', '4 dead'])
+	})
+
+	test('behavior: a withdrawal told instead answers the alert told instead', async () => {
+		const desk: Delivery[] = []
+		const receiver = scripted('desk', (delivery) => {
+			desk.push(delivery)
+			return fine
+		})
+		await lab.store.post([
+			deliveryOf(1),
+			deliveryOf(2, { message: messageOf(alertData(), 'alert.removed', idOf(2)), answers: idOf(1) }),
+		])
+		await deliverer([scripted('hook', () => refused), receiver], { hook: 'desk' }).drainOnce(never)
+		const [alert, removal] = desk.filter(({ message }) => message.type !== 'system.undelivered')
+		expect(removal?.answers).toBe(alert?.id)
+	})
+
+	test('behavior: whatever a fallback does not take goes no further', async () => {
+		const [hook, desk, last] = [scripted('hook', () => refused), scripted('desk', () => refused), keeping('last')]
+		await lab.store.post([deliveryOf(1)])
+		await deliverer([hook, desk, last], { hook: 'desk', desk: 'last' }).drainOnce(never)
+		expect(desk.got).toHaveLength(2)
+		expect(last.got).toEqual([])
+		// But its own alerts do.
+		await lab.store.post([deliveryOf(2, { receiver: 'desk' })])
+		await deliverer([hook, desk, last], { hook: 'desk', desk: 'last' }).drainOnce(never)
+		expect(words(last.told)).toEqual(['system.undelivered', 'alert.transfer'])
+	})
+
+	test('behavior: killed before the result is written, the next run tells the same under the same ids', async () => {
+		for (const outcome of [gone, refused]) {
+			const said: string[][] = []
+			const lost: Store = {
+				...lab.store,
+				resolve: (_, post = []) => {
+					said.push(post.map(({ id }) => id))
+					return new Promise(() => undefined)
+				},
+			}
+			await lab.store.post([deliveryOf(1)])
+			const [hook, desk] = [scripted('hook', () => outcome), keeping('desk')]
+			void deliverer([hook, desk], { hook: 'desk' }, lost).drainOnce(never)
+			while (said.length === 0) await new Promise((resolve) => setImmediate(resolve))
+			expect(await lab.statuses()).toEqual(['1 pending'])
+			await lab.store.release([idOf(1)])
+			await deliverer([hook, desk], { hook: 'desk' }).drainOnce(never)
+			expect(desk.got).toEqual(said[0])
+			expect(desk.got).toHaveLength(outcome === gone ? 1 : 2)
+			await lab.store.drop([idOf(1)])
+		}
+	})
+
+	test('behavior: mails whose login is refused: one word to a webhook, however many recipients', async () => {
+		const servers = {
+			mail: await startMailServer({ login: { user: 'me', pass: 'right' }, loginInClear: true }),
+			hook: await startHookServer(),
+		}
+		const to = ['a@example.org', 'b@example.org', 'c@example.org']
+		const receivers = [
+			createEmailReceiver({
+				type: 'email',
+				name: 'mail',
+				smtp: `smtp://me:WRONGSECRET@${servers.mail.host}`,
+				from: 'x@example.org',
+				to,
+			}),
+			createWebhookReceiver(
+				{ type: 'webhook', name: 'hook', url: servers.hook.origin, secret: null },
+				{ version: '1', clock: lab.clock },
+			),
+		]
+		await lab.store.post(to.flatMap((recipient, at) => [deliveryOf(at, { receiver: 'mail', recipient })]))
+		const carrying = deliverer(receivers, { mail: 'hook' })
+		await carrying.drainOnce(never)
+		await carrying.close()
+		expect(servers.hook.hits).toHaveLength(1)
+		const { type, data } = JSON.parse(String(servers.hook.hits[0]?.body))
+		expect([type, data.receiver, data.state, data.count]).toEqual(['system.undelivered', 'mail', 'parked', 3])
+		expect(data.reason).toContain('the credentials were refused')
+		expect(JSON.stringify(data)).not.toContain('WRONGSECRET')
+		await servers.mail.close()
+		await servers.hook.close()
+	})
+})

@@ -1,0 +1,96 @@
+/** A state on disk of its own, a clock to be moved, and receivers that are lists of what they were handed. */
+import { afterEach, beforeEach } from 'vitest'
+import type { Delivery, Outcome } from '../../../src/model/delivery.js'
+import type { Receiver, Store } from '../../../src/model/ports.js'
+import { openFileStore } from '../../../src/state/file/store.js'
+import { makeFolder, removeFolder } from '../../state/file/folder.js'
+import { idOf, startMs } from '../samples.js'
+
+export interface Lab {
+	readonly folder: string
+	readonly store: Store
+	nowMs: number
+	readonly clock: () => number
+	/** `3 parked` for each delivery kept, in order. */
+	statuses(): Promise<readonly string[]>
+	/** Closes and opens: what is only in memory is gone. */
+	reopen(): Promise<void>
+	/** A sleep that moves the clock, and no sooner than everything that is due is done; `done` when nothing is kept but the dead. */
+	sleeper(done: AbortController): (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+/** Fresh for each test of the file. */
+export function useLab(): Lab {
+	const current: { folder: string; store: Store | null } = { folder: '', store: null }
+	const lab: Lab = {
+		get folder() {
+			return current.folder
+		},
+		get store() {
+			if (current.store === null) throw new Error('no test is under way')
+			return current.store
+		},
+		nowMs: startMs,
+		clock: () => lab.nowMs,
+		statuses: async () =>
+			(await lab.store.deliveries()).map(({ id, status }) => `${Number(`0x${id.slice(-8)}`)} ${status}`),
+		async reopen() {
+			await lab.store.close()
+			current.store = await openFileStore(current.folder, { clock: lab.clock })
+		},
+		sleeper: (done) => async (ms, signal) => {
+			const isBusy = async () =>
+				(await lab.store.deliveries('pending')).some(({ nextAttemptAtMs }) => nextAttemptAtMs <= lab.nowMs)
+			const turn = () => new Promise((resolve) => setTimeout(resolve, 5))
+			// What is being written shows in nothing that can be asked for.
+			await turn()
+			while (!signal.aborted && (await isBusy())) await turn()
+			if (!signal.aborted) lab.nowMs += ms
+			if ((await lab.store.deliveries()).every(({ status }) => status === 'dead')) done.abort()
+		},
+	}
+	beforeEach(async () => {
+		lab.nowMs = startMs
+		current.folder = await makeFolder()
+		current.store = await openFileStore(current.folder, { clock: lab.clock })
+	})
+	afterEach(async () => {
+		await current.store?.close()
+		await removeFolder(current.folder)
+	})
+	return lab
+}
+
+export interface Scripted extends Receiver {
+	/** Ids of the deliveries handed to it, in order. */
+	readonly got: readonly string[]
+	readonly closed: boolean
+}
+
+type Answer = (delivery: Delivery, index: number, signal: AbortSignal) => Outcome | Promise<Outcome>
+
+export function scripted(
+	name: string,
+	answer: Answer = () => ({ result: 'delivered' }),
+	recipients: readonly string[] | null = null,
+): Scripted {
+	const got: string[] = []
+	const receiver = {
+		name,
+		recipients,
+		got,
+		closed: false,
+		deliver: async (delivery: Delivery, signal: AbortSignal) => {
+			got.push(delivery.id)
+			return answer(delivery, got.length - 1, signal)
+		},
+		close: async () => {
+			receiver.closed = true
+		},
+	}
+	return receiver
+}
+
+export const retry: Outcome = { result: 'retry', reason: 'host answered 503' }
+
+export const ids = (...numbers: readonly number[]): readonly string[] => numbers.map(idOf)

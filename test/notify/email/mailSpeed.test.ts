@@ -1,0 +1,63 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
+import { createEmailReceiver } from '../../../src/notify/email/email.js'
+import { startMailServer } from '../../support/mailServer.js'
+import { useLab } from '../delivery/lab.js'
+import { keptLog, mailDeliveryOf } from '../samples.js'
+
+const lab = useLab()
+
+/** Sends `count` alerts to so many mailboxes in turn, through a state on disk, and says how long it took. */
+async function sendAll(count: number, mailboxes: number) {
+	const server = await startMailServer()
+	const to = Array.from({ length: mailboxes }, (_, at) => `box${at}@example.org`)
+	const settings = {
+		type: 'email',
+		name: 'mail',
+		smtp: `smtp://${server.host}`,
+		from: 'tracewatch@example.org',
+		to,
+	} as const
+	const log = keptLog()
+	const deliverer = createDeliverer({
+		store: lab.store,
+		clock: lab.clock,
+		log,
+		receivers: [createEmailReceiver(settings)],
+	})
+	const stopping = new AbortController()
+	const deliveries = Array.from({ length: count }, (_, at) => mailDeliveryOf(at, to[at % mailboxes] ?? ''))
+	const running = deliverer.run(stopping.signal)
+	onTestFinished(async () => {
+		stopping.abort()
+		await running
+		await deliverer.close()
+		await server.close()
+	})
+	const startedAtMs = performance.now()
+	await lab.store.post(deliveries)
+	await server.until(count)
+	await expect.poll(async () => (await lab.store.deliveries()).length).toBe(0)
+	const tookMs = performance.now() - startedAtMs
+	const idsIn = (mailbox: string) =>
+		server.mails.filter(({ recipients }) => recipients[0] === mailbox).map(({ messageId }) => messageId)
+	return {
+		tookMs,
+		connections: server.connections(),
+		log,
+		/** By mailbox: the ids that came, and those that were posted, each in order. */
+		lanes: to.map((mailbox) => [
+			idsIn(mailbox),
+			deliveries.filter(({ recipient }) => recipient === mailbox).map(({ id }) => `<${id}@example.org>`),
+		]),
+	}
+}
+
+test.each([1, 4])('default: 1,000 alerts go out within 15 s, in order, to mailboxes: %i', async (mailboxes) => {
+	const { tookMs, lanes, connections, log } = await sendAll(1_000, mailboxes)
+	for (const [came, posted] of lanes) expect(came).toEqual(posted)
+	// A pooled connection carries 100 mails.
+	expect(connections).toBeLessThanOrEqual(12)
+	expect(log.lines.filter(({ level }) => level !== 'debug' && level !== 'info')).toEqual([])
+	expect(tookMs).toBeLessThan(15_000)
+})

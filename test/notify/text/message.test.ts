@@ -1,0 +1,219 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { AlertData, Message } from '../../../src/model/alert.js'
+import { composeMessage } from '../../../src/notify/text/message.js'
+import {
+	alertData,
+	alertDeliveryOf,
+	blockHash,
+	digestData,
+	messageOf,
+	payer,
+	systemData,
+	treasury,
+	txHash,
+	undeliveredData,
+} from '../samples.js'
+
+const unlabelled = { address: treasury, label: null, tags: [], watchlist: 'treasury.yaml' }
+const created = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
+
+const sentences: readonly (readonly [string, Partial<AlertData>, string])[] = [
+	['a transfer in', {}, 'Treasury received 1.500000000000000001 ETH from 0xd8dA…6045'],
+	['from a watched one', { counterpartyLabel: 'Payroll' }, 'Treasury received 1.500000000000000001 ETH from Payroll'],
+	[
+		'a transfer out',
+		{ direction: 'out', from: treasury, to: payer, value: '1.5' },
+		'Treasury sent 1.5 ETH to 0xd8dA…6045',
+	],
+	['without a label', { watch: unlabelled, value: '2' }, '0x742d…f44e received 2 ETH from 0xd8dA…6045'],
+	['to itself', { direction: 'self', from: treasury, value: '1' }, 'Treasury sent 1 ETH to itself'],
+	[
+		'a deployment by the watch',
+		{
+			kind: 'deployment',
+			frameType: 'create2',
+			direction: 'out',
+			from: treasury,
+			to: created,
+			contractAddress: created,
+			valueWei: '0',
+			value: '0',
+		},
+		'Treasury deployed a contract at 0x5FbD…0aa3',
+	],
+	[
+		'a deployment with an endowment',
+		{
+			kind: 'deployment',
+			frameType: 'create',
+			direction: 'out',
+			from: treasury,
+			to: created,
+			contractAddress: created,
+			value: '0.25',
+		},
+		'Treasury deployed a contract at 0x5FbD…0aa3 with 0.25 ETH',
+	],
+	[
+		'a deployment of the watch',
+		{
+			kind: 'deployment',
+			frameType: 'create',
+			direction: 'in',
+			from: payer,
+			to: treasury,
+			contractAddress: treasury,
+			valueWei: '0',
+			value: '0',
+		},
+		'Treasury was deployed by 0xd8dA…6045',
+	],
+	['a block reward', { frameType: 'reward', from: null, value: '2' }, 'Treasury received 2 ETH as a block reward'],
+	[
+		'a self-destruct',
+		{ frameType: 'suicide', value: '3' },
+		'Treasury received 3 ETH from 0xd8dA…6045 (a contract destroyed itself)',
+	],
+	['another coin', { network: 'polygon', asset: 'POL', value: '7' }, 'Treasury received 7 POL from 0xd8dA…6045'],
+]
+
+/** Controls, and the marks that turn writing round or cannot be seen. */
+const hidden =
+	'\u0000\u0007\u001b\u007f\u0085\u009b\u061c\u200b\u200e\u200f\u202a\u202b\u202d\u202e\u2028\u2029\u2066\u2067\u2069\ufeff'
+
+describe('subjects', () => {
+	for (const [name, data, sentence] of sentences) {
+		test(`default: ${name}`, () => {
+			expect(composeMessage(messageOf(alertData(data))).subject).toBe(`[${data.network ?? 'ethereum'}] ${sentence}`)
+		})
+	}
+
+	test('behavior: a removal is marked as withdrawn, a test as a test', () => {
+		const withdrawn = composeMessage(messageOf(alertData({ value: '1' }), 'alert.removed'))
+		expect(withdrawn.subject).toBe('[ethereum] WITHDRAWN: Treasury received 1 ETH from 0xd8dA…6045')
+		expect(withdrawn.text).toContain('no longer in the chain')
+		const sample = composeMessage(messageOf(alertData({ value: '1' }), 'test'))
+		expect(sample.subject).toBe('[TEST] [ethereum] Treasury received 1 ETH from 0xd8dA…6045')
+		expect(sample.text).toContain('This is a test')
+	})
+
+	test('behavior: a network that stands still, and one that goes on', () => {
+		const stalled = composeMessage(messageOf(systemData(), 'system.stalled'))
+		expect(stalled.subject).toBe('[ethereum] STALLED: this network is not being watched at present')
+		expect(stalled.text).toContain('No endpoint of ethereum has answered for 10 minutes.')
+		expect(stalled.text).toContain('block 19000200')
+		const recovered = composeMessage(messageOf(systemData({ head: null }), 'system.recovered'))
+		expect(recovered.subject).toBe('[ethereum] Recovered: this network is being watched again')
+	})
+
+	test('behavior: a receiver that takes nothing, and one that refuses', () => {
+		const parked = composeMessage(messageOf(undeliveredData(), 'system.undelivered'))
+		expect(parked.subject).toBe('NOT DELIVERED: ops-hook takes nothing until somebody mends it; 12 messages wait')
+		for (const fact of ['ops-hook', '12', 'answered 410', '2026-11-20 10:00:00 UTC', 'fallback of ops-hook'])
+			expect(parked.text).toContain(fact)
+		const one = undeliveredData({ recipient: 'a@example.org', count: 1 })
+		expect(composeMessage(messageOf(one, 'system.undelivered')).subject).toBe(
+			'NOT DELIVERED: ops-hook (a@example.org) takes nothing until somebody mends it; 1 message waits',
+		)
+		const dead = composeMessage(messageOf(undeliveredData({ state: 'dead' }), 'system.undelivered'))
+		expect(dead.subject).toBe('NOT DELIVERED: ops-hook refuses messages; they are sent to you instead')
+	})
+
+	test('behavior: what comes instead says instead of whom', () => {
+		const message = messageOf(alertData())
+		const { text } = composeMessage({ ...message, data: { ...message.data, insteadOf: 'ops-hook' } })
+		expect(text).toContain('ops-hook did not take this, so it is sent to you.')
+	})
+})
+
+describe('bodies', () => {
+	test('default: hold every fact of the contract, in text and in HTML alike', () => {
+		const late = { late: true, lagSeconds: 7_500, lateReason: 'tracewatch was not running' }
+		const { text, html } = composeMessage(messageOf(alertData(late)))
+		const facts = [treasury, payer, '1.500000000000000001 ETH', '1500000000000000001', 'transfer (a call), in', '0.1.2']
+		facts.push(txHash, blockHash, '19000000', '2026-11-20 09:59:48 UTC', '2 h 5 min', 'tracewatch was not running')
+		facts.push('treasury.yaml', 'Treasury', 'cold, main', 'chain id 1', alertData().id)
+		facts.push(...Object.values(alertData().links ?? {}))
+		for (const fact of facts) {
+			expect(text).toContain(fact)
+			expect(shown(html)).toContain(fact)
+		}
+	})
+
+	const everything: readonly Message[] = [
+		...sentences.map(([, data]) => messageOf(alertData(data))),
+		messageOf(alertData({ late: true, lateReason: 'a <b>bold</b> reason & more' }), 'alert.removed'),
+		messageOf(alertData({ watch: unlabelled }), 'test'),
+		messageOf(systemData(), 'system.stalled'),
+		messageOf(undeliveredData(), 'system.undelivered'),
+		messageOf(digestData([alertDeliveryOf(1), alertDeliveryOf(2)]), 'alert.digest'),
+	]
+	test('behavior: text and HTML say the same, word for word', () => {
+		for (const message of everything) {
+			const { text, html } = composeMessage(message)
+			expect(words(shown(html))).toEqual(words(text))
+		}
+	})
+
+	test('behavior: no label can add markup, lines, or turn the writing round', () => {
+		const nasty = fc.oneof(
+			fc.string({ unit: 'binary' }),
+			fc.constantFrom(
+				'<script>',
+				'</td>',
+				'"onclick=',
+				'\u202e',
+				'\u2066',
+				'\r\nBcc: x@y',
+				'\u0000',
+				'&lt;',
+				"'",
+				'\u200b',
+				'\ud800',
+			),
+		)
+		const label = fc.array(nasty, { maxLength: 8 }).map((parts) => parts.join(''))
+		fc.assert(
+			fc.property(label, label, label, (one, other, tag) => {
+				const watch = { ...alertData().watch, label: one, tags: [tag], watchlist: `${tag}.yaml` }
+				const message = messageOf(alertData({ watch, counterpartyLabel: other, lateReason: tag, late: true }))
+				const { subject, text, html } = composeMessage(message)
+				const clean = composeMessage(messageOf(alertData({ late: true, lateReason: 'x' })))
+				for (const said of [subject, text, html]) {
+					expect([...hidden].filter((mark) => said.includes(mark))).toEqual([])
+					// Half a character would not survive the way.
+					expect(Buffer.from(said, 'utf8').toString('utf8')).toBe(said)
+				}
+				expect(subject).not.toMatch(/[\r\n]/)
+				expect(tags(html)).toEqual(tags(clean.html))
+				expect(text.split('\n').length).toBe(clean.text.split('\n').length)
+			}),
+		)
+	})
+
+	test('behavior: an endless label is cut', () => {
+		const watch = { ...alertData().watch, label: '🐋'.repeat(5_000) }
+		expect([...composeMessage(messageOf(alertData({ watch }))).subject].length).toBeLessThan(200)
+	})
+})
+
+/** What a reader of the HTML sees. */
+function shown(html: string): string {
+	return html
+		.replace(/<head>.*<\/head>/s, '')
+		.replace(/<[^>]*>/g, ' ')
+		.replaceAll('&lt;', '<')
+		.replaceAll('&gt;', '>')
+		.replaceAll('&quot;', '"')
+		.replaceAll('&#39;', "'")
+		.replaceAll('&amp;', '&')
+}
+
+function words(text: string): readonly string[] {
+	return text.split(/\s+/).filter((word) => word !== '')
+}
+
+function tags(html: string): readonly string[] {
+	return html.match(/<\/?[a-z!]+/g) ?? []
+}

@@ -1,0 +1,31 @@
+/** Folders of their own for tests of the file store. */
+
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openFileStore } from '../../../src/state/file/store.js'
+import { addressOf, blockOf, commitOf, coverOf, deliveryOf } from '../samples.js'
+
+export async function makeFolder(): Promise<string> {
+	return await mkdtemp(join(tmpdir(), 'tracewatch-state-'))
+}
+
+export async function removeFolder(folder: string): Promise<void> {
+	await rm(folder, { recursive: true, force: true })
+}
+
+/** A file as the format describes it, made here from the description and not by the code. */
+export function fileOf(data: unknown, version = 1): string {
+	const body = `{"v":${version},"data":${JSON.stringify(data)}`
+	return `${body},"sum":"${createHash('sha256').update(body).digest('hex')}"}\n`
+}
+
+/** A state of two steps and one enrolment, so that each file has a copy of the write before it. */
+export async function fillFolder(folder: string): Promise<void> {
+	const store = await openFileStore(folder, { clock: () => 0 })
+	await store.commit(commitOf({ checkpoint: blockOf(1), deliveries: [deliveryOf('a')] }))
+	await store.enrol('ethereum', { covers: new Map([[addressOf(1), coverOf(2)]]), backfills: [] })
+	await store.commit(commitOf({ checkpoint: blockOf(2), deliveries: [deliveryOf('b')] }))
+	await store.close()
+}

@@ -1,0 +1,52 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { lockState } from '../../../src/state/file/lock.js'
+import { peekState } from '../../../src/state/file/peek.js'
+import { openFileStore } from '../../../src/state/file/store.js'
+import { blockOf, commitOf, deliveryOf } from '../samples.js'
+import { makeFolder, removeFolder } from './folder.js'
+
+describe('peekState', () => {
+	let root: string
+	let folder: string
+
+	beforeEach(async () => {
+		root = await makeFolder()
+		folder = join(root, 'state')
+	})
+
+	afterEach(() => removeFolder(root))
+
+	test('default: null where nothing was ever stored, and nothing is made there', async () => {
+		expect(await peekState(folder)).toBeNull()
+		expect(await readdir(root)).toEqual([])
+	})
+
+	test('default: what the holder of the folder has on disk', async () => {
+		const release = await lockState(folder)
+		const store = await openFileStore(folder, { clock: () => 5 })
+		await store.commit(commitOf({ checkpoint: blockOf(3), deliveries: [deliveryOf('a'), deliveryOf('b')] }))
+		await store.resolve([{ id: 'a', result: 'delivered' }])
+		expect(await peekState(folder)).toEqual({ summary: await store.summary(), deliveries: [deliveryOf('b')] })
+		await store.close()
+		await release()
+	})
+
+	test('behavior: in the midst of many writes every look succeeds, and none goes back', async () => {
+		const looks: bigint[] = []
+		let writing = true
+		const look = async () => {
+			while (writing) looks.push((await peekState(folder))?.summary.networks.get('ethereum')?.checkpoint.number ?? -1n)
+		}
+		// Looking begins before the first start, and sees it.
+		const looking = look()
+		const store = await openFileStore(folder, { clock: () => 0 })
+		for (let number = 0; number < 300; number++) await store.commit(commitOf({ checkpoint: blockOf(number) }))
+		writing = false
+		await looking
+		await store.close()
+		expect(looks.length).toBeGreaterThan(10)
+		expect(looks).toEqual([...looks].sort((a, b) => (a < b ? -1 : 1)))
+	})
+})

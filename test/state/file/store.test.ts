@@ -1,0 +1,12 @@
+import { join } from 'node:path'
+import { openFileStore } from '../../../src/state/file/store.js'
+import { storeContract } from '../contract.js'
+import { makeFolder, removeFolder } from './folder.js'
+
+storeContract('file store', async () => {
+	const folder = await makeFolder()
+	return {
+		open: (clock) => openFileStore(join(folder, 'state'), { clock }),
+		remove: () => removeFolder(folder),
+	}
+})

@@ -1,0 +1,120 @@
+import fc from 'fast-check'
+import { afterAll, expect, test } from 'vitest'
+import type { Store } from '../../../src/model/ports.js'
+import { openPostgresStore } from '../../../src/state/postgres/store.js'
+import type { Operation } from '../operations.js'
+import { NOW_MS, operation } from '../operations.js'
+import type { Reference } from '../reference.js'
+import * as reference from '../reference.js'
+import { emptied, startServer } from './server.js'
+
+const server = await startServer()
+
+afterAll(() => server?.stop())
+
+interface Real {
+	store: Store
+}
+
+interface Model {
+	readonly now: Reference
+}
+
+type Command = fc.AsyncCommand<Model, Real>
+
+async function open(): Promise<Store> {
+	const store = await openPostgresStore(server?.url() ?? '', { clock: () => NOW_MS, leaseMs: 60_000, skewMs: 0 })
+	for (const network of ['ethereum', 'base']) expect(await store.hold(network)).toBe(true)
+	return store
+}
+
+async function compare({ now }: Model, { store }: Real): Promise<void> {
+	for (const name of ['ethereum', 'base']) {
+		const expected = now.networks[name]
+		const told = new Map(expected?.told.map((entry) => [entry.id, entry]))
+		const found = await store.network(name)
+		expect(found).toEqual(
+			expected
+				? {
+						chainId: expected.chainId,
+						checkpoint: expected.checkpoint,
+						settled: expected.settled,
+						told,
+						covers: new Map(Object.entries(expected.covers)),
+						backfills: reference.live(expected),
+					}
+				: null,
+		)
+		if (found) expect([...found.told.keys()]).toEqual([...told.keys()])
+	}
+	expect(await store.deliveries()).toEqual(now.deliveries)
+	expect(await store.nextDueMs()).toBe(reference.nextDueMs(now))
+	const { receivers, networks } = await store.summary()
+	for (const [name, expected] of Object.entries(now.networks)) {
+		expect(networks.get(name)?.backfills).toEqual(reference.live(expected))
+	}
+	for (const [name, told] of receivers) {
+		const own = now.deliveries.filter(({ receiver }) => receiver === name)
+		const count = (status: string) => own.filter((each) => each.status === status).length
+		expect(told).toMatchObject({
+			pending: count('pending'),
+			held: count('held'),
+			parked: count('parked'),
+			dead: count('dead'),
+			delivered: now.delivered[name] ?? 0,
+		})
+	}
+}
+
+const one = ({ name, inModel, inReal }: Operation): Command => ({
+	check: () => true,
+	toString: () => name,
+	async run(model, real) {
+		const { refused, result } = inModel(model.now)
+		const [{ status, ...rest }] = (await Promise.allSettled([inReal(real.store)])) as [PromiseSettledResult<unknown>]
+		if (refused) expect(rest).toMatchObject({ reason: { reason: 'mismatch' } })
+		else expect(rest).toEqual({ value: result })
+		await compare(model, real)
+	},
+})
+
+/** All that is only in memory is gone. */
+const reopening: Command = {
+	check: () => true,
+	toString: () => 'reopen',
+	async run(model, real) {
+		await real.store.close()
+		model.now.taken = []
+		real.store = await open()
+		await compare(model, real)
+	},
+}
+
+/** Whatever is asked next comes to a dead connection first. */
+const cut: Command = {
+	check: () => true,
+	toString: () => 'cut',
+	async run() {
+		await server?.cutAll()
+	},
+}
+
+test.skipIf(server === null)(
+	'behavior: over any operations, restarts and cut connections, it is what the plain reference is',
+	async () => {
+		const some = operation.map(one)
+		const commands = [some, some, some, some, fc.constant(reopening), fc.constant(cut)]
+		await fc.assert(
+			fc.asyncProperty(fc.commands(commands, { size: '+1', maxCommands: 60 }), async (run) => {
+				if (server) await emptied(server)
+				const real: Real = { store: await open() }
+				try {
+					await fc.asyncModelRun(() => ({ model: { now: reference.emptyReference() }, real }), run)
+				} finally {
+					await real.store.close()
+				}
+			}),
+			{ seed: 20_261_122, numRuns: 25 },
+		)
+	},
+)
