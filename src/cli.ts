@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { type Command, type ExitCode, exitCodes, type Io } from './commands/command.js'
 import { ConfigError, PlainError, RpcError, StateError, UsageError } from './errors.js'
 import { createScrubber } from './ops/scrub.js'
-import { version } from './version.js'
+import { nodeRefusal, version } from './version.js'
 
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	run: async () => (await import('./commands/run.js')).run,
@@ -24,6 +24,11 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 }
 
 async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
+	const refusal = nodeRefusal(process.versions.node)
+	if (refusal !== null) {
+		io.err(refusal)
+		return exitCodes.config
+	}
 	const [name, ...rest] = argv
 	if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
 		io.out(await overview())

@@ -2,3 +2,10 @@ import { readFileSync } from 'node:fs'
 
 /** Of this program, as its package says. */
 export const version: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
+
+/** What to say where this Node is too old to load the program at all; null where it is not. */
+export function nodeRefusal(nodeVersion: string): string | null {
+	const [major = 0, minor = 0] = nodeVersion.split('.').map(Number)
+	if (major > 20 || (major === 20 && minor >= 19)) return null
+	return `tracewatch needs Node 20.19 or newer, and this is Node ${nodeVersion}: install a newer one (README.md says how)`
+}

@@ -51,7 +51,8 @@ export async function runDemo({ say, log, scrubber, keep }: DemoOptions, signal:
 		closers.add(() => receivers.close())
 		const secret = `whsec_${randomBytes(24).toString('base64')}`
 		const config = await writeSite(folder, node.url, receivers, secret)
-		scrubber.add(config.secrets)
+		// The node is this demo's own, and its URL is shown to those who want to send it something.
+		scrubber.add(config.secrets.filter((text) => !node.url.includes(text)))
 		const onHangup = () => () => {}
 		await new Promise<void>((resolve, reject) => {
 			const daemon = runDaemon({ config, log, version, env: {}, scrubber, onHangup, onReport: () => resolve() }, either)
@@ -94,7 +95,8 @@ export async function runDemo({ say, log, scrubber, keep }: DemoOptions, signal:
 		)
 		if (keep) {
 			say(`\nThe node goes on at ${node.url}`)
-			say('Send it transactions of your own; alerts appear here. Ctrl-C ends it.')
+			say(`Pay somebody: tracewatch devnode pay 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 0.5 --rpc ${node.url}`)
+			say('Alerts appear here. Ctrl-C ends it.')
 			await showMore(receivers, [hooksShown, mailsShown], (done) => (wake = done), say, signal)
 		}
 	} finally {

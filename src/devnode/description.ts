@@ -3,6 +3,8 @@ import type { Devnode } from './devnode.js'
 import { connectUpstream } from './upstream.js'
 
 const shownAccounts = 3
+/** Where `devnode pay` looks by itself. */
+export const usual = 'http://127.0.0.1:8545/dev/evm'
 
 /** Lines to print: endpoint, chain id, some accounts, and the YAML of its network. */
 export async function describeDevnode({ url, anvilUrl }: Devnode, signal: AbortSignal): Promise<readonly string[]> {
@@ -26,8 +28,11 @@ export async function describeDevnode({ url, anvilUrl }: Devnode, signal: AbortS
 			'    rpc:',
 			`      - ${url}`,
 			'    schedule: "*/2 * * * * *"',
+			'    stall_after: never             # blocks come only when somebody pays',
 			'',
-			'Ctrl-C ends it.',
+			`To pay: tracewatch devnode pay ADDRESS 0.5${url === usual ? '' : ` --rpc ${url}`}`,
+			'',
+			'The chain ends with this program: a new one needs a new `state` folder. Ctrl-C ends it.',
 		]
 	} finally {
 		await node.close()

@@ -1,0 +1,47 @@
+/** A payment on a node whose accounts are unlocked, for trying watchlists. */
+import { PlainError } from '../errors.js'
+import type { Address } from '../model/glossary.js'
+import { RpcFault } from './jsonrpc.js'
+import { connectUpstream } from './upstream.js'
+
+export interface Paid {
+	readonly txHash: string
+	readonly from: string
+	/** Null while no block holds it. */
+	readonly blockNumber: bigint | null
+}
+
+/**
+ * Pays from the first account of the node at `url`. A node that mines at once is waited for, for a second at most.
+ *
+ * @throws PlainError when nobody listens there, or the node has no unlocked account or refuses the payment.
+ */
+export async function pay(
+	url: string,
+	{ to, valueWei }: { readonly to: Address; readonly valueWei: bigint },
+	signal: AbortSignal,
+): Promise<Paid> {
+	if (!URL.canParse(url) || !/^https?:/.test(url)) throw new PlainError('--rpc must be an http or https URL')
+	const node = connectUpstream(url)
+	try {
+		const [from] = (await node.call('eth_accounts', [], signal)) as readonly string[]
+		if (from === undefined) throw new PlainError('the node at --rpc has no unlocked account: it is no devnode')
+		const payment = { from, to, value: `0x${valueWei.toString(16)}` }
+		const txHash = (await node.call('eth_sendTransaction', [payment], signal)) as string
+		return { txHash, from, blockNumber: await blockOf(txHash) }
+	} catch (error) {
+		if (!(error instanceof RpcFault)) throw error
+		throw new PlainError(`${error.message}; \`tracewatch devnode\` starts a node that can pay`, { cause: error })
+	} finally {
+		await node.close()
+	}
+
+	async function blockOf(txHash: string): Promise<bigint | null> {
+		for (const until = Date.now() + 1_000; Date.now() < until; ) {
+			const receipt = (await node.call('eth_getTransactionReceipt', [txHash], signal)) as { blockNumber: string } | null
+			if (receipt !== null) return BigInt(receipt.blockNumber)
+			await new Promise((resolve) => setTimeout(resolve, 20))
+		}
+		return null
+	}
+}
