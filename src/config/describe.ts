@@ -2,7 +2,7 @@ import { formatAmount } from '../core/amount.js'
 import type { Watch } from '../model/watch.js'
 import { toChecksum } from './address.js'
 import type { Config } from './load.js'
-import { mannersInWords, silencesInWords } from './receiverOptions.js'
+import { receiverOptionsInWords, silencesInWords } from './receiverOptions.js'
 import type { NetworkSettings, ReceiverSettings } from './settings/settings.js'
 import { statePlaceInWords } from './settings/statePlace.js'
 import { shown } from './source.js'
@@ -57,7 +57,7 @@ function networkInWords(network: NetworkSettings): string[] {
 }
 
 function receiverInWords(receiver: ReceiverSettings): string {
-	return `${receiver.name}: ${placeInWords(receiver)}${mannersInWords(receiver)}`
+	return `${receiver.name}: ${placeInWords(receiver)}${receiverOptionsInWords(receiver)}`
 }
 
 function placeInWords(receiver: ReceiverSettings): string {

@@ -4,7 +4,7 @@ import { ConfigError, type Problem } from '../errors.js'
 import type { StatePlace } from '../model/state.js'
 import type { Watch } from '../model/watch.js'
 import { readSettings, type Settings } from './settings/settings.js'
-import { doubts } from './warnings.js'
+import { warningsOf } from './warnings.js'
 import { readWatchlists } from './watchlists/watchlists.js'
 
 /** All that the program is told by its user: checked, complete and frozen. */
@@ -51,14 +51,14 @@ export function findConfig(named: string | undefined, cwd: string): string {
  */
 export async function loadConfig(path: string, options: LoadOptions): Promise<Config> {
 	const { env, cwd = process.cwd(), onSecrets } = options
-	const { settings, source, problems, watchlists: place, known } = await readSettings(resolve(cwd, path), env, cwd)
+	const { settings, source, problems, watchlists: place, names } = await readSettings(resolve(cwd, path), env, cwd)
 	if (settings !== null) onSecrets?.(settings.secrets)
-	const read = place === null ? null : await readWatchlists(place, known, cwd)
+	const read = place === null ? null : await readWatchlists(place, names, cwd)
 	if (settings === null || source === null || read === null || read.watches === null) {
 		throw new ConfigError([...problems, ...(read?.problems ?? [])])
 	}
 	const { watches, files, addressFiles, revision } = read
-	const warnings = doubts(settings, watches, source)
+	const warnings = warningsOf(settings, watches, source)
 	return deepFreeze({ ...settings, watches, watchlistFiles: files, addressFiles, revision, warnings })
 }
 
@@ -83,13 +83,13 @@ export async function loadStateSettings(
 	path: string,
 	{ env, cwd = process.cwd() }: LoadOptions,
 ): Promise<StateSettings> {
-	const { settings, problems, statePlace, known } = await readSettings(resolve(cwd, path), env, cwd)
+	const { settings, problems, statePlace, names } = await readSettings(resolve(cwd, path), env, cwd)
 	if (statePlace === null) throw new ConfigError(problems)
 	return {
 		statePlace,
 		leaseMs: settings?.leaseMs ?? 30_000,
-		networks: [...(known.networks?.keys() ?? [])],
-		receivers: known.receivers ?? [],
+		networks: [...(names.networks?.keys() ?? [])],
+		receivers: names.receivers ?? [],
 		secrets: settings?.secrets ?? (statePlace.kind === 'postgres' ? [statePlace.url] : []),
 		problems,
 	}
@@ -102,9 +102,9 @@ export async function loadStateSettings(
  * @throws ConfigError with every problem of every watchlist, or of tracewatch.yaml where it does not say where they are.
  */
 export async function checkWatchlists(path: string, { env, cwd = process.cwd() }: LoadOptions): Promise<number> {
-	const { problems, watchlists: place, known } = await readSettings(resolve(cwd, path), env, cwd)
+	const { problems, watchlists: place, names } = await readSettings(resolve(cwd, path), env, cwd)
 	if (place === null) throw new ConfigError(problems)
-	const read = await readWatchlists(place, known, cwd)
+	const read = await readWatchlists(place, names, cwd)
 	if (read.watches === null) throw new ConfigError(read.problems)
 	return read.watches.length
 }

@@ -13,16 +13,16 @@ export interface Coin {
 }
 
 /** What watchlists are checked against. Null: not known, because that part of the settings is wrong itself. */
-export interface Known {
+export interface Names {
 	readonly networks: ReadonlyMap<string, Coin | null> | null
 	readonly receivers: readonly string[] | null
 }
 
 /** Of settings that are right. */
-export function knownOf(settings: {
+export function namesOf(settings: {
 	readonly networks: readonly ({ readonly name: string } & Coin)[]
 	readonly receivers: readonly { readonly name: string }[]
-}): Known {
+}): Names {
 	return {
 		networks: new Map(settings.networks.map(({ name, decimals, symbol }) => [name, { decimals, symbol }])),
 		receivers: settings.receivers.map(({ name }) => name),
@@ -30,7 +30,7 @@ export function knownOf(settings: {
 }
 
 /** Of settings that are wrong somewhere: as much as can be told, so that the watchlists' own problems are told at once. */
-export function guess(value: unknown): Known {
+export function guessNames(value: unknown): Names {
 	const networks = named(at(value, 'networks'))
 	const receivers = named(at(value, 'receivers'))
 	return {

@@ -1,10 +1,10 @@
 import type { Silence } from '../model/watch.js'
 import { writeDuration } from './duration.js'
-import type { Manners } from './settings/settings.js'
+import type { ReceiverOptions } from './settings/settings.js'
 import { weekdayNames } from './settings/silenceSchema.js'
 
 /** How a receiver is treated besides being told; each part begins with a semicolon. */
-export function mannersInWords({ digest, silences, fallback }: Manners): string {
+export function receiverOptionsInWords({ digest, silences, fallback }: ReceiverOptions): string {
 	const parts = [
 		...(digest === null
 			? []

@@ -1,9 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { isAbsolute, relative } from 'node:path'
 import type { z } from 'zod'
-import { createTurns, type Turns } from '../base/timeSlices.js'
 import type { Problem } from '../errors.js'
-import { readPlainYaml } from './plainYaml.js'
 import { inWords } from './words.js'
 import { parseYaml, type YamlFile } from './yaml.js'
 
@@ -45,12 +43,11 @@ export async function readText(
 export async function readSource(
 	path: string,
 	cwd: string,
-	turns: Turns = createTurns(),
 ): Promise<Source | { readonly bytes: Uint8Array | null; readonly problems: readonly Problem[] }> {
 	const read = await readText(path, cwd)
 	if ('problems' in read) return read
 	const { file, bytes, text } = read
-	const parsed = (await readPlainYaml(text, turns)) ?? parseYaml(text, file)
+	const parsed = parseYaml(text, file)
 	if ('problems' in parsed) return { bytes, ...parsed }
 	const problem: Source['problem'] = (at, message, where) => ({ file, ...parsed.locate(at, where), message })
 	return { ...parsed, file, bytes, problem }

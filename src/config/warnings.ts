@@ -4,31 +4,31 @@ import type { Settings } from './settings/settings.js'
 import { inOrder, type Source } from './source.js'
 
 /** What is right, but probably not meant. */
-export function doubts(settings: Settings, watches: readonly Watch[], source: Source): readonly Problem[] {
+export function warningsOf(settings: Settings, watches: readonly Watch[], source: Source): readonly Problem[] {
 	const { networks, receivers } = settings
-	const told = new Set<string | null>(receivers.map(({ fallback }) => fallback))
+	const named = new Set<string | null>(receivers.map(({ fallback }) => fallback))
 	const watched = new Set<string>()
 	let before: Watch | undefined
 	for (const watch of watches) {
 		// Most watches share the list of the watchlist.
 		if (watch.network !== before?.network) watched.add(watch.network)
-		if (watch.receivers !== before?.receivers) for (const receiver of watch.receivers) told.add(receiver)
+		if (watch.receivers !== before?.receivers) for (const receiver of watch.receivers) named.add(receiver)
 		before = watch
 	}
-	const doubt = (list: 'networks' | 'receivers', index: number, key: string, message: string) =>
+	const warning = (list: 'networks' | 'receivers', index: number, key: string, message: string) =>
 		source.problem([list, index, key], message)
 	return inOrder([
 		...networks.flatMap(({ name }, index) =>
-			watched.has(name) ? [] : [doubt('networks', index, 'name', `no watchlist names the network \`${name}\``)],
+			watched.has(name) ? [] : [warning('networks', index, 'name', `no watchlist names the network \`${name}\``)],
 		),
 		...networks.flatMap(({ chainId }, index) => {
 			const before = networks.findIndex((network) => network.chainId === chainId)
 			if (before === index) return []
 			const message = `\`${networks[before]?.name}\` has this \`chain_id\` too: what is watched on both is scanned and told twice, under the same id`
-			return [doubt('networks', index, 'chain_id', message)]
+			return [warning('networks', index, 'chain_id', message)]
 		}),
 		...receivers.flatMap(({ name }, index) =>
-			told.has(name) ? [] : [doubt('receivers', index, 'name', `no watch names the receiver \`${name}\``)],
+			named.has(name) ? [] : [warning('receivers', index, 'name', `no watch names the receiver \`${name}\``)],
 		),
 	])
 }

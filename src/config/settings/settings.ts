@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Problem } from '../../errors.js'
 import type { StatePlace } from '../../model/state.js'
 import type { Network, Silence } from '../../model/watch.js'
-import { at, guess, type Known, knownOf, type WatchlistPlace } from '../names.js'
+import { at, guessNames, type Names, namesOf, type WatchlistPlace } from '../names.js'
 import { check, inOrder, readSource, type Source } from '../source.js'
 import type { Place } from '../yaml.js'
 import { fallbackProblems } from './fallback.js'
@@ -30,7 +30,7 @@ export interface NetworkSettings extends Network {
 }
 
 /** What every receiver can be told besides where it is. */
-export interface Manners {
+export interface ReceiverOptions {
 	/** Name of the receiver that is told when this one takes no more; null: none. */
 	readonly fallback: string | null
 	/** Past `max` alerts within `everyMs` the rest come as one message; null: each by itself. */
@@ -39,7 +39,7 @@ export interface Manners {
 	readonly silences: readonly Silence[]
 }
 
-export interface EmailSettings extends Manners {
+export interface EmailSettings extends ReceiverOptions {
 	readonly type: 'email'
 	readonly name: string
 	/** smtp:// or smtps:// with its port; user and password URL-encoded. */
@@ -49,7 +49,7 @@ export interface EmailSettings extends Manners {
 	readonly to: readonly string[]
 }
 
-export interface WebhookSettings extends Manners {
+export interface WebhookSettings extends ReceiverOptions {
 	readonly type: 'webhook'
 	readonly name: string
 	/** As the format takes it: the chat of telegram and the topic of ntfy stand in it. */
@@ -91,7 +91,7 @@ export interface SettingsRead {
 	readonly watchlists: WatchlistPlace | null
 	/** Null: that cannot be told. */
 	readonly statePlace: StatePlace | null
-	readonly known: Known
+	readonly names: Names
 }
 
 /** Reads tracewatch.yaml; whatever is wrong comes back, and nothing is thrown. */
@@ -104,7 +104,7 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 			problems: source.problems,
 			watchlists: null,
 			statePlace: null,
-			known: guess(null),
+			names: guessNames(null),
 		}
 	}
 	const { value, filled, problems: missing } = interpolate(source.value, env)
@@ -127,7 +127,7 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 		const watchlists = asked.success && !Array.isArray(value) ? placeOf(asked.data, source, path) : null
 		const state = settingsSchema.shape.state.safeParse(at(value, 'state'))
 		const statePlace = state.success && !Array.isArray(value) ? statePlaceOf(state.data, dirname(path)) : null
-		return { settings: null, source, problems: all, watchlists, statePlace, known: guess(value) }
+		return { settings: null, source, problems: all, watchlists, statePlace, names: guessNames(value) }
 	}
 	const { data } = checked
 	const settings: Settings = {
@@ -143,7 +143,7 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 		secrets: secretsOf(data, filled),
 	}
 	const { watchlists, statePlace } = settings
-	return { settings, source, problems: [], watchlists, statePlace, known: knownOf(settings) }
+	return { settings, source, problems: [], watchlists, statePlace, names: namesOf(settings) }
 }
 
 function networkOf({

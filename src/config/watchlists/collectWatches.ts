@@ -6,7 +6,7 @@ import { mostProblems, type Source } from '../source.js'
 import type { AddressFile, AddressRow } from './addressFile.js'
 import { type Options, withTags } from './watchOptions.js'
 
-export interface CollectorOptions {
+export interface CollectOptions {
 	readonly network: string
 	/** Name of the file, without its folder. */
 	readonly watchlist: string
@@ -17,7 +17,7 @@ export interface CollectorOptions {
 }
 
 /** Gathers the watches of one watchlist, from its own list and from files of addresses, and sees to it that no address stands twice. */
-export function createCollector({ network, watchlist, silences, source, problems }: CollectorOptions) {
+export function collectWatches({ network, watchlist, silences, source, problems }: CollectOptions) {
 	const watches: Watch[] = []
 	/** Where an address stood first: its index in the list, or its line in a file. */
 	const first = new Map<Address, number | AddressRow>()

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../errors.js'
 import type { Config } from '../load.js'
-import { knownOf } from '../names.js'
+import { namesOf } from '../names.js'
 import { readWatchlists, type Watchlists, watchlistPaths } from './watchlists.js'
 
 /** The watchlists of a running program, as they change. */
@@ -21,7 +21,7 @@ export function followWatchlists(config: Config, { cwd = process.cwd() } = {}): 
 	let { addressFiles, revision } = config
 	return {
 		async load() {
-			const { watches, problems, ...read } = await readWatchlists(config.watchlists, knownOf(config), cwd)
+			const { watches, problems, ...read } = await readWatchlists(config.watchlists, namesOf(config), cwd)
 			;({ addressFiles, revision } = read)
 			if (watches === null) throw new ConfigError(problems)
 			return { watches, ...read }

@@ -4,16 +4,16 @@ import type { Turns } from '../../base/timeSlices.js'
 import { parseAmount } from '../../core/amount.js'
 import type { Problem } from '../../errors.js'
 import type { Watch } from '../../model/watch.js'
-import { type Coin, type Known, at as valueAt } from '../names.js'
+import { type Coin, type Names, at as valueAt } from '../names.js'
 import { check, inOrder, mostProblems, type Source } from '../source.js'
 import { suggestion } from '../words.js'
 import type { AddressFile } from './addressFile.js'
-import { createCollector } from './collectWatches.js'
+import { collectWatches } from './collectWatches.js'
 import { fileEntrySchema, headSchema, watchSchema } from './watchlistSchema.js'
 import { type Options, type OptionsWritten, usual, withOptions } from './watchOptions.js'
 
 export interface Surroundings {
-	readonly known: Known
+	readonly names: Names
 	/** Reads a file of addresses, by its absolute path. */
 	readonly addressFile: (path: string) => Promise<AddressFile>
 	readonly turns: Turns
@@ -26,19 +26,19 @@ export interface Surroundings {
 export async function readWatchlist(
 	source: Source,
 	path: string,
-	{ known, addressFile, turns }: Surroundings,
+	{ names, addressFile, turns }: Surroundings,
 ): Promise<{ readonly watches: readonly Watch[]; readonly problems: readonly Problem[] }> {
 	const head = check(source, headSchema, source.value)
 	const problems: Problem[] = 'problems' in head ? [...head.problems] : []
 	const network = textAt(source.value, 'network')
-	if (network !== null && known.networks !== null && !known.networks.has(network)) {
-		problems.push(source.problem(['network'], unknownName('network', network, [...known.networks.keys()])))
+	if (network !== null && names.networks !== null && !names.networks.has(network)) {
+		problems.push(source.problem(['network'], unknownName('network', network, [...names.networks.keys()])))
 	}
-	const coin = network === null ? null : (known.networks?.get(network) ?? null)
+	const coin = network === null ? null : (names.networks?.get(network) ?? null)
 
 	/** The options of one place over those that hold around it; null receivers and amounts that are wrong are told here. */
 	const optionsOf = (written: OptionsWritten | null, value: unknown, at: readonly PropertyKey[], base: Options) => {
-		problems.push(...receiverProblems(source, known, value, at))
+		problems.push(...receiverProblems(source, names, value, at))
 		const least = readLeast(valueAt(value, 'min_value'), coin)
 		if ('message' in least) problems.push(source.problem([...at, 'min_value'], least.message))
 		return written === null ? base : withOptions(written, 'wei' in least ? least.wei : null, base)
@@ -46,14 +46,14 @@ export async function readWatchlist(
 	const shared = optionsOf('data' in head ? head.data : null, source.value, [], usual)
 	const sharedAny = valueAt(source.value, 'receivers') !== undefined
 	const silences = 'data' in head ? head.data.silences : []
-	const collector = createCollector({ network: network ?? '', watchlist: basename(path), silences, source, problems })
+	const collected = collectWatches({ network: network ?? '', watchlist: basename(path), silences, source, problems })
 
 	const addFiles = async (names: readonly string[], at: readonly PropertyKey[], options: Options) => {
 		for (const [index, name] of names.entries()) {
 			const fault = (message: string) => problems.push(source.problem([...at, 'addresses_from', index], message))
 			const file = resolve(dirname(path), name)
-			if (collector.hasFile(file)) fault(`the file ${quoted(name)} stands already in this watchlist`)
-			else await collector.addFile(file, await addressFile(file), options, turns)
+			if (collected.hasFile(file)) fault(`the file ${quoted(name)} stands already in this watchlist`)
+			else await collected.addFile(file, await addressFile(file), options, turns)
 		}
 	}
 	const nobody = (at: readonly PropertyKey[]) => {
@@ -69,7 +69,7 @@ export async function readWatchlist(
 		if (valueAt(entry, 'addresses_from') === undefined) {
 			const checked = check(source, watchSchema, entry, at)
 			const options = optionsOf('data' in checked ? checked.data : null, entry, at, shared)
-			if ('data' in checked) collector.addEntry(index, checked.data, options)
+			if ('data' in checked) collected.addEntry(index, checked.data, options)
 			else problems.push(...checked.problems)
 		} else {
 			const checked = check(source, fileEntrySchema, entry, at)
@@ -83,12 +83,12 @@ export async function readWatchlist(
 	await addFiles(files, [], shared)
 	if (valueAt(source.value, 'watches') === undefined && valueAt(source.value, 'addresses_from') === undefined)
 		problems.push(source.problem(['watches'], '`watches` is missing'))
-	return { watches: collector.watches, problems: inOrder(problems) }
+	return { watches: collected.watches, problems: inOrder(problems) }
 }
 
 function receiverProblems(
 	source: Source,
-	{ receivers: known }: Known,
+	{ receivers: known }: Names,
 	value: unknown,
 	at: readonly PropertyKey[],
 ): readonly Problem[] {

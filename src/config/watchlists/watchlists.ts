@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createTurns } from '../../base/timeSlices.js'
 import type { Problem } from '../../errors.js'
 import type { Watch } from '../../model/watch.js'
-import type { Known, WatchlistPlace } from '../names.js'
+import type { Names, WatchlistPlace } from '../names.js'
 import { atMost, readSource, reason, shown } from '../source.js'
 import { type AddressFile, readAddressFile } from './addressFile.js'
 import { type Content, revisionOf } from './revision.js'
@@ -40,7 +40,7 @@ export function watchlistPaths(place: WatchlistPlace): readonly string[] {
 }
 
 /** Reads and checks all watchlists and the files of addresses that they name; nothing is thrown for what stands in them. */
-export async function readWatchlists(place: WatchlistPlace, known: Known, cwd: string): Promise<WatchlistsRead> {
+export async function readWatchlists(place: WatchlistPlace, names: Names, cwd: string): Promise<WatchlistsRead> {
 	const none = { watches: null, files: [], addressFiles: [] }
 	const fail = async (message: string) => ({
 		...none,
@@ -70,13 +70,13 @@ export async function readWatchlists(place: WatchlistPlace, known: Known, cwd: s
 		return file
 	}
 	for (const path of files) {
-		const source = await readSource(path, cwd, turns)
+		const source = await readSource(path, cwd)
 		contents.push({ path, bytes: source.bytes })
 		if ('problems' in source) {
 			problems.push(...source.problems)
 			continue
 		}
-		const one = await readWatchlist(source, path, { known, addressFile, turns })
+		const one = await readWatchlist(source, path, { names, addressFile, turns })
 		problems.push(...atMost(one.problems))
 		for (const watch of one.watches) {
 			if (turns.isOver()) await turns.next()

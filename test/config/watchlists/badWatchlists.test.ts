@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Known } from '../../../src/config/names.js'
+import type { Names } from '../../../src/config/names.js'
 import { readSettings } from '../../../src/config/settings/settings.js'
 import { readWatchlists } from '../../../src/config/watchlists/watchlists.js'
 
@@ -92,9 +92,9 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 }
 
 describe('error: wrong watchlists', () => {
-	let known: Known
+	let names: Names
 	beforeAll(async () => {
-		known = (await readSettings(resolve(cwd, 'good/settings.yaml'), {}, cwd)).known
+		names = (await readSettings(resolve(cwd, 'good/settings.yaml'), {}, cwd)).names
 	})
 
 	test('every file has its case', () => {
@@ -105,7 +105,7 @@ describe('error: wrong watchlists', () => {
 	test.each(Object.entries(cases))('%s', async (name, expected) => {
 		const file = `bad/watchlists/${name}.yaml`
 		const place = { files: [resolve(cwd, file)], named: { file: 'tracewatch.yaml', line: 1, column: 1 } }
-		const { watches, problems } = await readWatchlists(place, known, cwd)
+		const { watches, problems } = await readWatchlists(place, names, cwd)
 		expect(problems.map((problem) => `${problem.line}:${problem.column}: ${problem.message}`)).toEqual(expected)
 		expect(new Set(problems.map((problem) => problem.file))).toEqual(new Set([file]))
 		expect(watches).toBeNull()

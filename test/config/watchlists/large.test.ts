@@ -34,10 +34,6 @@ const forms: Readonly<Record<string, Readonly<Record<string, () => string>>>> = 
 		'../exchange.csv': () =>
 			addresses.map((address, index) => `${toChecksum(address)},"Exchange ""${index}""",cold hot\r\n`).join(''),
 	},
-	'a list in YAML': {
-		'exchange.yaml': () =>
-			`${head}watches:\n${addresses.map((address, index) => `  - address: ${address}\n    label: Exchange ${index}\n    tags: [cold, hot]\n    min_value: 0.5\n`).join('')}`,
-	},
 }
 
 interface Cost {
