@@ -5,6 +5,7 @@ import { startTestAnvil, type TestAnvil } from './support/anvil.js'
 import { type Books, expectBooksBalance, keepBooks } from './support/books.js'
 import { type Answers, type Dialect, startDialectGateway } from './support/dialectGateway.js'
 import { dialects } from './support/dialectTable.js'
+import { expectSameIds } from './support/ids.js'
 import { planScenario, playScenario } from './support/scenario.js'
 import { alertOf, openBench, watchOf } from './watch/bench.js'
 
@@ -37,6 +38,8 @@ describe('truth in every dialect', () => {
 			await gateway.close()
 		}
 	}
+
+	test('the ids are those of version 0.1.0', () => expectSameIds(ids, 'truth-dialects'))
 
 	test.each(table)(
 		'%s, %s: the alerts are the balance changes, and have the same ids',

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AlertData } from '../src/model/alert.js'
 import { startTestAnvil } from './support/anvil.js'
 import { expectBooksBalance, keepBooks } from './support/books.js'
+import { expectSameIds } from './support/ids.js'
 import { planScenario, playScenario } from './support/scenario.js'
 import { alertOf, openBench, watchOf } from './watch/bench.js'
 
@@ -28,6 +29,10 @@ describe('truth', () => {
 			expect(plan.blocks.length).toBeGreaterThanOrEqual(60)
 			expect(alerts.length).toBeGreaterThan(100)
 			expectBooksBalance(alerts, await keepBooks(scenario, node))
+			await expectSameIds(
+				alerts.map(({ id }) => id),
+				`truth-${hardfork}-${seed}`,
+			)
 			// The second look and a replay from the beginning find nothing more.
 			await node.mine(20)
 			await bench.settle()
@@ -48,6 +53,10 @@ describe('truth', () => {
 		await bench.settle()
 		const alerts: AlertData[] = (await bench.posted()).map(alertOf)
 		expectBooksBalance(alerts, await keepBooks(scenario, node))
+		await expectSameIds(
+			alerts.map(({ id }) => id),
+			'truth-prague-5-from-block',
+		)
 		expect(alerts.every(({ late }) => late)).toBe(true)
 	})
 })
