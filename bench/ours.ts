@@ -92,12 +92,12 @@ export async function openPoller(url: string, addresses: readonly Address[]): Pr
 	const network = networkAt(url)
 	const { chain } = openChain(network, { clock: Date.now, log: quiet })
 	const watches = watchIndex(addresses)
-	const beat = { network, watches, recipientsOf: () => null, lateAfterMs: 3_600_000, budgetMs: 600_000 }
+	const config = { network, watches, recipientsOf: () => null, lateAfterMs: 3_600_000, budgetMs: 600_000 }
 	const ports = { chain, store, clock: Date.now, log: quiet, checksum: toChecksum, digest }
 	return {
 		async poll() {
 			const before = await filesIn(folder)
-			const { alerts } = await poll(beat, ports, never)
+			const { alerts } = await poll(config, ports, never)
 			const after = await filesIn(folder)
 			let bytesWritten = 0
 			for (const [name, { size, ino, mtimeMs }] of after) {
@@ -105,8 +105,8 @@ export async function openPoller(url: string, addresses: readonly Address[]): Pr
 				if (old === undefined || old.ino !== ino || old.mtimeMs !== mtimeMs) bytesWritten += size
 			}
 			// What is delivered is not written again.
-			const lanes = await store.claim({ nowMs: Date.now(), perLane: 1_000 })
-			await store.resolve(lanes.flat().map(({ id }) => ({ id, result: 'delivered' })))
+			const queues = await store.claim({ nowMs: Date.now(), perQueue: 1_000 })
+			await store.resolve(queues.flat().map(({ id }) => ({ id, result: 'delivered' })))
 			return { alerts: alerts.transfer + alerts.deployment, bytesWritten }
 		},
 		async close() {

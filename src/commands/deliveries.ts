@@ -48,7 +48,7 @@ Exit codes: 0 done, 1 an id was not found or the state cannot be used, 2 wrong u
 			return exitCodes.done
 		}
 		const chosen = choose(found, ids, args.values.all === true)
-		const count = chosen.length === 0 ? 0 : await carryOut(settings, { act, ids: chosen })
+		const count = chosen.length === 0 ? 0 : await work(settings, { act, ids: chosen })
 		io.out(
 			`${count} ${count === 1 ? 'delivery' : 'deliveries'} ${act === 'retry' ? 'will be tried again now' : 'dropped'}`,
 		)
@@ -80,7 +80,7 @@ function choose(found: readonly Delivery[], ids: readonly string[], all: boolean
 }
 
 /** By the daemon when one runs, since it holds the folder; else here, under its lock. A database takes word from anyone. */
-async function carryOut({ statePlace, leaseMs }: StateSettings, request: ControlRequest): Promise<number> {
+async function work({ statePlace, leaseMs }: StateSettings, request: ControlRequest): Promise<number> {
 	const count = statePlace.kind === 'folder' ? await askDaemon(statePlace.dir, request) : null
 	if (count !== null) return count
 	const store = await openStore(statePlace, { clock: Date.now, leaseMs }).catch(async (error: unknown) => {

@@ -40,10 +40,10 @@ is wrong.`,
 			const reason = failureData === null ? null : revertReason(failureData)
 			if (reason !== null) io.out(`reason: ${reason}`)
 			io.out('')
-			for (const { branch, text, verdicts, isTold } of explained(trace, { network, watches, checksum: toChecksum })) {
+			for (const { branch, text, verdicts, isSent } of explained(trace, { network, watches, checksum: toChecksum })) {
 				io.out(`${branch}${text}`)
 				const indent = branch.replace(/├─ $/, '│  ').replace(/└─ $/, '   ')
-				for (const words of verdicts) io.out(`${indent}   ${isTold ? '*' : '-'} ${words}`)
+				for (const words of verdicts) io.out(`${indent}   ${isSent ? '*' : '-'} ${words}`)
 			}
 			return exitCodes.done
 		} finally {

@@ -24,7 +24,7 @@ run takes it up), 78 the configuration is wrong.`,
 		const log = openLog(io)
 		const parts = await openParts({ config, log, version, leastLateMs })
 		try {
-			const results = await Promise.all(parts.rounds.map((round) => round.tick(io.signal)))
+			const results = await Promise.all(parts.pollers.map((poller) => poller.tick(io.signal)))
 			const { delivered, failed, held } = await parts.deliverer.drainOnce(io.signal)
 			const unfinished = results.filter((result) => result !== 'done' && result !== 'standby').length
 			log.info({ networks: results.length, unfinished, delivered, failed, held }, 'one round is done')

@@ -100,7 +100,11 @@ async function openSender(config: Config, io: Io): Promise<Sender> {
 	const parts = await openParts({ config, log: openLog(io, 2), version })
 	return {
 		async post(alerts) {
-			const difference = { news: alerts.map((alert) => ({ alerts: [alert], turn: 0 })), withdrawn: [], told: [] }
+			const difference = {
+				news: alerts.map((alert) => ({ alerts: [alert], revision: 0 })),
+				retracted: [],
+				announcements: [],
+			}
 			const posting = { recipientsOf: parts.recipientsOf, nowMs: Date.now(), digest }
 			const deliveries = deliveriesOf(difference, posting).filter(({ receiver }) => receiver !== noReceiver)
 			if (deliveries.length > 0) await parts.store.post(deliveries)

@@ -49,7 +49,7 @@ usage, 78 the configuration is wrong.`,
 }
 
 function inWords({ state, coverage }: Awaited<ReturnType<typeof readDocument>>): string {
-	const addresses = [...coverage.values()].reduce((sum, { covers }) => sum + covers.size, 0)
+	const addresses = [...coverage.values()].reduce((sum, { covered }) => sum + covered.size, 0)
 	const counts = [
 		[state.networks.size, 'network', 'networks'],
 		[addresses, 'address', 'addresses'],

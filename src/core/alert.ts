@@ -7,7 +7,7 @@ import { alertId } from './events.js'
 import type { Match } from './match.js'
 
 /** What an alert says besides the event itself. */
-export interface Telling {
+export interface AlertContext {
 	readonly network: Network
 	readonly block: Block
 	readonly finality: Finality
@@ -23,13 +23,13 @@ export interface Telling {
 }
 
 /** Puts a match into the words of the contract; amounts and numbers become text here. */
-export function alertOf(match: Match, telling: Telling): Alert {
+export function alertOf(match: Match, context: AlertContext): Alert {
 	const { event, watch, direction } = match
-	const { network, block, detectedAtMs, lateReason, checksum } = telling
+	const { network, block, detectedAtMs, lateReason, checksum } = context
 	const blockMs = Number(block.timestampS) * 1000
 	const from = event.from === null ? null : checksum(event.from)
 	const to = checksum(event.to)
-	const counterpartyLabel = labelOf(direction === 'in' ? event.from : event.to, direction, telling.watches)
+	const counterpartyLabel = labelOf(direction === 'in' ? event.from : event.to, direction, context.watches)
 	const data: AlertData = {
 		id: alertId(network.chainId, event, watch.address),
 		network: network.name,
@@ -46,7 +46,7 @@ export function alertOf(match: Match, telling: Telling): Alert {
 		from,
 		to,
 		...(event.kind === 'deployment' ? { contractAddress: to } : {}),
-		...(telling.creatorConfirmed == null ? {} : { creatorConfirmed: telling.creatorConfirmed }),
+		...(context.creatorConfirmed == null ? {} : { creatorConfirmed: context.creatorConfirmed }),
 		valueWei: event.valueWei.toString(),
 		value: formatAmount(event.valueWei, network.decimals),
 		asset: network.symbol,
@@ -58,7 +58,7 @@ export function alertOf(match: Match, telling: Telling): Alert {
 		},
 		...(counterpartyLabel === null ? {} : { counterpartyLabel }),
 		direction,
-		finality: telling.finality,
+		finality: context.finality,
 		detectedAt: new Date(detectedAtMs).toISOString(),
 		lagSeconds: Math.max(0, Math.round((detectedAtMs - blockMs) / 1000)),
 		late: lateReason !== null,

@@ -1,7 +1,7 @@
 import type { Alert } from '../model/alert.js'
 import type { BlockRef, Span } from '../model/chain.js'
 import type { Hash } from '../model/glossary.js'
-import type { Told } from '../model/state.js'
+import type { Announcement } from '../model/state.js'
 
 /** One look at a span: what the rules say should be told, and what is there whatever the rules. */
 export interface Sight {
@@ -15,17 +15,17 @@ export interface Sight {
 /** What is to be said after a look. */
 export interface Difference {
 	/** Events on chain that are not told, with the turn under which they are told now. */
-	readonly news: readonly { readonly alerts: readonly Alert[]; readonly turn: number }[]
+	readonly news: readonly { readonly alerts: readonly Alert[]; readonly revision: number }[]
 	/** Told events that are no longer on chain; their `turn` is already the withdrawal's. */
-	readonly withdrawn: readonly Told[]
+	readonly retracted: readonly Announcement[]
 	/** Entries to remember: new, withdrawn, or standing in another block than before. */
-	readonly told: readonly Told[]
+	readonly announcements: readonly Announcement[]
 }
 
 /** Told entries of the span that the look did not find; where their transactions stand must be asked before `compare`. */
-export function missing(told: ReadonlyMap<string, Told>, sight: Sight): readonly Told[] {
-	return [...told.values()].filter(
-		(entry) => isLive(entry) && isWithin(entry.block.number, sight.span) && !sight.present.has(entry.id),
+export function missing(announcements: ReadonlyMap<string, Announcement>, sight: Sight): readonly Announcement[] {
+	return [...announcements.values()].filter(
+		(entry) => isAnnounced(entry) && isWithin(entry.block.number, sight.span) && !sight.present.has(entry.id),
 	)
 }
 
@@ -35,46 +35,47 @@ export function missing(told: ReadonlyMap<string, Told>, sight: Sight): readonly
  * that block's own look. `located` says where the transactions of the missing entries stand: null, in no block.
  */
 export function compare(
-	told: ReadonlyMap<string, Told>,
+	announcements: ReadonlyMap<string, Announcement>,
 	sight: Sight,
 	located: ReadonlyMap<Hash, BlockRef | null>,
 ): Difference {
-	const news: { alerts: Alert[]; turn: number }[] = []
-	const changed = new Map<string, Told>()
+	const news: { alerts: Alert[]; revision: number }[] = []
+	const changed = new Map<string, Announcement>()
 
 	for (const [id, alerts] of byId(sight.alerts)) {
 		const first = alerts[0]
 		const block = sight.present.get(id)
 		if (first === undefined || block === undefined) continue
-		const known = told.get(id)
-		if (known !== undefined && isLive(known)) continue
-		const turn = known === undefined ? 0 : known.turn + 1
-		news.push({ alerts, turn })
-		changed.set(id, { id, block, txHash: first.data.txHash, alerts, turn })
+		const known = announcements.get(id)
+		if (known !== undefined && isAnnounced(known)) continue
+		const revision = known === undefined ? 0 : known.revision + 1
+		news.push({ alerts, revision })
+		changed.set(id, { id, block, txHash: first.data.txHash, alerts, status: 'announced', revision })
 	}
 
 	for (const [id, block] of sight.present) {
-		const known = told.get(id)
-		if (known !== undefined && isLive(known) && known.block.hash !== block.hash) changed.set(id, { ...known, block })
+		const known = announcements.get(id)
+		if (known !== undefined && isAnnounced(known) && known.block.hash !== block.hash)
+			changed.set(id, { ...known, block })
 	}
 
-	const withdrawn: Told[] = []
-	for (const entry of missing(told, sight)) {
+	const retracted: Announcement[] = []
+	for (const entry of missing(announcements, sight)) {
 		const block = located.get(entry.txHash) ?? null
 		if (block !== null && block.number > sight.span.to) {
 			changed.set(entry.id, { ...entry, block })
 			continue
 		}
-		const gone = { ...entry, turn: entry.turn + 1 }
-		withdrawn.push(gone)
+		const gone: Announcement = { ...entry, status: 'retracted', revision: entry.revision + 1 }
+		retracted.push(gone)
 		changed.set(entry.id, gone)
 	}
-	return { news, withdrawn, told: [...changed.values()] }
+	return { news, retracted, announcements: [...changed.values()] }
 }
 
 /** Told and not withdrawn. */
-export function isLive(entry: Told): boolean {
-	return entry.turn % 2 === 0
+export function isAnnounced(entry: Announcement): boolean {
+	return entry.status === 'announced'
 }
 
 function isWithin(number: bigint, span: Span): boolean {

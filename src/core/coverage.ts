@@ -1,11 +1,11 @@
 import type { AddressSet, Span } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Enrolment } from '../model/state.js'
-import type { Backfill, Cover, Watch, WatchIndex } from '../model/watch.js'
+import type { Backfill, Coverage, Watch, WatchIndex } from '../model/watch.js'
 
 /** What is known of a network's addresses before its watches are read again. */
 export interface Roll {
-	readonly covers: ReadonlyMap<Address, Cover>
+	readonly covered: ReadonlyMap<Address, Coverage>
 	readonly backfills: readonly Backfill[]
 	/** Number of the last block scanned for all. */
 	readonly checkpoint: bigint
@@ -22,7 +22,7 @@ const firstTracedBlock = 1n
  * Null when nothing changes. Blocks up to the checkpoint become backfills, so that nobody else waits.
  */
 export function enrolment(roll: Roll, watches: WatchIndex): Enrolment | null {
-	const covers = new Map<Address, Cover>()
+	const covered = new Map<Address, Coverage>()
 	const jobs = new Map<string, { span: Span; addresses: Address[] }>()
 	const order = (address: Address, from: bigint, to: bigint) => {
 		if (from > to) return
@@ -35,25 +35,25 @@ export function enrolment(roll: Roll, watches: WatchIndex): Enrolment | null {
 	const fresh: { readonly address: Address; readonly from: bigint }[] = []
 	for (const [address, list] of watches) {
 		const asked = lowestFromBlock(list)
-		const known = roll.covers.get(address)
+		const known = roll.covered.get(address)
 		if (known === undefined) {
 			const since = roll.head + 1n
 			const from = asked === null || asked > since ? since : asked
-			covers.set(address, { since, from, leftAt: null, owed: [] })
+			covered.set(address, { since, from, leftAt: null, missed: [] })
 			fresh.push({ address, from })
 			continue
 		}
-		let cover = known
-		if (cover.leftAt !== null) {
-			for (const span of cover.owed) order(address, span.from, span.to)
-			order(address, max(cover.leftAt + 1n, cover.from), roll.checkpoint)
-			cover = { ...cover, leftAt: null, owed: [] }
+		let coverage = known
+		if (coverage.leftAt !== null) {
+			for (const span of coverage.missed) order(address, span.from, span.to)
+			order(address, max(coverage.leftAt + 1n, coverage.from), roll.checkpoint)
+			coverage = { ...coverage, leftAt: null, missed: [] }
 		}
-		if (asked !== null && asked < cover.from) {
-			order(address, asked, min(cover.from - 1n, roll.checkpoint))
-			cover = { ...cover, from: asked }
+		if (asked !== null && asked < coverage.from) {
+			order(address, asked, min(coverage.from - 1n, roll.checkpoint))
+			coverage = { ...coverage, from: asked }
 		}
-		if (cover !== known) covers.set(address, cover)
+		if (coverage !== known) covered.set(address, coverage)
 	}
 
 	for (const { from, addresses } of bucketed(fresh, roll.checkpoint)) {
@@ -62,27 +62,27 @@ export function enrolment(roll: Roll, watches: WatchIndex): Enrolment | null {
 
 	const left = new Set<Address>()
 	let running: readonly BackfillSet[] | null = null
-	for (const [address, cover] of roll.covers) {
-		if (cover.leftAt !== null || watches.has(address)) continue
+	for (const [address, coverage] of roll.covered) {
+		if (coverage.leftAt !== null || watches.has(address)) continue
 		left.add(address)
 		running ??= roll.backfills.map(({ span, addresses }) => ({ span, addresses: new Set(addresses) }))
-		const owed = running.filter((job) => job.addresses.has(address)).map((job) => job.span)
-		covers.set(address, { ...cover, leftAt: roll.checkpoint, owed })
+		const missed = running.filter((job) => job.addresses.has(address)).map((job) => job.span)
+		covered.set(address, { ...coverage, leftAt: roll.checkpoint, missed })
 	}
 
-	if (covers.size === 0) return null
+	if (covered.size === 0) return null
 	const backfills = jobs.size === 0 && left.size === 0 ? null : [...remaining(roll.backfills, left), ...named(jobs)]
-	return { covers, backfills }
+	return { covered, backfills }
 }
 
 /** Whether a block is told to a watch: not before its first block. */
-export function isCovered(watch: Watch, cover: Cover | undefined, blockNumber: bigint): boolean {
-	if (cover === undefined) return false
-	return blockNumber >= (watch.fromBlock ?? cover.since)
+export function isCovered(watch: Watch, coverage: Coverage | undefined, blockNumber: bigint): boolean {
+	if (coverage === undefined) return false
+	return blockNumber >= (watch.fromBlock ?? coverage.since)
 }
 
 /** Whether a block still waits in a backfill of this address; then the other looks leave it alone. */
-export function isOwed(address: Address, blockNumber: bigint, backfills: readonly BackfillSet[]): boolean {
+export function isInBackfill(address: Address, blockNumber: bigint, backfills: readonly BackfillSet[]): boolean {
 	return backfills.some(
 		({ span, addresses }) => span.from <= blockNumber && blockNumber <= span.to && addresses.has(address),
 	)

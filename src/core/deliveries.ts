@@ -1,7 +1,7 @@
 import type { Alert, Message, MessageData, MessageType } from '../model/alert.js'
 import type { BlockRef } from '../model/chain.js'
 import type { Delivery } from '../model/delivery.js'
-import type { Told } from '../model/state.js'
+import type { Announcement } from '../model/state.js'
 import type { Difference } from './compare.js'
 
 export interface Posting {
@@ -15,13 +15,13 @@ export interface Posting {
 /** Everything that a look has to say, news first, each alert once per receiver and recipient. */
 export function deliveriesOf(difference: Difference, posting: Posting): readonly Delivery[] {
 	const deliveries: Delivery[] = []
-	for (const { alerts, turn } of difference.news) {
+	for (const { alerts, revision } of difference.news) {
 		for (const alert of alerts) {
-			deliveries.push(...fanOut(alert, alert.type, alert.data.blockHash, turn, posting))
+			deliveries.push(...fanOut(alert, alert.type, alert.data.blockHash, revision, posting))
 		}
 	}
-	for (const told of difference.withdrawn) {
-		for (const alert of told.alerts) deliveries.push(...removalsOf(alert, told, posting))
+	for (const gone of difference.retracted) {
+		for (const alert of gone.alerts) deliveries.push(...removalsOf(alert, gone, posting))
 	}
 	return deliveries
 }
@@ -31,10 +31,10 @@ export function deliveriesOf(difference: Difference, posting: Posting): readonly
  * full stop in it, as the signature's grammar wants.
  */
 export function deliveryId(
-	parts: { alertId: string; blockHash: string; receiver: string; recipient: string | null; turn: number },
+	parts: { alertId: string; blockHash: string; receiver: string; recipient: string | null; revision: number },
 	digest: Posting['digest'],
 ): string {
-	const text = JSON.stringify([parts.alertId, parts.blockHash, parts.receiver, parts.recipient, parts.turn])
+	const text = JSON.stringify([parts.alertId, parts.blockHash, parts.receiver, parts.recipient, parts.revision])
 	return `msg_${digest(text).slice(0, 32)}`
 }
 
@@ -65,15 +65,15 @@ function fanOut(
 	alert: Alert,
 	type: MessageType,
 	blockHash: BlockRef['hash'],
-	turn: number,
+	revision: number,
 	posting: Posting,
 	answered?: number,
 ): Delivery[] {
 	return alert.receivers.flatMap((receiver) =>
 		(posting.recipientsOf(receiver) ?? [null]).map((recipient) => {
 			const parts = { alertId: alert.data.id, blockHash, receiver, recipient }
-			const id = deliveryId({ ...parts, turn }, posting.digest)
-			const answers = answered === undefined ? null : deliveryId({ ...parts, turn: answered }, posting.digest)
+			const id = deliveryId({ ...parts, revision }, posting.digest)
+			const answers = answered === undefined ? null : deliveryId({ ...parts, revision: answered }, posting.digest)
 			const data: MessageData = { ...alert.data, deliveryId: id }
 			const timestamp = new Date(posting.nowMs).toISOString()
 			return freshDelivery(id, receiver, recipient, { type, timestamp, data }, posting.nowMs, answers)
@@ -82,6 +82,6 @@ function fanOut(
 }
 
 /** A withdrawal goes to whom the alert went, under the block in which it was told, and answers that delivery. */
-function removalsOf(alert: Alert, told: Told, posting: Posting): Delivery[] {
-	return fanOut(alert, 'alert.removed', alert.data.blockHash, told.turn, posting, told.turn - 1)
+function removalsOf(alert: Alert, gone: Announcement, posting: Posting): Delivery[] {
+	return fanOut(alert, 'alert.removed', alert.data.blockHash, gone.revision, posting, gone.revision - 1)
 }

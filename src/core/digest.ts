@@ -51,7 +51,7 @@ export function digestOf(members: readonly Delivery[], nowMs: number, hash: (tex
 }
 
 /** The alerts of a digest, each a delivery of its own again that goes into no other; empty when it is none. */
-export function takenApart(
+export function splitDigest(
 	{ message, receiver, recipient, createdAtMs }: Delivery,
 	nowMs: number,
 ): readonly Delivery[] {

@@ -22,7 +22,7 @@ export interface ExplainedFrame {
 	/** Whether it counts for a watch, and why or why not; a line for each watch. */
 	readonly verdicts: readonly string[]
 	/** Somebody is told. */
-	readonly isTold: boolean
+	readonly isSent: boolean
 }
 
 /** The call tree of a transaction in the order of its trace, each frame with what it means for the watches. */
@@ -35,20 +35,20 @@ export function explain(tx: TxTrace, context: ExplainContext): readonly Explaine
 	}
 	const paths = verdicts.map(({ frame }) => frame.traceAddress)
 	return verdicts.map((verdict, index) => {
-		const told = tellings(verdict, events.get(traceText(verdict.frame.traceAddress)) ?? [], context)
+		const told = verdictsOf(verdict, events.get(traceText(verdict.frame.traceAddress)) ?? [], context)
 		return {
 			branch: branchOf(paths, index),
 			text: frameText(verdict.frame, context),
 			verdicts: told.lines,
-			isTold: told.isTold,
+			isSent: told.isSent,
 		}
 	})
 }
 
-function tellings(verdict: Verdict, events: readonly ChainEvent[], context: ExplainContext) {
-	if (!verdict.counts) return { lines: [`does not count: ${notCounted[verdict.reason]}`], isTold: false }
+function verdictsOf(verdict: Verdict, events: readonly ChainEvent[], context: ExplainContext) {
+	if (!verdict.counts) return { lines: [`does not count: ${notCounted[verdict.reason]}`], isSent: false }
 	const lines: string[] = []
-	let isTold = false
+	let isSent = false
 	for (const event of events) {
 		for (const { address, direction } of sides(event)) {
 			for (const watch of context.watches.get(address) ?? []) {
@@ -57,13 +57,13 @@ function tellings(verdict: Verdict, events: readonly ChainEvent[], context: Expl
 				if (refused === 'endowment') continue
 				if (refused !== null) lines.push(`not told to ${name}: ${refusals[refused]}`)
 				else {
-					isTold = true
+					isSent = true
 					lines.push(`counts for ${name}: ${event.kind}, ${direction} → ${watch.receivers.join(', ')}`)
 				}
 			}
 		}
 	}
-	return { lines: lines.length > 0 ? lines : ['counts, but neither side is watched'], isTold }
+	return { lines: lines.length > 0 ? lines : ['counts, but neither side is watched'], isSent }
 }
 
 const notCounted: Readonly<Record<Reason, string>> = {

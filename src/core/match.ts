@@ -12,24 +12,24 @@ export interface Match {
 }
 
 /** Whether a watch without `from_block`, or with it, is to be told of this block; decided by its cover. */
-export type Covers = (watch: Watch, blockNumber: bigint) => boolean
+export type IsCovered = (watch: Watch, blockNumber: bigint) => boolean
 
 /**
  * Who is to be told of the events of one transaction, in the order of the events, then sender before recipient, then the
  * order of the watchlists. One hash look-up per address of an event, whatever the number of watches.
  */
-export function match(events: readonly ChainEvent[], index: WatchIndex, covers: Covers): readonly Match[] {
+export function match(events: readonly ChainEvent[], index: WatchIndex, isCovered: IsCovered): readonly Match[] {
 	const matches: Match[] = []
 	for (const event of events) {
 		for (const { address, direction } of sides(event)) {
 			const watches = index.get(address)
 			if (watches === undefined) continue
-			const told = new Set<string>()
+			const reached = new Set<string>()
 			for (const watch of watches) {
-				if (refusal(watch, event, direction) !== null || !covers(watch, event.block.number)) continue
-				const receivers = watch.receivers.filter((receiver) => !told.has(receiver))
+				if (refusal(watch, event, direction) !== null || !isCovered(watch, event.block.number)) continue
+				const receivers = watch.receivers.filter((receiver) => !reached.has(receiver))
 				if (receivers.length === 0) continue
-				for (const receiver of receivers) told.add(receiver)
+				for (const receiver of receivers) reached.add(receiver)
 				matches.push({ event, watch, direction, receivers })
 			}
 		}

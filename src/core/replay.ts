@@ -29,7 +29,7 @@ export function replayAlerts(part: Part, { network, watches, head, nowMs, checks
 	return part.transactions.flatMap((tx) => {
 		const block = part.blocks.get(tx.block.number)
 		if (block === undefined) return []
-		const telling = {
+		const context = {
 			network,
 			block,
 			finality: finalityOf(block.number, head),
@@ -38,7 +38,7 @@ export function replayAlerts(part: Part, { network, watches, head, nowMs, checks
 			watches,
 			checksum,
 		}
-		return match(eventsOf(tx), watches, () => true).map((found) => alertOf(found, telling))
+		return match(eventsOf(tx), watches, () => true).map((found) => alertOf(found, context))
 	})
 }
 

@@ -14,7 +14,7 @@ import { createMetrics, type Metrics } from '../ops/metrics.js'
 import type { Scrubber } from '../ops/scrub.js'
 import { createNotifier, type Notifier } from '../ops/sdNotify.js'
 import type { PollReport } from '../watch/poll.js'
-import type { Round } from './networkPoller.js'
+import type { NetworkPoller } from './networkPoller.js'
 import { openParts, type Parts } from './parts.js'
 import { startSchedule } from './schedule.js'
 import { startService } from './service.js'
@@ -56,12 +56,12 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			attempted: (receiver, { result }) => metrics.attempted(receiver, result),
 		},
 	})
-	const { store, rounds, recipientsOf, closers } = parts
+	const { store, pollers, recipientsOf, closers } = parts
 	const inEffect: InEffect = { watches: config.watches, isRefused: false }
 	const lists = followWatchlists(config)
 	const vitals = createVitals({
 		networks: config.networks,
-		rounds,
+		pollers,
 		receiversOf: (network) => receiversOf(inEffect.watches, network),
 		recipientsOf,
 		store,
@@ -81,21 +81,21 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		}
 		const summary = () => store.summary()
 		const isRefused = () => inEffect.isRefused
-		await startService({ ...options, rounds, vitals, metrics, notifier, summary, closers, isRefused })
+		await startService({ ...options, pollers, vitals, metrics, notifier, summary, closers, isRefused })
 		countWatches(metrics, config, watches)
 
 		const following: Promise<void>[] = []
 		const schedules = networks.map((network, index) => {
-			const round = rounds[index]
-			if (round === undefined) throw new Error(`no round for network ${network.name}`)
+			const poller = pollers[index]
+			if (poller === undefined) throw new Error(`no round for network ${network.name}`)
 			const own = log.child({ network: network.name })
 			const job = {
 				name: network.name,
-				run: async () => void (await round.tick(signal)),
-				onOverlap: () => round.skip(),
+				run: async () => void (await poller.tick(signal)),
+				onOverlap: () => poller.skip(),
 			}
 			const schedule = startSchedule(network.schedule, job, own)
-			following.push(wakeByHeads(network, round, own, signal))
+			following.push(wakeByHeads(network, poller, own, signal))
 			return schedule
 		})
 		const delivering = parts.deliverer.run(signal)
@@ -125,7 +125,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		notifier.stopping()
 		offHangup()
 		await Promise.all(schedules.map((schedule) => schedule.stop()))
-		await Promise.all([delivering, watching, minding, ...following, ...rounds.map((round) => round.tick(signal))])
+		await Promise.all([delivering, watching, minding, ...following, ...pollers.map((poller) => poller.tick(signal))])
 	} finally {
 		await closers.close()
 	}
@@ -133,10 +133,15 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 }
 
 /** Polls a network at each new head, where it has an endpoint that tells of them; its schedule goes on beside. */
-async function wakeByHeads({ ws }: NetworkSettings, round: Round, log: Log, signal: AbortSignal): Promise<void> {
+async function wakeByHeads(
+	{ ws }: NetworkSettings,
+	poller: NetworkPoller,
+	log: Log,
+	signal: AbortSignal,
+): Promise<void> {
 	if (ws.length === 0) return
 	try {
-		await followHeads({ urls: ws, onHead: () => round.nudge(signal), log }, signal)
+		await followHeads({ urls: ws, onHead: () => poller.nudge(signal), log }, signal)
 	} catch (error) {
 		log.error({ err: error }, 'new heads are not followed any more; polling goes on by its schedule')
 	}
@@ -183,7 +188,7 @@ function createReload({ config, lists, parts, metrics, notifier, log, inEffect }
 			)
 			notifier.ready(`watching ${watches.length} addresses`)
 			// At once, so that a new watch is first seen now and not at the next tick.
-			for (const round of parts.rounds) round.nudge(signal)
+			for (const poller of parts.pollers) poller.nudge(signal)
 		} catch (error) {
 			inEffect.isRefused = true
 			metrics.reloaded(false)

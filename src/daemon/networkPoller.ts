@@ -2,10 +2,10 @@ import { RpcError, StateError } from '../errors.js'
 import type { Log } from '../model/ports.js'
 import type { WatchIndex } from '../model/watch.js'
 import { type PollReport, poll } from '../watch/poll.js'
-import type { Beat, PollPorts } from '../watch/pollSession.js'
+import type { PollConfig, PollPorts } from '../watch/pollSession.js'
 
 /** How one network fares; for health, metrics and the log. */
-export interface RoundStatus {
+export interface PollerStatus {
 	readonly lastReport: PollReport | null
 	/** When a poll last ended well; null before the first. */
 	readonly lastDoneAtMs: number | null
@@ -20,16 +20,16 @@ export interface RoundStatus {
  * state could not be written, or is of another chain. `standby`: another instance polls this network. `broken`: a fault of
  * this program itself.
  */
-export type RoundResult = 'done' | 'failed' | 'misconfigured' | 'unwritten' | 'standby' | 'stopped' | 'broken'
+export type TickResult = 'done' | 'failed' | 'misconfigured' | 'unwritten' | 'standby' | 'stopped' | 'broken'
 
 /** The polling of one network, never twice at a time. */
-export interface Round {
+export interface NetworkPoller {
 	readonly name: string
 	/**
 	 * Polls until nothing is left below the target. A tick that finds a poll running is skipped and counted, since a late
 	 * tick adds nothing: every poll goes from the checkpoint to the head. Never throws for a node or a disk that fails.
 	 */
-	tick(signal: AbortSignal): Promise<RoundResult>
+	tick(signal: AbortSignal): Promise<TickResult>
 	/**
 	 * There may be something new: polls now, or once more when the poll that is running has ended, however it ends. No tick,
 	 * so none is skipped.
@@ -39,15 +39,15 @@ export interface Round {
 	setWatches(watches: WatchIndex): void
 	/** Counts a tick that came while a poll was running. */
 	skip(): void
-	status(): RoundStatus
+	status(): PollerStatus
 	/** A request was answered, or failed: the poll that waits for it is alive. */
-	stir(): void
+	noteActivity(): void
 	/** False when a poll has run for longer than this without a sign of life. */
 	isAlive(withinMs: number): boolean
 }
 
-export interface RoundOptions {
-	readonly beat: Beat
+export interface NetworkPollerOptions {
+	readonly config: PollConfig
 	readonly ports: PollPorts
 	readonly onReport?: (report: PollReport) => void
 	readonly onFailure?: () => void
@@ -55,30 +55,38 @@ export interface RoundOptions {
 	/** At each tick at which another instance polls this network. */
 	readonly onStandby?: () => void
 	/** Why polling must wait, in words; null when it need not. Asked before each poll. */
-	readonly hold?: () => Promise<string | null>
+	readonly waitReason?: () => Promise<string | null>
 }
 
-export function createRound({ beat, ports, onReport, onFailure, onSkip, onStandby, hold }: RoundOptions): Round {
+export function createNetworkPoller({
+	config,
+	ports,
+	onReport,
+	onFailure,
+	onSkip,
+	onStandby,
+	waitReason,
+}: NetworkPollerOptions): NetworkPoller {
 	const { log, clock, store } = ports
-	const { name } = beat.network
-	let current = beat
-	let stirredAtMs = clock()
-	let held: string | null = null
-	let told = ''
+	const { name } = config.network
+	let current = config
+	let lastActivityAtMs = clock()
+	let waitsFor: string | null = null
+	let lastLogged = ''
 	let standsBy = false
-	let running: Promise<RoundResult> | null = null
+	let running: Promise<TickResult> | null = null
 	/** A nudge has come since the last poll began. */
 	let nudged = false
-	let status: RoundStatus = { lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0 }
+	let status: PollerStatus = { lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0 }
 
-	async function pollToTarget(signal: AbortSignal): Promise<RoundResult> {
+	async function pollToTarget(signal: AbortSignal): Promise<TickResult> {
 		for (;;) {
 			if (signal.aborted) return 'stopped'
 			const used = current
 			nudged = false
-			stirredAtMs = clock()
+			lastActivityAtMs = clock()
 			try {
-				if (!(await store.hold(name))) return standBy('another instance polls this network')
+				if (!(await store.acquireLease(name))) return standBy('another instance polls this network')
 				if (standsBy) log.info({}, 'this instance polls the network now')
 				standsBy = false
 				if (await mustWait()) return 'failed'
@@ -96,7 +104,7 @@ export function createRound({ beat, ports, onReport, onFailure, onSkip, onStandb
 		}
 	}
 
-	function standBy(words: string): RoundResult {
+	function standBy(words: string): TickResult {
 		if (!standsBy) log.info({}, `${words}: standing by`)
 		standsBy = true
 		status = { ...status, failure: null }
@@ -107,15 +115,17 @@ export function createRound({ beat, ports, onReport, onFailure, onSkip, onStandb
 	/** Another instance may reach a node that this one cannot. */
 	async function makeWay(error: unknown): Promise<void> {
 		if (!(error instanceof RpcError) || error.facts.kind === 'unsettled') return
-		await store.cede(name).catch((cause) => log.debug({ err: cause }, 'the right to poll could not be given back'))
+		await store
+			.releaseLease(name)
+			.catch((cause) => log.debug({ err: cause }, 'the right to poll could not be given back'))
 	}
 
 	/** Says that it waits, and that it goes on; not each time. */
 	async function mustWait(): Promise<boolean> {
-		const reason = (await hold?.()) ?? null
-		if (reason !== null && held === null) log.warn({}, `polling waits: ${reason}`)
-		if (reason === null && held !== null) log.info({}, 'polling goes on')
-		held = reason
+		const reason = (await waitReason?.()) ?? null
+		if (reason !== null && waitsFor === null) log.warn({}, `polling waits: ${reason}`)
+		if (reason === null && waitsFor !== null) log.info({}, 'polling goes on')
+		waitsFor = reason
 		status = { ...status, failure: reason ?? status.failure }
 		return reason !== null
 	}
@@ -135,8 +145,8 @@ export function createRound({ beat, ports, onReport, onFailure, onSkip, onStandb
 	function failed(error: unknown): void {
 		const words = error instanceof Error ? error.message : String(error)
 		const news = newsOf(error, words)
-		if (status.failure === null || news !== told) tell(log, error, words)
-		told = news
+		if (status.failure === null || news !== lastLogged) logFailure(log, error, words)
+		lastLogged = news
 		status = { ...status, failure: words }
 		onFailure?.()
 	}
@@ -147,7 +157,7 @@ export function createRound({ beat, ports, onReport, onFailure, onSkip, onStandb
 		log.debug({ skipped: status.skipped }, 'a poll is still running: this tick is skipped')
 	}
 
-	function begin(signal: AbortSignal): Promise<RoundResult> {
+	function begin(signal: AbortSignal): Promise<TickResult> {
 		running = pollToTarget(signal).finally(() => {
 			running = null
 			if (nudged && !signal.aborted) void begin(signal)
@@ -171,10 +181,10 @@ export function createRound({ beat, ports, onReport, onFailure, onSkip, onStandb
 		},
 		skip,
 		status: () => status,
-		stir() {
-			stirredAtMs = clock()
+		noteActivity() {
+			lastActivityAtMs = clock()
 		},
-		isAlive: (withinMs) => running === null || clock() - stirredAtMs < withinMs,
+		isAlive: (withinMs) => running === null || clock() - lastActivityAtMs < withinMs,
 	}
 }
 
@@ -185,13 +195,13 @@ function newsOf(error: unknown, words: string): string {
 	return JSON.stringify(facts)
 }
 
-function resultOf(error: unknown): RoundResult {
+function resultOf(error: unknown): TickResult {
 	if (error instanceof StateError) return 'unwritten'
 	if (!(error instanceof RpcError)) return 'broken'
 	return error.facts.wrongChainId === undefined ? 'failed' : 'misconfigured'
 }
 
-function tell(log: Log, error: unknown, words: string): void {
+function logFailure(log: Log, error: unknown, words: string): void {
 	const expected = error instanceof RpcError || error instanceof StateError
 	const hint = expected ? 'nothing is lost, the next poll tries again' : 'this is a fault of tracewatch itself'
 	log.error({ err: error }, `polling failed: ${words}; ${hint}`)

@@ -12,7 +12,7 @@ import { createReceiver } from '../notify/receiver.js'
 import { openStore } from '../state/open.js'
 import type { PollReport } from '../watch/poll.js'
 import { type Closers, createClosers } from './closers.js'
-import { createRound, type Round } from './networkPoller.js'
+import { createNetworkPoller, type NetworkPoller } from './networkPoller.js'
 import { digest, indexWatches, openChain, silencesOf } from './open.js'
 import { intervalMs } from './schedule.js'
 
@@ -20,7 +20,7 @@ import { intervalMs } from './schedule.js'
 export interface Parts {
 	readonly store: Store
 	readonly deliverer: Deliverer
-	readonly rounds: readonly Round[]
+	readonly pollers: readonly NetworkPoller[]
 	/** Mail addresses of a receiver that gets one delivery each; null where the receiver is one. */
 	recipientsOf(receiver: string): readonly string[] | null
 	/** Gives every network its watches anew. */
@@ -68,7 +68,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 		const deliverer = createDeliverer({
 			store,
 			receivers,
-			mannersOf: (name) => config.receivers.find((receiver) => receiver.name === name) ?? null,
+			optionsOf: (name) => config.receivers.find((receiver) => receiver.name === name) ?? null,
 			silencesOf: (alert) => silencesOf(indexes, alert),
 			clock,
 			log,
@@ -78,9 +78,9 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 
 		const recipients = new Map(receivers.map(({ name, recipients }) => [name, recipients]))
 		const recipientsOf = (receiver: string) => recipients.get(receiver) ?? null
-		const rounds = config.networks.map((network) => {
+		const pollers = config.networks.map((network) => {
 			const watches = indexes.get(network.name) ?? new Map()
-			return openRound(
+			return openPoller(
 				network,
 				{ watches, recipientsOf },
 				{ store, clock, log, closers, observer, leastLateMs, maxPending: config.maxPending },
@@ -90,11 +90,11 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 		return {
 			store,
 			deliverer,
-			rounds,
+			pollers,
 			recipientsOf,
 			setWatches(watches) {
 				indexes = indexWatches(watches)
-				for (const round of rounds) round.setWatches(indexes.get(round.name) ?? new Map())
+				for (const poller of pollers) poller.setWatches(indexes.get(poller.name) ?? new Map())
 				deliverer.reconsider()
 			},
 			closers,
@@ -115,33 +115,33 @@ interface Surroundings {
 	readonly leastLateMs: number
 }
 
-function openRound(
+function openPoller(
 	network: NetworkSettings,
 	who: { watches: WatchIndex; recipientsOf: (receiver: string) => readonly string[] | null },
 	{ store, clock, log, closers, observer, maxPending, leastLateMs }: Surroundings,
-): Round {
+): NetworkPoller {
 	const own = log.child({ network: network.name })
 	const { name } = network
 	const { chain } = openChain(network, {
 		clock,
 		log: own,
 		onRequest(request) {
-			round.stir()
+			poller.noteActivity()
 			observer?.requested(name, request)
 		},
 	})
 	closers.add(() => chain.close())
-	const beat = { network, ...who, lateAfterMs: Math.max(leastLateMs, lateAfterMs(network)), budgetMs: pollBudgetMs }
-	const round = createRound({
-		beat,
+	const config = { network, ...who, lateAfterMs: Math.max(leastLateMs, lateAfterMs(network)), budgetMs: pollBudgetMs }
+	const poller = createNetworkPoller({
+		config,
 		ports: { chain, store, clock, log: own, checksum: toChecksum, digest },
 		onReport: (report) => observer?.reported(name, report),
 		onFailure: () => observer?.failed(name),
 		onSkip: () => observer?.skipped(name),
 		onStandby: () => observer?.stoodBy(name),
-		hold: async () => tooManyWaiting(await store.summary(), maxPending),
+		waitReason: async () => tooManyWaiting(await store.summary(), maxPending),
 	})
-	return round
+	return poller
 }
 
 /** Rather late than lost: what cannot be told is not piled up without end. */

@@ -7,12 +7,12 @@ import type { Metrics } from '../ops/metrics.js'
 import type { Scrubber } from '../ops/scrub.js'
 import type { Notifier } from '../ops/sdNotify.js'
 import type { Closers } from './closers.js'
-import type { Round } from './networkPoller.js'
+import type { NetworkPoller } from './networkPoller.js'
 import type { Vitals } from './vitals.js'
 
 export interface ServiceOptions {
 	readonly config: Config
-	readonly rounds: readonly Round[]
+	readonly pollers: readonly NetworkPoller[]
 	readonly vitals: Vitals
 	readonly metrics: Metrics
 	readonly notifier: Notifier
@@ -53,7 +53,7 @@ export async function startService(options: ServiceOptions): Promise<void> {
 	if (watchdogMs !== null) {
 		// Fed only while every network is seen to move: a poll that hangs for good gets the process restarted.
 		every(watchdogMs / 3, () => {
-			if (options.rounds.every((round) => round.isAlive(watchdogMs))) notifier.watchdog()
+			if (options.pollers.every((poller) => poller.isAlive(watchdogMs))) notifier.watchdog()
 		})
 	}
 	if (config.heartbeatUrl !== null) {
@@ -73,11 +73,11 @@ function shortestStall({ networks }: Config): number {
 	return Math.min(stallCheckMs * 4, ...networks.map(({ stallAfterMs }) => stallAfterMs ?? Number.POSITIVE_INFINITY))
 }
 
-async function sayStatus({ vitals, notifier, summary, rounds, config, isRefused }: ServiceOptions): Promise<void> {
+async function sayStatus({ vitals, notifier, summary, pollers, config, isRefused }: ServiceOptions): Promise<void> {
 	if (notifier.way === 'none') return
 	const networks = vitals.networks()
 	const ailing = networks.flatMap(({ reason }) => (reason === null ? [] : [reason]))
-	const failing = rounds.flatMap((round) => (round.status().failure === null ? [] : [round.name]))
+	const failing = pollers.flatMap((poller) => (poller.status().failure === null ? [] : [poller.name]))
 	const pending = [...(await summary()).receivers.values()].reduce((sum, receiver) => sum + receiver.pending, 0)
 	const places = networks.map(({ network, checkpoint }) => `${network} at ${checkpoint ?? 'no block yet'}`).join(', ')
 	const trouble =

@@ -5,7 +5,7 @@ import type { Delivery } from '../model/delivery.js'
 import type { Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
 import type { PollReport } from '../watch/poll.js'
-import type { Round } from './networkPoller.js'
+import type { NetworkPoller } from './networkPoller.js'
 import { digest } from './open.js'
 
 /** How one network stands. */
@@ -34,7 +34,7 @@ export interface Vitals {
 
 export interface VitalsOptions {
 	readonly networks: readonly NetworkSettings[]
-	readonly rounds: readonly Round[]
+	readonly pollers: readonly NetworkPoller[]
 	/** Names of the receivers that the watches of a network are told by. */
 	readonly receiversOf: (network: string) => readonly string[]
 	readonly recipientsOf: (receiver: string) => readonly string[] | null
@@ -47,7 +47,7 @@ export interface VitalsOptions {
 
 interface Pulse {
 	readonly settings: NetworkSettings
-	readonly round: Round
+	readonly poller: NetworkPoller
 	checkpoint: bigint | null
 	head: bigint | null
 	/** When the checkpoint last moved, or watching began. */
@@ -61,14 +61,14 @@ interface Pulse {
 export function createVitals(options: VitalsOptions): Vitals {
 	const { clock, log, store, recipientsOf, receiversOf, onChange } = options
 	const pulses = options.networks.map((settings, index): Pulse => {
-		const round = options.rounds[index]
-		if (round === undefined) throw new Error(`no round for network ${settings.name}`)
-		return { settings, round, checkpoint: null, head: null, movedAtMs: clock(), stalledSinceMs: null, standsBy: false }
+		const poller = options.pollers[index]
+		if (poller === undefined) throw new Error(`no round for network ${settings.name}`)
+		return { settings, poller, checkpoint: null, head: null, movedAtMs: clock(), stalledSinceMs: null, standsBy: false }
 	})
 
 	for (const { settings } of pulses) onChange?.(settings.name, false)
 	/** In the order they happened; a full disk may keep them from being written down for a while. */
-	const untold: Delivery[] = []
+	const unposted: Delivery[] = []
 	let troubled = false
 
 	async function check(): Promise<void> {
@@ -109,15 +109,15 @@ export function createVitals(options: VitalsOptions): Vitals {
 		if (type === 'system.stalled') log.error({ network, checkpoint, head }, `stalled: ${reason}`)
 		else log.info({ network, checkpoint, head }, `recovered: ${reason}`)
 		const notice = { type, network, chainId, checkpoint, head, reason, sinceMs }
-		untold.push(...systemDeliveries(notice, receiversOf(network), { recipientsOf, nowMs: clock(), digest }))
+		unposted.push(...systemDeliveries(notice, receiversOf(network), { recipientsOf, nowMs: clock(), digest }))
 	}
 
 	async function tell(): Promise<void> {
-		if (untold.length === 0) return
-		const notices = [...untold]
+		if (unposted.length === 0) return
+		const notices = [...unposted]
 		try {
 			await store.post(notices)
-			untold.splice(0, notices.length)
+			unposted.splice(0, notices.length)
 			troubled = false
 		} catch (error) {
 			if (!(error instanceof StateError)) throw error
@@ -152,13 +152,13 @@ export function createVitals(options: VitalsOptions): Vitals {
 		},
 		networks: () => pulses.map(vitalsOf),
 		isWell: () =>
-			pulses.every(({ stalledSinceMs, round }) => stalledSinceMs === null && round.status().failure === null),
+			pulses.every(({ stalledSinceMs, poller }) => stalledSinceMs === null && poller.status().failure === null),
 	}
 }
 
 function vitalsOf(pulse: Pulse): NetworkVitals {
-	const { settings, round, checkpoint, head, stalledSinceMs } = pulse
-	const { lastDoneAtMs } = round.status()
+	const { settings, poller, checkpoint, head, stalledSinceMs } = pulse
+	const { lastDoneAtMs } = poller.status()
 	return {
 		network: settings.name,
 		ok: stalledSinceMs === null,
@@ -169,9 +169,9 @@ function vitalsOf(pulse: Pulse): NetworkVitals {
 	}
 }
 
-function stallReason({ settings, round, checkpoint, head, movedAtMs }: Pulse): string {
+function stallReason({ settings, poller, checkpoint, head, movedAtMs }: Pulse): string {
 	const since = `no block of ${settings.name} was scanned since ${new Date(movedAtMs).toISOString()}`
-	const { failure } = round.status()
+	const { failure } = poller.status()
 	if (failure !== null) return `${since}: ${failure}`
 	if (head === null || checkpoint === null) return `${since}: no poll has ended yet`
 	const stands = `${since}: polls work, but the head stands at block ${head}`

@@ -39,7 +39,7 @@ export type Resolution =
 	/** Not tried: kept back until then, or until somebody says otherwise. */
 	| { readonly id: string; readonly result: 'held'; readonly by: HeldBy; readonly untilMs: number }
 	/** These take its place, in this order; ids that are there already are not added again. */
-	| { readonly id: string; readonly result: 'apart'; readonly into: readonly Delivery[] }
+	| { readonly id: string; readonly result: 'split'; readonly into: readonly Delivery[] }
 
 /** What came of one attempt; whoever saw the answer says whether another can help. */
 export type Outcome =

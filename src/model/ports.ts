@@ -44,9 +44,9 @@ export interface Store {
 	 * for as long as this instance runs; `commit` and `enrol` throw StateError `lost` once another has taken it over. Ask before
 	 * each poll. A state that only one instance can have open answers true.
 	 */
-	hold(network: string): Promise<boolean>
+	acquireLease(network: string): Promise<boolean>
 	/** Gives the right back for others to try: this instance cannot poll that network now. */
-	cede(network: string): Promise<void>
+	releaseLease(network: string): Promise<void>
 
 	/** Null before the network's first commit. */
 	network(name: string): Promise<NetworkState | null>
@@ -59,7 +59,7 @@ export interface Store {
 	 * Takes what can be tried now: for each lane whose first pending delivery is due and that nobody else holds, up to
 	 * `perLane` pending ones in order. They stay taken until resolved or released.
 	 */
-	claim(options: { readonly nowMs: number; readonly perLane: number }): Promise<readonly (readonly Delivery[])[]>
+	claim(options: { readonly nowMs: number; readonly perQueue: number }): Promise<readonly (readonly Delivery[])[]>
 	/** `post` is added in the same atomic write, as `post` adds. */
 	resolve(resolutions: readonly Resolution[], post?: readonly Delivery[]): Promise<void>
 	/**

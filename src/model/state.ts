@@ -4,16 +4,21 @@ import type { Alert } from './alert.js'
 import type { BlockRef } from './chain.js'
 import type { Delivery } from './delivery.js'
 import type { Address, Hash } from './glossary.js'
-import type { Backfill, Cover } from './watch.js'
+import type { Backfill, Coverage } from './watch.js'
 
-/** An alert told, kept while its block may still leave the chain, so that it can be withdrawn. */
-export interface Told {
+/** An alert that was announced, kept while its block may still leave the chain, so that it can be retracted. */
+export interface Announcement {
 	readonly id: string
 	readonly block: BlockRef
 	readonly txHash: Hash
 	readonly alerts: readonly Alert[]
-	/** Even: told; odd: withdrawn. Counts what was said under this id, and tells repeated deliveries apart. */
-	readonly turn: number
+	/** `retracted`: its event has left the chain, and whoever was sent it was sent the removal too. */
+	readonly status: 'announced' | 'retracted'
+	/**
+	 * What was said under this id, counted from 0: it grows with each retraction, and when the event enters the chain anew.
+	 * Part of a delivery's id, so that the same alert can be sent again after it was retracted.
+	 */
+	readonly revision: number
 }
 
 /** What a poll saw beside what it did; shown by `status`, and nothing depends on it. */
@@ -29,8 +34,8 @@ export interface NetworkState {
 	/** `settled.number <= checkpoint.number`. */
 	readonly settled: BlockRef
 	/** By alert id; until a commit forgets them. */
-	readonly told: ReadonlyMap<string, Told>
-	readonly covers: ReadonlyMap<Address, Cover>
+	readonly announcements: ReadonlyMap<string, Announcement>
+	readonly covered: ReadonlyMap<Address, Coverage>
 	readonly backfills: readonly Backfill[]
 }
 
@@ -43,7 +48,7 @@ export interface Commit {
 	/** Told entries at or below this block are forgotten. */
 	readonly forgetTo?: bigint
 	/** Entries that are new or changed. */
-	readonly told?: readonly Told[]
+	readonly announcements?: readonly Announcement[]
 	readonly seen?: Seen
 	/** How far a backfill has come; reaching its end removes it. */
 	readonly backfill?: { readonly id: string; readonly scannedTo: bigint }
@@ -54,7 +59,7 @@ export interface Commit {
 /** Changes of coverage; written apart from commits, so that a poll's write does not grow with the number of watches. */
 export interface Enrolment {
 	/** New or changed covers. */
-	readonly covers: ReadonlyMap<Address, Cover>
+	readonly covered: ReadonlyMap<Address, Coverage>
 	/** All backfills from now on; null when they are as before. */
 	readonly backfills: readonly Backfill[] | null
 }

@@ -59,7 +59,7 @@ export interface Network {
 
 export type Kind = 'transfer' | 'deployment'
 
-export interface Cover {
+export interface Coverage {
 	/** First block for watches without `from_block`: the one after the head at which the address was first seen. */
 	readonly since: bigint
 	/** Lowest block from which on the address was ever covered. */
@@ -67,7 +67,7 @@ export interface Cover {
 	/** Checkpoint when the address left the watchlists; null while it is watched. */
 	readonly leftAt: bigint | null
 	/** What was still to be scanned for it when it left. */
-	readonly owed: readonly Span[]
+	readonly missed: readonly Span[]
 }
 
 /** Blocks to be scanned for some addresses only; `span` is what remains. */

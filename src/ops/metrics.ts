@@ -28,7 +28,7 @@ export interface PollFacts {
 	readonly checkpoint: bigint
 	/** New ones in this poll. */
 	readonly alerts: Readonly<Record<Kind, number>>
-	readonly withdrawn: number
+	readonly retracted: number
 	/** When it ended, in milliseconds since 1970. */
 	readonly atMs: number
 }
@@ -124,7 +124,7 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 			lag.set({ network }, Math.max(0, Number(poll.target - poll.checkpoint)))
 			lastPoll.set({ network }, poll.atMs / 1000)
 			for (const [kind, count] of Object.entries(poll.alerts)) alerts.inc({ network, kind }, count)
-			alerts.inc({ network, kind: 'removed' }, poll.withdrawn)
+			alerts.inc({ network, kind: 'removed' }, poll.retracted)
 		},
 		pollFailed: (network) => polls.inc({ network, result: 'failed' }),
 		pollSkipped: (network) => polls.inc({ network, result: 'skipped' }),

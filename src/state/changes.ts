@@ -47,7 +47,7 @@ export function applyCommit(draft: Draft, change: Commit, coverage: CoverageDoc,
 		chainId: before.chainId,
 		checkpoint,
 		settled,
-		told: toldAfter(before, change),
+		announcements: announcementsAfter(before, change),
 		progress: progressAfter(before, change, coverage.get(change.network)),
 		updatedAtMs: change.checkpoint ? nowMs : before.updatedAtMs,
 		...(seen === undefined ? {} : { seen }),
@@ -59,21 +59,21 @@ export function applyCommit(draft: Draft, change: Commit, coverage: CoverageDoc,
 function newRecord(change: Commit): NetworkRecord {
 	if (!change.checkpoint) throw noCheckpoint(change.network)
 	const { chainId, checkpoint } = change
-	return { chainId, checkpoint, settled: checkpoint, told: new Map(), progress: new Map(), updatedAtMs: 0 }
+	return { chainId, checkpoint, settled: checkpoint, announcements: new Map(), progress: new Map(), updatedAtMs: 0 }
 }
 
 function noCheckpoint(network: string): StateError {
 	return new StateError('mismatch', `network '${network}' has no checkpoint yet, and the first step must bring one`)
 }
 
-function toldAfter(before: NetworkRecord, change: Commit): NetworkRecord['told'] {
+function announcementsAfter(before: NetworkRecord, change: Commit): NetworkRecord['announcements'] {
 	const forgetTo = change.forgetTo ?? -1n
-	const forgets = forgetTo >= 0n && [...before.told.values()].some(({ block }) => block.number <= forgetTo)
-	if (!change.told?.length && !forgets) return before.told
-	const told = new Map(before.told)
-	for (const entry of change.told ?? []) told.set(entry.id, entry)
-	for (const [id, entry] of told) if (entry.block.number <= forgetTo) told.delete(id)
-	return told
+	const forgets = forgetTo >= 0n && [...before.announcements.values()].some(({ block }) => block.number <= forgetTo)
+	if (!change.announcements?.length && !forgets) return before.announcements
+	const announcements = new Map(before.announcements)
+	for (const entry of change.announcements ?? []) announcements.set(entry.id, entry)
+	for (const [id, entry] of announcements) if (entry.block.number <= forgetTo) announcements.delete(id)
+	return announcements
 }
 
 function progressAfter(
@@ -116,7 +116,7 @@ export function applyResolutions(draft: Draft, resolutions: readonly Resolution[
 			const { delivered = 0 } = draft.totals.get(delivery.receiver) ?? {}
 			const alerts = alertsIn(delivery.message)
 			draft.totals.set(delivery.receiver, { delivered: delivered + alerts, lastDeliveredAtMs: nowMs })
-		} else if (resolution.result === 'apart') {
+		} else if (resolution.result === 'split') {
 			putInPlace(draft, [delivery.id], resolution.into)
 		} else {
 			draft.deliveries.set(delivery.id, resolved(delivery, resolution))
@@ -124,7 +124,7 @@ export function applyResolutions(draft: Draft, resolutions: readonly Resolution[
 	}
 }
 
-function resolved(delivery: Delivery, resolution: Exclude<Resolution, { result: 'delivered' | 'apart' }>): Delivery {
+function resolved(delivery: Delivery, resolution: Exclude<Resolution, { result: 'delivered' | 'split' }>): Delivery {
 	const { heldBy: _, ...rest } = delivery
 	if (resolution.result === 'held') {
 		return { ...rest, status: 'held', nextAttemptAtMs: resolution.untilMs, heldBy: resolution.by }
@@ -190,16 +190,16 @@ export function applyEnrolment(
 	newToken: () => string,
 ): CoverageDoc {
 	if (!record) throw noCheckpoint(network)
-	if (change.covers.size === 0 && change.backfills === null) return coverage
+	if (change.covered.size === 0 && change.backfills === null) return coverage
 	const before = coverage.get(network)
-	const covers = new Map(before?.covers)
-	for (const [address, cover] of change.covers) covers.set(address, cover)
+	const covered = new Map(before?.covered)
+	for (const [address, one] of change.covered) covered.set(address, one)
 	const live = new Set(remaining(record, before).map(({ id }) => id))
 	const backfills = change.backfills?.map((backfill) => {
 		const known = before?.backfills.find(({ id }) => id === backfill.id && live.has(id))
 		return { ...backfill, token: known && continues(backfill, known) ? known.token : newToken() }
 	})
-	return new Map(coverage).set(network, { covers, backfills: backfills ?? before?.backfills ?? [] })
+	return new Map(coverage).set(network, { covered, backfills: backfills ?? before?.backfills ?? [] })
 }
 
 /** Whether what was scanned for the known one, from its beginning to now, was scanned for this one too. */

@@ -3,8 +3,8 @@
 import type { BlockRef } from '../model/chain.js'
 import type { Delivery } from '../model/delivery.js'
 import type { Address } from '../model/glossary.js'
-import type { NetworkState, NetworkSummary, ReceiverSummary, Seen, StateSummary, Told } from '../model/state.js'
-import type { Backfill, Cover } from '../model/watch.js'
+import type { Announcement, NetworkState, NetworkSummary, ReceiverSummary, Seen, StateSummary } from '../model/state.js'
+import type { Backfill, Coverage } from '../model/watch.js'
 
 /** Content of `state.json`. */
 export interface StateDoc {
@@ -19,7 +19,7 @@ export interface NetworkRecord {
 	readonly chainId: number
 	readonly checkpoint: BlockRef
 	readonly settled: BlockRef
-	readonly told: ReadonlyMap<string, Told>
+	readonly announcements: ReadonlyMap<string, Announcement>
 	/** Next block of a backfill, by its token. */
 	readonly progress: ReadonlyMap<string, bigint>
 	/** When the checkpoint was last written. */
@@ -36,7 +36,7 @@ export interface Total {
 export type CoverageDoc = ReadonlyMap<string, CoverageRecord>
 
 export interface CoverageRecord {
-	readonly covers: ReadonlyMap<Address, Cover>
+	readonly covered: ReadonlyMap<Address, Coverage>
 	readonly backfills: readonly Definition[]
 }
 
@@ -73,14 +73,14 @@ function backfills(record: NetworkRecord, coverage: CoverageRecord | undefined):
 export function networkState(doc: StateDoc, coverage: CoverageDoc, name: string): NetworkState | null {
 	const record = doc.networks.get(name)
 	if (!record) return null
-	const covered = coverage.get(name)
+	const found = coverage.get(name)
 	return {
 		chainId: record.chainId,
 		checkpoint: record.checkpoint,
 		settled: record.settled,
-		told: record.told,
-		covers: covered?.covers ?? new Map(),
-		backfills: backfills(record, covered),
+		announcements: record.announcements,
+		covered: found?.covered ?? new Map(),
+		backfills: backfills(record, found),
 	}
 }
 

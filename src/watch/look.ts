@@ -1,21 +1,21 @@
 import { alertOf } from '../core/alert.js'
 import { compare, type Difference, missing } from '../core/compare.js'
-import { type BackfillSet, isCovered, isOwed } from '../core/coverage.js'
+import { type BackfillSet, isCovered, isInBackfill } from '../core/coverage.js'
 import { addressOfId, alertId, eventsOf } from '../core/events.js'
-import { type Covers, match, sides } from '../core/match.js'
+import { type IsCovered, match, sides } from '../core/match.js'
 import { finalityOf } from '../core/target.js'
 import type { Alert, ChainEvent } from '../model/alert.js'
 import type { AddressSet, Block, BlockRef, Head, Part } from '../model/chain.js'
 import type { Address, Hash } from '../model/glossary.js'
 import type { Chain } from '../model/ports.js'
-import type { Told } from '../model/state.js'
-import type { Cover, Network, WatchIndex } from '../model/watch.js'
+import type { Announcement } from '../model/state.js'
+import type { Coverage, Network, WatchIndex } from '../model/watch.js'
 
 /** What a look must know besides the part it looks at. */
 export interface LookContext {
 	readonly network: Network
 	readonly watches: WatchIndex
-	readonly covers: ReadonlyMap<Address, Cover>
+	readonly covered: ReadonlyMap<Address, Coverage>
 	/** Backfills under way; their blocks are left to them. */
 	readonly backfills: readonly BackfillSet[]
 	/** The backfill this look serves; null for the looks that serve all. */
@@ -30,12 +30,12 @@ export interface LookContext {
 /** Looks at one part: what really happened, who is to be told, and what of that is new or gone. */
 export async function look(
 	part: Part,
-	told: ReadonlyMap<string, Told>,
+	announcements: ReadonlyMap<string, Announcement>,
 	context: LookContext,
 	chain: Chain,
 	signal: AbortSignal,
 ): Promise<Difference> {
-	const covers = coversOf(context)
+	const isWatched = coverageTestOf(context)
 	const alerts: Alert[] = []
 	const present = new Map<string, BlockRef>()
 	for (const tx of part.transactions) {
@@ -48,7 +48,7 @@ export async function look(
 		}
 		const block = part.blocks.get(tx.block.number)
 		if (block === undefined) continue
-		const telling = {
+		const said = {
 			network: context.network,
 			block,
 			finality: finalityOf(block.number, context.head),
@@ -57,14 +57,15 @@ export async function look(
 			watches: context.watches,
 			checksum: context.checksum,
 		}
-		for (const found of match(events, context.watches, covers)) {
+		for (const found of match(events, context.watches, isWatched)) {
 			const creatorConfirmed = await confirmed(found.event, chain, signal)
-			alerts.push(alertOf(found, { ...telling, creatorConfirmed }))
+			alerts.push(alertOf(found, { ...said, creatorConfirmed }))
 		}
 	}
 	const sight = { span: part.span, alerts, present }
 	// A backfill reads for a few addresses only: what others were told is not in its answer, and that proves nothing.
-	const comparable = context.backfill === null ? told : withinBackfill(told, context.backfill.addresses)
+	const comparable =
+		context.backfill === null ? announcements : withinBackfill(announcements, context.backfill.addresses)
 	const located = new Map<Hash, BlockRef | null>()
 	for (const { txHash } of missing(comparable, sight)) {
 		if (!located.has(txHash)) located.set(txHash, await chain.locate(txHash, signal))
@@ -81,19 +82,22 @@ async function confirmed(event: ChainEvent, chain: Chain, signal: AbortSignal): 
 }
 
 /** Every address whose frames must be asked for: the watched ones, and those of alerts that may have to be withdrawn. */
-export function addressesOf(watches: WatchIndex, told: ReadonlyMap<string, Told>): AddressSet {
-	const extra = [...told.keys()].map(addressOfId).filter((address) => !watches.has(address))
+export function addressesOf(watches: WatchIndex, announcements: ReadonlyMap<string, Announcement>): AddressSet {
+	const extra = [...announcements.keys()].map(addressOfId).filter((address) => !watches.has(address))
 	return extra.length === 0 ? watches : new Set([...watches.keys(), ...extra])
 }
 
-function coversOf({ covers, backfill, backfills }: LookContext): Covers {
+function coverageTestOf({ covered, backfill, backfills }: LookContext): IsCovered {
 	return (watch, blockNumber) => {
-		if (!isCovered(watch, covers.get(watch.address), blockNumber)) return false
+		if (!isCovered(watch, covered.get(watch.address), blockNumber)) return false
 		if (backfill !== null) return backfill.addresses.has(watch.address)
-		return !isOwed(watch.address, blockNumber, backfills)
+		return !isInBackfill(watch.address, blockNumber, backfills)
 	}
 }
 
-function withinBackfill(told: ReadonlyMap<string, Told>, addresses: AddressSet): ReadonlyMap<string, Told> {
-	return new Map([...told].filter(([id]) => addresses.has(addressOfId(id))))
+function withinBackfill(
+	announcements: ReadonlyMap<string, Announcement>,
+	addresses: AddressSet,
+): ReadonlyMap<string, Announcement> {
+	return new Map([...announcements].filter(([id]) => addresses.has(addressOfId(id))))
 }

@@ -7,14 +7,14 @@ import type { Backfill, Kind, Network } from '../model/watch.js'
 import { addressesOf, type LookContext, look } from './look.js'
 import {
 	advance,
-	type Beat,
 	openState,
+	type PollConfig,
 	type PollPorts,
+	type PollSession,
 	refOf,
 	type Step,
-	startVisit,
+	startSession,
 	unsettled,
-	type Visit,
 } from './pollSession.js'
 
 export interface PollReport {
@@ -24,7 +24,7 @@ export interface PollReport {
 	/** Blocks were left for the next poll: the budget was spent. */
 	readonly behind: boolean
 	readonly alerts: Readonly<Record<Kind, number>>
-	readonly withdrawn: number
+	readonly retracted: number
 	/** Blocks scanned, second looks and backfills included. */
 	readonly blocks: bigint
 }
@@ -35,34 +35,34 @@ export interface PollReport {
  * read, so that a kill at any moment repeats a little and loses nothing. Throws RpcError or StateError; the checkpoint
  * then stands where the last whole part ended.
  */
-export async function poll(beat: Beat, ports: PollPorts, signal: AbortSignal): Promise<PollReport> {
-	const { network } = beat
+export async function poll(config: PollConfig, ports: PollPorts, signal: AbortSignal): Promise<PollReport> {
+	const { network } = config
 	const head = await ports.chain.head(signal)
 	const target = targetOf(head, network.confirmations)
 	if (target === null) throw unknownTag(network)
 
 	const state = await openState(network, head, target, ports, signal)
-	const visit = await startVisit(beat, state, { head, target }, ports)
+	const session = await startSession(config, state, { head, target }, ports)
 
-	if (target >= visit.checkpoint.number) {
-		await checkReorganisation(visit, ports, signal)
-		await lookAtNewBlocks(visit, target, ports, signal)
-		await lookAgain(visit, ports, signal)
+	if (target >= session.checkpoint.number) {
+		await checkReorganisation(session, ports, signal)
+		await lookAtNewBlocks(session, target, ports, signal)
+		await lookAgain(session, ports, signal)
 	}
-	await lookBack(visit, ports, signal)
+	await lookBack(session, ports, signal)
 
-	const { checkpoint, behind, alerts, withdrawn, blocks } = visit
-	return { head: head.latest.number, target, checkpoint: checkpoint.number, behind, alerts, withdrawn, blocks }
+	const { checkpoint, behind, alerts, retracted, blocks } = session
+	return { head: head.latest.number, target, checkpoint: checkpoint.number, behind, alerts, retracted, blocks }
 }
 
 /** A changed hash at the checkpoint sends the poll back to the last settled block; the told alerts stay, to be compared. */
-async function checkReorganisation(visit: Visit, ports: PollPorts, signal: AbortSignal): Promise<void> {
-	const { network } = visit.beat
-	const { checkpoint, settled } = visit
-	if (await stands(visit, checkpoint, ports, signal)) return
+async function checkReorganisation(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
+	const { network } = session.config
+	const { checkpoint, settled } = session
+	if (await stands(session, checkpoint, ports, signal)) return
 	ports.log.warn({ checkpoint: checkpoint.number, back_to: settled.number }, 'the chain was reorganised: looking again')
 	let back = settled
-	if (!(await stands(visit, settled, ports, signal))) {
+	if (!(await stands(session, settled, ports, signal))) {
 		const number = atLeast(settled.number - rememberedBlocks, 0n)
 		const block = await ports.chain.block(number, signal)
 		if (block === null) throw unsettled(network, `block ${number} has gone`)
@@ -72,44 +72,49 @@ async function checkReorganisation(visit: Visit, ports: PollPorts, signal: Abort
 			'the reorganisation is deeper than the settled block; set a larger `settle`. Alerts of blocks before the remembered ones cannot be withdrawn',
 		)
 	}
-	visit.reorganisedUpTo = checkpoint.number
-	await advance(visit, { checkpoint: back, settled: back }, null, ports)
+	session.reorganisedUpTo = checkpoint.number
+	await advance(session, { checkpoint: back, settled: back }, null, ports)
 }
 
-async function stands(visit: Visit, ref: BlockRef, ports: PollPorts, signal: AbortSignal): Promise<boolean> {
-	const { latest } = visit.head
+async function stands(session: PollSession, ref: BlockRef, ports: PollPorts, signal: AbortSignal): Promise<boolean> {
+	const { latest } = session.head
 	if (latest.number === ref.number) return latest.hash === ref.hash
 	if (latest.number === ref.number + 1n) return latest.parentHash === ref.hash
 	const block = await ports.chain.block(ref.number, signal)
 	if (block === null)
-		throw unsettled(visit.beat.network, `block ${ref.number} is below the head, but the node has no such block`)
+		throw unsettled(session.config.network, `block ${ref.number} is below the head, but the node has no such block`)
 	return block.hash === ref.hash
 }
 
-async function lookAtNewBlocks(visit: Visit, target: bigint, ports: PollPorts, signal: AbortSignal): Promise<void> {
-	const settleTarget = settleTargetOf(visit.head, visit.beat.network)
+async function lookAtNewBlocks(
+	session: PollSession,
+	target: bigint,
+	ports: PollPorts,
+	signal: AbortSignal,
+): Promise<void> {
+	const settleTarget = settleTargetOf(session.head, session.config.network)
 	// Blocks that had settled before they were first seen need no second look, as long as none before them waits for one.
-	if (visit.settled.number === visit.checkpoint.number && settleTarget > visit.checkpoint.number) {
-		const old = { from: visit.checkpoint.number + 1n, to: settleTarget < target ? settleTarget : target }
-		await scan(visit, old, (part) => ({ checkpoint: refOf(part.last), settled: refOf(part.last) }), ports, signal)
+	if (session.settled.number === session.checkpoint.number && settleTarget > session.checkpoint.number) {
+		const old = { from: session.checkpoint.number + 1n, to: settleTarget < target ? settleTarget : target }
+		await scan(session, old, (part) => ({ checkpoint: refOf(part.last), settled: refOf(part.last) }), ports, signal)
 	}
-	const fresh = { from: visit.checkpoint.number + 1n, to: target }
-	await scan(visit, fresh, (part) => ({ checkpoint: refOf(part.last) }), ports, signal)
+	const fresh = { from: session.checkpoint.number + 1n, to: target }
+	await scan(session, fresh, (part) => ({ checkpoint: refOf(part.last) }), ports, signal)
 }
 
-async function lookAgain(visit: Visit, ports: PollPorts, signal: AbortSignal): Promise<void> {
-	const settleTarget = settleTargetOf(visit.head, visit.beat.network)
-	const to = settleTarget < visit.checkpoint.number ? settleTarget : visit.checkpoint.number
-	const span = { from: visit.settled.number + 1n, to }
-	await scan(visit, span, (part) => ({ settled: refOf(part.last) }), ports, signal)
+async function lookAgain(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
+	const settleTarget = settleTargetOf(session.head, session.config.network)
+	const to = settleTarget < session.checkpoint.number ? settleTarget : session.checkpoint.number
+	const span = { from: session.settled.number + 1n, to }
+	await scan(session, span, (part) => ({ settled: refOf(part.last) }), ports, signal)
 }
 
-async function lookBack(visit: Visit, ports: PollPorts, signal: AbortSignal): Promise<void> {
+async function lookBack(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
 	let failure: RpcError | null = null
-	for (const job of visit.state.backfills) {
+	for (const job of session.state.backfills) {
 		const step = (part: Part): Step => ({ backfill: { id: job.id, scannedTo: part.span.to } })
 		try {
-			await scan(visit, job.span, step, ports, signal, job)
+			await scan(session, job.span, step, ports, signal, job)
 		} catch (error) {
 			// Blocks that no endpoint has any more must not keep the other backfills waiting.
 			if (!(error instanceof RpcError)) throw error
@@ -120,45 +125,45 @@ async function lookBack(visit: Visit, ports: PollPorts, signal: AbortSignal): Pr
 }
 
 async function scan(
-	visit: Visit,
+	session: PollSession,
 	span: Span,
 	stepOf: (part: Part) => Step,
 	ports: PollPorts,
 	signal: AbortSignal,
 	job: Backfill | null = null,
 ): Promise<void> {
-	if (span.from > span.to || visit.behind) return
+	if (span.from > span.to || session.behind) return
 	const backfill = job && backfillSet(job)
-	const addresses = backfill?.addresses ?? addressesOf(visit.beat.watches, visit.state.told)
+	const addresses = backfill?.addresses ?? addressesOf(session.config.watches, session.state.announcements)
 	for await (const part of ports.chain.walk(span, addresses, signal)) {
-		checkFollows(visit, part)
-		visit.source = part.source ?? visit.source
-		const context = contextOf(visit, span, backfill, ports)
-		const difference = await look(part, visit.state.told, context, ports.chain, signal)
-		await advance(visit, stepOf(part), difference, ports)
-		visit.blocks += part.span.to - part.span.from + 1n
-		if (ports.clock() - visit.startedAtMs > visit.beat.budgetMs && part.span.to < span.to) {
-			visit.behind = true
+		checkFollows(session, part)
+		session.source = part.source ?? session.source
+		const context = contextOf(session, span, backfill, ports)
+		const difference = await look(part, session.state.announcements, context, ports.chain, signal)
+		await advance(session, stepOf(part), difference, ports)
+		session.blocks += part.span.to - part.span.from + 1n
+		if (ports.clock() - session.startedAtMs > session.config.budgetMs && part.span.to < span.to) {
+			session.behind = true
 			return
 		}
 	}
 }
 
 /** A part that begins right after the checkpoint must follow it by hash too, or the chain has changed since the poll began. */
-function checkFollows({ beat, checkpoint }: Visit, { span, parentHash }: Part): void {
+function checkFollows({ config, checkpoint }: PollSession, { span, parentHash }: Part): void {
 	if (span.from !== checkpoint.number + 1n || parentHash === undefined || parentHash === checkpoint.hash) return
-	throw unsettled(beat.network, `block ${span.from} does not follow the block that was scanned before it`)
+	throw unsettled(config.network, `block ${span.from} does not follow the block that was scanned before it`)
 }
 
-function contextOf(visit: Visit, span: Span, backfill: BackfillSet | null, ports: PollPorts): LookContext {
-	const { beat, head, state } = visit
+function contextOf(session: PollSession, span: Span, backfill: BackfillSet | null, ports: PollPorts): LookContext {
+	const { config, head, state } = session
 	const nowMs = ports.clock()
-	const isSecondLook = backfill === null && span.to <= visit.checkpoint.number
-	const isLateRound = nowMs - visit.scannedAtMs > beat.lateAfterMs
+	const isSecondLook = backfill === null && span.to <= session.checkpoint.number
+	const isLatePoll = nowMs - session.scannedAtMs > config.lateAfterMs
 	return {
-		network: beat.network,
-		watches: beat.watches,
-		covers: state.covers,
+		network: config.network,
+		watches: config.watches,
+		covered: state.covered,
 		backfills: state.backfills.map(backfillSet),
 		backfill,
 		head,
@@ -166,11 +171,11 @@ function contextOf(visit: Visit, span: Span, backfill: BackfillSet | null, ports
 		checksum: ports.checksum,
 		lateReason: (block: Block) => {
 			if (backfill !== null) return 'scanned afterwards, because the watch covers earlier blocks'
-			if (block.number <= visit.reorganisedUpTo) return 'entered the chain in a reorganisation'
+			if (block.number <= session.reorganisedUpTo) return 'entered the chain in a reorganisation'
 			if (isSecondLook) return 'found at the second look'
-			if (overdueMs(block, visit.target, head.latest) > beat.lateAfterMs) return 'told while catching up'
-			const isOld = nowMs - Number(block.timestampS) * 1000 > beat.lateAfterMs
-			return isLateRound && isOld ? `nothing was scanned since ${new Date(visit.scannedAtMs).toISOString()}` : null
+			if (overdueMs(block, session.target, head.latest) > config.lateAfterMs) return 'told while catching up'
+			const isOld = nowMs - Number(block.timestampS) * 1000 > config.lateAfterMs
+			return isLatePoll && isOld ? `nothing was scanned since ${new Date(session.scannedAtMs).toISOString()}` : null
 		},
 	}
 }

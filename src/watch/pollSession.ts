@@ -10,7 +10,7 @@ import type { Commit, NetworkState } from '../model/state.js'
 import type { Kind, Network, WatchIndex } from '../model/watch.js'
 
 /** What one network is polled with; the same until the watchlists are read again. */
-export interface Beat {
+export interface PollConfig {
 	readonly network: Network
 	readonly watches: WatchIndex
 	readonly recipientsOf: (receiver: string) => readonly string[] | null
@@ -30,8 +30,8 @@ export interface PollPorts {
 }
 
 /** Where a poll stands; it moves as parts are committed. */
-export interface Visit {
-	readonly beat: Beat
+export interface PollSession {
+	readonly config: PollConfig
 	readonly head: Head
 	/** Last block to be told of now. */
 	readonly target: bigint
@@ -47,7 +47,7 @@ export interface Visit {
 	source: string | undefined
 	behind: boolean
 	readonly alerts: Record<Kind, number>
-	withdrawn: number
+	retracted: number
 	blocks: bigint
 }
 
@@ -86,31 +86,31 @@ export async function openState(
 }
 
 /** Covers that already say what the watches say: with many of them the comparison is not free. */
-const enrolled = new WeakMap<NetworkState['covers'], WatchIndex>()
+const enrolled = new WeakMap<NetworkState['covered'], WatchIndex>()
 
 /** Takes in watches that are new, gone or changed, and stands at the checkpoint. */
-export async function startVisit(
-	beat: Beat,
+export async function startSession(
+	config: PollConfig,
 	known: NetworkState,
 	{ head, target }: { readonly head: Head; readonly target: bigint },
 	ports: PollPorts,
-): Promise<Visit> {
-	const { network, watches } = beat
+): Promise<PollSession> {
+	const { network, watches } = config
 	const { store } = ports
 	let state = known
 	const { checkpoint } = state
 	const roll = { ...state, checkpoint: checkpoint.number, head: head.latest.number }
-	const change = enrolled.get(state.covers) === watches ? null : enrolment(roll, watches)
-	if (change === null) enrolled.set(state.covers, watches)
+	const change = enrolled.get(state.covered) === watches ? null : enrolment(roll, watches)
+	if (change === null) enrolled.set(state.covered, watches)
 	else {
 		await store.enrol(network.name, change)
 		state = await mustState(network, store)
 		const backfills = state.backfills.length
-		ports.log.info({ addresses: change.covers.size, watched: watches.size, backfills }, 'coverage changed')
+		ports.log.info({ addresses: change.covered.size, watched: watches.size, backfills }, 'coverage changed')
 	}
 	const scannedAtMs = (await store.summary()).networks.get(network.name)?.updatedAtMs ?? ports.clock()
 	return {
-		beat,
+		config,
 		head,
 		target,
 		startedAtMs: ports.clock(),
@@ -122,45 +122,48 @@ export async function startVisit(
 		source: undefined,
 		behind: false,
 		alerts: { transfer: 0, deployment: 0 },
-		withdrawn: 0,
+		retracted: 0,
 		blocks: 0n,
 	}
 }
 
 /** Writes one step and what it tells in one commit, then moves the visit. */
 export async function advance(
-	visit: Visit,
+	session: PollSession,
 	step: Step,
 	difference: Difference | null,
 	ports: PollPorts,
 ): Promise<void> {
-	const { network, recipientsOf } = visit.beat
+	const { network, recipientsOf } = session.config
 	const { clock, digest, log, store } = ports
 	const deliveries = difference === null ? [] : deliveriesOf(difference, { recipientsOf, nowMs: clock(), digest })
-	const told = difference?.told ?? []
-	const settled = step.settled?.number ?? visit.settled.number
+	const announcements = difference?.announcements ?? []
+	const settled = step.settled?.number ?? session.settled.number
 	const forgetTo = settled - rememberedBlocks
 	await store.commit({
 		network: network.name,
 		chainId: network.chainId,
 		...step,
 		...(forgetTo < 0n ? {} : { forgetTo }),
-		seen: { head: Number(visit.head.latest.number), ...(visit.source === undefined ? {} : { source: visit.source }) },
-		told,
+		seen: {
+			head: Number(session.head.latest.number),
+			...(session.source === undefined ? {} : { source: session.source }),
+		},
+		announcements,
 		deliveries,
 	})
-	visit.state = await mustState(network, store)
-	visit.checkpoint = visit.state.checkpoint
-	visit.settled = visit.state.settled
-	for (const { alerts, turn } of difference?.news ?? []) {
+	session.state = await mustState(network, store)
+	session.checkpoint = session.state.checkpoint
+	session.settled = session.state.settled
+	for (const { alerts, revision } of difference?.news ?? []) {
 		for (const { data, receivers } of alerts) {
-			visit.alerts[data.kind]++
+			session.alerts[data.kind]++
 			const { id, kind, direction, value, asset, blockNumber, late } = data
-			log.info({ alert: id, kind, direction, value, asset, block: blockNumber, late, turn, receivers }, 'alert')
+			log.info({ alert: id, kind, direction, value, asset, block: blockNumber, late, revision, receivers }, 'alert')
 		}
 	}
-	for (const { id, block } of difference?.withdrawn ?? []) {
-		visit.withdrawn++
+	for (const { id, block } of difference?.retracted ?? []) {
+		session.retracted++
 		log.warn({ alert: id, block: block.number }, 'alert withdrawn: its event has left the chain')
 	}
 }

@@ -32,7 +32,7 @@ function idsOf(traces: () => readonly TxTrace[]): readonly string[] {
 			eventsOf(tx).flatMap((event) =>
 				sides(event).flatMap(({ address }) => {
 					const id = alertId(1, event, address)
-					const parts = { alertId: id, blockHash: tx.block.hash, receiver: 'ops', recipient: null, turn: 0 }
+					const parts = { alertId: id, blockHash: tx.block.hash, receiver: 'ops', recipient: null, revision: 0 }
 					return [id, deliveryId(parts, digest)]
 				}),
 			),

@@ -3,17 +3,18 @@ import { compare, missing, type Sight } from '../../src/core/compare.js'
 import { deliveriesOf } from '../../src/core/deliveries.js'
 import type { Alert } from '../../src/model/alert.js'
 import type { BlockRef } from '../../src/model/chain.js'
-import type { Told } from '../../src/model/state.js'
+import type { Announcement } from '../../src/model/state.js'
 import { alert, blockRef, digest, hash } from './build.js'
 
-const toldOf = (id: string, block: BlockRef, turn = 0): Told => ({
+const announcementOf = (id: string, block: BlockRef, revision = 0): Announcement => ({
 	id,
 	block,
 	txHash: hash(0xabc),
 	alerts: [alert(id)],
-	turn,
+	status: revision % 2 === 0 ? 'announced' : 'retracted',
+	revision,
 })
-const book = (...entries: readonly Told[]) => new Map(entries.map((entry) => [entry.id, entry]))
+const book = (...entries: readonly Announcement[]) => new Map(entries.map((entry) => [entry.id, entry]))
 const sight = (from: number, to: number, alerts: readonly Alert[], present: Record<string, BlockRef>): Sight => ({
 	span: { from: BigInt(from), to: BigInt(to) },
 	alerts,
@@ -22,70 +23,78 @@ const sight = (from: number, to: number, alerts: readonly Alert[], present: Reco
 
 describe('compare', () => {
 	test('an event that nobody was told of is news', () => {
-		const { news, told, withdrawn } = compare(book(), sight(10, 10, [alert('x')], { x: blockRef(10) }), new Map())
-		expect(news.map(({ turn }) => turn)).toEqual([0])
-		expect(told.map(({ id, turn }) => [id, turn])).toEqual([['x', 0]])
-		expect(withdrawn).toEqual([])
+		const { news, announcements, retracted } = compare(
+			book(),
+			sight(10, 10, [alert('x')], { x: blockRef(10) }),
+			new Map(),
+		)
+		expect(news.map(({ revision }) => revision)).toEqual([0])
+		expect(announcements.map(({ id, revision }) => [id, revision])).toEqual([['x', 0]])
+		expect(retracted).toEqual([])
 	})
 
 	test('behavior: what was told and still stands says nothing', () => {
-		const known = book(toldOf('x', blockRef(10)))
+		const known = book(announcementOf('x', blockRef(10)))
 		expect(compare(known, sight(10, 10, [alert('x')], { x: blockRef(10) }), new Map())).toEqual({
 			news: [],
-			withdrawn: [],
-			told: [],
+			retracted: [],
+			announcements: [],
 		})
 	})
 
 	test('behavior: what left the chain is withdrawn, once', () => {
-		const known = book(toldOf('x', blockRef(10)))
+		const known = book(announcementOf('x', blockRef(10)))
 		const gone = compare(known, sight(9, 12, [], {}), new Map([[hash(0xabc), null]]))
-		expect(gone.withdrawn.map(({ id, turn }) => [id, turn])).toEqual([['x', 1]])
-		const after = book(...gone.told)
+		expect(gone.retracted.map(({ id, revision }) => [id, revision])).toEqual([['x', 1]])
+		const after = book(...gone.announcements)
 		expect(missing(after, sight(9, 12, [], {}))).toEqual([])
-		expect(compare(after, sight(9, 12, [], {}), new Map()).withdrawn).toEqual([])
+		expect(compare(after, sight(9, 12, [], {}), new Map()).retracted).toEqual([])
 	})
 
 	test('behavior: a transaction mined again in another block of the span is no news', () => {
-		const known = book(toldOf('x', blockRef(10)))
+		const known = book(announcementOf('x', blockRef(10)))
 		const difference = compare(known, sight(9, 12, [alert('x')], { x: blockRef(11, 1) }), new Map())
-		expect([difference.news, difference.withdrawn]).toEqual([[], []])
-		expect(difference.told.map(({ block }) => block)).toEqual([blockRef(11, 1)])
+		expect([difference.news, difference.retracted]).toEqual([[], []])
+		expect(difference.announcements.map(({ block }) => block)).toEqual([blockRef(11, 1)])
 	})
 
 	test('behavior: a transaction that moved to a later block waits for that block', () => {
-		const known = book(toldOf('x', blockRef(10)))
+		const known = book(announcementOf('x', blockRef(10)))
 		const moved = compare(known, sight(9, 12, [], {}), new Map([[hash(0xabc), blockRef(15)]]))
-		expect(moved.withdrawn).toEqual([])
-		expect(moved.told.map(({ block }) => block)).toEqual([blockRef(15)])
+		expect(moved.retracted).toEqual([])
+		expect(moved.announcements.map(({ block }) => block)).toEqual([blockRef(15)])
 	})
 
 	test('behavior: a transaction that stands in the span but no longer does this is withdrawn', () => {
-		const known = book(toldOf('x', blockRef(10)))
+		const known = book(announcementOf('x', blockRef(10)))
 		const difference = compare(known, sight(9, 12, [], {}), new Map([[hash(0xabc), blockRef(11)]]))
-		expect(difference.withdrawn).toHaveLength(1)
+		expect(difference.retracted).toHaveLength(1)
 	})
 
 	test('behavior: what comes back after a withdrawal is told again', () => {
-		const known = book(toldOf('x', blockRef(10), 1))
+		const known = book(announcementOf('x', blockRef(10), 1))
 		const difference = compare(known, sight(11, 11, [alert('x')], { x: blockRef(11) }), new Map())
-		expect(difference.news.map(({ turn }) => turn)).toEqual([2])
+		expect(difference.news.map(({ revision }) => revision)).toEqual([2])
 	})
 
 	test('behavior: an event that the rules no longer want, but that is there, is not withdrawn', () => {
-		const known = book(toldOf('x', blockRef(10)))
-		expect(compare(known, sight(10, 10, [], { x: blockRef(10) }), new Map()).withdrawn).toEqual([])
+		const known = book(announcementOf('x', blockRef(10)))
+		expect(compare(known, sight(10, 10, [], { x: blockRef(10) }), new Map()).retracted).toEqual([])
 	})
 
 	test('behavior: entries outside the span are left alone', () => {
-		const known = book(toldOf('x', blockRef(8)), toldOf('y', blockRef(13)))
+		const known = book(announcementOf('x', blockRef(8)), announcementOf('y', blockRef(13)))
 		expect(missing(known, sight(9, 12, [], {}))).toEqual([])
 	})
 })
 
 describe('deliveriesOf', () => {
 	const posting = { recipientsOf: (name: string) => (name === 'mail' ? ['a@x', 'b@x'] : null), nowMs: 5, digest }
-	const difference = (alerts: readonly Alert[]) => ({ news: [{ alerts, turn: 0 }], withdrawn: [], told: [] })
+	const difference = (alerts: readonly Alert[]) => ({
+		news: [{ alerts, revision: 0 }],
+		retracted: [],
+		announcements: [],
+	})
 
 	test('one row per receiver, and per recipient of a mail', () => {
 		const rows = deliveriesOf(difference([alert('x', {}, ['mail', 'hook'])]), posting)
@@ -108,8 +117,8 @@ describe('deliveriesOf', () => {
 
 	test('behavior: a removal answers the delivery that it takes back, under an id of its own', () => {
 		const [first] = deliveriesOf(difference([alert('x', {}, ['hook'])]), posting)
-		const told = { ...toldOf('x', blockRef(10), 1), alerts: [alert('x', {}, ['hook'])] }
-		const [removal] = deliveriesOf({ news: [], withdrawn: [told], told: [] }, posting)
+		const announcements = { ...announcementOf('x', blockRef(10), 1), alerts: [alert('x', {}, ['hook'])] }
+		const [removal] = deliveriesOf({ news: [], retracted: [announcements], announcements: [] }, posting)
 		expect(removal?.message.type).toBe('alert.removed')
 		expect(removal?.answers).toBe(first?.id)
 		expect(removal?.id).not.toBe(first?.id)

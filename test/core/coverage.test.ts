@@ -1,32 +1,38 @@
 import { describe, expect, test } from 'vitest'
-import { enrolment, isCovered, isOwed, type Roll } from '../../src/core/coverage.js'
-import type { Cover } from '../../src/model/watch.js'
+import { enrolment, isCovered, isInBackfill, type Roll } from '../../src/core/coverage.js'
+import type { Coverage } from '../../src/model/watch.js'
 import { address, indexOf, watch } from './build.js'
 
 const a = address(1)
 const b = address(2)
 const roll = (part: Partial<Roll> = {}): Roll => ({
-	covers: new Map(),
+	covered: new Map(),
 	backfills: [],
 	checkpoint: 100n,
 	head: 105n,
 	...part,
 })
-const cover = (part: Partial<Cover> = {}): Cover => ({ since: 50n, from: 50n, leftAt: null, owed: [], ...part })
+const coverage = (part: Partial<Coverage> = {}): Coverage => ({
+	since: 50n,
+	from: 50n,
+	leftAt: null,
+	missed: [],
+	...part,
+})
 const spans = (change: ReturnType<typeof enrolment>) =>
 	change?.backfills?.map(({ span, addresses }) => [Number(span.from), Number(span.to), ...addresses]) ?? null
 
 describe('enrolment', () => {
 	test('a new watch is covered after the head at which it is first seen', () => {
 		const change = enrolment(roll(), indexOf(watch()))
-		expect(change?.covers.get(a)).toEqual(cover({ since: 106n, from: 106n }))
+		expect(change?.covered.get(a)).toEqual(coverage({ since: 106n, from: 106n }))
 		expect(change?.backfills).toBeNull()
 	})
 
 	test('args: from_block before the checkpoint makes a backfill, for that address alone', () => {
 		const change = enrolment(roll(), indexOf(watch({ fromBlock: 20n }), watch({ address: b })))
 		expect(spans(change)).toEqual([[20, 100, a]])
-		expect(change?.covers.get(b)?.from).toBe(106n)
+		expect(change?.covered.get(b)?.from).toBe(106n)
 	})
 
 	test('args: from_block 0 begins at block 1, since no node traces the genesis', () => {
@@ -35,7 +41,7 @@ describe('enrolment', () => {
 
 	test('args: from_block between checkpoint and head needs no backfill', () => {
 		const change = enrolment(roll(), indexOf(watch({ fromBlock: 103n })))
-		expect(change?.covers.get(a)).toEqual(cover({ since: 106n, from: 103n }))
+		expect(change?.covered.get(a)).toEqual(coverage({ since: 106n, from: 103n }))
 		expect(change?.backfills).toBeNull()
 	})
 
@@ -65,39 +71,39 @@ describe('enrolment', () => {
 	})
 
 	test('behavior: the same watch again changes nothing', () => {
-		expect(enrolment(roll({ covers: new Map([[a, cover()]]) }), indexOf(watch()))).toBeNull()
+		expect(enrolment(roll({ covered: new Map([[a, coverage()]]) }), indexOf(watch()))).toBeNull()
 	})
 
 	test('behavior: a renamed file, a moved watch or a new label changes nothing', () => {
 		const moved = watch({ watchlist: 'other.yaml', label: 'new', fromBlock: 50n })
-		expect(enrolment(roll({ covers: new Map([[a, cover()]]) }), indexOf(moved))).toBeNull()
+		expect(enrolment(roll({ covered: new Map([[a, coverage()]]) }), indexOf(moved))).toBeNull()
 	})
 
 	test('behavior: an earlier from_block adds only the blocks before', () => {
-		const change = enrolment(roll({ covers: new Map([[a, cover()]]) }), indexOf(watch({ fromBlock: 30n })))
+		const change = enrolment(roll({ covered: new Map([[a, coverage()]]) }), indexOf(watch({ fromBlock: 30n })))
 		expect(spans(change)).toEqual([[30, 49, a]])
-		expect(change?.covers.get(a)?.from).toBe(30n)
+		expect(change?.covered.get(a)?.from).toBe(30n)
 	})
 
 	test('behavior: a watch that left and comes back is given what it missed', () => {
-		const gone = enrolment(roll({ covers: new Map([[a, cover()]]) }), indexOf())
-		expect(gone?.covers.get(a)?.leftAt).toBe(100n)
-		const back = enrolment(roll({ covers: new Map(gone?.covers), checkpoint: 120n, head: 121n }), indexOf(watch()))
+		const gone = enrolment(roll({ covered: new Map([[a, coverage()]]) }), indexOf())
+		expect(gone?.covered.get(a)?.leftAt).toBe(100n)
+		const back = enrolment(roll({ covered: new Map(gone?.covered), checkpoint: 120n, head: 121n }), indexOf(watch()))
 		expect(spans(back)).toEqual([[101, 120, a]])
-		expect(back?.covers.get(a)).toEqual(cover())
+		expect(back?.covered.get(a)).toEqual(coverage())
 	})
 
 	test('behavior: a watch that leaves amid its backfill is owed the rest, and the others go on', () => {
 		const backfills = [{ id: 'j', span: { from: 40n, to: 90n }, addresses: [a, b] }]
-		const covers = new Map([
-			[a, cover({ from: 20n })],
-			[b, cover({ from: 20n })],
+		const covered = new Map([
+			[a, coverage({ from: 20n })],
+			[b, coverage({ from: 20n })],
 		])
-		const gone = enrolment(roll({ covers, backfills }), indexOf(watch({ address: b, fromBlock: 20n })))
+		const gone = enrolment(roll({ covered, backfills }), indexOf(watch({ address: b, fromBlock: 20n })))
 		expect(spans(gone)).toEqual([[40, 90, b]])
-		expect(gone?.covers.get(a)?.owed).toEqual([{ from: 40n, to: 90n }])
+		expect(gone?.covered.get(a)?.missed).toEqual([{ from: 40n, to: 90n }])
 		const back = enrolment(
-			roll({ covers: new Map([...covers, ...(gone?.covers ?? [])]), backfills: gone?.backfills ?? [] }),
+			roll({ covered: new Map([...covered, ...(gone?.covered ?? [])]), backfills: gone?.backfills ?? [] }),
 			indexOf(watch({ fromBlock: 20n }), watch({ address: b, fromBlock: 20n })),
 		)
 		expect(spans(back)).toEqual([
@@ -115,7 +121,7 @@ describe('isCovered', () => {
 		[30n, 29n, false],
 		[70n, 60n, false],
 	] as const)('args: from_block %s, block %s -> %s', (fromBlock, number, expected) => {
-		expect(isCovered(watch({ fromBlock }), cover(), number)).toBe(expected)
+		expect(isCovered(watch({ fromBlock }), coverage(), number)).toBe(expected)
 	})
 
 	test('behavior: without a cover nothing is told', () => {
@@ -125,6 +131,6 @@ describe('isCovered', () => {
 
 test('isOwed: blocks of a running backfill are left to it', () => {
 	const backfills = [{ span: { from: 10n, to: 20n }, addresses: new Set([a]) }]
-	expect([9n, 10n, 20n, 21n].map((n) => isOwed(a, n, backfills))).toEqual([false, true, true, false])
-	expect(isOwed(b, 15n, backfills)).toBe(false)
+	expect([9n, 10n, 20n, 21n].map((n) => isInBackfill(a, n, backfills))).toEqual([false, true, true, false])
+	expect(isInBackfill(b, 15n, backfills)).toBe(false)
 })

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createRound } from '../../src/daemon/networkPoller.js'
+import { createNetworkPoller } from '../../src/daemon/networkPoller.js'
 import { RpcError, type RpcErrorFacts } from '../../src/errors.js'
 import type { Chain, Log } from '../../src/model/ports.js'
 import { openFileStore } from '../../src/state/file/store.js'
@@ -39,8 +39,8 @@ async function refused() {
 		decimals: 18,
 		explorer: null,
 	}
-	const round = createRound({
-		beat: { network, watches: new Map(), recipientsOf: () => null, lateAfterMs: 1, budgetMs: 1 },
+	const poller = createNetworkPoller({
+		config: { network, watches: new Map(), recipientsOf: () => null, lateAfterMs: 1, budgetMs: 1 },
 		ports: {
 			chain: { head } as Partial<Chain> as Chain,
 			store,
@@ -54,8 +54,8 @@ async function refused() {
 		lines,
 		async tick(message: string, facts: RpcErrorFacts) {
 			next = new RpcError(message, facts)
-			expect(await round.tick(signal)).toBe('failed')
-			expect(round.status().failure).toBe(message)
+			expect(await poller.tick(signal)).toBe('failed')
+			expect(poller.status().failure).toBe(message)
 		},
 	}
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createRound } from '../../src/daemon/networkPoller.js'
+import { createNetworkPoller } from '../../src/daemon/networkPoller.js'
 import { RpcError } from '../../src/errors.js'
 import type { Block, Head } from '../../src/model/chain.js'
 import type { Chain, Log } from '../../src/model/ports.js'
@@ -33,8 +33,8 @@ async function held() {
 		block: async () => block,
 	} as Partial<Chain> as Chain
 	const network = { name: 'n', chainId: 1, confirmations: 0, settle: 64, symbol: 'ETH', decimals: 18, explorer: null }
-	const round = createRound({
-		beat: { network, watches: new Map(), recipientsOf: () => null, lateAfterMs: 1e9, budgetMs: 1e9 },
+	const poller = createNetworkPoller({
+		config: { network, watches: new Map(), recipientsOf: () => null, lateAfterMs: 1e9, budgetMs: 1e9 },
 		ports: { chain, store, clock: Date.now, log: quiet, checksum: (address) => address, digest: () => '' },
 	})
 	onTestFinished(async () => {
@@ -44,15 +44,15 @@ async function held() {
 		await rm(folder, { recursive: true, force: true })
 	})
 	return {
-		round,
+		poller,
 		stopping,
 		/** Polls begun so far. */
 		polls: () => asked.length,
 		/** Ends the poll that is running, and waits for whatever follows at once. */
 		async end(how: 'answer' | 'fail' = 'answer') {
-			const before = round.status()
+			const before = poller.status()
 			asked.at(-1)?.[how]()
-			await expect.poll(() => round.status() !== before).toBe(true)
+			await expect.poll(() => poller.status() !== before).toBe(true)
 			await new Promise((resolve) => setImmediate(resolve))
 		},
 	}
@@ -61,57 +61,57 @@ async function held() {
 const { signal } = new AbortController()
 
 test('default: a nudge polls at once', async () => {
-	const { round, polls, end } = await held()
-	round.nudge(signal)
+	const { poller, polls, end } = await held()
+	poller.nudge(signal)
 	await expect.poll(polls).toBe(1)
 	await end()
-	expect(round.status()).toMatchObject({ failure: null, skipped: 0 })
-	expect(round.status().lastReport?.checkpoint).toBe(100n)
+	expect(poller.status()).toMatchObject({ failure: null, skipped: 0 })
+	expect(poller.status().lastReport?.checkpoint).toBe(100n)
 	expect(polls()).toBe(1)
 })
 
 test('behavior: however many nudges come while a poll runs, it runs once more, and no tick counts as skipped', async () => {
-	const { round, polls, end } = await held()
-	void round.tick(signal)
+	const { poller, polls, end } = await held()
+	void poller.tick(signal)
 	await expect.poll(polls).toBe(1)
-	for (let nudge = 0; nudge < 5; nudge += 1) round.nudge(signal)
+	for (let nudge = 0; nudge < 5; nudge += 1) poller.nudge(signal)
 	await end()
 	await expect.poll(polls).toBe(2)
 	await end()
 	expect(polls()).toBe(2)
-	expect(round.status().skipped).toBe(0)
-	round.nudge(signal)
+	expect(poller.status().skipped).toBe(0)
+	poller.nudge(signal)
 	await expect.poll(polls).toBe(3)
 	await end()
 })
 
 test('behavior: a poll that fails is followed by the one that was asked for', async () => {
-	const { round, polls, end } = await held()
-	round.nudge(signal)
+	const { poller, polls, end } = await held()
+	poller.nudge(signal)
 	await expect.poll(polls).toBe(1)
-	round.nudge(signal)
+	poller.nudge(signal)
 	await end('fail')
 	await expect.poll(polls).toBe(2)
 	await end('fail')
 	expect(polls()).toBe(2)
-	expect(round.status().failure).toBe('a node that is away')
+	expect(poller.status().failure).toBe('a node that is away')
 })
 
 test('behavior: a tick that finds a poll running is skipped, and asks for nothing', async () => {
-	const { round, polls, end } = await held()
-	round.nudge(signal)
+	const { poller, polls, end } = await held()
+	poller.nudge(signal)
 	await expect.poll(polls).toBe(1)
-	void round.tick(signal)
+	void poller.tick(signal)
 	await end()
 	expect(polls()).toBe(1)
-	expect(round.status().skipped).toBe(1)
+	expect(poller.status().skipped).toBe(1)
 })
 
 test('behavior: nothing follows once it stops', async () => {
-	const { round, polls, end, stopping } = await held()
-	const polling = round.tick(stopping.signal)
+	const { poller, polls, end, stopping } = await held()
+	const polling = poller.tick(stopping.signal)
 	await expect.poll(polls).toBe(1)
-	round.nudge(stopping.signal)
+	poller.nudge(stopping.signal)
 	stopping.abort()
 	await end()
 	await polling

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { NetworkSettings } from '../../src/config/settings/settings.js'
-import { createRound, type Round, type RoundStatus } from '../../src/daemon/networkPoller.js'
+import { createNetworkPoller, type NetworkPoller, type PollerStatus } from '../../src/daemon/networkPoller.js'
 import { createVitals } from '../../src/daemon/vitals.js'
 import { RpcError, StateError } from '../../src/errors.js'
 import type { Block } from '../../src/model/chain.js'
@@ -30,8 +30,8 @@ async function shared() {
 	const block: Block = { ...blockOf(7), parentHash: blockOf(6).hash, timestampS: 1n, txHashes: [] }
 	const store: Store = {
 		...(await openState(Date.now)),
-		hold: async () => at.isOurs,
-		cede: async () => void at.ceded++,
+		acquireLease: async () => at.isOurs,
+		releaseLease: async () => void at.ceded++,
 	}
 	const lines: string[] = []
 	const tell = (_facts: object, message: string) => void lines.push(message)
@@ -41,8 +41,8 @@ async function shared() {
 		block: async () => block,
 	}
 	const network = { name: 'ethereum', chainId: 1, confirmations: 0, settle: 64, symbol: 'ETH', decimals: 18 }
-	const round = createRound({
-		beat: {
+	const poller = createNetworkPoller({
+		config: {
 			network: { ...network, explorer: null },
 			watches: new Map(),
 			recipientsOf: () => null,
@@ -52,34 +52,34 @@ async function shared() {
 		ports: { chain: chain as Chain, store, clock: Date.now, log, checksum: (address) => address, digest: () => '' },
 		onStandby: () => at.standbys++,
 	})
-	return { at, lines, round, store }
+	return { at, lines, poller, store }
 }
 
 describe('a round', () => {
 	test('behavior: stands by while another polls, asks no node, says so once, and takes over', async () => {
-		const { at, lines, round, store } = await shared()
+		const { at, lines, poller, store } = await shared()
 		at.isOurs = false
 		at.head = async () => {
 			throw new Error('no node is to be asked')
 		}
-		expect([await round.tick(signal), await round.tick(signal)]).toEqual(['standby', 'standby'])
+		expect([await poller.tick(signal), await poller.tick(signal)]).toEqual(['standby', 'standby'])
 		expect(lines).toEqual(['another instance polls this network: standing by'])
 		expect(at.standbys).toBe(2)
-		expect(round.status().failure).toBeNull()
+		expect(poller.status().failure).toBeNull()
 
 		const block = { ...blockOf(7), parentHash: blockOf(6).hash, timestampS: 1n, txHashes: [] }
 		Object.assign(at, { isOurs: true, head: async () => block })
-		expect(await round.tick(signal)).toBe('done')
+		expect(await poller.tick(signal)).toBe('done')
 		expect(lines).toContain('this instance polls the network now')
 		expect((await store.network('ethereum'))?.checkpoint).toEqual(blockOf(7))
 	})
 
 	test('behavior: taken over in the middle of a poll, it stands by', async () => {
-		const { at, lines, round } = await shared()
+		const { at, lines, poller } = await shared()
 		at.head = async () => {
 			throw new StateError('lost', 'another instance has taken over')
 		}
-		expect(await round.tick(signal)).toBe('standby')
+		expect(await poller.tick(signal)).toBe('standby')
 		expect(lines).toEqual(['another instance has taken over: standing by'])
 	})
 
@@ -88,11 +88,11 @@ describe('a round', () => {
 		['a chain that changed meanwhile', new RpcError('x', { kind: 'unsettled', endpoint: 'a' }), 'failed', 0],
 		['a state that cannot be written', new StateError('disk', 'x'), 'unwritten', 0],
 	] as const)('behavior: %s; makes way for others as that helps', async (_, error, result, ceded) => {
-		const { at, round } = await shared()
+		const { at, poller } = await shared()
 		at.head = async () => {
 			throw error
 		}
-		expect(await round.tick(signal)).toBe(result)
+		expect(await poller.tick(signal)).toBe(result)
 		expect(at.ceded).toBe(ceded)
 	})
 })
@@ -103,10 +103,10 @@ describe('vitals', () => {
 		let nowMs = 1_800_000_000_000
 		const clock = () => nowMs
 		const store = await openState(clock)
-		const status = (): RoundStatus => ({ lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0 })
+		const status = (): PollerStatus => ({ lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0 })
 		const vitals = createVitals({
 			networks: [{ name: 'ethereum', chainId: 1, stallAfterMs: 600_000 } as NetworkSettings],
-			rounds: [{ name: 'ethereum', status } as Round],
+			pollers: [{ name: 'ethereum', status } as NetworkPoller],
 			receiversOf: () => ['hook'],
 			recipientsOf: () => null,
 			store,
@@ -160,7 +160,7 @@ describe('vitals', () => {
 			checkpoint: 1n,
 			behind: false,
 			alerts: { transfer: 0, deployment: 0 },
-			withdrawn: 0,
+			retracted: 0,
 			blocks: 0n,
 		})
 		await pass(4)

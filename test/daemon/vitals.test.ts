@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { NetworkSettings } from '../../src/config/settings/settings.js'
-import type { Round, RoundStatus } from '../../src/daemon/networkPoller.js'
+import type { NetworkPoller, PollerStatus } from '../../src/daemon/networkPoller.js'
 import { createVitals } from '../../src/daemon/vitals.js'
 import { openFileStore } from '../../src/state/file/store.js'
 import type { PollReport } from '../../src/watch/poll.js'
@@ -22,12 +22,12 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 		await store.close()
 		await rm(folder, { recursive: true, force: true })
 	})
-	const status = (): RoundStatus => ({ lastReport: null, lastDoneAtMs: null, failure, skipped: 0 })
-	const round = { name: 'ethereum', status } as Round
+	const status = (): PollerStatus => ({ lastReport: null, lastDoneAtMs: null, failure, skipped: 0 })
+	const poller = { name: 'ethereum', status } as NetworkPoller
 	const settings = { name: 'ethereum', chainId: 1, stallAfterMs } as NetworkSettings
 	const vitals = createVitals({
 		networks: [settings],
-		rounds: [round],
+		pollers: [poller],
 		receiversOf: () => ['mail', 'hook'],
 		recipientsOf: (name) => (name === 'mail' ? ['a@example.org', 'b@example.org'] : null),
 		store,
@@ -52,7 +52,7 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 				checkpoint,
 				behind: false,
 				alerts: { transfer: 0, deployment: 0 },
-				withdrawn: 0,
+				retracted: 0,
 				blocks,
 			}
 			vitals.reported('ethereum', report)

@@ -28,7 +28,7 @@ const poll: PollFacts = {
 	target: 105n,
 	checkpoint: 103n,
 	alerts: { transfer: 2, deployment: 1 },
-	withdrawn: 1,
+	retracted: 1,
 	atMs: 1_700_000_000_500,
 }
 
@@ -52,7 +52,7 @@ describe('createMetrics', () => {
 	test('default: a poll', async () => {
 		const metrics = metricsOf(() => ({ networks: new Map(), receivers: new Map() }))
 		metrics.polled('ethereum', poll)
-		metrics.polled('ethereum', { ...poll, alerts: { transfer: 1, deployment: 0 }, withdrawn: 0 })
+		metrics.polled('ethereum', { ...poll, alerts: { transfer: 1, deployment: 0 }, retracted: 0 })
 		const found = await samples(metrics)
 		const of = (name: string, labels = '') => found.get(`tracewatch_${name}{network="ethereum"${labels}}`)
 		expect(of('checkpoint_block')).toBe(103)

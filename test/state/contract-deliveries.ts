@@ -9,7 +9,7 @@ const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id)
 
 export function deliveryContract(at: OpenPlace): void {
 	describe('claim', () => {
-		const claim = (perLane = 10) => at.store.claim({ nowMs: at.nowMs, perLane })
+		const claim = (perQueue = 10) => at.store.claim({ nowMs: at.nowMs, perQueue })
 
 		test('default: nothing to take, nothing due', async () => {
 			expect(await claim()).toEqual([])
@@ -24,8 +24,8 @@ export function deliveryContract(at: OpenPlace): void {
 				deliveryOf('n1', { receiver: 'mail', recipient: 'two@example.org' }),
 				deliveryOf('a3', { receiver: 'hook' }),
 			])
-			const lanes = (await claim(2)).map(ids)
-			expect(new Set(lanes.map(String))).toEqual(new Set(['a1,a2', 'm1', 'n1']))
+			const queues = (await claim(2)).map(ids)
+			expect(new Set(queues.map(String))).toEqual(new Set(['a1,a2', 'm1', 'n1']))
 		})
 
 		test('behavior: a lane of which something is taken is left alone until all of it is settled', async () => {
@@ -74,7 +74,7 @@ export function deliveryContract(at: OpenPlace): void {
 	describe('resolve', () => {
 		test('default: a delivered one is counted and forgotten', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
-			await at.store.claim({ nowMs: at.nowMs, perLane: 1 })
+			await at.store.claim({ nowMs: at.nowMs, perQueue: 1 })
 			at.nowMs += 7
 			await at.store.resolve([{ id: 'a', result: 'delivered' }])
 			expect(ids(await (await at.reopened()).deliveries())).toEqual(['b'])
@@ -90,7 +90,7 @@ export function deliveryContract(at: OpenPlace): void {
 
 		test('behavior: a retry counts the attempt, keeps the words and the place in line', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
-			await at.store.claim({ nowMs: at.nowMs, perLane: 1 })
+			await at.store.claim({ nowMs: at.nowMs, perQueue: 1 })
 			await at.store.resolve([{ id: 'a', result: 'retry', error: 'HTTP 503', nextAttemptAtMs: at.nowMs + 1000 }])
 			expect(await (await at.reopened()).deliveries()).toEqual([
 				deliveryOf('a', { attempts: 1, nextAttemptAtMs: at.nowMs + 1000, lastError: 'HTTP 503' }),
@@ -135,7 +135,7 @@ export function deliveryContract(at: OpenPlace): void {
 
 		test('behavior: one that was dropped meanwhile is passed over', async () => {
 			await at.store.post([deliveryOf('a')])
-			await at.store.claim({ nowMs: at.nowMs, perLane: 1 })
+			await at.store.claim({ nowMs: at.nowMs, perQueue: 1 })
 			expect(await at.store.drop(['a'])).toBe(1)
 			await at.store.resolve([{ id: 'a', result: 'delivered' }])
 			expect(await at.store.deliveries()).toEqual([])
@@ -151,7 +151,7 @@ export function deliveryContract(at: OpenPlace): void {
 				{ id: 'c', result: 'retry', error: 'x', nextAttemptAtMs: at.nowMs + 9999 },
 			])
 			expect(await at.store.retry(['a', 'b', 'c', 'unknown'], at.nowMs)).toBe(3)
-			expect((await at.store.claim({ nowMs: at.nowMs, perLane: 9 })).map(ids)).toEqual([['a', 'b', 'c', 'd']])
+			expect((await at.store.claim({ nowMs: at.nowMs, perQueue: 9 })).map(ids)).toEqual([['a', 'b', 'c', 'd']])
 		})
 
 		test('default: dropped ones are gone, whatever their status', async () => {
@@ -163,9 +163,9 @@ export function deliveryContract(at: OpenPlace): void {
 
 		test('behavior: dropping what is taken frees its lane', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
-			await at.store.claim({ nowMs: at.nowMs, perLane: 1 })
+			await at.store.claim({ nowMs: at.nowMs, perQueue: 1 })
 			await at.store.drop(['a'])
-			expect((await at.store.claim({ nowMs: at.nowMs, perLane: 1 })).map(ids)).toEqual([['b']])
+			expect((await at.store.claim({ nowMs: at.nowMs, perQueue: 1 })).map(ids)).toEqual([['b']])
 		})
 	})
 

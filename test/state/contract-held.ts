@@ -11,7 +11,7 @@ export function heldContract(at: OpenPlace): void {
 	describe('held deliveries', () => {
 		const heldOf = (id: string, untilMs: number) =>
 			deliveryOf(id, { status: 'held', heldBy: 'silence', nextAttemptAtMs: untilMs })
-		const hold = (...ids: string[]) =>
+		const acquireLease = (...ids: string[]) =>
 			at.store.resolve(
 				ids.map((id) => ({ id, result: 'held' as const, by: 'silence' as const, untilMs: at.nowMs + 500 })),
 			)
@@ -25,9 +25,9 @@ export function heldContract(at: OpenPlace): void {
 
 		test('default: block nothing, are not taken, and count as neither pending nor tried', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c')])
-			await at.store.claim({ nowMs: at.nowMs, perLane: 2 })
-			await hold('a', 'b')
-			expect((await at.store.claim({ nowMs: at.nowMs + 9999, perLane: 9 })).map(ids)).toEqual([['c']])
+			await at.store.claim({ nowMs: at.nowMs, perQueue: 2 })
+			await acquireLease('a', 'b')
+			expect((await at.store.claim({ nowMs: at.nowMs + 9999, perQueue: 9 })).map(ids)).toEqual([['c']])
 			expect(await (await at.reopened()).deliveries('held')).toEqual([
 				heldOf('a', at.nowMs + 500),
 				heldOf('b', at.nowMs + 500),
@@ -38,19 +38,19 @@ export function heldContract(at: OpenPlace): void {
 
 		test('default: merged, one delivery stands at the place of the first', async () => {
 			await at.store.post(['a', 'b', 'c', 'd'].map((id) => deliveryOf(id)))
-			await hold('b', 'd')
+			await acquireLease('b', 'd')
 			expect(await at.store.merge(['b', 'd'], digestOf('x', 'b', 'd'))).toBe(true)
 			expect(await (await at.reopened()).deliveries()).toEqual([
 				deliveryOf('a'),
 				digestOf('x', 'b', 'd'),
 				deliveryOf('c'),
 			])
-			expect((await at.store.claim({ nowMs: at.nowMs, perLane: 9 })).map(ids)).toEqual([['a', 'x', 'c']])
+			expect((await at.store.claim({ nowMs: at.nowMs, perQueue: 9 })).map(ids)).toEqual([['a', 'x', 'c']])
 		})
 
 		test('behavior: delivered, a digest counts as the alerts in it', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c')])
-			await hold('a', 'b')
+			await acquireLease('a', 'b')
 			await at.store.merge(['a', 'b'], digestOf('x', 'a', 'b'))
 			await at.store.resolve([
 				{ id: 'x', result: 'delivered' },
@@ -61,7 +61,7 @@ export function heldContract(at: OpenPlace): void {
 
 		test('behavior: merging is told to listeners', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
-			await hold('a', 'b')
+			await acquireLease('a', 'b')
 			let calls = 0
 			const stop = at.store.onPosted(() => calls++)
 			await at.store.merge(['a', 'b'], digestOf('x', 'a', 'b'))
@@ -71,7 +71,7 @@ export function heldContract(at: OpenPlace): void {
 
 		test('behavior: nothing is merged when one of them is held no more', async () => {
 			await at.store.post(['a', 'b', 'c'].map((id) => deliveryOf(id)))
-			await hold('a', 'b', 'c')
+			await acquireLease('a', 'b', 'c')
 			await at.store.retry(['b'], at.nowMs)
 			await at.store.drop(['c'])
 			const before = await at.store.deliveries()
@@ -83,7 +83,7 @@ export function heldContract(at: OpenPlace): void {
 
 		test('behavior: a second chance sends one alone, in its old place', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
-			await hold('a')
+			await acquireLease('a')
 			expect(await at.store.retry(['a'], at.nowMs)).toBe(1)
 			expect(await (await at.reopened()).deliveries()).toEqual([
 				deliveryOf('a', { alone: true, nextAttemptAtMs: at.nowMs }),
@@ -95,18 +95,18 @@ export function heldContract(at: OpenPlace): void {
 
 		test('default: taken apart, its parts stand in its place, in order', async () => {
 			await at.store.post([deliveryOf('a'), digestOf('x', 'b', 'c', 'd'), deliveryOf('e')])
-			await at.store.claim({ nowMs: at.nowMs, perLane: 2 })
+			await at.store.claim({ nowMs: at.nowMs, perQueue: 2 })
 			const into = ['b', 'c', 'a', 'd'].map((id) => deliveryOf(id, { alone: true }))
-			await at.store.resolve([{ id: 'x', result: 'apart', into }])
+			await at.store.resolve([{ id: 'x', result: 'split', into }])
 			const parts = ['b', 'c', 'd'].map((id) => deliveryOf(id, { alone: true }))
 			expect(await (await at.reopened()).deliveries()).toEqual([deliveryOf('a'), ...parts, deliveryOf('e')])
-			expect((await at.store.claim({ nowMs: at.nowMs, perLane: 9 })).map(ids)).toEqual([['a', 'b', 'c', 'd', 'e']])
+			expect((await at.store.claim({ nowMs: at.nowMs, perQueue: 9 })).map(ids)).toEqual([['a', 'b', 'c', 'd', 'e']])
 		})
 
 		test('behavior: one that was dropped meanwhile is not taken apart', async () => {
 			await at.store.post([digestOf('x', 'a', 'b')])
 			await at.store.drop(['x'])
-			await at.store.resolve([{ id: 'x', result: 'apart', into: [deliveryOf('a')] }])
+			await at.store.resolve([{ id: 'x', result: 'split', into: [deliveryOf('a')] }])
 			expect(await at.store.deliveries()).toEqual([])
 		})
 	})

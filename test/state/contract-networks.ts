@@ -5,7 +5,7 @@ import { StateError } from '../../src/errors.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Backfill } from '../../src/model/watch.js'
 import type { OpenPlace } from './contract.js'
-import { addressOf, blockOf, commitOf, coverOf, deliveryOf, toldOf } from './samples.js'
+import { addressOf, announcementOf, blockOf, commitOf, coverageOf, deliveryOf } from './samples.js'
 
 const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id)
 
@@ -22,8 +22,8 @@ export function networkContract(at: OpenPlace): void {
 				chainId: 1,
 				checkpoint: blockOf(100),
 				settled: blockOf(100),
-				told: new Map(),
-				covers: new Map(),
+				announcements: new Map(),
+				covered: new Map(),
 				backfills: [],
 			}
 			expect(await at.store.network('ethereum')).toEqual(expected)
@@ -41,28 +41,32 @@ export function networkContract(at: OpenPlace): void {
 
 	describe('commit', () => {
 		test('default: absent fields stay as they are', async () => {
-			await at.store.commit(commitOf({ checkpoint: blockOf(100), settled: blockOf(90), told: [toldOf('a', 95)] }))
+			await at.store.commit(
+				commitOf({ checkpoint: blockOf(100), settled: blockOf(90), announcements: [announcementOf('a', 95)] }),
+			)
 			await at.store.commit(commitOf({ deliveries: [deliveryOf('d1')] }))
 			const state = await (await at.reopened()).network('ethereum')
 			expect(state?.checkpoint).toEqual(blockOf(100))
 			expect(state?.settled).toEqual(blockOf(90))
-			expect(state?.told).toEqual(new Map([['a', toldOf('a', 95)]]))
+			expect(state?.announcements).toEqual(new Map([['a', announcementOf('a', 95)]]))
 			expect(await at.store.deliveries()).toEqual([deliveryOf('d1')])
 		})
 
 		test('behavior: a told entry of the same id takes the place of the one before', async () => {
-			await at.store.commit(commitOf({ checkpoint: blockOf(100), settled: blockOf(90), told: [toldOf('a', 95)] }))
-			await at.store.commit(commitOf({ told: [toldOf('a', 97, 1)] }))
-			expect((await at.store.network('ethereum'))?.told).toEqual(new Map([['a', toldOf('a', 97, 1)]]))
+			await at.store.commit(
+				commitOf({ checkpoint: blockOf(100), settled: blockOf(90), announcements: [announcementOf('a', 95)] }),
+			)
+			await at.store.commit(commitOf({ announcements: [announcementOf('a', 97, 1)] }))
+			expect((await at.store.network('ethereum'))?.announcements).toEqual(new Map([['a', announcementOf('a', 97, 1)]]))
 		})
 
 		test('behavior: told entries stay until a commit forgets their blocks', async () => {
-			const told = [toldOf('below', 94), toldOf('at', 95), toldOf('above', 96)]
-			await at.store.commit(commitOf({ checkpoint: blockOf(100), settled: blockOf(90), told }))
+			const announcements = [announcementOf('below', 94), announcementOf('at', 95), announcementOf('above', 96)]
+			await at.store.commit(commitOf({ checkpoint: blockOf(100), settled: blockOf(90), announcements }))
 			await at.store.commit(commitOf({ settled: blockOf(99) }))
-			expect((await at.store.network('ethereum'))?.told.size).toBe(3)
+			expect((await at.store.network('ethereum'))?.announcements.size).toBe(3)
 			await at.store.commit(commitOf({ forgetTo: 95n }))
-			expect([...((await (await at.reopened()).network('ethereum'))?.told.keys() ?? [])]).toEqual(['above'])
+			expect([...((await (await at.reopened()).network('ethereum'))?.announcements.keys() ?? [])]).toEqual(['above'])
 		})
 
 		test('behavior: what the last poll saw is in the summary, until another says otherwise', async () => {
@@ -122,35 +126,35 @@ export function networkContract(at: OpenPlace): void {
 		})
 
 		test('default: covers and backfills are there, also after a restart', async () => {
-			const left = coverOf(5, { leftAt: 90n, owed: [{ from: 1n, to: 4n }] })
-			const covers = new Map([
-				[addressOf(1), coverOf(101)],
+			const left = coverageOf(5, { leftAt: 90n, missed: [{ from: 1n, to: 4n }] })
+			const covered = new Map([
+				[addressOf(1), coverageOf(101)],
 				[addressOf(2), left],
 			])
-			await at.store.enrol('ethereum', { covers, backfills: [backfill, other] })
+			await at.store.enrol('ethereum', { covered, backfills: [backfill, other] })
 			const state = await (await at.reopened()).network('ethereum')
-			expect(state?.covers).toEqual(covers)
+			expect(state?.covered).toEqual(covered)
 			expect(state?.backfills).toEqual([backfill, other])
 			expect((await at.store.summary()).networks.get('ethereum')?.backfills).toEqual([backfill, other])
 		})
 
 		test('behavior: changed covers take the place of the ones before, others stay', async () => {
-			await at.store.enrol('ethereum', { covers: new Map([[addressOf(1), coverOf(1)]]), backfills: null })
-			const change = new Map([[addressOf(1), coverOf(1, { leftAt: 99n })]]).set(addressOf(2), coverOf(7))
-			await at.store.enrol('ethereum', { covers: change, backfills: null })
-			expect((await at.store.network('ethereum'))?.covers).toEqual(change)
+			await at.store.enrol('ethereum', { covered: new Map([[addressOf(1), coverageOf(1)]]), backfills: null })
+			const change = new Map([[addressOf(1), coverageOf(1, { leftAt: 99n })]]).set(addressOf(2), coverageOf(7))
+			await at.store.enrol('ethereum', { covered: change, backfills: null })
+			expect((await at.store.network('ethereum'))?.covered).toEqual(change)
 		})
 
 		test('behavior: null leaves the backfills, a list replaces them', async () => {
-			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill, other] })
-			await at.store.enrol('ethereum', { covers: new Map([[addressOf(3), coverOf(1)]]), backfills: null })
+			await at.store.enrol('ethereum', { covered: new Map(), backfills: [backfill, other] })
+			await at.store.enrol('ethereum', { covered: new Map([[addressOf(3), coverageOf(1)]]), backfills: null })
 			expect((await at.store.network('ethereum'))?.backfills).toEqual([backfill, other])
-			await at.store.enrol('ethereum', { covers: new Map(), backfills: [other] })
+			await at.store.enrol('ethereum', { covered: new Map(), backfills: [other] })
 			expect((await at.store.network('ethereum'))?.backfills).toEqual([other])
 		})
 
 		test('behavior: a backfill shrinks as it comes on, and is gone at its end', async () => {
-			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+			await at.store.enrol('ethereum', { covered: new Map(), backfills: [backfill] })
 			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
 			const rest = { ...backfill, span: { from: 30n, to: 50n } }
 			expect((await (await at.reopened()).network('ethereum'))?.backfills).toEqual([rest])
@@ -163,47 +167,47 @@ export function networkContract(at: OpenPlace): void {
 		})
 
 		test('behavior: a backfill enrolled again goes on where it was', async () => {
-			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+			await at.store.enrol('ethereum', { covered: new Map(), backfills: [backfill] })
 			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
 			// As somebody saw it who looked before that commit.
-			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill, other] })
+			await at.store.enrol('ethereum', { covered: new Map(), backfills: [backfill, other] })
 			const rest = { ...backfill, span: { from: 30n, to: 50n } }
 			expect((await at.store.network('ethereum'))?.backfills).toEqual([rest, other])
 		})
 
 		test('behavior: a new backfill under the id of a finished one is scanned from its beginning', async () => {
-			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+			await at.store.enrol('ethereum', { covered: new Map(), backfills: [backfill] })
 			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 50n } }))
-			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+			await at.store.enrol('ethereum', { covered: new Map(), backfills: [backfill] })
 			expect((await (await at.reopened()).network('ethereum'))?.backfills).toEqual([backfill])
 		})
 
 		test('behavior: a backfill that gets another address is scanned from its beginning', async () => {
-			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+			await at.store.enrol('ethereum', { covered: new Map(), backfills: [backfill] })
 			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
 			const wider = { ...backfill, addresses: [addressOf(1), addressOf(9)] }
-			await at.store.enrol('ethereum', { covers: new Map(), backfills: [wider] })
+			await at.store.enrol('ethereum', { covered: new Map(), backfills: [wider] })
 			expect((await at.store.network('ethereum'))?.backfills).toEqual([wider])
 		})
 
 		test('behavior: a backfill that begins earlier than before is scanned from its new beginning', async () => {
-			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+			await at.store.enrol('ethereum', { covered: new Map(), backfills: [backfill] })
 			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
 			const longer = { ...backfill, span: { from: 9n, to: 50n } }
-			await at.store.enrol('ethereum', { covers: new Map(), backfills: [longer] })
+			await at.store.enrol('ethereum', { covered: new Map(), backfills: [longer] })
 			expect((await at.store.network('ethereum'))?.backfills).toEqual([longer])
 		})
 
 		test('behavior: a backfill that begins later than it had come begins there', async () => {
-			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+			await at.store.enrol('ethereum', { covered: new Map(), backfills: [backfill] })
 			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
 			const shorter = { ...backfill, span: { from: 40n, to: 50n } }
-			await at.store.enrol('ethereum', { covers: new Map(), backfills: [shorter] })
+			await at.store.enrol('ethereum', { covered: new Map(), backfills: [shorter] })
 			expect((await at.store.network('ethereum'))?.backfills).toEqual([shorter])
 		})
 
 		test('behavior: progress never goes back', async () => {
-			await at.store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+			await at.store.enrol('ethereum', { covered: new Map(), backfills: [backfill] })
 			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
 			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 19n } }))
 			expect((await at.store.network('ethereum'))?.backfills).toEqual([{ ...backfill, span: { from: 30n, to: 50n } }])
@@ -216,7 +220,7 @@ export function networkContract(at: OpenPlace): void {
 		})
 
 		test('error: a network without a checkpoint is refused', async () => {
-			await expect(at.store.enrol('base', { covers: new Map(), backfills: [] })).rejects.toThrow(StateError)
+			await expect(at.store.enrol('base', { covered: new Map(), backfills: [] })).rejects.toThrow(StateError)
 		})
 	})
 }

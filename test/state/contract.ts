@@ -36,7 +36,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
 			async open() {
 				at.store = await place.open(() => at.nowMs)
 				// As whoever polls does first.
-				for (const network of ['ethereum', 'base']) expect(await at.store.hold(network)).toBe(true)
+				for (const network of ['ethereum', 'base']) expect(await at.store.acquireLease(network)).toBe(true)
 				return at.store
 			},
 			async reopened() {

@@ -32,8 +32,8 @@ async function compare({ now }: Model, { store }: Real): Promise<void> {
 						chainId: expected.chainId,
 						checkpoint: expected.checkpoint,
 						settled: expected.settled,
-						told: new Map(expected.told.map((entry) => [entry.id, entry])),
-						covers: new Map(Object.entries(expected.covers)),
+						announcements: new Map(expected.announcements.map((entry) => [entry.id, entry])),
+						covered: new Map(Object.entries(expected.covered)),
 						backfills: reference.live(expected),
 					}
 				: null,
@@ -42,10 +42,10 @@ async function compare({ now }: Model, { store }: Real): Promise<void> {
 	expect(await store.deliveries()).toEqual(now.deliveries)
 	expect(await store.nextDueMs()).toBe(reference.nextDueMs(now))
 	const { receivers } = await store.summary()
-	for (const [name, told] of receivers) {
+	for (const [name, announcements] of receivers) {
 		const own = now.deliveries.filter(({ receiver }) => receiver === name)
 		const count = (status: string) => own.filter((each) => each.status === status).length
-		expect(told).toMatchObject({
+		expect(announcements).toMatchObject({
 			pending: count('pending'),
 			held: count('held'),
 			parked: count('parked'),

@@ -4,10 +4,10 @@ import fc from 'fast-check'
 import type { Delivery, Resolution } from '../../src/model/delivery.js'
 import type { Store } from '../../src/model/ports.js'
 import type { Commit, Enrolment } from '../../src/model/state.js'
-import type { Backfill, Cover } from '../../src/model/watch.js'
+import type { Backfill, Coverage } from '../../src/model/watch.js'
 import type { Reference, Step } from './reference.js'
 import * as reference from './reference.js'
-import { addressOf, blockOf, coverOf, deliveryOf, digestMessageOf, toldOf } from './samples.js'
+import { addressOf, announcementOf, blockOf, coverageOf, deliveryOf, digestMessageOf } from './samples.js'
 
 /** Around this all times lie. */
 export const NOW_MS = 1_000
@@ -37,15 +37,15 @@ const backfill: fc.Arbitrary<Backfill> = fc.record({
 	span,
 	addresses: fc.subarray([addressOf(0), addressOf(1)], { minLength: 1 }),
 })
-const cover: fc.Arbitrary<Cover> = fc
+const coverage: fc.Arbitrary<Coverage> = fc
 	.record({
 		from: fc.integer({ min: 0, max: 9 }),
 		leftAt: fc.option(fc.bigInt(0n, 9n)),
-		owed: fc.array(span, { maxLength: 2 }),
+		missed: fc.array(span, { maxLength: 2 }),
 	})
-	.map(({ from, ...rest }) => coverOf(from, rest))
+	.map(({ from, ...rest }) => coverageOf(from, rest))
 const enrolment: fc.Arbitrary<Enrolment> = fc.record({
-	covers: fc.array(fc.tuple(address, cover), { maxLength: 3 }).map((pairs) => new Map(pairs)),
+	covered: fc.array(fc.tuple(address, coverage), { maxLength: 3 }).map((pairs) => new Map(pairs)),
 	backfills: fc.option(fc.uniqueArray(backfill, { selector: ({ id }) => id, maxLength: 3 })),
 })
 
@@ -56,10 +56,10 @@ const step: fc.Arbitrary<Commit> = fc.record(
 		checkpoint: block,
 		settled: block,
 		forgetTo: fc.bigInt(0n, 30n),
-		told: fc.array(
+		announcements: fc.array(
 			fc
 				.tuple(fc.constantFrom('t0', 't1', 't2', 't3'), fc.integer({ min: 0, max: 30 }), fc.nat(3))
-				.map((args) => toldOf(...args)),
+				.map((args) => announcementOf(...args)),
 			{ maxLength: 3 },
 		),
 		backfill: fc.record({ id: backfillId, scannedTo: fc.constantFrom(2n, 7n, 9n, 20n) }),
@@ -83,7 +83,7 @@ const resolution: fc.Arbitrary<Resolution> = fc.oneof(
 		untilMs: time,
 	}),
 	// Into one at most: what is taken apart once is never taken apart again, and has no room for it in a database.
-	fc.record({ id, result: fc.constant('apart' as const), into: fc.array(delivery, { maxLength: 1 }) }),
+	fc.record({ id, result: fc.constant('split' as const), into: fc.array(delivery, { maxLength: 1 }) }),
 )
 
 /** Of the first few alerts, whatever was merged. */
@@ -169,11 +169,12 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
 			(store) => store.release(i),
 		),
 	),
-	fc.tuple(time, fc.integer({ min: 1, max: 4 })).map(([nowMs, perLane]) =>
+	fc.tuple(time, fc.integer({ min: 1, max: 4 })).map(([nowMs, perQueue]) =>
 		plain(
 			'claim',
-			(at) => reference.claim(at, nowMs, perLane),
-			async (store) => (await store.claim({ nowMs, perLane })).map((lane) => String(lane.map(({ id }) => id))).sort(),
+			(at) => reference.claim(at, nowMs, perQueue),
+			async (store) =>
+				(await store.claim({ nowMs, perQueue })).map((queue) => String(queue.map(({ id }) => id))).sort(),
 		),
 	),
 )

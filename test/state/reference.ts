@@ -3,8 +3,8 @@
 import type { BlockRef } from '../../src/model/chain.js'
 import type { Delivery, Resolution } from '../../src/model/delivery.js'
 import type { Address } from '../../src/model/glossary.js'
-import type { Commit, Enrolment, Told } from '../../src/model/state.js'
-import type { Backfill, Cover } from '../../src/model/watch.js'
+import type { Announcement, Commit, Enrolment } from '../../src/model/state.js'
+import type { Backfill, Coverage } from '../../src/model/watch.js'
 
 export interface Reference {
 	networks: Record<string, ReferenceNetwork>
@@ -17,8 +17,8 @@ interface ReferenceNetwork {
 	chainId: number
 	checkpoint: BlockRef
 	settled: BlockRef
-	told: Told[]
-	covers: Record<Address, Cover>
+	announcements: Announcement[]
+	covered: Record<Address, Coverage>
 	backfills: (Backfill & { next: bigint })[]
 }
 
@@ -36,20 +36,20 @@ export function commit(at: Reference, step: Commit): Step {
 	if (!network) {
 		if (!step.checkpoint) return { refused: true, writes: false }
 		const { chainId, checkpoint } = step
-		network = { chainId, checkpoint, settled: checkpoint, told: [], covers: {}, backfills: [] }
+		network = { chainId, checkpoint, settled: checkpoint, announcements: [], covered: {}, backfills: [] }
 	}
 	if (network.chainId !== step.chainId) return { refused: true, writes: false }
 	at.networks[step.network] = network
 	if (step.checkpoint) network.checkpoint = step.checkpoint
 	if (step.settled) network.settled = step.settled
 	if (network.settled.number > network.checkpoint.number) network.settled = network.checkpoint
-	for (const entry of step.told ?? []) {
-		const index = network.told.findIndex(({ id }) => id === entry.id)
-		if (index < 0) network.told.push(entry)
-		else network.told[index] = entry
+	for (const entry of step.announcements ?? []) {
+		const index = network.announcements.findIndex(({ id }) => id === entry.id)
+		if (index < 0) network.announcements.push(entry)
+		else network.announcements[index] = entry
 	}
 	const { forgetTo = -1n } = step
-	network.told = network.told.filter(({ block }) => block.number > forgetTo)
+	network.announcements = network.announcements.filter(({ block }) => block.number > forgetTo)
 	for (const backfill of network.backfills) {
 		if (backfill.id !== step.backfill?.id) continue
 		if (step.backfill.scannedTo + 1n > backfill.next) backfill.next = step.backfill.scannedTo + 1n
@@ -80,7 +80,7 @@ export function live(network: ReferenceNetwork): Backfill[] {
 export function enrol(at: Reference, name: string, change: Enrolment): Step {
 	const network = at.networks[name]
 	if (!network) return { refused: true, writes: false }
-	Object.assign(network.covers, Object.fromEntries(change.covers))
+	Object.assign(network.covered, Object.fromEntries(change.covered))
 	const before = live(network).map(({ id }) => id)
 	if (change.backfills) {
 		network.backfills = change.backfills.map((wished) => {
@@ -90,30 +90,30 @@ export function enrol(at: Reference, name: string, change: Enrolment): Step {
 			return { ...wished, next: same ? known.next : wished.span.from }
 		})
 	}
-	return { writes: change.covers.size > 0 || change.backfills !== null }
+	return { writes: change.covered.size > 0 || change.backfills !== null }
 }
 
-const laneOf = ({ receiver, recipient }: Delivery) => `${receiver} ${recipient}`
+const queueOf = ({ receiver, recipient }: Delivery) => `${receiver} ${recipient}`
 
-function firstOfFreeLanes(at: Reference): Delivery[][] {
-	const held = at.deliveries.filter(({ id }) => at.taken.includes(id)).map(laneOf)
-	const pending = at.deliveries.filter((each) => each.status === 'pending' && !held.includes(laneOf(each)))
-	return [...new Set(pending.map(laneOf))].map((lane) => pending.filter((each) => laneOf(each) === lane))
+function firstOfFreeQueues(at: Reference): Delivery[][] {
+	const held = at.deliveries.filter(({ id }) => at.taken.includes(id)).map(queueOf)
+	const pending = at.deliveries.filter((each) => each.status === 'pending' && !held.includes(queueOf(each)))
+	return [...new Set(pending.map(queueOf))].map((queue) => pending.filter((each) => queueOf(each) === queue))
 }
 
-export function claim(at: Reference, nowMs: number, perLane: number): Step {
-	const lanes: string[][] = []
-	for (const lane of firstOfFreeLanes(at)) {
-		const stop = lane.findIndex(({ nextAttemptAtMs }) => nextAttemptAtMs > nowMs)
-		const due = lane.slice(0, stop < 0 ? perLane : Math.min(stop, perLane)).map(({ id }) => id)
-		if (due.length > 0) lanes.push(due)
+export function claim(at: Reference, nowMs: number, perQueue: number): Step {
+	const queues: string[][] = []
+	for (const queue of firstOfFreeQueues(at)) {
+		const stop = queue.findIndex(({ nextAttemptAtMs }) => nextAttemptAtMs > nowMs)
+		const due = queue.slice(0, stop < 0 ? perQueue : Math.min(stop, perQueue)).map(({ id }) => id)
+		if (due.length > 0) queues.push(due)
 	}
-	at.taken.push(...lanes.flat())
-	return { result: lanes.map(String).sort(), writes: false }
+	at.taken.push(...queues.flat())
+	return { result: queues.map(String).sort(), writes: false }
 }
 
 export function nextDueMs(at: Reference): number | null {
-	const firsts = firstOfFreeLanes(at).map(([first]) => first?.nextAttemptAtMs ?? Number.NaN)
+	const firsts = firstOfFreeQueues(at).map(([first]) => first?.nextAttemptAtMs ?? Number.NaN)
 	return firsts.length === 0 ? null : Math.min(...firsts)
 }
 
@@ -131,12 +131,12 @@ export function resolve(at: Reference, resolutions: readonly Resolution[], furth
 		writes = true
 		if (resolution.result === 'delivered') {
 			at.deliveries.splice(index, 1)
-			const told = 'alerts' in found.message.data ? found.message.data.alerts.length : 1
-			at.delivered[found.receiver] = (at.delivered[found.receiver] ?? 0) + told
+			const announcements = 'alerts' in found.message.data ? found.message.data.alerts.length : 1
+			at.delivered[found.receiver] = (at.delivered[found.receiver] ?? 0) + announcements
 		} else if (resolution.result === 'held') {
 			const { by: heldBy, untilMs: nextAttemptAtMs } = resolution
 			at.deliveries[index] = { ...found, status: 'held', heldBy, nextAttemptAtMs }
-		} else if (resolution.result === 'apart') {
+		} else if (resolution.result === 'split') {
 			at.deliveries.splice(index, 1)
 			const news = resolution.into.filter(
 				({ id }, place) =>

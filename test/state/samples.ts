@@ -4,8 +4,8 @@ import type { Alert, AlertData, DigestData } from '../../src/model/alert.js'
 import type { BlockRef } from '../../src/model/chain.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Address } from '../../src/model/glossary.js'
-import type { Commit, Told } from '../../src/model/state.js'
-import type { Cover } from '../../src/model/watch.js'
+import type { Announcement, Commit } from '../../src/model/state.js'
+import type { Coverage } from '../../src/model/watch.js'
 
 /** When a test's clock begins. */
 export const START_MS = 1_790_000_000_000
@@ -18,16 +18,17 @@ export function addressOf(number: number): Address {
 	return `0x${number.toString(16).padStart(40, '0')}`
 }
 
-export function coverOf(from: number, rest: Partial<Cover> = {}): Cover {
-	return { since: BigInt(from), from: BigInt(from), leftAt: null, owed: [], ...rest }
+export function coverageOf(from: number, rest: Partial<Coverage> = {}): Coverage {
+	return { since: BigInt(from), from: BigInt(from), leftAt: null, missed: [], ...rest }
 }
 
 export function commitOf(rest: Partial<Commit>): Commit {
 	return { network: 'ethereum', chainId: 1, ...rest }
 }
 
-export function toldOf(id: string, block: number, turn = 0): Told {
-	return { id, block: blockOf(block), txHash: blockOf(7).hash, alerts: [alertOf(id)], turn }
+export function announcementOf(id: string, block: number, revision = 0): Announcement {
+	const status = revision % 2 === 0 ? 'announced' : 'retracted'
+	return { id, block: blockOf(block), txHash: blockOf(7).hash, alerts: [alertOf(id)], status, revision }
 }
 
 export function deliveryOf(id: string, rest: Partial<Delivery> = {}): Delivery {

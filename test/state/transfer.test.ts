@@ -8,7 +8,7 @@ import { openStore, peek } from '../../src/state/open.js'
 import { fillPlace, readDocument, readPlace, textOf, writeDocument } from '../../src/state/transfer.js'
 import { makeFolder, removeFolder } from './file/folder.js'
 import { emptied, startServer } from './postgres/server.js'
-import { addressOf, blockOf, commitOf, coverOf, deliveryOf, START_MS, toldOf } from './samples.js'
+import { addressOf, announcementOf, blockOf, commitOf, coverageOf, deliveryOf, START_MS } from './samples.js'
 
 const server = await startServer()
 afterAll(() => server?.stop())
@@ -37,18 +37,18 @@ async function fill(store: Store): Promise<void> {
 		['ethereum', 1],
 		['base', 8453],
 	] as const) {
-		await store.hold(network)
-		const told = [toldOf(`${network}-1`, 95), toldOf(`${network}-2`, 99, 1)]
-		await store.commit({ network, chainId, checkpoint: blockOf(100), settled: blockOf(90), told })
-		const covers = new Map([
-			[addressOf(1), coverOf(101)],
-			[addressOf(2), coverOf(5, { leftAt: 90n, owed: [{ from: 1n, to: 4n }] })],
+		await store.acquireLease(network)
+		const announcements = [announcementOf(`${network}-1`, 95), announcementOf(`${network}-2`, 99, 1)]
+		await store.commit({ network, chainId, checkpoint: blockOf(100), settled: blockOf(90), announcements })
+		const covered = new Map([
+			[addressOf(1), coverageOf(101)],
+			[addressOf(2), coverageOf(5, { leftAt: 90n, missed: [{ from: 1n, to: 4n }] })],
 		])
 		const backfills = [
 			{ id: 'b1', span: { from: 10n, to: 50n }, addresses: [addressOf(1)] },
 			{ id: 'b2', span: { from: 2n ** 70n, to: 2n ** 71n }, addresses: [addressOf(2), addressOf(1)] },
 		]
-		await store.enrol(network, { covers, backfills })
+		await store.enrol(network, { covered, backfills })
 		await store.commit({ network, chainId, backfill: { id: 'b1', scannedTo: 29n } })
 	}
 	const mail = { receiver: 'mail', recipient: 'ops@example.org' }
@@ -70,8 +70,8 @@ async function seen(place: StatePlace) {
 			networks: [await store.network('ethereum'), await store.network('base')],
 			deliveries: await store.deliveries(),
 			summary: await store.summary(),
-			taken: (await store.claim({ nowMs: START_MS + 1_000, perLane: 1 }))
-				.map((lane) => lane.map(({ id }) => id))
+			taken: (await store.claim({ nowMs: START_MS + 1_000, perQueue: 1 }))
+				.map((queue) => queue.map(({ id }) => id))
 				.sort(),
 		}
 	} finally {
@@ -183,11 +183,11 @@ describe.skipIf(server === null)('with a database', () => {
 		const database = await emptyDatabase()
 		await filled(inFolder('one'))
 		const daemon = await openStore(database, options)
-		await daemon.hold('ethereum')
+		await daemon.acquireLease('ethereum')
 		expect(await daemon.network('ethereum')).toBeNull()
 		await moved(inFolder('one'), database)
 		await expect(daemon.commit(commitOf({ checkpoint: blockOf(7_000) }))).rejects.toMatchObject({ reason: 'lost' })
-		expect(await daemon.hold('ethereum')).toBe(true)
+		expect(await daemon.acquireLease('ethereum')).toBe(true)
 		expect((await daemon.network('ethereum'))?.checkpoint).toEqual(blockOf(100))
 		await daemon.close()
 	})
@@ -196,12 +196,12 @@ describe.skipIf(server === null)('with a database', () => {
 		const database = await emptyDatabase()
 		const store = await openStore(inFolder('one'), options)
 		await store.commit(commitOf({ checkpoint: blockOf(1) }))
-		const covers = new Map(Array.from({ length: 100_000 }, (_, index) => [addressOf(index), coverOf(index)]))
-		await store.enrol('ethereum', { covers, backfills: null })
+		const covered = new Map(Array.from({ length: 100_000 }, (_, index) => [addressOf(index), coverageOf(index)]))
+		await store.enrol('ethereum', { covered, backfills: null })
 		await store.close()
 		await moved(inFolder('one'), database)
 		const there = await openStore(database, options)
-		expect((await there.network('ethereum'))?.covers).toEqual(covers)
+		expect((await there.network('ethereum'))?.covered).toEqual(covered)
 		await there.close()
 	})
 })

@@ -100,10 +100,10 @@ export async function startMailServer(options: MailServerOptions = {}): Promise<
 	const { port } = smtp.server.address() as AddressInfo
 
 	function act(phase: MailPhase, about: string, session: SMTPServerSession, callback: Callback): void {
-		carryOut(server.answer(phase, about), session, callback)
+		work(server.answer(phase, about), session, callback)
 	}
 
-	function carryOut(answer: MailAnswer, session: SMTPServerSession, callback: Callback): void {
+	function work(answer: MailAnswer, session: SMTPServerSession, callback: Callback): void {
 		if (answer === null) callback()
 		else if (answer === 'cut') cut(session)
 		else if (answer === 'hang') hanging.add(callback)
@@ -138,7 +138,7 @@ export async function startMailServer(options: MailServerOptions = {}): Promise<
 		const answer = server.answer('data', subject)
 		acknowledged = answer === null
 		if (answer === null || answer === 'cut' || answer === 'hang') note()
-		carryOut(answer, session, callback)
+		work(answer, session, callback)
 	}
 
 	const server: MailServer = {

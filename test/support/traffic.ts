@@ -64,7 +64,7 @@ export async function startTraffic(hand: Hand, accounts: readonly Address[], cha
 	/** Of creations by the first puppet, failed ones included. */
 	let created = 0n
 
-	async function carryOut(deeds: readonly Deed[]): Promise<void> {
+	async function work(deeds: readonly Deed[]): Promise<void> {
 		const together = deeds.length > 1
 		if (together) await hand.automine(false)
 		const hashes: Hash[] = []
@@ -85,8 +85,8 @@ export async function startTraffic(hand: Hand, accounts: readonly Address[], cha
 		const nonce = BigInt(await hand.rpc<string>('eth_getTransactionCount', [owner, 'latest']))
 		const address = createAddress(owner, nonce)
 		const move: Movement = { trace: 'root', kind: 'deployment', from: owner, to: address, valueWei: 0n }
-		await carryOut([{ from: owner, data: puppetInit, moves: [move] }])
-		await carryOut([
+		await work([{ from: owner, data: puppetInit, moves: [move] }])
+		await work([
 			{ from: owner, to: address, valueWei: 100n * ether, moves: [transfer('root', owner, address, 100n * ether)] },
 		])
 		return address
@@ -170,7 +170,7 @@ export async function startTraffic(hand: Hand, accounts: readonly Address[], cha
 				const name = chance.pick(names)
 				made.push(await (deeds[name === 'deployment' && count > 1 ? 'payment' : name] as () => Deed)())
 			}
-			await carryOut(made)
+			await work(made)
 		},
 		async due(addresses) {
 			const alerts = mined.flatMap(({ deed, receipt }) =>

@@ -11,17 +11,17 @@ import type { Delivery, HeldBy, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Receiver, Store } from '../../model/ports.js'
 import type { Silence } from '../../model/watch.js'
-import { byLane, laneOf } from './health.js'
+import { byQueue, queueOf } from './health.js'
 import { piecesOf } from './pieces.js'
-import { createWindow, type Pace } from './window.js'
+import { createWindow, type DigestRate } from './window.js'
 
-export type Hold = Extract<Resolution, { readonly result: 'held' }>
+export type Deferral = Extract<Resolution, { readonly result: 'held' }>
 /** Whether to hold a delivery instead of trying it. */
-export type Judge = (delivery: Delivery) => Hold | null
+export type Judge = (delivery: Delivery) => Deferral | null
 
-export interface Holding {
+export interface Deferrals {
 	/** For the deliveries of one lane, which are asked about in order, each when its turn has come. */
-	judge(lane: readonly Delivery[]): Promise<Judge>
+	judge(queue: readonly Delivery[]): Promise<Judge>
 	/** A receiver took this. */
 	taken(delivery: Delivery): void
 	/** A receiver asked to be left alone until then. */
@@ -33,18 +33,18 @@ export interface Holding {
 	reconsider(): void
 }
 
-export interface HoldingRules {
+export interface DeferralRules {
 	/** Past `max` alerts within `everyMs` the rest come as digests; null: each by itself. */
-	readonly digest: Pace | null
+	readonly digest: DigestRate | null
 	readonly silences: readonly Silence[]
 }
 
-export interface HoldingOptions {
+export interface DeferralOptions {
 	readonly store: Store
 	readonly clock: Clock
 	/** Null when it, or the recipient, is configured no more. */
 	readonly receiverOf: (delivery: Delivery) => Receiver | null
-	readonly rulesOf: (receiver: string) => HoldingRules | null
+	readonly rulesOf: (receiver: string) => DeferralRules | null
 	/** Of the watch that an alert is told for. */
 	readonly silencesOf: (alert: AlertData) => readonly Silence[]
 }
@@ -61,13 +61,13 @@ const none: readonly Silence[] = []
 /** Another instance may have held something, and died. */
 const lookEveryMs = 60_000
 /** A silence without end has none to be written down either; each look asks anew. */
-const longestHoldMs = 366 * 24 * 3_600_000
+const longestDeferralMs = 366 * 24 * 3_600_000
 
-export function createHolding({ store, clock, receiverOf, rulesOf, silencesOf }: HoldingOptions): Holding {
+export function createDeferrals({ store, clock, receiverOf, rulesOf, silencesOf }: DeferralOptions): Deferrals {
 	const window = createWindow()
 	const waitUntilMs = new Map<string, number>()
 	let lookAtMs = 0
-	let anyHeld = false
+	let anyDeferred = false
 
 	/** System messages are held by the silences of their receiver only, tests by none. */
 	function silencesFor({ receiver, message }: Delivery): Silences {
@@ -91,28 +91,28 @@ export function createHolding({ store, clock, receiverOf, rulesOf, silencesOf }:
 		}
 	}
 
-	function paceOf(delivery: Delivery): Pace | null {
+	function rateOf(delivery: Delivery): DigestRate | null {
 		return receiverOf(delivery)?.takesDigest === undefined ? null : (rulesOf(delivery.receiver)?.digest ?? null)
 	}
 
-	async function heldIn(lane: string): Promise<Delivery[]> {
-		return (await store.deliveries('held')).filter((delivery) => laneOf(delivery) === lane)
+	async function deferredIn(queue: string): Promise<Delivery[]> {
+		return (await store.deliveries('held')).filter((delivery) => queueOf(delivery) === queue)
 	}
 
-	async function judge(lane: readonly Delivery[]): Promise<Judge> {
-		const [first] = lane
-		const pace = first === undefined ? null : paceOf(first)
-		const applies = anyHeld || pace !== null || lane.some(mayBeSilenced)
+	async function judge(queue: readonly Delivery[]): Promise<Judge> {
+		const [first] = queue
+		const rate = first === undefined ? null : rateOf(first)
+		const applies = anyDeferred || rate !== null || queue.some(mayBeSilenced)
 		if (first === undefined || !applies) return () => null
 		// Nobody else adds to them while the lane is ours.
-		const held = await heldIn(laneOf(first))
+		const held = await deferredIn(queueOf(first))
 		return (delivery) => {
 			if (delivery.alone) return null
 			const nowMs = clock()
-			const reason = silenced(delivery, nowMs) ?? behind(delivery, held) ?? crowded(delivery, pace, nowMs)
+			const reason = silenced(delivery, nowMs) ?? behind(delivery, held) ?? crowded(delivery, rate, nowMs)
 			if (reason === null) return null
 			held.push({ ...delivery, heldBy: reason.by, nextAttemptAtMs: reason.untilMs })
-			anyHeld = true
+			anyDeferred = true
 			lookAtMs = Math.min(lookAtMs, reason.untilMs)
 			return { id: delivery.id, result: 'held', ...reason }
 		}
@@ -125,12 +125,12 @@ export function createHolding({ store, clock, receiverOf, rulesOf, silencesOf }:
 
 	function silenced(delivery: Delivery, nowMs: number): Reason | null {
 		const untilMs = silentAt(nowMs)(delivery)
-		return untilMs === null ? null : { by: 'silence', untilMs: Math.min(untilMs, nowMs + longestHoldMs) }
+		return untilMs === null ? null : { by: 'silence', untilMs: Math.min(untilMs, nowMs + longestDeferralMs) }
 	}
 
-	function crowded(delivery: Delivery, pace: Pace | null, nowMs: number): Reason | null {
-		if (pace === null || digested(delivery.message) === null) return null
-		const untilMs = window.fullUntilMs(delivery, pace, nowMs)
+	function crowded(delivery: Delivery, rate: DigestRate | null, nowMs: number): Reason | null {
+		if (rate === null || digested(delivery.message) === null) return null
+		const untilMs = window.fullUntilMs(delivery, rate, nowMs)
 		return untilMs === null ? null : { by: 'digest', untilMs }
 	}
 
@@ -138,9 +138,9 @@ export function createHolding({ store, clock, receiverOf, rulesOf, silencesOf }:
 	function dueMs(delivery: Delivery, nowMs: number, silentUntilMs: (delivery: Delivery) => number | null): number {
 		const untilMs = silentUntilMs(delivery)
 		if (untilMs !== null) return untilMs
-		const pace = paceOf(delivery)
-		if (delivery.heldBy !== 'digest' || pace === null) return nowMs
-		return Math.min(delivery.nextAttemptAtMs, nowMs + pace.everyMs)
+		const rate = rateOf(delivery)
+		if (delivery.heldBy !== 'digest' || rate === null) return nowMs
+		return Math.min(delivery.nextAttemptAtMs, nowMs + rate.everyMs)
 	}
 
 	async function letGoOf(due: readonly Delivery[], receiver: Receiver, nowMs: number): Promise<void> {
@@ -170,9 +170,9 @@ export function createHolding({ store, clock, receiverOf, rulesOf, silencesOf }:
 	return {
 		judge,
 		taken(delivery) {
-			const pace = paceOf(delivery)
+			const rate = rateOf(delivery)
 			const isAlert = delivery.message.type.startsWith('alert.')
-			if (pace !== null && isAlert) window.note(delivery, pace, clock())
+			if (rate !== null && isAlert) window.note(delivery, rate, clock())
 		},
 		mustWait(receiver, untilMs) {
 			waitUntilMs.set(receiver, untilMs)
@@ -180,16 +180,16 @@ export function createHolding({ store, clock, receiverOf, rulesOf, silencesOf }:
 		async letGo(nowMs) {
 			if (nowMs < lookAtMs) return
 			const held = await store.deliveries('held')
-			anyHeld = held.length > 0
+			anyDeferred = held.length > 0
 			lookAtMs = nowMs + lookEveryMs
 			const silentUntilMs = silentAt(nowMs)
-			for (const lane of byLane(held).values()) {
-				const [first] = lane
+			for (const queue of byQueue(held).values()) {
+				const [first] = queue
 				const receiver = first === undefined ? null : receiverOf(first)
 				// Kept for when it comes back.
 				if (receiver === null) continue
 				const due: Delivery[] = []
-				for (const delivery of lane) {
+				for (const delivery of queue) {
 					const atMs = dueMs(delivery, nowMs, silentUntilMs)
 					if (atMs <= nowMs) due.push(delivery)
 					else lookAtMs = Math.min(lookAtMs, atMs)

@@ -9,16 +9,16 @@ import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import type { Silence } from '../../model/watch.js'
-import { createHolding, type HoldingRules } from './deferral.js'
+import { createDeferrals, type DeferralRules } from './deferral.js'
 import { createFallbacks } from './fallback.js'
 import { createHealth } from './health.js'
-import { type Course, createCarrier } from './laneWorker.js'
+import { createQueueWorker, type RunContext } from './queueWorker.js'
 import { createRecorder } from './recorder.js'
-import { createParking } from './suspension.js'
-import { createOrphans } from './unconfigured.js'
+import { createSuspension } from './suspension.js'
+import { createUnconfigured } from './unconfigured.js'
 
 /** What a receiver can be told besides where it is. */
-export interface Manners extends HoldingRules {
+export interface ReceiverOptions extends DeferralRules {
 	/** Name of the receiver that is told when this one takes no more; null: none. */
 	readonly fallback: string | null
 }
@@ -27,7 +27,7 @@ export interface DelivererOptions {
 	readonly store: Store
 	readonly receivers: readonly Receiver[]
 	/** Of a receiver, by its name; default: none has any. */
-	readonly mannersOf?: (receiver: string) => Manners | null
+	readonly optionsOf?: (receiver: string) => ReceiverOptions | null
 	/** When alerts of a watch are held, whoever is told; default: never. */
 	readonly silencesOf?: (alert: AlertData) => readonly Silence[]
 	readonly clock: Clock
@@ -64,7 +64,7 @@ export interface Deliverer {
 	close(): Promise<void>
 }
 
-const perLane = 100
+const perQueue = 100
 /** Wakes at least this often: the machine may have slept, and the clock been set. */
 const longestSleepMs = 30_000
 const shortestSleepMs = 500
@@ -72,33 +72,33 @@ const drainPatienceMs = 2_000
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
 	const { store, clock, log, onResult, random = Math.random, graceMs = 3_000, sleep = pause } = options
-	const orphans = createOrphans(store, log)
+	const unconfigured = createUnconfigured(store, log)
 	let receivers = byName(options.receivers)
 	let bell = new AbortController()
 	const ring = () => bell.abort()
-	const mannersOf = options.mannersOf ?? (() => null)
+	const optionsOf = options.optionsOf ?? (() => null)
 	const fallbacks = createFallbacks({
 		store,
 		clock,
-		fallbackOf: (name) => receivers.get(mannersOf(name)?.fallback ?? '') ?? null,
+		fallbackOf: (name) => receivers.get(optionsOf(name)?.fallback ?? '') ?? null,
 	})
-	const holding = createHolding({
+	const deferrals = createDeferrals({
 		store,
 		clock,
 		receiverOf,
-		rulesOf: mannersOf,
+		rulesOf: optionsOf,
 		silencesOf: options.silencesOf ?? (() => []),
 	})
 	const health = createHealth(log)
-	const { carryOut } = createCarrier({
+	const { work } = createQueueWorker({
 		store,
 		clock,
 		log,
 		random,
 		health,
-		orphans,
+		unconfigured,
 		fallbacks,
-		holding,
+		deferrals,
 		receiverOf,
 		onResult,
 		ring,
@@ -107,12 +107,12 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	async function run(signal: AbortSignal): Promise<void> {
 		const cut = new AbortController()
 		const recorder = createRecorder(store, log)
-		const parking = createParking(store, clock)
-		const course: Course = {
+		const suspension = createSuspension(store, clock)
+		const context: RunContext = {
 			stopping: signal,
 			cut: cut.signal,
 			recorder,
-			parking,
+			suspension,
 			tally: { delivered: 0, failed: 0, held: 0 },
 		}
 		const working = new Set<Promise<void>>()
@@ -127,26 +127,26 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			try {
 				if (!released) {
 					await fallbacks.learn()
-					await parking.releaseAll()
+					await suspension.releaseAll()
 				}
 				released = true
-				await parking.probe()
-				await holding.letGo(clock())
-				for (const lane of await store.claim({ nowMs: clock(), perLane })) {
-					const work = carryOut(lane, course)
+				await suspension.probe()
+				await deferrals.letGo(clock())
+				for (const queue of await store.claim({ nowMs: clock(), perQueue })) {
+					const worked = work(queue, context)
 						.catch((error: unknown) =>
 							log.error({ err: error }, 'a lane of deliveries broke off; it goes on after a restart'),
 						)
 						.finally(() => {
-							working.delete(work)
+							working.delete(worked)
 							ring()
 						})
-					working.add(work)
+					working.add(worked)
 				}
 				const nextMs = Math.min(
 					(await store.nextDueMs()) ?? Infinity,
-					parking.nextProbeMs() ?? Infinity,
-					holding.nextLookMs(),
+					suspension.nextProbeMs() ?? Infinity,
+					deferrals.nextLookMs(),
 				)
 				waitMs = Math.min(longestSleepMs, Math.max(shortestSleepMs, nextMs - clock()))
 				if (troubled) log.info({}, 'deliveries can be read again')
@@ -164,7 +164,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		await given
 		clearTimeout(cutTimer)
 		stopListening()
-		await orphans.letGo()
+		await unconfigured.letGo()
 	}
 
 	async function drainOnce(signal: AbortSignal): Promise<Tally> {
@@ -172,32 +172,32 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		const cut = new AbortController()
 		// The moment of the start: what fails now falls due after it, and is not tried a second time.
 		const nowMs = clock()
-		const parking = createParking(store, () => nowMs)
-		const course: Course = {
+		const suspension = createSuspension(store, () => nowMs)
+		const context: RunContext = {
 			stopping: signal,
 			cut: cut.signal,
 			recorder,
-			parking,
+			suspension,
 			tally: { delivered: 0, failed: 0, held: 0 },
 		}
 		const stop = () => setTimeout(() => cut.abort(), graceMs).unref()
 		signal.addEventListener('abort', stop, { once: true })
 		try {
 			await fallbacks.learn()
-			await parking.learn()
-			await parking.probe()
+			await suspension.learn()
+			await suspension.probe()
 			while (!signal.aborted) {
-				await holding.letGo(nowMs)
-				const lanes = await store.claim({ nowMs, perLane })
-				if (lanes.length === 0) break
-				const ends = await Promise.allSettled(lanes.map((lane) => carryOut(lane, course)))
+				await deferrals.letGo(nowMs)
+				const queues = await store.claim({ nowMs, perQueue })
+				if (queues.length === 0) break
+				const ends = await Promise.allSettled(queues.map((queue) => work(queue, context)))
 				for (const end of ends) if (end.status === 'rejected') throw end.reason
 			}
 		} finally {
 			signal.removeEventListener('abort', stop)
-			await orphans.letGo()
+			await unconfigured.letGo()
 		}
-		return course.tally
+		return context.tally
 	}
 
 	/** Null when the receiver, or this recipient of it, is configured no more. */
@@ -213,15 +213,15 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		run,
 		drainOnce,
 		reconsider() {
-			holding.reconsider()
+			deferrals.reconsider()
 			ring()
 		},
 		async setReceivers(next) {
 			const replaced = [...receivers.values()].filter((receiver) => !next.includes(receiver))
 			receivers = byName(next)
-			holding.reconsider()
-			await orphans.letGo()
-			await createParking(store, clock).releaseAll()
+			deferrals.reconsider()
+			await unconfigured.letGo()
+			await createSuspension(store, clock).releaseAll()
 			bell.abort()
 			await Promise.all(replaced.map((receiver) => receiver.close()))
 		},

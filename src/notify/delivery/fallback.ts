@@ -4,13 +4,13 @@
  */
 
 import { hash } from '../../base/hash.js'
-import { isDigest, takenApart } from '../../core/digest.js'
+import { isDigest, splitDigest } from '../../core/digest.js'
 import type { Message, UndeliveredData } from '../../model/alert.js'
 import type { Delivery, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Receiver, Store } from '../../model/ports.js'
 import type { ReceiverSummary } from '../../model/state.js'
-import { laneOf } from './health.js'
+import { queueOf } from './health.js'
 
 export interface Fallbacks {
 	/** What an earlier run has parked, its fallback was told of. */
@@ -37,9 +37,9 @@ export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): 
 	const refusedAtMs = new Map<string, number>()
 
 	function note(delivery: Delivery, reason: string): void {
-		const lanes = parked.get(delivery.receiver) ?? new Map<string, string>()
-		lanes.set(laneOf(delivery), causeOf(reason))
-		parked.set(delivery.receiver, lanes)
+		const queues = parked.get(delivery.receiver) ?? new Map<string, string>()
+		queues.set(queueOf(delivery), causeOf(reason))
+		parked.set(delivery.receiver, queues)
 	}
 
 	/** Another lane of the receiver failing the same way is the same news. */
@@ -57,7 +57,7 @@ export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): 
 		return (await store.summary().catch(() => null))?.receivers.get(receiver)
 	}
 
-	async function parkedPosts(delivery: Delivery, reason: string, fallback: Receiver): Promise<readonly Delivery[]> {
+	async function suspendedPosts(delivery: Delivery, reason: string, fallback: Receiver): Promise<readonly Delivery[]> {
 		// Another instance may have found out before. A state that cannot be read is no reason to say nothing.
 		if (!isKnown(delivery, reason)) await learn().catch(() => undefined)
 		const known = isKnown(delivery, reason)
@@ -67,7 +67,7 @@ export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): 
 		return notice(delivery, 'parked', Math.max(1, pending + parked), reason, fallback)
 	}
 
-	async function deadPosts(delivery: Delivery, reason: string, fallback: Receiver): Promise<readonly Delivery[]> {
+	async function deadLetterPosts(delivery: Delivery, reason: string, fallback: Receiver): Promise<readonly Delivery[]> {
 		const { receiver } = delivery
 		const instead = alertsOf(delivery).flatMap((alert) => forwarded(alert, fallback, clock()))
 		const lastMs = refusedAtMs.get(receiver)
@@ -105,11 +105,11 @@ export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): 
 			const fallback = fallbackOf(delivery.receiver)
 			if (fallback === null || isWord(delivery.message)) return []
 			return resolution.result === 'parked'
-				? await parkedPosts(delivery, resolution.error, fallback)
-				: await deadPosts(delivery, resolution.error, fallback)
+				? await suspendedPosts(delivery, resolution.error, fallback)
+				: await deadLetterPosts(delivery, resolution.error, fallback)
 		},
 		taken(delivery) {
-			parked.get(delivery.receiver)?.delete(laneOf(delivery))
+			parked.get(delivery.receiver)?.delete(queueOf(delivery))
 		},
 	}
 }
@@ -123,7 +123,7 @@ function isWord({ type, data }: Message): boolean {
 /** Of a digest each alert by itself: the fallback may take no digests, or smaller ones. */
 function alertsOf(delivery: Delivery): readonly Delivery[] {
 	if (!isDigest(delivery.message.data)) return [delivery]
-	return takenApart(delivery, delivery.nextAttemptAtMs).filter(({ message }) => !isWord(message))
+	return splitDigest(delivery, delivery.nextAttemptAtMs).filter(({ message }) => !isWord(message))
 }
 
 /** The message itself, once for each recipient of the fallback. */

@@ -12,7 +12,7 @@ export function createHealth(log: Log): Health {
 	return {
 		note(delivery, outcome) {
 			const { receiver, recipient } = delivery
-			const key = laneOf(delivery)
+			const key = queueOf(delivery)
 			const facts = { receiver, ...(recipient === null ? {} : { recipient }), delivery: delivery.id }
 			const before = states.get(key) ?? 'ok'
 			if (outcome.result === 'delivered') {
@@ -39,17 +39,17 @@ export function createHealth(log: Log): Health {
 }
 
 /** In the order in which each lane comes first. */
-export function byLane(deliveries: readonly Delivery[]): ReadonlyMap<string, readonly Delivery[]> {
-	const lanes = new Map<string, Delivery[]>()
+export function byQueue(deliveries: readonly Delivery[]): ReadonlyMap<string, readonly Delivery[]> {
+	const queues = new Map<string, Delivery[]>()
 	for (const delivery of deliveries) {
-		const lane = lanes.get(laneOf(delivery))
-		if (lane === undefined) lanes.set(laneOf(delivery), [delivery])
-		else lane.push(delivery)
+		const queue = queues.get(queueOf(delivery))
+		if (queue === undefined) queues.set(queueOf(delivery), [delivery])
+		else queue.push(delivery)
 	}
-	return lanes
+	return queues
 }
 
 /** Receiver and recipient: what is carried out in order. */
-export function laneOf({ receiver, recipient }: Pick<Delivery, 'receiver' | 'recipient'>): string {
+export function queueOf({ receiver, recipient }: Pick<Delivery, 'receiver' | 'recipient'>): string {
 	return recipient === null ? receiver : `${receiver} ${recipient}`
 }

@@ -7,11 +7,11 @@
 import type { Delivery } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Store } from '../../model/ports.js'
-import { byLane } from './health.js'
+import { byQueue } from './health.js'
 
 export const probeEveryMs = 15 * 60_000
 
-export interface Parking {
+export interface Suspension {
 	/** Finds out what an earlier run has parked. */
 	learn(): Promise<void>
 	/** A delivery of this receiver was parked. */
@@ -27,12 +27,12 @@ export interface Parking {
 }
 
 /** What becomes due is due at `clock()`. */
-export function createParking(store: Store, clock: Clock): Parking {
+export function createSuspension(store: Store, clock: Clock): Suspension {
 	/** With something parked; they save looking through the deliveries each time. */
 	const receivers = new Set<string>()
 	let probeAtMs = 0
 
-	async function parkedNow(): Promise<readonly Delivery[]> {
+	async function suspendedNow(): Promise<readonly Delivery[]> {
 		return await store.deliveries('parked')
 	}
 
@@ -43,7 +43,7 @@ export function createParking(store: Store, clock: Clock): Parking {
 
 	return {
 		async learn() {
-			for (const { receiver } of await parkedNow()) receivers.add(receiver)
+			for (const { receiver } of await suspendedNow()) receivers.add(receiver)
 		},
 		parked(receiver) {
 			if (receivers.size === 0) probeAtMs = clock() + probeEveryMs
@@ -51,20 +51,20 @@ export function createParking(store: Store, clock: Clock): Parking {
 		},
 		async taken(receiver) {
 			if (!receivers.delete(receiver)) return false
-			await makeDue((await parkedNow()).filter((delivery) => delivery.receiver === receiver))
+			await makeDue((await suspendedNow()).filter((delivery) => delivery.receiver === receiver))
 			return true
 		},
 		async releaseAll() {
 			receivers.clear()
-			await makeDue(await parkedNow())
+			await makeDue(await suspendedNow())
 		},
 		async probe() {
 			if (receivers.size === 0 || clock() < probeAtMs) return
 			probeAtMs = clock() + probeEveryMs
-			const stale = [...byLane(await parkedNow()).values()].filter((lane) =>
-				lane.every(({ nextAttemptAtMs }) => nextAttemptAtMs + probeEveryMs <= clock()),
+			const stale = [...byQueue(await suspendedNow()).values()].filter((queue) =>
+				queue.every(({ nextAttemptAtMs }) => nextAttemptAtMs + probeEveryMs <= clock()),
 			)
-			await makeDue(stale.flatMap((lane) => lane.slice(0, 1)))
+			await makeDue(stale.flatMap((queue) => queue.slice(0, 1)))
 		},
 		nextProbeMs: () => (receivers.size === 0 ? null : probeAtMs),
 	}

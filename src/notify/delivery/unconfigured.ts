@@ -4,23 +4,23 @@
  */
 import type { Delivery } from '../../model/delivery.js'
 import type { Log, Store } from '../../model/ports.js'
-import { laneOf } from './health.js'
+import { queueOf } from './health.js'
 
-export interface Orphans {
-	keep(lane: readonly Delivery[]): void
+export interface Unconfigured {
+	keep(queue: readonly Delivery[]): void
 	/** Gives the claims back. */
 	letGo(): Promise<void>
 }
 
-export function createOrphans(store: Store, log: Log): Orphans {
-	const told = new Set<string>()
+export function createUnconfigured(store: Store, log: Log): Unconfigured {
+	const reported = new Set<string>()
 	let claimed: string[] = []
 	return {
-		keep(lane) {
-			claimed.push(...lane.map(({ id }) => id))
-			const [first] = lane
-			if (first === undefined || told.has(laneOf(first))) return
-			told.add(laneOf(first))
+		keep(queue) {
+			claimed.push(...queue.map(({ id }) => id))
+			const [first] = queue
+			if (first === undefined || reported.has(queueOf(first))) return
+			reported.add(queueOf(first))
 			const { receiver, recipient } = first
 			log.warn(
 				{ receiver, ...(recipient === null ? {} : { recipient }) },

@@ -26,7 +26,7 @@ export function factsOf(message: Message): Facts {
 		...(data.test === true || type === 'test'
 			? ['This is a test: nothing happened on any chain, and its addresses are invented.']
 			: []),
-		...(type === 'alert.removed' ? [withdrawn] : []),
+		...(type === 'alert.removed' ? [retracted] : []),
 		...(data.insteadOf === undefined ? [] : [`${printable(data.insteadOf)} did not take this, so it is sent to you.`]),
 	]
 	if (isUndelivered(data)) return { notes: [...notes, whatNow[data.state]], facts: undeliveredFacts(data), parts: [] }
@@ -41,7 +41,7 @@ function digestFacts(data: DigestData, notes: readonly string[]): Facts {
 	const isRemoved = alerts.some(({ type }) => type === 'alert.removed')
 	const watchlists = [...new Set(alerts.map((alert) => printable(alert.data.watch.watchlist)))]
 	return {
-		notes: [...notes, ...why, ...(isRemoved ? [withdrawnInDigest] : [])],
+		notes: [...notes, ...why, ...(isRemoved ? [retractedInDigest] : [])],
 		parts: numbered(data).map(({ title, alert }) => ({
 			title,
 			facts: alertFacts(alert.data).filter(({ name }) => !tooMuchForMany.has(name)),
@@ -57,10 +57,10 @@ function digestFacts(data: DigestData, notes: readonly string[]): Facts {
 /** What may be left out of an alert among many: the same for all, or seen from the rest. */
 const tooMuchForMany = new Set(['Depth', 'Finality', 'Seen', 'Network'])
 
-const withdrawnInDigest =
+const retractedInDigest =
 	'Those marked WITHDRAWN are no longer in the chain, because the chain was reorganised. Treat them as if they had not happened.'
 
-const withdrawn =
+const retracted =
 	'An alert that you were sent is withdrawn: its event is no longer in the chain, because the chain was reorganised. ' +
 	'Treat it as if it had not happened. Should it come back, you will be told again.'
 

@@ -1,14 +1,15 @@
 /**
  * State to JSON and back: amounts and block numbers as decimal text, maps as objects or arrays, no space between.
- * It is yielded in pieces, and the bytes of deliveries and told alerts are remembered: a step writes all of the file, but
+ * It is yielded in pieces, and the bytes of deliveries and announcements are remembered: a step writes all of the file, but
  * makes JSON only of what is new. With ten thousand deliveries that is the most of a write's time.
  */
 
 import type { BlockRef, Span } from '../../model/chain.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Address, Hash, Hex } from '../../model/glossary.js'
-import type { Seen, Told } from '../../model/state.js'
-import type { Cover } from '../../model/watch.js'
+import type { Seen } from '../../model/state.js'
+import type { Coverage } from '../../model/watch.js'
+import { announcementOf, type StoredAnnouncement, storedOf } from '../announcement.js'
 import type { CoverageDoc, CoverageRecord, Definition, NetworkRecord, StateDoc, Total } from '../document.js'
 import type { Format, Piece } from './durable.js'
 
@@ -25,7 +26,7 @@ interface StateJson {
 			updatedAtMs: number
 			seen?: Seen
 			progress: Record<string, string>
-			told: (Omit<Told, 'block'> & { block: BlockJson })[]
+			told: (StoredAnnouncement & { id: string; block: BlockJson })[]
 		}
 	>
 	totals: Record<string, Total>
@@ -66,7 +67,9 @@ export const stateFormat: Format<StateDoc> = {
 							checkpoint: blockOf(checkpoint),
 							settled: blockOf(settled),
 							progress: new Map(Object.entries(progress).map(([token, next]) => [token, BigInt(next)])),
-							told: new Map(told.map((entry) => [entry.id, { ...entry, block: blockOf(entry.block) }])),
+							announcements: new Map(
+								told.map((entry) => [entry.id, announcementOf(entry.id, blockOf(entry.block), entry)]),
+							),
 						},
 					],
 				),
@@ -82,7 +85,7 @@ export const coverageFormat: Format<CoverageDoc> = {
 	migrations: {},
 	*encode(coverage) {
 		yield '{"networks":'
-		yield* object(coverage, covered)
+		yield* object(coverage, coverageRecord)
 		yield '}'
 	},
 	decode(data) {
@@ -91,8 +94,8 @@ export const coverageFormat: Format<CoverageDoc> = {
 				name,
 				{
 					backfills: backfills.map((entry): Definition => ({ ...entry, span: spanOf(entry.span) })),
-					covers: new Map(
-						(Object.entries(covers) as [Address, (typeof covers)[Address]][]).map(([a, c]) => [a, coverOf(c)]),
+					covered: new Map(
+						(Object.entries(covers) as [Address, (typeof covers)[Address]][]).map(([a, c]) => [a, coverageOf(c)]),
 					),
 				},
 			]),
@@ -100,23 +103,35 @@ export const coverageFormat: Format<CoverageDoc> = {
 	},
 }
 
-function* network({ chainId, checkpoint, settled, updatedAtMs, seen, progress, told }: NetworkRecord): Iterable<Piece> {
+function* network({
+	chainId,
+	checkpoint,
+	settled,
+	updatedAtMs,
+	seen,
+	progress,
+	announcements,
+}: NetworkRecord): Iterable<Piece> {
 	const facts = { chainId, checkpoint: blockJson(checkpoint), settled: blockJson(settled), updatedAtMs, seen }
 	yield `${JSON.stringify(facts).slice(0, -1)},"progress":`
 	yield* object(progress, (next) => [`"${next}"`])
 	yield ',"told":'
-	yield* array(told.values(), (entry) => ({ ...entry, block: blockJson(entry.block) }))
+	yield* array(announcements.values(), (entry) => ({
+		id: entry.id,
+		block: blockJson(entry.block),
+		...storedOf(entry),
+	}))
 	yield '}'
 }
 
-function* covered({ backfills, covers }: CoverageRecord): Iterable<Piece> {
+function* coverageRecord({ backfills, covered }: CoverageRecord): Iterable<Piece> {
 	const definitions = backfills.map((entry) => ({ ...entry, span: spanJson(entry.span) }))
 	yield `{"backfills":${JSON.stringify(definitions)},"covers":`
-	yield* object(covers, (cover) => [coverText(cover)])
+	yield* object(covered, (coverage) => [coverageText(coverage)])
 	yield '}'
 }
 
-/** By delivery or told entry; they never change, others take their place. */
+/** By delivery or announcement; they never change, others take their place. */
 const made = new WeakMap<object, Uint8Array>()
 
 function remembered<K extends object>(key: K, json: (key: K) => object): Uint8Array {
@@ -128,18 +143,18 @@ function remembered<K extends object>(key: K, json: (key: K) => object): Uint8Ar
 	return bytes
 }
 
-function coverText({ since, from, leftAt, owed }: Cover): string {
+function coverageText({ since, from, leftAt, missed }: Coverage): string {
 	const left = leftAt === null ? '' : `,"leftAt":"${leftAt}"`
-	const debts = owed.length === 0 ? '' : `,"owed":${JSON.stringify(owed.map(spanJson))}`
-	return `{"since":"${since}","from":"${from}"${left}${debts}}`
+	const missing = missed.length === 0 ? '' : `,"owed":${JSON.stringify(missed.map(spanJson))}`
+	return `{"since":"${since}","from":"${from}"${left}${missing}}`
 }
 
-function coverOf({ since, from, leftAt, owed }: CoverageJson['networks'][string]['covers'][Address]): Cover {
+function coverageOf({ since, from, leftAt, owed }: CoverageJson['networks'][string]['covers'][Address]): Coverage {
 	return {
 		since: BigInt(since),
 		from: BigInt(from),
 		leftAt: leftAt === undefined ? null : BigInt(leftAt),
-		owed: (owed ?? []).map(spanOf),
+		missed: (owed ?? []).map(spanOf),
 	}
 }
 

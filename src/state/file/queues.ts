@@ -2,59 +2,59 @@
 
 import type { Delivery } from '../../model/delivery.js'
 
-export interface Lanes {
+export interface Queues {
 	claim(
 		deliveries: ReadonlyMap<string, Delivery>,
-		options: { readonly nowMs: number; readonly perLane: number },
+		options: { readonly nowMs: number; readonly perQueue: number },
 	): readonly (readonly Delivery[])[]
 	release(ids: readonly string[]): void
 	nextDueMs(deliveries: ReadonlyMap<string, Delivery>): number | null
 }
 
-export function createLanes(): Lanes {
+export function createQueues(): Queues {
 	/** Lane by id of what is taken. */
 	const taken = new Map<string, string>()
 	/** How many of a lane are taken; a lane that is not here is free. */
 	const held = new Map<string, number>()
 	let known: ReadonlyMap<string, Delivery> | null = null
-	let lanes: ReadonlyMap<string, readonly Delivery[]> = new Map()
+	let queues: ReadonlyMap<string, readonly Delivery[]> = new Map()
 
 	/** A change gives a new map, so one pass serves every question until the next change. */
-	function pendingByLane(deliveries: ReadonlyMap<string, Delivery>): ReadonlyMap<string, readonly Delivery[]> {
+	function pendingByQueue(deliveries: ReadonlyMap<string, Delivery>): ReadonlyMap<string, readonly Delivery[]> {
 		if (known !== deliveries) {
-			lanes = laneIndex(deliveries.values())
+			queues = queueIndex(deliveries.values())
 			known = deliveries
 		}
-		return lanes
+		return queues
 	}
 
 	return {
-		claim(deliveries, { nowMs, perLane }) {
+		claim(deliveries, { nowMs, perQueue }) {
 			const claimed: Delivery[][] = []
-			for (const [lane, pending] of pendingByLane(deliveries)) {
-				if (held.has(lane)) continue
-				const due = duePrefix(pending, nowMs, perLane)
+			for (const [queue, pending] of pendingByQueue(deliveries)) {
+				if (held.has(queue)) continue
+				const due = duePrefix(pending, nowMs, perQueue)
 				if (due.length === 0) continue
-				for (const { id } of due) taken.set(id, lane)
-				held.set(lane, due.length)
+				for (const { id } of due) taken.set(id, queue)
+				held.set(queue, due.length)
 				claimed.push(due)
 			}
 			return claimed
 		},
 		release(ids) {
 			for (const id of ids) {
-				const lane = taken.get(id)
-				if (lane === undefined) continue
+				const queue = taken.get(id)
+				if (queue === undefined) continue
 				taken.delete(id)
-				const left = (held.get(lane) ?? 1) - 1
-				if (left > 0) held.set(lane, left)
-				else held.delete(lane)
+				const left = (held.get(queue) ?? 1) - 1
+				if (left > 0) held.set(queue, left)
+				else held.delete(queue)
 			}
 		},
 		nextDueMs(deliveries) {
 			let next: number | null = null
-			for (const [lane, [first]] of pendingByLane(deliveries)) {
-				if (!first || held.has(lane)) continue
+			for (const [queue, [first]] of pendingByQueue(deliveries)) {
+				if (!first || held.has(queue)) continue
 				if (next === null || first.nextAttemptAtMs < next) next = first.nextAttemptAtMs
 			}
 			return next
@@ -62,16 +62,16 @@ export function createLanes(): Lanes {
 	}
 }
 
-function laneIndex(deliveries: Iterable<Delivery>): ReadonlyMap<string, readonly Delivery[]> {
-	const lanes = new Map<string, Delivery[]>()
+function queueIndex(deliveries: Iterable<Delivery>): ReadonlyMap<string, readonly Delivery[]> {
+	const queues = new Map<string, Delivery[]>()
 	for (const delivery of deliveries) {
 		if (delivery.status !== 'pending') continue
-		const lane = JSON.stringify([delivery.receiver, delivery.recipient])
-		const pending = lanes.get(lane)
+		const queue = JSON.stringify([delivery.receiver, delivery.recipient])
+		const pending = queues.get(queue)
 		if (pending) pending.push(delivery)
-		else lanes.set(lane, [delivery])
+		else queues.set(queue, [delivery])
 	}
-	return lanes
+	return queues
 }
 
 function duePrefix(pending: readonly Delivery[], nowMs: number, most: number): Delivery[] {

@@ -26,7 +26,7 @@ import { coverageFormat, stateFormat } from './codec.js'
 import { diskError } from './disk.js'
 import { durableFile, temporaryOf } from './durable.js'
 import { gather } from './gather.js'
-import { createLanes } from './queues.js'
+import { createQueues } from './queues.js'
 import { coveragePath, readState, statePath } from './read.js'
 
 export interface FileStoreOptions {
@@ -37,7 +37,7 @@ export interface FileStoreOptions {
 /** Opens the state of a folder, making both if they are not there. Throws StateError. */
 export async function openFileStore(folder: string, { clock, log }: FileStoreOptions): Promise<Store> {
 	const { state, coverage } = await openLedgers(folder)
-	const lanes = createLanes()
+	const queues = createQueues()
 	const listeners = new Set<() => void>()
 	let closed = false
 	log?.debug(
@@ -56,8 +56,8 @@ export async function openFileStore(folder: string, { clock, log }: FileStoreOpt
 
 	return {
 		// One process has the folder, by its lock.
-		hold: async () => true,
-		cede: async () => undefined,
+		acquireLease: async () => true,
+		releaseLease: async () => undefined,
 
 		network: async (name) => networkState(state.current(), coverage.current(), name),
 		commit: async (step) => announce(await change((draft) => applyCommit(draft, step, coverage.current(), clock()))),
@@ -70,13 +70,13 @@ export async function openFileStore(folder: string, { clock, log }: FileStoreOpt
 		},
 
 		post: async (deliveries) => announce(await change((draft) => applyPost(draft, deliveries))),
-		claim: async (options) => lanes.claim(state.current().deliveries, options),
+		claim: async (options) => queues.claim(state.current().deliveries, options),
 		resolve: async (resolutions, post = []) => {
 			const added = await change((draft) => {
 				applyResolutions(draft, resolutions, clock())
 				return applyPost(draft, post)
 			})
-			lanes.release(resolutions.map(({ id }) => id))
+			queues.release(resolutions.map(({ id }) => id))
 			announce(added)
 		},
 		merge: async (ids, digest) => {
@@ -84,8 +84,8 @@ export async function openFileStore(folder: string, { clock, log }: FileStoreOpt
 			announce(merged ? 1 : 0)
 			return merged
 		},
-		release: async (ids) => lanes.release(ids),
-		nextDueMs: async () => lanes.nextDueMs(state.current().deliveries),
+		release: async (ids) => queues.release(ids),
+		nextDueMs: async () => queues.nextDueMs(state.current().deliveries),
 		onPosted: (listener) => {
 			listeners.add(listener)
 			return () => listeners.delete(listener)
@@ -102,7 +102,7 @@ export async function openFileStore(folder: string, { clock, log }: FileStoreOpt
 		},
 		drop: async (ids) => {
 			const found = await change((draft) => applyDrop(draft, ids))
-			lanes.release(ids)
+			queues.release(ids)
 			return found
 		},
 		summary: async () => summarize(state.current(), coverage.current()),

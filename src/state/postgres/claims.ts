@@ -23,7 +23,7 @@ export interface Claims {
 	close(): Promise<void>
 }
 
-interface Held {
+interface Claimed {
 	readonly claim: number
 	/** Ids handed out and not settled. */
 	readonly open: Set<string>
@@ -39,40 +39,40 @@ export interface ClaimsOptions {
 }
 
 export function createClaims({ database, owner, leaseMs, skew, log }: ClaimsOptions): Claims {
-	const held = new Map<string, Held>()
-	const laneById = new Map<string, string>()
+	const claimed = new Map<string, Claimed>()
+	const queueById = new Map<string, string>()
 	let claiming: Promise<unknown> = Promise.resolve()
 
-	async function claim({ nowMs, perLane }: Parameters<Store['claim']>[0]): Promise<readonly (readonly Delivery[])[]> {
+	async function claim({ nowMs, perQueue }: Parameters<Store['claim']>[0]): Promise<readonly (readonly Delivery[])[]> {
 		const now = skew.toDatabase(nowMs)
-		const taken = await database.ask<{ lane: string; claim: number }>(TAKE, [[...held.keys()], owner, leaseMs, now])
+		const taken = await database.ask<{ queue: string; claim: number }>(TAKE, [[...claimed.keys()], owner, leaseMs, now])
 		if (taken.length === 0) return []
 		// What is in them is read only now that nobody else settles anything in them.
-		const lanes = taken.map(({ lane }) => lane)
-		const rows = await database.ask<DeliveryRow & { claim: number }>(CONTENT, [lanes, owner, perLane])
+		const queues = taken.map(({ queue }) => queue)
+		const rows = await database.ask<DeliveryRow & { claim: number }>(CONTENT, [queues, owner, perQueue])
 		const handed: Delivery[][] = []
-		const useless: { lane: string; claim: number }[] = []
-		for (const { lane, claim } of taken) {
+		const useless: { queue: string; claim: number }[] = []
+		for (const { queue, claim } of taken) {
 			const due = duePrefix(
-				rows.filter((row) => row.lane === lane && row.claim === claim),
+				rows.filter((row) => row.lane === queue && row.claim === claim),
 				now,
 			)
 			if (due.length === 0) {
-				useless.push({ lane, claim })
+				useless.push({ queue, claim })
 				continue
 			}
-			held.set(lane, { claim, open: new Set(due.map(({ id }) => id)) })
-			for (const { id } of due) laneById.set(id, lane)
+			claimed.set(queue, { claim, open: new Set(due.map(({ id }) => id)) })
+			for (const { id } of due) queueById.set(id, queue)
 			handed.push(due.map((row) => deliveryOf(row, skew)))
 		}
 		await free(useless)
 		return handed
 	}
 
-	async function free(lanes: readonly { readonly lane: string; readonly claim: number }[]): Promise<void> {
-		if (lanes.length === 0) return
+	async function free(queues: readonly { readonly queue: string; readonly claim: number }[]): Promise<void> {
+		if (queues.length === 0) return
 		try {
-			await database.ask(FREE, [lanes.map(({ lane }) => lane), lanes.map(({ claim }) => claim), owner])
+			await database.ask(FREE, [queues.map(({ queue }) => queue), queues.map(({ claim }) => claim), owner])
 		} catch (error) {
 			log?.debug(
 				{ err: error },
@@ -89,36 +89,36 @@ export function createClaims({ database, owner, leaseMs, skew, log }: ClaimsOpti
 			return result
 		},
 		async nextDueMs() {
-			const [row] = await database.ask<{ next: number | null }>(NEXT, [[...held.keys()]])
+			const [row] = await database.ask<{ next: number | null }>(NEXT, [[...claimed.keys()]])
 			return row?.next == null ? null : skew.fromDatabase(row.next)
 		},
 		claimOf(id) {
-			const lane = laneById.get(id)
-			return (lane !== undefined && held.get(lane)?.claim) || null
+			const queue = queueById.get(id)
+			return (queue !== undefined && claimed.get(queue)?.claim) || null
 		},
 		async letGo(ids) {
-			const empty: { lane: string; claim: number }[] = []
+			const empty: { queue: string; claim: number }[] = []
 			for (const id of ids) {
-				const lane = laneById.get(id)
-				const mark = lane === undefined ? undefined : held.get(lane)
-				if (lane === undefined || mark === undefined) continue
-				laneById.delete(id)
+				const queue = queueById.get(id)
+				const mark = queue === undefined ? undefined : claimed.get(queue)
+				if (queue === undefined || mark === undefined) continue
+				queueById.delete(id)
 				mark.open.delete(id)
 				if (mark.open.size > 0) continue
-				held.delete(lane)
-				empty.push({ lane, claim: mark.claim })
+				claimed.delete(queue)
+				empty.push({ queue, claim: mark.claim })
 			}
 			await free(empty)
 		},
 		async renew() {
-			if (held.size === 0) return
-			const claims = [...held.values()].map(({ claim }) => claim)
-			await database.ask(RENEW, [[...held.keys()], claims, owner, leaseMs])
+			if (claimed.size === 0) return
+			const claims = [...claimed.values()].map(({ claim }) => claim)
+			await database.ask(RENEW, [[...claimed.keys()], claims, owner, leaseMs])
 		},
 		async close() {
 			await claiming
-			held.clear()
-			laneById.clear()
+			claimed.clear()
+			queueById.clear()
 			await database.ask('update tracewatch.lane set claimed_by = null, claimed_until = null where claimed_by = $1', [
 				owner,
 			])
@@ -145,7 +145,7 @@ const TAKE = `
 	)
 	update tracewatch.lane l set claimed_by = $2, claim = l.claim + 1, claimed_until = clock_timestamp() + $3 * interval '1 ms'
 	from free where free.lane = l.lane
-	returning l.lane, l.claim`
+	returning l.lane as queue, l.claim`
 
 const CONTENT = `
 	select ${COLUMNS}, l.claim from tracewatch.lane l cross join lateral (

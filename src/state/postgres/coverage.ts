@@ -2,8 +2,9 @@
 
 import type { Span } from '../../model/chain.js'
 import type { Address, Hash } from '../../model/glossary.js'
-import type { Told } from '../../model/state.js'
-import type { Cover } from '../../model/watch.js'
+import type { Announcement } from '../../model/state.js'
+import type { Coverage } from '../../model/watch.js'
+import { announcementOf, type StoredAnnouncement, storedOf } from '../announcement.js'
 import type { Definition } from '../document.js'
 import type { Ask } from './database.js'
 
@@ -12,29 +13,29 @@ const PIECE = 5_000
 
 type SpanJson = readonly [from: string, to: string]
 
-export async function readCovers(ask: Ask, network: string): Promise<ReadonlyMap<Address, Cover>> {
-	const covers = new Map<Address, Cover>()
+export async function readCoverage(ask: Ask, network: string): Promise<ReadonlyMap<Address, Coverage>> {
+	const covered = new Map<Address, Coverage>()
 	for (let after = ''; ; ) {
-		const rows = await ask<CoverRow>(
+		const rows = await ask<CoverageRow>(
 			`select address, since, first, left_at, owed from tracewatch.cover
 			where network = $1 and address > $2 order by address limit ${PIECE}`,
 			[network, after],
 		)
 		for (const { address, since, first, left_at, owed } of rows) {
-			covers.set(address, {
+			covered.set(address, {
 				since: BigInt(since),
 				from: BigInt(first),
 				leftAt: left_at === null ? null : BigInt(left_at),
-				owed: (owed ?? []).map(([from, to]): Span => ({ from: BigInt(from), to: BigInt(to) })),
+				missed: (owed ?? []).map(([from, to]): Span => ({ from: BigInt(from), to: BigInt(to) })),
 			})
 		}
 		const last = rows.at(-1)
-		if (last === undefined || rows.length < PIECE) return covers
+		if (last === undefined || rows.length < PIECE) return covered
 		after = last.address
 	}
 }
 
-interface CoverRow {
+interface CoverageRow {
 	readonly address: Address
 	readonly since: string
 	readonly first: string
@@ -42,8 +43,8 @@ interface CoverRow {
 	readonly owed: readonly SpanJson[] | null
 }
 
-export async function writeCovers(ask: Ask, network: string, covers: ReadonlyMap<Address, Cover>): Promise<void> {
-	for (const piece of pieces(covers)) {
+export async function writeCoverage(ask: Ask, network: string, covered: ReadonlyMap<Address, Coverage>): Promise<void> {
+	for (const piece of pieces(covered)) {
 		await ask(
 			`insert into tracewatch.cover (network, address, since, first, left_at, owed)
 			select $1, * from unnest($2::text[], $3::numeric[], $4::numeric[], $5::numeric[], $6::json[])
@@ -55,7 +56,7 @@ export async function writeCovers(ask: Ask, network: string, covers: ReadonlyMap
 				piece.map(([, { since }]) => String(since)),
 				piece.map(([, { from }]) => String(from)),
 				piece.map(([, { leftAt }]) => (leftAt === null ? null : String(leftAt))),
-				piece.map(([, { owed }]) => (owed.length === 0 ? null : JSON.stringify(owed.map(spanJson)))),
+				piece.map(([, { missed }]) => (missed.length === 0 ? null : JSON.stringify(missed.map(spanJson)))),
 			],
 		)
 	}
@@ -115,32 +116,32 @@ export async function writeProgress(ask: Ask, network: string, progress: Readonl
 	)
 }
 
-export async function readTold(ask: Ask, network: string): Promise<ReadonlyMap<string, Told>> {
-	const rows = await ask<ToldRow>(
+export async function readAnnouncements(ask: Ask, network: string): Promise<ReadonlyMap<string, Announcement>> {
+	const rows = await ask<AnnouncementRow>(
 		'select id, block_number, block_hash, content from tracewatch.told where network = $1 order by seq',
 		[network],
 	)
 	return new Map(
 		rows.map(({ id, block_number, block_hash, content }) => [
 			id,
-			{ id, block: { number: BigInt(block_number), hash: block_hash }, ...content },
+			announcementOf(id, { number: BigInt(block_number), hash: block_hash }, content),
 		]),
 	)
 }
 
-interface ToldRow {
+interface AnnouncementRow {
 	readonly id: string
 	readonly block_number: string
 	readonly block_hash: Hash
-	readonly content: Omit<Told, 'id' | 'block'>
+	readonly content: StoredAnnouncement
 }
 
 /** Writes what is in `after` and not in `before`, and takes away what is gone. */
-export async function writeTold(
+export async function writeAnnouncements(
 	ask: Ask,
 	network: string,
-	before: ReadonlyMap<string, Told>,
-	after: ReadonlyMap<string, Told>,
+	before: ReadonlyMap<string, Announcement>,
+	after: ReadonlyMap<string, Announcement>,
 ): Promise<void> {
 	if (before === after) return
 	const gone = [...before.keys()].filter((id) => !after.has(id))
@@ -156,7 +157,7 @@ export async function writeTold(
 				piece.map(({ id }) => id),
 				piece.map(({ block }) => String(block.number)),
 				piece.map(({ block }) => block.hash),
-				piece.map(({ id, block, ...content }) => JSON.stringify(content)),
+				piece.map((entry) => JSON.stringify(storedOf(entry))),
 			],
 		)
 	}

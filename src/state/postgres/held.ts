@@ -5,7 +5,7 @@ import type { Ask } from './database.js'
 import { deleteDeliveries, mayJudge } from './outbox.js'
 import type { Skew } from './skew.js'
 
-export type Hold = Extract<Resolution, { result: 'held' }>
+export type Deferral = Extract<Resolution, { result: 'held' }>
 
 /**
  * Each id once; `claim` is the one that it was taken under, null when it was not taken. One whose lane has another claimer by now is
@@ -13,7 +13,7 @@ export type Hold = Extract<Resolution, { result: 'held' }>
  */
 export async function updateHeld(
 	ask: Ask,
-	holds: readonly (Hold & { readonly claim: number | null })[],
+	holds: readonly (Deferral & { readonly claim: number | null })[],
 	owner: string,
 	skew: Skew,
 ): Promise<void> {
@@ -33,12 +33,12 @@ const HELD = `
 	where d.id = r.id and l.lane = d.lane and ${mayJudge('r.claim', '$5')}`
 
 /** Resolves to the place that is free now, or null where that one's word did not count. */
-export async function deleteApart(ask: Ask, id: string, claim: number | null, owner: string): Promise<number | null> {
-	const [gone] = await ask<{ seq: number }>(APART, [id, claim, owner])
+export async function deleteSplit(ask: Ask, id: string, claim: number | null, owner: string): Promise<number | null> {
+	const [gone] = await ask<{ seq: number }>(SPLIT, [id, claim, owner])
 	return gone?.seq ?? null
 }
 
-const APART = `
+const SPLIT = `
 	delete from tracewatch.delivery d using tracewatch.lane l
 	where d.id = $1 and l.lane = d.lane and ${mayJudge('$2::bigint', '$3')}
 	returning d.seq`

@@ -9,8 +9,8 @@ import type { Ask, Database } from './database.js'
 import { isLocked } from './failure.js'
 
 export interface Leases {
-	hold(network: string): Promise<boolean>
-	cede(network: string): Promise<void>
+	acquireLease(network: string): Promise<boolean>
+	releaseLease(network: string): Promise<void>
 	/** Inside a transaction that changes the network: nobody takes it over before that ends. Throws StateError `lost`. */
 	fence(ask: Ask, network: string): Promise<void>
 	/** Keeps up what is held. */
@@ -30,7 +30,7 @@ export function createLeases(database: Database, owner: string, leaseMs: number)
 	}
 
 	return {
-		async hold(network) {
+		async acquireLease(network) {
 			try {
 				const epoch = await taken(network)
 				if (epoch !== null) {
@@ -46,11 +46,11 @@ export function createLeases(database: Database, owner: string, leaseMs: number)
 				throw error
 			}
 		},
-		async cede(network) {
+		async releaseLease(network) {
 			const epoch = held.get(network)
 			if (epoch === undefined) return
 			held.delete(network)
-			await database.ask(CEDE, [network, owner, epoch])
+			await database.ask(GIVE_BACK, [network, owner, epoch])
 		},
 		async fence(ask, network) {
 			const epoch = held.get(network)
@@ -102,7 +102,7 @@ const TAKE = `
 /** Leaves word that somebody asked; who ceded it steps back once only. */
 const WANT = `update tracewatch.lease set wanted = (owner <> $2) where network = $1 and wanted <> (owner <> $2)`
 
-const CEDE = `
+const GIVE_BACK = `
 	update tracewatch.lease set expires = '-infinity', ceded = true where network = $1 and owner = $2 and epoch = $3`
 
 const FENCE = `

@@ -6,7 +6,7 @@ import { connectionTo } from './database.js'
 
 export const CHANNEL = 'tracewatch_posted'
 
-export interface Bell {
+export interface Listener {
 	/** From now on; the first time makes the connection. */
 	listen(): void
 	close(): Promise<void>
@@ -16,7 +16,7 @@ const FIRST_WAIT_MS = 500
 const MOST_WAIT_MS = 30_000
 
 /** `owner` is what this instance's own word is signed with: that is not told. */
-export function createBell(url: string, owner: string, ring: () => void, log: Log | undefined): Bell {
+export function createListener(url: string, owner: string, ring: () => void, log: Log | undefined): Listener {
 	let client: pg.Client | null = null
 	let timer: NodeJS.Timeout | null = null
 	let waitMs = FIRST_WAIT_MS

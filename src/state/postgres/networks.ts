@@ -14,13 +14,13 @@ import { applyCommit, applyEnrolment } from '../changes.js'
 import type { CoverageRecord, Definition, NetworkRecord } from '../document.js'
 import { emptyState, networkState, summarize } from '../document.js'
 import {
+	readAnnouncements,
 	readBackfills,
-	readCovers,
-	readTold,
+	readCoverage,
+	writeAnnouncements,
 	writeBackfills,
-	writeCovers,
+	writeCoverage,
 	writeProgress,
-	writeTold,
 } from './coverage.js'
 import type { Ask, Database } from './database.js'
 import type { Leases } from './leases.js'
@@ -79,8 +79,12 @@ export function createNetworks({ database, leases, skew, nowMs, post }: Networks
 		const coverage =
 			before?.coverageRevision === row.coverage_revision
 				? before.coverage
-				: { covers: await readCovers(ask, name), backfills: backfills.definitions }
-		const record = { ...recordOf(row, skew), told: await readTold(ask, name), progress: backfills.progress }
+				: { covered: await readCoverage(ask, name), backfills: backfills.definitions }
+		const record = {
+			...recordOf(row, skew),
+			announcements: await readAnnouncements(ask, name),
+			progress: backfills.progress,
+		}
 		return { revision: row.revision, coverageRevision: row.coverage_revision, record, coverage }
 	}
 
@@ -110,10 +114,10 @@ export function createNetworks({ database, leases, skew, nowMs, post }: Networks
 				const record = committed(before, step, nowMs())
 				const revision = (before?.revision ?? 0) + 1
 				await writeRow(ask, name, record, revision, skew)
-				await writeTold(ask, name, before?.record.told ?? new Map(), record.told)
+				await writeAnnouncements(ask, name, before?.record.announcements ?? new Map(), record.announcements)
 				await writeProgress(ask, name, changedProgress(before, record))
 				const added = await post(ask, deliveries)
-				const { coverageRevision = 0, coverage = { covers: new Map(), backfills: [] } } = before ?? {}
+				const { coverageRevision = 0, coverage = { covered: new Map(), backfills: [] } } = before ?? {}
 				return [{ revision, coverageRevision, record, coverage }, added] as const
 			})
 			keep(name, now)
@@ -127,7 +131,7 @@ export function createNetworks({ database, leases, skew, nowMs, post }: Networks
 				const [{ networks }, documents] = before === null ? [emptyState, new Map()] : documentsOf(name, before)
 				const coverage = applyEnrolment(documents, name, change, networks.get(name), newToken).get(name)
 				if (before === null || coverage === undefined || coverage === before.coverage) return before
-				await writeCovers(ask, name, change.covers)
+				await writeCoverage(ask, name, change.covered)
 				if (change.backfills !== null) await writeBackfills(ask, name, coverage.backfills)
 				const revision = before.revision + 1
 				await ask('update tracewatch.network set revision = $2, coverage_revision = $2 where name = $1', [
@@ -164,8 +168,8 @@ export async function readNetworks(
 			known.set(name, definitions)
 		}
 		const done = (progress ?? []).flatMap(([token, next]) => (next === null ? [] : [[token, BigInt(next)] as const]))
-		networks.set(name, { ...recordOf(row, skew), told: new Map(), progress: new Map(done) })
-		coverage.set(name, { covers: new Map(), backfills: definitions.list })
+		networks.set(name, { ...recordOf(row, skew), announcements: new Map(), progress: new Map(done) })
+		coverage.set(name, { covered: new Map(), backfills: definitions.list })
 	}
 	return summarize({ ...emptyState, networks }, coverage).networks
 }
@@ -224,7 +228,7 @@ export async function writeRow(
 	)
 }
 
-export function recordOf(row: NetworkRow, skew: Skew): Omit<NetworkRecord, 'told' | 'progress'> {
+export function recordOf(row: NetworkRow, skew: Skew): Omit<NetworkRecord, 'announcements' | 'progress'> {
 	const block = (number: string, hash: Hash): BlockRef => ({ number: BigInt(number), hash })
 	return {
 		chainId: row.chain_id,

@@ -51,7 +51,7 @@ export function deliveryOf(row: DeliveryRow, skew: Skew): Delivery {
 }
 
 /** Of text that the database need not be able to compare: any two lanes have different names. */
-export function laneOf({ receiver, recipient }: Pick<Delivery, 'receiver' | 'recipient'>): string {
+export function queueOf({ receiver, recipient }: Pick<Delivery, 'receiver' | 'recipient'>): string {
 	return JSON.stringify([receiver, recipient])
 }
 
@@ -59,7 +59,7 @@ export function laneOf({ receiver, recipient }: Pick<Delivery, 'receiver' | 'rec
 export async function insertDeliveries(ask: Ask, deliveries: readonly Delivery[], skew: Skew): Promise<number> {
 	let added = 0
 	for (const piece of pieces(deliveries, PIECE)) {
-		await addLanes(ask, piece)
+		await addQueues(ask, piece)
 		added += (await ask(INSERT, columnsOf(piece, skew))).length
 	}
 	return added
@@ -67,20 +67,20 @@ export async function insertDeliveries(ask: Ask, deliveries: readonly Delivery[]
 
 /** Inside a transaction, from a place on that was just left; fewer than places lie apart. */
 export async function insertAt(ask: Ask, seq: number, deliveries: readonly Delivery[], skew: Skew): Promise<void> {
-	await addLanes(ask, deliveries)
+	await addQueues(ask, deliveries)
 	await ask(INSERT_AT, [...columnsOf(deliveries, skew), seq])
 }
 
-async function addLanes(ask: Ask, deliveries: readonly Delivery[]): Promise<void> {
+async function addQueues(ask: Ask, deliveries: readonly Delivery[]): Promise<void> {
 	// In one order everywhere, so that two who add to the same lanes do not wait for each other.
-	const lanes = [...new Set(deliveries.map(laneOf))].sort()
-	await ask('insert into tracewatch.lane (lane) select unnest($1::text[]) on conflict do nothing', [lanes])
+	const queues = [...new Set(deliveries.map(queueOf))].sort()
+	await ask('insert into tracewatch.lane (lane) select unnest($1::text[]) on conflict do nothing', [queues])
 }
 
 function columnsOf(deliveries: readonly Delivery[], skew: Skew): readonly unknown[] {
 	return [
 		deliveries.map(({ id }) => id),
-		deliveries.map(laneOf),
+		deliveries.map(queueOf),
 		deliveries.map(({ receiver }) => receiver),
 		deliveries.map(({ createdAtMs }) => skew.toDatabase(createdAtMs)),
 		deliveries.map(({ status }) => status),
@@ -139,7 +139,7 @@ const DELIVERED = `
 		delivered = t.delivered + excluded.delivered,
 		last_delivered_at_ms = greatest(t.last_delivered_at_ms, excluded.last_delivered_at_ms)`
 
-export type Failure = Exclude<Resolution, { result: 'delivered' | 'held' | 'apart' }>
+export type Failure = Exclude<Resolution, { result: 'delivered' | 'held' | 'split' }>
 
 /**
  * Writes down attempts that did not succeed, each id once; `claim` is the one that it was taken under, null when it was not taken. One

@@ -2,7 +2,7 @@
 
 import type { Resolution } from '../../model/delivery.js'
 import type { Ask, Database } from './database.js'
-import { deleteApart, type Hold, updateHeld } from './held.js'
+import { type Deferral, deleteSplit, updateHeld } from './held.js'
 import { deleteDelivered, type Failure, insertAt, updateFailed } from './outbox.js'
 import type { Skew } from './skew.js'
 
@@ -39,10 +39,10 @@ async function write(
 	const claimed = <R extends Resolution>(one: R) => ({ ...one, claim: claimOf(one.id) })
 	await deleteDelivered(ask, delivered, skew.toDatabase(nowMs))
 	await updateFailed(ask, group.filter(isFailure).map(claimed), owner, skew)
-	await updateHeld(ask, group.filter(isHold).map(claimed), owner, skew)
+	await updateHeld(ask, group.filter(isDeferral).map(claimed), owner, skew)
 	for (const one of group) {
-		if (one.result !== 'apart') continue
-		const seq = await deleteApart(ask, one.id, claimOf(one.id), owner)
+		if (one.result !== 'split') continue
+		const seq = await deleteSplit(ask, one.id, claimOf(one.id), owner)
 		if (seq !== null) await insertAt(ask, seq, one.into, skew)
 	}
 }
@@ -51,7 +51,7 @@ function isFailure(one: Resolution): one is Failure {
 	return one.result === 'retry' || one.result === 'parked' || one.result === 'dead'
 }
 
-function isHold(one: Resolution): one is Hold {
+function isDeferral(one: Resolution): one is Deferral {
 	return one.result === 'held'
 }
 

@@ -13,7 +13,7 @@ import { createClaims } from './claims.js'
 import { type Ask, openDatabase } from './database.js'
 import { deleteHeld } from './held.js'
 import { createLeases } from './leases.js'
-import { CHANNEL, createBell } from './listen.js'
+import { CHANNEL, createListener } from './listen.js'
 import { createNetworks } from './networks.js'
 import { deleteDeliveries, insertAt, insertDeliveries, readDeliveries, readReceivers, updateDue } from './outbox.js'
 import { writeResolutions } from './resolutions.js'
@@ -58,7 +58,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 	const claims = createClaims({ database, owner, leaseMs, skew, log })
 	const networks = createNetworks({ database, leases, skew, nowMs: clock, post })
 	const listeners = new Set<() => void>()
-	const bell = createBell(url, owner, ring, log)
+	const bell = createListener(url, owner, ring, log)
 	const turns = createTurns()
 	const beat = setInterval(() => void keepUp(), leaseMs / 3).unref()
 	log?.debug({ database: database.host, owner }, 'state opened')
@@ -93,8 +93,8 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 
 	const { during, inTurn } = turns
 	return {
-		hold: (network) => inTurn(network, () => leases.hold(network)),
-		cede: (network) => inTurn(network, () => leases.cede(network)),
+		acquireLease: (network) => inTurn(network, () => leases.acquireLease(network)),
+		releaseLease: (network) => inTurn(network, () => leases.releaseLease(network)),
 
 		network: (name) => during(() => networks.state(name)),
 		commit: (change) => inTurn(change.network, async () => announce(await networks.commit(change))),

@@ -3,13 +3,13 @@
 import { StateError } from '../../errors.js'
 import type { CoverageRecord, NetworkRecord, Whole } from '../document.js'
 import {
+	readAnnouncements,
 	readBackfills,
-	readCovers,
-	readTold,
+	readCoverage,
+	writeAnnouncements,
 	writeBackfills,
-	writeCovers,
+	writeCoverage,
 	writeProgress,
-	writeTold,
 } from './coverage.js'
 import type { Ask, Database } from './database.js'
 import { type NetworkRow, recordOf, writeRow } from './networks.js'
@@ -23,8 +23,8 @@ export async function readWhole(ask: Ask, skew: Skew): Promise<Whole> {
 	const coverage = new Map<string, CoverageRecord>()
 	for (const row of await ask<NetworkRow>('select * from tracewatch.network order by name')) {
 		const { definitions, progress } = await readBackfills(ask, row.name)
-		networks.set(row.name, { ...recordOf(row, skew), told: await readTold(ask, row.name), progress })
-		coverage.set(row.name, { covers: await readCovers(ask, row.name), backfills: definitions })
+		networks.set(row.name, { ...recordOf(row, skew), announcements: await readAnnouncements(ask, row.name), progress })
+		coverage.set(row.name, { covered: await readCoverage(ask, row.name), backfills: definitions })
 	}
 	const deliveries = new Map((await readDeliveries(ask, skew)).map((one) => [one.id, one]))
 	const totals = new Map(
@@ -53,9 +53,9 @@ export async function writeWhole(database: Database, { state, coverage }: Whole,
 		await ask(DISOWN, [[...state.networks.keys()]])
 		for (const [name, record] of state.networks) {
 			await writeRow(ask, name, record, 1, skew)
-			await writeTold(ask, name, new Map(), record.told)
+			await writeAnnouncements(ask, name, new Map(), record.announcements)
 			const covered = coverage.get(name)
-			await writeCovers(ask, name, covered?.covers ?? new Map())
+			await writeCoverage(ask, name, covered?.covered ?? new Map())
 			await writeBackfills(ask, name, covered?.backfills ?? [])
 			await writeProgress(ask, name, record.progress)
 		}

@@ -148,7 +148,7 @@ describe('run', () => {
 		await stopped
 		expect(hook.got).toEqual(ids(1))
 		expect(await lab.statuses()).toEqual(['2 pending'])
-		expect(await lab.store.claim({ nowMs: Date.now(), perLane: 9 })).toMatchObject([[{ id: idOf(2) }]])
+		expect(await lab.store.claim({ nowMs: Date.now(), perQueue: 9 })).toMatchObject([[{ id: idOf(2) }]])
 	})
 
 	test('behavior: a stop does not wait for a receiver that hangs; nobody has judged that attempt', async () => {
@@ -165,7 +165,7 @@ describe('run', () => {
 		const startedMs = performance.now()
 		await stop()
 		expect(performance.now() - startedMs).toBeLessThan(2_000)
-		expect((await lab.store.claim({ nowMs: Date.now(), perLane: 9 }))[0]?.[0]).toMatchObject({
+		expect((await lab.store.claim({ nowMs: Date.now(), perQueue: 9 }))[0]?.[0]).toMatchObject({
 			id: idOf(1),
 			attempts: 0,
 			lastError: null,
@@ -201,7 +201,7 @@ describe('run', () => {
 		)
 		const { stop } = start([mail])
 		await lab.store.post(
-			to.flatMap((recipient, lane) => [0, 1, 2].map((turn) => mailDeliveryOf(lane * 10 + turn, recipient))),
+			to.flatMap((recipient, queue) => [0, 1, 2].map((turn) => mailDeliveryOf(queue * 10 + turn, recipient))),
 		)
 		await until(empty)
 		await stop()

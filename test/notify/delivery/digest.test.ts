@@ -210,8 +210,8 @@ describe('a digest that is refused', () => {
 		const hook = keeping(lab, ({ message }) => (message.type === 'alert.digest' ? retry : fine))
 		const desk = { ...keeping(lab, () => fine, {}), name: 'desk' }
 		await lab.store.post(numbers(1, 9).map((number) => alertDeliveryOf(number)))
-		const mannersOf = () => ({ fallback: 'desk', digest: { everyMs: minuteMs, max: 5 }, silences: [] })
-		const carrying = delivererOf(lab, [hook, desk], { mannersOf })
+		const optionsOf = () => ({ fallback: 'desk', digest: { everyMs: minuteMs, max: 5 }, silences: [] })
+		const carrying = delivererOf(lab, [hook, desk], { optionsOf })
 		for (let at: number | null = lab.nowMs; at !== null; at = await lab.store.nextDueMs()) {
 			lab.nowMs = Math.max(lab.nowMs, at)
 			await carrying.drainOnce(never)
@@ -229,7 +229,7 @@ describe('silence and digest together', () => {
 	test('behavior: what a silence held comes as one message, whatever the count; then the count goes on', async () => {
 		const hook = keeping(lab)
 		const rules = {
-			mannersOf: () => ({
+			optionsOf: () => ({
 				fallback: null,
 				digest: { everyMs: minuteMs, max: 5 },
 				silences: [{ kind: 'once' as const, fromMs: startMs, toMs: startMs + 60 * minuteMs }],

@@ -15,14 +15,17 @@ const gone: Outcome = { result: 'parked', reason: goneReason }
 const refused: Outcome = { result: 'dead', reason: 'hook.example answered 413: too large' }
 const fine: Outcome = { result: 'delivered' }
 
-interface Told {
+interface Announcement {
 	readonly id: string
 	readonly message: Delivery['message']
 }
 
 /** A receiver that keeps the messages, too. */
-function keeping(name: string, recipients: readonly string[] | null = null): Scripted & { readonly told: Told[] } {
-	const told: Told[] = []
+function keeping(
+	name: string,
+	recipients: readonly string[] | null = null,
+): Scripted & { readonly told: Announcement[] } {
+	const told: Announcement[] = []
 	const receiver = scripted(
 		name,
 		({ id, message }) => {
@@ -34,7 +37,7 @@ function keeping(name: string, recipients: readonly string[] | null = null): Scr
 	return Object.assign(receiver, { told })
 }
 
-const words = (told: readonly Told[]) => told.map(({ message }) => message.type)
+const words = (told: readonly Announcement[]) => told.map(({ message }) => message.type)
 
 function deliverer(receivers: readonly Receiver[], fallbacks: Readonly<Record<string, string>>, store?: Store) {
 	return createDeliverer({
@@ -42,7 +45,7 @@ function deliverer(receivers: readonly Receiver[], fallbacks: Readonly<Record<st
 		clock: lab.clock,
 		log: keptLog(),
 		receivers,
-		mannersOf: (name) => ({ fallback: fallbacks[name] ?? null, digest: null, silences: [] }),
+		optionsOf: (name) => ({ fallback: fallbacks[name] ?? null, digest: null, silences: [] }),
 		random: () => 0.5,
 	})
 }

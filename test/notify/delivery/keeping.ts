@@ -62,7 +62,7 @@ export function delivererOf(lab: Lab, receivers: readonly Receiver[], rest: Part
 		clock: lab.clock,
 		log: keptLog(),
 		receivers,
-		mannersOf: () => ({ fallback: null, digest: { everyMs: minuteMs, max: 5 }, silences: [] }),
+		optionsOf: () => ({ fallback: null, digest: { everyMs: minuteMs, max: 5 }, silences: [] }),
 		random: () => 0.5,
 		...rest,
 	})

@@ -3,7 +3,7 @@ import { pause } from '../../../src/base/pause.js'
 import type { AlertData } from '../../../src/model/alert.js'
 import type { Delivery } from '../../../src/model/delivery.js'
 import type { Silence } from '../../../src/model/watch.js'
-import type { Manners } from '../../../src/notify/delivery/deliverer.js'
+import type { ReceiverOptions } from '../../../src/notify/delivery/deliverer.js'
 import {
 	alertData,
 	alertDeliveryOf,
@@ -30,8 +30,8 @@ const nights = (timezone: string): Silence => ({
 	timezone,
 })
 const once = (fromMs: number, toMs: number): Silence => ({ kind: 'once', fromMs, toMs })
-const manners = (silences: readonly Silence[], rest: Partial<Manners> = {}) => ({
-	mannersOf: (): Manners => ({ fallback: null, digest: null, silences, ...rest }),
+const receiverOptions = (silences: readonly Silence[], rest: Partial<ReceiverOptions> = {}) => ({
+	optionsOf: (): ReceiverOptions => ({ fallback: null, digest: null, silences, ...rest }),
 })
 const at = (iso: string) => Date.parse(iso)
 /** Of a watchlist of this name. */
@@ -39,7 +39,7 @@ const of = (number: number, watchlist: string) =>
 	alertDeliveryOf(number, {}, { watch: { ...alertData().watch, watchlist } })
 /** The silences of one watchlist. */
 const inWatchlist = (watchlist: string, silences: readonly Silence[]) => ({
-	...manners([]),
+	...receiverOptions([]),
 	silencesOf: (alert: AlertData) => (alert.watch.watchlist === watchlist ? silences : []),
 })
 const stalled = (number: number, rest: Partial<Delivery> = {}) =>
@@ -53,7 +53,7 @@ describe('the silence of a receiver', () => {
 	] as const) {
 		test(`default: ${name}: what comes is held, and one message tells it at the end`, async () => {
 			const hook = keeping(lab)
-			const rules = manners([nights(timezone)])
+			const rules = receiverOptions([nights(timezone)])
 			const carrying = delivererOf(lab, [hook], rules)
 			for (let hour = -1; hour < hours; hour += 1) {
 				lab.nowMs = at(from) + hour * hourMs
@@ -78,14 +78,14 @@ describe('the silence of a receiver', () => {
 	test('default: the running program wakes when it is over', async () => {
 		const hook = keeping(lab)
 		await lab.store.post(numbers(1, 3).map((number) => alertDeliveryOf(number)))
-		await runOut(lab, [hook], manners([once(startMs, startMs + 35_500)]))
+		await runOut(lab, [hook], receiverOptions([once(startMs, startMs + 35_500)]))
 		expect(hook.got.map((got) => [got.atMs, got.inside.length])).toEqual([[35_500, 3]])
 	})
 
 	test('behavior: holds words of the system too, and each follows by itself', async () => {
 		const hook = keeping(lab)
 		await lab.store.post([alertDeliveryOf(1), stalled(2), alertDeliveryOf(3)])
-		const carrying = delivererOf(lab, [hook], manners([once(startMs, startMs + hourMs)]))
+		const carrying = delivererOf(lab, [hook], receiverOptions([once(startMs, startMs + hourMs)]))
 		expect(await carrying.drainOnce(never)).toEqual({ delivered: 0, failed: 0, held: 3 })
 		lab.nowMs += hourMs
 		await carrying.drainOnce(never)
@@ -101,7 +101,7 @@ describe('the silence of a receiver', () => {
 			deliveryOf(3, { message: messageOf(alertData(), 'test', idOf(3)) }),
 		])
 		await delivererOf(lab, [hook, other], {
-			mannersOf: (name) => manners(name === 'hook' ? [once(startMs, startMs + hourMs)] : []).mannersOf(),
+			optionsOf: (name) => receiverOptions(name === 'hook' ? [once(startMs, startMs + hourMs)] : []).optionsOf(),
 		}).drainOnce(never)
 		expect([inside(hook.got), inside(other.got)]).toEqual([[idOf(3)], [idOf(2)]])
 	})
@@ -110,20 +110,20 @@ describe('the silence of a receiver', () => {
 		const hook = keeping(lab)
 		const always: Silence = { ...nights('UTC'), fromMinute: 0, toMinute: 1440 } as Silence
 		await lab.store.post([alertDeliveryOf(1)])
-		const carrying = delivererOf(lab, [hook], manners([always]))
+		const carrying = delivererOf(lab, [hook], receiverOptions([always]))
 		for (let week = 0; week < 60; week += 1) {
 			await carrying.drainOnce(never)
 			lab.nowMs += 7 * 24 * hourMs
 		}
 		expect(await lab.statuses()).toEqual(['1 held'])
-		await delivererOf(lab, [hook], manners([])).drainOnce(never)
+		await delivererOf(lab, [hook], receiverOptions([])).drainOnce(never)
 		expect(inside(hook.got)).toEqual([idOf(1)])
 	})
 
 	test('behavior: a second chance by hand sends one now, and the rest goes on waiting', async () => {
 		const hook = keeping(lab)
 		await lab.store.post(numbers(1, 3).map((number) => alertDeliveryOf(number)))
-		const carrying = delivererOf(lab, [hook], manners([once(startMs, startMs + hourMs)]))
+		const carrying = delivererOf(lab, [hook], receiverOptions([once(startMs, startMs + hourMs)]))
 		await carrying.drainOnce(never)
 		await lab.store.retry([idOf(2)], lab.nowMs)
 		await carrying.drainOnce(never)
@@ -180,7 +180,7 @@ describe('an edit of a silence', () => {
 	const rules = { silences: [once(startMs, startMs + hourMs)] as readonly Silence[] }
 	const restarted = async (hook: ReturnType<typeof keeping>, silences: readonly Silence[]) => {
 		await lab.reopen()
-		await delivererOf(lab, [hook], manners(silences)).drainOnce(never)
+		await delivererOf(lab, [hook], receiverOptions(silences)).drainOnce(never)
 	}
 
 	test('behavior: removed or shortened, what it held is told at the next start', async () => {
@@ -188,7 +188,7 @@ describe('an edit of a silence', () => {
 			const hook = keeping(lab)
 			lab.nowMs = startMs
 			await lab.store.post([alertDeliveryOf(1), alertDeliveryOf(2)])
-			await delivererOf(lab, [hook], manners(rules.silences)).drainOnce(never)
+			await delivererOf(lab, [hook], receiverOptions(rules.silences)).drainOnce(never)
 			expect(hook.got).toEqual([])
 			lab.nowMs += 2 * minuteMs
 			await restarted(hook, after)
@@ -199,7 +199,7 @@ describe('an edit of a silence', () => {
 	test('behavior: lengthened, it goes on holding', async () => {
 		const hook = keeping(lab)
 		await lab.store.post([alertDeliveryOf(1), alertDeliveryOf(2)])
-		await delivererOf(lab, [hook], manners(rules.silences)).drainOnce(never)
+		await delivererOf(lab, [hook], receiverOptions(rules.silences)).drainOnce(never)
 		lab.nowMs += hourMs
 		await restarted(hook, [once(startMs, startMs + 3 * hourMs)])
 		expect(await lab.statuses()).toEqual(['1 held', '2 held'])
@@ -209,10 +209,10 @@ describe('an edit of a silence', () => {
 		const hook = keeping(lab)
 		const digest = { everyMs: 24 * hourMs, max: 1 }
 		await lab.store.post([alertDeliveryOf(1), alertDeliveryOf(2)])
-		await delivererOf(lab, [hook], manners(rules.silences, { digest })).drainOnce(never)
+		await delivererOf(lab, [hook], receiverOptions(rules.silences, { digest })).drainOnce(never)
 		lab.nowMs += minuteMs
 		await lab.reopen()
-		await delivererOf(lab, [hook], manners([], { digest })).drainOnce(never)
+		await delivererOf(lab, [hook], receiverOptions([], { digest })).drainOnce(never)
 		expect(sizes(hook.got)).toEqual([2])
 	})
 
@@ -222,7 +222,7 @@ describe('an edit of a silence', () => {
 		await lab.store.post([of(1, 'a.yaml'), of(2, 'a.yaml')])
 		const controller = new AbortController()
 		const carrying = delivererOf(lab, [hook], {
-			...manners([]),
+			...receiverOptions([]),
 			silencesOf: () => now.silences,
 			sleep: (_, signal) => pause(600_000, signal),
 		})

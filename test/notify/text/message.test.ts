@@ -90,9 +90,9 @@ describe('subjects', () => {
 	}
 
 	test('behavior: a removal is marked as withdrawn, a test as a test', () => {
-		const withdrawn = composeMessage(messageOf(alertData({ value: '1' }), 'alert.removed'))
-		expect(withdrawn.subject).toBe('[ethereum] WITHDRAWN: Treasury received 1 ETH from 0xd8dA…6045')
-		expect(withdrawn.text).toContain('no longer in the chain')
+		const retracted = composeMessage(messageOf(alertData({ value: '1' }), 'alert.removed'))
+		expect(retracted.subject).toBe('[ethereum] WITHDRAWN: Treasury received 1 ETH from 0xd8dA…6045')
+		expect(retracted.text).toContain('no longer in the chain')
 		const sample = composeMessage(messageOf(alertData({ value: '1' }), 'test'))
 		expect(sample.subject).toBe('[TEST] [ethereum] Treasury received 1 ETH from 0xd8dA…6045')
 		expect(sample.text).toContain('This is a test')

@@ -33,7 +33,7 @@ async function opened(): Promise<Store> {
 }
 
 async function poll(store: Store, network: string): Promise<void> {
-	if (!(await store.hold(network))) return
+	if (!(await store.acquireLease(network))) return
 	const next = Number((await store.network(network))?.checkpoint.number ?? -1n) + 1
 	// What a node takes to answer.
 	await pause(chance.number(30))
@@ -48,8 +48,8 @@ async function poll(store: Store, network: string): Promise<void> {
 	say(`C ${network} ${next}`)
 }
 
-async function carryOut(store: Store, lane: readonly Delivery[]): Promise<void> {
-	for (const [index, { id, receiver }] of lane.entries()) {
+async function work(store: Store, queue: readonly Delivery[]): Promise<void> {
+	for (const [index, { id, receiver }] of queue.entries()) {
 		const fails = chance.percent(5)
 		if (!fails) say(`D ${receiver} ${id} ${process.hrtime.bigint()}`)
 		await pause(chance.number(4))
@@ -58,7 +58,7 @@ async function carryOut(store: Store, lane: readonly Delivery[]): Promise<void> 
 			fails ? { id, result: 'retry', error: 'HTTP 503', nextAttemptAtMs: clock() + 40 } : { id, result: 'delivered' },
 		)
 		if (!fails) continue
-		return await store.release(lane.slice(index + 1).map((one) => one.id))
+		return await store.release(queue.slice(index + 1).map((one) => one.id))
 	}
 }
 
@@ -95,8 +95,8 @@ const polling = networks.split(',').map((network) =>
 	),
 )
 void keepOn(null, async () => {
-	const lanes = await store.claim({ nowMs: clock(), perLane: 7 })
-	await Promise.all(lanes.map((lane) => carryOut(store, lane)))
+	const queues = await store.claim({ nowMs: clock(), perQueue: 7 })
+	await Promise.all(queues.map((queue) => work(store, queue)))
 })
 for await (const line of createInterface({ input: process.stdin })) {
 	if (line !== 'stop') continue

@@ -115,9 +115,9 @@ describe.each(['state.json', 'coverage.json'])('%s', (file) => {
 		await shell('sh', ['-c', command])
 		const store = await open()
 		// One write back, and no more.
-		const { checkpoint, covers } = (await store.network('ethereum')) ?? {}
+		const { checkpoint, covered } = (await store.network('ethereum')) ?? {}
 		expect(checkpoint).toEqual(file === 'state.json' ? blockOf(1) : blockOf(2))
-		expect(covers?.size).toBe(file === 'state.json' ? 1 : 0)
+		expect(covered?.size).toBe(file === 'state.json' ? 1 : 0)
 		await store.close()
 	})
 

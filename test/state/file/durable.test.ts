@@ -62,10 +62,10 @@ describe('what stands in the folder', () => {
 		const store = await open()
 		const backfill = { id: 'b', span: { from: 1n, to: 9n }, addresses: [addressOf(1)] }
 		const progress = async () => JSON.parse(await readFile(at('state.json'), 'utf8')).data.networks.ethereum.progress
-		await store.enrol('ethereum', { covers: new Map(), backfills: [backfill] })
+		await store.enrol('ethereum', { covered: new Map(), backfills: [backfill] })
 		await store.commit(commitOf({ backfill: { id: 'b', scannedTo: 4n } }))
 		expect(Object.values(await progress())).toEqual(['5'])
-		await store.enrol('ethereum', { covers: new Map(), backfills: [] })
+		await store.enrol('ethereum', { covered: new Map(), backfills: [] })
 		await store.commit(commitOf({ checkpoint: blockOf(3) }))
 		expect(await progress()).toEqual({})
 		await store.close()

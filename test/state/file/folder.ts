@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openFileStore } from '../../../src/state/file/store.js'
-import { addressOf, blockOf, commitOf, coverOf, deliveryOf } from '../samples.js'
+import { addressOf, blockOf, commitOf, coverageOf, deliveryOf } from '../samples.js'
 
 export async function makeFolder(): Promise<string> {
 	return await mkdtemp(join(tmpdir(), 'tracewatch-state-'))
@@ -25,7 +25,7 @@ export function fileOf(data: unknown, version = 1): string {
 export async function fillFolder(folder: string): Promise<void> {
 	const store = await openFileStore(folder, { clock: () => 0 })
 	await store.commit(commitOf({ checkpoint: blockOf(1), deliveries: [deliveryOf('a')] }))
-	await store.enrol('ethereum', { covers: new Map([[addressOf(1), coverOf(2)]]), backfills: [] })
+	await store.enrol('ethereum', { covered: new Map([[addressOf(1), coverageOf(2)]]), backfills: [] })
 	await store.commit(commitOf({ checkpoint: blockOf(2), deliveries: [deliveryOf('b')] }))
 	await store.close()
 }

@@ -21,7 +21,7 @@ describe.each(kinds)('lockState (%s)', (kind) => {
 		await removeFolder(folder)
 	})
 
-	const hold = async () => {
+	const acquireLease = async () => {
 		const child = startChild('holder.ts', folder, kind)
 		expect(await child.line()).toBe('held')
 		return child
@@ -42,7 +42,7 @@ describe.each(kinds)('lockState (%s)', (kind) => {
 	})
 
 	test('error: held by a living process, whose number and start are told', async () => {
-		const child = await hold()
+		const child = await acquireLease()
 		await expect(lockState(folder, { kind })).rejects.toMatchObject({
 			reason: 'locked',
 			message: expect.stringMatching(
@@ -52,19 +52,19 @@ describe.each(kinds)('lockState (%s)', (kind) => {
 	})
 
 	test('error: the same folder by another name is the same folder', async () => {
-		await hold()
+		await acquireLease()
 		await symlink(folder, join(folder, 'alias'))
 		await expect(lockState(join(folder, 'alias'), { kind })).rejects.toMatchObject({ reason: 'locked' })
 	})
 
 	test('behavior: free at once after a kill -9', async () => {
-		const child = await hold()
+		const child = await acquireLease()
 		await child.kill('SIGKILL')
 		await (await lockState(folder, { kind }))()
 	})
 
 	test('behavior: of many that come after a kill -9, one gets it', async () => {
-		const child = await hold()
+		const child = await acquireLease()
 		await child.kill('SIGKILL')
 		const children = Array.from({ length: 4 }, () => startChild('holder.ts', folder, kind))
 		const said = await Promise.all(children.map((each) => each.line()))
@@ -73,7 +73,7 @@ describe.each(kinds)('lockState (%s)', (kind) => {
 	})
 
 	test('error: a paused holder keeps it, and the words say that it may be paused', async () => {
-		const child = await hold()
+		const child = await acquireLease()
 		await child.pause()
 		await expect(lockState(folder, { kind })).rejects.toMatchObject({
 			reason: 'locked',
@@ -84,7 +84,7 @@ describe.each(kinds)('lockState (%s)', (kind) => {
 	})
 
 	test('behavior: a caller that asks and lingers does not hold up the release', async () => {
-		const child = await hold()
+		const child = await acquireLease()
 		// The holder's own asker never closes its end.
 		const asker = startChild('asker.ts', folder, kind)
 		expect(await asker.line()).toBe('asked')

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../../src/model/ports.js'
 import { openPostgresStore } from '../../../src/state/postgres/store.js'
-import { addressOf, blockOf, commitOf, coverOf, deliveryOf } from '../samples.js'
+import { addressOf, blockOf, commitOf, coverageOf, deliveryOf } from '../samples.js'
 import { type Gate, openGate } from './gate.js'
 import { emptied, startServer } from './server.js'
 
@@ -30,7 +30,7 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 	})
 
 	const claimed = async (store: Store) =>
-		(await store.claim({ nowMs: Date.now(), perLane: 9 })).flat().map(({ id }) => id)
+		(await store.claim({ nowMs: Date.now(), perQueue: 9 })).flat().map(({ id }) => id)
 
 	test('behavior: a lane that was lost before its content could be read is not handed out', async () => {
 		await b.post([deliveryOf('d1')])
@@ -56,12 +56,12 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 
 	test('behavior: a right to poll whose answer is lost is there', async () => {
 		gate.lose('tracewatch.lease as l')
-		expect(await a.hold('ethereum')).toBe(true)
+		expect(await a.acquireLease('ethereum')).toBe(true)
 		expect(await server.sql('select epoch from tracewatch.lease')).toEqual([{ epoch: '1' }])
 	})
 
 	test('behavior: what is lost before its end is done again, once', async () => {
-		await a.hold('ethereum')
+		await a.acquireLease('ethereum')
 		gate.lose('insert into tracewatch.delivery')
 		await a.commit(commitOf({ checkpoint: blockOf(1), deliveries: [deliveryOf('d1')] }))
 		expect((await b.network('ethereum'))?.checkpoint).toEqual(blockOf(1))
@@ -72,7 +72,7 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 	})
 
 	test('error: a step whose end was not heard of fails, and the next look tells what became of it', async () => {
-		await a.hold('ethereum')
+		await a.acquireLease('ethereum')
 		await a.commit(commitOf({ checkpoint: blockOf(1) }))
 		gate.lose('commit')
 		const step = commitOf({ checkpoint: blockOf(2), deliveries: [deliveryOf('d2')] })
@@ -82,8 +82,8 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		expect((await b.deliveries()).map(({ id }) => id)).toEqual(['d2', 'd3'])
 
 		gate.lose('commit')
-		const covers = new Map([[addressOf(1), coverOf(4)]])
-		await expect(a.enrol('ethereum', { covers, backfills: null })).rejects.toMatchObject({ reason: 'disk' })
-		expect((await a.network('ethereum'))?.covers).toEqual(covers)
+		const covered = new Map([[addressOf(1), coverageOf(4)]])
+		await expect(a.enrol('ethereum', { covered, backfills: null })).rejects.toMatchObject({ reason: 'disk' })
+		expect((await a.network('ethereum'))?.covered).toEqual(covered)
 	})
 })

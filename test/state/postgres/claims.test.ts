@@ -17,8 +17,9 @@ async function instance(options: Partial<PostgresStoreOptions> = {}): Promise<St
 	return store
 }
 
-const ids = (lanes: readonly (readonly Delivery[])[]) => lanes.map((lane) => lane.map(({ id }) => id).join(' ')).sort()
-const claim = async (store: Store, perLane = 10) => ids(await store.claim({ nowMs: Date.now(), perLane }))
+const ids = (queues: readonly (readonly Delivery[])[]) =>
+	queues.map((queue) => queue.map(({ id }) => id).join(' ')).sort()
+const claim = async (store: Store, perQueue = 10) => ids(await store.claim({ nowMs: Date.now(), perQueue }))
 /** As if whoever works on lanes had been silent for as long as a lease is. */
 const runOut = () => server?.sql(`update tracewatch.lane set claimed_until = clock_timestamp() - interval '1 ms'`)
 const late = { result: 'retry', error: 'HTTP 503', nextAttemptAtMs: Date.now() + 3_600_000 } as const
@@ -122,12 +123,12 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 	})
 
 	test('behavior: many at once take each delivery once, in order within its lane', async () => {
-		const lanes = 7
+		const queues = 7
 		const each = 40
-		const all = Array.from({ length: lanes * each }, (_, index) =>
+		const all = Array.from({ length: queues * each }, (_, index) =>
 			deliveryOf(`d${String(index).padStart(4, '0')}`, {
 				receiver: 'mail',
-				recipient: `r${index % lanes}@example.org`,
+				recipient: `r${index % queues}@example.org`,
 			}),
 		)
 		await a.post(all)
@@ -136,8 +137,8 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 		await Promise.all(
 			workers.map(async (store, seed) => {
 				while (told.length < all.length) {
-					for (const lane of await store.claim({ nowMs: Date.now(), perLane: 1 + (seed % 3) })) {
-						for (const { id, recipient } of lane) {
+					for (const queue of await store.claim({ nowMs: Date.now(), perQueue: 1 + (seed % 3) })) {
+						for (const { id, recipient } of queue) {
 							told.push(`${recipient} ${id}`)
 							await store.resolve([{ id, result: 'delivered' }])
 						}
@@ -145,11 +146,11 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 				}
 			}),
 		)
-		for (let lane = 0; lane < lanes; lane++) {
+		for (let queue = 0; queue < queues; queue++) {
 			const own = all
-				.filter(({ recipient }) => recipient === `r${lane}@example.org`)
+				.filter(({ recipient }) => recipient === `r${queue}@example.org`)
 				.map((one) => `${one.recipient} ${one.id}`)
-			expect(told.filter((line) => line.startsWith(`r${lane}@`))).toEqual(own)
+			expect(told.filter((line) => line.startsWith(`r${queue}@`))).toEqual(own)
 		}
 		expect((await a.summary()).receivers.get('mail')).toMatchObject({ pending: 0, delivered: all.length })
 	})
@@ -199,10 +200,10 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 			const [fast, slow] = await Promise.all([instance({ clock: ahead }), instance({ clock: behind })])
 			await fast.post([deliveryOf('later', { nextAttemptAtMs: ahead() + 60_000 })])
 			await fast.post([deliveryOf('now', { receiver: 'other', nextAttemptAtMs: ahead() })])
-			expect(ids(await slow.claim({ nowMs: behind() + 5, perLane: 9 }))).toEqual(['now'])
+			expect(ids(await slow.claim({ nowMs: behind() + 5, perQueue: 9 }))).toEqual(['now'])
 			expect(await slow.nextDueMs()).toBeGreaterThan(behind() + 57_000)
 			expect(await slow.nextDueMs()).toBeLessThan(behind() + 61_000)
-			expect(ids(await slow.claim({ nowMs: behind() + 61_000, perLane: 9 }))).toEqual(['later'])
+			expect(ids(await slow.claim({ nowMs: behind() + 61_000, perQueue: 9 }))).toEqual(['later'])
 		})
 
 		test('behavior: times come back as they were given', async () => {

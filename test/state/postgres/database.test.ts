@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { StateError } from '../../../src/errors.js'
 import { peekPostgres } from '../../../src/state/postgres/peek.js'
 import { openPostgresStore } from '../../../src/state/postgres/store.js'
-import { addressOf, blockOf, commitOf, coverOf, deliveryOf } from '../samples.js'
+import { addressOf, blockOf, commitOf, coverageOf, deliveryOf } from '../samples.js'
 import { PASSWORD, startServer } from './server.js'
 
 const server = await startServer()
@@ -69,7 +69,7 @@ describe.skipIf(server === null)('a database', () => {
 	test('default: instances that start at once on an empty database make its tables once', async () => {
 		const url = await server.fresh('together')
 		const stores = await Promise.all(Array.from({ length: 6 }, () => openPostgresStore(url, options)))
-		expect((await Promise.all(stores.map((store) => store.hold('ethereum')))).filter(Boolean)).toHaveLength(1)
+		expect((await Promise.all(stores.map((store) => store.acquireLease('ethereum')))).filter(Boolean)).toHaveLength(1)
 		await Promise.all(stores.map((store) => store.close()))
 	})
 
@@ -87,7 +87,7 @@ describe.skipIf(server === null)('a database', () => {
 		expect(await peekPostgres(url, Date.now)).toBeNull()
 		expect(await server.sql(`select from pg_namespace where nspname = 'tracewatch'`, [], 'looked')).toEqual([])
 		const store = await openPostgresStore(url, options)
-		await store.hold('ethereum')
+		await store.acquireLease('ethereum')
 		await store.commit(commitOf({ checkpoint: blockOf(5), deliveries: [deliveryOf('a')] }))
 		const seen = await peekPostgres(url, Date.now)
 		expect(seen?.deliveries).toEqual(await store.deliveries())
@@ -98,7 +98,7 @@ describe.skipIf(server === null)('a database', () => {
 	test('behavior: cut connections are made anew, and what was asked is done', async () => {
 		const url = await server.fresh('cut')
 		const store = await openPostgresStore(url, options)
-		await store.hold('ethereum')
+		await store.acquireLease('ethereum')
 		for (let number = 1; number <= 20; number++) {
 			await server.cutAll()
 			await store.commit(commitOf({ checkpoint: blockOf(number), deliveries: [deliveryOf(`d${number}`)] }))
@@ -113,7 +113,7 @@ describe.skipIf(server === null)('a database', () => {
 		await server.sql('alter database careless set synchronous_commit = off')
 		await server.sql(`alter database careless set default_transaction_isolation = 'serializable'`)
 		const store = await openPostgresStore(url, options)
-		await store.hold('ethereum')
+		await store.acquireLease('ethereum')
 		// What a commit runs under is told by the commit itself.
 		await server.sql(
 			`create table seen (commit text, isolation text);
@@ -133,7 +133,7 @@ describe.skipIf(server === null)('a database', () => {
 	test('behavior: what a poll writes and reads does not grow with the number of watches', async () => {
 		const url = await server.fresh('size')
 		const store = await openPostgresStore(url, options)
-		await store.hold('ethereum')
+		await store.acquireLease('ethereum')
 		await store.commit(commitOf({ checkpoint: blockOf(0) }))
 
 		async function written(polls: number): Promise<number> {
@@ -144,18 +144,18 @@ describe.skipIf(server === null)('a database', () => {
 			for (let warm = 0; warm < 2; warm++) await store.commit(commitOf({ checkpoint: blockOf(1) }))
 			const before = await at()
 			for (let poll = 0; poll < polls; poll++) {
-				const covers = (await store.network('ethereum'))?.covers
+				const covered = (await store.network('ethereum'))?.covered
 				await store.commit(commitOf({ checkpoint: blockOf(2 + poll) }))
-				expect((await store.network('ethereum'))?.covers).toBe(covers)
+				expect((await store.network('ethereum'))?.covered).toBe(covered)
 			}
 			return ((await at()) - before) / polls
 		}
 
 		const few = await written(50)
-		const covers = new Map(Array.from({ length: 20_000 }, (_, index) => [addressOf(index), coverOf(index)]))
-		await store.enrol('ethereum', { covers, backfills: null })
+		const covered = new Map(Array.from({ length: 20_000 }, (_, index) => [addressOf(index), coverageOf(index)]))
+		await store.enrol('ethereum', { covered, backfills: null })
 		const many = await written(50)
-		expect((await store.network('ethereum'))?.covers.size).toBe(20_000)
+		expect((await store.network('ethereum'))?.covered.size).toBe(20_000)
 		expect(few).toBeLessThan(2_000)
 		expect(many).toBeLessThan(few * 1.5)
 		await store.close()

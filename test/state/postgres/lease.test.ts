@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../../src/model/ports.js'
 import { openPostgresStore, type PostgresStoreOptions } from '../../../src/state/postgres/store.js'
-import { addressOf, blockOf, commitOf, coverOf, deliveryOf } from '../samples.js'
+import { addressOf, blockOf, commitOf, coverageOf, deliveryOf } from '../samples.js'
 import { emptied, startServer } from './server.js'
 
 const server = await startServer()
@@ -38,33 +38,33 @@ describe.skipIf(server === null)('the right to poll a network', () => {
 	})
 
 	test('default: one has it, however often both ask', async () => {
-		expect(await a.hold(NAME)).toBe(true)
-		expect(await b.hold(NAME)).toBe(false)
-		expect(await a.hold(NAME)).toBe(true)
-		expect(await b.hold('base')).toBe(true)
-		expect(await a.hold('base')).toBe(false)
+		expect(await a.acquireLease(NAME)).toBe(true)
+		expect(await b.acquireLease(NAME)).toBe(false)
+		expect(await a.acquireLease(NAME)).toBe(true)
+		expect(await b.acquireLease('base')).toBe(true)
+		expect(await a.acquireLease('base')).toBe(false)
 	})
 
 	test('default: of many who ask in the same moment, one has it', async () => {
 		const many = await Promise.all(Array.from({ length: 8 }, (_, index) => instance(`i${index}`)))
 		for (let network = 0; network < 20; network++) {
-			const answers = await Promise.all(many.map((store) => store.hold(`n${network}`)))
+			const answers = await Promise.all(many.map((store) => store.acquireLease(`n${network}`)))
 			expect(answers.filter(Boolean)).toHaveLength(1)
 		}
 	})
 
 	test('behavior: closing gives it back at once', async () => {
-		await a.hold(NAME)
+		await a.acquireLease(NAME)
 		await a.close()
-		expect(await b.hold(NAME)).toBe(true)
+		expect(await b.acquireLease(NAME)).toBe(true)
 	})
 
 	test('behavior: it is kept up while nothing is asked, through cut connections too', async () => {
 		const brief = await instance('brief', { leaseMs: 900 })
-		expect(await brief.hold('brief')).toBe(true)
+		expect(await brief.acquireLease('brief')).toBe(true)
 		const endMs = Date.now() + 2_500
 		while (Date.now() < endMs) {
-			expect(await b.hold('brief')).toBe(false)
+			expect(await b.acquireLease('brief')).toBe(false)
 			await server?.cutAll()
 			await new Promise((resolve) => setTimeout(resolve, 50))
 		}
@@ -74,134 +74,134 @@ describe.skipIf(server === null)('the right to poll a network', () => {
 	test('behavior: it runs out by the database clock, whatever clock the instances have', async () => {
 		const ahead = await instance('ahead', { clock: () => Date.now() + 600_000 })
 		const behind = await instance('behind', { clock: () => Date.now() - 600_000 })
-		expect(await behind.hold(NAME)).toBe(true)
-		expect(await ahead.hold(NAME)).toBe(false)
+		expect(await behind.acquireLease(NAME)).toBe(true)
+		expect(await ahead.acquireLease(NAME)).toBe(false)
 		await runOut()
-		expect(await ahead.hold(NAME)).toBe(true)
-		expect(await behind.hold(NAME)).toBe(false)
+		expect(await ahead.acquireLease(NAME)).toBe(true)
+		expect(await behind.acquireLease(NAME)).toBe(false)
 	})
 
 	test('behavior: the epoch grows when the owner changes, and not else', async () => {
-		await a.hold(NAME)
-		await a.hold(NAME)
+		await a.acquireLease(NAME)
+		await a.acquireLease(NAME)
 		expect(await leaseNow()).toEqual({ owner: 'a', epoch: '1' })
 		await runOut()
-		await a.hold(NAME)
+		await a.acquireLease(NAME)
 		expect(await leaseNow()).toEqual({ owner: 'a', epoch: '1' })
 		await runOut()
-		await b.hold(NAME)
+		await b.acquireLease(NAME)
 		expect(await leaseNow()).toEqual({ owner: 'b', epoch: '2' })
 		await b.close()
-		await a.hold(NAME)
+		await a.acquireLease(NAME)
 		expect(await leaseNow()).toEqual({ owner: 'a', epoch: '3' })
 	})
 
 	describe('commit and enrol', () => {
 		const step = (number: number) => commitOf({ checkpoint: blockOf(number), deliveries: [deliveryOf(`d${number}`)] })
-		const covers = new Map([[addressOf(1), coverOf(1)]])
+		const covered = new Map([[addressOf(1), coverageOf(1)]])
 
 		test('error: never asked for, so refused, the first step of a network too', async () => {
 			await expect(a.commit(step(1))).rejects.toMatchObject(lost)
-			await b.hold(NAME)
+			await b.acquireLease(NAME)
 			await expect(a.commit(step(1))).rejects.toMatchObject(lost)
 			expect(await b.network(NAME)).toBeNull()
 			expect(await b.deliveries()).toEqual([])
 		})
 
 		test('error: taken over meanwhile, so refused, and nothing of it is kept', async () => {
-			await a.hold(NAME)
+			await a.acquireLease(NAME)
 			await a.commit(step(1))
 			await runOut()
-			await b.hold(NAME)
+			await b.acquireLease(NAME)
 			await expect(a.commit(step(2))).rejects.toMatchObject(lost)
-			await expect(a.enrol(NAME, { covers, backfills: null })).rejects.toMatchObject(lost)
+			await expect(a.enrol(NAME, { covered, backfills: null })).rejects.toMatchObject(lost)
 			await b.commit(step(3))
 			const state = await b.network(NAME)
-			expect([state?.checkpoint, state?.covers.size]).toEqual([blockOf(3), 0])
+			expect([state?.checkpoint, state?.covered.size]).toEqual([blockOf(3), 0])
 			expect((await b.deliveries()).map(({ id }) => id)).toEqual(['d1', 'd3'])
 		})
 
 		test('error: taken over and given back meanwhile, and yet refused', async () => {
-			await a.hold(NAME)
+			await a.acquireLease(NAME)
 			await a.commit(step(1))
 			await runOut()
-			await b.hold(NAME)
+			await b.acquireLease(NAME)
 			await b.commit(step(2))
 			await b.close()
 			await expect(a.commit(step(2))).rejects.toMatchObject(lost)
-			expect(await a.hold(NAME)).toBe(true)
+			expect(await a.acquireLease(NAME)).toBe(true)
 			expect((await a.network(NAME))?.checkpoint).toEqual(blockOf(2))
 		})
 
 		test('behavior: run out but not taken over, so it goes on', async () => {
-			await a.hold(NAME)
+			await a.acquireLease(NAME)
 			await runOut()
 			await a.commit(step(1))
-			expect(await b.hold(NAME)).toBe(false)
+			expect(await b.acquireLease(NAME)).toBe(false)
 		})
 
 		test('behavior: who takes over knows all that was written before', async () => {
-			await a.hold(NAME)
+			await a.acquireLease(NAME)
 			await a.commit(step(1))
 			await a.network(NAME)
 			await runOut()
-			await b.hold(NAME)
-			await b.enrol(NAME, { covers, backfills: [{ id: 'b', span: { from: 1n, to: 9n }, addresses: [addressOf(1)] }] })
+			await b.acquireLease(NAME)
+			await b.enrol(NAME, { covered, backfills: [{ id: 'b', span: { from: 1n, to: 9n }, addresses: [addressOf(1)] }] })
 			await b.commit(commitOf({ backfill: { id: 'b', scannedTo: 4n } }))
 			await runOut()
-			await a.hold(NAME)
+			await a.acquireLease(NAME)
 			expect(await a.network(NAME)).toEqual(await b.network(NAME))
-			expect(await a.network(NAME)).toMatchObject({ covers, backfills: [{ span: { from: 5n, to: 9n } }] })
+			expect(await a.network(NAME)).toMatchObject({ covered, backfills: [{ span: { from: 5n, to: 9n } }] })
 		})
 
 		test('behavior: what does not change is not read again', async () => {
-			await a.hold(NAME)
+			await a.acquireLease(NAME)
 			await a.commit(step(1))
-			await a.enrol(NAME, { covers, backfills: null })
-			const before = (await a.network(NAME))?.covers
+			await a.enrol(NAME, { covered, backfills: null })
+			const before = (await a.network(NAME))?.covered
 			await a.commit(step(2))
-			expect((await a.network(NAME))?.covers).toBe(before)
-			await a.enrol(NAME, { covers: new Map([[addressOf(2), coverOf(2)]]), backfills: null })
-			expect((await a.network(NAME))?.covers.size).toBe(2)
+			expect((await a.network(NAME))?.covered).toBe(before)
+			await a.enrol(NAME, { covered: new Map([[addressOf(2), coverageOf(2)]]), backfills: null })
+			expect((await a.network(NAME))?.covered.size).toBe(2)
 		})
 	})
 
 	describe('cede', () => {
 		test('default: whoever asks next has it', async () => {
-			await a.hold(NAME)
-			await a.cede(NAME)
+			await a.acquireLease(NAME)
+			await a.releaseLease(NAME)
 			await expect(a.commit(commitOf({ checkpoint: blockOf(1) }))).rejects.toMatchObject(lost)
-			expect(await b.hold(NAME)).toBe(true)
+			expect(await b.acquireLease(NAME)).toBe(true)
 		})
 
 		test('behavior: alone, it is taken up again', async () => {
-			await a.hold(NAME)
-			await a.cede(NAME)
-			expect(await a.hold(NAME)).toBe(true)
+			await a.acquireLease(NAME)
+			await a.releaseLease(NAME)
+			expect(await a.acquireLease(NAME)).toBe(true)
 			expect(await leaseNow()).toEqual({ owner: 'a', epoch: '1' })
 		})
 
 		test('behavior: who asked in vain before goes first, once', async () => {
-			await a.hold(NAME)
-			await b.hold(NAME)
-			await a.cede(NAME)
-			expect(await a.hold(NAME)).toBe(false)
-			expect(await b.hold(NAME)).toBe(true)
+			await a.acquireLease(NAME)
+			await b.acquireLease(NAME)
+			await a.releaseLease(NAME)
+			expect(await a.acquireLease(NAME)).toBe(false)
+			expect(await b.acquireLease(NAME)).toBe(true)
 		})
 
 		test('behavior: when that one has died, it is taken up again at the second try', async () => {
-			await a.hold(NAME)
-			await b.hold(NAME)
+			await a.acquireLease(NAME)
+			await b.acquireLease(NAME)
 			await b.close()
-			await a.cede(NAME)
-			expect(await a.hold(NAME)).toBe(false)
-			expect(await a.hold(NAME)).toBe(true)
+			await a.releaseLease(NAME)
+			expect(await a.acquireLease(NAME)).toBe(false)
+			expect(await a.acquireLease(NAME)).toBe(true)
 		})
 
 		test('behavior: what one does not have, one cannot give away', async () => {
-			await a.hold(NAME)
-			await b.cede(NAME)
-			expect(await b.hold(NAME)).toBe(false)
+			await a.acquireLease(NAME)
+			await b.releaseLease(NAME)
+			expect(await b.acquireLease(NAME)).toBe(false)
 			await a.commit(commitOf({ checkpoint: blockOf(1) }))
 		})
 	})

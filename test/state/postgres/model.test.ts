@@ -24,14 +24,14 @@ type Command = fc.AsyncCommand<Model, Real>
 
 async function open(): Promise<Store> {
 	const store = await openPostgresStore(server?.url() ?? '', { clock: () => NOW_MS, leaseMs: 60_000, skewMs: 0 })
-	for (const network of ['ethereum', 'base']) expect(await store.hold(network)).toBe(true)
+	for (const network of ['ethereum', 'base']) expect(await store.acquireLease(network)).toBe(true)
 	return store
 }
 
 async function compare({ now }: Model, { store }: Real): Promise<void> {
 	for (const name of ['ethereum', 'base']) {
 		const expected = now.networks[name]
-		const told = new Map(expected?.told.map((entry) => [entry.id, entry]))
+		const announcements = new Map(expected?.announcements.map((entry) => [entry.id, entry]))
 		const found = await store.network(name)
 		expect(found).toEqual(
 			expected
@@ -39,13 +39,13 @@ async function compare({ now }: Model, { store }: Real): Promise<void> {
 						chainId: expected.chainId,
 						checkpoint: expected.checkpoint,
 						settled: expected.settled,
-						told,
-						covers: new Map(Object.entries(expected.covers)),
+						announcements,
+						covered: new Map(Object.entries(expected.covered)),
 						backfills: reference.live(expected),
 					}
 				: null,
 		)
-		if (found) expect([...found.told.keys()]).toEqual([...told.keys()])
+		if (found) expect([...found.announcements.keys()]).toEqual([...announcements.keys()])
 	}
 	expect(await store.deliveries()).toEqual(now.deliveries)
 	expect(await store.nextDueMs()).toBe(reference.nextDueMs(now))

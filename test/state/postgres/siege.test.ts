@@ -42,7 +42,7 @@ async function audited(at: Server, name: string): Promise<string> {
 
 interface Heard {
 	readonly commits: string[]
-	readonly told: { readonly lane: string; readonly id: string; readonly atNs: bigint }[]
+	readonly told: { readonly queue: string; readonly id: string; readonly atNs: bigint }[]
 	refused: number
 }
 
@@ -60,7 +60,7 @@ function garrison(url: string, seed: number, aheadMinutes: number, networks: rea
 			for (let line = await next.line(); line !== undefined; line = await next.line()) {
 				const [what, one = '', two = '', three = ''] = line.split(' ')
 				if (what === 'C') heard.commits.push(`${one} ${two}`)
-				if (what === 'D') heard.told.push({ lane: one, id: two, atNs: BigInt(three) })
+				if (what === 'D') heard.told.push({ queue: one, id: two, atNs: BigInt(three) })
 				if (what === 'L') heard.refused++
 				if (what === 'stopped') stopped()
 			}
@@ -146,7 +146,7 @@ describe.skipIf(server === null)('three instances under siege', () => {
 		for (const receiver of [...NETWORKS.map((network) => `own-${network}`), 'shared']) {
 			for (const network of NETWORKS) {
 				const ofBoth = ({ id }: { readonly id: string }) => id.startsWith(`${network}-`)
-				const first = new Set(heard.told.filter((one) => one.lane === receiver && ofBoth(one)).map(({ id }) => id))
+				const first = new Set(heard.told.filter((one) => one.queue === receiver && ofBoth(one)).map(({ id }) => id))
 				const expected = posted.filter((one) => one.receiver === receiver && ofBoth(one)).map(({ id }) => id)
 				expect([...first]).toEqual(expected)
 			}

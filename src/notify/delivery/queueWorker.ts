@@ -4,38 +4,38 @@
  */
 
 import { createSlots, type Slots } from '../../base/slots.js'
-import { alertsIn, takenApart } from '../../core/digest.js'
+import { alertsIn, splitDigest } from '../../core/digest.js'
 import type { Delivery, Outcome, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import { nextAttemptMs } from './backoff.js'
-import type { Holding } from './deferral.js'
+import type { Deferrals } from './deferral.js'
 import type { Fallbacks } from './fallback.js'
 import type { Health } from './health.js'
 import type { Recorder } from './recorder.js'
-import type { Parking } from './suspension.js'
-import type { Orphans } from './unconfigured.js'
+import type { Suspension } from './suspension.js'
+import type { Unconfigured } from './unconfigured.js'
 
 /** What lanes share from the start of a run, or of a drain, to its end. */
-export interface Course {
+export interface RunContext {
 	/** No new attempt after this. */
 	readonly stopping: AbortSignal
 	/** Attempts under way end here. */
 	readonly cut: AbortSignal
 	readonly recorder: Recorder
-	readonly parking: Parking
+	readonly suspension: Suspension
 	readonly tally: { delivered: number; failed: number; held: number }
 }
 
-export interface CarrierOptions {
+export interface QueueWorkerOptions {
 	readonly store: Store
 	readonly clock: Clock
 	readonly log: Log
 	readonly random: () => number
 	readonly health: Health
-	readonly orphans: Orphans
+	readonly unconfigured: Unconfigured
 	readonly fallbacks: Fallbacks
-	readonly holding: Holding
+	readonly deferrals: Deferrals
 	/** Null when it, or the recipient, is configured no more. */
 	readonly receiverOf: (delivery: Delivery) => Receiver | null
 	readonly onResult: ((delivery: Delivery, outcome: Outcome) => void) | undefined
@@ -43,25 +43,25 @@ export interface CarrierOptions {
 	readonly ring: () => void
 }
 
-export interface Carrier {
+export interface QueueWorker {
 	/** Resolves when all of it is written down. */
-	carryOut(lane: readonly Delivery[], course: Course): Promise<void>
+	work(queue: readonly Delivery[], context: RunContext): Promise<void>
 }
 
-const lanesPerReceiver = 2
+const queuesPerReceiver = 2
 
-export function createCarrier(options: CarrierOptions): Carrier {
-	const { store, clock, log, random, health, orphans, fallbacks, holding, receiverOf, onResult, ring } = options
+export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
+	const { store, clock, log, random, health, unconfigured, fallbacks, deferrals, receiverOf, onResult, ring } = options
 	const slots = new Map<string, Slots>()
 
-	async function carryOut(lane: readonly Delivery[], course: Course): Promise<void> {
-		const [first] = lane
+	async function work(queue: readonly Delivery[], context: RunContext): Promise<void> {
+		const [first] = queue
 		if (first === undefined) return
-		if (receiverOf(first) === null) return orphans.keep(lane)
+		if (receiverOf(first) === null) return unconfigured.keep(queue)
 		const giveBack = await slotsOf(first.receiver).take()
 		const records: Promise<void>[] = []
 		const record = (resolution: Resolution, post?: readonly Delivery[]) => {
-			const written = course.recorder.record(resolution, post)
+			const written = context.recorder.record(resolution, post)
 			written.catch(() => {
 				unwritten = true
 			})
@@ -73,35 +73,35 @@ export function createCarrier(options: CarrierOptions): Carrier {
 		/** Sending on would only make more repetitions. */
 		let unwritten = false
 		try {
-			const judge = await holding.judge(lane)
-			for (const delivery of lane) {
+			const judge = await deferrals.judge(queue)
+			for (const delivery of queue) {
 				const receiver = receiverOf(delivery)
-				if (course.stopping.aborted || unwritten || receiver === null) break
+				if (context.stopping.aborted || unwritten || receiver === null) break
 				const hold = judge(delivery)
 				if (hold !== null) {
 					record(hold)
-					course.tally.held += 1
+					context.tally.held += 1
 					continue
 				}
 				// Once a receiver has to be mended, the rest of the lane is not tried one by one.
 				const outcome: Outcome =
-					refused === null ? await attempt(receiver, delivery, course.cut) : { result: 'parked', reason: refused }
+					refused === null ? await attempt(receiver, delivery, context.cut) : { result: 'parked', reason: refused }
 				// Cut off by our stop: nobody has judged it.
-				if (course.cut.aborted && outcome.result === 'retry') break
+				if (context.cut.aborted && outcome.result === 'retry') break
 				const resolution = resolutionOf(delivery, outcome)
 				record(resolution, await fallbacks.postsFor(delivery, resolution))
-				account(delivery, outcome, resolution, course)
+				account(delivery, outcome, resolution, context)
 				// What it was taken apart into comes before the rest of the lane.
-				if (resolution.result === 'retry' || resolution.result === 'apart') break
+				if (resolution.result === 'retry' || resolution.result === 'split') break
 				if (outcome.result === 'parked') refused = outcome.reason
 				if (outcome.result !== 'delivered') continue
 				fallbacks.taken(delivery)
-				holding.taken(delivery)
-				if (await course.parking.taken(delivery.receiver)) ring()
+				deferrals.taken(delivery)
+				if (await context.suspension.taken(delivery.receiver)) ring()
 			}
 		} finally {
 			giveBack()
-			if (done < lane.length) await store.release(lane.slice(done).map(({ id }) => id))
+			if (done < queue.length) await store.release(queue.slice(done).map(({ id }) => id))
 		}
 		await Promise.all(records)
 	}
@@ -120,37 +120,42 @@ export function createCarrier(options: CarrierOptions): Carrier {
 		if (outcome.result === 'delivered') return { id, result: 'delivered' }
 		const nowMs = clock()
 		// One alert that is refused must not take the others with it.
-		const into = outcome.result === 'dead' ? takenApart(delivery, nowMs) : []
-		if (into.length > 0) return { id, result: 'apart', into }
+		const into = outcome.result === 'dead' ? splitDigest(delivery, nowMs) : []
+		if (into.length > 0) return { id, result: 'split', into }
 		if (outcome.result !== 'retry') return { id, result: outcome.result, error: outcome.reason, nextAttemptAtMs: nowMs }
 		const nextMs = nextAttemptMs(delivery, nowMs, random, outcome.afterMs)
 		if (nextMs !== null) return { id, result: 'retry', error: outcome.reason, nextAttemptAtMs: nextMs }
 		return { id, result: 'dead', error: `given up after 72 hours: ${outcome.reason}`, nextAttemptAtMs: nowMs }
 	}
 
-	function account(delivery: Delivery, outcome: Outcome, resolution: Resolution, { tally, parking }: Course): void {
+	function account(
+		delivery: Delivery,
+		outcome: Outcome,
+		resolution: Resolution,
+		{ tally, suspension }: RunContext,
+	): void {
 		if (outcome.result === 'delivered') tally.delivered += alertsIn(delivery.message)
 		else tally.failed += 1
-		if (outcome.result === 'parked') parking.parked(delivery.receiver)
+		if (outcome.result === 'parked') suspension.parked(delivery.receiver)
 		if (outcome.result === 'retry' && outcome.afterMs !== undefined)
-			holding.mustWait(delivery.receiver, clock() + outcome.afterMs)
+			deferrals.mustWait(delivery.receiver, clock() + outcome.afterMs)
 		const final = finalOf(outcome, resolution)
 		health.note(delivery, final)
 		onResult?.(delivery, final)
 	}
 
 	function slotsOf(name: string): Slots {
-		const known = slots.get(name) ?? createSlots(lanesPerReceiver)
+		const known = slots.get(name) ?? createSlots(queuesPerReceiver)
 		slots.set(name, known)
 		return known
 	}
 
-	return { carryOut }
+	return { work }
 }
 
 /** What became of it, for whoever counts and tells. */
 function finalOf(outcome: Outcome, resolution: Resolution): Outcome {
 	if (resolution.result === 'dead') return { result: 'dead', reason: resolution.error }
-	if (resolution.result !== 'apart' || outcome.result !== 'dead') return outcome
+	if (resolution.result !== 'split' || outcome.result !== 'dead') return outcome
 	return { result: 'retry', reason: `${outcome.reason}; its alerts are sent one by one` }
 }
