@@ -6,6 +6,7 @@ import type { Dialect } from './capabilities/capabilities.js'
 import type { SourceSetting } from './capabilities/probe.js'
 import type { Dialects } from './capabilities/registry.js'
 import { afterAnswer, afterRefusal, type Bounds, type Pace, startPace } from './endpoints/spanSize.js'
+import { misread } from './rpc/border.js'
 import type { Rpc } from './rpc/rpc.js'
 import { debugTraceSource } from './sources/debugTrace.js'
 import type { Source, SourceName } from './sources/source.js'
@@ -102,8 +103,10 @@ export function createReader({ setting, isPrivate, dialects, log }: ReaderOption
 				const { rows, ...part } = await sources[name].read({ rpc, span, addresses, last }, signal)
 				setPace(rpc, name, afterAnswer(pace, asked, rows, bounds))
 				return { ...part, source: name }
-			} catch (error) {
-				if (!(error instanceof RpcError) || !isTooMuch(error) || asked === 1) throw error
+			} catch (thrown) {
+				signal.throwIfAborted()
+				const error = misread(thrown, { endpoint: rpc.endpoint, method: name })
+				if (!isTooMuch(error) || asked === 1) throw error
 				const less = afterRefusal(pace, asked, error.facts.limit)
 				setPace(rpc, name, less)
 				log.debug(

@@ -62,7 +62,7 @@ async function fromBlock(
 	dialect: Dialect | null,
 	signal: AbortSignal,
 ): Promise<TxTrace> {
-	const reading = { endpoint: rpc.endpoint, method: 'debug_traceBlockByNumber' }
+	const reading = { endpoint: rpc.endpoint, method: 'debug_traceBlockByNumber', words: rpc.words }
 	const tracer = dialect?.tracer ?? null
 	if (tracer === null) {
 		throw new RpcError(`${rpc.endpoint} offers neither trace_transaction nor a tracer; ask another endpoint`, {

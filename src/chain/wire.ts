@@ -85,6 +85,9 @@ export interface Header extends Block {
 	readonly difficulty: bigint | null
 }
 
+/** Later ones have no ISO 8601 form of four digits, and beyond the year 275760 no date at all. */
+const LAST_SECOND = 253_402_300_799n
+
 /** Reads the answer to `eth_getBlockByNumber(…, false)`; null where the node has no such block. */
 export function readBlock(raw: unknown, reading: Reading): Header | null {
 	if (raw === null) return null
@@ -96,6 +99,7 @@ export function readBlock(raw: unknown, reading: Reading): Header | null {
 	if (number === null || blockHash === null || parentHash === null || timestampS === null) {
 		throw malformed(reading, 'a block lacks its number, hash, parent hash or timestamp')
 	}
+	if (timestampS > LAST_SECOND) throw malformed(reading, 'a block has a timestamp after the year 9999')
 	const txHashes = readTxHashes(raw.transactions, reading)
 	return { number, hash: blockHash, parentHash, timestampS, txHashes, difficulty: quantity(raw.difficulty) }
 }

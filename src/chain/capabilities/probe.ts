@@ -1,4 +1,5 @@
 import { RpcError } from '../../errors.js'
+import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { askAll } from '../sources/ask.js'
 import { debugCall, readDebugBlock, type Tracer } from '../sources/debugTrace.js'
@@ -111,7 +112,7 @@ async function probeBasics(
 	const isBlock = (raw: unknown) => !(raw instanceof RpcError) && raw !== null && readBlock(raw, reading) !== null
 	return {
 		otsLevel: smallNumber(level),
-		clientVersion: typeof version === 'string' ? version : null,
+		clientVersion: typeof version === 'string' ? rpc.words(version) : null,
 		chainId: quantity(chainId),
 		head: { number: head.number, timestampS: head.timestampS },
 		safeTag: isBlock(safe),
@@ -141,8 +142,9 @@ async function probeBlock(
 		const specimens = blocks.map((block, index) => ({ block, rows: all[index] ?? [] }))
 		for (const specimen of specimens) await checkSpecimen(rpc, specimen, signal)
 		return { finding: fine, specimens: specimens.map(withoutRewards), rewards: rewardsIn(all.flat()) }
-	} catch (error) {
-		if (!(error instanceof RpcError)) throw error
+	} catch (thrown) {
+		signal.throwIfAborted()
+		const error = misread(thrown, { endpoint: rpc.endpoint, method: 'trace_block' })
 		// A trace that lacks something says it of a settled block: that will not pass.
 		const lasting = error.kind === 'unsettled' ? wrong(error.message) : findingOf('trace_block', error)
 		return { finding: lasting, specimens: [], rewards: 'none' }
@@ -181,8 +183,9 @@ async function probeTransaction(rpc: Rpc, specimens: readonly Specimen[], signal
 		const rows = readRows(rpc, await rpc.call('trace_transaction', [txHash], signal), 'trace_transaction')
 		checkTree(rows, txHash, first.block.hash, { endpoint: rpc.endpoint, method: 'trace_transaction' })
 		return fine
-	} catch (error) {
-		if (!(error instanceof RpcError)) throw error
+	} catch (thrown) {
+		signal.throwIfAborted()
+		const error = misread(thrown, { endpoint: rpc.endpoint, method: 'trace_transaction' })
 		return error.kind === 'unsettled' ? wrong(error.message) : findingOf('trace_transaction', error)
 	}
 }
@@ -205,13 +208,14 @@ async function probeDebug(
 
 async function tryTracer(rpc: Rpc, block: Header, tracer: Tracer, signal: AbortSignal): Promise<Finding> {
 	const { method, params } = debugCall(block.number, tracer)
-	const reading = { endpoint: rpc.endpoint, method }
+	const reading = { endpoint: rpc.endpoint, method, words: rpc.words }
 	try {
 		const { missing } = readDebugBlock(await rpc.call(method, params, signal), block, reading)
 		if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
 		return fine
-	} catch (error) {
-		if (!(error instanceof RpcError)) throw error
+	} catch (thrown) {
+		signal.throwIfAborted()
+		const error = misread(thrown, reading)
 		return error.kind === 'unsettled' ? wrong(error.message) : findingOf(method, error)
 	}
 }

@@ -1,5 +1,6 @@
 import { RpcError } from '../../errors.js'
 import type { Address } from '../../model/glossary.js'
+import { misread } from '../rpc/border.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { rowKey } from '../traces/assemble.js'
 import { openRows, type Row, readRow } from '../traces/parityRows.js'
@@ -74,8 +75,9 @@ export async function probeFilter(
 		}
 		const filterMode = bothAnswer instanceof RpcError || canary === undefined ? null : modeOf(rpc, canary, bothAnswer)
 		return { finding: why === null ? fine : { ability: 'wrong', why }, filterMode, beyondHead }
-	} catch (error) {
-		if (!(error instanceof RpcError)) throw error
+	} catch (thrown) {
+		signal.throwIfAborted()
+		const error = misread(thrown, { endpoint: rpc.endpoint, method: 'trace_filter' })
 		return { finding: findingOf('trace_filter', error), filterMode: null, beyondHead }
 	}
 }

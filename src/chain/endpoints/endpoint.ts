@@ -4,6 +4,7 @@ import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
 import { askHead, checkChain, watchHead } from '../heads/heads.js'
+import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { type Breaker, blames, createBreaker } from './breaker.js'
 
@@ -14,7 +15,7 @@ export interface Endpoint {
 	head(): bigint | null
 	/**
 	 * Runs the job here, several times where a moment may cure its failure. With `block` only when the head is at that block or
-	 * after it; `no-data` otherwise. Throws what the job threw last, or the signal's reason.
+	 * after it; `no-data` otherwise. Throws RpcError, or the signal's reason: what else the job throws is an answer misread.
 	 */
 	attempt<T>(job: (rpc: Rpc) => Promise<T>, block: bigint | undefined, signal: AbortSignal): Promise<T>
 }
@@ -67,9 +68,9 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 					const result = await job(rpc)
 					breaker.succeeded(startedAtMs)
 					return result
-				} catch (error) {
+				} catch (thrown) {
 					signal.throwIfAborted()
-					if (!(error instanceof RpcError)) throw error
+					const error = misread(thrown, rpc)
 					// After a rest there is one trial, not three.
 					if (retry === retriesInPlace || breaker.failing() || !mayPass(error)) {
 						if (blames(error)) {

@@ -5,6 +5,7 @@ import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
 import { askHead } from '../heads/heads.js'
+import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { createEndpoint, type Endpoint } from './endpoint.js'
 import { mostTelling } from './errorChoice.js'
@@ -15,8 +16,8 @@ export interface Endpoints {
 	 * several, and gets the same Rpc object for the same endpoint each time. With `need.block` only endpoints whose head is,
 	 * by their own word, at that block or after it are asked.
 	 *
-	 * Throws at once: what `job` throws that is no RpcError; `too-large`, with the endpoint's name, for the caller to ask for
-	 * less; the signal's reason. When all have failed: the most telling RpcError.
+	 * Throws the signal's reason at once; the most telling RpcError when all have failed. What `job` throws that is no RpcError
+	 * is an answer that could not be read: `malformed`.
 	 */
 	use<T>(job: (rpc: Rpc) => Promise<T>, signal: AbortSignal, need?: { readonly block?: bigint }): Promise<T>
 	/** In order of preference. */
@@ -109,7 +110,6 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 			return await withDeadline(compareTimeoutMs, ask, closing.signal)
 		} catch (error) {
 			if (error instanceof DeadlinePassed) endpoint.breaker.failed(tooSlow(endpoint), startedAtMs)
-			else if (!(error instanceof RpcError) && !closing.signal.aborted) throw error
 			return null
 		}
 	}
@@ -145,8 +145,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 						return await endpoint.attempt(job, need.block, signal)
 					} catch (error) {
 						signal.throwIfAborted()
-						if (!(error instanceof RpcError) || error.kind === 'too-large') throw error
-						errors.set(endpoint, error)
+						errors.set(endpoint, misread(error, endpoint.rpc))
 					}
 				}
 				const nextMs = waits < waitsPerUse ? shortWaitMs() : null

@@ -13,6 +13,7 @@ const order: readonly RpcErrorKind[] = [
 	'network',
 	'unsettled',
 	'malformed',
+	'too-large',
 	'no-data',
 	'bad-params',
 	'unsupported',

@@ -5,8 +5,9 @@
 
 import { WebSocket } from 'ws'
 import { RpcError, type RpcErrorKind } from '../../errors.js'
+import { misread, wordsOf } from '../rpc/border.js'
 import type { EndpointUrl } from '../rpc/endpointUrl.js'
-import { oneLine, readAnswers } from '../rpc/envelope.js'
+import { readAnswers } from '../rpc/envelope.js'
 import { failureOf } from '../rpc/http.js'
 import { isObject } from '../wire.js'
 
@@ -95,7 +96,13 @@ export function listenForHeads(options: HeadSocketOptions, signal: AbortSignal):
 			patience = setTimeout(() => end('timeout', tooSlow(limits.answerMs)), limits.answerMs)
 			socket.send(subscribe)
 		})
-		socket.on('message', (data) => receive(String(data)))
+		socket.on('message', (data) => {
+			try {
+				receive(String(data))
+			} catch (error) {
+				finish(misread(error, { endpoint: url.name, method: 'eth_subscribe' }))
+			}
+		})
 		socket.on('pong', () => {
 			isAlive = true
 		})
@@ -145,8 +152,7 @@ function readMessage(text: string, subscription: string | null, url: EndpointUrl
 	if (broken !== null) {
 		return { ended: ['malformed', `gave an answer to eth_subscribe that cannot be believed: ${broken}`] }
 	}
-	const safe = oneLine(url.scrub(words)).slice(0, 300)
-	return { ended: ['unsupported', `refused eth_subscribe: "${safe}" (code ${code})`] }
+	return { ended: ['unsupported', `refused eth_subscribe: "${wordsOf(words, url, 300)}" (code ${code})`] }
 }
 
 function kindOf(status: number): RpcErrorKind {

@@ -23,6 +23,7 @@ export function watchHead(rpc: Rpc, onHead: (head: bigint) => void): Rpc {
 			return answers
 		},
 		isHeldBack: rpc.isHeldBack,
+		words: rpc.words,
 		close: rpc.close,
 	}
 }

@@ -73,7 +73,7 @@ function faultOf(value: unknown): Fault {
 	const error = value.error ?? null
 	if (typeof error === 'string') return { text: error, code: null, data: value, broken: null }
 	if (isRecord(error)) {
-		const code = Number(error.code ?? Number.NaN)
+		const code = numberOf(error.code)
 		const data = error.data ?? null
 		// Where `data` is words it completes the message; hex is a reason of the EVM.
 		const more = typeof data === 'string' && !data.startsWith('0x') ? data : ''
@@ -88,6 +88,11 @@ function faultOf(value: unknown): Fault {
 	}
 }
 
+/** Of a number or a text; whatever else stands there is no code. */
+function numberOf(raw: unknown): number {
+	return typeof raw === 'number' || (typeof raw === 'string' && raw.length < 20) ? Number(raw) : Number.NaN
+}
+
 function notJson(body: string): Fault {
 	const start = body.trimStart().slice(0, 1)
 	if (body.trim() === '') return brokenFault('the answer is empty')
@@ -99,11 +104,6 @@ function notJson(body: string): Fault {
 
 function brokenFault(broken: string): Fault {
 	return { text: '', code: null, data: null, broken }
-}
-
-/** Control characters would break a line of the log or move a terminal's cursor. */
-export function oneLine(text: string): string {
-	return text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
 }
 
 function plainText(body: string): string {

@@ -11,13 +11,22 @@ export function readRetryAfterMs(header: string | null, data: unknown, nowMs: nu
 	return waitMs === null ? null : withinRetryBounds(waitMs)
 }
 
-/** `retry_after` or `retryAfter` in seconds; Infura: `rate.backoff_seconds`. */
+/** `retry_after` or `retryAfter` in seconds; Infura: `rate.backoff_seconds`, one level down and no further. */
 function dataMs(data: unknown): number | null {
-	if (typeof data !== 'object' || data === null) return null
-	const facts = data as Readonly<Record<string, unknown>>
+	return secondsIn(data) ?? secondsIn(isRecord(data) ? data.rate : null)
+}
+
+function secondsIn(data: unknown): number | null {
+	if (!isRecord(data)) return null
 	for (const name of ['retry_after', 'retryAfter', 'retry-after', 'backoff_seconds']) {
-		const seconds = Number(facts[name] ?? Number.NaN)
-		if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1_000
+		const told = data[name]
+		const seconds =
+			typeof told === 'number' || (typeof told === 'string' && told.length < 20) ? Number(told) : Number.NaN
+		if (Number.isFinite(seconds) && seconds >= 0 && told !== '') return seconds * 1_000
 	}
-	return dataMs(facts.rate)
+	return null
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+	return typeof value === 'object' && value !== null
 }

@@ -3,9 +3,10 @@
 import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import { BatchRefused, createBatchSize, sendBatches } from './batches.js'
+import { misread, wordsOf } from './border.js'
 import { batchLimitIn, classify, kindOfText, type Verdict } from './classify.js'
 import { readEndpointUrl } from './endpointUrl.js'
-import { type Fault, oneLine, readAnswers, readErrorBody } from './envelope.js'
+import { type Fault, readAnswers, readErrorBody } from './envelope.js'
 import { createHttp, type HttpAnswer, HttpFailure } from './http.js'
 import { createLimiter } from './limiter.js'
 
@@ -29,6 +30,8 @@ export interface Rpc {
 	batch(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]>
 	/** A call made now would wait for our own limit: that it takes long says nothing of the node. */
 	isHeldBack(): boolean
+	/** Words of this node as they may be shown: without the secrets of its URL, on one line, at most 300 characters. */
+	words(said: unknown): string
 	close(): Promise<void>
 }
 
@@ -59,6 +62,9 @@ export interface RpcOptions {
 	readonly onRequest?: (request: RpcRequest) => void
 	readonly clock?: Clock
 }
+
+/** Of a node's words in a message. */
+const mostWords = 300
 
 /** Throws PlainError, without the URL in it, when `url` cannot be used. */
 export function createRpc(options: RpcOptions): Rpc {
@@ -94,7 +100,8 @@ export function createRpc(options: RpcOptions): Rpc {
 			result = answers.find((one) => one instanceof RpcError)?.kind ?? 'ok'
 			return answers
 		} catch (error) {
-			const failure = error instanceof HttpFailure ? transportError(error, method) : error
+			signal.throwIfAborted()
+			const failure = failureOf(error, method)
 			if (failure instanceof RpcError) result = failure.kind
 			if (failure instanceof BatchRefused) result = 'too-large'
 			throw failure
@@ -131,8 +138,7 @@ export function createRpc(options: RpcOptions): Rpc {
 
 	function refused(fault: Fault, answer: HttpAnswer, method: string): RpcError {
 		const facts = { ...answer, text: fault.text, code: fault.code, data: fault.data, method, nowMs: clock() }
-		// The whole text: a secret that was cut would not be found.
-		const text = oneLine(url.scrub(fault.text))
+		const text = wordsOf(fault.text, url, mostWords)
 		const known = fault.broken === null ? null : kindOfText(fault.text)
 		const verdict: Verdict = fault.broken === null || known !== null ? classify(facts) : { kind: 'malformed' }
 		return new RpcError(`${url.name} ${inWords({ ...fault, text }, answer.status, method)}`, {
@@ -144,7 +150,10 @@ export function createRpc(options: RpcOptions): Rpc {
 		})
 	}
 
-	function transportError({ kind, message }: HttpFailure, method: string): RpcError {
+	function failureOf(error: unknown, method: string): RpcError | BatchRefused {
+		if (error instanceof BatchRefused) return error
+		if (!(error instanceof HttpFailure)) return misread(error, { endpoint: url.name, method })
+		const { kind, message } = error
 		return new RpcError(`${url.name} did not answer ${method}: ${message}`, { kind, endpoint: url.name, method })
 	}
 
@@ -157,12 +166,13 @@ export function createRpc(options: RpcOptions): Rpc {
 		},
 		batch: (calls, signal) => sendBatches({ calls, batches, lanes: connections, post, signal }),
 		isHeldBack: () => limiter?.isHoldingBack() ?? false,
+		words: (said) => wordsOf(said, url, mostWords),
 		close: http.close,
 	}
 }
 
 function inWords({ broken, text, code }: Fault, status: number, method: string): string {
-	const said = text === '' ? '' : `: "${text.slice(0, 300)}"`
+	const said = text === '' ? '' : `: "${text}"`
 	if (broken !== null) return `gave an answer to ${method} that cannot be believed: ${broken}${said}`
 	const where = code === null ? `HTTP ${status}` : `HTTP ${status}, code ${code}`
 	if (status < 300 || status > 399) return `refused ${method}${said} (${where})`

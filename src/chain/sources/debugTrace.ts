@@ -28,9 +28,10 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
 	return {
 		name: 'debug_traceBlockByNumber',
 		async read({ rpc, span, addresses, last }, signal) {
-			const reading: Reading = {
+			const reading: DebugReading = {
 				endpoint: rpc.endpoint,
 				method: 'debug_traceBlockByNumber',
+				words: rpc.words,
 				...(options.onUnknown && { onUnknown: options.onUnknown }),
 			}
 			const numbers = [...numbersOf(span)]
@@ -63,6 +64,11 @@ export function debugCall(number: bigint, tracer: Tracer): RpcCall {
 	return { method: 'debug_traceBlockByNumber', params: [hexOf(number), config] }
 }
 
+/** An entry of the answer may be an error, in the node's own words. */
+export interface DebugReading extends Reading {
+	readonly words: Rpc['words']
+}
+
 export interface DebugBlock {
 	/** By transaction, in the order of the answer. */
 	readonly traces: ReadonlyMap<Hash, readonly Frame[]>
@@ -74,7 +80,7 @@ export interface DebugBlock {
  * Reads the traces of a block: `[{txHash, result}]`, without txHash on older nodes (the place decides then), or without
  * the wrapper (Moonbeam, some of Avalanche's kin).
  */
-export function readDebugBlock(raw: unknown, block: Header, reading: Reading): DebugBlock {
+export function readDebugBlock(raw: unknown, block: Header, reading: DebugReading): DebugBlock {
 	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
 	const traces = new Map<Hash, readonly Frame[]>()
 	raw.forEach((entry: unknown, index) => {
@@ -93,7 +99,11 @@ export function readDebugBlock(raw: unknown, block: Header, reading: Reading): D
 	return { traces, missing: block.txHashes.filter((txHash) => !traces.has(txHash)) }
 }
 
-function readEntry(entry: unknown, index: number, reading: Reading): { txHash: Hash | null; frames: readonly Frame[] } {
+function readEntry(
+	entry: unknown,
+	index: number,
+	reading: DebugReading,
+): { txHash: Hash | null; frames: readonly Frame[] } {
 	if (Array.isArray(entry)) return { txHash: null, frames: readFlat(entry, reading) }
 	if (!isObject(entry)) throw malformed(reading, `trace ${index} is not an object`)
 	const txHash = hash(entry.txHash ?? entry.transactionHash)
@@ -109,10 +119,10 @@ function readFlat(rows: readonly unknown[], reading: Reading): readonly Frame[] 
 }
 
 /** The node could not trace one transaction: for want of time, or because it lacks the tracer. */
-function untraced(error: unknown, index: number, { endpoint, method }: Reading): RpcError {
-	const text = isObject(error) ? String(error.message ?? 'an error') : String(error)
+function untraced(error: unknown, index: number, { endpoint, method, words }: DebugReading): RpcError {
+	const text = words(isObject(error) ? error.message : error) || 'no reason is given'
 	const kind = /time ?out|deadline/i.test(text) ? 'timeout' : /tracer/i.test(text) ? 'unsupported' : 'server'
-	return new RpcError(`${endpoint}: ${method}: transaction ${index} could not be traced: ${text.slice(0, 200)}`, {
+	return new RpcError(`${endpoint}: ${method}: transaction ${index} could not be traced: ${text}`, {
 		kind,
 		endpoint,
 		method,
