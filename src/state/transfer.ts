@@ -3,6 +3,7 @@
  * to keep a copy that does not depend on either.
  */
 
+import { readFile } from 'node:fs/promises'
 import { StateError } from '../errors.js'
 import type { Clock } from '../model/glossary.js'
 import type { StatePlace } from '../model/state.js'
@@ -82,7 +83,8 @@ export async function writeDocument(path: string, whole: Whole): Promise<void> {
 
 /** Throws StateError `damaged`, `newer` or `disk`. */
 export async function readDocument(path: string): Promise<Whole> {
-	const found = await examine(path, wholeFormat)
+	// Any file that the user names, also through a link or a pipe.
+	const found = await examine(path, wholeFormat, readFile)
 	if ('value' in found && found.value !== null) return found.value
 	const words = 'value' in found ? 'it is not there' : found.damage
 	throw new StateError('damaged', `${path} cannot be brought in: ${words}. Nothing was changed.`, {

@@ -26,9 +26,15 @@ export function stopChildren(): void {
 
 /** Starts `children/<name>.ts`. */
 export function startChild(name: string, ...args: string[]) {
+	return startChildBy([], name, ...args)
+}
+
+/** The same, by a program that starts another, such as `unshare --net`. */
+export function startChildBy(by: readonly string[], name: string, ...args: string[]) {
 	compiled ??= compile()
 	const script = join(compiled, 'test/state/children', name.replace(/\.ts$/, '.js'))
-	const child = spawn(process.execPath, [script, ...args])
+	const [program = '', ...rest] = [...by, process.execPath, script, ...args]
+	const child = spawn(program, rest)
 	children.add(child)
 	const ended = once(child, 'exit')
 	child.stderr.on('data', (text) => process.stderr.write(text))

@@ -13,6 +13,7 @@ const WORDS: Readonly<Record<string, string>> = {
 	ENOENT: 'the folder is not there',
 	ENOTDIR: 'a part of the path is no folder',
 	EISDIR: 'it is a folder',
+	ELOOP: 'it is a link, and the state is read from plain files only',
 	EMFILE: 'too many files are open',
 	ENFILE: 'too many files are open',
 }

@@ -7,12 +7,14 @@
  */
 
 import { createHash } from 'node:crypto'
-import { copyFile, link, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { copyFile, link, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Adapter } from 'lowdb'
 import { StateError } from '../../errors.js'
 import { damagedError, previousOf } from './damage.js'
 import { diskError, isMissing } from './disk.js'
+import { readOwnFile } from './ownFile.js'
 
 /** Text, or its bytes in UTF-8. */
 export type Piece = string | Uint8Array
@@ -62,11 +64,15 @@ export function isWhole<T extends object>(format: Format<T>): (path: string) => 
 /** The value (null: no file), or why it cannot be believed, to complete the sentence "state.json is damaged: …". */
 export type Examined<T> = { readonly value: T | null } | { readonly damage: string; readonly cause?: unknown }
 
-/** Throws StateError `newer` or `disk`. */
-export async function examine<T extends object>(path: string, format: Format<T>): Promise<Examined<T>> {
+/** `readWhole`: how the bytes are had; default: as those of a file that only this program writes. Throws StateError `newer` or `disk`. */
+export async function examine<T extends object>(
+	path: string,
+	format: Format<T>,
+	readWhole: (path: string) => Promise<Buffer> = readOwnFile,
+): Promise<Examined<T>> {
 	let bytes: Buffer
 	try {
-		bytes = await readFile(path)
+		bytes = await readWhole(path)
 	} catch (error) {
 		if (isMissing(error)) return { value: null }
 		throw diskError('read', path, error)
@@ -148,7 +154,9 @@ function* chunks(head: string, parts: Iterable<Piece>): Iterable<Buffer> {
 async function writeDurably(path: string, content: Iterable<Buffer>): Promise<void> {
 	const temporary = temporaryOf(path)
 	try {
-		const file = await open(temporary, 'w', 0o600)
+		// Made anew, never opened: a link that somebody laid there would have another file overwritten.
+		await rm(temporary, { force: true })
+		const file = await open(temporary, 'wx', 0o600)
 		try {
 			await writeFile(file, content)
 			await file.sync()
@@ -174,7 +182,7 @@ async function keepPrevious(path: string): Promise<void> {
 	} catch (error) {
 		if (isMissing(error)) return
 		// Some file systems know no second names.
-		await copyFile(path, previous)
+		await copyFile(path, previous, constants.COPYFILE_EXCL)
 	}
 }
 

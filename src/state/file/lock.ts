@@ -1,136 +1,116 @@
 /**
- * One daemon a state folder. On Linux a socket with an abstract name, which the kernel gives back the moment its holder
- * dies, however it dies, and which a paused holder keeps; lock files with a time in them fail at both. Elsewhere a socket
- * file. Abstract names are those of one network namespace: two containers that share a folder are not kept apart.
+ * One daemon a state folder, by what the kernel gives back when a process dies, on every system that has unix sockets.
+ *
+ * Each comer listens on a socket of its own in the folder, and then takes the next free place in a row of links, `lock.1.sock`,
+ * `lock.2.sock`, …: whoever made the highest link whose socket still answers has the folder. Making a link fails when it is there
+ * already, so of many who saw the same dead holder one gets its place. The highest link is never taken away, for a slow comer
+ * could otherwise take the place a second time.
+ *
+ * Not an abstract socket: its name stands in /proc/net/unix for every user, who may take it when the holder restarts. Nobody but
+ * the owner of the folder can make or reach anything here. Machines that share a folder over a network are not kept apart.
  */
 
-import { createHash } from 'node:crypto'
-import { mkdir, realpath, rename, rm } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { lstat, readdir, readlink, rm, symlink } from 'node:fs/promises'
 import type { Server } from 'node:net'
-import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { StateError } from '../../errors.js'
 import { codeOf, diskError } from './disk.js'
+import { ownFolder } from './folder.js'
+import { listenIn, type Probe, probeIn } from './lockSocket.js'
 
-/** Who holds a lock, as it says itself. */
-interface Holder {
-	readonly pid: number
-	readonly since: string
-}
-
-type Probe =
-	| { readonly state: 'gone' }
-	| { readonly state: 'silent' }
-	| { readonly state: 'held'; readonly holder: Holder }
-
-const ANSWER_TIMEOUT_MS = 1000
-/** Socket paths above this are refused or cut by the system. */
-const MAX_PATH_BYTES = 100
-
-export interface LockOptions {
-	/** Default: abstract on Linux, else a socket file. */
-	readonly kind?: 'abstract' | 'path'
-}
+const linkName = /^lock\.(\d{1,15})\.sock$/
+const socketName = /^lock\.held-[0-9a-f]{16}\.sock$/
+/** Each goes with a place in the row that somebody else took first. */
+const mostTries = 1000
+/** Links that stay below the highest, so that no look at the folder, however slow, sees none at all. */
+const linksKept = 8
 
 /** Takes the folder, making it if need be; resolves to what gives it back. Throws StateError `locked` or `disk`. */
-export async function lockState(folder: string, options: LockOptions = {}): Promise<() => Promise<void>> {
-	const kind = options.kind ?? (process.platform === 'linux' ? 'abstract' : 'path')
-	const real = await realFolder(folder)
-	const address = kind === 'abstract' ? abstractName(real) : pathName(real)
-	const server = await listen(address).catch(async (error: unknown) => {
-		if (codeOf(error) !== 'EADDRINUSE') throw cannotLock(folder, error)
-		const found = await probe(address)
-		// An abstract name without its holder is free again; a file outlives it.
-		if (found.state === 'gone') return await takeOver(address, kind, folder)
-		throw heldError(folder, found)
-	})
-	return () => new Promise((resolve) => server.close(() => resolve()))
-}
-
-async function realFolder(folder: string): Promise<string> {
-	try {
-		await mkdir(folder, { recursive: true, mode: 0o700 })
-		return await realpath(folder)
-	} catch (error) {
-		throw diskError('make', folder, error)
-	}
-}
-
-function digestOf(real: string): string {
-	return createHash('sha256').update(real).digest('hex').slice(0, 32)
-}
-
-function abstractName(real: string): string {
-	return `\0tracewatch-${digestOf(real)}`
-}
-
-function pathName(real: string): string {
-	const inside = join(real, 'lock.sock')
-	return Buffer.byteLength(inside) <= MAX_PATH_BYTES ? inside : `/tmp/tracewatch-${digestOf(real)}.sock`
-}
-
-async function listen(address: string): Promise<Server> {
-	const holder: Holder = { pid: process.pid, since: new Date(Date.now() - process.uptime() * 1000).toISOString() }
-	const server = createServer((socket) => {
-		socket.on('error', () => socket.destroy())
-		// Closed from here as well: who asks and then lingers must not hold up the end.
-		socket.end(JSON.stringify(holder), () => socket.destroy())
-	})
-	await new Promise<void>((resolve, reject) => {
-		server.once('error', reject)
-		server.listen(address, () => resolve())
-	})
-	// The lock alone keeps no process alive.
-	return server.unref()
-}
-
-async function takeOver(address: string, kind: LockOptions['kind'], folder: string): Promise<Server> {
-	if (kind === 'path') {
-		// Set aside first and asked again there: whoever took over in this moment gets the name back.
-		const aside = `${address}.${process.pid}`
-		await rename(address, aside).catch(() => undefined)
-		const found = await probe(aside)
-		if (found.state !== 'gone') {
-			await rename(aside, address)
-			throw heldError(folder, found)
-		}
-		await rm(aside, { force: true })
-	}
-	return await listen(address).catch(async (error: unknown) => {
-		throw codeOf(error) === 'EADDRINUSE' ? heldError(folder, await probe(address)) : cannotLock(folder, error)
-	})
-}
-
-async function probe(address: string): Promise<Probe> {
-	const socket = connect(address)
-	let text = ''
-	socket.setEncoding('utf8')
-	socket.on('data', (piece: string) => {
-		text += piece
-	})
-	const answer = new Promise<Probe>((resolve) => {
-		socket.once('end', () => resolve(parseHolder(text)))
-		socket.once('error', (error) => {
-			const gone = ['ECONNREFUSED', 'ENOENT'].includes(codeOf(error) ?? '')
-			resolve({ state: gone ? 'gone' : 'silent' })
+export async function lockState(folder: string): Promise<() => Promise<void>> {
+	const real = await ownFolder(folder)
+	if (process.platform === 'win32') throw cannotLock(folder, new Error('Windows is not supported'))
+	for (let tries = 1; tries <= mostTries; tries++) {
+		const name = `lock.held-${randomBytes(8).toString('hex')}.sock`
+		const server = await listenIn(real, name).catch((error: unknown) => {
+			throw cannotLock(folder, error)
 		})
-		socket.setTimeout(ANSWER_TIMEOUT_MS, () => resolve({ state: 'silent' }))
-	})
+		const release = () => giveBack(server, real, name)
+		try {
+			const place = await takePlace(real, name)
+			if (place === 'taken') {
+				await release()
+				continue
+			}
+			if (typeof place === 'object') throw heldError(folder, place)
+			await tidy(real, name, place)
+			return release
+		} catch (error) {
+			await release()
+			throw error instanceof StateError ? error : diskError('write', real, error)
+		}
+	}
+	throw new StateError('locked', `the state folder ${folder} cannot be locked: too many try at once`)
+}
+
+/** The place in the row that is ours from now on; `taken`: others were quicker, look again; else who holds the folder. */
+async function takePlace(real: string, name: string): Promise<number | 'taken' | Exclude<Probe, { state: 'gone' }>> {
+	const top = highest(await readdir(real))
+	if (top > 0) {
+		const found = await probeLink(real, top)
+		if (found.state !== 'gone') return found
+	}
+	const place = top + 1
 	try {
-		return await answer
-	} finally {
-		socket.destroy()
+		await symlink(name, linkOf(real, place))
+	} catch (error) {
+		if (codeOf(error) === 'EEXIST') return 'taken'
+		throw error
+	}
+	// A comer that stood still since it looked may have taken a place that others have long left behind, and its socket may
+	// have been tidied away.
+	return highest(await readdir(real)) === place && (await isThere(join(real, name))) ? place : 'taken'
+}
+
+function linkOf(real: string, place: number): string {
+	return join(real, `lock.${place}.sock`)
+}
+
+/** 0: nobody ever had it. */
+function highest(names: readonly string[]): number {
+	return Math.max(0, ...names.map((name) => Number(linkName.exec(name)?.[1] ?? 0)))
+}
+
+async function probeLink(real: string, place: number): Promise<Probe> {
+	try {
+		const name = await readlink(linkOf(real, place))
+		return socketName.test(name) ? await probeIn(real, name) : { state: 'gone' }
+	} catch (error) {
+		// EINVAL: no link, and so none of ours.
+		if (codeOf(error) === 'ENOENT' || codeOf(error) === 'EINVAL') return { state: 'gone' }
+		throw error
 	}
 }
 
-function parseHolder(text: string): Probe {
-	try {
-		const { pid, since } = JSON.parse(text) as Partial<Holder>
-		if (typeof pid === 'number' && typeof since === 'string') return { state: 'held', holder: { pid, since } }
-	} catch {
-		// Not one of ours, or cut off: it is held all the same.
+async function isThere(path: string): Promise<boolean> {
+	return await lstat(path).then(
+		() => true,
+		() => false,
+	)
+}
+
+/** Takes away what the dead left. A living comer whose socket goes with it finds that out before it believes to have the folder. */
+async function tidy(real: string, own: string, place: number): Promise<void> {
+	for (const name of await readdir(real)) {
+		const left = linkName.exec(name)?.[1]
+		const isOld = left === undefined ? socketName.test(name) && name !== own : Number(left) < place - linksKept
+		if (isOld) await rm(join(real, name), { force: true })
 	}
-	return { state: 'silent' }
+}
+
+async function giveBack(server: Server, real: string, name: string): Promise<void> {
+	await new Promise<void>((resolve) => server.close(() => resolve()))
+	await rm(join(real, name), { force: true }).catch(() => undefined)
 }
 
 function heldError(folder: string, found: Probe): StateError {
@@ -144,6 +124,6 @@ function heldError(folder: string, found: Probe): StateError {
 function cannotLock(folder: string, cause: unknown): StateError {
 	const code = codeOf(cause)
 	const hint = code === 'EAFNOSUPPORT' || code === 'EPERM' ? ': unix sockets are not allowed here (AF_UNIX)' : ''
-	const words = cause instanceof Error ? cause.message.replaceAll('\0', '@') : String(cause)
+	const words = cause instanceof Error ? cause.message : String(cause)
 	return new StateError('locked', `the state folder ${folder} cannot be locked${hint} (${words})`, { cause })
 }

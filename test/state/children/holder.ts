@@ -1,19 +1,28 @@
-/** Takes the lock of a folder, says so, and gives it back when asked. */
+/** Takes the lock of a folder, at once or (`waiting`) at each `go`, says how that went, and gives it back when asked. */
 
 import { createInterface } from 'node:readline'
 import { StateError } from '../../../src/errors.js'
 import { lockState } from '../../../src/state/file/lock.js'
 
-const [, , folder = '', kind] = process.argv
-try {
-	const release = await lockState(folder, { kind: kind === 'path' ? 'path' : 'abstract' })
-	process.stdout.write('held\n')
-	for await (const line of createInterface({ input: process.stdin })) {
-		if (line !== 'release') continue
-		await release()
-		process.stdout.write('released\n')
+const [, , folder = '', when = 'at once'] = process.argv
+let release: () => Promise<void> = async () => undefined
+const say = (line: string) => process.stdout.write(`${line}\n`)
+
+async function take(): Promise<void> {
+	try {
+		release = await lockState(folder)
+		say('held')
+	} catch (error) {
+		if (!(error instanceof StateError)) throw error
+		say(when === 'words' ? JSON.stringify(error.message) : error.reason)
 	}
-} catch (error) {
-	if (!(error instanceof StateError)) throw error
-	process.stdout.write(`${error.reason}\n`)
+}
+
+if (when === 'waiting') say('ready')
+else await take()
+for await (const line of createInterface({ input: process.stdin })) {
+	if (line === 'go') await take()
+	if (line !== 'release') continue
+	await release()
+	say('released')
 }
