@@ -1,0 +1,19 @@
+/**
+ * How much is tried. `npm test` takes minutes and has a case of everything; `npm run test:long` tries in full what takes
+ * long: 200 kills, every dialect with every source.
+ *
+ * - `x.test.ts` runs in `npm test` only, `x.long.test.ts` in `npm run test:long` only.
+ * - `x.sized.test.ts` runs in both, and asks here how much it is to try.
+ */
+const isLong = process.env.TRACEWATCH_LONG === '1'
+
+/** The first in `npm test`, the second in `npm run test:long`. */
+export function sized<T>(short: T, long: T): T {
+	return isLong ? long : short
+}
+
+/**
+ * How long each fuzzer goes on, in seconds: TRACEWATCH_FUZZ_SECONDS, else 20 in `npm test` and 10 minutes in
+ * `npm run test:long`. A test of that length needs its own `timeout`.
+ */
+export const fuzzSeconds = Number(process.env.TRACEWATCH_FUZZ_SECONDS ?? sized(20, 600))
