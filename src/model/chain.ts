@@ -56,11 +56,19 @@ export interface TxTrace {
 	readonly block: BlockRef
 	/** From the receipt; null where it was not asked for or does not say (before Byzantium). */
 	readonly succeeded: boolean | null
+	/** What its sender paid for it, by the receipt; absent where that was not asked for or does not say. */
+	readonly fee?: Fee
 	/**
 	 * In order of `traceAddress`, depth first. Every ancestor of a frame listed is listed too: whoever reads this can
 	 * judge each frame without asking again.
 	 */
 	readonly frames: readonly Frame[]
+}
+
+/** Charged whether a transaction fails or not. Two numbers where two rules may be in force; see `Posting`. */
+export interface Fee {
+	readonly payer: Address
+	readonly wei: readonly [wei: bigint, orWei: bigint]
 }
 
 /** One span as the chain told it: complete for the addresses asked, and verified against the block headers. */

@@ -1,0 +1,58 @@
+import { RpcError } from '../../errors.js'
+import type { Accounts, Witness } from '../../model/books.js'
+import type { AddressSet, Span } from '../../model/chain.js'
+import type { Chain, Log } from '../../model/ports.js'
+import type { Endpoints } from '../endpoints/endpoints.js'
+import type { Rpc } from '../rpc/rpc.js'
+import { createBalanceReader } from './balances.js'
+import { readPostings } from './postings.js'
+
+export interface AccountsOptions {
+	readonly endpoints: Pick<Endpoints, 'use' | 'states'>
+	readonly chainId: number
+	/** One way to read a span each; every source of every endpoint. Opened when first asked for. */
+	readonly witnesses: readonly { readonly endpoint: string; readonly chain: () => Pick<Chain, 'walk'> }[]
+	readonly log: Log
+}
+
+/** Balances and what moves them, from the first endpoint that has them. */
+export function createAccounts({ endpoints, chainId, witnesses, log }: AccountsOptions): Accounts {
+	const reader = createBalanceReader({ log })
+
+	/** A question about state must not put an endpoint to rest that is needed for the main thing. */
+	async function ask<T>(block: bigint, job: (rpc: Rpc) => Promise<T>, signal: AbortSignal): Promise<T> {
+		const mild = async (rpc: Rpc) => {
+			try {
+				return await job(rpc)
+			} catch (error) {
+				if (!(error instanceof RpcError) || !isOfTheQuestion(error)) throw error
+				throw new RpcError(error.message, { ...error.facts, kind: 'no-data' }, { cause: error })
+			}
+		}
+		return endpoints.use(mild, signal, { block })
+	}
+
+	return {
+		endpoints: endpoints.states().map(({ endpoint }) => endpoint),
+		balances: (addresses, block, signal) =>
+			ask(block.number, (rpc) => reader.read(rpc, addresses, block, signal), signal),
+		postings: (block, addresses, signal) =>
+			ask(block.number, (rpc) => readPostings(rpc, chainId, block, addresses, signal), signal),
+		async *witnesses(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncGenerator<Witness> {
+			for (const { endpoint, chain } of witnesses) {
+				try {
+					for await (const part of chain().walk(span, addresses, signal)) yield { endpoint, part }
+				} catch (error) {
+					signal.throwIfAborted()
+					if (!(error instanceof RpcError)) throw error
+					log.debug({ endpoint, error: error.message }, 'an endpoint cannot be a witness')
+				}
+			}
+		},
+	}
+}
+
+function isOfTheQuestion({ kind, facts }: RpcError): boolean {
+	if (facts.wrongChainId !== undefined) return false
+	return ['server', 'malformed', 'unsupported', 'bad-params', 'timeout', 'too-large'].includes(kind)
+}

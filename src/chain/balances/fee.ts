@@ -1,0 +1,41 @@
+/** What a transaction costs its sender beside the value, by its receipt. docs/nodes.md, "Fees", has the sources. */
+
+import type { Amounts } from '../../model/books.js'
+import { isObject, type Json, quantity } from '../wire.js'
+
+/** Celo's receipts show an L1 fee that nobody is charged (celo-org/op-geth#255). */
+const FREE_OF_L1 = new Set([42_220, 44_787, 62_320, 11_142_220])
+
+/**
+ * The fee in wei, charged whether the transaction failed or not. Two numbers where two rules may be in force and the receipt
+ * does not say which: the operator fee of the OP stack up to Isthmus, and since Jovian. Null where the fee cannot be known.
+ */
+export function feeOf(raw: unknown, chainId: number): Amounts | null {
+	if (!isObject(raw)) return null
+	// zkSync and its kin: refunds and paymasters make the payer and the price another's matter.
+	if (raw.l1BatchNumber !== undefined || raw.l1BatchTxIndex !== undefined) return null
+	// OP's deposits, made on the other chain, and Arbitrum's: paid for there.
+	const type = quantity(raw.type)
+	if (type === DEPOSIT) return [0n, 0n]
+	// Celo CIP-64: paid in a token.
+	if (raw.feeCurrency !== undefined && raw.feeCurrency !== null) return [0n, 0n]
+	const gasUsed = quantity(raw.gasUsed)
+	const price = quantity(raw.effectiveGasPrice)
+	if (gasUsed === null || price === null) return null
+	const blob = type === BLOB ? (quantity(raw.blobGasUsed) ?? 0n) * (quantity(raw.blobGasPrice) ?? 0n) : 0n
+	const l1 = FREE_OF_L1.has(chainId) ? 0n : (quantity(raw.l1Fee) ?? 0n)
+	const fixed = gasUsed * price + blob + l1
+	const [isthmus, jovian] = operatorFees(raw, gasUsed)
+	return [fixed + isthmus, fixed + jovian]
+}
+
+const BLOB = 3n
+/** 0x7e, of the OP stack. */
+export const DEPOSIT = 126n
+
+/** gasUsed × scalar / 10^6 + constant; since Jovian gasUsed × scalar × 100 + constant. */
+function operatorFees(raw: Json, gasUsed: bigint): Amounts {
+	const scalar = quantity(raw.operatorFeeScalar) ?? 0n
+	const constant = quantity(raw.operatorFeeConstant) ?? 0n
+	return [(gasUsed * scalar) / 1_000_000n + constant, gasUsed * scalar * 100n + constant]
+}

@@ -1,0 +1,115 @@
+/** What one block moves without a frame: fees, withdrawals, the author's income, coins made by the chain. */
+
+import { RpcError } from '../../errors.js'
+import type { Posting } from '../../model/books.js'
+import type { AddressSet, BlockRef } from '../../model/chain.js'
+import type { Address, Hash } from '../../model/glossary.js'
+import type { Rpc } from '../rpc/rpc.js'
+import { askAll } from '../sources/ask.js'
+import { receiptCall } from '../sources/receipts.js'
+import { address, hash, hexOf, isObject, type Json, malformed, quantity, type Reading, unsettled } from '../wire.js'
+import { DEPOSIT, feeOf } from './fee.js'
+
+/** Withdrawals are listed in the blocks of these chains, and paid in a token (Gnosis: GNO). */
+const PAID_IN_TOKENS = new Set([100, 10_200])
+const GWEI = 10n ** 9n
+
+interface Transaction {
+	readonly hash: Hash
+	readonly from: Address
+	readonly raw: Json
+}
+
+/** All of it for these addresses, in this very block. Throws RpcError; `no-data` where the rules of fees are not known. */
+export async function readPostings(
+	rpc: Rpc,
+	chainId: number,
+	block: BlockRef,
+	addresses: AddressSet,
+	signal: AbortSignal,
+): Promise<readonly Posting[]> {
+	const method = 'eth_getBlockByNumber'
+	const reading: Reading = { endpoint: rpc.endpoint, method }
+	const raw = await rpc.call(method, [hexOf(block.number), true], signal)
+	if (raw === null) throw noData(rpc, `it has no block ${block.number}`)
+	if (!isObject(raw) || !Array.isArray(raw.transactions)) throw malformed(reading, 'a block without transactions')
+	if (hash(raw.hash) !== block.hash) throw unsettled(reading, `block ${block.number} was replaced`)
+	const transactions = raw.transactions.map((entry: unknown) => readTransaction(entry, reading))
+	const author = address(raw.miner)
+	const isAuthor = author !== null && addresses.has(author)
+
+	const asked = isAuthor ? transactions : transactions.filter(({ from }) => addresses.has(from))
+	const receipts = await askAll(
+		rpc,
+		asked.map((tx) => receiptCall(tx.hash)),
+		signal,
+	)
+	const postings: Posting[] = []
+	let income = 0n
+	const baseFee = quantity(raw.baseFeePerGas) ?? 0n
+	for (const [index, tx] of asked.entries()) {
+		const receipt = receipts[index]
+		if (!isObject(receipt) || hash(receipt.blockHash) !== block.hash) {
+			throw unsettled({ ...reading, method: 'eth_getTransactionReceipt' }, `${tx.hash} is not in block ${block.number}`)
+		}
+		if (addresses.has(tx.from)) postings.push(...postingsOf(rpc, chainId, tx, receipt))
+		const tip = (quantity(receipt.effectiveGasPrice ?? tx.raw.gasPrice) ?? 0n) - baseFee
+		if (isAuthor && tip > 0n) income += (quantity(receipt.gasUsed) ?? 0n) * tip
+	}
+	if (isAuthor && income > 0n) postings.push({ kind: 'income', address: author, wei: [income, income], txHash: null })
+	return PAID_IN_TOKENS.has(chainId) ? postings : [...postings, ...withdrawalsOf(raw, addresses, reading)]
+}
+
+function readTransaction(raw: unknown, reading: Reading): Transaction {
+	const txHash = isObject(raw) ? hash(raw.hash) : null
+	const from = isObject(raw) ? address(raw.from) : null
+	if (!isObject(raw) || txHash === null || from === null)
+		throw malformed(reading, 'a transaction without hash or sender')
+	return { hash: txHash, from, raw }
+}
+
+function postingsOf(
+	rpc: Rpc,
+	chainId: number,
+	{ hash: txHash, from, raw }: Transaction,
+	receipt: Json,
+): readonly Posting[] {
+	const fee = feeOf(
+		{
+			...receipt,
+			effectiveGasPrice: receipt.effectiveGasPrice ?? raw.gasPrice,
+			type: receipt.type ?? raw.type,
+			feeCurrency: raw.feeCurrency ?? receipt.feeCurrency,
+		},
+		chainId,
+	)
+	if (fee === null) throw noData(rpc, `what ${txHash} cost cannot be told by its receipt`)
+	const postings: Posting[] = []
+	if (fee[0] > 0n || fee[1] > 0n) {
+		postings.push({ kind: 'fee', address: from, wei: [-fee[0], -fee[1]], txHash })
+	}
+	const mint = quantity(raw.type) === DEPOSIT ? (quantity(raw.mint) ?? 0n) : 0n
+	if (mint > 0n) postings.push({ kind: 'mint', address: from, wei: [mint, mint], txHash })
+	return postings
+}
+
+/** EIP-4895: amounts in gwei. One address may be paid several times in one block. */
+export function withdrawalsOf(block: Json, addresses: AddressSet, reading: Reading): readonly Posting[] {
+	if (!Array.isArray(block.withdrawals)) return []
+	return block.withdrawals.flatMap((raw: unknown): Posting[] => {
+		const to = isObject(raw) ? address(raw.address) : null
+		const amount = isObject(raw) ? quantity(raw.amount) : null
+		const index = isObject(raw) ? quantity(raw.index) : null
+		const validatorIndex = isObject(raw) ? quantity(raw.validatorIndex) : null
+		if (to === null || amount === null || index === null || validatorIndex === null) {
+			throw malformed(reading, 'a withdrawal without its index, validator, address or amount')
+		}
+		if (!addresses.has(to)) return []
+		const wei = amount * GWEI
+		return [{ kind: 'withdrawal', address: to, wei: [wei, wei], txHash: null, withdrawal: { index, validatorIndex } }]
+	})
+}
+
+function noData({ endpoint }: Rpc, why: string): RpcError {
+	return new RpcError(`${endpoint}: ${why}`, { kind: 'no-data', endpoint })
+}

@@ -1,0 +1,69 @@
+/** What is needed to prove that nothing was missed: balances, and what moves them besides frames. */
+
+import type { AddressSet, BlockRef, Part, Span } from './chain.js'
+import type { Address, Hash } from './glossary.js'
+
+/** The book of one address: closed up to a block, and what moved in the blocks scanned since, which is not proved yet. */
+export interface Book {
+	/** Last block at which balance and movements were seen to agree. */
+	readonly block: bigint
+	/** After that block. */
+	readonly balanceWei: bigint
+	/** In less out, fees taken off, of the blocks after `block` that were scanned. */
+	readonly movedWei: bigint
+}
+
+/** How far the books of a network are; for `status` and metrics. */
+export interface BooksSummary {
+	/** Lowest block up to which a book is closed; null while none is. */
+	readonly closedTo: number | null
+	/** Watches with a book. */
+	readonly closed: number
+	/** Watches whose books are to be kept. */
+	readonly kept: number
+	/** Some of those without a book, or whose book waits for a node that can tell the balance: twenty at most. */
+	readonly open: readonly Address[]
+	/** Why books cannot be closed now, in words; null when they can. */
+	readonly reason: string | null
+}
+
+/**
+ * Coins that a block moves without a frame. `fee`: of a transaction that the address sent. `income`: priority fees of a
+ * block that it is the author of. `mint`: made by the chain for a transaction of the address.
+ */
+export interface Posting {
+	readonly kind: 'fee' | 'income' | 'mint' | 'withdrawal'
+	readonly address: Address
+	/**
+	 * Signed, from the address's side. Two numbers only where two rules are in force on chains whose receipts do not say
+	 * which (the operator fee before and after OP Jovian); else the same twice.
+	 */
+	readonly wei: Amounts
+	/** Of the transaction; null for a withdrawal and for income. */
+	readonly txHash: Hash | null
+	/** Only for a withdrawal. */
+	readonly withdrawal?: { readonly index: bigint; readonly validatorIndex: bigint }
+}
+
+export type Amounts = readonly [wei: bigint, orWei: bigint]
+
+/** Balances and what moves them; every method throws RpcError when no endpoint could answer. */
+export interface Accounts {
+	/** Balances after this very block, in wei: one for each address. `no-data` where no endpoint has the state (any more). */
+	balances(addresses: readonly Address[], block: BlockRef, signal: AbortSignal): Promise<ReadonlyMap<Address, bigint>>
+	/** All that this very block moves for the addresses without a frame. `no-data` where this chain's rules are not known. */
+	postings(block: BlockRef, addresses: AddressSet, signal: AbortSignal): Promise<readonly Posting[]>
+	/**
+	 * Reads a span once more, by each source of each endpoint in turn; one that cannot is passed over. For the moment in
+	 * which something is missing and nobody knows where.
+	 */
+	witnesses(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncIterable<Witness>
+	/** Hosts that balances are asked of. */
+	readonly endpoints: readonly string[]
+}
+
+export interface Witness {
+	/** Host and port. */
+	readonly endpoint: string
+	readonly part: Part
+}
