@@ -6,10 +6,10 @@ import { openConfig } from './open.js'
 
 export const check: Command = {
 	name: 'check',
-	summary: 'reads configuration and watchlists and says who is told of what',
+	summary: 'reads configuration and watchlists and says who is notified of what',
 	help: `Usage: tracewatch check [--watchlists] [--all] [-c FILE]
 
-Reads the configuration and all watchlists as \`run\` does, and prints in plain words who is told of what. Nothing is
+Reads the configuration and all watchlists as \`run\` does, and prints in plain words who is notified of what. Nothing is
 contacted and nothing is written. Whatever is wrong is printed at once, each as file:line:column: message. No secret is
 printed: endpoints and servers stand by their host only.
 

@@ -95,7 +95,7 @@ interface Sender {
 	close(): Promise<void>
 }
 
-/** Opens the state before anything is scanned: a daemon that holds it is told at once. */
+/** Opens the state before anything is scanned: a daemon that has it is noticed at once. */
 async function openSender(config: Config, io: Io): Promise<Sender> {
 	const parts = await openParts({ config, log: openLog(io, 2), version })
 	return {
@@ -137,7 +137,7 @@ function createPrinter(format: Format, io: Io) {
 			write(replayRow(data))
 		},
 		end() {
-			if (format === 'table' && printed === 0) io.out('nothing happened there that a watch would have told')
+			if (format === 'table' && printed === 0) io.out('nothing happened there that a watch would have sent')
 		},
 	}
 }

@@ -69,7 +69,7 @@ function reportOf(
 	nowMs: number,
 ): Report {
 	const known = summary?.networks ?? new Map()
-	const lanes = summary?.receivers ?? new Map()
+	const waiting = summary?.receivers ?? new Map()
 	return {
 		networks: [...new Set([...networks, ...known.keys()])].map((network) => {
 			const state = summary?.networks.get(network)
@@ -91,17 +91,19 @@ function reportOf(
 				})),
 			}
 		}),
-		receivers: [...new Set([...receivers, ...lanes.keys()])].map((receiver) => {
-			const lane = summary?.receivers.get(receiver)
+		receivers: [...new Set([...receivers, ...waiting.keys()])].map((receiver) => {
+			const found = summary?.receivers.get(receiver)
 			return {
 				receiver,
-				pending: lane?.pending ?? 0,
-				held: lane?.held ?? 0,
-				parked: lane?.parked ?? 0,
-				dead: lane?.dead ?? 0,
-				delivered: lane?.delivered ?? 0,
+				pending: found?.pending ?? 0,
+				held: found?.held ?? 0,
+				parked: found?.parked ?? 0,
+				dead: found?.dead ?? 0,
+				delivered: found?.delivered ?? 0,
 				lastDeliveredAt:
-					lane === undefined || lane.lastDeliveredAtMs === null ? null : new Date(lane.lastDeliveredAtMs).toISOString(),
+					found === undefined || found.lastDeliveredAtMs === null
+						? null
+						: new Date(found.lastDeliveredAtMs).toISOString(),
 			}
 		}),
 	}

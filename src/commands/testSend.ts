@@ -52,7 +52,7 @@ function inWords(to: string, outcome: Outcome): string {
 		case 'retry':
 			return `not delivered to ${to}: ${outcome.reason}; a real alert would be tried again`
 		case 'parked':
-			return `not delivered to ${to}: ${outcome.reason}; a real alert would wait until this is mended`
+			return `not delivered to ${to}: ${outcome.reason}; a real alert would wait until this is fixed`
 		case 'dead':
 			return `refused by ${to}: ${outcome.reason}`
 	}

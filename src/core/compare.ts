@@ -3,7 +3,7 @@ import type { BlockRef, Span } from '../model/chain.js'
 import type { Hash } from '../model/glossary.js'
 import type { Announcement } from '../model/state.js'
 
-/** One look at a span: what the rules say should be told, and what is there whatever the rules. */
+/** One look at a span: what the rules say should be announced, and what is there whatever the rules. */
 export interface Sight {
 	readonly span: Span
 	/** In the order of the chain; watches of one address in two watchlists give two with one id. */
@@ -14,15 +14,15 @@ export interface Sight {
 
 /** What is to be said after a look. */
 export interface Difference {
-	/** Events on chain that are not told, with the turn under which they are told now. */
+	/** Events on chain that are not announced, with the revision under which they are announced now. */
 	readonly news: readonly { readonly alerts: readonly Alert[]; readonly revision: number }[]
-	/** Told events that are no longer on chain; their `turn` is already the withdrawal's. */
+	/** Announced events that are no longer on chain; status and revision are already those of the retraction. */
 	readonly retracted: readonly Announcement[]
-	/** Entries to remember: new, withdrawn, or standing in another block than before. */
+	/** Entries to remember: new, retracted, or standing in another block than before. */
 	readonly announcements: readonly Announcement[]
 }
 
-/** Told entries of the span that the look did not find; where their transactions stand must be asked before `compare`. */
+/** Announcements of the span that the look did not find; where their transactions stand must be asked before `compare`. */
 export function missing(announcements: ReadonlyMap<string, Announcement>, sight: Sight): readonly Announcement[] {
 	return [...announcements.values()].filter(
 		(entry) => isAnnounced(entry) && isWithin(entry.block.number, sight.span) && !sight.present.has(entry.id),
@@ -73,7 +73,7 @@ export function compare(
 	return { news, retracted, announcements: [...changed.values()] }
 }
 
-/** Told and not withdrawn. */
+/** Announced and not retracted. */
 export function isAnnounced(entry: Announcement): boolean {
 	return entry.status === 'announced'
 }

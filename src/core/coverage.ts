@@ -18,7 +18,7 @@ const firstTracedBlock = 1n
 
 /**
  * Compares the watches with the roll. A new address is covered after the head at which it is first seen, or from the
- * lowest `from_block` of its watches; one that comes back is given what it missed; one that leaves keeps what it is owed.
+ * lowest `from_block` of its watches; one that comes back is given what it missed; one that leaves keeps what it still misses.
  * Null when nothing changes. Blocks up to the checkpoint become backfills, so that nobody else waits.
  */
 export function enrolment(roll: Roll, watches: WatchIndex): Enrolment | null {
@@ -75,7 +75,7 @@ export function enrolment(roll: Roll, watches: WatchIndex): Enrolment | null {
 	return { covered, backfills }
 }
 
-/** Whether a block is told to a watch: not before its first block. */
+/** Whether a block counts for a watch: not before its first block. */
 export function isCovered(watch: Watch, coverage: Coverage | undefined, blockNumber: bigint): boolean {
 	if (coverage === undefined) return false
 	return blockNumber >= (watch.fromBlock ?? coverage.since)
@@ -96,7 +96,7 @@ export interface BackfillSet {
 
 /**
  * New addresses whose first blocks are about as far back share a backfill from the earliest of them: a thousand different
- * `from_block` must not make a thousand passes over the chain. Each watch is still told from its own first block on.
+ * `from_block` must not make a thousand passes over the chain. Each watch is still served from its own first block on only.
  */
 function bucketed(fresh: readonly { readonly address: Address; readonly from: bigint }[], checkpoint: bigint) {
 	const buckets = new Map<number, { from: bigint; readonly addresses: Address[] }>()

@@ -27,7 +27,7 @@ export function deliveriesOf(difference: Difference, posting: Posting): readonly
 }
 
 /**
- * The id of a delivery: the same for the same alert, block, receiver, recipient and turn, on every run and machine. No
+ * The id of a delivery: the same for the same alert, block, receiver, recipient and revision, on every run and machine. No
  * full stop in it, as the signature's grammar wants.
  */
 export function deliveryId(
@@ -81,7 +81,7 @@ function fanOut(
 	)
 }
 
-/** A withdrawal goes to whom the alert went, under the block in which it was told, and answers that delivery. */
+/** A retraction goes to whom the alert went, under the block in which it was announced, and answers that delivery. */
 function removalsOf(alert: Alert, gone: Announcement, posting: Posting): Delivery[] {
 	return fanOut(alert, 'alert.removed', alert.data.blockHash, gone.revision, posting, gone.revision - 1)
 }

@@ -1,4 +1,4 @@
-/** Many alerts in one message, and such a message taken apart again. */
+/** Many alerts in one message, and such a message split again. */
 
 import type { DigestData, DigestedAlert, Message, MessageContent } from '../model/alert.js'
 import type { Delivery } from '../model/delivery.js'
@@ -7,12 +7,12 @@ export function isDigest<C extends MessageContent>(data: C): data is C & DigestD
 	return 'alerts' in data
 }
 
-/** How many alerts a message tells; a word of the system counts as one. */
+/** How many alerts a message carries; a word of the system counts as one. */
 export function alertsIn({ data }: Message): number {
 	return isDigest(data) ? data.alerts.length : 1
 }
 
-/** What the message tells, where it is one alert, as it stands in a digest; else null. Tests and words of the system stand in none. */
+/** The alert of a message, where it is one, as it stands in a digest; else null. Tests and words of the system stand in none. */
 export function digested({ type, timestamp, data }: Message): DigestedAlert | null {
 	if (!('txHash' in data) || data.test === true) return null
 	if (type !== 'alert.transfer' && type !== 'alert.deployment' && type !== 'alert.removed') return null
@@ -20,7 +20,7 @@ export function digested({ type, timestamp, data }: Message): DigestedAlert | nu
 }
 
 /**
- * One delivery that tells all of them, in their order; at least two of one receiver and recipient, each of which `digested` takes.
+ * One delivery that carries all of them, in their order; at least two of one receiver and recipient, each of which `digested` takes.
  * The same ones make the same id. Each keeps its own `deliveryId` inside, so that one which came by itself too is known again.
  */
 export function digestOf(members: readonly Delivery[], nowMs: number, hash: (text: string) => string): Delivery {

@@ -38,13 +38,13 @@ export function rangeLimitInWords(clientVersion: string | null): string {
 		: `${known[1]} blocks, by its name; learnt when it refuses`
 }
 
-/** Each weakness with what to do about it; empty when there is nothing to mend. */
+/** Each weakness with what to do about it; empty when there is nothing to fix. */
 export function adviceFor(found: Findings, expected: Expected): readonly string[] {
 	const advice: string[] = []
 	const { methods, sources } = found
 	if (found.chainId !== null && found.chainId !== BigInt(expected.chainId)) {
 		advice.push(
-			`it is on chain ${found.chainId}, and the configuration says ${expected.chainId}: mend chain_id or the URL`,
+			`it is on chain ${found.chainId}, and the configuration says ${expected.chainId}: fix chain_id or the URL`,
 		)
 	}
 	const ageS = Math.round(expected.nowMs / 1000) - Number(found.head.timestampS)

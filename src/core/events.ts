@@ -5,7 +5,7 @@ import { effective } from './effective.js'
 
 /**
  * What happened in a transaction, in the order of its trace. A creation with an endowment is two events, its deployment
- * and its transfer; who wants both kinds is told of the first only (see match).
+ * and its transfer; who wants both kinds is sent the first only (see match).
  */
 export function eventsOf(tx: TxTrace): readonly ChainEvent[] {
 	const events: ChainEvent[] = []

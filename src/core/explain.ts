@@ -21,7 +21,7 @@ export interface ExplainedFrame {
 	readonly text: string
 	/** Whether it counts for a watch, and why or why not; a line for each watch. */
 	readonly verdicts: readonly string[]
-	/** Somebody is told. */
+	/** An alert is sent for it. */
 	readonly isSent: boolean
 }
 
@@ -35,12 +35,12 @@ export function explain(tx: TxTrace, context: ExplainContext): readonly Explaine
 	}
 	const paths = verdicts.map(({ frame }) => frame.traceAddress)
 	return verdicts.map((verdict, index) => {
-		const told = verdictsOf(verdict, events.get(traceText(verdict.frame.traceAddress)) ?? [], context)
+		const found = verdictsOf(verdict, events.get(traceText(verdict.frame.traceAddress)) ?? [], context)
 		return {
 			branch: branchOf(paths, index),
 			text: frameText(verdict.frame, context),
-			verdicts: told.lines,
-			isSent: told.isSent,
+			verdicts: found.lines,
+			isSent: found.isSent,
 		}
 	})
 }
@@ -55,7 +55,7 @@ function verdictsOf(verdict: Verdict, events: readonly ChainEvent[], context: Ex
 				const name = `${watch.label ?? context.checksum(address)} (${watch.watchlist})`
 				const refused = refusal(watch, event, direction)
 				if (refused === 'endowment') continue
-				if (refused !== null) lines.push(`not told to ${name}: ${refusals[refused]}`)
+				if (refused !== null) lines.push(`no alert for ${name}: ${refusals[refused]}`)
 				else {
 					isSent = true
 					lines.push(`counts for ${name}: ${event.kind}, ${direction} → ${watch.receivers.join(', ')}`)

@@ -7,15 +7,15 @@ export interface Match {
 	readonly event: ChainEvent
 	readonly watch: Watch
 	readonly direction: Direction
-	/** Receivers of the watch that no earlier watch of the same address has told of this event. */
+	/** Receivers of the watch to which no earlier watch of the same address sends this event. */
 	readonly receivers: readonly string[]
 }
 
-/** Whether a watch without `from_block`, or with it, is to be told of this block; decided by its cover. */
+/** Whether a watch without `from_block`, or with it, is to be notified of this block; decided by its coverage. */
 export type IsCovered = (watch: Watch, blockNumber: bigint) => boolean
 
 /**
- * Who is to be told of the events of one transaction, in the order of the events, then sender before recipient, then the
+ * Who is to be notified of the events of one transaction, in the order of the events, then sender before recipient, then the
  * order of the watchlists. One hash look-up per address of an event, whatever the number of watches.
  */
 export function match(events: readonly ChainEvent[], index: WatchIndex, isCovered: IsCovered): readonly Match[] {

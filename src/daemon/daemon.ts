@@ -87,7 +87,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		const following: Promise<void>[] = []
 		const schedules = networks.map((network, index) => {
 			const poller = pollers[index]
-			if (poller === undefined) throw new Error(`no round for network ${network.name}`)
+			if (poller === undefined) throw new Error(`no poller for network ${network.name}`)
 			const own = log.child({ network: network.name })
 			const job = {
 				name: network.name,

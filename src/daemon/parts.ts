@@ -144,7 +144,7 @@ function openPoller(
 	return poller
 }
 
-/** Rather late than lost: what cannot be told is not piled up without end. */
+/** Rather late than lost: what cannot be sent is not piled up without end. */
 function tooManyWaiting({ receivers }: StateSummary, maxPending: number): string | null {
 	let waiting = 0
 	for (const { pending, held, parked } of receivers.values()) waiting += pending + held + parked

@@ -46,7 +46,7 @@ export async function startService(options: ServiceOptions): Promise<void> {
 		vitals.check().catch((error) => log.error({ err: error }, 'the watch over the polling failed; it goes on'))
 	})
 	every(statusMs, () => {
-		// A state that cannot be read now is told by the polls; this is only a line for a person.
+		// A state that cannot be read now is reported by the polls; this is only a line for a person.
 		sayStatus(options).catch((error) => log.debug({ err: error }, 'the status line could not be made'))
 	})
 	const { watchdogMs } = notifier

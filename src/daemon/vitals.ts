@@ -23,7 +23,7 @@ export interface NetworkVitals {
 /** Silence must mean calm: watches over the polling itself. */
 export interface Vitals {
 	reported(network: string, report: PollReport): void
-	/** Another instance polls this network now: if it stalls, that is told there. */
+	/** Another instance polls this network now: if it stalls, that is reported there. */
 	stoodBy(network: string): void
 	/** Looks at every network; a stall that begins or ends is posted to its receivers, as soon as the state can be written. */
 	check(): Promise<void>
@@ -35,7 +35,7 @@ export interface Vitals {
 export interface VitalsOptions {
 	readonly networks: readonly NetworkSettings[]
 	readonly pollers: readonly NetworkPoller[]
-	/** Names of the receivers that the watches of a network are told by. */
+	/** Names of the receivers that the watches of a network are sent to. */
 	readonly receiversOf: (network: string) => readonly string[]
 	readonly recipientsOf: (receiver: string) => readonly string[] | null
 	readonly store: Store
@@ -62,7 +62,7 @@ export function createVitals(options: VitalsOptions): Vitals {
 	const { clock, log, store, recipientsOf, receiversOf, onChange } = options
 	const pulses = options.networks.map((settings, index): Pulse => {
 		const poller = options.pollers[index]
-		if (poller === undefined) throw new Error(`no round for network ${settings.name}`)
+		if (poller === undefined) throw new Error(`no poller for network ${settings.name}`)
 		return { settings, poller, checkpoint: null, head: null, movedAtMs: clock(), stalledSinceMs: null, standsBy: false }
 	})
 
@@ -83,10 +83,10 @@ export function createVitals(options: VitalsOptions): Vitals {
 			pulse.stalledSinceMs = isStalled ? sinceMs : null
 			onChange?.(settings.name, isStalled)
 		}
-		await tell()
+		await postNotices()
 	}
 
-	/** How far other instances have come; a state that cannot be read is told by the polls. */
+	/** How far other instances have come; a state that cannot be read is reported by the polls. */
 	async function lookAtOthers(): Promise<void> {
 		const others = pulses.filter(({ standsBy }) => standsBy)
 		if (others.length === 0) return
@@ -112,7 +112,7 @@ export function createVitals(options: VitalsOptions): Vitals {
 		unposted.push(...systemDeliveries(notice, receiversOf(network), { recipientsOf, nowMs: clock(), digest }))
 	}
 
-	async function tell(): Promise<void> {
+	async function postNotices(): Promise<void> {
 		if (unposted.length === 0) return
 		const notices = [...unposted]
 		try {
@@ -182,5 +182,5 @@ function stallReason({ settings, poller, checkpoint, head, movedAtMs }: Pulse): 
 function recoveryReason({ settings, checkpoint }: Pulse, sinceMs: number, nowMs: number): string {
 	const minutes = Math.max(1, Math.round((nowMs - sinceMs) / 60_000))
 	const pause = minutes === 1 ? '1 minute' : `${minutes} minutes`
-	return `${settings.name} is scanned again, to block ${checkpoint}, after ${pause}; what happened meanwhile is told late`
+	return `${settings.name} is scanned again, to block ${checkpoint}, after ${pause}; what happened meanwhile is sent late`
 }

@@ -17,16 +17,16 @@ export function discrepancies(
 	const mailed = new Map<string, string>()
 	for (const { message } of hooks) {
 		if (!isAlert(message.data)) {
-			problems.push(`the webhook was told something that is no alert: ${message.type}`)
+			problems.push(`the webhook was sent something that is no alert: ${message.type}`)
 			continue
 		}
 		const alert = open.get(keyOfData(message.data))?.shift()
-		if (alert === undefined) problems.push(`the webhook was told what did not happen: ${message.data.id}`)
+		if (alert === undefined) problems.push(`the webhook was sent what did not happen: ${message.data.id}`)
 		else if (alert.receivers.includes('demo-mail')) mailed.set(message.data.id, message.data.valueWei)
 	}
 	for (const rest of open.values()) {
 		for (const { kind, direction, valueWei, address } of rest) {
-			problems.push(`the webhook was not told of a ${kind} ${direction} of ${valueWei} wei at ${address}`)
+			problems.push(`the webhook was not sent a ${kind} ${direction} of ${valueWei} wei at ${address}`)
 		}
 	}
 	for (const { alertId, text } of mails) {

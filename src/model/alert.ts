@@ -93,7 +93,7 @@ export interface Message {
 export type MessageData = MessageContent & {
 	readonly deliveryId: string
 	readonly test?: true
-	/** Name of the receiver that refused this for good, where a fallback is told instead of it. */
+	/** Name of the receiver that refused this for good, where this is sent to its fallback instead. */
 	readonly insteadOf?: string
 }
 
@@ -132,7 +132,7 @@ export interface UndeliveredData {
 	readonly receiver: string
 	/** One mail address of the receiver, where it is about that one; else null. */
 	readonly recipient: string | null
-	/** `parked`: its deliveries wait until somebody has mended something. `dead`: some are given up, each of which follows by itself. */
+	/** `parked`: its deliveries wait until somebody has fixed something. `dead`: some are given up, each of which follows by itself. */
 	readonly state: 'parked' | 'dead'
 	/** How many deliveries to the receiver are in that state, or about to be, at this moment. */
 	readonly count: number

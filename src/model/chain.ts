@@ -1,4 +1,4 @@
-/** What a node tells, once it was read and checked. */
+/** What a node answers, once it was read and checked. */
 import type { Address, Hash } from './glossary.js'
 
 export interface BlockRef {
@@ -71,7 +71,7 @@ export interface Fee {
 	readonly wei: readonly [wei: bigint, orWei: bigint]
 }
 
-/** One span as the chain told it: complete for the addresses asked, and verified against the block headers. */
+/** One span as the chain answered it: complete for the addresses asked, and verified against the block headers. */
 export interface Part {
 	readonly span: Span
 	/** Header of `span.to`, read before the traces were. */

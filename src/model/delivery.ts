@@ -45,7 +45,7 @@ export type Resolution =
 export type Outcome =
 	| { readonly result: 'delivered' }
 	| { readonly result: 'retry'; readonly reason: string; readonly afterMs?: number }
-	/** Nothing more can be sent until a person has mended something. */
+	/** Nothing more can be sent until a person has fixed something. */
 	| { readonly result: 'parked'; readonly reason: string }
 	/** This one message will never be taken. */
 	| { readonly result: 'dead'; readonly reason: string }

@@ -1,20 +1,38 @@
 /**
  * The glossary. These words are used alike in code, logs and documents.
  *
- * - watchlist: a YAML file.
- * - watch: one address with its options, from one watchlist.
- * - head: the newest block a node knows; target: head less confirmations.
- * - checkpoint: the last block scanned; settled: the last block that was looked at a second time.
- * - span: a range of blocks, both ends included.
+ * What is watched
+ * - watchlist: a YAML file. Watch: one address with its options, from one watchlist.
+ * - coverage: from which block on an address is watched. Missed: what was still to be scanned for it when it left the watchlists.
+ * - backfill: a span scanned for some addresses apart from the rest.
+ *
+ * What is read
+ * - head: the newest block a node knows. Target: head less confirmations.
+ * - checkpoint: the last block scanned. Settled: the last block that was looked at a second time.
+ * - span: a range of blocks, both ends included. Part: a piece of a span, as it was read.
  * - frame: one call, creation or self-destruct inside a transaction, or one reward of a block.
- * - event: what really happened on chain; alert: event × watched address.
- * - receiver: where alerts go; delivery: alert × receiver (× recipient of a mail), with its attempts.
- * - lane: the deliveries of one receiver and recipient, carried out in order.
- * - cover: from which block on an address is watched; backfill: a span scanned for some addresses apart from the rest.
+ *
+ * What is said
+ * - event: what really happened on chain. Alert: event × watched address.
+ * - announced: its deliveries are written down, with the checkpoint. Retracted: announced, and then its event left the chain;
+ *   `alert.removed` says so. Revision: how often an alert was retracted or announced anew.
+ * - receiver: where alerts go. Delivery: alert × receiver (× recipient of a mail), with its attempts.
+ * - queue: the deliveries of one receiver and recipient, sent in order.
+ * - sent: handed to the receiver, at least once. Delivered: the receiver took it.
+ * - deferred: kept back by a digest or a silence; its public status is `held`.
+ * - suspended: a queue whose receiver takes nothing until a person has fixed something; its deliveries are `parked`.
+ * - dead letter: a delivery that is given up and kept, `dead`.
+ * - unconfigured: of a receiver that the configuration names no more.
+ * - split: a digest that was refused, sent on as the alerts in it.
+ *
+ * Who does it
+ * - poll: one way from the checkpoint to the target. Poll session: where a poll stands. Network poller: polls one network, never
+ *   twice at a time.
+ * - lease: the right of one instance to poll a network; acquired and released.
+ * - capabilities: what an endpoint was found able to do. Span size: how many blocks it is asked for at once.
  *
  * Amounts and block numbers are `bigint`, in wei and blocks. Addresses and hashes are lower case hex with `0x`.
- * Everything here is plain, readonly data or a port; there is no code in this file. It is longer than others on purpose:
- * whoever reads it knows every word and every border of the program, and need not look for them in twenty places.
+ * This folder is plain, readonly data and ports; there is no code in it. A reader of it knows every word and every border.
  */
 
 export type Hex = `0x${string}`

@@ -40,7 +40,7 @@ export interface Chain {
 /** Memory: one port. Every method that writes resolves when the change is durable, and throws StateError when it is not. */
 export interface Store {
 	/**
-	 * Takes, or keeps, the right to poll a network; false while another instance has it. It is kept up until `cede` or `close`,
+	 * Takes, or keeps, the right to poll a network; false while another instance has it. It is kept up until `releaseLease` or `close`,
 	 * for as long as this instance runs; `commit` and `enrol` throw StateError `lost` once another has taken it over. Ask before
 	 * each poll. A state that only one instance can have open answers true.
 	 */
@@ -56,7 +56,7 @@ export interface Store {
 	/** Adds deliveries that belong to no network's step (tests, system messages). */
 	post(deliveries: readonly Delivery[]): Promise<void>
 	/**
-	 * Takes what can be tried now: for each lane whose first pending delivery is due and that nobody else holds, up to
+	 * Takes what can be tried now: for each queue whose first pending delivery is due and that nobody else holds, up to
 	 * `perLane` pending ones in order. They stay taken until resolved or released.
 	 */
 	claim(options: { readonly nowMs: number; readonly perQueue: number }): Promise<readonly (readonly Delivery[])[]>
@@ -89,7 +89,7 @@ export interface Receiver {
 	/** Addresses that each get a delivery of their own; null: the receiver is one. */
 	readonly recipients: readonly string[] | null
 	deliver(delivery: Delivery, signal: AbortSignal): Promise<Outcome>
-	/** Whether all of this digest can be told in one message; absent: it takes none, and is told each alert by itself. */
+	/** Whether all of this digest goes into one message; absent: it takes none, and is sent each alert by itself. */
 	readonly takesDigest?: (digest: Message) => boolean
 	close(): Promise<void>
 }

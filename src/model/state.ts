@@ -45,7 +45,7 @@ export interface Commit {
 	readonly chainId: number
 	readonly checkpoint?: BlockRef
 	readonly settled?: BlockRef
-	/** Told entries at or below this block are forgotten. */
+	/** Announcements at or below this block are forgotten. */
 	readonly forgetTo?: bigint
 	/** Entries that are new or changed. */
 	readonly announcements?: readonly Announcement[]
@@ -58,7 +58,7 @@ export interface Commit {
 
 /** Changes of coverage; written apart from commits, so that a poll's write does not grow with the number of watches. */
 export interface Enrolment {
-	/** New or changed covers. */
+	/** New or changed. */
 	readonly covered: ReadonlyMap<Address, Coverage>
 	/** All backfills from now on; null when they are as before. */
 	readonly backfills: readonly Backfill[] | null
@@ -83,7 +83,7 @@ export interface NetworkSummary {
 	readonly backfills: readonly Backfill[]
 	/** When the checkpoint was last written. */
 	readonly updatedAtMs: number
-	/** At the last commit that told it. */
+	/** At the last commit that brought it. */
 	readonly seen?: Seen
 }
 

@@ -13,7 +13,7 @@ export interface Watch {
 	readonly tags: readonly string[]
 	readonly kinds: readonly Kind[]
 	readonly direction: 'in' | 'out' | 'both'
-	/** Transfers below are not told; at least 1. Deployments are told whatever they carry. */
+	/** Transfers below are not sent; at least 1. Deployments are sent whatever they carry. */
 	readonly minValueWei: bigint
 	readonly receivers: readonly string[]
 	/** Null: from the first block after the watch was first seen. */
@@ -59,6 +59,7 @@ export interface Network {
 
 export type Kind = 'transfer' | 'deployment'
 
+/** From where on one address is watched. */
 export interface Coverage {
 	/** First block for watches without `from_block`: the one after the head at which the address was first seen. */
 	readonly since: bigint

@@ -17,7 +17,7 @@ export function createHeartbeat(url: string, log: Log): Heartbeat {
 	let failing = false
 	let closed = false
 
-	function tell(fails: boolean, words: string): void {
+	function report(fails: boolean, words: string): void {
 		if (fails === failing) return
 		failing = fails
 		if (fails)
@@ -31,11 +31,11 @@ export function createHeartbeat(url: string, log: Log): Heartbeat {
 				const limit = AbortSignal.timeout(timeoutMs)
 				const { statusCode, body } = await request(url, { dispatcher: agent, signal: limit })
 				await body.dump({ limit: 65_536, signal: limit })
-				tell(statusCode < 200 || statusCode > 299, `${host} answers ${statusCode}`)
+				report(statusCode < 200 || statusCode > 299, `${host} answers ${statusCode}`)
 			} catch (error) {
 				if (closed) return
 				const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer in time'
-				tell(true, `${host}: ${code}`)
+				report(true, `${host}: ${code}`)
 			}
 		},
 		async close() {

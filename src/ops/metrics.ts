@@ -68,7 +68,7 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 	const stalled = gauge('stalled', '1 while the checkpoint does not move though it should.', ['network'])
 	const watches = gauge('watches', 'Watches in effect.', ['network'])
 	const polls = counter('polls_total', 'Polls, by how they ended: done, failed, skipped.', ['network', 'result'])
-	const alerts = counter('alerts_total', 'Alerts told, by kind: transfer, deployment, removed.', ['network', 'kind'])
+	const alerts = counter('alerts_total', 'Alerts sent, by kind: transfer, deployment, removed.', ['network', 'kind'])
 	const deliveries = counter('deliveries_total', 'Attempts at deliveries, by result: delivered, retry, parked, dead.', [
 		'receiver',
 		'result',
@@ -76,7 +76,7 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 	const waiting = {
 		pending: gauge('deliveries_pending', 'Deliveries not yet made.', ['receiver']),
 		held: gauge('deliveries_held', 'Deliveries that a digest or a silence keeps back.', ['receiver']),
-		parked: gauge('deliveries_parked', 'Deliveries that wait until a person has mended something.', ['receiver']),
+		parked: gauge('deliveries_parked', 'Deliveries that wait until a person has fixed something.', ['receiver']),
 		dead: gauge('deliveries_dead', 'Deliveries given up, kept for `tracewatch deliveries`.', ['receiver']),
 	}
 	const requests = counter('rpc_requests_total', 'HTTP requests to endpoints.', [

@@ -75,11 +75,11 @@ function watchdogFrom(env: NodeJS.ProcessEnv, pid: number): number | null {
 	return forPid === String(pid) && /^[1-9]\d*$/.test(usec) ? Number(usec) / 1000 : null
 }
 
-/** Messages in order, one at a time. A failure is told once: the next hundred say no more. */
+/** Messages in order, one at a time. A failure is logged once: the next hundred say no more. */
 function createQueue(send: (lines: readonly string[]) => Promise<void> | void, log: Log) {
 	let last = Promise.resolve()
 	let waiting: (readonly string[])[] = []
-	let told = false
+	let logged = false
 	return {
 		add(lines: readonly string[]) {
 			// Status and watchdog are worth nothing twice: when the helper is slow, the newest of each is enough.
@@ -93,8 +93,8 @@ function createQueue(send: (lines: readonly string[]) => Promise<void> | void, l
 				try {
 					await send(next)
 				} catch (error) {
-					if (!told) log.warn({ err: error }, 'the service manager could not be told of our state')
-					told = true
+					if (!logged) log.warn({ err: error }, 'the service manager could not be told of our state')
+					logged = true
 				}
 			})
 		},

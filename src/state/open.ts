@@ -27,11 +27,11 @@ export interface OpenStoreOptions {
  * another process has), `damaged`, `newer` or `disk`.
  */
 export async function openStore(place: StatePlace, { clock, log, leaseMs }: OpenStoreOptions): Promise<Store> {
-	const told = log === undefined ? {} : { log }
-	if (place.kind === 'postgres') return await openPostgresStore(place.url, { clock, leaseMs, ...told })
+	const withLog = log === undefined ? {} : { log }
+	if (place.kind === 'postgres') return await openPostgresStore(place.url, { clock, leaseMs, ...withLog })
 	const unlock = await lockPatiently(place.dir)
 	try {
-		const store = await openFileStore(place.dir, { clock, ...told })
+		const store = await openFileStore(place.dir, { clock, ...withLog })
 		return {
 			...store,
 			async close() {

@@ -27,7 +27,7 @@ export interface LookContext {
 	readonly checksum: (address: Address) => string
 }
 
-/** Looks at one part: what really happened, who is to be told, and what of that is new or gone. */
+/** Looks at one part: what really happened, who is to be notified, and what of that is new or gone. */
 export async function look(
 	part: Part,
 	announcements: ReadonlyMap<string, Announcement>,
@@ -63,7 +63,7 @@ export async function look(
 		}
 	}
 	const sight = { span: part.span, alerts, present }
-	// A backfill reads for a few addresses only: what others were told is not in its answer, and that proves nothing.
+	// A backfill reads for a few addresses only: what was announced to others is not in its answer, and that proves nothing.
 	const comparable =
 		context.backfill === null ? announcements : withinBackfill(announcements, context.backfill.addresses)
 	const located = new Map<Hash, BlockRef | null>()
@@ -81,7 +81,7 @@ async function confirmed(event: ChainEvent, chain: Chain, signal: AbortSignal): 
 	return known === null || known.txHash !== event.txHash ? null : known.creator === event.from
 }
 
-/** Every address whose frames must be asked for: the watched ones, and those of alerts that may have to be withdrawn. */
+/** Every address whose frames must be asked for: the watched ones, and those of alerts that may have to be retracted. */
 export function addressesOf(watches: WatchIndex, announcements: ReadonlyMap<string, Announcement>): AddressSet {
 	const extra = [...announcements.keys()].map(addressOfId).filter((address) => !watches.has(address))
 	return extra.length === 0 ? watches : new Set([...watches.keys(), ...extra])

@@ -55,7 +55,7 @@ export async function poll(config: PollConfig, ports: PollPorts, signal: AbortSi
 	return { head: head.latest.number, target, checkpoint: checkpoint.number, behind, alerts, retracted, blocks }
 }
 
-/** A changed hash at the checkpoint sends the poll back to the last settled block; the told alerts stay, to be compared. */
+/** A changed hash at the checkpoint sends the poll back to the last settled block; the announced alerts stay, to be compared. */
 async function checkReorganisation(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
 	const { network } = session.config
 	const { checkpoint, settled } = session
@@ -69,7 +69,7 @@ async function checkReorganisation(session: PollSession, ports: PollPorts, signa
 		back = refOf(block)
 		ports.log.error(
 			{ settled: settled.number, back_to: number },
-			'the reorganisation is deeper than the settled block; set a larger `settle`. Alerts of blocks before the remembered ones cannot be withdrawn',
+			'the reorganisation is deeper than the settled block; set a larger `settle`. Alerts of blocks before the remembered ones cannot be retracted',
 		)
 	}
 	session.reorganisedUpTo = checkpoint.number
@@ -173,7 +173,7 @@ function contextOf(session: PollSession, span: Span, backfill: BackfillSet | nul
 			if (backfill !== null) return 'scanned afterwards, because the watch covers earlier blocks'
 			if (block.number <= session.reorganisedUpTo) return 'entered the chain in a reorganisation'
 			if (isSecondLook) return 'found at the second look'
-			if (overdueMs(block, session.target, head.latest) > config.lateAfterMs) return 'told while catching up'
+			if (overdueMs(block, session.target, head.latest) > config.lateAfterMs) return 'sent while catching up'
 			const isOld = nowMs - Number(block.timestampS) * 1000 > config.lateAfterMs
 			return isLatePoll && isOld ? `nothing was scanned since ${new Date(session.scannedAtMs).toISOString()}` : null
 		},

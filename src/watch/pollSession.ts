@@ -33,7 +33,7 @@ export interface PollPorts {
 export interface PollSession {
 	readonly config: PollConfig
 	readonly head: Head
-	/** Last block to be told of now. */
+	/** Last block to announce from now. */
 	readonly target: bigint
 	readonly startedAtMs: number
 	/** When the checkpoint had last moved before this poll. */
@@ -41,7 +41,7 @@ export interface PollSession {
 	state: NetworkState
 	checkpoint: BlockRef
 	settled: BlockRef
-	/** Last block told of before a reorganisation was found; blocks up to it are told late. */
+	/** Last block announced from before a reorganisation was found; blocks up to it are sent late. */
 	reorganisedUpTo: bigint
 	/** Of the last part read. */
 	source: string | undefined
@@ -51,11 +51,11 @@ export interface PollSession {
 	blocks: bigint
 }
 
-/** What a part moves, besides what it tells. */
+/** What a part moves, besides what it announces. */
 export type Step = Pick<Commit, 'checkpoint' | 'settled' | 'backfill'>
 
 /**
- * At first sight of a network its checkpoint is the target: nothing before is told, but for `from_block`. Throws StateError
+ * At first sight of a network its checkpoint is the target: nothing before is announced, but for `from_block`. Throws StateError
  * when the state is of another chain.
  */
 export async function openState(
@@ -85,7 +85,7 @@ export async function openState(
 	return mustState(network, ports.store)
 }
 
-/** Covers that already say what the watches say: with many of them the comparison is not free. */
+/** Coverage that already says what the watches say: with many of them the comparison is not free. */
 const enrolled = new WeakMap<NetworkState['covered'], WatchIndex>()
 
 /** Takes in watches that are new, gone or changed, and stands at the checkpoint. */
@@ -127,7 +127,7 @@ export async function startSession(
 	}
 }
 
-/** Writes one step and what it tells in one commit, then moves the visit. */
+/** Writes one step and what it announces in one commit, then moves the session. */
 export async function advance(
 	session: PollSession,
 	step: Step,
@@ -164,7 +164,7 @@ export async function advance(
 	}
 	for (const { id, block } of difference?.retracted ?? []) {
 		session.retracted++
-		log.warn({ alert: id, block: block.number }, 'alert withdrawn: its event has left the chain')
+		log.warn({ alert: id, block: block.number }, 'alert retracted: its event has left the chain')
 	}
 }
 

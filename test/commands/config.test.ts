@@ -119,7 +119,7 @@ watches:
 		for (const [name, content] of Object.entries(watchlists)) writeFileSync(join(folder, 'watchlists', name), content)
 	})
 
-	test('says in plain words who is told of what', async () => {
+	test('says in plain words who is notified of what', async () => {
 		const { code, out, err } = await run(check)
 		expect(out.split('\n')).toEqual([
 			'tracewatch.yaml; state in state; metrics and health at 127.0.0.1:9464',

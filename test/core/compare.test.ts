@@ -42,7 +42,7 @@ describe('compare', () => {
 		})
 	})
 
-	test('behavior: what left the chain is withdrawn, once', () => {
+	test('behavior: what left the chain is retracted, once', () => {
 		const known = book(announcementOf('x', blockRef(10)))
 		const gone = compare(known, sight(9, 12, [], {}), new Map([[hash(0xabc), null]]))
 		expect(gone.retracted.map(({ id, revision }) => [id, revision])).toEqual([['x', 1]])
@@ -65,13 +65,13 @@ describe('compare', () => {
 		expect(moved.announcements.map(({ block }) => block)).toEqual([blockRef(15)])
 	})
 
-	test('behavior: a transaction that stands in the span but no longer does this is withdrawn', () => {
+	test('behavior: a transaction that stands in the span but no longer does this is retracted', () => {
 		const known = book(announcementOf('x', blockRef(10)))
 		const difference = compare(known, sight(9, 12, [], {}), new Map([[hash(0xabc), blockRef(11)]]))
 		expect(difference.retracted).toHaveLength(1)
 	})
 
-	test('behavior: what comes back after a withdrawal is told again', () => {
+	test('behavior: what comes back after a withdrawal is sent again', () => {
 		const known = book(announcementOf('x', blockRef(10), 1))
 		const difference = compare(known, sight(11, 11, [alert('x')], { x: blockRef(11) }), new Map())
 		expect(difference.news.map(({ revision }) => revision)).toEqual([2])

@@ -16,7 +16,7 @@ describe('explain', () => {
 
 	test.each([
 		['counts for Treasury (a.yaml): transfer, in → mail', frame({ valueWei: 5n })],
-		['not told to Treasury (a.yaml): below its min_value', frame({ valueWei: 4n })],
+		['no alert for Treasury (a.yaml): below its min_value', frame({ valueWei: 4n })],
 		['counts, but neither side is watched', frame({ to: address(3) })],
 		['does not count: it failed', frame({ error: 'Reverted', valueWei: 9n })],
 		['does not count: this kind of call moves no coins, whatever value it shows', frame({ callType: 'delegatecall' })],
@@ -41,7 +41,7 @@ describe('explain', () => {
 		const out = watch({ address: address(2), label: 'B', direction: 'out', watchlist: 'b.yaml' })
 		expect(drawn([frame({ valueWei: 5n })], treasury, out)[0]?.verdicts).toEqual([
 			'counts for Treasury (a.yaml): transfer, in → mail',
-			'not told to B (b.yaml): the other direction is watched',
+			'no alert for B (b.yaml): the other direction is watched',
 		])
 	})
 })

@@ -99,7 +99,7 @@ describe('replay', () => {
 		expect(code).toBe(0)
 		expect(lines(stdout).map((line) => JSON.parse(line).data.valueWei)).toEqual(['3'])
 		const none = await here().run(['replay', '--from', '5', '--to', '9'])
-		expect(none).toMatchObject({ code: 0, stdout: 'nothing happened there that a watch would have told\n' })
+		expect(none).toMatchObject({ code: 0, stdout: 'nothing happened there that a watch would have sent\n' })
 	})
 
 	test('error: beyond the head: 2, and the head', async () => {

@@ -34,7 +34,7 @@ async function seasoned(): Promise<Site & { catchesUp(): Promise<void> }> {
 	await chain.send({ from: treasury, to: vault, valueWei })
 	return {
 		...site,
-		/** What happened before the mistake was made is told once it is mended. */
+		/** What happened before the mistake was made is told once it is fixed. */
 		async catchesUp() {
 			expect(told(hook.hits.slice(before))).toEqual([])
 			const { code, stdout, stderr } = await site.run(['once'])

@@ -50,8 +50,8 @@ describe('tracewatch explain', () => {
 		expect(verdicts.map((line) => line.replace(/^[│├└─ ]+/, ''))).toEqual([
 			'- counts, but neither side is watched',
 			'* counts for Treasury (a.yaml): transfer, in → hook',
-			'- not told to Treasury (a.yaml): below its min_value',
-			'- not told to Vault (a.yaml): the other direction is watched',
+			'- no alert for Treasury (a.yaml): below its min_value',
+			'- no alert for Vault (a.yaml): the other direction is watched',
 			'- counts, but neither side is watched',
 			'- does not count: this kind of call moves no coins, whatever value it shows',
 			'- does not count: it failed',

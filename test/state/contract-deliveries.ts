@@ -16,7 +16,7 @@ export function deliveryContract(at: OpenPlace): void {
 			expect(await at.store.nextDueMs()).toBeNull()
 		})
 
-		test('default: one list a lane, in order of posting, no more than asked for', async () => {
+		test('default: one list a queue, in order of posting, no more than asked for', async () => {
 			await at.store.post([
 				deliveryOf('a1', { receiver: 'hook' }),
 				deliveryOf('m1', { receiver: 'mail', recipient: 'one@example.org' }),
@@ -28,7 +28,7 @@ export function deliveryContract(at: OpenPlace): void {
 			expect(new Set(queues.map(String))).toEqual(new Set(['a1,a2', 'm1', 'n1']))
 		})
 
-		test('behavior: a lane of which something is taken is left alone until all of it is settled', async () => {
+		test('behavior: a queue of which something is taken is left alone until all of it is settled', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c')])
 			expect((await claim(2)).map(ids)).toEqual([['a', 'b']])
 			expect(await claim()).toEqual([])
@@ -39,7 +39,7 @@ export function deliveryContract(at: OpenPlace): void {
 			expect((await claim()).map(ids)).toEqual([['b', 'c']])
 		})
 
-		test('behavior: a lane whose first delivery is not due waits, and others do not', async () => {
+		test('behavior: a queue whose first delivery is not due waits, and others do not', async () => {
 			await at.store.post([
 				deliveryOf('a', { nextAttemptAtMs: at.nowMs + 50 }),
 				deliveryOf('b'),
@@ -161,7 +161,7 @@ export function deliveryContract(at: OpenPlace): void {
 			expect(await (await at.reopened()).deliveries()).toEqual([])
 		})
 
-		test('behavior: dropping what is taken frees its lane', async () => {
+		test('behavior: dropping what is taken frees its queue', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
 			await at.store.claim({ nowMs: at.nowMs, perQueue: 1 })
 			await at.store.drop(['a'])

@@ -83,7 +83,7 @@ export function expectBooksBalance(alerts: readonly AlertData[], books: Books): 
 	const ids = alerts.map(({ id }) => id)
 	expect(
 		ids.filter((id, index) => ids.indexOf(id) !== index),
-		'alerts told twice',
+		'alerts sent twice',
 	).toEqual([])
 	expect(imbalances(told, books), 'where alerts and balances differ').toEqual([])
 	// A block may hold as much coming in as going out: the sums cannot see that, the list of what was done can.
@@ -92,7 +92,7 @@ export function expectBooksBalance(alerts: readonly AlertData[], books: Books): 
 	expect(without(toldLines, dueLines), 'told, though it did not happen').toEqual([])
 }
 
-/** Sums of what is told against the balances, for every watched address and block. */
+/** Sums of what is sent against the balances, for every watched address and block. */
 export function imbalances(told: readonly Due[], { watched, changesWei }: Books): readonly string[] {
 	const sums = new Map<string, bigint>()
 	for (const { address, block, direction, valueWei } of told) {

@@ -45,7 +45,7 @@ const faults: readonly Fault[] = [
 
 describe('an endpoint with every fault, and a second one that lags', () => {
 	test.each([1, 2, 3])(
-		'seed %i: what was told, less what was withdrawn, is the chain, and nothing is told twice',
+		'seed %i: what was told, less what was retracted, is the chain, and nothing is sent twice',
 		async (seed) => {
 			const node = await startTestAnvil()
 			const proxies: FaultProxy[] = [await startFaultProxy(node.url), await startFaultProxy(node.url)]

@@ -40,7 +40,7 @@ const typeOf = ({ message }: Delivery) => message.type
 const [first, second] = [0, 1]
 
 describe('reorganisations', () => {
-	test('an event that left the chain is withdrawn under the same id, and answers its alert', async () => {
+	test('an event that left the chain is retracted under the same id, and answers its alert', async () => {
 		const { node, accounts, bench } = await setUp(1)
 		const [from, to] = [accounts[first], accounts[second]] as [Address, Address]
 		const before = await node.rpc('evm_snapshot')
@@ -78,7 +78,7 @@ describe('reorganisations', () => {
 		expect((await bench.posted()).map(typeOf)).toEqual(['alert.transfer'])
 	})
 
-	test('behavior: what enters the chain behind the checkpoint is told late', async () => {
+	test('behavior: what enters the chain behind the checkpoint is sent late', async () => {
 		const { node, accounts, bench } = await setUp(1)
 		const [from, to] = [accounts[first], accounts[second]] as [Address, Address]
 		const before = await node.rpc('evm_snapshot')
@@ -94,7 +94,7 @@ describe('reorganisations', () => {
 	})
 
 	test.each([1, 2, 3, 4, 5, 6, 7, 8])(
-		'property: seed %i: what was told, less what was withdrawn, is the chain',
+		'property: seed %i: what was told, less what was retracted, is the chain',
 		async (seed) => {
 			const { node, accounts, bench } = await setUp(3)
 			const random = randomOf(seed)
@@ -149,7 +149,7 @@ describe('reorganisations', () => {
 			for (const delivery of await bench.posted()) {
 				const { id } = alertOf(delivery)
 				const count = (balance.get(id) ?? 0) + (typeOf(delivery) === 'alert.removed' ? -1 : 1)
-				// Never told twice without a withdrawal in between, never withdrawn untold.
+				// Never sent twice without a withdrawal in between, never withdrawn untold.
 				expect(count === 0 || count === 1).toBe(true)
 				balance.set(id, count)
 			}

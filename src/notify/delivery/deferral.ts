@@ -20,7 +20,7 @@ export type Deferral = Extract<Resolution, { readonly result: 'held' }>
 export type Judge = (delivery: Delivery) => Deferral | null
 
 export interface Deferrals {
-	/** For the deliveries of one lane, which are asked about in order, each when its turn has come. */
+	/** For the deliveries of one queue, which are asked about in order, each when its turn has come. */
 	judge(queue: readonly Delivery[]): Promise<Judge>
 	/** A receiver took this. */
 	taken(delivery: Delivery): void
@@ -45,14 +45,14 @@ export interface DeferralOptions {
 	/** Null when it, or the recipient, is configured no more. */
 	readonly receiverOf: (delivery: Delivery) => Receiver | null
 	readonly rulesOf: (receiver: string) => DeferralRules | null
-	/** Of the watch that an alert is told for. */
+	/** Of the watch that an alert is sent for. */
 	readonly silencesOf: (alert: AlertData) => readonly Silence[]
 }
 
 interface Silences {
 	/** Of the receiver. */
 	readonly own: readonly Silence[]
-	/** Of the watch that an alert is told for. */
+	/** Of the watch that an alert is sent for. */
 	readonly watch: readonly Silence[]
 }
 
@@ -104,7 +104,7 @@ export function createDeferrals({ store, clock, receiverOf, rulesOf, silencesOf 
 		const rate = first === undefined ? null : rateOf(first)
 		const applies = anyDeferred || rate !== null || queue.some(mayBeSilenced)
 		if (first === undefined || !applies) return () => null
-		// Nobody else adds to them while the lane is ours.
+		// Nobody else adds to them while the queue is ours.
 		const held = await deferredIn(queueOf(first))
 		return (delivery) => {
 			if (delivery.alone) return null

@@ -1,6 +1,6 @@
 /**
- * Carries out what is to be told: lanes side by side, each strictly in order. A success is written down after it happened,
- * so a message can be told twice (under the same id), but never not at all.
+ * Carries out what is to be sent: queues side by side, each strictly in order. A success is written down after it happened,
+ * so a message can be sent twice (under the same id), but never not at all.
  */
 
 import { pause } from '../../base/pause.js'
@@ -17,9 +17,9 @@ import { createRecorder } from './recorder.js'
 import { createSuspension } from './suspension.js'
 import { createUnconfigured } from './unconfigured.js'
 
-/** What a receiver can be told besides where it is. */
+/** What is configured of a receiver besides where it is. */
 export interface ReceiverOptions extends DeferralRules {
-	/** Name of the receiver that is told when this one takes no more; null: none. */
+	/** Name of the receiver that is notified when this one takes no more; null: none. */
 	readonly fallback: string | null
 }
 
@@ -28,7 +28,7 @@ export interface DelivererOptions {
 	readonly receivers: readonly Receiver[]
 	/** Of a receiver, by its name; default: none has any. */
 	readonly optionsOf?: (receiver: string) => ReceiverOptions | null
-	/** When alerts of a watch are held, whoever is told; default: never. */
+	/** When alerts of a watch are held, whoever is notified; default: never. */
 	readonly silencesOf?: (alert: AlertData) => readonly Silence[]
 	readonly clock: Clock
 	readonly log: Log
@@ -74,8 +74,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	const { store, clock, log, onResult, random = Math.random, graceMs = 3_000, sleep = pause } = options
 	const unconfigured = createUnconfigured(store, log)
 	let receivers = byName(options.receivers)
-	let bell = new AbortController()
-	const ring = () => bell.abort()
+	let wake = new AbortController()
+	const wakeUp = () => wake.abort()
 	const optionsOf = options.optionsOf ?? (() => null)
 	const fallbacks = createFallbacks({
 		store,
@@ -101,7 +101,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		deferrals,
 		receiverOf,
 		onResult,
-		ring,
+		wakeUp,
 	})
 
 	async function run(signal: AbortSignal): Promise<void> {
@@ -116,13 +116,13 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			tally: { delivered: 0, failed: 0, held: 0 },
 		}
 		const working = new Set<Promise<void>>()
-		const stopListening = store.onPosted(ring)
-		signal.addEventListener('abort', ring, { once: true })
+		const stopListening = store.onPosted(wakeUp)
+		signal.addEventListener('abort', wakeUp, { once: true })
 
 		let troubled = false
 		let released = false
 		while (!signal.aborted) {
-			bell = new AbortController()
+			wake = new AbortController()
 			let waitMs = shortestSleepMs
 			try {
 				if (!released) {
@@ -135,11 +135,11 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 				for (const queue of await store.claim({ nowMs: clock(), perQueue })) {
 					const worked = work(queue, context)
 						.catch((error: unknown) =>
-							log.error({ err: error }, 'a lane of deliveries broke off; it goes on after a restart'),
+							log.error({ err: error }, 'a queue of deliveries broke off; it goes on after a restart'),
 						)
 						.finally(() => {
 							working.delete(worked)
-							ring()
+							wakeUp()
 						})
 					working.add(worked)
 				}
@@ -155,7 +155,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 				if (!troubled) log.error({ err: error }, 'deliveries cannot be read; trying again')
 				troubled = true
 			}
-			await sleep(waitMs, bell.signal)
+			await sleep(waitMs, wake.signal)
 		}
 
 		const cutTimer = setTimeout(() => cut.abort(), graceMs)
@@ -214,7 +214,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		drainOnce,
 		reconsider() {
 			deferrals.reconsider()
-			ring()
+			wakeUp()
 		},
 		async setReceivers(next) {
 			const replaced = [...receivers.values()].filter((receiver) => !next.includes(receiver))
@@ -222,7 +222,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			deferrals.reconsider()
 			await unconfigured.letGo()
 			await createSuspension(store, clock).releaseAll()
-			bell.abort()
+			wake.abort()
 			await Promise.all(replaced.map((receiver) => receiver.close()))
 		},
 		async close() {

@@ -1,6 +1,6 @@
 /**
- * When a receiver takes nothing, or refuses a message for good, its fallback is told, in the same write that says so: once for
- * each way of failing, and of what is refused each alert by itself. What a fallback is told does not go on to its own fallback.
+ * When a receiver takes nothing, or refuses a message for good, its fallback is notified, in the same write that says so: once for
+ * each way of failing, and of what is refused each alert by itself. What a fallback is sent does not go on to its own fallback.
  */
 
 import { hash } from '../../base/hash.js'
@@ -13,26 +13,26 @@ import type { ReceiverSummary } from '../../model/state.js'
 import { queueOf } from './health.js'
 
 export interface Fallbacks {
-	/** What an earlier run has parked, its fallback was told of. */
+	/** What an earlier run has parked, its fallback was notified of. */
 	learn(): Promise<void>
 	/** What to post along with this result of a delivery. */
 	postsFor(delivery: Delivery, resolution: Resolution): Promise<readonly Delivery[]>
-	/** A lane took a message: when it fails again, that is news. */
+	/** A queue took a message: when it fails again, that is news. */
 	taken(delivery: Delivery): void
 }
 
 export interface FallbackOptions {
 	readonly store: Store
 	readonly clock: Clock
-	/** The receiver to tell when this one fails; null: none. */
+	/** The receiver to notify when this one fails; null: none. */
 	readonly fallbackOf: (receiver: string) => Receiver | null
 }
 
-/** A receiver that refuses one message now and then is told of no more often. */
+/** A receiver that refuses one message now and then is reported no more often. */
 const refusalsEveryMs = 3_600_000
 
 export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): Fallbacks {
-	/** What lanes are parked for, as far as their fallback knows; by receiver, then lane. */
+	/** What queues are parked for, as far as their fallback knows; by receiver, then queue. */
 	const parked = new Map<string, Map<string, string>>()
 	const refusedAtMs = new Map<string, number>()
 
@@ -42,7 +42,7 @@ export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): 
 		parked.set(delivery.receiver, queues)
 	}
 
-	/** Another lane of the receiver failing the same way is the same news. */
+	/** Another queue of the receiver failing the same way is the same news. */
 	function isKnown(delivery: Delivery, reason: string): boolean {
 		return [...(parked.get(delivery.receiver)?.values() ?? [])].includes(causeOf(reason))
 	}
@@ -88,7 +88,7 @@ export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): 
 		const { receiver, recipient } = delivery
 		const seed = [delivery.id, state, causeOf(reason)]
 		const since = new Date(nowMs).toISOString()
-		// Named by the delivery and not by the time: told again after a kill, it is the same.
+		// Named by the delivery and not by the time: sent again after a kill, it is the same.
 		const id = `undelivered:${hash(JSON.stringify(seed)).slice(0, 16)}`
 		const data: UndeliveredData = { id, receiver, recipient, state, count, reason, since }
 		return toEach(fallback, seed, nowMs, null, (deliveryId) => ({
@@ -114,7 +114,7 @@ export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): 
 	}
 }
 
-/** What a fallback is told, as a fallback. */
+/** What a fallback is sent, as a fallback. */
 function isWord({ type, data }: Message): boolean {
 	if (isDigest(data)) return data.alerts.every((alert) => alert.data.insteadOf !== undefined)
 	return type === 'system.undelivered' || data.insteadOf !== undefined

@@ -1,4 +1,4 @@
-/** Tells the log when a lane begins to fail and when it works again, and each message that is given up: not each failure. */
+/** Logs when a queue begins to fail and when it works again, and each message that is given up: not each failure. */
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Log } from '../../model/ports.js'
 
@@ -33,12 +33,12 @@ export function createHealth(log: Log): Health {
 			if (before === now) return log.debug({ ...facts, reason }, 'delivery failed again')
 			if (now === 'failing')
 				return log.warn({ ...facts, reason }, 'receiver fails; its deliveries wait and are tried again')
-			log.error({ ...facts, reason }, 'receiver takes nothing until somebody mends it; its deliveries are kept')
+			log.error({ ...facts, reason }, 'receiver takes nothing until somebody fixes it; its deliveries are kept')
 		},
 	}
 }
 
-/** In the order in which each lane comes first. */
+/** In the order in which each queue comes first. */
 export function byQueue(deliveries: readonly Delivery[]): ReadonlyMap<string, readonly Delivery[]> {
 	const queues = new Map<string, Delivery[]>()
 	for (const delivery of deliveries) {

@@ -1,4 +1,4 @@
-/** Which of many alerts go into one digest: as many from the front as one message can tell in full. */
+/** Which of many alerts go into one digest: as many from the front as one message can carry in full. */
 
 import { hash } from '../../base/hash.js'
 import { digestOf } from '../../core/digest.js'
@@ -9,7 +9,7 @@ export const mostAlerts = 100
 export const mostBytes = 500_000
 
 /**
- * Cuts alerts of one lane into pieces, in order; what stands alone in its piece is told by itself. A receiver that takes no digest
+ * Cuts alerts of one queue into pieces, in order; what stands alone in its piece is sent by itself. A receiver that takes no digest
  * gets each by itself.
  */
 export function piecesOf(

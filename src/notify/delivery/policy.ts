@@ -3,8 +3,8 @@
  *
  * - delivered: the other side has it.
  * - retry: later, with backoff, for as long as `backoff.ts` says.
- * - parked: this receiver takes nothing until somebody has mended it (here or there); kept, and tried now and then.
- * - dead: this one message will not be taken, whatever anybody mends.
+ * - parked: this receiver takes nothing until somebody has fixed it (here or there); kept, and tried now and then.
+ * - dead: this one message will not be taken, whatever anybody fixes.
  */
 import type { Outcome } from '../../model/delivery.js'
 

@@ -1,5 +1,5 @@
 /**
- * Carries out one lane, one delivery after the other, until the first that has to wait. A success is written down after it
+ * Carries out one queue, one delivery after the other, until the first that has to wait. A success is written down after it
  * happened, while the next is under way.
  */
 
@@ -16,7 +16,7 @@ import type { Recorder } from './recorder.js'
 import type { Suspension } from './suspension.js'
 import type { Unconfigured } from './unconfigured.js'
 
-/** What lanes share from the start of a run, or of a drain, to its end. */
+/** What queues share from the start of a run, or of a drain, to its end. */
 export interface RunContext {
 	/** No new attempt after this. */
 	readonly stopping: AbortSignal
@@ -40,7 +40,7 @@ export interface QueueWorkerOptions {
 	readonly receiverOf: (delivery: Delivery) => Receiver | null
 	readonly onResult: ((delivery: Delivery, outcome: Outcome) => void) | undefined
 	/** There may be something due that was not before. */
-	readonly ring: () => void
+	readonly wakeUp: () => void
 }
 
 export interface QueueWorker {
@@ -51,7 +51,8 @@ export interface QueueWorker {
 const queuesPerReceiver = 2
 
 export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
-	const { store, clock, log, random, health, unconfigured, fallbacks, deferrals, receiverOf, onResult, ring } = options
+	const { store, clock, log, random, health, unconfigured, fallbacks, deferrals, receiverOf, onResult, wakeUp } =
+		options
 	const slots = new Map<string, Slots>()
 
 	async function work(queue: readonly Delivery[], context: RunContext): Promise<void> {
@@ -83,7 +84,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 					context.tally.held += 1
 					continue
 				}
-				// Once a receiver has to be mended, the rest of the lane is not tried one by one.
+				// Once a receiver has to be fixed, the rest of the queue is not tried one by one.
 				const outcome: Outcome =
 					refused === null ? await attempt(receiver, delivery, context.cut) : { result: 'parked', reason: refused }
 				// Cut off by our stop: nobody has judged it.
@@ -91,13 +92,13 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 				const resolution = resolutionOf(delivery, outcome)
 				record(resolution, await fallbacks.postsFor(delivery, resolution))
 				account(delivery, outcome, resolution, context)
-				// What it was taken apart into comes before the rest of the lane.
+				// What it was split into comes before the rest of the queue.
 				if (resolution.result === 'retry' || resolution.result === 'split') break
 				if (outcome.result === 'parked') refused = outcome.reason
 				if (outcome.result !== 'delivered') continue
 				fallbacks.taken(delivery)
 				deferrals.taken(delivery)
-				if (await context.suspension.taken(delivery.receiver)) ring()
+				if (await context.suspension.taken(delivery.receiver)) wakeUp()
 			}
 		} finally {
 			giveBack()
@@ -153,7 +154,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	return { work }
 }
 
-/** What became of it, for whoever counts and tells. */
+/** What became of it, for whoever counts and logs. */
 function finalOf(outcome: Outcome, resolution: Resolution): Outcome {
 	if (resolution.result === 'dead') return { result: 'dead', reason: resolution.error }
 	if (resolution.result !== 'split' || outcome.result !== 'dead') return outcome

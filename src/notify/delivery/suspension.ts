@@ -1,6 +1,6 @@
 /**
- * What is parked waits for somebody to mend its receiver, who may not think of telling us. So it is tried again when
- * the daemon starts, when the settings change, as soon as its receiver takes anything else, and the oldest of each lane
+ * What is parked waits for somebody to fix its receiver, who may not think of saying so. So it is tried again when
+ * the daemon starts, when the settings change, as soon as its receiver takes anything else, and the oldest of each queue
  * every quarter of an hour. It is never given up.
  */
 
@@ -20,7 +20,7 @@ export interface Suspension {
 	taken(receiver: string): Promise<boolean>
 	/** All that is parked becomes due. */
 	releaseAll(): Promise<void>
-	/** The oldest of each lane becomes due, where none was tried for a while. */
+	/** The oldest of each queue becomes due, where none was tried for a while. */
 	probe(): Promise<void>
 	/** Time of the next probe; null while nothing is known to be parked. */
 	nextProbeMs(): number | null

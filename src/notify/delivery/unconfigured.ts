@@ -1,5 +1,5 @@
 /**
- * Deliveries whose receiver, or recipient, is configured no more: kept as they are, for it may come back, and told once. Their
+ * Deliveries whose receiver, or recipient, is configured no more: kept as they are, for it may come back, and logged once. Their
  * claims are kept too, so that they are not claimed over and over.
  */
 import type { Delivery } from '../../model/delivery.js'

@@ -1,4 +1,4 @@
-/** How many alerts a lane was told lately. In memory only: after a start nothing is known, and as many as allowed go out again. */
+/** How many alerts a queue was sent lately. In memory only: after a start nothing is known, and as many as allowed go out again. */
 import type { Delivery } from '../../model/delivery.js'
 import { queueOf } from './health.js'
 
@@ -9,9 +9,9 @@ export interface DigestRate {
 }
 
 export interface Window {
-	/** A lane was told something. */
+	/** A queue was sent something. */
 	note(delivery: Delivery, rate: DigestRate, nowMs: number): void
-	/** When the lane may be told one more; null: now. */
+	/** When the queue may be sent one more; null: now. */
 	fullUntilMs(delivery: Delivery, rate: DigestRate, nowMs: number): number | null
 }
 
@@ -19,7 +19,7 @@ export function createWindow(): Window {
 	const sentAtMs = new Map<string, readonly number[]>()
 
 	function recent(delivery: Delivery, { everyMs }: DigestRate, nowMs: number): readonly number[] {
-		// What lies ahead was told before the clock was set back.
+		// What lies ahead was sent before the clock was set back.
 		return (sentAtMs.get(queueOf(delivery)) ?? []).filter((atMs) => atMs <= nowMs && nowMs < atMs + everyMs)
 	}
 

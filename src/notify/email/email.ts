@@ -1,4 +1,4 @@
-/** A receiver that is told by mail: one message for each recipient, so that each has an outcome of its own. */
+/** A receiver by mail: one message for each recipient, so that each has an outcome of its own. */
 import type { SendMailOptions } from 'nodemailer'
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Receiver } from '../../model/ports.js'

@@ -58,11 +58,11 @@ function digestFacts(data: DigestData, notes: readonly string[]): Facts {
 const tooMuchForMany = new Set(['Depth', 'Finality', 'Seen', 'Network'])
 
 const retractedInDigest =
-	'Those marked WITHDRAWN are no longer in the chain, because the chain was reorganised. Treat them as if they had not happened.'
+	'Those marked RETRACTED are no longer in the chain, because the chain was reorganised. Treat them as if they had not happened.'
 
 const retracted =
-	'An alert that you were sent is withdrawn: its event is no longer in the chain, because the chain was reorganised. ' +
-	'Treat it as if it had not happened. Should it come back, you will be told again.'
+	'An alert that you were sent is retracted: its event is no longer in the chain, because the chain was reorganised. ' +
+	'Treat it as if it had not happened. Should it come back, you will be sent it again.'
 
 function alertFacts(data: AlertData): readonly Fact[] {
 	const { links, watch } = data
@@ -144,7 +144,7 @@ function depthInWords({ frameType, traceAddress }: AlertData): string {
 }
 
 const finalityInWords: Readonly<Record<Finality, string>> = {
-	latest: 'newest block: withdrawn if the chain drops it',
+	latest: 'newest block: retracted if the chain drops it',
 	safe: 'safe: unlikely to leave the chain',
 	finalized: 'finalized: stays in the chain',
 }

@@ -12,7 +12,7 @@ import type {
 	UndeliveredData,
 } from '../../model/alert.js'
 
-/** Who is told of an event carries its data; a system message has none. */
+/** Who is sent an event carries its data; a system message has none. */
 export function isAlert<C extends MessageContent>(data: C): data is C & AlertData {
 	return 'txHash' in data
 }
@@ -33,9 +33,9 @@ export function headline(message: Message): string {
 	return `${mark}${network} ${sentence({ type, data })}`
 }
 
-/** What one alert says: `WITHDRAWN: Treasury received …` when it is taken back. */
+/** What one alert says: `RETRACTED: Treasury received …` when it is taken back. */
 export function sentence({ type, data }: { readonly type: Message['type']; readonly data: AlertData }): string {
-	return `${type === 'alert.removed' ? 'WITHDRAWN: ' : ''}${happening(data)}`
+	return `${type === 'alert.removed' ? 'RETRACTED: ' : ''}${happening(data)}`
 }
 
 /** `37 alerts: Treasury and 3 others` */
@@ -69,7 +69,7 @@ function undelivered({ receiver, recipient, state, count }: UndeliveredData): st
 	const who = `${printable(receiver)}${recipient === null ? '' : ` (${printable(recipient)})`}`
 	const messages = count === 1 ? '1 message' : `${count} messages`
 	if (state === 'dead') return `NOT DELIVERED: ${who} refuses messages; they are sent to you instead`
-	return `NOT DELIVERED: ${who} takes nothing until somebody mends it; ${messages} ${count === 1 ? 'waits' : 'wait'}`
+	return `NOT DELIVERED: ${who} takes nothing until somebody fixes it; ${messages} ${count === 1 ? 'waits' : 'wait'}`
 }
 
 /** `Treasury received 1.5 ETH from 0x1234…abcd`; a label stands for an address wherever one is known. */

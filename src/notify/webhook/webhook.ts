@@ -1,4 +1,4 @@
-/** A receiver that is told by one HTTP POST. Redirects are not followed, and no answer can hold it up or fill it. */
+/** A receiver that is sent one HTTP POST a message. Redirects are not followed, and no answer can hold it up or fill it. */
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import type { Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'

@@ -1,4 +1,4 @@
-/** What a person is told when a file of the state cannot be believed: what happened, and each way out with its price. */
+/** What a person reads when a file of the state cannot be believed: what happened, and each way out with its price. */
 
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'

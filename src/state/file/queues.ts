@@ -1,4 +1,4 @@
-/** Who may try what now: lanes of pending deliveries in order of posting, and what is taken. In memory only. */
+/** Who may try what now: queues of pending deliveries in order of posting, and what is taken. In memory only. */
 
 import type { Delivery } from '../../model/delivery.js'
 
@@ -12,9 +12,9 @@ export interface Queues {
 }
 
 export function createQueues(): Queues {
-	/** Lane by id of what is taken. */
+	/** Queue by id of what is taken. */
 	const taken = new Map<string, string>()
-	/** How many of a lane are taken; a lane that is not here is free. */
+	/** How many of a queue are taken; a queue that is not here is free. */
 	const held = new Map<string, number>()
 	let known: ReadonlyMap<string, Delivery> | null = null
 	let queues: ReadonlyMap<string, readonly Delivery[]> = new Map()

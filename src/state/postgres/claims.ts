@@ -1,7 +1,7 @@
 /**
- * Who works on which lane. A lane is taken whole, so that its order holds whoever works on it, by a mark with an end by the
+ * Who works on which queue. A queue is taken whole, so that its order holds whoever works on it, by a mark with an end by the
  * database's clock; the mark is renewed while its deliveries are worked on, and whoever dies leaves it to run out. Which deliveries of
- * the lane were handed out, and are not settled yet, only the claimer knows.
+ * the queue were handed out, and are not settled yet, only the claimer knows.
  */
 
 import type { Delivery } from '../../model/delivery.js'
@@ -15,9 +15,9 @@ export interface Claims {
 	nextDueMs: Store['nextDueMs']
 	/** The claim that a delivery was handed out under; null when it was not, or is settled. */
 	claimOf(id: string): number | null
-	/** These are settled or given back; a lane of which nothing is left is free. Never throws: an end comes to every mark by itself. */
+	/** These are settled or given back; a queue of which nothing is left is free. Never throws: an end comes to every mark by itself. */
 	letGo(ids: readonly string[]): Promise<void>
-	/** Keeps up the marks of lanes that are worked on. */
+	/** Keeps up the marks of queues that are worked on. */
 	renew(): Promise<void>
 	/** Gives back all that is taken. */
 	close(): Promise<void>
@@ -76,7 +76,7 @@ export function createClaims({ database, owner, leaseMs, skew, log }: ClaimsOpti
 		} catch (error) {
 			log?.debug(
 				{ err: error },
-				'lanes of deliveries could not be given back; they are free again when their time has run out',
+				'queues of deliveries could not be given back; they are free again when their time has run out',
 			)
 		}
 	}
@@ -164,7 +164,7 @@ const RENEW = `
 	from unnest($1::text[], $2::bigint[]) mine (lane, claim)
 	where l.lane = mine.lane and l.claim = mine.claim and l.claimed_by = $3`
 
-/** A lane that another works on may fall to us when its mark runs out. */
+/** A queue that another works on may fall to us when its mark runs out. */
 const NEXT = `
 	select min(greatest(
 		d.next_attempt_at_ms,

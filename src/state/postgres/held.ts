@@ -1,4 +1,4 @@
-/** Deliveries that are kept back, put into one, and taken apart again. */
+/** Deliveries that are kept back, put into one, and split again. */
 
 import type { Resolution } from '../../model/delivery.js'
 import type { Ask } from './database.js'
@@ -8,7 +8,7 @@ import type { Skew } from './skew.js'
 export type Deferral = Extract<Resolution, { result: 'held' }>
 
 /**
- * Each id once; `claim` is the one that it was taken under, null when it was not taken. One whose lane has another claimer by now is
+ * Each id once; `claim` is the one that it was taken under, null when it was not taken. One whose queue has another claimer by now is
  * passed over.
  */
 export async function updateHeld(

@@ -87,7 +87,7 @@ export function createLeases(database: Database, owner: string, leaseMs: number)
 
 const END = (ms: string) => `clock_timestamp() + ${ms} * interval '1 ms'`
 
-/** Who ceded it lets those go first who asked for it in vain. */
+/** Who gave it back lets those go first who asked for it in vain. */
 const TAKE = `
 	insert into tracewatch.lease as l (network, owner, epoch, expires) values ($1, $2, 1, ${END('$3')})
 	on conflict (network) do update set
@@ -99,7 +99,7 @@ const TAKE = `
 	where (l.owner = excluded.owner and not (l.ceded and l.wanted)) or (l.owner <> excluded.owner and l.expires < clock_timestamp())
 	returning epoch`
 
-/** Leaves word that somebody asked; who ceded it steps back once only. */
+/** Leaves word that somebody asked; who gave it back steps back once only. */
 const WANT = `update tracewatch.lease set wanted = (owner <> $2) where network = $1 and wanted <> (owner <> $2)`
 
 const GIVE_BACK = `

@@ -15,8 +15,8 @@ export interface Listener {
 const FIRST_WAIT_MS = 500
 const MOST_WAIT_MS = 30_000
 
-/** `owner` is what this instance's own word is signed with: that is not told. */
-export function createListener(url: string, owner: string, ring: () => void, log: Log | undefined): Listener {
+/** `owner` is what this instance's own word is signed with: that is passed over. */
+export function createListener(url: string, owner: string, wakeUp: () => void, log: Log | undefined): Listener {
 	let client: pg.Client | null = null
 	let timer: NodeJS.Timeout | null = null
 	let waitMs = FIRST_WAIT_MS
@@ -27,7 +27,7 @@ export function createListener(url: string, owner: string, ring: () => void, log
 		const next = new pg.Client(connectionTo(url).config)
 		client = next
 		next.on('notification', ({ payload }) => {
-			if (payload !== owner) ring()
+			if (payload !== owner) wakeUp()
 		})
 		// Also after an error: there is always an end.
 		next.on('error', () => undefined)
@@ -38,7 +38,7 @@ export function createListener(url: string, owner: string, ring: () => void, log
 			.then(() => {
 				waitMs = FIRST_WAIT_MS
 				// Something may have been said while nobody listened.
-				if (heard) ring()
+				if (heard) wakeUp()
 				heard = true
 			})
 			.catch((error: unknown) => {

@@ -1,5 +1,5 @@
 /**
- * Checkpoints, told alerts and coverage. A change is worked out in memory, by the same rules as for a file, and only what
+ * Checkpoints, announced alerts and coverage. A change is worked out in memory, by the same rules as for a file, and only what
  * differs is written, in one transaction under the lease. What is known is kept, with the revision that it was read or written at:
  * a poll then reads one small row, however many addresses are watched.
  */

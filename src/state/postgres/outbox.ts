@@ -1,4 +1,4 @@
-/** Deliveries as rows: in order of posting, each in the lane of its receiver and recipient. */
+/** Deliveries as rows: in order of posting, each in the queue of its receiver and recipient. */
 
 import { alertsIn } from '../../core/digest.js'
 import type { Delivery, DeliveryStatus, HeldBy, Resolution } from '../../model/delivery.js'
@@ -50,7 +50,7 @@ export function deliveryOf(row: DeliveryRow, skew: Skew): Delivery {
 	}
 }
 
-/** Of text that the database need not be able to compare: any two lanes have different names. */
+/** Of text that the database need not be able to compare: any two queues have different names. */
 export function queueOf({ receiver, recipient }: Pick<Delivery, 'receiver' | 'recipient'>): string {
 	return JSON.stringify([receiver, recipient])
 }
@@ -72,7 +72,7 @@ export async function insertAt(ask: Ask, seq: number, deliveries: readonly Deliv
 }
 
 async function addQueues(ask: Ask, deliveries: readonly Delivery[]): Promise<void> {
-	// In one order everywhere, so that two who add to the same lanes do not wait for each other.
+	// In one order everywhere, so that two who add to the same queues do not wait for each other.
 	const queues = [...new Set(deliveries.map(queueOf))].sort()
 	await ask('insert into tracewatch.lane (lane) select unnest($1::text[]) on conflict do nothing', [queues])
 }
@@ -143,7 +143,7 @@ export type Failure = Exclude<Resolution, { result: 'delivered' | 'held' | 'spli
 
 /**
  * Writes down attempts that did not succeed, each id once; `claim` is the one that it was taken under, null when it was not taken. One
- * whose lane has another claimer by now is passed over: that one's word counts.
+ * whose queue has another claimer by now is passed over: that one's word counts.
  */
 export async function updateFailed(
 	ask: Ask,
@@ -162,7 +162,7 @@ export async function updateFailed(
 	])
 }
 
-/** Whether this instance's word counts for a row; `l` is its lane, `claim` what it was taken under. */
+/** Whether this instance's word counts for a row; `l` is its queue, `claim` what it was taken under. */
 export const mayJudge = (claim: string, owner: string) => `case
 		when ${claim} is not null then l.claim = ${claim} and l.claimed_by = ${owner}
 		else l.claimed_by is null or l.claimed_by = ${owner} or l.claimed_until < clock_timestamp()

@@ -14,7 +14,7 @@ const STANDSTILL_MS = 30_000
 
 /** A look beside whoever uses it. Null when there is no state of tracewatch in this database. Makes nothing. Throws StateError. */
 export async function peekPostgres(url: string, clock: Clock): Promise<Peek | null> {
-	return await visit(url, clock, async (database, skew) => {
+	return await withDatabase(url, clock, async (database, skew) => {
 		if ((await schemaVersion(database.ask, database.host)) === null) return null
 		return await database.snapshot(async (ask) => ({
 			summary: { networks: await readNetworks(ask, skew), receivers: await readReceivers(ask, skew) },
@@ -25,7 +25,7 @@ export async function peekPostgres(url: string, clock: Clock): Promise<Peek | nu
 
 /** The whole state, for `transfer.ts`. Null when there is none. Throws StateError. */
 export async function readPostgres(url: string, clock: Clock): Promise<Whole | null> {
-	return await visit(url, clock, async (database, skew) => {
+	return await withDatabase(url, clock, async (database, skew) => {
 		if ((await schemaVersion(database.ask, database.host)) === null) return null
 		return await database.snapshot((ask) => readWhole(ask, skew))
 	})
@@ -33,13 +33,17 @@ export async function readPostgres(url: string, clock: Clock): Promise<Whole | n
 
 /** Makes the tables if they are not there. Throws StateError `mismatch` when there is a state already. */
 export async function writePostgres(url: string, whole: Whole, clock: Clock): Promise<void> {
-	await visit(url, clock, async (database, skew) => {
+	await withDatabase(url, clock, async (database, skew) => {
 		await prepareSchema(database)
 		await writeWhole(database, whole, skew)
 	})
 }
 
-async function visit<T>(url: string, clock: Clock, work: (database: Database, skew: Skew) => Promise<T>): Promise<T> {
+async function withDatabase<T>(
+	url: string,
+	clock: Clock,
+	work: (database: Database, skew: Skew) => Promise<T>,
+): Promise<T> {
 	const database = openDatabase(url, { connections: 1, standstillMs: STANDSTILL_MS })
 	try {
 		const skew = createSkew(database.ask, clock, undefined, null)

@@ -1,4 +1,4 @@
-/** What came of deliveries, written down: a success always, a failure only by whoever still works on that lane. */
+/** What came of deliveries, written down: a success always, a failure only by whoever still works on that queue. */
 
 import type { Resolution } from '../../model/delivery.js'
 import type { Ask, Database } from './database.js'

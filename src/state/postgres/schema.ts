@@ -4,6 +4,9 @@ import { StateError } from '../../errors.js'
 import type { Ask, Database } from './database.js'
 
 /**
+ * The names are those of version 0.1.0, and stay, since instances of two versions may share a database while it is upgraded:
+ * `told` holds announcements, `cover` coverage (`owed`: missed), `lane` queues; `ceded` says that a lease was released.
+ *
  * Step n leads from version n to version n + 1; what stands here never changes any more. Block numbers and amounts are
  * `numeric`, since they may be larger than 64 bits. Times in milliseconds are by the database's clock; see `skew.ts`.
  */

@@ -1,6 +1,6 @@
 /**
  * The store in PostgreSQL, for any number of instances at once: each network is polled by the one that has its lease, deliveries
- * are taken by all, lane by lane. All that decides who may do what is in the database, by its clock; an instance that was paused, cut off
+ * are taken by all, queue by queue. All that decides who may do what is in the database, by its clock; an instance that was paused, cut off
  * or killed is replaced when its lease has run out, and what it does late is refused.
  */
 
@@ -58,9 +58,9 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 	const claims = createClaims({ database, owner, leaseMs, skew, log })
 	const networks = createNetworks({ database, leases, skew, nowMs: clock, post })
 	const listeners = new Set<() => void>()
-	const bell = createListener(url, owner, ring, log)
+	const listening = createListener(url, owner, wakeUp, log)
 	const turns = createTurns()
-	const beat = setInterval(() => void keepUp(), leaseMs / 3).unref()
+	const renewal = setInterval(() => void keepUp(), leaseMs / 3).unref()
 	log?.debug({ database: database.host, owner }, 'state opened')
 
 	async function post(ask: Ask, deliveries: Parameters<Store['post']>[0]): Promise<number> {
@@ -69,15 +69,15 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 		return added
 	}
 
-	function ring(): void {
+	function wakeUp(): void {
 		for (const listener of listeners) queueMicrotask(listener)
 	}
 
 	function announce(count: number): void {
-		if (count > 0) ring()
+		if (count > 0) wakeUp()
 	}
 
-	/** Nothing of it is needed at once: what fails now is tried again at the next beat, or the lease runs out. */
+	/** Nothing of it is needed at once: what fails now is tried again at the next renewal, or the lease runs out. */
 	async function keepUp(): Promise<void> {
 		for (const part of [leases.renew, claims.renew, skew.measure]) {
 			await turns
@@ -129,7 +129,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 		nextDueMs: () => during(() => claims.nextDueMs()),
 		onPosted(listener) {
 			listeners.add(listener)
-			bell.listen()
+			listening.listen()
 			return () => listeners.delete(listener)
 		},
 
@@ -157,8 +157,8 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 			})),
 		async close() {
 			if (!(await turns.close())) return
-			clearInterval(beat)
-			await bell.close()
+			clearInterval(renewal)
+			await listening.close()
 			try {
 				// A database that is out of reach does not hold up the end.
 				await Promise.race([giveBack(), pause(GIVE_BACK_MS, undefined, { ref: false })])

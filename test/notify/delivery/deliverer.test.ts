@@ -184,7 +184,7 @@ describe('run', () => {
 		expect(hook.got).toEqual(ids(1, 1))
 	})
 
-	test('behavior: two lanes of a receiver at once, no more', async () => {
+	test('behavior: two queues of a receiver at once, no more', async () => {
 		let working = 0
 		let most = 0
 		const to = Array.from({ length: 8 }, (_, number) => `${number}@example.org`)

@@ -5,8 +5,8 @@ import { ids, scripted, useLab } from './lab.js'
 
 const lab = useLab()
 
-describe('a receiver that has to be mended', () => {
-	test('behavior: when a receiver has to be mended, the rest of its lane is parked untried', async () => {
+describe('a receiver that has to be fixed', () => {
+	test('behavior: when a receiver has to be fixed, the rest of its queue is parked untried', async () => {
 		const hook = scripted('hook', () => ({ result: 'parked', reason: 'gone' }))
 		await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
 		await createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] }).drainOnce(never)
@@ -63,7 +63,7 @@ describe('a receiver that has to be mended', () => {
 	})
 })
 
-describe('a receiver that has to be mended, one drain after the other', () => {
+describe('a receiver that has to be fixed, one drain after the other', () => {
 	test('behavior: what an earlier run parked is tried again after a quarter of an hour, not before', async () => {
 		const hook = scripted('hook', (_, index) =>
 			index < 2 ? { result: 'parked', reason: 'gone' } : { result: 'delivered' },

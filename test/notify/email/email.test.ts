@@ -55,7 +55,7 @@ describe('a mail', () => {
 		const message = messageOf(alertData(), 'alert.removed', idOf(2))
 		await send(mailDeliveryOf(2, 'ops@example.org', { message, answers: idOf(1) }))
 		const [mail] = server.mails
-		expect(mail?.subject).toContain('WITHDRAWN')
+		expect(mail?.subject).toContain('RETRACTED')
 		expect(mail?.parsed.references).toBe(`<${idOf(1)}@example.org>`)
 		expect(mail?.parsed.inReplyTo).toBe(`<${idOf(1)}@example.org>`)
 	})

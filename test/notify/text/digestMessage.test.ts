@@ -33,7 +33,7 @@ describe('the mail of a digest', () => {
 		for (const said of [text, html]) {
 			expect(said).toContain('1. Treasury received 1.500000000000000001 ETH from 0xd8dA…6045')
 			expect(said).toContain('2. Treasury sent 7 ETH to 0xd8dA…6045')
-			expect(said).toContain('3. WITHDRAWN: Treasury received 1.500000000000000001 ETH from 0xd8dA…6045')
+			expect(said).toContain('3. RETRACTED: Treasury received 1.500000000000000001 ETH from 0xd8dA…6045')
 			for (const { message } of [first, second]) {
 				const { id, txHash, valueWei } = message.data as AlertData
 				for (const fact of [id, txHash, valueWei]) expect(said).toContain(fact)

@@ -91,7 +91,7 @@ describe('subjects', () => {
 
 	test('behavior: a removal is marked as withdrawn, a test as a test', () => {
 		const retracted = composeMessage(messageOf(alertData({ value: '1' }), 'alert.removed'))
-		expect(retracted.subject).toBe('[ethereum] WITHDRAWN: Treasury received 1 ETH from 0xd8dA…6045')
+		expect(retracted.subject).toBe('[ethereum] RETRACTED: Treasury received 1 ETH from 0xd8dA…6045')
 		expect(retracted.text).toContain('no longer in the chain')
 		const sample = composeMessage(messageOf(alertData({ value: '1' }), 'test'))
 		expect(sample.subject).toBe('[TEST] [ethereum] Treasury received 1 ETH from 0xd8dA…6045')
@@ -109,12 +109,12 @@ describe('subjects', () => {
 
 	test('behavior: a receiver that takes nothing, and one that refuses', () => {
 		const parked = composeMessage(messageOf(undeliveredData(), 'system.undelivered'))
-		expect(parked.subject).toBe('NOT DELIVERED: ops-hook takes nothing until somebody mends it; 12 messages wait')
+		expect(parked.subject).toBe('NOT DELIVERED: ops-hook takes nothing until somebody fixes it; 12 messages wait')
 		for (const fact of ['ops-hook', '12', 'answered 410', '2026-11-20 10:00:00 UTC', 'fallback of ops-hook'])
 			expect(parked.text).toContain(fact)
 		const one = undeliveredData({ recipient: 'a@example.org', count: 1 })
 		expect(composeMessage(messageOf(one, 'system.undelivered')).subject).toBe(
-			'NOT DELIVERED: ops-hook (a@example.org) takes nothing until somebody mends it; 1 message waits',
+			'NOT DELIVERED: ops-hook (a@example.org) takes nothing until somebody fixes it; 1 message waits',
 		)
 		const dead = composeMessage(messageOf(undeliveredData({ state: 'dead' }), 'system.undelivered'))
 		expect(dead.subject).toBe('NOT DELIVERED: ops-hook refuses messages; they are sent to you instead')

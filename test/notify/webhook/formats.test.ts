@@ -373,7 +373,7 @@ describe('a digest', () => {
 			expect(told.map((line) => line.slice(0, 3))).toEqual(['1. ', '2. ', '3. '])
 			expect(told[0]).toContain('received 1.500000000000000001 ETH from 0xd8dA…6045')
 			expect(told[1]).toContain('[base] Treasury sent 7 ETH to 0x742d…f44e (late)')
-			expect(told[2]).toContain('[ethereum] WITHDRAWN: ')
+			expect(told[2]).toContain('[ethereum] RETRACTED: ')
 			for (const line of told) expect(line).toContain(`https://explorer.example/tx/${txHash}`)
 			if (format === 'slack') expect(text).toContain('&lt;!channel&gt;')
 			if (format === 'discord') expect(text).toContain('\\<!channel\\>')

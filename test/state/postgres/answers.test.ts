@@ -32,7 +32,7 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 	const claimed = async (store: Store) =>
 		(await store.claim({ nowMs: Date.now(), perQueue: 9 })).flat().map(({ id }) => id)
 
-	test('behavior: a lane that was lost before its content could be read is not handed out', async () => {
+	test('behavior: a queue that was lost before its content could be read is not handed out', async () => {
 		await b.post([deliveryOf('d1')])
 		const answer = gate.holdBack('skip locked')
 		const late = claimed(a)

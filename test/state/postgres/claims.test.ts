@@ -20,7 +20,7 @@ async function instance(options: Partial<PostgresStoreOptions> = {}): Promise<St
 const ids = (queues: readonly (readonly Delivery[])[]) =>
 	queues.map((queue) => queue.map(({ id }) => id).join(' ')).sort()
 const claim = async (store: Store, perQueue = 10) => ids(await store.claim({ nowMs: Date.now(), perQueue }))
-/** As if whoever works on lanes had been silent for as long as a lease is. */
+/** As if whoever works on queues had been silent for as long as a lease is. */
 const runOut = () => server?.sql(`update tracewatch.lane set claimed_until = clock_timestamp() - interval '1 ms'`)
 const late = { result: 'retry', error: 'HTTP 503', nextAttemptAtMs: Date.now() + 3_600_000 } as const
 
@@ -38,7 +38,7 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 		for (const store of opened.splice(0)) await store.close()
 	})
 
-	test('default: each lane goes to one, whole; the next of it only when all that was taken is settled', async () => {
+	test('default: each queue goes to one, whole; the next of it only when all that was taken is settled', async () => {
 		await a.post([
 			deliveryOf('a1'),
 			deliveryOf('x1', { receiver: 'other' }),
@@ -64,7 +64,7 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 		expect(await claim(b)).toEqual(['a1'])
 	})
 
-	test('behavior: who works on a lane keeps it, however long that takes', async () => {
+	test('behavior: who works on a queue keeps it, however long that takes', async () => {
 		const brief = await instance({ leaseMs: 900 })
 		await brief.post([deliveryOf('a1'), deliveryOf('a2')])
 		expect(await claim(brief, 1)).toEqual(['a1'])
@@ -122,7 +122,7 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 		expect(await b.deliveries()).toMatchObject([{ id: 'a1', status: 'dead', attempts: 1, lastError: 'HTTP 400' }])
 	})
 
-	test('behavior: many at once take each delivery once, in order within its lane', async () => {
+	test('behavior: many at once take each delivery once, in order within its queue', async () => {
 		const queues = 7
 		const each = 40
 		const all = Array.from({ length: queues * each }, (_, index) =>

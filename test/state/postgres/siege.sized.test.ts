@@ -166,7 +166,7 @@ describe.skipIf(server === null)('three instances under siege', () => {
 		const repeats = heard.told.length - posted.length
 		console.info(
 			`${SIEGE_MS / 1000} s: ${counts.pauses} pauses, ${counts.kills} kills, ${counts.cuts} connections cut; ${moved.length} blocks under ` +
-				`${new Set(moved.map(({ network, epoch }) => `${network} ${epoch}`)).size} epochs, ${heard.refused} late commits refused; ${posted.length} deliveries, ${repeats} told again`,
+				`${new Set(moved.map(({ network, epoch }) => `${network} ${epoch}`)).size} epochs, ${heard.refused} late commits refused; ${posted.length} deliveries, ${repeats} sent again`,
 		)
 	})
 

@@ -1,7 +1,7 @@
 /**
  * Alertmanager API v2: its address, with or without `/api/v2/alerts`. Alerts are the same when their labels are, so a repetition
  * changes nothing, and a digest is the list of its alerts. What happened once has no end of its own: it fires for a day, unless it
- * is withdrawn.
+ * is retracted.
  */
 
 import { printable } from '../../../base/printable.js'
@@ -26,10 +26,10 @@ export const alertmanager: Format = {
 		const url = new URL(target.url)
 		if (!url.pathname.endsWith(path)) url.pathname = `${url.pathname.replace(/\/$/, '')}${path}`
 		const alone = { message, startsAt: new Date(createdAtMs).toISOString() }
-		const told = isDigest(message.data)
+		const messages = isDigest(message.data)
 			? message.data.alerts.map((alert) => ({ message: alert, startsAt: alert.timestamp }))
 			: [alone]
-		return { url, body: jsonBody(withLastWord(told.flatMap((each) => entriesOf(each, nowMs)))), headers: {} }
+		return { url, body: jsonBody(withLastWord(messages.flatMap((each) => entriesOf(each, nowMs)))), headers: {} }
 	},
 }
 
@@ -52,12 +52,12 @@ function entriesOf({ message, startsAt }: { message: Message; startsAt: string }
 	return [...resolves.map((labels) => at(labels, over)), ...fires.map((labels) => at(labels, ends))]
 }
 
-/** Of the same labels only the last counts: an alert and its withdrawal may stand in one digest. */
+/** Of the same labels only the last counts: an alert and its retraction may stand in one digest. */
 function withLastWord(entries: readonly Entry[]): readonly Entry[] {
 	return [...new Map(entries.map((entry) => [JSON.stringify(entry.labels), entry])).values()]
 }
 
-/** A withdrawal ends the alert and is one of its own: an end alone may be told to nobody. */
+/** A retraction ends the alert and is one of its own: Alertmanager may notify nobody of an end alone. */
 function labelsOf(message: Message): { readonly fires: readonly Labels[]; readonly resolves: readonly Labels[] } {
 	const { type, data } = message
 	if (isUndelivered(data)) {
@@ -81,11 +81,11 @@ function labelsOf(message: Message): { readonly fires: readonly Labels[]; readon
 		// An empty label would be none, and the root no different from the rest.
 		trace: data.frameType === 'reward' ? 'reward' : data.traceAddress.join('_') || 'root',
 	})
-	const told = named(
+	const alert = named(
 		type === 'test' ? 'TracewatchTest' : data.kind === 'deployment' ? 'TracewatchDeployment' : 'TracewatchTransfer',
 	)
-	if (type !== 'alert.removed') return { fires: [told], resolves: [] }
-	return { fires: [named('TracewatchWithdrawn')], resolves: [told] }
+	if (type !== 'alert.removed') return { fires: [alert], resolves: [] }
+	return { fires: [named('TracewatchWithdrawn')], resolves: [alert] }
 }
 
 function annotationsOf(message: Message): Readonly<Record<string, string>> {

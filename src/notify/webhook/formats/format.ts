@@ -28,7 +28,7 @@ export interface Format {
 	request(delivery: Delivery, target: Target, nowMs: number): FormatRequest
 	/** For services whose status alone does not tell; null: the table of `policy.ts` decides. */
 	judge?(reply: Reply): { readonly verdict: Verdict; readonly meaning: string } | null
-	/** Whether one request can tell all of this digest; absent: none can, and each alert is told by itself. */
+	/** Whether one request can carry all of this digest; absent: none can, and each alert is sent by itself. */
 	takesDigest?(digest: Message): boolean
 	/** The answer's body decides, so an answer that breaks off is none. */
 	readonly needsBody?: true

@@ -6,7 +6,7 @@
 import { chatText, cut, plain } from './chat.js'
 import { type Format, jsonBody, jsonObject } from './format.js'
 
-/** Refusals of the chat, not of the message: somebody can mend them. */
+/** Refusals of the chat, not of the message: somebody can fix them. */
 const chatFault =
 	/chat not found|chat_id is empty|upgraded to a supergroup|not enough rights|have no rights|thread not found|topic/i
 
