@@ -103,7 +103,13 @@ describe('vitals', () => {
 		let nowMs = 1_800_000_000_000
 		const clock = () => nowMs
 		const store = await openState(clock)
-		const status = (): PollerStatus => ({ lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0 })
+		const status = (): PollerStatus => ({
+			lastReport: null,
+			lastDoneAtMs: null,
+			failure: null,
+			skipped: 0,
+			lastResult: null,
+		})
 		const vitals = createVitals({
 			networks: [{ name: 'ethereum', chainId: 1, stallAfterMs: 600_000 } as NetworkSettings],
 			pollers: [{ name: 'ethereum', status } as NetworkPoller],

@@ -22,7 +22,7 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 		await store.close()
 		await rm(folder, { recursive: true, force: true })
 	})
-	const status = (): PollerStatus => ({ lastReport: null, lastDoneAtMs: null, failure, skipped: 0 })
+	const status = (): PollerStatus => ({ lastReport: null, lastDoneAtMs: null, failure, skipped: 0, lastResult: null })
 	const poller = { name: 'ethereum', status } as NetworkPoller
 	const settings = { name: 'ethereum', chainId: 1, stallAfterMs } as NetworkSettings
 	const vitals = createVitals({

@@ -95,8 +95,11 @@ describe('a full disk', () => {
 		// A mail that cannot be put down would be forgotten by a kill: so it is not sent.
 		expect(values(hook)).toEqual(['1'])
 		const status = await site.run(['status', '--json'])
-		expect(status.code).toBe(0)
-		expect(JSON.parse(status.stdout).networks).toMatchObject([{ checkpoint: Number(before) }])
+		expect(status.code).toBe(1)
+		const { networks, daemon } = JSON.parse(status.stdout)
+		expect(networks).toMatchObject([{ checkpoint: Number(before) }])
+		expect(daemon).toMatchObject({ running: true, ok: false })
+		expect(daemon.reason).toContain('the disk is full')
 
 		lab.free()
 		await hook.until(3)
