@@ -133,7 +133,7 @@ describe('addresses_from', () => {
 		[
 			'an address that is none',
 			`${one}\nTreasury,x`,
-			['2:1: `address` must be an address, and `Treasury` is none: it begins with 0x and has 40 hex digits'],
+			['2:1: `address` must be an address: this does not begin with 0x, and an address is 0x and 40 hex digits'],
 		],
 		[
 			'a wrong checksum',

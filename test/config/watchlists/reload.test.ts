@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { appendFile, open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -54,7 +55,8 @@ const nextChange = () =>
 	})
 
 /** Of the one file, with this content. */
-const revision = (content: string) => revisionOf([{ path: file, bytes: Buffer.from(content) }])
+const revision = (content: string) =>
+	revisionOf([{ path: file, digest: createHash('sha256').update(content).digest('hex') }])
 
 beforeEach(() => {
 	settleMs = 60
