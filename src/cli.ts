@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 // The door: arguments in, words and an exit code out. The only file with the console and process.exit.
+import './ops/noInspector.js'
+
 import { parseArgs } from 'node:util'
 import { type Command, type ExitCode, exitCodes, type Io } from './commands/command.js'
 import { ConfigError, PlainError, RpcError, StateError, UsageError } from './errors.js'
