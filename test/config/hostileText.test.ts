@@ -1,19 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.js'
 import { parseAmount } from '../../src/core/amount.js'
 import { ConfigError } from '../../src/errors.js'
+import { temporaryFolder } from '../support/folder.js'
 
 fc.configureGlobal({ seed: 20261121 })
 
 let folder: string
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), 'tracewatch-hostile-'))
+	folder = temporaryFolder()
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 const settings = (network = '', receiver = '') => `networks:
   - {name: base, chain_id: 8453, rpc: ["http://127.0.0.1:8545"]${network}}

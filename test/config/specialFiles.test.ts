@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.js'
 import { watchFiles } from '../../src/config/watchlists/reload.js'
 import { ConfigError } from '../../src/errors.js'
+import { temporaryFolder } from '../support/folder.js'
 
 let folder: string
 const at = (name: string) => join(folder, name)
@@ -20,12 +20,11 @@ const list = 'network: base\nreceivers: [hook]\naddresses_from: many.csv\n'
 const address = `0x${'1'.repeat(40)}`
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), 'tracewatch-special-'))
+	folder = temporaryFolder()
 	writeFileSync(at('tracewatch.yaml'), settings)
 	writeFileSync(at('list.yaml'), list)
 	writeFileSync(at('many.csv'), address)
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 async function problems(env: NodeJS.ProcessEnv = {}): Promise<string> {
 	const error = await loadConfig('tracewatch.yaml', { env, cwd: folder }).catch((thrown: unknown) => thrown)

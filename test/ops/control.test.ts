@@ -1,8 +1,5 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createConnection, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { PlainError } from '../../src/errors.js'
 import {
@@ -14,19 +11,14 @@ import {
 	type DeliveriesRequest,
 	serveControl,
 } from '../../src/ops/control.js'
-
-function makeFolder(): string {
-	const folder = mkdtempSync(join(tmpdir(), 'tracewatch-control-'))
-	onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-	return folder
-}
+import { temporaryFolder } from '../support/folder.js'
 
 const retry: DeliveriesRequest = { act: 'retry', ids: ['a', 'b'] }
 
 const countOf = (request: ControlRequest): ControlReply => ({ count: 'ids' in request ? request.ids.length : -1 })
 
 test('default: a request is carried out, and answered with what it found', async () => {
-	const folder = makeFolder()
+	const folder = temporaryFolder()
 	const seen: ControlRequest[] = []
 	const close = await serveControl(folder, async (request) => {
 		seen.push(request)
@@ -39,7 +31,7 @@ test('default: a request is carried out, and answered with what it found', async
 })
 
 test('default: null where nobody listens, also beside a socket that is left over', async () => {
-	const folder = makeFolder()
+	const folder = temporaryFolder()
 	expect(await askControl(folder, retry)).toBeNull()
 	const close = await serveControl(folder, async () => ({ count: 0 }))
 	await close()
@@ -47,7 +39,7 @@ test('default: null where nobody listens, also beside a socket that is left over
 })
 
 test('behavior: who asks and goes away before the answer disturbs nothing', async () => {
-	const folder = makeFolder()
+	const folder = temporaryFolder()
 	const close = await serveControl(folder, async (request) => countOf(request))
 	onTestFinished(close)
 	for (let turn = 0; turn < 200; turn++) {
@@ -62,7 +54,7 @@ test('behavior: who asks and goes away before the answer disturbs nothing', asyn
 })
 
 test('error: what the daemon cannot do is told in its words', async () => {
-	const folder = makeFolder()
+	const folder = temporaryFolder()
 	const close = await serveControl(folder, async () => {
 		throw new Error('the disk is full')
 	})
@@ -72,7 +64,7 @@ test('error: what the daemon cannot do is told in its words', async () => {
 })
 
 test('error: a daemon that dies before it answers', async () => {
-	const folder = makeFolder()
+	const folder = temporaryFolder()
 	const server = createServer((socket) => {
 		socket.once('data', () => socket.destroy())
 	})
@@ -85,7 +77,7 @@ test('error: a daemon that dies before it answers', async () => {
 })
 
 test('default: how the daemon is; null where none runs', async () => {
-	const folder = makeFolder()
+	const folder = temporaryFolder()
 	expect(await askHealth(folder)).toBeNull()
 	const health = { ok: false, reason: 'local is not scanned: the disk is full' }
 	onTestFinished(await serveControl(folder, async () => ({ health })))

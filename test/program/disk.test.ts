@@ -1,9 +1,9 @@
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { mountMemory } from '../state/file/mounts.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { temporaryFolder } from '../support/folder.js'
 import { type Hit, type HookAnswer, type HookServer, startHookServer } from '../support/hookServer.js'
 import { openSite, type Running, type Site } from '../support/program.js'
 import { settings, told, treasury, vault, watchlist } from './site.js'
@@ -27,8 +27,7 @@ interface Lab {
 
 /** A site whose state folder stands on a disk of 256 KiB; null where nothing can be mounted. */
 async function openLab(): Promise<Lab | null> {
-	const root = mkdtempSync(join(tmpdir(), 'tracewatch-disk-'))
-	onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+	const root = temporaryFolder()
 	const mount = await mountMemory(root, 256 << 10)
 	if (mount === null) return null
 	onTestFinished(() => mount.unmount())

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createUnknownKinds } from '../../../src/chain/traces/unknownKinds.js'
 import type { Log } from '../../../src/model/ports.js'
-import { silent } from '../../support/pool.js'
+import { silent } from '../../support/silent.js'
 
 function listen(): { readonly onUnknown: (type: string) => void; readonly said: [object, string][] } {
 	const said: [object, string][] = []

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { appendFile, open } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { watchFiles } from '../../../src/config/watchlists/reload.js'
 import { revisionOf } from '../../../src/config/watchlists/revision.js'
 import { watchlistPaths } from '../../../src/config/watchlists/watchlists.js'
+import { temporaryFolder } from '../../support/folder.js'
 
 const intervalMs = 20
 const pieceMs = 20
@@ -60,7 +60,7 @@ const revision = (content: string) =>
 
 beforeEach(() => {
 	settleMs = 60
-	folder = mkdtempSync(join(tmpdir(), 'tracewatch-reload-'))
+	folder = temporaryFolder()
 	file = join(folder, 'a.yaml')
 	writeFileSync(file, 'old: content\n')
 	changes = 0
