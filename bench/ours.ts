@@ -32,6 +32,7 @@ export function networkAt(url: string): NetworkSettings {
 		source: 'auto',
 		isPrivate: false,
 		requestsPerSecond: null,
+		maxAnswerBytes: 1_000_000_000,
 		stallAfterMs: null,
 	}
 }

@@ -12,7 +12,6 @@ import { debugTraceSource } from './sources/debugTrace.js'
 import type { Source, SourceName } from './sources/source.js'
 import { traceBlockSource } from './sources/traceBlock.js'
 import { FIRST_LIST, traceFilterSource } from './sources/traceFilter.js'
-import { createUnknownKinds } from './traces/unknownKinds.js'
 import type { Header } from './wire.js'
 
 export interface Question {
@@ -51,7 +50,12 @@ const TIP_SPAN = 3n
 
 export function createReader({ setting, isPrivate, dialects, log }: ReaderOptions): Reader {
 	const paces = new Map<SourceName, WeakMap<Rpc, Pace>>()
-	const onUnknown = createUnknownKinds(log)
+	const unknown = new Set<string>()
+	const onUnknown = (type: string) => {
+		if (unknown.has(type)) return
+		unknown.add(type)
+		log.warn({ type }, 'a node told of a kind of frame that is not known; it is taken to move nothing')
+	}
 	const sources: Readonly<Record<SourceName, Source>> = {
 		trace_filter: traceFilterSource({
 			onUnknown,

@@ -90,10 +90,9 @@ export function readMailAddress(text: string): string {
 
 /** A mail address, or `Name <local@domain>`. */
 export function readMailbox(text: string): string {
-	const trimmed = text.trim()
-	const open = trimmed.indexOf('<')
-	if (open === -1 || !trimmed.endsWith('>')) return readMailAddress(text)
-	const [name, address] = [trimmed.slice(0, open).trim(), trimmed.slice(open + 1, -1)]
+	const named = /^\s*([^<>]*?)\s*<([^<>]*)>\s*$/.exec(text)
+	if (named === null) return readMailAddress(text)
+	const [, name = '', address = ''] = named
 	if (name === '') return readMailAddress(address)
 	return `${readLine(name)} <${readMailAddress(address)}>`
 }
@@ -117,6 +116,14 @@ export function readRate(text: string): number {
 	const rate = /^(0|[1-9]\d{0,5})(\.\d{1,6})?$/.test(text) ? Number(text) : 0
 	if (rate > 0) return rate
 	throw new RangeError(`must be a number above 0, such as 10 or 0.5, not ${quoted(text)}`)
+}
+
+/** Bytes; 1 MB is a million. */
+export function readSize(text: string): number {
+	const [, number, unit] = /^([1-9]\d{0,5}) ?(MB|GB)$/.exec(text) ?? []
+	const bytes = Number(number) * (unit === 'GB' ? 1_000_000_000 : 1_000_000)
+	if (bytes <= 64_000_000_000) return bytes
+	throw new RangeError(`must be a size from 1MB to 64GB, such as 500MB or 4GB, not ${quoted(text)}`)
 }
 
 export function readSwitch(text: string): boolean {

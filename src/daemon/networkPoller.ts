@@ -13,8 +13,6 @@ export interface PollerStatus {
 	readonly failure: string | null
 	/** Ticks that found a poll running. */
 	readonly skipped: number
-	/** How the last poll ended; null before the first. */
-	readonly lastResult: TickResult | null
 }
 
 /**
@@ -39,6 +37,8 @@ export interface NetworkPoller {
 	nudge(signal: AbortSignal): void
 	/** Takes effect at the next border; a running poll ends there and another begins. */
 	setWatches(watches: WatchIndex): void
+	/** Counts a tick that came while a poll was running. */
+	skip(): void
 	status(): PollerStatus
 	/** A request was answered, or failed: the poll that waits for it is alive. */
 	noteActivity(): void
@@ -77,11 +77,7 @@ export function createNetworkPoller({
 	let running: Promise<TickResult> | null = null
 	/** A nudge has come since the last poll began. */
 	let nudged = false
-	/** No tick was skipped yet for the poll that is running. */
-	let saysSkips = true
-	/** The head was found before a block that was scanned already. */
-	let standsBack = false
-	let status: PollerStatus = { lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0, lastResult: null }
+	let status: PollerStatus = { lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0 }
 
 	async function pollToTarget(signal: AbortSignal): Promise<TickResult> {
 		for (;;) {
@@ -135,17 +131,9 @@ export function createNetworkPoller({
 	}
 
 	function succeeded(report: PollReport): void {
-		const { head, checkpoint } = report
-		const isBack = head < checkpoint
-		if (isBack && !standsBack) {
-			log.warn(
-				{ head, checkpoint },
-				'the head stands before a block that was scanned already, and nothing is told until it is passed: the endpoint lags, or its chain began anew and needs a state of its own',
-			)
-		} else if (status.failure !== null) log.info({ checkpoint }, 'polling works again')
-		standsBack = isBack
+		if (status.failure !== null) log.info({ checkpoint: report.checkpoint }, 'polling works again')
 		if (report.behind) {
-			const { target, blocks } = report
+			const { checkpoint, target, blocks } = report
 			log.info({ checkpoint, target, left: target - checkpoint, blocks }, 'catching up')
 		} else {
 			log.debug({ ...report }, 'polled')
@@ -166,22 +154,14 @@ export function createNetworkPoller({
 	function skip(): void {
 		status = { ...status, skipped: status.skipped + 1 }
 		onSkip?.()
-		// Once for each poll: with a schedule of seconds there may be thousands.
-		if (saysSkips) log.info({ skipped: status.skipped }, 'a poll is still running at its next tick, which is skipped')
-		saysSkips = false
+		log.debug({ skipped: status.skipped }, 'a poll is still running: this tick is skipped')
 	}
 
 	function begin(signal: AbortSignal): Promise<TickResult> {
-		saysSkips = true
-		running = pollToTarget(signal)
-			.then((lastResult) => {
-				status = { ...status, lastResult }
-				return lastResult
-			})
-			.finally(() => {
-				running = null
-				if (nudged && !signal.aborted) void begin(signal)
-			})
+		running = pollToTarget(signal).finally(() => {
+			running = null
+			if (nudged && !signal.aborted) void begin(signal)
+		})
 		return running
 	}
 
@@ -199,6 +179,7 @@ export function createNetworkPoller({
 		setWatches(watches) {
 			current = { ...current, watches }
 		},
+		skip,
 		status: () => status,
 		noteActivity() {
 			lastActivityAtMs = clock()

@@ -12,16 +12,25 @@ export interface OpenChainOptions {
 	readonly clock: Clock
 	readonly log: Log
 	readonly onRequest?: (request: RpcRequest) => void
+	/** Again and again while a large answer comes. */
+	readonly onProgress?: () => void
 }
 
 /** The way to a network's nodes. Nothing is contacted yet; closing the chain closes the endpoints. */
 export function openChain(
 	network: NetworkSettings,
-	{ clock, log, onRequest }: OpenChainOptions,
+	{ clock, log, onRequest, onProgress }: OpenChainOptions,
 ): { chain: Chain; endpoints: Endpoints } {
-	const { requestsPerSecond } = network
+	const { requestsPerSecond, maxAnswerBytes: maxBodyBytes } = network
 	const rpcs = network.rpc.map((url) =>
-		createRpc({ url, requestsPerSecond, clock, ...(onRequest === undefined ? {} : { onRequest }) }),
+		createRpc({
+			url,
+			requestsPerSecond,
+			maxBodyBytes,
+			clock,
+			...(onRequest !== undefined && { onRequest }),
+			...(onProgress !== undefined && { onProgress }),
+		}),
 	)
 	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log })
 	return {

@@ -129,6 +129,7 @@ function openPoller(
 			poller.noteActivity()
 			observer?.requested(name, request)
 		},
+		onProgress: () => poller.noteActivity(),
 	})
 	closers.add(() => chain.close())
 	const config = { network, ...who, lateAfterMs: Math.max(leastLateMs, lateAfterMs(network)), budgetMs: pollBudgetMs }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const folder = fileURLToPath(new URL('../../../shared/fixtures/open/', import.meta.url))
+export const folder = fileURLToPath(new URL('../../../shared/fixtures/open/', import.meta.url))
 
 export const isThere = existsSync(join(folder, 'INDEX.json'))
 if (!isThere) console.log(`recorded answers of real nodes are absent (${folder}): their tests are left out`)

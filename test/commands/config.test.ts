@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { check } from '../../src/commands/check.js'
 import type { Command, Io } from '../../src/commands/command.js'
 import { init } from '../../src/commands/init.js'
@@ -8,7 +9,6 @@ import { schema } from '../../src/commands/schema.js'
 import { starterVariables } from '../../src/config/starter.js'
 import { PlainError, UsageError } from '../../src/errors.js'
 import { createScrubber } from '../../src/ops/scrub.js'
-import { temporaryFolder } from '../support/folder.js'
 
 let folder: string
 const env = {
@@ -19,8 +19,9 @@ const env = {
 }
 
 beforeEach(() => {
-	folder = temporaryFolder()
+	folder = mkdtempSync(join(tmpdir(), 'tracewatch-commands-'))
 })
+afterEach(() => rmSync(folder, { recursive: true }))
 
 async function run(
 	command: Command,

@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { CommandArgs, Io } from '../../src/commands/command.js'
 import { deliveries } from '../../src/commands/deliveries.js'
 import { PlainError, UsageError } from '../../src/errors.js'
@@ -8,11 +9,10 @@ import type { Resolution } from '../../src/model/delivery.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 import { openFileStore } from '../../src/state/file/store.js'
 import { deliveryOf, idOf, startMs } from '../notify/samples.js'
-import { temporaryFolder } from '../support/folder.js'
 
 let folder: string
 beforeEach(() => {
-	folder = temporaryFolder()
+	folder = mkdtempSync(join(tmpdir(), 'tracewatch-deliveries-'))
 	mkdirSync(join(folder, 'watchlists'))
 	const network = 'networks: [{name: ethereum, chain_id: 1, rpc: [https://rpc.example.org/]}]'
 	const receiver = (name: string) => `{name: ${name}, type: webhook, url: "https://${name}.example.org/"}`
@@ -23,6 +23,7 @@ beforeEach(() => {
 	const watches = 'watches: [{address: "0x742d35cc6634c0532925a3b844bc454e4438f44e"}]'
 	writeFileSync(join(folder, 'watchlists/a.yaml'), `network: ethereum\nreceivers: [hook]\n${watches}\n`)
 })
+afterEach(() => rmSync(folder, { recursive: true }))
 
 /** Deliveries 1 to `count`, as the state holds them; those that `refused` names are dead. */
 async function stored(count: number, refused: readonly number[] = []): Promise<void> {

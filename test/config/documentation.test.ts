@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} belongs to the settings' own language
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { jsonSchema } from '../../src/config/jsonSchema.js'
 import { loadConfig } from '../../src/config/load.js'
-import { temporaryFolder } from '../support/folder.js'
 
 const root = resolve(import.meta.dirname, '../..')
 const page = readFileSync(join(root, 'docs/configuration.md'), 'utf8')
@@ -60,8 +60,9 @@ const sections: Readonly<Record<string, Schema | undefined>> = {
 
 let folder: string
 beforeEach(() => {
-	folder = temporaryFolder()
+	folder = mkdtempSync(join(tmpdir(), 'tracewatch-docs-'))
 })
+afterEach(() => rmSync(folder, { recursive: true }))
 
 function write(files: Readonly<Record<string, string>>): void {
 	for (const [name, content] of Object.entries(files)) {

@@ -1,11 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} belongs to the settings' own language
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findConfig, loadConfig } from '../../src/config/load.js'
 import { followWatchlists } from '../../src/config/watchlists/follow.js'
 import { ConfigError } from '../../src/errors.js'
-import { temporaryFolder } from '../support/folder.js'
 
 let folder: string
 const env = {
@@ -78,8 +78,10 @@ const problemsOf = async (promise: Promise<unknown>) => {
 }
 
 beforeEach(() => {
-	folder = temporaryFolder()
+	folder = mkdtempSync(join(tmpdir(), 'tracewatch-load-'))
 })
+
+afterEach(() => rmSync(folder, { recursive: true }))
 
 describe('loadConfig', () => {
 	test('reads the example of the contract', async () => {
@@ -97,6 +99,7 @@ describe('loadConfig', () => {
 					source: 'auto',
 					isPrivate: false,
 					requestsPerSecond: null,
+					maxAnswerBytes: 1_000_000_000,
 					confirmations: 0,
 					settle: 'finalized',
 					stallAfterMs: 600_000,
@@ -172,6 +175,7 @@ describe('loadConfig', () => {
 				source: 'auto',
 				isPrivate: false,
 				requestsPerSecond: null,
+				maxAnswerBytes: 1_000_000_000,
 				confirmations: 0,
 				settle: 'finalized',
 				stallAfterMs: 600_000,

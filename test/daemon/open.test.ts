@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openChain } from '../../src/daemon/open.js'
 import { startFaultyNode } from '../support/faultyNode.js'
-import { silent } from '../support/silent.js'
+import { silent } from '../support/pool.js'
 
 test('behavior: requests_per_second holds for each endpoint of the network', async () => {
 	const node = await startFaultyNode()
@@ -12,6 +12,7 @@ test('behavior: requests_per_second holds for each endpoint of the network', asy
 			rpc: [node.url],
 			ws: [],
 			requestsPerSecond: 1,
+			maxAnswerBytes: 1_000_000,
 			isPrivate: false,
 			source: 'auto',
 			schedule: '* * * * * *',

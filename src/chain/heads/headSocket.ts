@@ -140,7 +140,7 @@ function readMessage(text: string, subscription: string | null, url: EndpointUrl
 	if (subscription !== null) {
 		return isObject(message) ? { head: false } : { ended: ['malformed', 'sends what is not JSON-RPC'] }
 	}
-	const reading = readAnswers(text, [1], false)
+	const reading = readAnswers({ text }, [1], false)
 	const answer = 'each' in reading ? reading.each[0] : { fault: reading.whole }
 	if (answer === undefined || 'result' in answer) {
 		const id = answer?.result

@@ -1,5 +1,7 @@
 /** JSON-RPC 2.0 answers, read with distrust: HTTP 200 proves nothing. Pure. */
 
+import type { Body } from './body.js'
+
 /** Why there is no result. */
 export interface Fault {
 	/** The node's words; empty when it had none. */
@@ -20,18 +22,18 @@ export type Reading =
 	| { readonly whole: Fault; readonly single: boolean }
 
 /** A body with a good status. `ids` has one id for a plain call; with `batch` the answer must be a list. */
-export function readAnswers(body: string, ids: readonly number[], batch: boolean): Reading {
-	const parsed = parseJson(body)
-	if (parsed === null) return { whole: notJson(body), single: false }
+export function readAnswers(body: Body, ids: readonly number[], batch: boolean): Reading {
+	const parsed = 'value' in body ? body : parseJson(body.text)
+	if (parsed === null) return { whole: notJson('text' in body ? body.text : ''), single: false }
 	if (!batch) return { each: ids.map((id) => readOne(parsed.value, id)) }
 	if (!Array.isArray(parsed.value)) return { whole: faultOf(parsed.value), single: true }
 	return readBatch(parsed.value, ids)
 }
 
 /** A body with an error status: its JSON-RPC error, or what it says in plain text or in a page's title. */
-export function readErrorBody(body: string): Fault {
-	const parsed = parseJson(body)
-	if (parsed === null) return { text: plainText(body), code: null, data: null, broken: null }
+export function readErrorBody(body: Body): Fault {
+	const parsed = 'value' in body ? body : parseJson(body.text)
+	if (parsed === null) return { text: plainText('text' in body ? body.text : ''), code: null, data: null, broken: null }
 	const value = Array.isArray(parsed.value) ? parsed.value.find((item) => isRecord(item) && item.error) : parsed.value
 	return { ...faultOf(value), broken: null }
 }

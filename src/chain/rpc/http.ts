@@ -4,12 +4,15 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { Agent, type Dispatcher } from 'undici'
 import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
+import { type Body, createBodyReader } from './body.js'
 import type { EndpointUrl } from './endpointUrl.js'
+import { JsonFault } from './jsonFault.js'
+import type { Shape } from './shapes.js'
 
 export interface HttpAnswer {
 	readonly status: number
-	/** The whole body, decoded; for an error status its beginning only. */
-	readonly body: string
+	/** The whole body, decoded; for an error status the beginning of its text. */
+	readonly body: Body
 	readonly retryAfter: string | null
 }
 
@@ -25,20 +28,24 @@ export class HttpFailure extends Error {
 }
 
 export interface HttpOptions {
-	/** For the whole request, from connecting to the last byte. */
+	/** For the whole request, from connecting to the last byte; a large answer has more as long as it comes fast enough. */
 	readonly timeoutMs: number
 	readonly connectTimeoutMs: number
 	/** Of the decoded body. */
 	readonly maxBodyBytes: number
 	readonly connections: number
+	/** Again and again while a large answer comes. */
+	readonly onProgress?: () => void
 }
 
 export interface Http {
-	/** Throws HttpFailure, or the signal's reason when it is aborted. */
-	post(body: string, signal: AbortSignal): Promise<HttpAnswer>
+	/** `shape`: what counts of an answer too large to be kept. Throws HttpFailure, or the signal's reason when it is aborted. */
+	post(body: string, shape: Shape, signal: AbortSignal): Promise<HttpAnswer>
 	close(): Promise<void>
 }
 
+/** Time for each `progressBytes` of a large answer, where it would not be done in time: 4 MiB a second. */
+const progressMs = 4_000
 /** An error's text is short; a page that explains an outage need not be read to its end. */
 const errorBodyBytes = 64 * 1024
 
@@ -60,18 +67,23 @@ export function createHttp(url: EndpointUrl, options: HttpOptions): Http {
 	}
 
 	return {
-		async post(body, signal) {
-			const ask = async (bounded: AbortSignal): Promise<HttpAnswer> => {
+		async post(body, shape, signal) {
+			const ask = async (bounded: AbortSignal, atLeast: (ms: number) => void): Promise<HttpAnswer> => {
 				const target = { origin: url.origin, path: url.path, method: 'POST' } as const
 				const response = await agent.request({ ...target, headers, body, signal: bounded })
-				const text = await readBody(response, options.maxBodyBytes)
-				return { status: response.statusCode, body: text, retryAfter: oneHeader(response, 'retry-after') }
+				const onProgress = () => {
+					atLeast(progressMs)
+					options.onProgress?.()
+				}
+				const read = await readBody(response, { maxBytes: options.maxBodyBytes, shape, onProgress })
+				return { status: response.statusCode, body: read, retryAfter: oneHeader(response, 'retry-after') }
 			}
 			try {
 				return await withDeadline(options.timeoutMs, ask, signal)
 			} catch (error) {
 				signal.throwIfAborted()
 				if (error instanceof HttpFailure) throw error
+				if (error instanceof JsonFault) throw faultIn(error)
 				if (error instanceof DeadlinePassed) {
 					throw new HttpFailure('timeout', `there was no whole answer within ${options.timeoutMs / 1000} s`)
 				}
@@ -82,18 +94,20 @@ export function createHttp(url: EndpointUrl, options: HttpOptions): Http {
 	}
 }
 
-async function readBody(response: Dispatcher.ResponseData, maxBodyBytes: number): Promise<string> {
+async function readBody(
+	response: Dispatcher.ResponseData,
+	{ maxBytes, shape, onProgress }: { maxBytes: number; shape: Shape; onProgress: () => void },
+): Promise<Body> {
 	const failed = response.statusCode >= 300
-	const limit = failed ? Math.min(errorBodyBytes, maxBodyBytes) : maxBodyBytes
+	const limit = failed ? Math.min(errorBodyBytes, maxBytes) : maxBytes
 	const encoding = oneHeader(response, 'content-encoding')?.toLowerCase() ?? 'identity'
-	const chunks: Buffer[] = []
-	let size = 0
+	const reader = createBodyReader({ maxBytes: limit, cuts: failed, shape: failed ? null : shape, onProgress })
+	let enough = false
 	// Counted after decoding: 200 KB on the wire may be 200 MB here.
 	const collect = async (source: AsyncIterable<Buffer>) => {
 		for await (const chunk of source) {
-			size += chunk.length
-			if (size > limit) return
-			chunks.push(chunk)
+			enough = !(await reader.write(chunk))
+			if (enough) return
 		}
 	}
 	// What is left unread is thrown away below, which the stream takes for an error.
@@ -104,12 +118,22 @@ async function readBody(response: Dispatcher.ResponseData, maxBodyBytes: number)
 		else throw new HttpFailure('malformed', 'the answer is encoded in a way that was not asked for')
 	} catch (error) {
 		// To stop reading before the end is an error to the streams.
-		if (size <= limit) throw error
+		if (!enough) throw error
 	} finally {
 		response.body.destroy()
 	}
-	if (size > limit && !failed) throw new HttpFailure('too-large', `the answer is larger than ${limit} bytes`)
-	return Buffer.concat(chunks).toString('utf8')
+	const body = reader.end()
+	if (body === null) {
+		throw new HttpFailure('too-large', `the answer is larger than ${limit} bytes, which \`max_answer\` allows`)
+	}
+	return body
+}
+
+function faultIn({ kind, message }: JsonFault): HttpFailure {
+	return new HttpFailure(
+		kind,
+		kind === 'malformed' ? `the answer is not the JSON that it should be: ${message}` : message,
+	)
 }
 
 function oneHeader(response: Dispatcher.ResponseData, name: string): string | null {

@@ -9,6 +9,7 @@ import { readEndpointUrl } from './endpointUrl.js'
 import { type Fault, readAnswers, readErrorBody } from './envelope.js'
 import { createHttp, type HttpAnswer, HttpFailure } from './http.js'
 import { createLimiter } from './limiter.js'
+import { shapeOfAnswer } from './shapes.js'
 
 export interface RpcCall {
 	readonly method: string
@@ -51,7 +52,7 @@ export interface RpcOptions {
 	readonly timeoutMs?: number
 	/** Default 5 s. */
 	readonly connectTimeoutMs?: number
-	/** Of one decoded body. Default 64 MiB. */
+	/** Of one decoded body; of a large one only what counts is kept. Default 1 GB. */
 	readonly maxBodyBytes?: number
 	/** Kept open at most. Default 4. */
 	readonly connections?: number
@@ -60,6 +61,8 @@ export interface RpcOptions {
 	/** Calls that may leave in any second; a batch counts as many as it holds, for so providers bill. Default null: no limit. */
 	readonly requestsPerSecond?: number | null
 	readonly onRequest?: (request: RpcRequest) => void
+	/** Again and again while a large answer comes. */
+	readonly onProgress?: () => void
 	readonly clock?: Clock
 }
 
@@ -74,8 +77,9 @@ export function createRpc(options: RpcOptions): Rpc {
 	const http = createHttp(url, {
 		timeoutMs: options.timeoutMs ?? 30_000,
 		connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
-		maxBodyBytes: options.maxBodyBytes ?? 64 * 1024 * 1024,
+		maxBodyBytes: options.maxBodyBytes ?? 1_000_000_000,
 		connections,
+		...(options.onProgress !== undefined && { onProgress: options.onProgress }),
 	})
 	const perSecond = options.requestsPerSecond ?? null
 	const limiter = perSecond === null ? null : createLimiter({ requestsPerSecond: perSecond })
@@ -94,7 +98,8 @@ export function createRpc(options: RpcOptions): Rpc {
 		const startedAtMs = performance.now()
 		let result = 'aborted'
 		try {
-			const answer = await http.post(JSON.stringify(batch ? requests : requests[0]), signal)
+			const shape = shapeOfAnswer(calls.map((call) => call.method))
+			const answer = await http.post(JSON.stringify(batch ? requests : requests[0]), shape, signal)
 			const ids = requests.map(({ id }) => id)
 			const answers = read(answer, calls, ids, batch)
 			result = answers.find((one) => one instanceof RpcError)?.kind ?? 'ok'

@@ -4,7 +4,7 @@ import type { Problem } from '../../errors.js'
 import type { StatePlace } from '../../model/state.js'
 import type { Network, Silence } from '../../model/watch.js'
 import { at, guessNames, type Names, namesOf, type WatchlistPlace } from '../names.js'
-import { atMost, check, inOrder, readSource, type Source } from '../source.js'
+import { check, inOrder, readSource, type Source } from '../source.js'
 import type { Place } from '../yaml.js'
 import { fallbackProblems } from './fallback.js'
 import { interpolate } from './interpolate.js'
@@ -25,6 +25,8 @@ export interface NetworkSettings extends Network {
 	readonly isPrivate: boolean
 	/** To each endpoint; null: no limit. */
 	readonly requestsPerSecond: number | null
+	/** Of one answer. */
+	readonly maxAnswerBytes: number
 	/** ws:// or wss://, in order of preference; empty: new heads are seen by the schedule alone. Keys may stand in the paths. */
 	readonly ws: readonly string[]
 }
@@ -118,9 +120,8 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	// A scalar that could not be filled is told once, not also as a bad URL or number.
 	const rest =
 		'problems' in checked ? checked.problems.filter((one) => !problems.some((other) => samePlace(one, other))) : []
-	const places = filled.map((entry) => ({ ...entry, place: source.locate(entry.path) }))
-	const all = atMost(inOrder([...problems, ...rest, ...cross])).map((problem) => {
-		const about = places.find(({ place }) => samePlace(problem, place))
+	const all = inOrder([...problems, ...rest, ...cross]).map((problem) => {
+		const about = filled.find(({ path: at }) => samePlace(problem, source.locate(at)))
 		return { ...problem, message: hideSecrets(problem.message, about?.template, filled) }
 	})
 	if ('problems' in checked || all.length > 0) {
@@ -151,13 +152,14 @@ function networkOf({
 	chain_id,
 	stall_after,
 	requests_per_second: requestsPerSecond,
+	max_answer: maxAnswerBytes,
 	private: isPrivate,
 	...network
 }: z.output<typeof settingsSchema>['networks'][number]): NetworkSettings {
 	// Where the target is a tag, the checkpoint moves only with the chain's epochs.
 	const usual = typeof network.confirmations === 'number' ? 10 * 60_000 : 45 * 60_000
 	const stallAfterMs = stall_after === undefined ? usual : stall_after
-	return { ...network, chainId: chain_id, stallAfterMs, requestsPerSecond, isPrivate }
+	return { ...network, chainId: chain_id, stallAfterMs, requestsPerSecond, maxAnswerBytes, isPrivate }
 }
 
 function placeOf(watchlists: z.output<typeof watchlistsSchema>, source: Source, path: string): WatchlistPlace {

@@ -10,6 +10,7 @@ import {
 	readName,
 	readRate,
 	readSettle,
+	readSize,
 	readSwitch,
 	readWhole,
 	readWsUrl,
@@ -51,6 +52,11 @@ const network = section({
 	requests_per_second: orNull(text(readRate)).meta({
 		type: ['number', 'string'],
 		description: 'Most requests a second to each endpoint, such as 10 or 0.5. Default: as many as are needed.',
+	}),
+	max_answer: text(readSize).default(1_000_000_000).meta({
+		type: 'string',
+		description:
+			'Most bytes of one answer of an endpoint, such as 4GB. Large answers are read as they come, and little of them is kept in memory. Default: 1GB.',
 	}),
 	confirmations: text(readConfirmations)
 		.default(0)

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createTurns } from '../../../src/base/timeSlices.js'
-import { treeOfRows } from '../../../src/chain/traces/rowTree.js'
-import { framesOf } from '../../../src/chain/traces/tree.js'
+import { renumber } from '../../../src/chain/traces/numbering.js'
 import type { Frame } from '../../../src/model/chain.js'
 import type { Address } from '../../../src/model/glossary.js'
 
@@ -22,19 +20,17 @@ function call(traceAddress: readonly number[], to: Address, part: Partial<Frame>
 	}
 }
 
-async function paths(frames: readonly Frame[]): Promise<readonly (readonly number[])[]> {
-	const rows = frames.map((frame) => ({ frame, subtraces: null }))
-	const tree = await treeOfRows(rows, 'it', createTurns(), { endpoint: 'node.example', method: 'trace_x' })
-	return (await framesOf(tree, createTurns())).map(({ traceAddress }) => traceAddress)
+function paths(frames: readonly Frame[]): readonly (readonly number[])[] {
+	return renumber(frames).map(({ traceAddress }) => traceAddress)
 }
 
 describe('numbering', () => {
-	test('a tree without precompiled contracts stays as it is', async () => {
+	test('a tree without precompiled contracts stays as it is', () => {
 		const frames = [call([], someone), call([0], someone), call([0, 0], someone), call([1], someone)]
-		expect(await paths(frames)).toEqual(frames.map(({ traceAddress }) => traceAddress))
+		expect(renumber(frames)).toBe(frames)
 	})
 
-	test('calls to precompiled contracts are left out, and what follows moves up, with all below it', async () => {
+	test('calls to precompiled contracts are left out, and what follows moves up, with all below it', () => {
 		const frames = [
 			call([], someone),
 			call([0], precompiled('1'), { callType: 'staticcall' }),
@@ -45,21 +41,23 @@ describe('numbering', () => {
 			call([3], someone),
 			call([3, 0], someone),
 		]
-		expect(await paths(frames)).toEqual([[], [0], [0, 0], [1], [1, 0]])
+		expect(paths(frames)).toEqual([[], [0], [0, 0], [1], [1, 0]])
 	})
 
-	test('behavior: one that is paid is kept', async () => {
-		expect(await paths([call([], someone), call([0], precompiled('4'), { valueWei: 1n }), call([1], someone)])).toEqual(
-			[[], [0], [1]],
-		)
+	test('behavior: one that is paid is kept', () => {
+		expect(paths([call([], someone), call([0], precompiled('4'), { valueWei: 1n }), call([1], someone)])).toEqual([
+			[],
+			[0],
+			[1],
+		])
 	})
 
-	test('behavior: one that a transaction calls itself is kept', async () => {
-		expect(await paths([call([], precompiled('4'))])).toEqual([[]])
+	test('behavior: one that a transaction calls itself is kept', () => {
+		expect(paths([call([], precompiled('4'))])).toEqual([[]])
 	})
 
-	test('behavior: addresses beyond the precompiled ones are kept', async () => {
+	test('behavior: addresses beyond the precompiled ones are kept', () => {
 		const frames = ['0', '12', '101', '10001'].map((number, index) => call([index], precompiled(number)))
-		expect(await paths([call([], someone), ...frames])).toHaveLength(5)
+		expect(paths([call([], someone), ...frames])).toHaveLength(5)
 	})
 })

@@ -1,22 +1,23 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} belongs to the settings' own language
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { describeConfig } from '../../../src/config/describe.js'
 import { loadConfig } from '../../../src/config/load.js'
 import { ConfigError } from '../../../src/errors.js'
 import { createScrubber } from '../../../src/ops/scrub.js'
-import { temporaryFolder } from '../../support/folder.js'
 
 let folder: string
 beforeEach(() => {
-	folder = temporaryFolder()
+	folder = mkdtempSync(join(tmpdir(), 'tracewatch-receivers-'))
 	mkdirSync(join(folder, 'watchlists'))
 	writeFileSync(
 		join(folder, 'watchlists/a.yaml'),
 		`network: base\nreceivers: [hook]\nwatches: [{address: 0x${'1'.repeat(40)}}]\n`,
 	)
 })
+afterEach(() => rmSync(folder, { recursive: true }))
 
 /** Settings with these lines of the receiver `hook`, and with other receivers after it. */
 async function load(lines: readonly string[], others: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
@@ -333,6 +334,8 @@ describe('networks', () => {
 	test.each([
 		['requests_per_second: 10', { requestsPerSecond: 10 }],
 		['requests_per_second: 0.5', { requestsPerSecond: 0.5 }],
+		['max_answer: 4GB', { maxAnswerBytes: 4_000_000_000 }],
+		['max_answer: 500 MB', { maxAnswerBytes: 500_000_000 }],
 		['private: true', { isPrivate: true }],
 		['private: true, source: trace_block', { isPrivate: true, source: 'trace_block' }],
 		['private: false, source: trace_filter', { isPrivate: false }],
@@ -346,6 +349,8 @@ describe('networks', () => {
 		['requests_per_second: 0', '`requests_per_second` must be a number above 0, such as 10 or 0.5, not `0`'],
 		['requests_per_second: fast', '`requests_per_second` must be a number above 0, such as 10 or 0.5, not `fast`'],
 		['requests_per_second: -1', '`requests_per_second` must be a number above 0, such as 10 or 0.5, not `-1`'],
+		['max_answer: 0MB', '`max_answer` must be a size from 1MB to 64GB, such as 500MB or 4GB, not `0MB`'],
+		['max_answer: 65GB', '`max_answer` must be a size from 1MB to 64GB, such as 500MB or 4GB, not `65GB`'],
 		['private: yes', '`private` must be true or false, not `yes`'],
 		[
 			'private: true, source: trace_filter',

@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto'
-import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { appendFile, open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { watchFiles } from '../../../src/config/watchlists/reload.js'
 import { revisionOf } from '../../../src/config/watchlists/revision.js'
 import { watchlistPaths } from '../../../src/config/watchlists/watchlists.js'
-import { temporaryFolder } from '../../support/folder.js'
 
 const intervalMs = 20
 const pieceMs = 20
@@ -55,12 +54,11 @@ const nextChange = () =>
 	})
 
 /** Of the one file, with this content. */
-const revision = (content: string) =>
-	revisionOf([{ path: file, digest: createHash('sha256').update(content).digest('hex') }])
+const revision = (content: string) => revisionOf([{ path: file, bytes: Buffer.from(content) }])
 
 beforeEach(() => {
 	settleMs = 60
-	folder = temporaryFolder()
+	folder = mkdtempSync(join(tmpdir(), 'tracewatch-reload-'))
 	file = join(folder, 'a.yaml')
 	writeFileSync(file, 'old: content\n')
 	changes = 0

@@ -1,0 +1,44 @@
+/** Numbers and words of JSON. */
+
+import { broken } from './jsonFault.js'
+
+/** Characters that a number or a word may have. */
+const longest = 400
+
+/** Past the last byte that may belong to the number or word that begins at `from`. */
+export function atomEnd(bytes: Buffer, from: number): number {
+	let end = from
+	while (end < bytes.length && isOfAtom(bytes[end] as number)) end++
+	if (end === from) throw broken('there is something in it that JSON does not know')
+	if (end - from > longest) throw broken(`a number in it has more than ${longest} digits`)
+	return end
+}
+
+/** Letters, digits, and what else numbers are written with. */
+function isOfAtom(byte: number): boolean {
+	return (
+		(byte >= 0x30 && byte <= 0x39) || ((byte | 32) - 97) >>> 0 < 26 || byte === 0x2d || byte === 0x2b || byte === 0x2e
+	)
+}
+
+/** What stands there. Throws JsonFault. */
+export function atomIn(bytes: Buffer, from: number, end: number): number | boolean | null {
+	const first = bytes[from] as number
+	if (first >= 0x31 && first <= 0x39 && end - from < 10) {
+		let number = 0
+		let at = from
+		for (; at < end; at++) {
+			const digit = (bytes[at] as number) - 0x30
+			if (digit < 0 || digit > 9) break
+			number = number * 10 + digit
+		}
+		if (at === end) return number
+	}
+	const text = bytes.toString('latin1', from, end)
+	if (text === 'true') return true
+	if (text === 'false') return false
+	if (text === 'null') return null
+	if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text))
+		throw broken('a number or a word in it is not in order')
+	return Number(text)
+}

@@ -1,0 +1,251 @@
+/**
+ * Reads JSON as it comes, in chunks cut anywhere, and makes only what a shape names: the rest is passed over, a long text at the
+ * speed of a search for its end. What it makes is what JSON.parse would have made, less what the shape leaves out.
+ *
+ * Of what is passed over, brackets, commas and colons are held to be in order; the inside of texts is not looked at.
+ */
+
+import { atomEnd, atomIn } from './jsonAtoms.js'
+import { broken, JsonFault } from './jsonFault.js'
+import { createHeldText } from './jsonHeldText.js'
+import { closingQuote, createTexts, isEscaped, mostBytes } from './jsonTexts.js'
+import type { Shape } from './shapes.js'
+
+export interface JsonStream {
+	/** Throws JsonFault. The chunk is not kept. */
+	write(chunk: Buffer): void
+	/** The value, made once. Throws JsonFault when it has not ended. */
+	end(): unknown
+}
+
+export interface JsonLimits {
+	/** Brackets inside of brackets. Calls nest 1,024 deep at most, each in an object and a list. */
+	readonly depth: number
+	/** Of memory that the value takes, by a rough count. */
+	readonly keptBytes: number
+}
+
+// What may come next.
+const aValue = 0
+const valueOrEnd = 1
+const keyOrEnd = 2
+const aKey = 3
+const aColon = 4
+const commaOrEnd = 5
+const nothing = 6
+
+/** Of memory, for each value that is made. */
+const valueBytes = 8
+const containerBytes = 56
+
+type Container = Record<string, unknown> | unknown[]
+
+interface Level {
+	/** Null: passed over. */
+	readonly made: Container | null
+	readonly shape: Shape | null
+	readonly isList: boolean
+}
+
+export function createJsonStream(shape: Shape, limits: JsonLimits): JsonStream {
+	const texts = createTexts()
+	const levels: Level[] = []
+	let level: Level | null = null
+	let next = aValue
+	/** Of the member whose value comes next; null: it is passed over. */
+	let key: string | null = ''
+	let valueShape: Shape | null = shape
+	let value: unknown
+	/** The end of a chunk in the middle of a number or a word. */
+	let rest: Buffer | null = null
+	/** In the middle of a text; the next byte is escaped. */
+	let passing = false
+	let escaped = false
+	const held = createHeldText()
+	let keptBytes = 0
+
+	function keep(bytes: number): void {
+		keptBytes += bytes
+		if (keptBytes <= limits.keptBytes) return
+		const megabytes = Math.round(limits.keptBytes / 1_048_576)
+		throw new JsonFault('too-large', `what counts of the answer takes more than ${megabytes} MiB of memory`)
+	}
+
+	/** A value has been made, or passed over. */
+	function put(made: unknown): void {
+		if (level === null) {
+			value = made
+			next = nothing
+			return
+		}
+		next = commaOrEnd
+		if (level.made === null || key === null) return
+		keep(valueBytes)
+		if (level.isList) (level.made as unknown[]).push(made)
+		else if (key === '__proto__') {
+			Object.defineProperty(level.made, key, { value: made, enumerable: true, configurable: true, writable: true })
+		} else (level.made as Record<string, unknown>)[key] = made
+	}
+
+	function open(isList: boolean): void {
+		if (levels.length >= limits.depth) throw broken(`it is nested more than ${limits.depth} levels deep`)
+		const isMade = valueShape !== null
+		const made: Container | null = isMade ? (isList ? [] : {}) : null
+		if (isMade) keep(containerBytes)
+		put(made)
+		if (level !== null) levels.push(level)
+		else levels.push({ made: null, shape: null, isList: true })
+		level = { made, shape: valueShape, isList }
+		next = isList ? valueOrEnd : keyOrEnd
+		// The elements of a list are of its shape.
+		if (isList) key = isMade ? '' : null
+	}
+
+	function close(isList: boolean): void {
+		if (level === null || level.isList !== isList) throw broken('its brackets do not match')
+		const above = levels.pop()
+		level = above === undefined || levels.length === 0 ? null : above
+		next = level === null ? nothing : commaOrEnd
+		if (level?.isList === true) {
+			valueShape = level.shape
+			key = level.made === null ? null : ''
+		}
+	}
+
+	function tookKey(name: string | null): void {
+		const ofObject = level?.shape ?? null
+		valueShape = name === null || ofObject === null ? null : ofObject.of(name)
+		key = valueShape === null ? null : name
+		next = aColon
+	}
+
+	/** A text that is made has come: a key or a value. */
+	function tookText(text: string): void {
+		if (isKey()) tookKey(text)
+		else {
+			keep(texts.lastWasNew() ? text.length + 16 : 0)
+			put(text)
+		}
+	}
+
+	function isKey(): boolean {
+		return next === aKey || next === keyOrEnd
+	}
+
+	/** Whether the text that begins now is made: keys where the object is made, values where they are wanted. */
+	function isWanted(): boolean {
+		return (isKey() ? (level?.shape ?? null) : valueShape) !== null
+	}
+
+	function longestText(): number {
+		return (isKey() ? level?.shape : valueShape)?.longestText ?? 0
+	}
+
+	/** Past the end of a text that is passed over or held; the length of the chunk when it goes on in the next. */
+	function pass(chunk: Buffer, from: number): number {
+		const start = escaped ? from + 1 : from
+		const quote = closingQuote(chunk, start, start)
+		passing = quote < 0
+		escaped = passing && isEscaped(chunk, start, chunk.length)
+		keep(held.add(chunk, from, passing ? chunk.length : quote))
+		if (passing) return chunk.length
+		if (held.isOpen()) {
+			const bytes = held.take()
+			keep(-bytes.length)
+			tookText(textIn(bytes, 0, bytes.length))
+		} else if (isKey()) tookKey(null)
+		else put(undefined)
+		return quote + 1
+	}
+
+	function textIn(bytes: Buffer, from: number, end: number): string {
+		const most = longestText()
+		const isLong = end - from > most * mostBytes
+		const text = isLong ? texts.beginning(bytes, from, most) : texts.read(bytes, from, end)
+		if (text === null) throw broken('a text in it is not in order')
+		return text.length > most ? text.slice(0, most) : text
+	}
+
+	/** A text whose quote stands before `from`. */
+	function readText(chunk: Buffer, from: number): number {
+		if (!isWanted()) return pass(chunk, from)
+		const end = texts.endOf(chunk, from)
+		if (end < 0) {
+			held.begin(longestText() * mostBytes + mostBytes)
+			return pass(chunk, from)
+		}
+		tookText(textIn(chunk, from, end))
+		return end + 1
+	}
+
+	/** A number, true, false or null. -1: it may go on in the next chunk. */
+	function readAtom(chunk: Buffer, from: number, isLast: boolean): number {
+		const end = atomEnd(chunk, from)
+		if (end === chunk.length && !isLast) return -1
+		put(atomIn(chunk, from, end))
+		return end
+	}
+
+	function read(chunk: Buffer, isLast: boolean): void {
+		let at = passing ? pass(chunk, 0) : 0
+		while (at < chunk.length) {
+			const byte = chunk[at] as number
+			if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
+				at++
+				continue
+			}
+			const start = at
+			if (byte === 0x22) {
+				if (next > aKey) throw broken('a text stands where none may')
+				at = readText(chunk, at + 1)
+			} else if (byte === 0x2c) {
+				if (next !== commaOrEnd || level === null) throw broken('a comma stands where none may')
+				if (level.isList) {
+					next = aValue
+					valueShape = level.shape
+					key = level.made === null ? null : ''
+				} else next = aKey
+				at++
+			} else if (byte === 0x3a) {
+				if (next !== aColon) throw broken('a colon stands where none may')
+				next = aValue
+				at++
+			} else if (byte === 0x7d) {
+				if (next !== commaOrEnd && next !== keyOrEnd) throw broken('its brackets do not match')
+				close(false)
+				at++
+			} else if (byte === 0x5d) {
+				if (next !== commaOrEnd && next !== valueOrEnd) throw broken('its brackets do not match')
+				close(true)
+				at++
+			} else {
+				if (next !== aValue && next !== valueOrEnd) throw broken('a value stands where none may')
+				if (byte === 0x7b || byte === 0x5b) {
+					open(byte === 0x5b)
+					at++
+				} else at = readAtom(chunk, at, isLast)
+			}
+			if (at < 0) {
+				rest = Buffer.from(chunk.subarray(start))
+				return
+			}
+		}
+	}
+
+	return {
+		write(chunk) {
+			const whole: Buffer = rest === null ? chunk : Buffer.concat([rest, chunk])
+			rest = null
+			read(whole, false)
+		},
+		end() {
+			if (rest !== null) {
+				const last: Buffer = rest
+				rest = null
+				read(last, true)
+			}
+			if (next !== nothing || passing || rest !== null) throw broken('its JSON does not end')
+			return value
+		},
+	}
+}

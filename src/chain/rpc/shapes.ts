@@ -1,0 +1,76 @@
+/** What counts of an answer. */
+
+/** Which members of an object are wanted; the elements of a list have the shape of the list. */
+export interface Shape {
+	/** Shape of the member of this name; null: not wanted. */
+	of(name: string): Shape | null
+	/** Characters after which a text is cut. */
+	readonly longestText: number
+}
+
+/** Everything, as JSON.parse would give it. */
+export const everything: Shape = { of: () => everything, longestText: Number.POSITIVE_INFINITY }
+
+/** An error's text may be as long as an input; nobody reads more than this of it. */
+const longestText = 4_096
+
+function shapeOf(members: Readonly<Record<string, () => Shape>>): Shape {
+	const names = new Map(Object.entries(members))
+	return { of: (name) => names.get(name)?.() ?? null, longestText }
+}
+
+const plain = shapeOf({})
+const just = () => plain
+
+const waits = { retry_after: just, retryAfter: just, 'retry-after': just, backoff_seconds: just }
+const errorData = shapeOf({ ...waits, rate: () => shapeOf(waits), message: just })
+const error = shapeOf({ code: just, message: just, data: () => errorData })
+
+/**
+ * Frames as the trace methods and the tracers of debug_trace tell them: parties, amounts, places and failures. Not what a
+ * stranger can make as long as he likes: inputs, outputs, code, logs.
+ */
+const trace: Shape = shapeOf({
+	type: just,
+	action: () => trace,
+	result: () => trace,
+	calls: () => trace,
+	error: () => error,
+	traceAddress: just,
+	transactionHash: just,
+	transactionPosition: just,
+	txHash: just,
+	blockNumber: just,
+	blockHash: just,
+	callType: just,
+	creationMethod: just,
+	from: just,
+	to: just,
+	value: just,
+	author: just,
+	rewardType: just,
+	address: just,
+	refundAddress: just,
+	balance: just,
+})
+
+const answer = (result: Shape): Shape =>
+	shapeOf({
+		...waits,
+		jsonrpc: just,
+		id: just,
+		result: () => result,
+		error: () => error,
+		message: just,
+		detail: just,
+		rate: () => shapeOf(waits),
+	})
+
+const traceAnswer = answer(trace)
+const traceMethods = /^(?:trace_(?:block|filter|transaction)|debug_trace(?:BlockByNumber|BlockByHash|Transaction))$/
+
+/** The shape of the answer to calls of these methods. Where they are of several kinds nothing is left out. */
+export function shapeOfAnswer(methods: Iterable<string>): Shape {
+	for (const method of methods) if (!traceMethods.test(method)) return everything
+	return traceAnswer
+}

@@ -1,0 +1,70 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createRpc, type Rpc } from '../../../src/chain/rpc/rpc.js'
+import { errorOf, never } from '../../support/pool.js'
+
+let child: ChildProcess
+let url: string
+const opened: Rpc[] = []
+
+beforeAll(async () => {
+	child = fork(fileURLToPath(new URL('children/largeAnswers.js', import.meta.url)))
+	const [port] = await once(child, 'message')
+	url = `http://127.0.0.1:${port}`
+})
+
+afterAll(async () => {
+	for (const rpc of opened) await rpc.close()
+	child.disconnect()
+})
+
+function open(options: { maxBodyBytes?: number; timeoutMs?: number; onProgress?: () => void } = {}): Rpc {
+	const rpc = createRpc({ url, ...options })
+	opened.push(rpc)
+	return rpc
+}
+
+test('behavior: half a gigabyte of inputs and outputs and 100,000 calls take little memory, and hold nothing up', async () => {
+	let progress = 0
+	const rpc = open({ onProgress: () => (progress += 1) })
+	const delays = monitorEventLoopDelay({ resolution: 5 })
+	const before = process.memoryUsage().rss
+	let most = before
+	const looks = setInterval(() => {
+		most = Math.max(most, process.memoryUsage().rss)
+	}, 20)
+	delays.enable()
+	const result = (await rpc.call('debug_traceBlockByNumber', [500], never)) as { result: Record<string, unknown> }[]
+	delays.disable()
+	clearInterval(looks)
+	const tree = result[0]?.result
+	expect(Object.keys(tree ?? {})).toEqual(['from', 'to', 'value', 'type', 'calls'])
+	expect(tree).toMatchObject({ from: `0x${'11'.repeat(20)}`, to: `0x${'22'.repeat(20)}`, value: '0x7', type: 'CALL' })
+	expect(tree?.calls).toHaveLength(100_000)
+	expect(progress).toBeGreaterThan(25)
+	console.log(
+		`half a gigabyte: +${Math.round((most - before) / 1e6)} MB, longest pause ${Math.round(delays.max / 1e6)} ms`,
+	)
+	expect(most - before).toBeLessThan(300_000_000)
+	expect(delays.max / 1e6).toBeLessThan(1_000)
+}, 60_000)
+
+test('error: more than max_answer allows, in words that name the key', async () => {
+	const error = await errorOf(open({ maxBodyBytes: 50_000_000 }).call('debug_traceBlockByNumber', [100], never))
+	expect(error.facts).toMatchObject({ kind: 'too-large', method: 'debug_traceBlockByNumber' })
+	expect(error.message).toContain('larger than 50000000 bytes, which `max_answer` allows')
+})
+
+test('error: what is kept is bounded, whatever the method', async () => {
+	const error = await errorOf(open().call('eth_getBlockByNumber', [400], never))
+	expect(error.facts.kind).toBe('too-large')
+	expect(error.message).toContain('MiB of memory')
+})
+
+test('behavior: a large answer that comes fast may take longer than the time for a small one', async () => {
+	const result = await open({ timeoutMs: 400 }).call('debug_traceBlockByNumber', [400], never)
+	expect(result).toHaveLength(1)
+}, 60_000)
