@@ -29,6 +29,16 @@ export function isLong(secret: string): boolean {
 	return secret.length >= shortestSecret
 }
 
+/**
+ * Takes these secrets out of another side's words: in every form, and those that are too short to be looked for everywhere
+ * as they stand.
+ */
+export function hiderOf(secrets: readonly string[]): (text: string) => string {
+	const pattern = secretPattern(secrets)
+	const short = secrets.filter((secret) => secret.length >= 3 && !isLong(secret))
+	return (text) => short.reduce((said, secret) => said.replaceAll(secret, secretMark), hide(text, pattern))
+}
+
 /** The text with `[secret]` for all that the pattern finds; secrets that overlap become one mark. */
 export function hide(text: string, pattern: RegExp | null): string {
 	if (pattern === null) return text

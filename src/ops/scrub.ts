@@ -1,4 +1,5 @@
 import { hide, isLong, secretPattern } from '../base/hide.js'
+import { decoded, urlSecrets } from '../base/urlSecrets.js'
 
 export interface Scrubber {
 	/**
@@ -42,24 +43,8 @@ function partsOf(secret: string): string[] {
 	if (key !== undefined) return [key].filter(isLong)
 	if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(secret) || !URL.canParse(secret)) return []
 	const url = new URL(secret)
-	const path = decode(url.pathname)
-	// A name without a password is a token; beside one it is a mail address or a login, which mails show rightly.
-	const userinfo = url.password === '' ? [url.username] : [url.password, `${url.username}:${url.password}`]
-	const pieces = path.split('/').filter((piece) => !isPlainWord(piece))
-	const query = [...url.searchParams.values()].filter((value) => !isPlainWord(value))
-	const paths = pieces.length > 0 || path.split('/').length > 2 ? [path, ...pieces] : []
-	return [...userinfo.map(decode), ...paths, decode(url.search.slice(1)), ...query].filter(isLong)
-}
-
-/** `mainnet`, `eth-mainnet`, `v2`, `services`: what paths and queries are made of beside keys. */
-function isPlainWord(text: string): boolean {
-	return text.length < 20 && /^[a-z]*([-_.][a-z]+)*(v?\d{1,3})?$/.test(text)
-}
-
-function decode(text: string): string {
-	try {
-		return decodeURIComponent(text)
-	} catch {
-		return text
-	}
+	const parts = urlSecrets(url)
+	// As a whole too, where a part of it is secret.
+	const wholes = [url.pathname, url.search.slice(1)].filter((whole) => parts.some((part) => whole.includes(part)))
+	return [...wholes, ...wholes.map(decoded), ...parts].filter(isLong)
 }

@@ -1,6 +1,7 @@
 /** An endpoint's URL, taken apart once: what may be shown, what is sent, and what must never be seen. */
 
-import { hide, secretMark, secretPattern } from '../../base/hide.js'
+import { hiderOf } from '../../base/hide.js'
+import { decoded, urlSecrets } from '../../base/urlSecrets.js'
 import { PlainError } from '../../errors.js'
 
 export interface EndpointUrl {
@@ -25,38 +26,11 @@ export function readEndpointUrl(text: string): EndpointUrl {
 	}
 	const login = `${decoded(url.username)}:${decoded(url.password)}`
 	const basic = login === ':' ? null : Buffer.from(login, 'utf8').toString('base64')
-	const secrets = secretsOf(url, basic)
-	const pattern = secretPattern([...secrets, login])
 	return {
 		name: url.host,
 		origin: url.origin,
 		path: url.pathname + url.search,
 		authorization: basic === null ? null : `Basic ${basic}`,
-		scrub: (said) => secrets.reduce((safe, secret) => safe.replaceAll(secret, secretMark), hide(said, pattern)),
-	}
-}
-
-/** Parts of paths that stand in many addresses and open nothing. Redacting them would only spoil messages. */
-const plain = /^(evm|rpc|api|eth|node|http|https|ext|bc|archive|mainnet|jsonrpc|json-rpc|nanoreth|v\d+)$/i
-
-/** Longest first, so that a part of a secret is not replaced inside it. */
-function secretsOf(url: URL, basic: string | null): readonly string[] {
-	const parts = [
-		...url.pathname.split('/'),
-		...url.searchParams.values(),
-		...url.search.slice(1).split(/[&=]/),
-		url.username,
-		url.password,
-		basic ?? '',
-	]
-	const all = new Set([...parts, ...parts.map(decoded)].filter((part) => part.length > 2 && !plain.test(part)))
-	return [...all].sort((a, b) => b.length - a.length)
-}
-
-function decoded(text: string): string {
-	try {
-		return decodeURIComponent(text)
-	} catch {
-		return text
+		scrub: hiderOf(basic === null ? urlSecrets(url) : [...urlSecrets(url), basic, login]),
 	}
 }

@@ -1,3 +1,4 @@
+import { urlSecrets } from '../../base/urlSecrets.js'
 import type { Filled } from './interpolate.js'
 import { isDatabase } from './statePlace.js'
 
@@ -19,8 +20,8 @@ interface Secretive {
 
 /**
  * Every text that must not appear in a log, an error, an alert, a metric or the state: all that came in through `${NAME}`,
- * user and password of each URL (as written and decoded), path and query of all but SMTP's URLs (whole and in parts),
- * signing secrets, values of headers, and the password of the database (its user and name are often plain words). Hosts are no secrets, nor is what the settings say openly. Longest first.
+ * what is secret in each URL and the URL whole, signing secrets, values of headers, and of the database its password. Hosts
+ * are no secrets, nor is what the settings say openly. Longest first.
  */
 export function secretsOf(settings: Secretive, filled: readonly Filled[]): readonly string[] {
 	const found = new Set<string>()
@@ -28,25 +29,17 @@ export function secretsOf(settings: Secretive, filled: readonly Filled[]): reado
 	const addUrl = (text: string) => {
 		const url = new URL(text)
 		hosts.add(url.host).add(url.hostname)
-		found.add(text)
-		for (const part of [url.username, url.password]) found.add(part).add(decoded(part))
-		if (url.protocol === 'smtp:' || url.protocol === 'smtps:') return
-		found
-			.add(url.pathname + url.search)
-			.add(url.search)
-			.add(url.hash)
-		// A key is one step of a path or one value of a query; short ones are words such as v3 or evm.
-		const steps = [...url.pathname.split('/'), ...url.searchParams.values()].filter((step) => step.length >= 8)
-		for (const step of steps) found.add(step).add(decoded(step))
-		// Telegram's URL has its token after this word.
-		for (const step of steps) found.add(decoded(step).replace(/^bot(?=\d+:)/, ''))
+		found.add(text).add(url.pathname + url.search)
+		for (const secret of urlSecrets(url)) found.add(secret)
 	}
 	for (const { rpc, ws } of settings.networks) [...rpc, ...ws].forEach(addUrl)
 	if (settings.heartbeat_url !== null) addUrl(settings.heartbeat_url)
 	if (isDatabase(settings.state)) {
-		const { password, searchParams } = new URL(settings.state)
-		for (const text of [settings.state, password, searchParams.get('password') ?? ''])
-			found.add(text).add(decoded(text))
+		found.add(settings.state)
+		// Its user and its name are often plain words.
+		const url = new URL(settings.state)
+		url.username = ''
+		for (const secret of urlSecrets(url)) found.add(secret)
 	}
 	for (const receiver of settings.receivers) {
 		addUrl(receiver.type === 'email' ? receiver.smtp : receiver.url)
@@ -93,12 +86,4 @@ function tellings(settings: Secretive): ReadonlySet<string> {
 	}
 	collect(isDatabase(settings.state) ? { ...settings, state: null } : settings, '')
 	return told
-}
-
-function decoded(text: string): string {
-	try {
-		return decodeURIComponent(text)
-	} catch {
-		return text
-	}
 }

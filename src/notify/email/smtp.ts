@@ -1,7 +1,8 @@
 /** How a mail server is spoken to: the settings of nodemailer, each with its reason. */
 import { connect, isIP, type Socket } from 'node:net'
 import { createTransport, type Transporter } from 'nodemailer'
-import { decoded, hiderOf } from '../text/words.js'
+import { hiderOf } from '../../base/hide.js'
+import { decoded } from '../../base/urlSecrets.js'
 import { allowedLookup, forbiddenError, isForbidden } from '../webhook/forbidden.js'
 
 export interface SmtpSettings {

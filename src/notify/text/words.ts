@@ -1,5 +1,4 @@
 /** What went wrong on the way, said so that a person understands it and no secret is in it. */
-import { hide, isLong, secretMark, secretPattern } from '../../base/hide.js'
 
 const meanings: Readonly<Record<string, string>> = {
 	ECONNREFUSED: 'refused the connection',
@@ -53,26 +52,10 @@ export function hostOf(url: URL): string {
 	return url.host === '' ? url.hostname : url.host
 }
 
-/** Of a part of a URL; as it stands where it is not well encoded. */
-export function decoded(part: string): string {
-	try {
-		return decodeURIComponent(part)
-	} catch {
-		return part
-	}
-}
-
 /** The other side's own words, made short and printable. Hidden before they are cut: half a secret is found by nobody. */
 export function quote(text: string, hideSecrets: (text: string) => string): string {
 	const said = hideSecrets(text)
 		.replace(/[\p{Cc}\s]+/gu, ' ')
 		.trim()
 	return said.length > 160 ? `${said.slice(0, 159)}…` : said
-}
-
-/** Takes these secrets out of a text, in every form; those of four or five characters only as they are. */
-export function hiderOf(secrets: readonly string[]): (text: string) => string {
-	const pattern = secretPattern(secrets)
-	const short = secrets.filter((secret) => secret.length >= 4 && !isLong(secret))
-	return (text) => short.reduce((said, secret) => said.replaceAll(secret, secretMark), hide(text, pattern))
 }

@@ -1,11 +1,13 @@
 /** A receiver that is sent one HTTP POST a message. Redirects are not followed, and no answer can hold it up or fill it. */
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
+import { hiderOf } from '../../base/hide.js'
+import { decoded, urlSecrets } from '../../base/urlSecrets.js'
 import type { Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Receiver } from '../../model/ports.js'
 import { judgeStatus, outcomeOf } from '../delivery/policy.js'
 import { withTimeLimit } from '../delivery/timeLimit.js'
-import { decoded, failureInWords, hiderOf, hostOf, quote } from '../text/words.js'
+import { failureInWords, hostOf, quote } from '../text/words.js'
 import { allowedLookup, forbiddenError, isForbidden } from './forbidden.js'
 import { formats } from './formats/byName.js'
 import type { FormatName } from './formats/format.js'
@@ -147,19 +149,7 @@ function bare(url: URL): URL {
 
 /** Whatever of the settings may be secret, for taking it out of the other side's words. */
 function secretsOf(url: URL, settings: WebhookSettings): readonly string[] {
-	const steps = url.pathname.split('/').filter((part) => part.length >= 6)
-	// Telegram's URL has its token after this word.
-	const path = [...steps, ...steps.map(decoded), ...steps.map((step) => decoded(step).replace(/^bot(?=\d+:)/, ''))]
-	const login = [url.username, url.password].map(decoded)
-	const keys = [...(settings.secret?.split(/\s+/) ?? []), ...Object.values(settings.headers ?? {})]
-	const tokens = Object.values(settings.headers ?? {}).map((value) => value.replace(/^\S+\s+/, ''))
-	return [
-		`${url.pathname}${url.search}`,
-		...path,
-		...url.searchParams.values(),
-		...login,
-		login.join(':'),
-		...keys,
-		...tokens,
-	]
+	const headers = Object.values(settings.headers ?? {})
+	const tokens = headers.map((value) => value.replace(/^\S+\s+/, ''))
+	return [...urlSecrets(url), ...(settings.secret?.split(/\s+/) ?? []), ...headers, ...tokens]
 }

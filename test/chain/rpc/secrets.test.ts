@@ -126,7 +126,7 @@ describe('a key in path, query or login is in no error', () => {
 		closers.push(node.close, rpc.close)
 		node.fail(faults.echo(400))
 		const [failure] = await failureOf(rpc)
-		expect(String(failure)).toContain('/[secret]/[secret]?[secret]=[secret] ')
+		expect(String(failure)).toContain('/[secret]/[secret]?key=[secret] ')
 	})
 
 	test('behavior: words that stand in many addresses are left as they are', async () => {
