@@ -17,6 +17,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	explain: async () => (await import('./commands/explain.js')).explain,
 	deliveries: async () => (await import('./commands/deliveries.js')).deliveries,
 	state: async () => (await import('./commands/state.js')).state,
+	secret: async () => (await import('./commands/secret.js')).secret,
 	init: async () => (await import('./commands/init.js')).init,
 	devnode: async () => (await import('./commands/devnode.js')).devnode,
 	demo: async () => (await import('./commands/demo.js')).demo,

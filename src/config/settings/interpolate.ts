@@ -21,7 +21,8 @@ export interface Interpolation {
 
 /**
  * Replaces `${NAME}` in every scalar: by the environment variable NAME, else the content of the file that NAME_FILE names
- * (less one newline at its end), else the systemd credential NAME (systemd.exec, `$CREDENTIALS_DIRECTORY`).
+ * (less one newline at its end), else the systemd credential NAME (systemd.exec, `$CREDENTIALS_DIRECTORY`), else what the
+ * unit would be handed under that name: `tracewatch.NAME` in the credential store, which only root can read.
  * `$${` is a plain `${`. What is not found, or is empty, is a problem; its scalar keeps the text as written.
  */
 export function interpolate(value: unknown, env: NodeJS.ProcessEnv): Interpolation {
@@ -78,9 +79,20 @@ function lookUp(name: string, env: NodeJS.ProcessEnv): { readonly value: string 
 		const found = contentOf(join(folder, name), `the systemd credential ${name}`)
 		if (!('missing' in found)) return found
 	}
+	// A command run by root beside the service finds what the service has.
+	const stored = contentOf(credentialPath(name, env), `the credential tracewatch.${name}`)
+	if ('value' in stored) return stored
+	const missing = `\${${name}} is not set: set the environment variable ${name}, or ${name}_FILE to the path of a file that holds it`
+	if (env.INVOCATION_ID === undefined)
+		return { message: `${missing}; for the service, \`sudo tracewatch secret set ${name}\`` }
 	return {
-		message: `\${${name}} is not set: set the environment variable ${name}, or ${name}_FILE to the path of a file that holds it`,
+		message: `\${${name}} is not set: \`sudo tracewatch secret set ${name}\` writes it, and the unit needs a line LoadCredential=${name}:tracewatch.${name} (\`systemctl edit\`) unless it has one`,
 	}
+}
+
+/** Where the units shipped with this program take their credentials from. */
+export function credentialPath(name: string, env: NodeJS.ProcessEnv): string {
+	return join(env.TRACEWATCH_CREDSTORE ?? '/etc/credstore', `tracewatch.${name}`)
 }
 
 function contentOf(

@@ -40,6 +40,18 @@ describe('interpolate', () => {
 		expect(fill('${KEY}', onlyCredential)).toBe('from credential')
 	})
 
+	test('behavior: beside the service, what the unit would be handed is found in the credential store', () => {
+		const store = join(folder, 'credstore')
+		mkdirSync(store)
+		writeFileSync(join(store, 'tracewatch.KEY'), 'from the store\n')
+		const env = { TRACEWATCH_CREDSTORE: store }
+		expect(fill('${KEY}', env)).toBe('from the store')
+		expect(fill('${KEY}', { ...env, KEY: 'from environment' })).toBe('from environment')
+		const [problem] = interpolate('${OTHER}', { ...env, INVOCATION_ID: 'a unit' }).problems
+		expect(problem?.message).toContain('sudo tracewatch secret set OTHER')
+		expect(problem?.message).toContain('LoadCredential=OTHER:tracewatch.OTHER')
+	})
+
 	test.each([
 		['key', 'from file'],
 		['windows', 'from file'],

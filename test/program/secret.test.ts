@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { cliPath, openSite } from '../support/program.js'
+
+function site() {
+	const opened = openSite({})
+	onTestFinished(() => opened.close())
+	return opened
+}
+
+/** Runs the command with a text on its standard input. */
+async function typed(args: readonly string[], text: string, env: Readonly<Record<string, string>>) {
+	const child = spawn(process.execPath, [cliPath, ...args], { env: { PATH: process.env.PATH ?? '', ...env } })
+	let output = ''
+	for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+	child.stdin.end(text)
+	const [code] = await once(child, 'close')
+	return { code, output }
+}
+
+test('default: for its owner alone, found by the commands, and never shown', async () => {
+	const here = site()
+	const store = join(here.folder, 'credstore')
+	const env = { TRACEWATCH_CREDSTORE: store }
+	const secret = 'https://node.example.org/Canary-0123456789abcdef/evm'
+	const { code, output } = await typed(['secret', 'set', 'ETHEREUM_RPC_URL'], `${secret}\n`, env)
+	expect(code).toBe(0)
+	expect(output).not.toContain('Canary')
+	const path = join(store, 'tracewatch.ETHEREUM_RPC_URL')
+	expect(readFileSync(path, 'utf8')).toBe(`${secret}\n`)
+	expect(statSync(path).mode & 0o777).toBe(0o600)
+	expect(statSync(store).mode & 0o777).toBe(0o700)
+
+	here.write(
+		'tracewatch.yaml',
+		`networks: [{name: a, chain_id: 1, rpc: ["\${ETHEREUM_RPC_URL}"], schedule: "* * * * * *"}]
+receivers: [{name: hook, type: webhook, url: "http://127.0.0.1:9/x"}]
+`,
+	)
+	here.write(
+		'watchlists/a.yaml',
+		'network: a\nreceivers: [hook]\nwatches: [{address: "0x00000000219ab540356cBB839Cbe05303d7705Fa"}]\n',
+	)
+	expect(await here.run(['check'], env)).toMatchObject({ code: 0 })
+	expect((await here.run(['check'], { TRACEWATCH_CREDSTORE: join(here.folder, 'none') })).code).toBe(78)
+})
+
+test('error: nothing given, a wrong name, a wrong word', async () => {
+	const env = { TRACEWATCH_CREDSTORE: join(site().folder, 'credstore') }
+	expect(await typed(['secret', 'set', 'NAME'], '\n', env)).toMatchObject({ code: 1 })
+	expect(await typed(['secret', 'set', 'NA-ME'], 'x\n', env)).toMatchObject({ code: 2 })
+	expect(await typed(['secret', 'get', 'NAME'], '', env)).toMatchObject({ code: 2 })
+})
