@@ -142,7 +142,7 @@ describe('telegram', () => {
 		expect(hit.url).toBe('/bot123456:SECRETSECRET/sendMessage')
 		expect(body).toMatchObject({ chat_id: '-100123', message_thread_id: '7' })
 		expect(body).not.toHaveProperty('parse_mode')
-		expect(body.text).toContain('<!channel> @everyone <@U1> `code` *bold*')
+		expect(body.text).toContain('<!channel> ＠everyone <＠U1> `code` *bold*')
 		expect(body.text).not.toMatch(/\u202e/)
 	})
 

@@ -11,8 +11,6 @@ export interface Markup {
 	readonly link: (url: string) => string
 }
 
-export const plain: Markup = { disarm: (text) => text, link: (url) => url }
-
 const shown = new Set([
 	'From',
 	'To',

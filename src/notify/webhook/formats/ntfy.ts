@@ -4,14 +4,18 @@
  */
 import type { Message } from '../../../model/alert.js'
 import { headline } from '../../text/sentence.js'
-import { chatBody, cut, linkOf, plain } from './chat.js'
+import { chatBody, cut, linkOf, type Markup } from './chat.js'
+import { withoutLinks } from './disarm.js'
 import { type Format, jsonBody } from './format.js'
+
+/** Its apps make links of what looks like one. */
+const markup: Markup = { disarm: withoutLinks, link: (url) => url }
 
 const limitBytes = 4_096
 const size = (text: string) => Buffer.byteLength(text)
 
 export const ntfy: Format = {
-	takesDigest: (digest) => size(chatBody(digest, plain)) <= limitBytes,
+	takesDigest: (digest) => size(chatBody(digest, markup)) <= limitBytes,
 	request({ id, message }, target) {
 		const parts = target.url.pathname.replace(/\/$/, '').split('/')
 		const topic = decodeURIComponent(parts.pop() ?? '')
@@ -20,8 +24,8 @@ export const ntfy: Format = {
 		const click = linkOf(message)
 		const body = {
 			topic,
-			title: cut(headline(message), 250),
-			message: cut(chatBody(message, plain), limitBytes, size),
+			title: cut(markup.disarm(headline(message)), 250),
+			message: cut(chatBody(message, markup), limitBytes, size),
 			priority: priorityOf(message),
 			sequence_id: id,
 			...(click === null ? {} : { click }),

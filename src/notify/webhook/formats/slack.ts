@@ -3,11 +3,15 @@
  * Retry-After. 410 is an archived channel.
  */
 import { chatText, cut, type Markup } from './chat.js'
+import { withoutLinks, withoutMarkup, withoutMentions } from './disarm.js'
 import { type Format, jsonBody } from './format.js'
 
 // The three characters that Slack's control sequences (`<!channel>`, `<@U…>`) are made of.
-const disarm = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-const markup: Markup = { disarm, link: (url) => `<${disarm(url)}>` }
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const markup: Markup = {
+	disarm: (text) => escaped(withoutMentions(withoutMarkup(withoutLinks(text)))),
+	link: (url) => `<${escaped(url)}>`,
+}
 
 const limit = 4_000
 

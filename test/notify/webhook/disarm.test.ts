@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import type { Delivery } from '../../../src/model/delivery.js'
+import { formats } from '../../../src/notify/webhook/formats/byName.js'
+import { withoutLinks, withoutMarkup, withoutMentions } from '../../../src/notify/webhook/formats/disarm.js'
+import type { FormatName } from '../../../src/notify/webhook/formats/format.js'
+import { alertData, deliveryOf, messageOf, systemData, txHash } from '../samples.js'
+
+describe('a text without links, mentions and markup', () => {
+	test.each([
+		['http://evil.example/x?y=1', 'http[:]//evil[.]example/x?y=1'],
+		['evil.com and t.me/x', 'evil[.]com and t[.]me/x'],
+		['me@evil.co.uk', 'me@evil[.]co[.]uk'],
+		['пример.рф', 'пример[.]рф'],
+		['x.xn--p1ai', 'x[.]xn--p1ai'],
+		['http://10.0.0.1/', 'http[:]//10[.]0[.]0[.]1/'],
+		['received 1.500000000000000001 ETH at 10:00', 'received 1.500000000000000001 ETH at 10:00'],
+		['watched in a.yaml, treasury.csv; v1.2', 'watched in a.yaml, treasury.csv; v1.2'],
+		['Mr. Smith. And so on...', 'Mr. Smith. And so on...'],
+	])('links: %s', (text, shown) => {
+		expect(withoutLinks(text)).toBe(shown)
+	})
+
+	test.each([
+		['@name a@b @ c', '＠name a＠b @ c'],
+		['#tag #1', '＃tag #1'],
+		['/start a/b (/stop)', '∕start a/b (∕stop)'],
+	])('mentions: %s', (text, shown) => {
+		expect(withoutMentions(text)).toBe(shown)
+	})
+
+	test.each([
+		['*bold* 2*3', '∗bold∗ 2∗3'],
+		['_slanted_ hot_wallet_1', '＿slanted＿ hot_wallet_1'],
+		['~gone~ `code` :smile: 10:00', '∼gone∼ ˋcodeˋ ꞉smile: 10:00'],
+		['> a quotation', '› a quotation'],
+	])('markup: %s', (text, shown) => {
+		expect(withoutMarkup(text)).toBe(shown)
+	})
+})
+
+/** Whatever some service makes more of than text. */
+const hostile =
+	'*bold* _slanted_ ~gone~ `code` :smile: <!channel> <@U1> @everyone @name #tag /start http://evil.example evil.com tg://x'
+
+/** From a label, and from what a node or receiver says. */
+const messages = [
+	messageOf(alertData({ watch: { ...alertData().watch, label: hostile } })),
+	messageOf(systemData({ reason: `the node says: ${hostile}` }), 'system.stalled'),
+	messageOf(systemData({ reason: `> ${hostile}` }), 'system.stalled'),
+]
+
+const textOf = (name: FormatName, message: Delivery['message']): string => {
+	const target = { url: new URL('https://chat.example/bot1:x/topic?chat_id=1'), secret: null }
+	const body = JSON.parse(formats[name].request(deliveryOf(1, { message }), target, 0).body.toString('utf8'))
+	return [body.text, body.content, body.title, body.message].filter((text) => text !== undefined).join('\n')
+}
+
+/** What the service itself would find, each as its documentation says. */
+const finds: Readonly<Partial<Record<FormatName, readonly RegExp[]>>> = {
+	slack: [
+		/\*[^\s*]+\*/,
+		/(?<![\p{L}\p{N}])_[^\s_]+_(?![\p{L}\p{N}])/u,
+		/~[^\s~]+~/,
+		/`/,
+		/:[a-z]+:/,
+		/<[!@#]/,
+		/^\s*(>|&gt;)/m,
+		/\w:\/\/\w/,
+		/evil\.\w/,
+		/@\w/,
+	],
+	telegram: [/\w:\/\/\w/, /evil\.\w/, /@\w/, /#[a-z]/, /(^|\s)\/[a-z]/],
+	ntfy: [/\w:\/\/\w/, /evil\.\w/],
+	discord: [/(?<!\\)[*_~`|<>#@]/, /\w:\/\/\w/],
+}
+
+test.each(Object.entries(finds))('error: %s finds nothing in a label or in the words of a node', (name, patterns) => {
+	for (const message of messages) {
+		const own = new RegExp(`<?https://explorer\\.example/tx/${txHash}>?`, 'g')
+		const text = textOf(name as FormatName, message).replaceAll(own, '')
+		expect(text).toContain('bold')
+		for (const pattern of patterns)
+			expect([String(pattern), pattern.exec(text)?.[0]]).toEqual([String(pattern), undefined])
+	}
+})
