@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 // The door: arguments in, words and an exit code out. The only file with the console and process.exit.
+import './ops/noInspector.js'
+
 import { parseArgs } from 'node:util'
 import { type Command, type ExitCode, exitCodes, type Io } from './commands/command.js'
 import { ConfigError, PlainError, RpcError, StateError, UsageError } from './errors.js'
@@ -14,6 +16,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	status: async () => (await import('./commands/status.js')).status,
 	'test-send': async () => (await import('./commands/testSend.js')).testSend,
 	replay: async () => (await import('./commands/replay.js')).replay,
+	watch: async () => (await import('./commands/watch.js')).watch,
 	explain: async () => (await import('./commands/explain.js')).explain,
 	deliveries: async () => (await import('./commands/deliveries.js')).deliveries,
 	state: async () => (await import('./commands/state.js')).state,

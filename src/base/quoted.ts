@@ -3,7 +3,11 @@
  * scheme and a signing secret after its mark, for a secret may stand under the wrong key.
  */
 export function quoted(text: string): string {
-	const open = text.replace(/([a-z][a-z0-9+.-]*:\/\/)\S+/gi, '$1…').replace(/(wh[a-z]*_)\S+/g, '$1…')
+	// Cut first: of a text of megabytes the patterns would take the square.
+	const open = text
+		.slice(0, 500)
+		.replace(/([a-z][a-z0-9+.-]*:\/\/)\S+/gi, '$1…')
+		.replace(/(wh[a-z]*_)\S+/g, '$1…')
 	return `\`${visible(open.length > 100 ? `${open.slice(0, 100)}…` : open)}\``
 }
 

@@ -1,4 +1,4 @@
-import { withDeadline } from '../base/deadline.js'
+import { DeadlinePassed, withDeadline } from '../base/deadline.js'
 import { firstOf, lengthOf, restOf } from '../core/spans.js'
 import { RpcError } from '../errors.js'
 import type { AddressSet, Block, BlockRef, Head, Part, Span } from '../model/chain.js'
@@ -27,7 +27,9 @@ export interface ChainOptions {
 	readonly log: Log
 }
 
-const CREATOR_MS = 3_000
+/** An alert waits no longer for the confirmation of a creator; a node that was slower is not asked again for a while. */
+const CREATOR_MS = 250
+const CREATOR_REST_MS = 600_000
 const FIRST_BLOCKS = 100
 const MOST_BLOCKS = 10_000
 /** Answers that may wait in memory, or be on their way. */
@@ -43,6 +45,7 @@ export function createChain(options: ChainOptions): Chain {
 	/** The newest header that each endpoint has told. */
 	const newest = new WeakMap<Rpc, Header>()
 	let head = 0n
+	let creatorsRestUntilMs = 0
 	/** Pieces under way at a time, and their blocks: little until the endpoint has shown what it bears. */
 	let width = 1
 	let pieceBlocks = FIRST_BLOCKS
@@ -119,22 +122,24 @@ export function createChain(options: ChainOptions): Chain {
 			}, signal)
 		},
 		async creator(contract, signal) {
-			if (isPrivate) return null
+			if (isPrivate || clock() < creatorsRestUntilMs) return null
 			try {
-				// Some nodes search their history for it; the alert does not wait for that.
+				// Some nodes search their history for it.
 				return await withDeadline(
 					CREATOR_MS,
 					(limited) => endpoints.use((rpc) => creatorAt(rpc, limited), limited),
 					signal,
 				)
-			} catch {
+			} catch (error) {
 				signal.throwIfAborted()
+				if (error instanceof DeadlinePassed) creatorsRestUntilMs = clock() + CREATOR_REST_MS
 				return null
 			}
 
 			async function creatorAt(rpc: Rpc, limited: AbortSignal) {
-				const { otsLevel } = await dialects.of(rpc, limited)
-				return (otsLevel ?? 0) >= fullLevel ? readCreator(rpc, contract, limited) : null
+				// As far as it is known: to ask what an endpoint can do takes longer than this may.
+				const otsLevel = dialects.known(rpc)?.otsLevel ?? 0
+				return otsLevel >= fullLevel ? readCreator(rpc, contract, limited) : null
 			}
 		},
 		async *walk(span, addresses, signal) {

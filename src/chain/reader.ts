@@ -12,6 +12,7 @@ import { debugTraceSource } from './sources/debugTrace.js'
 import type { Source, SourceName } from './sources/source.js'
 import { traceBlockSource } from './sources/traceBlock.js'
 import { FIRST_LIST, traceFilterSource } from './sources/traceFilter.js'
+import { createUnknownKinds } from './traces/unknownKinds.js'
 import type { Header } from './wire.js'
 
 export interface Question {
@@ -50,12 +51,7 @@ const TIP_SPAN = 3n
 
 export function createReader({ setting, isPrivate, dialects, log }: ReaderOptions): Reader {
 	const paces = new Map<SourceName, WeakMap<Rpc, Pace>>()
-	const unknown = new Set<string>()
-	const onUnknown = (type: string) => {
-		if (unknown.has(type)) return
-		unknown.add(type)
-		log.warn({ type }, 'a node told of a kind of frame that is not known; it is taken to move nothing')
-	}
+	const onUnknown = createUnknownKinds(log)
 	const sources: Readonly<Record<SourceName, Source>> = {
 		trace_filter: traceFilterSource({
 			onUnknown,

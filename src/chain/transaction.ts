@@ -1,21 +1,24 @@
+import { createTurns } from '../base/timeSlices.js'
 import { RpcError } from '../errors.js'
 import type { TxTrace } from '../model/chain.js'
 import type { Hash } from '../model/glossary.js'
 import type { Dialect } from './capabilities/capabilities.js'
 import type { Rpc } from './rpc/rpc.js'
 import { askAll, blockCall, needBlock } from './sources/ask.js'
-import { uniqueRows } from './sources/completeHits.js'
+import { readRows } from './sources/completeHits.js'
 import { debugCall, readDebugBlock } from './sources/debugTrace.js'
-import { receiptCall } from './sources/receipts.js'
-import { checkTree, traceOf } from './traces/assemble.js'
-import { openRows, readRow } from './traces/parityRows.js'
-import { type Header, readReceipt, unsettled } from './wire.js'
+import { readSuccess, receiptCall } from './sources/receipts.js'
+import { traceOf, treeOf } from './traces/assemble.js'
+import { framesOf, type Tree } from './traces/tree.js'
+import { type Header, hexOf, readReceipt, unsettled } from './wire.js'
 
 /** One transaction with all its frames, whatever they moved, and its block. */
 export interface WholeTransaction {
 	readonly trace: TxTrace
 	readonly block: Header
 }
+
+type Method = 'trace_transaction' | 'trace_block' | 'debug_traceBlockByNumber'
 
 /** Null when the transaction is in no block. Throws RpcError. */
 export async function readTransaction(
@@ -33,46 +36,67 @@ export async function readTransaction(
 	if (block.hash !== receipt.block.hash) {
 		throw unsettled({ endpoint: rpc.endpoint, method: 'eth_getBlockByNumber' }, `block ${number} was replaced`)
 	}
-	const { succeeded } = receipt
-	const traced = dialect?.methods.trace_transaction ?? 'unknown'
-	if (traced === 'no' || traced === 'wrong')
-		return { trace: await fromBlock(rpc, txHash, block, succeeded, dialect, signal), block }
-	return { trace: await fromTransaction(rpc, txHash, block, succeeded, signal), block }
+	const tree = await readTree(rpc, txHash, block, dialect, signal)
+	const frames = await framesOf(tree, createTurns())
+	const succeeded = readSuccess(raw, { txHash, block, frames }, rpc.endpoint)
+	return { trace: traceOf({ txHash, txIndex: null, frames }, block, succeeded), block }
 }
 
-async function fromTransaction(
+/** By the first method that the endpoint has: of one transaction, of the block, of the block by a tracer. */
+async function readTree(
 	rpc: Rpc,
 	txHash: Hash,
 	block: Header,
-	succeeded: boolean | null,
-	signal: AbortSignal,
-): Promise<TxTrace> {
-	const reading = { endpoint: rpc.endpoint, method: 'trace_transaction' }
-	const [raw] = await askAll(rpc, [{ method: reading.method, params: [txHash] }], signal)
-	const rows = uniqueRows(openRows(raw, reading).map((row, index) => readRow(row, index, reading)))
-	checkTree(rows, txHash, block.hash, reading)
-	return traceOf({ txHash, rows }, block, succeeded)
-}
-
-async function fromBlock(
-	rpc: Rpc,
-	txHash: Hash,
-	block: Header,
-	succeeded: boolean | null,
 	dialect: Dialect | null,
 	signal: AbortSignal,
-): Promise<TxTrace> {
-	const reading = { endpoint: rpc.endpoint, method: 'debug_traceBlockByNumber', words: rpc.words }
-	const tracer = dialect?.tracer ?? null
-	if (tracer === null) {
-		throw new RpcError(`${rpc.endpoint} offers neither trace_transaction nor a tracer; ask another endpoint`, {
-			kind: 'unsupported',
-			endpoint: rpc.endpoint,
-		})
+): Promise<Tree> {
+	let refused: RpcError | null = null
+	for (const method of methodsOf(dialect)) {
+		try {
+			return method === 'debug_traceBlockByNumber'
+				? await fromTracer(rpc, txHash, block, dialect, signal)
+				: await fromRows(rpc, method, txHash, block, signal)
+		} catch (error) {
+			if (!(error instanceof RpcError) || error.kind !== 'unsupported') throw error
+			refused ??= error
+		}
 	}
-	const [raw] = await askAll(rpc, [debugCall(block.number, tracer)], signal)
-	const frames = readDebugBlock(raw, block, reading).traces.get(txHash)
-	if (frames === undefined) throw unsettled(reading, `${txHash} has no trace in block ${block.number}`)
-	const { number, hash } = block
-	return { txHash, txIndex: block.txHashes.indexOf(txHash), block: { number, hash }, succeeded, frames }
+	const words = `${rpc.endpoint} offers neither trace methods nor a tracer; ask another endpoint`
+	throw refused ?? new RpcError(words, { kind: 'unsupported', endpoint: rpc.endpoint })
+}
+
+function methodsOf(dialect: Dialect | null): readonly Method[] {
+	const isAble = (method: Method) => !['no', 'wrong'].includes(dialect?.methods[method] ?? 'unknown')
+	const rows = (['trace_transaction', 'trace_block'] as const).filter(isAble)
+	return dialect?.tracer == null ? rows : [...rows, 'debug_traceBlockByNumber']
+}
+
+async function fromRows(
+	rpc: Rpc,
+	method: 'trace_transaction' | 'trace_block',
+	txHash: Hash,
+	block: Header,
+	signal: AbortSignal,
+): Promise<Tree> {
+	const reading = { endpoint: rpc.endpoint, method }
+	const params = [method === 'trace_block' ? hexOf(block.number) : txHash]
+	const [raw] = await askAll(rpc, [{ method, params }], signal)
+	const turns = createTurns()
+	const rows = await readRows(raw, turns, reading)
+	const own = method === 'trace_block' ? rows.filter((row) => row.txHash === txHash) : rows
+	return treeOf(own, { txHash, blockHash: block.hash }, turns, reading)
+}
+
+async function fromTracer(
+	rpc: Rpc,
+	txHash: Hash,
+	block: Header,
+	dialect: Dialect | null,
+	signal: AbortSignal,
+): Promise<Tree> {
+	const reading = { endpoint: rpc.endpoint, method: 'debug_traceBlockByNumber', words: rpc.words }
+	const [raw] = await askAll(rpc, [debugCall(block.number, dialect?.tracer ?? 'callTracer')], signal)
+	const tree = (await readDebugBlock(raw, block, createTurns(), reading)).traces.get(txHash)
+	if (tree === undefined) throw unsettled(reading, `${txHash} has no trace in block ${block.number}`)
+	return tree
 }

@@ -39,19 +39,35 @@ export function unsettled(reading: Reading, what: string): RpcError {
 	})
 }
 
+/** How a value that is no text is named in a message: never its own words, which may be long or be code. */
+export function nameOf(value: unknown): string {
+	if (value === null || value === undefined) return 'nothing'
+	return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
 export function isObject(value: unknown): value is Json {
 	return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-const HEX = /^0x[0-9a-f]*$/i
+const HEX = /^0x[0-9a-f]+$/i
 const DECIMAL = /^[0-9]+$/
+/** A word of the EVM has 32 bytes; nodes that pad write no more than twice as many digits. */
+const MOST_HEX = 2 + 128
+const MOST_DECIMAL = 78
+const WORD = 1n << 256n
 const ADDRESS = /^0x[0-9a-f]{40}$/
 const HASH = /^0x[0-9a-f]{64}$/
 
+/**
+ * A number of at most 32 bytes. A bare `0x` is none: no recorded answer of a node has one, and a zero is written `0x0`
+ * (docs/nodes.md, "What counts as an answer"). The length is looked at first: `BigInt` of megabytes of digits takes seconds.
+ */
 export function quantity(value: unknown): bigint | null {
 	if (typeof value === 'string') {
-		if (HEX.test(value)) return value.length === 2 ? 0n : BigInt(value)
-		return DECIMAL.test(value) ? BigInt(value) : null
+		const isShort = value.length <= (value.startsWith('0x') ? MOST_HEX : MOST_DECIMAL)
+		if (!isShort || !(HEX.test(value) || DECIMAL.test(value))) return null
+		const number = BigInt(value)
+		return number < WORD ? number : null
 	}
 	return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : null
 }
@@ -99,6 +115,8 @@ export function readBlock(raw: unknown, reading: Reading): Header | null {
 	if (number === null || blockHash === null || parentHash === null || timestampS === null) {
 		throw malformed(reading, 'a block lacks its number, hash, parent hash or timestamp')
 	}
+	if (number > BigInt(Number.MAX_SAFE_INTEGER))
+		throw malformed(reading, 'a block has a number that no chain has reached')
 	if (timestampS > LAST_SECOND) throw malformed(reading, 'a block has a timestamp after the year 9999')
 	const txHashes = readTxHashes(raw.transactions, reading)
 	return { number, hash: blockHash, parentHash, timestampS, txHashes, difficulty: quantity(raw.difficulty) }
@@ -125,7 +143,7 @@ export function readBlockAt(raw: unknown, number: bigint, reading: Reading): Hea
 
 export interface Receipt {
 	readonly block: BlockRef
-	/** Null before Byzantium, where a receipt carries a state root instead. */
+	/** Null where a receipt carries a state root instead, as before Byzantium. */
 	readonly succeeded: boolean | null
 }
 
@@ -136,6 +154,7 @@ export function readReceipt(raw: unknown, reading: Reading): Receipt | null {
 	const number = quantity(raw.blockNumber)
 	const blockHash = hash(raw.blockHash)
 	if (number === null || blockHash === null) throw malformed(reading, 'a receipt lacks its block')
-	const status = quantity(raw.status)
+	// Old Nethermind and Harmony write `status: 0x0` beside the root of a transaction that succeeded (docs/nodes.md).
+	const status = hash(raw.root) === null ? quantity(raw.status) : null
 	return { block: { number, hash: blockHash }, succeeded: status === null ? null : status !== 0n }
 }

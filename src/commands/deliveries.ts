@@ -2,7 +2,7 @@ import type { StateSettings } from '../config/load.js'
 import { PlainError, StateError, UsageError } from '../errors.js'
 import type { Delivery } from '../model/delivery.js'
 import { headline } from '../notify/text/sentence.js'
-import { askControl, type ControlRequest } from '../ops/control.js'
+import { askControl, type DeliveriesRequest } from '../ops/control.js'
 import { openStore, peek } from '../state/open.js'
 import { type Command, type CommandArgs, configOption, exitCodes, type Io } from './command.js'
 import { openStateSettings } from './open.js'
@@ -80,7 +80,7 @@ function choose(found: readonly Delivery[], ids: readonly string[], all: boolean
 }
 
 /** By the daemon when one runs, since it holds the folder; else here, under its lock. A database takes word from anyone. */
-async function work({ statePlace, leaseMs }: StateSettings, request: ControlRequest): Promise<number> {
+async function work({ statePlace, leaseMs }: StateSettings, request: DeliveriesRequest): Promise<number> {
 	const count = statePlace.kind === 'folder' ? await askDaemon(statePlace.dir, request) : null
 	if (count !== null) return count
 	const store = await openStore(statePlace, { clock: Date.now, leaseMs }).catch(async (error: unknown) => {
@@ -102,7 +102,7 @@ function isHeld(error: unknown): boolean {
 }
 
 /** In lots that the daemon takes as one request. Null when none runs. */
-async function askDaemon(dir: string, { act, ids }: ControlRequest): Promise<number | null> {
+async function askDaemon(dir: string, { act, ids }: DeliveriesRequest): Promise<number | null> {
 	let count = 0
 	for (let at = 0; at < ids.length; at += idsAtOnce) {
 		const found = await askControl(dir, { act, ids: ids.slice(at, at + idsAtOnce) })

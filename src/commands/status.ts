@@ -1,5 +1,7 @@
-import type { StateSummary } from '../model/state.js'
+import { existsSync } from 'node:fs'
+import type { StatePlace, StateSummary } from '../model/state.js'
 import type { Backfill } from '../model/watch.js'
+import { askHealth, controlPath } from '../ops/control.js'
 import { peek } from '../state/open.js'
 import { type Command, configOption, exitCodes } from './command.js'
 import { openStateSettings } from './open.js'
@@ -9,26 +11,54 @@ export const status: Command = {
 	summary: 'checkpoints, lag and deliveries, from the state; works beside a running daemon',
 	help: `Usage: tracewatch status [--json] [-c FILE]
 
-Prints how far each network is scanned and what is pending, held, parked, dead and delivered for each receiver. Reads the
-state only: it works beside a running daemon, and asks no node.
+Prints how far each network is scanned and what is pending, held, parked, dead and delivered for each receiver, and
+whether a daemon runs and is well. Reads the state and asks the daemon: it works beside a running one, and asks no node.
 
   --json              one JSON object
   -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
 
-Exit codes: 0 done, 1 the state cannot be read, 78 the configuration is wrong.`,
+Exit codes: 0 done, 1 the state cannot be read, the daemon is not well or was killed, or nothing was scanned for 15
+minutes, 78 the configuration is wrong.`,
 	options: { ...configOption, json: { type: 'boolean' } },
 	positionals: [0, 0],
 	async run(args, io) {
 		const { statePlace, networks, receivers } = await openStateSettings(args, io)
 		const summary = (await peek(statePlace, Date.now))?.summary ?? null
-		const report = reportOf(summary, networks, receivers, Date.now())
+		const nowMs = Date.now()
+		const daemon = await daemonOf(statePlace, summary, nowMs)
+		const report = { ...(daemon === null ? {} : { daemon }), ...reportOf(summary, networks, receivers, nowMs) }
 		if (args.values.json === true) io.out(JSON.stringify(report, null, 2))
 		else for (const line of linesOf(report)) io.out(line)
-		return exitCodes.done
+		return daemon?.ok === false ? exitCodes.failed : exitCodes.done
 	},
 }
 
+/** Where nothing was scanned for so long, a stopped daemon is no accident of the moment. */
+const longMs = 15 * 60_000
+
+/** Null where it cannot be told: instances that share a database may run on any machine. */
+async function daemonOf(place: StatePlace, summary: StateSummary | null, nowMs: number): Promise<DaemonLine | null> {
+	if (place.kind !== 'folder') return null
+	const health = await askHealth(place.dir)
+	if (health !== null) return { running: true, ...health }
+	const lastMs = Math.max(0, ...[...(summary?.networks.values() ?? [])].map(({ updatedAtMs }) => updatedAtMs))
+	// It takes its socket along when it ends; a leftover tells of a kill.
+	const wasKilled = existsSync(controlPath(place.dir))
+	const isLong = lastMs > 0 && nowMs - lastMs > longMs
+	const reason = wasKilled ? 'no daemon runs: it was killed' : 'no daemon runs'
+	return { running: false, ok: !wasKilled && !isLong, reason }
+}
+
+interface DaemonLine {
+	readonly running: boolean
+	readonly ok: boolean
+	/** In a sentence; null while it runs and all is well. */
+	readonly reason: string | null
+}
+
 interface Report {
+	/** Absent where it cannot be told. */
+	readonly daemon?: DaemonLine
 	readonly networks: readonly NetworkLine[]
 	readonly receivers: readonly ReceiverLine[]
 }
@@ -67,7 +97,7 @@ function reportOf(
 	networks: readonly string[],
 	receivers: readonly string[],
 	nowMs: number,
-): Report {
+): Omit<Report, 'daemon'> {
 	const known = summary?.networks ?? new Map()
 	const waiting = summary?.receivers ?? new Map()
 	return {
@@ -109,7 +139,9 @@ function reportOf(
 	}
 }
 
-function* linesOf({ networks, receivers }: Report): Generator<string> {
+function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
+	if (daemon?.running === true) yield daemon.ok ? 'the daemon runs and is well' : `NOT WELL: ${daemon.reason}`
+	else if (daemon !== undefined) yield daemon.ok ? `${daemon.reason}` : `NOT WELL: ${daemon.reason}`
 	for (const line of networks) {
 		if (line.checkpoint === null) {
 			yield `${line.network}: not polled yet`
@@ -117,7 +149,8 @@ function* linesOf({ networks, receivers }: Report): Generator<string> {
 		}
 		const lag = line.lagBlocks === null ? '' : `, ${line.lagBlocks} behind the head`
 		const source = line.source === null ? '' : `; read by ${line.source}`
-		yield `${line.network}: scanned to block ${line.checkpoint}${lag}, ${line.lastScanSecondsAgo} s ago; settled to ${line.settled}${source}`
+		const ago = `${line.lastScanSecondsAgo} s ago${daemon?.ok === true && daemon.running ? '' : ' (and the head as of then)'}`
+		yield `${line.network}: scanned to block ${line.checkpoint}${lag}, ${ago}; settled to ${line.settled}${source}`
 		for (const { from, to, addresses } of line.backfills) {
 			yield `  still to scan for ${addresses} ${addresses === 1 ? 'address' : 'addresses'}: blocks ${from} to ${to}`
 		}

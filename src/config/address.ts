@@ -1,6 +1,5 @@
 import * as OxAddress from 'ox/Address'
 import * as OxHash from 'ox/Hash'
-import { quoted } from '../base/quoted.js'
 import type { Address } from '../model/glossary.js'
 
 /** The EIP-55 spelling of an address. */
@@ -14,8 +13,7 @@ export function toChecksum(address: Address): string {
  * @throws RangeError that goes on after the key's name; for a wrong checksum it gives the right spelling.
  */
 export function parseAddress(text: string): Address {
-	if (!/^0x[0-9a-fA-F]{40}$/.test(text))
-		throw new RangeError(`must be an address, and ${quoted(text)} is none: ${whyNot(text)}`)
+	if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new RangeError(`must be an address: ${whyNot(text)}`)
 	const digits = text.slice(2)
 	const lower = digits.toLowerCase()
 	const address: Address = `0x${lower}`
@@ -41,13 +39,21 @@ function isChecksum(digits: string, lower: string): boolean {
 	return true
 }
 
+/**
+ * Never repeats the text: a wrong file (of passwords, of private keys) may have been named. No more than the beginning of what was
+ * meant for an address is shown.
+ */
 function whyNot(text: string): string {
-	if (/\.eth$/i.test(text)) return 'names are not resolved; write the 0x address'
+	if (text.length <= 255 && /^[\w-]+(\.[\w-]+)*\.eth$/i.test(text))
+		return 'names are not resolved; write the 0x address'
 	if (/^[0-9a-fA-F]{40}$/.test(text)) return 'put 0x before it'
-	if (/^0X/.test(text)) return 'write a small x: 0x'
-	const digits = text.replace(/^0x/, '')
-	if (!text.startsWith('0x')) return 'it begins with 0x and has 40 hex digits'
-	const stranger = /[^0-9a-fA-F]/u.exec(digits)
-	if (stranger !== null) return `${quoted(stranger[0])} is not a hex digit`
-	return `it has ${digits.length === 1 ? '1 hex digit' : `${digits.length} hex digits`} after 0x, not 40`
+	if (/^0X[0-9a-fA-F]{40}$/.test(text)) return 'write a small x: 0x'
+	if (!/^0x/i.test(text)) return 'this does not begin with 0x, and an address is 0x and 40 hex digits'
+	const beginning = `\`${/^0x[0-9a-f]{0,6}/i.exec(text)?.[0]}…\``
+	const digits = text.slice(2)
+	const at = digits.search(/[^0-9a-fA-F]/)
+	if (digits.length === 64 && at === -1) return `${beginning} has 64 hex digits, as a private key or a hash has, not 40`
+	if (at === -1)
+		return `${beginning} has ${digits.length === 1 ? '1 hex digit' : `${digits.length} hex digits`} after 0x, not 40`
+	return `character ${at + 3} of ${beginning} is not a hex digit`
 }

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { isAbsolute, relative } from 'node:path'
 import type { z } from 'zod'
 import type { Problem } from '../errors.js'
-import { inWords } from './words.js'
+import { readWhole } from './openFile.js'
+import { inWords, mostProblems } from './words.js'
 import { parseYaml, type YamlFile } from './yaml.js'
 
 /** A file that was read; problems in it are told by the path of the value that they are about. */
@@ -12,41 +12,32 @@ export interface Source extends YamlFile {
 	problem(path: readonly PropertyKey[], message: string, at?: 'key' | 'value'): Problem
 }
 
-/** More than this is no list that a person keeps. */
-const maxBytes = 32 * 2 ** 20
+/** Parsed, a file of this size takes a gigabyte of memory; many addresses stand in files of their own. */
+const mostBytes = 16 * 2 ** 20
 
-/** What a file holds, as text in UTF-8 without a byte order mark. Null bytes: there is no such file, or none to be read. */
-export async function readText(
-	path: string,
-	cwd: string,
-): Promise<
-	| { readonly file: string; readonly bytes: Uint8Array; readonly text: string }
-	| { readonly file: string; readonly bytes: Uint8Array | null; readonly problems: readonly Problem[] }
-> {
-	const file = shown(path, cwd)
-	let bytes: Uint8Array | null = null
-	const fail = (message: string) => ({ file, bytes, problems: [{ file, line: 1, column: 1, message }] })
-	try {
-		bytes = await readFile(path)
-	} catch (error) {
-		return fail(`the file cannot be read: ${reason(error)}`)
-	}
-	if (bytes.byteLength > maxBytes) return fail(`the file is larger than ${maxBytes / 2 ** 20} MiB`)
-	try {
-		return { file, bytes, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) }
-	} catch {
-		return fail('the file is not text in UTF-8')
-	}
-}
-
-/** Reads and parses one YAML file; never throws for what stands in it. */
+/** Reads and parses one YAML file; never throws for what stands in it. Null bytes: there is no such file, or none to be read. */
 export async function readSource(
 	path: string,
 	cwd: string,
+	signal?: AbortSignal,
 ): Promise<Source | { readonly bytes: Uint8Array | null; readonly problems: readonly Problem[] }> {
-	const read = await readText(path, cwd)
-	if ('problems' in read) return read
-	const { file, bytes, text } = read
+	const file = shown(path, cwd)
+	const fail = (bytes: Uint8Array | null, message: string) => {
+		return { bytes, problems: [{ file, line: 1, column: 1, message }] }
+	}
+	let bytes: Uint8Array
+	try {
+		bytes = await readWhole(path, mostBytes, signal)
+	} catch (error) {
+		signal?.throwIfAborted()
+		return fail(null, `the file cannot be read: ${reason(error)}`)
+	}
+	let text: string
+	try {
+		text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+	} catch {
+		return fail(bytes, 'the file is not text in UTF-8')
+	}
 	const parsed = parseYaml(text, file)
 	if ('problems' in parsed) return { bytes, ...parsed }
 	const problem: Source['problem'] = (at, message, where) => ({ file, ...parsed.locate(at, where), message })
@@ -62,20 +53,19 @@ export function check<Schema extends z.ZodType>(
 ): { readonly data: z.output<Schema> } | { readonly problems: readonly Problem[] } {
 	const result = schema.safeParse(value, { error: inWords })
 	if (result.success) return { data: result.data }
-	return { problems: result.error.issues.flatMap((issue) => toProblems(source, issue, path)) }
+	return { problems: result.error.issues.slice(0, mostProblems).flatMap((issue) => toProblems(source, issue, path)) }
 }
 
 function toProblems(source: Source, issue: z.core.$ZodIssue, base: readonly PropertyKey[]): Problem[] {
 	const path = [...base, ...issue.path]
 	if (issue.code === 'unrecognized_keys') {
 		const messages = issue.message.split('\n')
-		return issue.keys.map((key, index) => source.problem([...path, key], messages[index] ?? issue.message, 'key'))
+		return issue.keys
+			.slice(0, mostProblems)
+			.map((key, index) => source.problem([...path, key], messages[index] ?? issue.message, 'key'))
 	}
 	return [source.problem(path, `${subject(path)} ${issue.message}`)]
 }
-
-/** Nobody reads a hundred thousand: further problems of a file are told when these are mended. */
-export const mostProblems = 100
 
 /** The first problems of a file, and a word that there are more. */
 export function atMost(problems: readonly Problem[]): readonly Problem[] {
@@ -106,6 +96,7 @@ export function shown(path: string, cwd: string): string {
 
 /** Why the system refused, in words. */
 export function reason(error: unknown): string {
+	if (error instanceof RangeError && !('code' in error)) return error.message
 	const code = error instanceof Error && 'code' in error ? String(error.code) : ''
 	const known: Readonly<Record<string, string>> = {
 		ENOENT: 'it does not exist',

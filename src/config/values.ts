@@ -90,9 +90,10 @@ export function readMailAddress(text: string): string {
 
 /** A mail address, or `Name <local@domain>`. */
 export function readMailbox(text: string): string {
-	const named = /^\s*([^<>]*?)\s*<([^<>]*)>\s*$/.exec(text)
-	if (named === null) return readMailAddress(text)
-	const [, name = '', address = ''] = named
+	const trimmed = text.trim()
+	const open = trimmed.indexOf('<')
+	if (open === -1 || !trimmed.endsWith('>')) return readMailAddress(text)
+	const [name, address] = [trimmed.slice(0, open).trim(), trimmed.slice(open + 1, -1)]
 	if (name === '') return readMailAddress(address)
 	return `${readLine(name)} <${readMailAddress(address)}>`
 }

@@ -13,9 +13,23 @@ export function section<const Shape extends z.core.$ZodLooseShape>(shape: Shape)
 	return z.strictObject(shape, {
 		error: (issue) =>
 			issue.code === 'unrecognized_keys'
-				? (issue.keys as string[]).map((key) => `unknown key ${quoted(key)}${suggestion(key, known)}`).join('\n')
+				? (issue.keys as string[])
+						.slice(0, mostProblems)
+						.map((key) => `unknown key ${shownKey(key)}${suggestion(key, known)}`)
+						.join('\n')
 				: undefined,
 	})
+}
+
+/** Nobody reads a hundred thousand: further problems of a file are told when these are mended. */
+export const mostProblems = 100
+
+/** Longer than any value that means something. */
+const mostCharacters = 4_096
+
+/** A key as messages show it: what is no word may be a value that slipped into its place, and is not shown. */
+export function shownKey(key: string): string {
+	return /^[\w.-]{1,64}$/.test(key) ? quoted(key) : '(not shown, for it is no word)'
 }
 
 /**
@@ -25,6 +39,7 @@ export function section<const Shape extends z.core.$ZodLooseShape>(shape: Shape)
 export function text<T>(read: (text: string) => T) {
 	return z.string().transform((value, context): T => {
 		try {
+			if (value.length > mostCharacters) throw new RangeError(`has more than ${mostCharacters} characters`)
 			return read(value)
 		} catch (error) {
 			if (!(error instanceof RangeError)) throw error
@@ -83,6 +98,8 @@ export function inWords(issue: Issue): string {
 
 /** `; did you mean …?` when one of the known words is near, or nothing. */
 export function suggestion(word: string, known: readonly string[]): string {
+	// No word; to compare would take long.
+	if (word.length > 64) return ''
 	let best: string | undefined
 	let least = Math.max(1, Math.floor(word.length / 3)) + 1
 	for (const candidate of known) {

@@ -7,11 +7,13 @@ import {
 	isSeq,
 	LineCounter,
 	type Node,
-	parseAllDocuments,
 	type Tags,
 	visit,
+	type YAMLMap,
 } from 'yaml'
 import type { Problem } from '../errors.js'
+import { mostProblems, shownKey } from './words.js'
+import { composeBounded } from './yamlBounds.js'
 import { yamlFault } from './yamlFault.js'
 
 /** A YAML file as plain data: every scalar is its text, an empty one is null. */
@@ -42,27 +44,23 @@ export function parseYaml(text: string, file: string): YamlFile | { readonly pro
 	}
 	const problemAt = (offset: number, message: string): Problem => ({ file, ...place(offset), message })
 
-	const documents = parseAllDocuments(text, {
-		schema: 'failsafe',
-		customTags: withNull,
-		stringKeys: true,
-		prettyErrors: false,
-		lineCounter: lines,
-	})
-	const [document, second] = 'empty' in documents ? [] : documents
-	if (document === undefined || (document.contents === null && document.errors.length === 0)) {
+	const composed = composeBounded(text, lines, withNull)
+	if ('message' in composed) return { problems: [problemAt(composed.offset, composed.message)] }
+	const { document, second, errors } = composed
+	if (errors.length === 0 && (document === null || document.contents === null)) {
 		return { problems: [problemAt(0, 'the file is empty')] }
 	}
-	const faults = [...document.errors, ...document.warnings].map((error) => yamlFault(error, text, document))
+	const faults = errors.map((error) => yamlFault(error, text, document))
 	// One slip of the pen makes the parser stumble several times: what it says first is what is meant.
 	const slips = faults.filter(({ isSlip }) => isSlip).slice(0, 1)
 	const problems = [...slips, ...faults.filter(({ isSlip }) => !isSlip)].map(({ offset, message }) =>
 		problemAt(offset, message),
 	)
-	if (second !== undefined) {
-		problems.push(problemAt(second.range[0], 'a second document begins here; one file holds one: drop the line `---`'))
+	if (second !== null) {
+		problems.push(problemAt(second, 'a second document begins here; one file holds one: drop the line `---`'))
 	}
-	if (problems.length > 0) return { problems }
+	if (document !== null) problems.push(...twiceIn(document).map(({ offset, message }) => problemAt(offset, message)))
+	if (problems.length > 0 || document === null) return { problems }
 	try {
 		const value: unknown = document.toJS({ maxAliasCount })
 		return { value, locate: (path, at = 'value') => place(offsetOf(document, path, at)) }
@@ -84,6 +82,41 @@ const withNull = (tags: Tags): Tags => [
 	},
 ]
 
+const pairs = new WeakMap<YAMLMap, ReadonlyMap<string, YAMLMap['items'][number]>>()
+
+/** The first pair of each key. Kept, for a file with many problems asks once for each. */
+function pairsOf(map: YAMLMap): ReadonlyMap<string, YAMLMap['items'][number]> {
+	const before = pairs.get(map)
+	if (before !== undefined) return before
+	const found = new Map<string, YAMLMap['items'][number]>()
+	for (const pair of map.items) {
+		if (!isPair(pair) || !isScalar(pair.key) || found.has(String(pair.key.value))) continue
+		found.set(String(pair.key.value), pair)
+	}
+	pairs.set(map, found)
+	return found
+}
+
+/** Keys that stand twice in one map; the parser's own way of finding them takes the square of their number. */
+function twiceIn(document: Document): readonly { readonly offset: number; readonly message: string }[] {
+	const found: { offset: number; message: string }[] = []
+	visit(document, {
+		Map(_, map) {
+			const first = pairsOf(map)
+			for (const pair of map.items) {
+				if (found.length >= mostProblems) return visit.BREAK
+				if (!isPair(pair) || !isScalar(pair.key)) continue
+				const key = String(pair.key.value)
+				if (first.get(key) === pair) continue
+				const name = pair.key.value === null ? 'an empty key' : shownKey(key)
+				found.push({ offset: start(pair.key) ?? 0, message: `${name} stands twice here` })
+			}
+			return undefined
+		},
+	})
+	return found
+}
+
 function offsetOf(document: Document, path: readonly PropertyKey[], at: 'key' | 'value'): number {
 	let node: unknown = document.contents
 	let offset = start(node) ?? 0
@@ -91,9 +124,7 @@ function offsetOf(document: Document, path: readonly PropertyKey[], at: 'key' | 
 		if (isAlias(node)) node = node.resolve(document)
 		let next: unknown
 		if (isMap(node)) {
-			const pair = node.items.find(
-				(item) => isPair(item) && isScalar(item.key) && String(item.key.value) === String(step),
-			)
+			const pair = pairsOf(node).get(String(step))
 			if (pair === undefined) return offset
 			const onKey = at === 'key' && depth === path.length - 1
 			next = pair.value

@@ -9,13 +9,10 @@ export interface YamlFault {
 }
 
 /** What the parser says, in a user's words. It never repeats more of the file than a key or a tag: a value may be a secret. */
-export function yamlFault({ code, message, pos }: YAMLError, text: string, document: Document): YamlFault {
+export function yamlFault({ code, message, pos }: YAMLError, text: string, document: Document | null): YamlFault {
 	const [offset] = pos
 	const rest = text.slice(offset, offset + 200)
 	const fault = (words: string, at = offset): YamlFault => ({ offset: at, message: words, isSlip: true })
-	if (code === 'DUPLICATE_KEY') {
-		return { offset, message: `${quoted(/^[\w-]*/.exec(rest)?.[0] ?? '')} stands twice here`, isSlip: false }
-	}
 	if (code === 'TAG_RESOLVE_FAILED') {
 		const tag = /^!{1,2}[a-z]{1,12}(?=\s|$)/.exec(rest)?.[0]
 		const drop = tag === undefined ? 'a text that begins with ! is quoted' : `drop ${quoted(tag)}`
@@ -49,8 +46,9 @@ export function yamlFault({ code, message, pos }: YAMLError, text: string, docum
 }
 
 /** Where the scalar that ends here begins. */
-function startOfText(document: Document, end: number): number {
+function startOfText(document: Document | null, end: number): number {
 	let found = end
+	if (document === null) return found
 	visit(document, {
 		Scalar(_, { range }) {
 			if (range?.[1] === end) found = range[0]

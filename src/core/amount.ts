@@ -3,6 +3,9 @@
 /** Decimals of the units that do not depend on the network. */
 const fixedUnits: Readonly<Record<string, number>> = { wei: 0, kwei: 3, mwei: 6, gwei: 9, ether: 18 }
 
+/** 2^256 wei has 78 digits. */
+const longest = 200
+
 const amountPattern = /^(\d+)(?:\.(\d+))?(?:\s*([A-Za-z]+)|\s+([A-Za-z]\S*))?$/
 
 /**
@@ -11,6 +14,7 @@ const amountPattern = /^(\d+)(?:\.(\d+))?(?:\s*([A-Za-z]+)|\s+([A-Za-z]\S*))?$/
  * @throws RangeError with a sentence for the user; no digit is ever rounded away.
  */
 export function parseAmount(text: string, decimals: number, symbol?: string): bigint {
+	if (text.length > longest) throw new RangeError(`an amount has at most ${longest} characters`)
 	const match = amountPattern.exec(text.trim())
 	if (match === null) throw new RangeError(`\`${text}\` is not an amount; ${hint(text)}`)
 	const [, whole = '', fraction = '', word, symbolic] = match

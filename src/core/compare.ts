@@ -23,7 +23,10 @@ export interface Difference {
 }
 
 /** Announcements of the span that the look did not find; where their transactions stand must be asked before `compare`. */
-export function missing(announcements: ReadonlyMap<string, Announcement>, sight: Sight): readonly Announcement[] {
+export function missing(
+	announcements: ReadonlyMap<string, Announcement>,
+	sight: Omit<Sight, 'alerts'>,
+): readonly Announcement[] {
 	return [...announcements.values()].filter(
 		(entry) => isAnnounced(entry) && isWithin(entry.block.number, sight.span) && !sight.present.has(entry.id),
 	)

@@ -1,4 +1,5 @@
 import type { Frame, TxTrace } from '../model/chain.js'
+import { createPathMap, type PathMap } from './paths.js'
 
 /**
  * Why a frame counts, or does not.
@@ -29,15 +30,28 @@ export interface Verdict {
 
 /**
  * Judges each frame of a transaction. A node marks a failure only on the frame that failed, and its children look like
- * successes, so every frame is held against all of its ancestors.
+ * successes, so every frame is held against all of its ancestors. Linear in the length of the trace addresses.
  */
 export function judge(tx: TxTrace): readonly Verdict[] {
-	const failed = new Set<string>()
-	for (const frame of tx.frames) if (frame.error !== null) failed.add(pathKey(frame.traceAddress))
+	const failed = createPathMap<Frame>()
+	const runners = createPathMap<Frame>()
+	const hasFailures = tx.frames.some((frame) => frame.error !== null)
+	const hasDestructions = tx.frames.some((frame) => frame.type === 'suicide')
+	for (const frame of tx.frames) {
+		if (frame.error !== null) failed.set(frame.traceAddress, frame)
+		if (hasDestructions && frame.type !== 'suicide') runners.set(frame.traceAddress, frame)
+	}
 	return tx.frames.map((frame) => {
-		const reason = reasonOf(frame, tx, failed)
+		const isUndone = hasFailures && failed.findAbove(frame.traceAddress, () => true) !== undefined
+		const reason = reasonOf(frame, tx, isUndone, runners)
 		return { frame, reason, counts: reason === 'moved' || reason === 'created' }
 	})
+}
+
+/** Whether a frame would count if all above it went well: what cannot count needs no further questions. */
+export function mayCount(frame: Omit<Frame, 'traceAddress'>): boolean {
+	const reason = frame.error === null ? ownReason(frame) : 'failed'
+	return reason === 'moved' || reason === 'created'
 }
 
 /** The frames that really moved value or created a contract, in the order of the trace. */
@@ -48,20 +62,27 @@ export function effective(tx: TxTrace): readonly Frame[] {
 		.map((verdict) => verdict.frame)
 }
 
-function reasonOf(frame: Frame, tx: TxTrace, failed: ReadonlySet<string>): Reason {
-	if (frame.type === 'reward') return frame.valueWei > 0n ? 'moved' : 'no-value'
+function reasonOf(frame: Frame, tx: TxTrace, isUndone: boolean, runners: PathMap<Frame>): Reason {
+	const own = ownReason(frame)
+	if (frame.type === 'reward') return own
 	if (frame.error !== null) return 'failed'
-	if (failed.size > 0 && hasFailedAncestor(frame.traceAddress, failed)) return 'failed-above'
+	if (isUndone) return 'failed-above'
 	if (tx.succeeded === false) return 'failed-transaction'
+	return own === 'moved' && frame.type === 'suicide' && isPhantom(frame, runners) ? 'not-its-own' : own
+}
+
+/** What a frame says of itself, whatever became of those above it. */
+function ownReason(frame: Omit<Frame, 'traceAddress'>): Reason {
 	switch (frame.type) {
+		case 'reward':
+			return frame.valueWei > 0n ? 'moved' : 'no-value'
 		case 'create':
 		case 'create2':
 			return frame.to === null ? 'created-nothing' : 'created'
 		case 'suicide':
 			// To itself: burnt where the contract dies, and nothing at all where it lives on. Nobody receives it.
 			if (frame.from === frame.to) return 'to-itself'
-			if (frame.valueWei === 0n) return 'no-value'
-			return isPhantom(frame, tx) ? 'not-its-own' : 'moved'
+			return frame.valueWei === 0n ? 'no-value' : 'moved'
 		case 'call':
 			// A delegatecall repeats its parent's value, and a callcode pays the caller itself.
 			if (frame.callType !== 'call') return 'moves-nothing'
@@ -74,21 +95,9 @@ function reasonOf(frame: Frame, tx: TxTrace, failed: ReadonlySet<string>): Reaso
  * as one to itself does since Cancun, with the last transfer before it. Only the contract that runs can destroy itself:
  * the callee of the frame above, its caller where that is a delegatecall or callcode, or the contract being created.
  */
-function isPhantom(frame: Frame, tx: TxTrace): boolean {
-	const path = pathKey(frame.traceAddress.slice(0, -1))
-	const parent = tx.frames.find(({ type, traceAddress }) => type !== 'suicide' && pathKey(traceAddress) === path)
-	if (parent === undefined || frame.from === frame.to) return false
+function isPhantom(frame: Frame, runners: PathMap<Frame>): boolean {
+	const parent = frame.traceAddress.length === 0 ? undefined : runners.get(frame.traceAddress.slice(0, -1))
+	if (parent === undefined) return false
 	const borrows = parent.callType === 'delegatecall' || parent.callType === 'callcode'
 	return frame.from !== (borrows ? parent.from : parent.to)
-}
-
-function hasFailedAncestor(traceAddress: readonly number[], failed: ReadonlySet<string>): boolean {
-	for (let depth = 0; depth < traceAddress.length; depth++) {
-		if (failed.has(pathKey(traceAddress.slice(0, depth)))) return true
-	}
-	return false
-}
-
-function pathKey(traceAddress: readonly number[]): string {
-	return traceAddress.join('_')
 }

@@ -6,6 +6,7 @@ import { formatAmount } from './amount.js'
 import { judge, type Reason, type Verdict } from './effective.js'
 import { eventsOf, traceText } from './events.js'
 import { type Refusal, refusal, sides } from './match.js'
+import { createPathMap, type PathMap } from './paths.js'
 
 export interface ExplainContext {
 	readonly network: Pick<Network, 'symbol' | 'decimals'>
@@ -31,13 +32,15 @@ export function explain(tx: TxTrace, context: ExplainContext): readonly Explaine
 	const events = new Map<string, ChainEvent[]>()
 	for (const event of eventsOf(tx)) {
 		const key = traceText(event.traceAddress)
-		events.set(key, [...(events.get(key) ?? []), event])
+		const before = events.get(key)
+		if (before === undefined) events.set(key, [event])
+		else before.push(event)
 	}
-	const paths = verdicts.map(({ frame }) => frame.traceAddress)
-	return verdicts.map((verdict, index) => {
+	const lastSteps = lastStepsOf(verdicts)
+	return verdicts.map((verdict) => {
 		const found = verdictsOf(verdict, events.get(traceText(verdict.frame.traceAddress)) ?? [], context)
 		return {
-			branch: branchOf(paths, index),
+			branch: branchOf(verdict.frame.traceAddress, lastSteps),
 			text: frameText(verdict.frame, context),
 			verdicts: found.lines,
 			isSent: found.isSent,
@@ -99,21 +102,23 @@ function frameText(frame: Frame, { network, watches, checksum }: ExplainContext)
 }
 
 /** `│  ├─ `: a line goes on downwards where another child of that ancestor is still to come. */
-function branchOf(paths: readonly (readonly number[])[], index: number): string {
-	const path = paths[index] ?? []
+function branchOf(path: readonly number[], lastSteps: PathMap<number>): string {
 	let branch = ''
 	for (let depth = 1; depth <= path.length; depth++) {
-		const parent = path.slice(0, depth - 1)
-		const own = path[depth - 1] ?? 0
-		const hasMore = paths.some(
-			(other, at) =>
-				at > index &&
-				other.length >= depth &&
-				parent.every((step, i) => other[i] === step) &&
-				(other[depth - 1] ?? 0) > own,
-		)
+		const hasMore = (lastSteps.get(path.slice(0, depth - 1)) ?? 0) > (path[depth - 1] ?? 0)
 		if (depth === path.length) branch += hasMore ? '├─ ' : '└─ '
 		else branch += hasMore ? '│  ' : '   '
 	}
 	return branch
+}
+
+/** The number of the last child, by the path of its parent. */
+function lastStepsOf(verdicts: readonly Verdict[]): PathMap<number> {
+	const lastSteps = createPathMap<number>()
+	for (const { frame } of verdicts) {
+		const parent = frame.traceAddress.slice(0, -1)
+		const step = frame.traceAddress.at(-1)
+		if (step !== undefined) lastSteps.set(parent, Math.max(step, lastSteps.get(parent) ?? 0))
+	}
+	return lastSteps
 }

@@ -8,12 +8,13 @@ import { watchFiles } from '../config/watchlists/reload.js'
 import { ConfigError } from '../errors.js'
 import type { Log } from '../model/ports.js'
 import type { Watch } from '../model/watch.js'
-import { serveControl } from '../ops/control.js'
+import { type ControlReply, type ControlRequest, serveControl } from '../ops/control.js'
 import { cronLogger } from '../ops/log.js'
 import { createMetrics, type Metrics } from '../ops/metrics.js'
 import type { Scrubber } from '../ops/scrub.js'
 import { createNotifier, type Notifier } from '../ops/sdNotify.js'
 import type { PollReport } from '../watch/poll.js'
+import { createHealth } from './health.js'
 import type { NetworkPoller } from './networkPoller.js'
 import { openParts, type Parts } from './parts.js'
 import { startSchedule } from './schedule.js'
@@ -71,17 +72,21 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 	})
 	try {
 		const { networks, receivers, watches, statePlace } = config
+		const summary = () => store.summary()
+		const health = createHealth({ config, pollers, vitals, summary, isRefused: () => inEffect.isRefused })
 		// A database takes word from anyone.
 		if (statePlace.kind === 'folder') {
-			closers.add(
-				await serveControl(statePlace.dir, ({ act, ids }) =>
-					act === 'retry' ? store.retry(ids, Date.now()) : store.drop(ids),
-				),
-			)
+			const answer = async (request: ControlRequest): Promise<ControlReply> => {
+				if (request.act === 'health') {
+					const { ok, reason } = await health()
+					return { health: { ok, reason } }
+				}
+				const { act, ids } = request
+				return { count: act === 'retry' ? await store.retry(ids, Date.now()) : await store.drop(ids) }
+			}
+			closers.add(await serveControl(statePlace.dir, answer))
 		}
-		const summary = () => store.summary()
-		const isRefused = () => inEffect.isRefused
-		await startService({ ...options, pollers, vitals, metrics, notifier, summary, closers, isRefused })
+		await startService({ ...options, pollers, vitals, health, metrics, notifier, summary, closers })
 		countWatches(metrics, config, watches)
 
 		const following: Promise<void>[] = []
@@ -92,7 +97,6 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			const job = {
 				name: network.name,
 				run: async () => void (await poller.tick(signal)),
-				onOverlap: () => poller.skip(),
 			}
 			const schedule = startSchedule(network.schedule, job, own)
 			following.push(wakeByHeads(network, poller, own, signal))

@@ -13,6 +13,8 @@ export interface PollerStatus {
 	readonly failure: string | null
 	/** Ticks that found a poll running. */
 	readonly skipped: number
+	/** How the last poll ended; null before the first. */
+	readonly lastResult: TickResult | null
 }
 
 /**
@@ -37,8 +39,6 @@ export interface NetworkPoller {
 	nudge(signal: AbortSignal): void
 	/** Takes effect at the next border; a running poll ends there and another begins. */
 	setWatches(watches: WatchIndex): void
-	/** Counts a tick that came while a poll was running. */
-	skip(): void
 	status(): PollerStatus
 	/** A request was answered, or failed: the poll that waits for it is alive. */
 	noteActivity(): void
@@ -77,7 +77,11 @@ export function createNetworkPoller({
 	let running: Promise<TickResult> | null = null
 	/** A nudge has come since the last poll began. */
 	let nudged = false
-	let status: PollerStatus = { lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0 }
+	/** No tick was skipped yet for the poll that is running. */
+	let saysSkips = true
+	/** The head was found before a block that was scanned already. */
+	let standsBack = false
+	let status: PollerStatus = { lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0, lastResult: null }
 
 	async function pollToTarget(signal: AbortSignal): Promise<TickResult> {
 		for (;;) {
@@ -131,9 +135,17 @@ export function createNetworkPoller({
 	}
 
 	function succeeded(report: PollReport): void {
-		if (status.failure !== null) log.info({ checkpoint: report.checkpoint }, 'polling works again')
+		const { head, checkpoint } = report
+		const isBack = head < checkpoint
+		if (isBack && !standsBack) {
+			log.warn(
+				{ head, checkpoint },
+				'the head stands before a block that was scanned already, and nothing is told until it is passed: the endpoint lags, or its chain began anew and needs a state of its own',
+			)
+		} else if (status.failure !== null) log.info({ checkpoint }, 'polling works again')
+		standsBack = isBack
 		if (report.behind) {
-			const { checkpoint, target, blocks } = report
+			const { target, blocks } = report
 			log.info({ checkpoint, target, left: target - checkpoint, blocks }, 'catching up')
 		} else {
 			log.debug({ ...report }, 'polled')
@@ -154,14 +166,22 @@ export function createNetworkPoller({
 	function skip(): void {
 		status = { ...status, skipped: status.skipped + 1 }
 		onSkip?.()
-		log.debug({ skipped: status.skipped }, 'a poll is still running: this tick is skipped')
+		// Once for each poll: with a schedule of seconds there may be thousands.
+		if (saysSkips) log.info({ skipped: status.skipped }, 'a poll is still running at its next tick, which is skipped')
+		saysSkips = false
 	}
 
 	function begin(signal: AbortSignal): Promise<TickResult> {
-		running = pollToTarget(signal).finally(() => {
-			running = null
-			if (nudged && !signal.aborted) void begin(signal)
-		})
+		saysSkips = true
+		running = pollToTarget(signal)
+			.then((lastResult) => {
+				status = { ...status, lastResult }
+				return lastResult
+			})
+			.finally(() => {
+				running = null
+				if (nudged && !signal.aborted) void begin(signal)
+			})
 		return running
 	}
 
@@ -179,7 +199,6 @@ export function createNetworkPoller({
 		setWatches(watches) {
 			current = { ...current, watches }
 		},
-		skip,
 		status: () => status,
 		noteActivity() {
 			lastActivityAtMs = clock()

@@ -7,15 +7,13 @@ export interface Schedule {
 
 export interface Job {
 	readonly name: string
+	/** Called at each tick, also while an earlier call is under way. */
 	run(): Promise<void>
-	/** A tick came while the job was still running, and was skipped. */
-	onOverlap(): void
 }
 
-/** Runs a job on a node-cron expression (seconds first, UTC), and once at the start; never twice at a time. */
+/** Runs a job on a node-cron expression (seconds first, UTC), and once at the start. */
 export function startSchedule(expression: string, job: Job, log: Log): Schedule {
-	const task = cronSchedule(expression, () => job.run(), { name: job.name, timezone: 'UTC', noOverlap: true })
-	task.on('execution:overlap', () => job.onOverlap())
+	const task = cronSchedule(expression, () => job.run(), { name: job.name, timezone: 'UTC' })
 	task.on('execution:failed', (context) => {
 		log.error({ err: context.execution?.error }, 'a scheduled job failed')
 	})

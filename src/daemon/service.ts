@@ -7,6 +7,7 @@ import type { Metrics } from '../ops/metrics.js'
 import type { Scrubber } from '../ops/scrub.js'
 import type { Notifier } from '../ops/sdNotify.js'
 import type { Closers } from './closers.js'
+import type { Health } from './health.js'
 import type { NetworkPoller } from './networkPoller.js'
 import type { Vitals } from './vitals.js'
 
@@ -21,19 +22,14 @@ export interface ServiceOptions {
 	readonly log: Log
 	readonly scrubber: Pick<Scrubber, 'clean'>
 	readonly closers: Closers
-	/** Whether the watchlists on disk are wrong and older ones are in effect. */
-	readonly isRefused: () => boolean
+	/** Never rejects. */
+	readonly health: () => Promise<Health>
 }
 
 /** Looks after the daemon from the side: stalls, the watchdog, the heartbeat, the status line, the HTTP pages. */
 export async function startService(options: ServiceOptions): Promise<void> {
-	const { config, vitals, metrics, notifier, version, log, scrubber, closers } = options
+	const { config, vitals, health, metrics, notifier, version, log, scrubber, closers } = options
 	if (config.http !== null) {
-		const health = () => {
-			const networks = vitals.networks()
-			const reasons = networks.flatMap(({ reason }) => (reason === null ? [] : [reason]))
-			return { ok: reasons.length === 0, reason: reasons.length === 0 ? null : reasons.join('; '), networks }
-		}
 		const server = await startHttp({ ...config.http, version, metrics, health, scrubber, log })
 		closers.add(() => server.close())
 		log.info({ host: config.http.host, port: server.port }, 'metrics and health are served')
@@ -60,7 +56,7 @@ export async function startService(options: ServiceOptions): Promise<void> {
 		const heartbeat = createHeartbeat(config.heartbeatUrl, log)
 		closers.add(() => heartbeat.close())
 		every(heartbeatMs, () => {
-			if (vitals.isWell()) void heartbeat.beat()
+			if (vitals.isWell()) void health().then(({ ok }) => (ok ? heartbeat.beat() : undefined))
 		})
 	}
 }
@@ -73,17 +69,13 @@ function shortestStall({ networks }: Config): number {
 	return Math.min(stallCheckMs * 4, ...networks.map(({ stallAfterMs }) => stallAfterMs ?? Number.POSITIVE_INFINITY))
 }
 
-async function sayStatus({ vitals, notifier, summary, pollers, config, isRefused }: ServiceOptions): Promise<void> {
+async function sayStatus({ health, notifier, summary, pollers, config }: ServiceOptions): Promise<void> {
 	if (notifier.way === 'none') return
-	const networks = vitals.networks()
-	const ailing = networks.flatMap(({ reason }) => (reason === null ? [] : [reason]))
+	const { networks, reason } = await health()
 	const failing = pollers.flatMap((poller) => (poller.status().failure === null ? [] : [poller.name]))
 	const pending = [...(await summary()).receivers.values()].reduce((sum, receiver) => sum + receiver.pending, 0)
 	const places = networks.map(({ network, checkpoint }) => `${network} at ${checkpoint ?? 'no block yet'}`).join(', ')
-	const trouble =
-		ailing.length > 0 ? ailing.join('; ') : failing.length > 0 ? `polling fails: ${failing.join(', ')}` : null
-	const refused = isRefused() ? 'the watchlists are wrong: the last good ones stay in effect. ' : ''
-	notifier.status(
-		`${refused}${trouble === null ? '' : `${trouble}. `}${config.networks.length === 1 ? '' : `${config.networks.length} networks: `}${places}; ${pending} deliveries pending`,
-	)
+	const trouble = reason ?? (failing.length > 0 ? `polling fails: ${failing.join(', ')}` : null)
+	const many = config.networks.length === 1 ? '' : `${config.networks.length} networks: `
+	notifier.status(`${trouble === null ? '' : `${trouble}. `}${many}${places}; ${pending} deliveries pending`)
 }

@@ -26,7 +26,7 @@ export interface Chain {
 	): Promise<{ readonly trace: TxTrace; readonly block: Block; readonly failureData: Hex | null } | null>
 	/**
 	 * Who made a contract and in which transaction, as the node's own index has it (Otterscan level 8); null where the node
-	 * does not say. Never throws but for an abort.
+	 * does not say within a quarter of a second: no alert waits longer for it. Never throws but for an abort.
 	 */
 	creator(contract: Address, signal: AbortSignal): Promise<{ readonly txHash: Hash; readonly creator: Address } | null>
 	/**

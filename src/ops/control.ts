@@ -6,10 +6,21 @@ import { createInterface } from 'node:readline'
 import { PlainError } from '../errors.js'
 
 /** What can be asked of a running daemon. */
-export type ControlRequest = { readonly act: 'retry' | 'drop'; readonly ids: readonly string[] }
+export type ControlRequest = DeliveriesRequest | { readonly act: 'health' }
 
-/** How many deliveries the act found, or why it failed. */
-export type ControlReply = { readonly count: number } | { readonly error: string }
+export interface DeliveriesRequest {
+	readonly act: 'retry' | 'drop'
+	readonly ids: readonly string[]
+}
+
+/** How many deliveries the act found, how the daemon is, or why it failed. */
+export type ControlReply = { readonly count: number } | { readonly health: ControlHealth } | { readonly error: string }
+
+/** Whether all is well, and if not why, in a sentence. */
+export interface ControlHealth {
+	readonly ok: boolean
+	readonly reason: string | null
+}
 
 const longestRequest = 4_000_000
 const answerTimeoutMs = 10_000
@@ -26,7 +37,7 @@ export function controlPath(stateDir: string): string {
  */
 export async function serveControl(
 	stateDir: string,
-	handle: (request: ControlRequest) => Promise<number>,
+	handle: (request: ControlRequest) => Promise<ControlReply>,
 ): Promise<() => Promise<void>> {
 	const path = controlPath(stateDir)
 	await rm(path, { force: true })
@@ -61,8 +72,26 @@ export async function serveControl(
 	}
 }
 
-/** Asks the daemon of a state folder. Null when none listens there. Throws PlainError when it cannot do what is asked. */
-export async function askControl(stateDir: string, request: ControlRequest): Promise<number | null> {
+/**
+ * Asks the daemon of a state folder, and resolves to how many deliveries it found. Null when none listens there. Throws
+ * PlainError when it cannot do what is asked.
+ */
+export async function askControl(stateDir: string, request: DeliveriesRequest): Promise<number | null> {
+	const reply = await ask(stateDir, request)
+	if (reply === null) return null
+	if (!('count' in reply)) throw new PlainError(unanswered)
+	return reply.count
+}
+
+/** How the daemon of a state folder is; null when none listens there. Throws PlainError when it does not answer. */
+export async function askHealth(stateDir: string): Promise<ControlHealth | null> {
+	const reply = await ask(stateDir, { act: 'health' })
+	if (reply === null) return null
+	// A daemon of before this question was known refuses it, and is there all the same.
+	return 'health' in reply ? reply.health : { ok: true, reason: null }
+}
+
+async function ask(stateDir: string, request: ControlRequest): Promise<ControlReply | null> {
 	const socket = createConnection(controlPath(stateDir))
 	try {
 		await new Promise<void>((resolve, reject) => {
@@ -77,8 +106,9 @@ export async function askControl(stateDir: string, request: ControlRequest): Pro
 		socket.write(`${JSON.stringify(request)}\n`)
 		for await (const line of createInterface({ input: socket })) {
 			const reply: ControlReply = JSON.parse(line)
-			if ('error' in reply) throw new PlainError(`the running daemon could not do it: ${reply.error}`)
-			return reply.count
+			if ('error' in reply && request.act !== 'health')
+				throw new PlainError(`the running daemon could not do it: ${reply.error}`)
+			return reply
 		}
 		throw new PlainError(unanswered)
 	} catch (cause) {
@@ -88,14 +118,14 @@ export async function askControl(stateDir: string, request: ControlRequest): Pro
 	}
 }
 
-async function answerLines(socket: Socket, handle: (request: ControlRequest) => Promise<number>): Promise<void> {
+async function answerLines(socket: Socket, handle: (request: ControlRequest) => Promise<ControlReply>): Promise<void> {
 	let read = 0
 	for await (const line of createInterface({ input: socket })) {
 		read += line.length
 		if (read > longestRequest) return void socket.destroy()
 		let reply: ControlReply
 		try {
-			reply = { count: await handle(readRequest(line)) }
+			reply = await handle(readRequest(line))
 		} catch (error) {
 			reply = { error: words(error) }
 		}
@@ -105,9 +135,9 @@ async function answerLines(socket: Socket, handle: (request: ControlRequest) => 
 
 function readRequest(line: string): ControlRequest {
 	const value: unknown = JSON.parse(line)
-	if (typeof value !== 'object' || value === null || !('act' in value) || !('ids' in value))
-		throw new Error('no request')
-	const { act, ids } = value
+	if (typeof value !== 'object' || value === null || !('act' in value)) throw new Error('no request')
+	if (value.act === 'health') return { act: 'health' }
+	const { act, ids } = value as { act: unknown; ids?: unknown }
 	if (act !== 'retry' && act !== 'drop') throw new Error(`cannot do \`${String(act)}\``)
 	if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string')) throw new Error('ids must be a list of texts')
 	return { act, ids }

@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { PlainError } from '../errors.js'
 import type { Log } from '../model/ports.js'
+import { makeRoom } from './connections.js'
+import { createHostRule } from './hostRule.js'
 import type { Metrics } from './metrics.js'
 import type { Scrubber } from './scrub.js'
 
@@ -53,7 +55,16 @@ interface Page {
  */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 	const { host, port, log, scrubber } = options
-	const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, (request, response) => {
+	const isOurs = createHostRule(host)
+	// Without the last, the time limits would be looked at every 30 s only.
+	const limits = {
+		requestTimeout: 10_000,
+		headersTimeout: 5_000,
+		connectionsCheckingInterval: 1_000,
+		maxHeaderSize: 8_192,
+	}
+	const server = createServer(limits, (request, response) => {
+		if (!isOurs(request.headers.host)) return send(response, request, notOurs)
 		answer(request, options)
 			.catch((error: unknown): Page => {
 				log.error({ err: error, path: request.url }, 'a page could not be made')
@@ -61,7 +72,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 			})
 			.then((page) => send(response, request, { ...page, body: scrubber.clean(page.body) }))
 	})
-	server.maxConnections = 100
+	makeRoom(server, connectionsAtOnce)
 	await new Promise<void>((resolve, reject) => {
 		server.once('error', (error) => reject(inWords(error, host, port)))
 		server.listen(port, host, resolve)
@@ -76,7 +87,9 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 	}
 }
 
+const connectionsAtOnce = 100
 const text = 'text/plain; charset=utf-8'
+const notOurs = { status: 421, type: text, body: 'ask by address, or by a name of this machine\n' }
 
 async function answer(request: IncomingMessage, { metrics, health, version }: HttpOptions): Promise<Page> {
 	if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, type: text, body: 'only GET\n' }

@@ -1,8 +1,8 @@
-import { alertOf } from '../core/alert.js'
-import { compare, type Difference, missing } from '../core/compare.js'
+import { type AlertContext, alertOf } from '../core/alert.js'
+import { compare, type Difference, isAnnounced, missing } from '../core/compare.js'
 import { type BackfillSet, isCovered, isInBackfill } from '../core/coverage.js'
 import { addressOfId, alertId, eventsOf } from '../core/events.js'
-import { type IsCovered, match, sides } from '../core/match.js'
+import { type IsCovered, type Match, match, sides } from '../core/match.js'
 import { finalityOf } from '../core/target.js'
 import type { Alert, ChainEvent } from '../model/alert.js'
 import type { AddressSet, Block, BlockRef, Head, Part } from '../model/chain.js'
@@ -36,7 +36,7 @@ export async function look(
 	signal: AbortSignal,
 ): Promise<Difference> {
 	const isWatched = coverageTestOf(context)
-	const alerts: Alert[] = []
+	const found: { readonly match: Match; readonly said: Omit<AlertContext, 'creatorConfirmed'> }[] = []
 	const present = new Map<string, BlockRef>()
 	for (const tx of part.transactions) {
 		const events = eventsOf(tx)
@@ -57,28 +57,62 @@ export async function look(
 			watches: context.watches,
 			checksum: context.checksum,
 		}
-		for (const found of match(events, context.watches, isWatched)) {
-			const creatorConfirmed = await confirmed(found.event, chain, signal)
-			alerts.push(alertOf(found, { ...said, creatorConfirmed }))
-		}
+		for (const one of match(events, context.watches, isWatched)) found.push({ match: one, said })
 	}
-	const sight = { span: part.span, alerts, present }
 	// A backfill reads for a few addresses only: what was announced to others is not in its answer, and that proves nothing.
 	const comparable =
 		context.backfill === null ? announcements : withinBackfill(announcements, context.backfill.addresses)
-	const located = new Map<Hash, BlockRef | null>()
-	for (const { txHash } of missing(comparable, sight)) {
-		if (!located.has(txHash)) located.set(txHash, await chain.locate(txHash, signal))
-	}
-	return compare(comparable, sight, located)
+	const creations = found.flatMap(({ match: { event, watch } }) => {
+		const known = comparable.get(alertId(context.network.chainId, event, watch.address))
+		return event.kind === 'deployment' && (known === undefined || !isAnnounced(known)) ? [event] : []
+	})
+	const [located, confirmed] = await Promise.all([
+		locateAll(missing(comparable, { span: part.span, present }), chain, signal),
+		confirmAll(creations, chain, signal),
+	])
+	const alerts = found.map(({ match: one, said }): Alert => {
+		const creatorConfirmed = confirmed.get(placeOf(one.event)) ?? null
+		return alertOf(one, { ...said, creatorConfirmed })
+	})
+	return compare(comparable, { span: part.span, alerts, present }, located)
 }
 
-/** Whether the node's own index names the same creator; null where it says nothing of this deployment. */
-async function confirmed(event: ChainEvent, chain: Chain, signal: AbortSignal): Promise<boolean | null> {
-	if (event.kind !== 'deployment') return null
-	const known = await chain.creator(event.to, signal)
-	// An address can be deployed to again: then the index speaks of another time.
-	return known === null || known.txHash !== event.txHash ? null : known.creator === event.from
+async function locateAll(
+	gone: readonly Announcement[],
+	chain: Chain,
+	signal: AbortSignal,
+): Promise<ReadonlyMap<Hash, BlockRef | null>> {
+	const located = new Map<Hash, BlockRef | null>()
+	for (const { txHash } of gone) if (!located.has(txHash)) located.set(txHash, await chain.locate(txHash, signal))
+	return located
+}
+
+/** In one part; a factory's hundredth child is no more in need of a witness than the first. */
+const MOST_CONFIRMED = 20
+
+/**
+ * Whether the node's own index names the same creators: each creation that is announced now is asked for once, all of them at
+ * once, and the chain answers within a quarter of a second or not at all. So a part waits no longer than that for what is
+ * an addition to its alerts. Confirming afterwards would be a second message about the same event.
+ */
+async function confirmAll(
+	events: readonly ChainEvent[],
+	chain: Chain,
+	signal: AbortSignal,
+): Promise<ReadonlyMap<string, boolean>> {
+	const creations = new Map(events.map((event) => [placeOf(event), event]))
+	const confirmed = new Map<string, boolean>()
+	const ask = async ([place, event]: [string, ChainEvent]) => {
+		const known = await chain.creator(event.to, signal)
+		// An address can be deployed to again: then the index speaks of another time.
+		if (known !== null && known.txHash === event.txHash) confirmed.set(place, known.creator === event.from)
+	}
+	await Promise.all([...creations].slice(0, MOST_CONFIRMED).map(ask))
+	return confirmed
+}
+
+function placeOf({ txHash, trace, to }: ChainEvent): string {
+	return `${txHash}:${trace}:${to}`
 }
 
 /** Every address whose frames must be asked for: the watched ones, and those of alerts that may have to be retracted. */

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { flattenCalls } from '../../src/chain/traces/callTracer.js'
+import { createTurns } from '../../src/base/timeSlices.js'
 import { openRows, readFrame, readRow } from '../../src/chain/traces/parityRows.js'
+import { treeOfRows } from '../../src/chain/traces/rowTree.js'
 import { effective } from '../../src/core/effective.js'
 import type { Frame, TxTrace } from '../../src/model/chain.js'
+import { flattened } from './flattened.js'
 import { callRoots, isObject, isThere, type Json, nested, oracles, readJson, records, rowLists } from './recorded.js'
 
 const unknown: string[] = []
@@ -10,7 +12,9 @@ const reading = { endpoint: 'recorded', method: 'recorded', onUnknown: (type: st
 
 const all = records().map((record) => ({ ...record, response: (readJson(record.file) as Json).response }))
 const withRows = all.filter(({ response }) => rowLists(response).length > 0)
-const withCalls = all.filter(({ response }) => callRoots(response).length > 0)
+/** Its self-destruct says neither who ended nor who was paid. */
+const bare = 'geth-old.mainnet.etl.0xf7105.debug_traceBlockByNumber'
+const withCalls = all.filter(({ id, response }) => id !== bare && callRoots(response).length > 0)
 
 function decode(rows: readonly Json[]): readonly Frame[] {
 	return openRows(rows, reading).map((row, index) => readFrame(row, index, reading))
@@ -53,14 +57,40 @@ describe.skipIf(!isThere)('recorded answers of real nodes', () => {
 
 	test.each(withCalls.map(({ id, response }) => [id, response] as const))(
 		'%s: no call is lost or changed',
-		(_id, response) => {
+		async (_id, response) => {
 			for (const root of callRoots(response)) {
-				const frames = flattenCalls(root, reading)
+				const frames = await flattened(root, reading)
 				expect(frames.map(({ traceAddress }) => traceAddress)).toEqual(nested(root).map(({ path }) => path))
 				expect(frames.map(saidByCall)).toEqual(nested(root).map(({ raw }) => saidInCall(raw)))
 			}
 		},
 	)
+
+	test('the self-destruct that geth of before 2018 tells by its type alone is refused: Parity saw it pay 0.05 ETH', async () => {
+		const [root] = callRoots(all.find(({ id }) => id === bare)?.response)
+		await expect(flattened(root, reading)).rejects.toMatchObject({ kind: 'malformed', facts: { content: true } })
+		const parity = all.find(({ id }) => id === 'parity.mainnet.etl.0xf7105.trace_block')
+		const paid = rowLists(parity?.response)
+			.flat()
+			.filter(({ type }) => type === 'suicide')
+		expect(paid.map(({ action }) => BigInt((action as Json).balance as string))).toEqual([5n * 10n ** 16n])
+	})
+
+	test('no whole tree lacks a frame by the counts of its node', async () => {
+		let trees = 0
+		for (const { method, response } of all) {
+			// A filter gives some rows of a tree, and trace_get one.
+			if (['trace_filter', 'trace_get'].includes(method)) continue
+			for (const rows of rowLists(response)) {
+				for (const [whose, own] of treesIn(rows)) {
+					trees++
+					const parts = own.map((row) => ({ frame: decode([row])[0] as Frame, subtraces: row.subtraces as number }))
+					await treeOfRows(parts, whose, createTurns(), reading)
+				}
+			}
+		}
+		expect(trees).toBeGreaterThan(500)
+	})
 
 	test('no kind of frame was unknown', () => {
 		expect([...new Set(unknown)]).toEqual([])
@@ -132,6 +162,25 @@ function netOf(frames: readonly Frame[]): Map<string, bigint> {
 	}
 	return net
 }
+
+/** Rows by their transaction; without those that their maintainers have cut or put together by hand. */
+function treesIn(rows: readonly Json[]): ReadonlyMap<string, readonly Json[]> {
+	const trees = new Map<string, Json[]>()
+	for (const row of rows) {
+		if (row.type === 'reward' || handmade.has(String(row.transactionHash))) continue
+		const key = String(row.transactionHash)
+		trees.set(key, [...(trees.get(key) ?? []), row])
+	}
+	return trees
+}
+
+const handmade = new Set([
+	// alloy: a row out of its tree.
+	'undefined',
+	'0x54160ddcdbfaf98a43a43c328ebd44aa99faa765e0daa93e61145b06815a4071',
+	// Safe: re-encoded out of a mock, one count is 0 where a row stands below.
+	'0xa77bdf0ad7b96aadd332257af6557ee2fa760c0c6e7338c5f7dce9963d66a3e8',
+])
 
 /** What a row says, read without the code under test. */
 function said(row: Json): unknown {

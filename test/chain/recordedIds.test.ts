@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { flattenCalls } from '../../src/chain/traces/callTracer.js'
 import { openRows, readRow } from '../../src/chain/traces/parityRows.js'
 import { deliveryId } from '../../src/core/deliveries.js'
 import { alertId, eventsOf } from '../../src/core/events.js'
@@ -9,26 +8,28 @@ import type { TxTrace } from '../../src/model/chain.js'
 import type { Hash } from '../../src/model/glossary.js'
 import { digest } from '../core/build.js'
 import { expectOnFile, shortDigest } from '../support/ids.js'
+import { flattened } from './flattened.js'
 import { callRoots, isThere, type Json, readJson, records, rowLists } from './recorded.js'
 
 const reading = { endpoint: 'recorded', method: 'recorded' }
 
 describe.skipIf(!isThere)('recorded answers of real nodes', () => {
 	test('the ids of what each would tell to everybody are those of version 0.1.0', async () => {
-		const lines = records().map(({ id, file }) => {
+		const lines: string[] = []
+		for (const { id, file } of records()) {
 			const { response } = readJson(file) as Json
-			const ids = [...idsOf(() => placedTraces(response)), ...idsOf(() => callTraces(response))]
-			return `${id} ${ids.length} ${shortDigest(ids.join('\n'))}`
-		})
+			const ids = [...(await idsOf(() => placedTraces(response))), ...(await idsOf(() => callTraces(response)))]
+			lines.push(`${id} ${ids.length} ${shortDigest(ids.join('\n'))}`)
+		}
 		expect(lines.length).toBeGreaterThan(300)
 		await expectOnFile(lines.sort(), 'recorded')
 	})
 })
 
 /** Alert and delivery ids for every address, in the order of the answer; what cannot be believed has none. */
-function idsOf(traces: () => readonly TxTrace[]): readonly string[] {
+async function idsOf(traces: () => Promise<readonly TxTrace[]>): Promise<readonly string[]> {
 	try {
-		return traces().flatMap((tx) =>
+		return (await traces()).flatMap((tx) =>
 			eventsOf(tx).flatMap((event) =>
 				sides(event).flatMap(({ address }) => {
 					const id = alertId(1, event, address)
@@ -44,7 +45,7 @@ function idsOf(traces: () => readonly TxTrace[]): readonly string[] {
 }
 
 /** Rows that say where they stand, by transaction; the rewards of a block together. */
-function placedTraces(response: unknown): readonly TxTrace[] {
+async function placedTraces(response: unknown): Promise<readonly TxTrace[]> {
 	const traces = new Map<string, TxTrace & { readonly frames: TxTrace['frames'][number][] }>()
 	for (const list of rowLists(response)) {
 		const placed = list.filter((row) => 'blockHash' in row)
@@ -61,10 +62,11 @@ function placedTraces(response: unknown): readonly TxTrace[] {
 }
 
 /** Trees of calls do not say where they stand: each gets a place by its number in the answer. */
-function callTraces(response: unknown): readonly TxTrace[] {
-	return callRoots(response).map((root, txIndex) => {
+function callTraces(response: unknown): Promise<readonly TxTrace[]> {
+	const traces = callRoots(response).map(async (root, txIndex) => {
 		const txHash: Hash = `0x${txIndex.toString(16).padStart(64, '0')}`
-		const frames = flattenCalls(root, reading)
+		const frames = await flattened(root, reading)
 		return { txHash, txIndex, block: { number: 1n, hash: txHash }, succeeded: null, frames }
 	})
+	return Promise.all(traces)
 }

@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { check } from '../../src/commands/check.js'
 import type { Command, Io } from '../../src/commands/command.js'
 import { init } from '../../src/commands/init.js'
@@ -9,6 +8,7 @@ import { schema } from '../../src/commands/schema.js'
 import { starterVariables } from '../../src/config/starter.js'
 import { PlainError, UsageError } from '../../src/errors.js'
 import { createScrubber } from '../../src/ops/scrub.js'
+import { temporaryFolder } from '../support/folder.js'
 
 let folder: string
 const env = {
@@ -19,9 +19,8 @@ const env = {
 }
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), 'tracewatch-commands-'))
+	folder = temporaryFolder()
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 async function run(
 	command: Command,

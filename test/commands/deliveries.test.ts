@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { CommandArgs, Io } from '../../src/commands/command.js'
 import { deliveries } from '../../src/commands/deliveries.js'
 import { PlainError, UsageError } from '../../src/errors.js'
@@ -9,10 +8,11 @@ import type { Resolution } from '../../src/model/delivery.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 import { openFileStore } from '../../src/state/file/store.js'
 import { deliveryOf, idOf, startMs } from '../notify/samples.js'
+import { temporaryFolder } from '../support/folder.js'
 
 let folder: string
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), 'tracewatch-deliveries-'))
+	folder = temporaryFolder()
 	mkdirSync(join(folder, 'watchlists'))
 	const network = 'networks: [{name: ethereum, chain_id: 1, rpc: [https://rpc.example.org/]}]'
 	const receiver = (name: string) => `{name: ${name}, type: webhook, url: "https://${name}.example.org/"}`
@@ -23,7 +23,6 @@ beforeEach(() => {
 	const watches = 'watches: [{address: "0x742d35cc6634c0532925a3b844bc454e4438f44e"}]'
 	writeFileSync(join(folder, 'watchlists/a.yaml'), `network: ethereum\nreceivers: [hook]\n${watches}\n`)
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 /** Deliveries 1 to `count`, as the state holds them; those that `refused` names are dead. */
 async function stored(count: number, refused: readonly number[] = []): Promise<void> {

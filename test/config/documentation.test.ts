@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} belongs to the settings' own language
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { jsonSchema } from '../../src/config/jsonSchema.js'
 import { loadConfig } from '../../src/config/load.js'
+import { temporaryFolder } from '../support/folder.js'
 
 const root = resolve(import.meta.dirname, '../..')
 const page = readFileSync(join(root, 'docs/configuration.md'), 'utf8')
@@ -60,9 +60,8 @@ const sections: Readonly<Record<string, Schema | undefined>> = {
 
 let folder: string
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), 'tracewatch-docs-'))
+	folder = temporaryFolder()
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 function write(files: Readonly<Record<string, string>>): void {
 	for (const [name, content] of Object.entries(files)) {

@@ -1,11 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} belongs to the settings' own language
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { findConfig, loadConfig } from '../../src/config/load.js'
 import { followWatchlists } from '../../src/config/watchlists/follow.js'
 import { ConfigError } from '../../src/errors.js'
+import { temporaryFolder } from '../support/folder.js'
 
 let folder: string
 const env = {
@@ -78,10 +78,8 @@ const problemsOf = async (promise: Promise<unknown>) => {
 }
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), 'tracewatch-load-'))
+	folder = temporaryFolder()
 })
-
-afterEach(() => rmSync(folder, { recursive: true }))
 
 describe('loadConfig', () => {
 	test('reads the example of the contract', async () => {

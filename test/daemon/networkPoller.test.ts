@@ -1,21 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createNetworkPoller } from '../../src/daemon/networkPoller.js'
 import { RpcError, type RpcErrorFacts } from '../../src/errors.js'
 import type { Chain, Log } from '../../src/model/ports.js'
 import { openFileStore } from '../../src/state/file/store.js'
+import { temporaryFolder } from '../support/folder.js'
 
 const { signal } = new AbortController()
 
 /** A round whose node refuses in the words handed in, and the error lines of its log. */
 async function refused() {
-	const folder = await mkdtemp(join(tmpdir(), 'tracewatch-round-'))
+	const folder = temporaryFolder()
 	const store = await openFileStore(folder, { clock: Date.now })
 	onTestFinished(async () => {
 		await store.close()
-		await rm(folder, { recursive: true, force: true })
 	})
 	const lines: string[] = []
 	const ignore = () => undefined

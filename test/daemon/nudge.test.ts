@@ -1,14 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createNetworkPoller } from '../../src/daemon/networkPoller.js'
 import { RpcError } from '../../src/errors.js'
 import type { Block, Head } from '../../src/model/chain.js'
-import type { Chain, Log } from '../../src/model/ports.js'
+import type { Chain } from '../../src/model/ports.js'
 import { openFileStore } from '../../src/state/file/store.js'
+import { temporaryFolder } from '../support/folder.js'
+import { silent } from '../support/silent.js'
 
-const quiet: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet }
 const block: Block = {
 	number: 100n,
 	hash: `0x${'11'.repeat(32)}`,
@@ -20,7 +18,7 @@ const head: Head = { latest: block, safe: null, finalized: null }
 
 /** A round over a chain whose head is told when the test says so: each question for it is one poll. */
 async function held() {
-	const folder = await mkdtemp(join(tmpdir(), 'tracewatch-nudge-'))
+	const folder = temporaryFolder()
 	const store = await openFileStore(folder, { clock: Date.now })
 	const stopping = new AbortController()
 	const asked: { answer(): void; fail(): void }[] = []
@@ -35,13 +33,12 @@ async function held() {
 	const network = { name: 'n', chainId: 1, confirmations: 0, settle: 64, symbol: 'ETH', decimals: 18, explorer: null }
 	const poller = createNetworkPoller({
 		config: { network, watches: new Map(), recipientsOf: () => null, lateAfterMs: 1e9, budgetMs: 1e9 },
-		ports: { chain, store, clock: Date.now, log: quiet, checksum: (address) => address, digest: () => '' },
+		ports: { chain, store, clock: Date.now, log: silent, checksum: (address) => address, digest: () => '' },
 	})
 	onTestFinished(async () => {
 		stopping.abort()
 		for (const { answer } of asked) answer()
 		await store.close()
-		await rm(folder, { recursive: true, force: true })
 	})
 	return {
 		poller,

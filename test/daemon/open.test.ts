@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openChain } from '../../src/daemon/open.js'
 import { startFaultyNode } from '../support/faultyNode.js'
-import { silent } from '../support/pool.js'
+import { silent } from '../support/silent.js'
 
 test('behavior: requests_per_second holds for each endpoint of the network', async () => {
 	const node = await startFaultyNode()

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { NetworkSettings } from '../../src/config/settings/settings.js'
 import { createNetworkPoller, type NetworkPoller, type PollerStatus } from '../../src/daemon/networkPoller.js'
@@ -10,16 +7,16 @@ import type { Block } from '../../src/model/chain.js'
 import type { Chain, Log, Store } from '../../src/model/ports.js'
 import { openFileStore } from '../../src/state/file/store.js'
 import { blockOf, commitOf } from '../state/samples.js'
-import { silent } from '../watch/bench.js'
+import { temporaryFolder } from '../support/folder.js'
+import { silent } from '../support/silent.js'
 
 const { signal } = new AbortController()
 
 async function openState(clock: () => number): Promise<Store> {
-	const folder = await mkdtemp(join(tmpdir(), 'tracewatch-standby-'))
+	const folder = temporaryFolder()
 	const store = await openFileStore(folder, { clock })
 	onTestFinished(async () => {
 		await store.close()
-		await rm(folder, { recursive: true, force: true })
 	})
 	return store
 }
@@ -103,7 +100,13 @@ describe('vitals', () => {
 		let nowMs = 1_800_000_000_000
 		const clock = () => nowMs
 		const store = await openState(clock)
-		const status = (): PollerStatus => ({ lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0 })
+		const status = (): PollerStatus => ({
+			lastReport: null,
+			lastDoneAtMs: null,
+			failure: null,
+			skipped: 0,
+			lastResult: null,
+		})
 		const vitals = createVitals({
 			networks: [{ name: 'ethereum', chainId: 1, stallAfterMs: 600_000 } as NetworkSettings],
 			pollers: [{ name: 'ethereum', status } as NetworkPoller],

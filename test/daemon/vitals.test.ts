@@ -1,13 +1,12 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { mkdir, rm } from 'node:fs/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { NetworkSettings } from '../../src/config/settings/settings.js'
 import type { NetworkPoller, PollerStatus } from '../../src/daemon/networkPoller.js'
 import { createVitals } from '../../src/daemon/vitals.js'
 import { openFileStore } from '../../src/state/file/store.js'
 import type { PollReport } from '../../src/watch/poll.js'
-import { silent } from '../watch/bench.js'
+import { temporaryFolder } from '../support/folder.js'
+import { silent } from '../support/silent.js'
 
 const minute = 60_000
 
@@ -16,13 +15,12 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 	let nowMs = 1_800_000_000_000
 	let failure: string | null = null
 	const clock = () => nowMs
-	const folder = await mkdtemp(join(tmpdir(), 'tracewatch-vitals-'))
+	const folder = temporaryFolder()
 	const store = await openFileStore(folder, { clock })
 	onTestFinished(async () => {
 		await store.close()
-		await rm(folder, { recursive: true, force: true })
 	})
-	const status = (): PollerStatus => ({ lastReport: null, lastDoneAtMs: null, failure, skipped: 0 })
+	const status = (): PollerStatus => ({ lastReport: null, lastDoneAtMs: null, failure, skipped: 0, lastResult: null })
 	const poller = { name: 'ethereum', status } as NetworkPoller
 	const settings = { name: 'ethereum', chainId: 1, stallAfterMs } as NetworkSettings
 	const vitals = createVitals({

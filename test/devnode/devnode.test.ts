@@ -1,8 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
@@ -14,6 +12,7 @@ import { startDevnode } from '../../src/devnode/devnode.js'
 import { PlainError, UsageError } from '../../src/errors.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 import { handOn } from '../support/anvil.js'
+import { temporaryFolder } from '../support/folder.js'
 
 async function answers(url: string): Promise<boolean> {
 	return handOn(url)
@@ -81,7 +80,7 @@ describe('startAnvil', () => {
 	})
 
 	test('error: where it is not installed, the message says how to install it', async () => {
-		const empty = await mkdtemp(join(tmpdir(), 'tracewatch-'))
+		const empty = temporaryFolder()
 		const find = () => findAnvil([join(empty, 'package.json')])
 		expect(find).toThrow(PlainError)
 		expect(find).toThrow('npm install --save-dev @foundry-rs/anvil')
@@ -166,9 +165,10 @@ describe('the devnode command', () => {
 		for (const account of (await hand.accounts()).slice(0, 3)) {
 			expect(lines).toContainEqual(expect.stringMatching(new RegExp(`${account}.*10000 ETH`, 'i')))
 		}
-		const yaml = lines.slice(lines.indexOf('networks:'), lines.indexOf('Ctrl-C ends it.')).join('\n')
+		const from = lines.indexOf('networks:')
+		const yaml = lines.slice(from, lines.indexOf('', from)).join('\n')
 		expect(parse(yaml)).toEqual({
-			networks: [{ name: 'local', chain_id: 31337, rpc: [url], schedule: '*/2 * * * * *' }],
+			networks: [{ name: 'local', chain_id: 31337, rpc: [url], schedule: '*/2 * * * * *', stall_after: 'never' }],
 		})
 		end()
 		expect(await ended).toBe(0)

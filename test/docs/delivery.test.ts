@@ -1,9 +1,8 @@
 // docs/delivery.md says what the code does: a row that only one of them has is a failure.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { jsonSchema } from '../../src/config/jsonSchema.js'
 import { giveUpAfterMs, retryCeilingsMs } from '../../src/notify/delivery/backoff.js'
 import { mostAlerts, mostBytes } from '../../src/notify/delivery/pieces.js'
@@ -14,6 +13,7 @@ import type { FormatName, Reply } from '../../src/notify/webhook/formats/format.
 import { retryAfterMs } from '../../src/notify/webhook/retryAfter.js'
 import { createWebhookReceiver } from '../../src/notify/webhook/webhook.js'
 import { deliveryOf, idOf, never } from '../notify/samples.js'
+import { temporaryFolder } from '../support/folder.js'
 import { startHookServer } from '../support/hookServer.js'
 import { blocksOf, read, spansOf, tableOf, tablesOf } from './markdown.js'
 
@@ -121,7 +121,7 @@ describe('the receiver in docs/delivery.md, run as it stands there', () => {
 	let verify: (headers: object, body: Buffer) => { readonly data: { readonly deliveryId: string } } | null
 
 	beforeAll(async () => {
-		folder = await mkdtemp(join(tmpdir(), 'tracewatch-docs-'))
+		folder = temporaryFolder()
 		const [code, second] = blocksOf(text, 'js')
 		if (code === undefined || second !== undefined) throw new Error('there should be one receiver for Node')
 		const file = join(folder, 'verify.mjs')
@@ -130,7 +130,6 @@ describe('the receiver in docs/delivery.md, run as it stands there', () => {
 		verify = (await import(/* @vite-ignore */ pathToFileURL(file).href)).verify
 		vi.unstubAllEnvs()
 	})
-	afterAll(() => rm(folder, { recursive: true, force: true }))
 
 	async function deliver(settings: { readonly secret: string | null }, clock: () => number = Date.now) {
 		const hook = await startHookServer()

@@ -1,26 +1,28 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createConnection, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { PlainError } from '../../src/errors.js'
-import { askControl, type ControlRequest, controlPath, serveControl } from '../../src/ops/control.js'
+import {
+	askControl,
+	askHealth,
+	type ControlReply,
+	type ControlRequest,
+	controlPath,
+	type DeliveriesRequest,
+	serveControl,
+} from '../../src/ops/control.js'
+import { temporaryFolder } from '../support/folder.js'
 
-function makeFolder(): string {
-	const folder = mkdtempSync(join(tmpdir(), 'tracewatch-control-'))
-	onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-	return folder
-}
+const retry: DeliveriesRequest = { act: 'retry', ids: ['a', 'b'] }
 
-const retry: ControlRequest = { act: 'retry', ids: ['a', 'b'] }
+const countOf = (request: ControlRequest): ControlReply => ({ count: 'ids' in request ? request.ids.length : -1 })
 
 test('default: a request is carried out, and answered with what it found', async () => {
-	const folder = makeFolder()
+	const folder = temporaryFolder()
 	const seen: ControlRequest[] = []
 	const close = await serveControl(folder, async (request) => {
 		seen.push(request)
-		return request.ids.length
+		return countOf(request)
 	})
 	onTestFinished(close)
 	expect(await askControl(folder, retry)).toBe(2)
@@ -29,16 +31,16 @@ test('default: a request is carried out, and answered with what it found', async
 })
 
 test('default: null where nobody listens, also beside a socket that is left over', async () => {
-	const folder = makeFolder()
+	const folder = temporaryFolder()
 	expect(await askControl(folder, retry)).toBeNull()
-	const close = await serveControl(folder, async () => 0)
+	const close = await serveControl(folder, async () => ({ count: 0 }))
 	await close()
 	expect(await askControl(folder, retry)).toBeNull()
 })
 
 test('behavior: who asks and goes away before the answer disturbs nothing', async () => {
-	const folder = makeFolder()
-	const close = await serveControl(folder, async ({ ids }) => ids.length)
+	const folder = temporaryFolder()
+	const close = await serveControl(folder, async (request) => countOf(request))
 	onTestFinished(close)
 	for (let turn = 0; turn < 200; turn++) {
 		const socket = createConnection(controlPath(folder))
@@ -52,7 +54,7 @@ test('behavior: who asks and goes away before the answer disturbs nothing', asyn
 })
 
 test('error: what the daemon cannot do is told in its words', async () => {
-	const folder = makeFolder()
+	const folder = temporaryFolder()
 	const close = await serveControl(folder, async () => {
 		throw new Error('the disk is full')
 	})
@@ -62,7 +64,7 @@ test('error: what the daemon cannot do is told in its words', async () => {
 })
 
 test('error: a daemon that dies before it answers', async () => {
-	const folder = makeFolder()
+	const folder = temporaryFolder()
 	const server = createServer((socket) => {
 		socket.once('data', () => socket.destroy())
 	})
@@ -72,4 +74,12 @@ test('error: a daemon that dies before it answers', async () => {
 	const failing = askControl(folder, retry)
 	await expect(failing).rejects.toBeInstanceOf(PlainError)
 	await expect(failing).rejects.toThrow(/^the running daemon did not answer; try again/)
+})
+
+test('default: how the daemon is; null where none runs', async () => {
+	const folder = temporaryFolder()
+	expect(await askHealth(folder)).toBeNull()
+	const health = { ok: false, reason: 'local is not scanned: the disk is full' }
+	onTestFinished(await serveControl(folder, async () => ({ health })))
+	expect(await askHealth(folder)).toEqual(health)
 })

@@ -1,5 +1,6 @@
-import { createServer } from 'node:http'
+import { createServer, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { hostname } from 'node:os'
 import { afterEach, describe, expect, test } from 'vitest'
 import { PlainError } from '../../src/errors.js'
 import type { Log } from '../../src/model/ports.js'
@@ -132,5 +133,82 @@ describe('startHttp', () => {
 		const failure = await serve({ host: '192.0.2.1' }).catch((error) => error)
 		expect(failure).toBeInstanceOf(PlainError)
 		expect(failure.message).toContain('192.0.2.1 is no address of this machine')
+	})
+})
+
+describe('who asks', () => {
+	/** The status that a GET of / with this Host gets. */
+	const ask = (port: number, host: string) =>
+		new Promise<number>((resolve, reject) => {
+			request({ host: '127.0.0.1', port, path: '/', headers: { host } }, ({ statusCode = 0 }) => resolve(statusCode))
+				.on('error', reject)
+				.end()
+		})
+
+	test('error: a name of somebody else, who points it here, is not answered', async () => {
+		const { port } = await serve()
+		for (const host of [
+			'evil.example',
+			`evil.example:${port}`,
+			'localhost.evil.example',
+			'10.0.0.1',
+			'watcher.local',
+			'127.0.0.1.evil.example',
+			'a b',
+		])
+			expect([host, await ask(port, host)]).toEqual([host, 421])
+		for (const host of ['127.0.0.1', `127.0.0.1:${port}`, 'LOCALHOST', `[::1]:${port}`, '127.0.0.2', 'localhost.'])
+			expect([host, await ask(port, host)]).toEqual([host, 200])
+	})
+
+	test('behavior: on every address, names that only a local network gives are answered too', async () => {
+		const { port } = await serve({ host: '0.0.0.0' })
+		for (const host of ['evil.example', 'svc.evil.example', 'local.evil.example:80'])
+			expect([host, await ask(port, host)]).toEqual([host, 421])
+		for (const host of [
+			'10.0.0.1:9464',
+			'[fd00::1]',
+			'watcher',
+			'watcher.local',
+			'tracewatch.default.svc:9464',
+			hostname(),
+		])
+			expect([host, await ask(port, host)]).toEqual([host, 200])
+	})
+
+	test.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])('error: %s is refused', async (method) => {
+		const { url } = await serve()
+		expect((await fetch(url, { method })).status).toBe(405)
+	})
+
+	test('behavior: 1,000 slow connections do not keep a health check out', async () => {
+		const { port, url } = await serve()
+		const slow = Array.from({ length: 1_000 }, (_, at) => {
+			const socket = connect(port, '127.0.0.1', () =>
+				socket.write(at % 2 === 0 ? 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n' : ''),
+			)
+			return socket.on('error', () => undefined)
+		})
+		try {
+			for (let times = 0; times < 5; times++) {
+				const began = performance.now()
+				expect((await fetch(`${url}/healthz`, { headers: { connection: 'close' } })).status).toBe(200)
+				expect(performance.now() - began).toBeLessThan(2_000)
+			}
+			// No more than so many are kept at all.
+			await expect
+				.poll(() => slow.filter((socket) => socket.destroyed || socket.closed).length)
+				.toBeGreaterThanOrEqual(900)
+		} finally {
+			for (const socket of slow) socket.destroy()
+		}
+	})
+
+	test('behavior: who never ends his headers is cut off within seconds', async () => {
+		const { port } = await serve()
+		const began = performance.now()
+		const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\n'))
+		await new Promise((resolve) => socket.resume().once('close', resolve))
+		expect(performance.now() - began).toBeLessThan(8_000)
 	})
 })

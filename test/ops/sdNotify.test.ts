@@ -1,10 +1,10 @@
-import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Log } from '../../src/model/ports.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 import { createNotifier } from '../../src/ops/sdNotify.js'
+import { temporaryFolder } from '../support/folder.js'
 
 let folder: string
 let warnings: string[]
@@ -19,10 +19,9 @@ const scrubber = createScrubber()
 scrubber.add(['k3y-of-an-endpoint'])
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), 'tracewatch-notify-'))
+	folder = temporaryFolder()
 	warnings = []
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 /** A notifier whose socket is a file: what it sends can be read there. */
 function onSocket(env: NodeJS.ProcessEnv = {}) {

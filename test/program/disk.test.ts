@@ -1,9 +1,9 @@
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { mountMemory } from '../state/file/mounts.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { temporaryFolder } from '../support/folder.js'
 import { type Hit, type HookAnswer, type HookServer, startHookServer } from '../support/hookServer.js'
 import { openSite, type Running, type Site } from '../support/program.js'
 import { settings, told, treasury, vault, watchlist } from './site.js'
@@ -27,8 +27,7 @@ interface Lab {
 
 /** A site whose state folder stands on a disk of 256 KiB; null where nothing can be mounted. */
 async function openLab(): Promise<Lab | null> {
-	const root = mkdtempSync(join(tmpdir(), 'tracewatch-disk-'))
-	onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+	const root = temporaryFolder()
 	const mount = await mountMemory(root, 256 << 10)
 	if (mount === null) return null
 	onTestFinished(() => mount.unmount())
@@ -95,8 +94,11 @@ describe('a full disk', () => {
 		// A mail that cannot be put down would be forgotten by a kill: so it is not sent.
 		expect(values(hook)).toEqual(['1'])
 		const status = await site.run(['status', '--json'])
-		expect(status.code).toBe(0)
-		expect(JSON.parse(status.stdout).networks).toMatchObject([{ checkpoint: Number(before) }])
+		expect(status.code).toBe(1)
+		const { networks, daemon } = JSON.parse(status.stdout)
+		expect(networks).toMatchObject([{ checkpoint: Number(before) }])
+		expect(daemon).toMatchObject({ running: true, ok: false })
+		expect(daemon.reason).toContain('the disk is full')
 
 		lab.free()
 		await hook.until(3)

@@ -3,12 +3,12 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
+import { temporaryFolder } from '../support/folder.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const children = new Set<ChildProcessWithoutNullStreams>()
@@ -16,7 +16,6 @@ let compiled: string | null = null
 
 afterAll(() => {
 	stopChildren()
-	if (compiled) rmSync(compiled, { recursive: true, force: true })
 })
 
 export function stopChildren(): void {
@@ -65,7 +64,7 @@ export function startChildBy(by: readonly string[], name: string, ...args: strin
 }
 
 function compile(): string {
-	const folder = mkdtempSync(join(tmpdir(), 'tracewatch-children-'))
+	const folder = temporaryFolder()
 	const scripts = ['holder', 'asker', 'writer', 'instance'].map((name) =>
 		join(root, 'test/state/children', `${name}.ts`),
 	)

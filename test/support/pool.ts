@@ -9,7 +9,6 @@ import { type FaultyNode, startFaultyNode } from './faultyNode.js'
 export const never = new AbortController().signal
 /** Where the clock of a pool starts. */
 export const startMs = 1_000_000
-export const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 
 export interface Pool extends Endpoints {
 	readonly nodes: readonly FaultyNode[]

@@ -1,9 +1,9 @@
 /** The built program as its user has it: a folder with a configuration, and `node dist/cli.js` beside it. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from './folder.js'
 
 export const cliPath = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 
@@ -40,7 +40,7 @@ export interface Site {
 
 /** `files` by name below the folder. */
 export function openSite(files: Readonly<Record<string, string>>): Site {
-	const folder = mkdtempSync(join(tmpdir(), 'tracewatch-site-'))
+	const folder = temporaryFolder()
 	const children = new Set<Running>()
 	const write = (name: string, text: string) => {
 		mkdirSync(dirname(join(folder, name)), { recursive: true })
@@ -68,7 +68,6 @@ export function openSite(files: Readonly<Record<string, string>>): Site {
 		run: (args, env) => start(args, env).ended,
 		async close() {
 			await Promise.all([...children].map((running) => running.stop('SIGKILL')))
-			rmSync(folder, { recursive: true, force: true })
 		},
 	}
 }

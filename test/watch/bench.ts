@@ -1,8 +1,5 @@
 // A network polled by hand over a real node and a real state folder: no schedule, no deliverer, so that a test decides
 // when a poll happens and reads from the state what is to be told.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createChain } from '../../src/chain/chain.js'
 import { createEndpoints } from '../../src/chain/endpoints/endpoints.js'
 import { createRpc } from '../../src/chain/rpc/rpc.js'
@@ -14,8 +11,8 @@ import type { Log, Store } from '../../src/model/ports.js'
 import type { Network, Watch } from '../../src/model/watch.js'
 import { openFileStore } from '../../src/state/file/store.js'
 import { type PollReport, poll } from '../../src/watch/poll.js'
-
-export const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
+import { temporaryFolder } from '../support/folder.js'
+import { silent } from '../support/silent.js'
 
 export interface Bench {
 	/** One poll, to its end. */
@@ -57,7 +54,7 @@ export const testNetwork: Network = {
 }
 
 export async function openBench(options: BenchOptions): Promise<Bench> {
-	const folder = await mkdtemp(join(tmpdir(), 'tracewatch-bench-'))
+	const folder = temporaryFolder()
 	const log = options.log ?? silent
 	const network = { ...testNetwork, ...options.network }
 	const { clock = Date.now, wait, timeoutMs = 5_000, maxBodyBytes = 64 * 1024 * 1024 } = options
@@ -95,7 +92,6 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 		async close() {
 			await chain.close()
 			await store.close()
-			await rm(folder, { recursive: true, force: true })
 		},
 	}
 	return bench

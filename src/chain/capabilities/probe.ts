@@ -1,3 +1,4 @@
+import { createTurns } from '../../base/timeSlices.js'
 import { RpcError } from '../../errors.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -5,7 +6,7 @@ import { askAll } from '../sources/ask.js'
 import { debugCall, readDebugBlock, type Tracer } from '../sources/debugTrace.js'
 import { checkCoverage } from '../sources/headers.js'
 import type { SourceName } from '../sources/source.js'
-import { checkBlock, checkTree, groupRows } from '../traces/assemble.js'
+import { checkBlock, groupRows, treeOf } from '../traces/assemble.js'
 import type { Row } from '../traces/parityRows.js'
 import { type Header, hexOf, quantity, readBlock, smallNumber } from '../wire.js'
 import { type Dialect, type Finding, findingOf, fine, isBlindByName, notAsked } from './capabilities.js'
@@ -29,7 +30,7 @@ export async function probe(rpc: Rpc, setting: ProbeSetting, signal: AbortSignal
 	const specimens = block.specimens
 	const isPrivate = setting === 'whole blocks'
 	const filter = isPrivate ? filterNotAsked : await probeFilter(rpc, specimens, basics.head.number, signal)
-	const tree = isPrivate ? notAsked : await probeTransaction(rpc, specimens, signal)
+	const tree = isPrivate ? notAsked : await probeTransaction(rpc, blocks, signal)
 	const needsDebug = block.finding.ability !== 'yes' || setting === 'debug_traceBlockByNumber'
 	const debug = needsDebug ? await probeDebug(rpc, blocks, signal) : { finding: notAsked, tracer: null }
 
@@ -154,11 +155,12 @@ async function probeBlock(
 async function checkSpecimen(rpc: Rpc, { block, rows }: Specimen, signal: AbortSignal): Promise<void> {
 	const reading = { endpoint: rpc.endpoint, method: 'trace_block' }
 	const traced = new Set<string>()
-	for (const group of groupRows(rows)) {
+	const turns = createTurns()
+	for (const { txHash, ...group } of await groupRows(rows, turns)) {
 		checkBlock(group, block, reading)
-		if (group.txHash === null) continue
-		checkTree(group.rows, group.txHash, block.hash, reading)
-		traced.add(group.txHash)
+		if (txHash === null) continue
+		await treeOf(group.rows, { txHash, blockHash: block.hash }, turns, reading)
+		traced.add(txHash)
 	}
 	const missing = block.txHashes.filter((txHash) => !traced.has(txHash))
 	if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
@@ -174,14 +176,15 @@ function rewardsIn(rows: readonly Row[]): Dialect['rewards'] {
 	return rewards.some(({ frame }) => frame.valueWei > 0n) ? 'paid' : 'zero'
 }
 
-/** Probe 12: what trace_filter finds is judged with the whole tree. */
-async function probeTransaction(rpc: Rpc, specimens: readonly Specimen[], signal: AbortSignal): Promise<Finding> {
-	const [first] = specimens
-	const txHash = first?.block.txHashes[0]
-	if (first === undefined || txHash === undefined) return notAsked
+/** What trace_filter finds is judged with the whole tree, and `explain` draws it; also where there is no trace_block. */
+async function probeTransaction(rpc: Rpc, blocks: readonly Header[], signal: AbortSignal): Promise<Finding> {
+	const [block] = blocks
+	const txHash = block?.txHashes[0]
+	if (block === undefined || txHash === undefined) return notAsked
+	const reading = { endpoint: rpc.endpoint, method: 'trace_transaction' }
 	try {
-		const rows = readRows(rpc, await rpc.call('trace_transaction', [txHash], signal), 'trace_transaction')
-		checkTree(rows, txHash, first.block.hash, { endpoint: rpc.endpoint, method: 'trace_transaction' })
+		const rows = readRows(rpc, await rpc.call(reading.method, [txHash], signal), reading.method)
+		await treeOf(rows, { txHash, blockHash: block.hash }, createTurns(), reading)
 		return fine
 	} catch (thrown) {
 		signal.throwIfAborted()
@@ -210,7 +213,7 @@ async function tryTracer(rpc: Rpc, block: Header, tracer: Tracer, signal: AbortS
 	const { method, params } = debugCall(block.number, tracer)
 	const reading = { endpoint: rpc.endpoint, method, words: rpc.words }
 	try {
-		const { missing } = readDebugBlock(await rpc.call(method, params, signal), block, reading)
+		const { missing } = await readDebugBlock(await rpc.call(method, params, signal), block, createTurns(), reading)
 		if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
 		return fine
 	} catch (thrown) {

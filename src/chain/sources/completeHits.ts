@@ -1,20 +1,14 @@
-import type { AddressSet, Part, TxTrace } from '../../model/chain.js'
+import { createTurns, type Turns } from '../../base/timeSlices.js'
+import { mayCount } from '../../core/effective.js'
+import type { AddressSet, Frame, Part, TxTrace } from '../../model/chain.js'
+import type { Hash } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import {
-	byPlace,
-	checkBlock,
-	checkTree,
-	mayMatter,
-	type RowGroup,
-	rewardsOf,
-	rowKey,
-	touches,
-	traceOf,
-} from '../traces/assemble.js'
+import { byPlace, checkBlock, matters, type RowGroup, rewardsOf, rowKey, traceOf, treeOf } from '../traces/assemble.js'
 import { openRows, type Row, readRow } from '../traces/parityRows.js'
+import { framesOf } from '../traces/tree.js'
 import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire.js'
 import { askAll, blockCall, needBlock } from './ask.js'
-import { listed, readSuccess, receiptCall } from './receipts.js'
+import { readSuccess, receiptCall } from './receipts.js'
 
 interface Incomplete {
 	readonly rpc: Rpc
@@ -26,7 +20,7 @@ interface Incomplete {
 
 /**
  * Asks what rows alone do not say, each transaction once: headers, receipts, and the whole tree of a transaction that was
- * hit below its root, since a frame under a failed one carries no error of its own (dialects: section 8).
+ * hit below its root, since a frame under a failed one carries no error of its own (docs/nodes.md, "How frames are told").
  */
 export async function completeHits(
 	{ rpc, hits, addresses, last }: Incomplete,
@@ -40,17 +34,23 @@ export async function completeHits(
 	const reading: Reading = { endpoint: rpc.endpoint, method: 'trace_filter' }
 	const now = blocks.get(last.number)
 	if (now !== undefined && now.hash !== last.hash) throw unsettled(reading, `block ${last.number} was replaced`)
+	const turns = createTurns()
 	const transactions: TxTrace[] = []
 	for (const hit of hits) {
 		const block = needHeader(blocks, hit)
 		checkBlock(hit, block, reading)
-		if (hit.txHash === null) {
-			transactions.push(...listed(rewardsOf(readRewards(next(), block, rpc.endpoint), block, addresses)))
+		const { txHash, rows } = hit
+		if (txHash === null) {
+			const rewards = rewardsOf(readRewards(next(), block, rpc.endpoint), block, addresses)
+			if (rewards !== null) transactions.push(rewards)
 			continue
 		}
-		const succeeded = readSuccess(next(), { group: hit, block }, rpc.endpoint)
-		const rows = isDeep(hit) ? readTree(next(), hit, addresses, rpc.endpoint) : hit.rows.filter(isRoot)
-		transactions.push(traceOf({ txHash: hit.txHash, rows }, block, succeeded))
+		const receipt = next()
+		const frames = isDeep(hit)
+			? await readTree(next(), { ...hit, txHash }, addresses, turns, rpc.endpoint)
+			: rows.filter(isRoot).map(({ frame }) => frame)
+		const succeeded = readSuccess(receipt, { txHash, block, frames }, rpc.endpoint)
+		transactions.push(traceOf({ txHash, txIndex: rows[0]?.txIndex ?? null, frames }, block, succeeded))
 	}
 	return { blocks, transactions: transactions.sort(byPlace) }
 }
@@ -64,7 +64,7 @@ function callsFor(hit: RowGroup): readonly RpcCall[] {
 }
 
 function isDeep(hit: RowGroup): boolean {
-	return hit.rows.some((row) => !isRoot(row) && mayMatter(row))
+	return hit.rows.some((row) => !isRoot(row) && mayCount(row.frame))
 }
 
 function isRoot(row: Row): boolean {
@@ -91,34 +91,44 @@ function readRewards(raw: unknown, block: Header, endpoint: string): readonly Ro
 	})
 }
 
-function readTree(raw: unknown, hit: RowGroup, addresses: AddressSet, endpoint: string): readonly Row[] {
+async function readTree(
+	raw: unknown,
+	hit: RowGroup & { readonly txHash: Hash },
+	addresses: AddressSet,
+	turns: Turns,
+	endpoint: string,
+): Promise<readonly Frame[]> {
 	const reading: Reading = { endpoint, method: 'trace_transaction' }
-	const { txHash, blockHash } = hit
-	const rows = uniqueRows(openRows(raw, reading).map((row, index) => readRow(row, index, reading)))
-	if (txHash !== null) checkTree(rows, txHash, blockHash, reading)
+	const rows = await readRows(raw, turns, reading)
+	const tree = await treeOf(rows, hit, turns, reading)
 	const inTree = new Set(rows.map(rowKey))
 	const missing = hit.rows.find((row) => !inTree.has(rowKey(row)))
-	if (missing) throw unsettled(reading, `${txHash} lacks frame ${missing.frame.traceAddress.join('_')}`)
+	if (missing) throw unsettled(reading, `${hit.txHash} lacks frame ${missing.frame.traceAddress.join('_')}`)
 	checkFilter(rows, hit, addresses, endpoint)
-	return rows
+	return framesOf(tree, turns, (frame) => matters(frame, addresses))
 }
 
 /** The tree is the filter's witness: what it holds for these addresses the filter must have given. */
 function checkFilter(tree: readonly Row[], hit: RowGroup, addresses: AddressSet, endpoint: string): void {
 	const given = new Set(hit.rows.map(rowKey))
-	const kept = tree.find((row) => touches(row.frame, addresses) && mayMatter(row) && !given.has(rowKey(row)))
+	const kept = tree.find((row) => matters(row.frame, addresses) && !given.has(rowKey(row)))
 	if (kept === undefined) return
 	const { type, traceAddress } = kept.frame
 	const what = `it left out the ${type} at ${traceAddress.join('_') || 'the root'} of ${hit.txHash}`
 	throw malformed({ endpoint, method: 'trace_filter' }, what)
 }
 
-export function uniqueRows(rows: readonly Row[]): readonly Row[] {
-	const seen = new Set<string | null>()
-	return rows.filter((row) => {
+/** The rows of an answer, each once. */
+export async function readRows(raw: unknown, turns: Turns, reading: Reading): Promise<readonly Row[]> {
+	const rows: Row[] = []
+	const seen = new Set<string>()
+	for (const [index, open] of openRows(raw, reading).entries()) {
+		if (turns.isOver()) await turns.next()
+		const row = readRow(open, index, reading)
 		const key = rowKey(row)
-		if (key !== null && seen.has(key)) return false
-		seen.add(key)
-		return true
-	})
+		if (key !== null && seen.has(key)) continue
+		if (key !== null) seen.add(key)
+		rows.push(row)
+	}
+	return rows
 }

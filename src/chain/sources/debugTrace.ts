@@ -1,11 +1,13 @@
+import { createTurns, type Turns } from '../../base/timeSlices.js'
 import { numbersOf } from '../../core/spans.js'
 import { RpcError } from '../../errors.js'
-import type { AddressSet, Frame } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import { checkTree, touches } from '../traces/assemble.js'
-import { flattenCalls } from '../traces/callTracer.js'
-import { openRows, readFrame } from '../traces/parityRows.js'
+import { matters } from '../traces/assemble.js'
+import { readCalls } from '../traces/callTracer.js'
+import { openRows, readFrame, readSubtraces } from '../traces/parityRows.js'
+import { type TreeRow, treeOfRows } from '../traces/rowTree.js'
+import { framesOf, type Tree } from '../traces/tree.js'
 import { type Header, hash, hexOf, isObject, malformed, type Reading, unsettled } from '../wire.js'
 import { askAll } from './ask.js'
 import { checkCoverage, headerCalls, readHeaders } from './headers.js'
@@ -40,17 +42,21 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
 			const full = headers.filter((block) => block.txHashes.length > 0)
 			const calls = full.map((block) => debugCall(block.number, options.tracer(rpc)))
 			const answers = await askAll(rpc, calls, signal)
+			const turns = createTurns()
 			const hits: Hit[] = []
 			let rows = 0
 			const uncovered: { block: Header; missing: readonly Hash[] }[] = []
 			for (const [index, block] of full.entries()) {
-				const { traces, missing } = readDebugBlock(answers[index], block, reading)
+				const { traces, missing } = await readDebugBlock(answers[index], block, turns, reading)
 				if (missing.length > 0) uncovered.push({ block, missing })
-				for (const frames of traces.values()) rows += frames.length
-				hits.push(...hitsOf(traces, block, addresses, reading))
+				for (const [txHash, tree] of traces) {
+					rows += tree.frames.length
+					const frames = await framesOf(tree, turns, (frame) => matters(frame, addresses))
+					if (frames.length > 0) hits.push({ txHash, txIndex: null, block, frames })
+				}
 			}
 			await checkCoverage(rpc, uncovered, reading, signal)
-			const transactions = await withReceipts(rpc, hits, addresses, signal, !options.isPrivate)
+			const transactions = await withReceipts(rpc, hits, signal, !options.isPrivate)
 			const blocks = new Map(transactions.map(({ block }) => [block.number, headerOf(headers, block.number)] as const))
 			const { parentHash } = headerOf(headers, span.from)
 			return { span, last: headerOf(headers, span.to), parentHash, blocks, transactions, rows }
@@ -71,7 +77,7 @@ export interface DebugReading extends Reading {
 
 export interface DebugBlock {
 	/** By transaction, in the order of the answer. */
-	readonly traces: ReadonlyMap<Hash, readonly Frame[]>
+	readonly traces: ReadonlyMap<Hash, Tree>
 	/** Transactions of the header that the answer lacks. */
 	readonly missing: readonly Hash[]
 }
@@ -80,42 +86,51 @@ export interface DebugBlock {
  * Reads the traces of a block: `[{txHash, result}]`, without txHash on older nodes (the place decides then), or without
  * the wrapper (Moonbeam, some of Avalanche's kin).
  */
-export function readDebugBlock(raw: unknown, block: Header, reading: DebugReading): DebugBlock {
+export async function readDebugBlock(
+	raw: unknown,
+	block: Header,
+	turns: Turns,
+	reading: DebugReading,
+): Promise<DebugBlock> {
 	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
-	const traces = new Map<Hash, readonly Frame[]>()
-	raw.forEach((entry: unknown, index) => {
-		const { txHash, frames } = readEntry(entry, index, reading)
+	const listed = new Set(block.txHashes)
+	const traces = new Map<Hash, Tree>()
+	for (const [index, entry] of (raw as readonly unknown[]).entries()) {
+		const { txHash, trace } = openEntry(entry, index, reading)
 		const isPlaced = raw.length === block.txHashes.length
 		const told = txHash ?? (isPlaced ? block.txHashes[index] : undefined)
 		if (told === undefined) {
-			throw unsettled(
-				reading,
-				`${raw.length} traces came for the ${block.txHashes.length} transactions of ${block.number}`,
-			)
+			const count = block.txHashes.length
+			throw unsettled(reading, `${raw.length} traces came for the ${count} transactions of ${block.number}`)
 		}
-		if (!block.txHashes.includes(told)) throw unsettled(reading, `${told} is not in block ${block.number}`)
-		traces.set(told, frames)
-	})
+		if (!listed.has(told)) throw unsettled(reading, `${told} is not in block ${block.number}`)
+		// No row at all: not traced, as a state sync of Polygon's.
+		if (Array.isArray(trace) && trace.length === 0) continue
+		const tree = Array.isArray(trace) ? readFlat(trace, told, turns, reading) : readCalls(trace, turns, reading)
+		traces.set(told, await tree)
+	}
 	return { traces, missing: block.txHashes.filter((txHash) => !traces.has(txHash)) }
 }
 
-function readEntry(
-	entry: unknown,
-	index: number,
-	reading: DebugReading,
-): { txHash: Hash | null; frames: readonly Frame[] } {
-	if (Array.isArray(entry)) return { txHash: null, frames: readFlat(entry, reading) }
+/** The trace of one transaction as it came: rows, or nested calls. */
+function openEntry(entry: unknown, index: number, reading: DebugReading): { txHash: Hash | null; trace: unknown } {
+	if (Array.isArray(entry)) return { txHash: null, trace: entry }
 	if (!isObject(entry)) throw malformed(reading, `trace ${index} is not an object`)
 	const txHash = hash(entry.txHash ?? entry.transactionHash)
 	const isBare = typeof entry.type === 'string'
 	if (!isBare && entry.error !== undefined && entry.error !== null) throw untraced(entry.error, index, reading)
-	const result = isBare ? entry : entry.result
-	if (result === undefined || result === null) throw malformed(reading, `trace ${index} has no result`)
-	return { txHash, frames: Array.isArray(result) ? readFlat(result, reading) : flattenCalls(result, reading) }
+	const trace = isBare ? entry : entry.result
+	if (trace === undefined || trace === null) throw malformed(reading, `trace ${index} has no result`)
+	return { txHash, trace }
 }
 
-function readFlat(rows: readonly unknown[], reading: Reading): readonly Frame[] {
-	return openRows(rows, reading).map((row, index) => readFrame(row, index, reading))
+async function readFlat(raw: readonly unknown[], txHash: Hash, turns: Turns, reading: Reading): Promise<Tree> {
+	const rows: TreeRow[] = []
+	for (const [index, row] of openRows(raw, reading).entries()) {
+		if (turns.isOver()) await turns.next()
+		rows.push({ frame: readFrame(row, index, reading), subtraces: readSubtraces(row.raw) })
+	}
+	return treeOfRows(rows, txHash, turns, reading)
 }
 
 /** The node could not trace one transaction: for want of time, or because it lacks the tracer. */
@@ -127,21 +142,4 @@ function untraced(error: unknown, index: number, { endpoint, method, words }: De
 		endpoint,
 		method,
 	})
-}
-
-function hitsOf(
-	traces: ReadonlyMap<Hash, readonly Frame[]>,
-	block: Header,
-	addresses: AddressSet,
-	reading: Reading,
-): readonly Hit[] {
-	const hits: Hit[] = []
-	for (const [txHash, frames] of traces) {
-		if (!frames.some((frame) => touches(frame, addresses))) continue
-		const place = { blockNumber: block.number, blockHash: block.hash, txHash }
-		const rows = frames.map((frame) => ({ ...place, txIndex: null, frame }))
-		checkTree(rows, txHash, block.hash, reading)
-		hits.push({ group: { ...place, rows }, block })
-	}
-	return hits
 }

@@ -1,58 +1,69 @@
-import type { AddressSet, TxTrace } from '../../model/chain.js'
+import type { Frame, TxTrace } from '../../model/chain.js'
+import type { Hash } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import { byPlace, mayMatter, type RowGroup, rewardsOf, touches, traceOf } from '../traces/assemble.js'
-import { type Header, readReceipt, unsettled } from '../wire.js'
+import { byPlace, traceOf } from '../traces/assemble.js'
+import { type Header, malformed, type Reading, readReceipt, unsettled } from '../wire.js'
 import { askAll } from './ask.js'
 
-/** A transaction with its whole tree, and the header of its block. */
+/** A transaction in which something may have happened, or (`txHash` null) rewards of which one is for an address. */
 export interface Hit {
-	readonly group: RowGroup
+	readonly txHash: Hash | null
+	/** By the node's own count; null where it does not say. */
+	readonly txIndex: number | null
 	readonly block: Header
+	/** With all frames above each, the root first; rewards in one order for all nodes. */
+	readonly frames: readonly Frame[]
 }
 
 export function receiptCall(txHash: string): RpcCall {
 	return { method: 'eth_getTransactionReceipt', params: [txHash] }
 }
 
-/** What the receipt says of the transaction's success; throws `unsettled` when it is not in that block (any more). */
-export function readSuccess(raw: unknown, { group, block }: Hit, endpoint: string): boolean | null {
+/**
+ * What the receipt says of the transaction's success; throws `unsettled` when it is not in that block (any more), and when
+ * receipt and root frame contradict each other: `malformed` where the receipt alone says that it failed, which asking again
+ * does not change, and `unsettled` where the frame alone does, as Erigon tells it for a moment at its head (erigon#6125).
+ */
+export function readSuccess(
+	raw: unknown,
+	{ txHash, block, frames }: Pick<Hit, 'txHash' | 'block' | 'frames'>,
+	endpoint: string,
+): boolean | null {
 	const reading = { endpoint, method: 'eth_getTransactionReceipt' }
 	const receipt = readReceipt(raw, reading)
-	if (receipt?.block.hash === block.hash) return receipt.succeeded
+	if (receipt?.block.hash === block.hash) {
+		checkRoot(frames[0], receipt.succeeded, txHash, reading)
+		return receipt.succeeded
+	}
 	// Polygon's state sync is in no list of transactions, and not every node has a receipt for it.
-	if (receipt === null && group.txHash !== null && !block.txHashes.includes(group.txHash)) return null
-	throw unsettled(reading, `${group.txHash} is no longer in block ${block.number}`)
+	if (receipt === null && txHash !== null && !block.txHashes.includes(txHash)) return null
+	throw unsettled(reading, `${txHash} is no longer in block ${block.number}`)
+}
+
+function checkRoot(root: Frame | undefined, succeeded: boolean | null, txHash: Hash | null, reading: Reading): void {
+	// A root of an unknown kind is no call: the failed deposits of rollups are told so.
+	const isKnown = root !== undefined && (root.callType !== null || root.type !== 'call')
+	if (!isKnown || succeeded === null || succeeded === (root.error === null)) return
+	if (succeeded) throw unsettled(reading, `${txHash} succeeded by its receipt, and its root frame failed`)
+	throw malformed(reading, `it says that ${txHash} failed, whose root frame did not`)
 }
 
 /**
- * Joins whole trees with their receipts; what cannot be an event for the addresses is left out. Without asking, the roots
- * alone say what failed: a question about one transaction would tell the provider what is watched.
+ * Joins trees with their receipts. Without asking, the roots alone say what failed: a question about one transaction would
+ * tell the provider what is watched.
  */
 export async function withReceipts(
 	rpc: Rpc,
 	hits: readonly Hit[],
-	addresses: AddressSet,
 	signal: AbortSignal,
 	asks = true,
 ): Promise<readonly TxTrace[]> {
-	const mattering = hits.filter(({ group }) =>
-		group.rows.some((row) => touches(row.frame, addresses) && mayMatter(row)),
-	)
-	const transactions: TxTrace[] = []
-	const asked: Hit[] = []
-	for (const hit of mattering) {
-		if (hit.group.txHash !== null && !asks) transactions.push(traceOf(hit.group, hit.block, null))
-		else if (hit.group.txHash !== null) asked.push(hit)
-		else transactions.push(...listed(rewardsOf(hit.group.rows, hit.block, addresses)))
-	}
-	const calls = asked.map(({ group }) => receiptCall(group.txHash ?? ''))
-	const answers = await askAll(rpc, calls, signal)
-	asked.forEach((hit, index) => {
-		transactions.push(traceOf(hit.group, hit.block, readSuccess(answers[index], hit, rpc.endpoint)))
+	const asked = asks ? hits.filter(({ txHash }) => txHash !== null) : []
+	const calls = asked.map(({ txHash }) => receiptCall(txHash ?? ''))
+	const answers = (await askAll(rpc, calls, signal)).values()
+	const transactions = hits.map((hit) => {
+		const isAsked = asks && hit.txHash !== null
+		return traceOf(hit, hit.block, isAsked ? readSuccess(answers.next().value, hit, rpc.endpoint) : null)
 	})
 	return transactions.sort(byPlace)
-}
-
-export function listed<T>(value: T | null): readonly T[] {
-	return value === null ? [] : [value]
 }

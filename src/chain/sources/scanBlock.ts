@@ -1,13 +1,15 @@
+import { createTurns, type Turns } from '../../base/timeSlices.js'
 import type { AddressSet } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import { type Sieve, sieveOf } from '../traces/addressBitmap.js'
-import { checkTree, groupRows } from '../traces/assemble.js'
-import { checkForm, type FormedRow, openRow, type Row, readRow } from '../traces/parityRows.js'
-import { type Header, hash, malformed, quantity, type Reading, unsettled } from '../wire.js'
+import { groupRows, matters, rewardsOf, treeOf } from '../traces/assemble.js'
+import { checkForm, type FormedRow, openRow, type Row, readRow, readSubtraces } from '../traces/parityRows.js'
+import { framesOf } from '../traces/tree.js'
+import { type Header, hash, isObject, malformed, quantity, type Reading, unsettled } from '../wire.js'
 import type { Hit } from './receipts.js'
 
 export interface ScannedBlock {
-	/** Transactions in which a frame touches the addresses, whole; and the rewards, if one does. */
+	/** Transactions in which something may have happened to the addresses, and the rewards, if one is for them. */
 	readonly hits: readonly Hit[]
 	/** Transactions of the header that have no root row. */
 	readonly missing: readonly Hash[]
@@ -15,25 +17,43 @@ export interface ScannedBlock {
 	readonly rows: number
 }
 
+/** What was seen of one transaction while its rows went by. */
+interface Tally {
+	rows: number
+	/** Children of all its rows, as the rows count them; NaN where one does not. */
+	children: number
+}
+
 /**
  * Looks at every row of a block, and decodes those of the transactions that touch the addresses. Everything that goes by
- * is a row of others, so the first look makes nothing: it costs a fraction of what parsing the JSON did.
+ * is a row of others, so the first look makes nothing: it costs a fraction of what parsing the JSON did. In a whole tree
+ * each row but the root is the child of one; where the counts do not say so the tree is decoded too, and checked in full.
  */
-export function scanBlock(raw: unknown, block: Header, addresses: AddressSet, reading: Reading): ScannedBlock {
+export async function scanBlock(
+	raw: unknown,
+	block: Header,
+	addresses: AddressSet,
+	reading: Reading,
+): Promise<ScannedBlock> {
 	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
+	const turns = createTurns()
 	const number = Number(block.number)
 	const isAsked = sieveOf(addresses)
 	const roots = new Set<Hash>()
 	const touched = new Set<Hash | null>()
 	const owners: (Hash | null)[] = []
+	const tallies = new Map<Hash, Tally>()
 	let lastText: unknown = null
 	let lastHash: Hash | null = null
+	let tally: Tally = { rows: 0, children: 0 }
 	for (let index = 0; index < raw.length; index++) {
+		if (turns.isOver()) await turns.next()
 		const row = checkForm(raw[index], index, reading)
 		if (row.blockNumber !== number || row.blockHash !== block.hash) checkPlace(row, index, block, reading)
 		if (row.type === 'reward') {
 			owners.push(null)
-			if (isAsked(row.action.author)) touched.add(null)
+			// One that names nobody is decoded, and found to be malformed.
+			if (!isAddressLike(row.action.author) || isAsked(row.action.author)) touched.add(null)
 			continue
 		}
 		// The rows of a transaction come one after the other.
@@ -41,38 +61,59 @@ export function scanBlock(raw: unknown, block: Header, addresses: AddressSet, re
 			lastText = row.transactionHash
 			lastHash = hash(lastText)
 			if (lastHash === null) throw malformed(reading, `row ${index} lacks its transaction`)
+			tally = tallies.get(lastHash) ?? { rows: 0, children: 0 }
+			tallies.set(lastHash, tally)
 		}
 		owners.push(lastHash)
+		tally.rows++
+		tally.children += typeof row.subtraces === 'number' ? row.subtraces : (readSubtraces(row) ?? Number.NaN)
 		const path = row.traceAddress
 		if (Array.isArray(path) && path.length === 0) roots.add(lastHash)
 		if (mayTouch(row, isAsked)) touched.add(lastHash)
 	}
+	for (const [txHash, { rows, children }] of tallies) if (children !== rows - 1) touched.add(txHash)
 	return {
-		hits: touched.size === 0 ? [] : hitsOf(raw, owners, touched, block, reading),
+		hits: touched.size === 0 ? [] : await hitsOf(raw, { owners, touched, block, addresses }, turns, reading),
 		missing: block.txHashes.filter((txHash) => !roots.has(txHash)),
 		rows: raw.length,
 	}
 }
 
-function hitsOf(
+interface Touched {
+	/** Transaction of each row; null for a reward. */
+	readonly owners: readonly (Hash | null)[]
+	readonly touched: ReadonlySet<Hash | null>
+	readonly block: Header
+	readonly addresses: AddressSet
+}
+
+async function hitsOf(
 	raw: readonly unknown[],
-	owners: readonly (Hash | null)[],
-	touched: ReadonlySet<Hash | null>,
-	block: Header,
+	{ owners, touched, block, addresses }: Touched,
+	turns: Turns,
 	reading: Reading,
-): readonly Hit[] {
+): Promise<readonly Hit[]> {
 	const rows: Row[] = []
 	for (const [index, owner] of owners.entries()) {
+		if (turns.isOver()) await turns.next()
 		if (touched.has(owner)) rows.push(readRow(openRow(raw[index], index, reading), index, reading))
 	}
-	return groupRows(rows).map((group) => {
-		if (group.txHash !== null) checkTree(group.rows, group.txHash, block.hash, reading)
-		return { group, block }
-	})
+	const hits: Hit[] = []
+	for (const { txHash, rows: own } of await groupRows(rows, turns)) {
+		if (txHash === null) {
+			const rewards = rewardsOf(own, block, addresses)
+			if (rewards !== null) hits.push({ txHash, txIndex: null, block, frames: rewards.frames })
+			continue
+		}
+		const tree = await treeOf(own, { txHash, blockHash: block.hash }, turns, reading)
+		const frames = await framesOf(tree, turns, (frame) => matters(frame, addresses))
+		if (frames.length > 0) hits.push({ txHash, txIndex: own[0]?.txIndex ?? null, block, frames })
+	}
+	return hits
 }
 
 /** The rule of `partiesOf`, without making anything. What cannot be read does not pass for something that touches nobody. */
-function mayTouch({ type, action, result }: FormedRow, isAsked: Sieve): boolean {
+function mayTouch({ type, action, result, error }: FormedRow, isAsked: Sieve): boolean {
 	switch (type) {
 		case 'call':
 			if (!isAddressLike(action.from) || !isAddressLike(action.to)) return true
@@ -81,13 +122,22 @@ function mayTouch({ type, action, result }: FormedRow, isAsked: Sieve): boolean 
 		case 'create2':
 			if (!isAddressLike(action.from)) return true
 			// Also of one that failed: it is decoded then, and found to have made nothing.
-			return isAsked(action.from) || isAsked((result as FormedRow['action'] | null)?.address)
+			return isAsked(action.from) || mayHaveMade(result, error, isAsked)
 		case 'suicide':
-		case 'selfdestruct':
-			return isAsked(action.address ?? action.from) || isAsked(action.refundAddress ?? action.to)
+		case 'selfdestruct': {
+			const [ended, heir] = [action.address ?? action.from, action.refundAddress ?? action.to]
+			const isReadable = isAddressLike(ended) && isAddressLike(heir) && (action.balance ?? action.value) != null
+			return !isReadable || isAsked(ended) || isAsked(heir)
+		}
 		default:
 			return isAsked(action.from) || isAsked(action.to)
 	}
+}
+
+function mayHaveMade(result: unknown, error: unknown, isAsked: Sieve): boolean {
+	const made = isObject(result) ? result.address : undefined
+	if (typeof error === 'string' && error !== '') return isAsked(made)
+	return !isAddressLike(made) || isAsked(made)
 }
 
 function isAddressLike(value: unknown): boolean {

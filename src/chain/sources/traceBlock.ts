@@ -9,8 +9,8 @@ import type { Source, SourceOptions } from './source.js'
 
 /**
  * `trace_block`: every frame of every block, matched here. The answer proves itself: each transaction of the header's
- * list has its root, and all rows carry the header's hash (dialects: rule 19). Asked by number, because by hash some
- * providers answer with the reward alone (section 4b).
+ * list has its root, all rows carry the header's hash, and every tree is whole. Asked by number, because by hash some
+ * providers answer with the reward alone (docs/nodes.md, "Providers").
  */
 export function traceBlockSource(options: SourceOptions): Source {
 	return {
@@ -30,13 +30,13 @@ export function traceBlockSource(options: SourceOptions): Source {
 			let rows = 0
 			const uncovered: { block: Header; missing: readonly Hash[] }[] = []
 			for (const [index, block] of headers.entries()) {
-				const traced = scanBlock(answers[forHeaders.length + index], block, addresses, reading)
+				const traced = await scanBlock(answers[forHeaders.length + index], block, addresses, reading)
 				hits.push(...traced.hits)
 				rows += traced.rows
 				if (traced.missing.length > 0) uncovered.push({ block, missing: traced.missing })
 			}
 			await checkCoverage(rpc, uncovered, reading, signal)
-			const transactions = await withReceipts(rpc, hits, addresses, signal, !options.isPrivate)
+			const transactions = await withReceipts(rpc, hits, signal, !options.isPrivate)
 			const blocks = new Map(transactions.map(({ block }) => [block.number, headerOf(headers, block.number)] as const))
 			const { parentHash } = headerOf(headers, span.from)
 			return { span, last: headerOf(headers, span.to), parentHash, blocks, transactions, rows }

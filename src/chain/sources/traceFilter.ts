@@ -1,8 +1,10 @@
+import { createTurns, type Turns } from '../../base/timeSlices.js'
+import { mayCount } from '../../core/effective.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet, Span } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import { groupRows, mayMatter, touches } from '../traces/assemble.js'
+import { groupRows, touches } from '../traces/assemble.js'
 import { openRows, type Row, readRow } from '../traces/parityRows.js'
 import { type Header, hexOf, malformed, type Reading } from '../wire.js'
 import { askAll, needBlock } from './ask.js'
@@ -20,7 +22,7 @@ export interface TraceFilterOptions extends SourceOptions {
 
 /**
  * `trace_filter`: two questions a span, one for each list, because nodes differ on what two lists in one question mean;
- * only the four fields that every node knows, block numbers as plain hex, never a tag (dialects: sections 1 to 3).
+ * only the four fields that every node knows, block numbers as plain hex, never a tag (docs/nodes.md, "What is asked so that it means the same everywhere").
  */
 export function traceFilterSource(options: TraceFilterOptions): Source {
 	/** How many addresses an endpoint takes in one list, where it has refused more. */
@@ -56,15 +58,17 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 			}
 			// Before the traces, and not in one batch with them: a node may work on a batch in any order.
 			const [first, last] = await readEnds(rpc, span, known, signal)
+			const turns = createTurns()
 			const rows: Row[] = []
 			let count = 0
 			for (const list of listsOf(addresses, listSizes.get(rpc) ?? FIRST_LIST)) {
 				for (const answer of await askList(rpc, span, list, signal)) {
 					count += Array.isArray(answer) ? answer.length : 0
-					for (const row of readAnswer(answer, span, addresses, reading)) rows.push(row)
+					for (const row of await readAnswer(answer, { span, addresses }, turns, reading)) rows.push(row)
 				}
 			}
-			const hits = groupRows(rows).filter((group) => group.rows.some(mayMatter))
+			const groups = await groupRows(rows, turns)
+			const hits = groups.filter((group) => group.rows.some((row) => mayCount(row.frame)))
 			return {
 				span,
 				last,
@@ -117,9 +121,15 @@ function filterCalls(span: Span, list: readonly Address[], together: boolean): r
 	return filters.map((filter) => ({ method: 'trace_filter', params: [filter] }))
 }
 
-function readAnswer(answer: unknown, span: Span, addresses: AddressSet, reading: Reading): readonly Row[] {
+async function readAnswer(
+	answer: unknown,
+	{ span, addresses }: { readonly span: Span; readonly addresses: AddressSet },
+	turns: Turns,
+	reading: Reading,
+): Promise<readonly Row[]> {
 	const rows: Row[] = []
-	openRows(answer, reading).forEach((raw, index) => {
+	for (const [index, raw] of openRows(answer, reading).entries()) {
+		if (turns.isOver()) await turns.next()
 		const row = readRow(raw, index, reading)
 		if (row.blockNumber < span.from || row.blockNumber > span.to) {
 			throw malformed(reading, `row ${index} is of block ${row.blockNumber}, which was not asked for`)
@@ -129,6 +139,6 @@ function readAnswer(answer: unknown, span: Span, addresses: AddressSet, reading:
 		else if (row.frame.type !== 'reward' && row.frame.error === null) {
 			throw malformed(reading, `row ${index} touches none of the addresses asked for: the filter was ignored`)
 		}
-	})
+	}
 	return rows
 }

@@ -1,10 +1,12 @@
-import type { CallType, Frame, FrameType } from '../../model/chain.js'
-import { address, isObject, malformed, quantity, type Reading } from '../wire.js'
+import type { Turns } from '../../base/timeSlices.js'
+import type { CallType, FrameType } from '../../model/chain.js'
+import { address, isObject, type Json, malformed, quantity, type Reading } from '../wire.js'
 import { readError } from './parityRows.js'
+import { MOST_DEPTH, type PlacelessFrame, type Tree } from './tree.js'
 
 /**
  * geth's callTracer: nested frames with types in capitals. It has no place on the chain, no trace addresses and no
- * rewards; a static call has no value, a creation that failed no `to` (dialects: section 11).
+ * rewards; a static call has no value, a creation that failed no `to` (docs/nodes.md, "How frames are told").
  */
 
 const CALLS: ReadonlyMap<string, CallType> = new Map([
@@ -20,54 +22,76 @@ const OTHERS: ReadonlyMap<string, FrameType> = new Map([
 	['SUICIDE', 'suicide'],
 ])
 
-/** Lays a tree of calls out flat, parents before children, each with its trace address. */
-export function flattenCalls(raw: unknown, reading: Reading): readonly Frame[] {
-	const frames: Frame[] = []
-	const stack: { readonly raw: unknown; readonly path: readonly number[] }[] = [{ raw, path: [] }]
-	for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-		const { path } = next
-		if (!isObject(next.raw)) throw malformed(reading, `call ${path.join('_') || 'root'} is not an object`)
-		frames.push(readCall(next.raw, path, reading))
-		const children = next.raw.calls ?? []
-		if (!Array.isArray(children)) throw malformed(reading, `the calls under ${path.join('_') || 'root'} are no list`)
-		for (let index = children.length - 1; index >= 0; index--) {
-			stack.push({ raw: children[index], path: [...path, index] })
-		}
-	}
-	return frames
+/** A list of calls under way. */
+interface Level {
+	readonly calls: readonly unknown[]
+	/** Place in the tree of the frame that made them. */
+	readonly parent: number
+	next: number
 }
 
-function readCall(raw: { readonly [key: string]: unknown }, path: readonly number[], reading: Reading): Frame {
-	const where = `call ${path.join('_') || 'root'}`
-	if (typeof raw.type !== 'string') throw malformed(reading, `${where} has no type`)
-	const name = raw.type.toUpperCase()
+/** Reads a tree of calls. Throws `malformed`; a tree deeper than any of the EVM is refused before all of it was read. */
+export async function readCalls(raw: unknown, turns: Turns, reading: Reading): Promise<Tree> {
+	const frames: PlacelessFrame[] = []
+	const parents: number[] = []
+	const levels: Level[] = []
+	const where = () => `call ${levels.map(({ next }) => next - 1).join('_') || 'root'}`
+	const visit = (call: unknown, parent: number) => {
+		if (!isObject(call)) throw malformed(reading, `${where()} is not an object`)
+		frames.push(readCall(call, where, reading))
+		parents.push(parent)
+		const calls = call.calls ?? []
+		if (!Array.isArray(calls)) throw malformed(reading, `the calls under ${where()} are no list`)
+		if (calls.length === 0) return
+		if (levels.length === MOST_DEPTH) throw malformed(reading, `calls are nested more than ${MOST_DEPTH} deep`)
+		levels.push({ calls, parent: frames.length - 1, next: 0 })
+	}
+	visit(raw, -1)
+	for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+		if (turns.isOver()) await turns.next()
+		if (level.next === level.calls.length) levels.pop()
+		else visit(level.calls[level.next++], level.parent)
+	}
+	return { frames, parents }
+}
+
+function readCall(raw: Json, where: () => string, reading: Reading): PlacelessFrame {
+	if (typeof raw.type !== 'string') throw malformed(reading, `${where()} has no type`)
+	const name = raw.type.length > 20 ? raw.type : raw.type.toUpperCase()
 	const callType = CALLS.get(name) ?? null
 	const type = OTHERS.get(name) ?? 'call'
 	if (callType === null && type === 'call') reading.onUnknown?.(raw.type)
-	const error = readError(raw.error)
+	const error = readError(raw.error, where, reading)
 	const from = address(raw.from)
 	const to = address(raw.to)
+	const valueWei = readValue(raw.value, where, reading)
 	const isCreation = type === 'create' || type === 'create2'
-	if (from === null && (isCreation || callType !== null)) throw malformed(reading, `${where} lacks from`)
-	if (to === null && callType !== null) throw malformed(reading, `${where} lacks to`)
+	const lacks = (what: string) => malformed(reading, `${where()}, ${raw.type}, lacks ${what}`)
+	if (from === null && (isCreation || callType !== null)) throw lacks('from')
+	if (to === null && callType !== null) throw lacks('to')
+	if (to === null && isCreation && error === null) throw lacks('the address of the contract, and did not fail')
+	if (valueWei === null && (callType === 'call' || isCreation)) throw malformed(reading, `${where()} says no value`)
+	if (type === 'suicide' && error === null) {
+		// geth's tracer of before 2018 tells a self-destruct by its type alone: who was paid, and how much, is not there.
+		if (from === null) throw lacks('the contract that ended, its heir and its balance')
+		// Reth and Anvil name neither heir nor value of one that did nothing, as one to itself does since Cancun.
+		if ((to === null) !== (valueWei === null)) throw lacks(to === null ? 'its heir' : 'its balance')
+	}
 	return {
 		type,
 		callType,
 		from,
 		to: isCreation && error !== null ? null : to,
-		valueWei: readValue(raw.value, callType === 'call' || isCreation, where, reading),
-		traceAddress: path,
+		valueWei: valueWei ?? 0n,
 		error,
 		rewardType: null,
 	}
 }
 
-function readValue(raw: unknown, mustSay: boolean, where: string, reading: Reading): bigint {
-	if (raw === undefined || raw === null) {
-		if (mustSay) throw malformed(reading, `${where} says no value`)
-		return 0n
-	}
+/** Null where none is said. */
+function readValue(raw: unknown, where: () => string, reading: Reading): bigint | null {
+	if (raw === undefined || raw === null) return null
 	const value = quantity(raw)
-	if (value === null) throw malformed(reading, `${where} has a value that is no number`)
+	if (value === null) throw malformed(reading, `${where()} has a value that is no number of 32 bytes`)
 	return value
 }

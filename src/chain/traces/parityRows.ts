@@ -1,12 +1,13 @@
 import type { CallType, Frame, FrameType } from '../../model/chain.js'
 import type { Address, Hash } from '../../model/glossary.js'
-import { address, hash, isObject, type Json, malformed, quantity, type Reading, smallNumber } from '../wire.js'
+import { address, hash, isObject, type Json, malformed, nameOf, quantity, type Reading, smallNumber } from '../wire.js'
+import { MOST_DEPTH } from './tree.js'
 
 /**
  * Rows of `trace_filter`, `trace_block`, `trace_transaction` and of geth's flatCallTracer, as Frames.
  *
  * The failure of a frame is told by `error` alone: `result` may be kept, null or absent on a frame that failed, and a
- * creation that failed may still name an address (dialects: section 5).
+ * creation that failed may still name an address (docs/nodes.md, "How frames are told").
  */
 
 /** A row whose form was looked at, not yet decoded: cheap to hold against addresses. */
@@ -23,6 +24,8 @@ export interface Row {
 	readonly txHash: Hash | null
 	readonly txIndex: number | null
 	readonly frame: Frame
+	/** How many children the node says that the frame has; null where it does not say. */
+	readonly subtraces: number | null
 }
 
 /** Opens an answer: an array of rows, each with its type and action and without an error object in the place of a text. */
@@ -42,7 +45,7 @@ export type FormedRow = Json & { readonly type: string; readonly action: Json }
 export function checkForm(raw: unknown, index: number, reading: Reading): FormedRow {
 	if (!isObject(raw)) throw malformed(reading, `row ${index} is not an object`)
 	const { type, action, error } = raw
-	// Erigon before August 2026 hides failures as {"error": {…}} among the rows (dialects: section 4b).
+	// Erigon before August 2026 hides failures as {"error": {…}} among the rows (docs/nodes.md, "Nodes": Erigon).
 	if (typeof error === 'object' && error !== null) throw malformed(reading, `row ${index} is an error, not a trace`)
 	if (typeof type !== 'string') throw malformed(reading, `row ${index} has no type`)
 	if (!isObject(action)) throw malformed(reading, `row ${index} has no action`)
@@ -57,15 +60,24 @@ export function readRow(row: RawRow, index: number, reading: Reading): Row {
 	if (blockNumber === null || blockHash === null) throw malformed(reading, `row ${index} lacks its block`)
 	const frame = readFrame(row, index, reading)
 	const txHash = hash(raw.transactionHash)
-	if (frame.type === 'reward') return { blockNumber, blockHash, txHash: null, txIndex: null, frame }
+	if (frame.type === 'reward') {
+		return { blockNumber, blockHash, txHash: null, txIndex: null, frame, subtraces: null }
+	}
 	if (txHash === null) throw malformed(reading, `row ${index} lacks its transaction`)
-	return { blockNumber, blockHash, txHash, txIndex: smallNumber(raw.transactionPosition), frame }
+	const subtraces = readSubtraces(raw)
+	return { blockNumber, blockHash, txHash, txIndex: smallNumber(raw.transactionPosition), frame, subtraces }
+}
+
+/** How many children a row says that it has; null where it does not say. */
+export function readSubtraces({ subtraces }: Json): number | null {
+	return subtraces === undefined ? null : smallNumber(subtraces)
 }
 
 /** Reads what a row says of its frame; its place on the chain is left to the caller. */
 export function readFrame(row: RawRow, index: number, reading: Reading): Frame {
 	const { raw, action } = row
-	const error = readError(raw.error)
+	const where = () => `row ${index}`
+	const error = readError(raw.error, where, reading)
 	const { from, to } = partiesOf(row)
 	const read = (type: FrameType, callType: CallType | null, valueWei: bigint): Frame => ({
 		type,
@@ -75,7 +87,7 @@ export function readFrame(row: RawRow, index: number, reading: Reading): Frame {
 		valueWei,
 		traceAddress: type === 'reward' ? [] : readTraceAddress(raw.traceAddress, index, reading),
 		error,
-		rewardType: type === 'reward' ? String(action.rewardType ?? 'block') : null,
+		rewardType: type === 'reward' ? rewardTypeOf(action.rewardType) : null,
 	})
 	switch (row.type) {
 		case 'call': {
@@ -86,14 +98,21 @@ export function readFrame(row: RawRow, index: number, reading: Reading): Frame {
 		case 'create':
 		case 'create2': {
 			if (from === null) throw malformed(reading, `row ${index}: a creation lacks from`)
+			if (to === null && error === null) {
+				throw malformed(reading, `row ${index}: a creation that did not fail lacks the contract's address`)
+			}
 			const method = action.creationMethod
 			const type = row.type === 'create2' || method === 'create2' ? 'create2' : 'create'
 			return read(type, null, amountOf(action.value, false, index, reading))
 		}
 		case 'suicide':
 		case 'selfdestruct':
-			return read('suicide', null, amountOf(action.balance ?? action.value, true, index, reading))
+			if (from === null || to === null) {
+				throw malformed(reading, `row ${index}: a self-destruct lacks its address or its heir`)
+			}
+			return read('suicide', null, amountOf(action.balance ?? action.value, false, index, reading))
 		case 'reward':
+			if (to === null) throw malformed(reading, `row ${index}: a reward lacks its author`)
 			return read('reward', null, rewardOf(action.value, index, reading))
 		default:
 			// Kept, since it may be the failed parent of others; with no call type it moves nothing itself.
@@ -111,7 +130,7 @@ export function partiesOf({ raw, action, type }: RawRow): { from: Address | null
 		case 'create':
 		case 'create2': {
 			const result = raw.result
-			const created = readError(raw.error) === null && isObject(result) ? address(result.address) : null
+			const created = isSuccess(raw.error) && isObject(result) ? address(result.address) : null
 			return { from: address(action.from), to: created }
 		}
 		case 'suicide':
@@ -127,10 +146,16 @@ export function partiesOf({ raw, action, type }: RawRow): { from: Address | null
 	}
 }
 
-/** Any text that is not empty is a failure; texts differ from node to node. */
-export function readError(raw: unknown): string | null {
-	if (raw === undefined || raw === null || raw === '' || raw === false) return null
-	return String(raw)
+/** Any text that is not empty is a failure; texts differ from node to node. What is no text cannot be read. */
+export function readError(raw: unknown, where: () => string, reading: Reading): string | null {
+	if (isSuccess(raw)) return null
+	if (typeof raw !== 'string')
+		throw malformed(reading, `${where()} has ${nameOf(raw)} in the place of its error's text`)
+	return raw
+}
+
+function isSuccess(error: unknown): boolean {
+	return error === undefined || error === null || error === '' || error === false
 }
 
 function readCallType(raw: unknown, reading: Reading): CallType | null {
@@ -141,14 +166,18 @@ function readCallType(raw: unknown, reading: Reading): CallType | null {
 		case 'staticcall':
 			return raw
 		default:
-			reading.onUnknown?.(`call of type ${String(raw)}`)
+			reading.onUnknown?.(`call of type ${typeof raw === 'string' ? raw : nameOf(raw)}`)
 			return null
 	}
 }
 
+function rewardTypeOf(raw: unknown): string {
+	return typeof raw === 'string' ? raw : 'block'
+}
+
 /** BSC has told its rewards as bare JSON numbers, which are beyond the safe ones and all the same exact. */
 function rewardOf(raw: unknown, index: number, reading: Reading): bigint {
-	if (typeof raw === 'number' && Number.isInteger(raw) && raw >= 0) return BigInt(raw)
+	if (typeof raw === 'number' && Number.isInteger(raw) && raw >= 0 && raw < 2 ** 256) return BigInt(raw)
 	return amountOf(raw, false, index, reading)
 }
 
@@ -158,12 +187,13 @@ function amountOf(raw: unknown, mayLack: boolean, index: number, reading: Readin
 		throw malformed(reading, `row ${index} says no value`)
 	}
 	const value = quantity(raw)
-	if (value === null) throw malformed(reading, `row ${index} has a value that is no number`)
+	if (value === null) throw malformed(reading, `row ${index} has a value that is no number of 32 bytes`)
 	return value
 }
 
 export function readTraceAddress(raw: unknown, index: number, reading: Reading): readonly number[] {
 	if (!Array.isArray(raw)) throw malformed(reading, `row ${index} has no traceAddress`)
+	if (raw.length > MOST_DEPTH) throw malformed(reading, `row ${index} stands more than ${MOST_DEPTH} frames deep`)
 	return raw.map((step: unknown) => {
 		const number = smallNumber(step)
 		if (number === null) throw malformed(reading, `row ${index} has a traceAddress that is no list of numbers`)

@@ -1,7 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { quoted } from '../../base/quoted.js'
+import { readWholeSync } from '../openFile.js'
 import { reason } from '../source.js'
+
+/** More than this is no secret. */
+const mostSecretBytes = 64 * 2 ** 10
 
 /** What stands for `${NAME}` in one scalar of the settings. */
 export interface Filled {
@@ -100,7 +103,7 @@ function contentOf(
 	what: string,
 ): { readonly value: string } | { readonly message: string; readonly missing?: true } {
 	try {
-		const value = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+		const value = new TextDecoder().decode(readWholeSync(path, mostSecretBytes)).replace(/\r?\n$/, '')
 		return value === '' ? { message: `${what} is empty` } : { value }
 	} catch (error) {
 		const message = `${what} cannot be read: ${reason(error)}`

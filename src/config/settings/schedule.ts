@@ -21,6 +21,9 @@ export function readSchedule(text: string): string {
 	if (parts.length !== 5 && parts.length !== 6) {
 		throw new RangeError(`must have six fields, seconds first, such as "*/12 * * * * *", not ${quoted(text)}`)
 	}
+	// node-cron writes out every number of a range before it looks at it.
+	if (text.length > 200 || /\d{3}/.test(text))
+		throw new RangeError('is not a schedule: its numbers have two digits at most')
 	for (const [index, part] of parts.entries()) {
 		const field = fields[index + fields.length - parts.length]
 		for (const step of part.matchAll(/\/(\d+)/g)) {

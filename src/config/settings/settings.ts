@@ -4,7 +4,7 @@ import type { Problem } from '../../errors.js'
 import type { StatePlace } from '../../model/state.js'
 import type { Network, Silence } from '../../model/watch.js'
 import { at, guessNames, type Names, namesOf, type WatchlistPlace } from '../names.js'
-import { check, inOrder, readSource, type Source } from '../source.js'
+import { atMost, check, inOrder, readSource, type Source } from '../source.js'
 import type { Place } from '../yaml.js'
 import { fallbackProblems } from './fallback.js'
 import { interpolate } from './interpolate.js'
@@ -120,8 +120,9 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	// A scalar that could not be filled is told once, not also as a bad URL or number.
 	const rest =
 		'problems' in checked ? checked.problems.filter((one) => !problems.some((other) => samePlace(one, other))) : []
-	const all = inOrder([...problems, ...rest, ...cross]).map((problem) => {
-		const about = filled.find(({ path: at }) => samePlace(problem, source.locate(at)))
+	const places = filled.map((entry) => ({ ...entry, place: source.locate(entry.path) }))
+	const all = atMost(inOrder([...problems, ...rest, ...cross])).map((problem) => {
+		const about = places.find(({ place }) => samePlace(problem, place))
 		return { ...problem, message: hideSecrets(problem.message, about?.template, filled) }
 	})
 	if ('problems' in checked || all.length > 0) {

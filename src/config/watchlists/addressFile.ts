@@ -1,12 +1,14 @@
-import { quoted } from '../../base/quoted.js'
+import { createHash } from 'node:crypto'
 import type { Turns } from '../../base/timeSlices.js'
 import type { Problem } from '../../errors.js'
 import type { Address } from '../../model/glossary.js'
 import { parseAddress } from '../address.js'
-import { atMost, mostProblems, readText } from '../source.js'
+import { readChunks } from '../openFile.js'
+import { atMost, reason, shown } from '../source.js'
 import { readLine } from '../values.js'
-import { suggestion } from '../words.js'
-import { type Field, readRecords } from './csv.js'
+import { mostProblems, shownKey, suggestion } from '../words.js'
+import { type CsvRecord, type Field, readRecords } from './csv.js'
+import { mostFileBytes } from './revision.js'
 
 /** One line of a file of addresses. */
 export interface AddressRow {
@@ -21,8 +23,8 @@ export interface AddressRow {
 export interface AddressFile {
 	/** As messages show it. */
 	readonly file: string
-	/** Null: it cannot be read. */
-	readonly bytes: Uint8Array | null
+	/** Hash of what it holds; null: it cannot be read. */
+	readonly digest: string | null
 	readonly rows: readonly AddressRow[]
 	/** With problems the rows are not to be used. */
 	readonly problems: readonly Problem[]
@@ -36,18 +38,19 @@ type Tell = (field: Pick<Field, 'line' | 'column'>, message: string) => void
  * Reads a file of addresses: CSV with the columns address, label and tags (the last two may be left out, tags stand with
  * semicolons or spaces between), in this order or in that of a first line that names them.
  */
-export async function readAddressFile(path: string, cwd: string, turns: Turns): Promise<AddressFile> {
-	const read = await readText(path, cwd)
-	const { file, bytes } = read
-	if ('problems' in read) return { file, bytes, rows: [], problems: read.problems }
+export async function readAddressFile(
+	path: string,
+	cwd: string,
+	turns: Turns,
+	signal?: AbortSignal,
+): Promise<AddressFile> {
+	const file = shown(path, cwd)
 	const problems: Problem[] = []
 	const tell: Tell = ({ line, column }, message) => void problems.push({ file, line, column, message })
 	const rows: AddressRow[] = []
 	const readTags = createTagReader()
 	let columns: readonly string[] | null = null
-	for (const { fields, fault } of readRecords(read.text)) {
-		if (turns.isOver()) await turns.next()
-		if (problems.length >= mostProblems) break
+	const take = ({ fields, fault }: CsvRecord) => {
 		if (fault !== null) tell(fault, fault.message)
 		else if (columns === null && isHeader(fields)) columns = readHeader(fields, tell)
 		else {
@@ -56,8 +59,45 @@ export async function readAddressFile(path: string, cwd: string, turns: Turns): 
 			if (row !== null) rows.push(row)
 		}
 	}
+	const hash = createHash('sha256')
+	const decoder = new TextDecoder('utf-8', { fatal: true })
+	let [text, line, isText] = ['', 1, true]
+	let digest: string | null = null
+	try {
+		for await (const chunk of ended(readChunks(path, mostFileBytes, signal))) {
+			if (chunk !== null) hash.update(chunk)
+			// To the end all the same: a file is known by the hash of all that it holds.
+			if (problems.length >= mostProblems || !isText) continue
+			try {
+				text += chunk === null ? decoder.decode() : decoder.decode(chunk, { stream: true })
+			} catch {
+				isText = false
+				continue
+			}
+			const records = readRecords(text, line, chunk === null)
+			let next = records.next()
+			for (; next.done !== true; next = records.next()) {
+				if (turns.isOver()) await turns.next()
+				if (problems.length >= mostProblems) break
+				take(next.value)
+			}
+			if (next.done === true) [text, line] = [text.slice(next.value.offset), next.value.line]
+		}
+		digest = hash.digest('hex')
+	} catch (error) {
+		signal?.throwIfAborted()
+		if (!(error instanceof RangeError) && !(error instanceof Error && 'syscall' in error)) throw error
+		tell({ line: 1, column: 1 }, `the file cannot be read: ${reason(error)}`)
+	}
+	if (!isText) tell({ line: 1, column: 1 }, 'the file is not text in UTF-8')
 	if (rows.length === 0 && problems.length === 0) tell({ line: 1, column: 1 }, 'the file holds no address')
-	return { file, bytes, rows, problems: atMost(problems) }
+	return { file, digest, rows, problems: atMost(problems) }
+}
+
+/** The pieces, then null. */
+async function* ended<T>(pieces: AsyncIterable<T>): AsyncGenerator<T | null> {
+	yield* pieces
+	yield null
 }
 
 function isHeader(fields: readonly Field[]): boolean {
@@ -72,9 +112,9 @@ function readHeader(fields: readonly Field[], tell: Tell): readonly string[] {
 		if (!columnNames.some((known) => known === name)) {
 			tell(
 				field,
-				`unknown column ${quoted(field.text)}${suggestion(name, columnNames)}; there are ${columnNames.join(', ')}`,
+				`unknown column ${shownKey(field.text)}${suggestion(name, columnNames)}; there are ${columnNames.join(', ')}`,
 			)
-		} else if (columns.indexOf(name) !== index) tell(field, `the column ${quoted(field.text)} stands twice`)
+		} else if (columns.indexOf(name) !== index) tell(field, `the column ${shownKey(field.text)} stands twice`)
 	}
 	return columns
 }

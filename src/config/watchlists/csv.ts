@@ -14,13 +14,34 @@ export interface CsvRecord {
 	readonly fault: { readonly line: number; readonly column: number; readonly message: string } | null
 }
 
-/** The records, but for lines that are empty or begin with #. After a quote that is never closed there are no more. */
-export function* readRecords(text: string): Generator<CsvRecord, void> {
-	let [offset, line, start] = [0, 1, 0]
+/** How far the records of a piece of text go. */
+export interface CsvRest {
+	/** Where the record begins that is not whole yet. */
+	readonly offset: number
+	/** Its line. */
+	readonly line: number
+}
+
+/** Longer records are a quote that is never closed, or no CSV. In characters. */
+const longest = 65_536
+
+/**
+ * The records, but for lines that are empty or begin with #. After a quote that is never closed there are no more. A piece of
+ * a text that is not its `end` gives those that are whole in it; the next piece then begins with the rest.
+ */
+export function* readRecords(text: string, firstLine = 1, isEnd = true): Generator<CsvRecord, CsvRest> {
+	let [offset, line, start] = [0, firstLine, 0]
 	while (offset < text.length) {
+		const rest = { offset, line }
+		const isWhole = isEnd || text.length - offset > longest
 		;[start] = [offset]
 		let end = text.indexOf('\n', offset)
+		if (end === -1 && !isWhole) return rest
 		if (end === -1) end = text.length
+		if (end - offset > longest) {
+			yield { fields: [{ text: '', line, column: 1 }], fault: { line, column: 1, message: tooLong } }
+			return { offset: text.length, line }
+		}
 		const whole = text.slice(offset, end)
 		if (whole.trim() === '' || whole.startsWith('#')) {
 			;[offset, line] = [end + 1, line + 1]
@@ -46,10 +67,11 @@ export function* readRecords(text: string): Generator<CsvRecord, void> {
 				offset = stop
 			} else {
 				const stop = closingQuote(text, offset)
-				if (stop === -1) {
+				if (stop === -1 || stop - offset > longest) {
+					if (!isWhole) return rest
 					fault ??= { ...at, message: 'this quote is never closed' }
 					yield { fields: [...fields, { ...at, text: '' }], fault }
-					return
+					return { offset: text.length, line }
 				}
 				const inside = text.slice(offset + 1, stop)
 				fields.push({ ...at, text: inside.replaceAll('""', '"').trim() })
@@ -67,10 +89,15 @@ export function* readRecords(text: string): Generator<CsvRecord, void> {
 			if (text[offset] !== ',') break
 			offset++
 		}
+		// What follows in the next piece may belong to it: a second quote, or the end of the line.
+		if (offset >= text.length && !isWhole) return rest
 		yield { fields, fault }
 		;[offset, line] = [offset + 1, line + 1]
 	}
+	return { offset: text.length, line }
 }
+
+const tooLong = `this line has more than ${longest} characters`
 
 function plainFields(line: string, number: number): readonly Field[] {
 	let offset = 0

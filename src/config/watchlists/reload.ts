@@ -1,6 +1,6 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Content, revisionOf } from './revision.js'
+import { type Content, fileDigest, revisionOf } from './revision.js'
 
 export interface WatchFilesOptions {
 	/** The files to watch, asked anew at each look; a throw counts as none, for a folder may be gone for a moment. */
@@ -22,6 +22,14 @@ export interface WatchFilesOptions {
  * those moved. Resolves when the signal aborts; never rejects.
  */
 export async function watchFiles(options: WatchFilesOptions): Promise<void> {
+	try {
+		await look(options)
+	} catch (error) {
+		if (!options.signal.aborted) throw error
+	}
+}
+
+async function look(options: WatchFilesOptions): Promise<void> {
 	const { paths, onChange, intervalMs = 2_000, settleMs = 500, signal } = options
 	const list = () => {
 		try {
@@ -33,7 +41,7 @@ export async function watchFiles(options: WatchFilesOptions): Promise<void> {
 	const { revision: asked } = options
 	// With a revision from before, the first look reads the files, whatever happened since.
 	let stamp = asked === undefined ? await stampOf(list()) : null
-	let held = asked === undefined ? await revisionNow(list()) : asked()
+	let held = asked === undefined ? await revisionNow(list(), signal) : asked()
 	let told = held
 	let called = ''
 	while (await waited(intervalMs, signal)) {
@@ -57,7 +65,7 @@ export async function watchFiles(options: WatchFilesOptions): Promise<void> {
 		for (;;) {
 			if (!(await waited(settleMs, signal))) return null
 			const now = await stampOf(list())
-			const read = await revisionNow(list())
+			const read = await revisionNow(list(), signal)
 			// A write between look and read would give half a file: then wait for stillness once more.
 			if (now === stamp && (await stampOf(list())) === now) return read
 			stamp = now
@@ -80,9 +88,9 @@ async function stampOf(paths: readonly string[]): Promise<string> {
 	return stamps.join('\n')
 }
 
-async function revisionNow(paths: readonly string[]): Promise<string> {
+async function revisionNow(paths: readonly string[], signal: AbortSignal): Promise<string> {
 	const contents: Content[] = []
-	for (const path of paths) contents.push({ path, bytes: await readFile(path).catch(() => null) })
+	for (const path of paths) contents.push({ path, digest: await fileDigest(path, signal) })
 	return revisionOf(contents)
 }
 

@@ -6,7 +6,7 @@ import type { Watch } from '../../model/watch.js'
 import type { Names, WatchlistPlace } from '../names.js'
 import { atMost, readSource, reason, shown } from '../source.js'
 import { type AddressFile, readAddressFile } from './addressFile.js'
-import { type Content, revisionOf } from './revision.js'
+import { type Content, digestOf, revisionOf } from './revision.js'
 import { readWatchlist } from './watchlist.js'
 
 export interface Watchlists {
@@ -40,11 +40,16 @@ export function watchlistPaths(place: WatchlistPlace): readonly string[] {
 }
 
 /** Reads and checks all watchlists and the files of addresses that they name; nothing is thrown for what stands in them. */
-export async function readWatchlists(place: WatchlistPlace, names: Names, cwd: string): Promise<WatchlistsRead> {
+export async function readWatchlists(
+	place: WatchlistPlace,
+	names: Names,
+	cwd: string,
+	signal?: AbortSignal,
+): Promise<WatchlistsRead> {
 	const none = { watches: null, files: [], addressFiles: [] }
-	const fail = async (message: string) => ({
+	const fail = (message: string) => ({
 		...none,
-		revision: await revisionOf([]),
+		revision: revisionOf([]),
 		problems: [{ ...place.named, message }],
 	})
 	const folder = 'folder' in place ? shown(place.folder, cwd) : ''
@@ -65,13 +70,13 @@ export async function readWatchlists(place: WatchlistPlace, names: Names, cwd: s
 	const addressFile = async (path: string) => {
 		const before = addresses.get(path)
 		if (before !== undefined) return before
-		const file = await readAddressFile(path, cwd, turns)
+		const file = await readAddressFile(path, cwd, turns, signal)
 		addresses.set(path, file)
 		return file
 	}
 	for (const path of files) {
-		const source = await readSource(path, cwd)
-		contents.push({ path, bytes: source.bytes })
+		const source = await readSource(path, cwd, signal)
+		contents.push({ path, digest: await digestOf(source.bytes) })
 		if ('problems' in source) {
 			problems.push(...source.problems)
 			continue
@@ -84,14 +89,14 @@ export async function readWatchlists(place: WatchlistPlace, names: Names, cwd: s
 		}
 	}
 	for (const [path, file] of addresses) {
-		contents.push({ path, bytes: file.bytes })
+		contents.push({ path, digest: file.digest })
 		problems.push(...file.problems)
 	}
 	return {
 		watches: problems.length > 0 ? null : Object.freeze(watches),
 		files: Object.freeze([...files]),
 		addressFiles: Object.freeze([...addresses.keys()]),
-		revision: await revisionOf(contents),
+		revision: revisionOf(contents),
 		problems,
 	}
 }

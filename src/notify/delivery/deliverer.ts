@@ -9,6 +9,7 @@ import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import type { Silence } from '../../model/watch.js'
+import { createBrokenQueues } from './brokenQueues.js'
 import { createDeferrals, type DeferralRules } from './deferral.js'
 import { createFallbacks } from './fallback.js'
 import { createHealth } from './health.js'
@@ -90,6 +91,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		silencesOf: options.silencesOf ?? (() => []),
 	})
 	const health = createHealth(log)
+	const broken = createBrokenQueues(clock, log)
 	const { work } = createQueueWorker({
 		store,
 		clock,
@@ -133,14 +135,19 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 				await suspension.probe()
 				await deferrals.letGo(clock())
 				for (const queue of await store.claim({ nowMs: clock(), perQueue })) {
+					const [first] = queue
+					if (first === undefined) continue
+					if (broken.isResting(first)) {
+						await store.release(queue.map(({ id }) => id))
+						continue
+					}
 					const worked = work(queue, context)
-						.catch((error: unknown) =>
-							log.error({ err: error }, 'a queue of deliveries broke off; it goes on after a restart'),
-						)
-						.finally(() => {
-							working.delete(worked)
+						.then(() => {
+							broken.worked(first)
 							wakeUp()
 						})
+						.catch((error: unknown) => broken.broke(first, error))
+						.finally(() => working.delete(worked))
 					working.add(worked)
 				}
 				const nextMs = Math.min(

@@ -1,20 +1,68 @@
 /**
- * Addresses that are never contacted: link-local ones, where clouds keep their machine credentials. Private networks are
- * allowed, since the operator writes the URLs and many receivers live there.
+ * Addresses that are never contacted: link-local ones and those where clouds keep their machine credentials, also where an IPv4
+ * address is carried inside of an IPv6 one. Private networks are allowed, since the operator writes the URLs and many receivers
+ * live there.
  */
 import { lookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
-const linkLocal = new BlockList()
-linkLocal.addSubnet('169.254.0.0', 16, 'ipv4')
-linkLocal.addSubnet('fe80::', 10, 'ipv6')
-linkLocal.addAddress('fd00:ec2::254', 'ipv6')
+const never = new BlockList()
+never.addSubnet('169.254.0.0', 16, 'ipv4')
+never.addSubnet('fe80::', 10, 'ipv6')
+// Metadata services outside of link-local: AWS, Google, Alibaba, Oracle's older one.
+never.addAddress('fd00:ec2::254', 'ipv6')
+never.addAddress('fd20:ce::254', 'ipv6')
+never.addAddress('100.100.100.200', 'ipv4')
+never.addAddress('192.0.0.192', 'ipv4')
 
 /** `address` is a literal IP, with or without brackets or zone; a name is never forbidden by itself. IPv4 in IPv6 counts. */
 export function isForbidden(address: string): boolean {
-	const bare = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '')
-	const family = isIP(bare)
-	return family !== 0 && linkLocal.check(bare, family === 4 ? 'ipv4' : 'ipv6')
+	const plain = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '')
+	const family = isIP(plain)
+	if (family === 0) return false
+	if (family === 4) return never.check(plain, 'ipv4')
+	return never.check(plain, 'ipv6') || carried(plain).some((inner) => never.check(inner, 'ipv4'))
+}
+
+/** The IPv4 addresses that a translator, a tunnel or a mapped socket would make of an IPv6 one. */
+function carried(address: string): readonly string[] {
+	const groups = groupsOf(address)
+	const [g0 = 0, g1 = 0, g2 = 0, g3 = 0, g4 = 0, g5 = 0, g6 = 0, g7 = 0] = groups
+	const last = ipv4(g6, g7)
+	const startsEmpty = g0 === 0 && g1 === 0 && g2 === 0 && g3 === 0
+	const found: string[] = []
+	// Compatible (::a.b.c.d), mapped (::ffff:a.b.c.d) and translated (::ffff:0:a.b.c.d).
+	if (startsEmpty && ((g4 === 0 && (g5 === 0 || g5 === 0xffff)) || (g4 === 0xffff && g5 === 0))) found.push(last)
+	// NAT64: the well-known prefix, and the one for local use with each of its lengths (RFC 6052, 8215).
+	if (g0 === 0x64 && g1 === 0xff9b) {
+		found.push(last)
+		// A byte in the middle of the address is always 0 and no part of the IPv4 one.
+		const middle = ((g4 & 0xff) << 8) | (g5 >> 8)
+		if (g2 === 1) {
+			found.push(ipv4(g3, middle), ipv4(((g3 & 0xff) << 8) | (g4 & 0xff), g5))
+			found.push(ipv4(middle, ((g5 & 0xff) << 8) | (g6 >> 8)))
+		}
+	}
+	// 6to4, and Teredo: its server, and its client, written with every bit turned round.
+	if (g0 === 0x2002) found.push(ipv4(g1, g2))
+	if (g0 === 0x2001 && g1 === 0) found.push(ipv4(g2, g3), ipv4(g6 ^ 0xffff, g7 ^ 0xffff))
+	// ISATAP.
+	if ((g4 & 0xfdff) === 0 && g5 === 0x5efe) found.push(last)
+	return found
+}
+
+/** The eight groups of a literal that is known to be one. */
+function groupsOf(address: string): readonly number[] {
+	const hex = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>
+		[Number(a) * 256 + Number(b), Number(c) * 256 + Number(d)].map((group) => group.toString(16)).join(':'),
+	)
+	const [front = [], back = []] = hex.split('::').map((half) => (half === '' ? [] : half.split(':')))
+	const gap = hex.includes('::') ? Array.from({ length: 8 - front.length - back.length }, () => '0') : []
+	return [...front, ...gap, ...back].map((group) => Number.parseInt(group, 16))
+}
+
+function ipv4(high: number, low: number): string {
+	return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
 }
 
 export function forbiddenError(): NodeJS.ErrnoException {

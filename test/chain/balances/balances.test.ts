@@ -7,7 +7,7 @@ import type { BlockRef } from '../../../src/model/chain.js'
 import type { Address, Hash } from '../../../src/model/glossary.js'
 import { ether, hex, startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
-import { silent } from '../../watch/bench.js'
+import { silent } from '../../support/silent.js'
 
 const signal = new AbortController().signal
 /** Any number of addresses that nobody has a key of. */

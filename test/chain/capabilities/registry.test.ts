@@ -10,8 +10,9 @@ import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Books, keepBooks } from '../../support/books.js'
 import { type Answers, type Dialect, type DialectGateway, startDialectGateway } from '../../support/dialectGateway.js'
 import { dialects, noTraces } from '../../support/dialectTable.js'
-import { errorOf, never, silent } from '../../support/pool.js'
+import { errorOf, never } from '../../support/pool.js'
 import { planScenario, playScenario } from '../../support/scenario.js'
+import { silent } from '../../support/silent.js'
 import { dueIn, linesOf } from '../reading.js'
 
 let anvil: TestAnvil

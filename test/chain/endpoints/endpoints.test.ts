@@ -5,7 +5,8 @@ import { createRpc, type Rpc } from '../../../src/chain/rpc/rpc.js'
 import type { RpcErrorKind } from '../../../src/errors.js'
 import * as faults from '../../support/faults.js'
 import { type FaultyNode, startFaultyNode } from '../../support/faultyNode.js'
-import { at, errorOf, never, openPool, type Pool, silent, startMs } from '../../support/pool.js'
+import { at, errorOf, never, openPool, type Pool, startMs } from '../../support/pool.js'
+import { silent } from '../../support/silent.js'
 
 const onName = { method: 'test_name' }
 const rested = (pool: Pool) => pool.states().map(({ restingUntilMs }) => restingUntilMs !== null)

@@ -7,6 +7,7 @@ import { PlainError } from '../../../src/errors.js'
 import type { Log } from '../../../src/model/ports.js'
 import { startTestAnvil } from '../../support/anvil.js'
 import { type HeadServer, notification, startHeadServer, subscription } from '../../support/headServer.js'
+import { silent } from '../../support/silent.js'
 
 interface Line {
 	readonly level: string
@@ -248,13 +249,13 @@ describe('connections', () => {
 		await resting.line(({ facts }) => facts.kind === 'network')
 		await resting.stop()
 		await expect(
-			followHeads({ urls: ['ws://127.0.0.1:9'], onHead() {}, log: quiet }, AbortSignal.abort()),
+			followHeads({ urls: ['ws://127.0.0.1:9'], onHead() {}, log: silent }, AbortSignal.abort()),
 		).resolves.toBeUndefined()
 	})
 
 	test('error: a URL that is none of ws is refused without being shown', async () => {
 		for (const url of ['http://host/SECRET', 'host/SECRET', 'ws://[SECRET']) {
-			const error = await followHeads({ urls: [url], onHead() {}, log: quiet }, new AbortController().signal).catch(
+			const error = await followHeads({ urls: [url], onHead() {}, log: silent }, new AbortController().signal).catch(
 				(thrown: unknown) => thrown,
 			)
 			expect(error).toBeInstanceOf(PlainError)
@@ -262,8 +263,6 @@ describe('connections', () => {
 		}
 	})
 })
-
-const quiet: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet }
 
 const http = (status: string) => (socket: Duplex) => socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\n\r\n`)
 const says = (text: string | Buffer) => (server: HeadServer) => {

@@ -6,7 +6,8 @@ import { createRpc } from '../../../src/chain/rpc/rpc.js'
 import { debugTraceSource } from '../../../src/chain/sources/debugTrace.js'
 import type { RpcError } from '../../../src/errors.js'
 import { startFaultyNode } from '../../support/faultyNode.js'
-import { errorOf, never, silent } from '../../support/pool.js'
+import { errorOf, never } from '../../support/pool.js'
+import { silent } from '../../support/silent.js'
 
 const key = 'K3y-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJ'
 const url = readEndpointUrl(`https://node.example/${key}/evm`)

@@ -4,7 +4,7 @@ import { createEndpoints } from '../../../src/chain/endpoints/endpoints.js'
 import { createLimiter, type Limiter } from '../../../src/chain/rpc/limiter.js'
 import { createRpc, type Rpc, type RpcOptions } from '../../../src/chain/rpc/rpc.js'
 import { type FaultyNode, startFaultyNode } from '../../support/faultyNode.js'
-import { silent } from '../../support/pool.js'
+import { silent } from '../../support/silent.js'
 
 const never = new AbortController().signal
 const closers: (() => Promise<void>)[] = []

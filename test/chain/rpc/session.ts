@@ -6,7 +6,8 @@ import type { SourceName } from '../../../src/chain/sources/source.js'
 import type { AddressSet, Part, Span } from '../../../src/model/chain.js'
 import type { Chain, Log } from '../../../src/model/ports.js'
 import { type Dialect, type DialectGateway, startDialectGateway } from '../../support/dialectGateway.js'
-import { never, silent } from '../../support/pool.js'
+import { never } from '../../support/pool.js'
+import { silent } from '../../support/silent.js'
 
 export interface Session {
 	readonly gateway: DialectGateway

@@ -1,10 +1,10 @@
 // Small answers of our own writing, each for one fact about nodes.
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { flattenCalls } from '../../../src/chain/traces/callTracer.js'
 import { openRows, readRow } from '../../../src/chain/traces/parityRows.js'
 import { RpcError } from '../../../src/errors.js'
 import type { Frame } from '../../../src/model/chain.js'
+import { flattened } from '../flattened.js'
 
 interface Case {
 	readonly fact: string
@@ -22,30 +22,33 @@ const cases = readdirSync(folder).map((name) => {
 	return [name.replace('.json', ''), one.fact, one] as const
 })
 
-function read({ read, raw }: Case, unknown: string[]): readonly Frame[] {
+async function read({ read, raw }: Case, unknown: string[]): Promise<readonly Frame[]> {
 	const reading = { endpoint: 'node.example', method: 'trace_x', onUnknown: (type: string) => void unknown.push(type) }
-	if (read === 'calls') return flattenCalls(raw, reading)
+	if (read === 'calls') return flattened(raw, reading)
 	return openRows(raw, reading).map((row, index) => readRow(row, index, reading).frame)
 }
 
 describe('frames', () => {
-	test.each(cases.filter(([, , { frames }]) => frames !== undefined))('%s: %s', (_name, _fact, one) => {
+	test.each(cases.filter(([, , { frames }]) => frames !== undefined))('%s: %s', async (_name, _fact, one) => {
 		const unknown: string[] = []
-		const frames = read(one, unknown).map((frame) => ({ ...frame, valueWei: frame.valueWei.toString() }))
+		const frames = (await read(one, unknown)).map((frame) => ({ ...frame, valueWei: frame.valueWei.toString() }))
 		expect(frames).toEqual(one.frames)
 		if (one.unknown !== undefined) expect(unknown).toEqual(one.unknown)
 	})
 
-	test.each(cases.filter(([, , { malformed }]) => malformed !== undefined))('error: %s: %s', (_name, _fact, one) => {
-		let error: unknown = null
-		try {
-			read(one, [])
-		} catch (thrown) {
-			error = thrown
-		}
-		expect(error).toBeInstanceOf(RpcError)
-		const { kind, facts, message } = error as RpcError
-		expect([kind, facts.endpoint, facts.method]).toEqual(['malformed', 'node.example', 'trace_x'])
-		expect(message).toContain(one.malformed)
-	})
+	test.each(cases.filter(([, , { malformed }]) => malformed !== undefined))(
+		'error: %s: %s',
+		async (_name, _fact, one) => {
+			let error: unknown = null
+			try {
+				await read(one, [])
+			} catch (thrown) {
+				error = thrown
+			}
+			expect(error).toBeInstanceOf(RpcError)
+			const { kind, facts, message } = error as RpcError
+			expect([kind, facts.endpoint, facts.method]).toEqual(['malformed', 'node.example', 'trace_x'])
+			expect(message).toContain(one.malformed)
+		},
+	)
 })

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { renumber } from '../../../src/chain/traces/numbering.js'
+import { createTurns } from '../../../src/base/timeSlices.js'
+import { treeOfRows } from '../../../src/chain/traces/rowTree.js'
+import { framesOf } from '../../../src/chain/traces/tree.js'
 import type { Frame } from '../../../src/model/chain.js'
 import type { Address } from '../../../src/model/glossary.js'
 
@@ -20,17 +22,19 @@ function call(traceAddress: readonly number[], to: Address, part: Partial<Frame>
 	}
 }
 
-function paths(frames: readonly Frame[]): readonly (readonly number[])[] {
-	return renumber(frames).map(({ traceAddress }) => traceAddress)
+async function paths(frames: readonly Frame[]): Promise<readonly (readonly number[])[]> {
+	const rows = frames.map((frame) => ({ frame, subtraces: null }))
+	const tree = await treeOfRows(rows, 'it', createTurns(), { endpoint: 'node.example', method: 'trace_x' })
+	return (await framesOf(tree, createTurns())).map(({ traceAddress }) => traceAddress)
 }
 
 describe('numbering', () => {
-	test('a tree without precompiled contracts stays as it is', () => {
+	test('a tree without precompiled contracts stays as it is', async () => {
 		const frames = [call([], someone), call([0], someone), call([0, 0], someone), call([1], someone)]
-		expect(renumber(frames)).toBe(frames)
+		expect(await paths(frames)).toEqual(frames.map(({ traceAddress }) => traceAddress))
 	})
 
-	test('calls to precompiled contracts are left out, and what follows moves up, with all below it', () => {
+	test('calls to precompiled contracts are left out, and what follows moves up, with all below it', async () => {
 		const frames = [
 			call([], someone),
 			call([0], precompiled('1'), { callType: 'staticcall' }),
@@ -41,23 +45,21 @@ describe('numbering', () => {
 			call([3], someone),
 			call([3, 0], someone),
 		]
-		expect(paths(frames)).toEqual([[], [0], [0, 0], [1], [1, 0]])
+		expect(await paths(frames)).toEqual([[], [0], [0, 0], [1], [1, 0]])
 	})
 
-	test('behavior: one that is paid is kept', () => {
-		expect(paths([call([], someone), call([0], precompiled('4'), { valueWei: 1n }), call([1], someone)])).toEqual([
-			[],
-			[0],
-			[1],
-		])
+	test('behavior: one that is paid is kept', async () => {
+		expect(await paths([call([], someone), call([0], precompiled('4'), { valueWei: 1n }), call([1], someone)])).toEqual(
+			[[], [0], [1]],
+		)
 	})
 
-	test('behavior: one that a transaction calls itself is kept', () => {
-		expect(paths([call([], precompiled('4'))])).toEqual([[]])
+	test('behavior: one that a transaction calls itself is kept', async () => {
+		expect(await paths([call([], precompiled('4'))])).toEqual([[]])
 	})
 
-	test('behavior: addresses beyond the precompiled ones are kept', () => {
+	test('behavior: addresses beyond the precompiled ones are kept', async () => {
 		const frames = ['0', '12', '101', '10001'].map((number, index) => call([index], precompiled(number)))
-		expect(paths([call([], someone), ...frames])).toHaveLength(5)
+		expect(await paths([call([], someone), ...frames])).toHaveLength(5)
 	})
 })

@@ -1,16 +1,16 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} belongs to the settings' own language
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { interpolate } from '../../../src/config/settings/interpolate.js'
+import { temporaryFolder } from '../../support/folder.js'
 
 fc.configureGlobal({ seed: 20261120 })
 
 let folder: string
 beforeAll(() => {
-	folder = mkdtempSync(join(tmpdir(), 'tracewatch-variables-'))
+	folder = temporaryFolder()
 	mkdirSync(join(folder, 'credentials'))
 	writeFileSync(join(folder, 'credentials/KEY'), 'from credential\n')
 	writeFileSync(join(folder, 'key'), 'from file\n')
@@ -18,7 +18,6 @@ beforeAll(() => {
 	writeFileSync(join(folder, 'two lines'), 'one\ntwo\n\n')
 	writeFileSync(join(folder, 'empty'), '\n')
 })
-afterAll(() => rmSync(folder, { recursive: true }))
 
 const fill = (text: string, env: NodeJS.ProcessEnv) => {
 	const { value, problems } = interpolate({ list: [{ key: text }] }, env)

@@ -1,23 +1,22 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} belongs to the settings' own language
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { describeConfig } from '../../../src/config/describe.js'
 import { loadConfig } from '../../../src/config/load.js'
 import { ConfigError } from '../../../src/errors.js'
 import { createScrubber } from '../../../src/ops/scrub.js'
+import { temporaryFolder } from '../../support/folder.js'
 
 let folder: string
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), 'tracewatch-receivers-'))
+	folder = temporaryFolder()
 	mkdirSync(join(folder, 'watchlists'))
 	writeFileSync(
 		join(folder, 'watchlists/a.yaml'),
 		`network: base\nreceivers: [hook]\nwatches: [{address: 0x${'1'.repeat(40)}}]\n`,
 	)
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 /** Settings with these lines of the receiver `hook`, and with other receivers after it. */
 async function load(lines: readonly string[], others: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {

@@ -1,25 +1,24 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} belongs to the settings' own language
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { describeConfig } from '../../../src/config/describe.js'
 import { loadConfig } from '../../../src/config/load.js'
 import { ConfigError, formatProblem } from '../../../src/errors.js'
+import { temporaryFolder } from '../../support/folder.js'
 
 fc.configureGlobal({ seed: 20261120 })
 
 let folder: string
 beforeAll(() => {
-	folder = mkdtempSync(join(tmpdir(), 'tracewatch-secrets-'))
+	folder = temporaryFolder()
 	mkdirSync(join(folder, 'watchlists'))
 	writeFileSync(
 		join(folder, 'watchlists/a.yaml'),
 		`network: ethereum\nreceivers: [mail, hook]\nwatches: [{address: 0x${'1'.repeat(40)}}]\n`,
 	)
 })
-afterAll(() => rmSync(folder, { recursive: true }))
 
 const load = (text: string, env: NodeJS.ProcessEnv) => {
 	writeFileSync(join(folder, 'tracewatch.yaml'), text)

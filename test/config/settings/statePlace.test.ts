@@ -1,21 +1,19 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { describeConfig } from '../../../src/config/describe.js'
 import { loadConfig } from '../../../src/config/load.js'
 import { createScrubber } from '../../../src/ops/scrub.js'
+import { temporaryFolder } from '../../support/folder.js'
 
 let folder: string
 
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), 'tracewatch-place-'))
+	folder = temporaryFolder()
 	mkdirSync(join(folder, 'watchlists'))
 	const watchlist = `network: base\nreceivers: [hook]\nwatches: [{address: 0x${'1'.repeat(40)}}]\n`
 	writeFileSync(join(folder, 'watchlists/a.yaml'), watchlist)
 })
-
-afterEach(() => rmSync(folder, { recursive: true }))
 
 /** A small right configuration with these lines after it. */
 function load(lines: string) {

@@ -1,15 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../../src/config/load.js'
 import { followWatchlists } from '../../../src/config/watchlists/follow.js'
 import { watchFiles } from '../../../src/config/watchlists/reload.js'
 import { ConfigError } from '../../../src/errors.js'
+import { temporaryFolder } from '../../support/folder.js'
 
 let folder: string
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), 'tracewatch-addresses-'))
+	folder = temporaryFolder()
 	write({
 		'tracewatch.yaml': `networks:
   - {name: base, chain_id: 8453, rpc: ["http://127.0.0.1:8545"]}
@@ -20,7 +20,6 @@ receivers:
 `,
 	})
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 function write(files: Readonly<Record<string, string>>): void {
 	for (const [name, content] of Object.entries(files)) {
@@ -133,7 +132,7 @@ describe('addresses_from', () => {
 		[
 			'an address that is none',
 			`${one}\nTreasury,x`,
-			['2:1: `address` must be an address, and `Treasury` is none: it begins with 0x and has 40 hex digits'],
+			['2:1: `address` must be an address: this does not begin with 0x, and an address is 0x and 40 hex digits'],
 		],
 		[
 			'a wrong checksum',

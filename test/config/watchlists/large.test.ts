@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { check } from '../../../src/commands/check.js'
 import { toChecksum } from '../../../src/config/address.js'
 import { loadConfig } from '../../../src/config/load.js'
@@ -12,6 +11,7 @@ import { followWatchlists } from '../../../src/config/watchlists/follow.js'
 import type { Address } from '../../../src/model/glossary.js'
 import type { Watch } from '../../../src/model/watch.js'
 import { createScrubber } from '../../../src/ops/scrub.js'
+import { temporaryFolder } from '../../support/folder.js'
 
 const count = 100_000
 const addresses = Array.from({ length: count }, (_, index): Address => {
@@ -92,11 +92,10 @@ async function leastOf(work: () => Promise<unknown>): Promise<Cost> {
 
 let folder: string
 beforeEach(() => {
-	folder = mkdtempSync(join(tmpdir(), 'tracewatch-large-'))
+	folder = temporaryFolder()
 	mkdirSync(join(folder, 'watchlists'))
 	writeFileSync(join(folder, 'tracewatch.yaml'), settings)
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
 function write(form: string): void {
 	for (const [name, content] of Object.entries(forms[form] ?? {}))

@@ -1,12 +1,13 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { appendFile, open } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { watchFiles } from '../../../src/config/watchlists/reload.js'
 import { revisionOf } from '../../../src/config/watchlists/revision.js'
 import { watchlistPaths } from '../../../src/config/watchlists/watchlists.js'
+import { temporaryFolder } from '../../support/folder.js'
 
 const intervalMs = 20
 const pieceMs = 20
@@ -54,11 +55,12 @@ const nextChange = () =>
 	})
 
 /** Of the one file, with this content. */
-const revision = (content: string) => revisionOf([{ path: file, bytes: Buffer.from(content) }])
+const revision = (content: string) =>
+	revisionOf([{ path: file, digest: createHash('sha256').update(content).digest('hex') }])
 
 beforeEach(() => {
 	settleMs = 60
-	folder = mkdtempSync(join(tmpdir(), 'tracewatch-reload-'))
+	folder = temporaryFolder()
 	file = join(folder, 'a.yaml')
 	writeFileSync(file, 'old: content\n')
 	changes = 0

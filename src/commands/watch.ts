@@ -1,0 +1,148 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createRpc } from '../chain/rpc/rpc.js'
+import { quantity } from '../chain/wire.js'
+import { parseAddress, toChecksum } from '../config/address.js'
+import { type Config, loadConfig } from '../config/load.js'
+import { openParts } from '../daemon/parts.js'
+import { ConfigError, PlainError, UsageError } from '../errors.js'
+import type { Delivery } from '../model/delivery.js'
+import type { Address } from '../model/glossary.js'
+import type { Store } from '../model/ports.js'
+import { isAlert, sentence } from '../notify/text/sentence.js'
+import { version } from '../version.js'
+import { type Command, type CommandArgs, exitCodes, type Io } from './command.js'
+import { openLog } from './open.js'
+
+export const watch: Command = {
+	name: 'watch',
+	summary: 'tells of one address on the terminal, without any file',
+	help: `Usage: tracewatch watch ADDRESS --rpc URL [--from BLOCK] [--symbol ETH] [--json]
+
+Polls the node every two seconds and prints each transfer and deployment of the address, decided as the daemon does:
+payments inside of contracts too, and a line when the chain takes one back. Keeps no state; ends with Ctrl-C.
+
+  --rpc URL      the node; it must offer trace_filter, trace_block or debug_traceBlockByNumber
+  --from BLOCK   also what happened since this block; default: from now on
+  --symbol TEXT  of the chain's coin (default: ETH)
+  --json         one envelope a line, as a webhook gets it
+
+Exit codes: 0 stopped, 2 wrong usage, 75 the node cannot be reached.`,
+	options: {
+		rpc: { type: 'string' },
+		from: { type: 'string' },
+		symbol: { type: 'string' },
+		json: { type: 'boolean' },
+	},
+	positionals: [1, 1],
+	async run(args, io) {
+		const address = readAddress(args)
+		const folder = await mkdtemp(join(tmpdir(), 'tracewatch-watch-'))
+		try {
+			await follow(address, await openSite(address, args, folder, io), args.values.json === true, io)
+		} catch (error) {
+			if (!io.signal.aborted) throw error
+		} finally {
+			await rm(folder, { recursive: true, force: true })
+		}
+		return exitCodes.done
+	},
+}
+
+const everyMs = 2_000
+/** Its deliveries are taken out of the state and printed; nothing is ever sent to it. */
+const terminal = 'terminal'
+
+/** The daemon's own parts over a state that goes with the command: what it decides is decided here alike. */
+async function follow(address: Address, config: Config, asJson: boolean, io: Io): Promise<void> {
+	const parts = await openParts({ config, log: openLog(io, 2), version })
+	const [poller] = parts.pollers
+	try {
+		let isFollowed = false
+		while (poller !== undefined && !io.signal.aborted) {
+			const result = await poller.tick(io.signal)
+			if (result === 'done' && !isFollowed) {
+				isFollowed = true
+				const { checkpoint } = poller.status().lastReport ?? {}
+				io.err(`${toChecksum(address)} is watched; scanned up to block ${checkpoint}. Ctrl-C ends it.`)
+			}
+			await printNew(parts.store, asJson, io)
+			await sleep(everyMs, undefined, { signal: io.signal })
+		}
+	} finally {
+		await parts.closers.close()
+	}
+}
+
+async function printNew(store: Store, asJson: boolean, io: Io): Promise<void> {
+	const fresh = await store.deliveries()
+	for (const { message } of fresh) io.out(asJson ? JSON.stringify(message) : lineOf(message))
+	if (fresh.length > 0) await store.drop(fresh.map(({ id }) => id))
+}
+
+function lineOf({ type, data }: Delivery['message']): string {
+	if (!isAlert(data)) return JSON.stringify(data)
+	const time = data.blockTimestamp.replace('.000Z', 'Z')
+	return `${time}  block ${data.blockNumber}  ${sentence({ type, data })}  ${data.txHash}`
+}
+
+/** A configuration in a folder of its own, so that it is checked and its secrets are hidden like any other. */
+async function openSite(address: Address, { values }: CommandArgs, folder: string, io: Io): Promise<Config> {
+	const { rpc, symbol = 'ETH' } = values
+	if (typeof rpc !== 'string') throw new UsageError('`watch` needs --rpc URL')
+	const site = {
+		networks: [
+			{
+				name: 'chain',
+				chain_id: String(await chainIdOf(rpc, io)),
+				rpc: [rpc],
+				schedule: '*/2 * * * * *',
+				stall_after: 'never',
+				symbol: String(symbol),
+			},
+		],
+		receivers: [{ name: terminal, type: 'webhook', url: 'http://127.0.0.1:9/' }],
+		watchlists: ['watchlist.yaml'],
+		state: 'state',
+	}
+	const from = values.from === undefined ? {} : { from_block: readBlock(values.from) }
+	const list = { network: 'chain', receivers: [terminal], watches: [{ address, ...from }] }
+	// JSON is YAML.
+	await writeFile(join(folder, 'watchlist.yaml'), JSON.stringify(list), { mode: 0o600 })
+	await writeFile(join(folder, 'tracewatch.yaml'), JSON.stringify(site), { mode: 0o600 })
+	const onSecrets = (secrets: readonly string[]) => void io.scrubber.add(secrets)
+	try {
+		return await loadConfig(join(folder, 'tracewatch.yaml'), { env: {}, cwd: folder, onSecrets })
+	} catch (error) {
+		// The places it names are in files that the user has never seen.
+		if (!(error instanceof ConfigError)) throw error
+		throw new UsageError(error.problems.map(({ message }) => message).join('; '), { cause: error })
+	}
+}
+
+async function chainIdOf(url: string, io: Io): Promise<bigint> {
+	if (!URL.canParse(url) || !/^https?:/.test(url)) throw new UsageError('--rpc takes an http or https URL')
+	const rpc = createRpc({ url, requestsPerSecond: null, clock: Date.now })
+	try {
+		const chainId = quantity(await rpc.call('eth_chainId', [], io.signal))
+		if (chainId !== null) return chainId
+		throw new PlainError(`${rpc.endpoint} does not say its chain id: it is no node of an EVM chain`)
+	} finally {
+		await rpc.close()
+	}
+}
+
+function readAddress({ positionals: [text = ''] }: CommandArgs): Address {
+	try {
+		return parseAddress(text)
+	} catch (error) {
+		throw new UsageError(error instanceof Error ? error.message : String(error))
+	}
+}
+
+function readBlock(value: unknown): string {
+	if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return value
+	throw new UsageError(`--from takes a block number in decimal digits, not \`${String(value)}\``)
+}

@@ -1,0 +1,54 @@
+/** One sentence of health, from one source: for the page, /healthz, systemd, the heartbeat and `tracewatch status` alike. */
+import type { Config } from '../config/load.js'
+import type { StateSummary } from '../model/state.js'
+import type { NetworkPoller } from './networkPoller.js'
+import type { NetworkVitals, Vitals } from './vitals.js'
+
+export interface Health {
+	/** False while something that should be told may not be, or not to everybody. */
+	readonly ok: boolean
+	/** Why not, in a sentence; null while all is well. */
+	readonly reason: string | null
+	readonly networks: readonly NetworkVitals[]
+}
+
+export interface HealthOptions {
+	readonly config: Pick<Config, 'receivers'>
+	readonly pollers: readonly NetworkPoller[]
+	readonly vitals: Pick<Vitals, 'networks'>
+	readonly summary: () => Promise<StateSummary>
+	/** Whether the watchlists on disk are wrong and older ones are in effect. */
+	readonly isRefused: () => boolean
+}
+
+/** Never throws: a state that cannot be read is part of the answer. */
+export function createHealth({ config, pollers, vitals, summary, isRefused }: HealthOptions): () => Promise<Health> {
+	return async () => {
+		const networks = vitals.networks().map((each) => withFailure(each, pollers))
+		const reasons = networks.flatMap(({ reason }) => (reason === null ? [] : [reason]))
+		const receivers = await summary().then(
+			(found) => deafReceivers(config, found),
+			(error: unknown) => [`the state cannot be read: ${error instanceof Error ? error.message : String(error)}`],
+		)
+		const refused = isRefused() ? ['the watchlists as edited are wrong, and the last good ones stay in effect'] : []
+		const all = [...new Set([...reasons, ...receivers, ...refused])]
+		return { ok: all.length === 0, reason: all.length === 0 ? null : all.join('; '), networks }
+	}
+}
+
+/** What will not pass by itself is no wait for a stall: an endpoint of another chain, a state that cannot be written. */
+function withFailure(each: NetworkVitals, pollers: readonly NetworkPoller[]): NetworkVitals {
+	const status = pollers.find(({ name }) => name === each.network)?.status()
+	const lasts = status?.lastResult === 'misconfigured' || status?.lastResult === 'unwritten'
+	if (!each.ok || status === undefined || !lasts || status.failure === null) return each
+	return { ...each, ok: false, reason: `${each.network} is not scanned: ${status.failure}` }
+}
+
+/** Receivers that take nothing, whose alerts nobody gets instead. */
+function deafReceivers({ receivers }: Pick<Config, 'receivers'>, summary: StateSummary): readonly string[] {
+	return receivers.flatMap(({ name, fallback }) => {
+		const parked = summary.receivers.get(name)?.parked ?? 0
+		if (parked === 0 || fallback !== null) return []
+		return [`${name} takes nothing (${parked} parked) and has no \`fallback\`: see \`tracewatch deliveries\``]
+	})
+}

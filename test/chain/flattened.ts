@@ -1,0 +1,19 @@
+/** A tree of callTracer as frames that are numbered as they stand in it: what was read, before any numbering of ours. */
+import { createTurns } from '../../src/base/timeSlices.js'
+import { readCalls } from '../../src/chain/traces/callTracer.js'
+import type { Reading } from '../../src/chain/wire.js'
+import type { Frame } from '../../src/model/chain.js'
+
+export async function flattened(raw: unknown, reading: Reading): Promise<readonly Frame[]> {
+	const { frames, parents } = await readCalls(raw, createTurns(), reading)
+	const paths: number[][] = []
+	const children = new Map<number, number>()
+	return frames.map((frame, at) => {
+		const parent = parents[at] ?? -1
+		const step = children.get(parent) ?? 0
+		children.set(parent, step + 1)
+		const traceAddress = parent < 0 ? [] : [...(paths[parent] ?? []), step]
+		paths.push(traceAddress)
+		return { ...frame, traceAddress }
+	})
+}

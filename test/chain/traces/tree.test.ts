@@ -1,0 +1,194 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createTurns, type Turns } from '../../../src/base/timeSlices.js'
+import { matters } from '../../../src/chain/traces/assemble.js'
+import { readCalls } from '../../../src/chain/traces/callTracer.js'
+import { openRows, readFrame } from '../../../src/chain/traces/parityRows.js'
+import { treeOfRows } from '../../../src/chain/traces/rowTree.js'
+import { framesOf, MOST_DEPTH } from '../../../src/chain/traces/tree.js'
+import { effective } from '../../../src/core/effective.js'
+import type { Frame } from '../../../src/model/chain.js'
+import { address, frame, tx } from '../../core/build.js'
+
+const reading = { endpoint: 'node.example', method: 'trace_x' }
+const [someone, other] = [address(0xa1a1), address(0xb2b2)]
+const identity = address(4)
+
+interface Call {
+	type: string
+	from: string
+	to: string
+	value?: string
+	calls?: Call[]
+}
+
+function call(to: string, calls: Call[] = [], value = '0x0'): Call {
+	return { type: 'CALL', from: someone, to, value, calls }
+}
+
+function chainOf(depth: number): Call {
+	let top = call(other)
+	for (let level = 0; level < depth; level++) top = call(other, [top])
+	return top
+}
+
+function treeOf(paths: readonly (readonly number[])[], subtraces: readonly (number | null)[] = []) {
+	const rows = paths.map((traceAddress, at) => ({ frame: frame({ traceAddress }), subtraces: subtraces[at] ?? null }))
+	return treeOfRows(rows, 'it', createTurns(), reading)
+}
+
+describe('a tree out of rows', () => {
+	test('default: in any order', async () => {
+		const { frames, parents } = await treeOf([[1], [0, 0], [], [0]], [0, 0, 2, 1])
+		expect((frames as Frame[]).map(({ traceAddress }) => traceAddress)).toEqual([[], [0], [0, 0], [1]])
+		expect(parents).toEqual([-1, 0, 1, 0])
+	})
+
+	test.each([
+		['without a root, as Lotus tells it', [[0], [1]], [0, 0], 'it has no root frame'],
+		['without a frame above', [[], [0, 0]], [], 'it lacks the frame above 0_0'],
+		['with a frame above that is another', [[], [0], [1, 0]], [], 'it lacks the frame above 1_0'],
+		['with two frames in one place', [[], [0], [0]], [], 'it has two frames at 0'],
+		['with two roots', [[], []], [], 'it has two frames at the root'],
+		['that lacks its last leaf', [[], [0], [1]], [3, 0, 0], 'it has 2 frames under the root, and 3 by its own count'],
+		['that lacks a leaf deeper', [[], [0]], [1, 1], 'it has 0 frames under 0, and 1 by its own count'],
+		['with a leaf too many', [[], [0], [1]], [1, 0, 0], 'it has 2 frames under the root, and 1 by its own count'],
+		['with a gap, and no counts', [[], [0], [2]], [], 'it has 2 frames under the root, and numbers that have a gap'],
+	] as const)('error: %s it is malformed', async (_, paths, subtraces, message) => {
+		await expect(treeOf(paths, subtraces)).rejects.toMatchObject({
+			kind: 'malformed',
+			message: expect.stringContaining(message),
+		})
+	})
+
+	test('behavior: without counts the numbers alone are looked at', async () => {
+		expect((await treeOf([[], [0], [1], [1, 0]])).parents).toEqual([-1, 0, 0, 2])
+	})
+})
+
+describe('the frames of a tree', () => {
+	const shape = fc.letrec<{ node: { value: bigint; failed: boolean; to: number; below: readonly unknown[] } }>(
+		(tie) => ({
+			node: fc.record({
+				value: fc.bigInt({ min: 0n, max: 2n }),
+				failed: fc.boolean(),
+				to: fc.constantFrom(1, 4, 0xa1a1, 0xb2b2),
+				below: fc.oneof(
+					{ depthSize: 'small', withCrossShrink: true },
+					fc.constant([]),
+					fc.array(tie('node'), { maxLength: 4 }),
+				),
+			}),
+		}),
+	).node
+
+	function lay(
+		node: { value: bigint; failed: boolean; to: number; below: readonly unknown[] },
+		path: number[] = [],
+	): Frame[] {
+		const own = frame({
+			traceAddress: path,
+			from: someone,
+			to: address(node.to),
+			valueWei: node.value,
+			error: node.failed ? 'Reverted' : null,
+		})
+		return [own, ...node.below.flatMap((child, step) => lay(child as typeof node, [...path, step]))]
+	}
+
+	test('property: those that matter and all above them tell the same as the whole tree', async () => {
+		await fc.assert(
+			fc.asyncProperty(shape, async (root) => {
+				const rows = lay(root).map((one) => ({ frame: one, subtraces: null }))
+				const tree = await treeOfRows(rows, 'it', createTurns(), reading)
+				const whole = await framesOf(tree, createTurns())
+				const addresses = new Set([other])
+				const pruned = await framesOf(tree, createTurns(), (one) => matters(one, addresses))
+				const touching = (frames: readonly Frame[]) =>
+					effective(tx(frames, { succeeded: null })).filter(({ to }) => to === other)
+				expect(touching(pruned)).toEqual(touching(whole))
+				const places = new Set(pruned.map(({ traceAddress }) => traceAddress.join('_')))
+				for (const { traceAddress } of pruned) {
+					if (traceAddress.length > 0) expect(places).toContain(traceAddress.slice(0, -1).join('_'))
+				}
+			}),
+		)
+	})
+
+	test('behavior: what has children is no precompiled contract', async () => {
+		const tree = await readCalls(
+			call(other, [call(identity, [call(other)]), call(identity), call(other)]),
+			createTurns(),
+			reading,
+		)
+		const paths = (await framesOf(tree, createTurns())).map(({ traceAddress }) => traceAddress)
+		expect(paths).toEqual([[], [0], [0, 0], [1]])
+	})
+})
+
+describe('a hostile tree', () => {
+	test('behavior: 300,000 empty calls to precompiled contracts are read in a time that grows with their number', async () => {
+		const calls = Array.from({ length: 300_000 }, (_, at) => call(at % 100 === 0 ? other : identity))
+		calls.push(call(other, [], '0x7'))
+		const tree = await readCalls(call(other, calls), createTurns(), reading)
+		expect(tree.frames).toHaveLength(300_002)
+		const whole = await framesOf(tree, createTurns())
+		expect(whole.at(-1)?.traceAddress).toEqual([3_000])
+		const addresses = new Set([other])
+		const pruned = await framesOf(tree, createTurns(), (one) => matters(one, addresses))
+		expect(pruned.map(({ traceAddress }) => traceAddress)).toEqual([[], [3_000]])
+		expect(effective(tx(whole))).toHaveLength(1)
+	}, 20_000)
+
+	test('behavior: as rows too, and with thousands of self-destructs among them', async () => {
+		const raw = Array.from({ length: 100_000 }, (_, at) => ({
+			type: at % 10 === 1 ? 'suicide' : 'call',
+			action:
+				at % 10 === 1
+					? { address: other, refundAddress: someone, balance: '0x1' }
+					: { callType: 'call', from: someone, to: other, value: '0x0' },
+			error: at % 10 === 2 ? 'Reverted' : undefined,
+			result: null,
+			subtraces: at === 0 ? 99_999 : 0,
+			traceAddress: at === 0 ? [] : [at - 1],
+		}))
+		const rows = openRows(raw, reading).map((row, index) => ({
+			frame: readFrame(row, index, reading),
+			subtraces: raw[index]?.subtraces ?? null,
+		}))
+		const frames = await framesOf(await treeOfRows(rows, 'it', createTurns(), reading), createTurns())
+		expect(effective(tx(frames))).toHaveLength(10_000)
+	}, 20_000)
+
+	test('behavior: as deep as nodes can tell of the EVM, all of it is read', async () => {
+		const frames = await framesOf(await readCalls(chainOf(MOST_DEPTH), createTurns(), reading), createTurns())
+		expect(frames).toHaveLength(MOST_DEPTH + 1)
+		expect(frames.at(-1)?.traceAddress).toHaveLength(1_026)
+	})
+
+	test('error: 40,000 calls deep it is refused before all of it was read', async () => {
+		let asked = 0
+		const turns: Turns = { isOver: () => ++asked < 0, next: async () => {} }
+		await expect(readCalls(chainOf(40_000), turns, reading)).rejects.toMatchObject({
+			kind: 'malformed',
+			message: expect.stringContaining('calls are nested more than 1026 deep'),
+		})
+		expect(asked).toBeLessThan(2_000)
+	})
+
+	test('error: rows deeper than that are refused', () => {
+		const deep = { type: 'call', action: {}, traceAddress: Array.from({ length: 1_027 }, () => 0) }
+		const row = { ...deep, action: { callType: 'call', from: someone, to: other, value: '0x0' } }
+		const [open] = openRows([row], reading)
+		expect(() => readFrame(open as never, 0, reading)).toThrow('row 0 stands more than 1026 frames deep')
+	})
+
+	test('behavior: everybody else gets a turn after each slice of work', async () => {
+		const calls = Array.from({ length: 50_000 }, () => call(identity))
+		let given = 0
+		let asked = 0
+		const turns: Turns = { isOver: () => ++asked % 1_000 === 0, next: async () => void given++ }
+		await framesOf(await readCalls(call(other, calls), turns, reading), turns)
+		expect(given).toBeGreaterThanOrEqual(150)
+	})
+})

@@ -1,0 +1,120 @@
+// What a person is told at 3 a.m.: one sentence, the same everywhere, and an exit code that a script can use.
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { type HookServer, startHookServer } from '../support/hookServer.js'
+import { openSite, type Running, type Site } from '../support/program.js'
+import { other, settings, treasury, watchlist } from './site.js'
+
+let node: TestDevnode
+
+beforeAll(async () => {
+	node = await startTestDevnode()
+})
+afterAll(() => node.stop())
+
+function site(files: Readonly<Record<string, string>>): Site {
+	const opened = openSite(files)
+	onTestFinished(() => opened.close())
+	return opened
+}
+
+async function hookServer(): Promise<HookServer> {
+	const hook = await startHookServer()
+	onTestFinished(() => hook.close())
+	return hook
+}
+
+const watches = { 'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]) }
+const polled = (running: Running) => running.line(({ msg }) => msg === 'coverage changed')
+
+async function served(running: Running): Promise<string> {
+	const { port } = await running.line(({ msg }) => msg === 'metrics and health are served')
+	return `http://127.0.0.1:${String(port)}`
+}
+
+/** Asks until the page says so; the test's own time is the limit. */
+async function untilSaid(origin: string, words: string): Promise<{ status: number; text: string }> {
+	for (;;) {
+		const answer = await fetch(`${origin}/healthz`)
+		const text = await answer.text()
+		if (text.includes(words)) return { status: answer.status, text }
+		await new Promise((resolve) => setTimeout(resolve, 50))
+	}
+}
+
+async function status(here: Site) {
+	const { code, stdout } = await here.run(['status', '--json'])
+	return { code, ...JSON.parse(stdout).daemon }
+}
+
+test('default: all is well, and a script sees it', async () => {
+	const hook = await hookServer()
+	const more = 'http: 127.0.0.1:0\n'
+	const here = site({ 'tracewatch.yaml': settings(node.url, { hook: hook.origin }, more), ...watches })
+	const running = here.start(['run'])
+	const origin = await served(running)
+	await polled(running)
+	expect((await untilSaid(origin, '"status":"ok"')).status).toBe(200)
+	expect(await status(here)).toEqual({ code: 0, running: true, ok: true, reason: null })
+	await running.stop()
+	expect(await status(here)).toEqual({ code: 0, running: false, ok: true, reason: 'no daemon runs' })
+})
+
+test('error: an endpoint of another chain is told at once, not after the stall', async () => {
+	const hook = await hookServer()
+	const text = settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n').replace('31337', '1')
+	const here = site({ 'tracewatch.yaml': text, ...watches })
+	const running = here.start(['run'])
+	const said = await untilSaid(await served(running), 'local is not scanned')
+	expect(said.status).toBe(503)
+	const { code, ok, reason } = await status(here)
+	expect({ code, ok }).toEqual({ code: 1, ok: false })
+	expect(reason).toContain('31337')
+	await running.stop()
+})
+
+test('error: the only receiver refuses our credentials', async () => {
+	const hook = await hookServer()
+	hook.answer = () => 401
+	const here = site({
+		'tracewatch.yaml': settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n'),
+		...watches,
+	})
+	const running = here.start(['run'])
+	const origin = await served(running)
+	await polled(running)
+	await node.send({ from: other, to: treasury, valueWei: 1n })
+	const said = await untilSaid(origin, 'hook takes nothing')
+	expect(said.status).toBe(503)
+	expect(said.text).toContain('has no `fallback`')
+	expect((await status(here)).code).toBe(1)
+	await running.stop()
+})
+
+test('error: refused watchlists', async () => {
+	const hook = await hookServer()
+	const here = site({
+		'tracewatch.yaml': settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n'),
+		...watches,
+	})
+	const running = here.start(['run'])
+	const origin = await served(running)
+	await polled(running)
+	here.write('watchlists/a.yaml', 'network: local\nwatches: [{address: 0x12}]\n')
+	expect((await untilSaid(origin, 'the last good ones stay in effect')).status).toBe(503)
+	here.write('watchlists/a.yaml', watches['watchlists/a.yaml'])
+	expect((await untilSaid(origin, '"status":"ok"')).status).toBe(200)
+	await running.stop()
+})
+
+test('error: beside a daemon that was killed', async () => {
+	const hook = await hookServer()
+	const here = site({ 'tracewatch.yaml': settings(node.url, { hook: hook.origin }), ...watches })
+	const running = here.start(['run'])
+	await polled(running)
+	await running.stop('SIGKILL')
+	const { code, stdout } = await here.run(['status'])
+	expect(code).toBe(1)
+	expect(stdout).toContain('NOT WELL: no daemon runs: it was killed')
+	expect(stdout).toContain('(and the head as of then)')
+})

@@ -1,0 +1,74 @@
+// For those who just want to look: one address on the terminal, without any file.
+import { readdirSync } from 'node:fs'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { encodeActions } from '../../src/devnode/actions.js'
+import { createAddress, puppetInit } from '../../src/devnode/contracts.js'
+import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { openSite, type Running, type Site } from '../support/program.js'
+import { other, treasury } from './site.js'
+
+let node: TestDevnode
+
+beforeAll(async () => {
+	node = await startTestDevnode({ key: 'KEYTHATMUSTNOTSHOW' })
+})
+afterAll(() => node.stop())
+
+function site(): Site {
+	const opened = openSite({})
+	onTestFinished(() => opened.close())
+	return opened
+}
+
+/** Waits for a text among all that was printed; the test's own time is the limit. */
+async function printed(running: Running, words: string): Promise<void> {
+	while (!running.output().includes(words)) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+test('default: payments inside of contracts too, and nothing is left behind', async () => {
+	const puppet = createAddress(other, BigInt(await node.rpc<string>('eth_getTransactionCount', [other, 'latest'])))
+	await node.receipt(await node.send({ from: other, data: puppetInit }))
+	const here = site()
+	const running = here.start(['watch', treasury, '--rpc', node.url], { TMPDIR: here.folder })
+	await printed(running, 'is watched')
+	const data = encodeActions([{ do: 'call', to: treasury, valueWei: 7n, bubble: true }])
+	const hash = await node.send({ from: other, to: puppet, valueWei: 7n, data, gas: 500_000n })
+	await printed(running, hash)
+	const { code, stdout } = await running.stop('SIGINT')
+	expect(code).toBe(0)
+	expect(stdout.trim().split('\n')).toHaveLength(1)
+	expect(stdout).toContain('received 0.000000000000000007 ETH from')
+	expect(running.output()).not.toContain('KEYTHATMUSTNOTSHOW')
+	expect(readdirSync(here.folder)).toEqual([])
+})
+
+test('behavior: what happened before, as JSON', async () => {
+	const before = await node.head()
+	const hash = await node.send({ from: other, to: treasury, valueWei: 5n })
+	const running = site().start(['watch', treasury, '--rpc', node.url, '--from', String(before + 1n), '--json'])
+	await printed(running, hash)
+	const { stdout } = await running.stop('SIGINT')
+	const [first] = stdout
+		.trim()
+		.split('\n')
+		.map((line) => JSON.parse(line))
+	expect(first).toMatchObject({ type: 'alert.transfer', data: { txHash: hash, valueWei: '5', direction: 'in' } })
+})
+
+test('error: each mistake has its sentence', async () => {
+	const here = site()
+	const cases: readonly (readonly [string[], number, string])[] = [
+		[['watch'], 2, 'needs more'],
+		[['watch', '0x12', '--rpc', node.url], 2, '0x12'],
+		[['watch', treasury], 2, '--rpc'],
+		[['watch', treasury, '--rpc', 'ftp://x'], 2, 'http'],
+		[['watch', treasury, '--rpc', node.url, '--from', 'now'], 2, '--from'],
+		[['watch', treasury, '--rpc', 'http://127.0.0.1:9/KEYTHATMUSTNOTSHOW'], 75, '127.0.0.1:9'],
+	]
+	for (const [args, code, words] of cases) {
+		const ended = await here.run(args)
+		expect(ended.code, args.join(' ')).toBe(code)
+		expect(ended.stderr).toContain(words)
+		expect(ended.stderr).not.toContain('KEYTHATMUSTNOTSHOW')
+	}
+})
