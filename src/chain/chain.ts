@@ -5,6 +5,7 @@ import type { AddressSet, Block, BlockRef, Head, Part, Span } from '../model/cha
 import type { Clock, Hash } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Dialect } from './capabilities/capabilities.js'
+import { probeSettingOf } from './capabilities/choice.js'
 import type { SourceSetting } from './capabilities/probe.js'
 import { createDialects } from './capabilities/registry.js'
 import type { Endpoints } from './endpoints/endpoints.js'
@@ -39,8 +40,7 @@ const SMALLER_TRIES = 2
 
 export function createChain(options: ChainOptions): Chain {
 	const { endpoints, source = 'auto', isPrivate = false, clock = Date.now, log } = options
-	const asked = isPrivate && source !== 'debug_traceBlockByNumber' ? 'whole blocks' : source
-	const dialects = createDialects({ setting: asked, clock, log })
+	const dialects = createDialects({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
 	const reader = createReader({ setting: source, isPrivate, dialects, log })
 	/** The newest header that each endpoint has told. */
 	const newest = new WeakMap<Rpc, Header>()

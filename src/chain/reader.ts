@@ -3,6 +3,7 @@ import { RpcError } from '../errors.js'
 import type { AddressSet, Part, Span } from '../model/chain.js'
 import type { Log } from '../model/ports.js'
 import type { Dialect } from './capabilities/capabilities.js'
+import { costOfLists, permitted } from './capabilities/choice.js'
 import type { SourceSetting } from './capabilities/probe.js'
 import type { Dialects } from './capabilities/registry.js'
 import { afterAnswer, afterRefusal, type Bounds, type Pace, startPace } from './endpoints/spanSize.js'
@@ -11,7 +12,7 @@ import type { Rpc } from './rpc/rpc.js'
 import { debugTraceSource } from './sources/debugTrace.js'
 import type { Source, SourceName } from './sources/source.js'
 import { traceBlockSource } from './sources/traceBlock.js'
-import { FIRST_LIST, traceFilterSource } from './sources/traceFilter.js'
+import { traceFilterSource } from './sources/traceFilter.js'
 import { createUnknownKinds } from './traces/unknownKinds.js'
 import type { Header } from './wire.js'
 
@@ -76,8 +77,7 @@ export function createReader({ setting, isPrivate, dialects, log }: ReaderOption
 
 	/** The sources to try, best first. */
 	function choose(rpc: Rpc, dialect: Dialect, { span, addresses, head }: Question): readonly SourceName[] {
-		if (setting !== 'auto') return [setting]
-		const able = dialects.sourcesOf(rpc, dialect).filter((source) => !isPrivate || source !== 'trace_filter')
+		const able = permitted(dialects.sourcesOf(rpc, dialect), { setting, isPrivate })
 		if (able[0] !== 'trace_filter' || !able.includes('trace_block')) return able
 		const length = lengthOf(span)
 		const isTip = length <= TIP_SPAN && span.to + TIP_BLOCKS > head
@@ -143,15 +143,6 @@ function incapable({ endpoint }: Rpc, { reasons }: Dialect): RpcError {
 function needsBlocks({ endpoint }: Rpc): RpcError {
 	const words = `${endpoint} gives no whole blocks of traces, and \`private: true\` allows nothing else`
 	return new RpcError(words, { kind: 'unsupported', endpoint })
-}
-
-/**
- * What the lists of a span cost, in blocks read whole: their questions, and for each list beyond the first the node's work
- * of going through the same blocks again.
- */
-function costOfLists(addresses: number, together: boolean): number {
-	const lists = Math.ceil(addresses / FIRST_LIST)
-	return (together ? 1 : 2) * lists + 16 * (lists - 1)
 }
 
 /** Less at once may help. */

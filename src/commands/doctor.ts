@@ -1,4 +1,5 @@
 import type { Dialect } from '../chain/capabilities/capabilities.js'
+import { isUsable, permitted, probeSettingOf, type SourceChoice } from '../chain/capabilities/choice.js'
 import { probe } from '../chain/capabilities/probe.js'
 import { createRpc } from '../chain/rpc/rpc.js'
 import type { Config } from '../config/load.js'
@@ -87,7 +88,7 @@ async function examine(network: NetworkSettings, config: Config, signal: AbortSi
 async function examineEndpoint(url: string, network: NetworkSettings, signal: AbortSignal): Promise<EndpointReport> {
 	const rpc = createRpc({ url, timeoutMs: 15_000 })
 	try {
-		return reportOf(rpc.endpoint, await probe(rpc, network.source, signal), network)
+		return reportOf(rpc.endpoint, await probe(rpc, probeSettingOf(choiceOf(network)), signal), network)
 	} catch (error) {
 		signal.throwIfAborted()
 		return unasked(rpc.endpoint, error instanceof Error ? error.message : String(error))
@@ -100,11 +101,12 @@ function reportOf(endpoint: string, dialect: Dialect, network: NetworkSettings):
 	const nowMs = Date.now()
 	const { clientVersion, chainId, head, otsLevel, methods, filterMode, safeTag, finalizedTag } = dialect
 	const isRight = chainId === null || chainId === BigInt(network.chainId)
-	const source = network.source === 'auto' ? (dialect.sources[0] ?? null) : network.source
+	const source = permitted(dialect.sources, choiceOf(network))[0] ?? null
+	const isAble = source !== null && isUsable(source, dialect)
 	return {
 		endpoint,
 		error: null,
-		usable: isRight && dialect.trusted,
+		usable: isRight && isAble,
 		client: clientVersion,
 		chainId: chainId === null ? null : chainId.toString(),
 		head: Number(head.number),
@@ -114,12 +116,16 @@ function reportOf(endpoint: string, dialect: Dialect, network: NetworkSettings):
 		lists: filterMode === null ? 'unknown' : filterMode === 'union' ? 'either' : 'both',
 		rangeLimit: rangeLimitInWords(clientVersion),
 		tags: [...(safeTag ? ['safe'] : []), ...(finalizedTag ? ['finalized'] : [])],
-		trusted: dialect.trusted,
+		trusted: isAble,
 		proved: dialect.proved,
 		source,
 		reasons: dialect.reasons,
-		advice: adviceFor(dialect, { ...network, nowMs }),
+		advice: adviceFor(dialect, { ...network, source, isAble, nowMs }),
 	}
+}
+
+function choiceOf({ source, isPrivate }: NetworkSettings): SourceChoice {
+	return { setting: source, isPrivate }
 }
 
 function unasked(endpoint: string, error: string): EndpointReport {

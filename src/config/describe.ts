@@ -1,4 +1,5 @@
 import { formatAmount } from '../core/amount.js'
+import { arbitrumMisses, isArbitrum } from '../core/chains.js'
 import type { Watch } from '../model/watch.js'
 import { toChecksum } from './address.js'
 import type { Config } from './load.js'
@@ -33,9 +34,15 @@ export function describeConfig(config: Config, cwd: string, { all = false }: Des
 		...watchesInWords(config.watches, networks, all),
 		'',
 		'Not covered, for no call shows it: withdrawals from staking, priority fees, deposits that a layer 2 mints, tokens.',
+		...arbitrumInWords(config.networks),
 		'',
 		`configuration is right: ${count(config.networks, 'network')}, ${count(config.watches, 'watch')}, ${count(config.receivers, 'receiver')}`,
 	]
+}
+
+function arbitrumInWords(networks: readonly NetworkSettings[]): readonly string[] {
+	const names = networks.filter(({ chainId }) => isArbitrum(chainId)).map(({ name }) => name)
+	return names.length === 0 ? [] : [`Not covered, ${arbitrumMisses} (${names.join(', ')}).`]
 }
 
 function networkInWords(network: NetworkSettings): string[] {

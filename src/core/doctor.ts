@@ -1,5 +1,7 @@
 /** What a doctor's look at an endpoint means, in words. */
 
+import { arbitrumMisses, isArbitrum } from './chains.js'
+
 /** The facts of one endpoint, as far as they were found out. */
 export interface Findings {
 	readonly clientVersion: string | null
@@ -20,6 +22,10 @@ export interface Expected {
 	readonly chainId: number
 	readonly confirmations: number | 'safe' | 'finalized'
 	readonly settle: number | 'finalized'
+	/** The source that is used; null when there is none. */
+	readonly source: string | null
+	/** It can be used, as far as was seen. */
+	readonly isAble: boolean
 	readonly nowMs: number
 }
 
@@ -41,7 +47,8 @@ export function rangeLimitInWords(clientVersion: string | null): string {
 /** Each weakness with what to do about it; empty when there is nothing to fix. */
 export function adviceFor(found: Findings, expected: Expected): readonly string[] {
 	const advice: string[] = []
-	const { methods, sources } = found
+	const { methods } = found
+	const { source, isAble } = expected
 	if (found.chainId !== null && found.chainId !== BigInt(expected.chainId)) {
 		advice.push(
 			`it is on chain ${found.chainId}, and the configuration says ${expected.chainId}: fix chain_id or the URL`,
@@ -53,16 +60,18 @@ export function adviceFor(found: Findings, expected: Expected): readonly string[
 			`its newest block is ${durationInWords(ageS)} old: the node lags or the chain stands still; prefer another endpoint`,
 		)
 	}
-	if (sources.length === 0) {
+	if (source !== null && !isAble) {
+		advice.push(`\`source: ${source}\` is not what it can do: drop \`source\`, or use another endpoint`)
+	} else if (source === null) {
 		advice.push(
 			'it cannot tell what happens inside of transactions: use a node or a plan with trace_* or debug_* methods',
 		)
 	} else if (methods['trace_filter'] === 'wrong') {
-		advice.push(`its trace_filter gives wrong answers, so ${sources[0]} is used; more requests, nothing is missed`)
+		advice.push(`its trace_filter gives wrong answers, so ${source} is used; more requests, nothing is missed`)
 	} else if (methods['trace_filter'] === 'no') {
-		advice.push(`it has no trace_filter, so ${sources[0]} is used; catching up takes more requests`)
+		advice.push(`it has no trace_filter, so ${source} is used; catching up takes more requests`)
 	}
-	if (sources.length > 0 && !found.proved) {
+	if (source !== null && !found.proved) {
 		advice.push('there were no transactions to prove its answers by: they are proved once the chain has some')
 	}
 	if (expected.confirmations === 'safe' && !found.safeTag)
@@ -74,6 +83,7 @@ export function adviceFor(found: Findings, expected: Expected): readonly string[
 			'it does not know `finalized`: blocks count as settled after 64 more; set `settle` if that is not right here',
 		)
 	}
+	if (isArbitrum(expected.chainId) || /^nitro/i.test(found.clientVersion ?? '')) advice.push(arbitrumMisses)
 	if (found.beyondHead === 'empty') {
 		advice.push('it answers questions beyond its head with nothing: it is never asked beyond what it says it has')
 	}

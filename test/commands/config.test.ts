@@ -147,6 +147,14 @@ watches:
 		expect(code).toBe(0)
 	})
 
+	test('behavior: for Arbitrum it says what is moved outside of the EVM', async () => {
+		writeFileSync(join(folder, 'tracewatch.yaml'), settings.replace('chain_id: 8453', 'chain_id: 42161'))
+		const { out } = await run(check)
+		expect(out).toContain(
+			'deposits, retryable tickets and their refunds move coins outside of the EVM: these are not told (base)',
+		)
+	})
+
 	test('behavior: of a long watchlist it names the first watches and counts the rest, unless --all asks for them', async () => {
 		const long = (count: number) =>
 			`network: base\nreceivers: [idle]\nwatches:\n${Array.from({ length: count }, (_, index) => `  - address: "0x${String(index).padStart(40, '0')}"\n`).join('')}`

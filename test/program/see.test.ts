@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { encodeActions } from '../../src/devnode/actions.js'
 import { createAddress, puppetInit } from '../../src/devnode/contracts.js'
 import { ether, startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startDialectGateway } from '../support/dialectGateway.js'
+import { noTraces } from '../support/dialectTable.js'
 import { openSite, type Site } from '../support/program.js'
 import { other, settings, stranger, treasury, vault, watchlist } from './site.js'
 
@@ -81,6 +83,21 @@ describe('tracewatch explain', () => {
 		expect(code).toBe(1)
 		expect(stderr).toContain('no mined transaction')
 	})
+
+	test('behavior: a node with debug methods only will do', async () => {
+		const geth = await startDialectGateway(node.url, { lacks: noTraces, clientVersion: 'Geth/v1.16.0' })
+		onTestFinished(() => geth.close())
+		const own = openSite({
+			'tracewatch.yaml': settings(geth.url, { hook: 'http://127.0.0.1:9/x' }),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}, label: Treasury}`]),
+		})
+		onTestFinished(() => own.close())
+		const data = encodeActions([{ do: 'call', to: treasury, valueWei: 5n, bubble: true }])
+		const hash = await node.send({ from: other, to: puppet, valueWei: 100n, data, gas: 2_000_000n })
+		const { stdout, code } = await own.run(['explain', hash])
+		expect(code).toBe(0)
+		expect(stdout).toContain('* counts for Treasury (a.yaml): transfer, in → hook')
+	})
 })
 
 describe('tracewatch doctor', () => {
@@ -101,6 +118,42 @@ describe('tracewatch doctor', () => {
 		const { stdout } = await site.run(['doctor', '--json'])
 		const { networks } = JSON.parse(stdout)
 		expect(networks[0].endpoints[0]).toMatchObject({ otsLevel: 8, chainId: '31337', lists: 'either', trusted: true })
+	})
+
+	test('behavior: of a private network it asks nothing about an address or a transaction, and names the source used', async () => {
+		const asked: string[] = []
+		const ear = await startDialectGateway(node.url, { twist: (method) => void asked.push(method) })
+		onTestFinished(() => ear.close())
+		const hidden = openSite({
+			'tracewatch.yaml': settings(ear.url, { hook: 'http://127.0.0.1:9/x' }).replace(
+				'    chain_id: 31337',
+				'    chain_id: 31337\n    private: true',
+			),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+		})
+		onTestFinished(() => hidden.close())
+		const { stdout, code } = await hidden.run(['doctor', '--json'])
+		expect(code).toBe(0)
+		expect(JSON.parse(stdout).networks[0].endpoints[0]).toMatchObject({ source: 'trace_block', trusted: true })
+		expect(asked).toContain('trace_block')
+		for (const method of ['trace_filter', 'trace_transaction']) expect(asked).not.toContain(method)
+	})
+
+	test('error: a source is forced that the endpoint has not got', async () => {
+		const geth = await startDialectGateway(node.url, { lacks: noTraces, clientVersion: 'Geth/v1.16.0' })
+		onTestFinished(() => geth.close())
+		const forced = openSite({
+			'tracewatch.yaml': settings(geth.url, { hook: 'http://127.0.0.1:9/x' }).replace(
+				'    chain_id: 31337',
+				'    chain_id: 31337\n    source: trace_block',
+			),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+		})
+		onTestFinished(() => forced.close())
+		const { stdout, code } = await forced.run(['doctor'])
+		expect(code).toBe(1)
+		expect(stdout).toMatch(/trusted +no/)
+		expect(stdout).toContain('`source: trace_block` is not what it can do')
 	})
 
 	test('error: an endpoint that is down, and one of another chain', async () => {

@@ -1,6 +1,7 @@
 import type { Turns } from '../../base/timeSlices.js'
 import type { CallType, FrameType } from '../../model/chain.js'
 import { address, isObject, type Json, malformed, quantity, type Reading } from '../wire.js'
+import { noteOutsideTransfers } from './outsideTransfers.js'
 import { readError } from './parityRows.js'
 import { MOST_DEPTH, type PlacelessFrame, type Tree } from './tree.js'
 
@@ -47,6 +48,7 @@ export async function readCalls(raw: unknown, turns: Turns, reading: Reading): P
 		levels.push({ calls, parent: frames.length - 1, next: 0 })
 	}
 	visit(raw, -1)
+	if (isObject(raw)) noteOutsideTransfers(raw, reading)
 	for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
 		if (turns.isOver()) await turns.next()
 		if (level.next === level.calls.length) levels.pop()

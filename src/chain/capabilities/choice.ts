@@ -1,0 +1,39 @@
+/** Which of an endpoint's sources may be used at all: the one rule of the reader, and of `doctor`, which shows it. */
+import type { SourceName } from '../sources/source.js'
+import { FIRST_LIST } from '../sources/traceFilter.js'
+import type { Ability, Dialect } from './capabilities.js'
+import type { ProbeSetting, SourceSetting } from './probe.js'
+
+export interface SourceChoice {
+	/** What the operator has forced, or `auto`. */
+	readonly setting: SourceSetting
+	/** Whole blocks only, and no question about one address or transaction. */
+	readonly isPrivate: boolean
+}
+
+/** What an endpoint may be asked to learn what it can do. */
+export function probeSettingOf({ setting, isPrivate }: SourceChoice): ProbeSetting {
+	return isPrivate && setting !== 'debug_traceBlockByNumber' ? 'whole blocks' : setting
+}
+
+/** Those of the able sources that may be asked, best first; what is forced is used whatever was seen of it. */
+export function permitted(able: readonly SourceName[], { setting, isPrivate }: SourceChoice): readonly SourceName[] {
+	if (setting !== 'auto') return [setting]
+	return able.filter((source) => !isPrivate || source !== 'trace_filter')
+}
+
+/** Whether a source can be used as far as was seen; one that was forced may be one that the endpoint has not got. */
+export function isUsable(source: SourceName, { methods, tracer }: Pick<Dialect, 'methods' | 'tracer'>): boolean {
+	const may = (ability: Ability) => ability === 'yes' || ability === 'unknown'
+	if (source === 'debug_traceBlockByNumber') return tracer !== null
+	return may(methods[source]) && (source !== 'trace_filter' || may(methods.trace_transaction))
+}
+
+/**
+ * What the lists of a span cost, in blocks read whole: their questions, and for each list beyond the first the node's work
+ * of going through the same blocks again.
+ */
+export function costOfLists(addresses: number, together: boolean): number {
+	const lists = Math.ceil(addresses / FIRST_LIST)
+	return (together ? 1 : 2) * lists + 16 * (lists - 1)
+}
