@@ -7,6 +7,7 @@ import { describeConfig } from '../../../src/config/describe.js'
 import { loadConfig } from '../../../src/config/load.js'
 import { ConfigError, formatProblem } from '../../../src/errors.js'
 import { temporaryFolder } from '../../support/folder.js'
+import { sized } from '../../support/longRun.js'
 
 fc.configureGlobal({ seed: 20261120 })
 
@@ -149,7 +150,7 @@ describe('secrets', () => {
 				expect(words).not.toMatch(/CANARY-(user|pass|key|token|login|path|beat|ws|header)|CANARY%2Fword/)
 				expect(words).not.toContain(signingCore.slice(4, -4))
 			}),
-			{ numRuns: 400 },
+			{ numRuns: sized(80, 400) },
 		)
 	})
 
@@ -202,7 +203,7 @@ describe('secrets', () => {
 				fc.pre(error instanceof ConfigError)
 				expect((error as ConfigError).message).not.toContain('CANARY')
 			}),
-			{ numRuns: 1000 },
+			{ numRuns: sized(200, 1_000) },
 		)
 	})
 })

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
+import { sized } from '../support/longRun.js'
 import { type Ended, openSite, type Site } from '../support/program.js'
 import { type NodeMood, startTalkativeNode, type TalkativeNode } from '../support/talkativeNode.js'
 import { settings, told, treasury, vault, watchlist } from './site.js'
@@ -52,7 +53,7 @@ function expectProblems({ code, stderr }: Ended, ...lines: readonly RegExp[]): v
 }
 
 describe('a wrong configuration ends with 78, says where, and loses nothing', () => {
-	test.each<[what: string, file: string, text: (good: string) => string, line: RegExp]>([
+	const mistakes: readonly [what: string, file: string, text: (good: string) => string, line: RegExp][] = [
 		['broken YAML', 'tracewatch.yaml', (text) => text.replace('[', '[['), /^tracewatch\.yaml:\d+:\d+: .*not closed/m],
 		[
 			'a tab',
@@ -102,7 +103,9 @@ describe('a wrong configuration ends with 78, says where, and loses nothing', ()
 			(text) => `${text}watchlists: nowhere\n`,
 			/^tracewatch\.yaml:10:13: .*nowhere/m,
 		],
-	])('error: %s', async (_, file, spoil, line) => {
+	]
+
+	test.each(mistakes.slice(0, sized(3, 99)))('error: %s', async (_, file, spoil, line) => {
 		const site = await seasoned()
 		const text = file === 'tracewatch.yaml' ? good() : oneWatch
 		site.write(file, spoil(text))
@@ -132,14 +135,16 @@ describe('a wrong configuration ends with 78, says where, and loses nothing', ()
 })
 
 describe('an endpoint that fails ends with 75, is named by its host, and loses nothing', () => {
-	test.each<[mood: NodeMood, words: RegExp]>([
+	const moods: readonly [mood: NodeMood, words: RegExp][] = [
 		['page', /the answer is a web page, not JSON/],
 		['cut', /the answer is cut off/],
 		['error', /code -32000/],
 		['failing', /HTTP 500/],
 		['unauthorized', /HTTP 401/],
 		['redirect', /to another address \(HTTP 302\), which is not followed/],
-	])('error: %s', async (mood, words) => {
+	]
+
+	test.each(moods.slice(0, sized(2, 99)))('error: %s', async (mood, words) => {
 		const site = await seasoned()
 		onTestFinished(() => {
 			node.mood = 'good'

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import type { Store } from '../../../src/model/ports.js'
 import { openPostgresStore } from '../../../src/state/postgres/store.js'
+import { sized } from '../../support/longRun.js'
 import type { Operation } from '../operations.js'
 import { NOW_MS, operation } from '../operations.js'
 import type { Reference } from '../reference.js'
@@ -114,7 +115,7 @@ test.skipIf(server === null)(
 					await real.store.close()
 				}
 			}),
-			{ seed: 20_261_122, numRuns: 25 },
+			{ seed: 20_261_122, numRuns: sized(5, 25) },
 		)
 	},
 )

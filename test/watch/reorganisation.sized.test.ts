@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Address } from '../../src/model/glossary.js'
 import { type Hand, hex, startTestAnvil } from '../support/anvil.js'
+import { sized } from '../support/longRun.js'
 import { randomOf } from '../support/random.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 
@@ -93,7 +94,7 @@ describe('reorganisations', () => {
 		expect(alertOf(alert)).toMatchObject({ late: true, lateReason: 'entered the chain in a reorganisation' })
 	})
 
-	test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+	test.each(sized([1, 2], [1, 2, 3, 4, 5, 6, 7, 8]))(
 		'property: seed %i: what was told, less what was retracted, is the chain',
 		async (seed) => {
 			const { node, accounts, bench } = await setUp(3)
