@@ -1,5 +1,6 @@
 /** What a failed call gave as its reason: `Error(string)` and `Panic(uint256)` of Solidity, or the bare data. */
 import { decode, from as errorFrom } from 'ox/AbiError'
+import { printable } from '../base/printable.js'
 import type { Hex } from '../model/glossary.js'
 
 const errorString = errorFrom('error Error(string)')
@@ -18,11 +19,11 @@ const panics: Readonly<Record<string, string>> = {
 	'81': 'call of an uninitialised function',
 }
 
-/** In words; null for empty data. The text of a contract is shown without control characters, at most 300 of them. */
+/** In words; null for empty data. The text of a contract is shown as `printable` shows it, at most 300 characters. */
 export function revertReason(data: Hex): string | null {
 	if (data === '0x') return null
 	try {
-		if (data.startsWith('0x08c379a0')) return `"${printable(String(decode(errorString, data)))}"`
+		if (data.startsWith('0x08c379a0')) return `"${printable(String(decode(errorString, data)), 300)}"`
 		if (data.startsWith('0x4e487b71')) {
 			const code = String(decode(panic, data))
 			return `panic ${code}: ${panics[code] ?? 'unknown to Solidity'}`
@@ -32,8 +33,4 @@ export function revertReason(data: Hex): string | null {
 	}
 	const selector = data.slice(0, 10)
 	return data.length > 10 ? `custom error ${selector} with ${(data.length - 10) / 2} bytes` : `custom error ${selector}`
-}
-
-function printable(text: string): string {
-	return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '').slice(0, 300)
 }

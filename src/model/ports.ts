@@ -50,8 +50,10 @@ export interface Store {
 
 	/** Null before the network's first commit. */
 	network(name: string): Promise<NetworkState | null>
-	commit(change: Commit): Promise<void>
-	enrol(network: string, change: Enrolment): Promise<void>
+	/** Resolves to the state that it made. */
+	commit(change: Commit): Promise<NetworkState>
+	/** Resolves to the state that it made. */
+	enrol(network: string, change: Enrolment): Promise<NetworkState>
 
 	/** Adds deliveries that belong to no network's step (tests, system messages). */
 	post(deliveries: readonly Delivery[]): Promise<void>
@@ -74,8 +76,8 @@ export interface Store {
 	/** Calls back after deliveries were added; the result stops that. */
 	onPosted(listener: () => void): () => void
 
-	/** In order of posting; of one status only, where one is named. */
-	deliveries(status?: DeliveryStatus): Promise<readonly Delivery[]>
+	/** In order of posting; of one status only, and of one queue only, where they are named. */
+	deliveries(status?: DeliveryStatus, queue?: Pick<Delivery, 'receiver' | 'recipient'>): Promise<readonly Delivery[]>
 	/** Makes deliveries due then, whatever their status; one that was held goes out alone. Resolves to how many were found. */
 	retry(ids: readonly string[], atMs: number): Promise<number>
 	drop(ids: readonly string[]): Promise<number>

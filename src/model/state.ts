@@ -37,6 +37,8 @@ export interface NetworkState {
 	readonly announcements: ReadonlyMap<string, Announcement>
 	readonly covered: ReadonlyMap<Address, Coverage>
 	readonly backfills: readonly Backfill[]
+	/** When the checkpoint was last written. */
+	readonly updatedAtMs: number
 }
 
 /** One atomic step of a network: all of it is on disk, or nothing is. Absent fields stay as they are. */

@@ -28,8 +28,13 @@ export function draftOf(doc: StateDoc): Draft {
 	}
 }
 
-/** Resolves to how many deliveries were added. */
-export function applyCommit(draft: Draft, change: Commit, coverage: CoverageDoc, nowMs: number): number {
+/** `added`: how many deliveries. */
+export function applyCommit(
+	draft: Draft,
+	change: Commit,
+	coverage: CoverageDoc,
+	nowMs: number,
+): { readonly record: NetworkRecord; readonly added: number } {
 	const before = draft.networks.get(change.network) ?? newRecord(change)
 	if (before.chainId !== change.chainId) {
 		throw new StateError(
@@ -43,7 +48,7 @@ export function applyCommit(draft: Draft, change: Commit, coverage: CoverageDoc,
 	// A chain that was cut back below what had settled takes that along.
 	const settled = wished.number > checkpoint.number ? checkpoint : wished
 	const seen = change.seen ?? before.seen
-	draft.networks.set(change.network, {
+	const record: NetworkRecord = {
 		chainId: before.chainId,
 		checkpoint,
 		settled,
@@ -51,15 +56,22 @@ export function applyCommit(draft: Draft, change: Commit, coverage: CoverageDoc,
 		progress: progressAfter(before, change, coverage.get(change.network)),
 		updatedAtMs: change.checkpoint ? nowMs : before.updatedAtMs,
 		...(seen === undefined ? {} : { seen }),
-	})
+	}
+	draft.networks.set(change.network, record)
 	draft.changed = true
-	return applyPost(draft, change.deliveries ?? [])
+	return { record, added: applyPost(draft, change.deliveries ?? []) }
 }
 
 function newRecord(change: Commit): NetworkRecord {
 	if (!change.checkpoint) throw noCheckpoint(change.network)
 	const { chainId, checkpoint } = change
 	return { chainId, checkpoint, settled: checkpoint, announcements: new Map(), progress: new Map(), updatedAtMs: 0 }
+}
+
+/** The record of a network that is enrolled. Throws StateError `mismatch` where it has none yet. */
+export function mustHave(network: string, record: NetworkRecord | undefined): NetworkRecord {
+	if (record === undefined) throw noCheckpoint(network)
+	return record
 }
 
 function noCheckpoint(network: string): StateError {
@@ -186,10 +198,9 @@ export function applyEnrolment(
 	coverage: CoverageDoc,
 	network: string,
 	change: Enrolment,
-	record: NetworkRecord | undefined,
+	record: NetworkRecord,
 	newToken: () => string,
 ): CoverageDoc {
-	if (!record) throw noCheckpoint(network)
 	if (change.covered.size === 0 && change.backfills === null) return coverage
 	const before = coverage.get(network)
 	const covered = new Map(before?.covered)

@@ -70,17 +70,15 @@ function backfills(record: NetworkRecord, coverage: CoverageRecord | undefined):
 	return remaining(record, coverage).map(({ id, span, addresses }) => ({ id, span, addresses }))
 }
 
-export function networkState(doc: StateDoc, coverage: CoverageDoc, name: string): NetworkState | null {
-	const record = doc.networks.get(name)
-	if (!record) return null
-	const found = coverage.get(name)
+export function networkState(record: NetworkRecord, coverage: CoverageRecord | undefined): NetworkState {
 	return {
 		chainId: record.chainId,
 		checkpoint: record.checkpoint,
 		settled: record.settled,
 		announcements: record.announcements,
-		covered: found?.covered ?? new Map(),
-		backfills: backfills(record, found),
+		covered: coverage?.covered ?? new Map(),
+		backfills: backfills(record, coverage),
+		updatedAtMs: record.updatedAtMs,
 	}
 }
 

@@ -74,7 +74,7 @@ export async function openState(
 	if (block === null)
 		throw unsettled(network, `block ${target} is at or below the head, but the node has no such block`)
 	const checkpoint = refOf(block)
-	await ports.store.commit({
+	const state = await ports.store.commit({
 		network: network.name,
 		chainId: network.chainId,
 		checkpoint,
@@ -82,7 +82,7 @@ export async function openState(
 		seen: { head: Number(head.latest.number) },
 	})
 	ports.log.info({ checkpoint: block.number }, 'first sight of this network: watching starts after the checkpoint')
-	return mustState(network, ports.store)
+	return state
 }
 
 /** Coverage that already says what the watches say: with many of them the comparison is not free. */
@@ -103,18 +103,16 @@ export async function startSession(
 	const change = enrolled.get(state.covered) === watches ? null : enrolment(roll, watches)
 	if (change === null) enrolled.set(state.covered, watches)
 	else {
-		await store.enrol(network.name, change)
-		state = await mustState(network, store)
+		state = await store.enrol(network.name, change)
 		const backfills = state.backfills.length
 		ports.log.info({ addresses: change.covered.size, watched: watches.size, backfills }, 'coverage changed')
 	}
-	const scannedAtMs = (await store.summary()).networks.get(network.name)?.updatedAtMs ?? ports.clock()
 	return {
 		config,
 		head,
 		target,
 		startedAtMs: ports.clock(),
-		scannedAtMs,
+		scannedAtMs: state.updatedAtMs,
 		state,
 		checkpoint,
 		settled: state.settled,
@@ -140,7 +138,7 @@ export async function advance(
 	const announcements = difference?.announcements ?? []
 	const settled = step.settled?.number ?? session.settled.number
 	const forgetTo = settled - rememberedBlocks
-	await store.commit({
+	session.state = await store.commit({
 		network: network.name,
 		chainId: network.chainId,
 		...step,
@@ -152,7 +150,6 @@ export async function advance(
 		announcements,
 		deliveries,
 	})
-	session.state = await mustState(network, store)
 	session.checkpoint = session.state.checkpoint
 	session.settled = session.state.settled
 	for (const { alerts, revision } of difference?.news ?? []) {
@@ -179,12 +176,6 @@ export function unsettled(network: Network, fact: string): RpcError {
 		kind: 'unsettled',
 		endpoint: network.name,
 	})
-}
-
-async function mustState(network: Network, store: Store): Promise<NetworkState> {
-	const state = await store.network(network.name)
-	if (state === null) throw new Error(`the state has lost network ${network.name} while it was polled`)
-	return state
 }
 
 function otherChain({ name, chainId }: Network, known: NetworkState): StateError {

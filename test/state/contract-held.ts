@@ -11,7 +11,7 @@ export function heldContract(at: OpenPlace): void {
 	describe('held deliveries', () => {
 		const heldOf = (id: string, untilMs: number) =>
 			deliveryOf(id, { status: 'held', heldBy: 'silence', nextAttemptAtMs: untilMs })
-		const acquireLease = (...ids: string[]) =>
+		const defer = (...ids: string[]) =>
 			at.store.resolve(
 				ids.map((id) => ({ id, result: 'held' as const, by: 'silence' as const, untilMs: at.nowMs + 500 })),
 			)
@@ -26,7 +26,7 @@ export function heldContract(at: OpenPlace): void {
 		test('default: block nothing, are not taken, and count as neither pending nor tried', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c')])
 			await at.store.claim({ nowMs: at.nowMs, perQueue: 2 })
-			await acquireLease('a', 'b')
+			await defer('a', 'b')
 			expect((await at.store.claim({ nowMs: at.nowMs + 9999, perQueue: 9 })).map(ids)).toEqual([['c']])
 			expect(await (await at.reopened()).deliveries('held')).toEqual([
 				heldOf('a', at.nowMs + 500),
@@ -36,9 +36,21 @@ export function heldContract(at: OpenPlace): void {
 			expect((await at.store.summary()).receivers.get('hook')).toMatchObject({ pending: 1, held: 2 })
 		})
 
+		test('behavior: those of one queue are read alone', async () => {
+			const mails = ['x', 'y'].map((recipient) => deliveryOf(`to-${recipient}`, { receiver: 'mail', recipient }))
+			await at.store.post([deliveryOf('a'), ...mails, deliveryOf('b')])
+			await defer('a', 'to-x', 'to-y')
+			const held = async (receiver: string, recipient: string | null) =>
+				ids(await at.store.deliveries('held', { receiver, recipient }))
+			expect(await held('hook', null)).toEqual(['a'])
+			expect(await held('mail', 'y')).toEqual(['to-y'])
+			expect(await held('mail', null)).toEqual([])
+			expect(ids(await at.store.deliveries(undefined, { receiver: 'hook', recipient: null }))).toEqual(['a', 'b'])
+		})
+
 		test('default: merged, one delivery stands at the place of the first', async () => {
 			await at.store.post(['a', 'b', 'c', 'd'].map((id) => deliveryOf(id)))
-			await acquireLease('b', 'd')
+			await defer('b', 'd')
 			expect(await at.store.merge(['b', 'd'], digestOf('x', 'b', 'd'))).toBe(true)
 			expect(await (await at.reopened()).deliveries()).toEqual([
 				deliveryOf('a'),
@@ -50,7 +62,7 @@ export function heldContract(at: OpenPlace): void {
 
 		test('behavior: delivered, a digest counts as the alerts in it', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c')])
-			await acquireLease('a', 'b')
+			await defer('a', 'b')
 			await at.store.merge(['a', 'b'], digestOf('x', 'a', 'b'))
 			await at.store.resolve([
 				{ id: 'x', result: 'delivered' },
@@ -61,7 +73,7 @@ export function heldContract(at: OpenPlace): void {
 
 		test('behavior: merging is told to listeners', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
-			await acquireLease('a', 'b')
+			await defer('a', 'b')
 			let calls = 0
 			const stop = at.store.onPosted(() => calls++)
 			await at.store.merge(['a', 'b'], digestOf('x', 'a', 'b'))
@@ -71,7 +83,7 @@ export function heldContract(at: OpenPlace): void {
 
 		test('behavior: nothing is merged when one of them is held no more', async () => {
 			await at.store.post(['a', 'b', 'c'].map((id) => deliveryOf(id)))
-			await acquireLease('a', 'b', 'c')
+			await defer('a', 'b', 'c')
 			await at.store.retry(['b'], at.nowMs)
 			await at.store.drop(['c'])
 			const before = await at.store.deliveries()
@@ -83,7 +95,7 @@ export function heldContract(at: OpenPlace): void {
 
 		test('behavior: a second chance sends one alone, in its old place', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
-			await acquireLease('a')
+			await defer('a')
 			expect(await at.store.retry(['a'], at.nowMs)).toBe(1)
 			expect(await (await at.reopened()).deliveries()).toEqual([
 				deliveryOf('a', { alone: true, nextAttemptAtMs: at.nowMs }),

@@ -17,7 +17,7 @@ export function networkContract(at: OpenPlace): void {
 		})
 
 		test('default: what the first commit brought, settled where it stands, and the same after a restart', async () => {
-			await at.store.commit(commitOf({ checkpoint: blockOf(100) }))
+			const made = await at.store.commit(commitOf({ checkpoint: blockOf(100) }))
 			const expected = {
 				chainId: 1,
 				checkpoint: blockOf(100),
@@ -25,7 +25,9 @@ export function networkContract(at: OpenPlace): void {
 				announcements: new Map(),
 				covered: new Map(),
 				backfills: [],
+				updatedAtMs: at.nowMs,
 			}
+			expect(made).toEqual(expected)
 			expect(await at.store.network('ethereum')).toEqual(expected)
 			expect(await (await at.reopened()).network('ethereum')).toEqual(expected)
 		})
@@ -52,15 +54,16 @@ export function networkContract(at: OpenPlace): void {
 			expect(await at.store.deliveries()).toEqual([deliveryOf('d1')])
 		})
 
-		test('behavior: a told entry of the same id takes the place of the one before', async () => {
+		test('behavior: an announcement of the same id takes the place of the one before', async () => {
 			await at.store.commit(
 				commitOf({ checkpoint: blockOf(100), settled: blockOf(90), announcements: [announcementOf('a', 95)] }),
 			)
-			await at.store.commit(commitOf({ announcements: [announcementOf('a', 97, 1)] }))
+			const made = await at.store.commit(commitOf({ announcements: [announcementOf('a', 97, 1)] }))
+			expect(made).toEqual(await at.store.network('ethereum'))
 			expect((await at.store.network('ethereum'))?.announcements).toEqual(new Map([['a', announcementOf('a', 97, 1)]]))
 		})
 
-		test('behavior: told entries stay until a commit forgets their blocks', async () => {
+		test('behavior: announcements stay until a commit forgets their blocks', async () => {
 			const announcements = [announcementOf('below', 94), announcementOf('at', 95), announcementOf('above', 96)]
 			await at.store.commit(commitOf({ checkpoint: blockOf(100), settled: blockOf(90), announcements }))
 			await at.store.commit(commitOf({ settled: blockOf(99) }))
@@ -125,20 +128,21 @@ export function networkContract(at: OpenPlace): void {
 			await at.store.commit(commitOf({ checkpoint: blockOf(100) }))
 		})
 
-		test('default: covers and backfills are there, also after a restart', async () => {
+		test('default: coverage and backfills are there, also after a restart', async () => {
 			const left = coverageOf(5, { leftAt: 90n, missed: [{ from: 1n, to: 4n }] })
 			const covered = new Map([
 				[addressOf(1), coverageOf(101)],
 				[addressOf(2), left],
 			])
-			await at.store.enrol('ethereum', { covered, backfills: [backfill, other] })
+			const made = await at.store.enrol('ethereum', { covered, backfills: [backfill, other] })
+			expect(made).toEqual(await at.store.network('ethereum'))
 			const state = await (await at.reopened()).network('ethereum')
 			expect(state?.covered).toEqual(covered)
 			expect(state?.backfills).toEqual([backfill, other])
 			expect((await at.store.summary()).networks.get('ethereum')?.backfills).toEqual([backfill, other])
 		})
 
-		test('behavior: changed covers take the place of the ones before, others stay', async () => {
+		test('behavior: changed coverage takes the place of the ones before, others stay', async () => {
 			await at.store.enrol('ethereum', { covered: new Map([[addressOf(1), coverageOf(1)]]), backfills: null })
 			const change = new Map([[addressOf(1), coverageOf(1, { leftAt: 99n })]]).set(addressOf(2), coverageOf(7))
 			await at.store.enrol('ethereum', { covered: change, backfills: null })
@@ -155,8 +159,9 @@ export function networkContract(at: OpenPlace): void {
 
 		test('behavior: a backfill shrinks as it comes on, and is gone at its end', async () => {
 			await at.store.enrol('ethereum', { covered: new Map(), backfills: [backfill] })
-			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
+			const made = await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
 			const rest = { ...backfill, span: { from: 30n, to: 50n } }
+			expect(made.backfills).toEqual([rest])
 			expect((await (await at.reopened()).network('ethereum'))?.backfills).toEqual([rest])
 			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 49n } }))
 			const lastBlock = { ...backfill, span: { from: 50n, to: 50n } }

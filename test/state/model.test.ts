@@ -35,6 +35,7 @@ async function compare({ now }: Model, { store }: Real): Promise<void> {
 						announcements: new Map(expected.announcements.map((entry) => [entry.id, entry])),
 						covered: new Map(Object.entries(expected.covered)),
 						backfills: reference.live(expected),
+						updatedAtMs: expected.updatedAtMs,
 					}
 				: null,
 		)

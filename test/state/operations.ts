@@ -115,8 +115,8 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
 		arbitrary: step.map((s) =>
 			plain(
 				'commit',
-				(at) => reference.commit(at, s),
-				(store) => store.commit(s),
+				(at) => reference.commit(at, s, NOW_MS),
+				async (store) => void (await store.commit(s)),
 			),
 		),
 	},
@@ -124,7 +124,7 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
 		plain(
 			'enrol',
 			(at) => reference.enrol(at, name, e),
-			(store) => store.enrol(name, e),
+			async (store) => void (await store.enrol(name, e)),
 		),
 	),
 	deliveries.map((d) =>

@@ -20,6 +20,7 @@ interface ReferenceNetwork {
 	announcements: Announcement[]
 	covered: Record<Address, Coverage>
 	backfills: (Backfill & { next: bigint })[]
+	updatedAtMs: number
 }
 
 /** What an operation gave, and whether a disk was needed for it. */
@@ -31,16 +32,25 @@ export interface Step {
 
 export const emptyReference = (): Reference => ({ networks: {}, deliveries: [], taken: [], delivered: {} })
 
-export function commit(at: Reference, step: Commit): Step {
+export function commit(at: Reference, step: Commit, nowMs: number): Step {
 	let network = at.networks[step.network]
 	if (!network) {
 		if (!step.checkpoint) return { refused: true, writes: false }
 		const { chainId, checkpoint } = step
-		network = { chainId, checkpoint, settled: checkpoint, announcements: [], covered: {}, backfills: [] }
+		network = {
+			chainId,
+			checkpoint,
+			settled: checkpoint,
+			announcements: [],
+			covered: {},
+			backfills: [],
+			updatedAtMs: 0,
+		}
 	}
 	if (network.chainId !== step.chainId) return { refused: true, writes: false }
 	at.networks[step.network] = network
 	if (step.checkpoint) network.checkpoint = step.checkpoint
+	if (step.checkpoint) network.updatedAtMs = nowMs
 	if (step.settled) network.settled = step.settled
 	if (network.settled.number > network.checkpoint.number) network.settled = network.checkpoint
 	for (const entry of step.announcements ?? []) {

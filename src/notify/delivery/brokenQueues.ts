@@ -3,10 +3,10 @@
  * of once, so that a fault neither fills the log nor keeps the processor busy.
  */
 
+import { queueOf } from '../../core/queue.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
-import { queueOf } from './health.js'
 
 export interface BrokenQueues {
 	/** Whether this one is to be left alone for now. */

@@ -5,13 +5,13 @@
 
 import { hash } from '../../base/hash.js'
 import { digested, digestOf } from '../../core/digest.js'
+import { byQueue } from '../../core/queue.js'
 import { silentUntil } from '../../core/silence.js'
 import type { AlertData } from '../../model/alert.js'
 import type { Delivery, HeldBy, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Receiver, Store } from '../../model/ports.js'
 import type { Silence } from '../../model/watch.js'
-import { byQueue, queueOf } from './health.js'
 import { piecesOf } from './pieces.js'
 import { createWindow, type DigestRate } from './window.js'
 
@@ -95,17 +95,13 @@ export function createDeferrals({ store, clock, receiverOf, rulesOf, silencesOf 
 		return receiverOf(delivery)?.takesDigest === undefined ? null : (rulesOf(delivery.receiver)?.digest ?? null)
 	}
 
-	async function deferredIn(queue: string): Promise<Delivery[]> {
-		return (await store.deliveries('held')).filter((delivery) => queueOf(delivery) === queue)
-	}
-
 	async function judge(queue: readonly Delivery[]): Promise<Judge> {
 		const [first] = queue
 		const rate = first === undefined ? null : rateOf(first)
 		const applies = anyDeferred || rate !== null || queue.some(mayBeSilenced)
 		if (first === undefined || !applies) return () => null
 		// Nobody else adds to them while the queue is ours.
-		const held = await deferredIn(queueOf(first))
+		const held = [...(await store.deliveries('held', first))]
 		return (delivery) => {
 			if (delivery.alone) return null
 			const nowMs = clock()

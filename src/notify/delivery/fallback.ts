@@ -5,12 +5,12 @@
 
 import { hash } from '../../base/hash.js'
 import { isDigest, splitDigest } from '../../core/digest.js'
+import { queueOf } from '../../core/queue.js'
 import type { Message, UndeliveredData } from '../../model/alert.js'
 import type { Delivery, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Receiver, Store } from '../../model/ports.js'
 import type { ReceiverSummary } from '../../model/state.js'
-import { queueOf } from './health.js'
 
 export interface Fallbacks {
 	/** What an earlier run has parked, its fallback was notified of. */

@@ -1,4 +1,5 @@
 /** Logs when a queue begins to fail and when it works again, and each message that is given up: not each failure. */
+import { queueOf } from '../../core/queue.js'
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Log } from '../../model/ports.js'
 
@@ -36,20 +37,4 @@ export function createHealth(log: Log): Health {
 			log.error({ ...facts, reason }, 'receiver takes nothing until somebody fixes it; its deliveries are kept')
 		},
 	}
-}
-
-/** In the order in which each queue comes first. */
-export function byQueue(deliveries: readonly Delivery[]): ReadonlyMap<string, readonly Delivery[]> {
-	const queues = new Map<string, Delivery[]>()
-	for (const delivery of deliveries) {
-		const queue = queues.get(queueOf(delivery))
-		if (queue === undefined) queues.set(queueOf(delivery), [delivery])
-		else queue.push(delivery)
-	}
-	return queues
-}
-
-/** Receiver and recipient: what is carried out in order. */
-export function queueOf({ receiver, recipient }: Pick<Delivery, 'receiver' | 'recipient'>): string {
-	return recipient === null ? receiver : `${receiver} ${recipient}`
 }

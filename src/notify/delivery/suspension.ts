@@ -4,10 +4,10 @@
  * every quarter of an hour. It is never given up.
  */
 
+import { byQueue } from '../../core/queue.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Store } from '../../model/ports.js'
-import { byQueue } from './health.js'
 
 export const probeEveryMs = 15 * 60_000
 

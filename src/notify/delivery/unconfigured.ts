@@ -2,9 +2,9 @@
  * Deliveries whose receiver, or recipient, is configured no more: kept as they are, for it may come back, and logged once. Their
  * claims are kept too, so that they are not claimed over and over.
  */
+import { queueOf } from '../../core/queue.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Log, Store } from '../../model/ports.js'
-import { queueOf } from './health.js'
 
 export interface Unconfigured {
 	keep(queue: readonly Delivery[]): void

@@ -1,6 +1,6 @@
 /** How many alerts a queue was sent lately. In memory only: after a start nothing is known, and as many as allowed go out again. */
+import { queueOf } from '../../core/queue.js'
 import type { Delivery } from '../../model/delivery.js'
-import { queueOf } from './health.js'
 
 /** Within any `everyMs` at most `max` alerts go out by themselves. */
 export interface DigestRate {

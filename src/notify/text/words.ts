@@ -1,4 +1,5 @@
 /** What went wrong on the way, said so that a person understands it and no secret is in it. */
+import { printable } from '../../base/printable.js'
 
 const meanings: Readonly<Record<string, string>> = {
 	ECONNREFUSED: 'refused the connection',
@@ -54,8 +55,5 @@ export function hostOf(url: URL): string {
 
 /** The other side's own words, made short and printable. Hidden before they are cut: half a secret is found by nobody. */
 export function quote(text: string, hideSecrets: (text: string) => string): string {
-	const said = hideSecrets(text)
-		.replace(/[\p{Cc}\s]+/gu, ' ')
-		.trim()
-	return said.length > 160 ? `${said.slice(0, 159)}…` : said
+	return printable(hideSecrets(text), 160)
 }

@@ -1,5 +1,6 @@
 /** Who may try what now: queues of pending deliveries in order of posting, and what is taken. In memory only. */
 
+import { byQueue } from '../../core/queue.js'
 import type { Delivery } from '../../model/delivery.js'
 
 export interface Queues {
@@ -22,7 +23,7 @@ export function createQueues(): Queues {
 	/** A change gives a new map, so one pass serves every question until the next change. */
 	function pendingByQueue(deliveries: ReadonlyMap<string, Delivery>): ReadonlyMap<string, readonly Delivery[]> {
 		if (known !== deliveries) {
-			queues = queueIndex(deliveries.values())
+			queues = byQueue([...deliveries.values()].filter(({ status }) => status === 'pending'))
 			known = deliveries
 		}
 		return queues
@@ -60,18 +61,6 @@ export function createQueues(): Queues {
 			return next
 		},
 	}
-}
-
-function queueIndex(deliveries: Iterable<Delivery>): ReadonlyMap<string, readonly Delivery[]> {
-	const queues = new Map<string, Delivery[]>()
-	for (const delivery of deliveries) {
-		if (delivery.status !== 'pending') continue
-		const queue = JSON.stringify([delivery.receiver, delivery.recipient])
-		const pending = queues.get(queue)
-		if (pending) pending.push(delivery)
-		else queues.set(queue, [delivery])
-	}
-	return queues
 }
 
 function duePrefix(pending: readonly Delivery[], nowMs: number, most: number): Delivery[] {

@@ -19,6 +19,7 @@ import {
 	applyResolutions,
 	applyRetry,
 	draftOf,
+	mustHave,
 } from '../changes.js'
 import type { CoverageDoc } from '../document.js'
 import { emptyCoverage, emptyState, networkState, summarize } from '../document.js'
@@ -59,13 +60,21 @@ export async function openFileStore(folder: string, { clock, log }: FileStoreOpt
 		acquireLease: async () => true,
 		releaseLease: async () => undefined,
 
-		network: async (name) => networkState(state.current(), coverage.current(), name),
-		commit: async (step) => announce(await change((draft) => applyCommit(draft, step, coverage.current(), clock()))),
+		network: async (name) => {
+			const record = state.current().networks.get(name)
+			return record === undefined ? null : networkState(record, coverage.current().get(name))
+		},
+		commit: async (step) => {
+			const { record, added } = await change((draft) => applyCommit(draft, step, coverage.current(), clock()))
+			announce(added)
+			return networkState(record, coverage.current().get(step.network))
+		},
 		enrol: async (network, enrolment) => {
 			if (closed) throw new Error('the state store is closed')
-			await coverage.change((draft) => {
-				const record = state.current().networks.get(network)
+			return await coverage.change((draft) => {
+				const record = mustHave(network, state.current().networks.get(network))
 				draft.doc = applyEnrolment(draft.doc, network, enrolment, record, newToken)
+				return networkState(record, draft.doc.get(network))
 			})
 		},
 
@@ -91,10 +100,12 @@ export async function openFileStore(folder: string, { clock, log }: FileStoreOpt
 			return () => listeners.delete(listener)
 		},
 
-		deliveries: async (status) => {
-			const all = [...state.current().deliveries.values()]
-			return status === undefined ? all : all.filter((delivery) => delivery.status === status)
-		},
+		deliveries: async (status, queue) =>
+			[...state.current().deliveries.values()].filter(
+				(delivery) =>
+					(status === undefined || delivery.status === status) &&
+					(queue === undefined || (delivery.receiver === queue.receiver && delivery.recipient === queue.recipient)),
+			),
 		retry: async (ids, atMs) => {
 			const found = await change((draft) => applyRetry(draft, ids, atMs))
 			announce(found)

@@ -10,7 +10,7 @@ import type { Delivery } from '../../model/delivery.js'
 import type { Hash } from '../../model/glossary.js'
 import type { Commit, Enrolment, NetworkState, NetworkSummary, Seen } from '../../model/state.js'
 import type { Draft } from '../changes.js'
-import { applyCommit, applyEnrolment } from '../changes.js'
+import { applyCommit, applyEnrolment, mustHave } from '../changes.js'
 import type { CoverageRecord, Definition, NetworkRecord } from '../document.js'
 import { emptyState, networkState, summarize } from '../document.js'
 import {
@@ -28,9 +28,9 @@ import type { Skew } from './skew.js'
 
 export interface Networks {
 	state(name: string): Promise<NetworkState | null>
-	/** Resolves to how many deliveries were added. */
-	commit(change: Commit): Promise<number>
-	enrol(name: string, change: Enrolment): Promise<void>
+	/** `added`: how many deliveries. */
+	commit(change: Commit): Promise<{ readonly state: NetworkState; readonly added: number }>
+	enrol(name: string, change: Enrolment): Promise<NetworkState>
 	summaries(): Promise<ReadonlyMap<string, NetworkSummary>>
 }
 
@@ -103,7 +103,7 @@ export function createNetworks({ database, leases, skew, nowMs, post }: Networks
 				keep(name, row === undefined ? null : await database.snapshot((ask) => read(ask, name)))
 			}
 			const now = known.get(name)
-			return now === undefined ? null : networkState(...documentsOf(name, now), name)
+			return now === undefined ? null : networkState(now.record, now.coverage)
 		},
 
 		async commit({ deliveries = [], ...step }) {
@@ -121,15 +121,16 @@ export function createNetworks({ database, leases, skew, nowMs, post }: Networks
 				return [{ revision, coverageRevision, record, coverage }, added] as const
 			})
 			keep(name, now)
-			return added
+			return { state: networkState(now.record, now.coverage), added }
 		},
 
 		async enrol(name, change) {
 			const now = await database.transact(async (ask) => {
 				await leases.fence(ask, name)
 				const before = await read(ask, name)
-				const [{ networks }, documents] = before === null ? [emptyState, new Map()] : documentsOf(name, before)
-				const coverage = applyEnrolment(documents, name, change, networks.get(name), newToken).get(name)
+				const record = mustHave(name, before?.record)
+				const documents = new Map(before === null ? [] : [[name, before.coverage]])
+				const coverage = applyEnrolment(documents, name, change, record, newToken).get(name)
 				if (before === null || coverage === undefined || coverage === before.coverage) return before
 				await writeCoverage(ask, name, change.covered)
 				if (change.backfills !== null) await writeBackfills(ask, name, coverage.backfills)
@@ -141,6 +142,7 @@ export function createNetworks({ database, leases, skew, nowMs, post }: Networks
 				return { ...before, revision, coverageRevision: revision, coverage }
 			})
 			keep(name, now)
+			return networkState(mustHave(name, now?.record), now?.coverage)
 		},
 
 		summaries: () => readNetworks(database.ask, skew, definitions),
@@ -184,16 +186,11 @@ const SUMMARY = `
 	) as progress
 	from tracewatch.network n order by n.name`
 
-function documentsOf(name: string, { record, coverage }: Known) {
-	return [{ ...emptyState, networks: new Map([[name, record]]) }, new Map([[name, coverage]])] as const
-}
-
 function committed(before: Known | null, step: Commit, nowMs: number): NetworkRecord {
 	const networks = new Map(before === null ? [] : [[step.network, before.record]])
 	const draft: Draft = { networks, deliveries: new Map(), totals: new Map(), changed: false }
 	const coverage = new Map(before === null ? [] : [[step.network, before.coverage]])
-	applyCommit(draft, step, coverage, nowMs)
-	return networks.get(step.network) as NetworkRecord
+	return applyCommit(draft, step, coverage, nowMs).record
 }
 
 function changedProgress(before: Known | null, { progress }: NetworkRecord): ReadonlyMap<string, bigint> {

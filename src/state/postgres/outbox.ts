@@ -1,6 +1,7 @@
 /** Deliveries as rows: in order of posting, each in the queue of its receiver and recipient. */
 
 import { alertsIn } from '../../core/digest.js'
+import { queueOf } from '../../core/queue.js'
 import type { Delivery, DeliveryStatus, HeldBy, Resolution } from '../../model/delivery.js'
 import type { ReceiverSummary } from '../../model/state.js'
 import { pieces } from './coverage.js'
@@ -48,11 +49,6 @@ export function deliveryOf(row: DeliveryRow, skew: Skew): Delivery {
 		...(row.held_by === null ? {} : { heldBy: row.held_by }),
 		...(row.alone ? { alone: true } : {}),
 	}
-}
-
-/** Of text that the database need not be able to compare: any two queues have different names. */
-export function queueOf({ receiver, recipient }: Pick<Delivery, 'receiver' | 'recipient'>): string {
-	return JSON.stringify([receiver, recipient])
 }
 
 /** Inside a transaction. Resolves to how many were added: an id already there is not added again. */
@@ -113,14 +109,19 @@ const INSERT = `insert into tracewatch.delivery (${TO}) select ${FROM}`
 const INSERT_AT = `
 	insert into tracewatch.delivery (seq, ${TO}) overriding system value select $13::bigint + place - 1, ${FROM}`
 
-/** In order of posting; of one status, or null: of any. */
+/** In order of posting; of one status and of one queue, or of any. */
 export async function readDeliveries(
 	ask: Ask,
 	skew: Skew,
-	status: DeliveryStatus | null = null,
+	status?: DeliveryStatus,
+	queue?: Pick<Delivery, 'receiver' | 'recipient'>,
 ): Promise<readonly Delivery[]> {
-	const text = `select ${COLUMNS} from tracewatch.delivery d where $1::text is null or d.status = $1 order by d.seq`
-	return (await ask<DeliveryRow>(text, [status])).map((row) => deliveryOf(row, skew))
+	const text = `
+		select ${COLUMNS} from tracewatch.delivery d
+		where ($1::text is null or d.status = $1) and ($2::text is null or (d.receiver = $2 and d.lane = $3))
+		order by d.seq`
+	const values = [status ?? null, queue?.receiver ?? null, queue === undefined ? null : queueOf(queue)]
+	return (await ask<DeliveryRow>(text, values)).map((row) => deliveryOf(row, skew))
 }
 
 /** Counts them and takes them away; one that is gone already is not counted again. `atMs` is by the database's clock. */

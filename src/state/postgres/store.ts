@@ -97,7 +97,12 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 		releaseLease: (network) => inTurn(network, () => leases.releaseLease(network)),
 
 		network: (name) => during(() => networks.state(name)),
-		commit: (change) => inTurn(change.network, async () => announce(await networks.commit(change))),
+		commit: (change) =>
+			inTurn(change.network, async () => {
+				const { state, added } = await networks.commit(change)
+				announce(added)
+				return state
+			}),
 		enrol: (network, change) => inTurn(network, () => networks.enrol(network, change)),
 
 		post: (deliveries) => during(async () => announce(await database.transact((ask) => post(ask, deliveries)))),
@@ -133,7 +138,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 			return () => listeners.delete(listener)
 		},
 
-		deliveries: (status) => during(() => readDeliveries(database.ask, skew, status)),
+		deliveries: (status, queue) => during(() => readDeliveries(database.ask, skew, status, queue)),
 		retry: (ids, atMs) =>
 			during(async () => {
 				const found = await database.transact(async (ask) => {

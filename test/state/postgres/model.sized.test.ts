@@ -43,6 +43,7 @@ async function compare({ now }: Model, { store }: Real): Promise<void> {
 						announcements,
 						covered: new Map(Object.entries(expected.covered)),
 						backfills: reference.live(expected),
+						updatedAtMs: expected.updatedAtMs,
 					}
 				: null,
 		)
