@@ -37,6 +37,7 @@ const trace: Shape = shapeOf({
 	calls: () => trace,
 	error: () => error,
 	traceAddress: just,
+	subtraces: just,
 	transactionHash: just,
 	transactionPosition: just,
 	txHash: just,
@@ -52,6 +53,10 @@ const trace: Shape = shapeOf({
 	address: just,
 	refundAddress: just,
 	balance: just,
+	// Arbitrum's movements outside of its EVM.
+	beforeEVMTransfers: () => trace,
+	afterEVMTransfers: () => trace,
+	purpose: just,
 })
 
 const answer = (result: Shape): Shape =>
