@@ -36,7 +36,10 @@ async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 	const [name, ...rest] = argv
 	if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
 		io.out(await overview())
-		return name === undefined ? exitCodes.usage : exitCodes.done
+		if (name !== undefined) return exitCodes.done
+		const { nextStep } = await import('./commands/nextStep.js')
+		for (const line of ['', ...(await nextStep(io))]) io.out(line)
+		return exitCodes.usage
 	}
 	if (name === '--version' || name === '-V') {
 		io.out(version)
