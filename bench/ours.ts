@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toChecksum } from '../src/config/address.js'
 import type { NetworkSettings } from '../src/config/settings/settings.js'
+import { createWatchTable } from '../src/config/watchlists/watchTable.js'
 import { eventsOf } from '../src/core/events.js'
 import { match } from '../src/core/match.js'
-import { digest, indexWatches, openChain } from '../src/daemon/open.js'
+import { digest, openChain } from '../src/daemon/open.js'
 import type { Span } from '../src/model/chain.js'
 import type { Address } from '../src/model/glossary.js'
 import type { Chain, Log } from '../src/model/ports.js'
-import type { Watch, WatchIndex } from '../src/model/watch.js'
+import type { WatchIndex, WatchRules } from '../src/model/watch.js'
 import { openFileStore } from '../src/state/file/store.js'
 import { poll } from '../src/watch/poll.js'
 
@@ -37,11 +38,10 @@ export function networkAt(url: string): NetworkSettings {
 	}
 }
 
-function watchesOf(addresses: readonly Address[], network = 'local'): readonly Watch[] {
-	return addresses.map((address) => ({
+export function watchIndex(addresses: readonly Address[], network = 'local'): WatchIndex {
+	const table = createWatchTable(0)
+	const rules: WatchRules = {
 		network,
-		address,
-		label: null,
 		tags: [],
 		kinds: ['transfer', 'deployment'],
 		direction: 'both',
@@ -49,11 +49,9 @@ function watchesOf(addresses: readonly Address[], network = 'local'): readonly W
 		receivers: ['hook'],
 		fromBlock: null,
 		watchlist: 'bench.yaml',
-	}))
-}
-
-export function watchIndex(addresses: readonly Address[]): WatchIndex {
-	return indexWatches(watchesOf(addresses)).get('local') ?? new Map()
+	}
+	for (const address of addresses) table.add(address, null, rules)
+	return table.index
 }
 
 /** Resolves to how many alerts there would be. */

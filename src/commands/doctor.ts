@@ -5,6 +5,7 @@ import { createRpc } from '../chain/rpc/rpc.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { adviceFor, callsPerDay, durationInWords, rangeLimitInWords } from '../core/doctor.js'
+import { watchesOn } from '../daemon/open.js'
 import { intervalMs } from '../daemon/schedule.js'
 import { type Command, configOption, exitCodes } from './command.js'
 import { openConfig } from './open.js'
@@ -70,8 +71,7 @@ interface EndpointReport {
 
 async function examine(network: NetworkSettings, config: Config, signal: AbortSignal): Promise<NetworkReport> {
 	const endpoints = await Promise.all(network.rpc.map((url) => examineEndpoint(url, network, signal)))
-	const addresses = new Set(config.watches.flatMap((watch) => (watch.network === network.name ? [watch.address] : [])))
-		.size
+	const addresses = watchesOn(config.watches, network.name).size
 	const used = endpoints.find(({ usable }) => usable)
 	const pollsPerDay = 86_400_000 / intervalMs(network.schedule)
 	// Where the pace of the chain is not known, Ethereum's.

@@ -1,7 +1,7 @@
 import { revertReason } from '../chain/revertReason.js'
 import { toChecksum } from '../config/address.js'
 import { explain as explained } from '../core/explain.js'
-import { indexWatches, openChain } from '../daemon/open.js'
+import { openChain, watchesOn } from '../daemon/open.js'
 import { PlainError, UsageError } from '../errors.js'
 import type { Hash } from '../model/glossary.js'
 import { type Command, configOption, exitCodes } from './command.js'
@@ -28,7 +28,7 @@ is wrong.`,
 		const txHash = readHash(args.positionals[0] ?? '')
 		const config = await openConfig(args, io)
 		const network = networkOf(args, config)
-		const watches = indexWatches(config.watches).get(network.name) ?? new Map()
+		const watches = watchesOn(config.watches, network.name)
 		const { chain } = openChain(network, { clock: Date.now, log: openLog(io, 2) })
 		try {
 			const found = await chain.transaction(txHash, io.signal)

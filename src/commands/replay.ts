@@ -2,7 +2,7 @@ import { parseAddress, toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
 import { deliveriesOf } from '../core/deliveries.js'
 import { noReceiver, replayAlerts, replayColumns, replayRow, replayWatches } from '../core/replay.js'
-import { digest, indexWatches, openChain } from '../daemon/open.js'
+import { digest, openChain, watchesOn } from '../daemon/open.js'
 import { openParts } from '../daemon/parts.js'
 import { PlainError, UsageError } from '../errors.js'
 import type { Alert } from '../model/alert.js'
@@ -52,11 +52,7 @@ it names), 78 the configuration is wrong.`,
 		try {
 			const head = await chain.head(io.signal)
 			const span = spanOf(args, head.latest.number)
-			const watches = replayWatches(
-				network.name,
-				indexWatches(config.watches).get(network.name) ?? new Map(),
-				addressesOf(args),
-			)
+			const watches = replayWatches(network.name, watchesOn(config.watches, network.name), addressesOf(args))
 			if (watches.size === 0)
 				throw new PlainError(`no watchlist watches anything on ${network.name}; name an --address`)
 			const printer = createPrinter(format, io)

@@ -1,6 +1,6 @@
 import { formatAmount } from '../core/amount.js'
 import { arbitrumMisses, isArbitrum } from '../core/chains.js'
-import type { Watch } from '../model/watch.js'
+import type { Watch, WatchSet } from '../model/watch.js'
 import { toChecksum } from './address.js'
 import type { Config } from './load.js'
 import { receiverOptionsInWords, silencesInWords } from './receiverOptions.js'
@@ -78,22 +78,17 @@ function placeInWords(receiver: ReceiverSettings): string {
 
 /** A line each; of a watchlist that is long only the first. */
 function watchesInWords(
-	watches: readonly Watch[],
+	watches: WatchSet,
 	networks: ReadonlyMap<string, NetworkSettings>,
 	all: boolean,
 ): readonly string[] {
-	const lists = new Map<string, Watch[]>()
-	for (const watch of watches) {
-		const list = lists.get(watch.watchlist)
-		if (list === undefined) lists.set(watch.watchlist, [watch])
-		else list.push(watch)
-	}
-	return [...lists].flatMap(([name, list]) => {
-		const isShort = all || list.length <= mostWatches
-		const lines = (isShort ? list : list.slice(0, fewWatches)).map(
-			(watch) => `  ${watchInWords(watch, networks.get(watch.network))}`,
-		)
-		return isShort ? lines : [...lines, `  … and ${list.length - fewWatches} more in ${name}; --all names them`]
+	return watches.lists.flatMap(({ watchlist, first, length }) => {
+		const shown = all || length <= mostWatches ? length : fewWatches
+		const lines = Array.from({ length: shown }, (_, index) => {
+			const watch = watches.at(first + index)
+			return watch === undefined ? '' : `  ${watchInWords(watch, networks.get(watch.network))}`
+		})
+		return shown === length ? lines : [...lines, `  … and ${length - shown} more in ${watchlist}; --all names them`]
 	})
 }
 
@@ -133,6 +128,6 @@ function blocks(number: number): string {
 	return number === 1 ? '1 block' : `${number} blocks`
 }
 
-function count(list: readonly unknown[], noun: 'network' | 'watch' | 'receiver'): string {
+function count(list: { readonly length: number }, noun: 'network' | 'watch' | 'receiver'): string {
 	return `${list.length} ${noun}${list.length === 1 ? '' : noun === 'watch' ? 'es' : 's'}`
 }

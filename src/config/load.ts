@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { deepFreeze } from '../base/deepFreeze.js'
 import { ConfigError, type Problem } from '../errors.js'
 import type { StatePlace } from '../model/state.js'
-import type { Watch } from '../model/watch.js'
+import type { WatchSet } from '../model/watch.js'
 import { readSettings, type Settings } from './settings/settings.js'
 import { warningsOf } from './warnings.js'
 import { readWatchlists } from './watchlists/watchlists.js'
 
 /** All that the program is told by its user: checked, complete and frozen. */
 export interface Config extends Settings {
-	readonly watches: readonly Watch[]
+	readonly watches: WatchSet
 	/** Absolute paths of the watchlists, in order. */
 	readonly watchlistFiles: readonly string[]
 	/** Absolute paths of the files of addresses that they name, in order. */
@@ -107,10 +108,4 @@ export async function checkWatchlists(path: string, { env, cwd = process.cwd() }
 	const read = await readWatchlists(place, names, cwd)
 	if (read.watches === null) throw new ConfigError(read.problems)
 	return read.watches.length
-}
-
-function deepFreeze<T>(value: T): T {
-	if (value === null || typeof value !== 'object' || Object.isFrozen(value)) return value
-	for (const item of Object.values(value)) deepFreeze(item)
-	return Object.freeze(value)
 }

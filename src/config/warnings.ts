@@ -1,25 +1,20 @@
 import type { Problem } from '../errors.js'
-import type { Watch } from '../model/watch.js'
+import type { WatchSet } from '../model/watch.js'
 import type { Settings } from './settings/settings.js'
 import { inOrder, type Source } from './source.js'
 
 /** What is right, but probably not meant. */
-export function warningsOf(settings: Settings, watches: readonly Watch[], source: Source): readonly Problem[] {
+export function warningsOf(settings: Settings, watches: WatchSet, source: Source): readonly Problem[] {
 	const { networks, receivers } = settings
 	const named = new Set<string | null>(receivers.map(({ fallback }) => fallback))
-	const watched = new Set<string>()
-	let before: Watch | undefined
-	for (const watch of watches) {
-		// Most watches share the list of the watchlist.
-		if (watch.network !== before?.network) watched.add(watch.network)
-		if (watch.receivers !== before?.receivers) for (const receiver of watch.receivers) named.add(receiver)
-		before = watch
-	}
+	for (const rules of watches.rules) for (const receiver of rules.receivers) named.add(receiver)
 	const warning = (list: 'networks' | 'receivers', index: number, key: string, message: string) =>
 		source.problem([list, index, key], message)
 	return inOrder([
 		...networks.flatMap(({ name }, index) =>
-			watched.has(name) ? [] : [warning('networks', index, 'name', `no watchlist names the network \`${name}\``)],
+			watches.networks.has(name)
+				? []
+				: [warning('networks', index, 'name', `no watchlist names the network \`${name}\``)],
 		),
 		...networks.flatMap(({ chainId }, index) => {
 			const before = networks.findIndex((network) => network.chainId === chainId)

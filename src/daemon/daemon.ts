@@ -7,7 +7,7 @@ import { type Following, followWatchlists } from '../config/watchlists/follow.js
 import { watchFiles } from '../config/watchlists/reload.js'
 import { ConfigError } from '../errors.js'
 import type { Log } from '../model/ports.js'
-import type { Watch } from '../model/watch.js'
+import type { WatchSet } from '../model/watch.js'
 import { type ControlReply, type ControlRequest, serveControl } from '../ops/control.js'
 import { cronLogger } from '../ops/log.js'
 import { createMetrics, type Metrics } from '../ops/metrics.js'
@@ -158,7 +158,7 @@ function tellChanged({ path }: Config, log: Log): void {
 
 /** What the networks are watched with. */
 interface InEffect {
-	watches: readonly Watch[]
+	watches: WatchSet
 	/** The files as last read were wrong; the watches are those from before. */
 	isRefused: boolean
 }
@@ -209,12 +209,13 @@ function createReload({ config, lists, parts, metrics, notifier, log, inEffect }
 	}
 }
 
-function countWatches(metrics: Metrics, { networks }: Config, watches: readonly Watch[]): void {
-	for (const { name } of networks) metrics.watching(name, watches.filter(({ network }) => network === name).length)
+function countWatches(metrics: Metrics, { networks }: Config, watches: WatchSet): void {
+	for (const { name } of networks) metrics.watching(name, watches.networks.get(name)?.length ?? 0)
 }
 
-function receiversOf(watches: readonly Watch[], network: string): readonly string[] {
-	return [...new Set(watches.filter((watch) => watch.network === network).flatMap(({ receivers }) => receivers))]
+function receiversOf(watches: WatchSet, network: string): readonly string[] {
+	const own = watches.rules.filter((rules) => rules.network === network)
+	return [...new Set(own.flatMap(({ receivers }) => receivers))]
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

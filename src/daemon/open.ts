@@ -6,7 +6,7 @@ import type { NetworkSettings } from '../config/settings/settings.js'
 import type { AlertData } from '../model/alert.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
-import type { Silence, Watch, WatchIndex } from '../model/watch.js'
+import type { Silence, WatchIndex, WatchSet } from '../model/watch.js'
 
 export interface OpenChainOptions {
 	readonly clock: Clock
@@ -39,26 +39,18 @@ export function openChain(
 	}
 }
 
-/** Watches by network, then by address, each list in the order of the watchlists. */
-export function indexWatches(watches: readonly Watch[]): ReadonlyMap<string, WatchIndex> {
-	const networks = new Map<string, Map<Address, Watch[]>>()
-	for (const watch of watches) {
-		const index = networks.get(watch.network) ?? new Map<Address, Watch[]>()
-		networks.set(watch.network, index)
-		const list = index.get(watch.address)
-		if (list === undefined) index.set(watch.address, [watch])
-		else list.push(watch)
-	}
-	return networks
+/** Of one network; empty where nothing of it is watched. */
+export function watchesOn({ networks }: WatchSet, network: string): WatchIndex {
+	return networks.get(network)?.index ?? new Map()
 }
 
 /** When the alerts of a watch are held, as its watchlist has it now; of one that is watched no more: never. */
 export function silencesOf(
-	indexes: ReadonlyMap<string, WatchIndex>,
+	watches: WatchSet,
 	{ network, watch: { address, watchlist } }: AlertData,
 ): readonly Silence[] {
-	const watches = indexes.get(network)?.get(address.toLowerCase() as Address)
-	return watches?.find((watch) => watch.watchlist === watchlist)?.silences ?? []
+	const own = watchesOn(watches, network).get(address.toLowerCase() as Address)
+	return own?.find((watch) => watch.watchlist === watchlist)?.silences ?? []
 }
 
 /** What delivery ids are made with. */

@@ -6,14 +6,14 @@ import type { Outcome } from '../model/delivery.js'
 import type { Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
 import type { StateSummary } from '../model/state.js'
-import type { Watch, WatchIndex } from '../model/watch.js'
+import type { WatchIndex, WatchSet } from '../model/watch.js'
 import { createDeliverer, type Deliverer } from '../notify/delivery/deliverer.js'
 import { createReceiver } from '../notify/receiver.js'
 import { openStore } from '../state/open.js'
 import type { PollReport } from '../watch/poll.js'
 import { type Closers, createClosers } from './closers.js'
 import { createNetworkPoller, type NetworkPoller } from './networkPoller.js'
-import { digest, indexWatches, openChain, silencesOf } from './open.js'
+import { digest, openChain, silencesOf, watchesOn } from './open.js'
 import { intervalMs } from './schedule.js'
 
 /** All that `run` and `once` are made of; closing takes it down in reverse order. */
@@ -24,7 +24,7 @@ export interface Parts {
 	/** Mail addresses of a receiver that gets one delivery each; null where the receiver is one. */
 	recipientsOf(receiver: string): readonly string[] | null
 	/** Gives every network its watches anew. */
-	setWatches(watches: readonly Watch[]): void
+	setWatches(watches: WatchSet): void
 	/** For what is opened beside these parts and must be closed before them. */
 	readonly closers: Closers
 }
@@ -63,13 +63,13 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 		const store = await openStore(config.statePlace, { clock, log, leaseMs: config.leaseMs })
 		closers.add(() => store.close())
 
-		let indexes = indexWatches(config.watches)
+		let current = config.watches
 		const receivers = config.receivers.map((settings) => createReceiver(settings, { version, clock }))
 		const deliverer = createDeliverer({
 			store,
 			receivers,
 			optionsOf: (name) => config.receivers.find((receiver) => receiver.name === name) ?? null,
-			silencesOf: (alert) => silencesOf(indexes, alert),
+			silencesOf: (alert) => silencesOf(current, alert),
 			clock,
 			log,
 			onResult: (delivery, outcome) => observer?.attempted(delivery.receiver, outcome),
@@ -79,7 +79,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 		const recipients = new Map(receivers.map(({ name, recipients }) => [name, recipients]))
 		const recipientsOf = (receiver: string) => recipients.get(receiver) ?? null
 		const pollers = config.networks.map((network) => {
-			const watches = indexes.get(network.name) ?? new Map()
+			const watches = watchesOn(current, network.name)
 			return openPoller(
 				network,
 				{ watches, recipientsOf },
@@ -93,8 +93,8 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 			pollers,
 			recipientsOf,
 			setWatches(watches) {
-				indexes = indexWatches(watches)
-				for (const poller of pollers) poller.setWatches(indexes.get(poller.name) ?? new Map())
+				current = watches
+				for (const poller of pollers) poller.setWatches(watchesOn(watches, poller.name))
 				deliverer.reconsider()
 			},
 			closers,

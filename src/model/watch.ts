@@ -24,6 +24,23 @@ export interface Watch {
 	readonly silences?: readonly Silence[]
 }
 
+/** What a watch says besides its address and label; watches that say the same share it. */
+export type WatchRules = Omit<Watch, 'address' | 'label'>
+
+/** All that is watched. A Watch is made when it is asked for: there may be a million. */
+export interface WatchSet extends Iterable<Watch> {
+	/** How many, in the order of the watchlists, then as they stand in each. */
+	readonly length: number
+	/** A number below 0 counts from the end. */
+	at(number: number): Watch | undefined
+	/** The watchlists in order: what each is called, and which of the watches are its own. */
+	readonly lists: readonly { readonly watchlist: string; readonly first: number; readonly length: number }[]
+	/** Of the networks that are watched. */
+	readonly networks: ReadonlyMap<string, { readonly length: number; readonly index: WatchIndex }>
+	/** What the watches say, each saying once or more. */
+	readonly rules: readonly WatchRules[]
+}
+
 /** A time in which alerts are held back, not lost. `from` is included, `to` is not. */
 export type Silence =
 	| { readonly kind: 'once'; readonly fromMs: number; readonly toMs: number }

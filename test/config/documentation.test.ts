@@ -175,7 +175,7 @@ describe('docs/configuration.md', () => {
 			'watchlists/a.csv': /```csv\n([\s\S]*?)```/.exec(page)?.[1] ?? '',
 		})
 		const { watches } = await loadConfig('tracewatch.yaml', { env: {}, cwd: folder })
-		expect(watches.map(({ label, tags }) => [label, tags])).toEqual([
+		expect([...watches].map(({ label, tags }) => [label, tags])).toEqual([
 			['Hot wallet, main', ['hot', 'exchange']],
 			[null, []],
 		])
@@ -196,7 +196,7 @@ describe('examples', () => {
 	test('load as they stand, without a warning, once their variables are set', async () => {
 		const { watches, warnings } = await loadConfig('examples/tracewatch.yaml', { env, cwd: root })
 		expect(warnings).toEqual([])
-		const ofLabel = new Map(watches.map((watch) => [watch.label, watch]))
+		const ofLabel = new Map([...watches].map((watch) => [watch.label, watch]))
 		expect(ofLabel.get('Cold wallet')).toMatchObject({
 			tags: ['treasury', 'cold'],
 			receivers: ['ops-mail', 'ops-hook'],

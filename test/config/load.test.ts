@@ -85,7 +85,7 @@ describe('loadConfig', () => {
 	test('reads the example of the contract', async () => {
 		write({ 'tracewatch.yaml': settings, 'watchlists/treasury.yaml': watchlist })
 		const { secrets, revision, ...config } = await load()
-		expect(config).toEqual({
+		expect({ ...config, watches: [...config.watches] }).toEqual({
 			path: join(folder, 'tracewatch.yaml'),
 			networks: [
 				{
@@ -196,7 +196,7 @@ describe('loadConfig', () => {
 			},
 		])
 		expect([http, statePlace, warnings]).toEqual([null, { kind: 'folder', dir: join(folder, 'state') }, []])
-		expect(watches).toEqual([
+		expect([...watches]).toEqual([
 			{
 				network: 'base',
 				address: `0x${'1'.repeat(40)}`,
@@ -219,7 +219,13 @@ describe('loadConfig', () => {
 			expect(Object.isFrozen(value)).toBe(true)
 			for (const item of Object.values(value)) check(item)
 		}
-		check(await load())
+		const config = await load()
+		const { watches, ...rest } = config
+		expect(Object.isFrozen(config)).toBe(true)
+		check(Object.freeze(rest))
+		expect(Object.isFrozen(watches)).toBe(true)
+		for (const watch of watches) check(watch)
+		check(watches.rules)
 	})
 
 	test('a folder is read by name, hidden files and others left out; symlinks are followed', async () => {
@@ -234,7 +240,7 @@ describe('loadConfig', () => {
 		})
 		symlinkSync('../elsewhere/c.yaml', join(folder, 'watchlists/c.yaml'))
 		const { watches } = await load()
-		expect(watches.map((watch) => watch.watchlist)).toEqual(['a.yml', 'b.yaml', 'c.yaml'])
+		expect([...watches].map((watch) => watch.watchlist)).toEqual(['a.yml', 'b.yaml', 'c.yaml'])
 	})
 
 	test('a list of files is read in its order', async () => {
@@ -244,7 +250,7 @@ describe('loadConfig', () => {
 			'more/a.yaml': watchOf('1'),
 		})
 		const { watches, watchlistFiles } = await load()
-		expect(watches.map((watch) => watch.watchlist)).toEqual(['z.yaml', 'a.yaml'])
+		expect([...watches].map((watch) => watch.watchlist)).toEqual(['z.yaml', 'a.yaml'])
 		expect(watchlistFiles).toEqual([join(folder, 'z.yaml'), join(folder, 'more/a.yaml')])
 	})
 
@@ -285,7 +291,7 @@ describe('loadConfig', () => {
 					.join(''),
 		})
 		const { watches } = await load()
-		expect(watches.map((watch) => watch.minValueWei)).toEqual([
+		expect([...watches].map((watch) => watch.minValueWei)).toEqual([
 			1500000n,
 			2000000n,
 			3000000000n,
@@ -303,7 +309,7 @@ describe('loadConfig', () => {
 				.map((label, index) => `  - {address: 0x${String(index).repeat(40)}, label: ${label}}\n`)
 				.join('')}`,
 		})
-		expect((await load()).watches.map((watch) => watch.label)).toEqual(labels)
+		expect([...(await load()).watches].map((watch) => watch.label)).toEqual(labels)
 	})
 
 	test('behavior: anchors and aliases within a file', async () => {
@@ -311,7 +317,7 @@ describe('loadConfig', () => {
 			'tracewatch.yaml': minimal,
 			'watchlists/a.yaml': `network: base\nwatches:\n  - {address: 0x${'1'.repeat(40)}, receivers: &who [hook]}\n  - {address: 0x${'2'.repeat(40)}, receivers: *who}\n`,
 		})
-		expect((await load()).watches.map((watch) => watch.receivers)).toEqual([['hook'], ['hook']])
+		expect([...(await load()).watches].map((watch) => watch.receivers)).toEqual([['hook'], ['hook']])
 	})
 
 	test('behavior: a problem behind an alias is told where the text stands', async () => {
@@ -381,7 +387,7 @@ describe('followWatchlists', () => {
 		const config = await load()
 		write({ 'tracewatch.yaml': 'broken: [', 'watchlists/b.yaml': watchOf('2') })
 		const again = await followWatchlists(config, { cwd: folder }).load()
-		expect(again.watches.map((watch) => watch.address)).toEqual([`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`])
+		expect([...again.watches].map((watch) => watch.address)).toEqual([`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`])
 		expect(again.revision).not.toBe(config.revision)
 	})
 

@@ -4,13 +4,14 @@ import { createChain } from '../../src/chain/chain.js'
 import { createEndpoints } from '../../src/chain/endpoints/endpoints.js'
 import { createRpc } from '../../src/chain/rpc/rpc.js'
 import { toChecksum } from '../../src/config/address.js'
-import { digest, indexWatches } from '../../src/daemon/open.js'
+import { digest } from '../../src/daemon/open.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Log, Store } from '../../src/model/ports.js'
 import type { Network, Watch } from '../../src/model/watch.js'
 import { openFileStore } from '../../src/state/file/store.js'
 import { type PollReport, poll } from '../../src/watch/poll.js'
+import { indexOf } from '../core/build.js'
 import { temporaryFolder } from '../support/folder.js'
 import { silent } from '../support/silent.js'
 
@@ -69,7 +70,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 		source: options.source ?? 'auto',
 	})
 	const signal = new AbortController().signal
-	let watches = indexWatches(options.watches).get(network.name) ?? new Map()
+	let watches = indexOf(...options.watches)
 
 	const bench: Bench = {
 		store,
@@ -86,7 +87,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 			}
 		},
 		setWatches(next) {
-			watches = indexWatches(next).get(network.name) ?? new Map()
+			watches = indexOf(...next)
 		},
 		posted: async () => (await store.deliveries()).filter(({ receiver }) => receiver === 'hook'),
 		async close() {

@@ -7,25 +7,16 @@ import { readChunks } from '../openFile.js'
 import { atMost, reason, shown } from '../source.js'
 import { readLine } from '../values.js'
 import { mostProblems, shownKey, suggestion } from '../words.js'
+import { type AddressRow, type AddressRows, createAddressRows } from './addressRows.js'
 import { type CsvRecord, type Field, readRecords } from './csv.js'
 import { mostFileBytes } from './revision.js'
-
-/** One line of a file of addresses. */
-export interface AddressRow {
-	readonly address: Address
-	readonly label: string | null
-	readonly tags: readonly string[]
-	/** Where the address stands. */
-	readonly line: number
-	readonly column: number
-}
 
 export interface AddressFile {
 	/** As messages show it. */
 	readonly file: string
 	/** Hash of what it holds; null: it cannot be read. */
 	readonly digest: string | null
-	readonly rows: readonly AddressRow[]
+	readonly rows: AddressRows
 	/** With problems the rows are not to be used. */
 	readonly problems: readonly Problem[]
 }
@@ -47,7 +38,7 @@ export async function readAddressFile(
 	const file = shown(path, cwd)
 	const problems: Problem[] = []
 	const tell: Tell = ({ line, column }, message) => void problems.push({ file, line, column, message })
-	const rows: AddressRow[] = []
+	const rows = createAddressRows()
 	const readTags = createTagReader()
 	let columns: readonly string[] | null = null
 	const take = ({ fields, fault }: CsvRecord) => {

@@ -1,11 +1,14 @@
+import { deepFreeze } from '../../base/deepFreeze.js'
 import type { Turns } from '../../base/timeSlices.js'
+import { createNumberColumn } from '../../core/columns.js'
 import type { Problem } from '../../errors.js'
 import type { Address } from '../../model/glossary.js'
-import type { Silence, Watch } from '../../model/watch.js'
+import type { Silence, Watch, WatchRules } from '../../model/watch.js'
 import type { Source } from '../source.js'
 import { mostProblems } from '../words.js'
-import type { AddressFile, AddressRow } from './addressFile.js'
+import type { AddressFile } from './addressFile.js'
 import { type Options, withTags } from './watchOptions.js'
+import type { WatchTable } from './watchTable.js'
 
 export interface CollectOptions {
 	readonly network: string
@@ -13,73 +16,81 @@ export interface CollectOptions {
 	readonly watchlist: string
 	readonly silences: readonly Silence[]
 	readonly source: Source
+	/** Where the watches go; what stands there already is of other watchlists. */
+	readonly table: WatchTable
 	/** Where an address that stands twice is told. */
 	readonly problems: Problem[]
 }
 
 /** Gathers the watches of one watchlist, from its own list and from files of addresses, and sees to it that no address stands twice. */
-export function collectWatches({ network, watchlist, silences, source, problems }: CollectOptions) {
-	const watches: Watch[] = []
-	/** Where an address stood first: its index in the list, or its line in a file. */
-	const first = new Map<Address, number | AddressRow>()
-	const files = new Map<string, AddressFile>()
+export function collectWatches({ network, watchlist, silences, source, table, problems }: CollectOptions) {
+	const start = table.length
+	/** By watch, from `start` on: its index in the list, or its line in a file. */
+	const places = createNumberColumn()
+	/** Which of them are of which file; null: of the list. In order. */
+	const stretches: { readonly from: number; readonly file: AddressFile | null }[] = []
+	const files = new Set<string>()
+	const rules = new Map<Options, Map<readonly string[], WatchRules>>()
 
-	// Written out: copied with `...`, a hundred thousand of them take four times as long and twice the memory.
-	function add(address: Address, label: string | null, options: Options, tags: readonly string[]): void {
-		const { kinds, direction, minValueWei, receivers, fromBlock } = options
-		watches.push(
-			Object.freeze(
-				silences.length === 0
-					? { network, address, label, tags, kinds, direction, minValueWei, receivers, fromBlock, watchlist }
-					: { network, address, label, tags, kinds, direction, minValueWei, receivers, fromBlock, watchlist, silences },
-			),
-		)
+	/** The same for the same options and tags. */
+	function rulesOf(options: Options, tags: readonly string[]): WatchRules {
+		const byTags = rules.get(options) ?? new Map<readonly string[], WatchRules>()
+		rules.set(options, byTags)
+		const before = byTags.get(tags)
+		if (before !== undefined) return before
+		const own = { network, ...options, tags: withTags(options.tags, tags), watchlist }
+		const made: WatchRules = deepFreeze(silences.length === 0 ? own : { ...own, silences })
+		byTags.set(tags, made)
+		return made
 	}
 
-	/** What is wrong when the address stood before; null when it did not. */
-	function seenBefore(address: Address, here: number | AddressRow, file: AddressFile | null): string | null {
-		const before = first.get(address)
-		if (before === undefined) {
-			first.set(address, here)
-			return null
-		}
-		return `this address stands already ${placeOf(before, file)}; a watchlist names an address once`
+	function begin(file: AddressFile | null): void {
+		if (stretches.at(-1)?.file !== file) stretches.push({ from: table.length, file })
 	}
 
-	function placeOf(before: number | AddressRow, here: AddressFile | null): string {
-		if (typeof before === 'number') {
-			const { line } = source.locate(['watches', before, 'address'])
-			return here === null ? `in line ${line}` : `in ${source.file}:${line}`
+	/** What is wrong when the address stood in this watchlist before; null when it did not, and then it is there. */
+	function add(address: Address, label: string | null, own: WatchRules, place: number): string | null {
+		const before = table.lastOf(address)
+		if (before >= start) {
+			return `this address stands already ${placeOf(before)}; a watchlist names an address once`
 		}
-		const there = [...files.values()].find(({ rows }) => rows.includes(before)) ?? here
-		return there === here ? `in line ${before.line}` : `in ${there?.file}:${before.line}`
+		table.add(address, label, own)
+		places.push(place)
+		return null
+	}
+
+	function placeOf(before: number): string {
+		const place = places.at(before - start)
+		const there = stretches.findLast(({ from }) => from <= before)?.file ?? null
+		const here = stretches.at(-1)?.file ?? null
+		const line = there === null ? source.locate(['watches', place, 'address']).line : place
+		return there === here ? `in line ${line}` : `in ${there === null ? source.file : there.file}:${line}`
 	}
 
 	return {
-		watches,
+		rules: function* () {
+			for (const byTags of rules.values()) yield* byTags.values()
+		},
 		hasFile: (path: string) => files.has(path),
 		addEntry(index: number, { address, label }: Pick<Watch, 'address' | 'label'>, options: Options): void {
-			const fault = seenBefore(address, index, null)
+			begin(null)
+			const fault = add(address, label, rulesOf(options, noTags), index)
 			if (fault !== null) problems.push(source.problem(['watches', index, 'address'], fault))
-			else add(address, label, options, options.tags)
 		},
 		/** The file's own problems are told by whoever read it. */
 		async addFile(path: string, file: AddressFile, options: Options, turns: Turns): Promise<void> {
-			files.set(path, file)
-			const tagsOf = new Map<readonly string[], readonly string[]>()
-			for (const row of file.rows) {
+			files.add(path)
+			begin(file)
+			const { rows } = file
+			for (let row = 0; row < rows.length; row++) {
 				if (turns.isOver()) await turns.next()
 				if (problems.length >= mostProblems) return
-				const { address, label, line, column } = row
-				const fault = seenBefore(address, row, file)
-				if (fault !== null) {
-					problems.push({ file: file.file, line, column, message: fault })
-					continue
-				}
-				const tags = tagsOf.get(row.tags) ?? withTags(options.tags, row.tags)
-				tagsOf.set(row.tags, tags)
-				add(address, label, options, tags)
+				const { address, label, tags, line, column } = rows.at(row)
+				const fault = add(address, label, rulesOf(options, tags), line)
+				if (fault !== null) problems.push({ file: file.file, line, column, message: fault })
 			}
 		},
 	}
 }
+
+const noTags: readonly string[] = Object.freeze([])

@@ -25,6 +25,9 @@ export const usual: Options = Object.freeze({
 /** What is said, over what holds around it; tags come on top of those around. */
 export function withOptions(written: OptionsWritten, minValueWei: bigint | null, base: Options): Options {
 	const { tags, kinds, direction, receivers, from_block: fromBlock } = written
+	const said = [kinds, direction, receivers, fromBlock, minValueWei].some((one) => one !== null)
+	// Shared, so that many watches that say nothing cost nothing.
+	if (!said && tags.length === 0) return base
 	return {
 		tags: withTags(base.tags, tags),
 		kinds: kinds === null ? base.kinds : Object.freeze([...kinds]),

@@ -3,7 +3,6 @@ import { quoted } from '../../base/quoted.js'
 import type { Turns } from '../../base/timeSlices.js'
 import { parseAmount } from '../../core/amount.js'
 import type { Problem } from '../../errors.js'
-import type { Watch } from '../../model/watch.js'
 import { type Coin, type Names, at as valueAt } from '../names.js'
 import { check, inOrder, type Source } from '../source.js'
 import { mostProblems, suggestion } from '../words.js'
@@ -11,23 +10,26 @@ import type { AddressFile } from './addressFile.js'
 import { collectWatches } from './collectWatches.js'
 import { fileEntrySchema, headSchema, watchSchema } from './watchlistSchema.js'
 import { type Options, type OptionsWritten, usual, withOptions } from './watchOptions.js'
+import type { WatchSetBuilder } from './watchSet.js'
 
 export interface Surroundings {
 	readonly names: Names
 	/** Reads a file of addresses, by its absolute path. */
 	readonly addressFile: (path: string) => Promise<AddressFile>
 	readonly turns: Turns
+	/** Where the watches go. */
+	readonly gathered: WatchSetBuilder
 }
 
 /**
- * The watches of one file, frozen: those of its list, then those of its files of addresses. Each entry is checked for itself, so
- * that one wrong entry hides no problem of another; with problems the watches are not to be used.
+ * Gathers the watches of one file: those of its list, then those of its files of addresses. Each entry is checked for itself, so
+ * that one wrong entry hides no problem of another; with problems what was gathered is not to be used.
  */
 export async function readWatchlist(
 	source: Source,
 	path: string,
-	{ names, addressFile, turns }: Surroundings,
-): Promise<{ readonly watches: readonly Watch[]; readonly problems: readonly Problem[] }> {
+	{ names, addressFile, turns, gathered }: Surroundings,
+): Promise<readonly Problem[]> {
 	const head = check(source, headSchema, source.value)
 	const problems: Problem[] = 'problems' in head ? [...head.problems] : []
 	const network = textAt(source.value, 'network')
@@ -46,7 +48,15 @@ export async function readWatchlist(
 	const shared = optionsOf('data' in head ? head.data : null, source.value, [], usual)
 	const sharedAny = valueAt(source.value, 'receivers') !== undefined
 	const silences = 'data' in head ? head.data.silences : []
-	const collected = collectWatches({ network: network ?? '', watchlist: basename(path), silences, source, problems })
+	const table = gathered.begin(network ?? '', basename(path))
+	const collected = collectWatches({
+		network: network ?? '',
+		watchlist: basename(path),
+		silences,
+		source,
+		table,
+		problems,
+	})
 
 	const addFiles = async (names: readonly string[], at: readonly PropertyKey[], options: Options) => {
 		for (const [index, name] of names.entries()) {
@@ -83,7 +93,8 @@ export async function readWatchlist(
 	await addFiles(files, [], shared)
 	if (valueAt(source.value, 'watches') === undefined && valueAt(source.value, 'addresses_from') === undefined)
 		problems.push(source.problem(['watches'], '`watches` is missing'))
-	return { watches: collected.watches, problems: inOrder(problems) }
+	gathered.end(collected.rules())
+	return inOrder(problems)
 }
 
 function receiverProblems(

@@ -2,16 +2,16 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTurns } from '../../base/timeSlices.js'
 import type { Problem } from '../../errors.js'
-import type { Watch } from '../../model/watch.js'
+import type { WatchSet } from '../../model/watch.js'
 import type { Names, WatchlistPlace } from '../names.js'
 import { atMost, readSource, reason, shown } from '../source.js'
 import { type AddressFile, readAddressFile } from './addressFile.js'
 import { type Content, digestOf, revisionOf } from './revision.js'
 import { readWatchlist } from './watchlist.js'
+import { createWatchSet } from './watchSet.js'
 
 export interface Watchlists {
-	/** In the order of the files, then as they stand in each. */
-	readonly watches: readonly Watch[]
+	readonly watches: WatchSet
 	/** Absolute paths of the watchlists, in order. */
 	readonly files: readonly string[]
 	/** Absolute paths of the files of addresses that they name, in order, each once. */
@@ -22,7 +22,7 @@ export interface Watchlists {
 
 export interface WatchlistsRead extends Omit<Watchlists, 'watches'> {
 	/** Null when there are problems. */
-	readonly watches: readonly Watch[] | null
+	readonly watches: WatchSet | null
 	readonly problems: readonly Problem[]
 }
 
@@ -64,7 +64,7 @@ export async function readWatchlists(
 
 	const turns = createTurns()
 	const problems: Problem[] = []
-	const watches: Watch[] = []
+	const gathered = createWatchSet()
 	const contents: Content[] = []
 	const addresses = new Map<string, AddressFile>()
 	const addressFile = async (path: string) => {
@@ -81,19 +81,14 @@ export async function readWatchlists(
 			problems.push(...source.problems)
 			continue
 		}
-		const one = await readWatchlist(source, path, { names, addressFile, turns })
-		problems.push(...atMost(one.problems))
-		for (const watch of one.watches) {
-			if (turns.isOver()) await turns.next()
-			watches.push(watch)
-		}
+		problems.push(...atMost(await readWatchlist(source, path, { names, addressFile, turns, gathered })))
 	}
 	for (const [path, file] of addresses) {
 		contents.push({ path, digest: file.digest })
 		problems.push(...file.problems)
 	}
 	return {
-		watches: problems.length > 0 ? null : Object.freeze(watches),
+		watches: problems.length > 0 ? null : gathered.set(),
 		files: Object.freeze([...files]),
 		addressFiles: Object.freeze([...addresses.keys()]),
 		revision: revisionOf(contents),

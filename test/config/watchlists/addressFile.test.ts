@@ -58,7 +58,7 @@ describe('addresses_from', () => {
 			'watchlists/lists/exchange.csv': `address,label,tags\n${one},"Exchange, main",cold;hot\n${two},,\n${three}\n`,
 		})
 		const { watches, watchlistFiles, addressFiles } = await load()
-		expect(watches).toEqual([
+		expect([...watches]).toEqual([
 			{ ...usual, address: one, label: 'Exchange, main', tags: ['cold', 'hot'] },
 			{ ...usual, address: two },
 			{ ...usual, address: three },
@@ -99,7 +99,7 @@ describe('addresses_from', () => {
 			fromBlock: 7n,
 			silences: [silence],
 		}
-		expect((await load()).watches).toEqual([
+		expect([...(await load()).watches]).toEqual([
 			{ ...shared, address: two, direction: 'out', minValueWei: 1n, receivers: ['mail'], tags: ['exchange', 'own'] },
 			{ ...shared, address: three, kinds: ['deployment'], fromBlock: 9n, tags: ['exchange', 'third'] },
 			{ ...shared, address: one, label: 'One', tags: ['exchange', 'cold'] },
@@ -111,7 +111,7 @@ describe('addresses_from', () => {
 			'watchlists/a.yaml': list('addresses_from: x.csv'),
 			'watchlists/x.csv': `\ufeffTags, Label ,ADDRESS\r\ncold,One,${one}\r\n`,
 		})
-		expect((await load()).watches).toEqual([{ ...usual, address: one, label: 'One', tags: ['cold'] }])
+		expect([...(await load()).watches]).toEqual([{ ...usual, address: one, label: 'One', tags: ['cold'] }])
 	})
 
 	test('behavior: one file serves several networks', async () => {
@@ -121,7 +121,7 @@ describe('addresses_from', () => {
 			'x.csv': one,
 		})
 		const { watches, addressFiles } = await load()
-		expect(watches.map(({ network, address }) => [network, address])).toEqual([
+		expect([...watches].map(({ network, address }) => [network, address])).toEqual([
 			['base', one],
 			['ethereum', one],
 		])
@@ -260,7 +260,7 @@ describe('followWatchlists', () => {
 			settleMs: 20,
 			signal: stop.signal,
 		})
-		const labels = async () => (await lists.load()).watches.map(({ label }) => label)
+		const labels = async () => [...(await lists.load()).watches].map(({ label }) => label)
 
 		let change = next()
 		write({ 'watchlists/x.csv': `${one},One` })

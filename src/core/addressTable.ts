@@ -1,0 +1,142 @@
+import type { AddressSet } from '../model/chain.js'
+import type { Address } from '../model/glossary.js'
+
+/**
+ * Addresses, packed: 20 bytes each and a slot to find it by, a quarter of what a Set of texts takes. They are numbered from 0 in
+ * the order in which they were added.
+ */
+export interface AddressTable extends AddressSet {
+	/** -1: it is not there, or it is no address in lower case. */
+	indexOf(address: string): number
+	at(index: number): Address
+	/** The index; it is new when that was the size before. The address is a right one, in lower case. */
+	add(address: Address): number
+	/** Of the same addresses; it goes its own way from here on. */
+	copy(): AddressTable
+	keys(): IterableIterator<Address>
+}
+
+/** What a table is made of; the copies take part of it. */
+interface Parts {
+	readonly seed: number
+	size: number
+	/** Five words an address, in the byte order of this machine. */
+	words: Uint32Array
+	/** Index + 1 of an address, at or after the place that its hash names; 0: none. A power of two, at most half of them taken. */
+	slots: Uint32Array
+}
+
+const wordsEach = 5
+const bytesEach = 4 * wordsEach
+const textLength = 2 + 2 * bytesEach
+const fewestSlots = 64
+
+const hexCodes = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0))
+/** By character code; 16: no digit in lower case. */
+const digitOf = new Uint8Array(256).fill(16)
+for (const [digit, code] of hexCodes.entries()) digitOf[code] = digit
+
+/** `seed` decides which addresses meet in a slot: unknown to others, none can be chosen that all meet. */
+export function createAddressTable(seed = 0): AddressTable {
+	return tableOf({ seed, size: 0, words: new Uint32Array(16 * wordsEach), slots: new Uint32Array(fewestSlots) })
+}
+
+function tableOf(parts: Parts): AddressTable {
+	const probe = new Uint32Array(wordsEach)
+	const probeBytes = new Uint8Array(probe.buffer)
+	const text = new Uint8Array(textLength)
+	text.set([0x30, 0x78])
+
+	/** Whether it is an address; its words stand in `probe` then. */
+	function read(address: string): boolean {
+		if (address.length !== textLength || address.charCodeAt(0) !== 0x30 || address.charCodeAt(1) !== 0x78) return false
+		let wrong = 0
+		for (let at = 0; at < bytesEach; at++) {
+			const codes = [address.charCodeAt(2 * at + 2), address.charCodeAt(2 * at + 3)] as const
+			const [high, low] = [digitOf[codes[0]] ?? 16, digitOf[codes[1]] ?? 16]
+			wrong |= (high | low) & 16
+			probeBytes[at] = (high << 4) | low
+		}
+		return wrong === 0
+	}
+
+	/** The slot that holds what stands in `probe`, or the free one where it would stand. */
+	function find(): number {
+		const { words, slots, seed } = parts
+		const mask = slots.length - 1
+		let slot = hashOf(probe, 0, seed) & mask
+		for (;;) {
+			const found = slots[slot] ?? 0
+			if (found === 0) return slot
+			const at = (found - 1) * wordsEach
+			let same = true
+			for (let word = 0; word < wordsEach && same; word++) same = words[at + word] === probe[word]
+			if (same) return slot
+			slot = (slot + 1) & mask
+		}
+	}
+
+	function grow(): void {
+		const words = new Uint32Array(2 * parts.words.length)
+		words.set(parts.words)
+		parts.words = words
+	}
+
+	function spread(): void {
+		const { words, size, seed } = parts
+		const slots = new Uint32Array(2 * parts.slots.length)
+		const mask = slots.length - 1
+		for (let index = 0; index < size; index++) {
+			let slot = hashOf(words, index * wordsEach, seed) & mask
+			while (slots[slot] !== 0) slot = (slot + 1) & mask
+			slots[slot] = index + 1
+		}
+		parts.slots = slots
+	}
+
+	const table: AddressTable = {
+		get size() {
+			return parts.size
+		},
+		indexOf: (address) => (read(address) ? (parts.slots[find()] ?? 0) - 1 : -1),
+		has: (address) => read(address) && parts.slots[find()] !== 0,
+		at(index) {
+			const bytes = new Uint8Array(parts.words.buffer, parts.words.byteOffset + index * bytesEach, bytesEach)
+			for (let at = 0; at < bytesEach; at++) {
+				const byte = bytes[at] ?? 0
+				text[2 * at + 2] = hexCodes[byte >> 4] ?? 0
+				text[2 * at + 3] = hexCodes[byte & 15] ?? 0
+			}
+			return String.fromCharCode.apply(null, text as unknown as number[]) as Address
+		},
+		add(address) {
+			if (!read(address)) throw new RangeError(`${address.slice(0, 50)} is no address in lower case`)
+			const slot = find()
+			const found = parts.slots[slot] ?? 0
+			if (found !== 0) return found - 1
+			if ((parts.size + 1) * wordsEach > parts.words.length) grow()
+			parts.words.set(probe, parts.size * wordsEach)
+			parts.slots[slot] = ++parts.size
+			if (2 * parts.size > parts.slots.length) spread()
+			return parts.size - 1
+		},
+		copy: () => tableOf({ ...parts, words: parts.words.slice(), slots: parts.slots.slice() }),
+		*keys() {
+			for (let index = 0; index < parts.size; index++) yield table.at(index)
+		},
+	}
+	return table
+}
+
+/** Of five words from `at` on. The mixing is that of MurmurHash3. */
+function hashOf(words: Uint32Array, at: number, seed: number): number {
+	let hash = seed
+	for (let word = at; word < at + wordsEach; word++) {
+		const mixed = Math.imul(words[word] ?? 0, 0xcc9e2d51)
+		hash ^= Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593)
+		hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0
+	}
+	hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+	hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+	return (hash ^ (hash >>> 16)) >>> 0
+}

@@ -1,0 +1,64 @@
+/** Values of many things side by side, a few bytes each, where an object for each would take a hundred. */
+
+/** Whole numbers from 0 to 2^32 - 1. */
+export interface NumberColumn {
+	readonly length: number
+	at(index: number): number
+	set(index: number, value: number): void
+	push(value: number): void
+	copy(): NumberColumn
+}
+
+export function createNumberColumn(from: Uint32Array = new Uint32Array(16), taken = 0): NumberColumn {
+	let [values, length] = [from, taken]
+	return {
+		get length() {
+			return length
+		},
+		at: (index) => values[index] ?? 0,
+		set(index, value) {
+			values[index] = value
+		},
+		push(value) {
+			if (length === values.length) {
+				const wider = new Uint32Array(2 * values.length)
+				wider.set(values)
+				values = wider
+			}
+			values[length++] = value
+		},
+		copy: () => createNumberColumn(values.slice(), length),
+	}
+}
+
+/** Short texts, or null. */
+export interface TextColumn {
+	at(index: number): string | null
+	push(text: string | null): void
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+export function createTextColumn(): TextColumn {
+	let [bytes, taken] = [new Uint8Array(256), 0]
+	/** Twice where each text ends in `bytes`, and 1 more for null. */
+	const ends = createNumberColumn()
+	const startOf = (index: number) => (index === 0 ? 0 : ends.at(index - 1) >>> 1)
+	return {
+		at(index) {
+			const end = ends.at(index)
+			return (end & 1) === 1 ? null : decoder.decode(bytes.subarray(startOf(index), end >>> 1))
+		},
+		push(text) {
+			if (text === null) return ends.push(2 * taken + 1)
+			if (taken + 3 * text.length > bytes.length) {
+				const wider = new Uint8Array(2 * bytes.length + 3 * text.length)
+				wider.set(bytes)
+				bytes = wider
+			}
+			taken += encoder.encodeInto(text, bytes.subarray(taken)).written
+			ends.push(2 * taken)
+		},
+	}
+}
