@@ -25,8 +25,8 @@ export interface DueAlert {
 }
 
 export interface Traffic {
-	/** A few transactions at random, in one block or several; resolves when they are mined. */
-	step(): Promise<void>
+	/** Transactions at random, in one block: a few, or so many; resolves when they are mined. */
+	step(transactions?: number): Promise<void>
 	/** Everything that happened to these addresses, by block. Throws where the node's balances say otherwise. */
 	due(addresses: readonly Address[]): Promise<readonly DueAlert[]>
 	/** Contracts that pay and create; the second takes part in the first one's calls only. */
@@ -162,8 +162,8 @@ export async function startTraffic(hand: Hand, accounts: readonly Address[], cha
 
 	return {
 		puppets,
-		async step() {
-			const count = chance.percent(25) ? 2 + chance.number(3) : 1
+		async step(transactions) {
+			const count = transactions ?? (chance.percent(25) ? 2 + chance.number(3) : 1)
 			const made: Deed[] = []
 			// Nonces are counted before anything is sent, so only one transaction of a block deploys.
 			for (let at = 0; at < count; at++) {

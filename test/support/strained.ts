@@ -1,0 +1,103 @@
+/** A node behind a strained way: answers that take their time, requests that fail by rule or by chance, and all of it counted. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createChance } from './chance.js'
+import { rpcError } from './faults.js'
+import type { Call, Fault } from './faultyNode.js'
+import { sendJson } from './faultyNode.js'
+
+/** What a node that does not change has answered; shared, so that hundreds of runs do not wait for one Anvil. */
+export type Answers = Map<string, Promise<object>>
+
+export interface Strained {
+	readonly url: string
+	/** Each answer is so far away. */
+	delayMs: number
+	/** Calls in one HTTP request; more are refused. */
+	mostBatch: number
+	/** Asked for each HTTP request; null: it is answered well. */
+	next: () => Fault | null
+	/** HTTP requests since the last `forget`, failed ones included. */
+	requests: number
+	/** Calls since then, by method, those of failed requests included. */
+	readonly calls: Map<string, number>
+	/** The most requests that were under way at once. */
+	most: number
+	forget(): void
+	close(): Promise<void>
+}
+
+export async function startStrained(nodeUrl: string, answers: Answers = new Map()): Promise<Strained> {
+	const ask = async (method: string, params: readonly unknown[]): Promise<object> => {
+		const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+		const answer = await fetch(nodeUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+		const { result, error } = (await answer.json()) as { result?: unknown; error?: unknown }
+		return error === undefined ? { result } : { error }
+	}
+	const answerTo = async ({ id, method, params }: Call): Promise<object> => {
+		const key = JSON.stringify([method, params])
+		const known = answers.get(key) ?? ask(method, params)
+		answers.set(key, known)
+		return { jsonrpc: '2.0', id, ...(await known) }
+	}
+	let underWay = 0
+	const server = createServer((request, response) => {
+		const chunks: Buffer[] = []
+		request.on('error', () => undefined)
+		response.on('error', () => undefined)
+		request.on('data', (chunk: Buffer) => chunks.push(chunk))
+		request.on('end', async () => {
+			const sent = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Call | Call[]
+			const calls = [sent].flat()
+			strained.requests += 1
+			for (const { method } of calls) strained.calls.set(method, (strained.calls.get(method) ?? 0) + 1)
+			underWay += 1
+			strained.most = Math.max(strained.most, underWay)
+			response.once('close', () => {
+				underWay -= 1
+			})
+			const batch = Array.isArray(sent)
+			const tooMany = `Batch of more than ${strained.mostBatch} requests are not allowed`
+			const fault = strained.next() ?? (calls.length > strained.mostBatch ? rpcError(31, tooMany) : null)
+			if (strained.delayMs > 0) await sleep(strained.delayMs)
+			const good = await Promise.all(calls.map(answerTo))
+			if (fault === null) sendJson(response, batch ? good : good[0])
+			else fault({ path: '/', headers: request.headers, batch, calls }, response, batch ? good : good[0])
+		})
+	})
+	server.listen(0, '127.0.0.1')
+	await once(server, 'listening')
+	const strained: Strained = {
+		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+		delayMs: 0,
+		mostBatch: 1_000,
+		next: () => null,
+		requests: 0,
+		calls: new Map(),
+		most: 0,
+		forget() {
+			strained.requests = 0
+			strained.most = 0
+			strained.calls.clear()
+		},
+		async close() {
+			server.closeAllConnections()
+			await new Promise((resolve) => server.close(resolve))
+		},
+	}
+	return strained
+}
+
+/** Each n-th request fails. */
+export function eachNth(n: number, fault: Fault): () => Fault | null {
+	let asked = 0
+	return () => (++asked % n === 0 ? fault : null)
+}
+
+/** So many requests out of a hundred fail, by a chance that repeats. */
+export function byChance(percent: number, fault: Fault, seed: number): () => Fault | null {
+	const chance = createChance(seed)
+	return () => (chance.percent(percent) ? fault : null)
+}
