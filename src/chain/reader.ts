@@ -6,7 +6,7 @@ import type { Dialect } from './capabilities/capabilities.js'
 import { costOfLists, permitted } from './capabilities/choice.js'
 import type { SourceSetting } from './capabilities/probe.js'
 import type { Dialects } from './capabilities/registry.js'
-import { afterAnswer, afterRefusal, type Bounds, type Pace, startPace } from './endpoints/spanSize.js'
+import { afterAnswer, afterRefusal, type Bounds, type SpanSize } from './endpoints/spanSize.js'
 import { misread } from './rpc/border.js'
 import type { Rpc } from './rpc/rpc.js'
 import { debugTraceSource } from './sources/debugTrace.js'
@@ -51,7 +51,6 @@ const TIP_BLOCKS = 16n
 const TIP_SPAN = 3n
 
 export function createReader({ setting, isPrivate, dialects, log }: ReaderOptions): Reader {
-	const paces = new Map<SourceName, WeakMap<Rpc, Pace>>()
 	const onUnknown = createUnknownKinds(log)
 	const sources: Readonly<Record<SourceName, Source>> = {
 		trace_filter: traceFilterSource({
@@ -66,13 +65,8 @@ export function createReader({ setting, isPrivate, dialects, log }: ReaderOption
 		}),
 	}
 
-	function paceOf(rpc: Rpc, source: SourceName): Pace {
-		return paces.get(source)?.get(rpc) ?? startPace(BOUNDS[source])
-	}
-
-	function setPace(rpc: Rpc, source: SourceName, pace: Pace): void {
-		const ofSource = paces.get(source) ?? new WeakMap<Rpc, Pace>()
-		paces.set(source, ofSource.set(rpc, pace))
+	function sizeOf({ limits }: Rpc, source: SourceName): SpanSize {
+		return limits.spanSize(source, BOUNDS[source])
 	}
 
 	/** The sources to try, best first. */
@@ -81,30 +75,30 @@ export function createReader({ setting, isPrivate, dialects, log }: ReaderOption
 		if (able[0] !== 'trace_filter' || !able.includes('trace_block')) return able
 		const length = lengthOf(span)
 		const isTip = length <= TIP_SPAN && span.to + TIP_BLOCKS > head
-		const blocks = Math.min(Number(length), paceOf(rpc, 'trace_filter').blocks)
+		const blocks = Math.min(Number(length), sizeOf(rpc, 'trace_filter').blocks)
 		const isCheaper = costOfLists(addresses.size, dialect.filterMode === 'union') > blocks
 		return isTip || isCheaper ? ['trace_block', ...able.filter((source) => source !== 'trace_block')] : able
 	}
 
-	/** As much as the pace allows, and less when the endpoint refuses that much. */
+	/** As much as the span size allows, and less when the endpoint refuses that much. */
 	async function readBy(name: SourceName, rpc: Rpc, question: Question, signal: AbortSignal): Promise<Part> {
 		const bounds = BOUNDS[name]
 		for (;;) {
-			const pace = paceOf(rpc, name)
-			const span = firstOf(question.span, pace.blocks)
+			const size = sizeOf(rpc, name)
+			const span = firstOf(question.span, size.blocks)
 			const asked = Number(lengthOf(span))
 			const last = question.newest?.number === span.to ? question.newest : null
 			try {
 				const { addresses } = question
 				const { rows, ...part } = await sources[name].read({ rpc, span, addresses, last }, signal)
-				setPace(rpc, name, afterAnswer(pace, asked, rows, bounds))
+				rpc.limits.setSpanSize(name, afterAnswer(size, asked, rows, bounds))
 				return { ...part, source: name }
 			} catch (thrown) {
 				signal.throwIfAborted()
 				const error = misread(thrown, { endpoint: rpc.endpoint, method: name })
 				if (!isTooMuch(error) || asked === 1) throw error
-				const less = afterRefusal(pace, asked, error.facts.limit)
-				setPace(rpc, name, less)
+				const less = afterRefusal(size, asked, error.facts.limit)
+				rpc.limits.setSpanSize(name, less)
 				log.debug(
 					{ endpoint: rpc.endpoint, source: name, asked, next: less.blocks },
 					'fewer blocks are asked for at once',

@@ -16,18 +16,23 @@ export interface OpenChainOptions {
 	readonly onProgress?: () => void
 }
 
+const patienceWithOthersMs = 3_000
+
 /** The way to a network's nodes. Nothing is contacted yet; closing the chain closes the endpoints. */
 export function openChain(
 	network: NetworkSettings,
 	{ clock, log, onRequest, onProgress }: OpenChainOptions,
 ): { chain: Chain; endpoints: Endpoints } {
 	const { requestsPerSecond, maxAnswerBytes: maxBodyBytes } = network
+	// With another to turn to, nobody waits long for one that fails.
+	const patience = network.rpc.length > 1 ? { withinMs: patienceWithOthersMs } : {}
 	const rpcs = network.rpc.map((url) =>
 		createRpc({
 			url,
 			requestsPerSecond,
 			maxBodyBytes,
 			clock,
+			patience,
 			...(onRequest !== undefined && { onRequest }),
 			...(onProgress !== undefined && { onProgress }),
 		}),

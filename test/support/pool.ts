@@ -35,18 +35,25 @@ export async function openPool(count: number, options: { readonly timeoutMs?: nu
 	}
 	const log: Log = { debug() {}, info: tell('info'), warn: tell('warn'), error: tell('error'), child: () => log }
 	const waits: number[] = []
-	const rpcs = nodes.map(({ host }) => createRpc({ url: `http://${host}/secret-key`, timeoutMs: 2_000, ...options }))
-	const pool = createEndpoints({
-		rpcs,
-		chainId: 1,
-		clock: () => nowMs,
-		log,
+	const time = {
+		now: () => nowMs,
 		random: () => 0.5,
-		async wait(ms, signal) {
+		async wait(ms: number, signal: AbortSignal) {
 			signal.throwIfAborted()
 			waits.push(ms)
 			nowMs += ms
 		},
+	}
+	const patience = count > 1 ? { withinMs: 3_000 } : {}
+	const rpcs = nodes.map(({ host }) =>
+		createRpc({ url: `http://${host}/secret-key`, timeoutMs: 2_000, patience, ...options, ...time, clock: time.now }),
+	)
+	const pool = createEndpoints({
+		rpcs,
+		chainId: 1,
+		clock: time.now,
+		log,
+		...time,
 	})
 	return {
 		...pool,

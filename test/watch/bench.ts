@@ -2,6 +2,7 @@
 // when a poll happens and reads from the state what is to be told.
 import { createChain } from '../../src/chain/chain.js'
 import { createEndpoints } from '../../src/chain/endpoints/endpoints.js'
+import type { Patience } from '../../src/chain/rpc/retry.js'
 import { createRpc } from '../../src/chain/rpc/rpc.js'
 import { toChecksum } from '../../src/config/address.js'
 import { digest } from '../../src/daemon/open.js'
@@ -36,8 +37,10 @@ export interface BenchOptions {
 	readonly isPrivate?: boolean
 	/** Default: the wall clock. */
 	readonly clock?: () => number
-	/** How the endpoints wait when they are asked to. Default: really. */
+	/** How requests and endpoints wait; `clock` must move by it. Default: really. */
 	readonly wait?: (ms: number) => Promise<void>
+	/** Of single requests. Default: as the program's with one endpoint. */
+	readonly patience?: Partial<Patience>
 	readonly timeoutMs?: number
 	readonly maxBodyBytes?: number
 	/** Default: what the node is seen to do best. */
@@ -60,7 +63,10 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	const network = { ...testNetwork, ...options.network }
 	const { clock = Date.now, wait, timeoutMs = 5_000, maxBodyBytes = 64 * 1024 * 1024 } = options
 	const store = await openFileStore(folder, { clock })
-	const rpcs = options.urls.map((url) => createRpc({ url, timeoutMs, maxBodyBytes, clock }))
+	const time = wait === undefined ? {} : { wait, now: clock }
+	const rpcs = options.urls.map((url) =>
+		createRpc({ url, timeoutMs, maxBodyBytes, clock, patience: options.patience ?? {}, ...time }),
+	)
 	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log, ...(wait && { wait }) })
 	const chain = createChain({
 		endpoints,

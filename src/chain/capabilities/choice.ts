@@ -1,6 +1,6 @@
 /** Which of an endpoint's sources may be used at all: the one rule of the reader, and of `doctor`, which shows it. */
+import { firstList } from '../endpoints/limits.js'
 import type { SourceName } from '../sources/source.js'
-import { FIRST_LIST } from '../sources/traceFilter.js'
 import type { Ability, Dialect } from './capabilities.js'
 import type { ProbeSetting, SourceSetting } from './probe.js'
 
@@ -34,6 +34,6 @@ export function isUsable(source: SourceName, { methods, tracer }: Pick<Dialect, 
  * of going through the same blocks again.
  */
 export function costOfLists(addresses: number, together: boolean): number {
-	const lists = Math.ceil(addresses / FIRST_LIST)
+	const lists = Math.ceil(addresses / firstList)
 	return (together ? 1 : 2) * lists + 16 * (lists - 1)
 }

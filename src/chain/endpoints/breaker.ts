@@ -31,8 +31,6 @@ const longestRestMs = 60_000
 /** For what only a person can mend: long enough to cost nothing, short enough to need no restart. */
 const mendRestMs = 10 * 60_000
 const quotaRestMs = 60 * 60_000
-/** A free plan says "slower" many times a day: it is news only when waiting does not help. */
-const quietRates = 2
 
 export function createBreaker({ endpoint, clock, log, random }: BreakerOptions): Breaker {
 	let failures = 0
@@ -55,7 +53,7 @@ export function createBreaker({ endpoint, clock, log, random }: BreakerOptions):
 		if (advice !== null) {
 			if (told !== advice) log.error(facts, advices[advice])
 			told = advice
-		} else if (told === null && (error.kind !== 'rate' || failures > quietRates)) {
+		} else if (told === null) {
 			log.warn(facts, 'an endpoint fails and rests')
 			told = 'failing'
 		}
@@ -87,10 +85,9 @@ export function createBreaker({ endpoint, clock, log, random }: BreakerOptions):
 	}
 }
 
-/** Whether the error says something against the endpoint as a whole, not only against this question. */
+/** Whether the error says that the endpoint is down: not one against this question only, and "slower" is a speed. */
 export function blames({ kind }: RpcError): boolean {
 	switch (kind) {
-		case 'rate':
 		case 'quota':
 		case 'timeout':
 		case 'network':

@@ -11,10 +11,12 @@ import { type Breaker, blames, createBreaker } from './breaker.js'
 export interface Endpoint {
 	readonly rpc: Rpc
 	readonly breaker: Breaker
+	/** 0: it may be asked now. It is down, or has asked to be left alone for a while. */
+	restingMs(): number
 	/** By its own, latest word; null before it was asked. */
 	head(): bigint | null
 	/**
-	 * Runs the job here, several times where a moment may cure its failure. With `block` only when the head is at that block or
+	 * Runs the job here, several times when the chain changed under it; single requests are asked again below. With `block` only when the head is at that block or
 	 * after it; `no-data` otherwise. Throws RpcError, or the signal's reason: what else the job throws is an answer misread.
 	 */
 	attempt<T>(job: (rpc: Rpc) => Promise<T>, block: bigint | undefined, signal: AbortSignal): Promise<T>
@@ -29,13 +31,17 @@ export interface EndpointOptions {
 	readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
+/** The chain may have changed under the question, or the node not have read all of a block yet. */
 const retriesInPlace = 2
 const retryBaseMs = 200
+/** A free plan says "slower" many times a day: it is news only when waiting does not help, so many times in a row. */
+const quietRefusals = 2
 
 export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }: EndpointOptions): Endpoint {
 	const breaker = createBreaker({ endpoint: inner.endpoint, clock, log, random })
 	let head: bigint | null = null
 	let verified = false
+	let refusals = 0
 	const rpc = watchHead(inner, (told) => {
 		head = told
 	})
@@ -43,7 +49,8 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 	/** Before the first use, and again after a failure: an address may lead to another node than a minute ago. */
 	async function admit(signal: AbortSignal): Promise<void> {
 		if (verified) return
-		await checkChain(rpc, chainId, signal)
+		// After a rest there is one trial, of one request.
+		await checkChain(breaker.failing() ? { ...rpc, call: rpc.once } : rpc, chainId, signal)
 		verified = true
 	}
 
@@ -55,9 +62,22 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 		throw new RpcError(`${endpoint} has not got block ${block} yet: its head is ${now}`, { kind: 'no-data', endpoint })
 	}
 
+	function refused(error: RpcError): void {
+		refusals += 1
+		if (refusals !== quietRefusals + 1) return
+		const { message } = error
+		log.warn({ endpoint: rpc.endpoint, error: message }, 'an endpoint keeps asking for slower requests')
+	}
+
+	function answered(): void {
+		if (refusals > quietRefusals) log.info({ endpoint: rpc.endpoint }, 'the endpoint bears our requests again')
+		refusals = 0
+	}
+
 	return {
 		rpc,
 		breaker,
+		restingMs: () => Math.max(breaker.restingMs(), rpc.awayMs()),
 		head: () => head,
 		async attempt(job, block, signal) {
 			for (let retry = 0; ; retry += 1) {
@@ -67,16 +87,17 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 					if (block !== undefined) await reach(block, signal)
 					const result = await job(rpc)
 					breaker.succeeded(startedAtMs)
+					answered()
 					return result
 				} catch (thrown) {
 					signal.throwIfAborted()
 					const error = misread(thrown, rpc)
-					// After a rest there is one trial, not three.
-					if (retry === retriesInPlace || breaker.failing() || !mayPass(error)) {
+					if (error.kind === 'rate') refused(error)
+					if (retry === retriesInPlace || error.kind !== 'unsettled') {
 						if (blames(error)) {
 							verified = false
 							breaker.failed(error, startedAtMs)
-						} else breaker.succeeded(startedAtMs)
+						} else if (error.kind !== 'rate') breaker.succeeded(startedAtMs)
 						throw error
 					}
 				}
@@ -84,10 +105,4 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 			}
 		},
 	}
-}
-
-/** Whether the same request may well succeed in a moment. A timeout has cost enough time already. */
-function mayPass({ kind, facts }: RpcError): boolean {
-	if (facts.wrongChainId !== undefined || facts.retryAfterMs !== undefined) return false
-	return kind === 'network' || kind === 'server' || kind === 'malformed' || kind === 'unsettled'
 }

@@ -69,7 +69,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 
 	/** Those that lag come last: they are better than none. */
 	function able(): readonly Endpoint[] {
-		const awake = endpoints.filter(({ breaker }) => breaker.restingMs() === 0)
+		const awake = endpoints.filter((one) => one.restingMs() === 0)
 		return [...awake.filter((one) => !lagging.has(one)), ...awake.filter((one) => lagging.has(one))]
 	}
 
@@ -129,8 +129,9 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 
 	/** Until an endpoint may be asked that wanted slower requests; null when that is too long to wait here. */
 	function shortWaitMs(): number | null {
-		const slowed = endpoints.filter(({ breaker }) => breaker.lastError()?.kind === 'rate')
-		const shortest = Math.min(...slowed.map(({ breaker }) => breaker.restingMs()))
+		const slowed = endpoints.filter(({ breaker }) => breaker.restingMs() === 0)
+		const shortest = Math.min(...slowed.map(({ rpc }) => rpc.awayMs()))
+		if (shortest === 0) return null
 		return shortest <= longestWaitMs ? shortest : null
 	}
 
@@ -155,7 +156,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 		},
 		states() {
 			return endpoints.map((one) => {
-				const restMs = one.breaker.restingMs()
+				const restMs = one.restingMs()
 				return {
 					endpoint: one.rpc.endpoint,
 					healthy: !one.breaker.failing() && !lagging.has(one),
@@ -175,12 +176,12 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 }
 
 /** An endpoint that rests was not asked: it failed before. */
-function resting({ rpc: { endpoint }, breaker }: Endpoint): RpcError {
+function resting({ rpc: { endpoint, awayMs }, breaker, restingMs }: Endpoint): RpcError {
 	const last = breaker.lastError()
-	const retryAfterMs = breaker.restingMs()
-	const why = last?.message ?? `${endpoint} failed`
+	const retryAfterMs = restingMs()
+	const why = last?.message ?? (awayMs() > 0 ? `${endpoint} asked for slower requests` : `${endpoint} failed`)
 	return new RpcError(`${why}; it is asked again in ${Math.ceil(retryAfterMs / 1_000)} s`, {
-		...(last?.facts ?? { kind: 'network', endpoint }),
+		...(last?.facts ?? { kind: awayMs() > 0 ? 'rate' : 'network', endpoint }),
 		retryAfterMs,
 	})
 }

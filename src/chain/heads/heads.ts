@@ -22,6 +22,9 @@ export function watchHead(rpc: Rpc, onHead: (head: bigint) => void): Rpc {
 			for (const [at, { method, params }] of calls.entries()) look(method, params, answers[at])
 			return answers
 		},
+		once: rpc.once,
+		awayMs: rpc.awayMs,
+		limits: rpc.limits,
 		isHeldBack: rpc.isHeldBack,
 		words: rpc.words,
 		close: rpc.close,
@@ -40,7 +43,11 @@ export async function askHead(rpc: Rpc, signal: AbortSignal): Promise<bigint> {
 }
 
 /** Throws RpcError of kind `malformed` with `wrongChainId` when the endpoint is on another chain. */
-export async function checkChain(rpc: Rpc, chainId: number, signal: AbortSignal): Promise<void> {
+export async function checkChain(
+	rpc: Pick<Rpc, 'endpoint' | 'call'>,
+	chainId: number,
+	signal: AbortSignal,
+): Promise<void> {
 	const id = await askQuantity(rpc, 'eth_chainId', signal)
 	if (id === BigInt(chainId)) return
 	throw new RpcError(`${rpc.endpoint} is on chain ${id}, but chain ${chainId} is configured`, {
@@ -51,7 +58,7 @@ export async function checkChain(rpc: Rpc, chainId: number, signal: AbortSignal)
 	})
 }
 
-async function askQuantity(rpc: Rpc, method: string, signal: AbortSignal): Promise<bigint> {
+async function askQuantity(rpc: Pick<Rpc, 'endpoint' | 'call'>, method: string, signal: AbortSignal): Promise<bigint> {
 	const answer = quantity(await rpc.call(method, [], signal))
 	if (answer !== null) return answer
 	throw new RpcError(`${rpc.endpoint} gave an answer to ${method} that is no number`, {

@@ -1,7 +1,8 @@
-/** Many calls in as few HTTP requests as the node takes: what it refuses is sent again in smaller ones. */
+/** Many calls in as few HTTP requests as the node takes: what it refuses goes again in smaller ones, what failed goes again alone. */
 
 import { RpcError } from '../../errors.js'
-import type { Clock } from '../../model/glossary.js'
+import type { Limit } from '../endpoints/limits.js'
+import { type Patience, retryInMs } from './retry.js'
 import type { RpcCall } from './rpc.js'
 
 /** The node takes no batch of this size; never seen outside. */
@@ -15,86 +16,98 @@ export class BatchRefused extends Error {
 	}
 }
 
-/** How many calls to put into one request. */
-export interface BatchSize {
-	now(): number
-	learn(limit: number): void
-}
-
-/** How long a refusal is kept in mind: the node behind an address may be replaced, or the plan paid for. */
-const keptMs = 10 * 60_000
-
-export function createBatchSize(max: number, clock: Clock): BatchSize {
-	let learnt = max
-	let untilMs = 0
-	return {
-		now: () => (clock() < untilMs ? learnt : max),
-		learn(limit) {
-			learnt = Math.max(1, Math.min(max, limit))
-			untilMs = clock() + keptMs
-		},
-	}
-}
-
-interface Sending {
-	readonly calls: readonly RpcCall[]
-	readonly batches: BatchSize
+/** How requests of one endpoint are sent. */
+export interface Sender {
+	/** Calls in one request. */
+	readonly size: Limit
+	readonly patience: Patience
 	/** Requests at the same time. */
-	readonly lanes: number
-	/** One HTTP request; throws RpcError, BatchRefused, or the signal's reason. */
+	readonly lanes: () => number
+	/** One HTTP request, asked once; throws RpcError, BatchRefused, or the signal's reason. */
 	readonly post: (calls: readonly RpcCall[], signal: AbortSignal) => Promise<readonly unknown[]>
-	readonly signal: AbortSignal
+	readonly now: () => number
+	readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
+	/** From 0 up to, not including, 1. */
+	readonly random: () => number
 }
 
-/** Part of `calls`; `to` is not included. */
-interface Slice {
-	readonly from: number
-	readonly to: number
-}
+/** Some of the calls, by their places, that go together. */
+type Slice = readonly number[]
 
-export async function sendBatches({ calls, batches, lanes, post, signal }: Sending): Promise<readonly unknown[]> {
+/**
+ * Resolves to an answer or an RpcError for each call, in their order. Answers that came are kept: only what failed is asked
+ * again. Throws RpcError when nothing at all was answered, or the signal's reason.
+ */
+export async function sendBatches(
+	calls: readonly RpcCall[],
+	{ size, patience, lanes, post, now, wait, random }: Sender,
+	signal: AbortSignal,
+): Promise<readonly unknown[]> {
 	const answers: unknown[] = calls.map(() => null)
+	const startedAtMs = now()
 	let answered = 0
-	// Once a request has failed as a whole, the rest is not asked: a dead or angry node is not knocked at on and on.
+	// Once a request has failed for good, the rest is not asked: a dead or angry node is not knocked at on and on.
 	let failure: RpcError | null = null
 
-	/** Resolves to the slices to be sent instead, when this one was too much. */
-	async function send({ from, to }: Slice): Promise<readonly Slice[]> {
-		try {
-			if (failure !== null) throw failure
-			const said = await post(calls.slice(from, to), signal)
-			for (const [at, answer] of said.entries()) {
-				answers[from + at] = answer
-				if (answer instanceof RpcError && endsAll(answer)) failure ??= answer
-				else answered += 1
-			}
-			return []
-		} catch (error) {
-			const size = to - from
-			if (error instanceof BatchRefused) {
-				const limit = error.limit < size ? error.limit : Math.max(1, Math.floor(size / 2))
-				batches.learn(limit)
-				return slices(from, to, limit)
-			}
-			if (!(error instanceof RpcError)) throw error
-			// Too much for one answer, which says nothing of other calls: not learnt.
-			if (error.kind === 'too-large' && size > 1) return slices(from, to, Math.ceil(size / 2))
-			if (error.kind !== 'too-large') failure ??= error
-			answers.fill(error, from, to)
-			return []
-		}
+	function fail(slice: Slice, error: RpcError): void {
+		for (const place of slice) answers[place] = error
 	}
 
-	let left = slices(0, calls.length, batches.now())
-	while (left.length > 0) {
-		const again: Slice[] = []
-		const queue = left.values()
-		const lane = async () => {
-			for (const slice of queue) again.push(...(await send(slice)))
+	/** Sends a slice until each of its calls has an answer, or has failed for good. */
+	async function settle(slice: Slice, tried: number): Promise<void> {
+		if (failure !== null) return fail(slice, failure)
+		let again: readonly number[] = slice
+		let error: RpcError | null = null
+		try {
+			const said = await post(
+				slice.map((place) => calls[place] as RpcCall),
+				signal,
+			)
+			const failed: number[] = []
+			for (const [at, place] of slice.entries()) {
+				const answer = said[at]
+				answers[place] = answer
+				if (!(answer instanceof RpcError)) answered += 1
+				else if (retryInMs(answer, tried, patience, 0) !== null) {
+					failed.push(place)
+					error = answer
+				} else if (endsAll(answer)) failure ??= answer
+				else answered += 1
+			}
+			again = failed
+		} catch (thrown) {
+			if (thrown instanceof BatchRefused) {
+				const most = thrown.limit < slice.length ? thrown.limit : Math.max(1, Math.floor(slice.length / 2))
+				size.learn(most)
+				return settleAll(cut(slice, most), tried)
+			}
+			if (!(thrown instanceof RpcError)) throw thrown
+			error = thrown
 		}
-		await Promise.all(Array.from({ length: Math.min(lanes, left.length) }, lane))
-		left = again
+		if (error === null) return
+		// Too much for one answer, which says nothing of other calls: not learnt.
+		if (error.kind === 'too-large' && slice.length > 1) return settleAll(cut(slice, Math.ceil(slice.length / 2)), tried)
+		const waitMs = retryInMs(error, tried, patience, random())
+		if (waitMs === null || now() - startedAtMs + waitMs > patience.withinMs) {
+			if (error.kind !== 'too-large') failure ??= error
+			return fail(again, error)
+		}
+		if (waitMs > 0) await wait(waitMs, signal)
+		// What was too slow or too fast twice may be too much at once.
+		const isHeavy = tried > 1 && (error.kind === 'timeout' || error.kind === 'rate')
+		const most = isHeavy ? Math.max(1, Math.ceil(again.length / 2)) : again.length
+		return settleAll(cut(again, Math.min(most, size.now())), tried + 1)
 	}
+
+	async function settleAll(slices: readonly Slice[], tried: number): Promise<void> {
+		const queue = slices.values()
+		const lane = async () => {
+			for (const slice of queue) await settle(slice, tried)
+		}
+		await Promise.all(Array.from({ length: Math.min(lanes(), slices.length) }, lane))
+	}
+
+	await settleAll(cut([...calls.keys()], size.now()), 1)
 	if (answered === 0 && failure !== null) throw failure
 	return answers
 }
@@ -104,8 +117,8 @@ function endsAll({ kind }: RpcError): boolean {
 	return kind === 'rate' || kind === 'quota' || kind === 'auth'
 }
 
-function slices(from: number, to: number, size: number): readonly Slice[] {
+function cut(places: readonly number[], size: number): readonly Slice[] {
 	const all: Slice[] = []
-	for (let at = from; at < to; at += size) all.push({ from: at, to: Math.min(at + size, to) })
+	for (let at = 0; at < places.length; at += size) all.push(places.slice(at, at + size))
 	return all
 }

@@ -26,6 +26,10 @@ export function readAnswers(body: Body, ids: readonly number[], batch: boolean):
 	const parsed = 'value' in body ? body : parseJson(body.text)
 	if (parsed === null) return { whole: notJson('text' in body ? body.text : ''), single: false }
 	if (!batch) return { each: ids.map((id) => readOne(parsed.value, id)) }
+	// What has a result answers somebody else's question, and says nothing of batches.
+	if (isRecord(parsed.value) && parsed.value.result !== undefined && (parsed.value.error ?? null) === null) {
+		return { whole: brokenFault('a list was asked for, and one answer came'), single: false }
+	}
 	if (!Array.isArray(parsed.value)) return { whole: faultOf(parsed.value), single: true }
 	return readBatch(parsed.value, ids)
 }

@@ -1,7 +1,7 @@
 /** Keeps an endpoint's requests within what its plan allows: what is too early waits its turn, first come first served. */
 
-import { setMaxListeners } from 'node:events'
 import { waitMs } from '../../base/deadline.js'
+import { unlessAborted } from '../endpoints/speed.js'
 
 export interface Limiter {
 	/** The most calls that may go at once; whoever batches asks for no more than this in one `take`. */
@@ -77,19 +77,6 @@ export function createLimiter({ requestsPerSecond, now = monotonicMs, wait = wai
 			}
 		},
 	}
-}
-
-function unlessAborted(turn: Promise<void>, signal: AbortSignal): Promise<void> {
-	// Every request under way listens to the same signal; that is no leak.
-	setMaxListeners(0, signal)
-	return new Promise((resolve, reject) => {
-		const abort = () => reject(signal.reason)
-		signal.addEventListener('abort', abort, { once: true })
-		void turn.then(() => {
-			signal.removeEventListener('abort', abort)
-			resolve()
-		})
-	})
 }
 
 function monotonicMs(): number {

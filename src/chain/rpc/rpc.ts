@@ -1,14 +1,18 @@
 /** JSON-RPC over HTTP to one endpoint: every request of tracewatch passes through `post` below. */
 
+import { waitMs } from '../../base/deadline.js'
 import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
-import { BatchRefused, createBatchSize, sendBatches } from './batches.js'
+import { createLimits, type Limits } from '../endpoints/limits.js'
+import type { Refusal } from '../endpoints/speed.js'
+import { BatchRefused, type Sender, sendBatches } from './batches.js'
 import { misread, wordsOf } from './border.js'
 import { batchLimitIn, classify, kindOfText, type Verdict } from './classify.js'
 import { readEndpointUrl } from './endpointUrl.js'
 import { type Fault, readAnswers, readErrorBody } from './envelope.js'
 import { createHttp, type HttpAnswer, HttpFailure } from './http.js'
 import { createLimiter } from './limiter.js'
+import { defaultPatience, type Patience } from './retry.js'
 import { shapeOfAnswer } from './shapes.js'
 
 export interface RpcCall {
@@ -20,16 +24,22 @@ export interface Rpc {
 	/** Host and port only. */
 	readonly endpoint: string
 	/**
-	 * Resolves to `result` as the node sent it, also when it is null: what null means is the caller's to say.
-	 * Throws RpcError, or the signal's reason when it is aborted. Never retries.
+	 * Resolves to `result` as the node sent it, also when it is null: what null means is the caller's to say. What fails in
+	 * passing is asked again, within the patience. Throws RpcError, or the signal's reason when it is aborted.
 	 */
 	call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown>
 	/**
 	 * Answers in the order of the calls; a call that failed alone is an RpcError in its place. One HTTP request where the
-	 * node takes batches, else several. Throws RpcError when no call was answered at all, or the signal's reason.
+	 * node takes batches, else several; only what failed goes again. Throws RpcError when no call was answered at all, or the signal's reason.
 	 */
 	batch(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]>
-	/** A call made now would wait for our own limit: that it takes long says nothing of the node. */
+	/** The same, asked once only: to see whether an endpoint is back. */
+	once(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown>
+	/** How long the endpoint asked to be left alone, where no request waits that long in place; 0: it may be asked. */
+	awayMs(): number
+	/** What the endpoint was seen to bear. */
+	readonly limits: Limits
+	/** A call made now would wait for a limit: that it takes long says nothing of the node. */
 	isHeldBack(): boolean
 	/** Words of this node as they may be shown: without the secrets of its URL, on one line, at most 300 characters. */
 	words(said: unknown): string
@@ -54,16 +64,22 @@ export interface RpcOptions {
 	readonly connectTimeoutMs?: number
 	/** Of one decoded body; of a large one only what counts is kept. Default 1 GB. */
 	readonly maxBodyBytes?: number
-	/** Kept open at most. Default 4. */
+	/** Kept open at most. Default 8. */
 	readonly connections?: number
 	/** Calls in one HTTP request, before the node has said anything of it. Default 100. */
 	readonly maxBatch?: number
 	/** Calls that may leave in any second; a batch counts as many as it holds, for so providers bill. Default null: no limit. */
 	readonly requestsPerSecond?: number | null
+	/** For what fails in passing. Default: 6 tries within 75 s. */
+	readonly patience?: Partial<Patience>
 	readonly onRequest?: (request: RpcRequest) => void
 	/** Again and again while a large answer comes. */
 	readonly onProgress?: () => void
 	readonly clock?: Clock
+	/** In milliseconds, never backwards. */
+	readonly now?: () => number
+	readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
+	readonly random?: () => number
 }
 
 /** Of a node's words in a message. */
@@ -73,7 +89,8 @@ const mostWords = 300
 export function createRpc(options: RpcOptions): Rpc {
 	const url = readEndpointUrl(options.url)
 	const clock = options.clock ?? Date.now
-	const connections = options.connections ?? 4
+	const { now = () => performance.now(), wait = waitMs, random = Math.random } = options
+	const connections = options.connections ?? 8
 	const http = createHttp(url, {
 		timeoutMs: options.timeoutMs ?? 30_000,
 		connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
@@ -83,7 +100,11 @@ export function createRpc(options: RpcOptions): Rpc {
 	})
 	const perSecond = options.requestsPerSecond ?? null
 	const limiter = perSecond === null ? null : createLimiter({ requestsPerSecond: perSecond })
-	const batches = createBatchSize(Math.min(options.maxBatch ?? 100, limiter?.burst ?? Number.POSITIVE_INFINITY), clock)
+	const batch = Math.min(options.maxBatch ?? 100, limiter?.burst ?? Number.POSITIVE_INFINITY)
+	const limits = createLimits({ batch, clock, now, wait, random })
+	const patience = { ...defaultPatience, ...options.patience }
+	const lanes = () => Math.min(connections, limits.speed.width())
+	const sender: Sender = { size: limits.batch, patience, lanes, post, now, wait, random }
 	let lastId = 0
 
 	/** One HTTP request. Throws RpcError when it failed as a whole, BatchRefused when it should have been smaller. */
@@ -94,25 +115,46 @@ export function createRpc(options: RpcOptions): Rpc {
 		})
 		const batch = calls.length > 1
 		const method = methodOf(calls)
-		if (limiter !== null) await limiter.take(calls.length, signal)
-		const startedAtMs = performance.now()
+		const pass = await limits.speed.enter(calls.length, patience.withinMs, signal)
+		if (pass === null) throw tooSoon(method)
+		let answered = 0
+		let refusal: Refusal | null = null
+		let startedAtMs: number | null = null
 		let result = 'aborted'
 		try {
+			if (limiter !== null) await limiter.take(calls.length, signal)
+			startedAtMs = performance.now()
 			const shape = shapeOfAnswer(calls.map((call) => call.method))
 			const answer = await http.post(JSON.stringify(batch ? requests : requests[0]), shape, signal)
 			const ids = requests.map(({ id }) => id)
 			const answers = read(answer, calls, ids, batch)
-			result = answers.find((one) => one instanceof RpcError)?.kind ?? 'ok'
+			const failures = answers.filter((one) => one instanceof RpcError)
+			result = failures[0]?.kind ?? 'ok'
+			refusal = failures.map(refusalIn).find((one) => one !== null) ?? null
+			answered =
+				failures.filter(({ kind }) => kind === 'rate').length === 0 ? calls.length : calls.length - failures.length
 			return answers
 		} catch (error) {
 			signal.throwIfAborted()
 			const failure = failureOf(error, method)
-			if (failure instanceof RpcError) result = failure.kind
+			if (failure instanceof RpcError) {
+				result = failure.kind
+				refusal = refusalIn(failure)
+			}
 			if (failure instanceof BatchRefused) result = 'too-large'
 			throw failure
 		} finally {
-			options.onRequest?.({ endpoint: url.name, method, result, durationMs: performance.now() - startedAtMs })
+			pass.end(answered, refusal)
+			if (startedAtMs !== null) {
+				options.onRequest?.({ endpoint: url.name, method, result, durationMs: performance.now() - startedAtMs })
+			}
 		}
+	}
+
+	function tooSoon(method: string): RpcError {
+		const retryAfterMs = Math.ceil(limits.speed.pausedMs())
+		const words = `${url.name} asked for slower requests, and is asked again in ${Math.ceil(retryAfterMs / 1_000)} s`
+		return new RpcError(words, { kind: 'rate', endpoint: url.name, method, retryAfterMs })
 	}
 
 	function read(
@@ -162,18 +204,33 @@ export function createRpc(options: RpcOptions): Rpc {
 		return new RpcError(`${url.name} did not answer ${method}: ${message}`, { kind, endpoint: url.name, method })
 	}
 
+	async function one(answering: Promise<readonly unknown[]>): Promise<unknown> {
+		const [answer] = await answering
+		if (answer instanceof RpcError) throw answer
+		return answer
+	}
+
 	return {
 		endpoint: url.name,
-		async call(method, params, signal) {
-			const [answer] = await post([{ method, params }], signal)
-			if (answer instanceof RpcError) throw answer
-			return answer
+		call: (method, params, signal) => one(sendBatches([{ method, params }], sender, signal)),
+		once: (method, params, signal) => one(post([{ method, params }], signal)),
+		awayMs() {
+			const ms = limits.speed.pausedMs()
+			return ms > patience.withinMs ? ms : 0
 		},
-		batch: (calls, signal) => sendBatches({ calls, batches, lanes: connections, post, signal }),
-		isHeldBack: () => limiter?.isHoldingBack() ?? false,
+		batch: (calls, signal) => sendBatches(calls, sender, signal),
+		limits,
+		isHeldBack: () => limits.speed.isHoldingBack() || (limiter?.isHoldingBack() ?? false),
 		words: (said) => wordsOf(said, url, mostWords),
 		close: http.close,
 	}
+}
+
+/** What an error says of the speed; null when nothing. */
+function refusalIn({ kind, facts: { retryAfterMs } }: RpcError): Refusal | null {
+	const isBusy = kind === 'rate' || ((kind === 'server' || kind === 'timeout') && retryAfterMs !== undefined)
+	if (isBusy) return { kind: 'busy', retryAfterMs: retryAfterMs ?? null }
+	return kind === 'timeout' ? { kind: 'slow', retryAfterMs: null } : null
 }
 
 function inWords({ broken, text, code }: Fault, status: number, method: string): string {

@@ -12,9 +12,6 @@ import { completeHits } from './completeHits.js'
 import { headerCalls } from './headers.js'
 import type { Source, SourceOptions } from './source.js'
 
-/** Addresses in one list: some 45 kB of request. */
-export const FIRST_LIST = 1_000
-
 export interface TraceFilterOptions extends SourceOptions {
 	/** Both lists in one question: only for a node that was seen to take them as "either". */
 	readonly together?: (rpc: Rpc) => boolean
@@ -25,9 +22,6 @@ export interface TraceFilterOptions extends SourceOptions {
  * only the four fields that every node knows, block numbers as plain hex, never a tag (docs/nodes.md, "What is asked so that it means the same everywhere").
  */
 export function traceFilterSource(options: TraceFilterOptions): Source {
-	/** How many addresses an endpoint takes in one list, where it has refused more. */
-	const listSizes = new WeakMap<Rpc, number>()
-
 	async function askList(
 		rpc: Rpc,
 		span: Span,
@@ -42,7 +36,7 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 			const isTheList = isTooMuch && (span.from === span.to || error.facts.status === 413)
 			if (!isTheList || list.length === 1) throw error
 			const half = Math.ceil(list.length / 2)
-			listSizes.set(rpc, half)
+			rpc.limits.list.learn(half)
 			const first = await askList(rpc, span, list.slice(0, half), signal)
 			return [...first, ...(await askList(rpc, span, list.slice(half), signal))]
 		}
@@ -61,7 +55,7 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 			const turns = createTurns()
 			const rows: Row[] = []
 			let count = 0
-			for (const list of listsOf(addresses, listSizes.get(rpc) ?? FIRST_LIST)) {
+			for (const list of listsOf(addresses, rpc.limits.list.now())) {
 				for (const answer of await askList(rpc, span, list, signal)) {
 					count += Array.isArray(answer) ? answer.length : 0
 					for (const row of await readAnswer(answer, { span, addresses }, turns, reading)) rows.push(row)

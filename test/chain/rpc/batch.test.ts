@@ -20,7 +20,7 @@ afterEach(async () => {
 })
 
 function open(options: Partial<RpcOptions> = {}): Rpc {
-	const rpc = createRpc({ url: node.url, timeoutMs: 5_000, ...options })
+	const rpc = createRpc({ url: node.url, timeoutMs: 5_000, patience: { tries: 1 }, ...options })
 	closers.push(rpc.close)
 	return rpc
 }
@@ -207,7 +207,7 @@ describe('batch', () => {
 			scripts,
 			fc.nat(6),
 			async (count, script, drop) => {
-				const rpc = createRpc({ url: node.url, maxBatch: 5 })
+				const rpc = createRpc({ url: node.url, maxBatch: 5, wait: async () => {} })
 				const queue = [...script]
 				node.fail((ask, response, good) => {
 					const fault = queue.shift() ?? null

@@ -71,7 +71,7 @@ describe('what cannot be read', () => {
 		const node = await startFaultyNode()
 		const other = await startFaultyNode()
 		for (const one of [node, other]) one.results.set('test_name', () => one.host)
-		const rpcs = [node, other].map((one) => createRpc({ url: one.url }))
+		const rpcs = [node, other].map((one) => createRpc({ url: one.url, patience: { tries: 1, withinMs: 0 } }))
 		const pool = createEndpoints({ rpcs, chainId: 1, clock: Date.now, log: silent, wait: async () => {} })
 		node.fail((ask, response) => response.end(`{"jsonrpc":"2.0","id":${Number(ask.calls[0]?.id)},"error":${error}}`), {
 			method: 'test_name',

@@ -80,7 +80,7 @@ const all: Readonly<Record<string, Fault>> = {
 describe('a key in path, query or login is in no error', () => {
 	test.each(Object.entries(all))('error: %s', async (_name, fault) => {
 		const node = await startFaultyNode()
-		const rpc = createRpc({ url: urlAt(node.host), timeoutMs: 200, maxBodyBytes: 1024 * 1024 })
+		const rpc = createRpc({ url: urlAt(node.host), timeoutMs: 200, patience: { tries: 1 }, maxBodyBytes: 1024 * 1024 })
 		closers.push(node.close, rpc.close)
 		node.fail(fault)
 		const failures = await failureOf(rpc)
@@ -93,7 +93,7 @@ describe('a key in path, query or login is in no error', () => {
 		['nobody listens', '127.0.0.1:1'],
 		['an unknown host', 'nobody.invalid'],
 	])('error: %s', async (_name, host) => {
-		const rpc = createRpc({ url: urlAt(host), timeoutMs: 2_000 })
+		const rpc = createRpc({ url: urlAt(host), timeoutMs: 2_000, patience: { tries: 1 } })
 		closers.push(rpc.close)
 		for (const failure of await failureOf(rpc)) expectNoSecret(failure)
 	})

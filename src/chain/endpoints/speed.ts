@@ -1,0 +1,221 @@
+/**
+ * How fast an endpoint may be asked, learnt as TCP learns what a way bears: with each answer a little more, with each "slower"
+ * (429 and its like) half as much. "Slower" says nothing against the endpoint; it is a speed.
+ */
+
+import { setMaxListeners } from 'node:events'
+import { waitMs } from '../../base/deadline.js'
+
+export interface Speed {
+	/**
+	 * Resolves when a request of so many calls may leave, first come first served; whoever got the pass must end it. Null at once
+	 * when the endpoint has asked to be left alone for longer than `patienceMs`. Throws the signal's reason.
+	 */
+	enter(calls: number, patienceMs: number, signal: AbortSignal): Promise<Pass | null>
+	/** Requests that may be under way at once, now. */
+	width(): number
+	/** Calls that may leave in a second, now; null: no limit is known. */
+	callsPerSecond(): number | null
+	/** How long the endpoint asked to be left alone; 0: it may be asked now. */
+	pausedMs(): number
+	/** A request made now would have to wait for what was learnt here. */
+	isHoldingBack(): boolean
+}
+
+/** Of one request under way. */
+export interface Pass {
+	/** So many of its calls were answered; `refusal`: it was too fast, or too slow to be answered in time. */
+	end(answered: number, refusal: Refusal | null): void
+}
+
+export interface Refusal {
+	readonly kind: 'busy' | 'slow'
+	/** What the endpoint asked for itself. */
+	readonly retryAfterMs: number | null
+}
+
+export interface SpeedOptions {
+	/** In milliseconds, never backwards. */
+	readonly now?: () => number
+	readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
+	/** From 0 up to, not including, 1. */
+	readonly random?: () => number
+}
+
+const firstWidth = 4
+/** A node of one's own works on each of them: more would be greed. */
+const mostWidth = 8
+const firstPauseMs = 50
+/** Where the limit is one of calls a second, it takes a good part of one to be let through again. */
+const ratePauseMs = 250
+const longestPauseMs = 10_000
+/** Requests must have queued for so long before a refusal says what a second bears. */
+const hungryMs = 1_000
+/** What was let through lately is remembered for so long. */
+const rememberedMs = 10_000
+/** Of what the best second bore. */
+const afterRefusal = 0.8
+/** Each call that is let through at the limit raises it by so much a second. */
+const perCall = 0.02
+/** A plan may be paid for, the node behind an address replaced. */
+const keptMs = 10 * 60_000
+
+export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.random }: SpeedOptions = {}): Speed {
+	let width = firstWidth
+	let rate: number | null = null
+	let underWay = 0
+	let queued = 0
+	let last: Promise<void> = Promise.resolve()
+	let freed = deferred()
+	let pausedUntilMs = Number.NEGATIVE_INFINITY
+	/** By the learnt rate. */
+	let nextAtMs = Number.NEGATIVE_INFINITY
+	let hungrySinceMs: number | null = null
+	let cutAtMs = Number.NEGATIVE_INFINITY
+	/** Passes are numbered; those up to this one left before the last refusal. */
+	let cutAfter = 0
+	let lastPass = 0
+	/** When as many were under way as may be. */
+	let fullAtMs = Number.NEGATIVE_INFINITY
+	/** Refusals without an answer between them. */
+	let strikes = 0
+	const passed: { readonly atMs: number; readonly calls: number }[] = []
+
+	function untilMs(): number {
+		return Math.max(pausedUntilMs, nextAtMs) - now()
+	}
+
+	function isFull(): boolean {
+		return underWay >= Math.max(1, Math.floor(width))
+	}
+
+	function forgetOld(): void {
+		const nowMs = now()
+		while (passed[0] !== undefined && passed[0].atMs < nowMs - rememberedMs) passed.shift()
+		if (rate !== null && nowMs - cutAtMs > keptMs) rate = null
+	}
+
+	/** The most calls that were let through in any one second, lately. */
+	function bestSecond(): number {
+		let best = 0
+		let sum = 0
+		let from = 0
+		for (const { atMs, calls } of passed) {
+			sum += calls
+			for (let old = passed[from]; old !== undefined && old.atMs <= atMs - 1_000; old = passed[++from]) sum -= old.calls
+			best = Math.max(best, sum)
+		}
+		return best
+	}
+
+	function answered(calls: number, startedAtMs: number): void {
+		strikes = 0
+		passed.push({ atMs: now(), calls })
+		forgetOld()
+		// What was not made use of has not been tried.
+		if (fullAtMs >= startedAtMs) width = Math.min(mostWidth, width + 1 / width)
+		if (rate !== null && hungrySinceMs !== null) rate += perCall * calls
+	}
+
+	function refused({ kind, retryAfterMs }: Refusal, pass: number): void {
+		const nowMs = now()
+		if (retryAfterMs !== null) pausedUntilMs = Math.max(pausedUntilMs, nowMs + retryAfterMs)
+		// Requests that were under way together are refused together: that is said once.
+		if (pass <= cutAfter) return
+		cutAfter = lastPass
+		cutAtMs = nowMs
+		forgetOld()
+		const isRate = kind === 'busy' && width < 2 && hungrySinceMs !== null && nowMs - hungrySinceMs >= hungryMs
+		if (isRate) {
+			// What came through within a second was allowed: a refusal now and then must not bring the speed to nothing.
+			const best = Math.max(1, bestSecond())
+			rate = Math.max(best / 2, Math.min(rate ?? best, best) * afterRefusal)
+		}
+		width = Math.max(1, width / 2)
+		if (kind === 'slow') return
+		strikes += 1
+		const leastMs = isRate ? ratePauseMs : 0
+		const pauseMs = Math.max(leastMs, Math.min(longestPauseMs, firstPauseMs * 2 ** (strikes - 1))) * (0.5 + random())
+		if (retryAfterMs === null) pausedUntilMs = Math.max(pausedUntilMs, nowMs + pauseMs)
+	}
+
+	return {
+		async enter(calls, patienceMs, signal) {
+			signal.throwIfAborted()
+			const before = last
+			const turn = deferred()
+			last = turn.promise
+			queued += 1
+			if (queued > 1 || isFull() || untilMs() > 0) hungrySinceMs ??= now()
+			else hungrySinceMs = null
+			try {
+				await unlessAborted(before, signal)
+				for (;;) {
+					const ms = untilMs()
+					if (pausedUntilMs - now() > patienceMs) return null
+					if (ms > 0) await wait(Math.ceil(ms), signal)
+					else if (isFull()) await unlessAborted(freed.promise, signal)
+					else break
+				}
+				underWay += 1
+			} finally {
+				queued -= 1
+				// Whoever gave up has not kept the others from their turn, nor brought it forward.
+				void before.then(turn.resolve)
+			}
+			const startedAtMs = now()
+			lastPass += 1
+			const number = lastPass
+			if (isFull()) fullAtMs = startedAtMs
+			if (rate !== null) nextAtMs = Math.max(nextAtMs, startedAtMs) + (calls / rate) * 1_000
+			return {
+				end(count, refusal) {
+					if (count > 0) answered(count, startedAtMs)
+					if (refusal !== null) refused(refusal, number)
+					underWay -= 1
+					freed.resolve()
+					freed = deferred()
+				},
+			}
+		},
+		width: () => Math.max(1, Math.floor(width)),
+		callsPerSecond() {
+			forgetOld()
+			return rate
+		},
+		pausedMs: () => Math.max(0, pausedUntilMs - now()),
+		isHoldingBack: () => queued > 0 || untilMs() > 0,
+	}
+}
+
+interface Deferred {
+	readonly promise: Promise<void>
+	resolve(): void
+}
+
+function deferred(): Deferred {
+	let resolve = () => {}
+	const promise = new Promise<void>((done) => {
+		resolve = done
+	})
+	return { promise, resolve }
+}
+
+/** Throws the signal's reason when it comes first. */
+export function unlessAborted(turn: Promise<void>, signal: AbortSignal): Promise<void> {
+	// Every request under way listens to the same signal; that is no leak.
+	setMaxListeners(0, signal)
+	signal.throwIfAborted()
+	return new Promise((resolve, reject) => {
+		const abort = () => reject(signal.reason)
+		signal.addEventListener('abort', abort, { once: true })
+		void turn.then(() => {
+			signal.removeEventListener('abort', abort)
+			resolve()
+		})
+	})
+}
+
+function monotonicMs(): number {
+	return performance.now()
+}

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest'
+import { createSpeed, type Pass, type Speed } from '../../../src/chain/endpoints/speed.js'
+
+const never = new AbortController().signal
+const busy = { kind: 'busy', retryAfterMs: null } as const
+
+/** A provider that lets so many calls through in a second, and takes so long for an answer; only waiting moves the clock. */
+function provider(perSecond: number, answerMs: number) {
+	let nowMs = 0
+	const speed = createSpeed({
+		now: () => nowMs,
+		random: () => 0.5,
+		async wait(ms) {
+			nowMs += ms
+		},
+	})
+	const seen: { readonly atMs: number; readonly ok: boolean }[] = []
+	/** So many requests, all wanted at once, asked again until they are answered. */
+	async function ask(requests: number): Promise<void> {
+		let left = requests
+		const worker = async () => {
+			while (left > 0) {
+				const pass = await speed.enter(1, Number.POSITIVE_INFINITY, never)
+				if (pass === null) throw new Error('nobody asked for a pause')
+				const lately = seen.filter(({ atMs, ok }) => ok && atMs > nowMs - 1_000).length
+				const ok = lately < perSecond
+				seen.push({ atMs: nowMs, ok })
+				nowMs += answerMs
+				await Promise.resolve()
+				if (ok) left -= 1
+				pass.end(ok ? 1 : 0, ok ? null : busy)
+			}
+		}
+		await Promise.all(Array.from({ length: 20 }, worker))
+	}
+	return { speed, seen, ask, now: () => nowMs }
+}
+
+async function entered(speed: Speed): Promise<Pass> {
+	const pass = await speed.enter(1, Number.POSITIVE_INFINITY, never)
+	if (pass === null) throw new Error('nobody asked for a pause')
+	return pass
+}
+
+describe('speed', () => {
+	test('default: four under way, more as they are answered, eight at most', async () => {
+		const { speed } = provider(Number.POSITIVE_INFINITY, 0)
+		expect(speed.width()).toBe(4)
+		for (let round = 0; round < 20; round++) {
+			const passes = await Promise.all(Array.from({ length: speed.width() }, () => entered(speed)))
+			for (const pass of passes) pass.end(1, null)
+		}
+		expect(speed.width()).toBe(8)
+		expect(speed.callsPerSecond()).toBeNull()
+	})
+
+	test('behavior: what is not made use of does not grow', async () => {
+		const { speed } = provider(Number.POSITIVE_INFINITY, 0)
+		for (let request = 0; request < 100; request++) (await entered(speed)).end(1, null)
+		expect(speed.width()).toBe(4)
+	})
+
+	test('behavior: those refused together halve it once', async () => {
+		const { speed } = provider(0, 0)
+		const passes = await Promise.all(Array.from({ length: 4 }, () => entered(speed)))
+		for (const pass of passes) pass.end(0, busy)
+		expect(speed.width()).toBe(2)
+		expect(speed.pausedMs()).toBe(50)
+	})
+
+	test('behavior: a limit of so many calls a second is learnt, and few are refused from then on', async () => {
+		const { speed, seen, ask, now } = provider(15, 10)
+		await ask(300)
+		const asked = seen.length
+		await ask(300)
+		const later = seen.slice(asked)
+		const refused = later.filter(({ ok }) => !ok).length
+		expect(speed.callsPerSecond()).toBeGreaterThan(7)
+		expect(speed.callsPerSecond()).toBeLessThan(20)
+		expect(refused / later.length).toBeLessThan(0.1)
+		// 600 at 15 a second are 40 s; what is learnt leaves little of it unused.
+		expect(now()).toBeLessThan(70_000)
+	})
+
+	test('behavior: refusals that have nothing to do with the speed do not bring it to nothing', async () => {
+		const { speed } = provider(Number.POSITIVE_INFINITY, 0)
+		for (let request = 0; request < 2_000; request++) {
+			const pass = await entered(speed)
+			pass.end(request % 3 === 0 ? 0 : 1, request % 3 === 0 ? busy : null)
+		}
+		expect(speed.width()).toBeGreaterThanOrEqual(1)
+		expect(speed.callsPerSecond() ?? Number.POSITIVE_INFINITY).toBeGreaterThan(5)
+	})
+
+	test('behavior: a pause that is asked for is kept, and told at once to whoever has no patience', async () => {
+		const { speed, now } = provider(0, 0)
+		const pass = await entered(speed)
+		pass.end(0, { kind: 'busy', retryAfterMs: 9_000 })
+		expect(await speed.enter(1, 3_000, never)).toBeNull()
+		expect(now()).toBe(0)
+		await entered(speed)
+		expect(now()).toBe(9_000)
+	})
+
+	test('error: an abort gives the place in the queue to the next', async () => {
+		const { speed } = provider(0, 0)
+		const passes = await Promise.all(Array.from({ length: 4 }, () => entered(speed)))
+		const controller = new AbortController()
+		const gone = speed.enter(1, 1_000, controller.signal)
+		const next = entered(speed)
+		controller.abort(new Error('stop'))
+		await expect(gone).rejects.toThrow('stop')
+		passes[0]?.end(1, null)
+		await next
+	})
+})
