@@ -1,6 +1,7 @@
 /** Whether a request that failed is asked again by itself, and when: what passes in a moment should cost one request. Pure. */
 
 import type { RpcError } from '../../errors.js'
+import type { Refusal } from '../endpoints/speed.js'
 
 export interface Patience {
 	/** Times that one request is asked, the first included. Default 6. */
@@ -44,4 +45,11 @@ function triesFor({ kind, facts }: RpcError, tries: number): number {
 		default:
 			return 1
 	}
+}
+
+/** What an error says of the speed; null when nothing. */
+export function refusalIn({ kind, facts: { retryAfterMs } }: RpcError): Refusal | null {
+	const isBusy = kind === 'rate' || ((kind === 'server' || kind === 'timeout') && retryAfterMs !== undefined)
+	if (isBusy) return { kind: 'busy', retryAfterMs: retryAfterMs ?? null }
+	return kind === 'timeout' ? { kind: 'slow', retryAfterMs: null } : null
 }

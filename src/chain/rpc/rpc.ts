@@ -12,7 +12,7 @@ import { readEndpointUrl } from './endpointUrl.js'
 import { type Fault, readAnswers, readErrorBody } from './envelope.js'
 import { createHttp, type HttpAnswer, HttpFailure } from './http.js'
 import { createLimiter } from './limiter.js'
-import { defaultPatience, type Patience } from './retry.js'
+import { defaultPatience, type Patience, refusalIn } from './retry.js'
 import { shapeOfAnswer } from './shapes.js'
 
 export interface RpcCall {
@@ -224,13 +224,6 @@ export function createRpc(options: RpcOptions): Rpc {
 		words: (said) => wordsOf(said, url, mostWords),
 		close: http.close,
 	}
-}
-
-/** What an error says of the speed; null when nothing. */
-function refusalIn({ kind, facts: { retryAfterMs } }: RpcError): Refusal | null {
-	const isBusy = kind === 'rate' || ((kind === 'server' || kind === 'timeout') && retryAfterMs !== undefined)
-	if (isBusy) return { kind: 'busy', retryAfterMs: retryAfterMs ?? null }
-	return kind === 'timeout' ? { kind: 'slow', retryAfterMs: null } : null
 }
 
 function inWords({ broken, text, code }: Fault, status: number, method: string): string {
