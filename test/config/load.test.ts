@@ -6,6 +6,7 @@ import { findConfig, loadConfig } from '../../src/config/load.js'
 import { followWatchlists } from '../../src/config/watchlists/follow.js'
 import { ConfigError } from '../../src/errors.js'
 import { temporaryFolder } from '../support/folder.js'
+import { processorMs } from '../support/processor.js'
 
 let folder: string
 const env = {
@@ -373,10 +374,12 @@ describe('loadConfig', () => {
 			'tracewatch.yaml': minimal,
 			'watchlists/a.yaml': `network: base\nreceivers: [hook]\nwatches:\n${entries.join('')}`,
 		})
-		const before = performance.now()
-		const { watches } = await load()
+		let watches: Awaited<ReturnType<typeof load>>['watches'] | undefined
+		const tookMs = await processorMs(async () => {
+			watches = (await load()).watches
+		})
 		// Ten times what it takes, so that only a change of its order fails.
-		expect(performance.now() - before).toBeLessThan(10_000)
+		expect(tookMs).toBeLessThan(10_000)
 		expect(watches).toHaveLength(10_000)
 	})
 })

@@ -193,7 +193,7 @@ describe('who asks', () => {
 			for (let times = 0; times < 5; times++) {
 				const began = performance.now()
 				expect((await fetch(`${url}/healthz`, { headers: { connection: 'close' } })).status).toBe(200)
-				expect(performance.now() - began).toBeLessThan(2_000)
+				expect(performance.now() - began).toBeLessThan(10_000)
 			}
 			// No more than so many are kept at all.
 			await expect
@@ -209,6 +209,6 @@ describe('who asks', () => {
 		const began = performance.now()
 		const socket = connect(port, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\n'))
 		await new Promise((resolve) => socket.resume().once('close', resolve))
-		expect(performance.now() - began).toBeLessThan(8_000)
+		expect(performance.now() - began).toBeLessThan(25_000)
 	})
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createScrubber } from '../../src/ops/scrub.js'
+import { processorMs } from '../support/processor.js'
 
 function scrubberOf(...secrets: string[]) {
 	const scrubber = createScrubber()
@@ -129,13 +130,14 @@ describe('clean', () => {
 		)
 	})
 
-	test('behavior: hundreds of secrets cost microseconds a line', () => {
+	test('behavior: hundreds of secrets cost microseconds a line', async () => {
 		const scrubber = scrubberOf(...Array.from({ length: 200 }, (_, n) => `key-${n * 7919}-of-an-endpoint/${n}`))
 		const line = JSON.stringify({ level: 'info', msg: 'polled', hash: '0x'.padEnd(66, 'ab'), rest: 'x'.repeat(200) })
-		const startMs = performance.now()
-		for (let n = 0; n < 2000; n += 1) scrubber.clean(line)
+		const tookMs = await processorMs(() => {
+			for (let n = 0; n < 2000; n += 1) scrubber.clean(line)
+		})
 		// Some hundred times what it takes, so that only a change of its nature fails.
-		expect(performance.now() - startMs).toBeLessThan(4000)
+		expect(tookMs).toBeLessThan(4_000)
 	})
 })
 

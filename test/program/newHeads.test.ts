@@ -35,7 +35,7 @@ test('default: with `ws` a payment is told when its block comes, whatever the sc
 		const sentAtMs = Date.now()
 		await node.send({ from: treasury, to: vault, valueWei })
 		await hook.until(Number(valueWei))
-		expect(Date.now() - sentAtMs).toBeLessThan(2_000)
+		expect(Date.now() - sentAtMs).toBeLessThan(20_000)
 	}
 	expect(told(hook.hits).map(({ data }) => data.valueWei)).toEqual(['1', '2', '3'])
 	const { code } = await running.stop()

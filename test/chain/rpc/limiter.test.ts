@@ -203,7 +203,7 @@ describe('requests to a node', () => {
 		])
 		expect(arrivals).toHaveLength(60)
 		expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(1_999)
-		expect(performance.now() - startedAtMs).toBeLessThan(4_000)
+		expect(performance.now() - startedAtMs).toBeLessThan(20_000)
 		// A little less than a second: the way to the node is not always equally long.
 		expect(
 			most(

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../support/folder.js'
 const intervalMs = 20
 const pieceMs = 20
 /** Long against the pauses between the pieces of a slow write, so that a busy machine does not tear them apart. */
-const slowSettleMs = 300
+const slowSettleMs = 1_500
 
 let settleMs: number
 
@@ -23,9 +23,11 @@ let changed: () => void
 let stop: AbortController
 let watching: Promise<void>
 
+let looks: number
+
 /** Starts watching and waits until the first look has been taken. */
 async function watch(paths: () => readonly string[], revision?: () => string): Promise<void> {
-	let looks = 0
+	looks = 0
 	let looked: () => void = () => {}
 	const ready = new Promise<void>((resolve) => {
 		looked = resolve
@@ -47,6 +49,12 @@ async function watch(paths: () => readonly string[], revision?: () => string): P
 		signal: stop.signal,
 	})
 	await ready
+}
+
+/** Long enough, by the clock and by its looks, for whatever is still to be told. */
+async function stillness(): Promise<void> {
+	await pause(2 * settleMs)
+	for (const enough = looks + 4; looks < enough; ) await pause(intervalMs)
 }
 
 const nextChange = () =>
@@ -108,7 +116,7 @@ describe('watchFiles', () => {
 		const change = nextChange()
 		await save()
 		await change
-		await pause(2 * settleMs)
+		await stillness()
 		expect(changes).toBe(1)
 	})
 
@@ -182,9 +190,9 @@ describe('watchFiles', () => {
 	test('behavior: touched, or written with the same content, is no change', async () => {
 		await watch(() => [file])
 		utimesSync(file, new Date(), new Date(Date.now() + 5_000))
-		await pause(2 * settleMs)
+		await stillness()
 		writeFileSync(file, 'old: content\n')
-		await pause(2 * settleMs)
+		await stillness()
 		expect(changes).toBe(0)
 		const change = nextChange()
 		writeFileSync(file, 'new: content\n')
@@ -199,7 +207,7 @@ describe('watchFiles', () => {
 			() => 'revision of what was read before',
 		)
 		await change
-		await pause(2 * settleMs)
+		await stillness()
 		expect(changes).toBe(1)
 	})
 
@@ -214,7 +222,7 @@ describe('watchFiles', () => {
 		await change
 		// The caller has read the other content by now, but has not yet ended; meanwhile it is taken back.
 		writeFileSync(file, 'old: content\n')
-		await pause(3 * settleMs)
+		await stillness()
 		expect(changes).toBe(1)
 		const again = nextChange()
 		read = await revision('other: content\n')
@@ -230,7 +238,7 @@ describe('watchFiles', () => {
 		)
 		read = await revision('wrong: content\n')
 		writeFileSync(file, 'wrong: content\n')
-		await pause(3 * settleMs)
+		await stillness()
 		expect(changes).toBe(0)
 		const change = nextChange()
 		writeFileSync(file, 'old: content\n')

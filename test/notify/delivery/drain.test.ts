@@ -132,14 +132,33 @@ describe('one drain', () => {
 	})
 
 	test('error: results that cannot be written down are told to the caller, and no more is sent', async () => {
-		const full: Store = { ...lab.store, resolve: async () => Promise.reject(new Error('disk full')) }
+		let tellRefusal = () => {}
+		const refusal = new Promise<void>((resolve) => {
+			tellRefusal = resolve
+		})
+		const full: Store = {
+			...lab.store,
+			async resolve() {
+				tellRefusal()
+				throw new Error('disk full')
+			},
+		}
 		const hook = scripted('hook', async (_, index) => {
-			// Longer than the results are tried to be written.
-			if (index === 1) await new Promise((resolve) => setTimeout(resolve, 2_500))
+			if (index === 1) {
+				await refusal
+				// By then it is given up.
+				await new Promise(setImmediate)
+			}
 			return { result: 'delivered' }
 		})
 		await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
-		const deliverer = createDeliverer({ store: full, clock: lab.clock, log: keptLog(), receivers: [hook] })
+		const deliverer = createDeliverer({
+			store: full,
+			clock: lab.clock,
+			log: keptLog(),
+			receivers: [hook],
+			drainPatienceMs: 0,
+		})
 		await expect(deliverer.drainOnce(never)).rejects.toThrow('disk full')
 		expect(hook.got).toEqual(ids(1, 2))
 	})
