@@ -4,10 +4,10 @@ import { RpcError } from '../errors.js'
 import type { AddressSet, Block, BlockRef, Head, Part, Span } from '../model/chain.js'
 import type { Clock, Hash } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
-import type { Dialect } from './capabilities/capabilities.js'
+import type { Capabilities } from './capabilities/capabilities.js'
 import { probeSettingOf } from './capabilities/choice.js'
 import type { SourceSetting } from './capabilities/probe.js'
-import { createDialects } from './capabilities/registry.js'
+import { createCapabilitiesRegistry } from './capabilities/registry.js'
 import type { Endpoints } from './endpoints/endpoints.js'
 import { fullLevel, readCreator, readFailureData } from './ots.js'
 import { inOrder, type Job } from './prefetch.js'
@@ -40,8 +40,8 @@ const SMALLER_TRIES = 2
 
 export function createChain(options: ChainOptions): Chain {
 	const { endpoints, source = 'auto', isPrivate = false, clock = Date.now, log } = options
-	const dialects = createDialects({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
-	const reader = createReader({ setting: source, isPrivate, dialects, log })
+	const registry = createCapabilitiesRegistry({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
+	const reader = createReader({ setting: source, isPrivate, registry, log })
 	/** The newest header that each endpoint has told. */
 	const newest = new WeakMap<Rpc, Header>()
 	let head = 0n
@@ -98,7 +98,7 @@ export function createChain(options: ChainOptions): Chain {
 	return {
 		async head(signal) {
 			return endpoints.use(async (rpc) => {
-				const told = await readHead(rpc, dialects.known(rpc), signal)
+				const told = await readHead(rpc, registry.known(rpc), signal)
 				newest.set(rpc, told.latest)
 				head = told.latest.number
 				return told
@@ -114,10 +114,10 @@ export function createChain(options: ChainOptions): Chain {
 		},
 		async transaction(txHash, signal) {
 			return endpoints.use(async (rpc) => {
-				const dialect = await dialects.of(rpc, signal)
-				const found = await readTransaction(rpc, txHash, dialect, signal)
+				const capabilities = await registry.of(rpc, signal)
+				const found = await readTransaction(rpc, txHash, capabilities, signal)
 				if (found === null) return null
-				const mayTell = found.trace.succeeded === false && (dialect.otsLevel ?? 0) >= fullLevel
+				const mayTell = found.trace.succeeded === false && (capabilities.otsLevel ?? 0) >= fullLevel
 				return { ...found, failureData: mayTell ? await readFailureData(rpc, txHash, signal) : null }
 			}, signal)
 		},
@@ -138,7 +138,7 @@ export function createChain(options: ChainOptions): Chain {
 
 			async function creatorAt(rpc: Rpc, limited: AbortSignal) {
 				// As far as it is known: to ask what an endpoint can do takes longer than this may.
-				const otsLevel = dialects.known(rpc)?.otsLevel ?? 0
+				const otsLevel = registry.known(rpc)?.otsLevel ?? 0
 				return otsLevel >= fullLevel ? readCreator(rpc, contract, limited) : null
 			}
 		},
@@ -179,9 +179,9 @@ interface ToldHead extends Head {
 }
 
 /** The head, and what its tags say where the endpoint is known to have them or not known at all. */
-async function readHead(rpc: Rpc, dialect: Dialect | null, signal: AbortSignal): Promise<ToldHead> {
+async function readHead(rpc: Rpc, capabilities: Capabilities | null, signal: AbortSignal): Promise<ToldHead> {
 	const reading = { endpoint: rpc.endpoint, method: 'eth_getBlockByNumber' }
-	const asks = { safe: dialect?.safeTag ?? true, finalized: dialect?.finalizedTag ?? true }
+	const asks = { safe: capabilities?.safeTag ?? true, finalized: capabilities?.finalizedTag ?? true }
 	const tags = ['latest', ...(asks.safe ? ['safe'] : []), ...(asks.finalized ? ['finalized'] : [])]
 	const calls = tags.map((tag) => ({ method: reading.method, params: [tag, false] }))
 	const answers = await rpc.batch(calls, signal)

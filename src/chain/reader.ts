@@ -2,10 +2,10 @@ import { firstOf, lengthOf } from '../core/spans.js'
 import { RpcError } from '../errors.js'
 import type { AddressSet, Part, Span } from '../model/chain.js'
 import type { Log } from '../model/ports.js'
-import type { Dialect } from './capabilities/capabilities.js'
+import type { Capabilities } from './capabilities/capabilities.js'
 import { costOfLists, permitted } from './capabilities/choice.js'
 import type { SourceSetting } from './capabilities/probe.js'
-import type { Dialects } from './capabilities/registry.js'
+import type { CapabilitiesRegistry } from './capabilities/registry.js'
 import { afterAnswer, afterRefusal, type Bounds, type SpanSize } from './endpoints/spanSize.js'
 import { misread } from './rpc/border.js'
 import type { Rpc } from './rpc/rpc.js'
@@ -36,7 +36,7 @@ export interface ReaderOptions {
 	readonly setting: SourceSetting
 	/** Whole blocks only, so that the provider never learns what is watched. */
 	readonly isPrivate: boolean
-	readonly dialects: Dialects
+	readonly registry: CapabilitiesRegistry
 	readonly log: Log
 }
 
@@ -46,22 +46,22 @@ const BOUNDS: Readonly<Record<SourceName, Bounds>> = {
 	trace_block: { first: 4, most: 50 },
 	debug_traceBlockByNumber: { first: 2, most: 20 },
 }
-/** Near the head a node may not have indexed all of a block yet, and an answer should prove itself (dialects: rule 19). */
+/** Near the head a node may not have indexed all of a block yet, and an answer should prove itself (docs/nodes.md). */
 const TIP_BLOCKS = 16n
 const TIP_SPAN = 3n
 
-export function createReader({ setting, isPrivate, dialects, log }: ReaderOptions): Reader {
+export function createReader({ setting, isPrivate, registry, log }: ReaderOptions): Reader {
 	const onUnknown = createUnknownKinds(log)
 	const sources: Readonly<Record<SourceName, Source>> = {
 		trace_filter: traceFilterSource({
 			onUnknown,
-			together: (rpc) => dialects.known(rpc)?.filterMode === 'union',
+			together: (rpc) => registry.known(rpc)?.filterMode === 'union',
 		}),
 		trace_block: traceBlockSource({ onUnknown, isPrivate }),
 		debug_traceBlockByNumber: debugTraceSource({
 			onUnknown,
 			isPrivate,
-			tracer: (rpc) => dialects.known(rpc)?.tracer ?? 'callTracer',
+			tracer: (rpc) => registry.known(rpc)?.tracer ?? 'callTracer',
 		}),
 	}
 
@@ -70,13 +70,13 @@ export function createReader({ setting, isPrivate, dialects, log }: ReaderOption
 	}
 
 	/** The sources to try, best first. */
-	function choose(rpc: Rpc, dialect: Dialect, { span, addresses, head }: Question): readonly SourceName[] {
-		const able = permitted(dialects.sourcesOf(rpc, dialect), { setting, isPrivate })
+	function choose(rpc: Rpc, capabilities: Capabilities, { span, addresses, head }: Question): readonly SourceName[] {
+		const able = permitted(registry.sourcesOf(rpc, capabilities), { setting, isPrivate })
 		if (able[0] !== 'trace_filter' || !able.includes('trace_block')) return able
 		const length = lengthOf(span)
 		const isTip = length <= TIP_SPAN && span.to + TIP_BLOCKS > head
 		const blocks = Math.min(Number(length), sizeOf(rpc, 'trace_filter').blocks)
-		const isCheaper = costOfLists(addresses.size, dialect.filterMode === 'union') > blocks
+		const isCheaper = costOfLists(addresses.size, capabilities.filterMode === 'union') > blocks
 		return isTip || isCheaper ? ['trace_block', ...able.filter((source) => source !== 'trace_block')] : able
 	}
 
@@ -111,14 +111,15 @@ export function createReader({ setting, isPrivate, dialects, log }: ReaderOption
 
 	return {
 		async readFirst(rpc, question, signal) {
-			const dialect = await dialects.of(rpc, signal)
-			let failure = isPrivate && dialect.sources.includes('trace_filter') ? needsBlocks(rpc) : incapable(rpc, dialect)
-			for (const source of choose(rpc, dialect, question)) {
+			const capabilities = await registry.of(rpc, signal)
+			let failure =
+				isPrivate && capabilities.sources.includes('trace_filter') ? needsBlocks(rpc) : incapable(rpc, capabilities)
+			for (const source of choose(rpc, capabilities, question)) {
 				try {
 					return await readBy(source, rpc, question, signal)
 				} catch (error) {
 					if (!(error instanceof RpcError) || setting !== 'auto' || !mayFallBack(error)) throw error
-					if (isLasting(error)) dialects.distrust(rpc, source, error)
+					if (isLasting(error)) registry.distrust(rpc, source, error)
 					failure = error
 				}
 			}
@@ -127,7 +128,7 @@ export function createReader({ setting, isPrivate, dialects, log }: ReaderOption
 	}
 }
 
-function incapable({ endpoint }: Rpc, { reasons }: Dialect): RpcError {
+function incapable({ endpoint }: Rpc, { reasons }: Capabilities): RpcError {
 	return new RpcError(`${endpoint} cannot tell what happens inside of transactions: ${reasons.join('; ')}`, {
 		kind: 'unsupported',
 		endpoint,

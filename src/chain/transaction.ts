@@ -2,7 +2,7 @@ import { createTurns } from '../base/timeSlices.js'
 import { RpcError } from '../errors.js'
 import type { TxTrace } from '../model/chain.js'
 import type { Hash } from '../model/glossary.js'
-import type { Dialect } from './capabilities/capabilities.js'
+import type { Capabilities } from './capabilities/capabilities.js'
 import type { Rpc } from './rpc/rpc.js'
 import { askAll, blockCall, needBlock } from './sources/ask.js'
 import { readRows } from './sources/completeHits.js'
@@ -24,7 +24,7 @@ type Method = 'trace_transaction' | 'trace_block' | 'debug_traceBlockByNumber'
 export async function readTransaction(
 	rpc: Rpc,
 	txHash: Hash,
-	dialect: Dialect | null,
+	capabilities: Capabilities | null,
 	signal: AbortSignal,
 ): Promise<WholeTransaction | null> {
 	const [raw] = await askAll(rpc, [receiptCall(txHash)], signal)
@@ -36,7 +36,7 @@ export async function readTransaction(
 	if (block.hash !== receipt.block.hash) {
 		throw unsettled({ endpoint: rpc.endpoint, method: 'eth_getBlockByNumber' }, `block ${number} was replaced`)
 	}
-	const tree = await readTree(rpc, txHash, block, dialect, signal)
+	const tree = await readTree(rpc, txHash, block, capabilities, signal)
 	const frames = await framesOf(tree, createTurns())
 	const succeeded = readSuccess(raw, { txHash, block, frames }, rpc.endpoint)
 	return { trace: traceOf({ txHash, txIndex: null, frames }, block, succeeded), block }
@@ -47,14 +47,14 @@ async function readTree(
 	rpc: Rpc,
 	txHash: Hash,
 	block: Header,
-	dialect: Dialect | null,
+	capabilities: Capabilities | null,
 	signal: AbortSignal,
 ): Promise<Tree> {
 	let refused: RpcError | null = null
-	for (const method of methodsOf(dialect)) {
+	for (const method of methodsOf(capabilities)) {
 		try {
 			return method === 'debug_traceBlockByNumber'
-				? await fromTracer(rpc, txHash, block, dialect, signal)
+				? await fromTracer(rpc, txHash, block, capabilities, signal)
 				: await fromRows(rpc, method, txHash, block, signal)
 		} catch (error) {
 			if (!(error instanceof RpcError) || error.kind !== 'unsupported') throw error
@@ -65,10 +65,10 @@ async function readTree(
 	throw refused ?? new RpcError(words, { kind: 'unsupported', endpoint: rpc.endpoint })
 }
 
-function methodsOf(dialect: Dialect | null): readonly Method[] {
-	const isAble = (method: Method) => !['no', 'wrong'].includes(dialect?.methods[method] ?? 'unknown')
+function methodsOf(capabilities: Capabilities | null): readonly Method[] {
+	const isAble = (method: Method) => !['no', 'wrong'].includes(capabilities?.methods[method] ?? 'unknown')
 	const rows = (['trace_transaction', 'trace_block'] as const).filter(isAble)
-	return dialect?.tracer == null ? rows : [...rows, 'debug_traceBlockByNumber']
+	return capabilities?.tracer == null ? rows : [...rows, 'debug_traceBlockByNumber']
 }
 
 async function fromRows(
@@ -91,11 +91,11 @@ async function fromTracer(
 	rpc: Rpc,
 	txHash: Hash,
 	block: Header,
-	dialect: Dialect | null,
+	capabilities: Capabilities | null,
 	signal: AbortSignal,
 ): Promise<Tree> {
 	const reading = { endpoint: rpc.endpoint, method: 'debug_traceBlockByNumber', words: rpc.words }
-	const [raw] = await askAll(rpc, [debugCall(block.number, dialect?.tracer ?? 'callTracer')], signal)
+	const [raw] = await askAll(rpc, [debugCall(block.number, capabilities?.tracer ?? 'callTracer')], signal)
 	const tree = (await readDebugBlock(raw, block, createTurns(), reading)).traces.get(txHash)
 	if (tree === undefined) throw unsettled(reading, `${txHash} has no trace in block ${block.number}`)
 	return tree

@@ -6,7 +6,8 @@ import type { Address, Hash, Hex } from '../model/glossary.js'
  * Words of the wire, checked by hand: a schema library would cost more than the rest of the decoding. Readers of one
  * value return null for what they cannot read; readers of a whole answer throw `malformed`.
  *
- * Quantities come as 0x-hex, decimal text or JSON numbers, addresses in any case (dialects: section 5).
+ * Quantities come as 0x-hex, decimal text or JSON numbers, addresses in any case (docs/nodes.md, "What counts as an
+ * answer").
  */
 
 /** Which answer is being read: for errors, and for kinds of frames that nobody has told us of. */

@@ -1,4 +1,4 @@
-import type { Dialect } from '../chain/capabilities/capabilities.js'
+import type { Capabilities } from '../chain/capabilities/capabilities.js'
 import { isUsable, permitted, probeSettingOf, type SourceChoice } from '../chain/capabilities/choice.js'
 import { probe } from '../chain/capabilities/probe.js'
 import { createRpc } from '../chain/rpc/rpc.js'
@@ -97,12 +97,12 @@ async function examineEndpoint(url: string, network: NetworkSettings, signal: Ab
 	}
 }
 
-function reportOf(endpoint: string, dialect: Dialect, network: NetworkSettings): EndpointReport {
+function reportOf(endpoint: string, capabilities: Capabilities, network: NetworkSettings): EndpointReport {
 	const nowMs = Date.now()
-	const { clientVersion, chainId, head, otsLevel, methods, filterMode, safeTag, finalizedTag } = dialect
+	const { clientVersion, chainId, head, otsLevel, methods, filterMode, safeTag, finalizedTag } = capabilities
 	const isRight = chainId === null || chainId === BigInt(network.chainId)
-	const source = permitted(dialect.sources, choiceOf(network))[0] ?? null
-	const isAble = source !== null && isUsable(source, dialect)
+	const source = permitted(capabilities.sources, choiceOf(network))[0] ?? null
+	const isAble = source !== null && isUsable(source, capabilities)
 	return {
 		endpoint,
 		error: null,
@@ -117,10 +117,10 @@ function reportOf(endpoint: string, dialect: Dialect, network: NetworkSettings):
 		rangeLimit: rangeLimitInWords(clientVersion),
 		tags: [...(safeTag ? ['safe'] : []), ...(finalizedTag ? ['finalized'] : [])],
 		trusted: isAble,
-		proved: dialect.proved,
+		proved: capabilities.proved,
 		source,
-		reasons: dialect.reasons,
-		advice: adviceFor(dialect, { ...network, source, isAble, nowMs }),
+		reasons: capabilities.reasons,
+		advice: adviceFor(capabilities, { ...network, source, isAble, nowMs }),
 	}
 }
 

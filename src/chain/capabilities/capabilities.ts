@@ -3,7 +3,7 @@ import type { Tracer } from '../sources/debugTrace.js'
 import type { SourceName } from '../sources/source.js'
 
 /** What one endpoint can do, as it was seen to do it: the client's name is a hint, the probes are the proof. */
-export interface Dialect {
+export interface Capabilities {
 	/** As the node names itself; null where it does not. */
 	readonly clientVersion: string | null
 	readonly chainId: bigint | null
@@ -78,7 +78,7 @@ function isPassing({ kind, facts }: RpcError): boolean {
 	return kind === 'network' || kind === 'rate' || kind === 'quota'
 }
 
-/** Besu's filter never gives self-destructs, creations by their address, or rewards (dialects: section 6). */
+/** Besu's filter never gives self-destructs, creations by their address, or rewards (docs/nodes.md, "Nodes"). */
 export function isBlindByName(clientVersion: string | null): boolean {
 	return /^besu\b/i.test(clientVersion ?? '')
 }

@@ -1,7 +1,7 @@
 /** Which of an endpoint's sources may be used at all: the one rule of the reader, and of `doctor`, which shows it. */
 import { firstList } from '../endpoints/limits.js'
 import type { SourceName } from '../sources/source.js'
-import type { Ability, Dialect } from './capabilities.js'
+import type { Ability, Capabilities } from './capabilities.js'
 import type { ProbeSetting, SourceSetting } from './probe.js'
 
 export interface SourceChoice {
@@ -23,7 +23,7 @@ export function permitted(able: readonly SourceName[], { setting, isPrivate }: S
 }
 
 /** Whether a source can be used as far as was seen; one that was forced may be one that the endpoint has not got. */
-export function isUsable(source: SourceName, { methods, tracer }: Pick<Dialect, 'methods' | 'tracer'>): boolean {
+export function isUsable(source: SourceName, { methods, tracer }: Pick<Capabilities, 'methods' | 'tracer'>): boolean {
 	const may = (ability: Ability) => ability === 'yes' || ability === 'unknown'
 	if (source === 'debug_traceBlockByNumber') return tracer !== null
 	return may(methods[source]) && (source !== 'trace_filter' || may(methods.trace_transaction))

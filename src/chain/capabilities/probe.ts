@@ -9,7 +9,7 @@ import type { SourceName } from '../sources/source.js'
 import { checkBlock, groupRows, treeOf } from '../traces/assemble.js'
 import type { Row } from '../traces/parityRows.js'
 import { type Header, hexOf, quantity, readBlock, smallNumber } from '../wire.js'
-import { type Dialect, type Finding, findingOf, fine, isBlindByName, notAsked } from './capabilities.js'
+import { type Capabilities, type Finding, findingOf, fine, isBlindByName, notAsked } from './capabilities.js'
 import { findProbeBlocks } from './probeBlocks.js'
 import { filterNotAsked, probeFilter, readRows, type Specimen } from './probeFilter.js'
 
@@ -21,9 +21,9 @@ export type ProbeSetting = SourceSetting | 'whole blocks'
 
 /**
  * Asks an endpoint what it can do, and holds its answers against each other: some ten cheap questions in four requests
- * (dialects: capability probes). Throws RpcError when the endpoint cannot be judged now.
+ * (docs/nodes.md, "What the probe looks at"). Throws RpcError when the endpoint cannot be judged now.
  */
-export async function probe(rpc: Rpc, setting: ProbeSetting, signal: AbortSignal): Promise<Dialect> {
+export async function probe(rpc: Rpc, setting: ProbeSetting, signal: AbortSignal): Promise<Capabilities> {
 	const basics = await probeBasics(rpc, signal)
 	const blocks = await findProbeBlocks(rpc, basics.head.number, signal)
 	const block = await probeBlock(rpc, basics.head.number, blocks, signal)
@@ -70,7 +70,7 @@ function wrong(why: string): Finding {
 	return { ability: 'wrong', why }
 }
 
-type Findings = Readonly<Record<keyof Dialect['methods'], Finding>>
+type Findings = Readonly<Record<keyof Capabilities['methods'], Finding>>
 
 /**
  * Best first. trace_filter counts only when it was proved, and with trace_transaction to judge what it finds: on a chain
@@ -93,7 +93,7 @@ function reasonsOf(findings: Findings, sources: readonly SourceName[], proved: b
 async function probeBasics(
 	rpc: Rpc,
 	signal: AbortSignal,
-): Promise<Pick<Dialect, 'clientVersion' | 'chainId' | 'otsLevel' | 'head' | 'safeTag' | 'finalizedTag'>> {
+): Promise<Pick<Capabilities, 'clientVersion' | 'chainId' | 'otsLevel' | 'head' | 'safeTag' | 'finalizedTag'>> {
 	const byTag = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })
 	const [level, version, chainId, latest, safe, finalized] = await rpc.batch(
 		[
@@ -124,10 +124,10 @@ async function probeBasics(
 interface BlockFindings {
 	readonly finding: Finding
 	readonly specimens: readonly Specimen[]
-	readonly rewards: Dialect['rewards']
+	readonly rewards: Capabilities['rewards']
 }
 
-/** Probe 3: every transaction of a header has its root row, and each tree is whole. */
+/** Every transaction of a header has its root row, and each tree is whole. */
 async function probeBlock(
 	rpc: Rpc,
 	head: bigint,
@@ -170,7 +170,7 @@ function withoutRewards({ block, rows }: Specimen): Specimen {
 	return { block, rows: rows.filter(({ frame }) => frame.type !== 'reward') }
 }
 
-function rewardsIn(rows: readonly Row[]): Dialect['rewards'] {
+function rewardsIn(rows: readonly Row[]): Capabilities['rewards'] {
 	const rewards = rows.filter(({ frame }) => frame.type === 'reward')
 	if (rewards.length === 0) return 'none'
 	return rewards.some(({ frame }) => frame.valueWei > 0n) ? 'paid' : 'zero'
@@ -193,7 +193,7 @@ async function probeTransaction(rpc: Rpc, blocks: readonly Header[], signal: Abo
 	}
 }
 
-/** Probe 15, for nodes without trace methods. callTracer first: it is the one that most nodes have. */
+/** For nodes without trace methods. callTracer first: it is the one that most nodes have. */
 async function probeDebug(
 	rpc: Rpc,
 	blocks: readonly Header[],

@@ -33,8 +33,8 @@ export function filterCall(from: bigint, to: bigint, lists: object): RpcCall {
 }
 
 /**
- * Canaries for `trace_filter`: an empty answer is no proof, since several nodes give one wrongly (dialects: rule 9,
- * probes 4 to 7 and 10). What a block holds must come back when it is asked for without addresses, and when it is asked
+ * Canaries for `trace_filter`: an empty answer is no proof, since several nodes give one wrongly (docs/nodes.md, "What the
+ * probe looks at"). What a block holds must come back when it is asked for without addresses, and when it is asked
  * for by the addresses of its creations, self-destructs and inner payments.
  */
 export async function probeFilter(
@@ -103,7 +103,7 @@ function canariesOf({ rows }: Specimen): Canaries {
 	return { from: list('from'), to: list('to') }
 }
 
-/** Probe 4, and 5 to say what is wrong. Null when all is well, or when the node will not be asked without addresses. */
+/** Without addresses; a wider range says what is wrong. Null when all is well, or when the node will not be asked without addresses. */
 function judgeAll(rpc: Rpc, { block, rows }: Specimen, answer: unknown, range: unknown): string | null {
 	if (answer instanceof RpcError) {
 		if (['too-large', 'timeout', 'bad-params'].includes(answer.kind)) return null
@@ -119,7 +119,7 @@ function judgeAll(rpc: Rpc, { block, rows }: Specimen, answer: unknown, range: u
 		: `trace_filter answers nothing for block ${block.number} although it has transactions: the node may lack the state or the index`
 }
 
-/** Probes 6 and 16. */
+/** By the addresses of what the block holds. */
 function judgeLists(rpc: Rpc, specimen: Specimen, lists: Canaries, from: unknown, to: unknown): string | null {
 	return judgeList(rpc, specimen, 'from', lists.from, from) ?? judgeList(rpc, specimen, 'to', lists.to, to)
 }
@@ -149,12 +149,12 @@ function judgeNobodys(rpc: Rpc, answer: unknown): string | null {
 	return keysOf(readRows(rpc, answer)).size === 0 ? null : IGNORES
 }
 
-/** Probe 7. */
+/** What two lists in one question mean. */
 function modeOf(rpc: Rpc, canary: Row, answer: unknown): 'union' | 'intersection' {
 	return keysOf(readRows(rpc, answer)).has(rowKey(canary)) ? 'union' : 'intersection'
 }
 
-/** Probe 10. */
+/** What a question beyond the head meets. */
 function beyondOf(answer: unknown): 'refused' | 'empty' | null {
 	if (answer instanceof RpcError) return answer.kind === 'no-data' || answer.kind === 'bad-params' ? 'refused' : null
 	return Array.isArray(answer) && answer.length === 0 ? 'empty' : null

@@ -3,23 +3,23 @@ import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { SourceName } from '../sources/source.js'
-import type { Dialect } from './capabilities.js'
+import type { Capabilities } from './capabilities.js'
 import { type ProbeSetting, probe } from './probe.js'
 
 /** What is known of each endpoint: asked at its first use, when its client changes, and every few hours. */
-export interface Dialects {
+export interface CapabilitiesRegistry {
 	/** Throws RpcError when the endpoint cannot be judged now. */
-	of(rpc: Rpc, signal: AbortSignal): Promise<Dialect>
+	of(rpc: Rpc, signal: AbortSignal): Promise<Capabilities>
 	/** As far as it is known. */
-	known(rpc: Rpc): Dialect | null
+	known(rpc: Rpc): Capabilities | null
 	/** What may be used of an endpoint now, best first: without what has given a false answer lately. */
-	sourcesOf(rpc: Rpc, dialect: Dialect): readonly SourceName[]
+	sourcesOf(rpc: Rpc, capabilities: Capabilities): readonly SourceName[]
 	/** A source gave an answer that was seen to be wrong: it is passed over until the endpoint has been asked again. */
 	distrust(rpc: Rpc, source: SourceName, why: RpcError): void
 }
 
 interface Entry {
-	dialect: Dialect
+	capabilities: Capabilities
 	probedAtMs: number
 	versionAtMs: number
 	readonly distrusted: Set<SourceName>
@@ -35,24 +35,24 @@ const LONGEST_DOUBT_MS = 3_600_000
 /** On a chain with nothing to prove answers by. */
 const YOUNG_EVERY_MS = 15_000
 
-export interface DialectsOptions {
+export interface RegistryOptions {
 	readonly setting: ProbeSetting
 	readonly clock: Clock
 	readonly log: Log
 }
 
-export function createDialects({ setting, clock, log }: DialectsOptions): Dialects {
+export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOptions): CapabilitiesRegistry {
 	const entries = new Map<Rpc, Entry>()
 	const running = new Map<Rpc, Promise<Entry>>()
 
 	async function probeNow(rpc: Rpc, signal: AbortSignal): Promise<Entry> {
 		const before = entries.get(rpc)
-		const dialect = await probe(rpc, setting, signal)
+		const capabilities = await probe(rpc, setting, signal)
 		const wasDoubtful = before !== undefined && isDoubtful(before)
 		const doubts = wasDoubtful ? before.doubts + 1 : 0
-		const entry = { dialect, probedAtMs: clock(), versionAtMs: clock(), distrusted: new Set<SourceName>(), doubts }
+		const entry = { capabilities, probedAtMs: clock(), versionAtMs: clock(), distrusted: new Set<SourceName>(), doubts }
 		entries.set(rpc, entry)
-		tell(rpc, dialect, before?.dialect ?? null)
+		tell(rpc, capabilities, before?.capabilities ?? null)
 		return entry
 	}
 
@@ -63,10 +63,10 @@ export function createDialects({ setting, clock, log }: DialectsOptions): Dialec
 		return now
 	}
 
-	function tell({ endpoint }: Rpc, dialect: Dialect, before: Dialect | null): void {
-		const { clientVersion, otsLevel, sources, reasons, proved } = dialect
+	function tell({ endpoint }: Rpc, capabilities: Capabilities, before: Capabilities | null): void {
+		const { clientVersion, otsLevel, sources, reasons, proved } = capabilities
 		const facts = { endpoint, client: clientVersion, ots_level: otsLevel, sources, reasons, proved }
-		if (before !== null && summary(before) === summary(dialect)) log.debug(facts, 'the endpoint is as it was')
+		if (before !== null && summary(before) === summary(capabilities)) log.debug(facts, 'the endpoint is as it was')
 		else if (sources.length === 0) log.error(facts, 'the endpoint cannot tell what happens inside of transactions')
 		else if (reasons.length > 0) log.warn(facts, 'the endpoint was asked what it can do, and has weaknesses')
 		else log.info(facts, 'the endpoint was asked what it can do')
@@ -75,30 +75,30 @@ export function createDialects({ setting, clock, log }: DialectsOptions): Dialec
 	async function isSameClient(rpc: Rpc, entry: Entry, signal: AbortSignal): Promise<boolean> {
 		entry.versionAtMs = clock()
 		const [version] = await rpc.batch([{ method: 'web3_clientVersion', params: [] }], signal)
-		return version instanceof RpcError || version === entry.dialect.clientVersion
+		return version instanceof RpcError || version === entry.capabilities.clientVersion
 	}
 
 	function isDue(entry: Entry): boolean {
 		const ageMs = clock() - entry.probedAtMs
 		if (isDoubtful(entry)) return ageMs > Math.min(DOUBT_MS * 2 ** entry.doubts, LONGEST_DOUBT_MS)
-		return ageMs > (entry.dialect.proved ? PROBE_EVERY_MS : YOUNG_EVERY_MS)
+		return ageMs > (entry.capabilities.proved ? PROBE_EVERY_MS : YOUNG_EVERY_MS)
 	}
 
 	return {
 		async of(rpc, signal) {
 			const entry = entries.get(rpc)
-			if (entry === undefined) return (await probeOnce(rpc, signal)).dialect
-			if (isDue(entry)) return (await probeOnce(rpc, signal)).dialect
+			if (entry === undefined) return (await probeOnce(rpc, signal)).capabilities
+			if (isDue(entry)) return (await probeOnce(rpc, signal)).capabilities
 			const isOld = clock() - entry.versionAtMs > VERSION_EVERY_MS
-			if (isOld && !(await isSameClient(rpc, entry, signal))) return (await probeOnce(rpc, signal)).dialect
-			return entry.dialect
+			if (isOld && !(await isSameClient(rpc, entry, signal))) return (await probeOnce(rpc, signal)).capabilities
+			return entry.capabilities
 		},
 		known(rpc) {
-			return entries.get(rpc)?.dialect ?? null
+			return entries.get(rpc)?.capabilities ?? null
 		},
-		sourcesOf(rpc, dialect) {
+		sourcesOf(rpc, capabilities) {
 			const distrusted = entries.get(rpc)?.distrusted
-			return dialect.sources.filter((source) => !distrusted?.has(source))
+			return capabilities.sources.filter((source) => !distrusted?.has(source))
 		},
 		distrust(rpc, source, why) {
 			const entry = entries.get(rpc)
@@ -113,10 +113,10 @@ export function createDialects({ setting, clock, log }: DialectsOptions): Dialec
 	}
 }
 
-function isDoubtful({ dialect, distrusted }: Entry): boolean {
-	return distrusted.size > 0 || dialect.passing || dialect.sources.length === 0
+function isDoubtful({ capabilities, distrusted }: Entry): boolean {
+	return distrusted.size > 0 || capabilities.passing || capabilities.sources.length === 0
 }
 
-function summary({ clientVersion, otsLevel, sources, reasons }: Dialect): string {
+function summary({ clientVersion, otsLevel, sources, reasons }: Capabilities): string {
 	return JSON.stringify([clientVersion, otsLevel, sources, reasons])
 }

@@ -1,7 +1,7 @@
 import { createTurns, type Turns } from '../../base/timeSlices.js'
 import type { AddressSet } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
-import { type Sieve, sieveOf } from '../traces/addressBitmap.js'
+import { type AddressTest, addressTestOf } from '../traces/addressBitmap.js'
 import { groupRows, matters, rewardsOf, treeOf } from '../traces/assemble.js'
 import { checkForm, type FormedRow, openRow, type Row, readRow, readSubtraces } from '../traces/parityRows.js'
 import { framesOf } from '../traces/tree.js'
@@ -38,7 +38,7 @@ export async function scanBlock(
 	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
 	const turns = createTurns()
 	const number = Number(block.number)
-	const isAsked = sieveOf(addresses)
+	const isAsked = addressTestOf(addresses)
 	const roots = new Set<Hash>()
 	const touched = new Set<Hash | null>()
 	const owners: (Hash | null)[] = []
@@ -113,7 +113,7 @@ async function hitsOf(
 }
 
 /** The rule of `partiesOf`, without making anything. What cannot be read does not pass for something that touches nobody. */
-function mayTouch({ type, action, result, error }: FormedRow, isAsked: Sieve): boolean {
+function mayTouch({ type, action, result, error }: FormedRow, isAsked: AddressTest): boolean {
 	switch (type) {
 		case 'call':
 			if (!isAddressLike(action.from) || !isAddressLike(action.to)) return true
@@ -134,7 +134,7 @@ function mayTouch({ type, action, result, error }: FormedRow, isAsked: Sieve): b
 	}
 }
 
-function mayHaveMade(result: unknown, error: unknown, isAsked: Sieve): boolean {
+function mayHaveMade(result: unknown, error: unknown, isAsked: AddressTest): boolean {
 	const made = isObject(result) ? result.address : undefined
 	if (typeof error === 'string' && error !== '') return isAsked(made)
 	return !isAddressLike(made) || isAsked(made)

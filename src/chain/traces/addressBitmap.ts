@@ -6,14 +6,14 @@ import type { Address } from '../../model/glossary.js'
  * address to look it up was the most of what matching cost: so the last five digits are looked at first, in a bitmap of
  * 128 KiB. With 100,000 addresses one in ten others passes, and is looked up.
  */
-export type Sieve = (value: unknown) => boolean
+export type AddressTest = (value: unknown) => boolean
 
 const digits = 5
 const length = 42
 /** A set is never changed once it is handed to the chain. */
 const bitmaps = new WeakMap<AddressSet, Uint8Array>()
 
-export function sieveOf(addresses: AddressSet): Sieve {
+export function addressTestOf(addresses: AddressSet): AddressTest {
 	let bitmap = bitmaps.get(addresses)
 	if (bitmap === undefined) {
 		bitmap = bitmapOf(addresses)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { sieveOf } from '../../../src/chain/traces/addressBitmap.js'
+import { addressTestOf } from '../../../src/chain/traces/addressBitmap.js'
 import type { Address } from '../../../src/model/glossary.js'
 
 const address = fc
@@ -15,7 +15,7 @@ test('property: it says what the set says, in either case', () => {
 	fc.assert(
 		fc.property(fc.uniqueArray(fc.oneof(address, alike)), fc.array(fc.oneof(address, alike)), (members, others) => {
 			const set = new Set(members)
-			const isAsked = sieveOf(set)
+			const isAsked = addressTestOf(set)
 			for (const one of [...members, ...others]) {
 				expect(isAsked(one)).toBe(set.has(one))
 				expect(isAsked(one.toUpperCase().replace('0X', '0x'))).toBe(set.has(one))
@@ -25,5 +25,5 @@ test('property: it says what the set says, in either case', () => {
 })
 
 test.each([undefined, null, 7, '', '0x', '0x12', {}, []])('error: %j names no address', (value) => {
-	expect(sieveOf(new Set(['0x0000000000000000000000000000000000000001' as Address]))(value)).toBe(false)
+	expect(addressTestOf(new Set(['0x0000000000000000000000000000000000000001' as Address]))(value)).toBe(false)
 })
