@@ -2,6 +2,7 @@ import type { AddressSet, Span } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Enrolment } from '../model/state.js'
 import type { Backfill, Coverage, Watch, WatchIndex } from '../model/watch.js'
+import { createCoverageTable } from './coverageTable.js'
 
 /** What is known of a network's addresses before its watches are read again. */
 export interface Roll {
@@ -11,6 +12,8 @@ export interface Roll {
 	readonly checkpoint: bigint
 	/** Number of the newest block there is now. */
 	readonly head: bigint
+	/** Of the table that is made; see createAddressTable. */
+	readonly seed?: number
 }
 
 /** No node traces the genesis block, and some refuse to be asked. */
@@ -22,7 +25,20 @@ const firstTracedBlock = 1n
  * Null when nothing changes. Blocks up to the checkpoint become backfills, so that nobody else waits.
  */
 export function enrolment(roll: Roll, watches: WatchIndex): Enrolment | null {
-	const covered = new Map<Address, Coverage>()
+	const steps = enrolmentSteps(roll, watches)
+	for (;;) {
+		const step = steps.next()
+		if (step.done === true) return step.value
+	}
+}
+
+/** So many addresses a step; a million of them are no work for one breath. */
+const perStep = 1_000
+
+/** The same, with a pause for others after each step. */
+export function* enrolmentSteps(roll: Roll, watches: WatchIndex): Generator<undefined, Enrolment | null> {
+	const covered = createCoverageTable(roll)
+	let seen = 0
 	const jobs = new Map<string, { span: Span; addresses: Address[] }>()
 	const order = (address: Address, from: bigint, to: bigint) => {
 		if (from > to) return
@@ -34,6 +50,7 @@ export function enrolment(roll: Roll, watches: WatchIndex): Enrolment | null {
 
 	const fresh: { readonly address: Address; readonly from: bigint }[] = []
 	for (const [address, list] of watches) {
+		if (++seen % perStep === 0) yield
 		const asked = lowestFromBlock(list)
 		const known = roll.covered.get(address)
 		if (known === undefined) {
@@ -63,6 +80,7 @@ export function enrolment(roll: Roll, watches: WatchIndex): Enrolment | null {
 	const left = new Set<Address>()
 	let running: readonly BackfillSet[] | null = null
 	for (const [address, coverage] of roll.covered) {
+		if (++seen % perStep === 0) yield
 		if (coverage.leftAt !== null || watches.has(address)) continue
 		left.add(address)
 		running ??= roll.backfills.map(({ span, addresses }) => ({ span, addresses: new Set(addresses) }))

@@ -1,5 +1,6 @@
 /** Every way in which the state changes, without a disk: each takes a draft of it and says what came of it. */
 
+import { type CoverageTable, coverageTableOf } from '../core/coverageTable.js'
 import { alertsIn } from '../core/digest.js'
 import { StateError } from '../errors.js'
 import type { Delivery, Resolution } from '../model/delivery.js'
@@ -203,14 +204,21 @@ export function applyEnrolment(
 ): CoverageDoc {
 	if (change.covered.size === 0 && change.backfills === null) return coverage
 	const before = coverage.get(network)
-	const covered = new Map(before?.covered)
-	for (const [address, one] of change.covered) covered.set(address, one)
+	const covered = merged(before?.covered, change.covered)
 	const live = new Set(remaining(record, before).map(({ id }) => id))
 	const backfills = change.backfills?.map((backfill) => {
 		const known = before?.backfills.find(({ id }) => id === backfill.id && live.has(id))
 		return { ...backfill, token: known && continues(backfill, known) ? known.token : newToken() }
 	})
 	return new Map(coverage).set(network, { covered, backfills: backfills ?? before?.backfills ?? [] })
+}
+
+/** What was there stays as it is. */
+function merged(before: CoverageRecord['covered'] | undefined, changed: Enrolment['covered']): CoverageTable {
+	if (before === undefined || before.size === 0) return coverageTableOf(changed)
+	const table = coverageTableOf(before).copy()
+	for (const [address, one] of changed) table.set(address, one)
+	return table
 }
 
 /** Whether what was scanned for the known one, from its beginning to now, was scanned for this one too. */

@@ -9,10 +9,12 @@ import type { Clock } from '../model/glossary.js'
 import type { StatePlace } from '../model/state.js'
 import type { CoverageDoc, StateDoc, Whole } from './document.js'
 import { emptyCoverage, emptyState } from './document.js'
-import { coverageFormat, stateFormat } from './file/codec.js'
+import { stateFormat } from './file/codec.js'
+import { coverageWriter } from './file/coverageFile.js'
+import { coverageFormat } from './file/coverageFormat.js'
 import { durableFile, examine, type Format, migrated, pieces } from './file/durable.js'
 import { lockState } from './file/lock.js'
-import { coveragePath, readState, statePath } from './file/read.js'
+import { readState, statePath } from './file/read.js'
 import { readPostgres, writePostgres } from './postgres/peek.js'
 
 /** Each part in the version of its own file, so that a document can be read by every later program that reads such files. */
@@ -23,14 +25,14 @@ const wholeFormat: Format<Whole> = {
 		yield `{"state":{"v":${stateFormat.version},"data":`
 		yield* stateFormat.encode(state)
 		yield `},"coverage":{"v":${coverageFormat.version},"data":`
-		yield* coverageFormat.encode(coverage)
+		yield* coverageFormat.encode({ id: '', coverage })
 		yield '}}'
 	},
 	decode(data) {
 		const { state, coverage } = data as Record<keyof Whole, { readonly v: number; readonly data: unknown }>
 		return {
 			state: stateFormat.decode(migrated(state.data, state.v, stateFormat)),
-			coverage: coverageFormat.decode(migrated(coverage.data, coverage.v, coverageFormat)),
+			coverage: coverageFormat.decode(migrated(coverage.data, coverage.v, coverageFormat)).coverage,
 		}
 	},
 }
@@ -42,7 +44,7 @@ const wholeFormat: Format<Whole> = {
 export async function readPlace(place: StatePlace, clock: Clock): Promise<Whole | null> {
 	if (place.kind === 'postgres') return await readPostgres(place.url, clock)
 	const { state, coverage } = await readState(place.dir)
-	return state === null ? null : { state, coverage: coverage ?? emptyCoverage }
+	return state === null ? null : { state, coverage: coverage?.coverage ?? emptyCoverage }
 }
 
 /**
@@ -54,13 +56,13 @@ export async function fillPlace(place: StatePlace, whole: Whole, clock: Clock): 
 	const unlock = await lockState(place.dir)
 	try {
 		const { state, coverage } = await readState(place.dir)
-		if (!isEmpty(state ?? emptyState, coverage ?? emptyCoverage)) {
+		if (!isEmpty(state ?? emptyState, coverage?.coverage ?? emptyCoverage)) {
 			throw new StateError(
 				'mismatch',
 				`the folder ${place.dir} holds a state already, and nothing was changed: name an empty one`,
 			)
 		}
-		await durableFile(coveragePath(place.dir), coverageFormat).write(whole.coverage)
+		await coverageWriter(place.dir, null).write(whole.coverage)
 		await durableFile(statePath(place.dir), stateFormat).write(whole.state)
 	} finally {
 		await unlock()

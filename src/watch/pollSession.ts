@@ -1,12 +1,12 @@
 import type { Difference } from '../core/compare.js'
-import { enrolment } from '../core/coverage.js'
+import { enrolmentSteps, type Roll } from '../core/coverage.js'
 import { deliveriesOf } from '../core/deliveries.js'
 import { rememberedBlocks } from '../core/target.js'
 import { RpcError, StateError } from '../errors.js'
 import type { BlockRef, Head } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log, Store } from '../model/ports.js'
-import type { Commit, NetworkState } from '../model/state.js'
+import type { Commit, Enrolment, NetworkState } from '../model/state.js'
 import type { Kind, Network, WatchIndex } from '../model/watch.js'
 
 /** What one network is polled with; the same until the watchlists are read again. */
@@ -88,6 +88,16 @@ export async function openState(
 /** Coverage that already says what the watches say: with many of them the comparison is not free. */
 const enrolled = new WeakMap<NetworkState['covered'], WatchIndex>()
 
+/** Step by step: a million watches take a second, and others must not wait for that. */
+async function enrolmentOf(roll: Roll, watches: WatchIndex): Promise<Enrolment | null> {
+	const steps = enrolmentSteps(roll, watches)
+	for (;;) {
+		const step = steps.next()
+		if (step.done === true) return step.value
+		await new Promise((resolve) => setImmediate(resolve))
+	}
+}
+
 /** Takes in watches that are new, gone or changed, and stands at the checkpoint. */
 export async function startSession(
 	config: PollConfig,
@@ -99,8 +109,9 @@ export async function startSession(
 	const { store } = ports
 	let state = known
 	const { checkpoint } = state
-	const roll = { ...state, checkpoint: checkpoint.number, head: head.latest.number }
-	const change = enrolled.get(state.covered) === watches ? null : enrolment(roll, watches)
+	const seed = Math.floor(Math.random() * 2 ** 32)
+	const roll = { ...state, checkpoint: checkpoint.number, head: head.latest.number, seed }
+	const change = enrolled.get(state.covered) === watches ? null : await enrolmentOf(roll, watches)
 	if (change === null) enrolled.set(state.covered, watches)
 	else {
 		state = await store.enrol(network.name, change)

@@ -1,11 +1,28 @@
 /** Small true-looking pieces of state. */
 
+import { expect } from 'vitest'
 import type { Alert, AlertData, DigestData } from '../../src/model/alert.js'
 import type { BlockRef } from '../../src/model/chain.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Address } from '../../src/model/glossary.js'
 import type { Announcement, Commit } from '../../src/model/state.js'
 import type { Coverage } from '../../src/model/watch.js'
+
+/** Coverage is the same whatever it is packed in. */
+expect.addEqualityTesters([
+	function (one, other) {
+		if (!isPacked(one) && !isPacked(other)) return undefined
+		return this.equals(asMap(one), asMap(other))
+	},
+])
+
+function isPacked(value: unknown): value is ReadonlyMap<Address, Coverage> {
+	return typeof value === 'object' && value !== null && 'groups' in value && 'copy' in value
+}
+
+function asMap(value: unknown): unknown {
+	return isPacked(value) ? new Map(value) : value
+}
 
 /** When a test's clock begins. */
 export const START_MS = 1_790_000_000_000

@@ -4,17 +4,15 @@
  * makes JSON only of what is new. With ten thousand deliveries that is the most of a write's time.
  */
 
-import type { BlockRef, Span } from '../../model/chain.js'
+import type { BlockRef } from '../../model/chain.js'
 import type { Delivery } from '../../model/delivery.js'
-import type { Address, Hash, Hex } from '../../model/glossary.js'
+import type { Hash, Hex } from '../../model/glossary.js'
 import type { Seen } from '../../model/state.js'
-import type { Coverage } from '../../model/watch.js'
 import { announcementOf, type StoredAnnouncement, storedOf } from '../announcement.js'
-import type { CoverageDoc, CoverageRecord, Definition, NetworkRecord, StateDoc, Total } from '../document.js'
+import type { NetworkRecord, StateDoc, Total } from '../document.js'
 import type { Format, Piece } from './durable.js'
 
 type BlockJson = readonly [number: string, hash: string]
-type SpanJson = readonly [from: string, to: string]
 
 interface StateJson {
 	networks: Record<
@@ -31,16 +29,6 @@ interface StateJson {
 	>
 	totals: Record<string, Total>
 	deliveries: Delivery[]
-}
-
-interface CoverageJson {
-	networks: Record<
-		string,
-		{
-			backfills: { id: string; token: string; span: SpanJson; addresses: Address[] }[]
-			covers: Record<Address, { since: string; from: string; leftAt?: string; owed?: SpanJson[] }>
-		}
-	>
 }
 
 export const stateFormat: Format<StateDoc> = {
@@ -80,29 +68,6 @@ export const stateFormat: Format<StateDoc> = {
 	},
 }
 
-export const coverageFormat: Format<CoverageDoc> = {
-	version: 1,
-	migrations: {},
-	*encode(coverage) {
-		yield '{"networks":'
-		yield* object(coverage, coverageRecord)
-		yield '}'
-	},
-	decode(data) {
-		return new Map(
-			Object.entries((data as CoverageJson).networks).map(([name, { backfills, covers }]): [string, CoverageRecord] => [
-				name,
-				{
-					backfills: backfills.map((entry): Definition => ({ ...entry, span: spanOf(entry.span) })),
-					covered: new Map(
-						(Object.entries(covers) as [Address, (typeof covers)[Address]][]).map(([a, c]) => [a, coverageOf(c)]),
-					),
-				},
-			]),
-		)
-	},
-}
-
 function* network({
 	chainId,
 	checkpoint,
@@ -124,13 +89,6 @@ function* network({
 	yield '}'
 }
 
-function* coverageRecord({ backfills, covered }: CoverageRecord): Iterable<Piece> {
-	const definitions = backfills.map((entry) => ({ ...entry, span: spanJson(entry.span) }))
-	yield `{"backfills":${JSON.stringify(definitions)},"covers":`
-	yield* object(covered, (coverage) => [coverageText(coverage)])
-	yield '}'
-}
-
 /** By delivery or announcement; they never change, others take their place. */
 const made = new WeakMap<object, Uint8Array>()
 
@@ -141,21 +99,6 @@ function remembered<K extends object>(key: K, json: (key: K) => object): Uint8Ar
 		made.set(key, bytes)
 	}
 	return bytes
-}
-
-function coverageText({ since, from, leftAt, missed }: Coverage): string {
-	const left = leftAt === null ? '' : `,"leftAt":"${leftAt}"`
-	const missing = missed.length === 0 ? '' : `,"owed":${JSON.stringify(missed.map(spanJson))}`
-	return `{"since":"${since}","from":"${from}"${left}${missing}}`
-}
-
-function coverageOf({ since, from, leftAt, owed }: CoverageJson['networks'][string]['covers'][Address]): Coverage {
-	return {
-		since: BigInt(since),
-		from: BigInt(from),
-		leftAt: leftAt === undefined ? null : BigInt(leftAt),
-		missed: (owed ?? []).map(spanOf),
-	}
 }
 
 function* object<V>(map: ReadonlyMap<string, V>, text: (value: V) => Iterable<Piece>): Iterable<Piece> {
@@ -183,5 +126,3 @@ function* array<V extends object>(values: Iterable<V>, json: (value: V) => objec
 const COMMA = Buffer.from(',')
 const blockJson = ({ number, hash }: BlockRef): BlockJson => [String(number), hash]
 const blockOf = ([number, hash]: BlockJson): BlockRef => ({ number: BigInt(number), hash: hash as Hash & Hex })
-const spanJson = ({ from, to }: Span): SpanJson => [String(from), String(to)]
-const spanOf = ([from, to]: SpanJson): Span => ({ from: BigInt(from), to: BigInt(to) })

@@ -26,15 +26,16 @@ async function wayBack(path: string, isWhole: (path: string) => Promise<boolean>
 		return `There is no whole copy of the write before (${previous}); if you have a backup of the folder, put that back.`
 	}
 	const { mtime } = await stat(previous)
-	const price =
-		basename(path) === 'coverage.json'
-			? 'watches added by the last write are then taken as new, from the head on'
-			: 'blocks since then are scanned again, and some alerts may come a second time under the same id'
+	const price = basename(path).startsWith('coverage.')
+		? 'watches added since then are taken as new, from the head on'
+		: 'blocks since then are scanned again, and some alerts may come a second time under the same id'
 	return `The copy before the last write, of ${mtime.toISOString()}, is whole; to take it: cp -p ${quoted(previous)} ${quoted(path)} (${price}).`
 }
 
 function anew(folder: string): string {
-	const files = ['state.json', 'coverage.json'].map((name) => `${quoted(join(folder, name))}*`).join(' ')
+	const files = ['state.json', 'coverage.json', 'coverage.changes.json']
+		.map((name) => `${quoted(join(folder, name))}*`)
+		.join(' ')
 	return `To start anew: rm -f ${files} (everything is forgotten: pending deliveries are lost, and watching begins at the head).`
 }
 

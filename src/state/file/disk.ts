@@ -1,5 +1,6 @@
 /** What the operating system says about a file, in a person's words. */
 
+import { stat } from 'node:fs/promises'
 import { StateError } from '../../errors.js'
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -33,4 +34,15 @@ export function isMissing(error: unknown): boolean {
 export function codeOf(error: unknown): string | undefined {
 	const code = (error as { code?: unknown } | null)?.code
 	return typeof code === 'string' ? code : undefined
+}
+
+/** Throws StateError `disk` when that cannot be told. */
+export async function exists(path: string): Promise<boolean> {
+	try {
+		await stat(path)
+		return true
+	} catch (error) {
+		if (isMissing(error)) return false
+		throw diskError('read', path, error)
+	}
 }

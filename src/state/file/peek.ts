@@ -17,7 +17,7 @@ export interface Peek {
 export async function peekState(folder: string): Promise<Peek | null> {
 	const { state, coverage } = await settledRead(folder)
 	if (!state) return null
-	return { summary: summarize(state, coverage ?? emptyCoverage), deliveries: [...state.deliveries.values()] }
+	return { summary: summarize(state, coverage?.coverage ?? emptyCoverage), deliveries: [...state.deliveries.values()] }
 }
 
 /** A daemon's first start, seen between its two files, looks like damage; it does not a second time. */

@@ -1,26 +1,23 @@
 /** Both files of a state folder, read together: one alone tells whether the other is missing or was never there. */
 
-import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { CoverageDoc, StateDoc } from '../document.js'
-import { coverageFormat, stateFormat } from './codec.js'
+import type { StateDoc } from '../document.js'
+import { stateFormat } from './codec.js'
+import { coveragePath, type FoundCoverage, readCoverageFiles } from './coverageFile.js'
+import { coverageFormat } from './coverageFormat.js'
 import { damagedError, previousOf } from './damage.js'
-import { diskError, isMissing } from './disk.js'
+import { exists } from './disk.js'
 import { durableFile, isWhole } from './durable.js'
 
 export interface FoundState {
 	/** Null: nothing was ever stored here. */
 	readonly state: StateDoc | null
 	/** Null: nothing was ever stored here. */
-	readonly coverage: CoverageDoc | null
+	readonly coverage: FoundCoverage | null
 }
 
 export function statePath(folder: string): string {
 	return join(folder, 'state.json')
-}
-
-export function coveragePath(folder: string): string {
-	return join(folder, 'coverage.json')
 }
 
 /** Throws StateError `damaged` (also when a file is missing that must have been there), `newer` or `disk`. */
@@ -30,19 +27,9 @@ export async function readState(folder: string): Promise<FoundState> {
 	if (state === null && ((await exists(previousOf(atState))) || (await exists(atCoverage)))) {
 		throw await damagedError(atState, 'it is missing, though there was one', isWhole(stateFormat))
 	}
-	const coverage = await durableFile(atCoverage, coverageFormat).read()
+	const coverage = await readCoverageFiles(folder)
 	if (coverage === null && ((await exists(previousOf(atCoverage))) || (state !== null && state.networks.size > 0))) {
 		throw await damagedError(atCoverage, 'it is missing, though there was one', isWhole(coverageFormat))
 	}
 	return { state, coverage }
-}
-
-async function exists(path: string): Promise<boolean> {
-	try {
-		await stat(path)
-		return true
-	} catch (error) {
-		if (isMissing(error)) return false
-		throw diskError('read', path, error)
-	}
 }

@@ -23,12 +23,13 @@ import {
 } from '../changes.js'
 import type { CoverageDoc } from '../document.js'
 import { emptyCoverage, emptyState, networkState, summarize } from '../document.js'
-import { coverageFormat, stateFormat } from './codec.js'
+import { stateFormat } from './codec.js'
+import { changesPath, coveragePath, coverageWriter } from './coverageFile.js'
 import { diskError } from './disk.js'
 import { durableFile, temporaryOf } from './durable.js'
 import { gather } from './gather.js'
 import { createQueues } from './queues.js'
-import { coveragePath, readState, statePath } from './read.js'
+import { readState, statePath } from './read.js'
 
 export interface FileStoreOptions {
 	readonly clock: Clock
@@ -37,7 +38,7 @@ export interface FileStoreOptions {
 
 /** Opens the state of a folder, making both if they are not there. Throws StateError. */
 export async function openFileStore(folder: string, { clock, log }: FileStoreOptions): Promise<Store> {
-	const { state, coverage } = await openLedgers(folder)
+	const { state, coverage, touch } = await openLedgers(folder)
 	const queues = createQueues()
 	const listeners = new Set<() => void>()
 	let closed = false
@@ -73,6 +74,7 @@ export async function openFileStore(folder: string, { clock, log }: FileStoreOpt
 			if (closed) throw new Error('the state store is closed')
 			return await coverage.change((draft) => {
 				const record = mustHave(network, state.current().networks.get(network))
+				touch(network, enrolment.covered.keys())
 				draft.doc = applyEnrolment(draft.doc, network, enrolment, record, newToken)
 				return networkState(record, draft.doc.get(network))
 			})
@@ -132,17 +134,20 @@ async function openLedgers(folder: string) {
 	try {
 		await mkdir(folder, { recursive: true, mode: 0o700 })
 		// Writes that a kill cut short.
-		for (const path of [statePath(folder), coveragePath(folder)]) await rm(temporaryOf(path), { force: true })
+		for (const path of [statePath(folder), coveragePath(folder), changesPath(folder)])
+			await rm(temporaryOf(path), { force: true })
 	} catch (error) {
 		throw diskError('make', folder, error)
 	}
 	const found = await readState(folder)
 	const state = new Low(durableFile(statePath(folder), stateFormat), found.state ?? emptyState)
-	const coverage = new Low(durableFile(coveragePath(folder), coverageFormat), found.coverage ?? emptyCoverage)
+	const writer = coverageWriter(folder, found.coverage)
+	const coverage = new Low(writer, found.coverage?.coverage ?? emptyCoverage)
 	// From now on a missing file is a loss and not a beginning.
 	if (found.state === null) await state.write()
 	if (found.coverage === null) await coverage.write()
 	return {
+		touch: writer.touch,
 		state: gather(state, draftOf, ({ changed, ...doc }, before) => (changed ? doc : before)),
 		coverage: gather(
 			coverage,

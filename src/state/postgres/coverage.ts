@@ -1,5 +1,7 @@
 /** From where on each address is watched, and what is still to be scanned: rows and back, in pieces of bounded size. */
 
+import { randomBytes } from 'node:crypto'
+import { createCoverageTable } from '../../core/coverageTable.js'
 import type { Span } from '../../model/chain.js'
 import type { Address, Hash } from '../../model/glossary.js'
 import type { Announcement } from '../../model/state.js'
@@ -14,7 +16,7 @@ const PIECE = 5_000
 type SpanJson = readonly [from: string, to: string]
 
 export async function readCoverage(ask: Ask, network: string): Promise<ReadonlyMap<Address, Coverage>> {
-	const covered = new Map<Address, Coverage>()
+	const covered = createCoverageTable({ seed: randomBytes(4).readUInt32LE() })
 	for (let after = ''; ; ) {
 		const rows = await ask<CoverageRow>(
 			`select address, since, first, left_at, owed from tracewatch.cover

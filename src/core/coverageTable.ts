@@ -1,0 +1,111 @@
+import type { Address } from '../model/glossary.js'
+import type { Coverage } from '../model/watch.js'
+import { createAddressTable } from './addressTable.js'
+import { createNumberColumn } from './columns.js'
+
+/** From where on each address is watched, packed: nearly all of a million were first seen at the same head, and share what is said. */
+export interface CoverageTable extends ReadonlyMap<Address, Coverage> {
+	set(address: Address, coverage: Coverage): void
+	/** With the same content; it goes its own way from here on. */
+	copy(): CoverageTable
+	/** Each coverage, and the addresses that it is of, in the order in which they were first set. */
+	groups(): Iterable<{ readonly coverage: Coverage; readonly size: number; addresses(): Iterable<Address> }>
+}
+
+/** Which addresses meet in a slot must not be known to others: see createAddressTable. */
+export interface CoverageTableOptions {
+	readonly seed?: number
+}
+
+export function createCoverageTable({ seed = 0 }: CoverageTableOptions = {}): CoverageTable {
+	return tableOf(createAddressTable(seed), createNumberColumn(), [], new Map())
+}
+
+function tableOf(
+	addresses: ReturnType<typeof createAddressTable>,
+	/** By address: its place in `kinds`. */
+	kindOf: ReturnType<typeof createNumberColumn>,
+	kinds: Coverage[],
+	places: Map<string, number>,
+): CoverageTable {
+	function placeOf(coverage: Coverage): number {
+		const { since, from, leftAt, missed } = coverage
+		const key = `${since} ${from} ${leftAt} ${missed.map((span) => `${span.from}-${span.to}`).join(' ')}`
+		const before = places.get(key)
+		if (before !== undefined) return before
+		places.set(key, kinds.length)
+		return kinds.push(coverage) - 1
+	}
+	const coverageAt = (index: number) => kinds[kindOf.at(index)] as Coverage
+
+	const table: CoverageTable = {
+		get size() {
+			return addresses.size
+		},
+		has: addresses.has,
+		get(address) {
+			const index = addresses.indexOf(address)
+			return index === -1 ? undefined : coverageAt(index)
+		},
+		set(address, coverage) {
+			const place = placeOf(coverage)
+			const index = addresses.add(address)
+			if (index === kindOf.length) kindOf.push(place)
+			else kindOf.set(index, place)
+		},
+		copy: () => tableOf(addresses.copy(), kindOf.copy(), [...kinds], new Map(places)),
+		*groups() {
+			const counts = new Uint32Array(kinds.length)
+			for (let index = 0; index < addresses.size; index++)
+				counts[kindOf.at(index)] = (counts[kindOf.at(index)] ?? 0) + 1
+			// One pass over all for all groups: there may be as many of these as of those.
+			const starts = new Uint32Array(kinds.length)
+			for (let kind = 1; kind < kinds.length; kind++) starts[kind] = (starts[kind - 1] ?? 0) + (counts[kind - 1] ?? 0)
+			const sorted = new Uint32Array(addresses.size)
+			const next = starts.slice()
+			for (let index = 0; index < addresses.size; index++) {
+				const kind = kindOf.at(index)
+				sorted[next[kind] ?? 0] = index
+				next[kind] = (next[kind] ?? 0) + 1
+			}
+			for (const [kind, coverage] of kinds.entries()) {
+				const [start = 0, size = 0] = [starts[kind], counts[kind]]
+				if (size === 0) continue
+				const members = sorted.subarray(start, start + size)
+				yield {
+					coverage,
+					size,
+					*addresses() {
+						for (const index of members) yield addresses.at(index)
+					},
+				}
+			}
+		},
+		keys: () => addresses.keys() as MapIterator<Address>,
+		*entries(): MapIterator<[Address, Coverage]> {
+			for (let index = 0; index < addresses.size; index++) yield [addresses.at(index), coverageAt(index)]
+			return undefined
+		},
+		*values(): MapIterator<Coverage> {
+			for (let index = 0; index < addresses.size; index++) yield coverageAt(index)
+			return undefined
+		},
+		forEach(act) {
+			for (const [address, coverage] of table.entries())
+				act(coverage, address, table as unknown as Map<Address, Coverage>)
+		},
+		[Symbol.iterator]: () => table.entries(),
+	}
+	return table
+}
+
+/** A table with the content of a map; the table itself where it is one. */
+export function coverageTableOf(
+	covered: ReadonlyMap<Address, Coverage>,
+	options?: CoverageTableOptions,
+): CoverageTable {
+	if ('groups' in covered) return covered as CoverageTable
+	const table = createCoverageTable(options)
+	for (const [address, coverage] of covered) table.set(address, coverage)
+	return table
+}
