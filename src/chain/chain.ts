@@ -1,21 +1,23 @@
 import { DeadlinePassed, withDeadline } from '../base/deadline.js'
-import { firstOf, lengthOf, restOf } from '../core/spans.js'
 import { RpcError } from '../errors.js'
-import type { AddressSet, Block, BlockRef, Head, Part, Span } from '../model/chain.js'
+import type { AddressSet, Block, BlockRef, Part, Span } from '../model/chain.js'
 import type { Clock, Hash } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Capabilities } from './capabilities/capabilities.js'
 import { probeSettingOf } from './capabilities/choice.js'
 import type { SourceSetting } from './capabilities/probe.js'
 import { createCapabilitiesRegistry } from './capabilities/registry.js'
-import type { Endpoints } from './endpoints/endpoints.js'
+import type { Endpoints, Need } from './endpoints/endpoints.js'
+import type { ToldHead } from './heads/heads.js'
 import { fullLevel, readCreator, readFailureData } from './ots.js'
-import { inOrder, type Job } from './prefetch.js'
+import { createPrefetch } from './prefetch.js'
 import { createReader } from './reader.js'
 import type { Rpc } from './rpc/rpc.js'
 import { blockCall, needBlock } from './sources/ask.js'
+import type { SourceName } from './sources/source.js'
 import { readTransaction } from './transaction.js'
 import { type Header, isObject, readBlock, readBlockAt, readReceipt } from './wire.js'
+import { createWitnesses } from './witnesses.js'
 
 export interface ChainOptions {
 	readonly endpoints: Pick<Endpoints, 'use' | 'close'>
@@ -34,7 +36,7 @@ const CREATOR_REST_MS = 600_000
 const FIRST_BLOCKS = 100
 const MOST_BLOCKS = 10_000
 /** Answers that may wait in memory, or be on their way. */
-const MOST_AHEAD = 3
+const MOST_AHEAD = 6
 /** After a timeout the same is asked again, for fewer blocks. */
 const SMALLER_TRIES = 2
 
@@ -46,15 +48,43 @@ export function createChain(options: ChainOptions): Chain {
 	const newest = new WeakMap<Rpc, Header>()
 	let head = 0n
 	let creatorsRestUntilMs = 0
-	/** Pieces under way at a time, and their blocks: little until the endpoint has shown what it bears. */
-	let width = 1
-	let pieceBlocks = FIRST_BLOCKS
+	/** Which endpoint read last, and by which source: it shows how much may be asked ahead. Null before the first. */
+	let reading: { readonly rpc: Rpc; readonly source: SourceName | null } | null = null
+	const witnesses = createWitnesses((rpc) => registry.known(rpc)?.clientVersion ?? null)
+	const ahead = {
+		width: () => (reading === null ? 1 : Math.min(MOST_AHEAD, reading.rpc.limits.speed.width())),
+		blocks({ size }: AddressSet) {
+			if (size === 0) return MOST_BLOCKS
+			const source = reading?.source ?? null
+			return reading === null || source === null ? FIRST_BLOCKS : reader.blocksAtOnce(reading.rpc, source)
+		},
+		clock,
+	}
+	const prefetch = createPrefetch({
+		...ahead,
+		async readFirst(span, addresses, signal) {
+			const { rpc, part } = await readFirst(span, addresses, signal, {})
+			witnesses.note(part.span, rpc)
+			return part
+		},
+	})
+	const secondLook = createPrefetch({
+		...ahead,
+		async readFirst(span, addresses, signal) {
+			const first = witnesses.readerOf(span.from)
+			const need = first === null ? {} : { rank: witnesses.rank(first) }
+			const { rpc, part } = await readFirst(span, addresses, signal, need)
+			return first === null || first === rpc ? part : { ...part, confirms: first.endpoint }
+		},
+	})
 
 	async function readPart(rpc: Rpc, span: Span, addresses: AddressSet, signal: AbortSignal): Promise<Part> {
 		if (addresses.size === 0) return headerOnly(rpc, span, signal)
 		try {
 			const question = { span, addresses, newest: newest.get(rpc) ?? null, head }
-			return await reader.readFirst(rpc, question, signal)
+			const part = await reader.readFirst(rpc, question, signal)
+			reading = { rpc, source: part.source }
+			return { ...part, endpoint: rpc.endpoint }
 		} catch (error) {
 			// What it has told may be what is not true any more.
 			if (error instanceof RpcError && error.kind === 'unsettled') newest.delete(rpc)
@@ -62,11 +92,18 @@ export function createChain(options: ChainOptions): Chain {
 		}
 	}
 
-	async function readFirst(span: Span, addresses: AddressSet, signal: AbortSignal): Promise<Part> {
+	/** As much of the span as one endpoint bears at once. */
+	async function readFirst(
+		span: Span,
+		addresses: AddressSet,
+		signal: AbortSignal,
+		rank: Pick<Need, 'rank'>,
+	): Promise<{ readonly rpc: Rpc; readonly part: Part }> {
 		for (let tries = 0; ; tries++) {
 			try {
-				const need = { block: span.to }
-				return await endpoints.use((rpc) => readPart(rpc, span, addresses, signal), signal, need)
+				const need = { block: span.to, ...rank }
+				const read = async (rpc: Rpc) => ({ rpc, part: await readPart(rpc, span, addresses, signal) })
+				return await endpoints.use(read, signal, need)
 			} catch (error) {
 				const isSlow = error instanceof RpcError && error.kind === 'timeout' && span.to > span.from
 				if (!isSlow || tries === SMALLER_TRIES) throw error
@@ -74,35 +111,15 @@ export function createChain(options: ChainOptions): Chain {
 		}
 	}
 
-	/** A whole piece, in as many parts as the endpoint makes of it. Learns how much may be asked ahead. */
-	async function readPiece(piece: Span, addresses: AddressSet, signal: AbortSignal): Promise<readonly Part[]> {
-		const parts: Part[] = []
-		try {
-			for (let rest: Span | null = piece; rest !== null; ) {
-				const part: Part = await readFirst(rest, addresses, signal)
-				parts.push(part)
-				rest = restOf(rest, part.span.to)
-			}
-		} catch (error) {
-			if (!signal.aborted) width = 1
-			throw error
-		}
-		width = Math.min(MOST_AHEAD, width + 1)
-		// As the endpoint bears it: a piece that came in one part may be longer next time; a short one says nothing.
-		const length = Number(lengthOf(parts[0]?.span ?? piece))
-		if (parts.length > 1) pieceBlocks = length
-		else if (length >= pieceBlocks) pieceBlocks = Math.min(MOST_BLOCKS, pieceBlocks * 2)
-		return parts
-	}
-
 	return {
 		async head(signal) {
-			return endpoints.use(async (rpc) => {
-				const told = await readHead(rpc, registry.known(rpc), signal)
-				newest.set(rpc, told.latest)
-				head = told.latest.number
-				return told
-			}, signal)
+			const ask = async (rpc: Rpc) => ({ rpc, told: await readHead(rpc, registry.known(rpc), signal) })
+			// Which chain it is on is asked beside: what it says counts when that is known.
+			const { rpc, told } = await endpoints.use(ask, signal, { beside: true })
+			newest.set(rpc, told.latest)
+			head = told.latest.number
+			registry.expect(rpc, told, signal)
+			return told
 		},
 		async block(number, signal) {
 			return endpoints.use((rpc) => readBlockOf(rpc, number, signal), signal)
@@ -142,40 +159,26 @@ export function createChain(options: ChainOptions): Chain {
 				return otsLevel >= fullLevel ? readCreator(rpc, contract, limited) : null
 			}
 		},
-		async *walk(span, addresses, signal) {
-			function* pieces(): Generator<Job<readonly Part[]>> {
-				for (let rest: Span | null = span; rest !== null; ) {
-					const piece: Span = firstOf(rest, pieceBlocks)
-					yield (limited) => readPiece(piece, addresses, limited)
-					rest = restOf(rest, piece.to)
-				}
-			}
-			let before: BlockRef | null = null
-			for await (const parts of inOrder(pieces(), { width: () => width, signal })) {
-				for (const part of parts) {
-					if (before !== null) checkFollows(part, before)
-					before = part.last
-					yield part
-				}
-			}
-		},
+		walk: (span, addresses, signal) => inOneChain(prefetch.walk(span, addresses, signal)),
+		walkAgain: (span, addresses, signal) => inOneChain(secondLook.walk(span, addresses, signal)),
+		expect: prefetch.expect,
 		async close() {
 			await endpoints.close()
 		},
 	}
 }
 
-/** Parts are read one after the other, or by several endpoints: they must be of one chain. */
-function checkFollows({ span, parentHash }: Part, before: BlockRef): void {
-	if (parentHash === undefined || parentHash === before.hash) return
-	throw new RpcError(`The chain changed while it was read: block ${span.from} does not follow block ${before.number}`, {
-		kind: 'unsettled',
-		endpoint: '',
-	})
-}
-
-interface ToldHead extends Head {
-	readonly latest: Header
+/** Parts are read by several requests, and maybe by several endpoints: they must be of one chain. */
+async function* inOneChain(parts: AsyncGenerator<Part>): AsyncGenerator<Part> {
+	let before: BlockRef | null = null
+	for await (const part of parts) {
+		if (before !== null && part.parentHash !== undefined && part.parentHash !== before.hash) {
+			const words = `The chain changed while it was read: block ${part.span.from} does not follow block ${before.number}`
+			throw new RpcError(words, { kind: 'unsettled', endpoint: '' })
+		}
+		before = part.last
+		yield part
+	}
 }
 
 /** The head, and what its tags say where the endpoint is known to have them or not known at all. */

@@ -1,41 +1,159 @@
-/** A question that is put before its turn; the answer waits until everything before it was taken. */
-export type Job<T> = (signal: AbortSignal) => Promise<T>
+/**
+ * Reads ahead of a walk: pieces are asked for before their turn. What was asked is not thrown away when a walk is left, or
+ * fails: it waits for the next walk that comes to it.
+ */
 
-export interface AheadOptions {
-	/** How many jobs may be under way now; asked before each is started. */
-	readonly width: () => number
-	readonly signal: AbortSignal
+import { cut, firstOf, restOf } from '../core/spans.js'
+import type { AddressSet, Part, Span } from '../model/chain.js'
+import type { Clock } from '../model/glossary.js'
+
+export interface Prefetch {
+	/**
+	 * The parts of a span, in order, without a gap. A failure is thrown in its turn, after all parts before it; the next walk
+	 * from there asks again for what failed, and for nothing else.
+	 */
+	walk(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncGenerator<Part, void, undefined>
+	/** A walk of this span comes soon: its first pieces are asked for now. */
+	expect(span: Span, addresses: AddressSet, signal: AbortSignal): void
 }
 
-/**
- * Runs jobs ahead of their turn and yields their results in order. Jobs are taken one by one, so each can follow from
- * what is known by then. A failure is thrown in its turn, after all results before it; then, and when the caller stops
- * early, what is still under way is aborted.
- */
-export async function* inOrder<T>(jobs: Iterator<Job<T>>, { width, signal }: AheadOptions): AsyncGenerator<T> {
-	const stop = new AbortController()
-	const abort = () => stop.abort(signal.reason)
-	if (signal.aborted) abort()
-	signal.addEventListener('abort', abort, { once: true })
-	const running: Promise<T>[] = []
-	let ended = false
-	try {
-		for (;;) {
-			while (!ended && running.length < Math.max(1, width())) {
-				const next = jobs.next()
-				ended = next.done === true
-				if (next.done === true) break
-				const result = next.value(stop.signal)
-				// Its failure is thrown in its turn; until then it is nobody's.
-				result.catch(() => {})
-				running.push(result)
-			}
-			const first = running.shift()
-			if (first === undefined) return
-			yield await first
-		}
-	} finally {
-		signal.removeEventListener('abort', abort)
-		stop.abort()
+export interface PrefetchOptions {
+	/** Reads the first blocks of a piece, as many as the endpoint bears at once. */
+	readonly readFirst: (piece: Span, addresses: AddressSet, signal: AbortSignal) => Promise<Part>
+	/** Pieces that may be under way, or wait to be taken, now. */
+	readonly width: () => number
+	/** Blocks of the next piece. */
+	readonly blocks: (addresses: AddressSet) => number
+	readonly clock: Clock
+}
+
+/** Of one walk, with what it has asked for. */
+interface Track {
+	readonly addresses: AddressSet
+	readonly pieces: Piece[]
+	/** Last block of the walk. */
+	to: bigint
+	/** First block that is in no piece yet. */
+	uncut: bigint
+	readonly stop: AbortController
+	leftAtMs: number
+}
+
+interface Piece {
+	readonly span: Span
+	/** Null: not asked for yet, or it has failed. */
+	reading: Promise<Part> | null
+}
+
+/** Walks that were left: the new blocks, a second look, and backfills. */
+const mostKept = 4
+/** What was read much earlier may have left the chain. */
+const keptMs = 60_000
+
+export function createPrefetch({ readFirst, width, blocks, clock }: PrefetchOptions): Prefetch {
+	const kept: Track[] = []
+
+	function open(span: Span, addresses: AddressSet, signal: AbortSignal): Track {
+		const track = find(span, addresses) ?? start(span, addresses)
+		track.to = span.to
+		if (signal.aborted) track.stop.abort(signal.reason)
+		// Listeners go with the track; its signal lives as long as the program.
+		signal.addEventListener('abort', () => track.stop.abort(signal.reason), { once: true, signal: track.stop.signal })
+		return track
 	}
+
+	function start({ from, to }: Span, addresses: AddressSet): Track {
+		return { addresses, pieces: [], to, uncut: from, stop: new AbortController(), leftAtMs: clock() }
+	}
+
+	/** A walk that was left where this one begins. */
+	function find({ from, to }: Span, addresses: AddressSet): Track | null {
+		const index = kept.findIndex((track) => track.addresses === addresses && firstBlock(track) === from)
+		const track = index === -1 ? undefined : kept.splice(index, 1)[0]
+		if (track === undefined) return null
+		if (track.uncut <= to + 1n && clock() - track.leftAtMs <= keptMs) return track
+		track.stop.abort()
+		return null
+	}
+
+	function keep(track: Track): void {
+		if (track.pieces.length === 0 || track.stop.signal.aborted) {
+			track.stop.abort()
+			return
+		}
+		track.leftAtMs = clock()
+		kept.push(track)
+		if (kept.length > mostKept) kept.shift()?.stop.abort()
+	}
+
+	/** Asks for as much as may be under way, in order. */
+	function fill(track: Track): void {
+		const most = Math.max(1, width())
+		let asked = track.pieces.filter(({ reading }) => reading !== null).length
+		for (const piece of track.pieces) {
+			if (asked >= most) return
+			if (piece.reading !== null) continue
+			ask(track, piece)
+			asked += 1
+		}
+		for (; asked < most && track.uncut <= track.to; asked += 1) {
+			const span = firstOf({ from: track.uncut, to: track.to }, blocks(track.addresses))
+			const piece: Piece = { span, reading: null }
+			track.pieces.push(piece)
+			track.uncut = span.to + 1n
+			ask(track, piece)
+		}
+	}
+
+	function ask(track: Track, piece: Piece): void {
+		const reading = readFirst(piece.span, track.addresses, track.stop.signal)
+		piece.reading = reading
+		reading.then(
+			(part) => {
+				const rest = restOf(piece.span, part.span.to)
+				const index = track.pieces.indexOf(piece)
+				if (rest === null || index === -1) return
+				const more = cut(rest, blocks(track.addresses)).map((span): Piece => ({ span, reading: null }))
+				track.pieces.splice(index + 1, 0, ...more)
+				fill(track)
+			},
+			// Thrown in its turn; until then it is nobody's.
+			() => {},
+		)
+	}
+
+	return {
+		async *walk(span, addresses, signal) {
+			signal.throwIfAborted()
+			const track = open(span, addresses, signal)
+			try {
+				for (;;) {
+					fill(track)
+					const piece = track.pieces[0]
+					if (piece?.reading == null) return
+					const part = await piece.reading.catch((error: unknown) => {
+						piece.reading = null
+						signal.throwIfAborted()
+						throw error
+					})
+					track.pieces.shift()
+					// The next is under way while this one is looked at.
+					fill(track)
+					yield part
+				}
+			} finally {
+				keep(track)
+			}
+		},
+		expect(span, addresses, signal) {
+			if (signal.aborted || span.from > span.to) return
+			const track = open(span, addresses, signal)
+			fill(track)
+			keep(track)
+		},
+	}
+}
+
+function firstBlock({ pieces, uncut }: Track): bigint {
+	return pieces[0]?.span.from ?? uncut
 }

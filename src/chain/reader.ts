@@ -9,6 +9,7 @@ import type { CapabilitiesRegistry } from './capabilities/registry.js'
 import { afterAnswer, afterRefusal, type Bounds, type SpanSize } from './endpoints/spanSize.js'
 import { misread } from './rpc/border.js'
 import type { Rpc } from './rpc/rpc.js'
+import { blockCall, needBlock } from './sources/ask.js'
 import { debugTraceSource } from './sources/debugTrace.js'
 import type { Source, SourceName } from './sources/source.js'
 import { traceBlockSource } from './sources/traceBlock.js'
@@ -29,7 +30,13 @@ export interface Question {
 /** Reads from one endpoint what it bears at once: with the best of its sources, the next one where that fails. */
 export interface Reader {
 	/** Resolves to the first blocks of the span. Throws RpcError; `timeout` has made the next question smaller. */
-	readFirst(rpc: Rpc, question: Question, signal: AbortSignal): Promise<Part>
+	readFirst(rpc: Rpc, question: Question, signal: AbortSignal): Promise<ReadPart>
+	/** How many blocks this endpoint bears in one question to this source. */
+	blocksAtOnce(rpc: Rpc, source: SourceName): number
+}
+
+export interface ReadPart extends Part {
+	readonly source: SourceName
 }
 
 export interface ReaderOptions {
@@ -69,6 +76,13 @@ export function createReader({ setting, isPrivate, registry, log }: ReaderOption
 		return limits.spanSize(source, BOUNDS[source])
 	}
 
+	/** While an endpoint is asked what it can do, the header that a question to it begins with can be asked too. */
+	async function readEnd(rpc: Rpc, { span, newest }: Question, signal: AbortSignal): Promise<Header | null> {
+		if (registry.known(rpc) !== null || newest?.number === span.to) return null
+		const { method, params } = blockCall(span.to)
+		return needBlock(await rpc.call(method, params, signal), span.to, rpc.endpoint)
+	}
+
 	/** The sources to try, best first. */
 	function choose(rpc: Rpc, capabilities: Capabilities, { span, addresses, head }: Question): readonly SourceName[] {
 		const able = permitted(registry.sourcesOf(rpc, capabilities), { setting, isPrivate })
@@ -81,7 +95,7 @@ export function createReader({ setting, isPrivate, registry, log }: ReaderOption
 	}
 
 	/** As much as the span size allows, and less when the endpoint refuses that much. */
-	async function readBy(name: SourceName, rpc: Rpc, question: Question, signal: AbortSignal): Promise<Part> {
+	async function readBy(name: SourceName, rpc: Rpc, question: Question, signal: AbortSignal): Promise<ReadPart> {
 		const bounds = BOUNDS[name]
 		for (;;) {
 			const size = sizeOf(rpc, name)
@@ -91,7 +105,7 @@ export function createReader({ setting, isPrivate, registry, log }: ReaderOption
 			try {
 				const { addresses } = question
 				const { rows, ...part } = await sources[name].read({ rpc, span, addresses, last }, signal)
-				rpc.limits.setSpanSize(name, afterAnswer(size, asked, rows, bounds))
+				rpc.limits.setSpanSize(name, afterAnswer(sizeOf(rpc, name), asked, rows, bounds))
 				return { ...part, source: name }
 			} catch (thrown) {
 				signal.throwIfAborted()
@@ -110,13 +124,14 @@ export function createReader({ setting, isPrivate, registry, log }: ReaderOption
 	}
 
 	return {
+		blocksAtOnce: (rpc, source) => sizeOf(rpc, source).blocks,
 		async readFirst(rpc, question, signal) {
-			const capabilities = await registry.of(rpc, signal)
+			const [capabilities, end] = await Promise.all([registry.of(rpc, signal), readEnd(rpc, question, signal)])
 			let failure =
 				isPrivate && capabilities.sources.includes('trace_filter') ? needsBlocks(rpc) : incapable(rpc, capabilities)
 			for (const source of choose(rpc, capabilities, question)) {
 				try {
-					return await readBy(source, rpc, question, signal)
+					return await readBy(source, rpc, { ...question, newest: end ?? question.newest }, signal)
 				} catch (error) {
 					if (!(error instanceof RpcError) || setting !== 'auto' || !mayFallBack(error)) throw error
 					if (isLasting(error)) registry.distrust(rpc, source, error)

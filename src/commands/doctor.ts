@@ -1,6 +1,7 @@
 import type { Capabilities } from '../chain/capabilities/capabilities.js'
 import { isUsable, permitted, probeSettingOf, type SourceChoice } from '../chain/capabilities/choice.js'
 import { probe } from '../chain/capabilities/probe.js'
+import type { LimitsReport } from '../chain/endpoints/limits.js'
 import { createRpc } from '../chain/rpc/rpc.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
@@ -60,6 +61,8 @@ interface EndpointReport {
 	/** What both address lists in one question mean. */
 	readonly lists: 'either' | 'both' | 'unknown'
 	readonly rangeLimit: string
+	/** What it was seen to bear, in this look; the daemon goes on learning. Null when it was not asked. */
+	readonly limits: LimitsReport | null
 	readonly tags: readonly string[]
 	readonly trusted: boolean
 	readonly proved: boolean
@@ -88,7 +91,8 @@ async function examine(network: NetworkSettings, config: Config, signal: AbortSi
 async function examineEndpoint(url: string, network: NetworkSettings, signal: AbortSignal): Promise<EndpointReport> {
 	const rpc = createRpc({ url, timeoutMs: 15_000 })
 	try {
-		return reportOf(rpc.endpoint, await probe(rpc, probeSettingOf(choiceOf(network)), signal), network)
+		const capabilities = await probe(rpc, { setting: probeSettingOf(choiceOf(network)) }, signal)
+		return { ...reportOf(rpc.endpoint, capabilities, network), limits: rpc.limits.report() }
 	} catch (error) {
 		signal.throwIfAborted()
 		return unasked(rpc.endpoint, error instanceof Error ? error.message : String(error))
@@ -97,7 +101,11 @@ async function examineEndpoint(url: string, network: NetworkSettings, signal: Ab
 	}
 }
 
-function reportOf(endpoint: string, capabilities: Capabilities, network: NetworkSettings): EndpointReport {
+function reportOf(
+	endpoint: string,
+	capabilities: Capabilities,
+	network: NetworkSettings,
+): Omit<EndpointReport, 'limits'> {
 	const nowMs = Date.now()
 	const { clientVersion, chainId, head, otsLevel, methods, filterMode, safeTag, finalizedTag } = capabilities
 	const isRight = chainId === null || chainId === BigInt(network.chainId)
@@ -141,6 +149,7 @@ function unasked(endpoint: string, error: string): EndpointReport {
 		methods: {},
 		lists: 'unknown',
 		rangeLimit: 'unknown',
+		limits: null,
 		tags: [],
 		trusted: false,
 		proved: false,
@@ -178,11 +187,19 @@ function cellsOf(report: EndpointReport): readonly (readonly [string, string])[]
 			],
 		],
 		['range limit', report.rangeLimit],
+		['bears', bearsInWords(report.limits)],
 		['trusted', report.trusted ? (report.proved ? 'yes, proved' : 'for now, not proved yet') : 'no'],
 		['source', report.source ?? 'none'],
 		...report.reasons.map((words) => ['seen', words] as const),
 		...advice,
 	]
+}
+
+function bearsInWords(limits: LimitsReport | null): string {
+	if (limits === null) return 'not known'
+	const { requestsUnderWay, callsPerSecond, callsPerRequest } = limits
+	const rate = callsPerSecond === null ? 'no limit a second seen' : `${Math.round(callsPerSecond)} calls a second`
+	return `${requestsUnderWay} requests at once, ${callsPerRequest} calls in each, ${rate}; the daemon goes on learning`
 }
 
 /** A fact with its name before it, in lines of at most 80 columns. */

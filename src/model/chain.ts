@@ -78,6 +78,10 @@ export interface Part {
 	readonly last: Block
 	/** Name of the source that read it; absent where no traces were asked for. */
 	readonly source?: string
+	/** Host that read it; absent where no traces were asked for. */
+	readonly endpoint?: string
+	/** Host that read these blocks before, where that was another one: this part is a second witness. */
+	readonly confirms?: string
 	/** Hash of the block before `span.from`, as the header of that one says; absent where it was not asked for. */
 	readonly parentHash?: Hash
 	/** Headers of the blocks that `transactions` stand in. */

@@ -34,6 +34,13 @@ export interface Chain {
 	 * when nothing about it is in doubt. `addresses` may be empty: then no traces are asked for.
 	 */
 	walk(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncIterable<Part>
+	/**
+	 * The same for blocks that were walked before: read by another endpoint than then, by another client if there is one, where
+	 * the network has several.
+	 */
+	walkAgain(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncIterable<Part>
+	/** This span will be walked soon, for these addresses: its reading may begin. Never throws. */
+	expect(span: Span, addresses: AddressSet, signal: AbortSignal): void
 	close(): Promise<void>
 }
 

@@ -29,6 +29,8 @@ export interface PollFacts {
 	/** New ones in this poll. */
 	readonly alerts: Readonly<Record<Kind, number>>
 	readonly retracted: number
+	/** Events of settled blocks that two endpoints told differently, in this poll. */
+	readonly disagreements: number
 	/** When it ended, in milliseconds since 1970. */
 	readonly atMs: number
 }
@@ -40,6 +42,9 @@ export interface RequestFacts {
 	/** `ok`, or the kind of the error. */
 	readonly result: string
 	readonly durationMs: number
+	/** Requests that the endpoint is seen to bear at once, and calls a second; null: no limit is known. */
+	readonly inFlightLimit: number
+	readonly rateLimit: number | null
 }
 
 export type DeliveryResult = 'delivered' | 'retry' | 'parked' | 'dead'
@@ -92,6 +97,20 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 		buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
 		registers,
 	})
+	const disagreements = counter(
+		'disagreements_total',
+		'Events of settled blocks that two endpoints told differently.',
+		['network'],
+	)
+	const inFlightLimit = gauge(
+		'rpc_in_flight_limit',
+		'Requests that may be under way to an endpoint at once, as learnt.',
+		['network', 'endpoint'],
+	)
+	const rateLimit = gauge('rpc_rate_limit', 'Calls a second that an endpoint bears, as learnt from its 429s.', [
+		'network',
+		'endpoint',
+	])
 	const reloadOk = gauge(
 		'config_last_reload_successful',
 		'0 while the files are wrong and older ones are in effect.',
@@ -125,6 +144,7 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 			lastPoll.set({ network }, poll.atMs / 1000)
 			for (const [kind, count] of Object.entries(poll.alerts)) alerts.inc({ network, kind }, count)
 			alerts.inc({ network, kind: 'removed' }, poll.retracted)
+			disagreements.inc({ network }, poll.disagreements)
 		},
 		pollFailed: (network) => polls.inc({ network, result: 'failed' }),
 		pollSkipped: (network) => polls.inc({ network, result: 'skipped' }),
@@ -133,6 +153,9 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 			const method = bounded('method', request.method)
 			requests.inc({ network, endpoint, method, result: bounded('result', request.result) })
 			durations.observe({ network, endpoint, method }, request.durationMs / 1000)
+			inFlightLimit.set({ network, endpoint }, request.inFlightLimit)
+			if (request.rateLimit === null) rateLimit.remove({ network, endpoint })
+			else rateLimit.set({ network, endpoint }, request.rateLimit)
 		},
 		attempted: (receiver, result) => deliveries.inc({ receiver, result }),
 		reloaded(successful) {

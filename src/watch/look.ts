@@ -117,9 +117,18 @@ function placeOf({ txHash, trace, to }: ChainEvent): string {
 
 /** Every address whose frames must be asked for: the watched ones, and those of alerts that may have to be retracted. */
 export function addressesOf(watches: WatchIndex, announcements: ReadonlyMap<string, Announcement>): AddressSet {
-	const extra = [...announcements.keys()].map(addressOfId).filter((address) => !watches.has(address))
-	return extra.length === 0 ? watches : new Set([...watches.keys(), ...extra])
+	const extra = [...new Set([...announcements.keys()].map(addressOfId))].filter((address) => !watches.has(address))
+	if (extra.length === 0) return watches
+	// The same set as long as it holds the same: what was read ahead for it can be used.
+	const key = extra.toSorted().join()
+	const before = widened.get(watches)
+	if (before?.key === key) return before.addresses
+	const addresses = new Set([...watches.keys(), ...extra])
+	widened.set(watches, { key, addresses })
+	return addresses
 }
+
+const widened = new WeakMap<WatchIndex, { readonly key: string; readonly addresses: AddressSet }>()
 
 function coverageTestOf({ covered, backfill, backfills }: LookContext): IsCovered {
 	return (watch, blockNumber) => {

@@ -1,3 +1,4 @@
+import type { Difference } from '../core/compare.js'
 import type { BackfillSet } from '../core/coverage.js'
 import { overdueMs, rememberedBlocks, settleTargetOf, targetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
@@ -25,6 +26,8 @@ export interface PollReport {
 	readonly behind: boolean
 	readonly alerts: Readonly<Record<Kind, number>>
 	readonly retracted: number
+	/** Events of settled blocks that two endpoints told differently. */
+	readonly disagreements: number
 	/** Blocks scanned, second looks and backfills included. */
 	readonly blocks: bigint
 }
@@ -45,14 +48,16 @@ export async function poll(config: PollConfig, ports: PollPorts, signal: AbortSi
 	const session = await startSession(config, state, { head, target }, ports)
 
 	if (target >= session.checkpoint.number) {
+		expectNewBlocks(session, target, ports, signal)
 		await checkReorganisation(session, ports, signal)
 		await lookAtNewBlocks(session, target, ports, signal)
 		await lookAgain(session, ports, signal)
 	}
 	await lookBack(session, ports, signal)
 
-	const { checkpoint, behind, alerts, retracted, blocks } = session
-	return { head: head.latest.number, target, checkpoint: checkpoint.number, behind, alerts, retracted, blocks }
+	const { checkpoint, behind, alerts, retracted, disagreements, blocks } = session
+	const reached = { head: head.latest.number, target, checkpoint: checkpoint.number }
+	return { ...reached, behind, alerts, retracted, disagreements, blocks }
 }
 
 /** A changed hash at the checkpoint sends the poll back to the last settled block; the announced alerts stay, to be compared. */
@@ -92,14 +97,27 @@ async function lookAtNewBlocks(
 	ports: PollPorts,
 	signal: AbortSignal,
 ): Promise<void> {
-	const settleTarget = settleTargetOf(session.head, session.config.network)
-	// Blocks that had settled before they were first seen need no second look, as long as none before them waits for one.
-	if (session.settled.number === session.checkpoint.number && settleTarget > session.checkpoint.number) {
-		const old = { from: session.checkpoint.number + 1n, to: settleTarget < target ? settleTarget : target }
+	const old = settledUnseen(session, target)
+	if (old !== null) {
 		await scan(session, old, (part) => ({ checkpoint: refOf(part.last), settled: refOf(part.last) }), ports, signal)
 	}
 	const fresh = { from: session.checkpoint.number + 1n, to: target }
 	await scan(session, fresh, (part) => ({ checkpoint: refOf(part.last) }), ports, signal)
+}
+
+/** Blocks that had settled before they were first seen need no second look, as long as none before them waits for one. */
+function settledUnseen({ head, config, settled, checkpoint }: PollSession, target: bigint): Span | null {
+	const settleTarget = settleTargetOf(head, config.network)
+	if (settled.number !== checkpoint.number || settleTarget <= checkpoint.number) return null
+	return { from: checkpoint.number + 1n, to: settleTarget < target ? settleTarget : target }
+}
+
+/** Whether the checkpoint still stands is mostly known from the head; where it must be asked, the new blocks are read meanwhile. */
+function expectNewBlocks(session: PollSession, target: bigint, ports: PollPorts, signal: AbortSignal): void {
+	const { checkpoint, head, config, state } = session
+	if (head.latest.number <= checkpoint.number + 1n) return
+	const span = settledUnseen(session, target) ?? { from: checkpoint.number + 1n, to: target }
+	ports.chain.expect(span, addressesOf(config.watches, state.announcements), signal)
 }
 
 async function lookAgain(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
@@ -135,11 +153,14 @@ async function scan(
 	if (span.from > span.to || session.behind) return
 	const backfill = job && backfillSet(job)
 	const addresses = backfill?.addresses ?? addressesOf(session.config.watches, session.state.announcements)
-	for await (const part of ports.chain.walk(span, addresses, signal)) {
+	const isSecondLook = backfill === null && span.to <= session.checkpoint.number
+	const walk = isSecondLook ? ports.chain.walkAgain : ports.chain.walk
+	for await (const part of walk(span, addresses, signal)) {
 		checkFollows(session, part)
 		session.source = part.source ?? session.source
 		const context = contextOf(session, span, backfill, ports)
 		const difference = await look(part, session.state.announcements, context, ports.chain, signal)
+		if (isSecondLook) noteDisagreement(session, part, difference, ports)
 		await advance(session, stepOf(part), difference, ports)
 		session.blocks += part.span.to - part.span.from + 1n
 		if (ports.clock() - session.startedAtMs > session.config.budgetMs && part.span.to < span.to) {
@@ -147,6 +168,19 @@ async function scan(
 			return
 		}
 	}
+}
+
+/** Two endpoints tell different things of the same settled blocks; what is sent of it follows the rules of the second look. */
+function noteDisagreement(session: PollSession, part: Part, { news, retracted }: Difference, ports: PollPorts): void {
+	const { endpoint, confirms, span } = part
+	const count = news.length + retracted.length
+	if (confirms === undefined || count === 0) return
+	session.disagreements += count
+	const facts = { first: confirms, second: endpoint, from: span.from, to: span.to, found: news.length }
+	ports.log.warn(
+		{ ...facts, missed: retracted.length },
+		'two endpoints disagree on settled blocks: the second is believed',
+	)
 }
 
 /** A part that begins right after the checkpoint must follow it by hash too, or the chain has changed since the poll began. */

@@ -48,6 +48,7 @@ export interface PollSession {
 	behind: boolean
 	readonly alerts: Record<Kind, number>
 	retracted: number
+	disagreements: number
 	blocks: bigint
 }
 
@@ -70,7 +71,7 @@ export async function openState(
 		if (known.chainId !== network.chainId) throw otherChain(network, known)
 		return known
 	}
-	const block = await ports.chain.block(target, signal)
+	const block = target === head.latest.number ? head.latest : await ports.chain.block(target, signal)
 	if (block === null)
 		throw unsettled(network, `block ${target} is at or below the head, but the node has no such block`)
 	const checkpoint = refOf(block)
@@ -132,6 +133,7 @@ export async function startSession(
 		behind: false,
 		alerts: { transfer: 0, deployment: 0 },
 		retracted: 0,
+		disagreements: 0,
 		blocks: 0n,
 	}
 }

@@ -1,98 +1,152 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { inOrder, type Job } from '../../src/chain/prefetch.js'
+import { createPrefetch } from '../../src/chain/prefetch.js'
+import type { Part, Span } from '../../src/model/chain.js'
 
 const never = new AbortController().signal
-const later = (turns: number) => new Promise<void>((resolve) => setTimeout(resolve, turns))
+const addresses = new Set<`0x${string}`>(['0x1'])
+const span = (from: number, to: number): Span => ({ from: BigInt(from), to: BigInt(to) })
+const later = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
-	const all: T[] = []
-	for await (const one of source) all.push(one)
-	return all
+function partOf({ from, to }: Span): Part {
+	const last = { number: to, hash: `0x${to}`, parentHash: '0x', timestampS: 0n, txHashes: [] } as const
+	return { span: { from, to }, last, blocks: new Map(), transactions: [] }
 }
 
-describe('inOrder', () => {
-	test('property: whatever comes first, the results keep the order of their jobs', async () => {
+interface Setting {
+	/** What the endpoint makes of a piece; default: all of it, at once. */
+	readonly read?: (piece: Span, signal: AbortSignal) => Promise<Span>
+	readonly width?: number
+	readonly blocks?: number
+}
+
+function open({ read = async (piece) => piece, width = 3, blocks = 10 }: Setting = {}) {
+	let nowMs = 0
+	const asked: string[] = []
+	let underWay = 0
+	let most = 0
+	const prefetch = createPrefetch({
+		async readFirst(piece, _addresses, signal) {
+			asked.push(`${piece.from}-${piece.to}`)
+			most = Math.max(most, ++underWay)
+			try {
+				return partOf(await read(piece, signal))
+			} finally {
+				underWay -= 1
+			}
+		},
+		width: () => width,
+		blocks: () => blocks,
+		clock: () => nowMs,
+	})
+	return { prefetch, asked, most: () => most, pass: (ms: number) => (nowMs += ms) }
+}
+
+async function take(parts: AsyncGenerator<Part>, count = Number.POSITIVE_INFINITY): Promise<string[]> {
+	const taken: string[] = []
+	for await (const part of parts) {
+		taken.push(`${part.span.from}-${part.span.to}`)
+		if (taken.length >= count) break
+	}
+	return taken
+}
+
+describe('a walk', () => {
+	test('property: whatever comes first and however short, every block comes once and in order', async () => {
 		await fc.assert(
 			fc.asyncProperty(
-				fc.array(fc.nat(4), { maxLength: 20 }),
+				fc.array(fc.tuple(fc.nat(3), fc.integer({ min: 1, max: 12 })), { minLength: 1, maxLength: 30 }),
 				fc.integer({ min: 1, max: 6 }),
-				async (delays, width) => {
-					let most = 0
-					let now = 0
-					const jobs = delays.map(
-						(delay, index): Job<number> =>
-							async () => {
-								most = Math.max(most, ++now)
-								await later(delay)
-								now--
-								return index
-							},
-					)
-					expect(await collect(inOrder(jobs.values(), { width: () => width, signal: never }))).toEqual([
-						...delays.keys(),
-					])
-					expect(most).toBeLessThanOrEqual(width)
+				async (script, width) => {
+					let at = 0
+					const { prefetch, most } = open({
+						width,
+						async read({ from, to }) {
+							const [ms, length] = script[at++ % script.length] as [number, number]
+							await later(ms)
+							const end = from + BigInt(length) - 1n
+							return { from, to: end < to ? end : to }
+						},
+					})
+					let next = 1n
+					for await (const { span } of prefetch.walk({ from: 1n, to: 60n }, addresses, never)) {
+						expect(span.from).toBe(next)
+						next = span.to + 1n
+					}
+					expect(next).toBe(61n)
+					expect(most()).toBeLessThanOrEqual(width)
 				},
 			),
-			{ numRuns: 40 },
+			{ numRuns: 30 },
 		)
 	})
 
-	test('error: a failure is thrown in its turn, and what is under way is aborted', async () => {
-		const aborted: number[] = []
-		const jobs: Job<number>[] = [
-			async () => 0,
-			async () => {
-				throw new Error('the second')
+	test('default: what was asked ahead is taken by the next walk that comes to it', async () => {
+		const { prefetch, asked } = open()
+		expect(await take(prefetch.walk(span(1, 60), addresses, never), 2)).toEqual(['1-10', '11-20'])
+		expect(await take(prefetch.walk(span(21, 80), addresses, never))).toHaveLength(6)
+		expect(asked.toSorted()).toEqual(['1-10', '11-20', '21-30', '31-40', '41-50', '51-60', '61-70', '71-80'])
+	})
+
+	test('behavior: also when another walk came in between', async () => {
+		const { prefetch, asked } = open()
+		await take(prefetch.walk(span(1, 60), addresses, never), 1)
+		await take(prefetch.walk(span(900, 905), new Set(), never))
+		await take(prefetch.walk(span(11, 60), addresses, never))
+		expect(asked.filter((piece) => piece !== '900-905')).toHaveLength(6)
+	})
+
+	test('error: a failure comes in its turn, and only what failed is asked again', async () => {
+		let failures = 1
+		const { prefetch, asked } = open({
+			async read(piece) {
+				if (piece.from === 21n && failures-- > 0) throw new Error('the third')
+				return piece
 			},
-			(signal) =>
-				new Promise((_, reject) =>
-					signal.addEventListener('abort', () => {
-						aborted.push(2)
-						reject(new Error('aborted'))
-					}),
-				),
-		]
-		const seen: number[] = []
-		const run = async () => {
-			for await (const one of inOrder(jobs.values(), { width: () => 3, signal: never })) seen.push(one)
+		})
+		const taken: bigint[] = []
+		const first = async () => {
+			for await (const part of prefetch.walk(span(1, 60), addresses, never)) taken.push(part.span.to)
 		}
-		await expect(run()).rejects.toThrow('the second')
-		expect(seen).toEqual([0])
-		expect(aborted).toEqual([2])
+		await expect(first()).rejects.toThrow('the third')
+		expect(taken).toEqual([10n, 20n])
+		expect(await take(prefetch.walk(span(21, 60), addresses, never))).toHaveLength(4)
+		expect(asked.filter((piece) => piece === '21-30')).toHaveLength(2)
+		expect(new Set(asked).size).toBe(asked.length - 1)
 	})
 
-	test('behavior: a caller that stops early leaves nothing running', async () => {
-		let aborted = 0
-		const hang: Job<number> = (signal) =>
-			new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error(String(++aborted)))))
-		const jobs: Job<number>[] = [async () => 1, hang, hang]
-		for await (const _ of inOrder(jobs.values(), { width: () => 3, signal: never })) break
-		expect(aborted).toBe(2)
+	test.each([
+		['a walk from elsewhere', span(31, 60), addresses, 0],
+		['a walk for other addresses', span(11, 60), new Set<`0x${string}`>(['0x2']), 0],
+		['a walk that ends before', span(11, 25), addresses, 0],
+		['a walk much later', span(11, 60), addresses, 60_001],
+	])('behavior: %s asks anew', async (_name, next, whose, passMs) => {
+		const { prefetch, asked, pass } = open()
+		await take(prefetch.walk(span(1, 60), addresses, never), 1)
+		const before = asked.length
+		pass(passMs)
+		const [first] = await take(prefetch.walk(next, whose, never), 1)
+		expect(first?.startsWith(`${next.from}-`)).toBe(true)
+		expect(asked[before]?.startsWith(`${next.from}-`)).toBe(true)
 	})
 
-	test('behavior: jobs are taken only when there is room for them', async () => {
-		let taken = 0
-		function* jobs(): Generator<Job<number>> {
-			for (; taken < 5; ) {
-				const index = taken++
-				yield async () => index
-			}
-		}
-		const results = inOrder(jobs(), { width: () => 2, signal: never })
-		await results.next()
-		expect(taken).toBe(2)
-		await results.return(undefined)
+	test('behavior: what is expected is under way before it is walked, and asked once', async () => {
+		const { prefetch, asked } = open()
+		prefetch.expect(span(1, 30), addresses, never)
+		expect(asked).toEqual(['1-10', '11-20', '21-30'])
+		expect(await take(prefetch.walk(span(1, 30), addresses, never))).toHaveLength(3)
+		expect(asked).toHaveLength(3)
 	})
 
-	test('behavior: the signal of the caller reaches the jobs', async () => {
+	test('error: an abort ends what is under way with its reason, and nothing is kept', async () => {
 		const stop = new AbortController()
-		const hang: Job<number> = (signal) =>
-			new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
-		const results = inOrder([hang].values(), { width: () => 1, signal: stop.signal })
-		const first = results.next()
+		const hang = (_piece: Span, signal: AbortSignal) =>
+			new Promise<Span>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+		const { prefetch, asked } = open({ read: hang })
+		const walking = take(prefetch.walk(span(1, 60), addresses, stop.signal))
+		await later(1)
 		stop.abort(new Error('enough'))
-		await expect(first).rejects.toThrow('enough')
+		await expect(walking).rejects.toThrow('enough')
+		expect(asked).toHaveLength(3)
 	})
 })

@@ -164,6 +164,7 @@ describe('vitals', () => {
 			behind: false,
 			alerts: { transfer: 0, deployment: 0 },
 			retracted: 0,
+			disagreements: 0,
 			blocks: 0n,
 		})
 		await pass(4)

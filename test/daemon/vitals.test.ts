@@ -51,6 +51,7 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 				behind: false,
 				alerts: { transfer: 0, deployment: 0 },
 				retracted: 0,
+				disagreements: 0,
 				blocks,
 			}
 			vitals.reported('ethereum', report)

@@ -29,9 +29,10 @@ async function exposed(): Promise<readonly string[]> {
 	const state: StateSummary = { networks: new Map([['n', network]]), receivers: new Map([['r', receiver]]) }
 	const metrics = createMetrics({ version: '1.2.3', summary: async () => state, process: false })
 	const counts = { transfer: 1, deployment: 1 }
-	metrics.polled('n', { head: 1n, target: 1n, checkpoint: 1n, alerts: counts, retracted: 1, atMs: 1 })
+	metrics.polled('n', { head: 1n, target: 1n, checkpoint: 1n, alerts: counts, retracted: 1, disagreements: 0, atMs: 1 })
 	metrics.pollFailed('n')
-	metrics.requested('n', { endpoint: 'node.example.org', method: 'eth_chainId', result: 'ok', durationMs: 1 })
+	const request = { endpoint: 'node.example.org', method: 'eth_chainId', result: 'ok', durationMs: 1 }
+	metrics.requested('n', { ...request, inFlightLimit: 4, rateLimit: 15 })
 	metrics.attempted('r', 'delivered')
 	metrics.reloaded(true)
 	metrics.watching('n', 1)

@@ -19,6 +19,8 @@ function stateOf(
 	}
 }
 
+const bears = { inFlightLimit: 4, rateLimit: null }
+
 function metricsOf(summary: () => StateSummary = stateOf) {
 	return createMetrics({ version: '1.2.3', summary: async () => summary(), process: false })
 }
@@ -29,6 +31,7 @@ const poll: PollFacts = {
 	checkpoint: 103n,
 	alerts: { transfer: 2, deployment: 1 },
 	retracted: 1,
+	disagreements: 0,
 	atMs: 1_700_000_000_500,
 }
 
@@ -52,7 +55,7 @@ describe('createMetrics', () => {
 	test('default: a poll', async () => {
 		const metrics = metricsOf(() => ({ networks: new Map(), receivers: new Map() }))
 		metrics.polled('ethereum', poll)
-		metrics.polled('ethereum', { ...poll, alerts: { transfer: 1, deployment: 0 }, retracted: 0 })
+		metrics.polled('ethereum', { ...poll, alerts: { transfer: 1, deployment: 0 }, retracted: 0, disagreements: 0 })
 		const found = await samples(metrics)
 		const of = (name: string, labels = '') => found.get(`tracewatch_${name}{network="ethereum"${labels}}`)
 		expect(of('checkpoint_block')).toBe(103)
@@ -83,7 +86,13 @@ describe('createMetrics', () => {
 
 	test('default: requests and deliveries', async () => {
 		const metrics = metricsOf()
-		const request = { endpoint: 'node.example.org:8545', method: 'trace_filter', result: 'ok', durationMs: 1500 }
+		const request = {
+			endpoint: 'node.example.org:8545',
+			method: 'trace_filter',
+			result: 'ok',
+			durationMs: 1500,
+			...bears,
+		}
 		metrics.requested('ethereum', request)
 		metrics.requested('ethereum', { ...request, result: 'timeout' })
 		metrics.attempted('hook', 'delivered')
@@ -141,16 +150,28 @@ describe('createMetrics', () => {
 		['k3y in a sentence', 'other'],
 	])('behavior: the endpoint %s is labelled %s', async (endpoint, label) => {
 		const metrics = metricsOf()
-		metrics.requested('ethereum', { endpoint, method: 'eth_chainId', result: 'ok', durationMs: 1 })
+		metrics.requested('ethereum', { endpoint, method: 'eth_chainId', result: 'ok', durationMs: 1, ...bears })
 		const text = await metrics.text()
 		expect(text).toContain(`endpoint="${label}"`)
 		expect(text).not.toContain('k3y')
 	})
 
+	test('default: what an endpoint bears, as last seen; a limit that is forgotten goes', async () => {
+		const metrics = metricsOf()
+		const request = { endpoint: 'a', method: 'eth_chainId', result: 'rate', durationMs: 1 }
+		metrics.requested('ethereum', { ...request, inFlightLimit: 2, rateLimit: 12.5 })
+		const labels = '{network="ethereum",endpoint="a"}'
+		expect((await samples(metrics)).get(`tracewatch_rpc_in_flight_limit${labels}`)).toBe(2)
+		expect((await samples(metrics)).get(`tracewatch_rpc_rate_limit${labels}`)).toBe(12.5)
+		metrics.requested('ethereum', { ...request, inFlightLimit: 3, rateLimit: null })
+		expect((await samples(metrics)).get(`tracewatch_rpc_in_flight_limit${labels}`)).toBe(3)
+		expect((await samples(metrics)).has(`tracewatch_rpc_rate_limit${labels}`)).toBe(false)
+	})
+
 	test('behavior: no label grows without end', async () => {
 		const metrics = metricsOf()
 		for (let n = 0; n < 1000; n += 1)
-			metrics.requested('ethereum', { endpoint: 'a', method: `m${n}`, result: 'ok', durationMs: 1 })
+			metrics.requested('ethereum', { endpoint: 'a', method: `m${n}`, result: 'ok', durationMs: 1, ...bears })
 		const text = await metrics.text()
 		expect(text.match(/^tracewatch_rpc_requests_total\{/gm)).toHaveLength(65)
 		expect(text).toContain('method="other",result="ok"} 936')

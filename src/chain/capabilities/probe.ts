@@ -1,5 +1,6 @@
 import { createTurns } from '../../base/timeSlices.js'
 import { RpcError } from '../../errors.js'
+import type { ToldHead } from '../heads/heads.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { askAll } from '../sources/ask.js'
@@ -19,18 +20,32 @@ export type SourceSetting = 'auto' | SourceName
 /** `whole blocks`: nothing is asked of addresses or single transactions, not even of strangers. */
 export type ProbeSetting = SourceSetting | 'whole blocks'
 
+export interface ProbeQuestion {
+	readonly setting: ProbeSetting
+	/** What the endpoint has said of its head a moment ago, on the right chain; default: it is asked. */
+	readonly told?: ToldHead | null
+}
+
 /**
  * Asks an endpoint what it can do, and holds its answers against each other: some ten cheap questions in four requests
  * (docs/nodes.md, "What the probe looks at"). Throws RpcError when the endpoint cannot be judged now.
  */
-export async function probe(rpc: Rpc, setting: ProbeSetting, signal: AbortSignal): Promise<Capabilities> {
-	const basics = await probeBasics(rpc, signal)
-	const blocks = await findProbeBlocks(rpc, basics.head.number, signal)
-	const block = await probeBlock(rpc, basics.head.number, blocks, signal)
-	const specimens = block.specimens
+export async function probe(
+	rpc: Rpc,
+	{ setting, told = null }: ProbeQuestion,
+	signal: AbortSignal,
+): Promise<Capabilities> {
+	// Each wait is the way to the node and back: what does not depend on an answer goes with it.
+	const basicsAsked = probeBasics(rpc, told, signal)
+	const head = told?.latest.number ?? (await basicsAsked).head.number
+	const [basics, blocks] = await Promise.all([basicsAsked, findProbeBlocks(rpc, head, signal)])
 	const isPrivate = setting === 'whole blocks'
-	const filter = isPrivate ? filterNotAsked : await probeFilter(rpc, specimens, basics.head.number, signal)
-	const tree = isPrivate ? notAsked : await probeTransaction(rpc, blocks, signal)
+	const [block, tree] = await Promise.all([
+		probeBlock(rpc, head, blocks, signal),
+		isPrivate ? notAsked : probeTransaction(rpc, blocks, signal),
+	])
+	const specimens = block.specimens
+	const filter = isPrivate ? filterNotAsked : await probeFilter(rpc, specimens, head, signal)
 	const needsDebug = block.finding.ability !== 'yes' || setting === 'debug_traceBlockByNumber'
 	const debug = needsDebug ? await probeDebug(rpc, blocks, signal) : { finding: notAsked, tracer: null }
 
@@ -92,18 +107,23 @@ function reasonsOf(findings: Findings, sources: readonly SourceName[], proved: b
 
 async function probeBasics(
 	rpc: Rpc,
+	told: ToldHead | null,
 	signal: AbortSignal,
 ): Promise<Pick<Capabilities, 'clientVersion' | 'chainId' | 'otsLevel' | 'head' | 'safeTag' | 'finalizedTag'>> {
+	const names = ['ots_getApiLevel', 'web3_clientVersion', 'eth_chainId'].map((method) => ({ method, params: [] }))
+	if (told !== null) {
+		const [level, version, chainId] = await rpc.batch(names, signal)
+		const { number, timestampS } = told.latest
+		return {
+			...namesIn(rpc, level, version, chainId),
+			head: { number, timestampS },
+			safeTag: told.safe !== null,
+			finalizedTag: told.finalized !== null,
+		}
+	}
 	const byTag = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })
 	const [level, version, chainId, latest, safe, finalized] = await rpc.batch(
-		[
-			{ method: 'ots_getApiLevel', params: [] },
-			{ method: 'web3_clientVersion', params: [] },
-			{ method: 'eth_chainId', params: [] },
-			byTag('latest'),
-			byTag('safe'),
-			byTag('finalized'),
-		],
+		[...names, byTag('latest'), byTag('safe'), byTag('finalized')],
 		signal,
 	)
 	if (latest instanceof RpcError) throw latest
@@ -112,12 +132,18 @@ async function probeBasics(
 	if (head === null) throw new RpcError(`${rpc.endpoint} has no head`, { kind: 'no-data', ...reading })
 	const isBlock = (raw: unknown) => !(raw instanceof RpcError) && raw !== null && readBlock(raw, reading) !== null
 	return {
-		otsLevel: smallNumber(level),
-		clientVersion: typeof version === 'string' ? rpc.words(version) : null,
-		chainId: quantity(chainId),
+		...namesIn(rpc, level, version, chainId),
 		head: { number: head.number, timestampS: head.timestampS },
 		safeTag: isBlock(safe),
 		finalizedTag: isBlock(finalized),
+	}
+}
+
+function namesIn(rpc: Rpc, level: unknown, version: unknown, chainId: unknown) {
+	return {
+		otsLevel: smallNumber(level),
+		clientVersion: typeof version === 'string' ? rpc.words(version) : null,
+		chainId: quantity(chainId),
 	}
 }
 

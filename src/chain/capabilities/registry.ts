@@ -1,15 +1,19 @@
 import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
+import type { ToldHead } from '../heads/heads.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { SourceName } from '../sources/source.js'
 import type { Capabilities } from './capabilities.js'
+import { type KeptAnswers, keepAnswers } from './keptAnswers.js'
 import { type ProbeSetting, probe } from './probe.js'
 
 /** What is known of each endpoint: asked at its first use, when its client changes, and every few hours. */
 export interface CapabilitiesRegistry {
 	/** Throws RpcError when the endpoint cannot be judged now. */
 	of(rpc: Rpc, signal: AbortSignal): Promise<Capabilities>
+	/** It will be asked of soon; `told`: what the endpoint has just said of its head. Never throws. */
+	expect(rpc: Rpc, told: ToldHead, signal: AbortSignal): void
 	/** As far as it is known. */
 	known(rpc: Rpc): Capabilities | null
 	/** What may be used of an endpoint now, best first: without what has given a false answer lately. */
@@ -32,6 +36,8 @@ const VERSION_EVERY_MS = 10 * 60_000
 /** After a false answer, a failure, or when nothing can be used: soon, then more and more seldom. */
 const DOUBT_MS = 60_000
 const LONGEST_DOUBT_MS = 3_600_000
+/** What a failed probe has learnt. */
+const KEPT_MS = 60_000
 /** On a chain with nothing to prove answers by. */
 const YOUNG_EVERY_MS = 15_000
 
@@ -45,9 +51,16 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 	const entries = new Map<Rpc, Entry>()
 	const running = new Map<Rpc, Promise<Entry>>()
 
-	async function probeNow(rpc: Rpc, signal: AbortSignal): Promise<Entry> {
+	/** Answers of a probe that failed on its way: the next one goes on from there. */
+	const begun = new Map<Rpc, KeptAnswers>()
+
+	async function probeNow(rpc: Rpc, told: ToldHead | null, signal: AbortSignal): Promise<Entry> {
 		const before = entries.get(rpc)
-		const capabilities = await probe(rpc, setting, signal)
+		const old = begun.get(rpc)
+		const kept = old !== undefined && clock() - old.atMs < KEPT_MS ? old : keepAnswers(told, clock())
+		begun.set(rpc, kept)
+		const capabilities = await probe(kept.over(rpc), { setting, told: kept.told }, signal)
+		begun.delete(rpc)
 		const wasDoubtful = before !== undefined && isDoubtful(before)
 		const doubts = wasDoubtful ? before.doubts + 1 : 0
 		const entry = { capabilities, probedAtMs: clock(), versionAtMs: clock(), distrusted: new Set<SourceName>(), doubts }
@@ -57,8 +70,8 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 	}
 
 	/** One probe at a time for an endpoint, whoever asks. */
-	function probeOnce(rpc: Rpc, signal: AbortSignal): Promise<Entry> {
-		const now = running.get(rpc) ?? probeNow(rpc, signal).finally(() => running.delete(rpc))
+	function probeOnce(rpc: Rpc, signal: AbortSignal, told: ToldHead | null = null): Promise<Entry> {
+		const now = running.get(rpc) ?? probeNow(rpc, told, signal).finally(() => running.delete(rpc))
 		running.set(rpc, now)
 		return now
 	}
@@ -92,6 +105,10 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 			const isOld = clock() - entry.versionAtMs > VERSION_EVERY_MS
 			if (isOld && !(await isSameClient(rpc, entry, signal))) return (await probeOnce(rpc, signal)).capabilities
 			return entry.capabilities
+		},
+		expect(rpc, told, signal) {
+			// Whoever needs it hears of a failure.
+			if (!entries.has(rpc)) probeOnce(rpc, signal, told).catch(() => {})
 		},
 		known(rpc) {
 			return entries.get(rpc)?.capabilities ?? null

@@ -7,6 +7,7 @@ import { askHead, checkChain, watchHead } from '../heads/heads.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { type Breaker, blames, createBreaker } from './breaker.js'
+import type { Need } from './endpoints.js'
 
 export interface Endpoint {
 	readonly rpc: Rpc
@@ -19,7 +20,7 @@ export interface Endpoint {
 	 * Runs the job here, several times when the chain changed under it; single requests are asked again below. With `block` only when the head is at that block or
 	 * after it; `no-data` otherwise. Throws RpcError, or the signal's reason: what else the job throws is an answer misread.
 	 */
-	attempt<T>(job: (rpc: Rpc) => Promise<T>, block: bigint | undefined, signal: AbortSignal): Promise<T>
+	attempt<T>(job: (rpc: Rpc) => Promise<T>, need: Need, signal: AbortSignal): Promise<T>
 }
 
 export interface EndpointOptions {
@@ -79,13 +80,14 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 		breaker,
 		restingMs: () => Math.max(breaker.restingMs(), rpc.awayMs()),
 		head: () => head,
-		async attempt(job, block, signal) {
+		async attempt(job, { block, beside = false }, signal) {
 			for (let retry = 0; ; retry += 1) {
 				const startedAtMs = clock()
 				try {
-					await admit(signal)
+					const admitted = admit(signal)
+					if (!beside) await admitted
 					if (block !== undefined) await reach(block, signal)
-					const result = await job(rpc)
+					const [result] = await Promise.all([job(rpc), admitted])
 					breaker.succeeded(startedAtMs)
 					answered()
 					return result

@@ -19,10 +19,19 @@ export interface Endpoints {
 	 * Throws the signal's reason at once; the most telling RpcError when all have failed. What `job` throws that is no RpcError
 	 * is an answer that could not be read: `malformed`.
 	 */
-	use<T>(job: (rpc: Rpc) => Promise<T>, signal: AbortSignal, need?: { readonly block?: bigint }): Promise<T>
+	use<T>(job: (rpc: Rpc) => Promise<T>, signal: AbortSignal, need?: Need): Promise<T>
 	/** In order of preference. */
 	states(): readonly EndpointState[]
 	close(): Promise<void>
+}
+
+export interface Need {
+	/** Only endpoints whose head is, by their own word, at that block or after it. */
+	readonly block?: bigint
+	/** The job may run while the endpoint is asked for its chain: its result counts when that is the right one. */
+	readonly beside?: true
+	/** Endpoints of a lower rank are asked first; among equals the order of preference stands. */
+	readonly rank?: (rpc: Rpc) => number
 }
 
 export interface EndpointState {
@@ -105,7 +114,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 	/** Null when it cannot tell, of which its breaker knows more. */
 	async function headOf(endpoint: Endpoint): Promise<bigint | null> {
 		const startedAtMs = clock()
-		const ask = (until: AbortSignal) => endpoint.attempt((rpc) => askHead(rpc, until), undefined, until)
+		const ask = (until: AbortSignal) => endpoint.attempt((rpc) => askHead(rpc, until), {}, until)
 		try {
 			return await withDeadline(compareTimeoutMs, ask, closing.signal)
 		} catch (error) {
@@ -141,9 +150,9 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 			for (let waits = 0; ; waits += 1) {
 				signal.throwIfAborted()
 				await freshLags(signal)
-				for (const endpoint of able()) {
+				for (const endpoint of ranked(able(), need.rank)) {
 					try {
-						return await endpoint.attempt(job, need.block, signal)
+						return await endpoint.attempt(job, need, signal)
 					} catch (error) {
 						signal.throwIfAborted()
 						errors.set(endpoint, misread(error, endpoint.rpc))
@@ -173,6 +182,10 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 			await Promise.all(options.rpcs.map((rpc) => rpc.close()))
 		},
 	}
+}
+
+function ranked(endpoints: readonly Endpoint[], rank: Need['rank']): readonly Endpoint[] {
+	return rank === undefined ? endpoints : endpoints.toSorted((a, b) => rank(a.rpc) - rank(b.rpc))
 }
 
 /** An endpoint that rests was not asked: it failed before. */

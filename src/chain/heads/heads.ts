@@ -1,8 +1,14 @@
 /** What each endpoint says of its head, and whether it lags behind the others. */
 
 import { RpcError } from '../../errors.js'
+import type { Head } from '../../model/chain.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { isObject, quantity } from '../wire.js'
+import { type Header, isObject, quantity } from '../wire.js'
+
+/** A head with the whole header of its newest block. */
+export interface ToldHead extends Head {
+	readonly latest: Header
+}
 
 /** Hands on every call, and shows each head that passes by, so that no question is asked twice. */
 export function watchHead(rpc: Rpc, onHead: (head: bigint) => void): Rpc {

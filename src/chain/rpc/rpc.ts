@@ -54,6 +54,9 @@ export interface RpcRequest {
 	/** `ok`, `aborted`, or the kind of the error. */
 	readonly result: string
 	readonly durationMs: number
+	/** What the endpoint is seen to bear by now: requests at once, and calls a second (null: no limit is known). */
+	readonly inFlightLimit: number
+	readonly rateLimit: number | null
 }
 
 export interface RpcOptions {
@@ -146,7 +149,10 @@ export function createRpc(options: RpcOptions): Rpc {
 		} finally {
 			pass.end(answered, refusal)
 			if (startedAtMs !== null) {
-				options.onRequest?.({ endpoint: url.name, method, result, durationMs: performance.now() - startedAtMs })
+				const durationMs = performance.now() - startedAtMs
+				const { speed } = limits
+				const bears = { inFlightLimit: speed.width(), rateLimit: speed.callsPerSecond() }
+				options.onRequest?.({ endpoint: url.name, method, result, durationMs, ...bears })
 			}
 		}
 	}

@@ -7,9 +7,8 @@ import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { groupRows, touches } from '../traces/assemble.js'
 import { openRows, type Row, readRow } from '../traces/parityRows.js'
 import { type Header, hexOf, malformed, type Reading } from '../wire.js'
-import { askAll, needBlock } from './ask.js'
+import { askAll, blockCall, needBlock } from './ask.js'
 import { completeHits } from './completeHits.js'
-import { headerCalls } from './headers.js'
 import type { Source, SourceOptions } from './source.js'
 
 export interface TraceFilterOptions extends SourceOptions {
@@ -51,12 +50,17 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 				...(options.onUnknown && { onUnknown: options.onUnknown }),
 			}
 			// Before the traces, and not in one batch with them: a node may work on a batch in any order.
-			const [first, last] = await readEnds(rpc, span, known, signal)
+			const last = known ?? (await readHeader(rpc, span.to, signal))
+			const lists = [...listsOf(addresses, rpc.limits.list.now())]
+			// Only held against the part before, so it may come with the traces.
+			const first = span.from === span.to ? last : readHeader(rpc, span.from, signal)
+			const asked = lists.map((list) => askList(rpc, span, list, signal))
+			const [{ parentHash }, ...answers] = await Promise.all([first, ...asked])
 			const turns = createTurns()
 			const rows: Row[] = []
 			let count = 0
-			for (const list of listsOf(addresses, rpc.limits.list.now())) {
-				for (const answer of await askList(rpc, span, list, signal)) {
+			for (const list of answers) {
+				for (const answer of list) {
 					count += Array.isArray(answer) ? answer.length : 0
 					for (const row of await readAnswer(answer, { span, addresses }, turns, reading)) rows.push(row)
 				}
@@ -66,7 +70,7 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 			return {
 				span,
 				last,
-				parentHash: first.parentHash,
+				parentHash,
 				rows: count,
 				...(await completeHits({ rpc, hits, addresses, last }, signal)),
 			}
@@ -74,22 +78,9 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 	}
 }
 
-/** Headers of the first and the last block. */
-async function readEnds(
-	rpc: Rpc,
-	span: Span,
-	last: Header | null,
-	signal: AbortSignal,
-): Promise<readonly [Header, Header]> {
-	const numbers = span.from === span.to ? [span.to] : [span.to, span.from]
-	const told = await askAll(rpc, headerCalls(numbers, last), signal)
-	const given = told.values()
-	const headers = numbers.map((number) =>
-		number === last?.number ? last : needBlock(given.next().value, number, rpc.endpoint),
-	)
-	const end = headers[0]
-	if (end === undefined) throw new RangeError('a span without an end')
-	return [headers[1] ?? end, end]
+async function readHeader(rpc: Rpc, number: bigint, signal: AbortSignal): Promise<Header> {
+	const { method, params } = blockCall(number)
+	return needBlock(await rpc.call(method, params, signal), number, rpc.endpoint)
 }
 
 function* listsOf(addresses: AddressSet, size: number): Generator<readonly Address[]> {

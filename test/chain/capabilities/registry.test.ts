@@ -75,7 +75,7 @@ describe.each(dialects)('%s', (_name, dialect, sources) => {
 	test('is seen for what it is', async () => {
 		const gateway = await startDialectGateway(anvil.url, dialect, answers)
 		const rpc = createRpc({ url: gateway.url })
-		const seen = await probe(rpc, 'auto', never)
+		const seen = await probe(rpc, { setting: 'auto' }, never)
 		await rpc.close()
 		await gateway.close()
 		expect(seen.sources).toEqual(sources)

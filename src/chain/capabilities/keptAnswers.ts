@@ -1,0 +1,43 @@
+import { RpcError } from '../../errors.js'
+import type { ToldHead } from '../heads/heads.js'
+import type { Rpc, RpcCall } from '../rpc/rpc.js'
+
+/** What an endpoint has answered while it was probed: a probe that failed on its way asks only for what is missing. */
+export interface KeptAnswers {
+	readonly atMs: number
+	/** The head that the probe began with: from another one it would ask of other blocks. */
+	readonly told: ToldHead | null
+	/** The same endpoint, asked only what it has not answered yet. */
+	over(rpc: Rpc): Rpc
+}
+
+export function keepAnswers(told: ToldHead | null, atMs: number): KeptAnswers {
+	const answers = new Map<string, unknown>()
+	const keyOf = ({ method, params }: RpcCall) => JSON.stringify([method, params])
+
+	async function batch(rpc: Rpc, calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
+		const missing = calls.filter((call) => !answers.has(keyOf(call)))
+		const given = missing.length === 0 ? [] : await rpc.batch(missing, signal)
+		const failed = new Map<string, unknown>()
+		for (const [at, call] of missing.entries()) {
+			const answer = given[at]
+			if (answer instanceof RpcError) failed.set(keyOf(call), answer)
+			else answers.set(keyOf(call), answer)
+		}
+		return calls.map((call) => failed.get(keyOf(call)) ?? answers.get(keyOf(call)))
+	}
+
+	return {
+		atMs,
+		told,
+		over: (rpc) => ({
+			...rpc,
+			async call(method, params, signal) {
+				const [answer] = await batch(rpc, [{ method, params }], signal)
+				if (answer instanceof RpcError) throw answer
+				return answer
+			},
+			batch: (calls, signal) => batch(rpc, calls, signal),
+		}),
+	}
+}
