@@ -1,7 +1,6 @@
-/** Waits that end: with the caller's signal, or when their time is up. */
+/** Jobs that end: with the caller's signal, or when their time is up. */
 
 import { setMaxListeners } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The time was up before the job was done. */
 export class DeadlinePassed extends Error {
@@ -43,9 +42,4 @@ export async function withDeadline<T>(
 		clearTimeout(timer)
 		signal.removeEventListener('abort', end)
 	}
-}
-
-/** Throws the signal's reason. */
-export async function waitMs(ms: number, signal: AbortSignal): Promise<void> {
-	await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }

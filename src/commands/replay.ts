@@ -1,8 +1,9 @@
+import { hash } from '../base/hash.js'
 import { parseAddress, toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
 import { deliveriesOf } from '../core/deliveries.js'
 import { noReceiver, replayAlerts, replayColumns, replayRow, replayWatches } from '../core/replay.js'
-import { digest, openChain, watchesOn } from '../daemon/open.js'
+import { openChain, watchesOn } from '../daemon/open.js'
 import { openParts } from '../daemon/parts.js'
 import { PlainError, UsageError } from '../errors.js'
 import type { Alert } from '../model/alert.js'
@@ -101,7 +102,7 @@ async function openSender(config: Config, io: Io): Promise<Sender> {
 				retracted: [],
 				announcements: [],
 			}
-			const posting = { recipientsOf: parts.recipientsOf, nowMs: Date.now(), digest }
+			const posting = { recipientsOf: parts.recipientsOf, nowMs: Date.now(), digest: hash }
 			const deliveries = deliveriesOf(difference, posting).filter(({ receiver }) => receiver !== noReceiver)
 			if (deliveries.length > 0) await parts.store.post(deliveries)
 		},

@@ -1,5 +1,6 @@
 import { isAbsolute, relative } from 'node:path'
 import type { z } from 'zod'
+import { codeOf, systemWords } from '../base/systemError.js'
 import type { Problem } from '../errors.js'
 import { readWhole } from './openFile.js'
 import { inWords, mostProblems } from './words.js'
@@ -97,13 +98,6 @@ export function shown(path: string, cwd: string): string {
 /** Why the system refused, in words. */
 export function reason(error: unknown): string {
 	if (error instanceof RangeError && !('code' in error)) return error.message
-	const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-	const known: Readonly<Record<string, string>> = {
-		ENOENT: 'it does not exist',
-		EACCES: 'permission denied',
-		EPERM: 'permission denied',
-		EISDIR: 'it is a folder',
-		ENOTDIR: 'it is not a folder',
-	}
-	return known[code] ?? (code === '' ? String(error) : code)
+	const code = codeOf(error)
+	return code === null ? String(error) : (systemWords(code) ?? code)
 }

@@ -2,6 +2,7 @@
 
 import type { DigestData, DigestedAlert, Message, MessageContent } from '../model/alert.js'
 import type { Delivery } from '../model/delivery.js'
+import { freshDelivery } from './deliveries.js'
 
 export function isDigest<C extends MessageContent>(data: C): data is C & DigestData {
 	return 'alerts' in data
@@ -36,18 +37,9 @@ export function digestOf(members: readonly Delivery[], nowMs: number, hash: (tex
 		...(wasSilent ? { held: { from: new Date(heldFromMs).toISOString(), to: timestamp } } : {}),
 		alerts: members.flatMap(({ message }) => digested(message) ?? []),
 	}
-	return {
-		id: `msg_${name}`,
-		receiver,
-		recipient,
-		message: { type: 'alert.digest', timestamp, data: { ...data, deliveryId: `msg_${name}` } },
-		answers: null,
-		createdAtMs: nowMs,
-		status: 'pending',
-		attempts: 0,
-		nextAttemptAtMs: nowMs,
-		lastError: null,
-	}
+	const id = `msg_${name}`
+	const message: Message = { type: 'alert.digest', timestamp, data: { ...data, deliveryId: id } }
+	return freshDelivery(id, receiver, recipient, message, nowMs)
 }
 
 /** The alerts of a digest, each a delivery of its own again that goes into no other; empty when it is none. */
@@ -57,16 +49,8 @@ export function splitDigest(
 ): readonly Delivery[] {
 	if (!isDigest(message.data)) return []
 	return message.data.alerts.map((alert) => ({
-		id: alert.data.deliveryId,
-		receiver,
-		recipient,
-		message: alert,
-		answers: null,
+		...freshDelivery(alert.data.deliveryId, receiver, recipient, alert, nowMs),
 		createdAtMs,
-		status: 'pending',
-		attempts: 0,
-		nextAttemptAtMs: nowMs,
-		lastError: null,
 		alone: true,
 	}))
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { createChain } from '../chain/chain.js'
 import { createEndpoints, type Endpoints } from '../chain/endpoints/endpoints.js'
 import { createRpc, type RpcRequest } from '../chain/rpc/rpc.js'
@@ -56,9 +55,4 @@ export function silencesOf(
 ): readonly Silence[] {
 	const own = watchesOn(watches, network).get(address.toLowerCase() as Address)
 	return own?.find((watch) => watch.watchlist === watchlist)?.silences ?? []
-}
-
-/** What delivery ids are made with. */
-export function digest(text: string): string {
-	return createHash('sha256').update(text).digest('hex')
 }

@@ -1,3 +1,4 @@
+import { hash } from '../base/hash.js'
 import type { RpcRequest } from '../chain/rpc/rpc.js'
 import { toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
@@ -13,7 +14,7 @@ import { openStore } from '../state/open.js'
 import type { PollReport } from '../watch/poll.js'
 import { type Closers, createClosers } from './closers.js'
 import { createNetworkPoller, type NetworkPoller } from './networkPoller.js'
-import { digest, openChain, silencesOf, watchesOn } from './open.js'
+import { openChain, silencesOf, watchesOn } from './open.js'
 import { intervalMs } from './schedule.js'
 
 /** All that `run` and `once` are made of; closing takes it down in reverse order. */
@@ -135,7 +136,7 @@ function openPoller(
 	const config = { network, ...who, lateAfterMs: Math.max(leastLateMs, lateAfterMs(network)), budgetMs: pollBudgetMs }
 	const poller = createNetworkPoller({
 		config,
-		ports: { chain, store, clock, log: own, checksum: toChecksum, digest },
+		ports: { chain, store, clock, log: own, checksum: toChecksum, digest: hash },
 		onReport: (report) => observer?.reported(name, report),
 		onFailure: () => observer?.failed(name),
 		onSkip: () => observer?.skipped(name),

@@ -1,3 +1,4 @@
+import { hash } from '../base/hash.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { systemDeliveries } from '../core/system.js'
 import { StateError } from '../errors.js'
@@ -6,7 +7,6 @@ import type { Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
 import type { PollReport } from '../watch/poll.js'
 import type { NetworkPoller } from './networkPoller.js'
-import { digest } from './open.js'
 
 /** How one network stands. */
 export interface NetworkVitals {
@@ -109,7 +109,7 @@ export function createVitals(options: VitalsOptions): Vitals {
 		if (type === 'system.stalled') log.error({ network, checkpoint, head }, `stalled: ${reason}`)
 		else log.info({ network, checkpoint, head }, `recovered: ${reason}`)
 		const notice = { type, network, chainId, checkpoint, head, reason, sinceMs }
-		unposted.push(...systemDeliveries(notice, receiversOf(network), { recipientsOf, nowMs: clock(), digest }))
+		unposted.push(...systemDeliveries(notice, receiversOf(network), { recipientsOf, nowMs: clock(), digest: hash }))
 	}
 
 	async function postNotices(): Promise<void> {

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { DeadlinePassed, waitMs, withDeadline } from '../../src/base/deadline.js'
+import { DeadlinePassed, withDeadline } from '../../src/base/deadline.js'
+import { waitMs } from '../../src/base/wait.js'
 
 const hang = (signal: AbortSignal) =>
 	new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted within'))))

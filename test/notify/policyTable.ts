@@ -88,7 +88,7 @@ export const policyTable: readonly PolicyCase[] = [
 	both('a code that nobody knows', http(499), data('499 9.9.9 what'), 'retry'),
 	both('a conflict', http(409), null, 'retry'),
 	both('a connection that is refused', { status: 'refused' }, { phase: 'refused', answer: '' }, 'retry', {
-		says: 'refused the connection',
+		says: 'the connection was refused',
 	}),
 	both('a connection that is cut', { status: 'reset' }, { phase: 'sender', answer: 'cut' }, 'retry', {
 		says: 'connection',

@@ -1,11 +1,12 @@
 // A network polled by hand over a real node and a real state folder: no schedule, no deliverer, so that a test decides
 // when a poll happens and reads from the state what is to be told.
+
+import { hash as digest } from '../../src/base/hash.js'
 import { createChain } from '../../src/chain/chain.js'
 import { createEndpoints } from '../../src/chain/endpoints/endpoints.js'
 import type { Patience } from '../../src/chain/rpc/retry.js'
 import { createRpc } from '../../src/chain/rpc/rpc.js'
 import { toChecksum } from '../../src/config/address.js'
-import { digest } from '../../src/daemon/open.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Log, Store } from '../../src/model/ports.js'
@@ -41,6 +42,8 @@ export interface BenchOptions {
 	readonly wait?: (ms: number) => Promise<void>
 	/** Of single requests. Default: as the program's with one endpoint. */
 	readonly patience?: Partial<Patience>
+	/** Stands between the poll and the state; default: nothing. */
+	readonly around?: (store: Store) => Store
 	readonly timeoutMs?: number
 	readonly maxBodyBytes?: number
 	/** Default: what the node is seen to do best. */
@@ -83,7 +86,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 		poll: () =>
 			poll(
 				{ network, watches, recipientsOf: () => null, lateAfterMs: options.lateAfterMs ?? 3_600_000, budgetMs: 5_000 },
-				{ chain, store, clock, log, checksum: toChecksum, digest },
+				{ chain, store: options.around?.(store) ?? store, clock, log, checksum: toChecksum, digest },
 				signal,
 			),
 		async settle() {

@@ -1,3 +1,4 @@
+import { backoffMs } from '../../base/backoff.js'
 import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
@@ -93,7 +94,7 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 
 	function isDue(entry: Entry): boolean {
 		const ageMs = clock() - entry.probedAtMs
-		if (isDoubtful(entry)) return ageMs > Math.min(DOUBT_MS * 2 ** entry.doubts, LONGEST_DOUBT_MS)
+		if (isDoubtful(entry)) return ageMs > backoffMs(entry.doubts + 1, DOUBT_MS, LONGEST_DOUBT_MS)
 		return ageMs > (entry.capabilities.proved ? PROBE_EVERY_MS : YOUNG_EVERY_MS)
 	}
 

@@ -3,6 +3,7 @@
  * has to mend is told once, in words of what to do. Only the change from good to failing and back is logged.
  */
 
+import { backoffMs, jittered } from '../../base/backoff.js'
 import type { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
@@ -43,8 +44,8 @@ export function createBreaker({ endpoint, clock, log, random }: BreakerOptions):
 		const { retryAfterMs } = error.facts
 		if (adviceFor(error) === 'quota') return Math.max(retryAfterMs ?? quotaRestMs, mendRestMs)
 		if (adviceFor(error) !== null) return mendRestMs
-		const backoffMs = Math.min(longestRestMs, firstRestMs * 2 ** (failures - 1)) * (0.75 + random() / 2)
-		return Math.max(retryAfterMs ?? 0, Math.round(backoffMs))
+		const restMs = jittered(backoffMs(failures, firstRestMs, longestRestMs), random)
+		return Math.max(retryAfterMs ?? 0, Math.round(restMs))
 	}
 
 	function tell(error: RpcError, restMs: number): void {

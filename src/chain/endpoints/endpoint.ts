@@ -1,5 +1,6 @@
 /** One endpoint under watch: it is on the right chain, it has the block, and it gets a second chance where that can help. */
 
+import { backoffMs, jittered } from '../../base/backoff.js'
 import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
@@ -103,7 +104,7 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 						throw error
 					}
 				}
-				await wait(retryBaseMs * 2 ** retry * (0.5 + random()), signal)
+				await wait(jittered(backoffMs(retry + 1, retryBaseMs, Number.POSITIVE_INFINITY), random), signal)
 			}
 		},
 	}

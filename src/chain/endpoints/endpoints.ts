@@ -1,6 +1,7 @@
 /** The endpoints of one network: a job goes to the first that is able, and on to the next when that may help. */
 
-import { DeadlinePassed, waitMs, withDeadline } from '../../base/deadline.js'
+import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
+import { waitMs } from '../../base/wait.js'
 import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'

@@ -4,7 +4,7 @@
  */
 
 import { setMaxListeners } from 'node:events'
-import { waitMs } from '../../base/deadline.js'
+import { waitMs } from '../../base/wait.js'
 
 export interface Speed {
 	/**

@@ -1,6 +1,7 @@
 /** Follows the heads of one network over WebSocket, so that a block is looked at when it comes and not when its turn comes. */
 
-import { waitMs } from '../../base/deadline.js'
+import { backoffMs, jittered } from '../../base/backoff.js'
+import { waitMs } from '../../base/wait.js'
 import { PlainError, RpcError } from '../../errors.js'
 import type { Log } from '../../model/ports.js'
 import { type EndpointUrl, readEndpointUrl } from '../rpc/endpointUrl.js'
@@ -74,8 +75,8 @@ export async function followHeads(options: FollowOptions, signal: AbortSignal): 
 					told = true
 				}
 			}
-			const rounds = Math.floor((failures - 1) / urls.length)
-			await wait(Math.min(longestRestMs, firstRestMs * 2 ** rounds) * (0.75 + random() / 2), signal)
+			const rounds = Math.ceil(failures / urls.length)
+			await wait(jittered(backoffMs(rounds, firstRestMs, longestRestMs), random), signal)
 		}
 	} catch (error) {
 		if (!signal.aborted) throw error

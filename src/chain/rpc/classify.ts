@@ -3,9 +3,9 @@
  * things on different nodes (-32005 is "slower" on Nethermind, "a smaller range" on Besu), so the text comes first.
  */
 
+import { retryAfterMs as readRetryAfter } from '../../base/retryAfter.js'
 import type { RpcErrorKind } from '../../errors.js'
 import { blockLimitIn } from './blockLimit.js'
-import { readRetryAfterMs } from './retryAfter.js'
 
 export interface Refusal {
 	/** The node's words; empty when it had none. */
@@ -38,7 +38,7 @@ export function classify(refusal: Refusal): Verdict {
 		kindOfPlainStatus(refusal.status, refusal.method)
 	const limit = kind === 'too-large' ? blockLimitIn(startOf(refusal.text)) : null
 	const waits = kind === 'rate' || kind === 'quota' || kind === 'server' || kind === 'timeout'
-	const retryAfterMs = waits ? readRetryAfterMs(refusal.retryAfter, refusal.data, refusal.nowMs) : null
+	const retryAfterMs = waits ? readRetryAfter(refusal.retryAfter, refusal.data, refusal.nowMs) : null
 	return { kind, ...(limit !== null && { limit }), ...(retryAfterMs !== null && { retryAfterMs }) }
 }
 

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { Agent, type Dispatcher } from 'undici'
 import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
+import { systemWords } from '../../base/systemError.js'
 import { type Body, createBodyReader } from './body.js'
 import type { EndpointUrl } from './endpointUrl.js'
 import { JsonFault } from './jsonFault.js'
@@ -141,25 +142,6 @@ function oneHeader(response: Dispatcher.ResponseData, name: string): string | nu
 	return (Array.isArray(value) ? value[0] : value) ?? null
 }
 
-const words: Readonly<Record<string, string>> = {
-	ECONNREFUSED: 'the connection was refused',
-	ECONNRESET: 'the connection was cut',
-	UND_ERR_SOCKET: 'the connection was cut',
-	EPIPE: 'the connection was cut',
-	ENOTFOUND: 'its name is not known',
-	EAI_AGAIN: 'its name could not be looked up just now',
-	ENETUNREACH: 'there is no way to its network',
-	EHOSTUNREACH: 'there is no way to this host',
-	ETIMEDOUT: 'it could not be connected to in time',
-	UND_ERR_CONNECT_TIMEOUT: 'it could not be connected to in time',
-	CERT_HAS_EXPIRED: 'its certificate has expired',
-	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself',
-	SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by an unknown authority',
-	UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by an unknown authority',
-	ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
-	ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS on this port',
-}
-
 /** What a socket's or a stream's error says, without what it holds. */
 export function failureOf(error: unknown): HttpFailure {
 	const raw = (error as { readonly code?: unknown } | null)?.code
@@ -167,5 +149,5 @@ export function failureOf(error: unknown): HttpFailure {
 	if (code.startsWith('Z_')) return new HttpFailure('malformed', `the gzip of the answer is broken (${code})`)
 	// Parser errors of undici: what came was not HTTP.
 	if (code.startsWith('HPE_')) return new HttpFailure('malformed', `the answer is not HTTP (${code})`)
-	return new HttpFailure('network', `${words[code] ?? 'the connection failed'} (${code})`)
+	return new HttpFailure('network', `${systemWords(code) ?? 'the connection failed'} (${code})`)
 }

@@ -1,6 +1,6 @@
 /** Keeps an endpoint's requests within what its plan allows: what is too early waits its turn, first come first served. */
 
-import { waitMs } from '../../base/deadline.js'
+import { waitMs } from '../../base/wait.js'
 import { unlessAborted } from '../endpoints/speed.js'
 
 export interface Limiter {

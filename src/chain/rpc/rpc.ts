@@ -1,6 +1,6 @@
 /** JSON-RPC over HTTP to one endpoint: every request of tracewatch passes through `post` below. */
 
-import { waitMs } from '../../base/deadline.js'
+import { waitMs } from '../../base/wait.js'
 import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import { createLimits, type Limits } from '../endpoints/limits.js'

@@ -1,8 +1,9 @@
 /**
- * Queues whose worker threw: a fault of ours, or of the store. Each is left alone for a while, longer from time to time, and told
- * of once, so that a fault neither fills the log nor keeps the processor busy.
+ * Queues whose worker threw: a fault of ours, or of the store. Each is left alone for a while, longer from time to time, and logged
+ * once, so that a fault neither fills the log nor keeps the processor busy.
  */
 
+import { backoffMs } from '../../base/backoff.js'
 import { queueOf } from '../../core/queue.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
@@ -19,7 +20,7 @@ const firstRestMs = 1_000
 const longestRestMs = 5 * 60_000
 
 export function createBrokenQueues(clock: Clock, log: Log): BrokenQueues {
-	const broken = new Map<string, { readonly restMs: number; readonly untilMs: number }>()
+	const broken = new Map<string, { failures: number; restMs: number; untilMs: number }>()
 	return {
 		isResting(delivery) {
 			const nowMs = clock()
@@ -29,8 +30,9 @@ export function createBrokenQueues(clock: Clock, log: Log): BrokenQueues {
 		},
 		broke(delivery, error) {
 			const known = broken.get(queueOf(delivery))
-			const restMs = Math.min(longestRestMs, (known?.restMs ?? firstRestMs / 2) * 2)
-			broken.set(queueOf(delivery), { restMs, untilMs: clock() + restMs })
+			const failures = (known?.failures ?? 0) + 1
+			const restMs = backoffMs(failures, firstRestMs, longestRestMs)
+			broken.set(queueOf(delivery), { failures, restMs, untilMs: clock() + restMs })
 			const facts = { err: error, receiver: delivery.receiver, delivery: delivery.id, restMs }
 			if (known === undefined)
 				log.error(facts, 'a queue of deliveries broke off; it is tried again, at longer and longer intervals')

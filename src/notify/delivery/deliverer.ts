@@ -3,7 +3,7 @@
  * so a message can be sent twice (under the same id), but never not at all.
  */
 
-import { pause } from '../../base/pause.js'
+import { pause } from '../../base/wait.js'
 import type { AlertData } from '../../model/alert.js'
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'

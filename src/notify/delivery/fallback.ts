@@ -4,6 +4,7 @@
  */
 
 import { hash } from '../../base/hash.js'
+import { freshDelivery } from '../../core/deliveries.js'
 import { isDigest, splitDigest } from '../../core/digest.js'
 import { queueOf } from '../../core/queue.js'
 import type { Message, UndeliveredData } from '../../model/alert.js'
@@ -145,18 +146,9 @@ function toEach(
 ): readonly Delivery[] {
 	return (recipients ?? [null]).map((recipient) => {
 		const idOf = (parts: readonly string[]) => `msg_${hash(JSON.stringify([...parts, name, recipient])).slice(0, 32)}`
-		return {
-			id: idOf(seed),
-			receiver: name,
-			recipient,
-			message: messageOf(idOf(seed)),
-			answers: answered === null ? null : idOf(answered),
-			createdAtMs: nowMs,
-			status: 'pending',
-			attempts: 0,
-			nextAttemptAtMs: nowMs,
-			lastError: null,
-		}
+		const id = idOf(seed)
+		const answers = answered === null ? null : idOf(answered)
+		return freshDelivery(id, name, recipient, messageOf(id), nowMs, answers)
 	})
 }
 

@@ -3,7 +3,8 @@
  * written (a full disk) is kept and tried again; until then its delivery stays claimed, so nobody sends it twice.
  */
 
-import { pause } from '../../base/pause.js'
+import { backoffMs } from '../../base/backoff.js'
+import { pause } from '../../base/wait.js'
 import type { Delivery, Resolution } from '../../model/delivery.js'
 import type { Log, Store } from '../../model/ports.js'
 
@@ -61,8 +62,8 @@ export function createRecorder(store: Store, log: Log, patienceMs = Number.POSIT
 					for (const { failed } of waiting.splice(0)) failed(error)
 					break
 				}
-				await pause(Math.min(firstWaitMs * 2 ** failures, mostWaitMs, leftMs), nap.signal)
 				failures += 1
+				await pause(Math.min(backoffMs(failures, firstWaitMs, mostWaitMs), leftMs), nap.signal)
 			}
 		}
 		running = null

@@ -1,11 +1,12 @@
 /** A receiver by mail: one message for each recipient, so that each has an outcome of its own. */
+
 import type { SendMailOptions } from 'nodemailer'
+import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Receiver } from '../../model/ports.js'
 import { judgeSmtp, outcomeOf, type SmtpPhase } from '../delivery/policy.js'
-import { withTimeLimit } from '../delivery/timeLimit.js'
 import { composeMessage } from '../text/message.js'
-import { codeOf, failureInWords, quote } from '../text/words.js'
+import { failureInWords, innermostCode, quote } from '../text/words.js'
 import { createSmtp, type SmtpSettings } from './smtp.js'
 
 export interface EmailSettings extends SmtpSettings {
@@ -44,16 +45,14 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 		async deliver(delivery, signal) {
 			if (delivery.recipient === null) return { result: 'dead', reason: 'the delivery names no recipient' }
 			const mail = toMail(delivery, delivery.recipient, from)
-			return withTimeLimit(timeLimitMs, signal, async (limited, timedOut) => {
-				try {
-					await transport.sendMail({ ...mail, signal: limited })
-					return { result: 'delivered' }
-				} catch (error) {
-					if (timedOut()) return { result: 'retry', reason: `${host} did not finish within ${timeLimitMs / 1_000} s` }
-					if (signal.aborted) return { result: 'retry', reason: 'stopped before the answer came' }
-					return judge(error as SmtpError)
-				}
-			})
+			try {
+				await withDeadline(timeLimitMs, (limited) => transport.sendMail({ ...mail, signal: limited }), signal)
+				return { result: 'delivered' }
+			} catch (error) {
+				if (signal.aborted) return { result: 'retry', reason: 'stopped before the answer came' }
+				if (!(error instanceof DeadlinePassed)) return judge(error as SmtpError)
+				return { result: 'retry', reason: `${host} did not finish within ${timeLimitMs / 1_000} s` }
+			}
 		},
 		async close() {
 			transport.close()
@@ -63,7 +62,7 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 	function judge(failure: SmtpError): Outcome {
 		const error = failure.rejectedErrors?.[0] ?? failure
 		const phase = phaseOf(error)
-		if (error.code === 'ETLS' || /TLS|CERT/.test(codeOf(error) ?? '')) {
+		if (error.code === 'ETLS' || /TLS|CERT/.test(innermostCode(error) ?? '')) {
 			// Not dropped, however long it lasts: certificates and STARTTLS are somebody's settings.
 			return { result: 'parked', reason: `${host}: no secure connection (${tlsFault(error)})` }
 		}
@@ -77,7 +76,7 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 	}
 
 	function tlsFault(error: SmtpError): string {
-		const code = codeOf(error)
+		const code = innermostCode(error)
 		if (code !== null && code !== 'ETLS') return code
 		return quote(error.message, hideSecrets)
 	}

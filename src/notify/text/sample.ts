@@ -1,5 +1,6 @@
 /** The sample alert of `test-send`: looks like a real one, says that it is none, and goes the same way. */
-import { createHash } from 'node:crypto'
+import { hash } from '../../base/hash.js'
+import { freshDelivery } from '../../core/deliveries.js'
 import type { Message } from '../../model/alert.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Receiver } from '../../model/ports.js'
@@ -12,19 +13,8 @@ const other = '0x7E5700000000000000000000000000000000bBbB'
 export function sampleDeliveries(receiver: Pick<Receiver, 'name' | 'recipients'>, nowMs: number): readonly Delivery[] {
 	return (receiver.recipients ?? [null]).map((recipient) => {
 		const seed = JSON.stringify(['test', receiver.name, recipient, nowMs])
-		const id = `msg_${createHash('sha256').update(seed).digest('hex').slice(0, 32)}`
-		return {
-			id,
-			receiver: receiver.name,
-			recipient,
-			message: sampleMessage(id, nowMs),
-			answers: null,
-			createdAtMs: nowMs,
-			status: 'pending',
-			attempts: 0,
-			nextAttemptAtMs: nowMs,
-			lastError: null,
-		}
+		const id = `msg_${hash(seed).slice(0, 32)}`
+		return freshDelivery(id, receiver.name, recipient, sampleMessage(id, nowMs), nowMs)
 	})
 }
 

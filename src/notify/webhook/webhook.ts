@@ -1,17 +1,17 @@
 /** A receiver that is sent one HTTP POST a message. Redirects are not followed, and no answer can hold it up or fill it. */
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
+import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
 import { hiderOf } from '../../base/hide.js'
+import { retryAfterMs } from '../../base/retryAfter.js'
 import { decoded, urlSecrets } from '../../base/urlSecrets.js'
 import type { Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Receiver } from '../../model/ports.js'
 import { judgeStatus, outcomeOf } from '../delivery/policy.js'
-import { withTimeLimit } from '../delivery/timeLimit.js'
 import { failureInWords, hostOf, quote } from '../text/words.js'
 import { allowedLookup, forbiddenError, isForbidden } from './forbidden.js'
 import { formats } from './formats/byName.js'
 import type { FormatName } from './formats/format.js'
-import { retryAfterMs } from './retryAfter.js'
 
 export interface WebhookSettings {
 	readonly type: 'webhook'
@@ -56,22 +56,23 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 		...(format.takesDigest === undefined ? {} : { takesDigest: format.takesDigest }),
 		async deliver(delivery, signal) {
 			const post = format.request(delivery, { url, secret: settings.secret }, clock())
-			return withTimeLimit(timeLimitMs, signal, async (limited, timedOut) => {
-				try {
-					const answer = await request(bare(post.url), {
-						dispatcher: agent,
-						method: 'POST',
-						headers: { ...fixed, 'content-type': 'application/json', ...post.headers },
-						body: post.body,
-						signal: limited,
-					})
-					return await judge(answer, limited)
-				} catch (error) {
-					if (timedOut()) return { result: 'retry', reason: `${host} did not answer within ${timeLimitMs / 1_000} s` }
-					if (signal.aborted) return { result: 'retry', reason: 'stopped before the answer came' }
-					return { result: 'retry', reason: failureInWords(host, error) }
-				}
-			})
+			const attempt = async (limited: AbortSignal) => {
+				const answer = await request(bare(post.url), {
+					dispatcher: agent,
+					method: 'POST',
+					headers: { ...fixed, 'content-type': 'application/json', ...post.headers },
+					body: post.body,
+					signal: limited,
+				})
+				return await judge(answer, limited)
+			}
+			try {
+				return await withDeadline(timeLimitMs, attempt, signal)
+			} catch (error) {
+				if (signal.aborted) return { result: 'retry', reason: 'stopped before the answer came' }
+				if (!(error instanceof DeadlinePassed)) return { result: 'retry', reason: failureInWords(host, error) }
+				return { result: 'retry', reason: `${host} did not answer within ${timeLimitMs / 1_000} s` }
+			}
 		},
 		async close() {
 			await agent.close()
@@ -117,7 +118,8 @@ async function readBody(
 			body.on('error', () => undefined).destroy()
 		}
 	}
-	const whole = await withTimeLimit(bodyTimeLimitMs, signal, read)
+	// The status came already, and counts whatever becomes of the rest.
+	const whole = await withDeadline(bodyTimeLimitMs, read, signal).catch(() => false)
 	return { text: Buffer.concat(chunks).subarray(0, bodyLimitBytes).toString('utf8'), whole }
 }
 
@@ -151,5 +153,11 @@ function bare(url: URL): URL {
 function secretsOf(url: URL, settings: WebhookSettings): readonly string[] {
 	const headers = Object.values(settings.headers ?? {})
 	const tokens = headers.map((value) => value.replace(/^\S+\s+/, ''))
-	return [...urlSecrets(url), ...(settings.secret?.split(/\s+/) ?? []), ...headers, ...tokens]
+	return [
+		`${url.pathname}${url.search}`,
+		...urlSecrets(url),
+		...(settings.secret?.split(/\s+/) ?? []),
+		...headers,
+		...tokens,
+	]
 }

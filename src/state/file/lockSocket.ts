@@ -8,7 +8,7 @@ import type { Server } from 'node:net'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { codeOf } from './disk.js'
+import { codeOf } from '../../base/systemError.js'
 
 /** Who holds a lock, as it says itself. */
 export interface Holder {

@@ -1,21 +1,13 @@
 /** What the database and the way to it say, in a person's words. The host is named; user, password and path never are. */
 
+import { codeOf, systemWords } from '../../base/systemError.js'
 import { StateError } from '../../errors.js'
-import { codeOf } from '../file/disk.js'
 
+/** Where the database means something of its own by a code, or there is something to be done about it. */
 const WORDS: Readonly<Record<string, string>> = {
-	ECONNREFUSED: 'nothing listens there',
-	ENOTFOUND: 'there is no such host',
-	EAI_AGAIN: 'the name of the host cannot be resolved now',
-	ETIMEDOUT: 'it does not answer',
-	EHOSTUNREACH: 'it cannot be reached',
-	ENETUNREACH: 'it cannot be reached',
-	ECONNRESET: 'the connection was cut',
-	EPIPE: 'the connection was cut',
 	ENOENT: 'there is no such socket',
 	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself; see sslmode and sslrootcert of the URL',
 	SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is of an unknown authority; see sslrootcert of the URL',
-	ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is of another host',
 	'28P01': 'it refuses the user or the password',
 	'28000': 'it does not let this user in from here',
 	'3D000': 'there is no such database; create it first',
@@ -41,7 +33,7 @@ const WORDS: Readonly<Record<string, string>> = {
 export function databaseError(host: string, cause: unknown, act: 'reach' | 'use' = 'use'): StateError {
 	if (cause instanceof StateError) return cause
 	const code = codeOf(cause)
-	const words = (code && WORDS[code]) ?? plain(cause)
+	const words = (code && (WORDS[code] ?? systemWords(code))) || plain(cause)
 	return new StateError(
 		'disk',
 		`cannot ${act} the state in the database at ${host}: ${words}${code ? ` (${code})` : ''}`,
@@ -62,7 +54,7 @@ function plain(cause: unknown): string {
 /** The connection is gone, whoever cut it; what was asked last may or may not have been done. */
 export function isCut(error: unknown): boolean {
 	const code = codeOf(error)
-	if (code !== undefined) return /^(08...|57P0[123]|25P03|ECONNRESET|EPIPE)$/.test(code)
+	if (code !== null) return /^(08...|57P0[123]|25P03|ECONNRESET|EPIPE)$/.test(code)
 	return (
 		error instanceof Error && /^(Connection terminated|Client has encountered a connection error)/.test(error.message)
 	)

@@ -1,6 +1,7 @@
 /** Word from other instances that deliveries were added. It may fail to come (a pooler, a cut): whoever waits looks by himself too. */
 
 import pg from 'pg'
+import { backoffMs } from '../../base/backoff.js'
 import type { Log } from '../../model/ports.js'
 import { connectionTo } from './database.js'
 
@@ -19,7 +20,7 @@ const MOST_WAIT_MS = 30_000
 export function createListener(url: string, owner: string, wakeUp: () => void, log: Log | undefined): Listener {
 	let client: pg.Client | null = null
 	let timer: NodeJS.Timeout | null = null
-	let waitMs = FIRST_WAIT_MS
+	let failures = 0
 	let closed = false
 	let heard = false
 
@@ -36,7 +37,7 @@ export function createListener(url: string, owner: string, wakeUp: () => void, l
 			.connect()
 			.then(() => next.query(`listen ${CHANNEL}`))
 			.then(() => {
-				waitMs = FIRST_WAIT_MS
+				failures = 0
 				// Something may have been said while nobody listened.
 				if (heard) wakeUp()
 				heard = true
@@ -51,8 +52,8 @@ export function createListener(url: string, owner: string, wakeUp: () => void, l
 	function again(from: pg.Client): void {
 		if (closed || client !== from) return
 		client = null
-		timer = setTimeout(connect, waitMs).unref()
-		waitMs = Math.min(waitMs * 2, MOST_WAIT_MS)
+		failures += 1
+		timer = setTimeout(connect, backoffMs(failures, FIRST_WAIT_MS, MOST_WAIT_MS)).unref()
 	}
 
 	return {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { pause } from '../../../src/base/pause.js'
+import { pause } from '../../../src/base/wait.js'
 import type { AlertData } from '../../../src/model/alert.js'
 import type { Delivery } from '../../../src/model/delivery.js'
 import type { Silence } from '../../../src/model/watch.js'

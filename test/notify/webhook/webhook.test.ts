@@ -200,7 +200,7 @@ describe('errors', () => {
 			await new Promise((resolve) => server.close(resolve))
 			expect(outcome).toEqual({
 				result: 'retry',
-				reason: `localhost:${port} shows a certificate that nobody known has signed`,
+				reason: `localhost:${port}: its certificate is signed by itself`,
 			})
 			expect(requests).toEqual([])
 		},
