@@ -15,7 +15,8 @@ import { deliveryOf, mailDeliveryOf, never } from './samples.js'
 const password = 'PASSWORD-CANARY'
 const secret = `whsec_${Buffer.from('0123456789abcdefSECRET-CANARY').toString('base64')}`
 const path = '/hooks/PATH-CANARY'
-const timeLimitMs = 400
+/** Short where nobody answers; else long enough for a machine that has much else to do. */
+const timeLimitOf = (answer: unknown) => (answer === 'hang' ? 400 : 20_000)
 
 let hook: HookServer
 let mail: MailServer
@@ -44,7 +45,7 @@ for (const format of Object.keys(formats) as FormatName[]) {
 				const outcome = await attempt(
 					createWebhookReceiver(
 						{ type: 'webhook', name: 'hook', url: `${origin}${path}?key=QUERY-CANARY`, secret, format },
-						{ version: '1.2.3', clock: () => policyNowMs, timeLimitMs },
+						{ version: '1.2.3', clock: () => policyNowMs, timeLimitMs: timeLimitOf(http.status) },
 					),
 					deliveryOf(1),
 				)
@@ -70,7 +71,7 @@ describe('email', () => {
 						from: 'a@example.org',
 						to: ['b@example.org'],
 					},
-					{ timeLimitMs },
+					{ timeLimitMs: timeLimitOf(smtp.answer) },
 				),
 				mailDeliveryOf(1, 'b@example.org'),
 			)

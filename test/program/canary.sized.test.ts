@@ -115,10 +115,16 @@ describe('no secret leaves', () => {
 
 	test('when the program itself fails', async () => {
 		const site = open()
-		const fault = (code: string) => ({ NODE_OPTIONS: `--import=data:text/javascript,setTimeout(()=>{${code}},1500)` })
+		// One of the two finds the state taken by the other, unless each has its own.
+		const fail = async (at: Site, code: string) => {
+			const fault = `--import=data:text/javascript,process.on('SIGWINCH',()=>{${code}})`
+			const running = at.start(['run'], { NODE_OPTIONS: fault })
+			await running.line(({ msg }) => msg === 'tracewatch is running')
+			return await running.stop('SIGWINCH')
+		}
 		const ends = await Promise.all([
-			site.run(['run'], fault('throw%20new%20Error(process.env.RPC_URL)')),
-			site.run(['run'], fault('Promise.reject(new%20Error(process.env.HOOK_TOKEN))')),
+			fail(site, 'throw%20new%20Error(process.env.RPC_URL)'),
+			fail(open(), 'Promise.reject(new%20Error(process.env.HOOK_TOKEN))'),
 		])
 		for (const { code, stderr } of ends) {
 			expect([code, stderr]).toEqual([1, expect.stringContaining('this is a fault of tracewatch itself: Error: ')])

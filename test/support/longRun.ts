@@ -17,3 +17,8 @@ export function sized<T>(short: T, long: T): T {
  * `npm run test:long`. A test of that length needs its own `timeout`.
  */
 export const fuzzSeconds = Number(process.env.TRACEWATCH_FUZZ_SECONDS ?? sized(20, 600))
+
+/** Tests that only the long run has, among others. */
+export function inFull(register: () => void): void {
+	if (isLong) register()
+}

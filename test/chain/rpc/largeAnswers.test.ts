@@ -65,6 +65,6 @@ test('error: what is kept is bounded, whatever the method', async () => {
 })
 
 test('behavior: a large answer that comes fast may take longer than the time for a small one', async () => {
-	const result = await open({ timeoutMs: 400 }).call('debug_traceBlockByNumber', [400], never)
+	const result = await open({ timeoutMs: 1_000 }).call('debug_traceBlockByNumber', [400], never)
 	expect(result).toHaveLength(1)
 }, 60_000)

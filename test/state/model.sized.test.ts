@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Store } from '../../src/model/ports.js'
 import { openFileStore } from '../../src/state/file/store.js'
+import { sized } from '../support/longRun.js'
 import { makeFolder, removeFolder } from './file/folder.js'
 import type { Operation } from './operations.js'
 import { NOW_MS, operation } from './operations.js'
@@ -151,6 +152,6 @@ test('behavior: over any operations, crashes and failed writes, it is what the p
 				await removeFolder(folder)
 			}
 		}),
-		{ seed: 20_261_121, numRuns: 80 },
+		{ seed: 20_261_121, numRuns: sized(20, 80) },
 	)
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createScrubber } from '../../src/ops/scrub.js'
+import { sized } from '../support/longRun.js'
 import { processorMs } from '../support/processor.js'
 
 function scrubberOf(...secrets: string[]) {
@@ -59,7 +60,7 @@ describe('clean', () => {
 					expect(cleaned).toContain('[secret]')
 				}
 			}),
-			{ numRuns: 300 },
+			{ numRuns: sized(60, 300) },
 		)
 	})
 
@@ -79,7 +80,7 @@ describe('clean', () => {
 					expect(left).toBeLessThanOrEqual(Math.ceil((before.length * 8) / 6) + Math.ceil((after.length * 8) / 6) + 1)
 				},
 			),
-			{ numRuns: 300 },
+			{ numRuns: sized(60, 300) },
 		)
 	})
 
@@ -116,7 +117,7 @@ describe('clean', () => {
 					).toBe(left)
 				},
 			),
-			{ numRuns: 500 },
+			{ numRuns: sized(100, 500) },
 		)
 	})
 
