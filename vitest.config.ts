@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /** What both runs share: `npm test`, and `npm run test:long` (vitest.long.config.ts). See test/support/longRun.ts. */
@@ -6,6 +7,8 @@ export const shared = {
 	testTimeout: 60_000,
 	hookTimeout: 60_000,
 	retry: 0,
+	// Much of a test is waiting for others, so two cores carry three files; vitest alone would take one.
+	maxWorkers: Math.max(3, availableParallelism()),
 	// What is waited for comes when it comes: on a machine with much else to do, later than after vitest's own second.
 	expect: { poll: { timeout: 30_000, interval: 20 } },
 }
