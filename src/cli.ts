@@ -114,13 +114,6 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
 		process.exit(exitCodes.failed)
 	})
 }
-// Node would print these as they are, with whatever secret stands in them.
-for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
-	process.on(event, (error: unknown) => {
-		console.error(scrubber.clean(describe(error).text))
-		process.exit(exitCodes.failed)
-	})
-}
 // Output that nobody reads any more (`| head`) is no failure.
 for (const stream of [process.stdout, process.stderr]) {
 	stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -129,7 +129,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		notifier.stopping()
 		offHangup()
 		await Promise.all(schedules.map((schedule) => schedule.stop()))
-		await Promise.all([delivering, watching, minding, ...following, ...pollers.map((poller) => poller.tick(signal))])
+		await Promise.all([delivering, watching, minding, ...following, ...pollers.map((poller) => poller.idle())])
 	} finally {
 		await closers.close()
 	}

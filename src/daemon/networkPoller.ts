@@ -37,6 +37,8 @@ export interface NetworkPoller {
 	 * so none is skipped.
 	 */
 	nudge(signal: AbortSignal): void
+	/** Resolves when no poll is under way. No tick, so none is skipped. */
+	idle(): Promise<void>
 	/** Takes effect at the next border; a running poll ends there and another begins. */
 	setWatches(watches: WatchIndex): void
 	status(): PollerStatus
@@ -195,6 +197,9 @@ export function createNetworkPoller({
 		nudge(signal) {
 			if (running === null) void begin(signal)
 			else nudged = true
+		},
+		async idle() {
+			while (running !== null) await running
 		},
 		setWatches(watches) {
 			current = { ...current, watches }

@@ -114,3 +114,19 @@ test('behavior: nothing follows once it stops', async () => {
 	await polling
 	expect(polls()).toBe(1)
 })
+
+test('behavior: a stop waits for the poll that is under way, and counts no skipped tick', async () => {
+	const { poller, stopping, polls, end } = await held()
+	void poller.tick(stopping.signal)
+	await expect.poll(polls).toBe(1)
+	stopping.abort()
+	let isIdle = false
+	const idle = poller.idle().then(() => {
+		isIdle = true
+	})
+	await new Promise((resolve) => setImmediate(resolve))
+	expect(isIdle).toBe(false)
+	await end()
+	await idle
+	expect(poller.status()).toMatchObject({ skipped: 0, lastResult: 'done' })
+})
