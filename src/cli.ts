@@ -3,6 +3,7 @@
 import './ops/noInspector.js'
 
 import { parseArgs } from 'node:util'
+import { fitOutput, fitText } from './base/outgoing.js'
 import { type Command, type ExitCode, exitCodes, type Io } from './commands/command.js'
 import { ConfigError, PlainError, RpcError, StateError, UsageError } from './errors.js'
 import { createScrubber } from './ops/scrub.js'
@@ -110,7 +111,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 // Node itself would print these with every secret in them.
 for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
 	process.on(event, (error: unknown) => {
-		console.error(scrubber.clean(describe(error).text))
+		console.error(fitText(scrubber.clean(describe(error).text)))
 		process.exit(exitCodes.failed)
 	})
 }
@@ -123,8 +124,8 @@ for (const stream of [process.stdout, process.stderr]) {
 
 try {
 	process.exitCode = await main(process.argv.slice(2), {
-		out: (line) => console.log(scrubber.clean(line)),
-		err: (line) => console.error(scrubber.clean(line)),
+		out: (line) => console.log(fitOutput(scrubber.clean(line))),
+		err: (line) => console.error(fitOutput(scrubber.clean(line))),
 		env: process.env,
 		cwd: process.cwd(),
 		isTty: process.stdout.isTTY === true,
@@ -133,7 +134,7 @@ try {
 	})
 } catch (error) {
 	const { text, code } = describe(error)
-	console.error(scrubber.clean(text))
+	console.error(fitText(scrubber.clean(text)))
 	process.exitCode = code
 }
 // A handle left open must not keep a finished program alive.

@@ -17,10 +17,10 @@ export const shortestSecret = 6
 export function secretPattern(secrets: Iterable<string>): RegExp | null {
 	const long = [...secrets].filter(isLong)
 	if (long.length === 0) return null
-	const root: Branch = { ends: false, next: new Map() }
-	for (const secret of long.flatMap(slices)) {
-		grow(root, Array.from(secret, spellings))
-		for (const form of base64Forms(secret)) grow(root, Array.from(form, literal))
+	const root: Branch = { ends: false, breaks: false, next: new Map() }
+	for (const secret of new Set(long.flatMap(tellingParts).flatMap(slices))) {
+		grow(root, Array.from(secret, spellings), leastBeginning(secret))
+		for (const form of base64Forms(secret)) grow(root, Array.from(form, literal), leastBeginning(form))
 	}
 	return new RegExp(`(?=(${print(root)}))`, 'g')
 }
@@ -60,6 +60,33 @@ export function hide(text: string, pattern: RegExp | null): string {
 	return start < 0 ? text : cleaned + text.slice(kept, start) + secretMark + text.slice(end)
 }
 
+/** Shorter pieces of a secret are words, numbers or marks such as `sk_live`. */
+const shortestPiece = 16
+
+/**
+ * A secret, and those of its parts that are as good as the whole: the key after `whsec_`, the token after a bot's number, what
+ * stands after `Bearer `. Not of a URL, whose parts `urlSecrets` knows.
+ */
+export function tellingParts(secret: string): readonly string[] {
+	if (secret.includes('://')) return [secret]
+	const marked = /^wh[a-z]*_(.+)$/s.exec(secret)?.[1] ?? ''
+	const pieces = secret.split(/[\s:;,_.|~-]+/).filter((piece) => piece.length >= shortestPiece)
+	return [...new Set([secret, marked, ...pieces])].filter(isLong)
+}
+
+/** Words, as names and passphrases are made of, with no sign of a key in them: no digit, no capital in the midst. */
+const plainWords = /^[A-Z]?[a-z]*(?:[-_.+@]+[A-Z]?[a-z]*)*$|^[A-Z]+$/
+
+/**
+ * How many characters of a secret are hidden also where the rest does not follow, as when somebody else has cut a text: a third of it, eight at least and sixteen at most, and never what may be plain words. Infinite where none is.
+ */
+export function leastBeginning(secret: string): number {
+	if (secret.length < 12 || /[\s/]/.test(secret)) return Number.POSITIVE_INFINITY
+	let length = Math.min(16, Math.max(8, Math.ceil(secret.length / 3)))
+	while (length < secret.length && plainWords.test(secret.slice(0, length))) length += 1
+	return length < secret.length ? length : Number.POSITIVE_INFINITY
+}
+
 /** A key of thousands of characters would nest the pattern too deep to be built. */
 function slices(secret: string): string[] {
 	const count = Math.ceil(secret.length / 200)
@@ -70,22 +97,29 @@ function slices(secret: string): string[] {
 /** Secrets by their first character, then by their second, …: a plain list of hundreds takes milliseconds a line. */
 interface Branch {
 	ends: boolean
+	/** A secret may break off here. */
+	breaks: boolean
 	readonly next: Map<string, Branch>
 }
 
-function grow(root: Branch, characters: readonly string[]): void {
+function grow(root: Branch, characters: readonly string[], breaksFrom = Number.POSITIVE_INFINITY): void {
 	let branch = root
-	for (const character of characters) {
-		const next = branch.next.get(character) ?? { ends: false, next: new Map() }
+	for (const [at, character] of characters.entries()) {
+		const next = branch.next.get(character) ?? { ends: false, breaks: false, next: new Map() }
 		branch.next.set(character, next)
 		branch = next
+		if (at + 1 === breaksFrom) branch.breaks = true
 	}
 	branch.ends = true
 }
 
-function print({ ends, next }: Branch): string {
+/** What may follow where a secret breaks off: the rest of it in another spelling, or of the word that it was cut from. */
+const restOfWord = '[A-Za-z0-9_%+/=-]*'
+
+function print({ ends, breaks, next }: Branch): string {
 	const ways = Array.from(next, ([character, branch]) => character + print(branch))
 	if (ways.length === 0) return ''
+	if (breaks && !ends) ways.push(restOfWord)
 	return ways.length === 1 && !ends ? ways.join('') : `(?:${ways.join('|')})${ends ? '?' : ''}`
 }
 

@@ -1,3 +1,4 @@
+import { fitWords } from '../base/outgoing.js'
 import type { StateSettings } from '../config/load.js'
 import { PlainError, StateError, UsageError } from '../errors.js'
 import type { Delivery } from '../model/delivery.js'
@@ -123,10 +124,10 @@ function list(found: readonly Delivery[], { values: { json, all } }: CommandArgs
 	}
 	if (found.length === 0) io.out('nothing is pending, held, parked or dead')
 	const shown = all === true ? found : found.slice(0, listedAtOnce)
-	for (const one of shown) for (const line of lines(one)) io.out(line)
+	for (const one of shown) for (const line of lines(one)) io.out(fitWords(line))
 	if (shown.length === found.length) return
 	io.out('')
-	for (const [sort, count] of counted(found)) io.out(`${count}  ${sort}`)
+	for (const [sort, count] of counted(found)) io.out(fitWords(`${count}  ${sort}`))
 	io.out(`${found.length - shown.length} of them are not shown: --all shows them, --receiver and --status choose`)
 }
 

@@ -1,3 +1,4 @@
+import { fitWords } from '../base/outgoing.js'
 import type { Capabilities } from '../chain/capabilities/capabilities.js'
 import { isUsable, permitted, probeSettingOf, type SourceChoice } from '../chain/capabilities/choice.js'
 import { probe } from '../chain/capabilities/probe.js'
@@ -30,7 +31,7 @@ Exit codes: 0 every network has an endpoint that can be trusted, 1 one has none,
 		const config = await openConfig(args, io)
 		const networks = await Promise.all(config.networks.map((network) => examine(network, config, io.signal)))
 		if (args.values['json'] === true) io.out(JSON.stringify({ networks }, null, 2))
-		else for (const network of networks) for (const line of linesOf(network)) io.out(line)
+		else for (const network of networks) for (const line of linesOf(network)) io.out(fitWords(line))
 		const without = networks.filter(({ endpoints }) => !endpoints.some(({ usable }) => usable))
 		if (without.length === 0) return exitCodes.done
 		const passing = without.every(({ endpoints }) => endpoints.every(({ error }) => error !== null))

@@ -1,3 +1,4 @@
+import { fitWords } from '../base/outgoing.js'
 import { revertReason } from '../chain/revertReason.js'
 import { toChecksum } from '../config/address.js'
 import { explain as explained } from '../core/explain.js'
@@ -38,12 +39,12 @@ is wrong.`,
 			const time = new Date(Number(block.timestampS) * 1000).toISOString().replace('.000Z', 'Z')
 			io.out(`${txHash} ${how} in block ${block.number} of ${network.name}, ${time}`)
 			const reason = failureData === null ? null : revertReason(failureData)
-			if (reason !== null) io.out(`reason: ${reason}`)
+			if (reason !== null) io.out(`reason: ${fitWords(reason)}`)
 			io.out('')
 			for (const { branch, text, verdicts, isSent } of explained(trace, { network, watches, checksum: toChecksum })) {
-				io.out(`${branch}${text}`)
+				io.out(`${branch}${fitWords(text)}`)
 				const indent = branch.replace(/├─ $/, '│  ').replace(/└─ $/, '   ')
-				for (const words of verdicts) io.out(`${indent}   ${isSent ? '*' : '-'} ${words}`)
+				for (const words of verdicts) io.out(`${indent}   ${isSent ? '*' : '-'} ${fitWords(words)}`)
 			}
 			return exitCodes.done
 		} finally {

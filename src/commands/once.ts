@@ -22,7 +22,7 @@ run takes it up), 78 the configuration is wrong.`,
 	async run(args, io) {
 		const config = await openConfig(args, io)
 		const log = openLog(io)
-		const parts = await openParts({ config, log, version, leastLateMs })
+		const parts = await openParts({ config, log, version, scrubber: io.scrubber, leastLateMs })
 		try {
 			const results = await Promise.all(parts.pollers.map((poller) => poller.tick(io.signal)))
 			const { delivered, failed, held } = await parts.deliverer.drainOnce(io.signal)

@@ -1,4 +1,5 @@
 import { hash } from '../base/hash.js'
+import { fitWords } from '../base/outgoing.js'
 import { parseAddress, toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
 import { deliveriesOf } from '../core/deliveries.js'
@@ -94,7 +95,7 @@ interface Sender {
 
 /** Opens the state before anything is scanned: a daemon that has it is noticed at once. */
 async function openSender(config: Config, io: Io): Promise<Sender> {
-	const parts = await openParts({ config, log: openLog(io, 2), version })
+	const parts = await openParts({ config, log: openLog(io, 2), version, scrubber: io.scrubber })
 	return {
 		async post(alerts) {
 			const difference = {
@@ -123,8 +124,8 @@ function createPrinter(format: Format, io: Io) {
 	const write = (cells: readonly string[]) =>
 		io.out(
 			format === 'csv'
-				? cells.map(csvCell).join(',')
-				: cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '),
+				? cells.map((cell) => csvCell(fitWords(cell))).join(',')
+				: cells.map((cell, at) => fitWords(cell).padEnd(widths[at] ?? 0)).join('  '),
 		)
 	if (format === 'csv') write(replayColumns)
 	return {

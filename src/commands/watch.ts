@@ -57,7 +57,7 @@ const terminal = 'terminal'
 
 /** The daemon's own parts over a state that goes with the command: what it decides is decided here alike. */
 async function follow(address: Address, config: Config, asJson: boolean, io: Io): Promise<void> {
-	const parts = await openParts({ config, log: openLog(io, 2), version })
+	const parts = await openParts({ config, log: openLog(io, 2), version, scrubber: io.scrubber })
 	const [poller] = parts.pollers
 	try {
 		let isFollowed = false

@@ -10,11 +10,13 @@ import type { StateSummary } from '../model/state.js'
 import type { WatchIndex, WatchSet } from '../model/watch.js'
 import { createDeliverer, type Deliverer } from '../notify/delivery/deliverer.js'
 import { createReceiver } from '../notify/receiver.js'
+import type { Scrubber } from '../ops/scrub.js'
 import { openStore } from '../state/open.js'
 import type { PollReport } from '../watch/poll.js'
 import { type Closers, createClosers } from './closers.js'
 import { createNetworkPoller, type NetworkPoller } from './networkPoller.js'
 import { openChain, silencesOf, watchesOn } from './open.js'
+import { guarded } from './outgoing.js'
 import { intervalMs } from './schedule.js'
 
 /** All that `run` and `once` are made of; closing takes it down in reverse order. */
@@ -33,6 +35,8 @@ export interface Parts {
 export interface PartsOptions {
 	readonly config: Config
 	readonly log: Log
+	/** Knows the secrets of the configuration. */
+	readonly scrubber: Pick<Scrubber, 'clean'>
 	/** Of this program. */
 	readonly version: string
 	readonly clock?: Clock
@@ -58,10 +62,11 @@ const pollBudgetMs = 5_000
 
 /** Takes the lock, opens the state and builds the rest; nothing is contacted yet. Throws StateError. */
 export async function openParts(options: PartsOptions): Promise<Parts> {
-	const { config, log, version, clock = Date.now, observer, leastLateMs = 0 } = options
+	const { config, log, version, scrubber, clock = Date.now, observer, leastLateMs = 0 } = options
 	const closers = createClosers()
 	try {
-		const store = await openStore(config.statePlace, { clock, log, leaseMs: config.leaseMs })
+		const opened = await openStore(config.statePlace, { clock, log, leaseMs: config.leaseMs })
+		const store = guarded(opened, scrubber.clean)
 		closers.add(() => store.close())
 
 		let current = config.watches

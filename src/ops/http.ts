@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { fitOutput } from '../base/outgoing.js'
 import { PlainError } from '../errors.js'
 import type { Log } from '../model/ports.js'
 import { makeRoom } from './connections.js'
@@ -70,7 +71,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 				log.error({ err: error, path: request.url }, 'a page could not be made')
 				return { status: 500, type: text, body: 'this page could not be made; the log says why\n' }
 			})
-			.then((page) => send(response, request, { ...page, body: scrubber.clean(page.body) }))
+			.then((page) => send(response, request, { ...page, body: fitOutput(scrubber.clean(page.body)) }))
 	})
 	makeRoom(server, connectionsAtOnce)
 	await new Promise<void>((resolve, reject) => {

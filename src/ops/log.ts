@@ -1,6 +1,7 @@
 import { fstatSync } from 'node:fs'
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
 import { prettyFactory } from 'pino-pretty'
+import { fitText } from '../base/outgoing.js'
 import type { Log } from '../model/ports.js'
 import { plainFacts } from './logFacts.js'
 import type { Scrubber } from './scrub.js'
@@ -28,8 +29,8 @@ export function createLog({ level = 'info', scrubber, destination = 1, pretty, j
 	// The form alone, not the package's stream: nothing is buffered, and no worker outlives the program.
 	const form = pretty ? prettyFactory({ singleLine: true }) : null
 	const finish = (line: string) => {
-		const safe = readable(clean(line, scrubber))
-		if (form !== null) return form(withoutControls(safe))
+		const safe = withoutEscapes(fitText(clean(line, scrubber)))
+		if (form !== null) return form(safe)
 		return journal ? `${priority(safe)}${safe}` : safe
 	}
 	return narrow(
@@ -112,14 +113,9 @@ function isJson(line: string): boolean {
 	}
 }
 
-/** Without the characters that JSON lets through and a terminal obeys: DEL and C1 controls, direction marks, separators. */
-function readable(line: string): string {
-	return line.replace(/[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, '')
-}
-
-/** JSON keeps controls escaped, but what is printed for a person does not: a label could paint or clear the screen. */
-function withoutControls(line: string): string {
-	return line.replace(/(\\\\)|\\u00[01][0-9a-f]|\\[bfr]/gi, '$1')
+/** JSON keeps controls escaped, but what shows a line to a person does not: a label could paint or clear the screen. */
+function withoutEscapes(line: string): string {
+	return line.replace(/(\\\\)|\\u(?:00[0189][0-9a-f]|007f|d[89a-f][0-9a-f]{2})|\\[bfr]/gi, '$1')
 }
 
 function priority(line: string): string {

@@ -62,6 +62,18 @@ describe('deliveries list', () => {
 		expect(out[3]).toMatch(new RegExp(`^${idOf(2)}  pending  hook  0 attempts since .*Z, next at .*Z$`))
 	})
 
+	test('error: what a receiver answered begins no line and moves no cursor, also from the state of an older program', async () => {
+		await stored(1)
+		const store = await openFileStore(join(folder, 'state'), { clock: () => startMs })
+		const error = `answered\n${idOf(9)}  delivered\u001b]0;owned\u0007\u001b[2J\u202e\u200b\r\u0085x`
+		await store.resolve([{ id: idOf(1), result: 'dead', error, nextAttemptAtMs: 0 }])
+		await store.close()
+		const { out } = await run()
+		expect(out).toHaveLength(3)
+		expect(out.join('')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+		expect(out[2]).toBe(`  answered ${idOf(9)}  delivered]0;owned[2J x`)
+	})
+
 	test('behavior: what is held, why and until when; a second chance sends it alone', async () => {
 		await stored(2)
 		const store = await openFileStore(join(folder, 'state'), { clock: () => startMs })
