@@ -1,5 +1,5 @@
-// A node of large blocks, as a process of its own so that its work is not counted as the program's. Speaks to its parent by
-// messages: tells its URL, and is told where its head is.
+// A node of large blocks, as a process of its own so that its work is not counted as the program's. Speaks to its
+// parent by messages: tells its URL, and is told where its head is.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { blockHash, hex, type LargeRow, largeBlock, placeOf, tracesPerTransaction } from './largeBlocks.js'

@@ -1,4 +1,5 @@
-// The script that a user would write with viem: one address after the other, everything asked for that the alert should say.
+// The script that a user would write with viem: one address after the other, everything asked for that the alert should
+// say.
 import { createPublicClient, http } from 'viem'
 import type { Address } from '../src/model/glossary.js'
 

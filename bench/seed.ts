@@ -47,7 +47,10 @@ export interface Seeded {
 	readonly transactions: number
 }
 
-/** Of 20 payments in a block two go to one of the first 1,000 watched addresses, the lower the likelier; half are inner ones. */
+/**
+ * Of 20 payments in a block two go to one of the first 1,000 watched addresses, the lower the likelier; half are inner
+ * ones.
+ */
 export async function seedBlocks(anvil: TestAnvil, blocks: number, perBlock = 20): Promise<Seeded> {
 	const random = seeded(5)
 	const accounts = await anvil.accounts()

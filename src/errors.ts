@@ -80,8 +80,8 @@ export class RpcError extends Error {
 }
 
 /**
- * The state cannot be read, written or locked; the message says what to do. `lost`: another instance polls this network now,
- * and nothing of what was asked was written.
+ * The state cannot be read, written or locked; the message says what to do. `lost`: another instance polls this network
+ * now, and nothing of what was asked was written.
  */
 export class StateError extends Error {
 	override readonly name = 'StateError'

@@ -1,5 +1,5 @@
-// The truth test over every dialect and every source that may be believed in it: whatever node answers, the alerts are the
-// same. One chain for all, read by watches that cover it from its first block.
+// The truth test over every dialect and every source that may be believed in it: whatever node answers, the alerts are
+// the same. One chain for all, read by watches that cover it from its first block.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from './support/anvil.js'
 import { type Books, expectBooksBalance, keepBooks } from './support/books.js'

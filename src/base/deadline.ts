@@ -8,9 +8,8 @@ export class DeadlinePassed extends Error {
 }
 
 /**
- * Runs a job with a signal that is aborted with the caller's or after `ms`; the job may ask for at least so much time from now
- * on. Throws DeadlinePassed, or the reason of the
- * caller's signal, whatever the job made of it.
+ * Runs a job with a signal that is aborted with the caller's or after `ms`; the job may ask for at least so much time
+ * from now on. Throws DeadlinePassed, or the reason of the caller's signal, whatever the job made of it.
  *
  * Not AbortSignal.any: on Node 20 it keeps each derived signal in the list of its long-lived parent.
  */

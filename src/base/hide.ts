@@ -1,6 +1,6 @@
 /**
- * Finds secrets in a text and takes them out. Used where another side's words come in, before they are cut to a bearable
- * length (a secret cut in two is found by nobody), and again where a line leaves the process.
+ * Finds secrets in a text and takes them out. Used where another side's words come in, before they are cut to a
+ * bearable length (a secret cut in two is found by nobody), and again where a line leaves the process.
  */
 
 /** What stands in the place of a secret. */
@@ -11,8 +11,8 @@ export const shortestSecret = 6
 
 /**
  * Finds, at every place of a text, the longest secret that starts there: as it is, percent-encoded (up to three times),
- * escaped for JSON (up to three times) or HTML, in any mixture of these, and in base64 or base64url, also as a part of something
- * longer (`Authorization: Basic …`). Null when no secret is as long as `shortestSecret`.
+ * escaped for JSON (up to three times) or HTML, in any mixture of these, and in base64 or base64url, also as a part of
+ * something longer (`Authorization: Basic …`). Null when no secret is as long as `shortestSecret`.
  */
 export function secretPattern(secrets: Iterable<string>): RegExp | null {
 	const long = [...secrets].filter(isLong)
@@ -30,8 +30,8 @@ export function isLong(secret: string): boolean {
 }
 
 /**
- * Takes these secrets out of another side's words: in every form, and those that are too short to be looked for everywhere
- * as they stand.
+ * Takes these secrets out of another side's words: in every form, and those that are too short to be looked for
+ * everywhere as they stand.
  */
 export function hiderOf(secrets: readonly string[]): (text: string) => string {
 	const pattern = secretPattern(secrets)
@@ -64,8 +64,8 @@ export function hide(text: string, pattern: RegExp | null): string {
 const shortestPiece = 16
 
 /**
- * A secret, and those of its parts that are as good as the whole: the key after `whsec_`, the token after a bot's number, what
- * stands after `Bearer `. Not of a URL, whose parts `urlSecrets` knows.
+ * A secret, and those of its parts that are as good as the whole: the key after `whsec_`, the token after a bot's
+ * number, what stands after `Bearer `. Not of a URL, whose parts `urlSecrets` knows.
  */
 export function tellingParts(secret: string): readonly string[] {
 	if (secret.includes('://')) return [secret]
@@ -78,7 +78,8 @@ export function tellingParts(secret: string): readonly string[] {
 const plainWords = /^[A-Z]?[a-z]*(?:[-_.+@]+[A-Z]?[a-z]*)*$|^[A-Z]+$/
 
 /**
- * How many characters of a secret are hidden also where the rest does not follow, as when somebody else has cut a text: a third of it, eight at least and sixteen at most, and never what may be plain words. Infinite where none is.
+ * How many characters of a secret are hidden also where the rest does not follow, as when somebody else has cut a text:
+ * a third of it, eight at least and sixteen at most, and never what may be plain words. Infinite where none is.
  */
 export function leastBeginning(secret: string): number {
 	if (secret.length < 12 || /[\s/]/.test(secret)) return Number.POSITIVE_INFINITY
@@ -113,7 +114,9 @@ function grow(root: Branch, characters: readonly string[], breaksFrom = Number.P
 	branch.ends = true
 }
 
-/** What may follow where a secret breaks off: the rest of it in another spelling, or of the word that it was cut from. */
+/**
+ * What may follow where a secret breaks off: the rest of it in another spelling, or of the word that it was cut from.
+ */
 const restOfWord = '[A-Za-z0-9_%+/=-]*'
 
 function print({ ends, breaks, next }: Branch): string {
@@ -153,8 +156,8 @@ const namedSpellings: Readonly<Record<string, string>> = {
 }
 
 /**
- * Base64 of a secret depends on how many bytes stand before it, modulo three. The characters at the edges that also hold
- * bits of the neighbours cannot be known and are left out.
+ * Base64 of a secret depends on how many bytes stand before it, modulo three. The characters at the edges that also
+ * hold bits of the neighbours cannot be known and are left out.
  */
 function base64Forms(secret: string): string[] {
 	const bytes = Buffer.from(secret)

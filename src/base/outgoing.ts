@@ -1,7 +1,7 @@
 /**
- * The characters that no text may carry out of the process: what a terminal obeys (C0, C1, and so every escape sequence), what turns
- * the direction of writing round, what hides or joins letters unseen, and halves of characters. Only the joiners that emoji and
- * scripts need stay, and of the controls the line feed and the tab.
+ * The characters that no text may carry out of the process: what a terminal obeys (C0, C1, and so every escape
+ * sequence), what turns the direction of writing round, what hides or joins letters unseen, and halves of characters.
+ * Only the joiners that emoji and scripts need stay, and of the controls the line feed and the tab.
  */
 const unfit = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\u115f\u1160\u3164\uffa0]/gu
 

@@ -1,4 +1,7 @@
-/** How long another side asks to be left alone: `Retry-After` (RFC 9110, 10.2.3), and what services put into their JSON instead. */
+/**
+ * How long another side asks to be left alone: `Retry-After` (RFC 9110, 10.2.3), and what services put into their JSON
+ * instead.
+ */
 
 const leastMs = 1_000
 /** Longer would let one wrong answer put us to sleep for a day. */
@@ -8,9 +11,9 @@ const mostMs = 3_600_000
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
 /**
- * Milliseconds from the header (whole seconds, or an HTTP date), else from what was said besides: data, or a body of JSON.
- * Null when neither says anything that is understood. Held between a second and an hour: a date that has passed must not
- * make us hammer, a far one must not put us to sleep.
+ * Milliseconds from the header (whole seconds, or an HTTP date), else from what was said besides: data, or a body of
+ * JSON. Null when neither says anything that is understood. Held between a second and an hour: a date that has passed
+ * must not make us hammer, a far one must not put us to sleep.
  */
 export function retryAfterMs(header: string | null, said: unknown, nowMs: number): number | null {
 	const askedMs = headerMs(header, nowMs) ?? dataMs(typeof said === 'string' ? parsed(said) : said)

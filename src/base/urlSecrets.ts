@@ -1,6 +1,7 @@
 /**
  * The one rule of what is secret in a URL: its login, and of addresses that are asked by HTTP or WebSocket the path and
- * the query, where services put their keys. Hosts and ports are no secrets: they name an endpoint wherever it is spoken of.
+ * the query, where services put their keys. Hosts and ports are no secrets: they name an endpoint wherever it is spoken
+ * of.
  */
 
 /** What paths and queries are made of beside keys. Taking these out of a text would only spoil it. */
@@ -16,8 +17,8 @@ const plain = new RegExp(`^(?:${words})(?:[-_.](?:${words}|\\d{1,3}))*$`, 'i')
 const shortestPart = 3
 
 /**
- * Every text of a URL that must not be seen, as written and decoded, longest first. A user beside a password is a secret
- * too, unless it is a mail address, which mails show rightly.
+ * Every text of a URL that must not be seen, as written and decoded, longest first. A user beside a password is a
+ * secret too, unless it is a mail address, which mails show rightly.
  */
 export function urlSecrets(url: URL): readonly string[] {
 	const found = new Set<string>()

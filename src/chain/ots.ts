@@ -1,6 +1,7 @@
 /**
- * What the Otterscan interface adds at level 8, as its documentation describes the client: ask the level first, use a method
- * only from its level on, and do without it when the node says that it is not there (docs.otterscan.io/api-docs/ots-api).
+ * What the Otterscan interface adds at level 8, as its documentation describes the client: ask the level first, use a
+ * method only from its level on, and do without it when the node says that it is not there
+ * (docs.otterscan.io/api-docs/ots-api).
  */
 import type { Address, Hash, Hex } from '../model/glossary.js'
 import type { Rpc } from './rpc/rpc.js'
@@ -22,7 +23,9 @@ export async function readCreator(rpc: Rpc, contract: Address, signal: AbortSign
 	return txHash === null || creator === null ? null : { txHash, creator }
 }
 
-/** Revert data of a failed transaction; null when there is none, or the node does not say. Throws nothing but an abort. */
+/**
+ * Revert data of a failed transaction; null when there is none, or the node does not say. Throws nothing but an abort.
+ */
 export async function readFailureData(rpc: Rpc, txHash: Hash, signal: AbortSignal): Promise<Hex | null> {
 	const raw = await quietly(() => rpc.call('ots_getTransactionError', [txHash], signal), signal)
 	if (typeof raw !== 'string' || !/^0x([0-9a-f]{2})*$/i.test(raw) || raw === '0x') return null

@@ -1,6 +1,6 @@
 /**
- * Reads ahead of a walk: pieces are asked for before their turn. What was asked is not thrown away when a walk is left, or
- * fails: it waits for the next walk that comes to it.
+ * Reads ahead of a walk: pieces are asked for before their turn. What was asked is not thrown away when a walk is left,
+ * or fails: it waits for the next walk that comes to it.
  */
 
 import { cut, firstOf, restOf } from '../core/spans.js'
@@ -9,8 +9,8 @@ import type { Clock } from '../model/glossary.js'
 
 export interface Prefetch {
 	/**
-	 * The parts of a span, in order, without a gap. A failure is thrown in its turn, after all parts before it; the next walk
-	 * from there asks again for what failed, and for nothing else.
+	 * The parts of a span, in order, without a gap. A failure is thrown in its turn, after all parts before it; the next
+	 * walk from there asks again for what failed, and for nothing else.
 	 */
 	walk(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncGenerator<Part, void, undefined>
 	/** A walk of this span comes soon: its first pieces are asked for now. */

@@ -160,7 +160,10 @@ function isTooMuch({ kind }: RpcError): boolean {
 	return kind === 'too-large' || kind === 'timeout' || kind === 'server'
 }
 
-/** Whether another method may tell what this one could not; what is wrong with the endpoint or the moment is not its fault. */
+/**
+ * Whether another method may tell what this one could not; what is wrong with the endpoint or the moment is not its
+ * fault.
+ */
 function mayFallBack(error: RpcError): boolean {
 	return isLasting(error) || isTooMuch(error)
 }

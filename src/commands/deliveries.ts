@@ -80,7 +80,9 @@ function choose(found: readonly Delivery[], ids: readonly string[], all: boolean
 	return [...new Set(ids)]
 }
 
-/** By the daemon when one runs, since it holds the folder; else here, under its lock. A database takes word from anyone. */
+/**
+ * By the daemon when one runs, since it holds the folder; else here, under its lock. A database takes word from anyone.
+ */
 async function work({ statePlace, leaseMs }: StateSettings, request: DeliveriesRequest): Promise<number> {
 	const count = statePlace.kind === 'folder' ? await askDaemon(statePlace.dir, request) : null
 	if (count !== null) return count

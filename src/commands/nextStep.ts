@@ -3,7 +3,10 @@ import { ConfigError } from '../errors.js'
 import { askHealth } from '../ops/control.js'
 import type { Io } from './command.js'
 
-/** What to do next, for what is found here: no configuration, a wrong one, a daemon that is stopped or runs. Never throws. */
+/**
+ * What to do next, for what is found here: no configuration, a wrong one, a daemon that is stopped or runs. Never
+ * throws.
+ */
 export async function nextStep(io: Io): Promise<readonly string[]> {
 	try {
 		return await look(io)

@@ -3,7 +3,9 @@ import type { Log } from '../model/ports.js'
 import { createLog, isJournal, type LogLevel } from '../ops/log.js'
 import type { CommandArgs, Io } from './command.js'
 
-/** Reads the configuration that `-c` names, or the usual one; its secrets are hidden from then on. Throws ConfigError. */
+/**
+ * Reads the configuration that `-c` names, or the usual one; its secrets are hidden from then on. Throws ConfigError.
+ */
 export async function openConfig({ values }: CommandArgs, io: Io): Promise<Config> {
 	const named = typeof values.config === 'string' ? values.config : undefined
 	const onSecrets = (secrets: readonly string[]) => void io.scrubber.add(secrets)
@@ -11,8 +13,8 @@ export async function openConfig({ values }: CommandArgs, io: Io): Promise<Confi
 }
 
 /**
- * Where the state is, for the commands that need nothing else: they work without the service's secrets. Throws ConfigError
- * when the settings do not say where the state is.
+ * Where the state is, for the commands that need nothing else: they work without the service's secrets. Throws
+ * ConfigError when the settings do not say where the state is.
  */
 export async function openStateSettings({ values }: CommandArgs, io: Io): Promise<StateSettings> {
 	const named = typeof values.config === 'string' ? values.config : undefined

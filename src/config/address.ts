@@ -24,8 +24,8 @@ export function parseAddress(text: string): Address {
 }
 
 /**
- * Whether a letter is large where its hex digit in the hash of the lower case text is 8 or more (EIP-55). Only compares:
- * to spell the right one, as `toChecksum` does, takes twice as long, which counts in files of many thousand.
+ * Whether a letter is large where its hex digit in the hash of the lower case text is 8 or more (EIP-55). Only
+ * compares: to spell the right one, as `toChecksum` does, takes twice as long, which counts in files of many thousand.
  */
 function isChecksum(digits: string, lower: string): boolean {
 	const hash = OxHash.keccak256(Buffer.from(lower, 'latin1'), { as: 'Bytes' })
@@ -40,8 +40,8 @@ function isChecksum(digits: string, lower: string): boolean {
 }
 
 /**
- * Never repeats the text: a wrong file (of passwords, of private keys) may have been named. No more than the beginning of what was
- * meant for an address is shown.
+ * Never repeats the text: a wrong file (of passwords, of private keys) may have been named. No more than the beginning
+ * of what was meant for an address is shown.
  */
 function whyNot(text: string): string {
 	if (text.length <= 255 && /^[\w-]+(\.[\w-]+)*\.eth$/i.test(text))

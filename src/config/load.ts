@@ -75,8 +75,8 @@ export interface StateSettings {
 }
 
 /**
- * Reads where the state is, also when the rest of the settings is wrong or a secret is missing: who looks at the state by
- * night has neither the service's secrets nor time for them.
+ * Reads where the state is, also when the rest of the settings is wrong or a secret is missing: who looks at the state
+ * by night has neither the service's secrets nor time for them.
  *
  * @throws ConfigError when that cannot be told.
  */
@@ -97,8 +97,8 @@ export async function loadStateSettings(
 }
 
 /**
- * Reads the watchlists alone, against the names of networks and receivers in tracewatch.yaml; needs no secret. Resolves to
- * how many watches there are.
+ * Reads the watchlists alone, against the names of networks and receivers in tracewatch.yaml; needs no secret. Resolves
+ * to how many watches there are.
  *
  * @throws ConfigError with every problem of every watchlist, or of tracewatch.yaml where it does not say where they are.
  */

@@ -29,7 +29,9 @@ export function namesOf(settings: {
 	}
 }
 
-/** Of settings that are wrong somewhere: as much as can be told, so that the watchlists' own problems are told at once. */
+/**
+ * Of settings that are wrong somewhere: as much as can be told, so that the watchlists' own problems are told at once.
+ */
 export function guessNames(value: unknown): Names {
 	const networks = named(at(value, 'networks'))
 	const receivers = named(at(value, 'receivers'))

@@ -1,6 +1,6 @@
 /**
- * Files that a person names. Only ordinary ones are opened, so that a pipe, a device or a socket can hang nobody, and no more of
- * them is read than a bound says. Links are followed: configurations are often put in place by them.
+ * Files that a person names. Only ordinary ones are opened, so that a pipe, a device or a socket can hang nobody, and
+ * no more of them is read than a bound says. Links are followed: configurations are often put in place by them.
  */
 
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'

@@ -16,7 +16,10 @@ export interface Source extends YamlFile {
 /** Parsed, a file of this size takes a gigabyte of memory; many addresses stand in files of their own. */
 const mostBytes = 16 * 2 ** 20
 
-/** Reads and parses one YAML file; never throws for what stands in it. Null bytes: there is no such file, or none to be read. */
+/**
+ * Reads and parses one YAML file; never throws for what stands in it. Null bytes: there is no such file, or none to be
+ * read.
+ */
 export async function readSource(
 	path: string,
 	cwd: string,
@@ -82,7 +85,9 @@ export function inOrder(problems: readonly Problem[]): readonly Problem[] {
 	return [...distinct.values()].sort((one, other) => one.line - other.line || one.column - other.column)
 }
 
-/** What a message about a path begins with. A key that is no word is not shown: a value may have slipped into its place. */
+/**
+ * What a message about a path begins with. A key that is no word is not shown: a value may have slipped into its place.
+ */
 function subject(path: readonly PropertyKey[]): string {
 	const key = path.findLast((step) => typeof step === 'string' && /^[\w-]+$/.test(step))
 	if (key === undefined) return 'this'

@@ -5,8 +5,8 @@ import { quoted } from '../base/quoted.js'
 type Issue = Parameters<z.core.$ZodErrorMap>[0]
 
 /**
- * A part of a file with a fixed set of keys. Unknown keys are problems; their messages stand one a line, in the order of
- * the issue's `keys`.
+ * A part of a file with a fixed set of keys. Unknown keys are problems; their messages stand one a line, in the order
+ * of the issue's `keys`.
  */
 export function section<const Shape extends z.core.$ZodLooseShape>(shape: Shape) {
 	const known = Object.keys(shape)

@@ -33,8 +33,9 @@ export interface Place {
 const maxAliasCount = 1000
 
 /**
- * Reads one YAML document. No scalar is read as a number, so an unquoted 0x address, `0.50`, `1e18` and `017` stay what was
- * written. Duplicate keys, unknown tags and second documents are problems; whatever the parser only warns of is one too.
+ * Reads one YAML document. No scalar is read as a number, so an unquoted 0x address, `0.50`, `1e18` and `017` stay what
+ * was written. Duplicate keys, unknown tags and second documents are problems; whatever the parser only warns of is one
+ * too.
  */
 export function parseYaml(text: string, file: string): YamlFile | { readonly problems: readonly Problem[] } {
 	const lines = new LineCounter()

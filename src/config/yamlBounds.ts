@@ -11,8 +11,9 @@ import {
 import { mostProblems } from './words.js'
 
 /**
- * The first document of a text, within bounds that no person meets. The parser takes the square of the number of errors, of
- * keys in one map and of aliases, and a text that nests thousands deep ends the whole process: so it is looked at before.
+ * The first document of a text, within bounds that no person meets. The parser takes the square of the number of
+ * errors, of keys in one map and of aliases, and a text that nests thousands deep ends the whole process: so it is
+ * looked at before.
  */
 
 /** Levels that maps and lists stand within each other. */

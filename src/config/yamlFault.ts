@@ -8,7 +8,10 @@ export interface YamlFault {
 	readonly isSlip: boolean
 }
 
-/** What the parser says, in a user's words. It never repeats more of the file than a key or a tag: a value may be a secret. */
+/**
+ * What the parser says, in a user's words. It never repeats more of the file than a key or a tag: a value may be a
+ * secret.
+ */
 export function yamlFault({ code, message, pos }: YAMLError, text: string, document: Document | null): YamlFault {
 	const [offset] = pos
 	const rest = text.slice(offset, offset + 200)

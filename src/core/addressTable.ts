@@ -2,8 +2,8 @@ import type { AddressSet } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 
 /**
- * Addresses, packed: 20 bytes each and a slot to find it by, a quarter of what a Set of texts takes. They are numbered from 0 in
- * the order in which they were added.
+ * Addresses, packed: 20 bytes each and a slot to find it by, a quarter of what a Set of texts takes. They are numbered
+ * from 0 in the order in which they were added.
  */
 export interface AddressTable extends AddressSet {
 	/** -1: it is not there, or it is no address in lower case. */
@@ -22,7 +22,10 @@ interface Parts {
 	size: number
 	/** Five words an address, in the byte order of this machine. */
 	words: Uint32Array
-	/** Index + 1 of an address, at or after the place that its hash names; 0: none. A power of two, at most half of them taken. */
+	/**
+	 * Index + 1 of an address, at or after the place that its hash names; 0: none. A power of two, at most half of them
+	 * taken.
+	 */
 	slots: Uint32Array
 }
 

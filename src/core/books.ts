@@ -2,8 +2,8 @@
  * Books, by pure arithmetic: what the frames of a transaction move for an address, and whether that explains a balance.
  *
  * The balance after is the balance before, plus what came in, less what went out, less fees, plus what the chain itself
- * pays. Where the rules of a fork decide and nothing in a trace says which fork is in force, both sums are tried: each is a
- * whole explanation with its cause, never a difference made to fit.
+ * pays. Where the rules of a fork decide and nothing in a trace says which fork is in force, both sums are tried: each
+ * is a whole explanation with its cause, never a difference made to fit.
  */
 
 import type { Amounts, Book, Posting } from '../model/books.js'
@@ -70,8 +70,8 @@ function movementsIn(tx: TxTrace, addresses: AddressSet): ReadonlyMap<Address, M
 }
 
 /**
- * What is lost if a contract that destroyed itself really goes: what it sent to itself, and what it was paid after it had
- * given everything away. Before Cancun it goes; since then only one made in the same transaction (EIP-6780).
+ * What is lost if a contract that destroyed itself really goes: what it sent to itself, and what it was paid after it
+ * had given everything away. Before Cancun it goes; since then only one made in the same transaction (EIP-6780).
  */
 function burntOf(address: Address, verdicts: readonly { readonly frame: Frame; readonly counts: boolean }[]): bigint {
 	let burntWei = 0n

@@ -21,8 +21,8 @@ const firstTracedBlock = 1n
 
 /**
  * Compares the watches with the roll. A new address is covered after the head at which it is first seen, or from the
- * lowest `from_block` of its watches; one that comes back is given what it missed; one that leaves keeps what it still misses.
- * Null when nothing changes. Blocks up to the checkpoint become backfills, so that nobody else waits.
+ * lowest `from_block` of its watches; one that comes back is given what it missed; one that leaves keeps what it still
+ * misses. Null when nothing changes. Blocks up to the checkpoint become backfills, so that nobody else waits.
  */
 export function enrolment(roll: Roll, watches: WatchIndex): Enrolment | null {
 	const steps = enrolmentSteps(roll, watches)
@@ -113,8 +113,9 @@ export interface BackfillSet {
 }
 
 /**
- * New addresses whose first blocks are about as far back share a backfill from the earliest of them: a thousand different
- * `from_block` must not make a thousand passes over the chain. Each watch is still served from its own first block on only.
+ * New addresses whose first blocks are about as far back share a backfill from the earliest of them: a thousand
+ * different `from_block` must not make a thousand passes over the chain. Each watch is still served from its own first
+ * block on only.
  */
 function bucketed(fresh: readonly { readonly address: Address; readonly from: bigint }[], checkpoint: bigint) {
 	const buckets = new Map<number, { from: bigint; readonly addresses: Address[] }>()

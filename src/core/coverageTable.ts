@@ -3,7 +3,10 @@ import type { Coverage } from '../model/watch.js'
 import { createAddressTable } from './addressTable.js'
 import { createNumberColumn } from './columns.js'
 
-/** From where on each address is watched, packed: nearly all of a million were first seen at the same head, and share what is said. */
+/**
+ * From where on each address is watched, packed: nearly all of a million were first seen at the same head, and share
+ * what is said.
+ */
 export interface CoverageTable extends ReadonlyMap<Address, Coverage> {
 	set(address: Address, coverage: Coverage): void
 	/** With the same content; it goes its own way from here on. */

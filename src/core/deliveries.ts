@@ -27,8 +27,8 @@ export function deliveriesOf(difference: Difference, posting: Posting): readonly
 }
 
 /**
- * The id of a delivery: the same for the same alert, block, receiver, recipient and revision, on every run and machine. No
- * full stop in it, as the signature's grammar wants.
+ * The id of a delivery: the same for the same alert, block, receiver, recipient and revision, on every run and machine.
+ * No full stop in it, as the signature's grammar wants.
  */
 export function deliveryId(
 	parts: { alertId: string; blockHash: string; receiver: string; recipient: string | null; revision: number },

@@ -13,7 +13,10 @@ export function alertsIn({ data }: Message): number {
 	return isDigest(data) ? data.alerts.length : 1
 }
 
-/** The alert of a message, where it is one, as it stands in a digest; else null. Tests and words of the system stand in none. */
+/**
+ * The alert of a message, where it is one, as it stands in a digest; else null. Tests and words of the system stand in
+ * none.
+ */
 export function digested({ type, timestamp, data }: Message): DigestedAlert | null {
 	if (!('txHash' in data) || data.test === true) return null
 	if (type !== 'alert.transfer' && type !== 'alert.deployment' && type !== 'alert.removed') return null
@@ -21,8 +24,9 @@ export function digested({ type, timestamp, data }: Message): DigestedAlert | nu
 }
 
 /**
- * One delivery that carries all of them, in their order; at least two of one receiver and recipient, each of which `digested` takes.
- * The same ones make the same id. Each keeps its own `deliveryId` inside, so that one which came by itself too is known again.
+ * One delivery that carries all of them, in their order; at least two of one receiver and recipient, each of which
+ * `digested` takes. The same ones make the same id. Each keeps its own `deliveryId` inside, so that one which came by
+ * itself too is known again.
  */
 export function digestOf(members: readonly Delivery[], nowMs: number, hash: (text: string) => string): Delivery {
 	const [first] = members

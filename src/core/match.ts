@@ -15,8 +15,8 @@ export interface Match {
 export type IsCovered = (watch: Watch, blockNumber: bigint) => boolean
 
 /**
- * Who is to be notified of the events of one transaction, in the order of the events, then sender before recipient, then the
- * order of the watchlists. One hash look-up per address of an event, whatever the number of watches.
+ * Who is to be notified of the events of one transaction, in the order of the events, then sender before recipient,
+ * then the order of the watchlists. One hash look-up per address of an event, whatever the number of watches.
  */
 export function match(events: readonly ChainEvent[], index: WatchIndex, isCovered: IsCovered): readonly Match[] {
 	const matches: Match[] = []

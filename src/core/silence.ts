@@ -1,6 +1,6 @@
 /**
- * When alerts are held back. A weekly silence goes by the clock on the wall of its time zone: an hour that the clock skips
- * is not silent, one that it repeats is silent twice.
+ * When alerts are held back. A weekly silence goes by the clock on the wall of its time zone: an hour that the clock
+ * skips is not silent, one that it repeats is silent twice.
  */
 import type { Silence } from '../model/watch.js'
 
@@ -17,8 +17,8 @@ export function isSilent(silences: readonly Silence[], atMs: number): boolean {
 }
 
 /**
- * The first moment, from `atMs` on, at which none of them is in force any more, in milliseconds since 1970; null when none is in
- * force at `atMs`; Infinity when together they never end.
+ * The first moment, from `atMs` on, at which none of them is in force any more, in milliseconds since 1970; null when
+ * none is in force at `atMs`; Infinity when together they never end.
  */
 export function silentUntil(silences: readonly Silence[], atMs: number): number | null {
 	const latestMs = silences.reduce(

@@ -6,12 +6,15 @@ import type { Confirmations, Network } from '../model/watch.js'
 export const defaultSettleDepth = 64n
 
 /**
- * Blocks below the settled one whose alerts are still remembered. A chain that is reorganised deeper than it should ever
- * be is compared from there, instead of being sent twice or not at all.
+ * Blocks below the settled one whose alerts are still remembered. A chain that is reorganised deeper than it should
+ * ever be is compared from there, instead of being sent twice or not at all.
  */
 export const rememberedBlocks = 256n
 
-/** The last block to announce from now: head less confirmations; never below 0. Null where the node does not know the tag. */
+/**
+ * The last block to announce from now: head less confirmations; never below 0. Null where the node does not know the
+ * tag.
+ */
 export function targetOf(head: Head, confirmations: Confirmations): bigint | null {
 	if (confirmations === 'safe') return head.safe
 	if (confirmations === 'finalized') return head.finalized
@@ -25,8 +28,8 @@ export function settleTargetOf(head: Head, network: Pick<Network, 'settle'>): bi
 }
 
 /**
- * Milliseconds for which a block could already have been announced, going by the timestamps between it and the head: it was due
- * when the head stood as far above it as the head stands above the target now.
+ * Milliseconds for which a block could already have been announced, going by the timestamps between it and the head: it
+ * was due when the head stood as far above it as the head stands above the target now.
  */
 export function overdueMs(block: Block, target: bigint, head: Block): number {
 	const above = head.number - block.number

@@ -35,7 +35,8 @@ export interface DaemonOptions {
 
 /**
  * The daemon, until the signal aborts: every network polls on its schedule, the deliverer works beside them, and edited
- * watchlists take effect by themselves. Resolves when all is written and closed. Throws StateError when it cannot start.
+ * watchlists take effect by themselves. Resolves when all is written and closed. Throws StateError when it cannot
+ * start.
  */
 export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Promise<void> {
 	const { config, log, version, env, scrubber, onHangup } = options

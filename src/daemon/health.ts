@@ -1,4 +1,7 @@
-/** One sentence of health, from one source: for the page, /healthz, systemd, the heartbeat and `tracewatch status` alike. */
+/**
+ * One sentence of health, from one source: for the page, /healthz, systemd, the heartbeat and `tracewatch status`
+ * alike.
+ */
 import type { Config } from '../config/load.js'
 import type { StateSummary } from '../model/state.js'
 import type { NetworkPoller } from './networkPoller.js'
@@ -36,7 +39,9 @@ export function createHealth({ config, pollers, vitals, summary, isRefused }: He
 	}
 }
 
-/** What will not pass by itself is no wait for a stall: an endpoint of another chain, a state that cannot be written. */
+/**
+ * What will not pass by itself is no wait for a stall: an endpoint of another chain, a state that cannot be written.
+ */
 function withFailure(each: NetworkVitals, pollers: readonly NetworkPoller[]): NetworkVitals {
 	const status = pollers.find(({ name }) => name === each.network)?.status()
 	const lasts = status?.lastResult === 'misconfigured' || status?.lastResult === 'unwritten'

@@ -18,9 +18,9 @@ export interface PollerStatus {
 }
 
 /**
- * `misconfigured`: the endpoints are on another chain than configured, so that trying again cannot help. `unwritten`: the
- * state could not be written, or is of another chain. `standby`: another instance polls this network. `broken`: a fault of
- * this program itself.
+ * `misconfigured`: the endpoints are on another chain than configured, so that trying again cannot help. `unwritten`:
+ * the state could not be written, or is of another chain. `standby`: another instance polls this network. `broken`: a
+ * fault of this program itself.
  */
 export type TickResult = 'done' | 'failed' | 'misconfigured' | 'unwritten' | 'standby' | 'stopped' | 'broken'
 
@@ -33,8 +33,8 @@ export interface NetworkPoller {
 	 */
 	tick(signal: AbortSignal): Promise<TickResult>
 	/**
-	 * There may be something new: polls now, or once more when the poll that is running has ended, however it ends. No tick,
-	 * so none is skipped.
+	 * There may be something new: polls now, or once more when the poll that is running has ended, however it ends. No
+	 * tick, so none is skipped.
 	 */
 	nudge(signal: AbortSignal): void
 	/** Resolves when no poll is under way. No tick, so none is skipped. */
@@ -212,7 +212,9 @@ export function createNetworkPoller({
 	}
 }
 
-/** What makes one failure another: the words of a resting endpoint count its seconds, and would be new at every tick. */
+/**
+ * What makes one failure another: the words of a resting endpoint count its seconds, and would be new at every tick.
+ */
 function newsOf(error: unknown, words: string): string {
 	if (!(error instanceof RpcError)) return words
 	const { retryAfterMs: _, ...facts } = error.facts

@@ -1,6 +1,7 @@
 /**
- * The border for what is kept and sent: every message goes through the store, so what nodes, receivers, labels and files supply loses
- * secrets and unfit characters here, before it is written down. Ids, hashes and amounts are made by this program and stay.
+ * The border for what is kept and sent: every message goes through the store, so what nodes, receivers, labels and
+ * files supply loses secrets and unfit characters here, before it is written down. Ids, hashes and amounts are made by
+ * this program and stay.
  */
 
 import { fitWords } from '../base/outgoing.js'

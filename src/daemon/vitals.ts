@@ -25,7 +25,10 @@ export interface Vitals {
 	reported(network: string, report: PollReport): void
 	/** Another instance polls this network now: if it stalls, that is reported there. */
 	stoodBy(network: string): void
-	/** Looks at every network; a stall that begins or ends is posted to its receivers, as soon as the state can be written. */
+	/**
+	 * Looks at every network; a stall that begins or ends is posted to its receivers, as soon as the state can be
+	 * written.
+	 */
 	check(): Promise<void>
 	networks(): readonly NetworkVitals[]
 	/** Every network has progressed lately: the heartbeat may say so. */

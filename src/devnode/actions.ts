@@ -61,7 +61,9 @@ export const actionCodes = {
  */
 export const layout = { code: 0, bubble: 1, gas: 2, target: 6, value: 26, length: 42, data: 45 } as const
 
-/** Calldata that makes a puppet do these, in order; after a `selfdestruct` or a failure that bubbles nothing is done. */
+/**
+ * Calldata that makes a puppet do these, in order; after a `selfdestruct` or a failure that bubbles nothing is done.
+ */
 export function encodeActions(actions: readonly Action[]): Hex {
 	return `0x${actions.map(encode).join('')}`
 }

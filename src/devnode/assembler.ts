@@ -42,8 +42,9 @@ const opcodes = {
 } as const
 
 /**
- * Turns a program into bytecode. Words are set apart by white space: an opcode's name; `name:` marks a place that can be
- * jumped to; `@name` pushes that place (two bytes); `0x…` pushes bytes as given; a decimal number pushes its fewest bytes.
+ * Turns a program into bytecode. Words are set apart by white space: an opcode's name; `name:` marks a place that can
+ * be jumped to; `@name` pushes that place (two bytes); `0x…` pushes bytes as given; a decimal number pushes its fewest
+ * bytes.
  * @throws Error for a word that is none of these, or a place that is not there; the programs are our own.
  */
 export function assemble(program: string): Hex {

@@ -6,9 +6,9 @@ import { PlainError } from '../errors.js'
 const install = 'npm install --save-dev @foundry-rs/anvil'
 
 /**
- * Finds the program that npm's `@foundry-rs/anvil` brought. Its own `bin` is a Node script around a package per platform
- * (`@foundry-rs/anvil-<platform>-<amd64|arm64>`, an optional dependency of it); starting that program itself saves a
- * process, and a signal reaches it.
+ * Finds the program that npm's `@foundry-rs/anvil` brought. Its own `bin` is a Node script around a package per
+ * platform (`@foundry-rs/anvil-<platform>-<amd64|arm64>`, an optional dependency of it); starting that program itself
+ * saves a process, and a signal reaches it.
  *
  * Looked for beside this program first, then from the folder where the user works.
  * @throws PlainError when it is not installed, with the command that installs it.

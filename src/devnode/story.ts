@@ -4,7 +4,9 @@ import type { Direction, Kind } from '../model/watch.js'
 import { type Action, encodeActions } from './actions.js'
 import { create2Address, createAddress, puppetInit } from './contracts.js'
 
-/** Anvil's well-known accounts, the first of each fresh chain, and the contracts that follow from them by arithmetic. */
+/**
+ * Anvil's well-known accounts, the first of each fresh chain, and the contracts that follow from them by arithmetic.
+ */
 const deployer: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const factory = createAddress(deployer, 0n)
 const saltOfPocket = 7n

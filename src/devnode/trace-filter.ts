@@ -47,8 +47,8 @@ export function readTraceFilter(params: unknown): TraceFilter {
 }
 
 /**
- * What to ask Anvil, in order: together it is the whole answer when neither `after` nor `count` is set, or when it is one
- * request (which then carries them).
+ * What to ask Anvil, in order: together it is the whole answer when neither `after` nor `count` is set, or when it is
+ * one request (which then carries them).
  */
 export async function planTraceFilter(filter: TraceFilter, node: Upstream, signal: AbortSignal): Promise<Chunk[]> {
 	const head = BigInt((await node.call('eth_blockNumber', [], signal)) as string)

@@ -1,7 +1,10 @@
 /** A message on its way to a receiver. */
 import type { Message } from './alert.js'
 
-/** `held`: kept back by a digest or a silence, from which it is let go together with others. Only `pending` ones are tried. */
+/**
+ * `held`: kept back by a digest or a silence, from which it is let go together with others. Only `pending` ones are
+ * tried.
+ */
 export type DeliveryStatus = 'pending' | 'held' | 'parked' | 'dead'
 
 export type HeldBy = 'digest' | 'silence'

@@ -3,7 +3,8 @@
  *
  * What is watched
  * - watchlist: a YAML file. Watch: one address with its options, from one watchlist.
- * - coverage: from which block on an address is watched. Missed: what was still to be scanned for it when it left the watchlists.
+ * - coverage: from which block on an address is watched. Missed: what was still to be scanned for it when it left the
+ *   watchlists.
  * - backfill: a span scanned for some addresses apart from the rest.
  *
  * What is read
@@ -14,8 +15,8 @@
  *
  * What is said
  * - event: what really happened on chain. Alert: event × watched address.
- * - announced: its deliveries are written down, with the checkpoint. Retracted: announced, and then its event left the chain;
- *   `alert.removed` says so. Revision: how often an alert was retracted or announced anew.
+ * - announced: its deliveries are written down, with the checkpoint. Retracted: announced, and then its event left the
+ *   chain; `alert.removed` says so. Revision: how often an alert was retracted or announced anew.
  * - receiver: where alerts go. Delivery: alert × receiver (× recipient of a mail), with its attempts.
  * - queue: the deliveries of one receiver and recipient, sent in order.
  * - sent: handed to the receiver, at least once. Delivered: the receiver took it.
@@ -26,13 +27,14 @@
  * - split: a digest that was refused, sent on as the alerts in it.
  *
  * Who does it
- * - poll: one way from the checkpoint to the target. Poll session: where a poll stands. Network poller: polls one network, never
- *   twice at a time.
+ * - poll: one way from the checkpoint to the target. Poll session: where a poll stands. Network poller: polls one
+ *   network, never twice at a time.
  * - lease: the right of one instance to poll a network; acquired and released.
  * - capabilities: what an endpoint was found able to do. Span size: how many blocks it is asked for at once.
  *
  * Amounts and block numbers are `bigint`, in wei and blocks. Addresses and hashes are lower case hex with `0x`.
- * This folder is plain, readonly data and ports; there is no code in it. A reader of it knows every word and every border.
+ * This folder is plain, readonly data and ports; there is no code in it. A reader of it knows every word and every
+ * border.
  */
 
 export type Hex = `0x${string}`

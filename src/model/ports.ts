@@ -25,8 +25,8 @@ export interface Chain {
 		signal: AbortSignal,
 	): Promise<{ readonly trace: TxTrace; readonly block: Block; readonly failureData: Hex | null } | null>
 	/**
-	 * Who made a contract and in which transaction, as the node's own index has it (Otterscan level 8); null where the node
-	 * does not say within a quarter of a second: no alert waits longer for it. Never throws but for an abort.
+	 * Who made a contract and in which transaction, as the node's own index has it (Otterscan level 8); null where the
+	 * node does not say within a quarter of a second: no alert waits longer for it. Never throws but for an abort.
 	 */
 	creator(contract: Address, signal: AbortSignal): Promise<{ readonly txHash: Hash; readonly creator: Address } | null>
 	/**
@@ -35,8 +35,8 @@ export interface Chain {
 	 */
 	walk(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncIterable<Part>
 	/**
-	 * The same for blocks that were walked before: read by another endpoint than then, by another client if there is one, where
-	 * the network has several.
+	 * The same for blocks that were walked before: read by another endpoint than then, by another client if there is one,
+	 * where the network has several.
 	 */
 	walkAgain(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncIterable<Part>
 	/** This span will be walked soon, for these addresses: its reading may begin. Never throws. */
@@ -44,12 +44,14 @@ export interface Chain {
 	close(): Promise<void>
 }
 
-/** Memory: one port. Every method that writes resolves when the change is durable, and throws StateError when it is not. */
+/**
+ * Memory: one port. Every method that writes resolves when the change is durable, and throws StateError when it is not.
+ */
 export interface Store {
 	/**
-	 * Takes, or keeps, the right to poll a network; false while another instance has it. It is kept up until `releaseLease` or `close`,
-	 * for as long as this instance runs; `commit` and `enrol` throw StateError `lost` once another has taken it over. Ask before
-	 * each poll. A state that only one instance can have open answers true.
+	 * Takes, or keeps, the right to poll a network; false while another instance has it. It is kept up until
+	 * `releaseLease` or `close`, for as long as this instance runs; `commit` and `enrol` throw StateError `lost` once
+	 * another has taken it over. Ask before each poll. A state that only one instance can have open answers true.
 	 */
 	acquireLease(network: string): Promise<boolean>
 	/** Gives the right back for others to try: this instance cannot poll that network now. */
@@ -72,8 +74,8 @@ export interface Store {
 	/** `post` is added in the same atomic write, as `post` adds. */
 	resolve(resolutions: readonly Resolution[], post?: readonly Delivery[]): Promise<void>
 	/**
-	 * Puts held deliveries into one, which takes the place of the first. False, and nothing is changed, when one of them is held no
-	 * more.
+	 * Puts held deliveries into one, which takes the place of the first. False, and nothing is changed, when one of them
+	 * is held no more.
 	 */
 	merge(ids: readonly string[], digest: Delivery): Promise<boolean>
 	/** Gives claimed deliveries back untried. */
@@ -85,7 +87,10 @@ export interface Store {
 
 	/** In order of posting; of one status only, and of one queue only, where they are named. */
 	deliveries(status?: DeliveryStatus, queue?: Pick<Delivery, 'receiver' | 'recipient'>): Promise<readonly Delivery[]>
-	/** Makes deliveries due then, whatever their status; one that was held goes out alone. Resolves to how many were found. */
+	/**
+	 * Makes deliveries due then, whatever their status; one that was held goes out alone. Resolves to how many were
+	 * found.
+	 */
 	retry(ids: readonly string[], atMs: number): Promise<number>
 	drop(ids: readonly string[]): Promise<number>
 	summary(): Promise<StateSummary>

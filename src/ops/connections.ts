@@ -1,6 +1,6 @@
 /**
- * Keeps a server answering however many connect to it and say nothing: beyond `most` connections the one that has been silent for
- * longest makes room for the newcomer, instead of the newcomer being turned away.
+ * Keeps a server answering however many connect to it and say nothing: beyond `most` connections the one that has been
+ * silent for longest makes room for the newcomer, instead of the newcomer being turned away.
  */
 
 import type { Server } from 'node:http'

@@ -1,4 +1,7 @@
-/** A door into a running daemon, for commands on the same machine: a socket in the state folder that only its owner can open. */
+/**
+ * A door into a running daemon, for commands on the same machine: a socket in the state folder that only its owner can
+ * open.
+ */
 import { rm } from 'node:fs/promises'
 import { createConnection, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -32,8 +35,8 @@ export function controlPath(stateDir: string): string {
 }
 
 /**
- * Serves requests, one line of JSON each, until closed. The caller holds the lock of the folder, so a socket found there
- * is a leftover. Throws PlainError when the socket cannot be made.
+ * Serves requests, one line of JSON each, until closed. The caller holds the lock of the folder, so a socket found
+ * there is a leftover. Throws PlainError when the socket cannot be made.
  */
 export async function serveControl(
 	stateDir: string,

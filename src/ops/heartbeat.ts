@@ -1,4 +1,6 @@
-/** Tells a dead man's switch elsewhere that watching goes on; its silence is the alarm that this process cannot give. */
+/**
+ * Tells a dead man's switch elsewhere that watching goes on; its silence is the alarm that this process cannot give.
+ */
 import { Agent, request } from 'undici'
 import type { Log } from '../model/ports.js'
 

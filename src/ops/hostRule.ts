@@ -1,6 +1,7 @@
 /**
- * Which `Host` is answered. A page of somebody else can have a browser ask this server under a name of his that he points here
- * (DNS rebinding), and read the answer; he cannot do that under an address, nor under a name that is not his to give.
+ * Which `Host` is answered. A page of somebody else can have a browser ask this server under a name of his that he
+ * points here (DNS rebinding), and read the answer; he cannot do that under an address, nor under a name that is not
+ * his to give.
  */
 
 import { BlockList, isIP } from 'node:net'
@@ -14,9 +15,9 @@ loopback.addAddress('::1', 'ipv6')
 const privateEnds = /\.(localhost|local|internal|lan|home\.arpa|svc|svc\.cluster\.local)$/
 
 /**
- * `listensOn` is the host that was configured. On loopback: loopback addresses, `localhost` and that host. Elsewhere: any address,
- * that host, this machine's name with or without its domain, and names that only a local network gives. A request of
- * HTTP/1.0 without a `Host` comes from no browser.
+ * `listensOn` is the host that was configured. On loopback: loopback addresses, `localhost` and that host. Elsewhere:
+ * any address, that host, this machine's name with or without its domain, and names that only a local network gives. A
+ * request of HTTP/1.0 without a `Host` comes from no browser.
  */
 export function createHostRule(listensOn: string): (host: string | undefined) => boolean {
 	const own = bare(listensOn)

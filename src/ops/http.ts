@@ -51,8 +51,8 @@ interface Page {
 }
 
 /**
- * Serves `/metrics`, `/healthz` (200, or 503 with the reason) and `/`, which says the same in words. It only reads, knows no
- * passwords and belongs on the loopback. Throws PlainError when it cannot listen.
+ * Serves `/metrics`, `/healthz` (200, or 503 with the reason) and `/`, which says the same in words. It only reads,
+ * knows no passwords and belongs on the loopback. Throws PlainError when it cannot listen.
  */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 	const { host, port, log, scrubber } = options

@@ -49,7 +49,9 @@ export function createLog({ level = 'info', scrubber, destination = 1, pretty, j
 	)
 }
 
-/** Whether what is written to this file descriptor goes to the journal; systemd names that stream in the environment. */
+/**
+ * Whether what is written to this file descriptor goes to the journal; systemd names that stream in the environment.
+ */
 export function isJournal(fd: number, env: NodeJS.ProcessEnv): boolean {
 	const { JOURNAL_STREAM: stream } = env
 	if (stream === undefined) return false

@@ -37,8 +37,9 @@ function plain(value: unknown, depth: number): unknown {
 }
 
 /**
- * An error as data: what kind it is, what it says, its facts, and what lies under it with the codes of the system. Errors
- * that a user or an endpoint can cause come without a stack: the message says all, and two kilobytes a line say no more.
+ * An error as data: what kind it is, what it says, its facts, and what lies under it with the codes of the system.
+ * Errors that a user or an endpoint can cause come without a stack: the message says all, and two kilobytes a line say
+ * no more.
  */
 export function plainError(error: Error, depth = 1): Record<string, unknown> {
 	const { name, message, stack, cause } = error

@@ -3,17 +3,17 @@ import { decoded, urlSecrets } from '../base/urlSecrets.js'
 
 export interface Scrubber {
 	/**
-	 * Registers secrets; may be called again when the configuration changes, and never forgets one. A secret that is a URL
-	 * brings its parts along: password, path, query, and the pieces of the path that look like a key.
+	 * Registers secrets; may be called again when the configuration changes, and never forgets one. A secret that is a
+	 * URL brings its parts along: password, path, query, and the pieces of the path that look like a key.
 	 *
 	 * Secrets shorter than `shortestSecret` are left out: hiding `admin` or `1234` would tear holes into every line. They
-	 * are still hidden inside a URL or a `user:password` that was registered whole. Returns how many were left out, so that
-	 * the caller can warn.
+	 * are still hidden inside a URL or a `user:password` that was registered whole. Returns how many were left out, so
+	 * that the caller can warn.
 	 */
 	add(secrets: Iterable<string>): number
 	/**
-	 * The text with every secret in it replaced by `[secret]`, in every form that `secretPattern` knows. Secrets that overlap
-	 * become one mark. Text without a secret is returned unchanged.
+	 * The text with every secret in it replaced by `[secret]`, in every form that `secretPattern` knows. Secrets that
+	 * overlap become one mark. Text without a secret is returned unchanged.
 	 */
 	clean(text: string): string
 }

@@ -33,8 +33,8 @@ export interface NotifierOptions {
 
 /**
  * Node cannot open a datagram socket of the local kind. systemd 253 and newer can open it for us: with
- * `OpenFile=/run/systemd/notify:notify` in the unit it passes a connected socket, and one write is one message. Elsewhere the program
- * `systemd-notify` does it, some 15 ms a message; the unit must then say `NotifyAccess=all`.
+ * `OpenFile=/run/systemd/notify:notify` in the unit it passes a connected socket, and one write is one message.
+ * Elsewhere the program `systemd-notify` does it, some 15 ms a message; the unit must then say `NotifyAccess=all`.
  */
 export function createNotifier({ env, pid, log, scrubber, firstFd = 3 }: NotifierOptions): Notifier {
 	const fd = socketFrom(env, pid, firstFd)

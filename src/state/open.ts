@@ -23,8 +23,8 @@ export interface OpenStoreOptions {
 }
 
 /**
- * Opens the state, making it if it is not there. A folder is locked until the store is closed. Throws StateError `locked` (a folder that
- * another process has), `damaged`, `newer` or `disk`.
+ * Opens the state, making it if it is not there. A folder is locked until the store is closed. Throws StateError
+ * `locked` (a folder that another process has), `damaged`, `newer` or `disk`.
  */
 export async function openStore(place: StatePlace, { clock, log, leaseMs }: OpenStoreOptions): Promise<Store> {
 	const withLog = log === undefined ? {} : { log }

@@ -1,6 +1,6 @@
 /**
- * A whole state as one JSON document, with the frame and the checksum of a state file: to move between a folder and a database, and
- * to keep a copy that does not depend on either.
+ * A whole state as one JSON document, with the frame and the checksum of a state file: to move between a folder and a
+ * database, and to keep a copy that does not depend on either.
  */
 
 import { readFile } from 'node:fs/promises'
@@ -17,7 +17,10 @@ import { lockState } from './file/lock.js'
 import { readState, statePath } from './file/read.js'
 import { readPostgres, writePostgres } from './postgres/peek.js'
 
-/** Each part in the version of its own file, so that a document can be read by every later program that reads such files. */
+/**
+ * Each part in the version of its own file, so that a document can be read by every later program that reads such
+ * files.
+ */
 const wholeFormat: Format<Whole> = {
 	version: 1,
 	migrations: {},
@@ -38,8 +41,8 @@ const wholeFormat: Format<Whole> = {
 }
 
 /**
- * Reads a state beside whoever has it open. Null when nothing was ever stored there. Throws StateError `damaged`, `newer` or
- * `disk`.
+ * Reads a state beside whoever has it open. Null when nothing was ever stored there. Throws StateError `damaged`,
+ * `newer` or `disk`.
  */
 export async function readPlace(place: StatePlace, clock: Clock): Promise<Whole | null> {
 	if (place.kind === 'postgres') return await readPostgres(place.url, clock)
@@ -48,8 +51,8 @@ export async function readPlace(place: StatePlace, clock: Clock): Promise<Whole 
 }
 
 /**
- * Puts a state where there is none, making the place if it is not there. Throws StateError `mismatch` when there is one already,
- * `locked` when a daemon has the folder, `disk`.
+ * Puts a state where there is none, making the place if it is not there. Throws StateError `mismatch` when there is one
+ * already, `locked` when a daemon has the folder, `disk`.
  */
 export async function fillPlace(place: StatePlace, whole: Whole, clock: Clock): Promise<void> {
 	if (place.kind === 'postgres') return await writePostgres(place.url, whole, clock)

@@ -59,7 +59,8 @@ export async function look(
 		}
 		for (const one of match(events, context.watches, isWatched)) found.push({ match: one, said })
 	}
-	// A backfill reads for a few addresses only: what was announced to others is not in its answer, and that proves nothing.
+	// A backfill reads for a few addresses only: what was announced to others is not in its answer, and that proves
+	// nothing.
 	const comparable =
 		context.backfill === null ? announcements : withinBackfill(announcements, context.backfill.addresses)
 	const creations = found.flatMap(({ match: { event, watch } }) => {
@@ -91,9 +92,9 @@ async function locateAll(
 const MOST_CONFIRMED = 20
 
 /**
- * Whether the node's own index names the same creators: each creation that is announced now is asked for once, all of them at
- * once, and the chain answers within a quarter of a second or not at all. So a part waits no longer than that for what is
- * an addition to its alerts. Confirming afterwards would be a second message about the same event.
+ * Whether the node's own index names the same creators: each creation that is announced now is asked for once, all of
+ * them at once, and the chain answers within a quarter of a second or not at all. So a part waits no longer than that
+ * for what is an addition to its alerts. Confirming afterwards would be a second message about the same event.
  */
 async function confirmAll(
 	events: readonly ChainEvent[],
@@ -115,7 +116,9 @@ function placeOf({ txHash, trace, to }: ChainEvent): string {
 	return `${txHash}:${trace}:${to}`
 }
 
-/** Every address whose frames must be asked for: the watched ones, and those of alerts that may have to be retracted. */
+/**
+ * Every address whose frames must be asked for: the watched ones, and those of alerts that may have to be retracted.
+ */
 export function addressesOf(watches: WatchIndex, announcements: ReadonlyMap<string, Announcement>): AddressSet {
 	const extra = [...new Set([...announcements.keys()].map(addressOfId))].filter((address) => !watches.has(address))
 	if (extra.length === 0) return watches

@@ -1,4 +1,5 @@
-// How the chain is asked: what is sent, how much at once, by which way, and when an endpoint is asked again what it can do.
+// How the chain is asked: what is sent, how much at once, by which way, and when an endpoint is asked again what it can
+// do.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Span } from '../../src/model/chain.js'
 import type { Address } from '../../src/model/glossary.js'

@@ -1,4 +1,6 @@
-/** A tree of callTracer as frames that are numbered as they stand in it: what was read, before any numbering of ours. */
+/**
+ * A tree of callTracer as frames that are numbered as they stand in it: what was read, before any numbering of ours.
+ */
 import { createTurns } from '../../src/base/timeSlices.js'
 import { readCalls } from '../../src/chain/traces/callTracer.js'
 import type { Reading } from '../../src/chain/wire.js'

@@ -1,4 +1,5 @@
-// A node that leaves out a frame, over the whole way from its answer: what the reader of frames needs must come through.
+// A node that leaves out a frame, over the whole way from its answer: what the reader of frames needs must come
+// through.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.js'
 import { debugTraceSource } from '../../src/chain/sources/debugTrace.js'

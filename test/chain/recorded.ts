@@ -1,4 +1,6 @@
-/** Recorded answers of real nodes, read in place where the folder stands beside the repository; they are not part of it. */
+/**
+ * Recorded answers of real nodes, read in place where the folder stands beside the repository; they are not part of it.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

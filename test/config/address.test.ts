@@ -11,7 +11,10 @@ const address = fc
 	.uint8Array({ minLength: 20, maxLength: 20 })
 	.map((bytes): Address => `0x${Buffer.from(bytes).toString('hex')}`)
 
-/** EIP-55 as the proposal words it: a letter is large when its hex digit in keccak-256 of the lower case text is 8 or more. */
+/**
+ * EIP-55 as the proposal words it: a letter is large when its hex digit in keccak-256 of the lower case text is 8 or
+ * more.
+ */
 function eip55(lower: Address): string {
 	const hash = Hash.keccak256(Hex.fromString(lower.slice(2)))
 	return `0x${[...lower.slice(2)].map((digit, i) => (Number.parseInt(hash[i + 2] ?? '', 16) >= 8 ? digit.toUpperCase() : digit)).join('')}`

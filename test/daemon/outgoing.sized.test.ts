@@ -1,6 +1,6 @@
 /**
- * The border for what goes out, attacked: texts that a node, a receiver, a label or a file may supply, with secrets in every form and
- * characters that a terminal obeys, through every way out. Each way must be free of both.
+ * The border for what goes out, attacked: texts that a node, a receiver, a label or a file may supply, with secrets in
+ * every form and characters that a terminal obeys, through every way out. Each way must be free of both.
  */
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

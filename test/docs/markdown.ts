@@ -1,4 +1,7 @@
-/** Reads what the tests of this folder compare with the code: tables, code and links of the documents as they stand in the tree. */
+/**
+ * Reads what the tests of this folder compare with the code: tables, code and links of the documents as they stand in
+ * the tree.
+ */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 

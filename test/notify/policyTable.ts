@@ -1,7 +1,7 @@
 /**
- * What every receiver has to make of an answer, whatever it speaks. A receiver's test brings the way to make the other side
- * answer so; a case without a translation for its protocol says so itself. Written from the published rules, not from the
- * code: RFC 9110 and Standard Webhooks for HTTP, RFC 5321 and RFC 3463 for SMTP.
+ * What every receiver has to make of an answer, whatever it speaks. A receiver's test brings the way to make the other
+ * side answer so; a case without a translation for its protocol says so itself. Written from the published rules, not
+ * from the code: RFC 9110 and Standard Webhooks for HTTP, RFC 5321 and RFC 3463 for SMTP.
  */
 import type { Outcome } from '../../src/model/delivery.js'
 

@@ -1,6 +1,6 @@
 /**
- * The canary: every secret of a configuration bears a mark, other sides repeat whatever they know of it in every form, and
- * nothing that leaves the program may hold a mark: log, output, mails, webhooks, state, metrics and pages.
+ * The canary: every secret of a configuration bears a mark, other sides repeat whatever they know of it in every form,
+ * and nothing that leaves the program may hold a mark: log, output, mails, webhooks, state, metrics and pages.
  */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'

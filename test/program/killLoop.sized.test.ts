@@ -1,6 +1,7 @@
 /**
- * The promise itself: whatever moment the program is killed at, every alert reaches every receiver, nothing is told that did
- * not happen, and what comes twice comes under the same id. TRACEWATCH_KILLS and TRACEWATCH_SEED change the run.
+ * The promise itself: whatever moment the program is killed at, every alert reaches every receiver, nothing is told
+ * that did not happen, and what comes twice comes under the same id. TRACEWATCH_KILLS and TRACEWATCH_SEED change the
+ * run.
  */
 import { mkdirSync, watch } from 'node:fs'
 import { join } from 'node:path'

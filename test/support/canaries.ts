@@ -1,4 +1,7 @@
-/** Secrets that give themselves away: each holds a mark that stands nowhere else and is found in whatever form it leaves. */
+/**
+ * Secrets that give themselves away: each holds a mark that stands nowhere else and is found in whatever form it
+ * leaves.
+ */
 import { createChance } from './chance.js'
 
 export interface Canaries {

@@ -1,6 +1,6 @@
 /**
- * Speaks the dialects of other nodes in front of an Anvil, on loopback. Each option is one thing that some node or provider
- * does, and the default is what Anvil does itself.
+ * Speaks the dialects of other nodes in front of an Anvil, on loopback. Each option is one thing that some node or
+ * provider does, and the default is what Anvil does itself.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'

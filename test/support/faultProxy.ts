@@ -1,4 +1,6 @@
-/** Hands JSON-RPC requests on to a node, and answers some of them wrongly, as a schedule says; it can also lag behind. */
+/**
+ * Hands JSON-RPC requests on to a node, and answers some of them wrongly, as a schedule says; it can also lag behind.
+ */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

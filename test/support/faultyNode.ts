@@ -31,7 +31,10 @@ export interface FaultyNode {
 	head: number
 	/** Results by method, besides the few that every node has. */
 	readonly results: Map<string, (params: readonly unknown[]) => unknown>
-	/** From now on; `times` requests, or until the next `fail` or `fix`. With `method` only requests that hold a call of it. */
+	/**
+	 * From now on; `times` requests, or until the next `fail` or `fix`. With `method` only requests that hold a call of
+	 * it.
+	 */
 	fail(fault: Fault, options?: { readonly times?: number; readonly method?: string }): void
 	mend(): void
 	/** HTTP requests that held a call of this method. */

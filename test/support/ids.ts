@@ -1,6 +1,7 @@
 /**
- * Ids of alerts and deliveries as version 0.1.0 made them, kept as digests in test/fixtures/ids: whoever keeps alerts by
- * their id must find them under the same one after an update. A file there changes only where an alert comes or goes.
+ * Ids of alerts and deliveries as version 0.1.0 made them, kept as digests in test/fixtures/ids: whoever keeps alerts
+ * by their id must find them under the same one after an update. A file there changes only where an alert comes or
+ * goes.
  */
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'

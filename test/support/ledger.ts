@@ -1,7 +1,8 @@
 /**
  * The world by hand: what a list of actions does to balances, by the rules of the EVM and without one. It is the second
  * opinion that the truth scenario holds against the node's balances, so it shares nothing with the product but the
- * arithmetic of addresses. Gas is not counted: whoever builds a scenario gives enough of it, or caps a frame that fails.
+ * arithmetic of addresses. Gas is not counted: whoever builds a scenario gives enough of it, or caps a frame that
+ * fails.
  */
 import type { Action, CreateAction } from '../../src/devnode/actions.js'
 import { actingInit, create2Address, createAddress, inits, puppetInit } from '../../src/devnode/contracts.js'
@@ -75,8 +76,8 @@ interface Frame {
 const nothing: Account = { balanceWei: 0n, nonce: 0n, code: 'none' }
 
 /**
- * `destroys`: which contracts a self-destruct really removes: all, before Cancun; since then (EIP-6780) those created in
- * the same transaction.
+ * `destroys`: which contracts a self-destruct really removes: all, before Cancun; since then (EIP-6780) those created
+ * in the same transaction.
  */
 export function createLedger(start: ReadonlyMap<Address, bigint>, destroys: 'all' | 'young'): Ledger {
 	const meanings = new Map<Hex, readonly Action[] | 'fails' | 'codeless'>([

@@ -1,6 +1,6 @@
 /**
- * How much is tried. `npm test` takes minutes and has a case of everything; `npm run test:long` tries in full what takes
- * long: 200 kills, every dialect with every source.
+ * How much is tried. `npm test` takes minutes and has a case of everything; `npm run test:long` tries in full what
+ * takes long: 200 kills, every dialect with every source.
  *
  * - `x.test.ts` runs in `npm test` only, `x.long.test.ts` in `npm run test:long` only.
  * - `x.sized.test.ts` runs in both, and asks here how much it is to try.

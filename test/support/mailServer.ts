@@ -1,4 +1,7 @@
-/** A mail server on loopback: takes mails, reads them back with mailparser, and defers, refuses or breaks off as it is told to. */
+/**
+ * A mail server on loopback: takes mails, reads them back with mailparser, and defers, refuses or breaks off as it is
+ * told to.
+ */
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { type AddressObject, type ParsedMail, simpleParser } from 'mailparser'
@@ -24,7 +27,10 @@ export interface Mail {
 
 export type MailPhase = 'connect' | 'login' | 'sender' | 'recipient' | 'data'
 
-/** An SMTP reply to refuse with, `450 4.2.1 try later`; `cut` ends the connection; `hang` answers nothing; null takes it. */
+/**
+ * An SMTP reply to refuse with, `450 4.2.1 try later`; `cut` ends the connection; `hang` answers nothing; null takes
+ * it.
+ */
 export type MailAnswer = string | 'cut' | 'hang' | null
 
 export interface MailServerOptions {

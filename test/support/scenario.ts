@@ -1,7 +1,7 @@
 /**
- * The truth scenario: a chain of many blocks with every case of payment, creation and failure, and random trees besides,
- * the same for the same seed. It is planned by hand (see ledger.ts) before any node sees it, so its watchlist and what
- * must be told are known beforehand.
+ * The truth scenario: a chain of many blocks with every case of payment, creation and failure, and random trees
+ * besides, the same for the same seed. It is planned by hand (see ledger.ts) before any node sees it, so its watchlist
+ * and what must be told are known beforehand.
  */
 import { encodeActions } from '../../src/devnode/actions.js'
 import { createAddress, puppetInit } from '../../src/devnode/contracts.js'

@@ -1,4 +1,7 @@
-/** A node behind a strained way: answers that take their time, requests that fail by rule or by chance, and all of it counted. */
+/**
+ * A node behind a strained way: answers that take their time, requests that fail by rule or by chance, and all of it
+ * counted.
+ */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -97,7 +97,9 @@ export async function startTalkativeNode(nodeUrl: string): Promise<TalkativeNode
 	return node
 }
 
-/** Everything secret in a request, in an order that differs from one to the next, so that each form is once the first. */
+/**
+ * Everything secret in a request, in an order that differs from one to the next, so that each form is once the first.
+ */
 export function knowledgeOf({ url = '', headers }: Pick<IncomingMessage, 'url' | 'headers'>): string {
 	const { host: _, connection: __, 'content-type': ___, ...others } = headers
 	const decoded = decodeURIComponent(url.replace(/%(?![0-9a-f]{2})/gi, '%25'))

@@ -1,7 +1,7 @@
 /**
- * Life on a chain: payments in and out, deployments, payments inside contracts, and things that come to nothing. It writes
- * down what each transaction moves from how it was made, and has the node's balances bear that out; nothing of the product
- * is asked.
+ * Life on a chain: payments in and out, deployments, payments inside contracts, and things that come to nothing. It
+ * writes down what each transaction moves from how it was made, and has the node's balances bear that out; nothing of
+ * the product is asked.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Action, encodeActions } from '../../src/devnode/actions.js'
@@ -55,7 +55,9 @@ const gas = 3_000_000n
 /** Init code of a contract of one byte: PUSH1 1, PUSH1 0, RETURN. */
 const tinyInit: Hex = '0x60016000f3'
 
-/** Deploys the puppets with coins to spend; `accounts` have coins and are paid. Works on a chain of automatic mining. */
+/**
+ * Deploys the puppets with coins to spend; `accounts` have coins and are paid. Works on a chain of automatic mining.
+ */
 export async function startTraffic(hand: Hand, accounts: readonly Address[], chance: Chance): Promise<Traffic> {
 	const chainId = BigInt(await hand.rpc<string>('eth_chainId'))
 	const [owner] = accounts as [Address]

@@ -1,5 +1,5 @@
-// A chain with a known life, and a watcher that catches up on it through strained endpoints: polled each second as a schedule
-// would, until nothing is left.
+// A chain with a known life, and a watcher that catches up on it through strained endpoints: polled each second as a
+// schedule would, until nothing is left.
 import { RpcError } from '../../src/errors.js'
 import { type Hand, startTestAnvil } from '../support/anvil.js'
 import { createChance } from '../support/chance.js'

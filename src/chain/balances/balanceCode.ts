@@ -25,8 +25,8 @@ const CODE: Hex = `0x${[
 ].join('')}`
 
 /**
- * Gas for each address: a cold BALANCE is 2,600, 3,000 with EIP-8038; its bytes cost up to 1,280 (EIP-7976); the rest is
- * the loop. Stated, because nodes without it take their own maximum, which some networks refuse (go-ethereum#32625).
+ * Gas for each address: a cold BALANCE is 2,600, 3,000 with EIP-8038; its bytes cost up to 1,280 (EIP-7976); the rest
+ * is the loop. Stated, because nodes without it take their own maximum, which some networks refuse (go-ethereum#32625).
  */
 const GAS_EACH = 5_000n
 const GAS_FIXED = 100_000n

@@ -19,8 +19,8 @@ export interface BalanceWay {
 
 export interface BalanceReader {
 	/**
-	 * Throws RpcError: `no-data` where this endpoint has not got that state, or cannot be believed about it; what the connection
-	 * throws as it is. Nothing of it says that the endpoint is of no use for other questions.
+	 * Throws RpcError: `no-data` where this endpoint has not got that state, or cannot be believed about it; what the
+	 * connection throws as it is. Nothing of it says that the endpoint is of no use for other questions.
 	 */
 	read(
 		rpc: Rpc,

@@ -20,7 +20,9 @@ interface Transaction {
 	readonly raw: Json
 }
 
-/** All of it for these addresses, in this very block. Throws RpcError; `no-data` where the rules of fees are not known. */
+/**
+ * All of it for these addresses, in this very block. Throws RpcError; `no-data` where the rules of fees are not known.
+ */
 export async function readPostings(
 	rpc: Rpc,
 	chainId: number,

@@ -1,4 +1,7 @@
-/** One endpoint under watch: it is on the right chain, it has the block, and it gets a second chance where that can help. */
+/**
+ * One endpoint under watch: it is on the right chain, it has the block, and it gets a second chance where that can
+ * help.
+ */
 
 import { backoffMs, jittered } from '../../base/backoff.js'
 import { RpcError } from '../../errors.js'
@@ -18,8 +21,9 @@ export interface Endpoint {
 	/** By its own, latest word; null before it was asked. */
 	head(): bigint | null
 	/**
-	 * Runs the job here, several times when the chain changed under it; single requests are asked again below. With `block` only when the head is at that block or
-	 * after it; `no-data` otherwise. Throws RpcError, or the signal's reason: what else the job throws is an answer misread.
+	 * Runs the job here, several times when the chain changed under it; single requests are asked again below. With
+	 * `block` only when the head is at that block or after it; `no-data` otherwise. Throws RpcError, or the signal's
+	 * reason: what else the job throws is an answer misread.
 	 */
 	attempt<T>(job: (rpc: Rpc) => Promise<T>, need: Need, signal: AbortSignal): Promise<T>
 }

@@ -3,8 +3,8 @@
 import { RpcError, type RpcErrorKind } from '../../errors.js'
 
 /**
- * What may pass by itself comes before what a person must mend: as long as one endpoint may come back, trying again is right.
- * A timeout is first because the caller can do something about it: ask for less.
+ * What may pass by itself comes before what a person must mend: as long as one endpoint may come back, trying again is
+ * right. A timeout is first because the caller can do something about it: ask for less.
  */
 const order: readonly RpcErrorKind[] = [
 	'timeout',

@@ -33,7 +33,9 @@ export function afterAnswer(size: SpanSize, asked: number, rows: number, bounds:
 	return { ...size, blocks: Math.max(blocks, 1), streak: 0 }
 }
 
-/** After a refusal of `asked` blocks as too many, with the number that the node named, if it did. Always asks for less. */
+/**
+ * After a refusal of `asked` blocks as too many, with the number that the node named, if it did. Always asks for less.
+ */
 export function afterRefusal(size: SpanSize, asked: number, limit: number | undefined): SpanSize {
 	const half = Math.max(1, Math.floor(asked / 2))
 	const named = limit !== undefined && limit >= 1 && limit < asked ? Math.floor(limit) : null

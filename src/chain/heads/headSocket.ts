@@ -1,6 +1,7 @@
 /**
- * One WebSocket over which a node tells of new heads, from the opening to the end. `ws` and not the WebSocket of undici:
- * it says with which status a handshake was refused, pings, and bounds the time of the handshake and the size of a message.
+ * One WebSocket over which a node tells of new heads, from the opening to the end. `ws` and not the WebSocket of
+ * undici: it says with which status a handshake was refused, pings, and bounds the time of the handshake and the size
+ * of a message.
  */
 
 import { WebSocket } from 'ws'
@@ -26,7 +27,10 @@ export interface HeadSocketLimits {
 	readonly answerMs: number
 	/** A ping after so long; the connection is dead when nothing has come by the next. */
 	readonly pingEveryMs: number
-	/** Without a head for so long the subscription is taken to be lost: nodes and gateways forget them on living connections. */
+	/**
+	 * Without a head for so long the subscription is taken to be lost: nodes and gateways forget them on living
+	 * connections.
+	 */
 	readonly silenceMs: number
 }
 
@@ -34,7 +38,10 @@ const subscribe = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe
 /** A header has about 1 KB; some nodes tell the transactions' hashes with it. */
 const maxMessageBytes = 1024 * 1024
 
-/** Never resolves. Rejects with RpcError when it has ended, whyever, or with the signal's reason; the socket is closed then. */
+/**
+ * Never resolves. Rejects with RpcError when it has ended, whyever, or with the signal's reason; the socket is closed
+ * then.
+ */
 export function listenForHeads(options: HeadSocketOptions, signal: AbortSignal): Promise<never> {
 	const { url, limits } = options
 	return new Promise((_resolve, reject) => {

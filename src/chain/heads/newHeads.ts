@@ -1,4 +1,7 @@
-/** Follows the heads of one network over WebSocket, so that a block is looked at when it comes and not when its turn comes. */
+/**
+ * Follows the heads of one network over WebSocket, so that a block is looked at when it comes and not when its turn
+ * comes.
+ */
 
 import { backoffMs, jittered } from '../../base/backoff.js'
 import { waitMs } from '../../base/wait.js'
@@ -31,8 +34,8 @@ const longestRestMs = 60_000
 const quietEnds = 1
 
 /**
- * Until the signal aborts; then resolves. A connection that ends is opened again, at the next of the URLs, after a rest that
- * grows with each failure. Throws PlainError, without the URL in it, when one cannot be used.
+ * Until the signal aborts; then resolves. A connection that ends is opened again, at the next of the URLs, after a rest
+ * that grows with each failure. Throws PlainError, without the URL in it, when one cannot be used.
  */
 export async function followHeads(options: FollowOptions, signal: AbortSignal): Promise<void> {
 	const { log, random = Math.random, wait = waitMs } = options

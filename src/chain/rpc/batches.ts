@@ -1,4 +1,7 @@
-/** Many calls in as few HTTP requests as the node takes: what it refuses goes again in smaller ones, what failed goes again alone. */
+/**
+ * Many calls in as few HTTP requests as the node takes: what it refuses goes again in smaller ones, what failed goes
+ * again alone.
+ */
 
 import { RpcError } from '../../errors.js'
 import type { Limit } from '../endpoints/limits.js'
@@ -35,8 +38,8 @@ export interface Sender {
 type Slice = readonly number[]
 
 /**
- * Resolves to an answer or an RpcError for each call, in their order. Answers that came are kept: only what failed is asked
- * again. Throws RpcError when nothing at all was answered, or the signal's reason.
+ * Resolves to an answer or an RpcError for each call, in their order. Answers that came are kept: only what failed is
+ * asked again. Throws RpcError when nothing at all was answered, or the signal's reason.
  */
 export async function sendBatches(
 	calls: readonly RpcCall[],

@@ -1,4 +1,7 @@
-/** The body of an answer: small ones as text, larger ones read as they come, so that none takes more memory than what counts of it. */
+/**
+ * The body of an answer: small ones as text, larger ones read as they come, so that none takes more memory than what
+ * counts of it.
+ */
 
 import { setImmediate } from 'node:timers/promises'
 import { createJsonStream, type JsonStream } from './jsonStream.js'

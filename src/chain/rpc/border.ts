@@ -12,8 +12,8 @@ export interface Asked {
 
 /**
  * The error as an RpcError: a TypeError, a RangeError or a full stack while an answer is read means that the answer was
- * not what it should be, and another endpoint is to be asked. Its own words may hold the node's, so only its name is said,
- * and where it was thrown is kept. An abort is not to be handed in here.
+ * not what it should be, and another endpoint is to be asked. Its own words may hold the node's, so only its name is
+ * said, and where it was thrown is kept. An abort is not to be handed in here.
  */
 export function misread(error: unknown, { endpoint, method }: Asked): RpcError {
 	if (error instanceof RpcError) return error
@@ -34,14 +34,16 @@ function placeOf(error: unknown, name: string): Error {
 	return place
 }
 
-/** Longer texts are looked at no further: a message of megabytes is none, and hiding secrets in it would take its time. */
+/**
+ * Longer texts are looked at no further: a message of megabytes is none, and hiding secrets in it would take its time.
+ */
 const mostRead = 16_000
 /** No secret is longer, however it is written. */
 const longestSecret = 4_000
 
 /**
- * A node's words as they may be shown: first without the secrets of the endpoint, since a secret that was cut would not be
- * found; then on one line, without control and direction characters; then at most `limit` characters.
+ * A node's words as they may be shown: first without the secrets of the endpoint, since a secret that was cut would not
+ * be found; then on one line, without control and direction characters; then at most `limit` characters.
  */
 export function wordsOf(said: unknown, url: Pick<EndpointUrl, 'scrub'>, limit: number): string {
 	if (typeof said !== 'string') return ''

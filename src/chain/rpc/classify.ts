@@ -56,8 +56,9 @@ function startOf(text: string): string {
 
 /**
  * How many calls a batch may have, when the text refuses one; 1 when it names no number; null when it is not about
- * batches. dRPC "Batch of more than 3 requests are not allowed on free tier"; Besu "Number of requests exceeds max batch
- * size"; Erigon "batch limit 100 exceeded"; jsonrpsee (Reth) "Batched requests are not supported by this server" (-32005).
+ * batches. dRPC "Batch of more than 3 requests are not allowed on free tier"; Besu "Number of requests exceeds max
+ * batch size"; Erigon "batch limit 100 exceeded"; jsonrpsee (Reth) "Batched requests are not supported by this server"
+ * (-32005).
  */
 export function batchLimitIn(text: string): number | null {
 	const start = startOf(text)
@@ -77,8 +78,8 @@ function refusesBatch(text: string): boolean {
 }
 
 /**
- * The first that matches decides, so the order carries meaning: "limited to" is a range unless it is requests that are limited,
- * "not supported" is a method unless it is a range.
+ * The first that matches decides, so the order carries meaning: "limited to" is a range unless it is requests that are
+ * limited, "not supported" is a method unless it is a range.
  */
 const texts: readonly (readonly [RegExp, RpcErrorKind])[] = [
 	// No more today.

@@ -1,4 +1,7 @@
-/** One HTTP POST to a node, within limits of time and size; no redirect is followed. Nothing in its errors holds the URL. */
+/**
+ * One HTTP POST to a node, within limits of time and size; no redirect is followed. Nothing in its errors holds the
+ * URL.
+ */
 
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
@@ -29,7 +32,9 @@ export class HttpFailure extends Error {
 }
 
 export interface HttpOptions {
-	/** For the whole request, from connecting to the last byte; a large answer has more as long as it comes fast enough. */
+	/**
+	 * For the whole request, from connecting to the last byte; a large answer has more as long as it comes fast enough.
+	 */
 	readonly timeoutMs: number
 	readonly connectTimeoutMs: number
 	/** Of the decoded body. */
@@ -40,7 +45,10 @@ export interface HttpOptions {
 }
 
 export interface Http {
-	/** `shape`: what counts of an answer too large to be kept. Throws HttpFailure, or the signal's reason when it is aborted. */
+	/**
+	 * `shape`: what counts of an answer too large to be kept. Throws HttpFailure, or the signal's reason when it is
+	 * aborted.
+	 */
 	post(body: string, shape: Shape, signal: AbortSignal): Promise<HttpAnswer>
 	close(): Promise<void>
 }

@@ -1,6 +1,7 @@
 /**
- * Reads JSON as it comes, in chunks cut anywhere, and makes only what a shape names: the rest is passed over, a long text at the
- * speed of a search for its end. What it makes is what JSON.parse would have made, less what the shape leaves out.
+ * Reads JSON as it comes, in chunks cut anywhere, and makes only what a shape names: the rest is passed over, a long
+ * text at the speed of a search for its end. What it makes is what JSON.parse would have made, less what the shape
+ * leaves out.
  *
  * Of what is passed over, brackets, commas and colons are held to be in order; the inside of texts is not looked at.
  */

@@ -1,4 +1,6 @@
-/** Keeps an endpoint's requests within what its plan allows: what is too early waits its turn, first come first served. */
+/**
+ * Keeps an endpoint's requests within what its plan allows: what is too early waits its turn, first come first served.
+ */
 
 import { waitMs } from '../../base/wait.js'
 import { unlessAborted } from '../endpoints/speed.js'
@@ -24,8 +26,8 @@ export interface LimiterOptions {
 }
 
 /**
- * A bucket of one second's worth, in which each token is back one second after it was taken: in no window of a second do
- * more calls leave than allowed. A bucket that drips would let twice as many go in the second after a pause, which
+ * A bucket of one second's worth, in which each token is back one second after it was taken: in no window of a second
+ * do more calls leave than allowed. A bucket that drips would let twice as many go in the second after a pause, which
  * providers that count by the second refuse.
  */
 export function createLimiter({ requestsPerSecond, now = monotonicMs, wait = waitMs }: LimiterOptions): Limiter {

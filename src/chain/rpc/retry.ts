@@ -1,4 +1,7 @@
-/** Whether a request that failed is asked again by itself, and when: what passes in a moment should cost one request. Pure. */
+/**
+ * Whether a request that failed is asked again by itself, and when: what passes in a moment should cost one request.
+ * Pure.
+ */
 
 import type { RpcError } from '../../errors.js'
 import type { Refusal } from '../endpoints/speed.js'
@@ -18,8 +21,8 @@ const firstWaitMs = 50
 const longestWaitMs = 2_000
 
 /**
- * How long to wait before the same is asked again; null: it is not. `tried`: times that it was asked; `random` from 0 up to, not
- * including, 1. A wait for the endpoint's speed is not counted here: the endpoint's speed keeps it.
+ * How long to wait before the same is asked again; null: it is not. `tried`: times that it was asked; `random` from 0
+ * up to, not including, 1. A wait for the endpoint's speed is not counted here: the endpoint's speed keeps it.
  */
 export function retryInMs(error: RpcError, tried: number, { tries }: Patience, random: number): number | null {
 	if (tried >= triesFor(error, tries)) return null

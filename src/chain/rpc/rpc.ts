@@ -24,13 +24,14 @@ export interface Rpc {
 	/** Host and port only. */
 	readonly endpoint: string
 	/**
-	 * Resolves to `result` as the node sent it, also when it is null: what null means is the caller's to say. What fails in
-	 * passing is asked again, within the patience. Throws RpcError, or the signal's reason when it is aborted.
+	 * Resolves to `result` as the node sent it, also when it is null: what null means is the caller's to say. What fails
+	 * in passing is asked again, within the patience. Throws RpcError, or the signal's reason when it is aborted.
 	 */
 	call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown>
 	/**
 	 * Answers in the order of the calls; a call that failed alone is an RpcError in its place. One HTTP request where the
-	 * node takes batches, else several; only what failed goes again. Throws RpcError when no call was answered at all, or the signal's reason.
+	 * node takes batches, else several; only what failed goes again. Throws RpcError when no call was answered at all, or
+	 * the signal's reason.
 	 */
 	batch(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]>
 	/** The same, asked once only: to see whether an endpoint is back. */
@@ -71,7 +72,10 @@ export interface RpcOptions {
 	readonly connections?: number
 	/** Calls in one HTTP request, before the node has said anything of it. Default 100. */
 	readonly maxBatch?: number
-	/** Calls that may leave in any second; a batch counts as many as it holds, for so providers bill. Default null: no limit. */
+	/**
+	 * Calls that may leave in any second; a batch counts as many as it holds, for so providers bill. Default null: no
+	 * limit.
+	 */
 	readonly requestsPerSecond?: number | null
 	/** For what fails in passing. Default: 6 tries within 75 s. */
 	readonly patience?: Partial<Patience>

@@ -27,8 +27,8 @@ const errorData = shapeOf({ ...waits, rate: () => shapeOf(waits), message: just 
 const error = shapeOf({ code: just, message: just, data: () => errorData })
 
 /**
- * Frames as the trace methods and the tracers of debug_trace tell them: parties, amounts, places and failures. Not what a
- * stranger can make as long as he likes: inputs, outputs, code, logs.
+ * Frames as the trace methods and the tracers of debug_trace tell them: parties, amounts, places and failures. Not what
+ * a stranger can make as long as he likes: inputs, outputs, code, logs.
  */
 const trace: Shape = shapeOf({
 	type: just,

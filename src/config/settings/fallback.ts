@@ -4,7 +4,9 @@ import { at } from '../names.js'
 import type { Source } from '../source.js'
 import { suggestion } from '../words.js'
 
-/** Fallbacks of receivers that lead nowhere: to none that there is, or round in a circle. Looks at whatever was read. */
+/**
+ * Fallbacks of receivers that lead nowhere: to none that there is, or round in a circle. Looks at whatever was read.
+ */
 export function fallbackProblems(source: Source, value: unknown): readonly Problem[] {
 	const list = at(value, 'receivers')
 	const receivers = (Array.isArray(list) ? list : []).map((receiver: unknown, index) => ({

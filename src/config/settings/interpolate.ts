@@ -23,9 +23,9 @@ export interface Interpolation {
 }
 
 /**
- * Replaces `${NAME}` in every scalar: by the environment variable NAME, else the content of the file that NAME_FILE names
- * (less one newline at its end), else the systemd credential NAME (systemd.exec, `$CREDENTIALS_DIRECTORY`), else what the
- * unit would be handed under that name: `tracewatch.NAME` in the credential store, which only root can read.
+ * Replaces `${NAME}` in every scalar: by the environment variable NAME, else the content of the file that NAME_FILE
+ * names (less one newline at its end), else the systemd credential NAME (systemd.exec, `$CREDENTIALS_DIRECTORY`), else
+ * what the unit would be handed under that name: `tracewatch.NAME` in the credential store, which only root can read.
  * `$${` is a plain `${`. What is not found, or is empty, is a problem; its scalar keeps the text as written.
  */
 export function interpolate(value: unknown, env: NodeJS.ProcessEnv): Interpolation {

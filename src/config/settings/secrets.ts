@@ -19,9 +19,9 @@ interface Secretive {
 }
 
 /**
- * Every text that must not appear in a log, an error, an alert, a metric or the state: all that came in through `${NAME}`,
- * what is secret in each URL and the URL whole, signing secrets, values of headers, and of the database its password. Hosts
- * are no secrets, nor is what the settings say openly. Longest first.
+ * Every text that must not appear in a log, an error, an alert, a metric or the state: all that came in through
+ * `${NAME}`, what is secret in each URL and the URL whole, signing secrets, values of headers, and of the database its
+ * password. Hosts are no secrets, nor is what the settings say openly. Longest first.
  */
 export function secretsOf(settings: Secretive, filled: readonly Filled[]): readonly string[] {
 	const found = new Set<string>()
@@ -56,8 +56,8 @@ export function secretsOf(settings: Secretive, filled: readonly Filled[]): reado
 }
 
 /**
- * Takes values that came from outside out of a message. `template` is set when the message is about such a value: then all
- * that it quotes may be a part of it, and the name of the variable says more anyway.
+ * Takes values that came from outside out of a message. `template` is set when the message is about such a value: then
+ * all that it quotes may be a part of it, and the name of the variable says more anyway.
  */
 export function hideSecrets(message: string, template: string | undefined, filled: readonly Filled[]): string {
 	const subject = /^(?:an entry of )?`[\w-]+` /.exec(message)?.[0] ?? ''

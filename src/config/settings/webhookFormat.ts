@@ -15,8 +15,8 @@ interface Written extends Readonly<Record<Key, string | null>> {
 }
 
 /**
- * What a person writes for a service, as its format takes it: the chat of telegram stands in the query of the URL, the topic
- * of ntfy at the end of its path, and the routing key of pagerduty is the secret.
+ * What a person writes for a service, as its format takes it: the chat of telegram stands in the query of the URL, the
+ * topic of ntfy at the end of its path, and the routing key of pagerduty is the secret.
  */
 export function addressed<Webhook extends Written>(webhook: Webhook, context: z.core.$RefinementCtx<Webhook>) {
 	const { chat_id: chatId, topic, routing_key: routingKey, ...rest } = webhook

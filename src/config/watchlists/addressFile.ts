@@ -26,8 +26,8 @@ type Column = (typeof columnNames)[number]
 type Tell = (field: Pick<Field, 'line' | 'column'>, message: string) => void
 
 /**
- * Reads a file of addresses: CSV with the columns address, label and tags (the last two may be left out, tags stand with
- * semicolons or spaces between), in this order or in that of a first line that names them.
+ * Reads a file of addresses: CSV with the columns address, label and tags (the last two may be left out, tags stand
+ * with semicolons or spaces between), in this order or in that of a first line that names them.
  */
 export async function readAddressFile(
 	path: string,

@@ -22,7 +22,10 @@ export interface CollectOptions {
 	readonly problems: Problem[]
 }
 
-/** Gathers the watches of one watchlist, from its own list and from files of addresses, and sees to it that no address stands twice. */
+/**
+ * Gathers the watches of one watchlist, from its own list and from files of addresses, and sees to it that no address
+ * stands twice.
+ */
 export function collectWatches({ network, watchlist, silences, source, table, problems }: CollectOptions) {
 	const start = table.length
 	/** By watch, from `start` on: its index in the list, or its line in a file. */

@@ -26,8 +26,8 @@ export interface CsvRest {
 const longest = 65_536
 
 /**
- * The records, but for lines that are empty or begin with #. After a quote that is never closed there are no more. A piece of
- * a text that is not its `end` gives those that are whole in it; the next piece then begins with the rest.
+ * The records, but for lines that are empty or begin with #. After a quote that is never closed there are no more. A
+ * piece of a text that is not its `end` gives those that are whole in it; the next piece then begins with the rest.
  */
 export function* readRecords(text: string, firstLine = 1, isEnd = true): Generator<CsvRecord, CsvRest> {
 	let [offset, line, start] = [0, firstLine, 0]

@@ -11,7 +11,10 @@ export interface Following {
 	 * @throws ConfigError with the problems of every file; then nothing of them is to be used.
 	 */
 	load(): Promise<Watchlists>
-	/** What they consist of now: the watchlists, then the files of addresses that they named when last read, right or wrong. */
+	/**
+	 * What they consist of now: the watchlists, then the files of addresses that they named when last read, right or
+	 * wrong.
+	 */
 	paths(): readonly string[]
 	/** Of what was last read, right or wrong. */
 	revision(): string

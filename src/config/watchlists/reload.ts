@@ -7,7 +7,10 @@ export interface WatchFilesOptions {
 	readonly paths: () => readonly string[]
 	/** Called when contents or names have changed and been still for `settleMs`; never twice for the same contents. */
 	readonly onChange: () => void
-	/** What the caller has read last, right or wrong, and for whatever cause. Default: what `onChange` was last called for. */
+	/**
+	 * What the caller has read last, right or wrong, and for whatever cause. Default: what `onChange` was last called
+	 * for.
+	 */
 	readonly revision?: () => string
 	/** Pause between looks. Default: 2000. */
 	readonly intervalMs?: number

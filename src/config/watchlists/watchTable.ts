@@ -4,8 +4,8 @@ import type { Address } from '../../model/glossary.js'
 import type { Watch, WatchIndex, WatchRules } from '../../model/watch.js'
 
 /**
- * The watches of one network, packed: a hundred bytes each where an object takes three hundred. They are numbered from 0 in the
- * order in which they were added; a Watch is made when it is asked for.
+ * The watches of one network, packed: a hundred bytes each where an object takes three hundred. They are numbered from
+ * 0 in the order in which they were added; a Watch is made when it is asked for.
  */
 export interface WatchTable {
 	/** How many watches. */

@@ -22,8 +22,8 @@ export interface Surroundings {
 }
 
 /**
- * Gathers the watches of one file: those of its list, then those of its files of addresses. Each entry is checked for itself, so
- * that one wrong entry hides no problem of another; with problems what was gathered is not to be used.
+ * Gathers the watches of one file: those of its list, then those of its files of addresses. Each entry is checked for
+ * itself, so that one wrong entry hides no problem of another; with problems what was gathered is not to be used.
  */
 export async function readWatchlist(
 	source: Source,
@@ -38,7 +38,9 @@ export async function readWatchlist(
 	}
 	const coin = network === null ? null : (names.networks?.get(network) ?? null)
 
-	/** The options of one place over those that hold around it; null receivers and amounts that are wrong are told here. */
+	/**
+	 * The options of one place over those that hold around it; null receivers and amounts that are wrong are told here.
+	 */
 	const optionsOf = (written: OptionsWritten | null, value: unknown, at: readonly PropertyKey[], base: Options) => {
 		problems.push(...receiverProblems(source, names, value, at))
 		const least = readLeast(valueAt(value, 'min_value'), coin)

@@ -39,7 +39,9 @@ export function watchlistPaths(place: WatchlistPlace): readonly string[] {
 		.map((name) => join(place.folder, name))
 }
 
-/** Reads and checks all watchlists and the files of addresses that they name; nothing is thrown for what stands in them. */
+/**
+ * Reads and checks all watchlists and the files of addresses that they name; nothing is thrown for what stands in them.
+ */
 export async function readWatchlists(
 	place: WatchlistPlace,
 	names: Names,

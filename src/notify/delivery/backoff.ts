@@ -14,8 +14,8 @@ const leastWaitMs = 250
 
 /**
  * The next attempt of a delivery that has just failed, in milliseconds since 1970; null when it is to be given up.
- * Full jitter below the ceiling, yet never earlier than the other side asked (`afterMs`). A delivery that grew old while
- * the program was off still gets a full row of attempts.
+ * Full jitter below the ceiling, yet never earlier than the other side asked (`afterMs`). A delivery that grew old
+ * while the program was off still gets a full row of attempts.
  */
 export function nextAttemptMs(
 	delivery: Pick<Delivery, 'attempts' | 'createdAtMs'>,

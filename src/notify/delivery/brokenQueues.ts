@@ -1,6 +1,6 @@
 /**
- * Queues whose worker threw: a fault of ours, or of the store. Each is left alone for a while, longer from time to time, and logged
- * once, so that a fault neither fills the log nor keeps the processor busy.
+ * Queues whose worker threw: a fault of ours, or of the store. Each is left alone for a while, longer from time to
+ * time, and logged once, so that a fault neither fills the log nor keeps the processor busy.
  */
 
 import { backoffMs } from '../../base/backoff.js'

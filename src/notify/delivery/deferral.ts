@@ -1,6 +1,7 @@
 /**
- * What is held back: alerts past the number that a receiver wants one by one, and whatever comes while a silence is in force. It
- * stands in the state as held, in its place, and is let go as digests, so that nothing of it depends on this process.
+ * What is held back: alerts past the number that a receiver wants one by one, and whatever comes while a silence is in
+ * force. It stands in the state as held, in its place, and is let go as digests, so that nothing of it depends on this
+ * process.
  */
 
 import { hash } from '../../base/hash.js'
@@ -205,7 +206,10 @@ interface Reason {
 	readonly untilMs: number
 }
 
-/** Whether something that is held must come first: in a digest all alerts wait for each other, in a silence those of a watchlist. */
+/**
+ * Whether something that is held must come first: in a digest all alerts wait for each other, in a silence those of a
+ * watchlist.
+ */
 function behind({ message }: Delivery, held: readonly Delivery[]): Reason | null {
 	const alert = digested(message)
 	if (alert === null) return null

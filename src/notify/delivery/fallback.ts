@@ -1,6 +1,7 @@
 /**
- * When a receiver takes nothing, or refuses a message for good, its fallback is notified, in the same write that says so: once for
- * each way of failing, and of what is refused each alert by itself. What a fallback is sent does not go on to its own fallback.
+ * When a receiver takes nothing, or refuses a message for good, its fallback is notified, in the same write that says
+ * so: once for each way of failing, and of what is refused each alert by itself. What a fallback is sent does not go on
+ * to its own fallback.
  */
 
 import { hash } from '../../base/hash.js'

@@ -9,8 +9,8 @@ export const mostAlerts = 100
 export const mostBytes = 500_000
 
 /**
- * Cuts alerts of one queue into pieces, in order; what stands alone in its piece is sent by itself. A receiver that takes no digest
- * gets each by itself.
+ * Cuts alerts of one queue into pieces, in order; what stands alone in its piece is sent by itself. A receiver that
+ * takes no digest gets each by itself.
  */
 export function piecesOf(
 	members: readonly Delivery[],

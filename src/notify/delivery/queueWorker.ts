@@ -1,6 +1,6 @@
 /**
- * Carries out one queue, one delivery after the other, until the first that has to wait. A success is written down after it
- * happened, while the next is under way.
+ * Carries out one queue, one delivery after the other, until the first that has to wait. A success is written down
+ * after it happened, while the next is under way.
  */
 
 import { createSlots, type Slots } from '../../base/slots.js'

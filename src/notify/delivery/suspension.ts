@@ -1,7 +1,7 @@
 /**
  * What is parked waits for somebody to fix its receiver, who may not think of saying so. So it is tried again when
- * the daemon starts, when the settings change, as soon as its receiver takes anything else, and the oldest of each queue
- * every quarter of an hour. It is never given up.
+ * the daemon starts, when the settings change, as soon as its receiver takes anything else, and the oldest of each
+ * queue every quarter of an hour. It is never given up.
  */
 
 import { byQueue } from '../../core/queue.js'

@@ -1,6 +1,6 @@
 /**
- * Deliveries whose receiver, or recipient, is configured no more: kept as they are, for it may come back, and logged once. Their
- * claims are kept too, so that they are not claimed over and over.
+ * Deliveries whose receiver, or recipient, is configured no more: kept as they are, for it may come back, and logged
+ * once. Their claims are kept too, so that they are not claimed over and over.
  */
 import { queueOf } from '../../core/queue.js'
 import type { Delivery } from '../../model/delivery.js'

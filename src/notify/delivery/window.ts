@@ -1,4 +1,7 @@
-/** How many alerts a queue was sent lately. In memory only: after a start nothing is known, and as many as allowed go out again. */
+/**
+ * How many alerts a queue was sent lately. In memory only: after a start nothing is known, and as many as allowed go
+ * out again.
+ */
 import { queueOf } from '../../core/queue.js'
 import type { Delivery } from '../../model/delivery.js'
 

@@ -103,7 +103,9 @@ function parseMailbox(text: string): Mailbox {
 	return { name: quotedName.replace(/^"|"$/g, ''), address, domain: address.slice(address.lastIndexOf('@') + 1) }
 }
 
-/** The same bytes on every attempt, up to nodemailer's own boundary: a mailbox can tell a repetition by its Message-ID. */
+/**
+ * The same bytes on every attempt, up to nodemailer's own boundary: a mailbox can tell a repetition by its Message-ID.
+ */
 function toMail(delivery: Delivery, recipient: string, from: Mailbox): SendMailOptions {
 	const { subject, text, html } = composeMessage(delivery.message)
 	const answers = delivery.answers === null ? null : `<${delivery.answers}@${from.domain}>`

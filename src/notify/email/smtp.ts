@@ -64,8 +64,8 @@ export function createSmtp(settings: SmtpSettings, connections: number): Smtp {
 }
 
 /**
- * Connects by the system's own look-up, which reads the hosts file first (nodemailer asks DNS servers first, and waits for
- * them), tries IPv6 and IPv4, and leaves link-local addresses alone.
+ * Connects by the system's own look-up, which reads the hosts file first (nodemailer asks DNS servers first, and waits
+ * for them), tries IPv6 and IPv4, and leaves link-local addresses alone.
  */
 function openSocket(host: string, port: number, callback: SocketCallback): void {
 	if (isForbidden(host)) {
@@ -95,8 +95,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * The login as it may come back in a server's answer, alone or as PLAIN and LOGIN wrap it. A user that is a mail address
- * stands in the mails themselves.
+ * The login as it may come back in a server's answer, alone or as PLAIN and LOGIN wrap it. A user that is a mail
+ * address stands in the mails themselves.
  */
 function secretsOf(user: string, pass: string): readonly string[] {
 	return pass === '' ? [] : [pass, ...(user.includes('@') ? [] : [user]), `\u0000${user}\u0000${pass}`]

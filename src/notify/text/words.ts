@@ -28,7 +28,9 @@ export function hostOf(url: URL): string {
 	return url.host === '' ? url.hostname : url.host
 }
 
-/** The other side's own words, made short and printable. Hidden before they are cut: half a secret is found by nobody. */
+/**
+ * The other side's own words, made short and printable. Hidden before they are cut: half a secret is found by nobody.
+ */
 export function quote(text: string, hideSecrets: (text: string) => string): string {
 	return printable(hideSecrets(text), 160)
 }

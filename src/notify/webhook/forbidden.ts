@@ -1,7 +1,7 @@
 /**
- * Addresses that are never contacted: link-local ones and those where clouds keep their machine credentials, also where an IPv4
- * address is carried inside of an IPv6 one. Private networks are allowed, since the operator writes the URLs and many receivers
- * live there.
+ * Addresses that are never contacted: link-local ones and those where clouds keep their machine credentials, also where
+ * an IPv4 address is carried inside of an IPv6 one. Private networks are allowed, since the operator writes the URLs
+ * and many receivers live there.
  */
 import { lookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
@@ -15,7 +15,10 @@ never.addAddress('fd20:ce::254', 'ipv6')
 never.addAddress('100.100.100.200', 'ipv4')
 never.addAddress('192.0.0.192', 'ipv4')
 
-/** `address` is a literal IP, with or without brackets or zone; a name is never forbidden by itself. IPv4 in IPv6 counts. */
+/**
+ * `address` is a literal IP, with or without brackets or zone; a name is never forbidden by itself. IPv4 in IPv6
+ * counts.
+ */
 export function isForbidden(address: string): boolean {
 	const plain = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '')
 	const family = isIP(plain)

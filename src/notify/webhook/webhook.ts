@@ -1,4 +1,6 @@
-/** A receiver that is sent one HTTP POST a message. Redirects are not followed, and no answer can hold it up or fill it. */
+/**
+ * A receiver that is sent one HTTP POST a message. Redirects are not followed, and no answer can hold it up or fill it.
+ */
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
 import { hiderOf } from '../../base/hide.js'
@@ -94,7 +96,9 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 	}
 }
 
-/** Up to 64 KiB, as it came: nothing is unpacked, so nothing can swell. What comes after is cut off with its connection. */
+/**
+ * Up to 64 KiB, as it came: nothing is unpacked, so nothing can swell. What comes after is cut off with its connection.
+ */
 async function readBody(
 	body: Dispatcher.ResponseData['body'],
 	signal: AbortSignal,
@@ -123,7 +127,9 @@ async function readBody(
 	return { text: Buffer.concat(chunks).subarray(0, bodyLimitBytes).toString('utf8'), whole }
 }
 
-/** Refuses link-local addresses in every spelling: URL parsing has made plain literals of them, look-ups are filtered. */
+/**
+ * Refuses link-local addresses in every spelling: URL parsing has made plain literals of them, look-ups are filtered.
+ */
 function guardedConnector(): buildConnector.connector {
 	const connect = buildConnector({ timeout: connectTimeLimitMs, lookup: allowedLookup } as buildConnector.BuildOptions)
 	return (options, callback) => {

@@ -1,7 +1,7 @@
 /**
- * Coverage in two files: `coverage.json` holds all of it, `coverage.changes.json` what has changed since that was written. So an
- * edit of one watch among a million writes a line, and not 27 MB. Up to 20,000 addresses the first is written each time, and the
- * second is not there. Each is written as durable.ts says.
+ * Coverage in two files: `coverage.json` holds all of it, `coverage.changes.json` what has changed since that was
+ * written. So an edit of one watch among a million writes a line, and not 27 MB. Up to 20,000 addresses the first is
+ * written each time, and the second is not there. Each is written as durable.ts says.
  */
 
 import { randomBytes } from 'node:crypto'

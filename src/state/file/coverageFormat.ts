@@ -1,6 +1,6 @@
 /**
- * Coverage to JSON and back. Nearly all addresses share what is said of them, so it is said once, and the addresses follow in
- * base64, 20 bytes each: 27 MB for a million. Version 1 said it of each address by itself, in 116 MB.
+ * Coverage to JSON and back. Nearly all addresses share what is said of them, so it is said once, and the addresses
+ * follow in base64, 20 bytes each: 27 MB for a million. Version 1 said it of each address by itself, in 116 MB.
  */
 
 import { randomBytes } from 'node:crypto'

@@ -2,8 +2,8 @@
  * A file that survives a kill, a full disk and a power cut, as an adapter for lowdb. Stock adapters rename without
  * fsync: after a power cut the last hundred acknowledged writes can be missing.
  *
- * The file is `{"v":1,"data":…,"sum":"…"}` and a line end; `sum` is the SHA-256 in hex of everything before `,"sum"`. It stands
- * last, so that the data can be written as it is made, without all of it in memory as text.
+ * The file is `{"v":1,"data":…,"sum":"…"}` and a line end; `sum` is the SHA-256 in hex of everything before `,"sum"`.
+ * It stands last, so that the data can be written as it is made, without all of it in memory as text.
  */
 
 import { createHash } from 'node:crypto'
@@ -35,8 +35,8 @@ const TAIL_CHARS = 256
 const CHUNK_BYTES = 1 << 18
 
 /**
- * `read` gives null when there is no file, and throws StateError `damaged`, `newer` or `disk`. `write` resolves when the value
- * would be there after a power cut; when it throws StateError `disk`, the file is what it was.
+ * `read` gives null when there is no file, and throws StateError `damaged`, `newer` or `disk`. `write` resolves when
+ * the value would be there after a power cut; when it throws StateError `disk`, the file is what it was.
  */
 export function durableFile<T extends object>(path: string, format: Format<T>): Adapter<T> {
 	return { read: () => readVerified(path, format), write: (value) => writeDurably(path, pieces(value, format)) }
@@ -64,7 +64,10 @@ export function isWhole<T extends object>(format: Format<T>): (path: string) => 
 /** The value (null: no file), or why it cannot be believed, to complete the sentence "state.json is damaged: …". */
 export type Examined<T> = { readonly value: T | null } | { readonly damage: string; readonly cause?: unknown }
 
-/** `readWhole`: how the bytes are had; default: as those of a file that only this program writes. Throws StateError `newer` or `disk`. */
+/**
+ * `readWhole`: how the bytes are had; default: as those of a file that only this program writes. Throws StateError
+ * `newer` or `disk`.
+ */
 export async function examine<T extends object>(
 	path: string,
 	format: Format<T>,

@@ -8,9 +8,9 @@ const groupWrite = 0o020
 const othersWrite = 0o002
 
 /**
- * The folder by its real name, made if it is not there (0700). One of this user that its group may write to is closed to the group;
- * one that everybody may write to, or a group of somebody else's folder, is refused: what stands in it may be anybody's.
- * Throws StateError `disk`.
+ * The folder by its real name, made if it is not there (0700). One of this user that its group may write to is closed
+ * to the group; one that everybody may write to, or a group of somebody else's folder, is refused: what stands in it
+ * may be anybody's. Throws StateError `disk`.
  */
 export async function ownFolder(folder: string): Promise<string> {
 	try {

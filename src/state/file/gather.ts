@@ -1,6 +1,7 @@
 /**
- * Group commit: while one write is under way, further changes gather for the next. What is in memory is what is on disk:
- * a change is applied when its write begins, and shows when that has ended well. After a failed write nothing needs undoing.
+ * Group commit: while one write is under way, further changes gather for the next. What is in memory is what is on
+ * disk: a change is applied when its write begins, and shows when that has ended well. After a failed write nothing
+ * needs undoing.
  */
 
 import type { Low } from 'lowdb'
@@ -8,7 +9,9 @@ import type { Low } from 'lowdb'
 export interface Ledger<Doc, Draft> {
 	/** The last document that is on disk. */
 	current(): Doc
-	/** Resolves to what `apply` gave, when the write that holds it is done. Rejects with what `apply` or the write threw. */
+	/**
+	 * Resolves to what `apply` gave, when the write that holds it is done. Rejects with what `apply` or the write threw.
+	 */
 	change<T>(apply: (draft: Draft) => T): Promise<T>
 	/** Resolves when nothing is under way. */
 	idle(): Promise<void>

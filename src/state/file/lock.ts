@@ -1,13 +1,14 @@
 /**
  * One daemon a state folder, by what the kernel gives back when a process dies, on every system that has unix sockets.
  *
- * Each comer listens on a socket of its own in the folder, and then takes the next free place in a row of links, `lock.1.sock`,
- * `lock.2.sock`, …: whoever made the highest link whose socket still answers has the folder. Making a link fails when it is there
- * already, so of many who saw the same dead holder one gets its place. The highest link is never taken away, for a slow comer
- * could otherwise take the place a second time.
+ * Each comer listens on a socket of its own in the folder, and then takes the next free place in a row of links,
+ * `lock.1.sock`, `lock.2.sock`, …: whoever made the highest link whose socket still answers has the folder. Making a
+ * link fails when it is there already, so of many who saw the same dead holder one gets its place. The highest link is
+ * never taken away, for a slow comer could otherwise take the place a second time.
  *
- * Not an abstract socket: its name stands in /proc/net/unix for every user, who may take it when the holder restarts. Nobody but
- * the owner of the folder can make or reach anything here. Machines that share a folder over a network are not kept apart.
+ * Not an abstract socket: its name stands in /proc/net/unix for every user, who may take it when the holder restarts.
+ * Nobody but the owner of the folder can make or reach anything here. Machines that share a folder over a network are
+ * not kept apart.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -54,7 +55,9 @@ export async function lockState(folder: string): Promise<() => Promise<void>> {
 	throw new StateError('locked', `the state folder ${folder} cannot be locked: too many try at once`)
 }
 
-/** The place in the row that is ours from now on; `taken`: others were quicker, look again; else who holds the folder. */
+/**
+ * The place in the row that is ours from now on; `taken`: others were quicker, look again; else who holds the folder.
+ */
 async function takePlace(real: string, name: string): Promise<number | 'taken' | Exclude<Probe, { state: 'gone' }>> {
 	const top = highest(await readdir(real))
 	if (top > 0) {
@@ -68,8 +71,8 @@ async function takePlace(real: string, name: string): Promise<number | 'taken' |
 		if (codeOf(error) === 'EEXIST') return 'taken'
 		throw error
 	}
-	// A comer that stood still since it looked may have taken a place that others have long left behind, and its socket may
-	// have been tidied away.
+	// A comer that stood still since it looked may have taken a place that others have long left behind, and its socket
+	// may have been tidied away.
 	return highest(await readdir(real)) === place && (await isThere(join(real, name))) ? place : 'taken'
 }
 
@@ -100,7 +103,10 @@ async function isThere(path: string): Promise<boolean> {
 	)
 }
 
-/** Takes away what the dead left. A living comer whose socket goes with it finds that out before it believes to have the folder. */
+/**
+ * Takes away what the dead left. A living comer whose socket goes with it finds that out before it believes to have the
+ * folder.
+ */
 async function tidy(real: string, own: string, place: number): Promise<void> {
 	for (const name of await readdir(real)) {
 		const left = linkName.exec(name)?.[1]

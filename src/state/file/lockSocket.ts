@@ -1,6 +1,6 @@
 /**
- * A socket in the state folder that tells whether its process lives: the kernel refuses a connection to it from the moment the
- * process dies, however it dies, and goes on taking them while it is paused.
+ * A socket in the state folder that tells whether its process lives: the kernel refuses a connection to it from the
+ * moment the process dies, however it dies, and goes on taking them while it is paused.
  */
 
 import { mkdtemp, rm, symlink } from 'node:fs/promises'

@@ -6,8 +6,8 @@ import { dirname } from 'node:path'
 import { StateError } from '../../errors.js'
 
 /**
- * Refuses links, pipes and devices (never waiting for one), and files of other users than this one, root and the owner of the
- * folder. Throws what the system says, and StateError `disk`.
+ * Refuses links, pipes and devices (never waiting for one), and files of other users than this one, root and the owner
+ * of the folder. Throws what the system says, and StateError `disk`.
  */
 export async function readOwnFile(path: string): Promise<Buffer> {
 	// Not blocking: a pipe would hold up the opening until somebody writes to it.

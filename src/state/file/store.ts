@@ -1,7 +1,7 @@
 /**
- * The store in a folder: `state.json` (checkpoints, announced alerts, deliveries) written with every step, `coverage.json` (from where on
- * each address is watched) written only when the watches change, so that a step's write does not grow with their number.
- * Whoever opens it holds `lockState`.
+ * The store in a folder: `state.json` (checkpoints, announced alerts, deliveries) written with every step,
+ * `coverage.json` (from where on each address is watched) written only when the watches change, so that a step's write
+ * does not grow with their number. Whoever opens it holds `lockState`.
  */
 
 import { randomBytes } from 'node:crypto'

@@ -1,7 +1,7 @@
 /**
- * Who works on which queue. A queue is taken whole, so that its order holds whoever works on it, by a mark with an end by the
- * database's clock; the mark is renewed while its deliveries are worked on, and whoever dies leaves it to run out. Which deliveries of
- * the queue were handed out, and are not settled yet, only the claimer knows.
+ * Who works on which queue. A queue is taken whole, so that its order holds whoever works on it, by a mark with an end
+ * by the database's clock; the mark is renewed while its deliveries are worked on, and whoever dies leaves it to run
+ * out. Which deliveries of the queue were handed out, and are not settled yet, only the claimer knows.
  */
 
 import type { Delivery } from '../../model/delivery.js'
@@ -15,7 +15,10 @@ export interface Claims {
 	nextDueMs: Store['nextDueMs']
 	/** The claim that a delivery was handed out under; null when it was not, or is settled. */
 	claimOf(id: string): number | null
-	/** These are settled or given back; a queue of which nothing is left is free. Never throws: an end comes to every mark by itself. */
+	/**
+	 * These are settled or given back; a queue of which nothing is left is free. Never throws: an end comes to every mark
+	 * by itself.
+	 */
 	letGo(ids: readonly string[]): Promise<void>
 	/** Keeps up the marks of queues that are worked on. */
 	renew(): Promise<void>

@@ -1,4 +1,6 @@
-/** What the database and the way to it say, in a person's words. The host is named; user, password and path never are. */
+/**
+ * What the database and the way to it say, in a person's words. The host is named; user, password and path never are.
+ */
 
 import { codeOf, systemWords } from '../../base/systemError.js'
 import { StateError } from '../../errors.js'

@@ -8,8 +8,8 @@ import type { Skew } from './skew.js'
 export type Deferral = Extract<Resolution, { result: 'held' }>
 
 /**
- * Each id once; `claim` is the one that it was taken under, null when it was not taken. One whose queue has another claimer by now is
- * passed over.
+ * Each id once; `claim` is the one that it was taken under, null when it was not taken. One whose queue has another
+ * claimer by now is passed over.
  */
 export async function updateHeld(
 	ask: Ask,
@@ -43,7 +43,10 @@ const SPLIT = `
 	where d.id = $1 and l.lane = d.lane and ${mayJudge('$2::bigint', '$3')}
 	returning d.seq`
 
-/** Inside a transaction. Resolves to the place of the first, or null, and nothing is changed, when one of them is held no more. */
+/**
+ * Inside a transaction. Resolves to the place of the first, or null, and nothing is changed, when one of them is held
+ * no more.
+ */
 export async function deleteHeld(ask: Ask, ids: readonly string[]): Promise<number | null> {
 	const text = `select id, seq from tracewatch.delivery where id = any($1) and status = 'held' order by seq for update`
 	const held = await ask<{ id: string; seq: number }>(text, [ids])

@@ -1,7 +1,7 @@
 /**
- * The right to poll a network: one row of the database says who has it and until when, by the database's clock alone. The
- * epoch grows with every change of owner; a change of the network's state is written only together with a look at its own epoch,
- * so that an owner that was paused and replaced can do no harm when it wakes.
+ * The right to poll a network: one row of the database says who has it and until when, by the database's clock alone.
+ * The epoch grows with every change of owner; a change of the network's state is written only together with a look at
+ * its own epoch, so that an owner that was paused and replaced can do no harm when it wakes.
  */
 
 import { StateError } from '../../errors.js'

@@ -1,4 +1,7 @@
-/** Word from other instances that deliveries were added. It may fail to come (a pooler, a cut): whoever waits looks by himself too. */
+/**
+ * Word from other instances that deliveries were added. It may fail to come (a pooler, a cut): whoever waits looks by
+ * himself too.
+ */
 
 import pg from 'pg'
 import { backoffMs } from '../../base/backoff.js'

@@ -124,7 +124,9 @@ export async function readDeliveries(
 	return (await ask<DeliveryRow>(text, values)).map((row) => deliveryOf(row, skew))
 }
 
-/** Counts them and takes them away; one that is gone already is not counted again. `atMs` is by the database's clock. */
+/**
+ * Counts them and takes them away; one that is gone already is not counted again. `atMs` is by the database's clock.
+ */
 export async function deleteDelivered(ask: Ask, ids: readonly string[], atMs: number): Promise<void> {
 	if (ids.length > 0) await ask(DELIVERED, [ids, atMs])
 }
@@ -143,8 +145,8 @@ const DELIVERED = `
 export type Failure = Exclude<Resolution, { result: 'delivered' | 'held' | 'split' }>
 
 /**
- * Writes down attempts that did not succeed, each id once; `claim` is the one that it was taken under, null when it was not taken. One
- * whose queue has another claimer by now is passed over: that one's word counts.
+ * Writes down attempts that did not succeed, each id once; `claim` is the one that it was taken under, null when it was
+ * not taken. One whose queue has another claimer by now is passed over: that one's word counts.
  */
 export async function updateFailed(
 	ask: Ask,

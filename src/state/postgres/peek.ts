@@ -12,7 +12,10 @@ import { readWhole, writeWhole } from './whole.js'
 
 const STANDSTILL_MS = 30_000
 
-/** A look beside whoever uses it. Null when there is no state of tracewatch in this database. Makes nothing. Throws StateError. */
+/**
+ * A look beside whoever uses it. Null when there is no state of tracewatch in this database. Makes nothing. Throws
+ * StateError.
+ */
 export async function peekPostgres(url: string, clock: Clock): Promise<Peek | null> {
 	return await withDatabase(url, clock, async (database, skew) => {
 		if ((await schemaVersion(database.ask, database.host)) === null) return null

@@ -1,6 +1,6 @@
 /**
- * Every time that is kept is by the database's clock: instances whose clocks are minutes apart would else try deliveries too
- * early or too late. What comes in and goes out is by this instance's clock.
+ * Every time that is kept is by the database's clock: instances whose clocks are minutes apart would else try
+ * deliveries too early or too late. What comes in and goes out is by this instance's clock.
  */
 
 import type { Clock } from '../../model/glossary.js'
@@ -11,7 +11,10 @@ export interface Skew {
 	/** By the database's clock, of a time by ours. */
 	toDatabase(ms: number): number
 	fromDatabase(ms: number): number
-	/** Looks at both clocks; less than a second is left alone, so that with clocks kept right a time comes back as it was given. */
+	/**
+	 * Looks at both clocks; less than a second is left alone, so that with clocks kept right a time comes back as it was
+	 * given.
+	 */
 	measure(): Promise<void>
 }
 

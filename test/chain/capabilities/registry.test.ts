@@ -1,4 +1,5 @@
-// One chain, many nodes: whatever dialect a node speaks, the same is told of the same blocks, or it is said that nothing can be.
+// One chain, many nodes: whatever dialect a node speaks, the same is told of the same blocks, or it is said that
+// nothing can be.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { probe } from '../../../src/chain/capabilities/probe.js'
 import { createChain } from '../../../src/chain/chain.js'

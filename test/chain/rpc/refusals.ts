@@ -3,7 +3,9 @@ import type { Verdict } from '../../../src/chain/rpc/classify.js'
 export const large = (limit?: number): Verdict => ({ kind: 'too-large', ...(limit !== undefined && { limit }) })
 export const kind = (name: Verdict['kind']): Verdict => ({ kind: name })
 
-/** Who says it, the code it comes with, the words, and what it means: written by hand from what is known of the nodes. */
+/**
+ * Who says it, the code it comes with, the words, and what it means: written by hand from what is known of the nodes.
+ */
 export const said: readonly (readonly [who: string, code: number | null, text: string, verdict: Verdict])[] = [
 	// Nodes: too large.
 	['Reth', -32602, 'Block range too large; currently limited to 100 blocks', large(100)],

@@ -44,8 +44,8 @@ interface Cost {
 }
 
 /**
- * By the clock on the wall, and by that of the processor: on a busy machine the first counts what others took, the second
- * also what V8 does beside this thread. What costs little by one of them costs little.
+ * By the clock on the wall, and by that of the processor: on a busy machine the first counts what others took, the
+ * second also what V8 does beside this thread. What costs little by one of them costs little.
  */
 async function measure(work: () => Promise<unknown>): Promise<{ readonly wall: Cost; readonly processor: Cost }> {
 	const delay = monitorEventLoopDelay({ resolution: 1 })

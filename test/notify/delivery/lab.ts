@@ -15,7 +15,10 @@ export interface Lab {
 	statuses(): Promise<readonly string[]>
 	/** Closes and opens: what is only in memory is gone. */
 	reopen(): Promise<void>
-	/** A sleep that moves the clock, and no sooner than everything that is due is done; `done` when nothing is kept but the dead. */
+	/**
+	 * A sleep that moves the clock, and no sooner than everything that is due is done; `done` when nothing is kept but
+	 * the dead.
+	 */
 	sleeper(done: AbortController): (ms: number, signal: AbortSignal) => Promise<void>
 }
 

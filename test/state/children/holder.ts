@@ -1,4 +1,6 @@
-/** Takes the lock of a folder, at once or (`waiting`) at each `go`, says how that went, and gives it back when asked. */
+/**
+ * Takes the lock of a folder, at once or (`waiting`) at each `go`, says how that went, and gives it back when asked.
+ */
 
 import { createInterface } from 'node:readline'
 import { StateError } from '../../../src/errors.js'

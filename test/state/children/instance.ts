@@ -1,7 +1,8 @@
 /**
- * One of several instances on one database: polls networks whose only fact is that the next block can be had, and delivers what
- * is posted. Says `C network number` after each commit, `L network` when one was refused, `D queue id ns` at each telling (which is
- * what a receiver would have seen), by a clock that all processes of a machine share. Ends its polling at `stop`.
+ * One of several instances on one database: polls networks whose only fact is that the next block can be had, and
+ * delivers what is posted. Says `C network number` after each commit, `L network` when one was refused, `D queue id ns`
+ * at each telling (which is what a receiver would have seen), by a clock that all processes of a machine share. Ends
+ * its polling at `stop`.
  */
 
 import { createInterface } from 'node:readline'

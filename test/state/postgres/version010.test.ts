@@ -1,4 +1,6 @@
-/** Rows in the form in which version 0.1.0 wrote them, and reads them: two versions may share a database for a while. */
+/**
+ * Rows in the form in which version 0.1.0 wrote them, and reads them: two versions may share a database for a while.
+ */
 
 import { afterAll, describe, expect, test } from 'vitest'
 import { openPostgresStore } from '../../../src/state/postgres/store.js'

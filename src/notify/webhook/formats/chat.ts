@@ -28,7 +28,10 @@ export function chatText(message: Message, markup: Markup): string {
 	return [markup.disarm(headline(message)), chatBody(message, markup)].join('\n')
 }
 
-/** Without the headline, for services that have a title. Of a digest each alert in a line: the sentence and where to look. */
+/**
+ * Without the headline, for services that have a title. Of a digest each alert in a line: the sentence and where to
+ * look.
+ */
 export function chatBody(message: Message, { disarm, link }: Markup): string {
 	const { notes, facts } = factsOf(message)
 	if (isDigest(message.data)) {

@@ -1,6 +1,7 @@
 /**
- * Takes from a text what services make of it that was not meant: links, mentions, commands, markup. Visible where it must be, as
- * analysts write such things (`evil[.]example`), so that what is copied is still what was said; otherwise by a sign that looks alike.
+ * Takes from a text what services make of it that was not meant: links, mentions, commands, markup. Visible where it
+ * must be, as analysts write such things (`evil[.]example`), so that what is copied is still what was said; otherwise
+ * by a sign that looks alike.
  */
 
 /** Of names like `watch.yaml` nobody makes a link. */
@@ -24,7 +25,9 @@ export function withoutMentions(text: string): string {
 		.replace(/(?<=^|[\s([{"'<>|,;:])\/(?=[\p{L}_])/gmu, '\u2215')
 }
 
-/** What Slack makes bold, slanted, struck through, code, a quotation, a picture or a list; inside of a word it does not. */
+/**
+ * What Slack makes bold, slanted, struck through, code, a quotation, a picture or a list; inside of a word it does not.
+ */
 export function withoutMarkup(text: string): string {
 	const alike: Readonly<Record<string, string>> = { '*': '\u2217', _: '\uff3f', '~': '\u223c', '`': '\u02cb' }
 	return text

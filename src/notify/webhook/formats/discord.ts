@@ -1,6 +1,6 @@
 /**
- * Discord webhooks. `wait=true`, or messages that were not kept would be answered like those that were. No idempotency key. A
- * 429 carries `retry_after` in its body.
+ * Discord webhooks. `wait=true`, or messages that were not kept would be answered like those that were. No idempotency
+ * key. A 429 carries `retry_after` in its body.
  */
 import { chatText, cut, type Markup } from './chat.js'
 import { type Format, jsonBody, jsonObject } from './format.js'

@@ -1,6 +1,7 @@
 /**
- * ntfy: `https://ntfy.sh/<topic>`; sent as JSON to the root. Above 4,096 bytes the message would become an attachment. With
- * `sequence_id` (2.16 and newer) a repetition replaces the first instead of standing beside it; older servers ignore it.
+ * ntfy: `https://ntfy.sh/<topic>`; sent as JSON to the root. Above 4,096 bytes the message would become an attachment.
+ * With `sequence_id` (2.16 and newer) a repetition replaces the first instead of standing beside it; older servers
+ * ignore it.
  */
 import type { Message } from '../../../model/alert.js'
 import { headline } from '../../text/sentence.js'

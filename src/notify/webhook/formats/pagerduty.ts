@@ -1,7 +1,7 @@
 /**
- * PagerDuty Events API v2: `https://events.pagerduty.com/v2/enqueue`; the receiver's secret is the routing key. The alert's id is
- * the `dedup_key`, so a repetition changes nothing, and a retraction or recovery resolves what it takes back. Therefore no digests:
- * nothing could resolve one alert among many.
+ * PagerDuty Events API v2: `https://events.pagerduty.com/v2/enqueue`; the receiver's secret is the routing key. The
+ * alert's id is the `dedup_key`, so a repetition changes nothing, and a retraction or recovery resolves what it takes
+ * back. Therefore no digests: nothing could resolve one alert among many.
  */
 
 import { printable } from '../../../base/printable.js'

@@ -1,7 +1,8 @@
 /**
- * Telegram: `https://api.telegram.org/bot<token>/sendMessage?chat_id=<chat>`; what stands in the query becomes part of the
- * message (`message_thread_id`, `disable_notification`). Without `parse_mode` nothing in the text is markup, but the server itself
- * finds URLs, `@names`, `#tags` and `/commands` in it. No idempotency key. A 429 carries `parameters.retry_after`.
+ * Telegram: `https://api.telegram.org/bot<token>/sendMessage?chat_id=<chat>`; what stands in the query becomes part of
+ * the message (`message_thread_id`, `disable_notification`). Without `parse_mode` nothing in the text is markup, but
+ * the server itself finds URLs, `@names`, `#tags` and `/commands` in it. No idempotency key. A 429 carries
+ * `parameters.retry_after`.
  */
 import { chatText, cut, type Markup } from './chat.js'
 import { withoutLinks, withoutMentions } from './disarm.js'
