@@ -1,0 +1,218 @@
+/**
+ * Whatever an endpoint says, to whatever question: nothing is thrown but RpcError, nothing takes long or much memory, and the
+ * next endpoint is asked. Two endpoints on loopback, the first of which answers one method wrongly, the second well.
+ */
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { SourceSetting } from '../../src/chain/capabilities/probe.js'
+import { createChain } from '../../src/chain/chain.js'
+import { createEndpoints } from '../../src/chain/endpoints/endpoints.js'
+import { createRpc } from '../../src/chain/rpc/rpc.js'
+import { eventsOf } from '../../src/core/events.js'
+import { RpcError } from '../../src/errors.js'
+import type { Address, Hash } from '../../src/model/glossary.js'
+import type { Chain } from '../../src/model/ports.js'
+import { fuzzSeconds } from '../support/longRun.js'
+import { type Damage, damage, damaged, type Mutation, mutated, mutation, written } from '../support/mutations.js'
+import { never, silent } from '../support/pool.js'
+import { addressOf, answerOf, payment, watched } from '../support/smallChain.js'
+import { folder, records } from './recorded.js'
+
+interface Attack {
+	readonly method: string
+	/** Which of the calls of that method, as bits. */
+	readonly which: number
+	readonly mutations: readonly Mutation[]
+	/** Of a real node's answer, in the place of one that fits; null: no. */
+	readonly donor: number | null
+	/** The whole answer instead of its result. */
+	readonly whole: boolean
+	readonly damage: Damage
+}
+
+const methods = [
+	'eth_chainId',
+	'eth_blockNumber',
+	'eth_getBlockByNumber',
+	'eth_getTransactionReceipt',
+	'eth_getTransactionByHash',
+	'trace_block',
+	'trace_transaction',
+	'trace_filter',
+	'debug_traceBlockByNumber',
+	'debug_traceTransaction',
+	'web3_clientVersion',
+	'ots_getApiLevel',
+	'ots_getContractCreator',
+	'ots_getTransactionError',
+]
+const attack: fc.Arbitrary<Attack> = fc.record({
+	method: fc.constantFrom(...methods),
+	which: fc.oneof(fc.constant(-1), fc.integer()),
+	mutations: fc.array(mutation, { minLength: 0, maxLength: 3 }),
+	donor: fc.option(fc.nat(), { freq: 4 }),
+	whole: fc.boolean(),
+	damage,
+})
+
+const settings: readonly SourceSetting[] = ['auto', 'trace_filter', 'trace_block', 'debug_traceBlockByNumber']
+const operations = {
+	head: (chain) => chain.head(never),
+	block: (chain) => chain.block(30n, never),
+	locate: (chain) => chain.locate(payment.txHash as Hash, never),
+	transaction: (chain) => chain.transaction(payment.txHash as Hash, never),
+	creator: (chain) => chain.creator(addressOf(178) as Address, never),
+	walk: (chain) => tell(chain, 39n, 39n),
+	'walk far': (chain) => tell(chain, 2n, 5n),
+} satisfies Record<string, (chain: Chain) => Promise<unknown>>
+
+/** All the way to the texts of alerts. */
+async function tell(chain: Chain, from: bigint, to: bigint): Promise<string> {
+	const told: string[] = []
+	for await (const part of chain.walk({ from, to }, new Set([watched]), never)) {
+		for (const tx of part.transactions) {
+			for (const event of eventsOf(tx)) {
+				const block = part.blocks.get(event.block.number)
+				if (block === undefined) throw new Error('an event without its block')
+				told.push(`${event.trace} ${event.valueWei} ${new Date(Number(block.timestampS) * 1_000).toISOString()}`)
+			}
+		}
+	}
+	return told.join('\n')
+}
+
+interface Answer {
+	readonly jsonrpc: string
+	readonly id: unknown
+	readonly result?: unknown
+	readonly error?: unknown
+}
+
+let current: Attack
+let asked = 0
+const donors = new Map<string, readonly unknown[]>()
+const servers: Server[] = []
+const urls: string[] = []
+
+function answer(call: { id: unknown; method: string; params: readonly unknown[] }, isBad: boolean): unknown {
+	const result = answerOf(call.method, call.params)
+	const error = { code: -32601, message: `the method ${call.method} does not exist/is not available` }
+	const good: Answer = { jsonrpc: '2.0', id: call.id, ...(result === undefined ? { error } : { result }) }
+	if (!isBad || call.method !== current.method) return good
+	asked += 1
+	if (((current.which >> (asked % 31)) & 1) === 0) return good
+	const given = current.donor === null ? [] : (donors.get(call.method) ?? [])
+	const start = given.length > 0 ? { ...good, result: given[(current.donor ?? 0) % given.length] } : good
+	if (current.whole) return current.mutations.reduce<unknown>(mutated, start)
+	return { ...start, result: current.mutations.reduce<unknown>(mutated, start.result ?? null) }
+}
+
+function openServer(isBad: boolean): Server {
+	return createServer((request, response) => {
+		const chunks: Buffer[] = []
+		response.on('error', () => {})
+		request.on('data', (chunk: Buffer) => chunks.push(chunk))
+		request.on('end', () => {
+			const body = JSON.parse(Buffer.concat(chunks).toString())
+			const calls = [body].flat()
+			const answers = calls.map((call) => answer(call, isBad))
+			const text = written(Array.isArray(body) ? answers : answers[0])
+			const isHit = isBad && calls.some(({ method }) => method === current.method)
+			if (!isHit) {
+				response.end(text)
+				return
+			}
+			const headers = current.damage.way === 'gzip' ? { 'content-encoding': 'gzip' } : {}
+			response.writeHead(current.damage.status, headers).end(damaged(text, current.damage))
+		})
+	})
+}
+
+beforeAll(async () => {
+	for (const isBad of [true, false]) {
+		const server = openServer(isBad)
+		server.listen(0, '127.0.0.1')
+		await once(server, 'listening')
+		servers.push(server)
+		urls.push(`http://127.0.0.1:${(server.address() as AddressInfo).port}/key-0123456789`)
+	}
+	for (const { file, method } of records()) {
+		const { response } = JSON.parse(readFileSync(join(folder, file), 'utf8'))
+		const results = [response].flat().flatMap((one) => (one?.result === undefined ? [] : [one.result]))
+		donors.set(method, [
+			...(donors.get(method) ?? []),
+			...results.filter((one) => JSON.stringify(one).length < 200_000),
+		])
+	}
+})
+
+afterAll(() => {
+	for (const server of servers) {
+		server.closeAllConnections()
+		server.close()
+	}
+})
+
+async function run(one: Attack, setting: SourceSetting, operation: keyof typeof operations): Promise<void> {
+	current = one
+	asked = 0
+	const rpcs = urls.map((url) => createRpc({ url, timeoutMs: 5_000, maxBodyBytes: 20_000_000 }))
+	const wait = async (_ms: number, signal: AbortSignal) => signal.throwIfAborted()
+	const endpoints = createEndpoints({ rpcs, chainId: 1, clock: Date.now, log: silent, wait })
+	const chain = createChain({ endpoints, source: setting, log: silent })
+	const before = process.cpuUsage()
+	const rss = process.memoryUsage().rss
+	try {
+		const answered = await operations[operation](chain)
+		expect(answered === undefined).toBe(false)
+	} catch (error) {
+		if (!(error instanceof RpcError)) throw error
+		throw new Error(`the good endpoint was not used: ${error.message.slice(0, 500)}`, { cause: error })
+	} finally {
+		await chain.close()
+	}
+	const { user, system } = process.cpuUsage(before)
+	expect((user + system) / 1_000, 'milliseconds, with those of the servers').toBeLessThan(2_000)
+	expect((process.memoryUsage().rss - rss) / 1e6, 'megabytes').toBeLessThan(300)
+}
+
+const names = Object.keys(operations) as readonly (keyof typeof operations)[]
+
+test(
+	'behavior: whatever the first endpoint says, the second is used',
+	async () => {
+		let runs = 0
+		await fc.assert(
+			fc.asyncProperty(
+				attack,
+				fc.constantFrom(...settings),
+				fc.constantFrom(...names),
+				async (one, setting, operation) => {
+					runs += 1
+					await run(one, setting, operation)
+				},
+			),
+			{ numRuns: 10_000_000, interruptAfterTimeLimit: fuzzSeconds * 1_000, markInterruptAsFailure: false },
+		)
+		console.log(`${runs} wrong answers tried`)
+		expect(runs).toBeGreaterThan(10)
+	},
+	fuzzSeconds * 1_000 + 120_000,
+)
+
+test('default: without a mutation the small chain is read alike by every source', async () => {
+	const good: Attack = {
+		method: 'none',
+		which: 0,
+		mutations: [],
+		donor: null,
+		whole: false,
+		damage: { way: 'none', at: 0, byte: 0, status: 200 },
+	}
+	for (const setting of settings) for (const name of names) await run(good, setting, name)
+})
