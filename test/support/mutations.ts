@@ -68,15 +68,27 @@ const weird = fc.oneof(
 export interface Mutation {
 	/** In which of the answers of the method, counted from 0; which of its values; how. */
 	readonly at: number
-	readonly way: 'put' | 'drop' | 'twice' | 'swap' | 'rename'
+	readonly way: 'put' | 'all' | 'far' | 'drop' | 'twice' | 'swap' | 'rename'
 	readonly value: unknown
 }
 
 export const mutation: fc.Arbitrary<Mutation> = fc.record({
 	at: fc.nat(),
-	way: fc.constantFrom('put', 'put', 'put', 'drop', 'twice', 'swap', 'rename'),
+	way: fc.constantFrom('put', 'put', 'all', 'all', 'far', 'far', 'drop', 'twice', 'swap', 'rename'),
 	value: weird,
 })
+
+/** Of quantities: as dates, as places in a list, as amounts. */
+const extremes = [
+	'0xffffffffffffffff',
+	'0x8765bd21f80',
+	'0x3afff4417f',
+	'-0x1',
+	'0x20000000000001',
+	`0x1${'0'.repeat(64)}`,
+	2 ** 53,
+	-1,
+]
 
 type Holder = Record<string, unknown>
 
@@ -97,7 +109,10 @@ export function mutated(value: unknown, { at, way, value: other }: Mutation): un
 	walk(box, 'value')
 	const { holder, key } = places[at % places.length] as Place
 	if (way === 'put') holder[key] = other
-	else if (way === 'drop') {
+	else if (way === 'all' || way === 'far') {
+		const extreme = extremes[at % extremes.length]
+		for (const place of places) if (place.key === key) place.holder[key] = way === 'all' ? other : extreme
+	} else if (way === 'drop') {
 		if (Array.isArray(holder)) holder.splice(Number(key), 1)
 		else delete holder[key]
 	} else if (way === 'twice' && Array.isArray(holder)) holder.push(holder[Number(key)])
