@@ -20,7 +20,7 @@ import { type Header, isObject, readBlock, readBlockAt, readReceipt } from './wi
 import { createWitnesses } from './witnesses.js'
 
 export interface ChainOptions {
-	readonly endpoints: Pick<Endpoints, 'use' | 'close'>
+	readonly endpoints: Pick<Endpoints, 'use' | 'close'> & Partial<Pick<Endpoints, 'states'>>
 	/** Default: what each endpoint is seen to do best. */
 	readonly source?: SourceSetting
 	/** Whole blocks only, and no question about one address or transaction. Default: false. */
@@ -94,21 +94,34 @@ export function createChain(options: ChainOptions): Chain {
 
 	/** As much of the span as one endpoint bears at once. */
 	async function readFirst(
-		span: Span,
+		whole: Span,
 		addresses: AddressSet,
 		signal: AbortSignal,
 		rank: Pick<Need, 'rank'>,
 	): Promise<{ readonly rpc: Rpc; readonly part: Part }> {
+		let span = whole
 		for (let tries = 0; ; tries++) {
 			try {
 				const need = { block: span.to, ...rank }
-				const read = async (rpc: Rpc) => ({ rpc, part: await readPart(rpc, span, addresses, signal) })
+				const asked = span
+				const read = async (rpc: Rpc) => ({ rpc, part: await readPart(rpc, asked, addresses, signal) })
 				return await endpoints.use(read, signal, need)
 			} catch (error) {
-				const isSlow = error instanceof RpcError && error.kind === 'timeout' && span.to > span.from
-				if (!isSlow || tries === SMALLER_TRIES) throw error
+				if (!(error instanceof RpcError) || tries === SMALLER_TRIES) throw error
+				const reached = headWithin(span)
+				if (reached !== null) span = { from: span.from, to: reached }
+				else if (error.kind !== 'timeout' || span.to === span.from) throw error
 			}
 		}
+	}
+
+	/** The newest block of the span, not its last, that some endpoint says to have: others may claim what they cannot show. */
+	function headWithin({ from, to }: Span): bigint | null {
+		let reached: bigint | null = null
+		for (const { head: told } of endpoints.states?.() ?? []) {
+			if (told !== null && told >= from && told < to && (reached === null || told > reached)) reached = told
+		}
+		return reached
 	}
 
 	return {

@@ -17,6 +17,7 @@ export interface Pool extends Endpoints {
 	/** What it waited for between tries. */
 	readonly waits: number[]
 	pass(ms: number): void
+	nowMs(): number
 	/** The letter of the endpoint that answered. */
 	ask(need?: { block?: bigint }): Promise<string>
 }
@@ -26,6 +27,7 @@ export async function openPool(count: number, options: { readonly timeoutMs?: nu
 	const nodes = await Promise.all(Array.from({ length: count }, startFaultyNode))
 	for (const node of nodes) {
 		node.results.set('test_name', () => letterOf(node.host))
+		node.results.set('eth_getBlockByNumber', ([tag]) => headerAt(tag === 'latest' ? node.head : Number(tag)))
 	}
 	const letterOf = (host: unknown) => String.fromCharCode(65 + nodes.findIndex((node) => node.host === host))
 	let nowMs = startMs
@@ -60,6 +62,7 @@ export async function openPool(count: number, options: { readonly timeoutMs?: nu
 		nodes,
 		told,
 		waits,
+		nowMs: () => nowMs,
 		pass(ms) {
 			nowMs += ms
 		},
@@ -71,6 +74,13 @@ export async function openPool(count: number, options: { readonly timeoutMs?: nu
 			return String(await pool.use((rpc) => rpc.call('test_name', [], never), never, need))
 		},
 	}
+}
+
+/** Of the one chain that all of them are on; all old. */
+export function headerAt(number: number, fork = 0): object {
+	const hashOf = (n: number) => `0x${(fork * 1_000_000_000 + n).toString(16).padStart(64, '0')}`
+	const hex = `0x${number.toString(16)}`
+	return { number: hex, hash: hashOf(number), parentHash: hashOf(number - 1), timestamp: '0x1', transactions: [] }
 }
 
 export function at<T>(list: readonly T[], index: number): T {

@@ -5,11 +5,12 @@ import { waitMs } from '../../base/wait.js'
 import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
-import { askHead } from '../heads/heads.js'
+import { askHash, askLatest } from '../heads/heads.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { createEndpoint, type Endpoint } from './endpoint.js'
 import { mostTelling } from './errorChoice.js'
+import { lagsOf, type NewestBlock } from './lags.js'
 
 export interface Endpoints {
 	/**
@@ -55,7 +56,7 @@ export interface EndpointsOptions {
 	readonly chainId: number
 	readonly clock: Clock
 	readonly log: Log
-	/** An endpoint more blocks than this behind the best head is passed over. Default 10. */
+	/** An endpoint more blocks than this behind another that has its chain is passed over, unless its head is fresh. Default 10. */
 	readonly maxLagBlocks?: number
 	readonly random?: () => number
 	readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
@@ -102,22 +103,26 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 
 	/** Heads are compared only as told at one moment: one from a while ago would seem to lag. */
 	async function compareHeads(): Promise<void> {
-		const heads = new Map<Endpoint, bigint>()
+		const heads = new Map<Endpoint, NewestBlock>()
 		const one = async (endpoint: Endpoint) => {
-			const head = await headOf(endpoint)
+			const head = await tell(endpoint, (rpc, until) => askLatest(rpc, until))
 			if (head !== null) heads.set(endpoint, head)
 		}
 		await Promise.all(able().map(one))
-		const best = [...heads.values()].reduce((a, b) => (a > b ? a : b), 0n)
-		for (const [endpoint, head] of heads) noteLag(endpoint, best - head)
+		const hashAt = (endpoint: Endpoint, number: bigint) => tell(endpoint, (rpc, until) => askHash(rpc, number, until))
+		const lags = await lagsOf(heads, hashAt, { maxLagBlocks, nowMs: clock() })
+		for (const [endpoint, lag] of lags) noteLag(endpoint, lag)
 	}
 
 	/** Null when it cannot tell, of which its breaker knows more. */
-	async function headOf(endpoint: Endpoint): Promise<bigint | null> {
+	async function tell<T>(
+		endpoint: Endpoint,
+		ask: (rpc: Rpc, until: AbortSignal) => Promise<T | null>,
+	): Promise<T | null> {
 		const startedAtMs = clock()
-		const ask = (until: AbortSignal) => endpoint.attempt((rpc) => askHead(rpc, until), {}, until)
+		const attempt = (until: AbortSignal) => endpoint.attempt((rpc) => ask(rpc, until), {}, until)
 		try {
-			return await withDeadline(compareTimeoutMs, ask, closing.signal)
+			return await withDeadline(compareTimeoutMs, attempt, closing.signal)
 		} catch (error) {
 			if (error instanceof DeadlinePassed) endpoint.breaker.failed(tooSlow(endpoint), startedAtMs)
 			return null

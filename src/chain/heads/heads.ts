@@ -2,8 +2,9 @@
 
 import { RpcError } from '../../errors.js'
 import type { Head } from '../../model/chain.js'
+import type { Hash } from '../../model/glossary.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { type Header, isObject, quantity } from '../wire.js'
+import { type Header, hexOf, isObject, quantity, readBlock, readBlockAt } from '../wire.js'
 
 /** A head with the whole header of its newest block. */
 export interface ToldHead extends Head {
@@ -46,6 +47,19 @@ function headIn(method: string, params: readonly unknown[], answer: unknown): bi
 /** The endpoint's own word. Throws RpcError. */
 export async function askHead(rpc: Rpc, signal: AbortSignal): Promise<bigint> {
 	return askQuantity(rpc, 'eth_blockNumber', signal)
+}
+
+/** The newest block. Throws RpcError. */
+export async function askLatest(rpc: Rpc, signal: AbortSignal): Promise<Header | null> {
+	const method = 'eth_getBlockByNumber'
+	return readBlock(await rpc.call(method, ['latest', false], signal), { endpoint: rpc.endpoint, method })
+}
+
+/** Of the block of this number; null where the endpoint has none. Throws RpcError. */
+export async function askHash(rpc: Rpc, number: bigint, signal: AbortSignal): Promise<Hash | null> {
+	const method = 'eth_getBlockByNumber'
+	const raw = await rpc.call(method, [hexOf(number), false], signal)
+	return readBlockAt(raw, number, { endpoint: rpc.endpoint, method })?.hash ?? null
 }
 
 /** Throws RpcError of kind `malformed` with `wrongChainId` when the endpoint is on another chain. */

@@ -10,6 +10,7 @@ import { type TreeRow, treeOfRows } from '../traces/rowTree.js'
 import { framesOf, type Tree } from '../traces/tree.js'
 import { type Header, hash, hexOf, isObject, malformed, type Reading, unsettled } from '../wire.js'
 import { askAll } from './ask.js'
+import { askByTransaction, isTooMuchAtOnce } from './byTransaction.js'
 import { checkCoverage, headerCalls, readHeaders } from './headers.js'
 import { type Hit, withReceipts } from './receipts.js'
 import type { Source, SourceOptions } from './source.js'
@@ -41,7 +42,13 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
 			const headers = readHeaders(told, numbers, last, rpc.endpoint)
 			const full = headers.filter((block) => block.txHashes.length > 0)
 			const calls = full.map((block) => debugCall(block.number, options.tracer(rpc)))
-			const answers = await askAll(rpc, calls, signal)
+			const answers = await askAll(rpc, calls, signal).catch(async (error: unknown) => {
+				const [block] = full
+				if (full.length !== 1 || block === undefined || !isTooMuchAtOnce(error)) throw error
+				const callFor = (txHash: string) => debugTransactionCall(txHash, options.tracer(rpc))
+				const results = await askByTransaction(rpc, block, callFor, signal)
+				return [results.map((result, index) => ({ txHash: block.txHashes[index], result }))]
+			})
 			const turns = createTurns()
 			const hits: Hit[] = []
 			let rows = 0
@@ -65,9 +72,16 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
 }
 
 export function debugCall(number: bigint, tracer: Tracer): RpcCall {
+	return { method: 'debug_traceBlockByNumber', params: [hexOf(number), configOf(tracer)] }
+}
+
+function debugTransactionCall(txHash: string, tracer: Tracer): RpcCall {
+	return { method: 'debug_traceTransaction', params: [txHash, configOf(tracer)] }
+}
+
+function configOf(tracer: Tracer): object {
 	// geth's flat tracer leaves out calls to precompiled contracts even when they carry value.
-	const config = tracer === 'flatCallTracer' ? { tracer, tracerConfig: { includePrecompiles: true } } : { tracer }
-	return { method: 'debug_traceBlockByNumber', params: [hexOf(number), config] }
+	return tracer === 'flatCallTracer' ? { tracer, tracerConfig: { includePrecompiles: true } } : { tracer }
 }
 
 /** An entry of the answer may be an error, in the node's own words. */

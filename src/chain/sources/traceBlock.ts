@@ -1,7 +1,9 @@
 import { numbersOf } from '../../core/spans.js'
 import type { Hash } from '../../model/glossary.js'
+import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { type Header, hexOf, type Reading } from '../wire.js'
 import { askAll } from './ask.js'
+import { askByTransaction, isTooMuchAtOnce } from './byTransaction.js'
 import { checkCoverage, headerCalls, readHeaders } from './headers.js'
 import { type Hit, withReceipts } from './receipts.js'
 import { scanBlock } from './scanBlock.js'
@@ -24,7 +26,10 @@ export function traceBlockSource(options: SourceOptions): Source {
 			const numbers = [...numbersOf(span)]
 			const forHeaders = headerCalls(numbers, last)
 			const forTraces = numbers.map((number) => ({ method: 'trace_block', params: [hexOf(number)] }))
-			const answers = await askAll(rpc, [...forHeaders, ...forTraces], signal)
+			const answers = await askAll(rpc, [...forHeaders, ...forTraces], signal).catch(async (error: unknown) => {
+				if (numbers.length !== 1 || !isTooMuchAtOnce(error)) throw error
+				return inPieces(rpc, forHeaders, numbers, last, signal, error)
+			})
 			const headers = readHeaders(answers.slice(0, forHeaders.length), numbers, last, rpc.endpoint)
 			const hits: Hit[] = []
 			let rows = 0
@@ -42,6 +47,31 @@ export function traceBlockSource(options: SourceOptions): Source {
 			return { span, last: headerOf(headers, span.to), parentHash, blocks, transactions, rows }
 		},
 	}
+}
+
+/**
+ * The header, and the rows of one block asked for by transaction. Rewards stand in no transaction: where somebody may be
+ * paid for the block there is no other way than the whole of it.
+ */
+async function inPieces(
+	rpc: Rpc,
+	forHeaders: readonly RpcCall[],
+	numbers: readonly bigint[],
+	last: Header | null,
+	signal: AbortSignal,
+	error: unknown,
+): Promise<readonly unknown[]> {
+	const told = await askAll(rpc, forHeaders, signal)
+	const [block] = readHeaders(told, numbers, last, rpc.endpoint)
+	if (block === undefined || block.difficulty === null || block.difficulty > 2n) throw error
+	const callFor = (txHash: string) => ({ method: 'trace_transaction', params: [txHash] })
+	const lists = await askByTransaction(rpc, block, callFor, signal)
+	const rows: unknown[] = []
+	for (const list of lists) {
+		if (!Array.isArray(list)) throw error
+		for (const row of list) rows.push(row)
+	}
+	return [...told, rows]
 }
 
 export function headerOf(headers: readonly Header[], number: bigint): Header {

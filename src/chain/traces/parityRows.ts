@@ -166,6 +166,9 @@ function readCallType(raw: unknown, reading: Reading): CallType | null {
 		case 'staticcall':
 			return raw
 		default:
+			// A new word may come with a new fork; what is no word at all would hide a payment.
+			if (raw !== undefined && raw !== null && typeof raw !== 'string')
+				throw malformed(reading, 'a call type is no text')
 			reading.onUnknown?.(`call of type ${typeof raw === 'string' ? raw : nameOf(raw)}`)
 			return null
 	}

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import * as faults from '../../support/faults.js'
 import type { FaultyNode } from '../../support/faultyNode.js'
-import { at, errorOf, never, openPool, type Pool } from '../../support/pool.js'
+import { at, errorOf, headerAt, never, openPool, type Pool } from '../../support/pool.js'
 
 const onName = { method: 'test_name' }
 const rested = (pool: Pool) => pool.states().map(({ restingUntilMs }) => restingUntilMs !== null)
@@ -145,6 +145,53 @@ describe('heads', () => {
 		pool.pass(15_000)
 		expect(await pool.ask()).toBe('A')
 		expect(pool.told.slice(1)).toEqual(['info A: the endpoint has caught up'])
+	})
+
+	const isPassedOver = async (pool: Pool) => {
+		await pool.ask()
+		return pool.states().map(({ lagging }) => lagging)
+	}
+
+	test('behavior: a head that nobody else can have keeps no one out, by far or by little, told first or second', async () => {
+		for (const liar of [0, 1]) {
+			for (const claim of [1_030, 10 ** 12]) {
+				const pool = await open(2)
+				const node = at(pool.nodes, liar)
+				node.head = claim
+				// It makes up what it claims: another chain, or none at all.
+				node.results.set('eth_getBlockByNumber', ([tag]) => headerAt(tag === 'latest' ? claim : Number(tag), 7))
+				expect(await isPassedOver(pool)).toEqual([false, false])
+				node.results.set('eth_getBlockByNumber', ([tag]) => (tag === 'latest' ? headerAt(claim) : null))
+				pool.pass(15_000)
+				expect(await isPassedOver(pool)).toEqual([false, false])
+				expect(pool.told).toEqual([])
+			}
+		}
+	})
+
+	test('behavior: who has the chain and claims more puts back nobody whose head is fresh', async () => {
+		const pool = await open(2)
+		const [first, second] = pool.nodes as [FaultyNode, FaultyNode]
+		second.head = 1_030
+		let age = 59_000
+		first.results.set('eth_getBlockByNumber', ([tag]) => ({
+			...headerAt(tag === 'latest' ? 1_000 : Number(tag)),
+			timestamp: `0x${Math.floor((pool.nowMs() - age) / 1_000).toString(16)}`,
+		}))
+		expect(await isPassedOver(pool)).toEqual([false, false])
+		age = 61_000
+		pool.pass(15_000)
+		expect(await isPassedOver(pool)).toEqual([true, false])
+	})
+
+	test('behavior: a chain that stands still is behind one that goes on; another fork is not', async () => {
+		const pool = await open(2)
+		const [first] = pool.nodes as [FaultyNode, FaultyNode]
+		first.head = 900
+		expect(await isPassedOver(pool)).toEqual([true, false])
+		first.results.set('eth_getBlockByNumber', ([tag]) => headerAt(tag === 'latest' ? 900 : Number(tag), 3))
+		pool.pass(15_000)
+		expect(await isPassedOver(pool)).toEqual([false, false])
 	})
 
 	test('behavior: it is better than none', async () => {
