@@ -60,7 +60,8 @@ export interface TxTrace {
 	readonly fee?: Fee
 	/**
 	 * In order of `traceAddress`, depth first. Every ancestor of a frame listed is listed too: whoever reads this can
-	 * judge each frame without asking again.
+	 * judge each frame without asking again. Of a walk those that may be events for the addresses asked, and no others: a
+	 * stranger's thousands of frames cost nothing from here on. Of one transaction that was asked for, all.
 	 */
 	readonly frames: readonly Frame[]
 }

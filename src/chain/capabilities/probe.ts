@@ -225,27 +225,31 @@ async function probeDebug(
 	blocks: readonly Header[],
 	signal: AbortSignal,
 ): Promise<{ readonly finding: Finding; readonly tracer: Tracer | null }> {
-	const block = blocks.at(-1)
-	if (block === undefined) return probeDebugBlindly(rpc, signal)
-	let finding: Finding = notAsked
+	if (blocks.length === 0) return probeDebugBlindly(rpc, signal)
+	let worst: Finding = notAsked
 	for (const tracer of ['callTracer', 'flatCallTracer'] as const) {
-		finding = await tryTracer(rpc, block, tracer, signal)
+		const finding = await tryTracer(rpc, blocks, tracer, signal)
 		if (finding.ability === 'yes') return { finding, tracer }
+		// A wrong answer says more than that the other one is not there.
+		if (worst.ability !== 'wrong') worst = finding
 	}
-	return { finding, tracer: null }
+	return { finding: worst, tracer: null }
 }
 
-async function tryTracer(rpc: Rpc, block: Header, tracer: Tracer, signal: AbortSignal): Promise<Finding> {
-	const { method, params } = debugCall(block.number, tracer)
-	const reading = { endpoint: rpc.endpoint, method, words: rpc.words }
+/** Of every block: an old geth is wrong only where a contract ends. The smallest first, and one after the other. */
+async function tryTracer(rpc: Rpc, blocks: readonly Header[], tracer: Tracer, signal: AbortSignal): Promise<Finding> {
+	const reading = { endpoint: rpc.endpoint, method: 'debug_traceBlockByNumber', words: rpc.words }
 	try {
-		const { missing } = await readDebugBlock(await rpc.call(method, params, signal), block, createTurns(), reading)
-		if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
+		for (const block of blocks.toReversed()) {
+			const { method, params } = debugCall(block.number, tracer)
+			const { missing } = await readDebugBlock(await rpc.call(method, params, signal), block, createTurns(), reading)
+			if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
+		}
 		return fine
 	} catch (thrown) {
 		signal.throwIfAborted()
 		const error = misread(thrown, reading)
-		return error.kind === 'unsettled' ? wrong(error.message) : findingOf(method, error)
+		return error.kind === 'unsettled' ? wrong(error.message) : findingOf(reading.method, error)
 	}
 }
 
