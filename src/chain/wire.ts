@@ -61,7 +61,8 @@ const HASH = /^0x[0-9a-f]{64}$/
 
 /**
  * A number of at most 32 bytes. A bare `0x` is none: no recorded answer of a node has one, and a zero is written `0x0`
- * (docs/nodes.md, "What counts as an answer"). The length is looked at first: `BigInt` of megabytes of digits takes seconds.
+ * (docs/nodes.md, "What counts as an answer"). The length is looked at first: `BigInt` of megabytes of digits takes
+ * seconds.
  */
 export function quantity(value: unknown): bigint | null {
 	if (typeof value === 'string') {

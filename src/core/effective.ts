@@ -91,9 +91,10 @@ function ownReason(frame: Omit<Frame, 'traceAddress'>): Reason {
 }
 
 /**
- * Nodes built on revm before its fix of July 2026 (bluealloy/revm#3805) fill the row of a self-destruct that did nothing,
- * as one to itself does since Cancun, with the last transfer before it. Only the contract that runs can destroy itself:
- * the callee of the frame above, its caller where that is a delegatecall or callcode, or the contract being created.
+ * Nodes built on revm before its fix of July 2026 (bluealloy/revm#3805) fill the row of a self-destruct that did
+ * nothing, as one to itself does since Cancun, with the last transfer before it. Only the contract that runs can
+ * destroy itself: the callee of the frame above, its caller where that is a delegatecall or callcode, or the contract
+ * being created.
  */
 function isPhantom(frame: Frame, runners: PathMap<Frame>): boolean {
 	const parent = frame.traceAddress.length === 0 ? undefined : runners.get(frame.traceAddress.slice(0, -1))

@@ -30,8 +30,8 @@ export function isUsable(source: SourceName, { methods, tracer }: Pick<Capabilit
 }
 
 /**
- * What the lists of a span cost, in blocks read whole: their questions, and for each list beyond the first the node's work
- * of going through the same blocks again.
+ * What the lists of a span cost, in blocks read whole: their questions, and for each list beyond the first the node's
+ * work of going through the same blocks again.
  */
 export function costOfLists(addresses: number, together: boolean): number {
 	const lists = Math.ceil(addresses / firstList)

@@ -4,7 +4,7 @@ import type { ToldHead } from '../heads/heads.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { askAll } from '../sources/ask.js'
-import { debugCall, readDebugBlock, type Tracer } from '../sources/debugTrace.js'
+import type { Tracer } from '../sources/debugTrace.js'
 import { checkCoverage } from '../sources/headers.js'
 import type { SourceName } from '../sources/source.js'
 import { checkBlock, groupRows, treeOf } from '../traces/assemble.js'
@@ -12,6 +12,7 @@ import type { Row } from '../traces/parityRows.js'
 import { type Header, hexOf, quantity, readBlock, smallNumber } from '../wire.js'
 import { type Capabilities, type Finding, findingOf, fine, isBlindByName, notAsked } from './capabilities.js'
 import { findProbeBlocks } from './probeBlocks.js'
+import { probeDebug } from './probeDebug.js'
 import { filterNotAsked, probeFilter, readRows, type Specimen } from './probeFilter.js'
 
 /** What an operator has forced is used as it is. */
@@ -88,8 +89,8 @@ function wrong(why: string): Finding {
 type Findings = Readonly<Record<keyof Capabilities['methods'], Finding>>
 
 /**
- * Best first. trace_filter counts only when it was proved, and with trace_transaction to judge what it finds: on a chain
- * with nothing to prove it by, trace_block is better, which proves itself.
+ * Best first. trace_filter counts only when it was proved, and with trace_transaction to judge what it finds: on a
+ * chain with nothing to prove it by, trace_block is better, which proves itself.
  */
 function sourcesOf({ trace_filter, trace_block, trace_transaction }: Findings, tracer: Tracer | null): SourceName[] {
 	const may = ({ ability }: Finding) => ability === 'yes' || ability === 'unknown'
@@ -202,7 +203,9 @@ function rewardsIn(rows: readonly Row[]): Capabilities['rewards'] {
 	return rewards.some(({ frame }) => frame.valueWei > 0n) ? 'paid' : 'zero'
 }
 
-/** What trace_filter finds is judged with the whole tree, and `explain` draws it; also where there is no trace_block. */
+/**
+ * What trace_filter finds is judged with the whole tree, and `explain` draws it; also where there is no trace_block.
+ */
 async function probeTransaction(rpc: Rpc, blocks: readonly Header[], signal: AbortSignal): Promise<Finding> {
 	const [block] = blocks
 	const txHash = block?.txHashes[0]
@@ -217,47 +220,4 @@ async function probeTransaction(rpc: Rpc, blocks: readonly Header[], signal: Abo
 		const error = misread(thrown, { endpoint: rpc.endpoint, method: 'trace_transaction' })
 		return error.kind === 'unsettled' ? wrong(error.message) : findingOf('trace_transaction', error)
 	}
-}
-
-/** For nodes without trace methods. callTracer first: it is the one that most nodes have. */
-async function probeDebug(
-	rpc: Rpc,
-	blocks: readonly Header[],
-	signal: AbortSignal,
-): Promise<{ readonly finding: Finding; readonly tracer: Tracer | null }> {
-	if (blocks.length === 0) return probeDebugBlindly(rpc, signal)
-	let worst: Finding = notAsked
-	for (const tracer of ['callTracer', 'flatCallTracer'] as const) {
-		const finding = await tryTracer(rpc, blocks, tracer, signal)
-		if (finding.ability === 'yes') return { finding, tracer }
-		// A wrong answer says more than that the other one is not there.
-		if (worst.ability !== 'wrong') worst = finding
-	}
-	return { finding: worst, tracer: null }
-}
-
-/** Of every block: an old geth is wrong only where a contract ends. The smallest first, and one after the other. */
-async function tryTracer(rpc: Rpc, blocks: readonly Header[], tracer: Tracer, signal: AbortSignal): Promise<Finding> {
-	const reading = { endpoint: rpc.endpoint, method: 'debug_traceBlockByNumber', words: rpc.words }
-	try {
-		for (const block of blocks.toReversed()) {
-			const { method, params } = debugCall(block.number, tracer)
-			const { missing } = await readDebugBlock(await rpc.call(method, params, signal), block, createTurns(), reading)
-			if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
-		}
-		return fine
-	} catch (thrown) {
-		signal.throwIfAborted()
-		const error = misread(thrown, reading)
-		return error.kind === 'unsettled' ? wrong(error.message) : findingOf(reading.method, error)
-	}
-}
-
-/** There is no transaction to trace yet: only a method that is not there shows. */
-async function probeDebugBlindly(rpc: Rpc, signal: AbortSignal): Promise<{ finding: Finding; tracer: Tracer | null }> {
-	const { method, params } = debugCall(0n, 'callTracer')
-	const [answer] = await rpc.batch([{ method, params }], signal)
-	const isThere = !(answer instanceof RpcError) || (answer.kind !== 'unsupported' && answer.kind !== 'auth')
-	if (isThere) return { finding: notAsked, tracer: 'callTracer' }
-	return { finding: findingOf(method, answer), tracer: null }
 }

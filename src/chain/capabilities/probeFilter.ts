@@ -33,8 +33,8 @@ export function filterCall(from: bigint, to: bigint, lists: object): RpcCall {
 }
 
 /**
- * Canaries for `trace_filter`: an empty answer is no proof, since several nodes give one wrongly (docs/nodes.md, "What the
- * probe looks at"). What a block holds must come back when it is asked for without addresses, and when it is asked
+ * Canaries for `trace_filter`: an empty answer is no proof, since several nodes give one wrongly (docs/nodes.md, "What
+ * the probe looks at"). What a block holds must come back when it is asked for without addresses, and when it is asked
  * for by the addresses of its creations, self-destructs and inner payments.
  */
 export async function probeFilter(
@@ -103,7 +103,10 @@ function canariesOf({ rows }: Specimen): Canaries {
 	return { from: list('from'), to: list('to') }
 }
 
-/** Without addresses; a wider range says what is wrong. Null when all is well, or when the node will not be asked without addresses. */
+/**
+ * Without addresses; a wider range says what is wrong. Null when all is well, or when the node will not be asked
+ * without addresses.
+ */
 function judgeAll(rpc: Rpc, { block, rows }: Specimen, answer: unknown, range: unknown): string | null {
 	if (answer instanceof RpcError) {
 		if (['too-large', 'timeout', 'bad-params'].includes(answer.kind)) return null

@@ -19,8 +19,9 @@ interface Incomplete {
 }
 
 /**
- * Asks what rows alone do not say, each transaction once: headers, receipts, and the whole tree of a transaction that was
- * hit below its root, since a frame under a failed one carries no error of its own (docs/nodes.md, "How frames are told").
+ * Asks what rows alone do not say, each transaction once: headers, receipts, and the whole tree of a transaction that
+ * was hit below its root, since a frame under a failed one carries no error of its own (docs/nodes.md, "How frames are
+ * told").
  */
 export async function completeHits(
 	{ rpc, hits, addresses, last }: Incomplete,

@@ -20,9 +20,10 @@ export function receiptCall(txHash: string): RpcCall {
 }
 
 /**
- * What the receipt says of the transaction's success; throws `unsettled` when it is not in that block (any more), and when
- * receipt and root frame contradict each other: `malformed` where the receipt alone says that it failed, which asking again
- * does not change, and `unsettled` where the frame alone does, as Erigon tells it for a moment at its head (erigon#6125).
+ * What the receipt says of the transaction's success; throws `unsettled` when it is not in that block (any more), and
+ * when receipt and root frame contradict each other: `malformed` where the receipt alone says that it failed, which
+ * asking again does not change, and `unsettled` where the frame alone does, as Erigon tells it for a moment at its head
+ * (erigon#6125).
  */
 export function readSuccess(
 	raw: unknown,
@@ -49,8 +50,8 @@ function checkRoot(root: Frame | undefined, succeeded: boolean | null, txHash: H
 }
 
 /**
- * Joins trees with their receipts. Without asking, the roots alone say what failed: a question about one transaction would
- * tell the provider what is watched.
+ * Joins trees with their receipts. Without asking, the roots alone say what failed: a question about one transaction
+ * would tell the provider what is watched.
  */
 export async function withReceipts(
 	rpc: Rpc,

@@ -25,9 +25,10 @@ interface Tally {
 }
 
 /**
- * Looks at every row of a block, and decodes those of the transactions that touch the addresses. Everything that goes by
- * is a row of others, so the first look makes nothing: it costs a fraction of what parsing the JSON did. In a whole tree
- * each row but the root is the child of one; where the counts do not say so the tree is decoded too, and checked in full.
+ * Looks at every row of a block, and decodes those of the transactions that touch the addresses. Everything that goes
+ * by is a row of others, so the first look makes nothing: it costs a fraction of what parsing the JSON did. In a whole
+ * tree each row but the root is the child of one; where the counts do not say so the tree is decoded too, and checked
+ * in full.
  */
 export async function scanBlock(
 	raw: unknown,
@@ -112,7 +113,10 @@ async function hitsOf(
 	return hits
 }
 
-/** The rule of `partiesOf`, without making anything. What cannot be read does not pass for something that touches nobody. */
+/**
+ * The rule of `partiesOf`, without making anything. What cannot be read does not pass for something that touches
+ * nobody.
+ */
 function mayTouch({ type, action, result, error }: FormedRow, isAsked: AddressTest): boolean {
 	switch (type) {
 		case 'call':

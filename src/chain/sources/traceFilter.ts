@@ -18,7 +18,8 @@ export interface TraceFilterOptions extends SourceOptions {
 
 /**
  * `trace_filter`: two questions a span, one for each list, because nodes differ on what two lists in one question mean;
- * only the four fields that every node knows, block numbers as plain hex, never a tag (docs/nodes.md, "What is asked so that it means the same everywhere").
+ * only the four fields that every node knows, block numbers as plain hex, never a tag (docs/nodes.md, "What is asked so
+ * that it means the same everywhere").
  */
 export function traceFilterSource(options: TraceFilterOptions): Source {
 	async function askList(

@@ -2,9 +2,9 @@ import type { AddressSet } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 
 /**
- * Says whether a text of a node names one of the addresses, in either case. Nearly every row names others, and hashing each
- * address to look it up was the most of what matching cost: so the last five digits are looked at first, in a bitmap of
- * 128 KiB. With 100,000 addresses one in ten others passes, and is looked up.
+ * Says whether a text of a node names one of the addresses, in either case. Nearly every row names others, and hashing
+ * each address to look it up was the most of what matching cost: so the last five digits are looked at first, in a
+ * bitmap of 128 KiB. With 100,000 addresses one in ten others passes, and is looked up.
  */
 export type AddressTest = (value: unknown) => boolean
 
@@ -40,7 +40,9 @@ function bitmapOf(addresses: AddressSet): Uint8Array {
 	return bits
 }
 
-/** The last digits as a number: `0`-`9` are 0x30 on, letters 0x41 or 0x61 on, so bit 6 tells them apart in either case. */
+/**
+ * The last digits as a number: `0`-`9` are 0x30 on, letters 0x41 or 0x61 on, so bit 6 tells them apart in either case.
+ */
 function placeOf(text: string): number {
 	let place = 0
 	for (let at = length - digits; at < length; at++) {

@@ -31,7 +31,9 @@ interface Level {
 	next: number
 }
 
-/** Reads a tree of calls. Throws `malformed`; a tree deeper than any of the EVM is refused before all of it was read. */
+/**
+ * Reads a tree of calls. Throws `malformed`; a tree deeper than any of the EVM is refused before all of it was read.
+ */
 export async function readCalls(raw: unknown, turns: Turns, reading: Reading): Promise<Tree> {
 	const frames: PlacelessFrame[] = []
 	const parents: number[] = []

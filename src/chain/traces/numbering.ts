@@ -2,9 +2,9 @@ import type { PlacelessFrame } from './tree.js'
 
 /**
  * One numbering of frames for all nodes, because alert ids are made of it: that of the trace_* methods of OpenEthereum,
- * Erigon, Nethermind and Reth, which leave out calls to precompiled contracts that carry no value. geth's callTracer and
- * Anvil list those calls, and all their later siblings would have other numbers (docs/nodes.md, "The three ways to read a
- * block").
+ * Erigon, Nethermind and Reth, which leave out calls to precompiled contracts that carry no value. geth's callTracer
+ * and Anvil list those calls, and all their later siblings would have other numbers (docs/nodes.md, "The three ways to
+ * read a block").
  */
 
 /** Precompiled contracts of Ethereum up to Osaka: 0x1 to 0x11, and 0x100. */

@@ -28,7 +28,9 @@ export interface Row {
 	readonly subtraces: number | null
 }
 
-/** Opens an answer: an array of rows, each with its type and action and without an error object in the place of a text. */
+/**
+ * Opens an answer: an array of rows, each with its type and action and without an error object in the place of a text.
+ */
 export function openRows(raw: unknown, reading: Reading): readonly RawRow[] {
 	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
 	return raw.map((row: unknown, index) => openRow(row, index, reading))

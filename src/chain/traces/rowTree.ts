@@ -11,9 +11,10 @@ export interface TreeRow {
 }
 
 /**
- * The tree of one transaction out of all of its rows, in any order, each once. Throws `malformed` when something is missing: the
- * root, a frame above another, or a child by the count that its parent gives. `subtraces` was right in more than 16,000
- * recorded rows of Erigon, Reth, Nethermind, Besu, Parity and others. Asking again cannot help: Lotus gives no root at all.
+ * The tree of one transaction out of all of its rows, in any order, each once. Throws `malformed` when something is
+ * missing: the root, a frame above another, or a child by the count that its parent gives. `subtraces` was right in
+ * more than 16,000 recorded rows of Erigon, Reth, Nethermind, Besu, Parity and others. Asking again cannot help: Lotus
+ * gives no root at all.
  */
 export async function treeOfRows(
 	rows: readonly TreeRow[],

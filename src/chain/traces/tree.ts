@@ -14,15 +14,16 @@ export interface Tree {
 }
 
 /**
- * The longest trace address that a node can tell. The EVM goes 1,024 calls deep ("call depth limit": Yellow Paper 9.4.2, geth's
- * `params.CallCreateDepth`); nodes also list the call that was refused below that, and a self-destruct is a frame below
- * the one that ran it.
+ * The longest trace address that a node can tell. The EVM goes 1,024 calls deep ("call depth limit": Yellow Paper
+ * 9.4.2, geth's `params.CallCreateDepth`); nodes also list the call that was refused below that, and a self-destruct is
+ * a frame below the one that ran it.
  */
 export const MOST_DEPTH = 1_026
 
 /**
- * The frames that `keeps` says and all above them, each with its trace address: as the node numbers them, less the calls that
- * nodes do not agree on (see `numbering.ts`). Linear in the size of the tree, but for the paths of the frames kept.
+ * The frames that `keeps` says and all above them, each with its trace address: as the node numbers them, less the
+ * calls that nodes do not agree on (see `numbering.ts`). Linear in the size of the tree, but for the paths of the
+ * frames kept.
  */
 export async function framesOf(
 	{ frames, parents }: Tree,

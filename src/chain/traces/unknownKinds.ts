@@ -5,7 +5,9 @@ import type { Log } from '../../model/ports.js'
 const MOST_KINDS = 20
 const MOST_LETTERS = 40
 
-/** Warns of each kind of frame that nobody has told us of, once, in clean and short words, and of so many kinds at most. */
+/**
+ * Warns of each kind of frame that nobody has told us of, once, in clean and short words, and of so many kinds at most.
+ */
 export function createUnknownKinds(log: Log): (type: string) => void {
 	const known = new Set<string>()
 	return (type) => {

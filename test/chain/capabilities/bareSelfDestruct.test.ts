@@ -56,7 +56,7 @@ test('error: the block is refused, although nothing in it seems to touch the hei
 })
 
 test('error: the probe does not call such a node proved, and offers no source of it', async () => {
-	const { proved, sources, reasons } = await probe(rpc, 'auto', never)
+	const { proved, sources, reasons } = await probe(rpc, { setting: 'auto' }, never)
 	expect([proved, sources]).toEqual([false, []])
 	expect(reasons.join('\n')).toContain('SELFDESTRUCT, lacks the contract that ended')
 })
