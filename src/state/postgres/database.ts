@@ -58,6 +58,17 @@ export function connectionTo(url: string) {
 	}
 }
 
+/** Whether a password would go to another machine without TLS: as long as the URL does not say `sslmode`, none is used. */
+export function isInClear(url: string): boolean {
+	if (!URL.canParse(url)) return false
+	const { hostname, searchParams, password } = new URL(url)
+	const host = searchParams.get('host') ?? hostname
+	const mode = searchParams.get('sslmode') ?? (searchParams.get('ssl') === 'true' ? 'verify-full' : 'disable')
+	if (password === '' && !searchParams.has('password')) return false
+	if (host === '' || host.startsWith('/') || /^(localhost|127\.[\d.]+|\[?::1\]?)$/.test(host)) return false
+	return mode === 'disable' || mode === 'allow' || mode === 'prefer'
+}
+
 /** Nothing is contacted yet. */
 export function openDatabase(url: string, { connections, standstillMs }: DatabaseOptions): Database {
 	const { host, config } = connectionTo(url)
@@ -140,8 +151,13 @@ export function openDatabase(url: string, { connections, standstillMs }: Databas
 	}
 }
 
-/** A change that was acknowledged must be on disk, whatever this database does else; and each statement sees what was committed before it. */
+/**
+ * Names are found in the system's catalogue alone: what others put into `public` or a schema of this user's name must not stand in
+ * for it. A change that was acknowledged must be on disk, whatever this database does else; and each statement sees what was
+ * committed before it.
+ */
 const SETTINGS = `
+	set search_path = pg_catalog, pg_temp;
 	select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local');
 	set default_transaction_isolation = 'read committed'`
 

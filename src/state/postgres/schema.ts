@@ -2,6 +2,7 @@
 
 import { StateError } from '../../errors.js'
 import type { Ask, Database } from './database.js'
+import { mustBeOurs } from './trust.js'
 
 /**
  * The names are those of version 0.1.0, and stay, since instances of two versions may share a database while it is upgraded:
@@ -119,6 +120,8 @@ export async function prepareSchema(database: Database): Promise<void> {
 		if (found === null) {
 			await mustHoldAnyText(ask)
 			await ask('create schema if not exists tracewatch')
+			// Somebody may have been quicker since we looked.
+			await mustBeOurs(ask, database.host)
 			await ask('create table tracewatch.version (version int not null)')
 			await ask('insert into tracewatch.version values (0)')
 		}
@@ -132,8 +135,9 @@ export async function lockSchema(ask: Ask): Promise<void> {
 	await ask('select pg_advisory_xact_lock($1)', [LOCK])
 }
 
-/** Null when there is no state of tracewatch in this database. Throws StateError `newer`. */
+/** Null when there is no state of tracewatch in this database. Throws StateError `newer`, and `mismatch` when it is somebody else's. */
 export async function schemaVersion(ask: Ask, host: string): Promise<number | null> {
+	await mustBeOurs(ask, host)
 	// By the catalogue's rows: to_regclass may go by what this connection saw before it waited for the lock.
 	const [found] = await ask<{ there: boolean }>(
 		`select exists (select from pg_tables where schemaname = 'tracewatch' and tablename = 'version') as there`,

@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Store } from '../../model/ports.js'
 import { createClaims } from './claims.js'
-import { type Ask, openDatabase } from './database.js'
+import { type Ask, isInClear, openDatabase } from './database.js'
 import { deleteHeld } from './held.js'
 import { createLeases } from './leases.js'
 import { CHANNEL, createListener } from './listen.js'
@@ -46,6 +46,8 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 		// A change of one who stands still is undone before his lease has run out: then nobody need wait for it.
 		standstillMs: Math.max(LEAST_STANDSTILL_MS, Math.floor(leaseMs / 2)),
 	})
+	if (isInClear(url))
+		log?.warn({ database: database.host }, 'the password of the database goes to another machine without TLS')
 	const skew = createSkew(database.ask, clock, log, skewMs)
 	try {
 		await prepareSchema(database)
