@@ -34,7 +34,7 @@ async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 		io.err(refusal)
 		return exitCodes.config
 	}
-	const [name, ...rest] = argv
+	const [name, ...rest] = commandFirst(argv)
 	if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
 		io.out(await overview())
 		if (name !== undefined) return exitCodes.done
@@ -47,9 +47,12 @@ async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 		return exitCodes.done
 	}
 	const load = Object.hasOwn(commands, name) ? commands[name] : undefined
-	if (load === undefined) throw new UsageError(`there is no command \`${name}\`; \`tracewatch --help\` lists them`)
+	if (load === undefined) {
+		const near = await nearest(name, Object.keys(commands))
+		throw new UsageError(`there is no command \`${name}\`${near}; \`tracewatch --help\` lists them`)
+	}
 	const command = await load()
-	const { values, positionals } = parse(command, rest)
+	const { values, positionals } = await parse(command, rest)
 	if (values.help === true) {
 		io.out(command.help)
 		return exitCodes.done
@@ -60,12 +63,34 @@ async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 	return await command.run({ values, positionals }, io)
 }
 
-function parse(command: Command, args: string[]) {
+/** `-c FILE` may stand before the command too. */
+function commandFirst(argv: readonly string[]): readonly string[] {
+	const [first = '', second, ...rest] = argv
+	if (/^(--config=|-c.)/.test(first) && second !== undefined) return [second, ...rest, first]
+	if (!['-c', '--config'].includes(first) || second === undefined || rest[0] === undefined) return argv
+	return [...rest, first, second]
+}
+
+/** `; did you mean …?`, or nothing. */
+async function nearest(word: string, known: readonly string[]): Promise<string> {
+	const { oneOf, suggestion } = await import('./config/words.js')
+	const begun = word.length < 2 ? [] : known.filter((one) => one.startsWith(word))
+	return begun.length === 0 ? suggestion(word, known) : `; did you mean ${oneOf(begun.map((one) => `\`${one}\``))}?`
+}
+
+async function parse(command: Command, args: string[]) {
+	const options = { ...command.options, help: { type: 'boolean', short: 'h' } } as const
 	try {
-		const options = { ...command.options, help: { type: 'boolean', short: 'h' } } as const
 		return parseArgs({ args, options, allowPositionals: true, strict: true })
 	} catch (error) {
-		throw new UsageError(`${error instanceof Error ? error.message : error}; see \`tracewatch ${command.name} --help\``)
+		const help = `see \`tracewatch ${command.name} --help\``
+		const unknown = /^Unknown option '(-{1,2})([^']{1,64})'/.exec(error instanceof Error ? error.message : '')
+		if (unknown === null) throw new UsageError(`${error instanceof Error ? error.message : error}; ${help}`)
+		const [, dashes = '', name = ''] = unknown
+		const near = await nearest(name, Object.keys(options))
+		throw new UsageError(
+			`\`${command.name}\` has no option \`${dashes}${name}\`${near.replaceAll(/`([^`]+)`/g, '`--$1`')}; ${help}`,
+		)
 	}
 }
 

@@ -5,10 +5,10 @@ import { probe } from '../chain/capabilities/probe.js'
 import type { LimitsReport } from '../chain/endpoints/limits.js'
 import { createRpc } from '../chain/rpc/rpc.js'
 import type { Config } from '../config/load.js'
+import { longestGapMs } from '../config/settings/schedule.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { adviceFor, callsPerDay, durationInWords, rangeLimitInWords } from '../core/doctor.js'
 import { watchesOn } from '../daemon/open.js'
-import { intervalMs } from '../daemon/schedule.js'
 import { type Command, configOption, exitCodes } from './command.js'
 import { openConfig } from './open.js'
 
@@ -77,7 +77,7 @@ async function examine(network: NetworkSettings, config: Config, signal: AbortSi
 	const endpoints = await Promise.all(network.rpc.map((url) => examineEndpoint(url, network, signal)))
 	const addresses = watchesOn(config.watches, network.name).size
 	const used = endpoints.find(({ usable }) => usable)
-	const pollsPerDay = 86_400_000 / intervalMs(network.schedule)
+	const pollsPerDay = 86_400_000 / longestGapMs(network.schedule)
 	// Where the pace of the chain is not known, Ethereum's.
 	const forecast = { source: used?.source ?? null, pollsPerDay, blocksPerDay: 7_200, addresses }
 	return {

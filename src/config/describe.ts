@@ -4,6 +4,7 @@ import type { Watch, WatchSet } from '../model/watch.js'
 import { toChecksum } from './address.js'
 import type { Config } from './load.js'
 import { receiverOptionsInWords, silencesInWords } from './receiverOptions.js'
+import { paceInWords } from './settings/schedule.js'
 import type { NetworkSettings, ReceiverSettings } from './settings/settings.js'
 import { statePlaceInWords } from './settings/statePlace.js'
 import { shown } from './source.js'
@@ -108,12 +109,9 @@ function watchInWords(watch: Watch, network: NetworkSettings | undefined): strin
 }
 
 function scheduleInWords(schedule: string): string {
-	const step = /^(?:\*|\*\/(\d+)) \* \* \* \* \*$/.exec(schedule)
-	if (step === null) return `polls at "${schedule}"`
-	const seconds = Number(step[1] ?? 1)
-	// The step starts anew each minute: one that does not divide it is not a steady pace.
-	if (60 % seconds !== 0) return `polls at "${schedule}"`
-	return `polls every ${seconds === 1 ? 'second' : `${seconds} seconds`}`
+	const pace = paceInWords(schedule)
+	if (pace === null) return `polls at "${schedule}"`
+	return `polls ${pace}${schedule.split(' ').length === 5 ? ' (five fields, minutes first)' : ''}`
 }
 
 function httpInWords(http: Config['http']): string {

@@ -42,6 +42,7 @@ receivers:
     smtp: \${SMTP_URL}            # smtps://user:password@host:465, or smtp://user:password@host:587
     from: tracewatch@example.org
     to: [ops@example.org]        # each gets a mail of its own
+    fallback: ops-hook           # is told when mails are not taken
   - name: ops-hook
     type: webhook
     url: \${OPS_HOOK_URL}

@@ -57,6 +57,12 @@ export function readExplorer(text: string): string {
 /** `smtp://` (STARTTLS, port 587) or `smtps://` (TLS, port 465); the result names its port. */
 export function readSmtpUrl(text: string): string {
 	const url = parseUrl(text, ['smtp', 'smtps'], 'smtps://user:password@host:465')
+	// `smtp://user:p@ss/word@host`: half of the password would be taken for the host.
+	if (!['', '/'].includes(url.pathname) || url.search !== '' || url.hash !== '') {
+		throw new RangeError(
+			'has something after the host and port, where nothing belongs; in a user or password write @ as %40, / as %2F, ? as %3F, # as %23, % as %25',
+		)
+	}
 	if (url.port === '') url.port = url.protocol === 'smtps:' ? '465' : '587'
 	for (const part of [url.username, url.password]) {
 		try {

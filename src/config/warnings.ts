@@ -6,8 +6,9 @@ import { inOrder, type Source } from './source.js'
 /** What is right, but probably not meant. */
 export function warningsOf(settings: Settings, watches: WatchSet, source: Source): readonly Problem[] {
 	const { networks, receivers } = settings
-	const named = new Set<string | null>(receivers.map(({ fallback }) => fallback))
-	for (const rules of watches.rules) for (const receiver of rules.receivers) named.add(receiver)
+	const notified = new Set<string | null>()
+	for (const rules of watches.rules) for (const receiver of rules.receivers) notified.add(receiver)
+	const fallbacks = new Set(receivers.map(({ fallback }) => fallback))
 	const warning = (list: 'networks' | 'receivers', index: number, key: string, message: string) =>
 		source.problem([list, index, key], message)
 	return inOrder([
@@ -22,8 +23,16 @@ export function warningsOf(settings: Settings, watches: WatchSet, source: Source
 			const message = `\`${networks[before]?.name}\` has this \`chain_id\` too: what is watched on both is scanned and told twice, under the same id`
 			return [warning('networks', index, 'chain_id', message)]
 		}),
+		...receivers.flatMap(({ name, fallback }, index) => {
+			// One that others fall back to may be the last.
+			if (fallback !== null || fallbacks.has(name) || !notified.has(name)) return []
+			const message = `\`${name}\` has no \`fallback\`: when it takes nothing more, nobody is told of that`
+			return [warning('receivers', index, 'name', message)]
+		}),
 		...receivers.flatMap(({ name }, index) =>
-			named.has(name) ? [] : [warning('receivers', index, 'name', `no watch names the receiver \`${name}\``)],
+			notified.has(name) || fallbacks.has(name)
+				? []
+				: [warning('receivers', index, 'name', `no watch names the receiver \`${name}\``)],
 		),
 	])
 }

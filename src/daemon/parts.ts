@@ -2,6 +2,7 @@ import { hash } from '../base/hash.js'
 import type { RpcRequest } from '../chain/rpc/rpc.js'
 import { toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
+import { longestGapMs } from '../config/settings/schedule.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import type { Outcome } from '../model/delivery.js'
 import type { Clock } from '../model/glossary.js'
@@ -17,7 +18,6 @@ import { type Closers, createClosers } from './closers.js'
 import { createNetworkPoller, type NetworkPoller } from './networkPoller.js'
 import { openChain, silencesOf, watchesOn } from './open.js'
 import { guarded } from './outgoing.js'
-import { intervalMs } from './schedule.js'
 
 /** All that `run` and `once` are made of; closing takes it down in reverse order. */
 export interface Parts {
@@ -162,5 +162,5 @@ function tooManyWaiting({ receivers }: StateSummary, maxPending: number): string
 /** Two missed ticks; a block that must be `safe` or `finalized` first is some minutes old when its turn comes. */
 function lateAfterMs({ schedule, confirmations }: NetworkSettings): number {
 	const waitingMs = typeof confirmations === 'number' ? 0 : 30 * 60_000
-	return 2.5 * intervalMs(schedule) + waitingMs
+	return 2.5 * longestGapMs(schedule) + waitingMs
 }

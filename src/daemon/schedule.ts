@@ -1,4 +1,4 @@
-import { createTask, schedule as cronSchedule } from 'node-cron'
+import { schedule as cronSchedule } from 'node-cron'
 import type { Log } from '../model/ports.js'
 
 export interface Schedule {
@@ -22,17 +22,5 @@ export function startSchedule(expression: string, job: Job, log: Log): Schedule 
 		async stop() {
 			await task.destroy()
 		},
-	}
-}
-
-/** The longest of the next gaps between two ticks of an expression, in milliseconds. */
-export function intervalMs(expression: string): number {
-	const task = createTask(expression, () => undefined, { timezone: 'UTC' })
-	try {
-		const runs = task.getNextRuns(7).map((date) => date.getTime())
-		const gaps = runs.slice(1).map((ms, index) => ms - (runs[index] ?? ms))
-		return Math.max(1_000, ...gaps)
-	} finally {
-		void task.destroy()
 	}
 }

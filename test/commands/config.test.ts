@@ -127,7 +127,7 @@ watches:
 			'  base (chain 8453): asks one.example.org, then two.example.org:8443',
 			'    polls every 12 seconds, up to 12 blocks behind the newest; each block is looked at again once it is finalized',
 			'  gnosis (chain 100): asks 127.0.0.1:8545, by trace_block',
-			'    polls at "0 */5 * * * *", up to the newest finalized block; each block is looked at again 64 blocks later',
+			'    polls every 5 minutes, up to the newest finalized block; each block is looked at again 64 blocks later',
 			'',
 			'Receivers',
 			'  mail: mail from Watch <watch@example.org> to a@example.org, b@example.org, through mail.example.org:587',
@@ -143,7 +143,11 @@ watches:
 			'',
 			'configuration is right: 2 networks, 3 watches, 3 receivers',
 		])
-		expect(err).toBe('warning: tracewatch.yaml:7:12: no watch names the receiver `idle`')
+		expect(err.split('\n')).toEqual([
+			'warning: tracewatch.yaml:5:12: `mail` has no `fallback`: when it takes nothing more, nobody is told of that',
+			'warning: tracewatch.yaml:6:12: `hook` has no `fallback`: when it takes nothing more, nobody is told of that',
+			'warning: tracewatch.yaml:7:12: no watch names the receiver `idle`',
+		])
 		expect(code).toBe(0)
 	})
 

@@ -16,6 +16,9 @@ const env = {
 	OPS_HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
 }
 
+const noFallback = (name: string) =>
+	`\`${name}\` has no \`fallback\`: when it takes nothing more, nobody is told of that`
+
 /** The example of the contract, word for word. */
 const settings = `networks:
   - name: ethereum               # in watchlists, alerts, metrics
@@ -155,7 +158,10 @@ describe('loadConfig', () => {
 				},
 			],
 			watchlistFiles: [join(folder, 'watchlists/treasury.yaml')],
-			warnings: [{ file: 'tracewatch.yaml', line: 12, column: 11, message: 'no watch names the receiver `ops-mail`' }],
+			warnings: [
+				{ file: 'tracewatch.yaml', line: 12, column: 11, message: 'no watch names the receiver `ops-mail`' },
+				{ file: 'tracewatch.yaml', line: 17, column: 11, message: noFallback('ops-hook') },
+			],
 		})
 		expect(secrets).toContain('password')
 		expect(revision).toMatch(/^[0-9a-f]{64}$/)
@@ -196,7 +202,8 @@ describe('loadConfig', () => {
 				silences: [],
 			},
 		])
-		expect([http, statePlace, warnings]).toEqual([null, { kind: 'folder', dir: join(folder, 'state') }, []])
+		expect([http, statePlace]).toEqual([null, { kind: 'folder', dir: join(folder, 'state') }])
+		expect(warnings.map(({ message }) => message)).toEqual([noFallback('hook')])
 		expect([...watches]).toEqual([
 			{
 				network: 'base',
@@ -339,6 +346,7 @@ describe('loadConfig', () => {
 		})
 		expect((await load()).warnings).toEqual([
 			{ file: 'tracewatch.yaml', line: 3, column: 12, message: 'no watchlist names the network `spare`' },
+			{ file: 'tracewatch.yaml', line: 5, column: 12, message: noFallback('hook') },
 			{ file: 'tracewatch.yaml', line: 6, column: 12, message: 'no watch names the receiver `idle`' },
 		])
 	})

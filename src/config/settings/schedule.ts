@@ -1,4 +1,4 @@
-import { validate } from 'node-cron'
+import { createTask, validate } from 'node-cron'
 import { quoted } from '../../base/quoted.js'
 
 const fields = [
@@ -37,3 +37,36 @@ export function readSchedule(text: string): string {
 		throw new RangeError(`is not a schedule: ${quoted(text)}; six fields, seconds first, such as "*/12 * * * * *"`)
 	return parts.join(' ')
 }
+
+/** The gaps between the next ticks of a schedule (UTC), in milliseconds. */
+function nextGapsMs(schedule: string, count: number): readonly number[] {
+	const task = createTask(schedule, () => undefined, { timezone: 'UTC' })
+	try {
+		const runs = task.getNextRuns(count + 1).map((date) => date.getTime())
+		return runs.slice(1).map((ms, index) => ms - (runs[index] ?? ms))
+	} finally {
+		void task.destroy()
+	}
+}
+
+/** The longest of the next gaps between two ticks, in milliseconds. */
+export function longestGapMs(schedule: string): number {
+	return Math.max(1_000, ...nextGapsMs(schedule, 6))
+}
+
+/** `every 12 seconds`, `every hour`; null where it has no steady pace. */
+export function paceInWords(schedule: string): string | null {
+	const isSteady = (count: number) => new Set(nextGapsMs(schedule, count)).size === 1
+	// A step starts anew each minute, hour, day or month: 60 ticks see that.
+	if (!isSteady(6) || !isSteady(60)) return null
+	const gap = longestGapMs(schedule)
+	const [unit, unitMs] = units.find(([, ms]) => gap % ms === 0) ?? (['second', 1_000] as const)
+	return gap === unitMs ? `every ${unit}` : `every ${gap / unitMs} ${unit}s`
+}
+
+const units = [
+	['day', 86_400_000],
+	['hour', 3_600_000],
+	['minute', 60_000],
+	['second', 1_000],
+] as const

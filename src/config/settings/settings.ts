@@ -9,7 +9,7 @@ import type { Place } from '../yaml.js'
 import { fallbackProblems } from './fallback.js'
 import { interpolate } from './interpolate.js'
 import { hideSecrets, secretsOf } from './secrets.js'
-import { settingsSchema, watchlistsSchema } from './settingsSchema.js'
+import { settingsSchema, stallAfterMs, watchlistsSchema } from './settingsSchema.js'
 import { statePlaceOf } from './statePlace.js'
 import type { WebhookFormat } from './webhookFormat.js'
 
@@ -157,10 +157,8 @@ function networkOf({
 	private: isPrivate,
 	...network
 }: z.output<typeof settingsSchema>['networks'][number]): NetworkSettings {
-	// Where the target is a tag, the checkpoint moves only with the chain's epochs.
-	const usual = typeof network.confirmations === 'number' ? 10 * 60_000 : 45 * 60_000
-	const stallAfterMs = stall_after === undefined ? usual : stall_after
-	return { ...network, chainId: chain_id, stallAfterMs, requestsPerSecond, maxAnswerBytes, isPrivate }
+	const stallAfter = stallAfterMs(stall_after, network.confirmations)
+	return { ...network, chainId: chain_id, stallAfterMs: stallAfter, requestsPerSecond, maxAnswerBytes, isPrivate }
 }
 
 function placeOf(watchlists: z.output<typeof watchlistsSchema>, source: Source, path: string): WatchlistPlace {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { readDurationOrNever } from '../duration.js'
+import type { Confirmations } from '../../model/watch.js'
+import { readDurationOrNever, writeDuration } from '../duration.js'
 import {
 	readChainId,
 	readConfirmations,
@@ -17,10 +18,16 @@ import {
 } from '../values.js'
 import { list, oneOrMore, orNull, section, text } from '../words.js'
 import { receiverSchema } from './receiverSchema.js'
-import { readSchedule } from './schedule.js'
+import { longestGapMs, paceInWords, readSchedule } from './schedule.js'
 import { readLease, readState } from './statePlace.js'
 
 /** tracewatch.yaml, one table a section. A new key is one line here; its reader checks the text and gives the value. */
+
+/** In milliseconds; null: never. Where the target is a tag, the checkpoint moves only with the chain's epochs. */
+export function stallAfterMs(written: number | null | undefined, confirmations: Confirmations): number | null {
+	if (written !== undefined) return written
+	return typeof confirmations === 'number' ? 10 * 60_000 : 45 * 60_000
+}
 
 const network = section({
 	name: text(readName).meta({
@@ -83,6 +90,13 @@ const network = section({
 		description: 'Base URL of a block explorer, such as https://etherscan.io, for links in alerts. Default: none.',
 	}),
 })
+	.superRefine(({ schedule, stall_after, confirmations }, context) => {
+		const stallMs = stallAfterMs(stall_after, confirmations)
+		if (stallMs === null || longestGapMs(schedule) < stallMs) return
+		const pace = paceInWords(schedule) ?? `with gaps of ${writeDuration(longestGapMs(schedule))}`
+		const message = `polls ${pace}, and after ${writeDuration(stallMs)} without a block (\`stall_after\`) that would be told as a stall; six fields begin with seconds, such as "*/12 * * * * *"`
+		context.addIssue({ code: 'custom', path: ['schedule'], message })
+	})
 	.superRefine(({ private: isPrivate, source }, context) => {
 		if (!isPrivate || source !== 'trace_filter') return
 		const message = 'names the watched addresses to the provider: with `private` write trace_block, or drop it'

@@ -357,6 +357,14 @@ describe('networks', () => {
 		],
 		['ws: https://h/CANARY', 'an entry of `ws` must begin with ws:// or wss://; https:// is not supported here'],
 		['ws: [ws://h, ws://h]', 'an entry of `ws` stands twice'],
+		[
+			'schedule: "0 * * * *"',
+			'`schedule` polls every hour, and after 10m without a block (`stall_after`) that would be told as a stall; six fields begin with seconds, such as "*/12 * * * * *"',
+		],
+		[
+			'schedule: "0 * * * * *", stall_after: 1m',
+			'`schedule` polls every minute, and after 1m without a block (`stall_after`) that would be told as a stall; six fields begin with seconds, such as "*/12 * * * * *"',
+		],
 	])('error: %s', async (options, message) => {
 		const error = await withNetwork(options).catch((thrown: unknown) => thrown)
 		if (!(error instanceof ConfigError)) throw error
@@ -366,7 +374,8 @@ describe('networks', () => {
 
 	test('two of one chain are a warning', async () => {
 		const { warnings } = await withNetwork('settle: 1}\n  - {name: again, chain_id: 8453, rpc: ["http://127.0.0.1:1"]')
-		expect(warnings.map(({ line, column, message }) => `${line}:${column}: ${message}`)).toEqual([
+		const told = warnings.filter(({ message }) => !message.includes('has no `fallback`'))
+		expect(told.map(({ line, column, message }) => `${line}:${column}: ${message}`)).toEqual([
 			'3:12: no watchlist names the network `again`',
 			'3:29: `base` has this `chain_id` too: what is watched on both is scanned and told twice, under the same id',
 		])
