@@ -78,7 +78,7 @@ beforeAll(async () => {
 
 afterAll(() => life.close())
 
-describe('requests that fail in passing', () => {
+describe('requests that fail in passing', { timeout: 120_000 }, () => {
 	test.each(sized(corner, grid))('behavior: %s, %i of 100, %s, over %i', async (kind, percent, way, count) => {
 		const [fault, costMs] = kinds[kind]
 		let failed = 0
@@ -87,7 +87,7 @@ describe('requests that fail in passing', () => {
 			fault(ask, response, good)
 		}
 		const chance = (at: number) => byChance(percent, counted, 7 + at)
-		const { endpoints, ride } = await strained(count, 60_000, (at) =>
+		const { endpoints, ride } = await strained(count, 100_000, (at) =>
 			way === 'regular' ? eachNth(Math.round(100 / percent), counted) : chance(at),
 		)
 		expect(ride.told).toEqual(life.due.toSorted())

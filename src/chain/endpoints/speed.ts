@@ -125,7 +125,13 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 		cutAfter = lastPass
 		cutAtMs = nowMs
 		forgetOld()
-		const isRate = kind === 'busy' && width < 2 && hungrySinceMs !== null && nowMs - hungrySinceMs >= hungryMs
+		// An endpoint that says how long to wait says all that must be known; what came through between its pauses says less.
+		const isRate =
+			kind === 'busy' &&
+			retryAfterMs === null &&
+			width < 2 &&
+			hungrySinceMs !== null &&
+			nowMs - hungrySinceMs >= hungryMs
 		if (isRate) {
 			// What came through within a second was allowed: a refusal now and then must not bring the speed to nothing.
 			const best = Math.max(1, bestSecond())

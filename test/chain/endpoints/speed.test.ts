@@ -92,6 +92,15 @@ describe('speed', () => {
 		expect(speed.callsPerSecond() ?? Number.POSITIVE_INFINITY).toBeGreaterThan(5)
 	})
 
+	test('behavior: pauses that are asked for are not taken for a small plan', async () => {
+		const { speed } = provider(0, 0)
+		for (let request = 0; request < 200; request++) {
+			const pass = await entered(speed)
+			pass.end(request % 3 === 0 ? 0 : 1, request % 3 === 0 ? { kind: 'busy', retryAfterMs: 1_000 } : null)
+		}
+		expect(speed.callsPerSecond()).toBeNull()
+	})
+
 	test('behavior: a pause that is asked for is kept, and told at once to whoever has no patience', async () => {
 		const { speed, now } = provider(0, 0)
 		const pass = await entered(speed)
