@@ -10,7 +10,9 @@ export async function replay(url: string, exchanges: readonly Exchange[], lanes:
 	const lane = async () => {
 		for (const { request } of queue) {
 			const { body } = await pool.request({ method: 'POST', path: '/', headers, body: request })
-			JSON.parse(await body.text())
+			const text = await body.text()
+			// A failing endpoint's error is no answer.
+			if (text !== '') JSON.parse(text)
 		}
 	}
 	await Promise.all(Array.from({ length: lanes }, lane))

@@ -1,5 +1,6 @@
 import type { CatchUp } from './catchUp.js'
 import type { Decoding } from './decoding.js'
+import type { Distance } from './distance.js'
 import type { PollCost } from './polls.js'
 import type { Latency, Memory, WholeCatchUp } from './whole.js'
 
@@ -15,6 +16,7 @@ export interface Results {
 		readonly naiveToOurs: readonly { readonly addresses: number; readonly ratio: number }[]
 	}
 	readonly catchUp: readonly CatchUp[]
+	readonly distances: readonly Distance[]
 	readonly largeCatchUp: CatchUp
 	readonly decoding: Decoding
 	readonly polls: readonly PollCost[]
@@ -71,13 +73,20 @@ function ratioLines({ ratios, memory, startMs, latency }: Results): readonly Lin
 	]
 }
 
-function numberLines({ catchUp, largeCatchUp, decoding, polls, whole, memory }: Results): readonly Line[] {
+function numberLines({ catchUp, distances, largeCatchUp, decoding, polls, whole, memory }: Results): readonly Line[] {
 	return [
 		...catchUp.map(
 			({ addresses, blocks, alerts, requests, oursMs, floorMs, naiveMs }): Line => [
 				`  ${blocks} blocks, ${count(addresses)} addresses, ${alerts} alerts: ours`,
 				ms(oursMs),
 				`floor ${ms(floorMs)}${naiveMs === null ? '' : `, naive ${ms(naiveMs)}`}, ${requests} requests`,
+			],
+		),
+		...distances.map(
+			({ delayMs, failEach, blocks, alerts, oursMs, floorMs, requests, calls }): Line => [
+				`  ${blocks} blocks, ${alerts} alerts, ${failEach > 0 ? `each ${failEach}th request failing` : `${delayMs} ms an answer`}: ours`,
+				ms(oursMs),
+				`floor ${ms(floorMs)} (${ratio(oursMs, floorMs)}, aim <= 1.5), ${requests} requests, ${calls} calls`,
 			],
 		),
 		[

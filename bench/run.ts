@@ -4,6 +4,7 @@ import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { measureCatchUp } from './catchUp.js'
 import { measureDecoding } from './decoding.js'
+import { measureDistance } from './distance.js'
 import { measurePolls } from './polls.js'
 import { startLargeNode } from './program.js'
 import { printTable, ratio } from './report.js'
@@ -30,6 +31,12 @@ for (const addresses of [1, 100, 1_000, 10_000, 100_000]) {
 	step(`catching up with ${addresses} addresses`)
 	const withNaive = scale.naive.includes(addresses)
 	catchUp.push(await measureCatchUp({ url: anvil.url, span, addresses, times: scale.times, withNaive }))
+}
+
+const distances = []
+for (const way of [{ delayMs: 20 }, { delayMs: 100 }, { delayMs: 300 }, { failEach: 20 }, { failEach: 10 }]) {
+	step(`catching up over ${JSON.stringify(way)}`)
+	distances.push(await measureDistance({ url: anvil.url, span, addresses: 100, ...way }))
 }
 
 step('large blocks')
@@ -87,6 +94,7 @@ const results = {
 	quick,
 	ratios,
 	catchUp,
+	distances,
 	largeCatchUp,
 	decoding,
 	polls,

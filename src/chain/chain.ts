@@ -14,7 +14,6 @@ import { createPrefetch } from './prefetch.js'
 import { createReader } from './reader.js'
 import type { Rpc } from './rpc/rpc.js'
 import { blockCall, needBlock } from './sources/ask.js'
-import type { SourceName } from './sources/source.js'
 import { readTransaction } from './transaction.js'
 import { type Header, isObject, readBlock, readBlockAt, readReceipt } from './wire.js'
 import { createWitnesses } from './witnesses.js'
@@ -48,15 +47,14 @@ export function createChain(options: ChainOptions): Chain {
 	const newest = new WeakMap<Rpc, Header>()
 	let head = 0n
 	let creatorsRestUntilMs = 0
-	/** Which endpoint read last, and by which source: it shows how much may be asked ahead. Null before the first. */
-	let reading: { readonly rpc: Rpc; readonly source: SourceName | null } | null = null
+	/** Which endpoint read last: it shows how much may be asked ahead. Null before the first. */
+	let reading: Rpc | null = null
 	const witnesses = createWitnesses((rpc) => registry.known(rpc)?.clientVersion ?? null)
 	const ahead = {
-		width: () => (reading === null ? 1 : Math.min(MOST_AHEAD, reading.rpc.limits.speed.width())),
-		blocks({ size }: AddressSet) {
-			if (size === 0) return MOST_BLOCKS
-			const source = reading?.source ?? null
-			return reading === null || source === null ? FIRST_BLOCKS : reader.blocksAtOnce(reading.rpc, source)
+		width: () => (reading === null ? 1 : Math.min(MOST_AHEAD, reading.limits.speed.width())),
+		blocks(addresses: AddressSet) {
+			if (addresses.size === 0) return MOST_BLOCKS
+			return reading === null ? FIRST_BLOCKS : reader.blocksAtOnce(reading, addresses)
 		},
 		clock,
 	}
@@ -83,7 +81,7 @@ export function createChain(options: ChainOptions): Chain {
 		try {
 			const question = { span, addresses, newest: newest.get(rpc) ?? null, head }
 			const part = await reader.readFirst(rpc, question, signal)
-			reading = { rpc, source: part.source }
+			reading = rpc
 			return { ...part, endpoint: rpc.endpoint }
 		} catch (error) {
 			// What it has told may be what is not true any more.

@@ -31,8 +31,8 @@ export interface Question {
 export interface Reader {
 	/** Resolves to the first blocks of the span. Throws RpcError; `timeout` has made the next question smaller. */
 	readFirst(rpc: Rpc, question: Question, signal: AbortSignal): Promise<ReadPart>
-	/** How many blocks this endpoint bears in one question to this source. */
-	blocksAtOnce(rpc: Rpc, source: SourceName): number
+	/** How many blocks of a long span this endpoint bears in one question, by the source that would be asked. */
+	blocksAtOnce(rpc: Rpc, addresses: AddressSet): number
 }
 
 export interface ReadPart extends Part {
@@ -124,7 +124,13 @@ export function createReader({ setting, isPrivate, registry, log }: ReaderOption
 	}
 
 	return {
-		blocksAtOnce: (rpc, source) => sizeOf(rpc, source).blocks,
+		blocksAtOnce(rpc, addresses) {
+			const capabilities = registry.known(rpc)
+			if (capabilities === null) return BOUNDS.trace_filter.first
+			const span = { from: 0n, to: BigInt(BOUNDS.trace_filter.most) }
+			const [source = 'trace_filter'] = choose(rpc, capabilities, { span, addresses, newest: null, head: span.to })
+			return sizeOf(rpc, source).blocks
+		},
 		async readFirst(rpc, question, signal) {
 			const [capabilities, end] = await Promise.all([registry.of(rpc, signal), readEnd(rpc, question, signal)])
 			let failure =
