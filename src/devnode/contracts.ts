@@ -1,7 +1,7 @@
 /** The contracts of the demo and the tests, and where they come to stand. */
 import { fromCreate, fromCreate2 } from 'ox/ContractAddress'
 import type { Address, Hex } from '../model/glossary.js'
-import { type Action, actionCodes, encodeActions, layout } from './actions.js'
+import { actionCodes, layout } from './actions.js'
 import { assemble } from './assembler.js'
 
 const { data, gas, target, value, length } = layout
@@ -17,7 +17,7 @@ const on = (action: keyof typeof actionCodes) => `DUP1 ${actionCodes[action]} EQ
  * The puppet: takes payments, and does what its calldata lists (see actions.ts), one after the other. Stack on the left
  * of each step: `p` is where the action starts in the calldata, `n` the length of its data, which lies at memory 0.
  */
-const puppetCode = assemble(`
+export const puppetCode = assemble(`
 	0
 	next:          DUP1 CALLDATASIZE GT ISZERO @end JUMPI
 	               DUP1 ${length} ADD CALLDATALOAD 232 SHR
@@ -40,40 +40,18 @@ const puppetCode = assemble(`
 	end:           STOP
 `)
 
-/** Init code whose contract has this code. */
+/** Init code whose contract has this code: it returns what lies behind it. */
 export function initOf(code: Hex): Hex {
-	return copyAndReturn(code, '')
+	const size = (code.length - 2) / 2
+	// Places are always written with four digits, so the length of the head does not depend on them.
+	const word = (number: number) => `0x${number.toString(16).padStart(4, '0')}`
+	const head = (codeAt: number) => assemble(`${word(size)} ${word(codeAt)} 0 CODECOPY ${word(size)} 0 RETURN`)
+	const codeAt = (head(0).length - 2) / 2
+	return `${head(codeAt)}${code.slice(2)}`
 }
 
 /** Deploys a puppet. */
 export const puppetInit = initOf(puppetCode)
-
-/**
- * Deploys a puppet that does something while it is being created: the constructor borrows the code of `puppet`, which
- * must stand already, by delegatecall. A failure that bubbles fails the creation; a `selfdestruct` ends the call only.
- */
-export function actingInit(puppet: Address, actions: readonly Action[]): Hex {
-	const calldata = encodeActions(actions)
-	return copyAndReturn(
-		puppetCode,
-		calldata,
-		(at, size) => `
-		${size} ${at} 0 CODECOPY
-		0 0 ${size} 0 ${puppet} GAS DELEGATECALL @fine JUMPI 0 0 REVERT
-		fine:`,
-	)
-}
-
-/** Creations that fail, each in its own way, and one that succeeds and leaves an account without code. */
-export const inits = {
-	reverting: assemble('0 0 REVERT'),
-	invalid: assemble('INVALID'),
-	/** Code that starts with EF is refused since London (EIP-3541). */
-	ef: initOf('0xef'),
-	/** One byte above the 24,576 that EIP-170 allows. */
-	oversized: assemble('24577 0 RETURN'),
-	codeless: '0x' as Hex,
-} as const
 
 /** Where a CREATE puts its contract. An account's nonce starts at 0, a contract's at 1. */
 export function createAddress(from: Address, nonce: bigint): Address {
@@ -84,19 +62,4 @@ export function createAddress(from: Address, nonce: bigint): Address {
 export function create2Address(from: Address, salt: bigint, init: Hex): Address {
 	const word = `0x${salt.toString(16).padStart(64, '0')}` as const
 	return fromCreate2({ from, salt: word, bytecode: init }).toLowerCase() as Address
-}
-
-type Prologue = (at: string, size: string) => string
-
-/** Init code: the prologue, then returns the code that lies behind it; behind that the prologue's data. */
-function copyAndReturn(code: Hex, prologueData: Hex | '', prologue: Prologue = () => ''): Hex {
-	const size = (code.length - 2) / 2
-	const dataSize = prologueData === '' ? 0 : (prologueData.length - 2) / 2
-	// Places are always written with four digits, so the length of the head does not depend on them.
-	const word = (number: number) => `0x${number.toString(16).padStart(4, '0')}`
-	const head = (codeAt: number) =>
-		assemble(`${prologue(word(codeAt + size), word(dataSize))}
-			${word(size)} ${word(codeAt)} 0 CODECOPY ${word(size)} 0 RETURN`)
-	const codeAt = (head(0).length - 2) / 2
-	return `${head(codeAt)}${code.slice(2)}${prologueData.slice(2)}`
 }

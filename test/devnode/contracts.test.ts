@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Action, encodeActions } from '../../src/devnode/actions.js'
 import { assemble } from '../../src/devnode/assembler.js'
-import { actingInit, create2Address, createAddress, initOf, inits, puppetInit } from '../../src/devnode/contracts.js'
+import { create2Address, createAddress, initOf, puppetInit } from '../../src/devnode/contracts.js'
 import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
+import { actingInit, inits } from '../support/inits.js'
 
 let anvil: TestAnvil
 let user: Address

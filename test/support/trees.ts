@@ -1,8 +1,9 @@
 /** Random trees of calls for puppets, out of a seed. */
 import type { Action } from '../../src/devnode/actions.js'
-import { inits, puppetInit } from '../../src/devnode/contracts.js'
+import { puppetInit } from '../../src/devnode/contracts.js'
 import type { Address, Hex } from '../../src/model/glossary.js'
 import type { Chance } from './chance.js'
+import { inits } from './inits.js'
 
 export interface Stage {
 	readonly chance: Chance
