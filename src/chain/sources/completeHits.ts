@@ -4,7 +4,7 @@ import type { AddressSet, Frame, Part, TxTrace } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { byPlace, checkBlock, matters, type RowGroup, rewardsOf, rowKey, traceOf, treeOf } from '../traces/assemble.js'
-import { openRows, type Row, readRow } from '../traces/parityRows.js'
+import { listOf, openRow, openRows, type Row, readRow } from '../traces/parityRows.js'
 import { framesOf } from '../traces/tree.js'
 import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire.js'
 import { askAll, blockCall, needBlock } from './ask.js'
@@ -102,8 +102,12 @@ async function readTree(
 	const reading: Reading = { endpoint, method: 'trace_transaction' }
 	const rows = await readRows(raw, turns, reading)
 	const tree = await treeOf(rows, hit, turns, reading)
-	const inTree = new Set(rows.map(rowKey))
-	const missing = hit.rows.find((row) => !inTree.has(rowKey(row)))
+	const lacking = new Map(hit.rows.map((row) => [rowKey(row), row]))
+	for (const row of rows) {
+		if (turns.isOver()) await turns.next()
+		lacking.delete(rowKey(row))
+	}
+	const [missing] = lacking.values()
 	if (missing) throw unsettled(reading, `${hit.txHash} lacks frame ${missing.frame.traceAddress.join('_')}`)
 	checkFilter(rows, hit, addresses, endpoint)
 	return framesOf(tree, turns, (frame) => matters(frame, addresses))
@@ -123,9 +127,9 @@ function checkFilter(tree: readonly Row[], hit: RowGroup, addresses: AddressSet,
 export async function readRows(raw: unknown, turns: Turns, reading: Reading): Promise<readonly Row[]> {
 	const rows: Row[] = []
 	const seen = new Set<string>()
-	for (const [index, open] of openRows(raw, reading).entries()) {
+	for (const [index, one] of listOf(raw, reading).entries()) {
 		if (turns.isOver()) await turns.next()
-		const row = readRow(open, index, reading)
+		const row = readRow(openRow(one, index, reading), index, reading)
 		const key = rowKey(row)
 		if (key !== null && seen.has(key)) continue
 		if (key !== null) seen.add(key)

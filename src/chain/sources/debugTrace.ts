@@ -5,7 +5,7 @@ import type { Hash } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { matters } from '../traces/assemble.js'
 import { readCalls } from '../traces/callTracer.js'
-import { openRows, readFrame, readSubtraces } from '../traces/parityRows.js'
+import { openRow, readFrame, readSubtraces } from '../traces/parityRows.js'
 import { type TreeRow, treeOfRows } from '../traces/rowTree.js'
 import { framesOf, type Tree } from '../traces/tree.js'
 import { type Header, hash, hexOf, isObject, malformed, type Reading, unsettled } from '../wire.js'
@@ -140,8 +140,9 @@ function openEntry(entry: unknown, index: number, reading: DebugReading): { txHa
 
 async function readFlat(raw: readonly unknown[], txHash: Hash, turns: Turns, reading: Reading): Promise<Tree> {
 	const rows: TreeRow[] = []
-	for (const [index, row] of openRows(raw, reading).entries()) {
+	for (const [index, one] of raw.entries()) {
 		if (turns.isOver()) await turns.next()
+		const row = openRow(one, index, reading)
 		rows.push({ frame: readFrame(row, index, reading), subtraces: readSubtraces(row.raw) })
 	}
 	return treeOfRows(rows, txHash, turns, reading)

@@ -5,7 +5,7 @@ import type { AddressSet, Span } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { groupRows, touches } from '../traces/assemble.js'
-import { openRows, type Row, readRow } from '../traces/parityRows.js'
+import { listOf, openRow, type Row, readRow } from '../traces/parityRows.js'
 import { type Header, hexOf, malformed, type Reading } from '../wire.js'
 import { askAll, blockCall, needBlock } from './ask.js'
 import { completeHits } from './completeHits.js'
@@ -114,8 +114,9 @@ async function readAnswer(
 	reading: Reading,
 ): Promise<readonly Row[]> {
 	const rows: Row[] = []
-	for (const [index, raw] of openRows(answer, reading).entries()) {
+	for (const [index, one] of listOf(answer, reading).entries()) {
 		if (turns.isOver()) await turns.next()
+		const raw = openRow(one, index, reading)
 		const row = readRow(raw, index, reading)
 		if (row.blockNumber < span.from || row.blockNumber > span.to) {
 			throw malformed(reading, `row ${index} is of block ${row.blockNumber}, which was not asked for`)

@@ -32,8 +32,13 @@ export interface Row {
  * Opens an answer: an array of rows, each with its type and action and without an error object in the place of a text.
  */
 export function openRows(raw: unknown, reading: Reading): readonly RawRow[] {
+	return listOf(raw, reading).map((row, index) => openRow(row, index, reading))
+}
+
+/** An answer that is a list; its rows are opened one by one, in turns with everybody else's work. */
+export function listOf(raw: unknown, reading: Reading): readonly unknown[] {
 	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
-	return raw.map((row: unknown, index) => openRow(row, index, reading))
+	return raw
 }
 
 export function openRow(raw: unknown, index: number, reading: Reading): RawRow {
