@@ -86,9 +86,12 @@ export function createPrefetch({ readFirst, width, blocks, clock }: PrefetchOpti
 		if (kept.length > mostKept) kept.shift()?.stop.abort()
 	}
 
-	/** Asks for as much as may be under way, in order. */
+	/** Asks for as much as may be under way, in order; for what comes next in any case. */
 	function fill(track: Track): void {
 		const most = Math.max(1, width())
+		const [next] = track.pieces
+		// Of those after it more may be under way than are allowed by now.
+		if (next !== undefined && next.reading === null) ask(track, next)
 		let asked = track.pieces.filter(({ reading }) => reading !== null).length
 		for (const piece of track.pieces) {
 			if (asked >= most) return
@@ -130,7 +133,8 @@ export function createPrefetch({ readFirst, width, blocks, clock }: PrefetchOpti
 				for (;;) {
 					fill(track)
 					const piece = track.pieces[0]
-					if (piece?.reading == null) return
+					if (piece === undefined) return
+					if (piece.reading === null) throw new Error('a piece of a walk was not asked for')
 					const part = await piece.reading.catch((error: unknown) => {
 						piece.reading = null
 						signal.throwIfAborted()

@@ -81,6 +81,49 @@ describe('a walk', () => {
 		)
 	})
 
+	test('property: failures and a width that changes leave no gap either: walks end at their end, or throw', async () => {
+		await fc.assert(
+			fc.asyncProperty(
+				fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 1, max: 12 })), { minLength: 1, maxLength: 30 }),
+				fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 10 }),
+				async (script, widths) => {
+					let at = 0
+					let asked = 0
+					let failures = 40
+					const prefetch = createPrefetch({
+						async readFirst({ from, to }) {
+							const [fails, length] = script[at++ % script.length] as [boolean, number]
+							await later(0)
+							if (fails && failures-- > 0) throw new Error('in passing')
+							const end = from + BigInt(length) - 1n
+							return partOf({ from, to: end < to ? end : to })
+						},
+						width: () => widths[asked++ % widths.length] as number,
+						blocks: () => 10,
+						clock: () => 0,
+					})
+					let next = 1n
+					for (let walks = 0; next <= 60n; walks++) {
+						expect(walks, 'it gets on').toBeLessThanOrEqual(41)
+						const begunAt = next
+						let failed = false
+						try {
+							for await (const { span } of prefetch.walk({ from: begunAt, to: 60n }, addresses, never)) {
+								expect(span.from).toBe(next)
+								next = span.to + 1n
+							}
+						} catch (error) {
+							if ((error as Error).message !== 'in passing') throw error
+							failed = true
+						}
+						expect(failed || next === 61n, 'a walk that does not throw has come to its end').toBe(true)
+					}
+				},
+			),
+			{ numRuns: 60 },
+		)
+	})
+
 	test('default: what was asked ahead is taken by the next walk that comes to it', async () => {
 		const { prefetch, asked } = open()
 		expect(await take(prefetch.walk(span(1, 60), addresses, never), 2)).toEqual(['1-10', '11-20'])
