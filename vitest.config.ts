@@ -3,9 +3,9 @@ import { defineConfig } from 'vitest/config'
 
 /** What both runs share: `npm test`, and `npm run test:long` (vitest.long.config.ts). See test/support/longRun.ts. */
 export const shared = {
-	// Real nodes, mail servers and daemons run inside the tests.
-	testTimeout: 60_000,
-	hookTimeout: 60_000,
+	// Real nodes, mail servers and daemons run inside the tests, on machines that may have much else to do.
+	testTimeout: 180_000,
+	hookTimeout: 180_000,
 	retry: 0,
 	// Much of a test is waiting for others, so two cores carry three files; vitest alone would take one.
 	maxWorkers: Math.max(3, availableParallelism()),

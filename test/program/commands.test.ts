@@ -5,11 +5,10 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Hash } from '../../src/model/glossary.js'
 import { lockState } from '../../src/state/file/lock.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
-import { type HookServer, startHookServer } from '../support/hookServer.js'
 import { startMailServer } from '../support/mailServer.js'
 import { openSite, type Site } from '../support/program.js'
 import { startTalkativeNode, type TalkativeNode } from '../support/talkativeNode.js'
-import { other, settings, stranger, told, treasury, vault, watchlist } from './site.js'
+import { hookServer, other, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
 let chain: TestDevnode
 let node: TalkativeNode
@@ -33,19 +32,11 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([chain.stop(), node.close()]))
 
-async function hookServer(): Promise<HookServer> {
-	const hook = await startHookServer()
-	onTestFinished(() => hook.close())
-	return hook
-}
-
 function site(hooks: Readonly<Record<string, string>>, watches: readonly string[], more = ''): Site {
-	const opened = openSite({
+	return siteOf({
 		'tracewatch.yaml': `${settings(`http://${node.host}/key/evm`, hooks)}${more}`,
 		'watchlists/a.yaml': watchlist(watches, Object.keys(hooks).join(', ')),
 	})
-	onTestFinished(() => opened.close())
-	return opened
 }
 
 const lines = (text: string) => text.trim().split('\n')

@@ -6,8 +6,8 @@ import { PASSWORD, startServer } from '../state/postgres/server.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import { inFull } from '../support/longRun.js'
-import { openSite, type Running, type Site } from '../support/program.js'
-import { settings, told, treasury, vault, watchlist } from './site.js'
+import type { Running, Site } from '../support/program.js'
+import { settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
 const server = await startServer()
 let node: TestDevnode
@@ -32,12 +32,10 @@ beforeEach(async () => {
 
 /** Each instance in a folder of its own, as on a machine of its own. */
 function site(more = ''): Site {
-	const opened = openSite({
+	return siteOf({
 		'tracewatch.yaml': `${settings(node.url, { hook: hook.origin })}state: \${DATABASE_URL}\nlease: 3s\n${more}`,
 		'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 	})
-	onTestFinished(() => opened.close())
-	return opened
 }
 
 const env = () => ({ DATABASE_URL: url })

@@ -1,9 +1,8 @@
 // What a person is told at 3 a.m.: one sentence, the same everywhere, and an exit code that a script can use.
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
-import { type HookServer, startHookServer } from '../support/hookServer.js'
-import { openSite, type Running, type Site } from '../support/program.js'
-import { other, settings, treasury, watchlist } from './site.js'
+import type { Running, Site } from '../support/program.js'
+import { hookServer, other, polled, settings, siteOf, treasury, watchlist } from './site.js'
 
 let node: TestDevnode
 
@@ -12,20 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => node.stop())
 
-function site(files: Readonly<Record<string, string>>): Site {
-	const opened = openSite(files)
-	onTestFinished(() => opened.close())
-	return opened
-}
-
-async function hookServer(): Promise<HookServer> {
-	const hook = await startHookServer()
-	onTestFinished(() => hook.close())
-	return hook
-}
-
 const watches = { 'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]) }
-const polled = (running: Running) => running.line(({ msg }) => msg === 'coverage changed')
 
 async function served(running: Running): Promise<string> {
 	const { port } = await running.line(({ msg }) => msg === 'metrics and health are served')
@@ -50,7 +36,7 @@ async function status(here: Site) {
 test('default: all is well, and a script sees it', async () => {
 	const hook = await hookServer()
 	const more = 'http: 127.0.0.1:0\n'
-	const here = site({ 'tracewatch.yaml': settings(node.url, { hook: hook.origin }, more), ...watches })
+	const here = siteOf({ 'tracewatch.yaml': settings(node.url, { hook: hook.origin }, more), ...watches })
 	const running = here.start(['run'])
 	const origin = await served(running)
 	await polled(running)
@@ -63,7 +49,7 @@ test('default: all is well, and a script sees it', async () => {
 test('error: an endpoint of another chain is told at once, not after the stall', async () => {
 	const hook = await hookServer()
 	const text = settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n').replace('31337', '1')
-	const here = site({ 'tracewatch.yaml': text, ...watches })
+	const here = siteOf({ 'tracewatch.yaml': text, ...watches })
 	const running = here.start(['run'])
 	const said = await untilSaid(await served(running), 'local is not scanned')
 	expect(said.status).toBe(503)
@@ -76,7 +62,7 @@ test('error: an endpoint of another chain is told at once, not after the stall',
 test('error: the only receiver refuses our credentials', async () => {
 	const hook = await hookServer()
 	hook.answer = () => 401
-	const here = site({
+	const here = siteOf({
 		'tracewatch.yaml': settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n'),
 		...watches,
 	})
@@ -93,7 +79,7 @@ test('error: the only receiver refuses our credentials', async () => {
 
 test('error: refused watchlists', async () => {
 	const hook = await hookServer()
-	const here = site({
+	const here = siteOf({
 		'tracewatch.yaml': settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n'),
 		...watches,
 	})
@@ -109,7 +95,7 @@ test('error: refused watchlists', async () => {
 
 test('error: beside a daemon that was killed', async () => {
 	const hook = await hookServer()
-	const here = site({ 'tracewatch.yaml': settings(node.url, { hook: hook.origin }), ...watches })
+	const here = siteOf({ 'tracewatch.yaml': settings(node.url, { hook: hook.origin }), ...watches })
 	const running = here.start(['run'])
 	await polled(running)
 	await running.stop('SIGKILL')

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import { sized } from '../support/longRun.js'
-import { type Ended, openSite, type Site } from '../support/program.js'
+import type { Ended, Site } from '../support/program.js'
 import { type NodeMood, startTalkativeNode, type TalkativeNode } from '../support/talkativeNode.js'
-import { settings, told, treasury, vault, watchlist } from './site.js'
+import { settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
 let chain: TestDevnode
 let node: TalkativeNode
@@ -27,8 +27,7 @@ const oneWatch = watchlist([`{address: ${treasury}, direction: out}`])
 
 /** A site that has been at work: it stands at a checkpoint, and something has happened since. */
 async function seasoned(): Promise<Site & { catchesUp(): Promise<void> }> {
-	const site = openSite({ 'tracewatch.yaml': good(), 'watchlists/a.yaml': oneWatch })
-	onTestFinished(() => site.close())
+	const site = siteOf({ 'tracewatch.yaml': good(), 'watchlists/a.yaml': oneWatch })
 	expect((await site.run(['once'])).code).toBe(0)
 	const before = hook.hits.length
 	const valueWei = BigInt(before + 1)
@@ -116,8 +115,7 @@ describe('a wrong configuration ends with 78, says where, and loses nothing', ()
 	})
 
 	test('error: no configuration at all', async () => {
-		const site = openSite({})
-		onTestFinished(() => site.close())
+		const site = siteOf({})
 		expectProblems(await site.run(['run']), /tracewatch init/)
 		const named = await site.run(['run', '-c', 'other.yaml'])
 		expectProblems(named, /^other\.yaml:1:1: the file cannot be read: it does not exist$/m)
@@ -186,8 +184,7 @@ describe('a port in use ends with 1 and says what to do', () => {
 	})
 
 	test('error: devnode', async () => {
-		const site = openSite({})
-		onTestFinished(() => site.close())
+		const site = siteOf({})
 		const port = await takenPort()
 		const { code, stderr } = await site.run(['devnode', '--port', String(port)])
 		expect(code).toBe(1)
@@ -226,8 +223,7 @@ describe('a state that cannot be used ends with 1 and says why', () => {
 })
 
 test('error: wrong usage ends with 2 and names the way out', async () => {
-	const site = openSite({ 'tracewatch.yaml': good(), 'watchlists/a.yaml': oneWatch })
-	onTestFinished(() => site.close())
+	const site = siteOf({ 'tracewatch.yaml': good(), 'watchlists/a.yaml': oneWatch })
 	const cases: readonly (readonly [args: readonly string[], words: RegExp])[] = [
 		[['runn'], /there is no command `runn`.*--help/],
 		[['run', '--fast'], /--fast.*tracewatch run --help/],

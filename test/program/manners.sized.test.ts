@@ -1,10 +1,10 @@
 // Digests, silences and fallbacks of the real program, as a user sets them.
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
-import { type HookServer, startHookServer } from '../support/hookServer.js'
+import type { HookServer } from '../support/hookServer.js'
 import { sized } from '../support/longRun.js'
-import { openSite, type Site } from '../support/program.js'
-import { told, treasury, vault, watchlist } from './site.js'
+import type { Site } from '../support/program.js'
+import { hookServer, siteOf, told, treasury, vault, watchlist } from './site.js'
 
 let node: TestDevnode
 
@@ -14,21 +14,13 @@ beforeAll(async () => {
 
 afterAll(() => node.stop())
 
-async function hookServer(): Promise<HookServer> {
-	const hook = await startHookServer()
-	onTestFinished(() => hook.close())
-	return hook
-}
-
 function site(receivers: readonly string[], list: string): Site {
 	const network = `{name: local, chain_id: 31337, rpc: [${JSON.stringify(node.url)}], schedule: "* * * * * *"}`
 	const lines = receivers.map((receiver) => `  - ${receiver}\n`).join('')
-	const opened = openSite({
+	return siteOf({
 		'tracewatch.yaml': `networks:\n  - ${network}\nreceivers:\n${lines}`,
 		'watchlists/a.yaml': list,
 	})
-	onTestFinished(() => opened.close())
-	return opened
 }
 
 const hookAt = (name: string, { origin }: HookServer, more = '') =>

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { ether, startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
-import { openSite, type Site } from '../support/program.js'
-import { settings, stranger, told, treasury, vault, watchlist } from './site.js'
+import type { Site } from '../support/program.js'
+import { settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
 let node: TestDevnode
 let hook: HookServer
@@ -18,12 +18,10 @@ afterAll(async () => {
 })
 
 function site(watches: readonly string[], rpc: string = node.url, hookUrl = `${hook.origin}/once`): Site {
-	const opened = openSite({
+	return siteOf({
 		'tracewatch.yaml': settings(rpc, { hook: hookUrl }),
 		'watchlists/a.yaml': watchlist(watches),
 	})
-	onTestFinished(() => opened.close())
-	return opened
 }
 
 const since = (count: number) =>

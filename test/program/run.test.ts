@@ -1,10 +1,21 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
-import { openSite, type Running, type Site } from '../support/program.js'
-import { other, settings, stranger, told, treasury, vault, watchlist } from './site.js'
+import {
+	hookServer,
+	other,
+	polled,
+	settings,
+	siteOf,
+	startWatching,
+	stranger,
+	told,
+	treasury,
+	vault,
+	watchlist,
+} from './site.js'
 
 let node: TestDevnode
 
@@ -14,30 +25,13 @@ beforeAll(async () => {
 
 afterAll(() => node.stop())
 
-async function hookServer(): Promise<HookServer> {
-	const hook = await startHookServer()
-	onTestFinished(() => hook.close())
-	return hook
-}
-
-function site(files: Readonly<Record<string, string>>): Site {
-	const opened = openSite(files)
-	onTestFinished(() => opened.close())
-	return opened
-}
-
-const polled = (running: Running) => running.line(({ msg }) => msg === 'coverage changed')
 const values = (hook: HookServer) => told(hook.hits).map(({ data }) => data.valueWei)
 
 describe('tracewatch run', () => {
 	test('polls at once and on its schedule, delivers, and ends with 0 on SIGTERM', async () => {
-		const hook = await hookServer()
-		const here = site({
-			'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
+		const { hook, running } = await startWatching(node.url, {
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 		})
-		const running = here.start(['run'])
-		await polled(running)
 		await node.send({ from: treasury, to: vault, valueWei: 1n })
 		await hook.until(1)
 		const stopping = Date.now()
@@ -48,13 +42,9 @@ describe('tracewatch run', () => {
 	})
 
 	test('behavior: an edited watchlist takes effect by itself; a wrong edit changes nothing and is told', async () => {
-		const hook = await hookServer()
-		const here = site({
-			'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
+		const { hook, here, running } = await startWatching(node.url, {
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 		})
-		const running = here.start(['run'])
-		await polled(running)
 		here.write('watchlists/a.yaml', watchlist([`{address: ${treasury}}`, `{address: ${stranger}, direction: in}`]))
 		await running.line(({ msg, addresses, watched }) => msg === 'coverage changed' && addresses === 1 && watched === 2)
 		await node.send({ from: other, to: stranger, valueWei: 2n })
@@ -72,7 +62,7 @@ describe('tracewatch run', () => {
 	test('behavior: an edited file of addresses takes effect by itself, also one that was wrong at first', async () => {
 		const hook = await hookServer()
 		const lists = (files: string) => `network: local\nreceivers: [hook]\naddresses_from: ${files}\n`
-		const here = site({
+		const here = siteOf({
 			'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
 			'watchlists/a.yaml': lists('one.csv'),
 			'watchlists/one.csv': `${treasury},Treasury\n`,
@@ -95,13 +85,9 @@ describe('tracewatch run', () => {
 	})
 
 	test('behavior: an edited tracewatch.yaml changes nothing until a restart, and that is told', async () => {
-		const hook = await hookServer()
-		const here = site({
-			'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
+		const { hook, here, running } = await startWatching(node.url, {
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 		})
-		const running = here.start(['run'])
-		await polled(running)
 		here.write('tracewatch.yaml', 'networks: []\n')
 		const line = await running.line(({ level }) => level === 'warn')
 		expect(line).toMatchObject({ file: join(here.folder, 'tracewatch.yaml') })
@@ -112,26 +98,22 @@ describe('tracewatch run', () => {
 	})
 
 	test('behavior: SIGHUP reads the watchlists again', async () => {
-		const hook = await hookServer()
-		const here = site({
-			'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
+		const { running } = await startWatching(node.url, {
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 		})
-		const running = here.start(['run'])
-		await polled(running)
 		running.process.kill('SIGHUP')
 		await running.line(({ cause }) => cause === 'SIGHUP')
 		expect((await running.stop()).code).toBe(0)
 	})
 
 	test('behavior: after kill -9 and downtime it catches up, tells nothing twice and loses nothing', async () => {
-		const hook = await hookServer()
-		const here = site({
-			'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
+		const {
+			hook,
+			here,
+			running: first,
+		} = await startWatching(node.url, {
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}, direction: out}`]),
 		})
-		const first = here.start(['run'])
-		await polled(first)
 		await node.send({ from: treasury, to: vault, valueWei: 41n })
 		await hook.until(1)
 		await first.stop('SIGKILL')
@@ -148,7 +130,7 @@ describe('tracewatch run', () => {
 	test('behavior: a dead receiver holds back neither the other nor the polling', async () => {
 		const [live, dead] = [await hookServer(), await startHookServer()]
 		await dead.close()
-		const here = site({
+		const here = siteOf({
 			'tracewatch.yaml': settings(node.url, { dead: dead.origin, hook: live.origin }),
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}, direction: out}`], 'dead, hook'),
 		})
@@ -172,13 +154,9 @@ describe('tracewatch run', () => {
 	})
 
 	test('error: two daemons cannot share a state folder', async () => {
-		const hook = await hookServer()
-		const here = site({
-			'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
+		const { here, running: first } = await startWatching(node.url, {
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 		})
-		const first = here.start(['run'])
-		await polled(first)
 		const second = await here.run(['run'])
 		expect(second.code).toBe(1)
 		expect(second.stderr).toContain(join(here.folder, 'state'))
@@ -188,7 +166,7 @@ describe('tracewatch run', () => {
 	test('error: no key, password or signing secret is in the log or in the state', async () => {
 		const hook = await hookServer()
 		const secret = `whsec_${Buffer.from('a canary that sings in the dark').toString('base64')}`
-		const here = site({
+		const here = siteOf({
 			'tracewatch.yaml': settings(node.url.replace('/evm', '/evm'), {
 				hook: `${hook.origin}/CANARYPATH?token=CANARYTOKEN`,
 			}).replace(

@@ -2,13 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { cliPath, openSite } from '../support/program.js'
+import { expect, test } from 'vitest'
+import { cliPath } from '../support/program.js'
+import { siteOf } from './site.js'
 
 function site() {
-	const opened = openSite({})
-	onTestFinished(() => opened.close())
-	return opened
+	return siteOf({})
 }
 
 /** Runs the command with a text on its standard input. */

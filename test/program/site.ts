@@ -1,5 +1,8 @@
-// The smallest real configuration: one network, one webhook, one watch.
+// The smallest real configuration: one network, one webhook, one watch; and what a test opens, closed when it is over.
+import { onTestFinished } from 'vitest'
 import type { Address } from '../../src/model/glossary.js'
+import { type HookServer, startHookServer } from '../support/hookServer.js'
+import { openSite, type Running, type Site } from '../support/program.js'
 
 export const treasury: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 export const vault: Address = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
@@ -27,4 +30,30 @@ export function watchlist(watches: readonly string[], receivers = 'hook'): strin
 /** Bodies of the webhook's hits. */
 export function told(hits: readonly { readonly body: Buffer }[]) {
 	return hits.map(({ body }) => JSON.parse(body.toString('utf8')))
+}
+
+/** Of this test only. */
+export async function hookServer(): Promise<HookServer> {
+	const hook = await startHookServer()
+	onTestFinished(() => hook.close())
+	return hook
+}
+
+/** Of this test only. */
+export function siteOf(files: Readonly<Record<string, string>> = {}): Site {
+	const site = openSite(files)
+	onTestFinished(() => site.close())
+	return site
+}
+
+/** Resolves when the daemon has taken in its watches, for the first time. */
+export const polled = (running: Running) => running.line(({ msg }) => msg === 'coverage changed')
+
+/** A daemon that has polled, with a receiver `hook`. */
+export async function startWatching(rpc: string, files: Readonly<Record<string, string>>) {
+	const hook = await hookServer()
+	const here = siteOf({ 'tracewatch.yaml': settings(rpc, { hook: hook.origin }), ...files })
+	const running = here.start(['run'])
+	await polled(running)
+	return { hook, here, running }
 }
