@@ -17,6 +17,7 @@ export interface Health {
 	readonly networks: readonly NetworkHealth[]
 }
 
+/** As the daemon's `NetworkVitals`; said again on purpose, since this room imports no other. */
 export interface NetworkHealth {
 	readonly network: string
 	readonly ok: boolean

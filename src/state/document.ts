@@ -15,6 +15,7 @@ export interface StateDoc {
 	readonly totals: ReadonlyMap<string, Total>
 }
 
+/** As `NetworkState`, which is a view of it; apart on purpose, since progress of backfills is kept by token. */
 export interface NetworkRecord {
 	readonly chainId: number
 	readonly checkpoint: BlockRef

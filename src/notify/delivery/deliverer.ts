@@ -112,13 +112,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		const cut = new AbortController()
 		const recorder = createRecorder(store, log)
 		const suspension = createSuspension(store, clock)
-		const context: RunContext = {
-			stopping: signal,
-			cut: cut.signal,
-			recorder,
-			suspension,
-			tally: { delivered: 0, failed: 0, held: 0 },
-		}
+		const tally = { delivered: 0, failed: 0, held: 0 }
+		const context: RunContext = { stopping: signal, cut: cut.signal, recorder, suspension, tally }
 		const working = new Set<Promise<void>>()
 		const stopListening = store.onPosted(wakeUp)
 		signal.addEventListener('abort', wakeUp, { once: true })
@@ -182,13 +177,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		// The moment of the start: what fails now falls due after it, and is not tried a second time.
 		const nowMs = clock()
 		const suspension = createSuspension(store, () => nowMs)
-		const context: RunContext = {
-			stopping: signal,
-			cut: cut.signal,
-			recorder,
-			suspension,
-			tally: { delivered: 0, failed: 0, held: 0 },
-		}
+		const tally = { delivered: 0, failed: 0, held: 0 }
+		const context: RunContext = { stopping: signal, cut: cut.signal, recorder, suspension, tally }
 		const stop = () => setTimeout(() => cut.abort(), graceMs).unref()
 		signal.addEventListener('abort', stop, { once: true })
 		try {
