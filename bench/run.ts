@@ -1,4 +1,5 @@
-// All measurements of one run, one after the other on the same machine: ratios first, then the numbers they are made of.
+// All measurements of one run, one after the other on the same machine: ratios first, then the numbers they are made
+// of.
 import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'

@@ -29,7 +29,9 @@ export interface ChainOptions {
 	readonly log: Log
 }
 
-/** An alert waits no longer for the confirmation of a creator; a node that was slower is not asked again for a while. */
+/**
+ * An alert waits no longer for the confirmation of a creator; a node that was slower is not asked again for a while.
+ */
 const CREATOR_MS = 250
 const CREATOR_REST_MS = 600_000
 const FIRST_BLOCKS = 100
@@ -113,7 +115,10 @@ export function createChain(options: ChainOptions): Chain {
 		}
 	}
 
-	/** The newest block of the span, not its last, that some endpoint says to have: others may claim what they cannot show. */
+	/**
+	 * The newest block of the span, not its last, that some endpoint says to have: others may claim what they cannot
+	 * show.
+	 */
 	function headWithin({ from, to }: Span): bigint | null {
 		let reached: bigint | null = null
 		for (const { head: told } of endpoints.states?.() ?? []) {
@@ -209,7 +214,9 @@ async function readHead(rpc: Rpc, capabilities: Capabilities | null, signal: Abo
 	return { latest, safe: blockBy('safe')?.number ?? null, finalized: blockBy('finalized')?.number ?? null }
 }
 
-/** Nodes without a tag say so in many ways: Nethermind with -39001, geth and Erigon with "finalized block not found". */
+/**
+ * Nodes without a tag say so in many ways: Nethermind with -39001, geth and Erigon with "finalized block not found".
+ */
 function isAboutTag({ kind, facts }: RpcError): boolean {
 	return (
 		kind === 'no-data' ||

@@ -1,6 +1,6 @@
 /**
- * The forms of single values. Each reads a text and throws a RangeError that goes on after the key's name. Those that may
- * hold a secret (URLs, signing secrets) never repeat what they were given.
+ * The forms of single values. Each reads a text and throws a RangeError that goes on after the key's name. Those that
+ * may hold a secret (URLs, signing secrets) never repeat what they were given.
  */
 import { quoted } from '../base/quoted.js'
 

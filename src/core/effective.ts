@@ -5,7 +5,8 @@ import { createPathMap, type PathMap } from './paths.js'
  * Why a frame counts, or does not.
  *
  * - `moved`: coins really changed hands. `created`: a contract came to be.
- * - `failed`: the frame failed itself. `failed-above`: a frame above it failed. `failed-transaction`: the receipt says so.
+ * - `failed`: the frame failed itself. `failed-above`: a frame above it failed. `failed-transaction`: the receipt says
+ *   so.
  * - `moves-nothing`: delegatecall, callcode, staticcall. `no-value`: nothing to move. `to-itself`: a self-destruct to
  *   itself, which burns or does nothing. `created-nothing`: a creation that left no contract.
  * - `not-its-own`: a self-destruct that names another contract than the one that ran.

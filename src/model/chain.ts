@@ -37,7 +37,9 @@ export interface Frame {
 	readonly callType: CallType | null
 	/** Caller, creator, or the destroyed contract. Null for a reward. */
 	readonly from: Address | null
-	/** Callee, created contract, heir of a self-destruct, or author of a reward. Null for a creation that left nothing. */
+	/**
+	 * Callee, created contract, heir of a self-destruct, or author of a reward. Null for a creation that left nothing.
+	 */
 	readonly to: Address | null
 	/** As the node says it: value of a call (also of one that moves nothing), endowment, balance, reward. */
 	readonly valueWei: bigint

@@ -15,11 +15,11 @@ import { lagsOf, type NewestBlock } from './lags.js'
 export interface Endpoints {
 	/**
 	 * Resolves to what `job` makes of the first endpoint that is able. `job` may run several times, on one endpoint or on
-	 * several, and gets the same Rpc object for the same endpoint each time. With `need.block` only endpoints whose head is,
-	 * by their own word, at that block or after it are asked.
+	 * several, and gets the same Rpc object for the same endpoint each time. With `need.block` only endpoints whose head
+	 * is, by their own word, at that block or after it are asked.
 	 *
-	 * Throws the signal's reason at once; the most telling RpcError when all have failed. What `job` throws that is no RpcError
-	 * is an answer that could not be read: `malformed`.
+	 * Throws the signal's reason at once; the most telling RpcError when all have failed. What `job` throws that is no
+	 * RpcError is an answer that could not be read: `malformed`.
 	 */
 	use<T>(job: (rpc: Rpc) => Promise<T>, signal: AbortSignal, need?: Need): Promise<T>
 	/** In order of preference. */
@@ -56,7 +56,10 @@ export interface EndpointsOptions {
 	readonly chainId: number
 	readonly clock: Clock
 	readonly log: Log
-	/** An endpoint more blocks than this behind another that has its chain is passed over, unless its head is fresh. Default 10. */
+	/**
+	 * An endpoint more blocks than this behind another that has its chain is passed over, unless its head is fresh.
+	 * Default 10.
+	 */
 	readonly maxLagBlocks?: number
 	readonly random?: () => number
 	readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>

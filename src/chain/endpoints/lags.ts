@@ -19,9 +19,9 @@ export interface LagOptions {
 const freshMs = 60_000
 
 /**
- * Blocks that each endpoint is behind, 0 where it is not. One is behind only if its own head is old and another, further on, has
- * the same block at its height: a claim alone, or another chain, puts nobody back. `hashAt` asks an endpoint for the hash of one
- * of its blocks; null: it has none.
+ * Blocks that each endpoint is behind, 0 where it is not. One is behind only if its own head is old and another,
+ * further on, has the same block at its height: a claim alone, or another chain, puts nobody back. `hashAt` asks an
+ * endpoint for the hash of one of its blocks; null: it has none.
  */
 export async function lagsOf<T>(
 	heads: ReadonlyMap<T, NewestBlock>,

@@ -1,6 +1,6 @@
 /**
- * How fast an endpoint may be asked, learnt as TCP learns what a way bears: with each answer a little more, with each "slower"
- * (429 and its like) half as much. "Slower" says nothing against the endpoint; it is a speed.
+ * How fast an endpoint may be asked, learnt as TCP learns what a way bears: with each answer a little more, with each
+ * "slower" (429 and its like) half as much. "Slower" says nothing against the endpoint; it is a speed.
  */
 
 import { setMaxListeners } from 'node:events'
@@ -8,8 +8,8 @@ import { waitMs } from '../../base/wait.js'
 
 export interface Speed {
 	/**
-	 * Resolves when a request of so many calls may leave, first come first served; whoever got the pass must end it. Null at once
-	 * when the endpoint has asked to be left alone for longer than `patienceMs`. Throws the signal's reason.
+	 * Resolves when a request of so many calls may leave, first come first served; whoever got the pass must end it. Null
+	 * at once when the endpoint has asked to be left alone for longer than `patienceMs`. Throws the signal's reason.
 	 */
 	enter(calls: number, patienceMs: number, signal: AbortSignal): Promise<Pass | null>
 	/** Requests that may be under way at once, now. */
@@ -125,7 +125,8 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 		cutAfter = lastPass
 		cutAtMs = nowMs
 		forgetOld()
-		// An endpoint that says how long to wait says all that must be known; what came through between its pauses says less.
+		// An endpoint that says how long to wait says all that must be known; what came through between its pauses says
+		// less.
 		const isRate =
 			kind === 'busy' &&
 			retryAfterMs === null &&

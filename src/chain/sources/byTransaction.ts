@@ -9,8 +9,8 @@ export function isTooMuchAtOnce(error: unknown): boolean {
 }
 
 /**
- * The traces of one block, transaction by transaction, in the order of its list: so that a transaction which somebody made large
- * costs no more than itself. Throws RpcError.
+ * The traces of one block, transaction by transaction, in the order of its list: so that a transaction which somebody
+ * made large costs no more than itself. Throws RpcError.
  */
 export async function askByTransaction(
 	rpc: Rpc,

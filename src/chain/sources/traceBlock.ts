@@ -50,8 +50,8 @@ export function traceBlockSource(options: SourceOptions): Source {
 }
 
 /**
- * The header, and the rows of one block asked for by transaction. Rewards stand in no transaction: where somebody may be
- * paid for the block there is no other way than the whole of it.
+ * The header, and the rows of one block asked for by transaction. Rewards stand in no transaction: where somebody may
+ * be paid for the block there is no other way than the whole of it.
  */
 async function inPieces(
 	rpc: Rpc,

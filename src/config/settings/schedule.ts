@@ -11,8 +11,8 @@ const fields = [
 ] as const
 
 /**
- * A schedule of node-cron, seconds first (five fields: without seconds). A step larger than its field is refused: node-cron
- * takes it and silently runs once per turn of the field.
+ * A schedule of node-cron, seconds first (five fields: without seconds). A step larger than its field is refused:
+ * node-cron takes it and silently runs once per turn of the field.
  *
  * @throws RangeError that goes on after the key's name.
  */

@@ -1,22 +1,30 @@
-/** The way to the database: a few connections that come again by themselves, and transactions that are tried again when that is safe. */
+/**
+ * The way to the database: a few connections that come again by themselves, and transactions that are tried again when
+ * that is safe.
+ */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { StateError } from '../../errors.js'
 import { databaseError, isConflict, isCut } from './failure.js'
 
-/** One statement; its rows (several without values may stand in one text, and give none). `bigint` columns come as numbers, `numeric` ones as decimal text, `json` ones parsed. */
+/**
+ * One statement; its rows (several without values may stand in one text, and give none). `bigint` columns come as
+ * numbers, `numeric` ones as decimal text, `json` ones parsed.
+ */
 export type Ask = <R extends object>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>
 
 export interface Database {
 	/** Host and port, for messages. */
 	readonly host: string
-	/** A statement on its own. It may be carried out twice when the connection is cut, so that must make no difference. */
+	/**
+	 * A statement on its own. It may be carried out twice when the connection is cut, so that must make no difference.
+	 */
 	readonly ask: Ask
 	/**
-	 * All of it or nothing. `work` may be called again from its beginning, after nothing of the first time was kept. Throws what
-	 * `work` threw as a StateError, else StateError `disk`; then it was not kept, except perhaps when the connection was cut at the
-	 * very end.
+	 * All of it or nothing. `work` may be called again from its beginning, after nothing of the first time was kept.
+	 * Throws what `work` threw as a StateError, else StateError `disk`; then it was not kept, except perhaps when the
+	 * connection was cut at the very end.
 	 */
 	transact<T>(work: (ask: Ask) => Promise<T>): Promise<T>
 	/** Reads only, all of it as of one moment. */
@@ -58,7 +66,9 @@ export function connectionTo(url: string) {
 	}
 }
 
-/** Whether a password would go to another machine without TLS: as long as the URL does not say `sslmode`, none is used. */
+/**
+ * Whether a password would go to another machine without TLS: as long as the URL does not say `sslmode`, none is used.
+ */
 export function isInClear(url: string): boolean {
 	if (!URL.canParse(url)) return false
 	const { hostname, searchParams, password } = new URL(url)
@@ -152,9 +162,9 @@ export function openDatabase(url: string, { connections, standstillMs }: Databas
 }
 
 /**
- * Names are found in the system's catalogue alone: what others put into `public` or a schema of this user's name must not stand in
- * for it. A change that was acknowledged must be on disk, whatever this database does else; and each statement sees what was
- * committed before it.
+ * Names are found in the system's catalogue alone: what others put into `public` or a schema of this user's name must
+ * not stand in for it. A change that was acknowledged must be on disk, whatever this database does else; and each
+ * statement sees what was committed before it.
  */
 const SETTINGS = `
 	set search_path = pg_catalog, pg_temp;

@@ -1,14 +1,15 @@
 /**
- * Whose the tables are. Any role that may create something in the database can make the schema first; what hangs on its tables
- * (triggers, policies, defaults) would then run with the rights of ours, and its owner could write what is told.
+ * Whose the tables are. Any role that may create something in the database can make the schema first; what hangs on its
+ * tables (triggers, policies, defaults) would then run with the rights of ours, and its owner could write what is told.
  */
 
 import { StateError } from '../../errors.js'
 import type { Ask } from './database.js'
 
 /**
- * What in the schema belongs, or runs what belongs, to a role that is neither this one, nor a superuser, nor the owner of the
- * database; and whether others may create things in it. By catalogues alone: nothing of the schema itself is read.
+ * What in the schema belongs, or runs what belongs, to a role that is neither this one, nor a superuser, nor the owner
+ * of the database; and whether others may create things in it. By catalogues alone: nothing of the schema itself is
+ * read.
  */
 const strangers = `
 	with trusted as (

@@ -1,4 +1,5 @@
-// geth of before 2018 tells a self-destruct by its type alone (recorded: block 0xf7105 of Ethereum, fixtures of ethereum-etl).
+// geth of before 2018 tells a self-destruct by its type alone (recorded: block 0xf7105 of Ethereum, fixtures of
+// ethereum-etl).
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { probe } from '../../../src/chain/capabilities/probe.js'
 import { createRpc, type Rpc } from '../../../src/chain/rpc/rpc.js'

@@ -4,7 +4,10 @@ import { createSpeed, type Pass, type Speed } from '../../../src/chain/endpoints
 const never = new AbortController().signal
 const busy = { kind: 'busy', retryAfterMs: null } as const
 
-/** A provider that lets so many calls through in a second, and takes so long for an answer; only waiting moves the clock. */
+/**
+ * A provider that lets so many calls through in a second, and takes so long for an answer; only waiting moves the
+ * clock.
+ */
 function provider(perSecond: number, answerMs: number) {
 	let nowMs = 0
 	const speed = createSpeed({
