@@ -33,6 +33,7 @@ export function networkAt(url: string): NetworkSettings {
 		schedule: '* * * * * *',
 		source: 'auto',
 		isPrivate: false,
+		keepsBooks: false,
 		requestsPerSecond: null,
 		maxAnswerBytes: 1_000_000_000,
 		stallAfterMs: null,
@@ -107,7 +108,7 @@ export async function openPoller(url: string, addresses: readonly Address[]): Pr
 			// What is delivered is not written again.
 			const queues = await store.claim({ nowMs: Date.now(), perQueue: 1_000 })
 			await store.resolve(queues.flat().map(({ id }) => ({ id, result: 'delivered' })))
-			return { alerts: alerts.transfer + alerts.deployment, bytesWritten }
+			return { alerts: (alerts.transfer ?? 0) + (alerts.deployment ?? 0), bytesWritten }
 		},
 		async close() {
 			await chain.close()

@@ -1,14 +1,21 @@
 import { fitWords } from '../base/outgoing.js'
+import { createBalanceReader } from '../chain/balances/balances.js'
 import type { Capabilities } from '../chain/capabilities/capabilities.js'
 import { isUsable, permitted, probeSettingOf, type SourceChoice } from '../chain/capabilities/choice.js'
 import { probe } from '../chain/capabilities/probe.js'
 import type { LimitsReport } from '../chain/endpoints/limits.js'
+import type { Rpc } from '../chain/rpc/rpc.js'
 import { createRpc } from '../chain/rpc/rpc.js'
+import { needBlock } from '../chain/sources/ask.js'
+import { hexOf } from '../chain/wire.js'
 import type { Config } from '../config/load.js'
 import { longestGapMs } from '../config/settings/schedule.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { adviceFor, callsPerDay, durationInWords, rangeLimitInWords } from '../core/doctor.js'
 import { watchesOn } from '../daemon/open.js'
+import { RpcError } from '../errors.js'
+import type { Address } from '../model/glossary.js'
+import type { Log } from '../model/ports.js'
 import { type Command, configOption, exitCodes } from './command.js'
 import { openConfig } from './open.js'
 
@@ -69,6 +76,7 @@ interface EndpointReport {
 	readonly proved: boolean
 	/** The source of traces that is used; null when there is none. */
 	readonly source: string | null
+	readonly balances: Balances
 	readonly reasons: readonly string[]
 	readonly advice: readonly string[]
 }
@@ -93,7 +101,8 @@ async function examineEndpoint(url: string, network: NetworkSettings, signal: Ab
 	const rpc = createRpc({ url, timeoutMs: 15_000 })
 	try {
 		const capabilities = await probe(rpc, { setting: probeSettingOf(choiceOf(network)) }, signal)
-		return { ...reportOf(rpc.endpoint, capabilities, network), limits: rpc.limits.report() }
+		const balances = network.keepsBooks ? await balancesAt(rpc, capabilities.head.number, signal) : 'not asked'
+		return { ...reportOf(rpc.endpoint, capabilities, network), balances, limits: rpc.limits.report() }
 	} catch (error) {
 		signal.throwIfAborted()
 		return unasked(rpc.endpoint, error instanceof Error ? error.message : String(error))
@@ -101,6 +110,24 @@ async function examineEndpoint(url: string, network: NetworkSettings, signal: Ab
 		await rpc.close()
 	}
 }
+
+/** Anybody's: that of the fee recipient of nothing, which every chain has. */
+const ANYBODY: Address = '0x0000000000000000000000000000000000000000'
+
+/** Whether books can be kept here. */
+async function balancesAt(rpc: Rpc, head: bigint, signal: AbortSignal): Promise<Balances> {
+	try {
+		const block = needBlock(await rpc.call('eth_getBlockByNumber', [hexOf(head), false], signal), head, rpc.endpoint)
+		const reader = createBalanceReader({ log: silent })
+		await reader.read(rpc, [ANYBODY], block, signal)
+		return reader.wayOf(rpc)?.ask ?? 'no'
+	} catch (error) {
+		if (error instanceof RpcError) return 'no'
+		throw error
+	}
+}
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
 
 function reportOf(
 	endpoint: string,
@@ -128,6 +155,7 @@ function reportOf(
 		trusted: isAble,
 		proved: capabilities.proved,
 		source,
+		balances: 'not asked',
 		reasons: capabilities.reasons,
 		advice: adviceFor(capabilities, { ...network, source, isAble, nowMs }),
 	}
@@ -155,6 +183,7 @@ function unasked(endpoint: string, error: string): EndpointReport {
 		trusted: false,
 		proved: false,
 		source: null,
+		balances: 'not asked',
 		reasons: [],
 		advice: ['it could not be asked: see whether the URL, its key and the network are right'],
 	}
@@ -191,6 +220,7 @@ function cellsOf(report: EndpointReport): readonly (readonly [string, string])[]
 		['bears', bearsInWords(report.limits)],
 		['trusted', report.trusted ? (report.proved ? 'yes, proved' : 'for now, not proved yet') : 'no'],
 		['source', report.source ?? 'none'],
+		['balances', balancesInWords[report.balances]],
 		...report.reasons.map((words) => ['seen', words] as const),
 		...advice,
 	]
@@ -201,6 +231,16 @@ function bearsInWords(limits: LimitsReport | null): string {
 	const { requestsUnderWay, callsPerSecond, callsPerRequest } = limits
 	const rate = callsPerSecond === null ? 'no limit a second seen' : `${Math.round(callsPerSecond)} calls a second`
 	return `${requestsUnderWay} requests at once, ${callsPerRequest} calls in each, ${rate}; the daemon goes on learning`
+}
+
+/** How balances of recent blocks can be asked for. */
+type Balances = 'together' | 'each' | 'no' | 'not asked'
+
+const balancesInWords: Readonly<Record<Balances, string>> = {
+	together: 'of many addresses in one question: books are kept',
+	each: 'one by one: books are kept',
+	no: 'not told: what this endpoint tells is not proved',
+	'not asked': 'not asked: no books are kept',
 }
 
 /** A fact with its name before it, in lines of at most 80 columns. */

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import type { BooksSummary } from '../model/books.js'
 import type { StatePlace, StateSummary } from '../model/state.js'
 import type { Backfill } from '../model/watch.js'
 import { askHealth, controlPath } from '../ops/control.js'
@@ -75,6 +76,8 @@ interface NetworkLine {
 	readonly lagBlocks: number | null
 	/** Where the last traces came from; null before the first. */
 	readonly source: string | null
+	/** How far balances are explained; null where no books are kept. */
+	readonly books: BooksSummary | null
 	readonly lastScanAt: string | null
 	readonly lastScanSecondsAgo: number | null
 	readonly backfills: readonly { readonly from: number; readonly to: number; readonly addresses: number }[]
@@ -112,6 +115,7 @@ function reportOf(
 				head: state?.seen?.head ?? null,
 				lagBlocks: state?.seen === undefined ? null : Math.max(0, state.seen.head - Number(state.checkpoint.number)),
 				source: state?.seen?.source ?? null,
+				books: state?.seen?.books ?? null,
 				lastScanAt: state === undefined ? null : new Date(state.updatedAtMs).toISOString(),
 				lastScanSecondsAgo: state === undefined ? null : Math.max(0, Math.round((nowMs - state.updatedAtMs) / 1000)),
 				backfills: (state?.backfills ?? []).map(({ span, addresses }: Backfill) => ({
@@ -151,6 +155,7 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 		const source = line.source === null ? '' : `; read by ${line.source}`
 		const ago = `${line.lastScanSecondsAgo} s ago${daemon?.ok === true && daemon.running ? '' : ' (and the head as of then)'}`
 		yield `${line.network}: scanned to block ${line.checkpoint}${lag}, ${ago}; settled to ${line.settled}${source}`
+		yield* booksInWords(line.books)
 		for (const { from, to, addresses } of line.backfills) {
 			yield `  still to scan for ${addresses} ${addresses === 1 ? 'address' : 'addresses'}: blocks ${from} to ${to}`
 		}
@@ -159,4 +164,19 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 		const last = lastDeliveredAt === null ? '' : `, last at ${lastDeliveredAt}`
 		yield `${receiver}: ${pending} pending, ${held === 0 ? '' : `${held} held, `}${parked} parked, ${dead} dead, ${delivered} delivered${last}`
 	}
+}
+
+function* booksInWords(books: BooksSummary | null): Generator<string> {
+	if (books === null) {
+		yield '  books: not kept, so that it is not proved that nothing was missed'
+		return
+	}
+	const { closedTo, closed, kept, open, reason } = books
+	if (kept === 0) {
+		if (reason !== null) yield `  books: not kept, since ${reason}`
+		return
+	}
+	const upTo = closedTo === null ? 'not closed yet' : `closed up to block ${closedTo}`
+	yield `  books: ${upTo} for ${closed} of ${kept} watches${reason === null ? '' : `; not now: ${reason}`}`
+	if (open.length > 0) yield `  books open: ${open.join(', ')}`
 }

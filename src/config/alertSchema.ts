@@ -7,6 +7,8 @@ const time = { type: 'string', format: 'date-time' } as const
 const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
 const address = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', description: 'EIP-55 spelling.' } as const
 const link = { type: 'string', format: 'uri' } as const
+const digits = { type: 'string', pattern: '^\\d+$' } as const
+const signed = { type: 'string', pattern: '^-?\\d+$' } as const
 const count = { type: 'integer', minimum: 0 } as const
 
 const delivered = {
@@ -58,19 +60,28 @@ const alert = {
 	properties: {
 		id: {
 			type: 'string',
-			pattern: '^\\d+:0x[0-9a-f]{64}:[a-z0-9_]+:(transfer|deployment):0x[0-9a-f]{40}$',
-			description: 'chainId:txHash:trace:kind:address; the same on every run and every machine.',
+			pattern:
+				'^\\d+:(0x[0-9a-f]{64}|withdrawal|\\d+-\\d+):[a-z0-9_]+:(transfer|deployment|withdrawal|unexplained):0x[0-9a-f]{40}$',
+			description:
+				'chainId:txHash:trace:kind:address, or chainId:withdrawal:index:withdrawal:address, or chainId:fromBlock-toBlock:balance:unexplained:address; the same on every run and every machine.',
 		},
 		...delivered,
 		...network,
 		blockNumber: count,
 		blockHash: hash,
 		blockTimestamp: time,
-		txHash: { ...hash, description: 'Of a reward: the hash of its block.' },
+		txHash: {
+			...hash,
+			description:
+				'Of what belongs to no transaction (a reward, a withdrawal, an unexplained balance): the hash of its block.',
+		},
 		txIndex: { type: ['integer', 'null'], minimum: 0, description: 'Null for a reward.' },
 		traceAddress: { type: 'array', items: count, description: 'Path from the root call; empty for the root.' },
-		kind: { enum: ['transfer', 'deployment'] },
-		frameType: { enum: ['call', 'create', 'create2', 'suicide', 'reward'] },
+		kind: { enum: ['transfer', 'deployment', 'withdrawal', 'unexplained'] },
+		frameType: {
+			enum: ['call', 'create', 'create2', 'suicide', 'reward', 'withdrawal', 'balance'],
+			description: 'withdrawal and balance: no frame tells of it; they go with the kinds withdrawal and unexplained.',
+		},
 		category: { enum: ['external', 'internal'], description: 'external for the root call.' },
 		from: { ...address, type: ['string', 'null'], description: 'EIP-55 spelling; null for a reward.' },
 		to: address,
@@ -79,6 +90,17 @@ const alert = {
 		valueWei: { type: 'string', pattern: '^\\d+$', description: 'Exact.' },
 		value: { type: 'string', pattern: '^\\d+(\\.\\d+)?$', description: 'Whole coins, exact.' },
 		asset: { ...text, description: 'Symbol of the coin.' },
+		index: { ...digits, description: 'Of a withdrawal: its number over the whole chain.' },
+		validatorIndex: { ...digits, description: 'Of a withdrawal.' },
+		fromBlock: { ...count, description: 'Of an unexplained balance: first block of the smallest span found.' },
+		toBlock: { ...count, description: 'Its last block.' },
+		openingWei: { ...digits, description: 'Balance before fromBlock.' },
+		closingWei: { ...digits, description: 'Balance after toBlock.' },
+		explainedWei: { ...signed, description: 'What all that is known of moved.' },
+		differenceWei: { ...signed, description: 'closing - opening - explained.' },
+		difference: { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$', description: 'The same in whole coins.' },
+		endpoints: { type: 'array', items: text, description: 'Hosts that were asked.' },
+		reason: { ...text, description: 'Why it is unexplained.' },
 		watch: {
 			type: 'object',
 			required: ['address', 'label', 'tags', 'watchlist'],
@@ -146,7 +168,7 @@ const envelope = (types: readonly string[], data: object, title: string) => ({
 	properties: { type: { enum: types }, timestamp: time, data },
 })
 
-const digestedTypes = ['alert.transfer', 'alert.deployment', 'alert.removed']
+const digestedTypes = ['alert.transfer', 'alert.deployment', 'alert.withdrawal', 'alert.unexplained', 'alert.removed']
 const alertTypes = [...digestedTypes, 'test']
 const ref = (name: string) => ({ $ref: `#/definitions/${name}` })
 /** What is delivered names its delivery; inside a digest, the one that it would have been. */

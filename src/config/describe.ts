@@ -34,7 +34,7 @@ export function describeConfig(config: Config, cwd: string, { all = false }: Des
 		'Watches',
 		...watchesInWords(config.watches, networks, all),
 		'',
-		'Not covered, for no call shows it: withdrawals from staking, priority fees, deposits that a layer 2 mints, tokens.',
+		'Told by no event of its own: priority fees, deposits that a layer 2 mints, tokens. Where books are kept, balances that move otherwise are told as unexplained.',
 		...arbitrumInWords(config.networks),
 		'',
 		`configuration is right: ${count(config.networks, 'network')}, ${count(config.watches, 'watch')}, ${count(config.receivers, 'receiver')}`,
@@ -61,7 +61,13 @@ function networkInWords(network: NetworkSettings): string[] {
 	return [
 		`  ${name} (chain ${chainId}): asks ${hosts(rpc, 'then')}${method}${rate}`,
 		`    ${scheduleInWords(schedule)}${heads}, ${depth}; each block is looked at again ${again}`,
+		`    ${booksInWords(network)}`,
 	]
+}
+
+function booksInWords({ keepsBooks, isPrivate }: NetworkSettings): string {
+	if (keepsBooks) return 'keeps books: what no event explains of a balance is told'
+	return `keeps no books${isPrivate ? ', for balances are asked for by address' : ''}: that nothing was missed is not proved`
 }
 
 function receiverInWords(receiver: ReceiverSettings): string {
@@ -102,7 +108,13 @@ function watchInWords(watch: Watch, network: NetworkSettings | undefined): strin
 			? ''
 			: ` of at least ${formatAmount(minValueWei, network.decimals)} ${network.symbol}`
 	const deployments = { both: 'deployments', out: 'deployments by it', in: 'its own deployment' }[direction]
-	const told = kinds.map((kind) => (kind === 'transfer' ? `transfers ${ways}${least}` : deployments))
+	const words = {
+		transfer: `transfers ${ways}${least}`,
+		deployment: deployments,
+		withdrawal: 'withdrawals from staking',
+		unexplained: 'what is unexplained',
+	}
+	const told = kinds.map((kind) => words[kind])
 	const start = fromBlock === null ? '' : `, from block ${fromBlock} on`
 	const held = watch.silences === undefined ? '' : `; ${silencesInWords(watch.silences)}`
 	return `${name} on ${watch.network}: ${told.join(' and ')}${start} → ${receivers.join(', ')}${held}`

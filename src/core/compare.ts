@@ -2,6 +2,7 @@ import type { Alert } from '../model/alert.js'
 import type { BlockRef, Span } from '../model/chain.js'
 import type { Hash } from '../model/glossary.js'
 import type { Announcement } from '../model/state.js'
+import { isOfFrames } from './events.js'
 
 /** One look at a span: what the rules say should be announced, and what is there whatever the rules. */
 export interface Sight {
@@ -28,7 +29,11 @@ export function missing(
 	sight: Omit<Sight, 'alerts'>,
 ): readonly Announcement[] {
 	return [...announcements.values()].filter(
-		(entry) => isAnnounced(entry) && isWithin(entry.block.number, sight.span) && !sight.present.has(entry.id),
+		(entry) =>
+			isAnnounced(entry) &&
+			isWithin(entry.block.number, sight.span) &&
+			!sight.present.has(entry.id) &&
+			isOfFrames(entry.id),
 	)
 }
 
@@ -65,6 +70,7 @@ export function compare(
 	const retracted: Announcement[] = []
 	for (const entry of missing(announcements, sight)) {
 		const block = located.get(entry.txHash) ?? null
+		if (entry.proved === true && block?.hash === entry.block.hash) continue
 		if (block !== null && block.number > sight.span.to) {
 			changed.set(entry.id, { ...entry, block })
 			continue

@@ -32,6 +32,12 @@ export function alertId(
 	return `${chainId}:${event.txHash}:${event.trace}:${event.kind}:${address}`
 }
 
+/** Whether an alert of this id tells what a frame did: then frames show whether it is still so. */
+export function isOfFrames(id: string): boolean {
+	const kind = id.split(':')[3]
+	return kind !== 'withdrawal' && kind !== 'unexplained'
+}
+
 /** The watched address that an alert id ends with. */
 export function addressOfId(id: string): Address {
 	return id.slice(id.lastIndexOf(':') + 1) as Address

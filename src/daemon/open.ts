@@ -1,8 +1,10 @@
+import { openAccounts } from '../chain/balances/openAccounts.js'
 import { createChain } from '../chain/chain.js'
 import { createEndpoints, type Endpoints } from '../chain/endpoints/endpoints.js'
 import { createRpc, type RpcRequest } from '../chain/rpc/rpc.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import type { AlertData } from '../model/alert.js'
+import type { Accounts } from '../model/books.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Silence, WatchIndex, WatchSet } from '../model/watch.js'
@@ -21,7 +23,7 @@ const patienceWithOthersMs = 3_000
 export function openChain(
 	network: NetworkSettings,
 	{ clock, log, onRequest, onProgress }: OpenChainOptions,
-): { chain: Chain; endpoints: Endpoints } {
+): { chain: Chain; endpoints: Endpoints; accounts: Accounts } {
 	const { requestsPerSecond, maxAnswerBytes: maxBodyBytes } = network
 	// With another to turn to, nobody waits long for one that fails.
 	const patience = network.rpc.length > 1 ? { withinMs: patienceWithOthersMs } : {}
@@ -40,6 +42,7 @@ export function openChain(
 	return {
 		chain: createChain({ endpoints, source: network.source, isPrivate: network.isPrivate, clock, log }),
 		endpoints,
+		accounts: openAccounts({ rpcs, endpoints, chainId: network.chainId, clock, log }),
 	}
 }
 

@@ -13,6 +13,7 @@ import { createDeliverer, type Deliverer } from '../notify/delivery/deliverer.js
 import { createReceiver } from '../notify/receiver.js'
 import type { Scrubber } from '../ops/scrub.js'
 import { openStore } from '../state/open.js'
+import { createBookkeeper } from '../watch/bookkeeper.js'
 import type { PollReport } from '../watch/poll.js'
 import { type Closers, createClosers } from './closers.js'
 import { createNetworkPoller, type NetworkPoller } from './networkPoller.js'
@@ -128,7 +129,7 @@ function openPoller(
 ): NetworkPoller {
 	const own = log.child({ network: network.name })
 	const { name } = network
-	const { chain } = openChain(network, {
+	const { chain, accounts } = openChain(network, {
 		clock,
 		log: own,
 		onRequest(request) {
@@ -138,10 +139,13 @@ function openPoller(
 		onProgress: () => poller.noteActivity(),
 	})
 	closers.add(() => chain.close())
+	const books = network.keepsBooks
+		? { bookkeeper: createBookkeeper({ accounts, chain, clock, log: own }), accounts }
+		: undefined
 	const config = { network, ...who, lateAfterMs: Math.max(leastLateMs, lateAfterMs(network)), budgetMs: pollBudgetMs }
 	const poller = createNetworkPoller({
 		config,
-		ports: { chain, store, clock, log: own, checksum: toChecksum, digest: hash },
+		ports: { chain, store, clock, log: own, checksum: toChecksum, digest: hash, ...(books && { books }) },
 		onReport: (report) => observer?.reported(name, report),
 		onFailure: () => observer?.failed(name),
 		onSkip: () => observer?.skipped(name),

@@ -2,12 +2,12 @@
 
 import type { BlockRef, FrameType } from './chain.js'
 import type { Address, Hash } from './glossary.js'
-import type { Direction, Kind } from './watch.js'
+import type { Direction, EventKind, Kind } from './watch.js'
 
 export type Finality = 'latest' | 'safe' | 'finalized'
 
 export interface ChainEvent {
-	readonly kind: Kind
+	readonly kind: EventKind
 	readonly frameType: FrameType
 	readonly from: Address | null
 	readonly to: Address
@@ -22,7 +22,7 @@ export interface ChainEvent {
 }
 
 /** `data` of a webhook's envelope: text and JSON numbers only. The fields are those of the public contract. */
-export interface AlertData {
+export interface AlertData extends Partial<UnexplainedData> {
 	readonly id: string
 	readonly network: string
 	readonly chainId: number
@@ -33,7 +33,8 @@ export interface AlertData {
 	readonly txIndex: number | null
 	readonly traceAddress: readonly number[]
 	readonly kind: Kind
-	readonly frameType: FrameType
+	/** `withdrawal` and `balance` for the alerts of those kinds, which no frame tells of. */
+	readonly frameType: FrameType | 'withdrawal' | 'balance'
 	readonly category: 'external' | 'internal'
 	readonly from: string | null
 	readonly to: string
@@ -54,7 +55,29 @@ export interface AlertData {
 	readonly late: boolean
 	/** Why it is late, in a few words; absent when it is not. */
 	readonly lateReason?: string
+	/** Of a withdrawal: its number over the whole chain, and the validator's. Decimal. */
+	readonly index?: string
+	readonly validatorIndex?: string
 	readonly links?: { readonly tx: string; readonly from?: string; readonly to: string; readonly block: string }
+}
+
+/** Only of an unexplained balance: what it was, is, and what explains of it. Amounts are signed decimal text in wei. */
+export interface UnexplainedData {
+	/** The smallest span found; `fromBlock` is the first block in it. */
+	readonly fromBlock: number
+	readonly toBlock: number
+	/** Before `fromBlock`, and after `toBlock`. */
+	readonly openingWei: string
+	readonly closingWei: string
+	/** What all that is known of moved. */
+	readonly explainedWei: string
+	/** closing − opening − explained. */
+	readonly differenceWei: string
+	/** The same in whole coins, signed. */
+	readonly difference: string
+	/** Hosts that were asked. */
+	readonly endpoints: readonly string[]
+	readonly reason: string
 }
 
 export interface AlertWatch {
@@ -64,7 +87,7 @@ export interface AlertWatch {
 	readonly watchlist: string
 }
 
-export type AlertType = 'alert.transfer' | 'alert.deployment'
+export type AlertType = `alert.${Kind}`
 
 /** An alert for some receivers. Watches of one address in two watchlists make two, with the same id and no receiver in common. */
 export interface Alert {

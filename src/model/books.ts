@@ -23,6 +23,8 @@ export interface BooksSummary {
 	readonly kept: number
 	/** Some of those without a book, or whose book waits for a node that can tell the balance: twenty at most. */
 	readonly open: readonly Address[]
+	/** How many there are of these. */
+	readonly openCount: number
 	/** Why books cannot be closed now, in words; null when they can. */
 	readonly reason: string | null
 }
@@ -58,6 +60,8 @@ export interface Accounts {
 	 * which something is missing and nobody knows where.
 	 */
 	witnesses(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncIterable<Witness>
+	/** Whether a receipt is known to say all that its transaction cost, on this chain. */
+	readonly feesAreKnown: boolean
 	/** Hosts that balances are asked of. */
 	readonly endpoints: readonly string[]
 }

@@ -1,6 +1,7 @@
 /** What is remembered between polls and over restarts. */
 
 import type { Alert } from './alert.js'
+import type { Book, BooksSummary } from './books.js'
 import type { BlockRef } from './chain.js'
 import type { Delivery } from './delivery.js'
 import type { Address, Hash } from './glossary.js'
@@ -19,6 +20,8 @@ export interface Announcement {
 	 * Part of a delivery's id, so that the same alert can be sent again after it was retracted.
 	 */
 	readonly revision: number
+	/** The balances prove its event: as long as its transaction stands in the same block, an answer without it is wrong. */
+	readonly proved?: true
 }
 
 /** What a poll saw beside what it did; shown by `status`, and nothing depends on it. */
@@ -26,6 +29,8 @@ export interface Seen {
 	readonly head: number
 	/** Source of the last span read; absent before the first. */
 	readonly source?: string
+	/** How far the books are; absent where none are kept. */
+	readonly books?: BooksSummary
 }
 
 export interface NetworkState {
@@ -39,6 +44,8 @@ export interface NetworkState {
 	readonly backfills: readonly Backfill[]
 	/** When the checkpoint was last written. */
 	readonly updatedAtMs: number
+	/** Where they are kept; by address. */
+	readonly books: ReadonlyMap<Address, Book>
 }
 
 /** One atomic step of a network: all of it is on disk, or nothing is. Absent fields stay as they are. */
@@ -54,6 +61,8 @@ export interface Commit {
 	readonly seen?: Seen
 	/** How far a backfill has come; reaching its end removes it. */
 	readonly backfill?: { readonly id: string; readonly scannedTo: bigint }
+	/** Books that changed; null: there is none any more. */
+	readonly books?: ReadonlyMap<Address, Book | null>
 	/** Appended in this order; an id already pending, parked or dead is not added again. */
 	readonly deliveries?: readonly Delivery[]
 }

@@ -74,7 +74,11 @@ export interface Network {
 	readonly explorer: string | null
 }
 
-export type Kind = 'transfer' | 'deployment'
+/** What frames tell. */
+export type EventKind = 'transfer' | 'deployment'
+
+/** `withdrawal`: paid by the consensus layer. `unexplained`: a balance moved by what nothing told of explains. */
+export type Kind = EventKind | 'withdrawal' | 'unexplained'
 
 /** From where on one address is watched. */
 export interface Coverage {

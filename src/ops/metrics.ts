@@ -27,7 +27,7 @@ export interface PollFacts {
 	readonly target: bigint
 	readonly checkpoint: bigint
 	/** New ones in this poll. */
-	readonly alerts: Readonly<Record<Kind, number>>
+	readonly alerts: Readonly<Partial<Record<Kind, number>>>
 	readonly retracted: number
 	/** Events of settled blocks that two endpoints told differently, in this poll. */
 	readonly disagreements: number
@@ -73,7 +73,14 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 	const stalled = gauge('stalled', '1 while the checkpoint does not move though it should.', ['network'])
 	const watches = gauge('watches', 'Watches in effect.', ['network'])
 	const polls = counter('polls_total', 'Polls, by how they ended: done, failed, skipped.', ['network', 'result'])
-	const alerts = counter('alerts_total', 'Alerts sent, by kind: transfer, deployment, removed.', ['network', 'kind'])
+	const alerts = counter(
+		'alerts_total',
+		'Alerts sent, by kind: transfer, deployment, withdrawal, unexplained, removed.',
+		['network', 'kind'],
+	)
+	const booksClosed = gauge('books_closed_block', 'Lowest block up to which balances are explained.', ['network'])
+	const booksOpen = gauge('books_open', 'Watches whose balance is not explained up to now.', ['network'])
+	const unexplained = counter('unexplained_total', 'Balances that moved, and nothing explains it.', ['network'])
 	const deliveries = counter('deliveries_total', 'Attempts at deliveries, by result: delivered, retry, parked, dead.', [
 		'receiver',
 		'result',
@@ -128,7 +135,13 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 	/** What a restart must not forget, and what other programs may have changed. */
 	async function readState(): Promise<void> {
 		const { networks, receivers } = await summary()
-		for (const [network, state] of networks) checkpoint.set({ network }, Number(state.checkpoint.number))
+		for (const [network, state] of networks) {
+			checkpoint.set({ network }, Number(state.checkpoint.number))
+			const books = state.seen?.books
+			if (books === undefined) continue
+			if (books.closedTo !== null) booksClosed.set({ network }, books.closedTo)
+			booksOpen.set({ network }, books.openCount)
+		}
 		for (const [status, each] of Object.entries(waiting)) {
 			each.reset()
 			for (const [receiver, counts] of receivers) each.set({ receiver }, counts[status as keyof typeof waiting])
@@ -143,6 +156,7 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 			lag.set({ network }, Math.max(0, Number(poll.target - poll.checkpoint)))
 			lastPoll.set({ network }, poll.atMs / 1000)
 			for (const [kind, count] of Object.entries(poll.alerts)) alerts.inc({ network, kind }, count)
+			unexplained.inc({ network }, poll.alerts.unexplained ?? 0)
 			alerts.inc({ network, kind: 'removed' }, poll.retracted)
 			disagreements.inc({ network }, poll.disagreements)
 		},

@@ -7,16 +7,24 @@
 import type { BlockRef } from '../model/chain.js'
 import type { Announcement } from '../model/state.js'
 
-export type StoredAnnouncement = Pick<Announcement, 'txHash' | 'alerts'> & { readonly turn: number }
+export type StoredAnnouncement = Pick<Announcement, 'txHash' | 'alerts' | 'proved'> & { readonly turn: number }
 
-export function storedOf({ txHash, alerts, revision }: Announcement): StoredAnnouncement {
-	return { txHash, alerts, turn: revision }
+export function storedOf({ txHash, alerts, revision, proved }: Announcement): StoredAnnouncement {
+	return { txHash, alerts, turn: revision, ...(proved && { proved }) }
 }
 
 export function announcementOf(
 	id: string,
 	block: BlockRef,
-	{ txHash, alerts, turn }: StoredAnnouncement,
+	{ txHash, alerts, turn, proved }: StoredAnnouncement,
 ): Announcement {
-	return { id, block, txHash, alerts, status: turn % 2 === 0 ? 'announced' : 'retracted', revision: turn }
+	return {
+		id,
+		block,
+		txHash,
+		alerts,
+		status: turn % 2 === 0 ? 'announced' : 'retracted',
+		revision: turn,
+		...(proved && { proved }),
+	}
 }

@@ -57,6 +57,7 @@ export function applyCommit(
 		progress: progressAfter(before, change, coverage.get(change.network)),
 		updatedAtMs: change.checkpoint ? nowMs : before.updatedAtMs,
 		...(seen === undefined ? {} : { seen }),
+		books: booksAfter(before, change),
 	}
 	draft.networks.set(change.network, record)
 	draft.changed = true
@@ -66,7 +67,25 @@ export function applyCommit(
 function newRecord(change: Commit): NetworkRecord {
 	if (!change.checkpoint) throw noCheckpoint(change.network)
 	const { chainId, checkpoint } = change
-	return { chainId, checkpoint, settled: checkpoint, announcements: new Map(), progress: new Map(), updatedAtMs: 0 }
+	return {
+		chainId,
+		checkpoint,
+		settled: checkpoint,
+		announcements: new Map(),
+		progress: new Map(),
+		updatedAtMs: 0,
+		books: new Map(),
+	}
+}
+
+function booksAfter({ books: before }: NetworkRecord, { books: changes }: Commit): NetworkRecord['books'] {
+	if (changes === undefined || changes.size === 0) return before
+	const books = new Map(before)
+	for (const [address, book] of changes) {
+		if (book === null) books.delete(address)
+		else books.set(address, book)
+	}
+	return books
 }
 
 /** The record of a network that is enrolled. Throws StateError `mismatch` where it has none yet. */

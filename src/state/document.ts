@@ -1,5 +1,6 @@
 /** What is remembered, as plain readonly data, and the views of it. `changes.ts` says how it changes. */
 
+import type { Book } from '../model/books.js'
 import type { BlockRef } from '../model/chain.js'
 import type { Delivery } from '../model/delivery.js'
 import type { Address } from '../model/glossary.js'
@@ -26,6 +27,8 @@ export interface NetworkRecord {
 	/** When the checkpoint was last written. */
 	readonly updatedAtMs: number
 	readonly seen?: Seen
+	/** Of each address whose balance is explained up to a block. */
+	readonly books: ReadonlyMap<Address, Book>
 }
 
 export interface Total {
@@ -80,6 +83,7 @@ export function networkState(record: NetworkRecord, coverage: CoverageRecord | u
 		covered: coverage?.covered ?? new Map(),
 		backfills: backfills(record, coverage),
 		updatedAtMs: record.updatedAtMs,
+		books: record.books,
 	}
 }
 

@@ -5,6 +5,7 @@ import { RpcError } from '../errors.js'
 import type { AddressSet, Block, BlockRef, Part, Span } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Backfill, Kind, Network } from '../model/watch.js'
+import { checkFindings, type Kept, keepBooks, reopened } from './keepBooks.js'
 import { addressesOf, type LookContext, look } from './look.js'
 import {
 	advance,
@@ -24,7 +25,7 @@ export interface PollReport {
 	readonly checkpoint: bigint
 	/** Blocks were left for the next poll: the budget was spent. */
 	readonly behind: boolean
-	readonly alerts: Readonly<Record<Kind, number>>
+	readonly alerts: Readonly<Partial<Record<Kind, number>>>
 	readonly retracted: number
 	/** Events of settled blocks that two endpoints told differently. */
 	readonly disagreements: number
@@ -78,7 +79,8 @@ async function checkReorganisation(session: PollSession, ports: PollPorts, signa
 		)
 	}
 	session.reorganisedUpTo = checkpoint.number
-	await advance(session, { checkpoint: back, settled: back }, null, ports)
+	const books = reopened(session.state.books, back)
+	await advance(session, { checkpoint: back, settled: back, books }, null, ports)
 }
 
 async function stands(session: PollSession, ref: BlockRef, ports: PollPorts, signal: AbortSignal): Promise<boolean> {
@@ -159,9 +161,10 @@ async function scan(
 		checkFollows(session, part)
 		session.source = part.source ?? session.source
 		const context = contextOf(session, span, backfill, ports)
-		const difference = await look(part, session.state.announcements, context, ports.chain, signal)
-		if (isSecondLook) noteDisagreement(session, part, difference, ports)
-		await advance(session, stepOf(part), difference, ports)
+		const seen = await look(part, session.state.announcements, context, ports.chain, signal)
+		if (isSecondLook) noteDisagreement(session, part, seen, ports)
+		const { difference, books } = await heldAgainstBooks(session, part, seen, context, ports, signal)
+		await advance(session, { ...stepOf(part), ...(books && { books }) }, difference, ports)
 		session.blocks += part.span.to - part.span.from + 1n
 		if (ports.clock() - session.startedAtMs > session.config.budgetMs && part.span.to < span.to) {
 			session.behind = true
@@ -181,6 +184,25 @@ function noteDisagreement(session: PollSession, part: Part, { news, retracted }:
 		{ ...facts, missed: retracted.length },
 		'two endpoints disagree on settled blocks: the second is believed',
 	)
+}
+
+/** What moved is held against the balances once, when a block is scanned first; what no frame shows is checked each time. */
+async function heldAgainstBooks(
+	session: PollSession,
+	part: Part,
+	seen: Difference,
+	context: LookContext,
+	ports: PollPorts,
+	signal: AbortSignal,
+): Promise<{ readonly difference: Difference; readonly books?: Kept['books'] }> {
+	if (ports.books === undefined || context.backfill !== null) return { difference: seen }
+	const { state, checkpoint } = session
+	const own = { ...ports.books, chain: ports.chain }
+	const checked = await checkFindings(part, state.announcements, seen, own, signal)
+	if (part.span.from <= checkpoint.number) return { difference: checked }
+	const { difference, books, summary } = await keepBooks(part, state, checked, context, own, signal)
+	session.books = summary
+	return { difference, books }
 }
 
 /** A part that begins right after the checkpoint must follow it by hash too, or the chain has changed since the poll began. */

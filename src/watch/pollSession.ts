@@ -3,11 +3,13 @@ import { enrolmentSteps, type Roll } from '../core/coverage.js'
 import { deliveriesOf } from '../core/deliveries.js'
 import { rememberedBlocks } from '../core/target.js'
 import { RpcError, StateError } from '../errors.js'
+import type { Accounts, BooksSummary } from '../model/books.js'
 import type { BlockRef, Head } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log, Store } from '../model/ports.js'
 import type { Commit, Enrolment, NetworkState } from '../model/state.js'
 import type { Kind, Network, WatchIndex } from '../model/watch.js'
+import type { Bookkeeper } from './bookkeeper.js'
 
 /** What one network is polled with; the same until the watchlists are read again. */
 export interface PollConfig {
@@ -27,6 +29,8 @@ export interface PollPorts {
 	readonly log: Log
 	readonly checksum: (address: Address) => string
 	readonly digest: (text: string) => string
+	/** Keeps the books; absent where none are kept. */
+	readonly books?: { readonly bookkeeper: Bookkeeper; readonly accounts: Accounts }
 }
 
 /** Where a poll stands; it moves as parts are committed. */
@@ -45,6 +49,8 @@ export interface PollSession {
 	reorganisedUpTo: bigint
 	/** Of the last part read. */
 	source: string | undefined
+	/** How far the books are, as last told; absent where none are kept. */
+	books: BooksSummary | undefined
 	behind: boolean
 	readonly alerts: Record<Kind, number>
 	retracted: number
@@ -53,7 +59,7 @@ export interface PollSession {
 }
 
 /** What a part moves, besides what it announces. */
-export type Step = Pick<Commit, 'checkpoint' | 'settled' | 'backfill'>
+export type Step = Pick<Commit, 'checkpoint' | 'settled' | 'backfill' | 'books'>
 
 /**
  * At first sight of a network its checkpoint is the target: nothing before is announced, but for `from_block`. Throws StateError
@@ -130,8 +136,9 @@ export async function startSession(
 		settled: state.settled,
 		reorganisedUpTo: -1n,
 		source: undefined,
+		books: ports.books?.bookkeeper.summary() ?? undefined,
 		behind: false,
-		alerts: { transfer: 0, deployment: 0 },
+		alerts: { transfer: 0, deployment: 0, withdrawal: 0, unexplained: 0 },
 		retracted: 0,
 		disagreements: 0,
 		blocks: 0n,
@@ -159,6 +166,7 @@ export async function advance(
 		seen: {
 			head: Number(session.head.latest.number),
 			...(session.source === undefined ? {} : { source: session.source }),
+			...(session.books === undefined ? {} : { books: session.books }),
 		},
 		announcements,
 		deliveries,

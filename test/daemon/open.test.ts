@@ -14,6 +14,7 @@ test('behavior: requests_per_second holds for each endpoint of the network', asy
 			requestsPerSecond: 1,
 			maxAnswerBytes: 1_000_000,
 			isPrivate: false,
+			keepsBooks: true,
 			source: 'auto',
 			schedule: '* * * * * *',
 			stallAfterMs: null,

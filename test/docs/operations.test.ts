@@ -24,11 +24,13 @@ describe('the metrics of docs/operations.md', () => {
 /** Every metric with its labels, after each of them has happened once. */
 async function exposed(): Promise<readonly string[]> {
 	const ref = { number: 1n, hash: `0x${'ab'.repeat(32)}` as Hash }
-	const network = { chainId: 1, checkpoint: ref, settled: ref, backfills: [], updatedAtMs: 0 }
+	const books = { closedTo: 1, closed: 1, kept: 1, open: [], openCount: 0, reason: null }
+	const seen = { head: 1, books }
+	const network = { chainId: 1, checkpoint: ref, settled: ref, backfills: [], updatedAtMs: 0, seen }
 	const receiver = { pending: 1, held: 0, parked: 1, dead: 1, delivered: 1, lastDeliveredAtMs: null }
 	const state: StateSummary = { networks: new Map([['n', network]]), receivers: new Map([['r', receiver]]) }
 	const metrics = createMetrics({ version: '1.2.3', summary: async () => state, process: false })
-	const counts = { transfer: 1, deployment: 1 }
+	const counts = { transfer: 1, deployment: 1, unexplained: 1 }
 	metrics.polled('n', { head: 1n, target: 1n, checkpoint: 1n, alerts: counts, retracted: 1, disagreements: 0, atMs: 1 })
 	metrics.pollFailed('n')
 	const request = { endpoint: 'node.example.org', method: 'eth_chainId', result: 'ok', durationMs: 1 }

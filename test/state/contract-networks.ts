@@ -26,6 +26,7 @@ export function networkContract(at: OpenPlace): void {
 				covered: new Map(),
 				backfills: [],
 				updatedAtMs: at.nowMs,
+				books: new Map(),
 			}
 			expect(made).toEqual(expected)
 			expect(await at.store.network('ethereum')).toEqual(expected)
@@ -52,6 +53,35 @@ export function networkContract(at: OpenPlace): void {
 			expect(state?.settled).toEqual(blockOf(90))
 			expect(state?.announcements).toEqual(new Map([['a', announcementOf('a', 95)]]))
 			expect(await at.store.deliveries()).toEqual([deliveryOf('d1')])
+		})
+
+		test('behavior: books are kept, changed and taken away one by one, and the same after a restart', async () => {
+			const [one, other] = ['0x01', '0x02'].map((end) => `0x${end.slice(2).padStart(40, '0')}` as const)
+			const book = (block: bigint, movedWei = 0n) => ({ block, balanceWei: 2n ** 90n + block, movedWei })
+			const books = async (
+				changes: readonly (readonly [`0x${string}` | undefined, ReturnType<typeof book> | null])[],
+			) => {
+				await at.store.commit(
+					commitOf({ books: new Map(changes.flatMap(([key, value]) => (key ? [[key, value]] : []))) }),
+				)
+			}
+			await at.store.commit(commitOf({ checkpoint: blockOf(100) }))
+			await books([
+				[one, book(100n)],
+				[other, book(100n)],
+			])
+			await books([[one, book(101n, -(2n ** 70n))]])
+			await at.store.commit(commitOf({ checkpoint: blockOf(102) }))
+			expect((await at.store.network('ethereum'))?.books).toEqual(
+				new Map([
+					[one, book(101n, -(2n ** 70n))],
+					[other, book(100n)],
+				]),
+			)
+			await books([[one, null]])
+			const kept = new Map([[other, book(100n)]])
+			expect((await at.store.network('ethereum'))?.books).toEqual(kept)
+			expect((await (await at.reopened()).network('ethereum'))?.books).toEqual(kept)
 		})
 
 		test('behavior: an announcement of the same id takes the place of the one before', async () => {

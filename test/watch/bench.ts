@@ -2,6 +2,7 @@
 // when a poll happens and reads from the state what is to be told.
 
 import { hash as digest } from '../../src/base/hash.js'
+import { openAccounts } from '../../src/chain/balances/openAccounts.js'
 import { createChain } from '../../src/chain/chain.js'
 import { createEndpoints } from '../../src/chain/endpoints/endpoints.js'
 import type { Patience } from '../../src/chain/rpc/retry.js'
@@ -12,6 +13,7 @@ import type { Delivery } from '../../src/model/delivery.js'
 import type { Log, Store } from '../../src/model/ports.js'
 import type { Network, Watch } from '../../src/model/watch.js'
 import { openFileStore } from '../../src/state/file/store.js'
+import { createBookkeeper } from '../../src/watch/bookkeeper.js'
 import { type PollReport, poll } from '../../src/watch/poll.js'
 import { indexOf } from '../core/build.js'
 import { temporaryFolder } from '../support/folder.js'
@@ -23,6 +25,8 @@ export interface Bench {
 	/** Polls until nothing is left below the target. */
 	settle(): Promise<PollReport>
 	setWatches(watches: readonly Watch[]): void
+	/** Moves the clock, where the bench has its own. */
+	pass(ms: number): void
 	readonly store: Store
 	/** Everything that was posted for the receiver `hook`, in order. */
 	posted(): Promise<readonly Delivery[]>
@@ -36,6 +40,8 @@ export interface BenchOptions {
 	readonly lateAfterMs?: number
 	readonly log?: Log
 	readonly isPrivate?: boolean
+	/** Default: kept, of watches that want to be told of what is unexplained. */
+	readonly books?: boolean
 	/** Default: the wall clock. */
 	readonly clock?: () => number
 	/** How requests and endpoints wait; `clock` must move by it. Default: really. */
@@ -64,13 +70,15 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	const folder = temporaryFolder()
 	const log = options.log ?? silent
 	const network = { ...testNetwork, ...options.network }
-	const { clock = Date.now, wait, timeoutMs = 5_000, maxBodyBytes = 64 * 1024 * 1024 } = options
+	let passedMs = 0
+	const { clock = () => Date.now() + passedMs, wait, timeoutMs = 5_000, maxBodyBytes = 64 * 1024 * 1024 } = options
 	const store = await openFileStore(folder, { clock })
 	const time = wait === undefined ? {} : { wait, now: clock }
 	const rpcs = options.urls.map((url) =>
 		createRpc({ url, timeoutMs, maxBodyBytes, clock, patience: options.patience ?? {}, ...time }),
 	)
 	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log, ...(wait && { wait }) })
+	const accounts = openAccounts({ rpcs, endpoints, chainId: network.chainId, clock, log })
 	const chain = createChain({
 		endpoints,
 		clock,
@@ -78,6 +86,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 		log,
 		source: options.source ?? 'auto',
 	})
+	const bookkeeper = createBookkeeper({ accounts, chain, clock, log })
 	const signal = new AbortController().signal
 	let watches = indexOf(...options.watches)
 
@@ -86,7 +95,15 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 		poll: () =>
 			poll(
 				{ network, watches, recipientsOf: () => null, lateAfterMs: options.lateAfterMs ?? 3_600_000, budgetMs: 5_000 },
-				{ chain, store: options.around?.(store) ?? store, clock, log, checksum: toChecksum, digest },
+				{
+					chain,
+					store: options.around?.(store) ?? store,
+					clock,
+					log,
+					checksum: toChecksum,
+					digest,
+					...(options.books !== false && options.isPrivate !== true && { books: { bookkeeper, accounts } }),
+				},
 				signal,
 			),
 		async settle() {
@@ -94,6 +111,9 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 				const report = await bench.poll()
 				if (!report.behind) return report
 			}
+		},
+		pass(ms) {
+			passedMs += ms
 		},
 		setWatches(next) {
 			watches = indexOf(...next)
@@ -113,7 +133,7 @@ export function watchOf(address: Watch['address'], part: Partial<Watch> = {}): W
 		address,
 		label: null,
 		tags: [],
-		kinds: ['transfer', 'deployment'],
+		kinds: ['transfer', 'deployment', 'withdrawal', 'unexplained'],
 		direction: 'both',
 		minValueWei: 1n,
 		receivers: ['hook'],

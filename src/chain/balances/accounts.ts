@@ -5,6 +5,7 @@ import type { Chain, Log } from '../../model/ports.js'
 import type { Endpoints } from '../endpoints/endpoints.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { createBalanceReader } from './balances.js'
+import { feesAreKnown } from './fee.js'
 import { readPostings } from './postings.js'
 
 export interface AccountsOptions {
@@ -33,6 +34,7 @@ export function createAccounts({ endpoints, chainId, witnesses, log }: AccountsO
 	}
 
 	return {
+		feesAreKnown: feesAreKnown(chainId),
 		endpoints: endpoints.states().map(({ endpoint }) => endpoint),
 		balances: (addresses, block, signal) =>
 			ask(block.number, (rpc) => reader.read(rpc, addresses, block, signal), signal),

@@ -3,6 +3,19 @@
 import type { Amounts } from '../../model/books.js'
 import { isObject, type Json, quantity } from '../wire.js'
 
+/**
+ * Chains whose fees are known to be what their receipts say: Ethereum and its test nets, OP and Base, BNB, Gnosis, Polygon, Arbitrum
+ * One, Avalanche, and local nodes.
+ */
+const KNOWN = new Set([
+	1, 10, 56, 100, 137, 1_337, 8_453, 17_000, 31_337, 42_161, 43_114, 84_532, 560_048, 11_155_111, 11_155_420,
+])
+
+/** On other chains it must be seen first. */
+export function feesAreKnown(chainId: number): boolean {
+	return KNOWN.has(chainId)
+}
+
 /** Celo's receipts show an L1 fee that nobody is charged (celo-org/op-geth#255). */
 const FREE_OF_L1 = new Set([42_220, 44_787, 62_320, 11_142_220])
 
@@ -10,7 +23,7 @@ const FREE_OF_L1 = new Set([42_220, 44_787, 62_320, 11_142_220])
  * The fee in wei, charged whether the transaction failed or not. Two numbers where two rules may be in force and the receipt
  * does not say which: the operator fee of the OP stack up to Isthmus, and since Jovian. Null where the fee cannot be known.
  */
-export function feeOf(raw: unknown, chainId: number): Amounts | null {
+export function feeOf(raw: unknown, chainId?: number): Amounts | null {
 	if (!isObject(raw)) return null
 	// zkSync and its kin: refunds and paymasters make the payer and the price another's matter.
 	if (raw.l1BatchNumber !== undefined || raw.l1BatchTxIndex !== undefined) return null
@@ -23,7 +36,7 @@ export function feeOf(raw: unknown, chainId: number): Amounts | null {
 	const price = quantity(raw.effectiveGasPrice)
 	if (gasUsed === null || price === null) return null
 	const blob = type === BLOB ? (quantity(raw.blobGasUsed) ?? 0n) * (quantity(raw.blobGasPrice) ?? 0n) : 0n
-	const l1 = FREE_OF_L1.has(chainId) ? 0n : (quantity(raw.l1Fee) ?? 0n)
+	const l1 = chainId !== undefined && FREE_OF_L1.has(chainId) ? 0n : (quantity(raw.l1Fee) ?? 0n)
 	const fixed = gasUsed * price + blob + l1
 	const [isthmus, jovian] = operatorFees(raw, gasUsed)
 	return [fixed + isthmus, fixed + jovian]

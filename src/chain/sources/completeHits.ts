@@ -3,12 +3,22 @@ import { mayCount } from '../../core/effective.js'
 import type { AddressSet, Frame, Part, TxTrace } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import { byPlace, checkBlock, matters, type RowGroup, rewardsOf, rowKey, traceOf, treeOf } from '../traces/assemble.js'
+import {
+	byPlace,
+	checkBlock,
+	concerns,
+	matters,
+	type RowGroup,
+	rewardsOf,
+	rowKey,
+	traceOf,
+	treeOf,
+} from '../traces/assemble.js'
 import { listOf, openRow, openRows, type Row, readRow } from '../traces/parityRows.js'
 import { framesOf } from '../traces/tree.js'
 import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire.js'
 import { askAll, blockCall, needBlock } from './ask.js'
-import { readSuccess, receiptCall } from './receipts.js'
+import { feeIn, readSuccess, receiptCall } from './receipts.js'
 
 interface Incomplete {
 	readonly rpc: Rpc
@@ -51,7 +61,8 @@ export async function completeHits(
 			? await readTree(next(), { ...hit, txHash }, addresses, turns, rpc.endpoint)
 			: rows.filter(isRoot).map(({ frame }) => frame)
 		const succeeded = readSuccess(receipt, { txHash, block, frames }, rpc.endpoint)
-		transactions.push(traceOf({ txHash, txIndex: rows[0]?.txIndex ?? null, frames }, block, succeeded))
+		const trace = traceOf({ txHash, txIndex: rows[0]?.txIndex ?? null, frames }, block, succeeded)
+		transactions.push({ ...trace, ...feeIn(receipt) })
 	}
 	return { blocks, transactions: transactions.sort(byPlace) }
 }
@@ -110,7 +121,7 @@ async function readTree(
 	const [missing] = lacking.values()
 	if (missing) throw unsettled(reading, `${hit.txHash} lacks frame ${missing.frame.traceAddress.join('_')}`)
 	checkFilter(rows, hit, addresses, endpoint)
-	return framesOf(tree, turns, (frame) => matters(frame, addresses))
+	return framesOf(tree, turns, (frame) => concerns(frame, addresses))
 }
 
 /** The tree is the filter's witness: what it holds for these addresses the filter must have given. */

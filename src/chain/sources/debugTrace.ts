@@ -3,7 +3,7 @@ import { numbersOf } from '../../core/spans.js'
 import { RpcError } from '../../errors.js'
 import type { Hash } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import { matters } from '../traces/assemble.js'
+import { concerns } from '../traces/assemble.js'
 import { readCalls } from '../traces/callTracer.js'
 import { openRow, readFrame, readSubtraces } from '../traces/parityRows.js'
 import { type TreeRow, treeOfRows } from '../traces/rowTree.js'
@@ -58,7 +58,7 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
 				if (missing.length > 0) uncovered.push({ block, missing })
 				for (const [txHash, tree] of traces) {
 					rows += tree.frames.length
-					const frames = await framesOf(tree, turns, (frame) => matters(frame, addresses))
+					const frames = await framesOf(tree, turns, (frame) => concerns(frame, addresses))
 					if (frames.length > 0) hits.push({ txHash, txIndex: null, block, frames })
 				}
 			}

@@ -1,8 +1,9 @@
 import type { Frame, TxTrace } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
+import { feeOf } from '../balances/fee.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { byPlace, traceOf } from '../traces/assemble.js'
-import { type Header, malformed, type Reading, readReceipt, unsettled } from '../wire.js'
+import { address, type Header, isObject, malformed, type Reading, readReceipt, unsettled } from '../wire.js'
 import { askAll } from './ask.js'
 
 /** A transaction in which something may have happened, or (`txHash` null) rewards of which one is for an address. */
@@ -49,6 +50,13 @@ function checkRoot(root: Frame | undefined, succeeded: boolean | null, txHash: H
 	throw malformed(reading, `it says that ${txHash} failed, whose root frame did not`)
 }
 
+/** What a receipt says of the fee. No answer depends on it: a fee that is missing or wrong is found when a book does not close. */
+export function feeIn(raw: unknown): Pick<TxTrace, 'fee'> {
+	const payer = isObject(raw) ? address(raw.from) : null
+	const wei = feeOf(raw)
+	return payer === null || wei === null ? {} : { fee: { payer, wei } }
+}
+
 /**
  * Joins trees with their receipts. Without asking, the roots alone say what failed: a question about one transaction
  * would tell the provider what is watched.
@@ -63,8 +71,9 @@ export async function withReceipts(
 	const calls = asked.map(({ txHash }) => receiptCall(txHash ?? ''))
 	const answers = (await askAll(rpc, calls, signal)).values()
 	const transactions = hits.map((hit) => {
-		const isAsked = asks && hit.txHash !== null
-		return traceOf(hit, hit.block, isAsked ? readSuccess(answers.next().value, hit, rpc.endpoint) : null)
+		if (!asks || hit.txHash === null) return traceOf(hit, hit.block, null)
+		const receipt = answers.next().value
+		return { ...traceOf(hit, hit.block, readSuccess(receipt, hit, rpc.endpoint)), ...feeIn(receipt) }
 	})
 	return transactions.sort(byPlace)
 }

@@ -2,7 +2,7 @@ import { createTurns, type Turns } from '../../base/timeSlices.js'
 import type { AddressSet } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import { type AddressTest, addressTestOf } from '../traces/addressBitmap.js'
-import { groupRows, matters, rewardsOf, treeOf } from '../traces/assemble.js'
+import { concerns, groupRows, rewardsOf, treeOf } from '../traces/assemble.js'
 import { checkForm, type FormedRow, openRow, type Row, readRow, readSubtraces } from '../traces/parityRows.js'
 import { framesOf } from '../traces/tree.js'
 import { type Header, hash, isObject, malformed, quantity, type Reading, unsettled } from '../wire.js'
@@ -107,7 +107,7 @@ async function hitsOf(
 			continue
 		}
 		const tree = await treeOf(own, { txHash, blockHash: block.hash }, turns, reading)
-		const frames = await framesOf(tree, turns, (frame) => matters(frame, addresses))
+		const frames = await framesOf(tree, turns, (frame) => concerns(frame, addresses))
 		if (frames.length > 0) hits.push({ txHash, txIndex: own[0]?.txIndex ?? null, block, frames })
 	}
 	return hits

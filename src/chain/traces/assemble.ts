@@ -24,6 +24,11 @@ export function matters(frame: PlacelessFrame, addresses: AddressSet): boolean {
 	return touches(frame, addresses) && mayCount(frame)
 }
 
+/** Whether a frame belongs to the books of one of the addresses: also a self-destruct that moves nothing, for what it burns. */
+export function concerns(frame: PlacelessFrame, addresses: AddressSet): boolean {
+	return touches(frame, addresses) && (mayCount(frame) || frame.type === 'suicide')
+}
+
 /** Groups rows by transaction and drops repetitions, which proxies and two lists in two calls make. */
 export async function groupRows(rows: readonly Row[], turns: Turns): Promise<readonly RowGroup[]> {
 	const groups = new Map<string, RowGroup & { readonly rows: Row[] }>()

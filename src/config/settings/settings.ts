@@ -23,6 +23,8 @@ export interface NetworkSettings extends Network {
 	readonly source: 'auto' | 'trace_filter' | 'trace_block' | 'debug_traceBlockByNumber'
 	/** Whole blocks only: no request names a watched address. */
 	readonly isPrivate: boolean
+	/** Whether books are kept of the balances; never on a private network, since balances are asked for by address. */
+	readonly keepsBooks: boolean
 	/** To each endpoint; null: no limit. */
 	readonly requestsPerSecond: number | null
 	/** Of one answer. */
@@ -155,10 +157,14 @@ function networkOf({
 	requests_per_second: requestsPerSecond,
 	max_answer: maxAnswerBytes,
 	private: isPrivate,
+	proof,
 	...network
 }: z.output<typeof settingsSchema>['networks'][number]): NetworkSettings {
 	const stallAfter = stallAfterMs(stall_after, network.confirmations)
-	return { ...network, chainId: chain_id, stallAfterMs: stallAfter, requestsPerSecond, maxAnswerBytes, isPrivate }
+	// Balances are asked for by address, which a private network never does.
+	const keepsBooks = proof === 'auto' && !isPrivate
+	const asked = { requestsPerSecond, maxAnswerBytes, isPrivate, keepsBooks }
+	return { ...network, chainId: chain_id, stallAfterMs: stallAfter, ...asked }
 }
 
 function placeOf(watchlists: z.output<typeof watchlistsSchema>, source: Source, path: string): WatchlistPlace {

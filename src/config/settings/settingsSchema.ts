@@ -56,6 +56,10 @@ const network = section({
 		description:
 			'Asks for whole blocks only and picks out what matters here, so that the provider never learns which addresses are watched. Default: false.',
 	}),
+	proof: z.enum(['auto', 'off']).default('auto').meta({
+		description:
+			'Whether books are kept: each balance is held against all that was seen to move it, and what stays unexplained is told. Not with `private`. Default: auto.',
+	}),
 	requests_per_second: orNull(text(readRate)).meta({
 		type: ['number', 'string'],
 		description: 'Most requests a second to each endpoint, such as 10 or 0.5. Default: as many as are needed.',

@@ -15,7 +15,7 @@ export interface OptionsWritten {
 /** Of a watch for which nothing is said. */
 export const usual: Options = Object.freeze({
 	tags: Object.freeze([]),
-	kinds: Object.freeze(['transfer', 'deployment'] as const),
+	kinds: Object.freeze(['transfer', 'deployment', 'withdrawal', 'unexplained'] as const),
 	direction: 'both',
 	minValueWei: 1n,
 	receivers: Object.freeze([]),

@@ -15,8 +15,8 @@ const options = {
 		.array(text(readLine))
 		.default([])
 		.meta({ description: 'Words that go along with each alert, besides those of the watchlist. Default: none.' }),
-	kinds: orNull(list(z.enum(['transfer', 'deployment']))).meta({
-		description: 'Which kinds of event to tell: transfer, deployment. Default: both.',
+	kinds: orNull(list(z.enum(['transfer', 'deployment', 'withdrawal', 'unexplained']))).meta({
+		description: 'Which kinds to tell: transfer, deployment, withdrawal, unexplained. Default: all of them.',
 	}),
 	direction: orNull(z.enum(['in', 'out', 'both'])).meta({
 		description: 'Seen from the address: in, out or both. Default: both.',

@@ -65,10 +65,8 @@ const retracted =
 	'Treat it as if it had not happened. Should it come back, you will be sent it again.'
 
 function alertFacts(data: AlertData): readonly Fact[] {
+	if (data.kind === 'unexplained' || data.kind === 'withdrawal') return balanceFacts(data)
 	const { links, watch } = data
-	const label = printable(watch.label ?? '')
-	const tags = watch.tags.map((tag) => printable(tag)).filter((tag) => tag !== '')
-	const why = `${label === '' ? '' : `${label}, `}${watch.address}, watched in ${printable(watch.watchlist)}`
 	return [
 		fact('From', data.from ?? 'nobody (new coins)', data.from === null ? undefined : links?.from),
 		fact(data.kind === 'deployment' ? 'Contract' : 'To', data.to, links?.to),
@@ -82,13 +80,59 @@ function alertFacts(data: AlertData): readonly Fact[] {
 		fact('Time', `${utc(data.blockTimestamp)}`),
 		fact('Finality', finalityInWords[data.finality]),
 		fact('Seen', `${utc(data.detectedAt)}, ${durationInWords(data.lagSeconds)} after the block`),
-		...(data.late
-			? [fact('Late', data.lateReason === undefined ? 'yes' : `yes: ${printable(data.lateReason, 200)}`)]
-			: []),
+		...lateFacts(data),
 		fact('Network', `${printable(data.network)} (chain id ${data.chainId})`),
-		fact('Why you get this', `${why}${tags.length === 0 ? '' : ` (${tags.join(', ')})`}`),
+		fact('Why you get this', whyOf(watch)),
 		fact('Alert id', data.id),
 	]
+}
+
+/** Of what no frame tells: the address and the amounts, and for a balance what was, is, and is known. */
+function balanceFacts(data: AlertData): readonly Fact[] {
+	const { links, watch } = data
+	const amount = (name: string, wei: string | undefined) => (wei === undefined ? [] : [fact(name, `${wei} wei`)])
+	const own =
+		data.kind === 'withdrawal'
+			? [
+					fact('Kind', 'withdrawal from the consensus layer'),
+					fact('Withdrawal', `${data.index}, of validator ${data.validatorIndex}`),
+				]
+			: [
+					fact('Kind', 'unexplained change of a balance'),
+					fact('Difference', `${data.difference} ${printable(data.asset, 20)}`),
+					fact('Blocks', data.fromBlock === data.toBlock ? `${data.toBlock}` : `${data.fromBlock} to ${data.toBlock}`),
+					...amount('Balance before', data.openingWei),
+					...amount('Explained', data.explainedWei),
+					...amount('Balance after', data.closingWei),
+					...amount('Not explained', data.differenceWei),
+					fact('Asked', (data.endpoints ?? []).map((host) => printable(host)).join(', ')),
+					fact('Reason', printable(data.reason ?? '', 500)),
+				]
+	return [
+		fact('Address', watch.address, links?.to),
+		fact('Amount', `${data.value} ${printable(data.asset, 20)}`),
+		fact('In wei', data.valueWei),
+		...own,
+		fact('Block', `${data.blockNumber} (${data.blockHash})`, links?.block),
+		fact('Time', utc(data.blockTimestamp)),
+		fact('Finality', finalityInWords[data.finality]),
+		fact('Seen', `${utc(data.detectedAt)}, ${durationInWords(data.lagSeconds)} after the block`),
+		...lateFacts(data),
+		fact('Network', `${printable(data.network)} (chain id ${data.chainId})`),
+		fact('Why you get this', whyOf(watch)),
+		fact('Alert id', data.id),
+	]
+}
+
+function lateFacts({ late, lateReason }: AlertData): readonly Fact[] {
+	return late ? [fact('Late', lateReason === undefined ? 'yes' : `yes: ${printable(lateReason, 200)}`)] : []
+}
+
+function whyOf({ label: given, address, tags: all, watchlist }: AlertData['watch']): string {
+	const label = printable(given ?? '')
+	const tags = all.map((tag) => printable(tag)).filter((tag) => tag !== '')
+	const why = `${label === '' ? '' : `${label}, `}${address}, watched in ${printable(watchlist)}`
+	return `${why}${tags.length === 0 ? '' : ` (${tags.join(', ')})`}`
 }
 
 function systemFacts(data: SystemData): readonly Fact[] {
@@ -127,6 +171,7 @@ function fact(name: string, value: string, link?: string): Fact {
 
 function kindInWords({ kind, frameType, direction }: AlertData): string {
 	if (kind === 'deployment') return `deployment (${frameType === 'create2' ? 'CREATE2' : 'CREATE'}), ${direction}`
+	if (frameType === 'withdrawal' || frameType === 'balance') return kind
 	const how = {
 		call: 'a call',
 		create: 'the endowment of a new contract',

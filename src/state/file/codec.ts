@@ -4,9 +4,10 @@
  * makes JSON only of what is new. With ten thousand deliveries that is the most of a write's time.
  */
 
+import type { Book } from '../../model/books.js'
 import type { BlockRef } from '../../model/chain.js'
 import type { Delivery } from '../../model/delivery.js'
-import type { Hash, Hex } from '../../model/glossary.js'
+import type { Address, Hash, Hex } from '../../model/glossary.js'
 import type { Seen } from '../../model/state.js'
 import { announcementOf, type StoredAnnouncement, storedOf } from '../announcement.js'
 import type { NetworkRecord, StateDoc, Total } from '../document.js'
@@ -24,6 +25,8 @@ interface StateJson {
 			updatedAtMs: number
 			seen?: Seen
 			progress: Record<string, string>
+			/** `block balance moved`; absent where the last is 0. */
+			books?: Record<Address, string>
 			told: (StoredAnnouncement & { id: string; block: BlockJson })[]
 		}
 	>
@@ -48,13 +51,16 @@ export const stateFormat: Format<StateDoc> = {
 		return {
 			networks: new Map(
 				Object.entries(networks).map(
-					([name, { checkpoint, settled, progress, told, ...rest }]): [string, NetworkRecord] => [
+					([name, { checkpoint, settled, progress, told, books, ...rest }]): [string, NetworkRecord] => [
 						name,
 						{
 							...rest,
 							checkpoint: blockOf(checkpoint),
 							settled: blockOf(settled),
 							progress: new Map(Object.entries(progress).map(([token, next]) => [token, BigInt(next)])),
+							books: new Map(
+								(Object.entries(books ?? {}) as [Address, string][]).map(([address, text]) => [address, bookOf(text)]),
+							),
 							announcements: new Map(
 								told.map((entry) => [entry.id, announcementOf(entry.id, blockOf(entry.block), entry)]),
 							),
@@ -76,6 +82,7 @@ function* network({
 	seen,
 	progress,
 	announcements,
+	books,
 }: NetworkRecord): Iterable<Piece> {
 	const facts = { chainId, checkpoint: blockJson(checkpoint), settled: blockJson(settled), updatedAtMs, seen }
 	yield `${JSON.stringify(facts).slice(0, -1)},"progress":`
@@ -86,7 +93,29 @@ function* network({
 		block: blockJson(entry.block),
 		...storedOf(entry),
 	}))
+	if (books.size > 0) {
+		yield ',"books":'
+		yield* object(books, (book) => [bookText(book)])
+	}
 	yield '}'
+}
+
+/** As JSON, made once for each: with many watches most books are the same from one write to the next. */
+function bookText(book: Book): string {
+	let text = bookTexts.get(book)
+	if (text === undefined) {
+		const { block, balanceWei, movedWei } = book
+		text = `"${block} ${balanceWei}${movedWei === 0n ? '' : ` ${movedWei}`}"`
+		bookTexts.set(book, text)
+	}
+	return text
+}
+
+const bookTexts = new WeakMap<Book, string>()
+
+function bookOf(text: string): Book {
+	const [block = '', balance = '', moved = '0'] = text.split(' ')
+	return { block: BigInt(block), balanceWei: BigInt(balance), movedWei: BigInt(moved) }
 }
 
 /** By delivery or announcement; they never change, others take their place. */

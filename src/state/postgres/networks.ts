@@ -13,6 +13,7 @@ import type { Draft } from '../changes.js'
 import { applyCommit, applyEnrolment, mustHave } from '../changes.js'
 import type { CoverageRecord, Definition, NetworkRecord } from '../document.js'
 import { emptyState, networkState, summarize } from '../document.js'
+import { readBooks, writeBooks } from './books.js'
 import {
 	readAnnouncements,
 	readBackfills,
@@ -84,6 +85,7 @@ export function createNetworks({ database, leases, skew, nowMs, post }: Networks
 			...recordOf(row, skew),
 			announcements: await readAnnouncements(ask, name),
 			progress: backfills.progress,
+			books: await readBooks(ask, name),
 		}
 		return { revision: row.revision, coverageRevision: row.coverage_revision, record, coverage }
 	}
@@ -116,6 +118,7 @@ export function createNetworks({ database, leases, skew, nowMs, post }: Networks
 				await writeRow(ask, name, record, revision, skew)
 				await writeAnnouncements(ask, name, before?.record.announcements ?? new Map(), record.announcements)
 				await writeProgress(ask, name, changedProgress(before, record))
+				await writeBooks(ask, name, before?.record.books ?? new Map(), record.books)
 				const added = await post(ask, deliveries)
 				const { coverageRevision = 0, coverage = { covered: new Map(), backfills: [] } } = before ?? {}
 				return [{ revision, coverageRevision, record, coverage }, added] as const
@@ -170,7 +173,7 @@ export async function readNetworks(
 			known.set(name, definitions)
 		}
 		const done = (progress ?? []).flatMap(([token, next]) => (next === null ? [] : [[token, BigInt(next)] as const]))
-		networks.set(name, { ...recordOf(row, skew), announcements: new Map(), progress: new Map(done) })
+		networks.set(name, { ...recordOf(row, skew), announcements: new Map(), progress: new Map(done), books: new Map() })
 		coverage.set(name, { covered: new Map(), backfills: definitions.list })
 	}
 	return summarize({ ...emptyState, networks }, coverage).networks
@@ -225,7 +228,7 @@ export async function writeRow(
 	)
 }
 
-export function recordOf(row: NetworkRow, skew: Skew): Omit<NetworkRecord, 'announcements' | 'progress'> {
+export function recordOf(row: NetworkRow, skew: Skew): Omit<NetworkRecord, 'announcements' | 'progress' | 'books'> {
 	const block = (number: string, hash: Hash): BlockRef => ({ number: BigInt(number), hash })
 	return {
 		chainId: row.chain_id,

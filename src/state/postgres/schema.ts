@@ -103,6 +103,18 @@ const STEPS: readonly string[] = [
 		last_delivered_at_ms bigint
 	);
 	`,
+	`
+	create table tracewatch.book (
+		network text not null,
+		address text not null,
+		-- Last block at which balance and movements were seen to agree, and the balance after it, in wei.
+		block numeric not null,
+		balance numeric not null,
+		-- What moved in the blocks after it that were scanned, in wei.
+		moved numeric not null,
+		primary key (network, address)
+	);
+	`,
 ]
 
 /** Held while tables are made or changed, or a whole state is brought in; any number that nobody else uses. */

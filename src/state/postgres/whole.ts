@@ -2,6 +2,7 @@
 
 import { StateError } from '../../errors.js'
 import type { CoverageRecord, NetworkRecord, Whole } from '../document.js'
+import { readBooks, writeBooks } from './books.js'
 import {
 	readAnnouncements,
 	readBackfills,
@@ -23,7 +24,12 @@ export async function readWhole(ask: Ask, skew: Skew): Promise<Whole> {
 	const coverage = new Map<string, CoverageRecord>()
 	for (const row of await ask<NetworkRow>('select * from tracewatch.network order by name')) {
 		const { definitions, progress } = await readBackfills(ask, row.name)
-		networks.set(row.name, { ...recordOf(row, skew), announcements: await readAnnouncements(ask, row.name), progress })
+		networks.set(row.name, {
+			...recordOf(row, skew),
+			announcements: await readAnnouncements(ask, row.name),
+			progress,
+			books: await readBooks(ask, row.name),
+		})
 		coverage.set(row.name, { covered: await readCoverage(ask, row.name), backfills: definitions })
 	}
 	const deliveries = new Map((await readDeliveries(ask, skew)).map((one) => [one.id, one]))
@@ -58,6 +64,7 @@ export async function writeWhole(database: Database, { state, coverage }: Whole,
 			await writeCoverage(ask, name, covered?.covered ?? new Map())
 			await writeBackfills(ask, name, covered?.backfills ?? [])
 			await writeProgress(ask, name, record.progress)
+			await writeBooks(ask, name, new Map(), record.books)
 		}
 		await insertDeliveries(ask, [...state.deliveries.values()], skew)
 		for (const [receiver, { delivered, lastDeliveredAtMs }] of state.totals) {

@@ -57,6 +57,13 @@ function withLastWord(entries: readonly Entry[]): readonly Entry[] {
 	return [...new Map(entries.map((entry) => [JSON.stringify(entry.labels), entry])).values()]
 }
 
+const names = {
+	transfer: 'TracewatchTransfer',
+	deployment: 'TracewatchDeployment',
+	withdrawal: 'TracewatchWithdrawal',
+	unexplained: 'TracewatchUnexplained',
+} as const
+
 /** A retraction ends the alert and is one of its own: Alertmanager may notify nobody of an end alone. */
 function labelsOf(message: Message): { readonly fires: readonly Labels[]; readonly resolves: readonly Labels[] } {
 	const { type, data } = message
@@ -81,9 +88,7 @@ function labelsOf(message: Message): { readonly fires: readonly Labels[]; readon
 		// An empty label would be none, and the root no different from the rest.
 		trace: data.frameType === 'reward' ? 'reward' : data.traceAddress.join('_') || 'root',
 	})
-	const alert = named(
-		type === 'test' ? 'TracewatchTest' : data.kind === 'deployment' ? 'TracewatchDeployment' : 'TracewatchTransfer',
-	)
+	const alert = named(type === 'test' ? 'TracewatchTest' : names[data.kind])
 	if (type !== 'alert.removed') return { fires: [alert], resolves: [] }
 	return { fires: [named('TracewatchWithdrawn')], resolves: [alert] }
 }

@@ -1,0 +1,64 @@
+import { type Movement, type Movements, plus, still } from '../core/books.js'
+import type { Accounts } from '../model/books.js'
+import type { BlockRef, Part } from '../model/chain.js'
+import type { Address } from '../model/glossary.js'
+import type { BooksDraft } from './booksDraft.js'
+
+/** Touched watches are closed block by block, where a part has not more blocks than this that touch them. */
+const MOST_BLOCKS_EACH = 16
+
+/** Balances after some blocks of a part, in the order of the chain, with what moved in each. */
+export interface Told {
+	readonly blocks: readonly {
+		readonly ref: BlockRef
+		readonly balances: ReadonlyMap<Address, bigint>
+		/** Since the block before in this list. */
+		readonly movements: ReadonlyMap<Address, Movement>
+	}[]
+	/** Before the part, of addresses without a book. */
+	readonly openings: ReadonlyMap<Address, bigint>
+	/** By block. */
+	readonly all: Movements
+}
+
+/** Of those that were touched, after each block that touched them; of those whose turn it is, after the last one. */
+export async function askBalances(
+	part: Part,
+	movements: Movements,
+	turns: readonly Address[],
+	draft: BooksDraft,
+	accounts: Accounts,
+	signal: AbortSignal,
+): Promise<Told> {
+	const refs = new Map(part.transactions.map(({ block }) => [block.number, block] as const))
+	const last: BlockRef = { number: part.last.number, hash: part.last.hash }
+	const touched = new Set([...movements.values()].flatMap((moved) => [...moved.keys()]))
+	const numbers = [...movements.keys()].sort((a, b) => (a < b ? -1 : 1))
+	const isEach = numbers.length <= MOST_BLOCKS_EACH
+	const asked = (isEach ? numbers.filter((number) => number !== last.number) : []).map((number) => {
+		const moved = movements.get(number) ?? new Map()
+		return { ref: refs.get(number) ?? last, addresses: [...moved.keys()] as Address[], movements: moved }
+	})
+	const atLast = isEach ? (movements.get(last.number) ?? new Map()) : summed(movements)
+	const ends = { ref: last, addresses: [...new Set([...turns, ...touched])], movements: atLast }
+
+	const fresh = [...touched].filter((address) => draft.get(address) === null)
+	const { parentHash } = part
+	const before = parentHash === undefined ? null : { number: part.span.from - 1n, hash: parentHash }
+	const [openings, ...balances] = await Promise.all([
+		before === null || fresh.length === 0 ? new Map<Address, bigint>() : accounts.balances(fresh, before, signal),
+		...[...asked, ends].map(({ addresses, ref }) => accounts.balances(addresses, ref, signal)),
+	])
+	const blocks = [...asked, ends].map(({ ref, movements: moved }, index) => {
+		return { ref, movements: moved, balances: balances[index] ?? new Map() }
+	})
+	return { blocks, openings, all: movements }
+}
+
+export function summed(movements: Movements): ReadonlyMap<Address, Movement> {
+	const sums = new Map<Address, Movement>()
+	for (const moved of movements.values()) {
+		for (const [address, movement] of moved) sums.set(address, plus(sums.get(address) ?? still, movement))
+	}
+	return sums
+}

@@ -1,0 +1,188 @@
+import type { Finding } from '../core/bookAlerts.js'
+import { closes, type Movements, movementBetween, movementsOf, sumsOf, withPostings } from '../core/books.js'
+import { RpcError } from '../errors.js'
+import type { Accounts, Book, Posting, Witness } from '../model/books.js'
+import type { Block, BlockRef, Span } from '../model/chain.js'
+import type { Address } from '../model/glossary.js'
+import type { Chain } from '../model/ports.js'
+
+/** A book that does not close by what the frames and receipts at hand tell. */
+export interface Suspect {
+	readonly address: Address
+	readonly book: Book
+	readonly to: BlockRef
+	/** After `to`. */
+	readonly closingWei: bigint
+	/** Of the blocks from `scannedFrom` on; before it nothing moved since the book was closed, unless the book says so. */
+	readonly movements: Movements
+	readonly scannedFrom: bigint
+	/** Whether receipts are known, or were seen, to say all that a transaction costs on this chain. */
+	readonly feesAreKnown: boolean
+}
+
+/** What came of it: everything in the span is explained, but for what stands here. */
+export interface CloserLook {
+	/** Withdrawals, and what stays unexplained. */
+	readonly findings: readonly Finding[]
+	/** Who told of frames that were missing, with what was told. */
+	readonly witnessed: readonly Witness[]
+	/** Blocks of which nothing can be said, since no endpoint has their state, or the rules of their fees are not known. */
+	readonly unproved: readonly (Span & { readonly why: string })[]
+	/** A block closed by the fees of its receipts. */
+	readonly feesHeld: boolean
+}
+
+interface Point {
+	readonly number: bigint
+	readonly wei: bigint
+}
+
+/** More blocks than this are not read again for one address. */
+const MOST_BLOCKS = 20_000n
+
+/**
+ * Cheapest first: the span is halved by balances until one block stands; what that moves without frames is asked for;
+ * then every other source and endpoint is asked for its frames. Throws RpcError when it must be tried again later.
+ */
+export async function lookCloser(
+	suspect: Suspect,
+	{ accounts, chain }: { readonly accounts: Accounts; readonly chain: Chain },
+	signal: AbortSignal,
+): Promise<CloserLook> {
+	const { address, book, to, closingWei } = suspect
+	const only = new Set([address])
+	const findings: Finding[] = []
+	const witnessed: Witness[] = []
+	const unproved: (Span & { why: string })[] = []
+	let feesHeld = false
+	const movements = await allMovements()
+
+	/** Those scanned before were only added up: they are read again. */
+	async function allMovements(): Promise<Movements> {
+		const before = { from: book.block + 1n, to: suspect.scannedFrom - 1n }
+		if (book.movedWei === 0n || before.from > before.to) return suspect.movements
+		const all = new Map(suspect.movements)
+		if (before.to - before.from > MOST_BLOCKS) return all
+		for await (const part of chain.walk(before, only, signal)) {
+			for (const [block, moved] of movementsOf(part.transactions, only)) all.set(block, moved)
+		}
+		return all
+	}
+
+	async function halve(lo: Point, hi: Point, end: BlockRef | null): Promise<void> {
+		if (closes(lo.wei, movementBetween(movements, address, lo.number + 1n, hi.number), hi.wei)) return
+		if (hi.number - lo.number === 1n) return look(lo, hi, end)
+		const middle = (lo.number + hi.number) / 2n
+		const block = await needBlock(middle)
+		const wei = await balanceAt(block)
+		if (wei === null) {
+			unproved.push({ from: lo.number + 1n, to: hi.number, why: 'no endpoint has the state of these blocks any more' })
+			return
+		}
+		await halve(lo, { number: middle, wei }, block)
+		await halve({ number: middle, wei }, hi, end)
+	}
+
+	async function look(lo: Point, hi: Point, end: BlockRef | null): Promise<void> {
+		const block = await needBlock(hi.number)
+		if (end !== null && block.hash !== end.hash) throw moved(block.number)
+		const span = { from: hi.number, to: hi.number }
+		const postings = await postingsOf(block)
+		if (typeof postings === 'string') {
+			unproved.push({ ...span, why: postings })
+			return
+		}
+		const frames = movementBetween(movements, address, hi.number, hi.number)
+		const told = readings(postings).find((one) => closes(lo.wei, withPostings(frames, one, address), hi.wei))
+		findings.push(...withdrawalsIn(told ?? postings, block))
+		const hasFees = postings.some(({ kind }) => kind === 'fee')
+		if (told !== undefined) {
+			if (told === postings && hasFees) feesHeld = true
+			return
+		}
+		for await (const witness of accounts.witnesses(span, only, signal)) {
+			if (witness.part.last.hash !== block.hash) continue
+			const seen = movementBetween(movementsOf(witness.part.transactions, only), address, hi.number, hi.number)
+			if (!readings(postings).some((one) => closes(lo.wei, withPostings(seen, one, address), hi.wei))) continue
+			witnessed.push(witness)
+			return
+		}
+		// Said only of two balances that were asked for once more, of a block that stands and of the one right before it.
+		const before = await balanceAt({ number: hi.number - 1n, hash: block.parentHash })
+		const after = await balanceAt(block)
+		if ((before !== null && before !== lo.wei) || after !== hi.wei) {
+			unproved.push({ ...span, why: 'a balance was told otherwise when it was asked for again' })
+			return
+		}
+		if ((await needBlock(hi.number)).hash !== block.hash) throw moved(block.number)
+		const [explainedWei = 0n] = sumsOf(withPostings(frames, postings, address))
+		if (hasFees && !suspect.feesAreKnown && hi.wei - lo.wei < explainedWei) {
+			const why =
+				'the address sent transactions, and what they cost on this chain is not known to be what their receipts say'
+			unproved.push({ ...span, why })
+			return
+		}
+		const reason = 'no frame, fee or payment of the chain that any endpoint tells of accounts for it'
+		const { endpoints } = accounts
+		findings.push({
+			kind: 'unexplained',
+			address,
+			block,
+			span,
+			openingWei: lo.wei,
+			closingWei: hi.wei,
+			explainedWei,
+			endpoints,
+			reason,
+		})
+	}
+
+	async function needBlock(number: bigint): Promise<Block> {
+		const block = await chain.block(number, signal)
+		if (block === null) throw moved(number)
+		return block
+	}
+
+	/** Null where nobody has that state. */
+	async function balanceAt(block: BlockRef): Promise<bigint | null> {
+		try {
+			return (await accounts.balances([address], block, signal)).get(address) ?? null
+		} catch (error) {
+			if (error instanceof RpcError && error.kind === 'no-data') return null
+			throw error
+		}
+	}
+
+	/** Or why they cannot be known. */
+	async function postingsOf(block: BlockRef): Promise<readonly Posting[] | string> {
+		try {
+			return await accounts.postings(block, only, signal)
+		} catch (error) {
+			if (error instanceof RpcError && error.kind === 'no-data') return error.message
+			throw error
+		}
+	}
+
+	await halve({ number: book.block, wei: book.balanceWei }, { number: to.number, wei: closingWei }, to)
+	return { findings, witnessed, unproved, feesHeld }
+}
+
+/**
+ * All of them, or all but one kind: on some chains the author's fees go elsewhere (BNB, Arbitrum), withdrawals are paid in a
+ * token (Gnosis and its kin), or somebody else pays for gas.
+ */
+function readings(postings: readonly Posting[]): readonly (readonly Posting[])[] {
+	const kinds = new Set(postings.map(({ kind }) => kind))
+	return [postings, ...[...kinds].map((kind) => postings.filter((posting) => posting.kind !== kind))]
+}
+
+export function withdrawalsIn(postings: readonly Posting[], block: Block): readonly Finding[] {
+	return postings.flatMap(({ kind, address, wei, withdrawal }): Finding[] => {
+		if (kind !== 'withdrawal' || withdrawal === undefined) return []
+		return [{ kind: 'withdrawal', address, block, wei: wei[0], ...withdrawal }]
+	})
+}
+
+function moved(block: bigint): RpcError {
+	return new RpcError(`block ${block} was replaced while the books were closed`, { kind: 'unsettled', endpoint: '' })
+}

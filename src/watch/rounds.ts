@@ -1,0 +1,58 @@
+import { lengthOf } from '../core/spans.js'
+import type { AddressSet, Part } from '../model/chain.js'
+import type { Address, Clock } from '../model/glossary.js'
+import type { WatchIndex } from '../model/watch.js'
+
+/** Whose books are closed although nothing touched them: each in its turn, and all of them before their state is forgotten. */
+export interface Rounds {
+	/** Those of whom anything unexplained is to be told. */
+	keptOf(watches: WatchIndex): AddressSet
+	/** The next ones, as many as this part makes due. Of the watches last asked for by `keptOf`. */
+	next(part: Part): readonly Address[]
+}
+
+/** Everybody's turn comes within so many blocks: half of what most nodes remember. */
+const ROUND_BLOCKS = 64
+/** And within this time, on a chain that is slow. */
+const ROUND_MS = 45 * 60_000
+/** A book weighs some 200 bytes in memory and 80 in the state, which is written with every step: more are not kept. */
+export const MOST_KEPT = 20_000
+/** As many fit into a small question. */
+const LEAST = 200
+
+export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
+	let watched: WatchIndex | null = null
+	let kept = new Set<Address>()
+	let order: readonly Address[] = []
+	let at = 0
+	let lastMs = clock()
+
+	return {
+		keptOf(watches) {
+			if (watches === watched) return kept
+			watched = watches
+			kept = new Set()
+			order = []
+			if (watches.size > MOST_KEPT) return kept
+			for (const [address, list] of watches) {
+				if (list.some(({ kinds }) => kinds.includes('unexplained'))) kept.add(address)
+			}
+			order = [...kept]
+			at = 0
+			return kept
+		},
+		next({ span }) {
+			const elapsedMs = clock() - lastMs
+			lastMs = clock()
+			const share = Math.max(Number(lengthOf(span)) / ROUND_BLOCKS, elapsedMs / ROUND_MS)
+			const size = Math.min(order.length, Math.max(LEAST, Math.ceil(order.length * share)))
+			const turns: Address[] = []
+			for (let taken = 0; taken < size; taken++) {
+				const address = order[at]
+				at = at + 1 >= order.length ? 0 : at + 1
+				if (address !== undefined) turns.push(address)
+			}
+			return turns
+		},
+	}
+}

@@ -1,0 +1,51 @@
+// The books close: for every watch after every block, on every source, and nothing is ever said to be unexplained that is not.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Log } from '../src/model/ports.js'
+import type { Kind } from '../src/model/watch.js'
+import { startTestAnvil } from './support/anvil.js'
+import { planScenario, playScenario } from './support/scenario.js'
+import { openBench, watchOf } from './watch/bench.js'
+
+const kinds: readonly Kind[] = ['transfer', 'deployment', 'withdrawal', 'unexplained']
+
+function listening(): { readonly log: Log; readonly said: string[] } {
+	const said: string[] = []
+	const tell = (facts: object, message: string) => said.push(`${message} ${JSON.stringify(facts, text)}`)
+	const log: Log = { debug() {}, info() {}, warn: tell, error: tell, child: () => log }
+	return { log, said }
+}
+
+function text(_key: string, value: unknown) {
+	return typeof value === 'bigint' ? value.toString() : value
+}
+
+describe('books', () => {
+	test.each([
+		['prague', 1],
+		['prague', 2],
+		['shanghai', 3],
+		['osaka', 4],
+	] as const)('%s, seed %i: they close at the head, to the balance of each watch', async (hardfork, seed) => {
+		const plan = planScenario({ seed, hardfork })
+		const node = await startTestAnvil(plan.anvilArgs)
+		onTestFinished(() => node.stop())
+		const { log, said } = listening()
+		const watches = plan.watched.map((address) => watchOf(address, { kinds }))
+		const bench = await openBench({ urls: [node.url], watches, log })
+		onTestFinished(() => bench.close())
+		await bench.settle()
+		await playScenario(plan, node)
+		await bench.settle()
+		await node.mine(1)
+		await bench.settle()
+		const head = await node.head()
+		expect(said).toEqual([])
+		const unexplained = (await bench.posted()).filter(({ message }) => message.type === 'alert.unexplained')
+		expect(unexplained.map(({ message }) => message.data)).toEqual([])
+		const state = await bench.store.network('local')
+		for (const address of plan.watched) {
+			const balanceWei = await node.balanceWei(address, head)
+			expect(state?.books.get(address), address).toEqual({ block: head, balanceWei, movedWei: 0n })
+		}
+	})
+})
