@@ -94,7 +94,9 @@ interface ReceiverLine {
 	readonly lastDeliveredAt: string | null
 }
 
-/** What the state says of everything configured, and of what it still holds for things that are not configured any more. */
+/**
+ * What the state says of everything configured, and of what it still holds for things that are not configured any more.
+ */
 function reportOf(
 	summary: StateSummary | null,
 	networks: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * JSON Schema of what a webhook is sent: the Standard Webhooks envelope around an alert, a digest, or a word of the system.
- * The fields are those of the public contract; more may come, so unknown ones are allowed everywhere.
+ * JSON Schema of what a webhook is sent: the Standard Webhooks envelope around an alert, a digest, or a word of the
+ * system. The fields are those of the public contract; more may come, so unknown ones are allowed everywhere.
  */
 const text = { type: 'string' } as const
 const time = { type: 'string', format: 'date-time' } as const

@@ -100,7 +100,8 @@ export async function loadStateSettings(
  * Reads the watchlists alone, against the names of networks and receivers in tracewatch.yaml; needs no secret. Resolves
  * to how many watches there are.
  *
- * @throws ConfigError with every problem of every watchlist, or of tracewatch.yaml where it does not say where they are.
+ * @throws ConfigError with every problem of every watchlist, or of tracewatch.yaml where it does not say where they
+ * are.
  */
 export async function checkWatchlists(path: string, { env, cwd = process.cwd() }: LoadOptions): Promise<number> {
 	const { problems, watchlists: place, names } = await readSettings(resolve(cwd, path), env, cwd)

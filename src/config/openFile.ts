@@ -13,7 +13,8 @@ const chunkBytes = 1 << 18
 /**
  * The bytes of a file, in pieces that belong to whoever gets them.
  *
- * @throws the system's error; RangeError, whose message completes "the file cannot be read: …", for what is no ordinary file
+ * @throws the system's error; RangeError, whose message completes "the file cannot be read: …", for what is no
+ * ordinary file
  * or is larger than `mostBytes`; the signal's reason.
  */
 export async function* readChunks(path: string, mostBytes: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {

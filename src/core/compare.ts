@@ -23,7 +23,9 @@ export interface Difference {
 	readonly announcements: readonly Announcement[]
 }
 
-/** Announcements of the span that the look did not find; where their transactions stand must be asked before `compare`. */
+/**
+ * Announcements of the span that the look did not find; where their transactions stand must be asked before `compare`.
+ */
 export function missing(
 	announcements: ReadonlyMap<string, Announcement>,
 	sight: Omit<Sight, 'alerts'>,

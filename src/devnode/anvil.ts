@@ -36,7 +36,8 @@ wait "$anvil"`
 
 /**
  * Starts Anvil on a free port of the loopback interface and waits until it answers.
- * @throws PlainError when it is not installed, or ends or stays silent instead of answering; the message has its own words.
+ * @throws PlainError when it is not installed, or ends or stays silent instead of answering; the message has its own
+ * words.
  */
 export async function startAnvil({ args = [], signal }: AnvilOptions = {}): Promise<Anvil> {
 	signal?.throwIfAborted()

@@ -89,7 +89,10 @@ export interface AlertWatch {
 
 export type AlertType = `alert.${Kind}`
 
-/** An alert for some receivers. Watches of one address in two watchlists make two, with the same id and no receiver in common. */
+/**
+ * An alert for some receivers. Watches of one address in two watchlists make two, with the same id and no receiver in
+ * common.
+ */
 export interface Alert {
 	readonly type: AlertType
 	readonly data: AlertData
@@ -127,7 +130,10 @@ export interface DigestData {
 	readonly id: string
 	/** In the order in which they would have come one by one; at least two. */
 	readonly alerts: readonly DigestedAlert[]
-	/** When the first of them was held back by a silence, and when they were let go; absent where there was none. ISO 8601 UTC. */
+	/**
+	 * When the first of them was held back by a silence, and when they were let go; absent where there was none. ISO 8601
+	 * UTC.
+	 */
 	readonly held?: { readonly from: string; readonly to: string }
 }
 
@@ -149,13 +155,19 @@ export interface SystemData {
 	readonly reason: string
 }
 
-/** `data` of `system.undelivered`: a receiver takes nothing, or refuses what it is sent. It goes to that receiver's fallback. */
+/**
+ * `data` of `system.undelivered`: a receiver takes nothing, or refuses what it is sent. It goes to that receiver's
+ * fallback.
+ */
 export interface UndeliveredData {
 	readonly id: string
 	readonly receiver: string
 	/** One mail address of the receiver, where it is about that one; else null. */
 	readonly recipient: string | null
-	/** `parked`: its deliveries wait until somebody has fixed something. `dead`: some are given up, each of which follows by itself. */
+	/**
+	 * `parked`: its deliveries wait until somebody has fixed something. `dead`: some are given up, each of which follows
+	 * by itself.
+	 */
 	readonly state: 'parked' | 'dead'
 	/** How many deliveries to the receiver are in that state, or about to be, at this moment. */
 	readonly count: number

@@ -3,7 +3,9 @@
 import type { AddressSet, BlockRef, Part, Span } from './chain.js'
 import type { Address, Hash } from './glossary.js'
 
-/** The book of one address: closed up to a block, and what moved in the blocks scanned since, which is not proved yet. */
+/**
+ * The book of one address: closed up to a block, and what moved in the blocks scanned since, which is not proved yet.
+ */
 export interface Book {
 	/** Last block at which balance and movements were seen to agree. */
 	readonly block: bigint
@@ -51,9 +53,13 @@ export type Amounts = readonly [wei: bigint, orWei: bigint]
 
 /** Balances and what moves them; every method throws RpcError when no endpoint could answer. */
 export interface Accounts {
-	/** Balances after this very block, in wei: one for each address. `no-data` where no endpoint has the state (any more). */
+	/**
+	 * Balances after this very block, in wei: one for each address. `no-data` where no endpoint has the state (any more).
+	 */
 	balances(addresses: readonly Address[], block: BlockRef, signal: AbortSignal): Promise<ReadonlyMap<Address, bigint>>
-	/** All that this very block moves for the addresses without a frame. `no-data` where this chain's rules are not known. */
+	/**
+	 * All that this very block moves for the addresses without a frame. `no-data` where this chain's rules are not known.
+	 */
 	postings(block: BlockRef, addresses: AddressSet, signal: AbortSignal): Promise<readonly Posting[]>
 	/**
 	 * Reads a span once more, by each source of each endpoint in turn; one that cannot is passed over. For the moment in

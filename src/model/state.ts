@@ -16,8 +16,8 @@ export interface Announcement {
 	/** `retracted`: its event has left the chain, and whoever was sent it was sent the removal too. */
 	readonly status: 'announced' | 'retracted'
 	/**
-	 * What was said under this id, counted from 0: it grows with each retraction, and when the event enters the chain anew.
-	 * Part of a delivery's id, so that the same alert can be sent again after it was retracted.
+	 * What was said under this id, counted from 0: it grows with each retraction, and when the event enters the chain
+	 * anew. Part of a delivery's id, so that the same alert can be sent again after it was retracted.
 	 */
 	readonly revision: number
 	/** The balances prove its event: as long as its transaction stands in the same block, an answer without it is wrong. */

@@ -213,7 +213,10 @@ function eachFound(draft: Draft, ids: readonly string[], act: (delivery: Deliver
 	return found.length
 }
 
-/** The coverage with the change in it; the same one when there is none. `newToken` gives a text that was never given before. */
+/**
+ * The coverage with the change in it; the same one when there is none. `newToken` gives a text that was never given
+ * before.
+ */
 export function applyEnrolment(
 	coverage: CoverageDoc,
 	network: string,

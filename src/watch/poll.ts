@@ -61,7 +61,10 @@ export async function poll(config: PollConfig, ports: PollPorts, signal: AbortSi
 	return { ...reached, behind, alerts, retracted, disagreements, blocks }
 }
 
-/** A changed hash at the checkpoint sends the poll back to the last settled block; the announced alerts stay, to be compared. */
+/**
+ * A changed hash at the checkpoint sends the poll back to the last settled block; the announced alerts stay, to be
+ * compared.
+ */
 async function checkReorganisation(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
 	const { network } = session.config
 	const { checkpoint, settled } = session
@@ -107,14 +110,19 @@ async function lookAtNewBlocks(
 	await scan(session, fresh, (part) => ({ checkpoint: refOf(part.last) }), ports, signal)
 }
 
-/** Blocks that had settled before they were first seen need no second look, as long as none before them waits for one. */
+/**
+ * Blocks that had settled before they were first seen need no second look, as long as none before them waits for one.
+ */
 function settledUnseen({ head, config, settled, checkpoint }: PollSession, target: bigint): Span | null {
 	const settleTarget = settleTargetOf(head, config.network)
 	if (settled.number !== checkpoint.number || settleTarget <= checkpoint.number) return null
 	return { from: checkpoint.number + 1n, to: settleTarget < target ? settleTarget : target }
 }
 
-/** Whether the checkpoint still stands is mostly known from the head; where it must be asked, the new blocks are read meanwhile. */
+/**
+ * Whether the checkpoint still stands is mostly known from the head; where it must be asked, the new blocks are read
+ * meanwhile.
+ */
 function expectNewBlocks(session: PollSession, target: bigint, ports: PollPorts, signal: AbortSignal): void {
 	const { checkpoint, head, config, state } = session
 	if (head.latest.number <= checkpoint.number + 1n) return
@@ -173,7 +181,10 @@ async function scan(
 	}
 }
 
-/** Two endpoints tell different things of the same settled blocks; what is sent of it follows the rules of the second look. */
+/**
+ * Two endpoints tell different things of the same settled blocks; what is sent of it follows the rules of the second
+ * look.
+ */
 function noteDisagreement(session: PollSession, part: Part, { news, retracted }: Difference, ports: PollPorts): void {
 	const { endpoint, confirms, span } = part
 	const count = news.length + retracted.length
@@ -186,7 +197,10 @@ function noteDisagreement(session: PollSession, part: Part, { news, retracted }:
 	)
 }
 
-/** What moved is held against the balances once, when a block is scanned first; what no frame shows is checked each time. */
+/**
+ * What moved is held against the balances once, when a block is scanned first; what no frame shows is checked each
+ * time.
+ */
 async function heldAgainstBooks(
 	session: PollSession,
 	part: Part,
@@ -205,7 +219,10 @@ async function heldAgainstBooks(
 	return { difference, books }
 }
 
-/** A part that begins right after the checkpoint must follow it by hash too, or the chain has changed since the poll began. */
+/**
+ * A part that begins right after the checkpoint must follow it by hash too, or the chain has changed since the poll
+ * began.
+ */
 function checkFollows({ config, checkpoint }: PollSession, { span, parentHash }: Part): void {
 	if (span.from !== checkpoint.number + 1n || parentHash === undefined || parentHash === checkpoint.hash) return
 	throw unsettled(config.network, `block ${span.from} does not follow the block that was scanned before it`)

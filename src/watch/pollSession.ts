@@ -62,8 +62,8 @@ export interface PollSession {
 export type Step = Pick<Commit, 'checkpoint' | 'settled' | 'backfill' | 'books'>
 
 /**
- * At first sight of a network its checkpoint is the target: nothing before is announced, but for `from_block`. Throws StateError
- * when the state is of another chain.
+ * At first sight of a network its checkpoint is the target: nothing before is announced, but for `from_block`. Throws
+ * StateError when the state is of another chain.
  */
 export async function openState(
 	network: Network,

@@ -1,6 +1,7 @@
 /**
- * Whatever an endpoint says, to whatever question: nothing is thrown but RpcError, nothing takes long or much memory, and the
- * next endpoint is asked. Two endpoints on loopback, the first of which answers one method wrongly, the second well.
+ * Whatever an endpoint says, to whatever question: nothing is thrown but RpcError, nothing takes long or much memory,
+ * and the next endpoint is asked. Two endpoints on loopback, the first of which answers one method wrongly, the second
+ * well.
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

@@ -96,7 +96,10 @@ const crash: Command = {
 	},
 }
 
-/** A folder in the place of a file that the write needs makes it fail, for root too: before its rename, or at the very start. */
+/**
+ * A folder in the place of a file that the write needs makes it fail, for root too: before its rename, or at the very
+ * start.
+ */
 const breakage = (spoilt: string, broken: readonly string[]): Command => ({
 	check: () => true,
 	toString: () => `break ${spoilt}`,

@@ -20,8 +20,9 @@ export function feesAreKnown(chainId: number): boolean {
 const FREE_OF_L1 = new Set([42_220, 44_787, 62_320, 11_142_220])
 
 /**
- * The fee in wei, charged whether the transaction failed or not. Two numbers where two rules may be in force and the receipt
- * does not say which: the operator fee of the OP stack up to Isthmus, and since Jovian. Null where the fee cannot be known.
+ * The fee in wei, charged whether the transaction failed or not. Two numbers where two rules may be in force and the
+ * receipt does not say which: the operator fee of the OP stack up to Isthmus, and since Jovian. Null where the fee
+ * cannot be known.
  */
 export function feeOf(raw: unknown, chainId?: number): Amounts | null {
 	if (!isObject(raw)) return null

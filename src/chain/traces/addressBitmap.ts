@@ -4,8 +4,8 @@ import type { Address } from '../../model/glossary.js'
 /**
  * Says whether a text of a node names one of the addresses, in either case. Nearly every row names others, and hashing
  * each address to look it up was the most of what matching cost: so the last five digits are looked at first, in a
- * bitmap of 128 KiB. With 100,000 addresses one in ten others passes, and is looked up; with more of them it is six digits
- * and 2 MiB, and of a million one in seventeen passes.
+ * bitmap of 128 KiB. With 100,000 addresses one in ten others passes, and is looked up; with more of them it is six
+ * digits and 2 MiB, and of a million one in seventeen passes.
  */
 export type AddressTest = (value: unknown) => boolean
 

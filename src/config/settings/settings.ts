@@ -29,7 +29,10 @@ export interface NetworkSettings extends Network {
 	readonly requestsPerSecond: number | null
 	/** Of one answer. */
 	readonly maxAnswerBytes: number
-	/** ws:// or wss://, in order of preference; empty: new heads are seen by the schedule alone. Keys may stand in the paths. */
+	/**
+	 * ws:// or wss://, in order of preference; empty: new heads are seen by the schedule alone. Keys may stand in the
+	 * paths.
+	 */
 	readonly ws: readonly string[]
 }
 

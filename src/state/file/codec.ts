@@ -1,7 +1,7 @@
 /**
  * State to JSON and back: amounts and block numbers as decimal text, maps as objects or arrays, no space between.
- * It is yielded in pieces, and the bytes of deliveries and announcements are remembered: a step writes all of the file, but
- * makes JSON only of what is new. With ten thousand deliveries that is the most of a write's time.
+ * It is yielded in pieces, and the bytes of deliveries and announcements are remembered: a step writes all of the file,
+ * but makes JSON only of what is new. With ten thousand deliveries that is the most of a write's time.
  */
 
 import type { Book } from '../../model/books.js'

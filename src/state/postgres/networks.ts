@@ -1,7 +1,7 @@
 /**
- * Checkpoints, announced alerts and coverage. A change is worked out in memory, by the same rules as for a file, and only what
- * differs is written, in one transaction under the lease. What is known is kept, with the revision that it was read or written at:
- * a poll then reads one small row, however many addresses are watched.
+ * Checkpoints, announced alerts and coverage. A change is worked out in memory, by the same rules as for a file, and
+ * only what differs is written, in one transaction under the lease. What is known is kept, with the revision that it
+ * was read or written at: a poll then reads one small row, however many addresses are watched.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -157,7 +157,10 @@ interface Definitions {
 	readonly list: readonly Definition[]
 }
 
-/** By name. `known` keeps definitions of backfills from one time to the next: they may name many addresses, and rarely change. */
+/**
+ * By name. `known` keeps definitions of backfills from one time to the next: they may name many addresses, and rarely
+ * change.
+ */
 export async function readNetworks(
 	ask: Ask,
 	skew: Skew,

@@ -5,8 +5,9 @@ import type { Ask, Database } from './database.js'
 import { mustBeOurs } from './trust.js'
 
 /**
- * The names are those of version 0.1.0, and stay, since instances of two versions may share a database while it is upgraded:
- * `told` holds announcements, `cover` coverage (`owed`: missed), `lane` queues; `ceded` says that a lease was released.
+ * The names are those of version 0.1.0, and stay, since instances of two versions may share a database while it is
+ * upgraded: `told` holds announcements, `cover` coverage (`owed`: missed), `lane` queues; `ceded` says that a lease was
+ * released.
  *
  * Step n leads from version n to version n + 1; what stands here never changes any more. Block numbers and amounts are
  * `numeric`, since they may be larger than 64 bits. Times in milliseconds are by the database's clock; see `skew.ts`.
@@ -122,7 +123,10 @@ const LOCK = 7_274_635_108_214
 /** Changing a large table may take its time. */
 const PATIENCE = `set local lock_timeout = '2min'; set local statement_timeout = '10min'`
 
-/** Makes the tables or brings them up to date; instances that start together do it once. Throws StateError `newer` or `disk`. */
+/**
+ * Makes the tables or brings them up to date; instances that start together do it once. Throws StateError `newer` or
+ * `disk`.
+ */
 export async function prepareSchema(database: Database): Promise<void> {
 	if ((await schemaVersion(database.ask, database.host)) === STEPS.length) return
 	await database.transact(async (ask) => {
@@ -147,7 +151,10 @@ export async function lockSchema(ask: Ask): Promise<void> {
 	await ask('select pg_advisory_xact_lock($1)', [LOCK])
 }
 
-/** Null when there is no state of tracewatch in this database. Throws StateError `newer`, and `mismatch` when it is somebody else's. */
+/**
+ * Null when there is no state of tracewatch in this database. Throws StateError `newer`, and `mismatch` when it is
+ * somebody else's.
+ */
 export async function schemaVersion(ask: Ask, host: string): Promise<number | null> {
 	await mustBeOurs(ask, host)
 	// By the catalogue's rows: to_regclass may go by what this connection saw before it waited for the lock.

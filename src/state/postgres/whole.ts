@@ -42,8 +42,8 @@ export async function readWhole(ask: Ask, skew: Skew): Promise<Whole> {
 }
 
 /**
- * All of it, or nothing. Whoever held a network before loses it: what he is about to write was worked out from an empty state. Throws
- * StateError `mismatch` when there is a state already.
+ * All of it, or nothing. Whoever held a network before loses it: what he is about to write was worked out from an empty
+ * state. Throws StateError `mismatch` when there is a state already.
  */
 export async function writeWhole(database: Database, { state, coverage }: Whole, skew: Skew): Promise<void> {
 	await database.transact(async (ask) => {

@@ -5,7 +5,8 @@ import type { Names } from '../../../src/config/names.js'
 import { readSettings } from '../../../src/config/settings/settings.js'
 import { readWatchlists } from '../../../src/config/watchlists/watchlists.js'
 
-// Watchlists that are wrong, one file each, checked against settings that are right; every problem as line:column: message.
+// Watchlists that are wrong, one file each, checked against settings that are right; every problem as line:column:
+// message.
 const cwd = resolve(import.meta.dirname, '../../fixtures/config')
 
 const cases: Readonly<Record<string, readonly string[]>> = {

@@ -1,7 +1,7 @@
 /**
- * Alertmanager API v2: its address, with or without `/api/v2/alerts`. Alerts are the same when their labels are, so a repetition
- * changes nothing, and a digest is the list of its alerts. What happened once has no end of its own: it fires for a day, unless it
- * is retracted.
+ * Alertmanager API v2: its address, with or without `/api/v2/alerts`. Alerts are the same when their labels are, so a
+ * repetition changes nothing, and a digest is the list of its alerts. What happened once has no end of its own: it
+ * fires for a day, unless it is retracted.
  */
 
 import { printable } from '../../../base/printable.js'
