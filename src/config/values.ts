@@ -77,6 +77,8 @@ export function readSmtpUrl(text: string): string {
 function parseUrl(text: string, schemes: readonly string[], example: string): URL {
 	const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase()
 	const wanted = schemes.map((name) => `${name}://`).join(' or ')
+	if (/^\$[A-Za-z_]/.test(text))
+		throw new RangeError(`is a variable without braces, which stays as it is: write \${NAME}`)
 	if (scheme === undefined) throw new RangeError(`must be a URL that begins with ${wanted}, such as ${example}`)
 	if (!schemes.includes(scheme)) throw new RangeError(`must begin with ${wanted}; ${scheme}:// is not supported here`)
 	const url = URL.canParse(text) ? new URL(text) : undefined
