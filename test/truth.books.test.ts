@@ -1,4 +1,5 @@
-// The books close: for every watch after every block, on every source, and nothing is ever said to be unexplained that is not.
+// The books close: for every watch after every block, on every source, and nothing is ever said to be unexplained that
+// is not.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Log } from '../src/model/ports.js'
 import type { Kind } from '../src/model/watch.js'

@@ -20,7 +20,9 @@ export interface Announcement {
 	 * anew. Part of a delivery's id, so that the same alert can be sent again after it was retracted.
 	 */
 	readonly revision: number
-	/** The balances prove its event: as long as its transaction stands in the same block, an answer without it is wrong. */
+	/**
+	 * The balances prove its event: as long as its transaction stands in the same block, an answer without it is wrong.
+	 */
 	readonly proved?: true
 }
 

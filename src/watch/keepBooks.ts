@@ -21,7 +21,9 @@ export interface BooksPorts {
 	readonly chain: Chain
 }
 
-/** What a part comes to once the books were held against it: what is to be told, and the books to be written with it. */
+/**
+ * What a part comes to once the books were held against it: what is to be told, and the books to be written with it.
+ */
 export interface Kept {
 	readonly difference: Difference
 	readonly books: NonNullable<Commit['books']>
@@ -65,8 +67,8 @@ function alertsOf(finding: Finding, part: Part, context: LookContext) {
 }
 
 /**
- * What was announced and no frame shows, of the blocks of this part: whether its block is still in the chain, and whether
- * this look explains what was unexplained.
+ * What was announced and no frame shows, of the blocks of this part: whether its block is still in the chain, and
+ * whether this look explains what was unexplained.
  */
 export async function checkFindings(
 	part: Part,

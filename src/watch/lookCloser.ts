@@ -13,7 +13,9 @@ export interface Suspect {
 	readonly to: BlockRef
 	/** After `to`. */
 	readonly closingWei: bigint
-	/** Of the blocks from `scannedFrom` on; before it nothing moved since the book was closed, unless the book says so. */
+	/**
+	 * Of the blocks from `scannedFrom` on; before it nothing moved since the book was closed, unless the book says so.
+	 */
 	readonly movements: Movements
 	readonly scannedFrom: bigint
 	/** Whether receipts are known, or were seen, to say all that a transaction costs on this chain. */
@@ -26,7 +28,9 @@ export interface CloserLook {
 	readonly findings: readonly Finding[]
 	/** Who told of frames that were missing, with what was told. */
 	readonly witnessed: readonly Witness[]
-	/** Blocks of which nothing can be said, since no endpoint has their state, or the rules of their fees are not known. */
+	/**
+	 * Blocks of which nothing can be said, since no endpoint has their state, or the rules of their fees are not known.
+	 */
 	readonly unproved: readonly (Span & { readonly why: string })[]
 	/** A block closed by the fees of its receipts. */
 	readonly feesHeld: boolean
@@ -168,8 +172,8 @@ export async function lookCloser(
 }
 
 /**
- * All of them, or all but one kind: on some chains the author's fees go elsewhere (BNB, Arbitrum), withdrawals are paid in a
- * token (Gnosis and its kin), or somebody else pays for gas.
+ * All of them, or all but one kind: on some chains the author's fees go elsewhere (BNB, Arbitrum), withdrawals are paid
+ * in a token (Gnosis and its kin), or somebody else pays for gas.
  */
 function readings(postings: readonly Posting[]): readonly (readonly Posting[])[] {
 	const kinds = new Set(postings.map(({ kind }) => kind))

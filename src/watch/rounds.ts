@@ -3,7 +3,10 @@ import type { AddressSet, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { WatchIndex } from '../model/watch.js'
 
-/** Whose books are closed although nothing touched them: each in its turn, and all of them before their state is forgotten. */
+/**
+ * Whose books are closed although nothing touched them: each in its turn, and all of them before their state is
+ * forgotten.
+ */
 export interface Rounds {
 	/** Those of whom anything unexplained is to be told. */
 	keptOf(watches: WatchIndex): AddressSet

@@ -1,4 +1,6 @@
-/** Makes a node hide what moves inside of transactions, in every trace method alike, and keeps account of what it hid. */
+/**
+ * Makes a node hide what moves inside of transactions, in every trace method alike, and keeps account of what it hid.
+ */
 import type { Address, Hash } from '../../src/model/glossary.js'
 import type { Dialect } from './dialectGateway.js'
 

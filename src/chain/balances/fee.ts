@@ -4,8 +4,8 @@ import type { Amounts } from '../../model/books.js'
 import { isObject, type Json, quantity } from '../wire.js'
 
 /**
- * Chains whose fees are known to be what their receipts say: Ethereum and its test nets, OP and Base, BNB, Gnosis, Polygon, Arbitrum
- * One, Avalanche, and local nodes.
+ * Chains whose fees are known to be what their receipts say: Ethereum and its test nets, OP and Base, BNB, Gnosis,
+ * Polygon, Arbitrum One, Avalanche, and local nodes.
  */
 const KNOWN = new Set([
 	1, 10, 56, 100, 137, 1_337, 8_453, 17_000, 31_337, 42_161, 43_114, 84_532, 560_048, 11_155_111, 11_155_420,

@@ -18,8 +18,8 @@ export interface OpenAccountsOptions {
 const SOURCES: readonly SourceName[] = ['trace_block', 'trace_filter', 'debug_traceBlockByNumber']
 
 /**
- * Balances over endpoints that others use too, and every source of each of them as a witness. Nothing is contacted yet; the
- * endpoints are not closed from here.
+ * Balances over endpoints that others use too, and every source of each of them as a witness. Nothing is contacted yet;
+ * the endpoints are not closed from here.
  */
 export function openAccounts({ rpcs, endpoints, chainId, clock, log }: OpenAccountsOptions): Accounts {
 	const witnesses = rpcs.flatMap((rpc) =>

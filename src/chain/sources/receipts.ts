@@ -50,7 +50,10 @@ function checkRoot(root: Frame | undefined, succeeded: boolean | null, txHash: H
 	throw malformed(reading, `it says that ${txHash} failed, whose root frame did not`)
 }
 
-/** What a receipt says of the fee. No answer depends on it: a fee that is missing or wrong is found when a book does not close. */
+/**
+ * What a receipt says of the fee. No answer depends on it: a fee that is missing or wrong is found when a book does not
+ * close.
+ */
 export function feeIn(raw: unknown): Pick<TxTrace, 'fee'> {
 	const payer = isObject(raw) ? address(raw.from) : null
 	const wei = feeOf(raw)

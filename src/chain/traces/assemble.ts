@@ -24,7 +24,10 @@ export function matters(frame: PlacelessFrame, addresses: AddressSet): boolean {
 	return touches(frame, addresses) && mayCount(frame)
 }
 
-/** Whether a frame belongs to the books of one of the addresses: also a self-destruct that moves nothing, for what it burns. */
+/**
+ * Whether a frame belongs to the books of one of the addresses: also a self-destruct that moves nothing, for what it
+ * burns.
+ */
 export function concerns(frame: PlacelessFrame, addresses: AddressSet): boolean {
 	return touches(frame, addresses) && (mayCount(frame) || frame.type === 'suicide')
 }
