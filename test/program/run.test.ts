@@ -89,8 +89,8 @@ describe('tracewatch run', () => {
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 		})
 		here.write('tracewatch.yaml', 'networks: []\n')
-		const line = await running.line(({ level }) => level === 'warn')
-		expect(line).toMatchObject({ file: join(here.folder, 'tracewatch.yaml') })
+		const line = await running.line(({ msg }) => msg.startsWith('the configuration has changed'))
+		expect(line).toMatchObject({ level: 'warn', file: join(here.folder, 'tracewatch.yaml') })
 		expect(line.msg).toContain('restart')
 		await node.send({ from: treasury, to: vault, valueWei: 4n })
 		await hook.until(1)

@@ -234,10 +234,10 @@ describe('requests to a node', () => {
 		const ask = () => endpoints.use((rpc) => rpc.call('test_echo', [1], never), never)
 		// Compared (two calls of the first: its chain, its head), then asked: the second is spent.
 		await ask()
-		expect(second.node.count('eth_blockNumber')).toBe(1)
+		expect(second.node.count('eth_getBlockByNumber')).toBe(1)
 		nowMs += 60_000
 		await ask()
-		expect(second.node.count('eth_blockNumber')).toBe(1)
+		expect(second.node.count('eth_getBlockByNumber')).toBe(1)
 		expect(endpoints.states().map(({ healthy }) => healthy)).toEqual([true, true])
 	})
 
