@@ -163,7 +163,7 @@ function networkOf({
 	proof,
 	...network
 }: z.output<typeof settingsSchema>['networks'][number]): NetworkSettings {
-	const stallAfter = stallAfterMs(stall_after, network.confirmations)
+	const stallAfter = stallAfterMs({ ...network, stall_after })
 	// Balances are asked for by address, which a private network never does.
 	const keepsBooks = proof === 'auto' && !isPrivate
 	const asked = { requestsPerSecond, maxAnswerBytes, isPrivate, keepsBooks }

@@ -23,10 +23,27 @@ import { readLease, readState } from './statePlace.js'
 
 /** tracewatch.yaml, one table a section. A new key is one line here; its reader checks the text and gives the value. */
 
-/** In milliseconds; null: never. Where the target is a tag, the checkpoint moves only with the chain's epochs. */
-export function stallAfterMs(written: number | null | undefined, confirmations: Confirmations): number | null {
+interface Pace {
+	readonly schedule: string
+	readonly confirmations: Confirmations
+	readonly stall_after?: number | null | undefined
+}
+
+/**
+ * In milliseconds; null: never. Where the target is a tag, the checkpoint moves only with the chain's epochs; and who
+ * polls by the hour, without a word of stalls, wants to be told of none between two polls.
+ */
+export function stallAfterMs({ schedule, confirmations, stall_after: written }: Pace): number | null {
 	if (written !== undefined) return written
-	return typeof confirmations === 'number' ? 10 * 60_000 : 45 * 60_000
+	return Math.max(typeof confirmations === 'number' ? 10 * 60_000 : 45 * 60_000, 2.5 * longestGapMs(schedule))
+}
+
+/** What was written as minutes by habit, or contradicts itself. Where heads wake the polls the schedule matters less. */
+function isTooSlow({ schedule, stall_after, ws }: Pace & { readonly ws: readonly string[] }): boolean {
+	if (ws.length > 0 || stall_after === null) return false
+	const isFiveFields = schedule.trim().split(/\s+/).length === 5
+	const stallMs = stall_after ?? (isFiveFields ? 10 * 60_000 : Number.POSITIVE_INFINITY)
+	return longestGapMs(schedule) >= stallMs
 }
 
 const network = section({
@@ -94,11 +111,12 @@ const network = section({
 		description: 'Base URL of a block explorer, such as https://etherscan.io, for links in alerts. Default: none.',
 	}),
 })
-	.superRefine(({ schedule, stall_after, confirmations }, context) => {
-		const stallMs = stallAfterMs(stall_after, confirmations)
-		if (stallMs === null || longestGapMs(schedule) < stallMs) return
-		const pace = paceInWords(schedule) ?? `with gaps of ${writeDuration(longestGapMs(schedule))}`
-		const message = `polls ${pace}, and after ${writeDuration(stallMs)} without a block (\`stall_after\`) that would be told as a stall; six fields begin with seconds, such as "*/12 * * * * *"`
+	.superRefine((pace, context) => {
+		if (!isTooSlow(pace)) return
+		const { schedule, stall_after } = pace
+		const stallMs = stall_after ?? 10 * 60_000
+		const words = paceInWords(schedule) ?? `with gaps of ${writeDuration(longestGapMs(schedule))}`
+		const message = `polls ${words}, and after ${writeDuration(stallMs)} without a block (\`stall_after\`) that would be told as a stall; six fields begin with seconds, such as "*/12 * * * * *"`
 		context.addIssue({ code: 'custom', path: ['schedule'], message })
 	})
 	.superRefine(({ private: isPrivate, source }, context) => {

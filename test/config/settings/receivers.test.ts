@@ -372,6 +372,14 @@ describe('networks', () => {
 		expect(error.problems.map(({ line }) => line)).toEqual([2])
 	})
 
+	test.each([
+		'schedule: "0 0 * * * *"',
+		'schedule: "0 0 0 1 1 *", ws: ws://127.0.0.1:9/, stall_after: 10m',
+		'schedule: "0 * * * *", stall_after: never',
+	])('default: a slow schedule that is meant: %s', async (options) => {
+		await expect(withNetwork(options)).resolves.toBeDefined()
+	})
+
 	test('two of one chain are a warning', async () => {
 		const { warnings } = await withNetwork('settle: 1}\n  - {name: again, chain_id: 8453, rpc: ["http://127.0.0.1:1"]')
 		const told = warnings.filter(({ message }) => !message.includes('has no `fallback`'))

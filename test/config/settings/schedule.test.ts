@@ -17,8 +17,15 @@ describe('a schedule', () => {
 	})
 
 	test('the time without progress that is a stall', () => {
-		expect([stallAfterMs(undefined, 3), stallAfterMs(undefined, 'safe')]).toEqual([600_000, 2_700_000])
-		expect([stallAfterMs(null, 3), stallAfterMs(5, 'safe')]).toEqual([null, 5])
+		const often = { schedule: '* * * * * *', confirmations: 3 }
+		expect(stallAfterMs(often)).toBe(600_000)
+		expect(stallAfterMs({ ...often, confirmations: 'safe' })).toBe(2_700_000)
+		expect([stallAfterMs({ ...often, stall_after: null }), stallAfterMs({ ...often, stall_after: 5 })]).toEqual([
+			null,
+			5,
+		])
+		// Two and a half hours: a poll by the hour is no stall.
+		expect(stallAfterMs({ ...often, schedule: '0 0 * * * *' })).toBe(9_000_000)
 	})
 })
 

@@ -77,7 +77,7 @@ describe.skipIf(server === null)('a database', () => {
 		const url = await server.fresh('newer')
 		await (await openPostgresStore(url, options)).close()
 		await server.sql('update tracewatch.version set version = version + 1', [], 'newer')
-		const expected = { reason: 'newer', message: expect.stringMatching(/newer tracewatch \(version 2 .* up to 1\)/) }
+		const expected = { reason: 'newer', message: expect.stringMatching(/newer tracewatch \(version 3 .* up to 2\)/) }
 		expect(await refusal(url)).toMatchObject(expected)
 		await expect(peekPostgres(url, Date.now)).rejects.toMatchObject(expected)
 	})

@@ -44,6 +44,7 @@ async function compare({ now }: Model, { store }: Real): Promise<void> {
 						covered: new Map(Object.entries(expected.covered)),
 						backfills: reference.live(expected),
 						updatedAtMs: expected.updatedAtMs,
+						books: new Map(),
 					}
 				: null,
 		)
