@@ -38,7 +38,7 @@ export function stallAfterMs({ schedule, confirmations, stall_after: written }: 
 	return Math.max(typeof confirmations === 'number' ? 10 * 60_000 : 45 * 60_000, 2.5 * longestGapMs(schedule))
 }
 
-/** What was written as minutes by habit, or contradicts itself. Where heads wake the polls the schedule matters less. */
+/** What was written as minutes by habit, or contradicts itself. Where heads wake the polls it matters less. */
 function isTooSlow({ schedule, stall_after, ws }: Pace & { readonly ws: readonly string[] }): boolean {
 	if (ws.length > 0 || stall_after === null) return false
 	const isFiveFields = schedule.trim().split(/\s+/).length === 5
