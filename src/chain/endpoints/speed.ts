@@ -49,6 +49,8 @@ const firstPauseMs = 50
 /** Where the limit is one of calls a second, it takes a good part of one to be let through again. */
 const ratePauseMs = 250
 const longestPauseMs = 10_000
+/** Refusals in a row whose own word of how long to wait is taken as it is. */
+const strikesBelieved = 3
 /** Requests must have queued for so long before a refusal says what a second bears. */
 const hungryMs = 1_000
 /** What was let through lately is remembered for so long. */
@@ -143,7 +145,10 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 		strikes += 1
 		const leastMs = isRate ? ratePauseMs : 0
 		const pauseMs = Math.max(leastMs, Math.min(longestPauseMs, firstPauseMs * 2 ** (strikes - 1))) * (0.5 + random())
-		if (retryAfterMs === null) pausedUntilMs = Math.max(pausedUntilMs, nowMs + pauseMs)
+		// Who asks for a second each time, and answers nothing after it, means more than a second.
+		const askedMs = retryAfterMs === null ? 0 : retryAfterMs * 2 ** Math.max(0, strikes - strikesBelieved)
+		const longMs = Math.max(retryAfterMs ?? 0, Math.min(longestPauseMs, askedMs))
+		pausedUntilMs = Math.max(pausedUntilMs, nowMs + (retryAfterMs === null ? pauseMs : longMs))
 	}
 
 	return {

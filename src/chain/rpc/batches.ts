@@ -5,7 +5,7 @@
 
 import { RpcError } from '../../errors.js'
 import type { Limit } from '../endpoints/limits.js'
-import { type Patience, retryInMs } from './retry.js'
+import { defaultPatience, type Patience, retryInMs } from './retry.js'
 import type { RpcCall } from './rpc.js'
 
 /** The node takes no batch of this size; never seen outside. */
@@ -91,7 +91,7 @@ export async function sendBatches(
 		// Too much for one answer, which says nothing of other calls: not learnt.
 		if (error.kind === 'too-large' && slice.length > 1) return settleAll(cut(slice, Math.ceil(slice.length / 2)), tried)
 		const waitMs = retryInMs(error, tried, patience, random())
-		if (waitMs === null || now() - startedAtMs + waitMs > patience.withinMs) {
+		if (waitMs === null || now() - startedAtMs + waitMs > mostMs(error, patience)) {
 			if (error.kind !== 'too-large') failure ??= error
 			return fail(again, error)
 		}
@@ -113,6 +113,15 @@ export async function sendBatches(
 	await settleAll(cut([...calls.keys()], size.now()), 1)
 	if (answered === 0 && failure !== null) throw failure
 	return answers
+}
+
+/**
+ * How long the same is asked again here. Another endpoint may be there for what fails; but "slower" is a speed, and to
+ * begin anew elsewhere costs more than a short wait: only one that wants to be left alone for longer is left at once.
+ */
+function mostMs({ kind, facts: { retryAfterMs = 0 } }: RpcError, { withinMs }: Patience): number {
+	if (kind !== 'rate') return withinMs
+	return retryAfterMs > withinMs ? -1 : Math.max(withinMs, defaultPatience.withinMs)
 }
 
 /** What one call has met all others would meet. */
