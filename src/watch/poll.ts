@@ -1,12 +1,11 @@
 import type { Difference } from '../core/compare.js'
-import type { BackfillSet } from '../core/coverage.js'
-import { overdueMs, rememberedBlocks, settleTargetOf, targetOf } from '../core/target.js'
+import { rememberedBlocks, settleTargetOf, targetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
-import type { AddressSet, Block, BlockRef, Part, Span } from '../model/chain.js'
-import type { Address } from '../model/glossary.js'
+import type { BlockRef, Part, Span } from '../model/chain.js'
 import type { Backfill, Kind, Network } from '../model/watch.js'
 import { checkFindings, type Kept, keepBooks, reopened } from './keepBooks.js'
 import { addressesOf, type LookContext, look } from './look.js'
+import { backfillSet, contextOf } from './lookContext.js'
 import {
 	advance,
 	openState,
@@ -228,31 +227,6 @@ function checkFollows({ config, checkpoint }: PollSession, { span, parentHash }:
 	throw unsettled(config.network, `block ${span.from} does not follow the block that was scanned before it`)
 }
 
-function contextOf(session: PollSession, span: Span, backfill: BackfillSet | null, ports: PollPorts): LookContext {
-	const { config, head, state } = session
-	const nowMs = ports.clock()
-	const isSecondLook = backfill === null && span.to <= session.checkpoint.number
-	const isLatePoll = nowMs - session.scannedAtMs > config.lateAfterMs
-	return {
-		network: config.network,
-		watches: config.watches,
-		covered: state.covered,
-		backfills: state.backfills.map(backfillSet),
-		backfill,
-		head,
-		nowMs,
-		checksum: ports.checksum,
-		lateReason: (block: Block) => {
-			if (backfill !== null) return 'scanned afterwards, because the watch covers earlier blocks'
-			if (block.number <= session.reorganisedUpTo) return 'entered the chain in a reorganisation'
-			if (isSecondLook) return 'found at the second look'
-			if (overdueMs(block, session.target, head.latest) > config.lateAfterMs) return 'sent while catching up'
-			const isOld = nowMs - Number(block.timestampS) * 1000 > config.lateAfterMs
-			return isLatePoll && isOld ? `nothing was scanned since ${new Date(session.scannedAtMs).toISOString()}` : null
-		},
-	}
-}
-
 function atLeast(number: bigint, least: bigint): bigint {
 	return number < least ? least : number
 }
@@ -260,16 +234,4 @@ function atLeast(number: bigint, least: bigint): bigint {
 function unknownTag(network: Network): RpcError {
 	const message = `${network.name}: the node does not know the block tag \`${network.confirmations}\`; set \`confirmations\` to a number of blocks`
 	return new RpcError(message, { kind: 'unsupported', endpoint: network.name })
-}
-
-/** Sets of long lists are made once: the store hands out the same list as long as it does not change. */
-const addressSets = new WeakMap<readonly Address[], AddressSet>()
-
-function backfillSet({ span, addresses }: Backfill): BackfillSet {
-	let set = addressSets.get(addresses)
-	if (set === undefined) {
-		set = new Set(addresses)
-		addressSets.set(addresses, set)
-	}
-	return { span, addresses: set }
 }
