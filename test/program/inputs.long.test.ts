@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
-import { sized } from '../support/longRun.js'
 import type { Ended, Site } from '../support/program.js'
 import { type NodeMood, startTalkativeNode, type TalkativeNode } from '../support/talkativeNode.js'
 import { settings, siteOf, told, treasury, vault, watchlist } from './site.js'
@@ -104,7 +103,7 @@ describe('a wrong configuration ends with 78, says where, and loses nothing', ()
 		],
 	]
 
-	test.each(mistakes.slice(0, sized(3, 99)))('error: %s', async (_, file, spoil, line) => {
+	test.each(mistakes)('error: %s', async (_, file, spoil, line) => {
 		const site = await seasoned()
 		const text = file === 'tracewatch.yaml' ? good() : oneWatch
 		site.write(file, spoil(text))
@@ -142,7 +141,7 @@ describe('an endpoint that fails ends with 75, is named by its host, and loses n
 		['redirect', /to another address \(HTTP 302\), which is not followed/],
 	]
 
-	test.each(moods.slice(0, sized(2, 99)))('error: %s', async (mood, words) => {
+	test.each(moods)('error: %s', async (mood, words) => {
 		const site = await seasoned()
 		onTestFinished(() => {
 			node.mood = 'good'

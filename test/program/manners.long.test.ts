@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import type { HookServer } from '../support/hookServer.js'
-import { sized } from '../support/longRun.js'
 import type { Site } from '../support/program.js'
 import { hookServer, siteOf, told, treasury, vault, watchlist } from './site.js'
 
@@ -102,7 +101,7 @@ test('behavior: killed again and again in a storm, every alert arrives; one that
 	const here = site([hookAt('hook', hook, ', digest: {every: 1s, max: 2}')], plain)
 	let running = here.start(['run'])
 	await running.line(({ msg }) => msg === 'coverage changed')
-	const kills = sized(3, 12)
+	const kills = 12
 	let wei = 100n
 	for (let kill = 0; kill < kills; kill += 1) {
 		for (let turn = 0; turn < 5; turn += 1) await pay(++wei)
