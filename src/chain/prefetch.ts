@@ -36,6 +36,8 @@ interface Track {
 	/** First block that is in no piece yet. */
 	uncut: bigint
 	readonly stop: AbortController
+	/** Whose end is this one's end; null: nobody's yet. */
+	heeds: AbortSignal | null
 	leftAtMs: number
 }
 
@@ -57,13 +59,15 @@ export function createPrefetch({ readFirst, width, blocks, clock }: PrefetchOpti
 		const track = find(span, addresses) ?? start(span, addresses)
 		track.to = span.to
 		if (signal.aborted) track.stop.abort(signal.reason)
-		// Listeners go with the track; its signal lives as long as the program.
+		if (track.heeds === signal) return track
+		track.heeds = signal
+		// Listeners go with the track; its signal lives as long as the program, and a track may be taken up again often.
 		signal.addEventListener('abort', () => track.stop.abort(signal.reason), { once: true, signal: track.stop.signal })
 		return track
 	}
 
 	function start({ from, to }: Span, addresses: AddressSet): Track {
-		return { addresses, pieces: [], to, uncut: from, stop: new AbortController(), leftAtMs: clock() }
+		return { addresses, pieces: [], to, uncut: from, stop: new AbortController(), heeds: null, leftAtMs: clock() }
 	}
 
 	/** A walk that was left where this one begins. */

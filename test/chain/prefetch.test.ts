@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createPrefetch } from '../../src/chain/prefetch.js'
@@ -122,6 +123,18 @@ describe('a walk', () => {
 			),
 			{ numRuns: 60 },
 		)
+	})
+
+	test('behavior: a walk that is taken up again and again leaves one listener on the signal of the program', async () => {
+		const prefetch = createPrefetch({
+			readFirst: async ({ from, to }) => partOf({ from, to: from < to ? from : to }),
+			width: () => 1,
+			blocks: () => 1,
+			clock: () => 0,
+		})
+		const { signal } = new AbortController()
+		for (let next = 1; next <= 50; next++) await take(prefetch.walk(span(next, 60), addresses, signal), 1)
+		expect(getEventListeners(signal, 'abort')).toHaveLength(1)
 	})
 
 	test('default: what was asked ahead is taken by the next walk that comes to it', async () => {

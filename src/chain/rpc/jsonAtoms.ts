@@ -24,6 +24,11 @@ function isOfAtom(byte: number): boolean {
 /** What stands there. Throws JsonFault. */
 export function atomIn(bytes: Buffer, from: number, end: number): number | boolean | null {
 	const first = bytes[from] as number
+	// An answer may be made of nothing but small numbers and words: no text is made for those.
+	if (first === 0x30 && end - from === 1) return 0
+	if (isWord(bytes, from, end, 'true')) return true
+	if (isWord(bytes, from, end, 'false')) return false
+	if (isWord(bytes, from, end, 'null')) return null
 	if (first >= 0x31 && first <= 0x39 && end - from < 10) {
 		let number = 0
 		let at = from
@@ -35,10 +40,13 @@ export function atomIn(bytes: Buffer, from: number, end: number): number | boole
 		if (at === end) return number
 	}
 	const text = bytes.toString('latin1', from, end)
-	if (text === 'true') return true
-	if (text === 'false') return false
-	if (text === 'null') return null
 	if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text))
 		throw broken('a number or a word in it is not in order')
 	return Number(text)
+}
+
+function isWord(bytes: Buffer, from: number, end: number, word: string): boolean {
+	if (end - from !== word.length) return false
+	for (let at = 0; at < word.length; at++) if (bytes[from + at] !== word.charCodeAt(at)) return false
+	return true
 }

@@ -242,6 +242,19 @@ describe('limits', () => {
 		expect(kindOf(() => read(Buffer.from(`${'1'.repeat(2_000_000)}`)))).toBe('malformed')
 	})
 
+	test.each(['0', 'true', 'false', 'null'])('behavior: millions of %s take no longer than as many ones', (atom) => {
+		const timeOf = (text: string) => {
+			const chunk = Buffer.from(`${text},`.repeat(16_384))
+			const stream = createJsonStream(traces, limits)
+			stream.write(Buffer.from('{"result":['))
+			const before = performance.now()
+			for (let n = 0; n < 60; n += 1) stream.write(chunk)
+			return performance.now() - before
+		}
+		const best = (text: string) => Math.min(...[1, 2, 3, 4, 5].map(() => timeOf(text)))
+		expect(best(atom) / best('1'.repeat(atom.length))).toBeLessThan(1.6)
+	})
+
 	test('behavior: what is passed over takes no memory', () => {
 		const stream = createJsonStream(traces, limits)
 		const chunk = Buffer.from('x'.repeat(65_536))
