@@ -63,7 +63,18 @@ interface Place {
 function rowText({ number, index, hash, depth, from, to }: Place): string {
 	const path = Array.from({ length: depth }, () => 0)
 	const subtraces = depth === tracesPerTransaction - 1 ? 0 : 1
-	return `{"action":{"callType":"call","from":"${from}","gas":"0x5208","input":"0x${callData}","to":"${to}","value":"0x1"},"blockHash":"${blockHash(number)}","blockNumber":${number},"result":{"gasUsed":"0x0","output":"0x"},"subtraces":${subtraces},"traceAddress":${JSON.stringify(path)},"transactionHash":"${hash}","transactionPosition":${index},"type":"call"}`
+	const input = `0x${callData}`
+	return JSON.stringify({
+		action: { callType: 'call', from, gas: '0x5208', input, to, value: '0x1' },
+		blockHash: blockHash(number),
+		blockNumber: number,
+		result: { gasUsed: '0x0', output: '0x' },
+		subtraces,
+		traceAddress: path,
+		transactionHash: hash,
+		transactionPosition: index,
+		type: 'call',
+	})
 }
 
 export function hex(number: number): string {

@@ -1,4 +1,5 @@
-// Compiles the bench together with the program to bench/.built, and runs it there: `npm run bench`, `npm run bench -- --quick`.
+// Compiles the bench together with the program to bench/.built, and runs it there: `npm run bench`,
+// `npm run bench -- --quick`.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

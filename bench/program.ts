@@ -37,7 +37,8 @@ export interface GroundOptions {
 export function openGround({ rpc, hook, addresses, schedule, ws }: GroundOptions): Ground {
 	const folder = mkdtempSync(join(tmpdir(), 'tracewatch-bench-'))
 	mkdirSync(join(folder, 'watchlists'))
-	const network = `  - {name: local, chain_id: 31337, rpc: ["${rpc}"], schedule: "${schedule}"${ws === undefined ? '' : `, ws: "${ws}"`}}`
+	const heads = ws === undefined ? '' : `, ws: "${ws}"`
+	const network = `  - {name: local, chain_id: 31337, rpc: ["${rpc}"], schedule: "${schedule}"${heads}}`
 	const receiver = `  - {name: hook, type: webhook, url: "${hook}"}`
 	writeFileSync(join(folder, 'tracewatch.yaml'), `networks:\n${network}\nreceivers:\n${receiver}\n`)
 	const list = 'network: local\nreceivers: [hook]\naddresses_from: addresses.csv\n'

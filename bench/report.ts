@@ -84,7 +84,8 @@ function numberLines({ catchUp, distances, largeCatchUp, decoding, polls, whole,
 		),
 		...distances.map(
 			({ delayMs, failEach, blocks, alerts, oursMs, floorMs, requests, calls }): Line => [
-				`  ${blocks} blocks, ${alerts} alerts, ${failEach > 0 ? `each ${failEach}th request failing` : `${delayMs} ms an answer`}: ours`,
+				`  ${blocks} blocks, ${alerts} alerts, ` +
+					`${failEach > 0 ? `each ${failEach}th request failing` : `${delayMs} ms an answer`}: ours`,
 				ms(oursMs),
 				`floor ${ms(floorMs)} (${ratio(oursMs, floorMs)}, aim <= 1.5), ${requests} requests, ${calls} calls`,
 			],
@@ -92,7 +93,8 @@ function numberLines({ catchUp, distances, largeCatchUp, decoding, polls, whole,
 		[
 			`  ${largeCatchUp.blocks} large blocks, ${megabytes(largeCatchUp.answerBytes)}, 100,000 addresses: ours`,
 			ms(largeCatchUp.oursMs),
-			`floor ${ms(largeCatchUp.floorMs)}, four at a time ${ms(largeCatchUp.floorInFourMs)}, ${largeCatchUp.requests} requests`,
+			`floor ${ms(largeCatchUp.floorMs)}, four at a time ${ms(largeCatchUp.floorInFourMs)}, ` +
+				`${largeCatchUp.requests} requests`,
 		],
 		[
 			`  CPU of reading them from memory (${megabytes(decoding.bytes)}): ours`,
@@ -103,7 +105,8 @@ function numberLines({ catchUp, distances, largeCatchUp, decoding, polls, whole,
 			({ addresses, requests, traceRequests, calls, requestBytes, bytesWritten }): Line => [
 				`  requests of a poll, ${count(addresses)} watches`,
 				`${requests}`,
-				`${traceRequests} for traces, ${calls} calls, ${count(requestBytes)} bytes asked, ${count(bytesWritten)} bytes written`,
+				`${traceRequests} for traces, ${calls} calls, ${count(requestBytes)} bytes asked, ` +
+					`${count(bytesWritten)} bytes written`,
 			],
 		),
 		[

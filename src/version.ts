@@ -7,5 +7,8 @@ export const version: string = JSON.parse(readFileSync(new URL('../package.json'
 export function nodeRefusal(nodeVersion: string): string | null {
 	const [major = 0, minor = 0] = nodeVersion.split('.').map(Number)
 	if (major > 20 || (major === 20 && minor >= 19)) return null
-	return `tracewatch needs Node 20.19 or newer, and this is Node ${nodeVersion}: install a newer one (README.md says how)`
+	return (
+		`tracewatch needs Node 20.19 or newer, and this is Node ${nodeVersion}: ` +
+		'install a newer one (README.md says how)'
+	)
 }

@@ -7,7 +7,8 @@
 /** What paths and queries are made of beside keys. Taking these out of a text would only spoil it. */
 const words = [
 	'evm|rpc|api|apis|eth|node|http|https|ws|wss|ext|bc|archive|full|trace|debug|json|jsonrpc|nanoreth|v\\d+',
-	'mainnet|testnet|ethereum|sepolia|holesky|hoodi|polygon|matic|amoy|arbitrum|arb|optimism|opt|base|gnosis|avalanche|bsc|bnb',
+	'mainnet|testnet|ethereum|sepolia|holesky|hoodi|polygon|matic|amoy|arbitrum|arb',
+	'optimism|opt|base|gnosis|avalanche|bsc|bnb',
 	'services?|hooks?|webhooks?|workflows|alerts?|events?|enqueue|notify|ping|uuid|send|sendmessage|public|true|false',
 ].join('|')
 /** `eth-mainnet`, `v2`, `json-rpc`, `base_sepolia`. */

@@ -189,7 +189,8 @@ async function* inOneChain(parts: AsyncGenerator<Part>): AsyncGenerator<Part> {
 	let before: BlockRef | null = null
 	for await (const part of parts) {
 		if (before !== null && part.parentHash !== undefined && part.parentHash !== before.hash) {
-			const words = `The chain changed while it was read: block ${part.span.from} does not follow block ${before.number}`
+			const from = part.span.from
+			const words = `The chain changed while it was read: block ${from} does not follow block ${before.number}`
 			throw new RpcError(words, { kind: 'unsettled', endpoint: '' })
 		}
 		before = part.last

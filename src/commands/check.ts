@@ -9,9 +9,9 @@ export const check: Command = {
 	summary: 'reads configuration and watchlists and says who is notified of what',
 	help: `Usage: tracewatch check [--watchlists] [--all] [-c FILE]
 
-Reads the configuration and all watchlists as \`run\` does, and prints in plain words who is notified of what. Nothing is
-contacted and nothing is written. Whatever is wrong is printed at once, each as file:line:column: message. No secret is
-printed: endpoints and servers stand by their host only.
+Reads the configuration and all watchlists as \`run\` does, and prints in plain words who is notified of what. Nothing
+is contacted and nothing is written. Whatever is wrong is printed at once, each as file:line:column: message. No secret
+is printed: endpoints and servers stand by their host only.
 
   --watchlists       the watchlists alone, as a reload reads them; needs no secret
   --all              names every watch; default: of a watchlist with more than 200 only the first 10

@@ -7,8 +7,9 @@ export const demo: Command = {
 	summary: 'shows the main job on an embedded node, with real mail and webhooks on loopback',
 	help: `Usage: tracewatch demo [--keep] [--verbose]
 
-Starts an embedded node, a mail server and a webhook receiver on loopback, runs the daemon on watchlists/demo.yaml, makes
-real transactions and prints each alert as it arrives, and what was rightly not told. Needs the development packages.
+Starts an embedded node, a mail server and a webhook receiver on loopback, runs the daemon on watchlists/demo.yaml,
+makes real transactions and prints each alert as it arrives, and what was rightly not told. Needs the development
+packages.
 
   --keep      goes on afterwards, for transactions of your own
   --verbose   also shows the daemon's log

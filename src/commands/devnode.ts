@@ -17,7 +17,8 @@ Runs Anvil behind POST http://127.0.0.1:PORT/KEY/evm, which answers as a provide
 the endpoint, a few accounts with coins, and the network for your tracewatch.yaml. The chain lives in memory and is
 gone at the end. Needs Anvil: npm install --save-dev @foundry-rs/anvil
 
-\`pay\` sends coins from the first account of a devnode that runs, in whole coins or with a unit ("250 gwei"; default: 1).
+\`pay\` sends coins from the first account of a devnode that runs, in whole coins or with a unit ("250 gwei");
+default: 1.
 
   --port PORT           where to listen; 0 takes any free port (default: 8545)
   --key KEY             the endpoint key: letters, digits, "-", "_" (default: dev)

@@ -11,8 +11,8 @@ export const init: Command = {
 	summary: 'writes a commented starter configuration and a watchlist',
 	help: `Usage: tracewatch init [FOLDER]
 
-Writes a commented tracewatch.yaml, watchlists/example.yaml, .env.example with the variables to set, and JSON Schemas for
-your editor into FOLDER (default: the current one), and says what to do next. Nothing is ever overwritten.
+Writes a commented tracewatch.yaml, watchlists/example.yaml, .env.example with the variables to set, and JSON Schemas
+for your editor into FOLDER (default: the current one), and says what to do next. Nothing is ever overwritten.
 
 Ends with 1, naming the file and writing nothing, when one of them is there already.`,
 	options: {},

@@ -18,7 +18,8 @@ import { createProgress } from './progress.js'
 export const replay: Command = {
 	name: 'replay',
 	summary: 'scans a range of blocks and prints the alerts it would have sent',
-	help: `Usage: tracewatch replay --network NAME --from BLOCK --to BLOCK [--address ADDRESS]... [--format FORMAT] [--send]
+	help: `Usage: tracewatch replay --network NAME --from BLOCK --to BLOCK [--address ADDRESS]... [--format FORMAT]
+                         [--send]
 
 Scans blocks FROM to TO, both included, by the rules of the watchlists as they are now, whatever first block a watch
 has, and prints the alerts. Nothing is sent and the state is not touched, unless --send is given: then each alert goes

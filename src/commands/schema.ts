@@ -8,8 +8,8 @@ export const schema: Command = {
 	summary: 'prints the JSON Schema of a configuration, a watchlist or an alert',
 	help: `Usage: tracewatch schema config|watchlist|alert
 
-Prints the JSON Schema (draft 7): of tracewatch.yaml, of a watchlist, or of the body that a webhook is sent. Editors with
-a YAML language server read it from the first line of a file: # yaml-language-server: $schema=PATH`,
+Prints the JSON Schema (draft 7): of tracewatch.yaml, of a watchlist, or of the body that a webhook is sent. Editors
+with a YAML language server read it from the first line of a file: # yaml-language-server: $schema=PATH`,
 	options: {},
 	positionals: [1, 1],
 	async run({ positionals: [wanted] }, io) {

@@ -14,9 +14,9 @@ export const secret: Command = {
 	help: `Usage: tracewatch secret set NAME
 
 Asks for a secret without echo (or reads one line from a pipe) and writes it to /etc/credstore/tracewatch.NAME, for root
-alone. systemd hands it to the service, and \${NAME} in tracewatch.yaml stands for it; a service that runs needs a restart.
-The units shipped take ETHEREUM_RPC_URL, SMTP_URL, OPS_HOOK_URL and OPS_HOOK_SECRET; for another name give the unit a line
-LoadCredential=NAME:tracewatch.NAME with \`systemctl edit tracewatch\`.
+alone. systemd hands it to the service, and \${NAME} in tracewatch.yaml stands for it; a service that runs needs a
+restart. The units shipped take ETHEREUM_RPC_URL, SMTP_URL, OPS_HOOK_URL and OPS_HOOK_SECRET; for another name give the
+unit a line LoadCredential=NAME:tracewatch.NAME with \`systemctl edit tracewatch\`.
 
 Exit codes: 0 written, 1 it could not be written, 2 wrong usage.`,
 	options: {},

@@ -155,7 +155,8 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 		}
 		const lag = line.lagBlocks === null ? '' : `, ${line.lagBlocks} behind the head`
 		const source = line.source === null ? '' : `; read by ${line.source}`
-		const ago = `${line.lastScanSecondsAgo} s ago${daemon?.ok === true && daemon.running ? '' : ' (and the head as of then)'}`
+		const stale = daemon?.ok === true && daemon.running ? '' : ' (and the head as of then)'
+		const ago = `${line.lastScanSecondsAgo} s ago${stale}`
 		yield `${line.network}: scanned to block ${line.checkpoint}${lag}, ${ago}; settled to ${line.settled}${source}`
 		yield* booksInWords(line.books)
 		for (const { from, to, addresses } of line.backfills) {
@@ -164,7 +165,8 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 	}
 	for (const { receiver, pending, held, parked, dead, delivered, lastDeliveredAt } of receivers) {
 		const last = lastDeliveredAt === null ? '' : `, last at ${lastDeliveredAt}`
-		yield `${receiver}: ${pending} pending, ${held === 0 ? '' : `${held} held, `}${parked} parked, ${dead} dead, ${delivered} delivered${last}`
+		yield `${receiver}: ${pending} pending, ${held === 0 ? '' : `${held} held, `}${parked} parked, ${dead} dead, ` +
+			`${delivered} delivered${last}`
 	}
 }
 

@@ -61,9 +61,11 @@ const alert = {
 		id: {
 			type: 'string',
 			pattern:
-				'^\\d+:(0x[0-9a-f]{64}|withdrawal|\\d+-\\d+):[a-z0-9_]+:(transfer|deployment|withdrawal|unexplained):0x[0-9a-f]{40}$',
+				'^\\d+:(0x[0-9a-f]{64}|withdrawal|\\d+-\\d+):[a-z0-9_]+:' +
+				'(transfer|deployment|withdrawal|unexplained):0x[0-9a-f]{40}$',
 			description:
-				'chainId:txHash:trace:kind:address, or chainId:withdrawal:index:withdrawal:address, or chainId:fromBlock-toBlock:balance:unexplained:address; the same on every run and every machine.',
+				'chainId:txHash:trace:kind:address, or chainId:withdrawal:index:withdrawal:address, ' +
+				'or chainId:fromBlock-toBlock:balance:unexplained:address; the same on every run and every machine.',
 		},
 		...delivered,
 		...network,

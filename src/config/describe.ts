@@ -34,10 +34,12 @@ export function describeConfig(config: Config, cwd: string, { all = false }: Des
 		'Watches',
 		...watchesInWords(config.watches, networks, all),
 		'',
-		'Told by no event of its own: priority fees, deposits that a layer 2 mints, tokens. Where books are kept, balances that move otherwise are told as unexplained.',
+		'Told by no event of its own: priority fees, deposits that a layer 2 mints, tokens. Where books are kept, ' +
+			'balances that move otherwise are told as unexplained.',
 		...arbitrumInWords(config.networks),
 		'',
-		`configuration is right: ${count(config.networks, 'network')}, ${count(config.watches, 'watch')}, ${count(config.receivers, 'receiver')}`,
+		`configuration is right: ${count(config.networks, 'network')}, ${count(config.watches, 'watch')}, ` +
+			`${count(config.receivers, 'receiver')}`,
 	]
 }
 
@@ -67,7 +69,10 @@ function networkInWords(network: NetworkSettings): string[] {
 
 function booksInWords({ keepsBooks, isPrivate }: NetworkSettings): string {
 	if (keepsBooks) return 'keeps books: what no event explains of a balance is told'
-	return `keeps no books${isPrivate ? ', for balances are asked for by address' : ''}: that nothing was missed is not proved`
+	return (
+		`keeps no books${isPrivate ? ', for balances are asked for by address' : ''}: ` +
+		'that nothing was missed is not proved'
+	)
 }
 
 function receiverInWords(receiver: ReceiverSettings): string {

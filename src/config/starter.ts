@@ -76,8 +76,8 @@ watches:
 # addresses_from: exchange.csv
 `
 
-const variables = `# The variables that tracewatch.yaml names. Copy this file to .env, fill it in, keep it out of version control, and
-# load it with: set -a; . ./.env; set +a
+const variables = `# The variables that tracewatch.yaml names. Copy this file to .env, fill it in, keep it out of
+# version control, and load it with: set -a; . ./.env; set +a
 # Under systemd use LoadCredential instead; each name below may be a credential.
 
 ETHEREUM_RPC_URL='https://YOUR-PROVIDER/ENDPOINT_KEY/evm'

@@ -60,7 +60,8 @@ export function readSmtpUrl(text: string): string {
 	// `smtp://user:p@ss/word@host`: half of the password would be taken for the host.
 	if (!['', '/'].includes(url.pathname) || url.search !== '' || url.hash !== '') {
 		throw new RangeError(
-			'has something after the host and port, where nothing belongs; in a user or password write @ as %40, / as %2F, ? as %3F, # as %23, % as %25',
+			'has something after the host and port, where nothing belongs; in a user or password write @ as %40, ' +
+				'/ as %2F, ? as %3F, # as %23, % as %25',
 		)
 	}
 	if (url.port === '') url.port = url.protocol === 'smtps:' ? '465' : '587'

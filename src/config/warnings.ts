@@ -20,7 +20,9 @@ export function warningsOf(settings: Settings, watches: WatchSet, source: Source
 		...networks.flatMap(({ chainId }, index) => {
 			const before = networks.findIndex((network) => network.chainId === chainId)
 			if (before === index) return []
-			const message = `\`${networks[before]?.name}\` has this \`chain_id\` too: what is watched on both is scanned and told twice, under the same id`
+			const message =
+				`\`${networks[before]?.name}\` has this \`chain_id\` too: ` +
+				'what is watched on both is scanned and told twice, under the same id'
 			return [warning('networks', index, 'chain_id', message)]
 		}),
 		...receivers.flatMap(({ name, fallback }, index) => {

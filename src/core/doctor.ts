@@ -57,7 +57,8 @@ export function adviceFor(found: Findings, expected: Expected): readonly string[
 	const ageS = Math.round(expected.nowMs / 1000) - Number(found.head.timestampS)
 	if (ageS > 600) {
 		advice.push(
-			`its newest block is ${durationInWords(ageS)} old: the node lags or the chain stands still; prefer another endpoint`,
+			`its newest block is ${durationInWords(ageS)} old: the node lags or the chain stands still; ` +
+				'prefer another endpoint',
 		)
 	}
 	if (source !== null && !isAble) {

@@ -142,7 +142,8 @@ export function createNetworkPoller({
 		if (isBack && !standsBack) {
 			log.warn(
 				{ head, checkpoint },
-				'the head stands before a block that was scanned already, and nothing is told until it is passed: the endpoint lags, or its chain began anew and needs a state of its own',
+				'the head stands before a block that was scanned already, and nothing is told until it is passed: ' +
+					'the endpoint lags, or its chain began anew and needs a state of its own',
 			)
 		} else if (status.failure !== null) log.info({ checkpoint }, 'polling works again')
 		standsBack = isBack

@@ -160,7 +160,10 @@ function tooManyWaiting({ receivers }: StateSummary, maxPending: number): string
 	let waiting = 0
 	for (const { pending, held, parked } of receivers.values()) waiting += pending + held + parked
 	if (waiting < maxPending) return null
-	return `${waiting} deliveries wait for their receivers, and max_pending is ${maxPending}; see \`tracewatch deliveries\``
+	return (
+		`${waiting} deliveries wait for their receivers, and max_pending is ${maxPending}; ` +
+		`see \`tracewatch deliveries\``
+	)
 }
 
 /** Two missed ticks; a block that must be `safe` or `finalized` first is some minutes old when its turn comes. */

@@ -179,11 +179,17 @@ function stallReason({ settings, poller, checkpoint, head, movedAtMs }: Pulse): 
 	if (head === null || checkpoint === null) return `${since}: no poll has ended yet`
 	const stands = `${since}: polls work, but the head stands at block ${head}`
 	if (head >= checkpoint) return stands
-	return `${stands}, before block ${checkpoint}, which was scanned already: the endpoint lags, or its chain began anew and needs a state of its own`
+	return (
+		`${stands}, before block ${checkpoint}, which was scanned already: the endpoint lags, ` +
+		'or its chain began anew and needs a state of its own'
+	)
 }
 
 function recoveryReason({ settings, checkpoint }: Pulse, sinceMs: number, nowMs: number): string {
 	const minutes = Math.max(1, Math.round((nowMs - sinceMs) / 60_000))
 	const pause = minutes === 1 ? '1 minute' : `${minutes} minutes`
-	return `${settings.name} is scanned again, to block ${checkpoint}, after ${pause}; what happened meanwhile is sent late`
+	return (
+		`${settings.name} is scanned again, to block ${checkpoint}, after ${pause}; ` +
+		'what happened meanwhile is sent late'
+	)
 }

@@ -91,7 +91,8 @@ export async function runDemo({ say, log, scrubber, keep }: DemoOptions, signal:
 		check(expected, receivers, secret)
 		const seconds = ((Date.now() - started) / 1000).toFixed(1)
 		say(
-			`\nAll ${receivers.hooks.length} webhooks (signatures verified) and ${receivers.mails.length} mails came, and nothing else, in ${seconds} s.`,
+			`\nAll ${receivers.hooks.length} webhooks (signatures verified) and ${receivers.mails.length} mails came, ` +
+				`and nothing else, in ${seconds} s.`,
 		)
 		if (keep) {
 			say(`\nThe node goes on at ${node.url}`)

@@ -109,7 +109,10 @@ async function answer(request: IncomingMessage, { metrics, health, version }: Ht
 function inLines(version: string, { ok, reason, networks }: Health): string {
 	const lines = networks.map((each) => {
 		const state = each.ok ? 'well' : (each.reason ?? 'stalled')
-		return `${each.network}: checkpoint ${each.checkpoint ?? 'none'}, head ${each.head ?? 'unknown'}, last poll ${each.lastPollAt ?? 'never'}: ${state}`
+		return (
+			`${each.network}: checkpoint ${each.checkpoint ?? 'none'}, head ${each.head ?? 'unknown'}, ` +
+			`last poll ${each.lastPollAt ?? 'never'}: ${state}`
+		)
 	})
 	return [`tracewatch ${version}: ${ok ? 'all is well' : reason}`, ...lines, '', '/metrics', '/healthz', ''].join('\n')
 }

@@ -40,7 +40,8 @@ export function applyCommit(
 	if (before.chainId !== change.chainId) {
 		throw new StateError(
 			'mismatch',
-			`the state of network '${change.network}' is of chain ${before.chainId}, but it now says chain ${change.chainId}: ` +
+			`the state of network '${change.network}' is of chain ${before.chainId}, ` +
+				`but it now says chain ${change.chainId}: ` +
 				'give the other chain a network name of its own, or a state folder of its own',
 		)
 	}

@@ -77,7 +77,8 @@ async function checkReorganisation(session: PollSession, ports: PollPorts, signa
 		back = refOf(block)
 		ports.log.error(
 			{ settled: settled.number, back_to: number },
-			'the reorganisation is deeper than the settled block; set a larger `settle`. Alerts of blocks before the remembered ones cannot be retracted',
+			'the reorganisation is deeper than the settled block; set a larger `settle`. ' +
+				'Alerts of blocks before the remembered ones cannot be retracted',
 		)
 	}
 	session.reorganisedUpTo = checkpoint.number
@@ -232,6 +233,8 @@ function atLeast(number: bigint, least: bigint): bigint {
 }
 
 function unknownTag(network: Network): RpcError {
-	const message = `${network.name}: the node does not know the block tag \`${network.confirmations}\`; set \`confirmations\` to a number of blocks`
+	const message =
+		`${network.name}: the node does not know the block tag \`${network.confirmations}\`; ` +
+		'set `confirmations` to a number of blocks'
 	return new RpcError(message, { kind: 'unsupported', endpoint: network.name })
 }

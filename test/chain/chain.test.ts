@@ -168,7 +168,7 @@ describe('the way that is chosen', () => {
 		})
 	})
 
-	test('behavior: a false answer sends to the next source, and the first comes back after it was asked again', async () => {
+	test('behavior: a false answer sends to the next source; the first comes back after it was asked again', async () => {
 		let isFalse = false
 		const twist: Dialect['twist'] = (method) =>
 			isFalse && method === 'trace_filter' ? [{ error: { code: -32000, message: 'nonce too high' } }] : undefined

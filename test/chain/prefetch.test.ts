@@ -82,7 +82,7 @@ describe('a walk', () => {
 		)
 	})
 
-	test('property: failures and a width that changes leave no gap either: walks end at their end, or throw', async () => {
+	test('property: failures and a width that changes leave no gap: walks end at their end, or throw', async () => {
 		await fc.assert(
 			fc.asyncProperty(
 				fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 1, max: 12 })), { minLength: 1, maxLength: 30 }),

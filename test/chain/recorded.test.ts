@@ -66,7 +66,7 @@ describe.skipIf(!isThere)('recorded answers of real nodes', () => {
 		},
 	)
 
-	test('the self-destruct that geth of before 2018 tells by its type alone is refused: Parity saw it pay 0.05 ETH', async () => {
+	test('a self-destruct told by its type alone (geth before 2018) is refused: Parity saw it pay 0.05 ETH', async () => {
 		const [root] = callRoots(all.find(({ id }) => id === bare)?.response)
 		await expect(flattened(root, reading)).rejects.toMatchObject({ kind: 'malformed', facts: { content: true } })
 		const parity = all.find(({ id }) => id === 'parity.mainnet.etl.0xf7105.trace_block')

@@ -90,10 +90,25 @@ describe('init', () => {
 
 describe('check', () => {
 	const settings = `networks:
-  - {name: base, chain_id: 8453, rpc: ["https://one.example.org/CANARY-key", "https://two.example.org:8443"], confirmations: 12, explorer: "https://basescan.org"}
-  - {name: gnosis, chain_id: 100, rpc: ["http://127.0.0.1:8545"], schedule: "0 */5 * * * *", confirmations: finalized, settle: 64, symbol: xDAI, source: trace_block}
+  - name: base
+    chain_id: 8453
+    rpc: ["https://one.example.org/CANARY-key", "https://two.example.org:8443"]
+    confirmations: 12
+    explorer: "https://basescan.org"
+  - name: gnosis
+    chain_id: 100
+    rpc: ["http://127.0.0.1:8545"]
+    schedule: "0 */5 * * * *"
+    confirmations: finalized
+    settle: 64
+    symbol: xDAI
+    source: trace_block
 receivers:
-  - {name: mail, type: email, smtp: "smtp://mail.example.org", from: Watch <watch@example.org>, to: [a@example.org, b@example.org]}
+  - name: mail
+    type: email
+    smtp: "smtp://mail.example.org"
+    from: Watch <watch@example.org>
+    to: [a@example.org, b@example.org]
   - {name: hook, type: webhook, url: "https://hooks.example.org/CANARY-path"}
   - {name: idle, type: webhook, url: "https://idle.example.org"}
 http: 127.0.0.1:9464
@@ -103,7 +118,11 @@ http: 127.0.0.1:9464
 receivers: [mail, hook]
 watches:
   - {address: 0x742d35Cc6634C0532925a3b844Bc454e4438f44e, label: Treasury, min_value: 0.5}
-  - {address: 0x00000000219ab540356cbb839cbe05303d7705fa, kinds: [deployment], direction: out, from_block: 7, receivers: [hook]}
+  - address: 0x00000000219ab540356cbb839cbe05303d7705fa
+    kinds: [deployment]
+    direction: out
+    from_block: 7
+    receivers: [hook]
 `,
 		'b.yaml': `network: gnosis
 receivers: [hook]
@@ -125,7 +144,8 @@ watches:
 			'',
 			'Networks',
 			'  base (chain 8453): asks one.example.org, then two.example.org:8443',
-			'    polls every 12 seconds, up to 12 blocks behind the newest; each block is looked at again once it is finalized',
+			'    polls every 12 seconds, up to 12 blocks behind the newest; ' +
+				'each block is looked at again once it is finalized',
 			'    keeps books: what no event explains of a balance is told',
 			'  gnosis (chain 100): asks 127.0.0.1:8545, by trace_block',
 			'    polls every 5 minutes, up to the newest finalized block; each block is looked at again 64 blocks later',
@@ -137,11 +157,14 @@ watches:
 			'  idle: webhook at idle.example.org, not signed',
 			'',
 			'Watches',
-			'  Treasury 0x742d35Cc6634C0532925a3b844Bc454e4438f44e on base: transfers in and out of at least 0.5 ETH and deployments and withdrawals from staking and what is unexplained → mail, hook',
+			'  Treasury 0x742d35Cc6634C0532925a3b844Bc454e4438f44e on base: ' +
+				'transfers in and out of at least 0.5 ETH and deployments and withdrawals from staking and what is ' +
+				'unexplained → mail, hook',
 			'  0x00000000219ab540356cBB839Cbe05303d7705Fa on base: deployments by it, from block 7 on → hook',
 			'  0x742d35Cc6634C0532925a3b844Bc454e4438f44e on gnosis: transfers in → hook',
 			'',
-			'Told by no event of its own: priority fees, deposits that a layer 2 mints, tokens. Where books are kept, balances that move otherwise are told as unexplained.',
+			'Told by no event of its own: priority fees, deposits that a layer 2 mints, tokens. Where books are kept, ' +
+				'balances that move otherwise are told as unexplained.',
 			'',
 			'configuration is right: 2 networks, 3 watches, 3 receivers',
 		])
@@ -161,9 +184,10 @@ watches:
 		)
 	})
 
-	test('behavior: of a long watchlist it names the first watches and counts the rest, unless --all asks for them', async () => {
+	test('behavior: of a long watchlist it names the first and counts the rest, unless --all asks for them', async () => {
 		const long = (count: number) =>
-			`network: base\nreceivers: [idle]\nwatches:\n${Array.from({ length: count }, (_, index) => `  - address: "0x${String(index).padStart(40, '0')}"\n`).join('')}`
+			'network: base\nreceivers: [idle]\nwatches:\n' +
+			`${Array.from({ length: count }, (_, index) => `  - address: "0x${String(index).padStart(40, '0')}"\n`).join('')}`
 		const linesOf = async (all: boolean) =>
 			(await run(check, { all })).out.split('\n').filter((line) => line.includes('→ idle'))
 		writeFileSync(join(folder, 'watchlists/long.yaml'), long(200))

@@ -62,7 +62,7 @@ describe('deliveries list', () => {
 		expect(out[3]).toMatch(new RegExp(`^${idOf(2)}  pending  hook  0 attempts since .*Z, next at .*Z$`))
 	})
 
-	test('error: what a receiver answered begins no line and moves no cursor, also from the state of an older program', async () => {
+	test('error: what a receiver answered begins no line and moves no cursor, also from an older state', async () => {
 		await stored(1)
 		const store = await openFileStore(join(folder, 'state'), { clock: () => startMs })
 		const error = `answered\n${idOf(9)}  delivered\u001b]0;owned\u0007\u001b[2J\u202e\u200b\r\u0085x`
@@ -97,7 +97,7 @@ describe('deliveries list', () => {
 		expect((await run()).out).toEqual(['nothing is pending, held, parked or dead'])
 	})
 
-	test('behavior: of many it shows the first 20 and counts them all; --all shows all, --json is for programs', async () => {
+	test('behavior: of many it shows the first 20 and counts all; --all shows all, --json is for programs', async () => {
 		await stored(25, [3, 24])
 		const shown = (lines: readonly string[]) => lines.filter((line) => line.startsWith('msg_')).length
 		const { out } = await run()

@@ -17,7 +17,8 @@ const address = fc
  */
 function eip55(lower: Address): string {
 	const hash = Hash.keccak256(Hex.fromString(lower.slice(2)))
-	return `0x${[...lower.slice(2)].map((digit, i) => (Number.parseInt(hash[i + 2] ?? '', 16) >= 8 ? digit.toUpperCase() : digit)).join('')}`
+	const isUpper = (place: number) => Number.parseInt(hash[place + 2] ?? '', 16) >= 8
+	return `0x${[...lower.slice(2)].map((digit, i) => (isUpper(i) ? digit.toUpperCase() : digit)).join('')}`
 }
 
 /** Every way in which YAML lets a text be written. */

@@ -110,7 +110,9 @@ function configurationWith(section: string, { key, example }: Row): Readonly<Rec
 	const flow = (name: string) => `{${[...lineOf(name).values()].join(', ')}}`
 	if (title === 'A digest') lineOf('A receiver by mail').set('digest', `digest: ${flow(title)}`)
 	if (title === 'A silence') lineOf('A receiver by mail').set('silences', `silences: [${flow(title)}]`)
-	const settings = `networks:\n${block(lineOf('A network'), '  ', true)}receivers:\n${block(lineOf('A receiver by mail'), '  ', true)}${block(lineOf('A receiver by webhook'), '  ', true)}${block(lineOf('The file'), '', false)}`
+	const item = (name: string) => block(lineOf(name), '  ', true)
+	const receivers = `${item('A receiver by mail')}${item('A receiver by webhook')}`
+	const settings = `networks:\n${item('A network')}receivers:\n${receivers}${block(lineOf('The file'), '', false)}`
 	const watches = list.has('watches') ? '' : `watches:\n${block(watch, '  ', true)}${block(entry, '  ', true)}`
 	const lists = `${block(list, '', false)}${watches}`
 	return {
@@ -170,7 +172,8 @@ describe('docs/configuration.md', () => {
 	test('its file of addresses loads', async () => {
 		write({
 			'tracewatch.yaml':
-				'networks: [{name: base, chain_id: 1, rpc: ["http://h"]}]\nreceivers: [{name: hook, type: webhook, url: "http://h"}]\n',
+				'networks: [{name: base, chain_id: 1, rpc: ["http://h"]}]\n' +
+				'receivers: [{name: hook, type: webhook, url: "http://h"}]\n',
 			'watchlists/a.yaml': 'network: base\nreceivers: [hook]\naddresses_from: a.csv\n',
 			'watchlists/a.csv': /```csv\n([\s\S]*?)```/.exec(page)?.[1] ?? '',
 		})

@@ -325,7 +325,9 @@ describe('loadConfig', () => {
 	test('behavior: anchors and aliases within a file', async () => {
 		write({
 			'tracewatch.yaml': minimal,
-			'watchlists/a.yaml': `network: base\nwatches:\n  - {address: 0x${'1'.repeat(40)}, receivers: &who [hook]}\n  - {address: 0x${'2'.repeat(40)}, receivers: *who}\n`,
+			'watchlists/a.yaml':
+				`network: base\nwatches:\n  - {address: 0x${'1'.repeat(40)}, receivers: &who [hook]}\n` +
+				`  - {address: 0x${'2'.repeat(40)}, receivers: *who}\n`,
 		})
 		expect([...(await load()).watches].map((watch) => watch.receivers)).toEqual([['hook'], ['hook']])
 	})
@@ -333,7 +335,9 @@ describe('loadConfig', () => {
 	test('behavior: a problem behind an alias is told where the text stands', async () => {
 		write({
 			'tracewatch.yaml': minimal,
-			'watchlists/a.yaml': `network: base\nwatches:\n  - {address: 0x${'1'.repeat(40)}, receivers: &who [hok]}\n  - {address: 0x${'2'.repeat(40)}, receivers: *who}\n`,
+			'watchlists/a.yaml':
+				`network: base\nwatches:\n  - {address: 0x${'1'.repeat(40)}, receivers: &who [hok]}\n` +
+				`  - {address: 0x${'2'.repeat(40)}, receivers: *who}\n`,
 		})
 		const message = 'watchlists/a.yaml:3:76: no receiver `hok` is in the settings; did you mean `hook`?'
 		expect(await problemsOf(load())).toEqual([message])

@@ -119,7 +119,9 @@ describe('error: no ordinary file', () => {
 
 describe('error: a file of something else', () => {
 	const shadow = 'root:$y$j9T$Tq1bV0Xk8yQ$ZxRzJ4:19834:0:99999:7:::\ndaemon:*:19834:0:99999:7:::\n'
-	const keys = `0x${'4c0883a6'.repeat(8)}\n${'9f86d081'.repeat(8)}\nxprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPP\n`
+	const keys =
+		`0x${'4c0883a6'.repeat(8)}\n${'9f86d081'.repeat(8)}\n` +
+		'xprv9s21ZrQH143K3QTDL4LXw2F7HEK3wJUD2nW2nRk4stbPy6cq3jPP\n'
 	const pem = '-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF\n'
 	const header = 'hunter2correcthorse,address,Battery staple!\n'
 
@@ -143,7 +145,8 @@ describe('error: a file of something else', () => {
 	test('a private key in place of an address is called one', async () => {
 		writeFileSync(at('many.csv'), keys)
 		expect((await problems()).split('\n').slice(0, 2)).toEqual([
-			'many.csv:1:1: `address` must be an address: `0x4c0883…` has 64 hex digits, as a private key or a hash has, not 40',
+			'many.csv:1:1: `address` must be an address: `0x4c0883…` has 64 hex digits, ' +
+				'as a private key or a hash has, not 40',
 			'many.csv:2:1: `address` must be an address: this does not begin with 0x, and an address is 0x and 40 hex digits',
 		])
 	})

@@ -67,7 +67,7 @@ test('default: a nudge polls at once', async () => {
 	expect(polls()).toBe(1)
 })
 
-test('behavior: however many nudges come while a poll runs, it runs once more, and no tick counts as skipped', async () => {
+test('behavior: however many nudges come amid a poll, it runs once more, and no tick counts as skipped', async () => {
 	const { poller, polls, end } = await held()
 	void poller.tick(signal)
 	await expect.poll(polls).toBe(1)

@@ -65,9 +65,20 @@ beforeAll(async () => {
     rpc: [http://127.0.0.1:${(node.address() as AddressInfo).port}/${secrets.endpointKey}/evm]
     schedule: "*/12 * * * * *"
 receivers:
-  - {name: hook, type: webhook, url: "${hook.origin}/in", secret: whsec_${secrets.signing}, headers: {authorization: "Bearer ${secrets.bearer}"}}
-  - {name: chat, type: webhook, format: telegram, url: "${hook.origin}/bot123456789:${secrets.bot}/sendMessage?chat_id=1"}
-  - {name: mail, type: email, smtp: "smtps://watcher:${secrets.mail}@127.0.0.1:465", from: a@example.org, to: [b@example.org]}
+  - name: hook
+    type: webhook
+    url: "${hook.origin}/in"
+    secret: whsec_${secrets.signing}
+    headers: {authorization: "Bearer ${secrets.bearer}"}
+  - name: chat
+    type: webhook
+    format: telegram
+    url: "${hook.origin}/bot123456789:${secrets.bot}/sendMessage?chat_id=1"
+  - name: mail
+    type: email
+    smtp: "smtps://watcher:${secrets.mail}@127.0.0.1:465"
+    from: a@example.org
+    to: [b@example.org]
 `,
 	)
 	config = await loadConfig(join(folder, 'tracewatch.yaml'), {

@@ -93,7 +93,7 @@ test('behavior: a stall is told once, to every receiver and recipient, and so is
 	for (const id of ids) expect(id).not.toContain('.')
 })
 
-test('behavior: while the state cannot be written the stall shows all the same, and is told as soon as it can', async () => {
+test('behavior: while the state cannot be written the stall shows, and is told as soon as it can be', async () => {
 	const { pass, report, said, folder, vitals } = await watched()
 	report(5n)
 	await rm(folder, { recursive: true })

@@ -58,7 +58,8 @@ describe('startAnvil', () => {
 		await anvil.stop()
 		const module = JSON.stringify(new URL('../../src/devnode/anvil.ts', import.meta.url).href)
 		const script = `import { createServer } from 'vite'
-			const vite = await createServer({ configFile: false, server: { middlewareMode: true }, appType: 'custom', logLevel: 'silent' })
+			const server = { middlewareMode: true }
+	const vite = await createServer({ configFile: false, server, appType: 'custom', logLevel: 'silent' })
 			const { startAnvil } = await vite.ssrLoadModule(new URL(${module}).pathname)
 			const { url } = await startAnvil()
 			console.log(url)`

@@ -47,7 +47,7 @@ describe('the units', () => {
 		}
 	})
 
-	test('behavior: the example keeps its state where the unit lets it write, and names only secrets that the unit brings', () => {
+	test('behavior: the example keeps its state where the unit lets it write, and names only its secrets', () => {
 		const example = read('tracewatch.yaml')
 		expect(daemon).toContain('StateDirectory=tracewatch')
 		expect(example).toMatch(/^state: \/var\/lib\/tracewatch\s/m)

@@ -56,7 +56,7 @@ test('behavior: it is packed with the lockfile of its packages, each with its su
 	for (const name of names) if (name !== '') expect(licences).toContain(`| ${name} |`)
 })
 
-test('default: every entry of the lockfile has a sum, but for tools of other platforms, which are named by hand', () => {
+test('default: every entry of the lockfile has a sum, but for tools of other platforms, named by hand', () => {
 	const { packages } = read(join(root, 'package-lock.json'))
 	const without = Object.entries(packages).filter(([path, { integrity }]) => path !== '' && integrity === undefined)
 	expect(without.filter(([, { dev, optional }]) => dev !== true || optional !== true)).toEqual([])

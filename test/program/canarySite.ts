@@ -24,7 +24,8 @@ const rpcUrl = (origin: string) =>
 	`/v3/${url(odd('rpc path'))}/evm?key=${url(odd('rpc query'))}&${plain('rpc bare query')}`
 const hookUrl = (origin: string) =>
 	origin.replace('://', `://${url(odd('hook user'))}:${url(odd('hook password'))}@`) +
-	`/services/${url(odd('hook path'))}/${plain('hook plain path')}?token=${url(odd('hook query'))}#${plain('hook fragment')}`
+	`/services/${url(odd('hook path'))}/${plain('hook plain path')}` +
+	`?token=${url(odd('hook query'))}#${plain('hook fragment')}`
 const smtpUrl = (origin: string) => origin.replace('://', `://${url(odd('smtp user'))}:${url(odd('smtp password'))}@`)
 
 const databaseUrl = (place: string) =>

@@ -22,7 +22,10 @@ const word = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
 const watch = `import {monitorEventLoopDelay} from 'node:perf_hooks';
 const delays = monitorEventLoopDelay({resolution: 5}); delays.enable();
 process.on('SIGUSR2', () => delays.reset());
-process.on('exit', () => process.stderr.write(JSON.stringify({msg: 'measured', pauseMs: Math.round(delays.max / 1e6), rssMb: Math.round(process.resourceUsage().maxRSS / 1024)}) + '\\n'))`
+process.on('exit', () => {
+	const rssMb = Math.round(process.resourceUsage().maxRSS / 1024);
+	process.stderr.write(JSON.stringify({msg: 'measured', pauseMs: Math.round(delays.max / 1e6), rssMb}) + '\\n');
+})`
 
 test.each([
 	// 64 KiB of input to nobody: 131 KB of JSON a call, for 100 gas.

@@ -188,7 +188,8 @@ describe('a port in use ends with 1 and says what to do', () => {
 		const { code, stderr } = await site.run(['devnode', '--port', String(port)])
 		expect(code).toBe(1)
 		expect(stderr).toBe(
-			`Port ${port} on 127.0.0.1 is in use. Choose another with --port (0 takes any free one), or end the program that uses it.\n`,
+			`Port ${port} on 127.0.0.1 is in use. Choose another with --port (0 takes any free one), ` +
+				'or end the program that uses it.\n',
 		)
 	})
 })

@@ -26,7 +26,7 @@ const usualStartMs = 400
 /** Ten times what it takes. */
 const drainMs = 120_000
 
-test(`behavior: after ${kills} kills at random moments nothing is lost, nothing invented, and repeats bear the same id`, {
+test(`behavior: after ${kills} kills at random moments nothing is lost or invented, and repeats bear the same id`, {
 	timeout: 8 * 60_000,
 }, async () => {
 	const startedAtMs = Date.now()
@@ -95,7 +95,8 @@ test(`behavior: after ${kills} kills at random moments nothing is lost, nothing 
 	const mails = checkMails(receivers, due.mail)
 	const seconds = Math.round((Date.now() - startedAtMs) / 1000)
 	console.log(
-		`${kills} kills in ${seconds} s: ${due.hook.length} alerts by webhook (${amidKills} amid the kills, ${hooks} repeats), ` +
+		`${kills} kills in ${seconds} s: ${due.hook.length} alerts by webhook ` +
+			`(${amidKills} amid the kills, ${hooks} repeats), ` +
 			`${due.mail.length * recipients.length} by mail (${mails} repeats); ` +
 			[...receivers.failures].map(([what, times]) => `${what} ${times}×`).join(', '),
 	)

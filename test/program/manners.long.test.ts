@@ -46,7 +46,7 @@ test('default: past its number a receiver gets the rest in one message, none los
 	expect(status.receivers[0]).toMatchObject({ delivered: 9, pending: 0, held: 0 })
 })
 
-test('default: what a silence holds waits in the state, across runs; lifted by an edit, it comes as one message', async () => {
+test('default: what a silence holds waits in the state, across runs; lifted by an edit it is one message', async () => {
 	const hook = await hookServer()
 	const day = 24 * 3_600_000
 	const [from, to] = [-day, day].map((ms) => `${new Date(Date.now() + ms).toISOString().slice(0, 16)}Z`)
@@ -91,7 +91,7 @@ test('default: a fallback is told when its receiver is gone, and gets what is re
 	expect(gone).toMatchObject({ type: 'system.undelivered', data: { receiver: 'hook', state: 'parked' } })
 })
 
-test('behavior: killed again and again in a storm, every alert arrives; one that comes twice has the same deliveryId', async () => {
+test('behavior: killed many times in a storm, all alerts arrive; what comes twice has one deliveryId', async () => {
 	const hook = await hookServer()
 	// Taken, refused for now, or taken and the answer lost, in turn.
 	hook.answer = ({ index }) => {

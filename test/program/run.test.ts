@@ -171,7 +171,8 @@ describe('tracewatch run', () => {
 				hook: `${hook.origin}/CANARYPATH?token=CANARYTOKEN`,
 			}).replace(
 				/$/,
-				`    secret: ${secret}\n  - name: mail\n    type: email\n    smtp: smtp://user:CANARYPASSWORD@127.0.0.1:9\n    from: a@example.org\n    to: [b@example.org]\n`,
+				`    secret: ${secret}\n  - name: mail\n    type: email\n` +
+					'    smtp: smtp://user:CANARYPASSWORD@127.0.0.1:9\n    from: a@example.org\n    to: [b@example.org]\n',
 			),
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}, direction: out}`], 'hook, mail'),
 		})

@@ -120,7 +120,7 @@ describe('tracewatch doctor', () => {
 		expect(networks[0].endpoints[0]).toMatchObject({ otsLevel: 8, chainId: '31337', lists: 'either', trusted: true })
 	})
 
-	test('behavior: of a private network it asks nothing about an address or a transaction, and names the source used', async () => {
+	test('behavior: of a private network it asks nothing about an address; names the source that is used', async () => {
 		const asked: string[] = []
 		const ear = await startDialectGateway(node.url, { twist: (method) => void asked.push(method) })
 		onTestFinished(() => ear.close())

@@ -170,7 +170,7 @@ export function deliveryContract(at: OpenPlace): void {
 	})
 
 	describe('onPosted', () => {
-		test('default: called after deliveries were added, by a step, a post or a second chance, and not else', async () => {
+		test('default: called after deliveries were added by a step, a post or a second chance, not else', async () => {
 			let calls = 0
 			let seen: readonly Delivery[] = []
 			const called = async (count: number) => expect.poll(() => calls).toBe(count)

@@ -76,7 +76,7 @@ describe('books, block by block', () => {
 		},
 	)
 
-	test('behavior: payments hidden in every method are told as unexplained, each block with its exact amount', async () => {
+	test('behavior: payments hidden in every method are told as unexplained, each block with its amount', async () => {
 		const plan = planScenario({ seed: 8, blocks: 60 })
 		const node = await startTestAnvil(plan.anvilArgs)
 		const { dialect, hidden } = hideLeaves((txHash) => Number(BigInt(txHash) % 3n) === 0)
@@ -167,7 +167,7 @@ describe('books, of a small chain', () => {
 		expect(said).toEqual([])
 	})
 
-	test('behavior: a transaction that is nowhere is told once, value and fee, and the book goes on from there', async () => {
+	test('behavior: a transaction that is nowhere is told once, value and fee; the book goes on from there', async () => {
 		const { dialect, hide } = hideTransactions()
 		const { node, bench, alice, bob, watched } = await open({ dialects: [dialect] })
 		const before = await node.balanceWei(alice, await node.head())
@@ -315,7 +315,7 @@ describe('books, of a small chain', () => {
 		await expectClosed(bench, node, watched)
 	})
 
-	test('behavior: on a chain that charges more than its receipts say, fees are not proved, and nothing is unexplained', async () => {
+	test('behavior: on a chain that charges more than receipts say, fees are not proved, nothing is told', async () => {
 		const dialect: Dialect = {
 			twist(method, _params, result) {
 				if (method !== 'eth_getTransactionReceipt' || result === null) return undefined
@@ -354,7 +354,7 @@ describe('books, of a small chain', () => {
 		await expectClosed(bench, node, watched)
 	})
 
-	test('behavior: books of blocks that left the chain are opened anew, and what was unexplained there is taken back', async () => {
+	test('behavior: books of blocks that left the chain open anew; what was unexplained is taken back', async () => {
 		const { dialect, hide } = hideTransactions()
 		const { node, bench, alice, bob, watched } = await open({ dialects: [dialect] })
 		await node.mine(2)
@@ -399,7 +399,7 @@ describe('books, of a small chain', () => {
 		expect(books?.get(alice)?.block).toBe(await node.head())
 	})
 
-	test('behavior: everybody has a turn within 64 blocks, and what was hidden before it is found then, in its block', async () => {
+	test('behavior: all are looked at within 64 blocks; what was hidden before is found then, in its block', async () => {
 		const others = Array.from(
 			{ length: 3_000 },
 			(_, n): Address => `0x${(0xabc0000 + n).toString(16).padStart(40, '0')}`,

@@ -40,7 +40,7 @@ async function startNode(hangs: boolean) {
 /** Init code of a contract of one byte. */
 const data = '0x60016000f3'
 
-test('default: a creation is asked for once, whoever is told of it, and confirmed where the answer comes in time', async () => {
+test('default: a creation is asked for once, whoever is told; confirmed where the answer comes in time', async () => {
 	const { node, asked, url } = await startNode(false)
 	const [from] = (await node.accounts()) as [Address]
 	let nowMs = Date.now()

@@ -119,7 +119,8 @@ function judgeAll(rpc: Rpc, { block, rows }: Specimen, answer: unknown, range: u
 	const wider = range instanceof RpcError ? new Set() : keysOf(readRows(rpc, range))
 	return wider.size > 0
 		? `trace_filter answers nothing for a single block (${block.number}) although it has transactions`
-		: `trace_filter answers nothing for block ${block.number} although it has transactions: the node may lack the state or the index`
+		: `trace_filter answers nothing for block ${block.number} although it has transactions: ` +
+				'the node may lack the state or the index'
 }
 
 /** By the addresses of what the block holds. */

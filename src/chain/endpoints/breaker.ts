@@ -111,6 +111,8 @@ function adviceFor({ facts }: RpcError): Advice | null {
 const advices: Readonly<Record<Advice, string>> = {
 	quota:
 		"the endpoint's plan is used up and it rests: raise the plan with the provider, or add another endpoint to `rpc`",
-	auth: 'the endpoint refuses our key and rests: correct its URL in `rpc`, or the variable or file that the URL comes from',
+	auth:
+		'the endpoint refuses our key and rests: correct its URL in `rpc`, ' +
+		'or the variable or file that the URL comes from',
 	chain: 'the endpoint is on another chain and is not used: correct its URL in `rpc`, or `chain_id`',
 }

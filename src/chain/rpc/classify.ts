@@ -98,7 +98,8 @@ const texts: readonly (readonly [RegExp, RpcErrorKind])[] = [
 	// Less at once.
 	[/try with this block range/i, 'too-large'], // Infura: "query returned more than 10000 results. Try with …"
 	[/this block range should work/i, 'too-large'], // Alchemy
-	[/range (?:is )?(?:too (?:large|wide|big)|exceeds|greater than|limit exceeded)/i, 'too-large'], // Reth, Anvil, Chainstack
+	// Reth, Anvil, Chainstack
+	[/range (?:is )?(?:too (?:large|wide|big)|exceeds|greater than|limit exceeded)/i, 'too-large'],
 	[/range exceeds maximum rpc range limit/i, 'too-large'], // Besu, with -32005
 	[/exceeds the range/i, 'too-large'], // "exceeds the range allowed for your plan (A > B)"
 	[/too large, max is/i, 'too-large'], // "eth_getLogs range is too large, max is 10k blocks"
@@ -110,7 +111,8 @@ const texts: readonly (readonly [RegExp, RpcErrorKind])[] = [
 	[/up to an? [\d.,]+k? block range/i, 'too-large'], // Alchemy
 	[/blocks distance/i, 'too-large'], // "maximum [from, to] blocks distance: N"
 	[/ranges? over [\d.,]+k? blocks/i, 'too-large'], // dRPC: "… are not supported on freetier"
-	[/query (?:exceeds|must be smaller)/i, 'too-large'], // "query exceeds max results"; "query must be smaller than size N"
+	// "query exceeds max results"; "query must be smaller than size N"
+	[/query (?:exceeds|must be smaller)/i, 'too-large'],
 	[/(?:returned|return) more than|query exceeds limit/i, 'too-large'], // "query returned more than N results"
 	[/range threshold exceeded|exceeded max allowed/i, 'too-large'],
 	[/response size should not/i, 'too-large'], // "… greater than N bytes"
@@ -120,18 +122,19 @@ const texts: readonly (readonly [RegExp, RpcErrorKind])[] = [
 	// Not here at all.
 	[/unsupported method|not whitelisted|unimplemented|not implemented/i, 'unsupported'], // Reth's ots_search*
 	[/is not included in your (?:current )?plan|not available on (?:the|your)/i, 'unsupported'],
-	[
-		/\b(?:method|module|namespace|tracer|[a-z]+_\w+)\b.*(?:not (?:found|available|enabled|supported)|does not exist|disabled)/i,
-		'unsupported', // geth, Erigon: "the method trace_filter does not exist/is not available"; Besu "Method not enabled"
-	],
+	// geth, Erigon: "the method trace_filter does not exist/is not available"; Besu "Method not enabled"
+	[/\b(?:method|module|namespace|tracer|[a-z]+_\w+)\b.*not (?:found|available|enabled|supported)/i, 'unsupported'],
+	[/\b(?:method|module|namespace|tracer|[a-z]+_\w+)\b.*(?:does not exist|disabled)/i, 'unsupported'],
 
 	// The tip moved under the question: Erigon "first run for txIndex 0 error: nonce too high".
 	[/nonce too (?:high|low)/i, 'unsettled'],
 
 	// Not this block.
-	[/missing trie node|prun(?:ed|ing)|earliest available/i, 'no-data'], // geth; Reth 4444 "pruned history unavailable: …"
+	// geth; Reth 4444 "pruned history unavailable: …"
+	[/missing trie node|prun(?:ed|ing)|earliest available/i, 'no-data'],
 	[/could not be found|unknown block|is greater than latest block/i, 'no-data'], // Nethermind; geth; Besu >= 26.1
-	[/no state available|(?:world|historical) state (?:is )?(?:unavailable|not available)/i, 'no-data'], // Nethermind; Besu; geth
+	// Nethermind; Besu; geth
+	[/no state available|(?:world|historical) state (?:is )?(?:unavailable|not available)/i, 'no-data'],
 	[/\b(?:block|header|transaction)\b.{0,90}not found/i, 'no-data'], // Reth "block not found: …"; Erigon ots
 	[/genesis is not traceable|cannot query unfinalized data/i, 'no-data'], // geth in a reorganisation; Avalanche
 

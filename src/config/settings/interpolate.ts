@@ -68,7 +68,9 @@ export function interpolate(value: unknown, env: NodeJS.ProcessEnv): Interpolati
 function lookUp(name: string, env: NodeJS.ProcessEnv): { readonly value: string } | { readonly message: string } {
 	if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
 		return {
-			message: `${quoted(`\${${name}}`)} is not understood; a name has letters, digits and underscores only, and $\${ writes a plain \${`,
+			message:
+				`${quoted(`\${${name}}`)} is not understood; a name has letters, digits and underscores only, ` +
+				'and $${ writes a plain ${',
 		}
 	}
 	const direct = env[name]
@@ -85,11 +87,15 @@ function lookUp(name: string, env: NodeJS.ProcessEnv): { readonly value: string 
 	// A command run by root beside the service finds what the service has.
 	const stored = contentOf(credentialPath(name, env), `the credential tracewatch.${name}`)
 	if ('value' in stored) return stored
-	const missing = `\${${name}} is not set: set the environment variable ${name}, or ${name}_FILE to the path of a file that holds it`
+	const missing =
+		`\${${name}} is not set: set the environment variable ${name}, ` +
+		`or ${name}_FILE to the path of a file that holds it`
 	if (env.INVOCATION_ID === undefined)
 		return { message: `${missing}; for the service, \`sudo tracewatch secret set ${name}\`` }
 	return {
-		message: `\${${name}} is not set: \`sudo tracewatch secret set ${name}\` writes it, and the unit needs a line LoadCredential=${name}:tracewatch.${name} (\`systemctl edit\`) unless it has one`,
+		message:
+			`\${${name}} is not set: \`sudo tracewatch secret set ${name}\` writes it, ` +
+			`and the unit needs a line LoadCredential=${name}:tracewatch.${name} (\`systemctl edit\`) unless it has one`,
 	}
 }
 

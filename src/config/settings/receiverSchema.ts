@@ -41,7 +41,8 @@ const shared = {
 	}),
 	digest: orNull(digest).meta({
 		description:
-			'Against storms: past `max` alerts within `every`, the rest come as one message that lists them all. Default: each by itself.',
+			'Against storms: past `max` alerts within `every`, the rest come as one message that lists them all. ' +
+			'Default: each by itself.',
 	}),
 	silences: silencesSchema,
 }
@@ -74,7 +75,8 @@ const webhook = section({
 	}),
 	secret: orNull(text(readSigningSecrets)).meta({
 		description:
-			'Format standard: signing secret, whsec_ and 24 to 64 bytes in base64; two with a space between while one replaces the other. Default: none, not signed.',
+			'Format standard: signing secret, whsec_ and 24 to 64 bytes in base64; ' +
+			'two with a space between while one replaces the other. Default: none, not signed.',
 	}),
 	chat_id: orNull(text(readTelegramChat)).meta({
 		type: ['string', 'integer'],

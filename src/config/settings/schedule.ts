@@ -29,7 +29,8 @@ export function readSchedule(text: string): string {
 		for (const step of part.matchAll(/\/(\d+)/g)) {
 			if (field === undefined || Number(step[1]) <= field.most) continue
 			throw new RangeError(
-				`has a step of ${step[1]} ${field.name}, but ${field.name} go up to ${field.most} only: that would not do what it says`,
+				`has a step of ${step[1]} ${field.name}, but ${field.name} go up to ${field.most} only: ` +
+					'that would not do what it says',
 			)
 		}
 	}

@@ -57,10 +57,13 @@ const network = section({
 	rpc: list(text(readHttpUrl)).meta({
 		description: `JSON-RPC endpoints in order of preference, http or https, such as \${ETHEREUM_RPC_URL}.`,
 	}),
-	ws: oneOrMore(text(readWsUrl)).default([]).meta({
-		description:
-			'WebSocket endpoints, ws or wss, in order of preference: the network is polled on each new head that they tell of, and on its schedule in any case. Default: none.',
-	}),
+	ws: oneOrMore(text(readWsUrl))
+		.default([])
+		.meta({
+			description:
+				'WebSocket endpoints, ws or wss, in order of preference: ' +
+				'the network is polled on each new head that they tell of, and on its schedule in any case. Default: none.',
+		}),
 	schedule: text(readSchedule)
 		.default('*/12 * * * * *')
 		.meta({ description: 'When to poll, as node-cron takes it, seconds first. Default: every 12 seconds.' }),
@@ -68,24 +71,34 @@ const network = section({
 		.enum(['auto', 'trace_filter', 'trace_block', 'debug_traceBlockByNumber'])
 		.default('auto')
 		.meta({ description: 'Method that traces are read with. Default: auto, the best that the endpoint has.' }),
-	private: text(readSwitch).default(false).meta({
-		type: 'boolean',
-		description:
-			'Asks for whole blocks only and picks out what matters here, so that the provider never learns which addresses are watched. Default: false.',
-	}),
-	proof: z.enum(['auto', 'off']).default('auto').meta({
-		description:
-			'Whether books are kept: each balance is held against all that was seen to move it, and what stays unexplained is told. Not with `private`. Default: auto.',
-	}),
+	private: text(readSwitch)
+		.default(false)
+		.meta({
+			type: 'boolean',
+			description:
+				'Asks for whole blocks only and picks out what matters here, ' +
+				'so that the provider never learns which addresses are watched. Default: false.',
+		}),
+	proof: z
+		.enum(['auto', 'off'])
+		.default('auto')
+		.meta({
+			description:
+				'Whether books are kept: each balance is held against all that was seen to move it, ' +
+				'and what stays unexplained is told. Not with `private`. Default: auto.',
+		}),
 	requests_per_second: orNull(text(readRate)).meta({
 		type: ['number', 'string'],
 		description: 'Most requests a second to each endpoint, such as 10 or 0.5. Default: as many as are needed.',
 	}),
-	max_answer: text(readSize).default(1_000_000_000).meta({
-		type: 'string',
-		description:
-			'Most bytes of one answer of an endpoint, such as 4GB. Large answers are read as they come, and little of them is kept in memory. Default: 1GB.',
-	}),
+	max_answer: text(readSize)
+		.default(1_000_000_000)
+		.meta({
+			type: 'string',
+			description:
+				'Most bytes of one answer of an endpoint, such as 4GB. Large answers are read as they come, ' +
+				'and little of them is kept in memory. Default: 1GB.',
+		}),
 	confirmations: text(readConfirmations)
 		.default(0)
 		.meta({
@@ -99,10 +112,13 @@ const network = section({
 			description:
 				'When a block is looked at a second time: after this many blocks, or once finalized. Default: finalized.',
 		}),
-	stall_after: text(readDurationOrNever).optional().meta({
-		description:
-			'Time without a scanned block after which the receivers are told that watching stands still, such as 10m, or never. Default: 10m; 45m with confirmations safe or finalized.',
-	}),
+	stall_after: text(readDurationOrNever)
+		.optional()
+		.meta({
+			description:
+				'Time without a scanned block after which the receivers are told that watching stands still, such as 10m, ' +
+				'or never. Default: 10m; 45m with confirmations safe or finalized.',
+		}),
 	symbol: text(readLine).default('ETH').meta({ description: 'Symbol of the native coin. Default: ETH.' }),
 	decimals: text((value) => readWhole(value, 77))
 		.default(18)
@@ -116,7 +132,9 @@ const network = section({
 		const { schedule, stall_after } = pace
 		const stallMs = stall_after ?? 10 * 60_000
 		const words = paceInWords(schedule) ?? `with gaps of ${writeDuration(longestGapMs(schedule))}`
-		const message = `polls ${words}, and after ${writeDuration(stallMs)} without a block (\`stall_after\`) that would be told as a stall; six fields begin with seconds, such as "*/12 * * * * *"`
+		const message =
+			`polls ${words}, and after ${writeDuration(stallMs)} without a block (\`stall_after\`) ` +
+			'that would be told as a stall; six fields begin with seconds, such as "*/12 * * * * *"'
 		context.addIssue({ code: 'custom', path: ['schedule'], message })
 	})
 	.superRefine(({ private: isPrivate, source }, context) => {
@@ -135,15 +153,21 @@ export const settingsSchema = section({
 	networks: z.array(network).min(1).meta({ description: 'The chains to watch.' }),
 	receivers: z.array(receiverSchema).min(1).meta({ description: 'Where alerts go.' }),
 	watchlists: watchlistsSchema,
-	state: text(readState).default('state').meta({
-		description:
-			'Folder of the state file, or postgres://user:password@host/database for several instances that share one state. Default: state.',
-	}),
-	lease: text(readLease).default(30_000).meta({
-		type: 'string',
-		description:
-			'With several instances: time without a sign of life from one after which another takes over what it did, such as 30s. Default: 30s.',
-	}),
+	state: text(readState)
+		.default('state')
+		.meta({
+			description:
+				'Folder of the state file, or postgres://user:password@host/database for several instances that share one ' +
+				'state. Default: state.',
+		}),
+	lease: text(readLease)
+		.default(30_000)
+		.meta({
+			type: 'string',
+			description:
+				'With several instances: time without a sign of life from one after which another takes over what it did, ' +
+				'such as 30s. Default: 30s.',
+		}),
 	heartbeat_url: orNull(text(readHttpUrl)).meta({
 		description:
 			"Fetched about once a minute, only while every network progresses: for a dead man's switch. Default: none.",

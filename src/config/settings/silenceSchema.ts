@@ -84,7 +84,10 @@ function instantMs(value: string | undefined): number | string {
 	// The parser takes 31 February as a day in March.
 	const isDay = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day)
 	if (isDay && !Number.isNaN(ms)) return ms
-	return `must be an instant such as 2026-12-24T18:00Z or 2026-12-24T18:00+01:00, or a time of day such as 22:00, not ${quoted(value)}`
+	return (
+		'must be an instant such as 2026-12-24T18:00Z or 2026-12-24T18:00+01:00, or a time of day such as 22:00, ' +
+		`not ${quoted(value)}`
+	)
 }
 
 function readTimezone(value: string): string {

@@ -57,7 +57,8 @@ const head = {
 	network: text(readName).meta({ description: 'Name of a network in tracewatch.yaml.' }),
 	addresses_from: addressesFrom.optional().meta({
 		description:
-			'Files of addresses to watch besides, CSV with the columns address, label and tags; relative to the watchlist. Default: none.',
+			'Files of addresses to watch besides, CSV with the columns address, label and tags; ' +
+			'relative to the watchlist. Default: none.',
 	}),
 	...options,
 	tags: options.tags.meta({ description: 'Words that go along with each alert. Default: none.' }),
@@ -78,7 +79,8 @@ export const watchlistSchema = section({
 }).meta({
 	title: 'Watchlist of tracewatch',
 	description:
-		'Addresses of one network and who is told of them. Options beside the watches hold for each of them that has none of its own.',
+		'Addresses of one network and who is told of them. ' +
+		'Options beside the watches hold for each of them that has none of its own.',
 	anyOf: [{ required: ['watches'] }, { required: ['addresses_from'] }],
 })
 

@@ -58,7 +58,8 @@ function digestFacts(data: DigestData, notes: readonly string[]): Facts {
 const tooMuchForMany = new Set(['Depth', 'Finality', 'Seen', 'Network'])
 
 const retractedInDigest =
-	'Those marked RETRACTED are no longer in the chain, because the chain was reorganised. Treat them as if they had not happened.'
+	'Those marked RETRACTED are no longer in the chain, because the chain was reorganised. ' +
+	'Treat them as if they had not happened.'
 
 const retracted =
 	'An alert that you were sent is retracted: its event is no longer in the chain, because the chain was reorganised. ' +
@@ -147,8 +148,8 @@ function systemFacts(data: SystemData): readonly Fact[] {
 
 const whatNow = {
 	parked:
-		'What waits is kept and tried again when tracewatch starts, every quarter of an hour, and as soon as the receiver ' +
-		'takes anything. "tracewatch deliveries" lists it.',
+		'What waits is kept and tried again when tracewatch starts, every quarter of an hour, ' +
+		'and as soon as the receiver takes anything. "tracewatch deliveries" lists it.',
 	dead: 'Each message that it refused for good is sent to you by itself. "tracewatch deliveries" lists them.',
 } as const
 

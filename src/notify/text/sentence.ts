@@ -84,7 +84,10 @@ export function happening(data: AlertData): string {
 	}
 	if (data.kind === 'withdrawal') return `${subject} received ${amount} as a withdrawal from staking`
 	if (data.kind === 'unexplained') {
-		return `UNEXPLAINED: the balance of ${subject} ${data.direction === 'in' ? 'rose' : 'fell'} by ${amount}, and nothing that was told of says why`
+		return (
+			`UNEXPLAINED: the balance of ${subject} ${data.direction === 'in' ? 'rose' : 'fell'} by ${amount}, ` +
+			'and nothing that was told of says why'
+		)
 	}
 	if (data.direction === 'self') return `${subject} sent ${amount} to itself`
 	if (data.frameType === 'reward') return `${subject} received ${amount} as a block reward`

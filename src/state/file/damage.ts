@@ -16,27 +16,37 @@ export async function damagedError(
 	isWhole: (path: string) => Promise<boolean>,
 	cause?: unknown,
 ): Promise<StateError> {
-	const message = `${path} is damaged: ${what}. Nothing was changed. ${await wayBack(path, isWhole)} ${anew(dirname(path))}`
+	const message =
+		`${path} is damaged: ${what}. Nothing was changed. ` + `${await wayBack(path, isWhole)} ${anew(dirname(path))}`
 	return new StateError('damaged', message, { cause })
 }
 
 async function wayBack(path: string, isWhole: (path: string) => Promise<boolean>): Promise<string> {
 	const previous = previousOf(path)
 	if (!(await isWhole(previous))) {
-		return `There is no whole copy of the write before (${previous}); if you have a backup of the folder, put that back.`
+		return (
+			`There is no whole copy of the write before (${previous}); ` +
+			'if you have a backup of the folder, put that back.'
+		)
 	}
 	const { mtime } = await stat(previous)
 	const price = basename(path).startsWith('coverage.')
 		? 'watches added since then are taken as new, from the head on'
 		: 'blocks since then are scanned again, and some alerts may come a second time under the same id'
-	return `The copy before the last write, of ${mtime.toISOString()}, is whole; to take it: cp -p ${quoted(previous)} ${quoted(path)} (${price}).`
+	return (
+		`The copy before the last write, of ${mtime.toISOString()}, is whole; to take it: ` +
+		`cp -p ${quoted(previous)} ${quoted(path)} (${price}).`
+	)
 }
 
 function anew(folder: string): string {
 	const files = ['state.json', 'coverage.json', 'coverage.changes.json']
 		.map((name) => `${quoted(join(folder, name))}*`)
 		.join(' ')
-	return `To start anew: rm -f ${files} (everything is forgotten: pending deliveries are lost, and watching begins at the head).`
+	return (
+		`To start anew: rm -f ${files} (everything is forgotten: pending deliveries are lost, ` +
+		'and watching begins at the head).'
+	)
 }
 
 /** For a shell, if it needs to be. */

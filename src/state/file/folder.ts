@@ -30,7 +30,8 @@ function openToOthers(folder: string, mode: number): StateError {
 	const shown = (mode & 0o777).toString(8).padStart(4, '0')
 	return new StateError(
 		'disk',
-		`other users may write to the state folder ${folder} (${shown}), and so decide what is told. Look whose files are in it, ` +
-			`then: chmod 700 ${folder}; or let \`state:\` name a folder inside of it, which is made for this user only`,
+		`other users may write to the state folder ${folder} (${shown}), and so decide what is told. ` +
+			`Look whose files are in it, then: chmod 700 ${folder}; ` +
+			`or let \`state:\` name a folder inside of it, which is made for this user only`,
 	)
 }

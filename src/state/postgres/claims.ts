@@ -142,11 +142,13 @@ const TAKE = `
 		where not (l.lane = any($1::text[]))
 			and (l.claimed_by is null or l.claimed_by = $2 or l.claimed_until < clock_timestamp())
 			and (
-				select d.next_attempt_at_ms from tracewatch.delivery d where d.lane = l.lane and d.status = 'pending' order by d.seq limit 1
+				select d.next_attempt_at_ms from tracewatch.delivery d
+				where d.lane = l.lane and d.status = 'pending' order by d.seq limit 1
 			) <= $4::bigint
 		for update of l skip locked
 	)
-	update tracewatch.lane l set claimed_by = $2, claim = l.claim + 1, claimed_until = clock_timestamp() + $3 * interval '1 ms'
+	update tracewatch.lane l
+	set claimed_by = $2, claim = l.claim + 1, claimed_until = clock_timestamp() + $3 * interval '1 ms'
 	from free where free.lane = l.lane
 	returning l.lane as queue, l.claim`
 
@@ -174,6 +176,7 @@ const NEXT = `
 		case when l.claimed_until > clock_timestamp() then (extract(epoch from l.claimed_until) * 1000)::bigint end
 	)) as next
 	from tracewatch.lane l cross join lateral (
-		select d.next_attempt_at_ms from tracewatch.delivery d where d.lane = l.lane and d.status = 'pending' order by d.seq limit 1
+		select d.next_attempt_at_ms from tracewatch.delivery d
+		where d.lane = l.lane and d.status = 'pending' order by d.seq limit 1
 	) d
 	where not (l.lane = any($1::text[]))`

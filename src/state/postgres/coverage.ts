@@ -101,7 +101,8 @@ export async function writeBackfills(ask: Ask, network: string, definitions: rea
 	await ask('delete from tracewatch.backfill where network = $1 and not (token = any($2))', [network, tokens])
 	for (const [place, { token, id, span, addresses }] of definitions.entries()) {
 		await ask(
-			`insert into tracewatch.backfill (network, token, id, place, first, last, addresses) values ($1, $2, $3, $4, $5, $6, $7)
+			`insert into tracewatch.backfill (network, token, id, place, first, last, addresses)
+			values ($1, $2, $3, $4, $5, $6, $7)
 			on conflict (network, token) do update set
 				place = excluded.place, first = excluded.first, last = excluded.last, addresses = excluded.addresses`,
 			[network, token, id, place, String(span.from), String(span.to), addresses],

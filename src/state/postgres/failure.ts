@@ -14,7 +14,8 @@ const WORDS: Readonly<Record<string, string>> = {
 	'28000': 'it does not let this user in from here',
 	'3D000': 'there is no such database; create it first',
 	'42501':
-		'this user may not do that: it needs to own the schema tracewatch, or be allowed to create it (CREATE on the database)',
+		'this user may not do that: it needs to own the schema tracewatch, ' +
+		'or be allowed to create it (CREATE on the database)',
 	'25006': 'it takes no writes (a standby?)',
 	'53100': 'its disk is full',
 	'53200': 'it is out of memory',

@@ -61,7 +61,8 @@ export function createLeases(database: Database, owner: string, leaseMs: number)
 				'lost',
 				epoch === undefined
 					? `this instance does not have the right to poll '${network}': nothing was written`
-					: `another instance has taken over '${network}' while this one stood still: nothing was written, and it goes on there`,
+					: `another instance has taken over '${network}' while this one stood still: nothing was written, ` +
+							'and it goes on there',
 			)
 		},
 		async renew() {
@@ -96,7 +97,8 @@ const TAKE = `
 		expires = ${END('$3')},
 		ceded = false,
 		wanted = false
-	where (l.owner = excluded.owner and not (l.ceded and l.wanted)) or (l.owner <> excluded.owner and l.expires < clock_timestamp())
+	where (l.owner = excluded.owner and not (l.ceded and l.wanted))
+		or (l.owner <> excluded.owner and l.expires < clock_timestamp())
 	returning epoch`
 
 /** Leaves word that somebody asked; who gave it back steps back once only. */

@@ -215,7 +215,8 @@ export async function writeRow(
 		`insert into tracewatch.network (name, chain_id, checkpoint_number, checkpoint_hash, settled_number, settled_hash,
 			updated_at_ms, revision, seen, coverage_revision)
 		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0)
-		on conflict (name) do update set checkpoint_number = $3, checkpoint_hash = $4, settled_number = $5, settled_hash = $6,
+		on conflict (name) do update set
+			checkpoint_number = $3, checkpoint_hash = $4, settled_number = $5, settled_hash = $6,
 			updated_at_ms = $7, revision = $8, seen = $9`,
 		[
 			name,

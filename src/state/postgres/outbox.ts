@@ -33,7 +33,8 @@ type Content = Omit<
 
 /** What `deliveryOf` needs, of `tracewatch.delivery d`. */
 export const COLUMNS =
-	'd.lane, d.id, d.receiver, d.created_at_ms, d.status, d.attempts, d.next_attempt_at_ms, d.last_error, d.held_by, d.alone, d.content'
+	'd.lane, d.id, d.receiver, d.created_at_ms, d.status, d.attempts, d.next_attempt_at_ms, d.last_error, d.held_by, ' +
+	'd.alone, d.content'
 
 export function deliveryOf(row: DeliveryRow, skew: Skew): Delivery {
 	const { id, receiver, status, attempts, content } = row
@@ -99,9 +100,10 @@ function contentOf(delivery: Delivery): Content {
 const TO =
 	'id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error, held_by, alone, alerts, content'
 const FROM = `
-	id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error::json, held_by, alone, alerts, content::json
-	from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::int[], $7::bigint[], $8::text[], $9::text[],
-		$10::boolean[], $11::int[], $12::text[]) with ordinality as d (${TO}, place)
+	id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error::json, held_by, alone, alerts,
+		content::json
+	from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::int[], $7::bigint[], $8::text[],
+		$9::text[], $10::boolean[], $11::int[], $12::text[]) with ordinality as d (${TO}, place)
 	order by place
 	on conflict (id) do nothing
 	returning id`
@@ -207,10 +209,11 @@ export async function readReceivers(ask: Ask, skew: Skew): Promise<ReadonlyMap<s
 }
 
 const RECEIVERS = `
-	select receiver, coalesce(pending, 0) as pending, coalesce(held, 0) as held, coalesce(parked, 0) as parked, coalesce(dead, 0) as dead,
-		coalesce(delivered, 0) as delivered, last_delivered_at_ms as last
+	select receiver, coalesce(pending, 0) as pending, coalesce(held, 0) as held, coalesce(parked, 0) as parked,
+		coalesce(dead, 0) as dead, coalesce(delivered, 0) as delivered, last_delivered_at_ms as last
 	from (
-		select receiver, count(*) filter (where status = 'pending') as pending, count(*) filter (where status = 'held') as held,
+		select receiver,
+			count(*) filter (where status = 'pending') as pending, count(*) filter (where status = 'held') as held,
 			count(*) filter (where status = 'parked') as parked, count(*) filter (where status = 'dead') as dead
 		from tracewatch.delivery group by receiver
 	) waiting full join tracewatch.total using (receiver)

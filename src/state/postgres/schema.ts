@@ -167,8 +167,9 @@ export async function schemaVersion(ask: Ask, host: string): Promise<number | nu
 	if (version <= STEPS.length) return version
 	throw new StateError(
 		'newer',
-		`the state in the database at ${host} was made by a newer tracewatch (version ${version} of its tables; this program ` +
-			`knows up to ${STEPS.length}). Nothing was changed. Install the newer program again, or put back the backup made before upgrading.`,
+		`the state in the database at ${host} was made by a newer tracewatch (version ${version} of its tables; ` +
+			`this program knows up to ${STEPS.length}). Nothing was changed. Install the newer program again, ` +
+			'or put back the backup made before upgrading.',
 	)
 }
 

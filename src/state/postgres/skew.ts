@@ -42,7 +42,8 @@ export function createSkew(ask: Ask, clock: Clock, log: Log | undefined, fixedMs
 			const seconds = Math.round(Math.abs(seenMs) / 1000)
 			log?.warn(
 				{},
-				`the clock of this machine is ${seconds} s ${seenMs > 0 ? 'behind' : 'ahead of'} the database's; is it kept right?`,
+				`the clock of this machine is ${seconds} s ${seenMs > 0 ? 'behind' : 'ahead of'} the database's; ` +
+					'is it kept right?',
 			)
 		},
 	}

@@ -24,7 +24,8 @@ const strangers = `
 		select 'the right to create in the schema', acl.grantee from home, pg_catalog.aclexplode(home.nspacl) acl
 			where acl.privilege_type = 'CREATE'
 		union all
-		select 'the table or view ' || c.relname, c.relowner from pg_catalog.pg_class c join home on c.relnamespace = home.oid
+		select 'the table or view ' || c.relname, c.relowner
+			from pg_catalog.pg_class c join home on c.relnamespace = home.oid
 		union all
 		select 'the function ' || p.proname, p.proowner from pg_catalog.pg_proc p join home on p.pronamespace = home.oid
 		union all
@@ -46,8 +47,9 @@ export async function mustBeOurs(ask: Ask, host: string): Promise<void> {
 	if (found === undefined) return
 	throw new StateError(
 		'mismatch',
-		`the state in the database at ${host} is not this user's own: ${found.what} belongs to ${found.owner}, who could write ` +
-			'what is told and run code as this user. Nothing was read or changed. Let a superuser look at the schema `tracewatch`, ' +
-			'and drop it or give all of it to this user; or use a database of its own',
+		`the state in the database at ${host} is not this user's own: ${found.what} belongs to ${found.owner}, ` +
+			'who could write what is told and run code as this user. Nothing was read or changed. ' +
+			'Let a superuser look at the schema `tracewatch`, and drop it or give all of it ' +
+			'to this user; or use a database of its own',
 	)
 }

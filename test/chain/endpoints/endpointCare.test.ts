@@ -152,7 +152,7 @@ describe('heads', () => {
 		return pool.states().map(({ lagging }) => lagging)
 	}
 
-	test('behavior: a head that nobody else can have keeps no one out, by far or by little, told first or second', async () => {
+	test('behavior: a head that nobody else can have keeps no one out, far or near, told first or second', async () => {
 		for (const liar of [0, 1]) {
 			for (const claim of [1_030, 10 ** 12]) {
 				const pool = await open(2)

@@ -57,7 +57,7 @@ describe('preference', () => {
 })
 
 describe('a failing endpoint', () => {
-	test('behavior: is tried again in place, then passed over, rests longer each time, and comes back by trial', async () => {
+	test('behavior: is tried again in place, then passed over, rests longer each time, comes back by trial', async () => {
 		const pool = await open(2)
 		const [first] = pool.nodes as [FaultyNode, FaultyNode]
 		const tries = () => first.count('test_name')

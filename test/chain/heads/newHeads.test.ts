@@ -361,11 +361,12 @@ describe('wrong answers', () => {
 		expect(facts.error).toBe(`127.0.0.1:${port} does not tell of new heads: the connection was refused (ECONNREFUSED)`)
 	})
 
-	test('error: keys in the path, the query and the login are sent, and never told, even when the node repeats them', async () => {
+	test('error: keys in path, query and login are sent, and never told, even when the node repeats them', async () => {
 		const server = await open()
 		const canaries = ['CANARYPATH', 'CANARYQUERY', 'CANARYUSER', 'CANARYPASSWORD']
 		server.answer = (socket, { id }) => {
-			const said = `no plan for ${server.opened[0]?.url} (${server.opened[0]?.headers.authorization}), ${canaries.join(' ')}`
+			const opened = server.opened[0]
+			const said = `no plan for ${opened?.url} (${opened?.headers.authorization}), ${canaries.join(' ')}`
 			socket.send(JSON.stringify({ id, error: { code: -32000, message: said } }))
 		}
 		const url = `ws://CANARYUSER:CANARYPASSWORD@${server.host}/v2/CANARYPATH?key=CANARYQUERY`

@@ -126,7 +126,8 @@ describe('what comes out', () => {
 
 	test('behavior: every border in the middle of escapes, characters, numbers and words', () => {
 		const json =
-			'{"result":[{"from":"\\ud83d\\ude00é\\"\\\\\u{1f600}","to":-1.5e+10,"x\\"":[{}, []],"value":true},null,false,0,10]}'
+			'{"result":[{"from":"\\ud83d\\ude00é\\"\\\\\u{1f600}","to":-1.5e+10,"x\\"":[{}, []],' +
+			'"value":true},null,false,0,10]}'
 		const bytes = Buffer.from(json)
 		for (const shape of [everything, traces]) {
 			const expected = projected(JSON.parse(json), shape)

@@ -27,7 +27,7 @@ function open(options: { maxBodyBytes?: number; timeoutMs?: number; onProgress?:
 	return rpc
 }
 
-test('behavior: half a gigabyte of inputs and outputs and 100,000 calls take little memory, and hold nothing up', async () => {
+test('behavior: half a gigabyte of inputs and 100,000 calls take little memory, and hold nothing up', async () => {
 	let progress = 0
 	const rpc = open({ onProgress: () => (progress += 1) })
 	const delays = monitorEventLoopDelay({ resolution: 5 })

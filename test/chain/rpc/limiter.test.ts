@@ -226,7 +226,7 @@ describe('requests to a node', () => {
 		expect(Math.max(...durations)).toBeLessThan(400)
 	})
 
-	test('behavior: an endpoint that waits for its limit is not compared with the others, nor blamed for it', async () => {
+	test('behavior: an endpoint that waits for its limit is not compared with others, nor blamed for it', async () => {
 		const first = await openNode({ requestsPerSecond: 3 })
 		const second = await openNode({})
 		let nowMs = 0

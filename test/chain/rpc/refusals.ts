@@ -65,7 +65,8 @@ export const said: readonly (readonly [who: string, code: number | null, text: s
 	[
 		'Alchemy',
 		-32602,
-		'You can make eth_getLogs requests with up to a 2K block range. Based on your parameters, this block range should work: [100, 149]',
+		'You can make eth_getLogs requests with up to a 2K block range. Based on your parameters, ' +
+			'this block range should work: [100, 149]',
 		large(50),
 	],
 	['Alchemy', -32600, 'You can make eth_getLogs requests with up to a 2K block range.', large(2_000)],

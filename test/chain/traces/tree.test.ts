@@ -127,7 +127,7 @@ describe('the frames of a tree', () => {
 })
 
 describe('a hostile tree', () => {
-	test('behavior: 300,000 empty calls to precompiled contracts are read in a time that grows with their number', async () => {
+	test('behavior: 300,000 empty calls to precompiles are read in a time that grows with their number', async () => {
 		const calls = Array.from({ length: 300_000 }, (_, at) => call(at % 100 === 0 ? other : identity))
 		calls.push(call(other, [], '0x7'))
 		const tree = await readCalls(call(other, calls), createTurns(), reading)

@@ -25,7 +25,8 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'7:26: `chain_id` must be a whole number such as 12, not `1e3`',
 		'8:26: `chain_id` must be a whole number such as 12, not `0017`',
 		'9:26: `chain_id` must be at most 9007199254740991, not `99999999999999999999`',
-		'good/watchlists/good.yaml:1:10: no network `ethereum` is in the settings, which have n0, n1, n2, n3, n4, n5, n6, n7',
+		'good/watchlists/good.yaml:1:10: no network `ethereum` is in the settings, which have n0, n1, n2, n3, n4, ' +
+			'n5, n6, n7',
 	],
 	'colon-in-text': ['2:11: a colon and a space stand in this text: quote it, or mend the indentation of this line'],
 	'duplicate-key': ['4:5: `chain_id` stands twice here'],
@@ -69,7 +70,8 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'4:20: `confirmations` must be a number of blocks, safe or finalized, not `latest`',
 		'5:13: `settle` must be a number of blocks, or finalized, not `safe`',
 		'6:15: `decimals` must be at most 77, not `100`',
-		'7:13: `source` must be auto, trace_filter, trace_block or debug_traceBlockByNumber, not `trace_filters`; did you mean `trace_filter`?',
+		'7:13: `source` must be auto, trace_filter, trace_block or debug_traceBlockByNumber, not `trace_filters`; ' +
+			'did you mean `trace_filter`?',
 		'8:15: `explorer` must be a URL that begins with http:// or https://, such as https://host/path',
 		'9:13: `symbol` is empty',
 	],
@@ -83,13 +85,18 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'3:15: `chain_id` must be a whole number such as 12, not `x`',
 		'bad/watchlists/min-values.yaml:4:70: `min_value`: `-1` is not an amount; it cannot be negative',
 		'bad/watchlists/min-values.yaml:5:70: `min_value`: `0,5` is not an amount; write a point: 0.5',
-		'bad/watchlists/min-values.yaml:6:70: `min_value`: `1e18` is not an amount; write all its digits, without an exponent',
-		'bad/watchlists/min-values.yaml:8:70: `min_value`: `0.0000000000000000001` is finer than one wei: this coin has 18 digits after the point',
-		'bad/watchlists/min-values.yaml:9:70: `min_value`: `1.5 wei` is finer than one wei: wei has no digits after the point',
-		'bad/watchlists/min-values.yaml:10:70: `min_value`: `lots` is not an amount; write whole coins such as 0.5, or a unit: 250 gwei, 1 wei',
+		'bad/watchlists/min-values.yaml:6:70: `min_value`: `1e18` is not an amount; write all its digits, ' +
+			'without an exponent',
+		'bad/watchlists/min-values.yaml:8:70: `min_value`: `0.0000000000000000001` is finer than one wei: ' +
+			'this coin has 18 digits after the point',
+		'bad/watchlists/min-values.yaml:9:70: `min_value`: `1.5 wei` is finer than one wei: ' +
+			'wei has no digits after the point',
+		'bad/watchlists/min-values.yaml:10:70: `min_value`: `lots` is not an amount; write whole coins such as 0.5, ' +
+			'or a unit: 250 gwei, 1 wei',
 		'bad/watchlists/min-values.yaml:11:70: `min_value` must be one text or number, not a list',
 		'bad/watchlists/min-values.yaml:12:70: `min_value`: `0x10` is not an amount; write it in decimal digits',
-		'bad/watchlists/min-values.yaml:13:70: `min_value`: `1_000` is not an amount; write whole coins such as 0.5, or a unit: 250 gwei, 1 wei',
+		'bad/watchlists/min-values.yaml:13:70: `min_value`: `1_000` is not an amount; write whole coins such as 0.5, ' +
+			'or a unit: 250 gwei, 1 wei',
 	],
 	'receiver-types': [
 		'7:11: `type` must be email or webhook, not `webhok`; did you mean `webhook`?',
@@ -99,10 +106,13 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 	'rpc-urls': [
 		'2:35: an entry of `rpc` must begin with http:// or https://; wss:// is not supported here',
 		'3:35: an entry of `rpc` must be a URL that begins with http:// or https://, such as https://host/path',
-		'4:35: an entry of `rpc` is not a right URL, such as https://host/path; in a user or password write @ as %40, / as %2F, # as %23, % as %25',
-		'5:35: an entry of `rpc` is not a right URL, such as https://host/path; in a user or password write @ as %40, / as %2F, # as %23, % as %25',
+		'4:35: an entry of `rpc` is not a right URL, such as https://host/path; ' +
+			'in a user or password write @ as %40, / as %2F, # as %23, % as %25',
+		'5:35: an entry of `rpc` is not a right URL, such as https://host/path; ' +
+			'in a user or password write @ as %40, / as %2F, # as %23, % as %25',
 		'6:35: an entry of `rpc` must begin with http:// or https://; file:// is not supported here',
-		'7:35: an entry of `rpc` is not a right URL, such as https://host/path; in a user or password write @ as %40, / as %2F, # as %23, % as %25',
+		'7:35: an entry of `rpc` is not a right URL, such as https://host/path; ' +
+			'in a user or password write @ as %40, / as %2F, # as %23, % as %25',
 		'good/watchlists/good.yaml:1:10: no network `ethereum` is in the settings, which have n0, n1, n2, n3, n4, n5',
 	],
 	'schedule-unquoted-short': ['4:15: a text that begins with * is quoted: "*/12 * * * * *"'],
@@ -117,7 +127,8 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'8:64: `schedule` is not a schedule: `61 * * * * *`; six fields, seconds first, such as "*/12 * * * * *"',
 		'9:64: `schedule` must have six fields, seconds first, such as "*/12 * * * * *", not `@hourly`',
 		'10:64: `schedule` is not a schedule: `0 0 0 31 13 *`; six fields, seconds first, such as "*/12 * * * * *"',
-		'good/watchlists/good.yaml:1:10: no network `ethereum` is in the settings, which have n0, n1, n2, n3, n4, n5, n6, n7, n8',
+		'good/watchlists/good.yaml:1:10: no network `ethereum` is in the settings, which have n0, n1, n2, n3, n4, ' +
+			'n5, n6, n7, n8',
 	],
 	'stall-heartbeat-pending': [
 		'4:18: `stall_after` must be a time such as 90s, 10m, 2h or 1d',
@@ -145,11 +156,15 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 	'variables-in-brackets': ['4:12: inside brackets a variable is quoted: ["${NAME}"]'],
 	'variables-missing': [
 		'3:15: the environment variable EMPTY is set, but empty',
-		'4:11: ${NOT_SET} is not set: set the environment variable NOT_SET, or NOT_SET_FILE to the path of a file that holds it; for the service, `sudo tracewatch secret set NOT_SET`',
-		'9:11: ${NOT_SET_EITHER} is not set: set the environment variable NOT_SET_EITHER, or NOT_SET_EITHER_FILE to the path of a file that holds it; for the service, `sudo tracewatch secret set NOT_SET_EITHER`',
+		'4:11: ${NOT_SET} is not set: set the environment variable NOT_SET, ' +
+			'or NOT_SET_FILE to the path of a file that holds it; for the service, `sudo tracewatch secret set NOT_SET`',
+		'9:11: ${NOT_SET_EITHER} is not set: set the environment variable NOT_SET_EITHER, ' +
+			'or NOT_SET_EITHER_FILE to the path of a file that holds it; for the service, ' +
+			'`sudo tracewatch secret set NOT_SET_EITHER`',
 	],
 	'variables-misspelt': [
-		'2:11: `${lower-case}` is not understood; a name has letters, digits and underscores only, and $${ writes a plain ${',
+		'2:11: `${lower-case}` is not understood; a name has letters, digits and underscores only, ' +
+			'and $${ writes a plain ${',
 		'3:15: `${CHAIN:-1}` is not understood; a name has letters, digits and underscores only, and $${ writes a plain ${',
 		'9:11: a `${` is not closed; write ${NAME}, or $${ for a plain ${',
 	],
@@ -159,7 +174,8 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'11:13: the folder of the watchlists, bad/settings/.hidden, cannot be read: it does not exist',
 	],
 	'watchlists-folder-is-a-file': [
-		'11:13: the folder of the watchlists, good/watchlists/good.yaml, cannot be read: it is not a folder; a single watchlist is written as a list: [file.yaml]',
+		'11:13: the folder of the watchlists, good/watchlists/good.yaml, cannot be read: it is not a folder; ' +
+			'a single watchlist is written as a list: [file.yaml]',
 	],
 	'watchlists-folder-missing': [
 		'11:13: the folder of the watchlists, bad/settings/no-such-folder, cannot be read: it does not exist',
@@ -167,8 +183,10 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 	'watchlists-form': ['11:13: `watchlists` must be a folder, or a list of files'],
 	'webhook-receiver': [
 		'8:10: `url` must begin with http:// or https://; ftp:// is not supported here',
-		'9:13: `secret` must be `whsec_` and 24 to 64 bytes in base64; make one with: echo "whsec_$(openssl rand -base64 32)"',
-		'13:13: `secret` must be `whsec_` and 24 to 64 bytes in base64; make one with: echo "whsec_$(openssl rand -base64 32)"',
+		'9:13: `secret` must be `whsec_` and 24 to 64 bytes in base64; make one with: ' +
+			'echo "whsec_$(openssl rand -base64 32)"',
+		'13:13: `secret` must be `whsec_` and 24 to 64 bytes in base64; make one with: ' +
+			'echo "whsec_$(openssl rand -base64 32)"',
 		'1:1: the folder of the watchlists, bad/settings/watchlists, cannot be read: it does not exist',
 	],
 	'wrong-forms': [

@@ -102,7 +102,8 @@ describe('format', () => {
 			'an unknown one',
 			hook('format: slak'),
 			[
-				'7:13: `format` must be standard, slack, discord, telegram, ntfy, pagerduty or alertmanager, not `slak`; did you mean `slack`?',
+				'7:13: `format` must be standard, slack, discord, telegram, ntfy, pagerduty or alertmanager, not `slak`; ' +
+					'did you mean `slack`?',
 			],
 		],
 		[
@@ -155,7 +156,8 @@ describe('format', () => {
 			'one right secret and one wrong',
 			hook(`secret: ${whsec(1)} whsec_CANARY`),
 			[
-				'7:13: `secret` must be `whsec_` and 24 to 64 bytes in base64; make one with: echo "whsec_$(openssl rand -base64 32)"',
+				'7:13: `secret` must be `whsec_` and 24 to 64 bytes in base64; make one with: ' +
+					'echo "whsec_$(openssl rand -base64 32)"',
 			],
 		],
 	])('error: %s', async (_, lines, expected) => {
@@ -228,7 +230,8 @@ describe('headers', () => {
 
 describe('fallback', () => {
 	const other = (name: string, fallback?: string) =>
-		`name: ${name}, type: webhook, url: "http://127.0.0.1/${name}"${fallback === undefined ? '' : `, fallback: ${fallback}`}`
+		`name: ${name}, type: webhook, url: ` +
+		`"http://127.0.0.1/${name}"${fallback === undefined ? '' : `, fallback: ${fallback}`}`
 
 	test('names another receiver, which then is not unused', async () => {
 		const { receivers, warnings } = await load(hook('fallback: spare'), [other('spare')])
@@ -297,11 +300,13 @@ describe('silences', () => {
 		['{from: 2026-12-24T18:00Z}', '7:16: `to` is missing'],
 		[
 			'{from: 2026-12-24T18:00, to: 2026-12-25T18:00Z}',
-			'7:23: `from` must be an instant such as 2026-12-24T18:00Z or 2026-12-24T18:00+01:00, or a time of day such as 22:00, not `2026-12-24T18:00`',
+			'7:23: `from` must be an instant such as 2026-12-24T18:00Z or 2026-12-24T18:00+01:00, ' +
+				'or a time of day such as 22:00, not `2026-12-24T18:00`',
 		],
 		[
 			'{from: 2026-02-31T18:00Z, to: 2026-12-25T18:00Z}',
-			'7:23: `from` must be an instant such as 2026-12-24T18:00Z or 2026-12-24T18:00+01:00, or a time of day such as 22:00, not `2026-02-31T18:00Z`',
+			'7:23: `from` must be an instant such as 2026-12-24T18:00Z or 2026-12-24T18:00+01:00, ' +
+				'or a time of day such as 22:00, not `2026-02-31T18:00Z`',
 		],
 		['{from: 2026-12-24T18:00Z, to: 2026-12-24T18:00Z}', '7:46: `to` must be after `from`'],
 		['{from: 22:00, to: 2026-12-24T18:00Z}', '7:34: `to` must be a time of day such as 06:00, not `2026-12-24T18:00Z`'],
@@ -359,11 +364,13 @@ describe('networks', () => {
 		['ws: [ws://h, ws://h]', 'an entry of `ws` stands twice'],
 		[
 			'schedule: "0 * * * *"',
-			'`schedule` polls every hour, and after 10m without a block (`stall_after`) that would be told as a stall; six fields begin with seconds, such as "*/12 * * * * *"',
+			'`schedule` polls every hour, and after 10m without a block (`stall_after`) that would be told as a stall; ' +
+				'six fields begin with seconds, such as "*/12 * * * * *"',
 		],
 		[
 			'schedule: "0 * * * * *", stall_after: 1m',
-			'`schedule` polls every minute, and after 1m without a block (`stall_after`) that would be told as a stall; six fields begin with seconds, such as "*/12 * * * * *"',
+			'`schedule` polls every minute, and after 1m without a block (`stall_after`) ' +
+				'that would be told as a stall; six fields begin with seconds, such as "*/12 * * * * *"',
 		],
 	])('error: %s', async (options, message) => {
 		const error = await withNetwork(options).catch((thrown: unknown) => thrown)
@@ -406,7 +413,9 @@ describe('what `check` says of them', () => {
 		]
 		const config = await load(lines, ['name: spare, type: webhook, url: "http://127.0.0.1:1"'])
 		expect(describeConfig(config, folder).find((line) => line.startsWith('  hook: '))).toBe(
-			'  hook: telegram at api.telegram.org; past 3 alerts in 90s the rest as one message; alerts are held sat, sun 00:00 to 24:00 (UTC) and every day 22:00 to 06:00 (Europe/Berlin) and from 2026-12-24T18:00Z to 2026-12-27T08:00Z; spare is told when it takes no more',
+			'  hook: telegram at api.telegram.org; past 3 alerts in 90s the rest as one message; alerts are held sat, ' +
+				'sun 00:00 to 24:00 (UTC) and every day 22:00 to 06:00 (Europe/Berlin) ' +
+				'and from 2026-12-24T18:00Z to 2026-12-27T08:00Z; spare is told when it takes no more',
 		)
 	})
 
@@ -426,7 +435,8 @@ describe('what `check` says of them', () => {
 		const scrubber = createScrubber()
 		scrubber.add((await load(lines, others)).secrets)
 		const line = scrubber.clean(
-			`${bot} bot123456:CANARY-token 123456:CANARY-token CANARY-basic ${key} CANARY-topic ${whsec(1)} ${whsec(2)} ${whsec(2).slice(6)}`,
+			`${bot} bot123456:CANARY-token 123456:CANARY-token CANARY-basic ${key} CANARY-topic ${whsec(1)} ` +
+				`${whsec(2)} ${whsec(2).slice(6)}`,
 		)
 		expect(line).not.toMatch(/CANARY|AQEB|AgIC/)
 		expect(line).toContain('api.telegram.org')

@@ -171,13 +171,13 @@ describe('secrets', () => {
 			'private',
 		]
 		const others = ['type', 'smtp', 'from', 'to', 'url', 'secret', 'http', 'heartbeat_url', 'Authorization', 'fallback']
+		const ofNetwork = new Set(
+			'schedule confirmations settle symbol decimals source requests_per_second private'.split(' '),
+		)
 		const template = (at: string) =>
 			`${literal.replace(/^http: .*\n/m, '')}schedule: x\n`
 				.replace('schedule: x\n', at === 'http' ? `${at}: \${SECRET}\n` : '')
-				.replace(
-					'    chain_id: 1\n',
-					`    chain_id: 1\n${['schedule', 'confirmations', 'settle', 'symbol', 'decimals', 'source', 'requests_per_second', 'private'].includes(at) ? `    ${at}: \${SECRET}\n` : ''}`,
-				)
+				.replace('    chain_id: 1\n', `    chain_id: 1\n${ofNetwork.has(at) ? `    ${at}: \${SECRET}\n` : ''}`)
 				.replace(
 					new RegExp(`^( +(?:- )?)(${at}): (?!\\$).*$`, 'gm'),
 					`$1$2: ${['rpc', 'to'].includes(at) ? '["${SECRET}"]' : '${SECRET}'}`,

@@ -138,7 +138,8 @@ describe('addresses_from', () => {
 			'a wrong checksum',
 			`label,address\nx, 0x742d35CC6634C0532925a3b844Bc454e4438f44e`,
 			[
-				'2:4: `address` has a wrong checksum: if no digit is mistyped, write 0x742d35Cc6634C0532925a3b844Bc454e4438f44e',
+				'2:4: `address` has a wrong checksum: if no digit is mistyped, ' +
+					'write 0x742d35Cc6634C0532925a3b844Bc454e4438f44e',
 			],
 		],
 		['no address', `${one}\n,x`, ['2:1: `address` is missing']],
@@ -207,7 +208,8 @@ describe('addresses_from', () => {
 			'an option that is wrong for all',
 			['addresses_from: x.csv', 'min_value: lots', 'direction: inn'],
 			[
-				'watchlists/a.yaml:4:12: `min_value`: `lots` is not an amount; write whole coins such as 0.5, or a unit: 250 gwei, 1 wei',
+				'watchlists/a.yaml:4:12: `min_value`: `lots` is not an amount; write whole coins such as 0.5, ' +
+					'or a unit: 250 gwei, 1 wei',
 				'watchlists/a.yaml:5:12: `direction` must be in, out or both, not `inn`; did you mean `in`?',
 			],
 		],

@@ -230,7 +230,7 @@ describe('watchFiles', () => {
 		expect(changes).toBe(2)
 	})
 
-	test('behavior: what the caller has read for another reason is no change, and what it has refused is told when it is mended', async () => {
+	test('behavior: what the caller has read is no change; what it has refused is told when mended', async () => {
 		let read = await revision('old: content\n')
 		await watch(
 			() => [file],

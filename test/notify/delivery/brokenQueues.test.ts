@@ -6,7 +6,7 @@ import { scripted, useLab } from './lab.js'
 
 const lab = useLab()
 
-test('behavior: a fault inside tracewatch is told of once and tried at longer and longer intervals; other queues go on', async () => {
+test('behavior: a fault of our own is told of once, tried less and less often; other queues go on', async () => {
 	const lines: string[] = []
 	const say = (level: string) => (_: object, message: string) => void lines.push(`${level}: ${message}`)
 	const log: Log = { debug() {}, info: say('info'), warn: say('warn'), error: say('error'), child: () => log }

@@ -110,7 +110,7 @@ describe('run', () => {
 		expect(hook.got).toEqual(ids(1, 2, 3))
 	})
 
-	test('behavior: while the disk is full nothing is sent twice, and all is written down when space returns', async () => {
+	test('behavior: while the disk is full nothing is sent twice; all is written down when space returns', async () => {
 		let full = true
 		let refused = 0
 		const store2: Store = {

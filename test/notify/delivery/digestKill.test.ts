@@ -19,7 +19,7 @@ describe('a kill in a storm', () => {
 		while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 1))
 	}
 
-	test('behavior: after the rest was held: it is told when its minute is over, and newer alerts queue behind it', async () => {
+	test('behavior: after the rest was held: told when its minute is over; newer alerts queue behind it', async () => {
 		const hook = keeping(lab)
 		await lab.store.post(numbers(1, 20).map((number) => alertDeliveryOf(number)))
 		await killed(lab.store, [hook])
@@ -83,7 +83,7 @@ describe('a kill in a storm', () => {
 		}
 	})
 
-	test('behavior: whatever comes, and whenever it is killed, every alert arrives, a withdrawal after its alert', async () => {
+	test('behavior: whatever comes, whenever killed, every alert arrives, a withdrawal after its alert', async () => {
 		const event = fc.oneof(
 			{ weight: 6, arbitrary: fc.integer({ min: 1, max: 12 }).map((count) => ({ post: count })) },
 			{ weight: 2, arbitrary: fc.constant({ remove: true }) },

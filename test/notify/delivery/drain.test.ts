@@ -26,7 +26,7 @@ describe('one drain', () => {
 		expect(hook.got).toEqual(Array.from({ length: 450 }, (_, number) => idOf(number)))
 	})
 
-	test('behavior: a failure holds back its queue in order, no other queue, and is tried when its time has come', async () => {
+	test('behavior: a failure holds back its queue in order, no other, and is tried when its time has come', async () => {
 		const hook = scripted('hook', (_, index) => (index < 2 ? retry : { result: 'delivered' }))
 		const mail = scripted('mail', undefined, ['a@example.org', 'b@example.org'])
 		const deliverer = createDeliverer({

@@ -150,7 +150,7 @@ describe('the silence of a watchlist', () => {
 		expect(hook.got.slice(2).map((got) => got.inside)).toEqual([[idOf(1), idOf(4)], [idOf(5)]])
 	})
 
-	test('behavior: a withdrawal waits for the alert that it withdraws, also when the silence has just ended', async () => {
+	test('behavior: a withdrawal waits for the alert that it withdraws, also when the silence just ended', async () => {
 		const hook = keeping(lab)
 		const alert = of(1, 'a.yaml')
 		await lab.store.post([alert])

@@ -65,7 +65,7 @@ test.each([1, 4])(`default: ${count} alerts go out within 15 s, in order, to mai
 	expect(tookMs).toBeLessThan(15_000)
 })
 
-test(`behavior: ${count} mails go through one connection after the other, without a delayed acknowledgement on each`, async () => {
+test(`behavior: ${count} mails go through one connection, without a delayed acknowledgement on each`, async () => {
 	const server = await startMailServer()
 	onTestFinished(() => server.close())
 	const smtp = `smtp://${server.host}`

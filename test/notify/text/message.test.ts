@@ -80,7 +80,8 @@ const sentences: readonly (readonly [string, Partial<AlertData>, string])[] = [
 
 /** Controls, and the marks that turn writing round or cannot be seen. */
 const hidden =
-	'\u0000\u0007\u001b\u007f\u0085\u009b\u061c\u200b\u200e\u200f\u202a\u202b\u202d\u202e\u2028\u2029\u2066\u2067\u2069\ufeff'
+	'\u0000\u0007\u001b\u007f\u0085\u009b\u061c\u200b\u200e\u200f\u202a\u202b\u202d\u202e\u2028\u2029' +
+	'\u2066\u2067\u2069\ufeff'
 
 describe('subjects', () => {
 	for (const [name, data, sentence] of sentences) {

@@ -40,7 +40,8 @@ describe('a text without links, mentions and markup', () => {
 
 /** Whatever some service makes more of than text. */
 const hostile =
-	'*bold* _slanted_ ~gone~ `code` :smile: <!channel> <@U1> @everyone @name #tag /start http://evil.example evil.com tg://x'
+	'*bold* _slanted_ ~gone~ `code` :smile: <!channel> <@U1> @everyone @name #tag /start http://evil.example ' +
+	'evil.com tg://x'
 
 /** From a label, and from what a node or receiver says. */
 const messages = [

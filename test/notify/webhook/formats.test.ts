@@ -162,7 +162,9 @@ describe('telegram', () => {
 		[
 			{
 				status: 400,
-				body: '{"ok":false,"description":"Bad Request: group chat was upgraded to a supergroup chat","parameters":{"migrate_to_chat_id":-1001}}',
+				body:
+					'{"ok":false,"description":"Bad Request: group chat was upgraded to a supergroup chat",' +
+					'"parameters":{"migrate_to_chat_id":-1001}}',
 			},
 			'parked',
 		],
@@ -362,7 +364,7 @@ describe('a digest', () => {
 		['telegram', '/bot1:S?chat_id=1'],
 		['ntfy', '/topic'],
 	] as const) {
-		test(`default: ${format} gets a line for each, with the amount and the link, and nothing of it is markup`, async () => {
+		test(`default: ${format} gets a line for each, with amount and link, and nothing of it is markup`, async () => {
 			const { outcome, body } = await send(format, path, kept, digest)
 			expect(outcome).toEqual(delivered)
 			const text: string = body.text ?? body.content ?? `${body.title}\n${body.message}`
@@ -380,7 +382,7 @@ describe('a digest', () => {
 		})
 	}
 
-	test('default: alertmanager gets the alerts, each with its own labels; one and its withdrawal are one that is over', async () => {
+	test('default: alertmanager gets alerts, each with its labels; one and its withdrawal are one, over', async () => {
 		const { body } = await send('alertmanager', '', 200, digest)
 		const names = body.map(({ labels }: { labels: { alertname: string } }) => labels.alertname)
 		expect(names).toEqual(['TracewatchTransfer', 'TracewatchTransfer', 'TracewatchWithdrawn'])

@@ -125,7 +125,7 @@ describe('older versions', () => {
 		expect(await durableFile(at('old.json'), format).read()).toEqual({ names: ['x'] })
 	})
 
-	test('behavior: reading changes nothing; the next write is of the new version and keeps the old file beside it', async () => {
+	test('behavior: reading changes nothing; the next write is of the new version, the old kept beside it', async () => {
 		await writeFile(at('old.json'), fileOf({ name: 'x' }, 1))
 		const file = durableFile(at('old.json'), format)
 		const value = await file.read()

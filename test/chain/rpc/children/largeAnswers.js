@@ -1,4 +1,4 @@
-/** A node in a process of its own, so that its memory and its time are not counted: it answers with traces of any size. */
+/** A node in a process of its own, so that its memory and time are not counted: answers with traces of any size. */
 import { createServer } from 'node:http'
 
 const megabyte = `0x${'ab'.repeat(500_000)}`
@@ -24,7 +24,8 @@ const server = createServer(async (request, response) => {
 	for (let n = 0; n < megabytes / 2 && !response.destroyed; n += 1) await put(megabyte)
 	await put(`","to":"${to}","value":"0x7","type":"CALL","calls":[`)
 	// 100,000 calls to a precompiled contract, as a stranger makes them for a few coins.
-	const call = `{"from":"${to}","gas":"0x1","gasUsed":"0x0","input":"0x","to":"0x${'0'.repeat(39)}4","type":"STATICCALL"}`
+	const identity = `0x${'0'.repeat(39)}4`
+	const call = `{"from":"${to}","gas":"0x1","gasUsed":"0x0","input":"0x","to":"${identity}","type":"STATICCALL"}`
 	for (let n = 0; n < 100; n += 1)
 		await put(`${n > 0 ? ',' : ''}${Array.from({ length: 1_000 }, () => call).join(',')}`)
 	response.end(']}}]}')
