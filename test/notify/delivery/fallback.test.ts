@@ -65,7 +65,7 @@ describe('the fallback of a receiver', () => {
 	})
 
 	for (const restarts of [true, false]) {
-		test(`behavior: is sent once${restarts ? ', restart or not' : ''}, until the receiver has worked in between`, async () => {
+		test(`behavior: is sent once${restarts ? ', restart or not' : ''}, until it has worked in between`, async () => {
 			const broken: { now: Outcome } = { now: gone }
 			const hook = scripted('hook', () => broken.now)
 			const desk = keeping('desk')
