@@ -162,13 +162,14 @@ function resolved(delivery: Delivery, resolution: Exclude<Resolution, { result: 
 	if (resolution.result === 'held') {
 		return { ...rest, status: 'held', nextAttemptAtMs: resolution.untilMs, heldBy: resolution.by }
 	}
-	const { result, error, nextAttemptAtMs } = resolution
+	const { result, code, error, nextAttemptAtMs } = resolution
 	return {
 		...rest,
 		status: result === 'retry' ? 'pending' : result,
 		attempts: delivery.attempts + 1,
 		nextAttemptAtMs: result === 'retry' ? nextAttemptAtMs : delivery.nextAttemptAtMs,
 		lastError: error,
+		lastErrorCode: code,
 	}
 }
 

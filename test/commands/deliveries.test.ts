@@ -31,7 +31,15 @@ async function stored(count: number, refused: readonly number[] = []): Promise<v
 	await store.post(numbers.map((number) => deliveryOf(number)))
 	const error = 'hook.example.org answered 400: the message was refused'
 	await store.resolve(
-		refused.map((number): Resolution => ({ id: idOf(number), result: 'dead', error, nextAttemptAtMs: 0 })),
+		refused.map(
+			(number): Resolution => ({
+				id: idOf(number),
+				result: 'dead',
+				code: 'message-refused',
+				error,
+				nextAttemptAtMs: 0,
+			}),
+		),
 	)
 	await store.close()
 }
@@ -66,7 +74,7 @@ describe('deliveries list', () => {
 		await stored(1)
 		const store = await openFileStore(join(folder, 'state'), { clock: () => startMs })
 		const error = `answered\n${idOf(9)}  delivered\u001b]0;owned\u0007\u001b[2J\u202e\u200b\r\u0085x`
-		await store.resolve([{ id: idOf(1), result: 'dead', error, nextAttemptAtMs: 0 }])
+		await store.resolve([{ id: idOf(1), result: 'dead', code: 'message-refused', error, nextAttemptAtMs: 0 }])
 		await store.close()
 		const { out } = await run()
 		expect(out).toHaveLength(3)

@@ -262,6 +262,7 @@ async function throughTheState(text: string, reasons: readonly string[]): Promis
 		posted.map(({ id }, at) => ({
 			id,
 			result: 'parked',
+			code: 'removed',
 			error: reasons[at % reasons.length] ?? text,
 			nextAttemptAtMs: 0,
 		})),

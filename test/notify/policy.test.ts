@@ -80,6 +80,51 @@ describe('email', () => {
 	}
 })
 
+describe('the code of an answer, for code to compare', () => {
+	const said: readonly (readonly [answer: number | 'reset' | 'refused', code: string])[] = [
+		[308, 'moved'],
+		[400, 'message-refused'],
+		[401, 'login-refused'],
+		[403, 'login-refused'],
+		[404, 'not-found'],
+		[405, 'no-post'],
+		[408, 'later'],
+		[409, 'unexpected'],
+		[410, 'removed'],
+		[413, 'too-large'],
+		[415, 'wrong-format'],
+		[429, 'too-many'],
+		[503, 'server-failed'],
+		['reset', 'no-answer'],
+		['refused', 'no-answer'],
+	]
+	test.each(said)('webhook: %s is %s', async (status, code) => {
+		hook.answer = () => httpAnswer({ status, body: `order ${Math.random()}` })
+		const url = status === 'refused' ? `http://127.0.0.1:${closedPort}` : hook.origin
+		const options = { version: '1.2.3', clock: () => policyNowMs }
+		const receiver = createWebhookReceiver({ type: 'webhook', name: 'hook', url, secret: null }, options)
+		expect(await attempt(receiver, deliveryOf(1))).toMatchObject({ code })
+	})
+
+	const replies: readonly (readonly [phase: string, reply: string, code: string])[] = [
+		['login', '535 5.7.8 no', 'login-refused'],
+		['connect', '554 5.3.2 go away', 'not-served'],
+		['sender', '550 5.7.1 not your address', 'sending-refused'],
+		['sender', '550 5.1.8 no such sender', 'sender-refused'],
+		['recipient', '530 5.7.0 authentication required', 'login-wanted'],
+		['recipient', '550 5.1.1 no such user', 'recipient-refused'],
+		['data', '554 5.6.0 not like this', 'message-refused'],
+		['data', '452 4.3.1 no room', 'later'],
+	]
+	test.each(replies)('mail: %s %s is %s', async (at, reply, code) => {
+		mail.answer = (phase) => (phase === at ? reply : null)
+		const smtp = `smtp://watch:${password}@${mail.host}`
+		const settings = { type: 'email' as const, name: 'mail', smtp, from: 'a@example.org', to: ['b@example.org'] }
+		const outcome = await attempt(createEmailReceiver(settings), mailDeliveryOf(1, 'b@example.org'))
+		expect(outcome).toMatchObject({ code })
+	})
+})
+
 async function attempt(receiver: Receiver, delivery: Parameters<Receiver['deliver']>[0]): Promise<Outcome> {
 	try {
 		return await receiver.deliver(delivery, never)

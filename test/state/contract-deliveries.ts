@@ -56,8 +56,8 @@ export function deliveryContract(at: OpenPlace): void {
 			await at.store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c')])
 			await claim()
 			await at.store.resolve([
-				{ id: 'a', result: 'dead', error: 'refused', nextAttemptAtMs: 0 },
-				{ id: 'b', result: 'parked', error: 'gone', nextAttemptAtMs: 0 },
+				{ id: 'a', result: 'dead', code: 'message-refused', error: 'refused', nextAttemptAtMs: 0 },
+				{ id: 'b', result: 'parked', code: 'removed', error: 'gone', nextAttemptAtMs: 0 },
 			])
 			await at.store.release(['c'])
 			expect((await claim()).map(ids)).toEqual([['c']])
@@ -88,12 +88,19 @@ export function deliveryContract(at: OpenPlace): void {
 			})
 		})
 
-		test('behavior: a retry counts the attempt, keeps the words and the place in line', async () => {
+		test('behavior: a retry counts the attempt, keeps the words, their code and the place in line', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
 			await at.store.claim({ nowMs: at.nowMs, perQueue: 1 })
-			await at.store.resolve([{ id: 'a', result: 'retry', error: 'HTTP 503', nextAttemptAtMs: at.nowMs + 1000 }])
+			await at.store.resolve([
+				{ id: 'a', result: 'retry', code: 'server-failed', error: 'HTTP 503', nextAttemptAtMs: at.nowMs + 1000 },
+			])
 			expect(await (await at.reopened()).deliveries()).toEqual([
-				deliveryOf('a', { attempts: 1, nextAttemptAtMs: at.nowMs + 1000, lastError: 'HTTP 503' }),
+				deliveryOf('a', {
+					attempts: 1,
+					nextAttemptAtMs: at.nowMs + 1000,
+					lastError: 'HTTP 503',
+					lastErrorCode: 'server-failed',
+				}),
 				deliveryOf('b'),
 			])
 		})
@@ -101,22 +108,24 @@ export function deliveryContract(at: OpenPlace): void {
 		test('behavior: dead and parked ones stay listed with their reason', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
 			await at.store.resolve([
-				{ id: 'a', result: 'dead', error: 'HTTP 413', nextAttemptAtMs: 0 },
-				{ id: 'b', result: 'parked', error: 'HTTP 410', nextAttemptAtMs: 0 },
+				{ id: 'a', result: 'dead', code: 'too-large', error: 'HTTP 413', nextAttemptAtMs: 0 },
+				{ id: 'b', result: 'parked', code: 'removed', error: 'HTTP 410', nextAttemptAtMs: 0 },
 			])
 			expect(await (await at.reopened()).deliveries()).toMatchObject([
-				deliveryOf('a', { status: 'dead', attempts: 1, lastError: 'HTTP 413' }),
-				deliveryOf('b', { status: 'parked', attempts: 1, lastError: 'HTTP 410' }),
+				deliveryOf('a', { status: 'dead', attempts: 1, lastError: 'HTTP 413', lastErrorCode: 'too-large' }),
+				deliveryOf('b', { status: 'parked', attempts: 1, lastError: 'HTTP 410', lastErrorCode: 'removed' }),
 			])
 			expect((await at.store.summary()).receivers.get('hook')).toMatchObject({ pending: 0, parked: 1, dead: 1 })
 		})
 
 		test('default: what is posted along is there when the result is, after all else, and never twice', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
-			const results = [{ id: 'a', result: 'dead' as const, error: 'HTTP 413', nextAttemptAtMs: 0 }]
+			const results = [
+				{ id: 'a', result: 'dead' as const, code: 'too-large' as const, error: 'HTTP 413', nextAttemptAtMs: 0 },
+			]
 			await at.store.resolve(results, [deliveryOf('x', { receiver: 'mail' }), deliveryOf('b', { attempts: 7 })])
 			expect(await (await at.reopened()).deliveries()).toEqual([
-				deliveryOf('a', { status: 'dead', attempts: 1, lastError: 'HTTP 413' }),
+				deliveryOf('a', { status: 'dead', attempts: 1, lastError: 'HTTP 413', lastErrorCode: 'too-large' }),
 				deliveryOf('b'),
 				deliveryOf('x', { receiver: 'mail' }),
 			])
@@ -146,9 +155,9 @@ export function deliveryContract(at: OpenPlace): void {
 		test('default: whatever its status, it is due now, in its old place', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c'), deliveryOf('d')])
 			await at.store.resolve([
-				{ id: 'a', result: 'dead', error: 'x', nextAttemptAtMs: 0 },
-				{ id: 'b', result: 'parked', error: 'x', nextAttemptAtMs: 0 },
-				{ id: 'c', result: 'retry', error: 'x', nextAttemptAtMs: at.nowMs + 9999 },
+				{ id: 'a', result: 'dead', code: 'message-refused', error: 'x', nextAttemptAtMs: 0 },
+				{ id: 'b', result: 'parked', code: 'message-refused', error: 'x', nextAttemptAtMs: 0 },
+				{ id: 'c', result: 'retry', code: 'message-refused', error: 'x', nextAttemptAtMs: at.nowMs + 9999 },
 			])
 			expect(await at.store.retry(['a', 'b', 'c', 'unknown'], at.nowMs)).toBe(3)
 			expect((await at.store.claim({ nowMs: at.nowMs, perQueue: 9 })).map(ids)).toEqual([['a', 'b', 'c', 'd']])
@@ -156,7 +165,7 @@ export function deliveryContract(at: OpenPlace): void {
 
 		test('default: dropped ones are gone, whatever their status', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
-			await at.store.resolve([{ id: 'a', result: 'dead', error: 'x', nextAttemptAtMs: 0 }])
+			await at.store.resolve([{ id: 'a', result: 'dead', code: 'message-refused', error: 'x', nextAttemptAtMs: 0 }])
 			expect(await at.store.drop(['a', 'b', 'b', 'unknown'])).toBe(2)
 			expect(await (await at.reopened()).deliveries()).toEqual([])
 		})

@@ -73,6 +73,7 @@ const resolution: fc.Arbitrary<Resolution> = fc.oneof(
 	fc.record({
 		id,
 		result: fc.constantFrom('retry' as const, 'parked' as const, 'dead' as const),
+		code: fc.constantFrom('server-failed' as const, 'removed' as const),
 		error: fc.string({ unit: 'binary', maxLength: 9 }),
 		nextAttemptAtMs: time,
 	}),

@@ -161,6 +161,7 @@ export function resolve(at: Reference, resolutions: readonly Resolution[], furth
 				status: resolution.result === 'retry' ? 'pending' : resolution.result,
 				attempts: found.attempts + 1,
 				lastError: resolution.error,
+				lastErrorCode: resolution.code,
 				...(resolution.result === 'retry' ? { nextAttemptAtMs: resolution.nextAttemptAtMs } : {}),
 			}
 		}

@@ -9,7 +9,7 @@ import { freshDelivery } from '../../core/deliveries.js'
 import { isDigest, splitDigest } from '../../core/digest.js'
 import { queueOf } from '../../core/queue.js'
 import type { Message, UndeliveredData } from '../../model/alert.js'
-import type { Delivery, Resolution } from '../../model/delivery.js'
+import type { Delivery, ReasonCode, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Receiver, Store } from '../../model/ports.js'
 import type { ReceiverSummary } from '../../model/state.js'
@@ -30,28 +30,34 @@ export interface FallbackOptions {
 	readonly fallbackOf: (receiver: string) => Receiver | null
 }
 
+type Why = { readonly code: ReasonCode; readonly error: string }
+
 /** A receiver that refuses one message now and then is reported no more often. */
 const refusalsEveryMs = 3_600_000
 
 export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): Fallbacks {
-	/** What queues are parked for, as far as their fallback knows; by receiver, then queue. */
-	const parked = new Map<string, Map<string, string>>()
+	/**
+	 * What queues are parked for, as far as their fallback knows; by receiver, then queue. Null: parked by version 0.1.0,
+	 * which wrote no code down; whatever it turns out to be was told then.
+	 */
+	const parked = new Map<string, Map<string, ReasonCode | null>>()
 	const refusedAtMs = new Map<string, number>()
 
-	function note(delivery: Delivery, reason: string): void {
-		const queues = parked.get(delivery.receiver) ?? new Map<string, string>()
-		queues.set(queueOf(delivery), causeOf(reason))
+	function note(delivery: Delivery, code: ReasonCode | null): void {
+		const queues = parked.get(delivery.receiver) ?? new Map<string, ReasonCode | null>()
+		queues.set(queueOf(delivery), code)
 		parked.set(delivery.receiver, queues)
 	}
 
 	/** Another queue of the receiver failing the same way is the same news. */
-	function isKnown(delivery: Delivery, reason: string): boolean {
-		return [...(parked.get(delivery.receiver)?.values() ?? [])].includes(causeOf(reason))
+	function isKnown(delivery: Delivery, code: ReasonCode): boolean {
+		const queues = parked.get(delivery.receiver)
+		return queues !== undefined && (queues.get(queueOf(delivery)) === null || [...queues.values()].includes(code))
 	}
 
 	async function learn(): Promise<void> {
 		for (const delivery of await store.deliveries('parked')) {
-			if (!isWord(delivery.message)) note(delivery, delivery.lastError ?? '')
+			if (!isWord(delivery.message)) note(delivery, delivery.lastErrorCode ?? null)
 		}
 	}
 
@@ -59,36 +65,36 @@ export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): 
 		return (await store.summary().catch(() => null))?.receivers.get(receiver)
 	}
 
-	async function suspendedPosts(delivery: Delivery, reason: string, fallback: Receiver): Promise<readonly Delivery[]> {
+	async function suspendedPosts(delivery: Delivery, why: Why, fallback: Receiver): Promise<readonly Delivery[]> {
 		// Another instance may have found out before. A state that cannot be read is no reason to say nothing.
-		if (!isKnown(delivery, reason)) await learn().catch(() => undefined)
-		const known = isKnown(delivery, reason)
-		note(delivery, reason)
+		if (!isKnown(delivery, why.code)) await learn().catch(() => undefined)
+		const known = isKnown(delivery, why.code)
+		note(delivery, why.code)
 		if (known) return []
 		const { pending = 0, parked = 0 } = (await counts(delivery.receiver)) ?? {}
-		return notice(delivery, 'parked', Math.max(1, pending + parked), reason, fallback)
+		return notice(delivery, 'parked', Math.max(1, pending + parked), why, fallback)
 	}
 
-	async function deadLetterPosts(delivery: Delivery, reason: string, fallback: Receiver): Promise<readonly Delivery[]> {
+	async function deadLetterPosts(delivery: Delivery, why: Why, fallback: Receiver): Promise<readonly Delivery[]> {
 		const { receiver } = delivery
 		const instead = alertsOf(delivery).flatMap((alert) => forwarded(alert, fallback, clock()))
 		const lastMs = refusedAtMs.get(receiver)
 		if (lastMs !== undefined && clock() - lastMs < refusalsEveryMs) return instead
 		refusedAtMs.set(receiver, clock())
 		const dead = (await counts(receiver))?.dead ?? 0
-		return [...notice(delivery, 'dead', dead + 1, reason, fallback), ...instead]
+		return [...notice(delivery, 'dead', dead + 1, why, fallback), ...instead]
 	}
 
 	function notice(
 		delivery: Delivery,
 		state: UndeliveredData['state'],
 		count: number,
-		reason: string,
+		{ code, error: reason }: Why,
 		fallback: Receiver,
 	): readonly Delivery[] {
 		const nowMs = clock()
 		const { receiver, recipient } = delivery
-		const seed = [delivery.id, state, causeOf(reason)]
+		const seed = [delivery.id, state, code]
 		const since = new Date(nowMs).toISOString()
 		// Named by the delivery and not by the time: sent again after a kill, it is the same.
 		const id = `undelivered:${hash(JSON.stringify(seed)).slice(0, 16)}`
@@ -107,8 +113,8 @@ export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): 
 			const fallback = fallbackOf(delivery.receiver)
 			if (fallback === null || isWord(delivery.message)) return []
 			return resolution.result === 'parked'
-				? await suspendedPosts(delivery, resolution.error, fallback)
-				: await deadLetterPosts(delivery, resolution.error, fallback)
+				? await suspendedPosts(delivery, resolution, fallback)
+				: await deadLetterPosts(delivery, resolution, fallback)
 		},
 		taken(delivery) {
 			parked.get(delivery.receiver)?.delete(queueOf(delivery))
@@ -151,9 +157,4 @@ function toEach(
 		const answers = answered === null ? null : idOf(answered)
 		return freshDelivery(id, name, recipient, messageOf(id), nowMs, answers)
 	})
-}
-
-/** The reason without the other side's own words, which may hold a number that is new each time. */
-function causeOf(reason: string): string {
-	return reason.replace(/ \(“.*$/s, '')
 }

@@ -6,76 +6,81 @@
  * - parked: this receiver takes nothing until somebody has fixed it (here or there); kept, and tried now and then.
  * - dead: this one message will not be taken, whatever anybody fixes.
  */
-import type { Outcome } from '../../model/delivery.js'
+import type { Outcome, ReasonCode } from '../../model/delivery.js'
 
 export type Verdict = Outcome['result']
 
-export interface HttpRow {
-	/** Status codes, both ends included. */
-	readonly from: number
-	readonly to: number
-	readonly verdict: Verdict
-	readonly meaning: string
-}
+/** What an answer means: `code` for code to compare, `meaning` for people. */
+export type Judgement =
+	| { readonly verdict: 'delivered'; readonly meaning: string }
+	| { readonly verdict: Exclude<Verdict, 'delivered'>; readonly code: ReasonCode; readonly meaning: string }
+
+/** Status codes, both ends included. */
+export type HttpRow = Judgement & { readonly from: number; readonly to: number }
 
 export const httpPolicy: readonly HttpRow[] = [
 	{ from: 200, to: 299, verdict: 'delivered', meaning: 'taken' },
 	// Following would turn a POST into a GET, and its 200 into a false success.
-	{ from: 300, to: 399, verdict: 'parked', meaning: 'the URL has moved; set the new one' },
-	{ from: 400, to: 400, verdict: 'dead', meaning: 'the message was refused' },
-	{ from: 401, to: 401, verdict: 'parked', meaning: 'the credentials were refused' },
-	{ from: 403, to: 403, verdict: 'parked', meaning: 'the credentials were refused' },
-	{ from: 404, to: 404, verdict: 'parked', meaning: 'nothing is listening at this URL' },
-	{ from: 405, to: 405, verdict: 'parked', meaning: 'this URL takes no POST' },
-	{ from: 408, to: 408, verdict: 'retry', meaning: 'it gave up waiting' },
-	{ from: 410, to: 410, verdict: 'parked', meaning: 'the receiver has been removed' },
-	{ from: 413, to: 413, verdict: 'dead', meaning: 'the message is too large for it' },
-	{ from: 415, to: 415, verdict: 'parked', meaning: 'this URL does not take this format' },
-	{ from: 422, to: 422, verdict: 'dead', meaning: 'the message was refused' },
-	{ from: 425, to: 425, verdict: 'retry', meaning: 'too early' },
-	{ from: 429, to: 429, verdict: 'retry', meaning: 'too many requests' },
-	{ from: 500, to: 599, verdict: 'retry', meaning: 'the server failed' },
+	{ from: 300, to: 399, verdict: 'parked', code: 'moved', meaning: 'the URL has moved; set the new one' },
+	{ from: 400, to: 400, verdict: 'dead', code: 'message-refused', meaning: 'the message was refused' },
+	{ from: 401, to: 401, verdict: 'parked', code: 'login-refused', meaning: 'the credentials were refused' },
+	{ from: 403, to: 403, verdict: 'parked', code: 'login-refused', meaning: 'the credentials were refused' },
+	{ from: 404, to: 404, verdict: 'parked', code: 'not-found', meaning: 'nothing is listening at this URL' },
+	{ from: 405, to: 405, verdict: 'parked', code: 'no-post', meaning: 'this URL takes no POST' },
+	{ from: 408, to: 408, verdict: 'retry', code: 'later', meaning: 'it gave up waiting' },
+	{ from: 410, to: 410, verdict: 'parked', code: 'removed', meaning: 'the receiver has been removed' },
+	{ from: 413, to: 413, verdict: 'dead', code: 'too-large', meaning: 'the message is too large for it' },
+	{ from: 415, to: 415, verdict: 'parked', code: 'wrong-format', meaning: 'this URL does not take this format' },
+	{ from: 422, to: 422, verdict: 'dead', code: 'message-refused', meaning: 'the message was refused' },
+	{ from: 425, to: 425, verdict: 'retry', code: 'too-early', meaning: 'too early' },
+	{ from: 429, to: 429, verdict: 'retry', code: 'too-many', meaning: 'too many requests' },
+	{ from: 500, to: 599, verdict: 'retry', code: 'server-failed', meaning: 'the server failed' },
 	// A code that nobody has given a meaning here must not lose a message.
-	{ from: 0, to: 999, verdict: 'retry', meaning: 'an unexpected answer' },
+	{ from: 0, to: 999, verdict: 'retry', code: 'unexpected', meaning: 'an unexpected answer' },
 ]
 
 /** Where an SMTP session was when it failed. */
 export type SmtpPhase = 'connect' | 'login' | 'sender' | 'recipient' | 'data'
 
-export interface SmtpRow {
-	readonly phases: readonly SmtpPhase[]
-	/** Matches `<code> <enhanced code>`, `550 5.1.1` for one; `none` where the server said nothing. */
-	readonly reply: RegExp
-	readonly verdict: Verdict
-	readonly meaning: string
-}
+/** `reply` matches `<code> <enhanced code>`, `550 5.1.1` for one; `none` where the server said nothing. */
+export type SmtpRow = Judgement & { readonly phases: readonly SmtpPhase[]; readonly reply: RegExp }
 
 export const smtpPolicy: readonly SmtpRow[] = [
 	{
 		phases: ['connect', 'login', 'sender', 'recipient', 'data'],
 		reply: /^none/,
 		verdict: 'retry',
+		code: 'no-answer',
 		meaning: 'no answer',
 	},
 	{
 		phases: ['connect', 'login', 'sender', 'recipient', 'data'],
 		reply: /^4/,
 		verdict: 'retry',
+		code: 'later',
 		meaning: 'it asked to come again later',
 	},
-	{ phases: ['login'], reply: /^5/, verdict: 'parked', meaning: 'the credentials were refused' },
+	{ phases: ['login'], reply: /^5/, verdict: 'parked', code: 'login-refused', meaning: 'the credentials were refused' },
 	// 503 is a session out of step, not a judgement on the message.
 	{
 		phases: ['connect', 'sender', 'recipient', 'data'],
 		reply: /^503/,
 		verdict: 'retry',
+		code: 'out-of-step',
 		meaning: 'the session was out of step',
 	},
-	{ phases: ['connect'], reply: /^5/, verdict: 'parked', meaning: 'the server will not talk with us' },
+	{
+		phases: ['connect'],
+		reply: /^5/,
+		verdict: 'parked',
+		code: 'not-served',
+		meaning: 'the server will not talk with us',
+	},
 	{
 		phases: ['sender', 'recipient', 'data'],
 		reply: /^53[0458]/,
 		verdict: 'parked',
+		code: 'login-wanted',
 		meaning: 'the server asks for a login or for TLS',
 	},
 	// 5.7.x before the message was seen: relaying denied, sender not allowed. A setting, not this mail.
@@ -83,34 +88,43 @@ export const smtpPolicy: readonly SmtpRow[] = [
 		phases: ['sender', 'recipient'],
 		reply: /^5\d\d 5\.7\./,
 		verdict: 'parked',
+		code: 'sending-refused',
 		meaning: 'the server does not let us send this way',
 	},
-	{ phases: ['sender'], reply: /^5/, verdict: 'dead', meaning: 'the sender was refused' },
-	{ phases: ['recipient'], reply: /^5/, verdict: 'dead', meaning: 'the recipient was refused' },
-	{ phases: ['data'], reply: /^5/, verdict: 'dead', meaning: 'the mail was refused' },
+	{ phases: ['sender'], reply: /^5/, verdict: 'dead', code: 'sender-refused', meaning: 'the sender was refused' },
+	{
+		phases: ['recipient'],
+		reply: /^5/,
+		verdict: 'dead',
+		code: 'recipient-refused',
+		meaning: 'the recipient was refused',
+	},
+	{ phases: ['data'], reply: /^5/, verdict: 'dead', code: 'message-refused', meaning: 'the mail was refused' },
 	{
 		phases: ['connect', 'login', 'sender', 'recipient', 'data'],
 		reply: /^/,
 		verdict: 'retry',
+		code: 'unexpected',
 		meaning: 'an unexpected answer',
 	},
 ]
 
-export function judgeStatus(status: number): HttpRow {
+export function judgeStatus(status: number): Judgement {
 	for (const row of httpPolicy) if (status >= row.from && status <= row.to) return row
-	return { from: status, to: status, verdict: 'retry', meaning: 'an unexpected answer' }
+	return { verdict: 'retry', code: 'unexpected', meaning: 'an unexpected answer' }
 }
 
 /** `reply` is the server's line, `550 5.1.1 …`; null where it said nothing. */
-export function judgeSmtp(phase: SmtpPhase, reply: string | null): { verdict: Verdict; meaning: string } {
+export function judgeSmtp(phase: SmtpPhase, reply: string | null): Judgement {
 	const said = reply === null ? 'none' : reply.replace(/^(\d{3})-/, '$1 ')
 	for (const row of smtpPolicy) if (row.phases.includes(phase) && row.reply.test(said)) return row
-	return { verdict: 'retry', meaning: 'an unexpected answer' }
+	return { verdict: 'retry', code: 'unexpected', meaning: 'an unexpected answer' }
 }
 
-/** An outcome of this verdict; `afterMs` is heeded for a retry only. */
-export function outcomeOf(verdict: Verdict, reason: string, afterMs?: number | null): Outcome {
-	if (verdict === 'delivered') return { result: 'delivered' }
-	if (verdict !== 'retry' || afterMs === undefined || afterMs === null) return { result: verdict, reason }
-	return { result: 'retry', reason, afterMs }
+/** The outcome of an answer, `reason` in words; `afterMs` is heeded for a retry only. */
+export function outcomeOf(judgement: Judgement, reason: string, afterMs?: number | null): Outcome {
+	if (judgement.verdict === 'delivered') return { result: 'delivered' }
+	const { verdict: result, code } = judgement
+	if (result !== 'retry' || afterMs === undefined || afterMs === null) return { result, code, reason }
+	return { result, code, reason, afterMs }
 }

@@ -70,7 +70,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 			done += 1
 		}
 		let done = 0
-		let refused: string | null = null
+		let refused: Outcome | null = null
 		/** Sending on would only make more repetitions. */
 		let unwritten = false
 		try {
@@ -85,8 +85,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 					continue
 				}
 				// Once a receiver has to be fixed, the rest of the queue is not tried one by one.
-				const outcome: Outcome =
-					refused === null ? await attempt(receiver, delivery, context.cut) : { result: 'parked', reason: refused }
+				const outcome: Outcome = refused ?? (await attempt(receiver, delivery, context.cut))
 				// Cut off by our stop: nobody has judged it.
 				if (context.cut.aborted && outcome.result === 'retry') break
 				const resolution = resolutionOf(delivery, outcome)
@@ -94,7 +93,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 				account(delivery, outcome, resolution, context)
 				// What it was split into comes before the rest of the queue.
 				if (resolution.result === 'retry' || resolution.result === 'split') break
-				if (outcome.result === 'parked') refused = outcome.reason
+				if (outcome.result === 'parked') refused = outcome
 				if (outcome.result !== 'delivered') continue
 				fallbacks.taken(delivery)
 				deferrals.taken(delivery)
@@ -112,7 +111,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 			return await receiver.deliver(delivery, cut)
 		} catch (error) {
 			log.error({ err: error, receiver: receiver.name, delivery: delivery.id }, 'a receiver failed inside tracewatch')
-			return { result: 'retry', reason: 'tracewatch itself failed; see the log' }
+			return { result: 'retry', code: 'internal', reason: 'tracewatch itself failed; see the log' }
 		}
 	}
 
@@ -123,10 +122,12 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		// One alert that is refused must not take the others with it.
 		const into = outcome.result === 'dead' ? splitDigest(delivery, nowMs) : []
 		if (into.length > 0) return { id, result: 'split', into }
-		if (outcome.result !== 'retry') return { id, result: outcome.result, error: outcome.reason, nextAttemptAtMs: nowMs }
+		const { result, code, reason: error } = outcome
+		if (result !== 'retry') return { id, result, code, error, nextAttemptAtMs: nowMs }
 		const nextMs = nextAttemptMs(delivery, nowMs, random, outcome.afterMs)
-		if (nextMs !== null) return { id, result: 'retry', error: outcome.reason, nextAttemptAtMs: nextMs }
-		return { id, result: 'dead', error: `given up after 72 hours: ${outcome.reason}`, nextAttemptAtMs: nowMs }
+		if (nextMs !== null) return { id, result, code, error, nextAttemptAtMs: nextMs }
+		const givenUp = `given up after 72 hours: ${error}`
+		return { id, result: 'dead', code: 'expired', error: givenUp, nextAttemptAtMs: nowMs }
 	}
 
 	function account(
@@ -156,7 +157,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 
 /** What became of it, for whoever counts and logs. */
 function finalOf(outcome: Outcome, resolution: Resolution): Outcome {
-	if (resolution.result === 'dead') return { result: 'dead', reason: resolution.error }
+	if (resolution.result === 'dead') return { result: 'dead', code: resolution.code, reason: resolution.error }
 	if (resolution.result !== 'split' || outcome.result !== 'dead') return outcome
-	return { result: 'retry', reason: `${outcome.reason}; its alerts are sent one by one` }
+	return { result: 'retry', code: outcome.code, reason: `${outcome.reason}; its alerts are sent one by one` }
 }

@@ -6,7 +6,7 @@ import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Receiver } from '../../model/ports.js'
 import { judgeSmtp, outcomeOf, type SmtpPhase } from '../delivery/policy.js'
 import { composeMessage } from '../text/message.js'
-import { failureInWords, innermostCode, quote } from '../text/words.js'
+import { innermostCode, notReached, quote } from '../text/words.js'
 import { createSmtp, type SmtpSettings } from './smtp.js'
 
 export interface EmailSettings extends SmtpSettings {
@@ -43,15 +43,16 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 		recipients: settings.to,
 		takesDigest: () => true,
 		async deliver(delivery, signal) {
-			if (delivery.recipient === null) return { result: 'dead', reason: 'the delivery names no recipient' }
+			if (delivery.recipient === null)
+				return { result: 'dead', code: 'no-recipient', reason: 'the delivery names no recipient' }
 			const mail = toMail(delivery, delivery.recipient, from)
 			try {
 				await withDeadline(timeLimitMs, (limited) => transport.sendMail({ ...mail, signal: limited }), signal)
 				return { result: 'delivered' }
 			} catch (error) {
-				if (signal.aborted) return { result: 'retry', reason: 'stopped before the answer came' }
+				if (signal.aborted) return { result: 'retry', code: 'stopped', reason: 'stopped before the answer came' }
 				if (!(error instanceof DeadlinePassed)) return judge(error as SmtpError)
-				return { result: 'retry', reason: `${host} did not finish within ${timeLimitMs / 1_000} s` }
+				return { result: 'retry', code: 'no-answer', reason: `${host} did not finish within ${timeLimitMs / 1_000} s` }
 			}
 		},
 		async close() {
@@ -64,15 +65,15 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 		const phase = phaseOf(error)
 		if (error.code === 'ETLS' || /TLS|CERT/.test(innermostCode(error) ?? '')) {
 			// Not dropped, however long it lasts: certificates and STARTTLS are somebody's settings.
-			return { result: 'parked', reason: `${host}: no secure connection (${tlsFault(error)})` }
+			return { result: 'parked', code: 'no-tls', reason: `${host}: no secure connection (${tlsFault(error)})` }
 		}
 		const reply = error.response ?? null
 		if (reply === null && phase === 'login') {
-			return { result: 'parked', reason: `${host} offers no login that we can use` }
+			return { result: 'parked', code: 'no-login', reason: `${host} offers no login that we can use` }
 		}
-		if (reply === null) return { result: 'retry', reason: failureInWords(host, error) }
-		const { verdict, meaning } = judgeSmtp(phase, reply)
-		return outcomeOf(verdict, `${host}: ${meaning} (“${quote(reply, hideSecrets)}”)`)
+		if (reply === null) return notReached(host, error)
+		const judged = judgeSmtp(phase, reply)
+		return outcomeOf(judged, `${host}: ${judged.meaning} (“${quote(reply, hideSecrets)}”)`)
 	}
 
 	function tlsFault(error: SmtpError): string {

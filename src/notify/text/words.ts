@@ -1,9 +1,15 @@
 /** What went wrong on the way, said so that a person understands it and no secret is in it. */
 import { printable } from '../../base/printable.js'
 import { systemWords } from '../../base/systemError.js'
+import type { Outcome } from '../../model/delivery.js'
+
+/** The other side gave no answer. */
+export function notReached(host: string, error: unknown): Outcome {
+	return { result: 'retry', code: 'no-answer', reason: failureInWords(host, error) }
+}
 
 /** `host` is a name without path or user. Only codes are read from the error: its message may hold a URL. */
-export function failureInWords(host: string, error: unknown): string {
+function failureInWords(host: string, error: unknown): string {
 	const code = innermostCode(error)
 	if (code === null) return `${host} could not be reached`
 	if (code === 'EFORBIDDEN') return `${host} is a link-local address, which is never contacted`

@@ -10,7 +10,7 @@ import type { Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Receiver } from '../../model/ports.js'
 import { judgeStatus, outcomeOf } from '../delivery/policy.js'
-import { failureInWords, hostOf, quote } from '../text/words.js'
+import { hostOf, notReached, quote } from '../text/words.js'
 import { allowedLookup, forbiddenError, isForbidden } from './forbidden.js'
 import { formats } from './formats/byName.js'
 import type { FormatName } from './formats/format.js'
@@ -71,9 +71,9 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 			try {
 				return await withDeadline(timeLimitMs, attempt, signal)
 			} catch (error) {
-				if (signal.aborted) return { result: 'retry', reason: 'stopped before the answer came' }
-				if (!(error instanceof DeadlinePassed)) return { result: 'retry', reason: failureInWords(host, error) }
-				return { result: 'retry', reason: `${host} did not answer within ${timeLimitMs / 1_000} s` }
+				if (signal.aborted) return { result: 'retry', code: 'stopped', reason: 'stopped before the answer came' }
+				if (!(error instanceof DeadlinePassed)) return notReached(host, error)
+				return { result: 'retry', code: 'no-answer', reason: `${host} did not answer within ${timeLimitMs / 1_000} s` }
 			}
 		},
 		async close() {
@@ -87,12 +87,13 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 		const judged = format.judge?.({ status, body }) ?? judgeStatus(status)
 		if (judged.verdict === 'delivered') {
 			const trusted = whole || format.needsBody !== true
-			return trusted ? { result: 'delivered' } : { result: 'retry', reason: `${host} broke off its answer` }
+			if (trusted) return { result: 'delivered' }
+			return { result: 'retry', code: 'broken-off', reason: `${host} broke off its answer` }
 		}
 		const said = status < 400 ? '' : quote(body, hideSecrets)
 		const reason = `${host} answered ${status}: ${judged.meaning}${said === '' ? '' : ` (“${said}”)`}`
 		const header = answer.headers['retry-after']
-		return outcomeOf(judged.verdict, reason, retryAfterMs(typeof header === 'string' ? header : null, body, clock()))
+		return outcomeOf(judged, reason, retryAfterMs(typeof header === 'string' ? header : null, body, clock()))
 	}
 }
 

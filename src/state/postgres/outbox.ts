@@ -2,7 +2,7 @@
 
 import { alertsIn } from '../../core/digest.js'
 import { queueOf } from '../../core/queue.js'
-import type { Delivery, DeliveryStatus, HeldBy, Resolution } from '../../model/delivery.js'
+import type { Delivery, DeliveryStatus, HeldBy, ReasonCode, Resolution } from '../../model/delivery.js'
 import type { ReceiverSummary } from '../../model/state.js'
 import { pieces } from './coverage.js'
 import type { Ask } from './database.js'
@@ -20,6 +20,7 @@ export interface DeliveryRow {
 	readonly attempts: number
 	readonly next_attempt_at_ms: number
 	readonly last_error: string | null
+	readonly last_error_code: ReasonCode | null
 	readonly held_by: HeldBy | null
 	readonly alone: boolean
 	readonly content: Content
@@ -28,13 +29,22 @@ export interface DeliveryRow {
 /** What never changes, whatever it is made of. */
 type Content = Omit<
 	Delivery,
-	'id' | 'receiver' | 'createdAtMs' | 'status' | 'attempts' | 'nextAttemptAtMs' | 'lastError' | 'heldBy' | 'alone'
+	| 'id'
+	| 'receiver'
+	| 'createdAtMs'
+	| 'status'
+	| 'attempts'
+	| 'nextAttemptAtMs'
+	| 'lastError'
+	| 'lastErrorCode'
+	| 'heldBy'
+	| 'alone'
 >
 
 /** What `deliveryOf` needs, of `tracewatch.delivery d`. */
 export const COLUMNS =
-	'd.lane, d.id, d.receiver, d.created_at_ms, d.status, d.attempts, d.next_attempt_at_ms, d.last_error, d.held_by, ' +
-	'd.alone, d.content'
+	'd.lane, d.id, d.receiver, d.created_at_ms, d.status, d.attempts, d.next_attempt_at_ms, d.last_error, ' +
+	'd.last_error_code, d.held_by, d.alone, d.content'
 
 export function deliveryOf(row: DeliveryRow, skew: Skew): Delivery {
 	const { id, receiver, status, attempts, content } = row
@@ -47,6 +57,7 @@ export function deliveryOf(row: DeliveryRow, skew: Skew): Delivery {
 		attempts,
 		nextAttemptAtMs: skew.fromDatabase(row.next_attempt_at_ms),
 		lastError: row.last_error,
+		...(row.last_error_code === null ? {} : { lastErrorCode: row.last_error_code }),
 		...(row.held_by === null ? {} : { heldBy: row.held_by }),
 		...(row.alone ? { alone: true } : {}),
 	}
@@ -84,6 +95,7 @@ function columnsOf(deliveries: readonly Delivery[], skew: Skew): readonly unknow
 		deliveries.map(({ attempts }) => attempts),
 		deliveries.map(({ nextAttemptAtMs }) => skew.toDatabase(nextAttemptAtMs)),
 		deliveries.map(({ lastError }) => (lastError === null ? null : JSON.stringify(lastError))),
+		deliveries.map(({ lastErrorCode }) => lastErrorCode ?? null),
 		deliveries.map(({ heldBy }) => heldBy ?? null),
 		deliveries.map(({ alone }) => alone ?? false),
 		deliveries.map(({ message }) => alertsIn(message)),
@@ -92,24 +104,25 @@ function columnsOf(deliveries: readonly Delivery[], skew: Skew): readonly unknow
 }
 
 function contentOf(delivery: Delivery): Content {
-	const { id, receiver, createdAtMs, status, attempts, nextAttemptAtMs, lastError, heldBy, alone, ...content } =
-		delivery
+	const { id, receiver, createdAtMs, status, attempts, nextAttemptAtMs, lastError, lastErrorCode, ...rest } = delivery
+	const { heldBy, alone, ...content } = rest
 	return content
 }
 
 const TO =
-	'id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error, held_by, alone, alerts, content'
+	'id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error, last_error_code, held_by, ' +
+	'alone, alerts, content'
 const FROM = `
-	id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error::json, held_by, alone, alerts,
-		content::json
+	id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error::json, last_error_code,
+		held_by, alone, alerts, content::json
 	from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::int[], $7::bigint[], $8::text[],
-		$9::text[], $10::boolean[], $11::int[], $12::text[]) with ordinality as d (${TO}, place)
+		$9::text[], $10::text[], $11::boolean[], $12::int[], $13::text[]) with ordinality as d (${TO}, place)
 	order by place
 	on conflict (id) do nothing
 	returning id`
 const INSERT = `insert into tracewatch.delivery (${TO}) select ${FROM}`
 const INSERT_AT = `
-	insert into tracewatch.delivery (seq, ${TO}) overriding system value select $13::bigint + place - 1, ${FROM}`
+	insert into tracewatch.delivery (seq, ${TO}) overriding system value select $14::bigint + place - 1, ${FROM}`
 
 /** In order of posting; of one status and of one queue, or of any. */
 export async function readDeliveries(
@@ -162,6 +175,7 @@ export async function updateFailed(
 		failures.map(({ result }) => result),
 		failures.map(({ nextAttemptAtMs }) => skew.toDatabase(nextAttemptAtMs)),
 		failures.map(({ error }) => JSON.stringify(error)),
+		failures.map(({ code }) => code),
 		failures.map(({ claim }) => claim),
 		owner,
 	])
@@ -179,10 +193,12 @@ const FAILED = `
 		attempts = d.attempts + 1,
 		next_attempt_at_ms = case r.result when 'retry' then r.next_ms else d.next_attempt_at_ms end,
 		last_error = r.error::json,
+		last_error_code = r.code,
 		held_by = null
-	from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[]) r (id, result, next_ms, error, claim),
+	from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[])
+			r (id, result, next_ms, error, code, claim),
 		tracewatch.lane l
-	where d.id = r.id and l.lane = d.lane and ${mayJudge('r.claim', '$6')}`
+	where d.id = r.id and l.lane = d.lane and ${mayJudge('r.claim', '$7')}`
 
 /** Resolves to how many were found. */
 export async function updateDue(ask: Ask, ids: readonly string[], atMs: number): Promise<number> {

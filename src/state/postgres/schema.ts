@@ -116,6 +116,8 @@ const STEPS: readonly string[] = [
 		primary key (network, address)
 	);
 	`,
+	// Why a delivery failed last, for code to compare; null where 0.1.0 wrote it down.
+	'alter table tracewatch.delivery add column last_error_code text',
 ]
 
 /** Held while tables are made or changed, or a whole state is brought in; any number that nobody else uses. */

@@ -180,7 +180,9 @@ describe('a digest that is refused', () => {
 	test('behavior: is taken apart, so that one alert takes no other with it, and the order stays', async () => {
 		const poison = idOf(8)
 		const hook = keeping(lab, ({ message }) =>
-			insideOf(message).includes(poison) ? { result: 'dead', reason: 'hook answered 422' } : fine,
+			insideOf(message).includes(poison)
+				? { result: 'dead', code: 'message-refused', reason: 'hook answered 422' }
+				: fine,
 		)
 		await lab.store.post(numbers(1, 120).map((number) => alertDeliveryOf(number)))
 		await runOut(lab, [hook])

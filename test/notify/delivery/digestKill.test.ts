@@ -98,8 +98,9 @@ describe('a kill in a storm', () => {
 				let mood: Outcome['result'] = 'delivered'
 				const hook = keeping(lab, ({ message }) => {
 					// Only digests are refused: an alert refused for good is not lost by us.
-					if (mood === 'dead') return message.type === 'alert.digest' ? { result: 'dead', reason: 'no' } : fine
-					return mood === 'delivered' ? fine : { result: mood, reason: 'no' }
+					if (mood === 'dead')
+						return message.type === 'alert.digest' ? { result: 'dead', code: 'message-refused', reason: 'no' } : fine
+					return mood === 'delivered' ? fine : { result: mood, code: 'message-refused', reason: 'no' }
 				})
 				let carrying = delivererOf(lab, [hook])
 				let count = 0
@@ -146,7 +147,12 @@ describe('a receiver that asks for time', () => {
 	test('behavior: is not told of what becomes due meanwhile, whatever stands before', async () => {
 		const hook = keeping(lab, ({ message }) =>
 			message.type === 'system.stalled' && lab.nowMs < startMs + 10 * minuteMs
-				? { result: 'retry', reason: 'too many requests', afterMs: startMs + 10 * minuteMs - lab.nowMs }
+				? {
+						result: 'retry',
+						code: 'too-many',
+						reason: 'too many requests',
+						afterMs: startMs + 10 * minuteMs - lab.nowMs,
+					}
 				: fine,
 		)
 		await lab.store.post(numbers(1, 8).map((number) => alertDeliveryOf(number)))

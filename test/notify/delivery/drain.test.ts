@@ -92,7 +92,7 @@ describe('one drain', () => {
 
 	test('behavior: what is refused for good does not hold back the next one', async () => {
 		const hook = scripted('hook', (_, index) =>
-			index === 0 ? { result: 'dead', reason: 'too large' } : { result: 'delivered' },
+			index === 0 ? { result: 'dead', code: 'too-large', reason: 'too large' } : { result: 'delivered' },
 		)
 		await lab.store.post([deliveryOf(1), deliveryOf(2)])
 		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] })

@@ -11,8 +11,8 @@ import { ids, type Scripted, scripted, useLab } from './lab.js'
 
 const lab = useLab()
 const goneReason = 'hook.example answered 410: removed (“number 7”)'
-const gone: Outcome = { result: 'parked', reason: goneReason }
-const refused: Outcome = { result: 'dead', reason: 'hook.example answered 413: too large' }
+const gone: Outcome = { result: 'parked', code: 'removed', reason: goneReason }
+const refused: Outcome = { result: 'dead', code: 'too-large', reason: 'hook.example answered 413: too large' }
 const fine: Outcome = { result: 'delivered' }
 
 interface Announcement {
@@ -75,8 +75,8 @@ describe('the fallback of a receiver', () => {
 			await drain()
 			for (let hour = 0; hour < 5; hour += 1) {
 				lab.nowMs += 3_600_000
-				// The server's own words change, the cause does not.
-				broken.now = { result: 'parked', reason: goneReason.replace('7', String(hour)) }
+				// The words change, the cause does not.
+				broken.now = { result: 'parked', code: 'removed', reason: `${hour} ${goneReason}` }
 				await lab.store.post([deliveryOf(10 + hour)])
 				await drain()
 			}
@@ -102,10 +102,26 @@ describe('the fallback of a receiver', () => {
 		await lab.store.post([deliveryOf(1)])
 		await carrying.drainOnce(never)
 		const reason = 'hook.example answered 401: the credentials were refused'
-		broken.now = { result: 'parked', reason }
+		broken.now = { result: 'parked', code: 'login-refused', reason }
 		lab.nowMs += 3_600_000
 		await carrying.drainOnce(never)
 		expect(desk.told.map(({ message }) => (message.data as { reason?: string }).reason)).toEqual([goneReason, reason])
+	})
+
+	test('behavior: of what version 0.1.0 parked, without a code, it was told; of another cause it was not', async () => {
+		const broken: { now: Outcome } = { now: gone }
+		const desk = keeping('desk')
+		await lab.store.post([
+			deliveryOf(1, { status: 'parked', attempts: 1, lastError: 'hook.example answered 410: gone (“1”)' }),
+		])
+		const carrying = deliverer([scripted('hook', () => broken.now), desk], { hook: 'desk' })
+		await carrying.drainOnce(never)
+		expect(await lab.statuses()).toEqual(['1 parked'])
+		expect(desk.told).toEqual([])
+		broken.now = { result: 'parked', code: 'login-refused', reason: 'hook.example answered 401' }
+		lab.nowMs += 3_600_000
+		await carrying.drainOnce(never)
+		expect(words(desk.told)).toEqual(['system.undelivered'])
 	})
 
 	test('default: gets each alert that is refused for good, by itself, and one word about it', async () => {

@@ -7,7 +7,7 @@ const lab = useLab()
 
 describe('a receiver that has to be fixed', () => {
 	test('behavior: when a receiver has to be fixed, the rest of its queue is parked untried', async () => {
-		const hook = scripted('hook', () => ({ result: 'parked', reason: 'gone' }))
+		const hook = scripted('hook', () => ({ result: 'parked', code: 'removed', reason: 'gone' }))
 		await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
 		await createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] }).drainOnce(never)
 		expect(hook.got).toEqual(ids(1))
@@ -16,7 +16,7 @@ describe('a receiver that has to be fixed', () => {
 
 	test('behavior: once a receiver takes anything again, what was parked for it follows', async () => {
 		const hook = scripted('hook', (_, index) =>
-			index === 0 ? { result: 'parked', reason: 'gone' } : { result: 'delivered' },
+			index === 0 ? { result: 'parked', code: 'removed', reason: 'gone' } : { result: 'delivered' },
 		)
 		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] })
 		await lab.store.post([deliveryOf(1), deliveryOf(2)])
@@ -29,7 +29,7 @@ describe('a receiver that has to be fixed', () => {
 
 	test('behavior: what is parked is tried at the start, and its oldest every quarter of an hour', async () => {
 		const hook = scripted('hook', (_, index) =>
-			index < 2 ? { result: 'parked', reason: 'gone' } : { result: 'delivered' },
+			index < 2 ? { result: 'parked', code: 'removed', reason: 'gone' } : { result: 'delivered' },
 		)
 		await lab.store.post([deliveryOf(1), deliveryOf(2)])
 		const options = { store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] }
@@ -48,7 +48,7 @@ describe('a receiver that has to be fixed', () => {
 
 	test('behavior: parked for longer than 72 hours is not given up', async () => {
 		const hook = scripted('hook', (_, index) =>
-			index < 2 ? { result: 'parked', reason: 'gone' } : { result: 'delivered' },
+			index < 2 ? { result: 'parked', code: 'removed', reason: 'gone' } : { result: 'delivered' },
 		)
 		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] })
 		await lab.store.post([deliveryOf(1)])
@@ -66,7 +66,7 @@ describe('a receiver that has to be fixed', () => {
 describe('a receiver that has to be fixed, one drain after the other', () => {
 	test('behavior: what an earlier run parked is tried again after a quarter of an hour, not before', async () => {
 		const hook = scripted('hook', (_, index) =>
-			index < 2 ? { result: 'parked', reason: 'gone' } : { result: 'delivered' },
+			index < 2 ? { result: 'parked', code: 'removed', reason: 'gone' } : { result: 'delivered' },
 		)
 		const drain = () =>
 			createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] }).drainOnce(never)
@@ -89,7 +89,7 @@ describe('a receiver that has to be fixed, one drain after the other', () => {
 
 	test('behavior: what an earlier run parked follows at once when the receiver takes something new', async () => {
 		const hook = scripted('hook', (_, index) =>
-			index < 1 ? { result: 'parked', reason: 'gone' } : { result: 'delivered' },
+			index < 1 ? { result: 'parked', code: 'removed', reason: 'gone' } : { result: 'delivered' },
 		)
 		const drain = () =>
 			createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] }).drainOnce(never)

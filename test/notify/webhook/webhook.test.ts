@@ -152,7 +152,7 @@ describe('a webhook', () => {
 		const sent = send({}, {}, deliveryOf(1), controller.signal)
 		await hook.until(1)
 		controller.abort()
-		expect(await sent).toEqual({ result: 'retry', reason: 'stopped before the answer came' })
+		expect(await sent).toEqual({ result: 'retry', code: 'stopped', reason: 'stopped before the answer came' })
 	})
 })
 

@@ -56,7 +56,9 @@ async function work(store: Store, queue: readonly Delivery[]): Promise<void> {
 		await pause(chance.number(4))
 		await recorded(
 			store,
-			fails ? { id, result: 'retry', error: 'HTTP 503', nextAttemptAtMs: clock() + 40 } : { id, result: 'delivered' },
+			fails
+				? { id, result: 'retry', code: 'server-failed', error: 'HTTP 503', nextAttemptAtMs: clock() + 40 }
+				: { id, result: 'delivered' },
 		)
 		if (!fails) continue
 		return await store.release(queue.slice(index + 1).map((one) => one.id))

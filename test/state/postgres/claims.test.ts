@@ -22,7 +22,12 @@ const ids = (queues: readonly (readonly Delivery[])[]) =>
 const claim = async (store: Store, perQueue = 10) => ids(await store.claim({ nowMs: Date.now(), perQueue }))
 /** As if whoever works on queues had been silent for as long as a lease is. */
 const runOut = () => server?.sql(`update tracewatch.lane set claimed_until = clock_timestamp() - interval '1 ms'`)
-const late = { result: 'retry', error: 'HTTP 503', nextAttemptAtMs: Date.now() + 3_600_000 } as const
+const late = {
+	result: 'retry',
+	code: 'server-failed',
+	error: 'HTTP 503',
+	nextAttemptAtMs: Date.now() + 3_600_000,
+} as const
 
 describe.skipIf(server === null)('deliveries, taken by several', () => {
 	let a: Store
@@ -96,7 +101,7 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 		await a.resolve([
 			{ id: 'a1', result: 'delivered' },
 			{ id: 'a2', ...late },
-			{ id: 'a3', result: 'dead', error: 'HTTP 400', nextAttemptAtMs: 0 },
+			{ id: 'a3', result: 'dead', code: 'message-refused', error: 'HTTP 400', nextAttemptAtMs: 0 },
 		])
 		expect((await b.deliveries()).map(({ id, status, attempts }) => [id, status, attempts])).toEqual([
 			['a2', 'pending', 0],
@@ -117,7 +122,7 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 		await claim(a)
 		await runOut()
 		await claim(b)
-		await b.resolve([{ id: 'a1', result: 'dead', error: 'HTTP 400', nextAttemptAtMs: 0 }])
+		await b.resolve([{ id: 'a1', result: 'dead', code: 'message-refused', error: 'HTTP 400', nextAttemptAtMs: 0 }])
 		await a.resolve([{ id: 'a1', ...late }])
 		expect(await b.deliveries()).toMatchObject([{ id: 'a1', status: 'dead', attempts: 1, lastError: 'HTTP 400' }])
 	})

@@ -2,7 +2,7 @@
 
 import type { Message } from '../../../model/alert.js'
 import type { Delivery } from '../../../model/delivery.js'
-import type { Verdict } from '../../delivery/policy.js'
+import type { Judgement } from '../../delivery/policy.js'
 
 export interface Target {
 	/** As configured; never altered by what stands on a chain. */
@@ -27,7 +27,7 @@ export interface Format {
 	/** `nowMs` is the time of this attempt. */
 	request(delivery: Delivery, target: Target, nowMs: number): FormatRequest
 	/** For services whose status alone does not tell; null: the table of `policy.ts` decides. */
-	judge?(reply: Reply): { readonly verdict: Verdict; readonly meaning: string } | null
+	judge?(reply: Reply): Judgement | null
 	/** Whether one request can carry all of this digest; absent: none can, and each alert is sent by itself. */
 	takesDigest?(digest: Message): boolean
 	/** The answer's body decides, so an answer that breaks off is none. */

@@ -29,10 +29,11 @@ export const telegram: Format = {
 	needsBody: true,
 	judge({ status, body }) {
 		const answer = jsonObject(body)
-		if (status === 200 && answer?.ok !== true) return { verdict: 'retry', meaning: 'it did not say that all is well' }
+		if (status === 200 && answer?.ok !== true)
+			return { verdict: 'retry', code: 'unconfirmed', meaning: 'it did not say that all is well' }
 		const description = String(answer?.description ?? '')
 		if (status === 400 && chatFault.test(description))
-			return { verdict: 'parked', meaning: 'the chat cannot be reached' }
+			return { verdict: 'parked', code: 'chat-unreachable', meaning: 'the chat cannot be reached' }
 		return null
 	},
 }
