@@ -1,13 +1,13 @@
-/** Every way in which the state changes, without a disk: each takes a draft of it and says what came of it. */
+/**
+ * Every way in which the state changes, without a disk: each takes a draft of it and says what came of it. The coverage
+ * stands apart, in `enrolment.ts`.
+ */
 
-import { type CoverageTable, coverageTableOf } from '../core/coverageTable.js'
 import { alertsIn } from '../core/digest.js'
 import { StateError } from '../errors.js'
 import type { Delivery, Resolution } from '../model/delivery.js'
-import type { Commit, Enrolment } from '../model/state.js'
-import type { Backfill } from '../model/watch.js'
-import type { CoverageDoc, CoverageRecord, Definition, NetworkRecord, StateDoc, Total } from './document.js'
-import { remaining } from './document.js'
+import type { Commit } from '../model/state.js'
+import type { CoverageDoc, CoverageRecord, NetworkRecord, StateDoc, Total } from './document.js'
 
 /**
  * A copy that a batch of changes may write to; the maps that it was made of stay as they are. A change that throws does
@@ -213,40 +213,4 @@ function eachFound(draft: Draft, ids: readonly string[], act: (delivery: Deliver
 	for (const delivery of found) act(delivery)
 	if (found.length > 0) draft.changed = true
 	return found.length
-}
-
-/**
- * The coverage with the change in it; the same one when there is none. `newToken` gives a text that was never given
- * before.
- */
-export function applyEnrolment(
-	coverage: CoverageDoc,
-	network: string,
-	change: Enrolment,
-	record: NetworkRecord,
-	newToken: () => string,
-): CoverageDoc {
-	if (change.covered.size === 0 && change.backfills === null) return coverage
-	const before = coverage.get(network)
-	const covered = merged(before?.covered, change.covered)
-	const live = new Set(remaining(record, before).map(({ id }) => id))
-	const backfills = change.backfills?.map((backfill) => {
-		const known = before?.backfills.find(({ id }) => id === backfill.id && live.has(id))
-		return { ...backfill, token: known && continues(backfill, known) ? known.token : newToken() }
-	})
-	return new Map(coverage).set(network, { covered, backfills: backfills ?? before?.backfills ?? [] })
-}
-
-/** What was there stays as it is. */
-function merged(before: CoverageRecord['covered'] | undefined, changed: Enrolment['covered']): CoverageTable {
-	if (before === undefined || before.size === 0) return coverageTableOf(changed)
-	const table = coverageTableOf(before).copy()
-	for (const [address, one] of changed) table.set(address, one)
-	return table
-}
-
-/** Whether what was scanned for the known one, from its beginning to now, was scanned for this one too. */
-function continues({ span, addresses }: Backfill, known: Definition): boolean {
-	const scanned = new Set(known.addresses)
-	return span.from >= known.span.from && addresses.every((address) => scanned.has(address))
 }

@@ -7,8 +7,9 @@
  */
 
 import { atomEnd, atomIn } from './jsonAtoms.js'
-import { broken, JsonFault } from './jsonFault.js'
+import { broken } from './jsonFault.js'
 import { createHeldText } from './jsonHeldText.js'
+import { createKept } from './jsonKept.js'
 import { closingQuote, createTexts, isEscaped, mostBytes } from './jsonTexts.js'
 import type { Shape } from './shapes.js'
 
@@ -63,14 +64,7 @@ export function createJsonStream(shape: Shape, limits: JsonLimits): JsonStream {
 	let passing = false
 	let escaped = false
 	const held = createHeldText()
-	let keptBytes = 0
-
-	function keep(bytes: number): void {
-		keptBytes += bytes
-		if (keptBytes <= limits.keptBytes) return
-		const megabytes = Math.round(limits.keptBytes / 1_048_576)
-		throw new JsonFault('too-large', `what counts of the answer takes more than ${megabytes} MiB of memory`)
-	}
+	const keep = createKept(limits.keptBytes)
 
 	/** A value has been made, or passed over. */
 	function put(made: unknown): void {

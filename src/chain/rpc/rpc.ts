@@ -10,6 +10,7 @@ import { misread, wordsOf } from './border.js'
 import { batchLimitIn, classify, kindOfText, type Verdict } from './classify.js'
 import { readEndpointUrl } from './endpointUrl.js'
 import { type Fault, readAnswers, readErrorBody } from './envelope.js'
+import { faultInWords, refusesBatches } from './fault.js'
 import { createHttp, type HttpAnswer, HttpFailure } from './http.js'
 import { createLimiter } from './limiter.js'
 import { defaultPatience, type Patience, refusalIn } from './retry.js'
@@ -181,7 +182,7 @@ export function createRpc(options: RpcOptions): Rpc {
 		}
 		const reading = readAnswers(answer.body, ids, batch)
 		if ('whole' in reading) {
-			const limit = batchLimitIn(reading.whole.text) ?? (reading.single && isRefusal(reading.whole) ? 1 : null)
+			const limit = batchLimitIn(reading.whole.text) ?? (reading.single && refusesBatches(reading.whole) ? 1 : null)
 			if (batch && limit !== null) throw new BatchRefused(limit)
 			throw refused(reading.whole, answer, methodOf(calls))
 		}
@@ -198,7 +199,7 @@ export function createRpc(options: RpcOptions): Rpc {
 		const text = wordsOf(fault.text, url, mostWords)
 		const known = fault.broken === null ? null : kindOfText(fault.text)
 		const verdict: Verdict = fault.broken === null || known !== null ? classify(facts) : { kind: 'malformed' }
-		return new RpcError(`${url.name} ${inWords({ ...fault, text }, answer.status, method)}`, {
+		return new RpcError(`${url.name} ${faultInWords({ ...fault, text }, answer.status, method)}`, {
 			...verdict,
 			endpoint: url.name,
 			method,
@@ -234,20 +235,6 @@ export function createRpc(options: RpcOptions): Rpc {
 		words: (said) => wordsOf(said, url, mostWords),
 		close: http.close,
 	}
-}
-
-function inWords({ broken, text, code }: Fault, status: number, method: string): string {
-	const said = text === '' ? '' : `: "${text}"`
-	if (broken !== null) return `gave an answer to ${method} that cannot be believed: ${broken}${said}`
-	const where = code === null ? `HTTP ${status}` : `HTTP ${status}, code ${code}`
-	if (status < 300 || status > 399) return `refused ${method}${said} (${where})`
-	return `sends ${method} to another address (${where}), which is not followed: write that address into \`rpc\``
-}
-
-/** A single answer to a batch that says nothing of rates, keys or limits: this node takes no batches. */
-function isRefusal({ text, code, broken }: Fault): boolean {
-	const kind = kindOfText(text) ?? 'bad-params'
-	return (kind === 'bad-params' || kind === 'unsupported') && (broken !== null || code === -32600)
 }
 
 function methodOf(calls: readonly RpcCall[]): string {

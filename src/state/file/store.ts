@@ -13,7 +13,6 @@ import type { Draft } from '../changes.js'
 import {
 	applyCommit,
 	applyDrop,
-	applyEnrolment,
 	applyMerge,
 	applyPost,
 	applyResolutions,
@@ -23,6 +22,7 @@ import {
 } from '../changes.js'
 import type { CoverageDoc } from '../document.js'
 import { emptyCoverage, emptyState, networkState, summarize } from '../document.js'
+import { applyEnrolment } from '../enrolment.js'
 import { stateFormat } from './codec.js'
 import { changesPath, coveragePath, coverageWriter } from './coverageFile.js'
 import { diskError } from './disk.js'

@@ -10,9 +10,10 @@ import type { Delivery } from '../../model/delivery.js'
 import type { Hash } from '../../model/glossary.js'
 import type { Commit, Enrolment, NetworkState, NetworkSummary, Seen } from '../../model/state.js'
 import type { Draft } from '../changes.js'
-import { applyCommit, applyEnrolment, mustHave } from '../changes.js'
+import { applyCommit, mustHave } from '../changes.js'
 import type { CoverageRecord, Definition, NetworkRecord } from '../document.js'
 import { emptyState, networkState, summarize } from '../document.js'
+import { applyEnrolment } from '../enrolment.js'
 import { readBooks, writeBooks } from './books.js'
 import {
 	readAnnouncements,

@@ -1,0 +1,115 @@
+/** What `doctor` found out, and how a terminal shows it. */
+
+import type { LimitsReport } from '../chain/endpoints/limits.js'
+import { durationInWords } from '../core/doctor.js'
+
+export interface NetworkReport {
+	readonly network: string
+	readonly chainId: number
+	readonly watches: number
+	/** Roughly, of the endpoint that is used; null when none is. */
+	readonly callsPerDay: number | null
+	readonly endpoints: readonly EndpointReport[]
+}
+
+export interface EndpointReport {
+	readonly endpoint: string
+	/** Why it could not be asked; null when it was. */
+	readonly error: string | null
+	readonly usable: boolean
+	readonly client: string | null
+	readonly chainId: string | null
+	readonly head: number | null
+	readonly headAgeSeconds: number | null
+	readonly otsLevel: number | null
+	readonly methods: Readonly<Record<string, string>>
+	/** What both address lists in one question mean. */
+	readonly lists: 'either' | 'both' | 'unknown'
+	readonly rangeLimit: string
+	/** What it was seen to bear, in this look; the daemon goes on learning. Null when it was not asked. */
+	readonly limits: LimitsReport | null
+	readonly tags: readonly string[]
+	readonly trusted: boolean
+	readonly proved: boolean
+	/** The source of traces that is used; null when there is none. */
+	readonly source: string | null
+	readonly balances: Balances
+	readonly reasons: readonly string[]
+	readonly advice: readonly string[]
+}
+
+/** How balances of recent blocks can be asked for. */
+export type Balances = 'together' | 'each' | 'no' | 'not asked'
+
+/** For a terminal; the other side's words in it are not fit for one yet. */
+export function* linesOf({
+	network,
+	chainId,
+	watches,
+	callsPerDay: calls,
+	endpoints,
+}: NetworkReport): Generator<string> {
+	yield `${network} (chain ${chainId}), ${watches} ${watches === 1 ? 'address' : 'addresses'} watched`
+	for (const report of endpoints) {
+		yield `  ${report.endpoint}`
+		for (const [name, value] of cellsOf(report)) for (const line of wrapped(name, value)) yield line
+	}
+	if (calls !== null) yield `  forecast: about ${calls} calls a day at this schedule, with a block each 12 s`
+	yield ''
+}
+
+function cellsOf(report: EndpointReport): readonly (readonly [string, string])[] {
+	const advice = report.advice.map((words) => ['to do', words] as const)
+	if (report.error !== null) return [['failed', report.error], ...advice]
+	const methods = Object.entries(report.methods).filter(([, ability]) => ability !== 'unknown')
+	return [
+		['client', report.client ?? 'does not say'],
+		['chain id', report.chainId ?? 'does not say'],
+		['head', `${report.head}, ${durationInWords(report.headAgeSeconds ?? 0)} old`],
+		['tags', report.tags.length === 0 ? 'neither safe nor finalized' : report.tags.join(', ')],
+		['ots level', report.otsLevel === null ? 'none: deployments are not confirmed by it' : String(report.otsLevel)],
+		['methods', methods.map(([name, ability]) => `${name} ${ability}`).join(', ') || 'nothing to prove them by yet'],
+		[
+			'two lists',
+			{ either: 'either (union)', both: 'both (intersection)', unknown: 'not seen; one list is asked at a time' }[
+				report.lists
+			],
+		],
+		['range limit', report.rangeLimit],
+		['bears', bearsInWords(report.limits)],
+		['trusted', report.trusted ? (report.proved ? 'yes, proved' : 'for now, not proved yet') : 'no'],
+		['source', report.source ?? 'none'],
+		['balances', balancesInWords[report.balances]],
+		...report.reasons.map((words) => ['seen', words] as const),
+		...advice,
+	]
+}
+
+function bearsInWords(limits: LimitsReport | null): string {
+	if (limits === null) return 'not known'
+	const { requestsUnderWay, callsPerSecond, callsPerRequest } = limits
+	const rate = callsPerSecond === null ? 'no limit a second seen' : `${Math.round(callsPerSecond)} calls a second`
+	return `${requestsUnderWay} requests at once, ${callsPerRequest} calls in each, ${rate}; the daemon goes on learning`
+}
+
+const balancesInWords: Readonly<Record<Balances, string>> = {
+	together: 'of many addresses in one question: books are kept',
+	each: 'one by one: books are kept',
+	no: 'not told: what this endpoint tells is not proved',
+	'not asked': 'not asked: no books are kept',
+}
+
+/** A fact with its name before it, in lines of at most 80 columns. */
+function* wrapped(name: string, value: string): Generator<string> {
+	const width = 80 - 18
+	let line = ''
+	let first = true
+	for (const word of value.split(' ')) {
+		if (line !== '' && line.length + 1 + word.length > width) {
+			yield `    ${(first ? name : '').padEnd(14)}${line}`
+			first = false
+			line = word
+		} else line = line === '' ? word : `${line} ${word}`
+	}
+	yield `    ${(first ? name : '').padEnd(14)}${line}`
+}
