@@ -1,3 +1,5 @@
+import { isJson } from './isJson.js'
+
 /**
  * The characters that no text may carry out of the process: what a terminal obeys (C0, C1, and so every escape
  * sequence), what turns the direction of writing round, what hides or joins letters unseen, and halves of characters.
@@ -26,13 +28,4 @@ export function fitJson(json: string): string {
 export function fitOutput(text: string): string {
 	if (text.search(unfit) < 0) return text
 	return /^\s*[[{]/.test(text) && isJson(text) ? fitJson(text) : fitText(text)
-}
-
-function isJson(text: string): boolean {
-	try {
-		JSON.parse(text)
-		return true
-	} catch {
-		return false
-	}
 }

@@ -36,26 +36,28 @@ export async function readTransaction(
 	if (block.hash !== receipt.block.hash) {
 		throw unsettled({ endpoint: rpc.endpoint, method: 'eth_getBlockByNumber' }, `block ${number} was replaced`)
 	}
-	const tree = await readTree(rpc, txHash, block, capabilities, signal)
+	const tree = await readTree({ rpc, txHash, block, capabilities }, signal)
 	const frames = await framesOf(tree, createTurns())
 	const succeeded = readSuccess(raw, { txHash, block, frames }, rpc.endpoint)
 	return { trace: traceOf({ txHash, txIndex: null, frames }, block, succeeded), block }
 }
 
+interface Question {
+	readonly rpc: Rpc
+	readonly txHash: Hash
+	readonly block: Header
+	readonly capabilities: Capabilities | null
+}
+
 /** By the first method that the endpoint has: of one transaction, of the block, of the block by a tracer. */
-async function readTree(
-	rpc: Rpc,
-	txHash: Hash,
-	block: Header,
-	capabilities: Capabilities | null,
-	signal: AbortSignal,
-): Promise<Tree> {
+async function readTree(question: Question, signal: AbortSignal): Promise<Tree> {
+	const { rpc, capabilities } = question
 	let refused: RpcError | null = null
 	for (const method of methodsOf(capabilities)) {
 		try {
 			return method === 'debug_traceBlockByNumber'
-				? await fromTracer(rpc, txHash, block, capabilities, signal)
-				: await fromRows(rpc, method, txHash, block, signal)
+				? await fromTracer(question, signal)
+				: await fromRows(method, question, signal)
 		} catch (error) {
 			if (!(error instanceof RpcError) || error.kind !== 'unsupported') throw error
 			refused ??= error
@@ -72,10 +74,8 @@ function methodsOf(capabilities: Capabilities | null): readonly Method[] {
 }
 
 async function fromRows(
-	rpc: Rpc,
 	method: 'trace_transaction' | 'trace_block',
-	txHash: Hash,
-	block: Header,
+	{ rpc, txHash, block }: Question,
 	signal: AbortSignal,
 ): Promise<Tree> {
 	const reading = { endpoint: rpc.endpoint, method }
@@ -87,13 +87,7 @@ async function fromRows(
 	return treeOf(own, { txHash, blockHash: block.hash }, turns, reading)
 }
 
-async function fromTracer(
-	rpc: Rpc,
-	txHash: Hash,
-	block: Header,
-	capabilities: Capabilities | null,
-	signal: AbortSignal,
-): Promise<Tree> {
+async function fromTracer({ rpc, txHash, block, capabilities }: Question, signal: AbortSignal): Promise<Tree> {
 	const reading = { endpoint: rpc.endpoint, method: 'debug_traceBlockByNumber', words: rpc.words }
 	const [raw] = await askAll(rpc, [debugCall(block.number, capabilities?.tracer ?? 'callTracer')], signal)
 	const tree = (await readDebugBlock(raw, block, createTurns(), reading)).traces.get(txHash)

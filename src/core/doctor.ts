@@ -2,7 +2,10 @@
 
 import { arbitrumMisses, isArbitrum } from './chains.js'
 
-/** The facts of one endpoint, as far as they were found out. */
+/**
+ * The facts of one endpoint, as far as they were found out: a part of its `Capabilities`, said again on purpose, since
+ * this room knows no chain.
+ */
 export interface Findings {
 	readonly clientVersion: string | null
 	readonly chainId: bigint | null

@@ -1,6 +1,7 @@
 import { fstatSync } from 'node:fs'
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
 import { prettyFactory } from 'pino-pretty'
+import { isJson } from '../base/isJson.js'
 import { fitText } from '../base/outgoing.js'
 import type { Log } from '../model/ports.js'
 import { plainFacts } from './logFacts.js'
@@ -104,15 +105,6 @@ function cleanValue(value: unknown, clean: (text: string) => string): unknown {
 		return Object.fromEntries(Object.entries(value).map(([name, item]) => [clean(name), cleanValue(item, clean)]))
 	if (typeof value === 'string') return clean(value)
 	return clean(String(value)) === String(value) ? value : clean(String(value))
-}
-
-function isJson(line: string): boolean {
-	try {
-		JSON.parse(line)
-		return true
-	} catch {
-		return false
-	}
 }
 
 /** JSON keeps controls escaped, but what shows a line to a person does not: a label could paint or clear the screen. */

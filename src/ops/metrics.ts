@@ -35,6 +35,7 @@ export interface PollFacts {
 	readonly atMs: number
 }
 
+/** As the `RpcRequest` of `chain/rpc`; said again on purpose, since this room imports no other. */
 export interface RequestFacts {
 	/** Host and port; anything after them is cut off. */
 	readonly endpoint: string

@@ -1,5 +1,6 @@
 import { createNumberColumn, createTextColumn } from '../../core/columns.js'
 import type { Address } from '../../model/glossary.js'
+import { createInterned } from './interned.js'
 
 /** One line of a file of addresses. */
 export interface AddressRow {
@@ -21,8 +22,7 @@ export interface AddressRows {
 export function createAddressRows(): AddressRows {
 	const [addresses, labels] = [createTextColumn(), createTextColumn()]
 	const [tagsOf, lines, columns] = [createNumberColumn(), createNumberColumn(), createNumberColumn()]
-	const allTags: (readonly string[])[] = []
-	const tagsAt = new Map<readonly string[], number>()
+	const allTags = createInterned<readonly string[]>()
 	return {
 		get length() {
 			return lines.length
@@ -30,19 +30,14 @@ export function createAddressRows(): AddressRows {
 		at: (index) => ({
 			address: addresses.at(index) as Address,
 			label: labels.at(index),
-			tags: allTags[tagsOf.at(index)] ?? [],
+			tags: allTags.at(tagsOf.at(index)) ?? [],
 			line: lines.at(index),
 			column: columns.at(index),
 		}),
 		push({ address, label, tags, line, column }) {
 			addresses.push(address)
 			labels.push(label)
-			let place = tagsAt.get(tags)
-			if (place === undefined) {
-				place = allTags.push(tags) - 1
-				tagsAt.set(tags, place)
-			}
-			tagsOf.push(place)
+			tagsOf.push(allTags.placeOf(tags))
 			lines.push(line)
 			columns.push(column)
 		},

@@ -2,6 +2,7 @@ import { createAddressTable } from '../../core/addressTable.js'
 import { createNumberColumn, createTextColumn } from '../../core/columns.js'
 import type { Address } from '../../model/glossary.js'
 import type { Watch, WatchIndex, WatchRules } from '../../model/watch.js'
+import { createInterned } from './interned.js'
 
 /**
  * The watches of one network, packed: a hundred bytes each where an object takes three hundred. They are numbered from
@@ -26,13 +27,12 @@ export function createWatchTable(seed: number): WatchTable {
 	/** By watch: its address, the watch of the same address before it + 1, its rules, its label. */
 	const [addressOf, before, rulesOf] = [createNumberColumn(), createNumberColumn(), createNumberColumn()]
 	const labels = createTextColumn()
-	const rules: WatchRules[] = []
-	const rulesAt = new Map<WatchRules, number>()
+	const rules = createInterned<WatchRules>()
 
 	const at = (number: number): Watch => watchOf(addresses.at(addressOf.at(number)), number)
 	// Written out: a copy made with `...` takes four times as long.
 	function watchOf(address: Address, number: number): Watch {
-		const own = rules[rulesOf.at(number)] as WatchRules
+		const own = rules.at(rulesOf.at(number)) as WatchRules
 		const { network, tags, kinds, direction, minValueWei, receivers, fromBlock, watchlist, silences } = own
 		const label = labels.at(number)
 		const watch = { network, address, label, tags, kinds, direction, minValueWei, receivers, fromBlock, watchlist }
@@ -92,13 +92,8 @@ export function createWatchTable(seed: number): WatchTable {
 				before.push(last.at(found) + 1)
 				last.set(found, number)
 			}
-			let place = rulesAt.get(own)
-			if (place === undefined) {
-				place = rules.push(own) - 1
-				rulesAt.set(own, place)
-			}
 			addressOf.push(found)
-			rulesOf.push(place)
+			rulesOf.push(rules.placeOf(own))
 			labels.push(label)
 		},
 	}

@@ -67,7 +67,7 @@ const retracted =
 
 function alertFacts(data: AlertData): readonly Fact[] {
 	if (data.kind === 'unexplained' || data.kind === 'withdrawal') return balanceFacts(data)
-	const { links, watch } = data
+	const { links } = data
 	return [
 		fact('From', data.from ?? 'nobody (new coins)', data.from === null ? undefined : links?.from),
 		fact(data.kind === 'deployment' ? 'Contract' : 'To', data.to, links?.to),
@@ -77,14 +77,7 @@ function alertFacts(data: AlertData): readonly Fact[] {
 		fact('Depth', depthInWords(data)),
 		...(data.creatorConfirmed === true ? [fact('Creator', 'confirmed by the node')] : []),
 		fact('Transaction', data.txHash, links?.tx),
-		fact('Block', `${data.blockNumber} (${data.blockHash})`, links?.block),
-		fact('Time', `${utc(data.blockTimestamp)}`),
-		fact('Finality', finalityInWords[data.finality]),
-		fact('Seen', `${utc(data.detectedAt)}, ${durationInWords(data.lagSeconds)} after the block`),
-		...lateFacts(data),
-		fact('Network', `${printable(data.network)} (chain id ${data.chainId})`),
-		fact('Why you get this', whyOf(watch)),
-		fact('Alert id', data.id),
+		...commonFacts(data),
 	]
 }
 
@@ -114,13 +107,20 @@ function balanceFacts(data: AlertData): readonly Fact[] {
 		fact('Amount', `${data.value} ${printable(data.asset, 20)}`),
 		fact('In wei', data.valueWei),
 		...own,
-		fact('Block', `${data.blockNumber} (${data.blockHash})`, links?.block),
+		...commonFacts(data),
+	]
+}
+
+/** Where it stands, when it was seen, and why it is sent: the end of every alert. */
+function commonFacts(data: AlertData): readonly Fact[] {
+	return [
+		fact('Block', `${data.blockNumber} (${data.blockHash})`, data.links?.block),
 		fact('Time', utc(data.blockTimestamp)),
 		fact('Finality', finalityInWords[data.finality]),
 		fact('Seen', `${utc(data.detectedAt)}, ${durationInWords(data.lagSeconds)} after the block`),
 		...lateFacts(data),
 		fact('Network', `${printable(data.network)} (chain id ${data.chainId})`),
-		fact('Why you get this', whyOf(watch)),
+		fact('Why you get this', whyOf(data.watch)),
 		fact('Alert id', data.id),
 	]
 }
@@ -209,12 +209,13 @@ export function durationInWords(seconds: number): string {
 		['s', 1],
 	]
 	let rest = Math.max(0, Math.round(seconds))
-	const parts: string[] = []
+	const counts: { readonly count: number; readonly unit: string }[] = []
 	for (const [unit, size] of units) {
 		const count = Math.floor(rest / size)
 		rest -= count * size
-		if (count > 0 || parts.length > 0) parts.push(`${count} ${unit}`)
-		if (parts.length === 2) break
+		if (count > 0 || counts.length > 0) counts.push({ count, unit })
+		if (counts.length === 2) break
 	}
-	return parts.filter((part) => !part.startsWith('0 ')).join(' ') || '0 s'
+	const shown = counts.filter(({ count }) => count > 0)
+	return shown.map(({ count, unit }) => `${count} ${unit}`).join(' ') || '0 s'
 }

@@ -2,8 +2,8 @@
 
 import type { Book } from '../../model/books.js'
 import type { Address } from '../../model/glossary.js'
-import { pieces } from './coverage.js'
 import type { Ask } from './database.js'
+import { pieces } from './pieces.js'
 
 interface BookRow {
 	readonly address: Address

@@ -3,15 +3,11 @@
 import { randomBytes } from 'node:crypto'
 import { createCoverageTable } from '../../core/coverageTable.js'
 import type { Span } from '../../model/chain.js'
-import type { Address, Hash } from '../../model/glossary.js'
-import type { Announcement } from '../../model/state.js'
+import type { Address } from '../../model/glossary.js'
 import type { Coverage } from '../../model/watch.js'
-import { announcementOf, type StoredAnnouncement, storedOf } from '../announcement.js'
 import type { Definition } from '../document.js'
 import type { Ask } from './database.js'
-
-/** Rows a statement: what is held in memory twice, and how long the loop is blocked. */
-const PIECE = 5_000
+import { PIECE, pieces } from './pieces.js'
 
 type SpanJson = readonly [from: string, to: string]
 
@@ -117,64 +113,6 @@ export async function writeProgress(ask: Ask, network: string, progress: Readonl
 		where b.network = $1 and b.token = p.token`,
 		[network, [...progress.keys()], [...progress.values()].map(String)],
 	)
-}
-
-export async function readAnnouncements(ask: Ask, network: string): Promise<ReadonlyMap<string, Announcement>> {
-	const rows = await ask<AnnouncementRow>(
-		'select id, block_number, block_hash, content from tracewatch.told where network = $1 order by seq',
-		[network],
-	)
-	return new Map(
-		rows.map(({ id, block_number, block_hash, content }) => [
-			id,
-			announcementOf(id, { number: BigInt(block_number), hash: block_hash }, content),
-		]),
-	)
-}
-
-interface AnnouncementRow {
-	readonly id: string
-	readonly block_number: string
-	readonly block_hash: Hash
-	readonly content: StoredAnnouncement
-}
-
-/** Writes what is in `after` and not in `before`, and takes away what is gone. */
-export async function writeAnnouncements(
-	ask: Ask,
-	network: string,
-	before: ReadonlyMap<string, Announcement>,
-	after: ReadonlyMap<string, Announcement>,
-): Promise<void> {
-	if (before === after) return
-	const gone = [...before.keys()].filter((id) => !after.has(id))
-	if (gone.length > 0) await ask('delete from tracewatch.told where network = $1 and id = any($2)', [network, gone])
-	for (const piece of pieces([...after.values()].filter((entry) => before.get(entry.id) !== entry))) {
-		await ask(
-			`insert into tracewatch.told (network, id, block_number, block_hash, content)
-			select $1, * from unnest($2::text[], $3::numeric[], $4::text[], $5::json[])
-			on conflict (network, id) do update set
-				block_number = excluded.block_number, block_hash = excluded.block_hash, content = excluded.content`,
-			[
-				network,
-				piece.map(({ id }) => id),
-				piece.map(({ block }) => String(block.number)),
-				piece.map(({ block }) => block.hash),
-				piece.map((entry) => JSON.stringify(storedOf(entry))),
-			],
-		)
-	}
-}
-
-export function* pieces<T>(values: Iterable<T>, size = PIECE): Iterable<readonly T[]> {
-	let piece: T[] = []
-	for (const value of values) {
-		piece.push(value)
-		if (piece.length < size) continue
-		yield piece
-		piece = []
-	}
-	if (piece.length > 0) yield piece
 }
 
 const spanJson = ({ from, to }: Span): SpanJson => [String(from), String(to)]

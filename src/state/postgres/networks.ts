@@ -14,16 +14,9 @@ import { applyCommit, mustHave } from '../changes.js'
 import type { CoverageRecord, Definition, NetworkRecord } from '../document.js'
 import { emptyState, networkState, summarize } from '../document.js'
 import { applyEnrolment } from '../enrolment.js'
+import { readAnnouncements, writeAnnouncements } from './announcements.js'
 import { readBooks, writeBooks } from './books.js'
-import {
-	readAnnouncements,
-	readBackfills,
-	readCoverage,
-	writeAnnouncements,
-	writeBackfills,
-	writeCoverage,
-	writeProgress,
-} from './coverage.js'
+import { readBackfills, readCoverage, writeBackfills, writeCoverage, writeProgress } from './coverage.js'
 import type { Ask, Database } from './database.js'
 import type { Leases } from './leases.js'
 import type { Skew } from './skew.js'

@@ -4,8 +4,8 @@ import { alertsIn } from '../../core/digest.js'
 import { queueOf } from '../../core/queue.js'
 import type { Delivery, DeliveryStatus, HeldBy, ReasonCode, Resolution } from '../../model/delivery.js'
 import type { ReceiverSummary } from '../../model/state.js'
-import { pieces } from './coverage.js'
 import type { Ask } from './database.js'
+import { pieces } from './pieces.js'
 import type { Skew } from './skew.js'
 
 /** Rows a statement; a message is some kilobytes. */

@@ -2,16 +2,9 @@
 
 import { StateError } from '../../errors.js'
 import type { CoverageRecord, NetworkRecord, Whole } from '../document.js'
+import { readAnnouncements, writeAnnouncements } from './announcements.js'
 import { readBooks, writeBooks } from './books.js'
-import {
-	readAnnouncements,
-	readBackfills,
-	readCoverage,
-	writeAnnouncements,
-	writeBackfills,
-	writeCoverage,
-	writeProgress,
-} from './coverage.js'
+import { readBackfills, readCoverage, writeBackfills, writeCoverage, writeProgress } from './coverage.js'
 import type { Ask, Database } from './database.js'
 import { type NetworkRow, recordOf, writeRow } from './networks.js'
 import { insertDeliveries, readDeliveries, readReceivers } from './outbox.js'

@@ -1,0 +1,8 @@
+export function isJson(text: string): boolean {
+	try {
+		JSON.parse(text)
+		return true
+	} catch {
+		return false
+	}
+}

@@ -1,0 +1,20 @@
+/** Values that many rows share, each kept once and named by a small number. The same value is the same object. */
+export interface Interned<T> {
+	placeOf(value: T): number
+	at(place: number): T | undefined
+}
+
+export function createInterned<T>(): Interned<T> {
+	const values: T[] = []
+	const places = new Map<T, number>()
+	return {
+		placeOf(value) {
+			const known = places.get(value)
+			if (known !== undefined) return known
+			const place = values.push(value) - 1
+			places.set(value, place)
+			return place
+		},
+		at: (place) => values[place],
+	}
+}
