@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs inside a booted systemd (scripts/booted-systemd.sh): the shipped units around the real program, a local node and a
-# webhook receiver. Prints a line a case; the last line is the verdict.
+# Runs inside a booted systemd (scripts/booted-systemd.sh): the shipped units around the real program, a local node and
+# a webhook receiver. Prints a line a case; the last line is the verdict.
 set -u
 
 repo=/repo
@@ -8,36 +8,11 @@ node=http://127.0.0.1:8545/Canary-Node-Key-0001/evm
 watched=0x70997970C51812dc3A010C7d01b50e0d17dc79C8
 added=0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC
 got=/run/hook.jsonl
-failed=0
+metrics=http://127.0.0.1:9464/metrics
 unit=tracewatch.service
+. $repo/test/systemd/words.sh
 
 # ---- Words -------------------------------------------------------------------------------------------------------
-
-# expect WORDS COMMAND...: the command must succeed.
-expect() {
-	words="$1"
-	shift
-	if "$@" >/run/expect.log 2>&1; then
-		echo "ok      $words"
-	else
-		echo "FAILED  $words ($*)"
-		sed 's/^/        /' /run/expect.log
-		systemctl status "$unit" --no-pager --lines=15 2>&1 | sed 's/^/        /'
-		failed=$((failed + 1))
-	fi
-}
-
-not() { ! "$@"; }
-
-# within SECONDS COMMAND...: the command must come to succeed.
-within() {
-	deadline=$(($(date +%s) + $1))
-	shift
-	until "$@"; do
-		[ "$(date +%s)" -lt "$deadline" ] || return 1
-		sleep 0.1
-	done
-}
 
 is() { [ "$1" = "$2" ] || { echo "is $1, should be $2" && return 1; }; }
 property() { systemctl show "$unit" --property="$1" --value; }
@@ -128,7 +103,7 @@ started() {
 	expect 'start: the state is for that user alone' is "$(stat -L -c %a /var/lib/tracewatch)" 700
 	expect 'start: no secret in the environment' not grep -qa Canary "/proc/$(pid)/environ"
 	expect 'start: no secret in the command line' not grep -qa Canary "/proc/$(pid)/cmdline"
-	expect 'start: /metrics answers' within 10 curl_ok http://127.0.0.1:9464/metrics tracewatch_checkpoint_block
+	expect 'start: /metrics answers' within 10 curl_ok "$metrics" tracewatch_checkpoint_block
 	expect 'start: /healthz is well' within 10 curl_ok http://127.0.0.1:9464/healthz '"status":"ok"'
 	pay $watched 3 >/run/paid
 	expect 'start: payments are told' within 15 all_told /run/paid
@@ -137,7 +112,11 @@ started() {
 }
 
 curl_ok() {
-	node -e 'fetch(process.argv[1]).then(async (r) => process.exit(r.ok && (await r.text()).includes(process.argv[2]) ? 0 : 1), () => process.exit(1))' "$1" "$2"
+	node -e '
+		const end = (good) => process.exit(good ? 0 : 1)
+		const [url, words] = process.argv.slice(1)
+		fetch(url).then(async (answer) => end(answer.ok && (await answer.text()).includes(words)), () => end(false))
+	' "$1" "$2"
 }
 
 killed() {
@@ -186,18 +165,20 @@ reloaded() {
 	expect 'reload: the unit stays active' within 5 has ActiveState active
 	expect 'reload: it is the same process' is "$(pid)" "$before"
 	expect 'reload: STATUS= says so' within 10 words_of_status wrong
-	expect 'reload: the metric says so' within 10 curl_ok http://127.0.0.1:9464/metrics 'tracewatch_config_last_reload_successful 0'
+	expect 'reload: the metric says so' within 10 curl_ok "$metrics" 'tracewatch_config_last_reload_successful 0'
 	pay $watched 1 >>/run/paid
 	pay $added 1 >>/run/paid
 	expect 'reload: the last good watchlists stay in effect' within 15 all_told /run/paid
 	sleep 6
 	expect 'reload: STATUS= still says so' words_of_status wrong
 	cp /run/good.yaml /etc/tracewatch/watchlists/main.yaml
-	expect 'reload: mended by saving alone' within 15 curl_ok http://127.0.0.1:9464/metrics 'tracewatch_config_last_reload_successful 1'
+	expect 'reload: mended by saving alone' within 15 \
+		curl_ok "$metrics" 'tracewatch_config_last_reload_successful 1'
 	printf '  - adress: nonsense\n' >>/etc/tracewatch/watchlists/main.yaml
 	expect 'reload: refused once more' not systemctl reload $unit
 	cp /run/good.yaml /etc/tracewatch/watchlists/main.yaml
-	expect 'reload: mended at once, before anyone looked' within 15 curl_ok http://127.0.0.1:9464/metrics 'tracewatch_config_last_reload_successful 1'
+	expect 'reload: mended at once, before anyone looked' within 15 \
+		curl_ok "$metrics" 'tracewatch_config_last_reload_successful 1'
 	expect 'reload: the process never changed' is "$(pid)" "$before"
 }
 
@@ -223,12 +204,12 @@ refused() {
 	sleep 6
 	expect 'missing credential: as a wrong configuration' has ExecMainStatus 78
 	expect 'missing credential: without a loop' has NRestarts 0
-	expect 'missing credential: the journal names it' sh -c "journalctl -u $unit --no-pager | grep -q 'OPS_HOOK_SECRET.*is not set'"
+	expect 'missing credential: the journal names it' \
+		sh -c "journalctl -u $unit --no-pager | grep -q 'OPS_HOOK_SECRET.*is not set'"
 	mv /run/kept /etc/credstore/tracewatch.OPS_HOOK_SECRET
 	expect 'missing credential: mended, it starts' systemctl start $unit
 	systemctl stop $unit
 }
-
 
 instances() {
 	settings /etc/tracewatch/a /var/lib/tracewatch-a 9471
@@ -246,7 +227,8 @@ instances() {
 	hash=$(pay $watched 1)
 	expect 'instances: each tells of its own' within 15 sh -c \
 		"grep '$hash' $got | grep -q '\"local\"' && grep '$hash' $got | grep -q '\"other\"'"
-	expect 'instances: each has a state of its own' test -s /var/lib/tracewatch-a/state.json -a -s /var/lib/tracewatch-b/state.json
+	expect 'instances: each has a state of its own' \
+		test -s /var/lib/tracewatch-a/state.json -a -s /var/lib/tracewatch-b/state.json
 	systemctl stop tracewatch@a tracewatch@b
 	unit=tracewatch.service
 }
@@ -260,14 +242,16 @@ by_timer() {
 	pay $watched 1 >/run/paid
 	expect 'timer: a receiver that is down is no failed unit' systemctl start $unit
 	systemd-run --quiet --unit=world-hook-again node $repo/test/systemd/hook.js 9000 $got
-	expect 'timer: its alert is kept and told later' within 60 sh -c "systemctl start $unit; grep -q $(cat /run/paid) $got"
+	expect 'timer: its alert is kept and told later' within 60 \
+		sh -c "systemctl start $unit; grep -q $(cat /run/paid) $got"
 	expect 'timer: can be enabled' systemctl enable --now tracewatch-once.timer
 	systemctl disable --now tracewatch-once.timer
 	unit=tracewatch.service
 }
 
 secret_nowhere() {
-	expect 'secrets: the journal can be read' sh -c "journalctl -o export --no-pager -u 'tracewatch*' >/run/journal && test -s /run/journal"
+	expect 'secrets: the journal can be read' \
+		sh -c "journalctl -o export --no-pager -u 'tracewatch*' >/run/journal && test -s /run/journal"
 	expect 'secrets: none in the journal of any unit' not grep -qaE 'Canary-|Q2FuYXJ5' /run/journal
 	expect 'secrets: none in the state' not grep -rqaE 'Canary-|Q2FuYXJ5' /var/lib/private
 }
@@ -284,4 +268,4 @@ instances
 by_timer
 secret_nowhere
 expect 'exposure: as the running systemd counts it' systemd-analyze security --threshold=13 tracewatch.service
-[ $failed = 0 ] && echo 'ALL CASES PASSED' || echo "$failed CASES FAILED"
+verdict

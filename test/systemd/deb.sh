@@ -7,30 +7,10 @@ node=/stage/node-of-the-cases
 rpc=http://127.0.0.1:8545/Canary-Node-Key-0001/evm
 watched=0x70997970C51812dc3A010C7d01b50e0d17dc79C8
 got=/run/hook.jsonl
-failed=0
+unit=tracewatch.service
+. /repo/test/systemd/words.sh
 export DEBIAN_FRONTEND=noninteractive
 
-expect() {
-	words="$1"
-	shift
-	if "$@" >/run/expect.log 2>&1; then
-		echo "ok      $words"
-	else
-		echo "FAILED  $words ($*)"
-		sed 's/^/        /' /run/expect.log
-		journalctl -u tracewatch --no-pager --lines=10 2>&1 | sed 's/^/        /'
-		failed=$((failed + 1))
-	fi
-}
-not() { ! "$@"; }
-within() {
-	deadline=$(($(date +%s) + $1))
-	shift
-	until "$@"; do
-		[ "$(date +%s)" -lt "$deadline" ] || return 1
-		sleep 0.2
-	done
-}
 told() { [ "$(cat $got 2>/dev/null | wc -l)" -ge "$1" ]; }
 pay() { $node /repo/test/systemd/pay.js $rpc "$watched" 1; }
 is_active() { systemctl --quiet is-active tracewatch; }
@@ -57,7 +37,8 @@ receivers:
 watchlists: watchlists
 state: /var/lib/tracewatch
 YAML
-printf 'network: local\nreceivers: [hook]\nwatches:\n  - {address: "%s", label: Mine}\n' $watched >/etc/tracewatch/watchlists/mine.yaml
+printf 'network: local\nreceivers: [hook]\nwatches:\n  - {address: "%s", label: Mine}\n' $watched \
+	>/etc/tracewatch/watchlists/mine.yaml
 expect 'check finds the configuration by itself' sh -c 'cd / && tracewatch check'
 expect 'the service starts' systemctl enable --now tracewatch
 sleep 2
@@ -71,15 +52,20 @@ expect 'an upgrade restarts what ran' within 30 sh -c "systemctl --quiet is-acti
 	[ \"\$(systemctl show tracewatch --property=MainPID --value)\" != $before ]"
 pay >>/run/paid.log 2>&1
 expect 'and goes on from its state' within 20 told 2
-expect 'a downgrade keeps it too' sh -c "dpkg --force-downgrade --force-confdef --force-confold -i $first && grep -q 31337 /etc/tracewatch/tracewatch.yaml"
+expect 'a downgrade installs' dpkg --force-downgrade --force-confdef --force-confold -i "$first"
+expect 'a downgrade keeps it too' grep -q 31337 /etc/tracewatch/tracewatch.yaml
 pay >>/run/paid.log 2>&1
 expect 'and tells' within 20 told 3
 
 expect 'it can be removed' dpkg --remove tracewatch
 expect 'nothing runs any more' not is_active
-expect 'the configuration and the state stay' sh -c '[ -f /etc/tracewatch/tracewatch.yaml ] && [ -e /var/lib/private/tracewatch/state.json ]'
+expect 'the configuration stays' [ -f /etc/tracewatch/tracewatch.yaml ]
+expect 'the state stays' [ -e /var/lib/private/tracewatch/state.json ]
 expect 'it can be purged' dpkg --purge tracewatch
-expect 'nothing of ours is left' sh -c '! [ -e /etc/tracewatch/tracewatch.yaml ] && ! [ -e /var/lib/private/tracewatch ] && ! [ -e /usr/lib/tracewatch ] && ! [ -e /lib/systemd/system/tracewatch.service ]'
+for path in /etc/tracewatch/tracewatch.yaml /var/lib/private/tracewatch /usr/lib/tracewatch \
+	/lib/systemd/system/tracewatch.service; do
+	expect "nothing of ours is left: $path" [ ! -e "$path" ]
+done
 expect 'the watchlist is the user'"'"'s, and is not lost' [ -f /etc/tracewatch/watchlists/mine.yaml ]
 
-[ "$failed" = 0 ] && echo 'ALL CASES PASSED' || echo "$failed CASES FAILED"
+verdict

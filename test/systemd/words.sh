@@ -1,0 +1,32 @@
+# Sourced by the cases: the words they are written in. $unit is the unit that they are about.
+failed=0
+
+# expect WORDS COMMAND...: the command must succeed.
+expect() {
+	words="$1"
+	shift
+	if "$@" >/run/expect.log 2>&1; then
+		echo "ok      $words"
+	else
+		echo "FAILED  $words ($*)"
+		sed 's/^/        /' /run/expect.log
+		systemctl status "$unit" --no-pager --lines=15 2>&1 | sed 's/^/        /'
+		failed=$((failed + 1))
+	fi
+}
+
+not() { ! "$@"; }
+
+# within SECONDS COMMAND...: the command must come to succeed.
+within() {
+	deadline=$(($(date +%s) + $1))
+	shift
+	until "$@"; do
+		[ "$(date +%s)" -lt "$deadline" ] || return 1
+		sleep 0.1
+	done
+}
+
+verdict() {
+	[ "$failed" = 0 ] && echo 'ALL CASES PASSED' || echo "$failed CASES FAILED"
+}
