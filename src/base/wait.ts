@@ -1,4 +1,7 @@
-/** Waits that end with a signal. */
+/**
+ * The room is a leaf: one small thing a file, which more than one room needs and which knows nothing of any of them.
+ * Here: waits that end with a signal.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 

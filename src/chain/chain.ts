@@ -1,3 +1,8 @@
+/**
+ * The room says what happened on one network, whatever endpoints it has and whatever they can do. This file is the port
+ * that a poll reads through; `reader.ts` chooses how a span is read.
+ */
+
 import { DeadlinePassed, withDeadline } from '../base/deadline.js'
 import { RpcError } from '../errors.js'
 import type { AddressSet, Block, BlockRef, Part, Span } from '../model/chain.js'

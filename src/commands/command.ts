@@ -1,7 +1,12 @@
+/**
+ * The room has a file for each command, thin: what it says of itself, its options, and what it does with the other
+ * rooms.
+ */
+
 import type { ParseArgsConfig } from 'node:util'
 import type { Scrubber } from '../ops/scrub.js'
 
-/** What the program ends with; see the contract. */
+/** What the program ends with; as sysexits.h has it where it has one. */
 export const exitCodes = {
 	done: 0,
 	failed: 1,

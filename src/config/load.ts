@@ -1,3 +1,8 @@
+/**
+ * The room turns words into one checked, frozen configuration, or into every problem in them, each with its file, line
+ * and column. Nothing else in the program reads YAML.
+ */
+
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { deepFreeze } from '../base/deepFreeze.js'

@@ -1,3 +1,9 @@
+/**
+ * The room thinks, and does nothing else: no package, no clock, no disk, no chance. From frames come events (here),
+ * from events and watches matches (`match.ts`), from these alerts (`alert.ts`); what is announced is held against what
+ * is there now (`compare.ts`).
+ */
+
 import type { ChainEvent } from '../model/alert.js'
 import type { Frame, TxTrace } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'

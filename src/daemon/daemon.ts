@@ -1,3 +1,8 @@
+/**
+ * The room puts the parts together (`parts.ts`) and runs them: this file from the start to the end, `networkPoller.ts`
+ * the polls of one network, `health.ts` and `vitals.ts` whether all is well.
+ */
+
 import { setLogger } from 'node-cron'
 import { followHeads } from '../chain/heads/newHeads.js'
 import type { Config } from '../config/load.js'

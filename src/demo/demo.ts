@@ -1,3 +1,8 @@
+/**
+ * The room plays the story of `devnode/story.ts` on an embedded node before a real daemon, and holds what arrives
+ * against it.
+ */
+
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,5 @@
-/** The embedded node: Anvil behind an endpoint with a key, as providers of real nodes offer it. */
+/** The room is the embedded node: Anvil behind an endpoint with a key, as providers of real nodes offer it. */
+
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,5 +1,6 @@
 /**
- * The glossary. These words are used alike in code, logs and documents.
+ * The room has every word and every border of the program, as types and ports. Here is the glossary: these words are
+ * used alike in code, logs and documents.
  *
  * What is watched
  * - watchlist: a YAML file. Watch: one address with its options, from one watchlist.
@@ -33,8 +34,7 @@
  * - capabilities: what an endpoint was found able to do. Span size: how many blocks it is asked for at once.
  *
  * Amounts and block numbers are `bigint`, in wei and blocks. Addresses and hashes are lower case hex with `0x`.
- * This folder is plain, readonly data and ports; there is no code in it. A reader of it knows every word and every
- * border.
+ * This folder is plain, readonly data and ports; there is no code in it.
  */
 
 export type Hex = `0x${string}`

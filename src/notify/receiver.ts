@@ -1,4 +1,5 @@
-/** From the settings of a receiver to the receiver. */
+/** The room sends words out, in four rooms of its own. Here: from the settings of a receiver to the receiver. */
+
 import type { Clock } from '../model/glossary.js'
 import type { Receiver } from '../model/ports.js'
 import { createEmailReceiver, type EmailSettings } from './email/email.js'

@@ -1,3 +1,8 @@
+/**
+ * The room is what operators see and hold: the log (here), the scrubber of secrets, metrics, HTTP, the service manager,
+ * the control socket.
+ */
+
 import { fstatSync } from 'node:fs'
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
 import { prettyFactory } from 'pino-pretty'

@@ -1,4 +1,7 @@
-/** What is remembered, as plain readonly data, and the views of it. `changes.ts` says how it changes. */
+/**
+ * The room remembers: here is what, as plain readonly data, with the views of it; `changes.ts` says how it changes, and
+ * `file/` and `postgres/` keep it.
+ */
 
 import type { Book } from '../model/books.js'
 import type { BlockRef } from '../model/chain.js'

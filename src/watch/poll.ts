@@ -1,3 +1,8 @@
+/**
+ * The room is the story of a poll: this file says it from top to bottom, `look.ts` is one look at a part of it, and
+ * `pollSession.ts` where it stands.
+ */
+
 import type { Difference } from '../core/compare.js'
 import { rememberedBlocks, settleTargetOf, targetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'

@@ -15,7 +15,9 @@ test('default: no line of code goes beyond 120 columns', () => {
 	const folders = ['src', 'test', 'bench', 'scripts', 'systemd', 'examples', '.ci']
 	const files = folders.flatMap((folder) =>
 		readdirSync(`${root}${folder}`, { recursive: true, encoding: 'utf8' })
-			.filter((path) => /\.(?:ts|js|sh|service|timer|conf|yaml)$|^run$/.test(path) && !/^(?:fixtures|\.built)\//.test(path))
+			.filter(
+				(path) => /\.(?:ts|js|sh|service|timer|conf|yaml)$|^run$/.test(path) && !/^(?:fixtures|\.built)\//.test(path),
+			)
 			.map((path) => `${folder}/${path}`),
 	)
 	expect(files.length).toBeGreaterThan(200)

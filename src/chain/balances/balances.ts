@@ -1,4 +1,7 @@
-/** Balances of many addresses after one block, from one endpoint, in as few questions as it bears. */
+/**
+ * The room asks for balances: of many addresses after one block, from one endpoint, in as few questions as it bears
+ * (here), and for what moves them without a frame (`postings.ts`).
+ */
 
 import { RpcError } from '../../errors.js'
 import type { BlockRef } from '../../model/chain.js'

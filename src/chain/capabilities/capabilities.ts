@@ -1,3 +1,8 @@
+/**
+ * The room finds out what an endpoint can do (`probe.ts`), chooses a source by it (`choice.ts`), and remembers it
+ * (`registry.ts`).
+ */
+
 import type { RpcError } from '../../errors.js'
 import type { Tracer } from '../sources/debugTrace.js'
 import type { SourceName } from '../sources/source.js'

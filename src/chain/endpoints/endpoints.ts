@@ -1,4 +1,7 @@
-/** The endpoints of one network: a job goes to the first that is able, and on to the next when that may help. */
+/**
+ * The room has the endpoints of one network: a job goes to the first that is able, and on to the next when that may
+ * help.
+ */
 
 import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
 import { waitMs } from '../../base/wait.js'

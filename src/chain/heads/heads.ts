@@ -1,4 +1,4 @@
-/** What each endpoint says of its head, and whether it lags behind the others. */
+/** The room knows what each endpoint says of its head (here), and hears of new ones over WebSocket (`newHeads.ts`). */
 
 import { RpcError } from '../../errors.js'
 import type { Head } from '../../model/chain.js'

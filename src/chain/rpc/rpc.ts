@@ -1,4 +1,7 @@
-/** JSON-RPC over HTTP to one endpoint: every request of tracewatch passes through `post` below. */
+/**
+ * The room speaks JSON-RPC over HTTP with one endpoint, and believes it nothing: every request of tracewatch passes
+ * through `post` below.
+ */
 
 import { waitMs } from '../../base/wait.js'
 import { RpcError } from '../../errors.js'

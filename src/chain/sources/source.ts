@@ -1,3 +1,5 @@
+/** The room holds the ways to read a span of blocks, one a file, behind one interface: this one. */
+
 import type { AddressSet, Part, Span } from '../../model/chain.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Header } from '../wire.js'

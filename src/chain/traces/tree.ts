@@ -1,3 +1,8 @@
+/**
+ * The room makes checked trees of frames out of what nodes answer: Parity rows (`parityRows.ts`, `rowTree.ts`) and the
+ * calls of a tracer (`callTracer.ts`).
+ */
+
 import type { Turns } from '../../base/timeSlices.js'
 import type { Frame } from '../../model/chain.js'
 import { isLeftOut } from './numbering.js'

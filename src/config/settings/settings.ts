@@ -1,3 +1,8 @@
+/**
+ * The room reads tracewatch.yaml: its schema (`settingsSchema.ts`, `receiverSchema.ts`), its variables
+ * (`interpolate.ts`), and what of it is secret (`secrets.ts`).
+ */
+
 import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
 import type { Problem } from '../../errors.js'

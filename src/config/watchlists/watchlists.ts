@@ -1,3 +1,8 @@
+/**
+ * The room reads watchlists (`watchlist.ts`) and files of addresses (`addressFile.ts`) into the watches of each
+ * network, and follows what is edited (`reload.ts`, `follow.ts`).
+ */
+
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTurns } from '../../base/timeSlices.js'

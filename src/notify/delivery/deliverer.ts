@@ -1,6 +1,6 @@
 /**
- * Carries out what is to be sent: queues side by side, each strictly in order. A success is written down after it
- * happened, so a message can be sent twice (under the same id), but never not at all.
+ * The room carries out what is to be sent: queues side by side, each strictly in order. A success is written down after
+ * it happened, so a message can be sent twice (under the same id), but never not at all.
  */
 
 import { pause } from '../../base/wait.js'

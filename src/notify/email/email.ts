@@ -1,4 +1,4 @@
-/** A receiver by mail: one message for each recipient, so that each has an outcome of its own. */
+/** The room is a receiver by mail: one message for each recipient, so that each has an outcome of its own. */
 
 import type { SendMailOptions } from 'nodemailer'
 import { DeadlinePassed, withDeadline } from '../../base/deadline.js'

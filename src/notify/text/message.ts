@@ -1,4 +1,5 @@
-/** A message as a mail says it: a subject, and the same content twice, as text and as HTML. Pure. */
+/** The room says a message in words: a subject, and the same content twice, as text and as HTML. Pure. */
+
 import type { Message } from '../../model/alert.js'
 import { type Fact, type Facts, factsOf } from './facts.js'
 import { headline } from './sentence.js'

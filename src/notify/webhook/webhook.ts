@@ -1,6 +1,8 @@
 /**
- * A receiver that is sent one HTTP POST a message. Redirects are not followed, and no answer can hold it up or fill it.
+ * The room is a receiver that is sent one HTTP POST a message. Redirects are not followed, and no answer can hold it up
+ * or fill it.
  */
+
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
 import { hiderOf } from '../../base/hide.js'

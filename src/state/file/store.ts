@@ -1,5 +1,5 @@
 /**
- * The store in a folder: `state.json` (checkpoints, announced alerts, deliveries) written with every step,
+ * The room is the store in a folder: `state.json` (checkpoints, announced alerts, deliveries) written with every step,
  * `coverage.json` (from where on each address is watched) written only when the watches change, so that a step's write
  * does not grow with their number. Whoever opens it holds `lockState`.
  */

@@ -1,7 +1,8 @@
 /**
- * The store in PostgreSQL, for any number of instances at once: each network is polled by the one that has its lease,
- * deliveries are taken by all, queue by queue. All that decides who may do what is in the database, by its clock; an
- * instance that was paused, cut off or killed is replaced when its lease has run out, and what it does late is refused.
+ * The room is the store in PostgreSQL, for any number of instances at once: each network is polled by the one that has
+ * its lease, deliveries are taken by all, queue by queue. All that decides who may do what is in the database, by its
+ * clock; an instance that was paused, cut off or killed is replaced when its lease has run out, and what it does late
+ * is refused.
  */
 
 import { randomBytes } from 'node:crypto'

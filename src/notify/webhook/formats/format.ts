@@ -1,4 +1,4 @@
-/** How a webhook receiver wants to be spoken to. A format is pure; `webhook.ts` carries its request out. */
+/** The room knows how each service wants to be spoken to. A format is pure; `webhook.ts` carries its request out. */
 
 import type { Message } from '../../../model/alert.js'
 import type { Delivery } from '../../../model/delivery.js'
