@@ -37,7 +37,7 @@ clean() {
 }
 
 # boot CASES PATH SECONDS: boots the machine, runs test/systemd/CASES in it with that PATH, prints what it says;
-# succeeds when all its cases passed. The machine sees the repository as /repo and $work/stage as /stage, and no network.
+# succeeds when all its cases passed. The machine sees the repository as /repo, $work/stage as /stage, and no network.
 boot() {
 	[ -s "$machine/etc/hosts" ] || echo '127.0.0.1 localhost' >"$machine/etc/hosts"
 	cat >"$machine/etc/systemd/system/cases.service" <<-UNIT
