@@ -12,8 +12,8 @@ export const secretMark = '[secret]'
 export const shortestSecret = 6
 
 /**
- * Finds, at every place of a text, the longest secret that starts there, in every form that `secretForms.ts` lists. Null
- * when no secret is as long as `shortestSecret`.
+ * Finds, at every place of a text, the longest secret that starts there, in every form that `secretForms.ts` lists.
+ * Null when no secret is as long as `shortestSecret`.
  */
 export function secretPattern(secrets: Iterable<string>): RegExp | null {
 	const long = [...secrets].filter(isLong)

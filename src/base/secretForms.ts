@@ -2,15 +2,15 @@
  * The forms in which a secret can come back, and no more than these. Each is made by something that stands on the way:
  *
  * - As it is: providers repeat the key that they refuse, and servers the line that they do not understand.
- * - Percent-encoded, as URLs write it (with `+` for a space), and once more, where a URL stands in the query of another.
- * - Escaped for JSON, up to three times: in the body of an error, in the text of a gateway that quotes that body, and in
- *   our own line of the log around both.
+ * - Percent-encoded, as URLs write it (with `+` for a space), and once more, where a URL stands in another's query.
+ * - Escaped for JSON, up to three times: in the body of an error, in the text of a gateway that quotes that body, and
+ *   in our own line of the log around both.
  * - Escaped for HTML, by name or by number: the error pages of proxies.
  * - In base64 or base64url with anything before and after it: `Authorization: Basic`, SASL, tokens.
  * - Its beginning, cut off by who quotes it, and those of its parts that are as good as the whole.
  *
- * Any mixture of the first four is found too, for each is a spelling of single characters. A secret turned round, in hex
- * or compressed comes from nowhere, and is not looked for.
+ * Any mixture of the first four is found too, for each is a spelling of single characters. A secret turned round, in
+ * hex or compressed comes from nowhere, and is not looked for.
  */
 
 /** Shorter pieces of a secret are words, numbers or marks such as `sk_live`. */

@@ -61,7 +61,7 @@ describe('the tables of docs/delivery.md', () => {
 		for (const [name = '', , outcome, meaning] of judged) {
 			const judge = formats[spansOf(name)[0] as FormatName].judge
 			const verdicts = ownAnswers.map((reply) => judge?.(reply) ?? null)
-			expect(verdicts).toContainEqual({ verdict: outcome, meaning })
+			expect(verdicts).toContainEqual(expect.objectContaining({ verdict: outcome, meaning }))
 		}
 		const own = Object.values(formats).flatMap(({ judge }) => ownAnswers.map((reply) => judge?.(reply)?.meaning))
 		const meanings = new Set(own.filter((meaning) => meaning !== undefined))

@@ -6,7 +6,7 @@ import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Receiver } from '../../model/ports.js'
 import { judgeSmtp, outcomeOf, type SmtpPhase } from '../delivery/policy.js'
 import { composeMessage } from '../text/message.js'
-import { innermostCode, notReached, quote } from '../text/words.js'
+import { innermostCode, isTlsFault, notReached, quote } from '../text/words.js'
 import { createSmtp, type SmtpSettings } from './smtp.js'
 
 export interface EmailSettings extends SmtpSettings {
@@ -63,7 +63,7 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 	function judge(failure: SmtpError): Outcome {
 		const error = failure.rejectedErrors?.[0] ?? failure
 		const phase = phaseOf(error)
-		if (error.code === 'ETLS' || /TLS|CERT/.test(innermostCode(error) ?? '')) {
+		if (error.code === 'ETLS' || isTlsFault(innermostCode(error))) {
 			// Not dropped, however long it lasts: certificates and STARTTLS are somebody's settings.
 			return { result: 'parked', code: 'no-tls', reason: `${host}: no secure connection (${tlsFault(error)})` }
 		}

@@ -5,7 +5,8 @@ import type { Outcome } from '../../model/delivery.js'
 
 /** The other side gave no answer. */
 export function notReached(host: string, error: unknown): Outcome {
-	return { result: 'retry', code: 'no-answer', reason: failureInWords(host, error) }
+	const code = isTlsFault(innermostCode(error)) ? 'no-tls' : 'no-answer'
+	return { result: 'retry', code, reason: failureInWords(host, error) }
 }
 
 /** `host` is a name without path or user. Only codes are read from the error: its message may hold a URL. */
@@ -15,8 +16,13 @@ function failureInWords(host: string, error: unknown): string {
 	if (code === 'EFORBIDDEN') return `${host} is a link-local address, which is never contacted`
 	const meaning = systemWords(code)
 	if (meaning !== null) return `${host}: ${meaning}`
-	if (/CERT|TLS|SSL/.test(code)) return `${host}: no secure connection (${code})`
+	if (isTlsFault(code)) return `${host}: no secure connection (${code})`
 	return `${host} could not be reached (${code})`
+}
+
+/** By the code of the system or of Node: certificates, and connections that do not become secure ones. */
+export function isTlsFault(code: string | null): boolean {
+	return code !== null && /CERT|TLS|SSL/.test(code)
 }
 
 /** The code nearest to the cause, of an error, its causes, or the first of an aggregate. */

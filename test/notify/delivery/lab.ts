@@ -25,6 +25,23 @@ export interface Lab {
 /** Fresh for each test of the file. */
 export function useLab(): Lab {
 	const current: { folder: string; store: Store | null } = { folder: '', store: null }
+	let underWay = 0
+	/** The same store; what it is asked for counts as under way until it is done. */
+	const counted = (store: Store): Store =>
+		new Proxy(store, {
+			get(target, name: keyof Store) {
+				const member = target[name] as unknown
+				if (typeof member !== 'function') return member
+				return (...args: unknown[]) => {
+					const result: unknown = member.apply(target, args)
+					if (!(result instanceof Promise)) return result
+					underWay += 1
+					return result.finally(() => {
+						underWay -= 1
+					})
+				}
+			},
+		})
 	const lab: Lab = {
 		get folder() {
 			return current.folder
@@ -39,15 +56,15 @@ export function useLab(): Lab {
 			(await lab.store.deliveries()).map(({ id, status }) => `${Number(`0x${id.slice(-8)}`)} ${status}`),
 		async reopen() {
 			await lab.store.close()
-			current.store = await openFileStore(current.folder, { clock: lab.clock })
+			current.store = counted(await openFileStore(current.folder, { clock: lab.clock }))
 		},
 		sleeper: (done) => async (ms, signal) => {
 			const isBusy = async () =>
 				(await lab.store.deliveries('pending')).some(({ nextAttemptAtMs }) => nextAttemptAtMs <= lab.nowMs)
 			const turn = () => new Promise((resolve) => setTimeout(resolve, 5))
-			// What is being written shows in nothing that can be asked for.
 			await turn()
-			while (!signal.aborted && (await isBusy())) await turn()
+			// What is being written shows in nothing that can be asked for, and may take long.
+			while (!signal.aborted && (underWay > 0 || (await isBusy()))) await turn()
 			if (!signal.aborted) lab.nowMs += ms
 			if ((await lab.store.deliveries()).every(({ status }) => status === 'dead')) done.abort()
 		},
@@ -55,7 +72,7 @@ export function useLab(): Lab {
 	beforeEach(async () => {
 		lab.nowMs = startMs
 		current.folder = await makeFolder()
-		current.store = await openFileStore(current.folder, { clock: lab.clock })
+		current.store = counted(await openFileStore(current.folder, { clock: lab.clock }))
 	})
 	afterEach(async () => {
 		await current.store?.close()

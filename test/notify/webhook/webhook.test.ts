@@ -200,6 +200,7 @@ describe('errors', () => {
 			await new Promise((resolve) => server.close(resolve))
 			expect(outcome).toEqual({
 				result: 'retry',
+				code: 'no-tls',
 				reason: `localhost:${port}: its certificate is signed by itself`,
 			})
 			expect(requests).toEqual([])
