@@ -125,7 +125,7 @@ describe('a walk', () => {
 		)
 	})
 
-	test('behavior: a walk that is taken up again and again leaves one listener on the signal of the program', async () => {
+	test("behavior: a walk taken up again and again leaves one listener on the program's signal", async () => {
 		const prefetch = createPrefetch({
 			readFirst: async ({ from, to }) => partOf({ from, to: from < to ? from : to }),
 			width: () => 1,

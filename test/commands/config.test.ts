@@ -169,9 +169,9 @@ watches:
 			'configuration is right: 2 networks, 3 watches, 3 receivers',
 		])
 		expect(err.split('\n')).toEqual([
-			'warning: tracewatch.yaml:5:12: `mail` has no `fallback`: when it takes nothing more, nobody is told of that',
-			'warning: tracewatch.yaml:6:12: `hook` has no `fallback`: when it takes nothing more, nobody is told of that',
-			'warning: tracewatch.yaml:7:12: no watch names the receiver `idle`',
+			'warning: tracewatch.yaml:16:11: `mail` has no `fallback`: when it takes nothing more, nobody is told of that',
+			'warning: tracewatch.yaml:21:12: `hook` has no `fallback`: when it takes nothing more, nobody is told of that',
+			'warning: tracewatch.yaml:22:12: no watch names the receiver `idle`',
 		])
 		expect(code).toBe(0)
 	})
@@ -210,7 +210,7 @@ watches:
 		const { code, out, err } = await run(check)
 		expect([code, out]).toEqual([78, ''])
 		expect(err.split('\n')).toEqual([
-			'tracewatch.yaml:3:30: `chain_id` must be a whole number such as 12, not `gnosis`',
+			'tracewatch.yaml:8:15: `chain_id` must be a whole number such as 12, not `gnosis`',
 			'watchlists/a.yaml:2:13: no receiver `mial` is in the settings; did you mean `mail`?',
 			'configuration is wrong: 2 problems',
 		])
