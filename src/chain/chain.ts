@@ -4,16 +4,20 @@
  */
 
 import { DeadlinePassed, withDeadline } from '../base/deadline.js'
+import { firstOf } from '../core/spans.js'
 import { RpcError } from '../errors.js'
 import type { AddressSet, Block, BlockRef, Part, Span } from '../model/chain.js'
 import type { Clock, Hash } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
+import type { KnownTokens } from '../model/token.js'
 import type { Capabilities } from './capabilities/capabilities.js'
 import { probeSettingOf } from './capabilities/choice.js'
 import type { SourceSetting } from './capabilities/probe.js'
 import { createCapabilitiesRegistry } from './capabilities/registry.js'
 import type { Endpoints, Need } from './endpoints/endpoints.js'
 import type { ToldHead } from './heads/heads.js'
+import { createTokenReader } from './logs/tokenReader.js'
+import { createTokenWords } from './logs/tokenWords.js'
 import { fullLevel, readCreator, readFailureData } from './ots.js'
 import { createPrefetch } from './prefetch.js'
 import { createReader } from './reader.js'
@@ -29,9 +33,18 @@ export interface ChainOptions {
 	readonly source?: SourceSetting
 	/** Whole blocks only, and no question about one address or transaction. Default: false. */
 	readonly isPrivate?: boolean
+	/** How tokens are read; absent: not at all. */
+	readonly tokens?: TokenSetting
 	/** Default: the wall clock. */
 	readonly clock?: Clock
 	readonly log: Log
+}
+
+export interface TokenSetting {
+	readonly chainId: number
+	readonly known: KnownTokens
+	/** Whether anybody is told of tokens now: else no log is asked for. */
+	readonly areAsked: () => boolean
 }
 
 /**
@@ -41,15 +54,19 @@ const CREATOR_MS = 250
 const CREATOR_REST_MS = 600_000
 const FIRST_BLOCKS = 100
 const MOST_BLOCKS = 10_000
+/** With tokens the header of each block is asked for. */
+const MOST_BLOCKS_WITH_TOKENS = 500
 /** Answers that may wait in memory, or be on their way. */
 const MOST_AHEAD = 6
 /** After a timeout the same is asked again, for fewer blocks. */
 const SMALLER_TRIES = 2
 
 export function createChain(options: ChainOptions): Chain {
-	const { endpoints, source = 'auto', isPrivate = false, clock = Date.now, log } = options
+	const { endpoints, source = 'auto', isPrivate = false, tokens, clock = Date.now, log } = options
 	const registry = createCapabilitiesRegistry({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
 	const reader = createReader({ setting: source, isPrivate, registry, log })
+	const tokenReader = tokens && createTokenReader({ ...tokens, isPrivate, clock, log })
+	const tokenWords = createTokenWords()
 	/** The newest header that each endpoint has told. */
 	const newest = new WeakMap<Rpc, Header>()
 	let head = 0n
@@ -86,15 +103,33 @@ export function createChain(options: ChainOptions): Chain {
 	async function readPart(rpc: Rpc, span: Span, addresses: AddressSet, signal: AbortSignal): Promise<Part> {
 		if (addresses.size === 0) return headerOnly(rpc, span, signal)
 		try {
-			const question = { span, addresses, newest: newest.get(rpc) ?? null, head }
-			const part = await reader.readFirst(rpc, question, signal)
+			const most = asksForTokens() ? firstOf(span, MOST_BLOCKS_WITH_TOKENS) : span
+			const question = { span: most, addresses, newest: newest.get(rpc) ?? null, head }
+			const { headers, ...part } = await reader.readFirst(rpc, question, signal)
 			reading = rpc
-			return { ...part, endpoint: rpc.endpoint }
+			return await withTokens(rpc, { ...part, endpoint: rpc.endpoint }, addresses, headers, signal)
 		} catch (error) {
 			// What it has told may be what is not true any more.
 			if (error instanceof RpcError && error.kind === 'unsettled') newest.delete(rpc)
 			throw error
 		}
+	}
+
+	function asksForTokens(): boolean {
+		return tokens?.areAsked() ?? false
+	}
+
+	/** What frames and logs tell is one part: neither counts as read without the other. */
+	async function withTokens(
+		rpc: Rpc,
+		part: Part,
+		addresses: AddressSet,
+		headers: readonly Header[],
+		signal: AbortSignal,
+	): Promise<Part> {
+		if (tokenReader === undefined || !asksForTokens()) return part
+		const read = await tokenReader.read(rpc, { span: part.span, addresses, headers }, signal)
+		return { ...part, tokens: read.tokens, blocks: new Map([...part.blocks, ...read.blocks]) }
 	}
 
 	/** As much of the span as one endpoint bears at once. */
@@ -179,6 +214,11 @@ export function createChain(options: ChainOptions): Chain {
 				const otsLevel = registry.known(rpc)?.otsLevel ?? 0
 				return otsLevel >= fullLevel ? readCreator(rpc, contract, limited) : null
 			}
+		},
+		async tokenWords(contracts, signal) {
+			// Asked, the provider would know which of them concern somebody.
+			if (isPrivate || contracts.size === 0) return new Map()
+			return tokenWords.read(contracts, (job, limited) => endpoints.use(job, limited), signal)
 		},
 		walk: (span, addresses, signal) => inOneChain(prefetch.walk(span, addresses, signal)),
 		walkAgain: (span, addresses, signal) => inOneChain(secondLook.walk(span, addresses, signal)),

@@ -37,6 +37,8 @@ export interface Reader {
 
 export interface ReadPart extends Part {
 	readonly source: SourceName
+	/** As many as the source has asked for; the last block's at least. */
+	readonly headers: readonly Header[]
 }
 
 export interface ReaderOptions {

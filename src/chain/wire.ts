@@ -57,6 +57,7 @@ const MOST_HEX = 2 + 128
 const MOST_DECIMAL = 78
 const WORD = 1n << 256n
 const ADDRESS = /^0x[0-9a-f]{40}$/
+const BYTES = /^0x[0-9a-f]*$/i
 const HASH = /^0x[0-9a-f]{64}$/
 
 /**
@@ -92,6 +93,18 @@ export function hash(value: unknown): Hash | null {
 	return HASH.test(lower) ? (lower as Hash) : null
 }
 
+/** Whole bytes in lower case; null where they are none, or not as many as `length`. */
+export function hexBytes(value: unknown, length?: number): Hex | null {
+	if (typeof value !== 'string' || value.length % 2 !== 0 || !BYTES.test(value)) return null
+	if (length !== undefined && value.length !== 2 + length * 2) return null
+	return value.toLowerCase() as Hex
+}
+
+function rootOf(value: unknown): Hash | null {
+	const root = hash(value)
+	return root === null || BigInt(root) === 0n ? null : root
+}
+
 /** 0x-hex without leading zeros, the one form that every node takes. */
 export function hexOf(number: bigint): Hex {
 	return `0x${number.toString(16)}`
@@ -101,6 +114,10 @@ export function hexOf(number: bigint): Hex {
 export interface Header extends Block {
 	/** Null where the node does not say. 0 to 2 where nobody works for a block: proof of stake, or of authority. */
 	readonly difficulty: bigint | null
+	/** Root of the tree of its receipts; null where the node does not say, or says zero as some rollups do. */
+	readonly receiptsRoot: Hash | null
+	/** 256 bytes; null where the node does not say. */
+	readonly logsBloom: Hex | null
 }
 
 /** Later ones have no ISO 8601 form of four digits, and beyond the year 275760 no date at all. */
@@ -121,7 +138,16 @@ export function readBlock(raw: unknown, reading: Reading): Header | null {
 		throw malformed(reading, 'a block has a number that no chain has reached')
 	if (timestampS > LAST_SECOND) throw malformed(reading, 'a block has a timestamp after the year 9999')
 	const txHashes = readTxHashes(raw.transactions, reading)
-	return { number, hash: blockHash, parentHash, timestampS, txHashes, difficulty: quantity(raw.difficulty) }
+	return {
+		number,
+		hash: blockHash,
+		parentHash,
+		timestampS,
+		txHashes,
+		difficulty: quantity(raw.difficulty),
+		receiptsRoot: rootOf(raw.receiptsRoot),
+		logsBloom: hexBytes(raw.logsBloom, 256),
+	}
 }
 
 function readTxHashes(raw: unknown, reading: Reading): readonly Hash[] {

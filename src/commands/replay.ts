@@ -4,11 +4,14 @@ import { parseAddress, toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
 import { deliveriesOf } from '../core/deliveries.js'
 import { noReceiver, replayAlerts, replayColumns, replayRow, replayWatches } from '../core/replay.js'
-import { openChain, watchesOn } from '../daemon/open.js'
+import { asksForTokens, noTokens } from '../core/tokenChoice.js'
+import { areTokensAsked, openChain, watchesOn } from '../daemon/open.js'
 import { openParts } from '../daemon/parts.js'
 import { PlainError, UsageError } from '../errors.js'
 import type { Alert } from '../model/alert.js'
-import type { Span } from '../model/chain.js'
+import type { Part, Span } from '../model/chain.js'
+import type { Address } from '../model/glossary.js'
+import type { KnownTokens } from '../model/token.js'
 import { version } from '../version.js'
 import { type Command, type CommandArgs, configOption, type ExitCode, exitCodes, type Io } from './command.js'
 import { networkOf } from './network.js'
@@ -50,12 +53,17 @@ it names), 78 the configuration is wrong.`,
 		const format = formatOf(args)
 		const config = await openConfig(args, io)
 		const network = networkOf(args, config)
-		const { chain } = openChain(network, { clock: Date.now, log: openLog(io, 2) })
+		const addresses = addressesOf(args)
+		const watches = replayWatches(network.name, watchesOn(config.watches, network.name), addresses)
+		const asked =
+			addresses.length === 0
+				? areTokensAsked(config.watches, network)
+				: asksForTokens([...watches.values()].flat(), network.tokens ?? noTokens)
+		const { chain } = openChain(network, { clock: Date.now, log: openLog(io, 2), areTokensAsked: () => asked })
 		let sender: Sender | null = null
 		try {
 			const head = await chain.head(io.signal)
 			const span = spanOf(args, head.latest.number)
-			const watches = replayWatches(network.name, watchesOn(config.watches, network.name), addressesOf(args))
 			if (watches.size === 0)
 				throw new PlainError(`no watchlist watches anything on ${network.name}; name an --address`)
 			const printer = createPrinter(format, io)
@@ -64,7 +72,9 @@ it names), 78 the configuration is wrong.`,
 			let next = span.from
 			try {
 				for await (const part of chain.walk(span, watches, io.signal)) {
-					const context = { network, watches, head, nowMs: Date.now(), checksum: toChecksum }
+					const words = await chain.tokenWords(unknownTokens(part, network.tokens ?? noTokens), io.signal)
+					const tokenWords = (contract: Address) => words.get(contract) ?? null
+					const context = { network, watches, head, nowMs: Date.now(), checksum: toChecksum, tokenWords }
 					const alerts = replayAlerts(part, context)
 					for (const alert of alerts) printer.print(alert)
 					await sender?.post(alerts)
@@ -85,6 +95,10 @@ it names), 78 the configuration is wrong.`,
 			await chain.close()
 		}
 	},
+}
+
+function unknownTokens({ tokens = [] }: Part, known: KnownTokens): ReadonlySet<Address> {
+	return new Set(tokens.flatMap(({ contract }) => (known.has(contract) ? [] : [contract])))
 }
 
 /** Through the state, like any alert: what is posted, or not taken by a receiver now, is not lost. */

@@ -29,6 +29,29 @@ const network = {
 	chainId: { type: 'integer', minimum: 1 },
 } as const
 
+const token = {
+	type: 'object',
+	description: 'Of an alert of kind token.',
+	required: ['standard', 'address', 'symbol', 'decimals', 'known', 'amountRaw', 'amount', 'tokenId'],
+	properties: {
+		standard: { enum: ['erc20', 'erc721', 'erc1155'] },
+		address: { ...address, description: 'EIP-55 spelling; of its contract.' },
+		symbol: {
+			type: ['string', 'null'],
+			description: "The operator's for a known token; else the contract's own word, cleaned, or null.",
+		},
+		decimals: { type: ['integer', 'null'], minimum: 0, maximum: 78 },
+		known: { type: 'boolean', description: 'Whether the settings name it.' },
+		amountRaw: { ...digits, description: 'In the smallest unit, as the token tells it; 1 for ERC-721.' },
+		amount: {
+			type: ['string', 'null'],
+			pattern: '^\\d+(\\.\\d+)?$',
+			description: 'Null where the decimals are not known.',
+		},
+		tokenId: { type: ['string', 'null'], pattern: '^\\d+$', description: 'Null for ERC-20.' },
+	},
+} as const
+
 const alert = {
 	type: 'object',
 	description: 'One event on one watched address.',
@@ -47,7 +70,6 @@ const alert = {
 		'category',
 		'from',
 		'to',
-		'valueWei',
 		'value',
 		'asset',
 		'watch',
@@ -62,7 +84,7 @@ const alert = {
 			type: 'string',
 			pattern:
 				'^\\d+:(0x[0-9a-f]{64}|withdrawal|\\d+-\\d+):[a-z0-9_]+:' +
-				'(transfer|deployment|withdrawal|unexplained):0x[0-9a-f]{40}$',
+				'(transfer|deployment|token|withdrawal|unexplained):0x[0-9a-f]{40}$',
 			description:
 				'chainId:txHash:trace:kind:address, or chainId:withdrawal:index:withdrawal:address, ' +
 				'or chainId:fromBlock-toBlock:balance:unexplained:address; the same on every run and every machine.',
@@ -79,19 +101,30 @@ const alert = {
 		},
 		txIndex: { type: ['integer', 'null'], minimum: 0, description: 'Null for a reward.' },
 		traceAddress: { type: 'array', items: count, description: 'Path from the root call; empty for the root.' },
-		kind: { enum: ['transfer', 'deployment', 'withdrawal', 'unexplained'] },
+		kind: { enum: ['transfer', 'deployment', 'token', 'withdrawal', 'unexplained'] },
 		frameType: {
-			enum: ['call', 'create', 'create2', 'suicide', 'reward', 'withdrawal', 'balance'],
-			description: 'withdrawal and balance: no frame tells of it; they go with the kinds withdrawal and unexplained.',
+			enum: ['call', 'create', 'create2', 'suicide', 'reward', 'withdrawal', 'balance', 'log'],
+			description:
+				'withdrawal, balance and log: no frame tells of it; they go with the kinds withdrawal, unexplained and token.',
 		},
 		category: { enum: ['external', 'internal'], description: 'external for the root call.' },
 		from: { ...address, type: ['string', 'null'], description: 'EIP-55 spelling; null for a reward.' },
 		to: address,
 		contractAddress: { ...address, description: 'Of a deployment: the contract; the same as `to`.' },
 		creatorConfirmed: { type: 'boolean', description: 'The node named the same creator when asked.' },
-		valueWei: { type: 'string', pattern: '^\\d+$', description: 'Exact.' },
-		value: { type: 'string', pattern: '^\\d+(\\.\\d+)?$', description: 'Whole coins, exact.' },
-		asset: { ...text, description: 'Symbol of the coin.' },
+		valueWei: { type: 'string', pattern: '^\\d+$', description: 'Exact; not of a token.' },
+		value: {
+			type: ['string', 'null'],
+			pattern: '^\\d+(\\.\\d+)?$',
+			description: 'Whole coins or tokens, exact; null for a token whose decimals are not known.',
+		},
+		asset: {
+			type: ['string', 'null'],
+			description: 'Symbol of the coin or token; null for a token that has none.',
+		},
+		token,
+		operator: { ...address, description: 'Whom ERC-1155 names as the one who moved it, where that is not `from`.' },
+		initiator: { ...address, description: 'EIP-55 spelling; sender of the transaction, where known.' },
 		index: { ...digits, description: 'Of a withdrawal: its number over the whole chain.' },
 		validatorIndex: { ...digits, description: 'Of a withdrawal.' },
 		fromBlock: { ...count, description: 'Of an unexplained balance: first block of the smallest span found.' },
@@ -127,6 +160,11 @@ const alert = {
 			properties: { tx: link, from: link, to: link, block: link },
 		},
 	},
+	// What moves coins says how much in wei, what moves tokens which they are.
+	anyOf: [
+		{ type: 'object', required: ['valueWei'], properties: { valueWei: digits } },
+		{ type: 'object', required: ['token'], properties: { token } },
+	],
 } as const
 
 const system = {
@@ -170,7 +208,14 @@ const envelope = (types: readonly string[], data: object, title: string) => ({
 	properties: { type: { enum: types }, timestamp: time, data },
 })
 
-const digestedTypes = ['alert.transfer', 'alert.deployment', 'alert.withdrawal', 'alert.unexplained', 'alert.removed']
+const digestedTypes = [
+	'alert.transfer',
+	'alert.deployment',
+	'alert.token',
+	'alert.withdrawal',
+	'alert.unexplained',
+	'alert.removed',
+]
 const alertTypes = [...digestedTypes, 'test']
 const ref = (name: string) => ({ $ref: `#/definitions/${name}` })
 /** What is delivered names its delivery; inside a digest, the one that it would have been. */

@@ -1,5 +1,6 @@
 import { formatAmount } from '../core/amount.js'
 import { arbitrumMisses, isArbitrum } from '../core/chains.js'
+import { noTokens } from '../core/tokenChoice.js'
 import type { Watch, WatchSet } from '../model/watch.js'
 import { toChecksum } from './address.js'
 import type { Config } from './load.js'
@@ -34,7 +35,7 @@ export function describeConfig(config: Config, cwd: string, { all = false }: Des
 		'Watches',
 		...watchesInWords(config.watches, networks, all),
 		'',
-		'Told by no event of its own: priority fees, deposits that a layer 2 mints, tokens. Where books are kept, ' +
+		'Told by no event of its own: priority fees, deposits that a layer 2 mints. Where books are kept, ' +
 			'balances that move otherwise are told as unexplained.',
 		...arbitrumInWords(config.networks),
 		'',
@@ -64,6 +65,7 @@ function networkInWords(network: NetworkSettings): string[] {
 		`  ${name} (chain ${chainId}): asks ${hosts(rpc, 'then')}${method}${rate}`,
 		`    ${scheduleInWords(schedule)}${heads}, ${depth}; each block is looked at again ${again}`,
 		`    ${booksInWords(network)}`,
+		`    ${knownTokensInWords(network)}`,
 	]
 }
 
@@ -73,6 +75,15 @@ function booksInWords({ keepsBooks, isPrivate }: NetworkSettings): string {
 		`keeps no books${isPrivate ? ', for balances are asked for by address' : ''}: ` +
 		'that nothing was missed is not proved'
 	)
+}
+
+function knownTokensInWords({ tokens = noTokens }: NetworkSettings): string {
+	if (tokens.size === 0) return 'names no tokens: they are told of only where a watch asks for them'
+	const names = [...tokens.values()].slice(0, 8).map(({ symbol, decimals, minAmountRaw }) => {
+		return minAmountRaw === null ? symbol : `${symbol} from ${formatAmount(minAmountRaw, decimals ?? 0)}`
+	})
+	const more = tokens.size > names.length ? ` and ${tokens.size - names.length} more` : ''
+	return `knows ${tokens.size === 1 ? '1 token' : `${tokens.size} tokens`}: ${names.join(', ')}${more}`
 }
 
 function receiverInWords(receiver: ReceiverSettings): string {
@@ -116,13 +127,24 @@ function watchInWords(watch: Watch, network: NetworkSettings | undefined): strin
 	const words = {
 		transfer: `transfers ${ways}${least}`,
 		deployment: deployments,
+		token: tokensInWords(watch, network),
 		withdrawal: 'withdrawals from staking',
 		unexplained: 'what is unexplained',
 	}
-	const told = kinds.map((kind) => words[kind])
+	const told = kinds.map((kind) => words[kind]).filter((word) => word !== null)
 	const start = fromBlock === null ? '' : `, from block ${fromBlock} on`
 	const held = watch.silences === undefined ? '' : `; ${silencesInWords(watch.silences)}`
 	return `${name} on ${watch.network}: ${told.join(' and ')}${start} → ${receivers.join(', ')}${held}`
+}
+
+/** Null: it is told of none. */
+function tokensInWords({ tokens = 'known', direction }: Watch, network: NetworkSettings | undefined): string | null {
+	const known = network?.tokens ?? noTokens
+	const ways = direction === 'both' ? '' : ` ${direction}`
+	if (tokens === 'none' || (tokens === 'known' && known.size === 0)) return null
+	if (tokens === 'all') return `all tokens${ways}, unknown ones too`
+	if (tokens === 'known') return `known tokens${ways}`
+	return `${[...tokens].map((one) => known.get(one)?.symbol ?? toChecksum(one)).join(', ')}${ways}`
 }
 
 function scheduleInWords(schedule: string): string {

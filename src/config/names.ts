@@ -1,4 +1,5 @@
 import type { Problem } from '../errors.js'
+import type { KnownTokens } from '../model/token.js'
 import { readName, readWhole } from './values.js'
 
 /** Absolute paths, and where the settings name them. */
@@ -10,6 +11,8 @@ export type WatchlistPlace = ({ readonly folder: string } | { readonly files: re
 export interface Coin {
 	readonly decimals: number
 	readonly symbol: string
+	/** Absent: the network names none. Null: that cannot be told. */
+	readonly tokens?: KnownTokens | null
 }
 
 /** What watchlists are checked against. Null: not known, because that part of the settings is wrong itself. */
@@ -24,7 +27,12 @@ export function namesOf(settings: {
 	readonly receivers: readonly { readonly name: string }[]
 }): Names {
 	return {
-		networks: new Map(settings.networks.map(({ name, decimals, symbol }) => [name, { decimals, symbol }])),
+		networks: new Map(
+			settings.networks.map(({ name, decimals, symbol, tokens }) => [
+				name,
+				{ decimals, symbol, ...(tokens && { tokens }) },
+			]),
+		),
 		receivers: settings.receivers.map(({ name }) => name),
 	}
 }
@@ -55,7 +63,7 @@ function coinOf(network: unknown): Coin | null {
 	const [decimals, symbol] = [at(network, 'decimals') ?? '18', at(network, 'symbol') ?? 'ETH']
 	if (typeof decimals !== 'string' || typeof symbol !== 'string') return null
 	try {
-		return { decimals: readWhole(decimals, 77), symbol }
+		return { decimals: readWhole(decimals, 77), symbol, tokens: null }
 	} catch {
 		return null
 	}

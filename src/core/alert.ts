@@ -1,6 +1,7 @@
-import type { Alert, AlertData, ChainEvent, Finality } from '../model/alert.js'
+import type { Alert, AlertData, ChainEvent, Finality, FrameEvent } from '../model/alert.js'
 import type { Block } from '../model/chain.js'
 import type { Address, Hash } from '../model/glossary.js'
+import type { TokenEvent, TokenWords } from '../model/token.js'
 import type { Network, WatchIndex } from '../model/watch.js'
 import { formatAmount } from './amount.js'
 import { alertId } from './events.js'
@@ -16,6 +17,8 @@ export interface AlertContext {
 	readonly lateReason: string | null
 	/** Whether the node's index names the same creator; absent or null where it was not asked or does not say. */
 	readonly creatorConfirmed?: boolean | null
+	/** What the contract of a token says of itself; null where it was not asked, or does not answer. */
+	readonly tokenWords?: (contract: Address) => TokenWords | null
 	/** Labels of the other side. */
 	readonly watches: WatchIndex
 	/** EIP-55 spelling of an address. */
@@ -39,17 +42,7 @@ export function alertOf(match: Match, context: AlertContext): Alert {
 		blockTimestamp: new Date(blockMs).toISOString(),
 		txHash: event.txHash,
 		txIndex: event.txIndex,
-		traceAddress: event.traceAddress,
-		kind: event.kind,
-		frameType: event.frameType,
-		category: event.traceAddress.length === 0 ? 'external' : 'internal',
-		from,
-		to,
-		...(event.kind === 'deployment' ? { contractAddress: to } : {}),
-		...(context.creatorConfirmed == null ? {} : { creatorConfirmed: context.creatorConfirmed }),
-		valueWei: event.valueWei.toString(),
-		value: formatAmount(event.valueWei, network.decimals),
-		asset: network.symbol,
+		...(event.kind === 'token' ? tokenFields(event, to, context) : frameFields(event, to, context)),
 		watch: {
 			address: checksum(watch.address),
 			label: watch.label,
@@ -68,6 +61,54 @@ export function alertOf(match: Match, context: AlertContext): Alert {
 	return { type: `alert.${event.kind}`, data, receivers: match.receivers }
 }
 
+type Own = Pick<AlertData, 'traceAddress' | 'kind' | 'frameType' | 'category' | 'from' | 'to' | 'value' | 'asset'>
+
+function frameFields(event: FrameEvent, to: string, { network, creatorConfirmed, checksum }: AlertContext) {
+	return {
+		traceAddress: event.traceAddress,
+		kind: event.kind,
+		frameType: event.frameType,
+		category: event.traceAddress.length === 0 ? 'external' : 'internal',
+		from: event.from === null ? null : checksum(event.from),
+		to,
+		...(event.kind === 'deployment' ? { contractAddress: to } : {}),
+		...(creatorConfirmed == null ? {} : { creatorConfirmed }),
+		valueWei: event.valueWei.toString(),
+		value: formatAmount(event.valueWei, network.decimals),
+		asset: network.symbol,
+	} satisfies Own & Partial<AlertData>
+}
+
+function tokenFields(event: TokenEvent, to: string, { network, tokenWords, checksum }: AlertContext) {
+	const { standard, contract, from, amountRaw, tokenId, operator, initiator } = event
+	const known = network.tokens?.get(contract)
+	const { symbol, decimals } = known ?? tokenWords?.(contract) ?? { symbol: null, decimals: null }
+	const amount = decimals === null ? null : formatAmount(amountRaw, decimals)
+	return {
+		traceAddress: [],
+		kind: 'token',
+		frameType: 'log',
+		// Logs are written by contracts, which somebody has called.
+		category: 'internal',
+		from: checksum(from),
+		to,
+		value: amount,
+		asset: symbol,
+		token: {
+			standard,
+			address: checksum(contract),
+			symbol,
+			decimals,
+			known: known !== undefined,
+			amountRaw: amountRaw.toString(),
+			amount,
+			tokenId: tokenId === null ? null : tokenId.toString(),
+		},
+		...(operator === null || operator === from ? {} : { operator: checksum(operator) }),
+		...(initiator === null ? {} : { initiator: checksum(initiator) }),
+	} satisfies Own & Partial<AlertData>
+}
+
 function labelOf(address: Address | null, direction: Match['direction'], watches: WatchIndex): string | null {
 	if (address === null || direction === 'self') return null
 	return watches.get(address)?.find((watch) => watch.label !== null)?.label ?? null
@@ -77,7 +118,10 @@ function linksOf(explorer: string, event: ChainEvent, from: string | null, to: s
 	const blockLink = `${explorer}/block/${block.number}`
 	return {
 		// A reward belongs to no transaction, so its block is the page to read.
-		tx: event.frameType === 'reward' ? blockLink : `${explorer}/tx/${event.txHash satisfies Hash}`,
+		tx:
+			event.kind !== 'token' && event.frameType === 'reward'
+				? blockLink
+				: `${explorer}/tx/${event.txHash satisfies Hash}`,
 		...(from === null ? {} : { from: `${explorer}/address/${from}` }),
 		to: `${explorer}/address/${to}`,
 		block: blockLink,

@@ -2,7 +2,7 @@ import type { Alert } from '../model/alert.js'
 import type { BlockRef, Span } from '../model/chain.js'
 import type { Hash } from '../model/glossary.js'
 import type { Announcement } from '../model/state.js'
-import { isOfFrames } from './events.js'
+import { isOfLogs, isOfTransaction } from './events.js'
 
 /** One look at a span: what the rules say should be announced, and what is there whatever the rules. */
 export interface Sight {
@@ -35,7 +35,7 @@ export function missing(
 			isAnnounced(entry) &&
 			isWithin(entry.block.number, sight.span) &&
 			!sight.present.has(entry.id) &&
-			isOfFrames(entry.id),
+			isOfTransaction(entry.id),
 	)
 }
 
@@ -72,7 +72,9 @@ export function compare(
 	const retracted: Announcement[] = []
 	for (const entry of missing(announcements, sight)) {
 		const block = located.get(entry.txHash) ?? null
-		if (entry.proved === true && block?.hash === entry.block.hash) continue
+		// What a log said in a block it says as long as its transaction stands there, whichever tokens are known by now.
+		const isLasting = entry.proved === true || isOfLogs(entry.id)
+		if (isLasting && block?.hash === entry.block.hash) continue
 		if (block !== null && block.number > sight.span.to) {
 			changed.set(entry.id, { ...entry, block })
 			continue

@@ -19,7 +19,9 @@ export function alertsIn({ data }: Message): number {
  */
 export function digested({ type, timestamp, data }: Message): DigestedAlert | null {
 	if (!('txHash' in data) || data.test === true) return null
-	if (type !== 'alert.transfer' && type !== 'alert.deployment' && type !== 'alert.removed') return null
+	if (type !== 'alert.removed' && type !== 'alert.token' && type !== 'alert.transfer' && type !== 'alert.deployment') {
+		return null
+	}
 	return { type, timestamp, data }
 }
 

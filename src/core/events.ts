@@ -4,7 +4,7 @@
  * is there now (`compare.ts`).
  */
 
-import type { ChainEvent } from '../model/alert.js'
+import type { ChainEvent, FrameEvent } from '../model/alert.js'
 import type { Frame, TxTrace } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import { effective } from './effective.js'
@@ -13,8 +13,8 @@ import { effective } from './effective.js'
  * What happened in a transaction, in the order of its trace. A creation with an endowment is two events, its deployment
  * and its transfer; who wants both kinds is sent the first only (see match).
  */
-export function eventsOf(tx: TxTrace): readonly ChainEvent[] {
-	const events: ChainEvent[] = []
+export function eventsOf(tx: TxTrace): readonly FrameEvent[] {
+	const events: FrameEvent[] = []
 	let rewards = 0
 	for (const frame of effective(tx)) {
 		const to = frame.to
@@ -38,10 +38,15 @@ export function alertId(
 	return `${chainId}:${event.txHash}:${event.trace}:${event.kind}:${address}`
 }
 
-/** Whether an alert of this id tells what a frame did: then frames show whether it is still so. */
-export function isOfFrames(id: string): boolean {
+/** Whether an alert of this id tells what a transaction did: then its frames or logs show whether it is still so. */
+export function isOfTransaction(id: string): boolean {
 	const kind = id.split(':')[3]
 	return kind !== 'withdrawal' && kind !== 'unexplained'
+}
+
+/** Whether an alert of this id tells what a log did. */
+export function isOfLogs(id: string): boolean {
+	return id.split(':')[3] === 'token'
 }
 
 /** The watched address that an alert id ends with. */
@@ -54,7 +59,7 @@ export function traceText(traceAddress: readonly number[]): string {
 	return traceAddress.length === 0 ? 'root' : traceAddress.join('_')
 }
 
-function eventOf(tx: TxTrace, frame: Frame, kind: ChainEvent['kind'], to: Address, trace: string): ChainEvent {
+function eventOf(tx: TxTrace, frame: Frame, kind: FrameEvent['kind'], to: Address, trace: string): FrameEvent {
 	return {
 		kind,
 		frameType: frame.type,

@@ -1,4 +1,4 @@
-import type { ChainEvent } from '../model/alert.js'
+import type { FrameEvent } from '../model/alert.js'
 import type { Frame, TxTrace } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Network, WatchIndex } from '../model/watch.js'
@@ -29,7 +29,7 @@ export interface ExplainedFrame {
 /** The call tree of a transaction in the order of its trace, each frame with what it means for the watches. */
 export function explain(tx: TxTrace, context: ExplainContext): readonly ExplainedFrame[] {
 	const verdicts = judge(tx)
-	const events = new Map<string, ChainEvent[]>()
+	const events = new Map<string, FrameEvent[]>()
 	for (const event of eventsOf(tx)) {
 		const key = traceText(event.traceAddress)
 		const before = events.get(key)
@@ -48,7 +48,7 @@ export function explain(tx: TxTrace, context: ExplainContext): readonly Explaine
 	})
 }
 
-function verdictsOf(verdict: Verdict, events: readonly ChainEvent[], context: ExplainContext) {
+function verdictsOf(verdict: Verdict, events: readonly FrameEvent[], context: ExplainContext) {
 	if (!verdict.counts) return { lines: [`does not count: ${notCounted[verdict.reason]}`], isSent: false }
 	const lines: string[] = []
 	let isSent = false
@@ -87,6 +87,9 @@ const refusals: Readonly<Record<Refusal, string>> = {
 	kinds: 'this kind is not watched',
 	endowment: 'the deployment carries the endowment',
 	min_value: 'below its min_value',
+	tokens: 'this token is not one of its `tokens`',
+	zero: 'it moves nothing, which is told with `tokens: all` only',
+	min_amount: 'below the min_amount of the token',
 }
 
 function frameText(frame: Frame, { network, watches, checksum }: ExplainContext): string {

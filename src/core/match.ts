@@ -1,6 +1,8 @@
 import type { ChainEvent } from '../model/alert.js'
 import type { Address } from '../model/glossary.js'
+import type { KnownTokens } from '../model/token.js'
 import type { Direction, Watch, WatchIndex } from '../model/watch.js'
+import { noTokens, tokenRefusal } from './tokenChoice.js'
 
 /** One event as one watch sees it. */
 export interface Match {
@@ -18,7 +20,12 @@ export type IsCovered = (watch: Watch, blockNumber: bigint) => boolean
  * Who is to be notified of the events of one transaction, in the order of the events, then sender before recipient,
  * then the order of the watchlists. One hash look-up per address of an event, whatever the number of watches.
  */
-export function match(events: readonly ChainEvent[], index: WatchIndex, isCovered: IsCovered): readonly Match[] {
+export function match(
+	events: readonly ChainEvent[],
+	index: WatchIndex,
+	isCovered: IsCovered,
+	known: KnownTokens = noTokens,
+): readonly Match[] {
 	const matches: Match[] = []
 	for (const event of events) {
 		for (const { address, direction } of sides(event)) {
@@ -26,7 +33,7 @@ export function match(events: readonly ChainEvent[], index: WatchIndex, isCovere
 			if (watches === undefined) continue
 			const reached = new Set<string>()
 			for (const watch of watches) {
-				if (refusal(watch, event, direction) !== null || !isCovered(watch, event.block.number)) continue
+				if (refusal(watch, event, direction, known) !== null || !isCovered(watch, event.block.number)) continue
 				const receivers = watch.receivers.filter((receiver) => !reached.has(receiver))
 				if (receivers.length === 0) continue
 				for (const receiver of receivers) reached.add(receiver)
@@ -48,12 +55,18 @@ export function sides(event: ChainEvent): readonly { readonly address: Address; 
 }
 
 /** Why a watch's own rules keep an event back; null when they let it through. */
-export type Refusal = 'direction' | 'kinds' | 'endowment' | 'min_value'
+export type Refusal = 'direction' | 'kinds' | 'endowment' | 'min_value' | 'tokens' | 'zero' | 'min_amount'
 
-/** Holds an event against a watch's own rules: kinds, direction, smallest value. */
-export function refusal(watch: Watch, event: ChainEvent, direction: Direction): Refusal | null {
+/** Holds an event against a watch's own rules: kinds, direction, smallest value, tokens. */
+export function refusal(
+	watch: Watch,
+	event: ChainEvent,
+	direction: Direction,
+	known: KnownTokens = noTokens,
+): Refusal | null {
 	if (watch.direction !== 'both' && watch.direction !== direction) return 'direction'
 	if (!watch.kinds.includes(event.kind)) return 'kinds'
+	if (event.kind === 'token') return tokenRefusal(watch, event, known)
 	if (event.kind === 'deployment') return null
 	// The deployment's alert carries the endowment already.
 	const isEndowment = event.frameType === 'create' || event.frameType === 'create2'

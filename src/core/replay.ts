@@ -1,9 +1,10 @@
 import type { AlertData } from '../model/alert.js'
 import type { Head, Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
+import type { TokenWords } from '../model/token.js'
 import type { Network, Watch, WatchIndex } from '../model/watch.js'
 import { alertOf } from './alert.js'
-import { eventsOf } from './events.js'
+import { happeningsIn } from './happenings.js'
 import { match } from './match.js'
 import { finalityOf } from './target.js'
 
@@ -22,14 +23,16 @@ export interface ReplayContext {
 	readonly head: Head
 	readonly nowMs: number
 	readonly checksum: (address: Address) => string
+	readonly tokenWords?: (contract: Address) => TokenWords | null
 }
 
 /** The alerts of a part by the rules of the watches, whatever their first blocks are. */
-export function replayAlerts(part: Part, { network, watches, head, nowMs, checksum }: ReplayContext) {
-	return part.transactions.flatMap((tx) => {
-		const block = part.blocks.get(tx.block.number)
+export function replayAlerts(part: Part, context: ReplayContext) {
+	const { network, watches, head, nowMs, checksum, tokenWords } = context
+	return [...happeningsIn(part)].flatMap(({ blockNumber, events }) => {
+		const block = part.blocks.get(blockNumber)
 		if (block === undefined) return []
-		const context = {
+		const said = {
 			network,
 			block,
 			finality: finalityOf(block.number, head),
@@ -37,8 +40,9 @@ export function replayAlerts(part: Part, { network, watches, head, nowMs, checks
 			lateReason: 'replayed by hand',
 			watches,
 			checksum,
+			...(tokenWords && { tokenWords }),
 		}
-		return match(eventsOf(tx), watches, () => true).map((found) => alertOf(found, context))
+		return match(events, watches, () => true, network.tokens).map((found) => alertOf(found, said))
 	})
 }
 
@@ -63,14 +67,20 @@ export function replayRow(data: AlertData): readonly string[] {
 		data.blockTimestamp.replace('.000Z', 'Z'),
 		data.kind,
 		data.direction,
-		data.value,
-		data.asset,
+		data.value ?? data.token?.amountRaw ?? '',
+		data.asset ?? data.token?.address ?? '',
 		data.from ?? '',
 		data.to,
 		data.watch.label ?? data.watch.address,
 		data.txHash,
-		data.traceAddress.length === 0 ? 'root' : data.traceAddress.join('_'),
+		placeOf(data),
 	]
+}
+
+/** Of the frame, or of the log as in the id. */
+function placeOf({ id, token, traceAddress }: AlertData): string {
+	if (token !== undefined) return id.split(':')[2] ?? ''
+	return traceAddress.length === 0 ? 'root' : traceAddress.join('_')
 }
 
 function plainWatch(network: string, address: Address): Watch {
@@ -79,7 +89,7 @@ function plainWatch(network: string, address: Address): Watch {
 		address,
 		label: null,
 		tags: [],
-		kinds: ['transfer', 'deployment'],
+		kinds: ['transfer', 'deployment', 'token'],
 		direction: 'both',
 		minValueWei: 1n,
 		receivers: [noReceiver],

@@ -3,6 +3,7 @@ import { createChain } from '../chain/chain.js'
 import { createEndpoints, type Endpoints } from '../chain/endpoints/endpoints.js'
 import { createRpc, type RpcRequest } from '../chain/rpc/rpc.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
+import { asksForTokens, noTokens } from '../core/tokenChoice.js'
 import type { AlertData } from '../model/alert.js'
 import type { Accounts } from '../model/books.js'
 import type { Address, Clock } from '../model/glossary.js'
@@ -13,6 +14,8 @@ export interface OpenChainOptions {
 	readonly clock: Clock
 	readonly log: Log
 	readonly onRequest?: (request: RpcRequest) => void
+	/** Whether anybody is told of tokens now. Default: nobody. */
+	readonly areTokensAsked?: () => boolean
 	/** Again and again while a large answer comes. */
 	readonly onProgress?: () => void
 }
@@ -22,7 +25,7 @@ const patienceWithOthersMs = 3_000
 /** The way to a network's nodes. Nothing is contacted yet; closing the chain closes the endpoints. */
 export function openChain(
 	network: NetworkSettings,
-	{ clock, log, onRequest, onProgress }: OpenChainOptions,
+	{ clock, log, areTokensAsked, onRequest, onProgress }: OpenChainOptions,
 ): { chain: Chain; endpoints: Endpoints; accounts: Accounts } {
 	const { requestsPerSecond, maxAnswerBytes: maxBodyBytes } = network
 	// With another to turn to, nobody waits long for one that fails.
@@ -40,7 +43,16 @@ export function openChain(
 	)
 	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log })
 	return {
-		chain: createChain({ endpoints, source: network.source, isPrivate: network.isPrivate, clock, log }),
+		chain: createChain({
+			endpoints,
+			source: network.source,
+			isPrivate: network.isPrivate,
+			...(areTokensAsked && {
+				tokens: { chainId: network.chainId, known: network.tokens ?? noTokens, areAsked: areTokensAsked },
+			}),
+			clock,
+			log,
+		}),
 		endpoints,
 		accounts: openAccounts({ rpcs, endpoints, chainId: network.chainId, clock, log }),
 	}
@@ -49,6 +61,20 @@ export function openChain(
 /** Of one network; empty where nothing of it is watched. */
 export function watchesOn({ networks }: WatchSet, network: string): WatchIndex {
 	return networks.get(network)?.index ?? new Map()
+}
+
+const asked = new WeakMap<WatchSet, Map<string, boolean>>()
+
+/** Whether a watch of the network is told of any token. */
+export function areTokensAsked(watches: WatchSet, { name, tokens = noTokens }: NetworkSettings): boolean {
+	const known = asked.get(watches) ?? new Map<string, boolean>()
+	asked.set(watches, known)
+	const before = known.get(name)
+	if (before !== undefined) return before
+	const own = watches.rules.filter(({ network }) => network === name)
+	const now = asksForTokens(own, tokens)
+	known.set(name, now)
+	return now
 }
 
 /** When the alerts of a watch are held, as its watchlist has it now; of one that is watched no more: never. */

@@ -17,7 +17,7 @@ import { createBookkeeper } from '../watch/bookkeeper.js'
 import type { PollReport } from '../watch/poll.js'
 import { type Closers, createClosers } from './closers.js'
 import { createNetworkPoller, type NetworkPoller } from './networkPoller.js'
-import { openChain, silencesOf, watchesOn } from './open.js'
+import { areTokensAsked, openChain, silencesOf, watchesOn } from './open.js'
 import { guarded } from './outgoing.js'
 
 /** All that `run` and `once` are made of; closing takes it down in reverse order. */
@@ -90,7 +90,16 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 			return openPoller(
 				network,
 				{ watches, recipientsOf },
-				{ store, clock, log, closers, observer, leastLateMs, maxPending: config.maxPending },
+				{
+					store,
+					clock,
+					log,
+					closers,
+					observer,
+					leastLateMs,
+					maxPending: config.maxPending,
+					areTokensAsked: () => areTokensAsked(current, network),
+				},
 			)
 		})
 
@@ -120,18 +129,20 @@ interface Surroundings {
 	readonly observer: Observer | undefined
 	readonly maxPending: number
 	readonly leastLateMs: number
+	readonly areTokensAsked: () => boolean
 }
 
 function openPoller(
 	network: NetworkSettings,
 	who: { watches: WatchIndex; recipientsOf: (receiver: string) => readonly string[] | null },
-	{ store, clock, log, closers, observer, maxPending, leastLateMs }: Surroundings,
+	{ store, clock, log, closers, observer, maxPending, leastLateMs, areTokensAsked }: Surroundings,
 ): NetworkPoller {
 	const own = log.child({ network: network.name })
 	const { name } = network
 	const { chain, accounts } = openChain(network, {
 		clock,
 		log: own,
+		areTokensAsked,
 		onRequest(request) {
 			poller.noteActivity()
 			observer?.requested(name, request)

@@ -22,7 +22,7 @@ export function discrepancies(
 		}
 		const alert = open.get(keyOfData(message.data))?.shift()
 		if (alert === undefined) problems.push(`the webhook was sent what did not happen: ${message.data.id}`)
-		else if (alert.receivers.includes('demo-mail')) mailed.set(message.data.id, message.data.valueWei)
+		else if (alert.receivers.includes('demo-mail')) mailed.set(message.data.id, message.data.valueWei ?? '')
 	}
 	for (const rest of open.values()) {
 		for (const { kind, direction, valueWei, address } of rest) {

@@ -2,11 +2,15 @@
 
 import type { BlockRef, FrameType } from './chain.js'
 import type { Address, Hash } from './glossary.js'
+import type { TokenEvent, TokenStandard } from './token.js'
 import type { Direction, EventKind, Kind } from './watch.js'
 
 export type Finality = 'latest' | 'safe' | 'finalized'
 
-export interface ChainEvent {
+/** What happened on chain, as frames tell it or as logs do. */
+export type ChainEvent = FrameEvent | TokenEvent
+
+export interface FrameEvent {
 	readonly kind: EventKind
 	readonly frameType: FrameType
 	readonly from: Address | null
@@ -33,17 +37,26 @@ export interface AlertData extends Partial<UnexplainedData> {
 	readonly txIndex: number | null
 	readonly traceAddress: readonly number[]
 	readonly kind: Kind
-	/** `withdrawal` and `balance` for the alerts of those kinds, which no frame tells of. */
-	readonly frameType: FrameType | 'withdrawal' | 'balance'
+	/** `withdrawal`, `balance` and `log` for the alerts that no frame tells of. */
+	readonly frameType: FrameType | 'withdrawal' | 'balance' | 'log'
 	readonly category: 'external' | 'internal'
 	readonly from: string | null
 	readonly to: string
 	readonly contractAddress?: string
 	/** The creator as `ots_getContractCreator` names it, where the node could be asked and agreed. */
 	readonly creatorConfirmed?: boolean
-	readonly valueWei: string
-	readonly value: string
-	readonly asset: string
+	/** Absent for a token, which has no wei. */
+	readonly valueWei?: string
+	/** Null for a token whose decimals are not known. */
+	readonly value: string | null
+	/** Null for a token that has no symbol. */
+	readonly asset: string | null
+	/** Of an alert of kind `token`. */
+	readonly token?: TokenData
+	/** Whom ERC-1155 names as the one who moved it, where that is not `from`. */
+	readonly operator?: string
+	/** Sender of the transaction, where known. */
+	readonly initiator?: string
 	readonly watch: AlertWatch
 	/** Label of the other side, where that is watched too. */
 	readonly counterpartyLabel?: string
@@ -78,6 +91,22 @@ export interface UnexplainedData {
 	/** Hosts that were asked. */
 	readonly endpoints: readonly string[]
 	readonly reason: string
+}
+
+/** Amounts and numbers are decimal text. */
+export interface TokenData {
+	readonly standard: TokenStandard
+	readonly address: string
+	/** The operator's for a known token; else the contract's own word, cleaned, or null. */
+	readonly symbol: string | null
+	readonly decimals: number | null
+	/** Whether the operator has named it. */
+	readonly known: boolean
+	readonly amountRaw: string
+	/** Null where the decimals are not known. */
+	readonly amount: string | null
+	/** Null for ERC-20. */
+	readonly tokenId: string | null
 }
 
 export interface AlertWatch {

@@ -1,5 +1,6 @@
 /** What a node answers, once it was read and checked. */
 import type { Address, Hash } from './glossary.js'
+import type { TokenEvent } from './token.js'
 
 export interface BlockRef {
 	readonly number: bigint
@@ -91,6 +92,11 @@ export interface Part {
 	readonly blocks: ReadonlyMap<bigint, Block>
 	/** By block, then by index; rewards of a block last. */
 	readonly transactions: readonly TxTrace[]
+	/**
+	 * Token transfers of the addresses, by block, index and log; their headers stand in `blocks`. Absent where logs were
+	 * not asked for.
+	 */
+	readonly tokens?: readonly TokenEvent[]
 }
 
 /** A set of addresses: a Set, or a Map from addresses. */

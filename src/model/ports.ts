@@ -5,6 +5,7 @@ import type { AddressSet, Block, BlockRef, Head, Part, Span, TxTrace } from './c
 import type { Delivery, DeliveryStatus, Outcome, Resolution } from './delivery.js'
 import type { Address, Hash, Hex } from './glossary.js'
 import type { Commit, Enrolment, NetworkState, StateSummary } from './state.js'
+import type { TokenWords } from './token.js'
 
 /** Facts come in through this port. Every method throws RpcError when no endpoint could answer. */
 export interface Chain {
@@ -29,6 +30,11 @@ export interface Chain {
 	 * node does not say within a quarter of a second: no alert waits longer for it. Never throws but for an abort.
 	 */
 	creator(contract: Address, signal: AbortSignal): Promise<{ readonly txHash: Hash; readonly creator: Address } | null>
+	/**
+	 * What contracts of tokens say of themselves, each asked once; those that were not asked, or did not answer, are left
+	 * out. Never throws but for an abort.
+	 */
+	tokenWords(contracts: ReadonlySet<Address>, signal: AbortSignal): Promise<ReadonlyMap<Address, TokenWords>>
 	/**
 	 * Reads a span, cut into parts of a size that the endpoint can bear, in order, without a gap. A part is yielded only
 	 * when nothing about it is in doubt. `addresses` may be empty: then no traces are asked for.

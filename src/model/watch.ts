@@ -2,6 +2,7 @@
 
 import type { Span } from './chain.js'
 import type { Address } from './glossary.js'
+import type { KnownTokens, TokenChoice } from './token.js'
 
 export type Direction = 'in' | 'out' | 'self'
 
@@ -20,6 +21,8 @@ export interface Watch {
 	readonly fromBlock: bigint | null
 	/** Name of the watchlist file, without its folder. */
 	readonly watchlist: string
+	/** Absent: those that its network names. */
+	readonly tokens?: TokenChoice
 	/** When its alerts are held back; absent: never. */
 	readonly silences?: readonly Silence[]
 }
@@ -72,13 +75,18 @@ export interface Network {
 	readonly decimals: number
 	/** Without a slash at the end; null: no links. */
 	readonly explorer: string | null
+	/** Those that the operator has named; absent: none. */
+	readonly tokens?: KnownTokens
 }
 
 /** What frames tell. */
 export type EventKind = 'transfer' | 'deployment'
 
-/** `withdrawal`: paid by the consensus layer. `unexplained`: a balance moved by what nothing told of explains. */
-export type Kind = EventKind | 'withdrawal' | 'unexplained'
+/**
+ * `token`: what logs tell. `withdrawal`: paid by the consensus layer. `unexplained`: a balance moved by what nothing
+ * told of explains.
+ */
+export type Kind = EventKind | 'token' | 'withdrawal' | 'unexplained'
 
 /** From where on one address is watched. */
 export interface Coverage {

@@ -3,7 +3,7 @@ import { closes, movementBetween, movementsOf, withPostings } from '../core/book
 import type { Difference } from '../core/compare.js'
 import { isAnnounced } from '../core/compare.js'
 import { isCovered } from '../core/coverage.js'
-import { addressOfId, isOfFrames } from '../core/events.js'
+import { addressOfId, isOfTransaction } from '../core/events.js'
 import { finalityOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
 import type { Accounts, Book } from '../model/books.js'
@@ -80,7 +80,7 @@ export async function checkFindings(
 	const gone: Announcement[] = []
 	for (const entry of announcements.values()) {
 		const { number, hash } = entry.block
-		if (isOfFrames(entry.id) || !isAnnounced(entry) || number < part.span.from || number > part.span.to) continue
+		if (isOfTransaction(entry.id) || !isAnnounced(entry) || number < part.span.from || number > part.span.to) continue
 		const block = number === part.last.number ? part.last : await chain.block(number, signal)
 		if (block === null) continue
 		if (block.hash !== hash) {

@@ -1,10 +1,11 @@
 import { type AlertContext, alertOf } from '../core/alert.js'
 import { compare, type Difference, isAnnounced, missing } from '../core/compare.js'
 import { type BackfillSet, isCovered, isInBackfill } from '../core/coverage.js'
-import { addressOfId, alertId, eventsOf } from '../core/events.js'
+import { addressOfId, alertId, isOfLogs } from '../core/events.js'
+import { happeningsIn } from '../core/happenings.js'
 import { type IsCovered, type Match, match, sides } from '../core/match.js'
 import { finalityOf } from '../core/target.js'
-import type { Alert, ChainEvent } from '../model/alert.js'
+import type { Alert, ChainEvent, FrameEvent } from '../model/alert.js'
 import type { AddressSet, Block, BlockRef, Head, Part } from '../model/chain.js'
 import type { Address, Hash } from '../model/glossary.js'
 import type { Chain } from '../model/ports.js'
@@ -38,15 +39,13 @@ export async function look(
 	const isWatched = coverageTestOf(context)
 	const found: { readonly match: Match; readonly said: Omit<AlertContext, 'creatorConfirmed'> }[] = []
 	const present = new Map<string, BlockRef>()
-	for (const tx of part.transactions) {
-		const events = eventsOf(tx)
-		if (events.length === 0) continue
+	for (const { blockNumber, events } of happeningsIn(part)) {
 		for (const event of events) {
 			for (const { address } of sides(event)) {
 				present.set(alertId(context.network.chainId, event, address), event.block)
 			}
 		}
-		const block = part.blocks.get(tx.block.number)
+		const block = part.blocks.get(blockNumber)
 		if (block === undefined) continue
 		const said = {
 			network: context.network,
@@ -57,23 +56,28 @@ export async function look(
 			watches: context.watches,
 			checksum: context.checksum,
 		}
-		for (const one of match(events, context.watches, isWatched)) found.push({ match: one, said })
+		for (const one of match(events, context.watches, isWatched, context.network.tokens)) {
+			found.push({ match: one, said })
+		}
 	}
-	// A backfill reads for a few addresses only: what was announced to others is not in its answer, and that proves
-	// nothing.
-	const comparable =
-		context.backfill === null ? announcements : withinBackfill(announcements, context.backfill.addresses)
+	const comparable = comparableWith(part, announcements, context.backfill)
 	const creations = found.flatMap(({ match: { event, watch } }) => {
 		const known = comparable.get(alertId(context.network.chainId, event, watch.address))
 		return event.kind === 'deployment' && (known === undefined || !isAnnounced(known)) ? [event] : []
 	})
-	const [located, confirmed] = await Promise.all([
+	const strangers = found.flatMap(({ match: { event, watch } }) => {
+		if (event.kind !== 'token' || context.network.tokens?.has(event.contract)) return []
+		const known = comparable.get(alertId(context.network.chainId, event, watch.address))
+		return known === undefined || !isAnnounced(known) ? [event.contract] : []
+	})
+	const [located, confirmed, words] = await Promise.all([
 		locateAll(missing(comparable, { span: part.span, present }), chain, signal),
 		confirmAll(creations, chain, signal),
+		chain.tokenWords(new Set(strangers), signal),
 	])
 	const alerts = found.map(({ match: one, said }): Alert => {
 		const creatorConfirmed = confirmed.get(placeOf(one.event)) ?? null
-		return alertOf(one, { ...said, creatorConfirmed })
+		return alertOf(one, { ...said, creatorConfirmed, tokenWords: (contract) => words.get(contract) ?? null })
 	})
 	return compare(comparable, { span: part.span, alerts, present }, located)
 }
@@ -97,13 +101,13 @@ const MOST_CONFIRMED = 20
  * for what is an addition to its alerts. Confirming afterwards would be a second message about the same event.
  */
 async function confirmAll(
-	events: readonly ChainEvent[],
+	events: readonly FrameEvent[],
 	chain: Chain,
 	signal: AbortSignal,
 ): Promise<ReadonlyMap<string, boolean>> {
 	const creations = new Map(events.map((event) => [placeOf(event), event]))
 	const confirmed = new Map<string, boolean>()
-	const ask = async ([place, event]: [string, ChainEvent]) => {
+	const ask = async ([place, event]: [string, FrameEvent]) => {
 		const known = await chain.creator(event.to, signal)
 		// An address can be deployed to again: then the index speaks of another time.
 		if (known !== null && known.txHash === event.txHash) confirmed.set(place, known.creator === event.from)
@@ -155,9 +159,20 @@ function coverageTestOf({ covered, backfill, backfills }: LookContext): IsCovere
 	}
 }
 
-function withinBackfill(
+/**
+ * Those that the part can say something of. A backfill reads for a few addresses only, and logs are read only where
+ * somebody is told of tokens: what is not in such an answer proves nothing.
+ */
+function comparableWith(
+	{ tokens }: Part,
 	announcements: ReadonlyMap<string, Announcement>,
-	addresses: AddressSet,
+	backfill: BackfillSet | null,
 ): ReadonlyMap<string, Announcement> {
-	return new Map([...announcements].filter(([id]) => addresses.has(addressOfId(id))))
+	if (backfill === null && tokens !== undefined) return announcements
+	return new Map(
+		[...announcements].filter(
+			([id]) =>
+				(backfill === null || backfill.addresses.has(addressOfId(id))) && (tokens !== undefined || !isOfLogs(id)),
+		),
+	)
 }

@@ -138,7 +138,7 @@ export async function startSession(
 		source: undefined,
 		books: ports.books?.bookkeeper.summary() ?? undefined,
 		behind: false,
-		alerts: { transfer: 0, deployment: 0, withdrawal: 0, unexplained: 0 },
+		alerts: { transfer: 0, deployment: 0, token: 0, withdrawal: 0, unexplained: 0 },
 		retracted: 0,
 		disagreements: 0,
 		blocks: 0n,

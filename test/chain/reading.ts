@@ -4,7 +4,7 @@ import type { Source } from '../../src/chain/sources/source.js'
 import { eventsOf } from '../../src/core/events.js'
 import { sides } from '../../src/core/match.js'
 import { cut } from '../../src/core/spans.js'
-import type { ChainEvent } from '../../src/model/alert.js'
+import type { FrameEvent } from '../../src/model/alert.js'
 import type { AddressSet, Part, Span } from '../../src/model/chain.js'
 import type { Address } from '../../src/model/glossary.js'
 import type { Books, Due } from '../support/books.js'
@@ -28,7 +28,7 @@ export async function readAll(
 	return parts
 }
 
-export function eventsIn(parts: readonly Part[]): readonly ChainEvent[] {
+export function eventsIn(parts: readonly Part[]): readonly FrameEvent[] {
 	return parts.flatMap(({ transactions }) => transactions.flatMap(eventsOf))
 }
 

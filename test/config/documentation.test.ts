@@ -121,6 +121,7 @@ function configurationWith(section: string, { key, example }: Row): Readonly<Rec
 		// Where the example names the watchlists itself.
 		'treasury.yaml': lists,
 		'exchange.yaml': lists,
+		'tokens.json': '{"tokens": []}',
 		...Object.fromEntries(
 			['', 'watchlists/'].flatMap((at) => [
 				[`${at}exchange.csv`, file],

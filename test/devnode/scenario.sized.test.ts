@@ -130,7 +130,7 @@ describe('expectBooksBalance', () => {
 		if (first === undefined) throw new Error('no alert')
 		expect(() => expectBooksBalance([...all(), { ...first, id: 'more' }], books)).toThrow(/differ/)
 		expect(() => expectBooksBalance([...all(), first], books)).toThrow(/twice/)
-		const wrong = { ...first, valueWei: `${BigInt(first.valueWei) + 1n}` }
+		const wrong = { ...first, valueWei: `${BigInt(first.valueWei ?? 0) + 1n}` }
 		expect(() => expectBooksBalance(all().with(at, wrong), books)).toThrow(/differ/)
 	})
 

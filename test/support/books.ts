@@ -78,7 +78,7 @@ export function expectBooksBalance(alerts: readonly AlertData[], books: Books): 
 		block: BigInt(alert.blockNumber),
 		from: (alert.from ?? '').toLowerCase() as Address,
 		to: alert.to.toLowerCase() as Address,
-		valueWei: BigInt(alert.valueWei),
+		valueWei: BigInt(alert.valueWei ?? ''),
 	}))
 	const ids = alerts.map(({ id }) => id)
 	expect(

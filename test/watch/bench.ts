@@ -8,6 +8,7 @@ import { createEndpoints } from '../../src/chain/endpoints/endpoints.js'
 import type { Patience } from '../../src/chain/rpc/retry.js'
 import { createRpc } from '../../src/chain/rpc/rpc.js'
 import { toChecksum } from '../../src/config/address.js'
+import { asksForTokens } from '../../src/core/tokenChoice.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Log, Store } from '../../src/model/ports.js'
@@ -79,8 +80,11 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	)
 	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log, ...(wait && { wait }) })
 	const accounts = openAccounts({ rpcs, endpoints, chainId: network.chainId, clock, log })
+	const known = network.tokens ?? new Map()
+	const areAsked = () => asksForTokens([...watches.values()].flat(), known)
 	const chain = createChain({
 		endpoints,
+		tokens: { chainId: network.chainId, known, areAsked },
 		clock,
 		isPrivate: options.isPrivate ?? false,
 		log,

@@ -26,6 +26,8 @@ export interface Source {
 }
 
 export interface SourcePart extends Part {
+	/** As many as were asked for; the last block's at least. */
+	readonly headers: readonly Header[]
 	/** How many rows the node sent for it: what the answer weighed. */
 	readonly rows: number
 }

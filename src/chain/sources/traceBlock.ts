@@ -44,7 +44,7 @@ export function traceBlockSource(options: SourceOptions): Source {
 			const transactions = await withReceipts(rpc, hits, signal, !options.isPrivate)
 			const blocks = new Map(transactions.map(({ block }) => [block.number, headerOf(headers, block.number)] as const))
 			const { parentHash } = headerOf(headers, span.from)
-			return { span, last: headerOf(headers, span.to), parentHash, blocks, transactions, rows }
+			return { span, last: headerOf(headers, span.to), parentHash, blocks, transactions, headers, rows }
 		},
 	}
 }

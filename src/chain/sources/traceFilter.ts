@@ -72,6 +72,7 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 				span,
 				last,
 				parentHash,
+				headers: [last],
 				rows: count,
 				...(await completeHits({ rpc, hits, addresses, last }, signal)),
 			}

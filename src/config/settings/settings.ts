@@ -7,6 +7,7 @@ import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
 import type { Problem } from '../../errors.js'
 import type { StatePlace } from '../../model/state.js'
+import type { KnownTokens } from '../../model/token.js'
 import type { Network, Silence } from '../../model/watch.js'
 import { at, guessNames, type Names, namesOf, type WatchlistPlace } from '../names.js'
 import { atMost, check, inOrder, readSource, type Source } from '../source.js'
@@ -16,6 +17,7 @@ import { interpolate } from './interpolate.js'
 import { hideSecrets, secretsOf } from './secrets.js'
 import { settingsSchema, stallAfterMs, watchlistsSchema } from './settingsSchema.js'
 import { statePlaceOf } from './statePlace.js'
+import { readTokens } from './tokens.js'
 import type { WebhookFormat } from './webhookFormat.js'
 
 export interface NetworkSettings extends Network {
@@ -128,14 +130,15 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 		...fallbackProblems(source, value),
 	]
 	// A scalar that could not be filled is told once, not also as a bad URL or number.
+	const tokens = 'data' in checked ? await tokensOf(checked.data.networks, source, path, cwd) : null
 	const rest =
 		'problems' in checked ? checked.problems.filter((one) => !problems.some((other) => samePlace(one, other))) : []
 	const places = filled.map((entry) => ({ ...entry, place: source.locate(entry.path) }))
-	const all = atMost(inOrder([...problems, ...rest, ...cross])).map((problem) => {
+	const all = atMost(inOrder([...problems, ...rest, ...cross, ...(tokens?.problems ?? [])])).map((problem) => {
 		const about = places.find(({ place }) => samePlace(problem, place))
 		return { ...problem, message: hideSecrets(problem.message, about?.template, filled) }
 	})
-	if ('problems' in checked || all.length > 0) {
+	if ('problems' in checked || tokens === null || all.length > 0) {
 		const asked = watchlistsSchema.safeParse(at(value, 'watchlists'))
 		const watchlists = asked.success && !Array.isArray(value) ? placeOf(asked.data, source, path) : null
 		const state = settingsSchema.shape.state.safeParse(at(value, 'state'))
@@ -145,7 +148,7 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	const { data } = checked
 	const settings: Settings = {
 		path,
-		networks: data.networks.map(networkOf),
+		networks: data.networks.map((network, index) => networkOf(network, tokens.byNetwork[index])),
 		receivers: data.receivers,
 		watchlists: placeOf(data.watchlists, source, path),
 		statePlace: statePlaceOf(data.state, dirname(path)),
@@ -159,20 +162,42 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	return { settings, source, problems: [], watchlists, statePlace, names: namesOf(settings) }
 }
 
-function networkOf({
-	chain_id,
-	stall_after,
-	requests_per_second: requestsPerSecond,
-	max_answer: maxAnswerBytes,
-	private: isPrivate,
-	proof,
-	...network
-}: z.output<typeof settingsSchema>['networks'][number]): NetworkSettings {
+type NetworkWritten = z.output<typeof settingsSchema>['networks'][number]
+
+/** The tokens that each network names, in their order. */
+async function tokensOf(networks: readonly NetworkWritten[], source: Source, path: string, cwd: string) {
+	const byNetwork: KnownTokens[] = []
+	const problems: Problem[] = []
+	for (const [index, written] of networks.entries()) {
+		const { chain_id: chainId, token_list: list } = written
+		const listPath = list === null ? null : resolve(dirname(path), list)
+		const read = await readTokens({ chainId, written, listPath, source, at: ['networks', index], cwd })
+		byNetwork.push(read.tokens)
+		problems.push(...read.problems)
+	}
+	return { byNetwork, problems }
+}
+
+function networkOf(
+	{
+		chain_id,
+		stall_after,
+		requests_per_second: requestsPerSecond,
+		max_answer: maxAnswerBytes,
+		private: isPrivate,
+		proof,
+		tokens: _tokens,
+		token_list: _list,
+		...network
+	}: NetworkWritten,
+	tokens: KnownTokens | undefined,
+): NetworkSettings {
 	const stallAfter = stallAfterMs({ ...network, stall_after })
 	// Balances are asked for by address, which a private network never does.
 	const keepsBooks = proof === 'auto' && !isPrivate
 	const asked = { requestsPerSecond, maxAnswerBytes, isPrivate, keepsBooks }
-	return { ...network, chainId: chain_id, stallAfterMs: stallAfter, ...asked }
+	const named = tokens === undefined || tokens.size === 0 ? {} : { tokens }
+	return { ...network, chainId: chain_id, stallAfterMs: stallAfter, ...asked, ...named }
 }
 
 function placeOf(watchlists: z.output<typeof watchlistsSchema>, source: Source, path: string): WatchlistPlace {

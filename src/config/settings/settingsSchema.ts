@@ -20,6 +20,7 @@ import { list, oneOrMore, orNull, section, text } from '../words.js'
 import { receiverSchema } from './receiverSchema.js'
 import { longestGapMs, paceInWords, readSchedule } from './schedule.js'
 import { readLease, readState } from './statePlace.js'
+import { tokenKeys } from './tokenSchema.js'
 
 /** tracewatch.yaml, one table a section. A new key is one line here; its reader checks the text and gives the value. */
 
@@ -123,6 +124,7 @@ const network = section({
 	decimals: text((value) => readWhole(value, 77))
 		.default(18)
 		.meta({ type: ['integer', 'string'], description: 'Digits after the point of the native coin. Default: 18.' }),
+	...tokenKeys,
 	explorer: orNull(text(readExplorer)).meta({
 		description: 'Base URL of a block explorer, such as https://etherscan.io, for links in alerts. Default: none.',
 	}),

@@ -33,10 +33,11 @@ export function createWatchTable(seed: number): WatchTable {
 	// Written out: a copy made with `...` takes four times as long.
 	function watchOf(address: Address, number: number): Watch {
 		const own = rules.at(rulesOf.at(number)) as WatchRules
-		const { network, tags, kinds, direction, minValueWei, receivers, fromBlock, watchlist, silences } = own
+		const { network, tags, kinds, direction, minValueWei, tokens, receivers, fromBlock, watchlist, silences } = own
 		const label = labels.at(number)
 		const watch = { network, address, label, tags, kinds, direction, minValueWei, receivers, fromBlock, watchlist }
-		return Object.freeze(silences === undefined ? watch : { ...watch, silences })
+		if (silences === undefined && tokens === undefined) return Object.freeze(watch)
+		return Object.freeze({ ...watch, ...(silences && { silences }), ...(tokens && { tokens }) })
 	}
 
 	function listOf(address: Address, index: number): readonly Watch[] {

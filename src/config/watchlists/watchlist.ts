@@ -2,12 +2,15 @@ import { basename, dirname, resolve } from 'node:path'
 import { quoted } from '../../base/quoted.js'
 import type { Turns } from '../../base/timeSlices.js'
 import { parseAmount } from '../../core/amount.js'
+import { noTokens } from '../../core/tokenChoice.js'
 import type { Problem } from '../../errors.js'
+import type { KnownTokens } from '../../model/token.js'
 import { type Coin, type Names, at as valueAt } from '../names.js'
 import { check, inOrder, type Source } from '../source.js'
 import { mostProblems, suggestion } from '../words.js'
 import type { AddressFile } from './addressFile.js'
 import { collectWatches } from './collectWatches.js'
+import { readTokenChoice } from './tokenChoice.js'
 import { fileEntrySchema, headSchema, watchSchema } from './watchlistSchema.js'
 import { type Options, type OptionsWritten, usual, withOptions } from './watchOptions.js'
 import type { WatchSetBuilder } from './watchSet.js'
@@ -45,7 +48,10 @@ export async function readWatchlist(
 		problems.push(...receiverProblems(source, names, value, at))
 		const least = readLeast(valueAt(value, 'min_value'), coin)
 		if ('message' in least) problems.push(source.problem([...at, 'min_value'], least.message))
-		return written === null ? base : withOptions(written, 'wei' in least ? least.wei : null, base)
+		const tokens = readTokenChoice(written?.tokens ?? null, coin === null ? null : (coin.tokens ?? noTokensOf(coin)))
+		for (const { index, message } of tokens.faults) problems.push(source.problem([...at, 'tokens', index], message))
+		const minValueWei = 'wei' in least ? least.wei : null
+		return written === null ? base : withOptions(written, { minValueWei, tokens: tokens.choice }, base)
 	}
 	const shared = optionsOf('data' in head ? head.data : null, source.value, [], usual)
 	const sharedAny = valueAt(source.value, 'receivers') !== undefined
@@ -97,6 +103,11 @@ export async function readWatchlist(
 		problems.push(source.problem(['watches'], '`watches` is missing'))
 	gathered.end(collected.rules())
 	return inOrder(problems)
+}
+
+/** Null where it cannot be told which they are. */
+function noTokensOf({ tokens }: Coin): KnownTokens | null {
+	return tokens === null ? null : noTokens
 }
 
 function receiverProblems(

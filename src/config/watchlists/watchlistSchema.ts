@@ -15,8 +15,8 @@ const options = {
 		.array(text(readLine))
 		.default([])
 		.meta({ description: 'Words that go along with each alert, besides those of the watchlist. Default: none.' }),
-	kinds: orNull(list(z.enum(['transfer', 'deployment', 'withdrawal', 'unexplained']))).meta({
-		description: 'Which kinds to tell: transfer, deployment, withdrawal, unexplained. Default: all of them.',
+	kinds: orNull(list(z.enum(['transfer', 'deployment', 'token', 'withdrawal', 'unexplained']))).meta({
+		description: 'Which kinds to tell: transfer, deployment, token, withdrawal, unexplained. Default: all of them.',
 	}),
 	direction: orNull(z.enum(['in', 'out', 'both'])).meta({
 		description: 'Seen from the address: in, out or both. Default: both.',
@@ -24,6 +24,14 @@ const options = {
 	min_value: orNull(z.string()).meta({
 		type: ['string', 'number'],
 		description: 'Smallest transfer to tell, in whole coins, or with a unit: 250 gwei, 1 wei. Default: above 0.',
+	}),
+	tokens: orNull(
+		z.union([z.enum(['known', 'all', 'none']), list(text(readLine))], {
+			error: 'must be known, all, none, or a list of symbols and addresses',
+		}),
+	).meta({
+		description:
+			'Which tokens to tell of: known (those that the network names), all (unknown ones too, each marked so), none, or a list of symbols and addresses. Default: known.',
 	}),
 	receivers: orNull(receivers).meta({ description: 'Who is told. Default: the receivers of the watchlist.' }),
 	from_block: orNull(text(readBlock)).meta({

@@ -4,6 +4,7 @@ import { printable } from '../../base/printable.js'
 import { isDigest } from '../../core/digest.js'
 import type { AlertData, DigestData, Finality, Message, SystemData, UndeliveredData } from '../../model/alert.js'
 import { isAlert, isUndelivered, numbered } from './sentence.js'
+import { tokenLines } from './token.js'
 
 export interface Fact {
 	readonly name: string
@@ -71,13 +72,24 @@ function alertFacts(data: AlertData): readonly Fact[] {
 	return [
 		fact('From', data.from ?? 'nobody (new coins)', data.from === null ? undefined : links?.from),
 		fact(data.kind === 'deployment' ? 'Contract' : 'To', data.to, links?.to),
-		fact('Amount', `${data.value} ${printable(data.asset, 20)}`),
-		fact('In wei', data.valueWei),
-		fact('Kind', kindInWords(data)),
-		fact('Depth', depthInWords(data)),
+		...amountFacts(data),
 		...(data.creatorConfirmed === true ? [fact('Creator', 'confirmed by the node')] : []),
 		fact('Transaction', data.txHash, links?.tx),
 		...commonFacts(data),
+	]
+}
+
+function amountFacts(data: AlertData): readonly Fact[] {
+	const { token } = data
+	if (token !== undefined) {
+		const own = tokenLines(data, token).map(([name, value]) => fact(name, value))
+		return [...own, fact('Kind', `token transfer, ${data.direction}`)]
+	}
+	return [
+		fact('Amount', `${data.value} ${printable(data.asset ?? '', 20)}`),
+		fact('In wei', data.valueWei ?? ''),
+		fact('Kind', kindInWords(data)),
+		fact('Depth', depthInWords(data)),
 	]
 }
 
@@ -93,7 +105,7 @@ function balanceFacts(data: AlertData): readonly Fact[] {
 				]
 			: [
 					fact('Kind', 'unexplained change of a balance'),
-					fact('Difference', `${data.difference} ${printable(data.asset, 20)}`),
+					fact('Difference', `${data.difference} ${printable(data.asset ?? '', 20)}`),
 					fact('Blocks', data.fromBlock === data.toBlock ? `${data.toBlock}` : `${data.fromBlock} to ${data.toBlock}`),
 					...amount('Balance before', data.openingWei),
 					...amount('Explained', data.explainedWei),
@@ -104,8 +116,8 @@ function balanceFacts(data: AlertData): readonly Fact[] {
 				]
 	return [
 		fact('Address', watch.address, links?.to),
-		fact('Amount', `${data.value} ${printable(data.asset, 20)}`),
-		fact('In wei', data.valueWei),
+		fact('Amount', `${data.value} ${printable(data.asset ?? '', 20)}`),
+		fact('In wei', data.valueWei ?? ''),
 		...own,
 		...commonFacts(data),
 	]
@@ -172,7 +184,7 @@ function fact(name: string, value: string, link?: string): Fact {
 
 function kindInWords({ kind, frameType, direction }: AlertData): string {
 	if (kind === 'deployment') return `deployment (${frameType === 'create2' ? 'CREATE2' : 'CREATE'}), ${direction}`
-	if (frameType === 'withdrawal' || frameType === 'balance') return kind
+	if (frameType === 'withdrawal' || frameType === 'balance' || frameType === 'log') return kind
 	const how = {
 		call: 'a call',
 		create: 'the endowment of a new contract',

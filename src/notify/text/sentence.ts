@@ -11,6 +11,7 @@ import type {
 	SystemData,
 	UndeliveredData,
 } from '../../model/alert.js'
+import { tokenHappening } from './token.js'
 
 /** Who is sent an event carries its data; a system message has none. */
 export function isAlert<C extends MessageContent>(data: C): data is C & AlertData {
@@ -75,8 +76,9 @@ function undelivered({ receiver, recipient, state, count }: UndeliveredData): st
 /** `Treasury received 1.5 ETH from 0x1234…abcd`; a label stands for an address wherever one is known. */
 export function happening(data: AlertData): string {
 	const subject = watchName(data)
-	const amount = `${data.value} ${printable(data.asset, 20)}`
 	const other = counterparty(data)
+	if (data.token !== undefined) return tokenHappening(data, data.token, subject, other)
+	const amount = `${data.value} ${printable(data.asset ?? '', 20)}`
 	if (data.kind === 'deployment') {
 		const endowment = data.valueWei === '0' ? '' : ` with ${amount}`
 		if (data.direction === 'in') return `${subject} was deployed by ${other}${endowment}`

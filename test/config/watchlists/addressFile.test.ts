@@ -43,7 +43,7 @@ const usual = {
 	network: 'base',
 	label: null,
 	tags: [],
-	kinds: ['transfer', 'deployment', 'withdrawal', 'unexplained'],
+	kinds: ['transfer', 'deployment', 'token', 'withdrawal', 'unexplained'],
 	direction: 'both',
 	minValueWei: 1n,
 	receivers: ['hook'],

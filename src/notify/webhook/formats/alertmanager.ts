@@ -6,7 +6,7 @@
 
 import { printable } from '../../../base/printable.js'
 import { isDigest } from '../../../core/digest.js'
-import type { Message } from '../../../model/alert.js'
+import type { AlertData, Message } from '../../../model/alert.js'
 import { factsOf } from '../../text/facts.js'
 import { headline, isAlert, isUndelivered } from '../../text/sentence.js'
 import { linkOf } from './chat.js'
@@ -60,6 +60,7 @@ function withLastWord(entries: readonly Entry[]): readonly Entry[] {
 const names = {
 	transfer: 'TracewatchTransfer',
 	deployment: 'TracewatchDeployment',
+	token: 'TracewatchToken',
 	withdrawal: 'TracewatchWithdrawal',
 	unexplained: 'TracewatchUnexplained',
 } as const
@@ -86,11 +87,17 @@ function labelsOf(message: Message): { readonly fires: readonly Labels[]; readon
 		address: data.watch.address,
 		tx_hash: data.txHash,
 		// An empty label would be none, and the root no different from the rest.
-		trace: data.frameType === 'reward' ? 'reward' : data.traceAddress.join('_') || 'root',
+		trace: placeOf(data),
 	})
 	const alert = named(type === 'test' ? 'TracewatchTest' : names[data.kind])
 	if (type !== 'alert.removed') return { fires: [alert], resolves: [] }
 	return { fires: [named('TracewatchWithdrawn')], resolves: [alert] }
+}
+
+/** Of the frame, or of the log as in the id. */
+function placeOf({ id, frameType, traceAddress }: AlertData): string {
+	if (frameType === 'log') return id.split(':')[2] ?? ''
+	return frameType === 'reward' ? 'reward' : traceAddress.join('_') || 'root'
 }
 
 function annotationsOf(message: Message): Readonly<Record<string, string>> {

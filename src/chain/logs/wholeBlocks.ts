@@ -1,0 +1,156 @@
+import { createTurns } from '../../base/timeSlices.js'
+import type { TxLogs } from '../../core/tokenLogs.js'
+import { RpcError } from '../../errors.js'
+import type { Hex } from '../../model/glossary.js'
+import type { Rpc } from '../rpc/rpc.js'
+import { askAll } from '../sources/ask.js'
+import { receiptCall } from '../sources/receipts.js'
+import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire.js'
+import { bloomOf, bytesOf } from './bloom.js'
+import { receiptsRootOf } from './receiptsRoot.js'
+import { type Log, type LogReceipt, readLogReceipt, readLogs } from './wireLogs.js'
+
+/** Reads all logs of blocks, and names no address to do so. */
+export interface WholeBlocks {
+	/**
+	 * The transactions of a block that have logs, in order, complete: held against the header's root of receipts, or,
+	 * where the node has no whole receipts, against its bloom. Throws RpcError.
+	 */
+	read(rpc: Rpc, headers: readonly Header[], signal: AbortSignal): Promise<readonly (readonly TxLogs[])[]>
+}
+
+/** Chains whose receipts are known to make their header's root; on others it counts once it was seen to fit. */
+const ROOTS_FIT = new Set([1, 10, 56, 100, 1_337, 8_453, 17_000, 31_337, 43_114, 560_048, 11_155_111])
+/** Blocks under way: some hundred kilobytes each. */
+const AT_ONCE = 8
+/** How long a method that was refused is not asked for. */
+const REFUSED_MS = 10 * 60_000
+
+export function createWholeBlocks({
+	chainId,
+	clock,
+}: {
+	readonly chainId: number
+	readonly clock: () => number
+}): WholeBlocks {
+	const refusedUntilMs = new WeakMap<Rpc, number>()
+	let rootsFit = ROOTS_FIT.has(chainId)
+
+	async function readOne(rpc: Rpc, block: Header, signal: AbortSignal): Promise<readonly TxLogs[]> {
+		if (block.txHashes.length === 0) return []
+		if ((refusedUntilMs.get(rpc) ?? 0) <= clock()) {
+			try {
+				return await fromReceipts(rpc, block, 'eth_getBlockReceipts', signal)
+			} catch (error) {
+				if (!(error instanceof RpcError) || !isRefusal(error)) throw error
+				refusedUntilMs.set(rpc, clock() + REFUSED_MS)
+			}
+		}
+		return (await fromLogs(rpc, block, signal)) ?? (await fromReceipts(rpc, block, 'eth_getTransactionReceipt', signal))
+	}
+
+	async function fromReceipts(
+		rpc: Rpc,
+		block: Header,
+		method: 'eth_getBlockReceipts' | 'eth_getTransactionReceipt',
+		signal: AbortSignal,
+	): Promise<readonly TxLogs[]> {
+		const reading: Reading = { endpoint: rpc.endpoint, method }
+		const raw =
+			method === 'eth_getBlockReceipts'
+				? await rpc.call(method, [hexOf(block.number)], signal)
+				: await askAll(rpc, block.txHashes.map(receiptCall), signal)
+		// A node that has the header and not yet the receipts.
+		if (raw === null) throw unsettled(reading, `it has no receipts of block ${block.number} yet`)
+		const receipts = inOrder(raw, block, reading)
+		await checkRoot(receipts, block, reading)
+		return receipts.flatMap(({ txHash, sender, logs }, txIndex) =>
+			logs.length === 0 ? [] : [{ txHash, txIndex, block: refOf(block), initiator: sender, logs }],
+		)
+	}
+
+	async function checkRoot(receipts: readonly LogReceipt[], block: Header, reading: Reading): Promise<void> {
+		const root = block.receiptsRoot === null ? null : await receiptsRootOf(receipts, createTurns())
+		if (root !== null && root === block.receiptsRoot) rootsFit = true
+		else if (root !== null && rootsFit) {
+			throw malformed(reading, `its receipts of block ${block.number} are not those that the header names`)
+		} else if (block.logsBloom !== null && !isWithin(block.logsBloom, bloomOf(logsOf(receipts)))) {
+			throw malformed(reading, `its receipts of block ${block.number} lack logs that the header names`)
+		}
+	}
+
+	/** Null where they cannot be proved to be all. */
+	async function fromLogs(rpc: Rpc, block: Header, signal: AbortSignal): Promise<readonly TxLogs[] | null> {
+		const reading: Reading = { endpoint: rpc.endpoint, method: 'eth_getLogs' }
+		if (block.logsBloom === null) return null
+		const logs = readLogs(await rpc.call(reading.method, [{ blockHash: block.hash }], signal), reading)
+		for (const { block: own } of logs) {
+			if (own.hash !== block.hash) throw malformed(reading, `logs of another block came for block ${block.number}`)
+		}
+		const isWhole = logs.every(({ index }, at) => index === BigInt(at))
+		if (!isWhole || block.logsBloom !== bloomOf(logs)) return null
+		return groupsOf(logs, block)
+	}
+
+	return {
+		async read(rpc, headers, signal) {
+			const blocks: (readonly TxLogs[])[] = []
+			for (let at = 0; at < headers.length; at += AT_ONCE) {
+				const group = headers.slice(at, at + AT_ONCE).map((header) => readOne(rpc, header, signal))
+				blocks.push(...(await Promise.all(group)))
+			}
+			return blocks
+		},
+	}
+}
+
+/** One receipt for each transaction of the header, in its order. */
+function inOrder(raw: unknown, block: Header, reading: Reading): readonly LogReceipt[] {
+	if (!Array.isArray(raw)) throw malformed(reading, 'the result is not a list')
+	const receipts = new Map<string, LogReceipt>()
+	for (const one of raw as readonly unknown[]) {
+		const receipt = readLogReceipt(one, reading)
+		if (receipt === null) throw unsettled(reading, `a receipt of block ${block.number} is missing`)
+		if (receipt.block.hash !== block.hash) {
+			throw unsettled(reading, `receipts of block ${block.number} carry another hash than its header`)
+		}
+		receipts.set(receipt.txHash, receipt)
+	}
+	return block.txHashes.map((txHash) => {
+		const receipt = receipts.get(txHash)
+		if (receipt === undefined) throw unsettled(reading, `the receipt of ${txHash} is missing`)
+		return receipt
+	})
+}
+
+/** By transaction; those of no transaction of the block (Celo's, of the block itself) are nobody's. */
+function groupsOf(logs: readonly Log[], block: Header): readonly TxLogs[] {
+	const groups = new Map<string, Log[]>()
+	for (const log of logs) {
+		const group = groups.get(log.txHash)
+		if (group === undefined) groups.set(log.txHash, [log])
+		else group.push(log)
+	}
+	return block.txHashes.flatMap((txHash, txIndex) => {
+		const own = groups.get(txHash)
+		return own === undefined ? [] : [{ txHash, txIndex, block: refOf(block), initiator: null, logs: own }]
+	})
+}
+
+function* logsOf(receipts: readonly LogReceipt[]): Generator<Log> {
+	for (const { logs } of receipts) yield* logs
+}
+
+/** A log that is missing leaves its bits unset; some chains fill no bloom at all, which says nothing. */
+function isWithin(bloom: Hex, other: Hex): boolean {
+	const bits = bytesOf(other)
+	return bytesOf(bloom).every((byte, at) => (byte & ~(bits[at] ?? 0)) === 0)
+}
+
+function refOf({ number, hash }: Header) {
+	return { number, hash }
+}
+
+function isRefusal({ kind }: RpcError): boolean {
+	return kind === 'unsupported' || kind === 'bad-params'
+}

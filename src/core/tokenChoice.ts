@@ -1,0 +1,28 @@
+import type { KnownTokens, TokenEvent } from '../model/token.js'
+import type { Watch } from '../model/watch.js'
+
+export const noTokens: KnownTokens = new Map()
+
+/** Whether any of these may be told of a token: else no log need be read. */
+export function asksForTokens(rules: Iterable<Pick<Watch, 'kinds' | 'tokens'>>, known: KnownTokens): boolean {
+	for (const { kinds, tokens = 'known' } of rules) {
+		if (!kinds.includes('token') || tokens === 'none') continue
+		if (tokens === 'all' || (tokens === 'known' ? known.size > 0 : tokens.size > 0)) return true
+	}
+	return false
+}
+
+/** Why the watch is not told of this token; null when it is. What moves nothing is told with `tokens: all` only. */
+export function tokenRefusal(
+	{ tokens = 'known' }: Pick<Watch, 'tokens'>,
+	{ contract, amountRaw, standard }: TokenEvent,
+	known: KnownTokens,
+): 'tokens' | 'zero' | 'min_amount' | null {
+	const token = known.get(contract)
+	const isChosen =
+		tokens === 'all' || (tokens === 'known' ? token !== undefined : tokens !== 'none' && tokens.has(contract))
+	if (!isChosen) return 'tokens'
+	if (amountRaw === 0n && tokens !== 'all') return 'zero'
+	const least = standard === 'erc721' ? null : (token?.minAmountRaw ?? null)
+	return least !== null && amountRaw < least ? 'min_amount' : null
+}

@@ -1,0 +1,184 @@
+import type { Address, Hash, Hex } from '../model/glossary.js'
+import type { KnownTokens, TokenEvent } from '../model/token.js'
+
+/** One log of a transaction, as far as it was read. */
+export interface TxLog {
+	/** Contract that wrote it. */
+	readonly address: Address
+	/** 0 to 4 words. */
+	readonly topics: readonly Hash[]
+	/** Lower case, whole bytes. */
+	readonly data: Hex
+}
+
+/** All logs of one transaction, in order; the receipt of one that failed has none. */
+export interface TxLogs extends Pick<TokenEvent, 'txHash' | 'txIndex' | 'block' | 'initiator'> {
+	readonly logs: readonly TxLog[]
+}
+
+/** First topics: hashes of the signatures, which the tests work out. */
+export const topics = {
+	/** Transfer(address,address,uint256), of ERC-20 and ERC-721 alike. */
+	transfer: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+	/** TransferSingle(address,address,address,uint256,uint256) */
+	single: '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62',
+	/** TransferBatch(address,address,address,uint256[],uint256[]) */
+	batch: '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb',
+	/** Deposit(address,uint256), of wrapped coins. */
+	deposit: '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c',
+	/** Withdrawal(address,uint256), of wrapped coins. */
+	withdrawal: '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65',
+} as const satisfies Readonly<Record<string, Hash>>
+
+export const nobody: Address = `0x${'0'.repeat(40)}`
+
+type Move = Pick<TokenEvent, 'standard' | 'from' | 'to' | 'amountRaw' | 'tokenId' | 'operator'>
+
+/**
+ * What the logs of a transaction say of tokens, in their order. ERC-20 and ERC-721 share a signature and are told apart
+ * by the number of topics; in ERC-1155 the parties stand one topic later. A log that fits none of the forms says
+ * nothing. For known tokens also: transfers of which nothing is indexed (CryptoKitties), and deposits and withdrawals
+ * of wrapped coins, where the contract writes no transfer beside (docs/nodes.md, "Token logs").
+ */
+export function tokenEventsOf(tx: TxLogs, known: KnownTokens): readonly TokenEvent[] {
+	const { txHash, txIndex, block, initiator } = tx
+	const facts = { kind: 'token' as const, txHash, txIndex, block, initiator }
+	const events: TokenEvent[] = []
+	const wrapped: { readonly at: number; readonly event: TokenEvent }[] = []
+	for (const [index, log] of tx.logs.entries()) {
+		const contract = log.address
+		const add = (move: Move | null, trace = `log_${index}`) => {
+			if (move !== null) events.push({ ...facts, contract, trace, ...move })
+		}
+		switch (log.topics[0]) {
+			case topics.transfer:
+				add(transferIn(log) ?? unindexedIn(log, known))
+				break
+			case topics.single:
+				add(singleIn(log))
+				break
+			case topics.batch:
+				for (const [entry, move] of batchIn(log).entries()) add(move, `log_${index}_${entry}`)
+				break
+			case topics.deposit:
+			case topics.withdrawal: {
+				const move = wrappedIn(log, known)
+				if (move === null) break
+				wrapped.push({ at: events.length, event: { ...facts, contract, trace: `log_${index}`, ...move } })
+			}
+		}
+	}
+	return wrapped.length === 0 ? events : withWrapped(events, wrapped)
+}
+
+/** Those that no transfer of the same contract tells of, each in its place. */
+function withWrapped(
+	events: readonly TokenEvent[],
+	wrapped: readonly { readonly at: number; readonly event: TokenEvent }[],
+): readonly TokenEvent[] {
+	const all: TokenEvent[] = []
+	const own = wrapped.filter(
+		({ event }) =>
+			!events.some(({ contract, from, to }) => contract === event.contract && from === event.from && to === event.to),
+	)
+	let next = 0
+	for (let at = 0; at <= events.length; at++) {
+		for (let one = own[next]; one?.at === at; one = own[next]) {
+			all.push(one.event)
+			next++
+		}
+		const event = events[at]
+		if (event !== undefined) all.push(event)
+	}
+	return all
+}
+
+function transferIn({ topics: [, first, second, third, ...more], data }: TxLog): Move | null {
+	if (first === undefined || second === undefined || more.length > 0) return null
+	const [from, to] = [addressOf(first), addressOf(second)]
+	if (from === null || to === null) return null
+	if (third !== undefined) {
+		return { standard: 'erc721', from, to, amountRaw: 1n, tokenId: BigInt(third), operator: null }
+	}
+	const amountRaw = wordAt(data, 0)
+	return amountRaw === null ? null : { standard: 'erc20', from, to, amountRaw, tokenId: null, operator: null }
+}
+
+/** `Transfer` without an indexed party: an NFT where the operator has named no decimals. */
+function unindexedIn({ address, topics: own, data }: TxLog, known: KnownTokens): Move | null {
+	const token = known.get(address)
+	if (token === undefined || own.length !== 1 || data.length !== 2 + 3 * 64) return null
+	const [from, to, number] = [addressAt(data, 0), addressAt(data, 1), wordAt(data, 2)]
+	if (from === null || to === null || number === null) return null
+	return token.decimals === null
+		? { standard: 'erc721', from, to, amountRaw: 1n, tokenId: number, operator: null }
+		: { standard: 'erc20', from, to, amountRaw: number, tokenId: null, operator: null }
+}
+
+function singleIn({ topics: [, first, second, third], data }: TxLog): Move | null {
+	const parties = partiesOf(first, second, third)
+	const [tokenId, amountRaw] = [wordAt(data, 0), wordAt(data, 1)]
+	if (parties === null || tokenId === null || amountRaw === null) return null
+	return { standard: 'erc1155', ...parties, amountRaw, tokenId }
+}
+
+/** Empty where the lists are of different lengths or reach beyond the data. */
+function batchIn({ topics: [, first, second, third], data }: TxLog): readonly Move[] {
+	const parties = partiesOf(first, second, third)
+	const [ids, amounts] = [listAt(data, 0), listAt(data, 1)]
+	if (parties === null || ids === null || amounts === null || ids.length !== amounts.length) return []
+	return ids.map((tokenId, entry) => ({
+		standard: 'erc1155',
+		...parties,
+		amountRaw: amounts[entry] ?? 0n,
+		tokenId,
+	}))
+}
+
+function partiesOf(first?: Hash, second?: Hash, third?: Hash): Pick<Move, 'operator' | 'from' | 'to'> | null {
+	if (first === undefined || second === undefined || third === undefined) return null
+	const [operator, from, to] = [addressOf(first), addressOf(second), addressOf(third)]
+	return operator === null || from === null || to === null ? null : { operator, from, to }
+}
+
+/** Wrapping makes tokens, unwrapping burns them. Other contracts write the same words and mean other things. */
+function wrappedIn({ address, topics: [word, who, ...more], data }: TxLog, known: KnownTokens): Move | null {
+	const token = known.get(address)
+	if (token === undefined || token.decimals === null || who === undefined || more.length > 0) return null
+	const [party, amountRaw] = [addressOf(who), data.length === 2 + 64 ? wordAt(data, 0) : null]
+	if (party === null || amountRaw === null) return null
+	const [from, to] = word === topics.deposit ? [nobody, party] : [party, nobody]
+	return { standard: 'erc20', from, to, amountRaw, tokenId: null, operator: null }
+}
+
+/** Null where the word is more than an address: then the topic means something else. */
+function addressOf(word: string): Address | null {
+	return word.startsWith(`0x${'0'.repeat(24)}`) ? (`0x${word.slice(26)}` as Address) : null
+}
+
+/** Word of 32 bytes, counted from 0; null where the data ends before. */
+function hexAt(data: Hex, word: number): string | null {
+	const start = 2 + word * 64
+	return data.length < start + 64 ? null : data.slice(start, start + 64)
+}
+
+function wordAt(data: Hex, word: number): bigint | null {
+	const digits = hexAt(data, word)
+	return digits === null ? null : BigInt(`0x${digits}`)
+}
+
+function addressAt(data: Hex, word: number): Address | null {
+	const digits = hexAt(data, word)
+	return digits === null ? null : addressOf(`0x${digits}`)
+}
+
+/** A list of words, whose place the word names. */
+function listAt(data: Hex, word: number): readonly bigint[] | null {
+	const words = BigInt(Math.floor((data.length - 2) / 64))
+	const place = wordAt(data, word)
+	if (place === null || place % 32n !== 0n || place / 32n >= words) return null
+	const start = Number(place / 32n)
+	const length = wordAt(data, start)
+	if (length === null || length > words - BigInt(start) - 1n) return null
+	return Array.from({ length: Number(length) }, (_, entry) => wordAt(data, start + 1 + entry) ?? 0n)
+}

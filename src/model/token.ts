@@ -1,0 +1,52 @@
+/** Tokens: which are known, and how they moved. */
+
+import type { BlockRef } from './chain.js'
+import type { Address, Hash } from './glossary.js'
+
+export type TokenStandard = 'erc20' | 'erc721' | 'erc1155'
+
+/** A token that the operator has named: its symbol is his. */
+export interface KnownToken {
+	readonly address: Address
+	readonly symbol: string
+	/** Null: not said, as of ERC-721 and ERC-1155, which have none. */
+	readonly decimals: number | null
+	/** Smaller transfers are not sent, in the smallest unit; null: no bound. */
+	readonly minAmountRaw: bigint | null
+}
+
+export type KnownTokens = ReadonlyMap<Address, KnownToken>
+
+/** Which tokens a watch is told of: those that the network names, all, none, or these contracts. */
+export type TokenChoice = 'known' | 'all' | 'none' | ReadonlySet<Address>
+
+/** What a contract says of itself; nobody vouches for it. Null: it does not say, or cannot be understood. */
+export interface TokenWords {
+	readonly symbol: string | null
+	readonly decimals: number | null
+}
+
+/** A transfer as the logs of a transaction tell it: one log, or one entry of an ERC-1155 batch. */
+export interface TokenEvent {
+	readonly kind: 'token'
+	readonly standard: TokenStandard
+	/** Of the token. */
+	readonly contract: Address
+	/** The zero address where tokens were made. */
+	readonly from: Address
+	/** The zero address where tokens were burnt. */
+	readonly to: Address
+	/** In the smallest unit, as the token tells it; 1 for ERC-721. */
+	readonly amountRaw: bigint
+	/** Null for ERC-20. */
+	readonly tokenId: bigint | null
+	/** Whom ERC-1155 names as the one who moved it; null for others. */
+	readonly operator: Address | null
+	/** Sender of the transaction; null where it was not told. */
+	readonly initiator: Address | null
+	readonly txHash: Hash
+	readonly txIndex: number | null
+	/** `log_<n>`: position among the logs of the transaction, from 0; `log_<n>_<i>` for entry i of a batch. */
+	readonly trace: string
+	readonly block: BlockRef
+}

@@ -1,0 +1,73 @@
+/** A token transfer in words: what moved, which way, and who started it. */
+
+import { printable } from '../../base/printable.js'
+import type { AlertData, TokenData } from '../../model/alert.js'
+
+const nobody = '0x0000000000000000000000000000000000000000'
+
+/** `100 USDC`, `PUNK #42`, `5 of ITEM #7`, `1000000 units of the unknown token "USDC" (0x1234…abcd)`. */
+export function tokenAmount({ standard, amount, amountRaw, tokenId, ...token }: TokenData): string {
+	const name = tokenName(token)
+	if (tokenId !== null) {
+		const of = standard === 'erc721' ? '' : `${amount ?? amountRaw} of `
+		return `${of}${name} #${tokenId.length > 20 ? `${tokenId.slice(0, 8)}…${tokenId.slice(-8)}` : tokenId}`
+	}
+	if (amount === null) return `${amountRaw} units of ${name}`
+	return token.known ? `${amount} ${name}` : `${amount} of ${name}`
+}
+
+/** Only the operator's word stands alone: anybody can call a token as he likes. */
+function tokenName({ known, symbol, address }: Pick<TokenData, 'known' | 'symbol' | 'address'>): string {
+	const word = printable(symbol ?? '', 20)
+	if (known) return word
+	const where = `${address.slice(0, 6)}…${address.slice(-4)}`
+	return word === '' ? `the unknown token ${where}` : `the unknown token "${word}" (${where})`
+}
+
+/** `subject` and `other` as the sentence names them; `other` is the counterparty. */
+export function tokenHappening(data: AlertData, token: TokenData, subject: string, other: string): string {
+	const amount = tokenAmount(token)
+	const how = isByAnother(data) ? `, in a transaction of ${shortOf(data.initiator ?? '')}` : ''
+	if (data.direction === 'self') return `${subject} sent ${amount} to itself${how}`
+	if (data.direction === 'in') {
+		return data.from === nobody
+			? `${subject} received ${amount}, newly made`
+			: `${subject} received ${amount} from ${other}`
+	}
+	return data.to === nobody
+		? `${subject} sent ${amount} to nobody: burnt or unwrapped${how}`
+		: `${subject} sent ${amount} to ${other}${how}`
+}
+
+/** It left the watch in a transaction that the watch did not send. */
+function isByAnother({ direction, initiator, watch }: AlertData): boolean {
+	return direction !== 'in' && initiator !== undefined && initiator !== watch.address
+}
+
+/** Name and value of what is said beside the parties. */
+export function tokenLines(data: AlertData, token: TokenData): readonly (readonly [name: string, value: string])[] {
+	const { symbol, known, standard, amount, amountRaw, tokenId, decimals, address } = token
+	const word = printable(symbol ?? '', 20)
+	const standing = known ? 'named in the settings' : 'UNKNOWN: its contract calls itself so, and nobody vouches for it'
+	return [
+		...(amount === null ? [] : ([['Amount', `${amount} ${word}`.trim()]] as const)),
+		['Raw amount', decimals === null ? amountRaw : `${amountRaw} (${decimals} decimals)`],
+		...(tokenId === null ? [] : ([['Token id', tokenId]] as const)),
+		['Token', `${word === '' ? '' : `${word}, `}${address} (${standards[standard]}; ${standing})`],
+		...(data.operator === undefined ? [] : ([['Operator', data.operator]] as const)),
+		...(data.initiator === undefined ? [] : ([['Started by', startedBy(data)]] as const)),
+	]
+}
+
+function startedBy(data: AlertData): string {
+	if (data.initiator === data.watch.address) return `${data.initiator}, the watch itself`
+	return isByAnother(data)
+		? `${data.initiator}, not the watch itself: it used an approval, or called a contract that is the watch`
+		: `${data.initiator}`
+}
+
+const standards = { erc20: 'ERC-20', erc721: 'ERC-721', erc1155: 'ERC-1155' } as const
+
+function shortOf(address: string): string {
+	return `${address.slice(0, 6)}…${address.slice(-4)}`
+}
