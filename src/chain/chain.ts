@@ -9,22 +9,20 @@ import { RpcError } from '../errors.js'
 import type { AddressSet, Block, BlockRef, Part, Span } from '../model/chain.js'
 import type { Clock, Hash } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
-import type { KnownTokens } from '../model/token.js'
-import type { Capabilities } from './capabilities/capabilities.js'
 import { probeSettingOf } from './capabilities/choice.js'
 import type { SourceSetting } from './capabilities/probe.js'
 import { createCapabilitiesRegistry } from './capabilities/registry.js'
 import type { Endpoints, Need } from './endpoints/endpoints.js'
-import type { ToldHead } from './heads/heads.js'
-import { createTokenReader } from './logs/tokenReader.js'
+import { createTokens, type TokenSetting } from './logs/tokens.js'
 import { createTokenWords } from './logs/tokenWords.js'
 import { fullLevel, readCreator, readFailureData } from './ots.js'
 import { createPrefetch } from './prefetch.js'
 import { createReader } from './reader.js'
+import { readHead } from './readHead.js'
 import type { Rpc } from './rpc/rpc.js'
 import { blockCall, needBlock } from './sources/ask.js'
 import { readTransaction } from './transaction.js'
-import { type Header, isObject, readBlock, readBlockAt, readReceipt } from './wire.js'
+import { type Header, readBlockAt, readReceipt } from './wire.js'
 import { createWitnesses } from './witnesses.js'
 
 export interface ChainOptions {
@@ -38,13 +36,6 @@ export interface ChainOptions {
 	/** Default: the wall clock. */
 	readonly clock?: Clock
 	readonly log: Log
-}
-
-export interface TokenSetting {
-	readonly chainId: number
-	readonly known: KnownTokens
-	/** Whether anybody is told of tokens now: else no log is asked for. */
-	readonly areAsked: () => boolean
 }
 
 /**
@@ -62,10 +53,10 @@ const MOST_AHEAD = 6
 const SMALLER_TRIES = 2
 
 export function createChain(options: ChainOptions): Chain {
-	const { endpoints, source = 'auto', isPrivate = false, tokens, clock = Date.now, log } = options
+	const { endpoints, source = 'auto', isPrivate = false, clock = Date.now, log } = options
 	const registry = createCapabilitiesRegistry({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
 	const reader = createReader({ setting: source, isPrivate, registry, log })
-	const tokenReader = tokens && createTokenReader({ ...tokens, isPrivate, clock, log })
+	const tokens = createTokens(options.tokens, { isPrivate, clock, log })
 	const tokenWords = createTokenWords()
 	/** The newest header that each endpoint has told. */
 	const newest = new WeakMap<Rpc, Header>()
@@ -103,33 +94,16 @@ export function createChain(options: ChainOptions): Chain {
 	async function readPart(rpc: Rpc, span: Span, addresses: AddressSet, signal: AbortSignal): Promise<Part> {
 		if (addresses.size === 0) return headerOnly(rpc, span, signal)
 		try {
-			const most = asksForTokens() ? firstOf(span, MOST_BLOCKS_WITH_TOKENS) : span
+			const most = tokens.areAsked() ? firstOf(span, MOST_BLOCKS_WITH_TOKENS) : span
 			const question = { span: most, addresses, newest: newest.get(rpc) ?? null, head }
 			const { headers, ...part } = await reader.readFirst(rpc, question, signal)
 			reading = rpc
-			return await withTokens(rpc, { ...part, endpoint: rpc.endpoint }, addresses, headers, signal)
+			return await tokens.addTo({ ...part, endpoint: rpc.endpoint }, { rpc, addresses, headers }, signal)
 		} catch (error) {
 			// What it has told may be what is not true any more.
 			if (error instanceof RpcError && error.kind === 'unsettled') newest.delete(rpc)
 			throw error
 		}
-	}
-
-	function asksForTokens(): boolean {
-		return tokens?.areAsked() ?? false
-	}
-
-	/** What frames and logs tell is one part: neither counts as read without the other. */
-	async function withTokens(
-		rpc: Rpc,
-		part: Part,
-		addresses: AddressSet,
-		headers: readonly Header[],
-		signal: AbortSignal,
-	): Promise<Part> {
-		if (tokenReader === undefined || !asksForTokens()) return part
-		const read = await tokenReader.read(rpc, { span: part.span, addresses, headers }, signal)
-		return { ...part, tokens: read.tokens, blocks: new Map([...part.blocks, ...read.blocks]) }
 	}
 
 	/** As much of the span as one endpoint bears at once. */
@@ -241,35 +215,6 @@ async function* inOneChain(parts: AsyncGenerator<Part>): AsyncGenerator<Part> {
 		before = part.last
 		yield part
 	}
-}
-
-/** The head, and what its tags say where the endpoint is known to have them or not known at all. */
-async function readHead(rpc: Rpc, capabilities: Capabilities | null, signal: AbortSignal): Promise<ToldHead> {
-	const reading = { endpoint: rpc.endpoint, method: 'eth_getBlockByNumber' }
-	const asks = { safe: capabilities?.safeTag ?? true, finalized: capabilities?.finalizedTag ?? true }
-	const tags = ['latest', ...(asks.safe ? ['safe'] : []), ...(asks.finalized ? ['finalized'] : [])]
-	const calls = tags.map((tag) => ({ method: reading.method, params: [tag, false] }))
-	const answers = await rpc.batch(calls, signal)
-	const blockBy = (tag: string): Header | null => {
-		const answer = answers[tags.indexOf(tag)]
-		if (answer instanceof RpcError && (tag === 'latest' || !isAboutTag(answer))) throw answer
-		return isObject(answer) && !(answer instanceof RpcError) ? readBlock(answer, reading) : null
-	}
-	const latest = blockBy('latest')
-	if (latest === null) throw new RpcError(`${rpc.endpoint} has no head`, { kind: 'no-data', ...reading })
-	return { latest, safe: blockBy('safe')?.number ?? null, finalized: blockBy('finalized')?.number ?? null }
-}
-
-/**
- * Nodes without a tag say so in many ways: Nethermind with -39001, geth and Erigon with "finalized block not found".
- */
-function isAboutTag({ kind, facts }: RpcError): boolean {
-	return (
-		kind === 'no-data' ||
-		kind === 'bad-params' ||
-		kind === 'unsupported' ||
-		(kind === 'server' && (facts.status ?? 500) < 500)
-	)
 }
 
 async function readBlockOf(rpc: Rpc, number: bigint, signal: AbortSignal): Promise<Block | null> {

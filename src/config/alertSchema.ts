@@ -1,3 +1,5 @@
+import { tokenData as token } from './alertTokenSchema.js'
+
 /**
  * JSON Schema of what a webhook is sent: the Standard Webhooks envelope around an alert, a digest, or a word of the
  * system. The fields are those of the public contract; more may come, so unknown ones are allowed everywhere.
@@ -27,29 +29,6 @@ const delivered = {
 const network = {
 	network: { ...text, description: 'Name from the settings.' },
 	chainId: { type: 'integer', minimum: 1 },
-} as const
-
-const token = {
-	type: 'object',
-	description: 'Of an alert of kind token.',
-	required: ['standard', 'address', 'symbol', 'decimals', 'known', 'amountRaw', 'amount', 'tokenId'],
-	properties: {
-		standard: { enum: ['erc20', 'erc721', 'erc1155'] },
-		address: { ...address, description: 'EIP-55 spelling; of its contract.' },
-		symbol: {
-			type: ['string', 'null'],
-			description: "The operator's for a known token; else the contract's own word, cleaned, or null.",
-		},
-		decimals: { type: ['integer', 'null'], minimum: 0, maximum: 78 },
-		known: { type: 'boolean', description: 'Whether the settings name it.' },
-		amountRaw: { ...digits, description: 'In the smallest unit, as the token tells it; 1 for ERC-721.' },
-		amount: {
-			type: ['string', 'null'],
-			pattern: '^\\d+(\\.\\d+)?$',
-			description: 'Null where the decimals are not known.',
-		},
-		tokenId: { type: ['string', 'null'], pattern: '^\\d+$', description: 'Null for ERC-20.' },
-	},
 } as const
 
 const alert = {

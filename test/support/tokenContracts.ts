@@ -160,5 +160,6 @@ export function liar(): Hex {
 }
 
 export function lie(topics: readonly Hex[], data: Hex = '0x'): Hex {
-	return `0x${topics.length.toString(16).padStart(2, '0')}${topics.map((topic) => topic.slice(2)).join('')}${data.slice(2)}`
+	const words = topics.map((topic) => topic.slice(2)).join('')
+	return `0x${topics.length.toString(16).padStart(2, '0')}${words}${data.slice(2)}`
 }

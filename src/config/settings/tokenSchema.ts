@@ -24,7 +24,8 @@ export const tokenKeys = {
 		.meta({ description: 'Tokens whose transfers are told, under symbols of your own. Default: none.' }),
 	token_list: orNull(text(readLine)).meta({
 		description:
-			'File in the Token Lists schema (tokenlists.org), JSON; its tokens of this chain are known too. Relative to this file. Default: none.',
+			'File in the Token Lists schema (tokenlists.org), JSON; its tokens of this chain are known too. ' +
+			'Relative to this file. Default: none.',
 	}),
 } as const
 

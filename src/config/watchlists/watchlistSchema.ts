@@ -31,7 +31,8 @@ const options = {
 		}),
 	).meta({
 		description:
-			'Which tokens to tell of: known (those that the network names), all (unknown ones too, each marked so), none, or a list of symbols and addresses. Default: known.',
+			'Which tokens to tell of: known (those that the network names), all (unknown ones too, each marked so), none, ' +
+			'or a list of symbols and addresses. Default: known.',
 	}),
 	receivers: orNull(receivers).meta({ description: 'Who is told. Default: the receivers of the watchlist.' }),
 	from_block: orNull(text(readBlock)).meta({

@@ -1,0 +1,45 @@
+/**
+ * The room reads logs: whole receipts near the head, spans by topics, and the words of contracts. Nothing is asked
+ * where nobody is told of tokens.
+ */
+
+import type { AddressSet, Part } from '../../model/chain.js'
+import type { Clock } from '../../model/glossary.js'
+import type { Log } from '../../model/ports.js'
+import type { KnownTokens } from '../../model/token.js'
+import type { Rpc } from '../rpc/rpc.js'
+import type { Header } from '../wire.js'
+import { createTokenReader } from './tokenReader.js'
+
+export interface TokenSetting {
+	readonly chainId: number
+	readonly known: KnownTokens
+	/** Whether anybody is told of tokens now: else no log is asked for. */
+	readonly areAsked: () => boolean
+}
+
+export interface Tokens {
+	areAsked(): boolean
+	/** The part with the token transfers of the same blocks, where anybody is told of tokens. Throws RpcError. */
+	addTo(
+		part: Part,
+		from: { readonly rpc: Rpc; readonly addresses: AddressSet; readonly headers: readonly Header[] },
+		signal: AbortSignal,
+	): Promise<Part>
+}
+
+export function createTokens(
+	setting: TokenSetting | undefined,
+	options: { readonly isPrivate: boolean; readonly clock: Clock; readonly log: Log },
+): Tokens {
+	if (setting === undefined) return { areAsked: () => false, addTo: async (part) => part }
+	const reader = createTokenReader({ ...setting, ...options })
+	return {
+		areAsked: setting.areAsked,
+		async addTo(part, { rpc, addresses, headers }, signal) {
+			if (!setting.areAsked()) return part
+			const { tokens, blocks } = await reader.read(rpc, { span: part.span, addresses, headers }, signal)
+			return { ...part, tokens, blocks: new Map([...part.blocks, ...blocks]) }
+		},
+	}
+}

@@ -1,0 +1,34 @@
+import { RpcError } from '../errors.js'
+import type { Capabilities } from './capabilities/capabilities.js'
+import type { ToldHead } from './heads/heads.js'
+import type { Rpc } from './rpc/rpc.js'
+import { type Header, isObject, readBlock } from './wire.js'
+
+/** The head, and what its tags say where the endpoint is known to have them or not known at all. */
+export async function readHead(rpc: Rpc, capabilities: Capabilities | null, signal: AbortSignal): Promise<ToldHead> {
+	const reading = { endpoint: rpc.endpoint, method: 'eth_getBlockByNumber' }
+	const asks = { safe: capabilities?.safeTag ?? true, finalized: capabilities?.finalizedTag ?? true }
+	const tags = ['latest', ...(asks.safe ? ['safe'] : []), ...(asks.finalized ? ['finalized'] : [])]
+	const calls = tags.map((tag) => ({ method: reading.method, params: [tag, false] }))
+	const answers = await rpc.batch(calls, signal)
+	const blockBy = (tag: string): Header | null => {
+		const answer = answers[tags.indexOf(tag)]
+		if (answer instanceof RpcError && (tag === 'latest' || !isAboutTag(answer))) throw answer
+		return isObject(answer) && !(answer instanceof RpcError) ? readBlock(answer, reading) : null
+	}
+	const latest = blockBy('latest')
+	if (latest === null) throw new RpcError(`${rpc.endpoint} has no head`, { kind: 'no-data', ...reading })
+	return { latest, safe: blockBy('safe')?.number ?? null, finalized: blockBy('finalized')?.number ?? null }
+}
+
+/**
+ * Nodes without a tag say so in many ways: Nethermind with -39001, geth and Erigon with "finalized block not found".
+ */
+function isAboutTag({ kind, facts }: RpcError): boolean {
+	return (
+		kind === 'no-data' ||
+		kind === 'bad-params' ||
+		kind === 'unsupported' ||
+		(kind === 'server' && (facts.status ?? 500) < 500)
+	)
+}
