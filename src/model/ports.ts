@@ -74,7 +74,7 @@ export interface Store {
 	post(deliveries: readonly Delivery[]): Promise<void>
 	/**
 	 * Takes what can be tried now: for each queue whose first pending delivery is due and that nobody else holds, up to
-	 * `perLane` pending ones in order. They stay taken until resolved or released.
+	 * `perQueue` pending ones in order. They stay taken until resolved or released.
 	 */
 	claim(options: { readonly nowMs: number; readonly perQueue: number }): Promise<readonly (readonly Delivery[])[]>
 	/** `post` is added in the same atomic write, as `post` adds. */

@@ -47,12 +47,8 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 	const host = hostOf(url)
 	const hideSecrets = hiderOf(secretsOf(url, settings))
 	const fixed = fixedHeaders(url, settings, version)
-	const agent = new Agent({
-		connect: guardedConnector(),
-		connections: 2,
-		pipelining: 1,
-		maxRedirections: 0,
-	} as Agent.Options)
+	// It follows no redirect: only an interceptor would.
+	const agent = new Agent({ connect: guardedConnector(), connections: 2, pipelining: 1 })
 
 	return {
 		name: settings.name,
