@@ -4,6 +4,7 @@
  */
 
 import { DeadlinePassed, withDeadline } from '../base/deadline.js'
+import type { PriceOf } from '../core/cost.js'
 import { firstOf } from '../core/spans.js'
 import { RpcError } from '../errors.js'
 import type { AddressSet, Block, BlockRef, Part, Span } from '../model/chain.js'
@@ -33,6 +34,10 @@ export interface ChainOptions {
 	readonly isPrivate?: boolean
 	/** How tokens are read; absent: not at all. */
 	readonly tokens?: TokenSetting
+	/** Whether the fees are wanted that the addresses pay. Default: true. */
+	readonly fees?: boolean
+	/** What calls to an endpoint cost; null: not known. Default: by its host. */
+	readonly priceAt?: (endpoint: string) => PriceOf | null
 	/** Default: the wall clock. */
 	readonly clock?: Clock
 	readonly log: Log
@@ -53,11 +58,12 @@ const MOST_AHEAD = 6
 const SMALLER_TRIES = 2
 
 export function createChain(options: ChainOptions): Chain {
-	const { endpoints, source = 'auto', isPrivate = false, clock = Date.now, log } = options
+	const { endpoints, source = 'auto', isPrivate = false, fees = true, clock = Date.now, log } = options
 	const registry = createCapabilitiesRegistry({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
-	const reader = createReader({ setting: source, isPrivate, registry, log })
 	const tokens = createTokens(options.tokens, { isPrivate, clock, log })
 	const tokenWords = createTokenWords()
+	const prices = options.priceAt === undefined ? {} : { priceAt: options.priceAt }
+	const reader = createReader({ setting: source, isPrivate, registry, fees, ...prices, clock, log })
 	/** The newest header that each endpoint has told. */
 	const newest = new WeakMap<Rpc, Header>()
 	let head = 0n

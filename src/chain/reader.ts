@@ -1,16 +1,23 @@
+import { areBlocksCheaper, inCalls, type PriceOf } from '../core/cost.js'
+import { providerOf } from '../core/prices.js'
 import { firstOf, lengthOf } from '../core/spans.js'
 import { RpcError } from '../errors.js'
 import type { AddressSet, Part, Span } from '../model/chain.js'
+import type { Clock } from '../model/glossary.js'
 import type { Log } from '../model/ports.js'
 import type { Capabilities } from './capabilities/capabilities.js'
-import { costOfLists, permitted } from './capabilities/choice.js'
+import { permitted } from './capabilities/choice.js'
 import type { SourceSetting } from './capabilities/probe.js'
 import type { CapabilitiesRegistry } from './capabilities/registry.js'
+import { createDensities } from './densities.js'
+import { firstList } from './endpoints/limits.js'
 import { afterAnswer, afterRefusal, type Bounds, type SpanSize } from './endpoints/spanSize.js'
 import { misread } from './rpc/border.js'
 import type { Rpc } from './rpc/rpc.js'
 import { blockCall, needBlock } from './sources/ask.js'
+import type { Costs } from './sources/costs.js'
 import { debugTraceSource } from './sources/debugTrace.js'
+import { createReceiptNeed } from './sources/receiptNeed.js'
 import type { Source, SourceName } from './sources/source.js'
 import { traceBlockSource } from './sources/traceBlock.js'
 import { traceFilterSource } from './sources/traceFilter.js'
@@ -46,6 +53,11 @@ export interface ReaderOptions {
 	/** Whole blocks only, so that the provider never learns what is watched. */
 	readonly isPrivate: boolean
 	readonly registry: CapabilitiesRegistry
+	/** Fees are wanted of those whom an address has sent. */
+	readonly fees: boolean
+	/** What calls to an endpoint cost; null: not known. */
+	readonly priceAt?: (endpoint: string) => PriceOf | null
+	readonly clock: Clock
 	readonly log: Log
 }
 
@@ -59,19 +71,35 @@ const BOUNDS: Readonly<Record<SourceName, Bounds>> = {
 const TIP_BLOCKS = 16n
 const TIP_SPAN = 3n
 
-export function createReader({ setting, isPrivate, registry, log }: ReaderOptions): Reader {
+export function createReader(options: ReaderOptions): Reader {
+	const { setting, isPrivate, registry, fees, priceAt = listed, clock, log } = options
 	const onUnknown = createUnknownKinds(log)
+	const densities = createDensities()
+	const costs: Costs = {
+		receipts: createReceiptNeed({ fees, clock }),
+		priceAt: ({ endpoint }) => priceAt(endpoint) ?? inCalls,
+		rowsPerBlock: densities.rowsPerBlock,
+		hasWholeBlocks: (rpc) => mayReadWhole(rpc),
+	}
 	const sources: Readonly<Record<SourceName, Source>> = {
 		trace_filter: traceFilterSource({
 			onUnknown,
+			costs,
 			together: (rpc) => registry.known(rpc)?.filterMode === 'union',
 		}),
-		trace_block: traceBlockSource({ onUnknown, isPrivate }),
+		trace_block: traceBlockSource({ onUnknown, isPrivate, costs }),
 		debug_traceBlockByNumber: debugTraceSource({
 			onUnknown,
 			isPrivate,
+			costs,
 			tracer: (rpc) => registry.known(rpc)?.tracer ?? 'callTracer',
 		}),
+	}
+
+	function mayReadWhole(rpc: Rpc): boolean {
+		const capabilities = registry.known(rpc)
+		if (capabilities === null || setting !== 'auto') return false
+		return capabilities.methods.trace_block === 'yes' && registry.sourcesOf(rpc, capabilities).includes('trace_block')
 	}
 
 	function sizeOf({ limits }: Rpc, source: SourceName): SpanSize {
@@ -92,7 +120,9 @@ export function createReader({ setting, isPrivate, registry, log }: ReaderOption
 		const length = lengthOf(span)
 		const isTip = length <= TIP_SPAN && span.to + TIP_BLOCKS > head
 		const blocks = Math.min(Number(length), sizeOf(rpc, 'trace_filter').blocks)
-		const isCheaper = costOfLists(addresses.size, capabilities.filterMode === 'union') > blocks
+		const lists = Math.ceil(addresses.size / firstList)
+		const asked = { blocks, lists, together: capabilities.filterMode === 'union' }
+		const isCheaper = areBlocksCheaper(asked, densities.of(addresses), costs.priceAt(rpc))
 		return isTip || isCheaper ? ['trace_block', ...able.filter((source) => source !== 'trace_block')] : able
 	}
 
@@ -107,6 +137,7 @@ export function createReader({ setting, isPrivate, registry, log }: ReaderOption
 			try {
 				const { addresses } = question
 				const { rows, ...part } = await sources[name].read({ rpc, span, addresses, last }, signal)
+				densities.note(addresses, part, name === 'trace_filter' ? null : rows)
 				rpc.limits.setSpanSize(name, afterAnswer(sizeOf(rpc, name), asked, rows, bounds))
 				return { ...part, source: name }
 			} catch (thrown) {
@@ -149,6 +180,10 @@ export function createReader({ setting, isPrivate, registry, log }: ReaderOption
 			throw failure
 		},
 	}
+}
+
+function listed(endpoint: string): PriceOf | null {
+	return providerOf(endpoint)?.creditsOf ?? null
 }
 
 function incapable({ endpoint }: Rpc, { reasons }: Capabilities): RpcError {

@@ -5,17 +5,17 @@ import { isUsable, permitted, probeSettingOf, type SourceChoice } from '../chain
 import { probe } from '../chain/capabilities/probe.js'
 import type { Rpc } from '../chain/rpc/rpc.js'
 import { createRpc } from '../chain/rpc/rpc.js'
-import { needBlock } from '../chain/sources/ask.js'
+import { blockCall, needBlock } from '../chain/sources/ask.js'
 import { hexOf } from '../chain/wire.js'
 import type { Config } from '../config/load.js'
-import { longestGapMs } from '../config/settings/schedule.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
-import { adviceFor, callsPerDay, rangeLimitInWords } from '../core/doctor.js'
+import { adviceFor, rangeLimitInWords } from '../core/doctor.js'
 import { watchesOn } from '../daemon/open.js'
 import { RpcError } from '../errors.js'
 import type { Address } from '../model/glossary.js'
 import type { Log } from '../model/ports.js'
 import { type Command, configOption, exitCodes } from './command.js'
+import { forecastFor } from './doctorForecast.js'
 import { type Balances, type EndpointReport, linesOf, type NetworkReport } from './doctorReport.js'
 import { openConfig } from './open.js'
 
@@ -50,14 +50,13 @@ async function examine(network: NetworkSettings, config: Config, signal: AbortSi
 	const endpoints = await Promise.all(network.rpc.map((url) => examineEndpoint(url, network, signal)))
 	const addresses = watchesOn(config.watches, network.name).size
 	const used = endpoints.find(({ usable }) => usable)
-	const pollsPerDay = 86_400_000 / longestGapMs(network.schedule)
-	// Where the pace of the chain is not known, Ethereum's.
-	const forecast = { source: used?.source ?? null, pollsPerDay, blocksPerDay: 7_200, addresses }
+	const forecast = used === undefined ? null : forecastFor(used, network, addresses)
 	return {
 		network: network.name,
 		chainId: network.chainId,
 		watches: addresses,
-		callsPerDay: used === undefined ? null : callsPerDay(forecast),
+		forecast,
+		callsPerDay: forecast?.callsPerDay ?? null,
 		endpoints,
 	}
 }
@@ -67,12 +66,31 @@ async function examineEndpoint(url: string, network: NetworkSettings, signal: Ab
 	try {
 		const capabilities = await probe(rpc, { setting: probeSettingOf(choiceOf(network)) }, signal)
 		const balances = network.keepsBooks ? await balancesAt(rpc, capabilities.head.number, signal) : 'not asked'
-		return { ...reportOf(rpc.endpoint, capabilities, network), balances, limits: rpc.limits.report() }
+		const secondsPerBlock = await paceOf(rpc, capabilities.head, signal)
+		const report = reportOf(rpc.endpoint, capabilities, network)
+		return { ...report, balances, secondsPerBlock, limits: rpc.limits.report() }
 	} catch (error) {
 		signal.throwIfAborted()
 		return unasked(rpc.endpoint, error instanceof Error ? error.message : String(error))
 	} finally {
 		await rpc.close()
+	}
+}
+
+const PACE_BLOCKS = 500n
+
+/** Seconds for each of the last blocks; null where the chain is too young to tell, or the node does not. */
+async function paceOf(rpc: Rpc, head: Capabilities['head'], signal: AbortSignal): Promise<number | null> {
+	const from = head.number > PACE_BLOCKS ? head.number - PACE_BLOCKS : 1n
+	if (head.number - from < 10n) return null
+	try {
+		const { method, params } = blockCall(from)
+		const block = needBlock(await rpc.call(method, params, signal), from, rpc.endpoint)
+		const seconds = Number(head.timestampS - block.timestampS) / Number(head.number - from)
+		return seconds > 0 ? Math.round(seconds * 100) / 100 : null
+	} catch (error) {
+		if (error instanceof RpcError) return null
+		throw error
 	}
 }
 
@@ -98,7 +116,7 @@ function reportOf(
 	endpoint: string,
 	capabilities: Capabilities,
 	network: NetworkSettings,
-): Omit<EndpointReport, 'limits'> {
+): Omit<EndpointReport, 'limits' | 'secondsPerBlock'> {
 	const nowMs = Date.now()
 	const { clientVersion, chainId, head, otsLevel, methods, filterMode, safeTag, finalizedTag } = capabilities
 	const isRight = chainId === null || chainId === BigInt(network.chainId)
@@ -139,6 +157,7 @@ function unasked(endpoint: string, error: string): EndpointReport {
 		chainId: null,
 		head: null,
 		headAgeSeconds: null,
+		secondsPerBlock: null,
 		otsLevel: null,
 		methods: {},
 		lists: 'unknown',

@@ -2,12 +2,15 @@
 
 import type { LimitsReport } from '../chain/endpoints/limits.js'
 import { durationInWords } from '../core/doctor.js'
+import { forecastInWords, type NetworkForecast } from './doctorForecast.js'
 
 export interface NetworkReport {
 	readonly network: string
 	readonly chainId: number
 	readonly watches: number
-	/** Roughly, of the endpoint that is used; null when none is. */
+	/** Of the endpoint that is used; null when none is. */
+	readonly forecast: NetworkForecast | null
+	/** The same as in the forecast. */
 	readonly callsPerDay: number | null
 	readonly endpoints: readonly EndpointReport[]
 }
@@ -21,6 +24,8 @@ export interface EndpointReport {
 	readonly chainId: string | null
 	readonly head: number | null
 	readonly headAgeSeconds: number | null
+	/** On average of the last hundreds of blocks; null where that was not seen. */
+	readonly secondsPerBlock: number | null
 	readonly otsLevel: number | null
 	readonly methods: Readonly<Record<string, string>>
 	/** What both address lists in one question mean. */
@@ -42,19 +47,15 @@ export interface EndpointReport {
 export type Balances = 'together' | 'each' | 'no' | 'not asked'
 
 /** For a terminal; the other side's words in it are not fit for one yet. */
-export function* linesOf({
-	network,
-	chainId,
-	watches,
-	callsPerDay: calls,
-	endpoints,
-}: NetworkReport): Generator<string> {
+export function* linesOf({ network, chainId, watches, forecast, endpoints }: NetworkReport): Generator<string> {
 	yield `${network} (chain ${chainId}), ${watches} ${watches === 1 ? 'address' : 'addresses'} watched`
 	for (const report of endpoints) {
 		yield `  ${report.endpoint}`
 		for (const [name, value] of cellsOf(report)) for (const line of wrapped(name, value)) yield line
 	}
-	if (calls !== null) yield `  forecast: about ${calls} calls a day at this schedule, with a block each 12 s`
+	if (forecast !== null) {
+		for (const [name, words] of forecastInWords(forecast)) yield* wrapped(name, words)
+	}
 	yield ''
 }
 

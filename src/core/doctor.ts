@@ -94,24 +94,6 @@ export function adviceFor(found: Findings, expected: Expected): readonly string[
 	return advice
 }
 
-/** Calls a day that one network makes of its first endpoint, roughly; `blocksPerDay` from the age of its blocks. */
-export function callsPerDay(options: {
-	readonly source: string | null
-	readonly pollsPerDay: number
-	readonly blocksPerDay: number
-	readonly addresses: number
-}): number {
-	const { source, pollsPerDay, blocksPerDay, addresses } = options
-	// Head with its two tags, and the checkpoint's header where more than one block has come.
-	const heads = pollsPerDay * 4
-	if (source === null || addresses === 0) return Math.round(heads)
-	// Every block is looked at twice; at the tip block by block, settled blocks in longer spans.
-	const perSpan = 1 + 2 * Math.ceil(addresses / 1000)
-	const fast = source === 'trace_filter' ? Math.min(pollsPerDay, blocksPerDay) * Math.min(perSpan, 3) : blocksPerDay * 2
-	const settled = source === 'trace_filter' ? (blocksPerDay / 32) * perSpan : blocksPerDay * 2
-	return Math.round(heads + fast + settled)
-}
-
 export function durationInWords(seconds: number): string {
 	if (seconds < 120) return `${Math.max(0, seconds)} s`
 	if (seconds < 7_200) return `${Math.round(seconds / 60)} min`

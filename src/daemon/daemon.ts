@@ -186,7 +186,7 @@ function createReload({ config, lists, parts, metrics, notifier, log, inEffect }
 		if (signal.aborted) return
 		notifier.reloading()
 		try {
-			const { watches, files, addressFiles } = await lists.load()
+			const { watches, files, addressFiles } = await lists.load(signal)
 			parts.setWatches(watches)
 			inEffect.watches = watches
 			inEffect.isRefused = false
@@ -200,6 +200,7 @@ function createReload({ config, lists, parts, metrics, notifier, log, inEffect }
 			// At once, so that a new watch is first seen now and not at the next tick.
 			for (const poller of parts.pollers) poller.nudge(signal)
 		} catch (error) {
+			if (signal.aborted) return
 			inEffect.isRefused = true
 			metrics.reloaded(false)
 			notifier.ready('the watchlists are wrong: the last good ones stay in effect')

@@ -50,6 +50,7 @@ export function openChain(
 			...(areTokensAsked && {
 				tokens: { chainId: network.chainId, known: network.tokens ?? noTokens, areAsked: areTokensAsked },
 			}),
+			fees: network.keepsBooks,
 			clock,
 			log,
 		}),

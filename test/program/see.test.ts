@@ -110,6 +110,7 @@ describe('tracewatch doctor', () => {
 		expect(stdout).toContain('31337')
 		expect(stdout).toMatch(/ots level +8/)
 		expect(stdout).toMatch(/trace_filter yes/)
+		expect(stdout).toMatch(/forecast +about [\d,]+ calls a day at this schedule/)
 		expect(stdout).not.toContain('KEYTHATMUSTNOTSHOW')
 		for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
 	})
@@ -117,6 +118,12 @@ describe('tracewatch doctor', () => {
 	test('args: --json', async () => {
 		const { stdout } = await site.run(['doctor', '--json'])
 		const { networks } = JSON.parse(stdout)
+		const { forecast, callsPerDay } = networks[0]
+		// A poll each second asks for the head and its two tags; nothing more where there is no new block.
+		expect(forecast.pollsPerDay).toBe(86_400)
+		expect(forecast.calls.eth_getBlockByNumber).toBeGreaterThanOrEqual(3 * 86_400)
+		expect(forecast.callsPerDay).toBe(callsPerDay)
+		expect(forecast).toMatchObject({ provider: null, creditsPerDay: null, perTouchedBlock: { calls: 5 } })
 		expect(networks[0].endpoints[0]).toMatchObject({ otsLevel: 8, chainId: '31337', lists: 'either', trusted: true })
 	})
 

@@ -61,6 +61,8 @@ export interface DialectGateway {
 	readonly url: string
 	/** Calls so far, by method. */
 	count(method: string): number
+	/** Parameters of all calls of a method so far. */
+	asked(method: string): readonly (readonly unknown[])[]
 	/** Filters of all `trace_filter` calls so far. */
 	readonly filters: readonly object[]
 	dialect: Dialect
@@ -111,6 +113,7 @@ export async function startDialectGateway(
 		errorsLeft: dialect.errorsInside ?? 0,
 		lateLeft: dialect.lateReceipts ?? 0,
 		count: (method) => calls.filter((call) => call.method === method).length,
+		asked: (method) => calls.filter((call) => call.method === method).map(({ params }) => params),
 		get filters() {
 			return calls.filter(({ method }) => method === 'trace_filter').map(({ params }) => params[0] as object)
 		},
@@ -146,6 +149,7 @@ export async function startDialectGateway(
 			case 'eth_getBlockByNumber':
 				return bendHeader(now, params, ask)
 			case 'eth_getTransactionReceipt':
+			case 'eth_getBlockReceipts':
 				if (gateway.lateLeft > 0) gateway.lateLeft -= 1
 				else return ask(method, params)
 				return null

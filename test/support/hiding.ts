@@ -71,6 +71,7 @@ export function hideTransactions(): { readonly dialect: Dialect; hide(txHash: Ha
 					return { ...block, transactions: block.transactions.filter((entry) => !isGone(entry)) }
 				}
 				if (Array.isArray(result) && method.startsWith('trace_')) return result.filter((row) => !isGone(row))
+				if (Array.isArray(result) && method === 'eth_getBlockReceipts') return result.filter((one) => !isGone(one))
 				return method === 'eth_getTransactionReceipt' && gone.has(params[0]) ? null : undefined
 			},
 		},

@@ -6,7 +6,7 @@ import type { AddressSet, BlockRef } from '../../model/chain.js'
 import type { Address, Hash } from '../../model/glossary.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { askAll } from '../sources/ask.js'
-import { receiptCall } from '../sources/receipts.js'
+import { receiptCall } from '../sources/readReceipts.js'
 import { address, hash, hexOf, isObject, type Json, malformed, quantity, type Reading, unsettled } from '../wire.js'
 import { DEPOSIT, feeOf } from './fee.js'
 

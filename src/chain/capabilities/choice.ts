@@ -1,5 +1,4 @@
 /** Which of an endpoint's sources may be used at all: the one rule of the reader, and of `doctor`, which shows it. */
-import { firstList } from '../endpoints/limits.js'
 import type { SourceName } from '../sources/source.js'
 import type { Ability, Capabilities } from './capabilities.js'
 import type { ProbeSetting, SourceSetting } from './probe.js'
@@ -27,13 +26,4 @@ export function isUsable(source: SourceName, { methods, tracer }: Pick<Capabilit
 	const may = (ability: Ability) => ability === 'yes' || ability === 'unknown'
 	if (source === 'debug_traceBlockByNumber') return tracer !== null
 	return may(methods[source]) && (source !== 'trace_filter' || may(methods.trace_transaction))
-}
-
-/**
- * What the lists of a span cost, in blocks read whole: their questions, and for each list beyond the first the node's
- * work of going through the same blocks again.
- */
-export function costOfLists(addresses: number, together: boolean): number {
-	const lists = Math.ceil(addresses / firstList)
-	return (together ? 1 : 2) * lists + 16 * (lists - 1)
 }

@@ -42,7 +42,7 @@ export interface SpeedOptions {
 	readonly random?: () => number
 }
 
-const firstWidth = 4
+const firstWidth = 6
 /** A node of one's own works on each of them: more would be greed. */
 const mostWidth = 8
 const firstPauseMs = 50

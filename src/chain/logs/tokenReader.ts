@@ -1,3 +1,4 @@
+import { createTurns } from '../../base/timeSlices.js'
 import { isNativeCoin } from '../../core/nativeTokens.js'
 import { lengthOf, numbersOf } from '../../core/spans.js'
 import { type TxLogs, tokenEventsOf, topics } from '../../core/tokenLogs.js'
@@ -8,7 +9,7 @@ import type { KnownTokens, TokenEvent } from '../../model/token.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { askAll } from '../sources/ask.js'
 import { headerCalls, readHeaders } from '../sources/headers.js'
-import { receiptCall } from '../sources/receipts.js'
+import { receiptCall } from '../sources/readReceipts.js'
 import { addressTestOf } from '../traces/addressBitmap.js'
 import { type Header, hexBytes, malformed, type Reading, unsettled } from '../wire.js'
 import { bloomOf, bytesOf, mayHold, placesOf, topicPlacesOf } from './bloom.js'
@@ -64,8 +65,8 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 	}
 
 	/** Of the addresses only. */
-	function eventsIn(txs: readonly TxLogs[], addresses: AddressSet): readonly TokenEvent[] {
-		const isAsked = addressTestOf(addresses)
+	async function eventsIn(txs: readonly TxLogs[], addresses: AddressSet): Promise<readonly TokenEvent[]> {
+		const isAsked = await addressTestOf(addresses, createTurns())
 		return txs
 			.filter(mayConcern)
 			.flatMap((tx) => eventsOf(tx).filter(({ from, to }) => addresses.has(from) || addresses.has(to)))
@@ -94,7 +95,7 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 
 	async function readWhole(rpc: Rpc, headers: readonly Header[], addresses: AddressSet, signal: AbortSignal) {
 		const blocks = await whole.read(rpc, headers, signal)
-		const tokens = blocks.flatMap((txs) => eventsIn(txs, addresses))
+		const tokens = await eventsIn(blocks.flat(), addresses)
 		return isPrivate ? tokens : withInitiators(rpc, tokens, signal)
 	}
 
@@ -120,7 +121,7 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		const doubtful = doubtsOf(found, headers, addresses)
 		const proved = sample(doubtful, MOST_PROVED, random)
 		const again = new Set(proved.map(({ number }) => number))
-		const told = eventsIn(txs, addresses)
+		const told = await eventsIn(txs, addresses)
 		const more = await readWhole(rpc, proved, addresses, signal)
 		const before = new Set(told.map(({ txHash, trace }) => `${txHash}:${trace}`))
 		const missed = more.filter(({ txHash, trace }) => !before.has(`${txHash}:${trace}`))

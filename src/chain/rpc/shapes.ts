@@ -74,8 +74,16 @@ const answer = (result: Shape): Shape =>
 const traceAnswer = answer(trace)
 const traceMethods = /^(?:trace_(?:block|filter|transaction)|debug_trace(?:BlockByNumber|BlockByHash|Transaction))$/
 
-/** The shape of the answer to calls of these methods. Where they are of several kinds nothing is left out. */
+/** What goes with traces in one request. */
+const besides = new Set(['eth_getBlockByNumber', 'eth_getTransactionReceipt'])
+const bulky = new Set(['input', 'output', 'init'])
+/** Of traces, headers and receipts together: all but what a stranger can make long in a trace. */
+const lean: Shape = { of: (name) => (bulky.has(name) ? null : lean), longestText: Number.POSITIVE_INFINITY }
+
+/** The shape of the answer to calls of these methods. Where they are of other kinds nothing is left out. */
 export function shapeOfAnswer(methods: Iterable<string>): Shape {
-	for (const method of methods) if (!traceMethods.test(method)) return everything
-	return traceAnswer
+	const names = [...methods]
+	const others = names.filter((method) => !traceMethods.test(method))
+	if (others.length === 0) return traceAnswer
+	return others.length < names.length && others.every((method) => besides.has(method)) ? lean : everything
 }

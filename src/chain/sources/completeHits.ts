@@ -1,24 +1,19 @@
 import { createTurns, type Turns } from '../../base/timeSlices.js'
+import { isCheaperWhole } from '../../core/cost.js'
 import { mayCount } from '../../core/effective.js'
-import type { AddressSet, Frame, Part, TxTrace } from '../../model/chain.js'
+import type { AddressSet, Part } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import {
-	byPlace,
-	checkBlock,
-	concerns,
-	matters,
-	type RowGroup,
-	rewardsOf,
-	rowKey,
-	traceOf,
-	treeOf,
-} from '../traces/assemble.js'
-import { listOf, openRow, openRows, type Row, readRow } from '../traces/parityRows.js'
+import { byPlace, checkBlock, concerns, matters, type RowGroup, rowKey, treeOf } from '../traces/assemble.js'
+import { listOf, openRow, type Row, readRow } from '../traces/parityRows.js'
 import { framesOf } from '../traces/tree.js'
 import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire.js'
 import { askAll, blockCall, needBlock } from './ask.js'
-import { feeIn, readSuccess, receiptCall } from './receipts.js'
+import type { Costs } from './costs.js'
+import { completeByBlock } from './hitBlock.js'
+import { planReceipts, readReceipts, readWholeBlocks, receiptCall, type Wanted } from './readReceipts.js'
+import { type Hit, joined, wantedOf } from './receipts.js'
+import { readRewards } from './rewards.js'
 
 interface Incomplete {
 	readonly rpc: Rpc
@@ -26,53 +21,100 @@ interface Incomplete {
 	readonly hits: readonly RowGroup[]
 	readonly addresses: AddressSet
 	readonly last: Header
+	readonly costs: Costs
 }
 
 /**
- * Asks what rows alone do not say, each transaction once: headers, receipts, and the whole tree of a transaction that
- * was hit below its root, since a frame under a failed one carries no error of its own (docs/nodes.md, "How frames are
- * told").
+ * Asks what rows alone do not say, each transaction once: headers, receipts where they are needed, and the whole tree
+ * of a transaction that was hit below its root, since a frame under a failed one carries no error of its own
+ * (docs/nodes.md, "How frames are told"). Where many trees of one block are needed the block is read whole.
  */
 export async function completeHits(
-	{ rpc, hits, addresses, last }: Incomplete,
+	{ rpc, hits, addresses, last, costs }: Incomplete,
 	signal: AbortSignal,
 ): Promise<Pick<Part, 'blocks' | 'transactions'>> {
-	const numbers = [...new Set(hits.map((hit) => hit.blockNumber))]
-	const calls = [...numbers.map(blockCall), ...hits.flatMap(callsFor)]
-	const answers = (await askAll(rpc, calls, signal)).values()
+	const byBlock = blocksOf(hits)
+	const numbers = [...byBlock.keys()]
+	const whole = new Set(numbers.filter((number) => isReadWhole(rpc, byBlock.get(number) ?? [], costs)))
+	const singles = hits.filter(({ blockNumber }) => !whole.has(blockNumber))
+	const calls = [...numbers.map(blockCall), ...[...whole].map(traceBlockCall), ...singles.flatMap(callFor)]
+	// Of a frame below its root it may show later that its receipt is needed: where the root is seen to have failed.
+	const early = hits.filter((hit) => hit.txHash !== null && costs.receipts.of(rpc, 'trace', rootOf(hit), addresses))
+	const price = costs.priceAt(rpc)
+	const guesses = early.map((hit) => guessed(hit, costs))
+	const plan = planReceipts(rpc, guesses, price)
+	const [told, fromBlocks] = await Promise.all([
+		askAll(rpc, [...calls, ...plan.single.map(receiptCall)], signal),
+		readWholeBlocks(rpc, plan.whole, signal),
+	])
+	const receipts = new Map(fromBlocks)
+	for (const [at, txHash] of plan.single.entries()) receipts.set(txHash, told[calls.length + at])
+	const answers = told.values()
 	const next = () => answers.next().value
 	const blocks = new Map(numbers.map((number) => [number, needBlock(next(), number, rpc.endpoint)] as const))
 	const reading: Reading = { endpoint: rpc.endpoint, method: 'trace_filter' }
 	const now = blocks.get(last.number)
 	if (now !== undefined && now.hash !== last.hash) throw unsettled(reading, `block ${last.number} was replaced`)
-	const turns = createTurns()
-	const transactions: TxTrace[] = []
-	for (const hit of hits) {
-		const block = needHeader(blocks, hit)
-		checkBlock(hit, block, reading)
-		const { txHash, rows } = hit
-		if (txHash === null) {
-			const rewards = rewardsOf(readRewards(next(), block, rpc.endpoint), block, addresses)
-			if (rewards !== null) transactions.push(rewards)
-			continue
-		}
-		const receipt = next()
-		const frames = isDeep(hit)
-			? await readTree(next(), { ...hit, txHash }, addresses, turns, rpc.endpoint)
-			: rows.filter(isRoot).map(({ frame }) => frame)
-		const succeeded = readSuccess(receipt, { txHash, block, frames }, rpc.endpoint)
-		const trace = traceOf({ txHash, txIndex: rows[0]?.txIndex ?? null, frames }, block, succeeded)
-		transactions.push({ ...trace, ...feeIn(receipt) })
+	for (const hit of hits) checkBlock(hit, needHeader(blocks, hit.blockNumber), reading)
+
+	const found: Hit[] = []
+	for (const number of whole) {
+		const block = needHeader(blocks, number)
+		const given = byBlock.get(number) ?? []
+		found.push(...(await completeByBlock(rpc, next(), { block, given, addresses }, signal)))
 	}
-	return { blocks, transactions: transactions.sort(byPlace) }
+	const turns = createTurns()
+	for (const hit of singles) {
+		const block = needHeader(blocks, hit.blockNumber)
+		const one = await completeOne(hit, block, { next, addresses, turns, endpoint: rpc.endpoint })
+		if (one !== null) found.push(one)
+	}
+	const late = found.filter(
+		({ txHash, frames: [root = null] }) =>
+			txHash !== null && !receipts.has(txHash) && costs.receipts.of(rpc, 'trace', root, addresses),
+	)
+	const more = await readReceipts(rpc, planReceipts(rpc, late.map(wantedOf), price), signal)
+	const all = new Map([...receipts, ...more])
+	return { blocks, transactions: found.map((hit) => joined(rpc, hit, all, 'trace', costs)).sort(byPlace) }
 }
 
-function callsFor(hit: RowGroup): readonly RpcCall[] {
+function blocksOf(hits: readonly RowGroup[]): ReadonlyMap<bigint, readonly RowGroup[]> {
+	const blocks = new Map<bigint, RowGroup[]>()
+	for (const hit of hits) {
+		const own = blocks.get(hit.blockNumber)
+		if (own === undefined) blocks.set(hit.blockNumber, [hit])
+		else own.push(hit)
+	}
+	return blocks
+}
+
+function isReadWhole(rpc: Rpc, hits: readonly RowGroup[], costs: Costs): boolean {
+	if (!costs.hasWholeBlocks(rpc)) return false
+	const trees = hits.filter((hit) => hit.txHash !== null && isDeep(hit)).length
+	// Rewards are told by the whole block alone: then its trees cost nothing more.
+	if (trees > 0 && hits.some(({ txHash }) => txHash === null)) return true
+	return isCheaperWhole(trees, costs.rowsPerBlock(), costs.priceAt(rpc))
+}
+
+/** Rows of a transaction, and blocks of which nothing is known. */
+const rowsPerTransaction = 5
+const transactionsPerBlock = 100
+
+/** Before its header is there. */
+function guessed({ txHash, blockNumber }: RowGroup, costs: Costs): Wanted {
+	const rows = costs.rowsPerBlock()
+	return { txHash, blockNumber, ofTransactions: rows === null ? transactionsPerBlock : rows / rowsPerTransaction }
+}
+
+function traceBlockCall(number: bigint): RpcCall {
+	return { method: 'trace_block', params: [hexOf(number)] }
+}
+
+function callFor(hit: RowGroup): readonly RpcCall[] {
 	const { txHash, blockNumber } = hit
 	// A filter gives some rewards of a block, and not the place that they have among all of them.
-	if (txHash === null) return [{ method: 'trace_block', params: [hexOf(blockNumber)] }]
-	const receipt = receiptCall(txHash)
-	return isDeep(hit) ? [receipt, { method: 'trace_transaction', params: [txHash] }] : [receipt]
+	if (txHash === null) return [traceBlockCall(blockNumber)]
+	return isDeep(hit) ? [{ method: 'trace_transaction', params: [txHash] }] : []
 }
 
 function isDeep(hit: RowGroup): boolean {
@@ -83,24 +125,37 @@ function isRoot(row: Row): boolean {
 	return row.frame.traceAddress.length === 0
 }
 
-function needHeader(blocks: ReadonlyMap<bigint, Header>, hit: RowGroup): Header {
-	const block = blocks.get(hit.blockNumber)
-	if (block === undefined) throw new RangeError(`the header of block ${hit.blockNumber} was not asked for`)
+/** Null where it was not given: then neither side of it is asked for. */
+function rootOf({ rows }: RowGroup) {
+	return rows.find(isRoot)?.frame ?? null
+}
+
+function needHeader(blocks: ReadonlyMap<bigint, Header>, number: bigint): Header {
+	const block = blocks.get(number)
+	if (block === undefined) throw new RangeError(`the header of block ${number} was not asked for`)
 	return block
 }
 
-function readRewards(raw: unknown, block: Header, endpoint: string): readonly Row[] {
-	const reading: Reading = { endpoint, method: 'trace_block' }
-	const seen = new Set<string>()
-	return openRows(raw, reading).flatMap((open, index) => {
-		if (open.type !== 'reward') return []
-		const row = readRow(open, index, reading)
-		checkBlock(row, block, reading)
-		const key = rowKey(row)
-		if (key !== null && seen.has(key)) return []
-		if (key !== null) seen.add(key)
-		return [row]
-	})
+interface OneHit {
+	/** The answer to its call, where it has one. */
+	readonly next: () => unknown
+	readonly addresses: AddressSet
+	readonly turns: Turns
+	readonly endpoint: string
+}
+
+/** Null where nothing is left: rewards that nobody pays. */
+async function completeOne(
+	hit: RowGroup,
+	block: Header,
+	{ next, addresses, turns, endpoint }: OneHit,
+): Promise<Hit | null> {
+	const { txHash, rows } = hit
+	if (txHash === null) return readRewards(next(), block, addresses, endpoint)
+	const frames = isDeep(hit)
+		? await readTree(next(), { ...hit, txHash }, addresses, turns, endpoint)
+		: rows.filter(isRoot).map(({ frame }) => frame)
+	return { txHash, txIndex: rows[0]?.txIndex ?? null, block, frames }
 }
 
 async function readTree(
@@ -109,7 +164,7 @@ async function readTree(
 	addresses: AddressSet,
 	turns: Turns,
 	endpoint: string,
-): Promise<readonly Frame[]> {
+) {
 	const reading: Reading = { endpoint, method: 'trace_transaction' }
 	const rows = await readRows(raw, turns, reading)
 	const tree = await treeOf(rows, hit, turns, reading)

@@ -11,8 +11,9 @@ import { framesOf, type Tree } from '../traces/tree.js'
 import { type Header, hash, hexOf, isObject, malformed, type Reading, unsettled } from '../wire.js'
 import { askAll } from './ask.js'
 import { askByTransaction, isTooMuchAtOnce } from './byTransaction.js'
+import { unknownCosts } from './costs.js'
 import { checkCoverage, headerCalls, readHeaders } from './headers.js'
-import { type Hit, withReceipts } from './receipts.js'
+import { type Hit, withoutReceipts, withReceipts } from './receipts.js'
 import type { Source, SourceOptions } from './source.js'
 import { headerOf } from './traceBlock.js'
 
@@ -63,7 +64,8 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
 				}
 			}
 			await checkCoverage(rpc, uncovered, reading, signal)
-			const transactions = await withReceipts(rpc, hits, signal, !options.isPrivate)
+			const question = { addresses, tracing: 'debug', costs: options.costs ?? unknownCosts } as const
+			const transactions = options.isPrivate ? withoutReceipts(hits) : await withReceipts(rpc, hits, question, signal)
 			const blocks = new Map(transactions.map(({ block }) => [block.number, headerOf(headers, block.number)] as const))
 			const { parentHash } = headerOf(headers, span.from)
 			return { span, last: headerOf(headers, span.to), parentHash, blocks, transactions, headers, rows }

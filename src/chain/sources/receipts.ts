@@ -1,10 +1,12 @@
-import type { Frame, TxTrace } from '../../model/chain.js'
+import type { AddressSet, Frame, TxTrace } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import { feeOf } from '../balances/fee.js'
-import type { Rpc, RpcCall } from '../rpc/rpc.js'
+import type { Rpc } from '../rpc/rpc.js'
 import { byPlace, traceOf } from '../traces/assemble.js'
 import { address, type Header, isObject, malformed, type Reading, readReceipt, unsettled } from '../wire.js'
-import { askAll } from './ask.js'
+import type { Costs } from './costs.js'
+import { planReceipts, readReceipts, type Wanted } from './readReceipts.js'
+import { isKnown, type Tracing } from './receiptNeed.js'
 
 /** A transaction in which something may have happened, or (`txHash` null) rewards of which one is for an address. */
 export interface Hit {
@@ -14,10 +16,6 @@ export interface Hit {
 	readonly block: Header
 	/** With all frames above each, the root first; rewards in one order for all nodes. */
 	readonly frames: readonly Frame[]
-}
-
-export function receiptCall(txHash: string): RpcCall {
-	return { method: 'eth_getTransactionReceipt', params: [txHash] }
 }
 
 /**
@@ -43,9 +41,7 @@ export function readSuccess(
 }
 
 function checkRoot(root: Frame | undefined, succeeded: boolean | null, txHash: Hash | null, reading: Reading): void {
-	// A root of an unknown kind is no call: the failed deposits of rollups are told so.
-	const isKnown = root !== undefined && (root.callType !== null || root.type !== 'call')
-	if (!isKnown || succeeded === null || succeeded === (root.error === null)) return
+	if (root === undefined || !isKnown(root) || succeeded === null || succeeded === (root.error === null)) return
 	if (succeeded) throw unsettled(reading, `${txHash} succeeded by its receipt, and its root frame failed`)
 	throw malformed(reading, `it says that ${txHash} failed, whose root frame did not`)
 }
@@ -60,23 +56,40 @@ export function feeIn(raw: unknown): Pick<TxTrace, 'fee'> {
 	return payer === null || wei === null ? {} : { fee: { payer, wei } }
 }
 
-/**
- * Joins trees with their receipts. Without asking, the roots alone say what failed: a question about one transaction
- * would tell the provider what is watched.
- */
+/** Joins trees with their receipts, where those are needed. */
 export async function withReceipts(
 	rpc: Rpc,
 	hits: readonly Hit[],
+	question: { readonly addresses: AddressSet; readonly tracing: Tracing; readonly costs: Costs },
 	signal: AbortSignal,
-	asks = true,
 ): Promise<readonly TxTrace[]> {
-	const asked = asks ? hits.filter(({ txHash }) => txHash !== null) : []
-	const calls = asked.map(({ txHash }) => receiptCall(txHash ?? ''))
-	const answers = (await askAll(rpc, calls, signal)).values()
-	const transactions = hits.map((hit) => {
-		if (!asks || hit.txHash === null) return traceOf(hit, hit.block, null)
-		const receipt = answers.next().value
-		return { ...traceOf(hit, hit.block, readSuccess(receipt, hit, rpc.endpoint)), ...feeIn(receipt) }
-	})
-	return transactions.sort(byPlace)
+	const { addresses, tracing, costs } = question
+	const needed = hits.filter(({ frames: [root = null] }) => costs.receipts.of(rpc, tracing, root, addresses))
+	const plan = planReceipts(rpc, needed.map(wantedOf), costs.priceAt(rpc))
+	const told = await readReceipts(rpc, plan, signal)
+	return hits.map((hit) => joined(rpc, hit, told, tracing, costs)).sort(byPlace)
+}
+
+export function wantedOf({ txHash, block }: Pick<Hit, 'txHash' | 'block'>): Wanted {
+	return { txHash, blockNumber: block.number, ofTransactions: block.txHashes.length }
+}
+
+/** Without receipts the roots alone say what failed; to ask for one would tell the provider what is watched. */
+export function withoutReceipts(hits: readonly Hit[]): readonly TxTrace[] {
+	return hits.map((hit) => traceOf(hit, hit.block, null)).sort(byPlace)
+}
+
+/** One transaction with what its receipt says, where one was asked for. Throws as `readSuccess` does. */
+export function joined(
+	rpc: Rpc,
+	hit: Hit,
+	told: ReadonlyMap<Hash, unknown>,
+	tracing: Tracing,
+	{ receipts }: Pick<Costs, 'receipts'>,
+): TxTrace {
+	if (hit.txHash === null || !told.has(hit.txHash)) return traceOf(hit, hit.block, null)
+	const receipt = told.get(hit.txHash)
+	const succeeded = readSuccess(receipt, hit, rpc.endpoint)
+	receipts.note(rpc, tracing, hit.frames[0], succeeded)
+	return { ...traceOf(hit, hit.block, succeeded), ...feeIn(receipt) }
 }

@@ -39,7 +39,7 @@ export async function scanBlock(
 	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
 	const turns = createTurns()
 	const number = Number(block.number)
-	const isAsked = addressTestOf(addresses)
+	const isAsked = await addressTestOf(addresses, turns)
 	const roots = new Set<Hash>()
 	const touched = new Set<Hash | null>()
 	const owners: (Hash | null)[] = []

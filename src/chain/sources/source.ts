@@ -3,6 +3,7 @@
 import type { AddressSet, Part, Span } from '../../model/chain.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Header } from '../wire.js'
+import type { Costs } from './costs.js'
 
 export type SourceName = 'trace_filter' | 'trace_block' | 'debug_traceBlockByNumber'
 
@@ -33,6 +34,8 @@ export interface SourcePart extends Part {
 }
 
 export interface SourceOptions {
+	/** Default: nothing is known of costs. */
+	readonly costs?: Costs
 	/** No question may name a watched address or one of its transactions. */
 	readonly isPrivate?: boolean
 	/** Called for a trace or call type that this program does not know. */

@@ -4,8 +4,9 @@ import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { type Header, hexOf, type Reading } from '../wire.js'
 import { askAll } from './ask.js'
 import { askByTransaction, isTooMuchAtOnce } from './byTransaction.js'
+import { unknownCosts } from './costs.js'
 import { checkCoverage, headerCalls, readHeaders } from './headers.js'
-import { type Hit, withReceipts } from './receipts.js'
+import { type Hit, withoutReceipts, withReceipts } from './receipts.js'
 import { scanBlock } from './scanBlock.js'
 import type { Source, SourceOptions } from './source.js'
 
@@ -41,7 +42,8 @@ export function traceBlockSource(options: SourceOptions): Source {
 				if (traced.missing.length > 0) uncovered.push({ block, missing: traced.missing })
 			}
 			await checkCoverage(rpc, uncovered, reading, signal)
-			const transactions = await withReceipts(rpc, hits, signal, !options.isPrivate)
+			const question = { addresses, tracing: 'trace', costs: options.costs ?? unknownCosts } as const
+			const transactions = options.isPrivate ? withoutReceipts(hits) : await withReceipts(rpc, hits, question, signal)
 			const blocks = new Map(transactions.map(({ block }) => [block.number, headerOf(headers, block.number)] as const))
 			const { parentHash } = headerOf(headers, span.from)
 			return { span, last: headerOf(headers, span.to), parentHash, blocks, transactions, headers, rows }

@@ -9,6 +9,7 @@ import { listOf, openRow, type Row, readRow } from '../traces/parityRows.js'
 import { type Header, hexOf, malformed, type Reading } from '../wire.js'
 import { askAll, blockCall, needBlock } from './ask.js'
 import { completeHits } from './completeHits.js'
+import { unknownCosts } from './costs.js'
 import type { Source, SourceOptions } from './source.js'
 
 export interface TraceFilterOptions extends SourceOptions {
@@ -22,14 +23,17 @@ export interface TraceFilterOptions extends SourceOptions {
  * that it means the same everywhere").
  */
 export function traceFilterSource(options: TraceFilterOptions): Source {
+	/** `more`: calls whose answers may come with the traces; theirs stand first. */
 	async function askList(
 		rpc: Rpc,
 		span: Span,
 		list: readonly Address[],
+		more: readonly RpcCall[],
 		signal: AbortSignal,
 	): Promise<readonly unknown[]> {
 		try {
-			return await askAll(rpc, filterCalls(span, list, options.together?.(rpc) ?? false), signal)
+			const together = options.together?.(rpc) ?? false
+			return await askAll(rpc, [...more, ...filterCalls(span, list, together)], signal)
 		} catch (error) {
 			const isTooMuch = error instanceof RpcError && error.kind === 'too-large'
 			// With many blocks it may be the blocks; a body refused as such (413) is the list's fault.
@@ -37,8 +41,8 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 			if (!isTheList || list.length === 1) throw error
 			const half = Math.ceil(list.length / 2)
 			rpc.limits.list.learn(half)
-			const first = await askList(rpc, span, list.slice(0, half), signal)
-			return [...first, ...(await askList(rpc, span, list.slice(half), signal))]
+			const first = await askList(rpc, span, list.slice(0, half), more, signal)
+			return [...first, ...(await askList(rpc, span, list.slice(half), [], signal))]
 		}
 	}
 
@@ -54,17 +58,18 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 			const last = known ?? (await readHeader(rpc, span.to, signal))
 			const lists = [...listsOf(addresses, rpc.limits.list.now())]
 			// Only held against the part before, so it may come with the traces.
-			const first = span.from === span.to ? last : readHeader(rpc, span.from, signal)
-			const asked = lists.map((list) => askList(rpc, span, list, signal))
-			const [{ parentHash }, ...answers] = await Promise.all([first, ...asked])
+			const forFirst = span.from === span.to ? [] : [blockCall(span.from)]
+			const asked = lists.map((list, at) => askList(rpc, span, list, at === 0 ? forFirst : [], signal))
+			const told = (await Promise.all(asked)).flat()
+			const answers = told.slice(forFirst.length)
+			const first = forFirst.length === 0 ? last : needBlock(told[0], span.from, rpc.endpoint)
+			const { parentHash } = first
 			const turns = createTurns()
 			const rows: Row[] = []
 			let count = 0
-			for (const list of answers) {
-				for (const answer of list) {
-					count += Array.isArray(answer) ? answer.length : 0
-					for (const row of await readAnswer(answer, { span, addresses }, turns, reading)) rows.push(row)
-				}
+			for (const answer of answers) {
+				count += Array.isArray(answer) ? answer.length : 0
+				for (const row of await readAnswer(answer, { span, addresses }, turns, reading)) rows.push(row)
 			}
 			const groups = await groupRows(rows, turns)
 			const hits = groups.filter((group) => group.rows.some((row) => mayCount(row.frame)))
@@ -74,7 +79,7 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 				parentHash,
 				headers: [last],
 				rows: count,
-				...(await completeHits({ rpc, hits, addresses, last }, signal)),
+				...(await completeHits({ rpc, hits, addresses, last, costs: options.costs ?? unknownCosts }, signal)),
 			}
 		},
 	}

@@ -1,3 +1,4 @@
+import type { Turns } from '../../base/timeSlices.js'
 import type { AddressSet } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 
@@ -12,7 +13,7 @@ export type AddressTest = (value: unknown) => boolean
 const fewForFive = 150_000
 const length = 42
 /** A set is never changed once it is handed to the chain. */
-const bitmaps = new WeakMap<AddressSet, Bitmap>()
+const bitmaps = new WeakMap<AddressSet, Promise<Bitmap>>()
 
 interface Bitmap {
 	readonly bits: Uint8Array
@@ -20,13 +21,11 @@ interface Bitmap {
 	readonly digits: number
 }
 
-export function addressTestOf(addresses: AddressSet): AddressTest {
-	let bitmap = bitmaps.get(addresses)
-	if (bitmap === undefined) {
-		bitmap = bitmapOf(addresses)
-		bitmaps.set(addresses, bitmap)
-	}
-	const { bits, digits } = bitmap
+/** Made at its first use, in turns: a million addresses are no work for one breath. */
+export async function addressTestOf(addresses: AddressSet, turns: Turns): Promise<AddressTest> {
+	const making = bitmaps.get(addresses) ?? bitmapOf(addresses, turns)
+	bitmaps.set(addresses, making)
+	const { bits, digits } = await making
 	return (value) => {
 		if (typeof value !== 'string') return false
 		if (value.length === length) {
@@ -37,11 +36,12 @@ export function addressTestOf(addresses: AddressSet): AddressTest {
 	}
 }
 
-function bitmapOf(addresses: AddressSet): Bitmap {
+async function bitmapOf(addresses: AddressSet, turns: Turns): Promise<Bitmap> {
 	const digits = addresses.size > fewForFive ? 6 : 5
 	const bits = new Uint8Array(1 << (4 * digits - 3))
 	const keys = addresses.keys()
 	for (let key = keys.next(); key.done !== true; key = keys.next()) {
+		if (turns.isOver()) await turns.next()
 		const place = placeOf(key.value, digits)
 		bits[place >> 3] = (bits[place >> 3] ?? 0) | (1 << (place & 7))
 	}

@@ -8,9 +8,9 @@ export interface Following {
 	/**
 	 * Reads all of them anew, for the settings as they are.
 	 *
-	 * @throws ConfigError with the problems of every file; then nothing of them is to be used.
+	 * @throws ConfigError with the problems of every file; then nothing of them is to be used. The signal's reason.
 	 */
-	load(): Promise<Watchlists>
+	load(signal?: AbortSignal): Promise<Watchlists>
 	/**
 	 * What they consist of now: the watchlists, then the files of addresses that they named when last read, right or
 	 * wrong.
@@ -23,8 +23,9 @@ export interface Following {
 export function followWatchlists(config: Config, { cwd = process.cwd() } = {}): Following {
 	let { addressFiles, revision } = config
 	return {
-		async load() {
-			const { watches, problems, ...read } = await readWatchlists(config.watchlists, namesOf(config), cwd)
+		async load(signal) {
+			const { watches, problems, ...read } = await readWatchlists(config.watchlists, namesOf(config), cwd, signal)
+			signal?.throwIfAborted()
 			;({ addressFiles, revision } = read)
 			if (watches === null) throw new ConfigError(problems)
 			return { watches, ...read }

@@ -46,9 +46,9 @@ async function entered(speed: Speed): Promise<Pass> {
 }
 
 describe('speed', () => {
-	test('default: four under way, more as they are answered, eight at most', async () => {
+	test('default: six under way, more as they are answered, eight at most', async () => {
 		const { speed } = provider(Number.POSITIVE_INFINITY, 0)
-		expect(speed.width()).toBe(4)
+		expect(speed.width()).toBe(6)
 		for (let round = 0; round < 20; round++) {
 			const passes = await Promise.all(Array.from({ length: speed.width() }, () => entered(speed)))
 			for (const pass of passes) pass.end(1, null)
@@ -60,14 +60,14 @@ describe('speed', () => {
 	test('behavior: what is not made use of does not grow', async () => {
 		const { speed } = provider(Number.POSITIVE_INFINITY, 0)
 		for (let request = 0; request < 100; request++) (await entered(speed)).end(1, null)
-		expect(speed.width()).toBe(4)
+		expect(speed.width()).toBe(6)
 	})
 
 	test('behavior: those refused together halve it once', async () => {
 		const { speed } = provider(0, 0)
-		const passes = await Promise.all(Array.from({ length: 4 }, () => entered(speed)))
+		const passes = await Promise.all(Array.from({ length: 6 }, () => entered(speed)))
 		for (const pass of passes) pass.end(0, busy)
-		expect(speed.width()).toBe(2)
+		expect(speed.width()).toBe(3)
 		expect(speed.pausedMs()).toBe(50)
 	})
 
@@ -116,7 +116,7 @@ describe('speed', () => {
 
 	test('error: an abort gives the place in the queue to the next', async () => {
 		const { speed } = provider(0, 0)
-		const passes = await Promise.all(Array.from({ length: 4 }, () => entered(speed)))
+		const passes = await Promise.all(Array.from({ length: 6 }, () => entered(speed)))
 		const controller = new AbortController()
 		const gone = speed.enter(1, 1_000, controller.signal)
 		const next = entered(speed)

@@ -212,6 +212,22 @@ describe('what comes out', () => {
 	})
 })
 
+test('behavior: of traces, headers and receipts together what a stranger can make long is left out', () => {
+	const lean = shapeOfAnswer(['eth_getBlockByNumber', 'trace_filter', 'eth_getTransactionReceipt'])
+	const answers = [
+		{ id: 1, result: { number: '0x1', transactions: ['0xab'] } },
+		{ id: 2, result: [{ action: { input: '0x00', to: '0xcd' }, result: { output: '0x' }, traceAddress: [] }] },
+		{ id: 3, error: { code: -32000, message: 'no' } },
+		{ id: 4, result: { status: '0x1', logs: [{ data: '0x01' }] } },
+	]
+	const read = streamed(Buffer.from(JSON.stringify(answers)), lean, [])
+	const less = JSON.stringify(answers).replace('"input":"0x00",', '').replace('"output":"0x"', '')
+	expect(read).toEqual(JSON.parse(less))
+	// By themselves, or with what is not known, all of it is wanted.
+	expect(shapeOfAnswer(['eth_getBlockByNumber'])).toBe(everything)
+	expect(shapeOfAnswer(['trace_filter', 'eth_getBlockReceipts'])).toBe(everything)
+})
+
 describe('limits', () => {
 	const kindOf = (run: () => unknown) => {
 		try {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { createTurns } from '../../../src/base/timeSlices.js'
 import { addressTestOf } from '../../../src/chain/traces/addressBitmap.js'
 import type { Address } from '../../../src/model/glossary.js'
 
@@ -11,11 +12,12 @@ const alike = fc
 	.constantFrom('00000', 'fffff', 'abcde')
 	.chain((end) => address.map((one) => `${one.slice(0, -5)}${end}` as Address))
 
-test('property: it says what the set says, in either case', () => {
-	fc.assert(
-		fc.property(fc.uniqueArray(fc.oneof(address, alike)), fc.array(fc.oneof(address, alike)), (members, others) => {
+test('property: it says what the set says, in either case', async () => {
+	const lists = [fc.uniqueArray(fc.oneof(address, alike)), fc.array(fc.oneof(address, alike))] as const
+	await fc.assert(
+		fc.asyncProperty(...lists, async (members, others) => {
 			const set = new Set(members)
-			const isAsked = addressTestOf(set)
+			const isAsked = await addressTestOf(set, createTurns())
 			for (const one of [...members, ...others]) {
 				expect(isAsked(one)).toBe(set.has(one))
 				expect(isAsked(one.toUpperCase().replace('0X', '0x'))).toBe(set.has(one))
@@ -24,6 +26,30 @@ test('property: it says what the set says, in either case', () => {
 	)
 })
 
-test.each([undefined, null, 7, '', '0x', '0x12', {}, []])('error: %j names no address', (value) => {
-	expect(addressTestOf(new Set(['0x0000000000000000000000000000000000000001' as Address]))(value)).toBe(false)
+test('behavior: made of a million addresses, it lets others have their turns', async () => {
+	// Not a Set: its keys are made as they are asked for.
+	const million = {
+		size: 1_000_000,
+		has: () => true,
+		*keys() {
+			for (let n = 0; n < 1_000_000; n++) yield `0x${n.toString(16).padStart(40, '0')}` as Address
+		},
+	}
+	let turns = 0
+	let isDone = false
+	const others = async () => {
+		for (; !isDone; turns += 1) await new Promise((resolve) => setImmediate(resolve))
+	}
+	const waiting = others()
+	const isAsked = await addressTestOf(million, createTurns())
+	isDone = true
+	await waiting
+	expect(isAsked(`0x${(999_999).toString(16).padStart(40, '0')}`)).toBe(true)
+	// 5 ms each.
+	expect(turns).toBeGreaterThan(10)
+})
+
+test.each([undefined, null, 7, '', '0x', '0x12', {}, []])('error: %j names no address', async (value) => {
+	const set = new Set(['0x0000000000000000000000000000000000000001' as Address])
+	expect((await addressTestOf(set, createTurns()))(value)).toBe(false)
 })

@@ -1,0 +1,33 @@
+/** What blocks have lately held for each set of addresses: by it the next span's way is chosen. */
+
+import { type Density, denser, nothingKnown } from '../core/cost.js'
+import { lengthOf } from '../core/spans.js'
+import type { AddressSet, Part } from '../model/chain.js'
+
+export interface Densities {
+	of(addresses: AddressSet): Density
+	/** Rows of a whole block, whoever was looked for; null before one was read. */
+	rowsPerBlock(): number | null
+	/** `rows`: of all blocks of the part; null where only some rows were given. */
+	note(addresses: AddressSet, part: Part, rows: number | null): void
+}
+
+export function createDensities(): Densities {
+	const densities = new WeakMap<AddressSet, Density>()
+	let rowsPerBlock: number | null = null
+	return {
+		of: (addresses) => ({ ...(densities.get(addresses) ?? nothingKnown), rows: rowsPerBlock }),
+		rowsPerBlock: () => rowsPerBlock,
+		note(addresses, { span, transactions }, rows) {
+			const blocks = Number(lengthOf(span))
+			const hit = new Set(transactions.map(({ block }) => block.number)).size
+			const trees = transactions.filter(({ frames }) =>
+				frames.some(({ traceAddress }) => traceAddress.length > 0),
+			).length
+			const seen = { hitBlocks: hit / blocks, trees: trees / blocks, rows: rows === null ? null : rows / blocks }
+			const now = denser(densities.get(addresses) ?? null, seen, blocks)
+			densities.set(addresses, now)
+			rowsPerBlock = seen.rows === null ? rowsPerBlock : denser({ ...now, rows: rowsPerBlock }, seen, blocks).rows
+		},
+	}
+}

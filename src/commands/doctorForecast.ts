@@ -1,0 +1,70 @@
+/** What `doctor` says of calls and credits. */
+
+import type { LimitsReport } from '../chain/endpoints/limits.js'
+import { longestGapMs } from '../config/settings/schedule.js'
+import type { NetworkSettings } from '../config/settings/settings.js'
+import { type Forecast, forecastOf } from '../core/forecast.js'
+import { pricesAsOf, providerOf } from '../core/prices.js'
+
+export interface NetworkForecast extends Forecast {
+	readonly endpoint: string
+	/** Whose credits; null where the prices of this host are not known. */
+	readonly provider: string | null
+	readonly pollsPerDay: number
+	/** As the chain was lately; 12 where it has no history. */
+	readonly secondsPerBlock: number
+}
+
+/** What was seen of the endpoint that is used. */
+interface Used {
+	readonly endpoint: string
+	readonly source: string | null
+	readonly lists: 'either' | 'both' | 'unknown'
+	readonly tags: readonly string[]
+	readonly methods: Readonly<Record<string, string>>
+	readonly balances: string
+	readonly limits: LimitsReport | null
+	readonly secondsPerBlock: number | null
+}
+
+/** Where the pace of the chain is not known, Ethereum's. */
+const USUAL_SECONDS = 12
+
+export function forecastFor(used: Used, network: NetworkSettings, addresses: number): NetworkForecast {
+	const { endpoint, source, lists, tags, methods, balances, limits } = used
+	const provider = providerOf(endpoint)
+	const secondsPerBlock = used.secondsPerBlock ?? USUAL_SECONDS
+	const pollsPerDay = Math.round(86_400_000 / longestGapMs(network.schedule))
+	const forecast = forecastOf({
+		source,
+		hasWholeBlocks: methods['trace_block'] === 'yes',
+		pollsPerDay,
+		blocksPerDay: 86_400 / secondsPerBlock,
+		addresses,
+		perList: limits?.addressesPerList ?? 1_000,
+		together: lists === 'either',
+		tags: tags.length,
+		isToHead: network.confirmations === 0,
+		settlesInJumps: network.settle === 'finalized' && tags.includes('finalized'),
+		balances: balances === 'together' || balances === 'each' ? balances : null,
+		price: provider?.creditsOf ?? null,
+	})
+	return { endpoint, provider: provider?.name ?? null, pollsPerDay, secondsPerBlock, ...forecast }
+}
+
+export function* forecastInWords(forecast: NetworkForecast): Generator<readonly [name: string, words: string]> {
+	const { endpoint, provider, callsPerDay, creditsPerDay, perTouchedBlock, secondsPerBlock } = forecast
+	const credits = (count: number | null) => (count === null ? '' : ` (${inWords(count)} credits)`)
+	const pace = `a block each ${secondsPerBlock} s`
+	yield [
+		'forecast',
+		`about ${inWords(callsPerDay)} calls a day${credits(creditsPerDay)} at this schedule, with ${pace}`,
+	]
+	yield ['', `and ${perTouchedBlock.calls}${credits(perTouchedBlock.credits)} more for each block that touches a watch`]
+	if (provider === null) yield ['', `what ${endpoint} charges is not known`]
+	else yield ['', `credits are those of ${provider}, as of ${pricesAsOf}`]
+}
+
+function inWords(count: number): string {
+	return Math.round(count).toLocaleString('en-GB')
+}

@@ -1,0 +1,113 @@
+/** What watching one network asks of its first endpoint in a day, and what that costs. */
+
+import { areBlocksCheaper, inCalls, nothingKnown, type PriceOf } from './cost.js'
+
+export interface ForecastFacts {
+	/** The source of traces that is used; null when there is none. */
+	readonly source: string | null
+	/** It may read whole blocks of rows besides. */
+	readonly hasWholeBlocks: boolean
+	readonly pollsPerDay: number
+	readonly blocksPerDay: number
+	readonly addresses: number
+	/** Addresses in one list. */
+	readonly perList: number
+	/** Both sides go into one question. */
+	readonly together: boolean
+	/** Of `safe` and `finalized`, how many it knows. */
+	readonly tags: number
+	/** The new blocks reach up to the head. */
+	readonly isToHead: boolean
+	/** Blocks settle many at a time, as `finalized` does. */
+	readonly settlesInJumps: boolean
+	/** Balances are asked for; how, where they are. */
+	readonly balances: 'together' | 'each' | null
+	/** Null: not known. */
+	readonly price: PriceOf | null
+}
+
+export interface Forecast {
+	/** By method, where no block touches a watch. */
+	readonly calls: Readonly<Record<string, number>>
+	readonly callsPerDay: number
+	readonly creditsPerDay: number | null
+	/** Besides, for each block in which one transaction touches a watch. */
+	readonly perTouchedBlock: { readonly calls: number; readonly credits: number | null }
+}
+
+/** Ethereum's epoch, in blocks. */
+const JUMP = 32
+const TIP = 3
+/** Its client is asked for every ten minutes; the probe, every four hours, is some thirty calls. */
+const CHECKS: Readonly<Record<string, number>> = {
+	web3_clientVersion: 144,
+	eth_getBlockByNumber: 6 * 20,
+	trace_block: 6 * 4,
+}
+/** Addresses whose books are closed in a poll that touches nobody. */
+const TURNS = 200
+
+export function forecastOf(facts: ForecastFacts): Forecast {
+	const { source, pollsPerDay, blocksPerDay, addresses, tags, isToHead, settlesInJumps, balances, price } = facts
+	const calls = new Map<string, number>(Object.entries(CHECKS))
+	const add = (method: string, count: number) => calls.set(method, (calls.get(method) ?? 0) + count)
+	const header = 'eth_getBlockByNumber'
+	add(header, pollsPerDay * (1 + tags))
+	const reads = Math.min(pollsPerDay, blocksPerDay)
+	const blocksPerRead = blocksPerDay / reads
+	// Whether the checkpoint still stands is seen from the head's parent, where one block has come.
+	if (blocksPerRead > 1) add(header, reads)
+	if (source !== null && addresses > 0) {
+		addSpans(add, facts, { spans: reads, blocks: blocksPerRead, isTip: isToHead && blocksPerRead <= TIP, isToHead })
+		const jump = settlesInJumps ? Math.max(JUMP, blocksPerRead) : blocksPerRead
+		addSpans(add, facts, { spans: blocksPerDay / jump, blocks: jump, isTip: false, isToHead: false })
+		if (balances === 'together') add('eth_call', reads)
+		if (balances === 'each') add('eth_getBalance', reads * Math.min(addresses, TURNS))
+	}
+	const rounded = Object.fromEntries([...calls].map(([method, count]) => [method, Math.round(count)]))
+	const touched = callsPerTouchedBlock(facts)
+	return {
+		calls: rounded,
+		callsPerDay: sum(rounded, inCalls),
+		creditsPerDay: price && sum(rounded, price),
+		perTouchedBlock: { calls: sum(touched, inCalls), credits: price && sum(touched, price) },
+	}
+}
+
+interface Spans {
+	readonly spans: number
+	readonly blocks: number
+	readonly isTip: boolean
+	/** The header of the last block is known. */
+	readonly isToHead: boolean
+}
+
+function addSpans(
+	add: (method: string, count: number) => void,
+	{ source, hasWholeBlocks, addresses, perList, together, price }: ForecastFacts,
+	{ spans, blocks, isTip, isToHead }: Spans,
+): void {
+	const lists = Math.ceil(addresses / perList)
+	const question = { blocks, lists, together }
+	const isWhole = isTip || areBlocksCheaper(question, nothingKnown, price ?? inCalls)
+	const known = isToHead ? spans : 0
+	if (source === 'trace_filter' && !(hasWholeBlocks && isWhole)) {
+		add('eth_getBlockByNumber', spans * Math.min(2, blocks) - known)
+		add('trace_filter', spans * lists * (together ? 1 : 2))
+		return
+	}
+	add('eth_getBlockByNumber', spans * blocks - known)
+	add(source === 'debug_traceBlockByNumber' ? source : 'trace_block', spans * blocks)
+}
+
+/** Two looks: the receipt, where lists are asked its header and its tree, and the balance where books are kept. */
+function callsPerTouchedBlock({ source, balances }: ForecastFacts): Readonly<Record<string, number>> {
+	if (source === null) return {}
+	const byList = source === 'trace_filter' ? { eth_getBlockByNumber: 1, trace_transaction: 1 } : {}
+	const book = balances === null ? {} : { [balances === 'together' ? 'eth_call' : 'eth_getBalance']: 1 }
+	return { eth_getTransactionReceipt: 2, ...byList, ...book }
+}
+
+function sum(calls: Readonly<Record<string, number>>, price: PriceOf): number {
+	return Object.entries(calls).reduce((total, [method, count]) => total + count * price(method), 0)
+}

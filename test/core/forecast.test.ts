@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { type ForecastFacts, forecastOf } from '../../src/core/forecast.js'
+import { providerOf } from '../../src/core/prices.js'
+
+const facts: ForecastFacts = {
+	source: 'trace_filter',
+	hasWholeBlocks: true,
+	pollsPerDay: 7_200,
+	blocksPerDay: 7_200,
+	addresses: 10,
+	perList: 1_000,
+	together: true,
+	tags: 2,
+	isToHead: true,
+	settlesInJumps: true,
+	balances: 'together',
+	price: null,
+}
+
+test('default: a poll for each block costs the head, the block, its balances, and a share of the second look', () => {
+	const { calls, callsPerDay, creditsPerDay, perTouchedBlock } = forecastOf(facts)
+	// 3 of the head; the block's header is that of the head; 225 second looks of 32 blocks: two headers, one list.
+	expect(calls).toMatchObject({
+		eth_getBlockByNumber: 7_200 * 3 + 225 * 2 + 120,
+		trace_block: 7_200 + 24,
+		trace_filter: 225,
+		eth_call: 7_200,
+	})
+	expect(callsPerDay).toBe(Object.values(calls).reduce((sum, count) => sum + count, 0))
+	expect(creditsPerDay).toBeNull()
+	expect(perTouchedBlock).toEqual({ calls: 5, credits: null })
+})
+
+test('behavior: credits are those of each method', () => {
+	const infura = providerOf('mainnet.infura.io')?.creditsOf ?? null
+	const { calls, creditsPerDay, perTouchedBlock } = forecastOf({ ...facts, price: infura })
+	const { eth_getBlockByNumber = 0, trace_block = 0, trace_filter = 0, eth_call = 0, web3_clientVersion = 0 } = calls
+	const plain = eth_getBlockByNumber + eth_call + web3_clientVersion
+	expect(creditsPerDay).toBe(80 * plain + 300 * (trace_block + trace_filter))
+	// Two receipts, a header, a balance; a tree.
+	expect(perTouchedBlock).toEqual({ calls: 5, credits: 4 * 80 + 300 })
+})
+
+test('behavior: polls that are more seldom ask of more blocks at once', () => {
+	const { calls } = forecastOf({ ...facts, pollsPerDay: 720 })
+	expect(calls['trace_block']).toBe(24)
+	expect(calls['trace_filter']).toBe(720 + 225)
+	expect(calls['eth_call']).toBe(720)
+})
+
+test('behavior: a chain that is faster than the schedule, and nothing watched', () => {
+	expect(forecastOf({ ...facts, addresses: 0 }).calls['trace_block']).toBe(24)
+	expect(forecastOf({ ...facts, source: null }).perTouchedBlock).toEqual({ calls: 0, credits: null })
+	const debug = forecastOf({ ...facts, source: 'debug_traceBlockByNumber', hasWholeBlocks: false, tags: 0 })
+	expect(debug.calls['debug_traceBlockByNumber']).toBe(14_400)
+})
