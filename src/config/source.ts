@@ -73,10 +73,10 @@ function toProblems(source: Source, issue: z.core.$ZodIssue, base: readonly Prop
 
 /** The first problems of a file, and a word that there are more. */
 export function atMost(problems: readonly Problem[]): readonly Problem[] {
-	const told = problems.slice(0, mostProblems)
-	const last = told.at(-1)
-	if (last === undefined || told.length < mostProblems) return told
-	return [...told, { ...last, message: 'further problems of this file are told when these are mended' }]
+	const first = problems.slice(0, mostProblems)
+	const last = first.at(-1)
+	if (last === undefined || first.length < mostProblems) return first
+	return [...first, { ...last, message: 'further problems of this file are told when these are mended' }]
 }
 
 /** In the order in which a person reads the file, each once: an alias shows one problem in several values. */

@@ -31,7 +31,16 @@
  * - poll: one way from the checkpoint to the target. Poll session: where a poll stands. Network poller: polls one
  *   network, never twice at a time.
  * - lease: the right of one instance to poll a network; acquired and released.
- * - capabilities: what an endpoint was found able to do. Span size: how many blocks it is asked for at once.
+ * - capabilities: what an endpoint was found able to do. Span size: how many blocks it is asked for at once. Width: how
+ *   many requests are under way there at once.
+ * - enrolment: the change of coverage that a change of the watches makes. Roll: what of the state it is worked out from.
+ * - turn: a piece of long work, after which everything else may go on. Round: in which each address is asked about once.
+ * - pulse: what is known of whether one network progresses. Pace: how often it is polled, and what silence is a stall.
+ *
+ * How it is proved
+ * - book: of one address, closed up to a block: its balance, and what moved since. Movement: what one frame, fee or
+ *   posting adds to a balance. Posting: what the chain itself pays or takes, without a frame.
+ * - finding: blocks whose movements do not explain the balance. Witness: the span as another source reads it.
  *
  * Amounts and block numbers are `bigint`, in wei and blocks. Addresses and hashes are lower case hex with `0x`.
  * This folder is plain, readonly data and ports; there is no code in it.

@@ -25,7 +25,7 @@ export interface Sender {
 	readonly size: Limit
 	readonly patience: Patience
 	/** Requests at the same time. */
-	readonly lanes: () => number
+	readonly width: () => number
 	/** One HTTP request, asked once; throws RpcError, BatchRefused, or the signal's reason. */
 	readonly post: (calls: readonly RpcCall[], signal: AbortSignal) => Promise<readonly unknown[]>
 	readonly now: () => number
@@ -43,7 +43,7 @@ type Slice = readonly number[]
  */
 export async function sendBatches(
 	calls: readonly RpcCall[],
-	{ size, patience, lanes, post, now, wait, random }: Sender,
+	{ size, patience, width, post, now, wait, random }: Sender,
 	signal: AbortSignal,
 ): Promise<readonly unknown[]> {
 	const answers: unknown[] = calls.map(() => null)
@@ -104,10 +104,10 @@ export async function sendBatches(
 
 	async function settleAll(slices: readonly Slice[], tried: number): Promise<void> {
 		const queue = slices.values()
-		const lane = async () => {
+		const worker = async () => {
 			for (const slice of queue) await settle(slice, tried)
 		}
-		await Promise.all(Array.from({ length: Math.min(lanes(), slices.length) }, lane))
+		await Promise.all(Array.from({ length: Math.min(width(), slices.length) }, worker))
 	}
 
 	await settleAll(cut([...calls.keys()], size.now()), 1)

@@ -114,8 +114,8 @@ export function createRpc(options: RpcOptions): Rpc {
 	const batch = Math.min(options.maxBatch ?? 100, limiter?.burst ?? Number.POSITIVE_INFINITY)
 	const limits = createLimits({ batch, clock, now, wait, random })
 	const patience = { ...defaultPatience, ...options.patience }
-	const lanes = () => Math.min(connections, limits.speed.width())
-	const sender: Sender = { size: limits.batch, patience, lanes, post, now, wait, random }
+	const width = () => Math.min(connections, limits.speed.width())
+	const sender: Sender = { size: limits.batch, patience, width, post, now, wait, random }
 	let lastId = 0
 
 	/** One HTTP request. Throws RpcError when it failed as a whole, BatchRefused when it should have been smaller. */

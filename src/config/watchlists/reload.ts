@@ -44,8 +44,8 @@ async function look(options: WatchFilesOptions): Promise<void> {
 	const { revision: asked } = options
 	// With a revision from before, the first look reads the files, whatever happened since.
 	let stamp = asked === undefined ? await stampOf(list()) : null
-	let held = asked === undefined ? await revisionNow(list(), signal) : asked()
-	let told = held
+	let present = asked === undefined ? await revisionNow(list(), signal) : asked()
+	let reported = present
 	let called = ''
 	while (await waited(intervalMs, signal)) {
 		const moved = await stampOf(list())
@@ -53,13 +53,13 @@ async function look(options: WatchFilesOptions): Promise<void> {
 			stamp = moved
 			const still = await stillness()
 			if (still === null) return
-			held = still
+			present = still
 		}
 		// Asked at every look: the caller may have ended reading what is no longer there.
-		const read = asked?.() ?? told
-		if (held === read || called === `${held} ${read}`) continue
-		called = `${held} ${read}`
-		told = held
+		const read = asked?.() ?? reported
+		if (present === read || called === `${present} ${read}`) continue
+		called = `${present} ${read}`
+		reported = present
 		onChange()
 	}
 
