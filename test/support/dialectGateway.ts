@@ -63,6 +63,8 @@ export interface DialectGateway {
 	count(method: string): number
 	/** Parameters of all calls of a method so far. */
 	asked(method: string): readonly (readonly unknown[])[]
+	/** Of all methods. */
+	total(): number
 	/** Filters of all `trace_filter` calls so far. */
 	readonly filters: readonly object[]
 	dialect: Dialect
@@ -114,6 +116,7 @@ export async function startDialectGateway(
 		lateLeft: dialect.lateReceipts ?? 0,
 		count: (method) => calls.filter((call) => call.method === method).length,
 		asked: (method) => calls.filter((call) => call.method === method).map(({ params }) => params),
+		total: () => calls.length,
 		get filters() {
 			return calls.filter(({ method }) => method === 'trace_filter').map(({ params }) => params[0] as object)
 		},

@@ -45,9 +45,12 @@ const credit = (key: string, amount: Name) => `${get(amount)} ${key} SLOAD ADD $
 const transferLog = (to: string, amount: Name) =>
 	`${get(amount)} 0 MSTORE ${to} ${get('from')} ${signatures.transfer} 32 0 LOG3`
 
+/** At most 32 bytes in UTF-8. */
 const words = (symbol: string, decimals: number) => `
-	symbol:   32 0 MSTORE ${symbol.length} 32 MSTORE
-	          0x${Buffer.from(symbol.padEnd(32, '\0')).toString('hex')} 64 MSTORE 96 0 RETURN
+	symbol:   32 0 MSTORE ${Buffer.byteLength(symbol)} 32 MSTORE
+	          0x${Buffer.concat([Buffer.from(symbol), Buffer.alloc(32)])
+							.subarray(0, 32)
+							.toString('hex')} 64 MSTORE 96 0 RETURN
 	decimals: ${answer(String(decimals))}`
 const asksWords = `${on('symbol()', 'symbol')} ${on('decimals()', 'decimals')}`
 
