@@ -83,10 +83,11 @@ function choose(found: readonly Delivery[], ids: readonly string[], all: boolean
 /**
  * By the daemon when one runs, since it holds the folder; else here, under its lock. A database takes word from anyone.
  */
-async function work({ statePlace, leaseMs }: StateSettings, request: DeliveriesRequest): Promise<number> {
+async function work({ statePlace, leaseMs, historyMs }: StateSettings, request: DeliveriesRequest): Promise<number> {
 	const count = statePlace.kind === 'folder' ? await askDaemon(statePlace.dir, request) : null
 	if (count !== null) return count
-	const store = await openStore(statePlace, { clock: Date.now, leaseMs }).catch(async (error: unknown) => {
+	const options = { clock: Date.now, leaseMs, ...(historyMs === undefined ? {} : { historyMs }) }
+	const store = await openStore(statePlace, options).catch(async (error: unknown) => {
 		// One that was only starting when it was asked first.
 		const late = isHeld(error) && statePlace.kind === 'folder' ? await askDaemon(statePlace.dir, request) : null
 		if (late === null) throw error

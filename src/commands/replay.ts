@@ -1,3 +1,4 @@
+import { csvCell } from '../base/csvCell.js'
 import { hash } from '../base/hash.js'
 import { fitWords } from '../base/outgoing.js'
 import { parseAddress, toChecksum } from '../config/address.js'
@@ -156,12 +157,6 @@ function createPrinter(format: Format, io: Io) {
 }
 
 const widths = [9, 20, 10, 4, 12, 5, 42, 42, 12, 66, 4]
-
-function csvCell(text: string): string {
-	// A spreadsheet takes a leading = + - @ for a formula; labels come from people.
-	const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-	return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}
 
 function formatOf({ values: { format = 'table' } }: CommandArgs): Format {
 	if (format === 'table' || format === 'json' || format === 'csv') return format

@@ -8,6 +8,14 @@ export function readDuration(text: string): number {
 	throw new RangeError('must be a time such as 90s, 10m, 2h or 1d')
 }
 
+/** How long history is kept: a duration, or 0, which is none at all. Throws RangeError. */
+export function readKeeping(text: string): number {
+	if (/^0+[smhd]?$/.test(text)) return 0
+	const ms = readDuration(text)
+	if (ms >= units.d) return ms
+	throw new RangeError('must be a day or more, such as 90d, or 0 for none: it is forgotten by whole days')
+}
+
 /** A duration, or `never`, which is null. Throws RangeError. */
 export function readDurationOrNever(text: string): number | null {
 	return text === 'never' ? null : readDuration(text)

@@ -73,6 +73,8 @@ export async function loadConfig(path: string, options: LoadOptions): Promise<Co
 export interface StateSettings {
 	readonly statePlace: StatePlace
 	readonly leaseMs: number
+	/** Undefined where the settings do not say. */
+	readonly historyMs: number | undefined
 	readonly networks: readonly string[]
 	readonly receivers: readonly string[]
 	readonly secrets: readonly string[]
@@ -95,6 +97,7 @@ export async function loadStateSettings(
 	return {
 		statePlace,
 		leaseMs: settings?.leaseMs ?? 30_000,
+		historyMs: settings?.historyMs,
 		networks: [...(names.networks?.keys() ?? [])],
 		receivers: names.receivers ?? [],
 		secrets: settings?.secrets ?? (statePlace.kind === 'postgres' ? [statePlace.url] : []),

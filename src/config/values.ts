@@ -177,6 +177,13 @@ function readSigningSecret(text: string): string {
 }
 
 /** `host:port`; an IPv6 host stands in brackets. */
+/** Not repeated, whatever is wrong with it. */
+export function readPassword(text: string): string {
+	if (text.length < 8)
+		throw new RangeError('must have eight characters or more: it stands between strangers and the pages')
+	return text
+}
+
 export function readListen(text: string): { readonly host: string; readonly port: number } {
 	const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/.exec(text)
 	if (match === null) throw new RangeError(`must be host:port, such as 127.0.0.1:9464, not ${quoted(text)}`)

@@ -8,20 +8,24 @@ import { followHeads } from '../chain/heads/newHeads.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { statePlaceInWords } from '../config/settings/statePlace.js'
-import { type Following, followWatchlists } from '../config/watchlists/follow.js'
+import { followWatchlists } from '../config/watchlists/follow.js'
 import { watchFiles } from '../config/watchlists/reload.js'
-import { ConfigError } from '../errors.js'
 import type { Log } from '../model/ports.js'
 import type { WatchSet } from '../model/watch.js'
 import { type ControlReply, type ControlRequest, serveControl } from '../ops/control.js'
 import { cronLogger } from '../ops/log.js'
-import { createMetrics, type Metrics } from '../ops/metrics.js'
+import { createMetrics } from '../ops/metrics.js'
 import type { Scrubber } from '../ops/scrub.js'
-import { createNotifier, type Notifier } from '../ops/sdNotify.js'
+import { createNotifier } from '../ops/sdNotify.js'
+import { createActivity } from '../pages/activity.js'
+import { pageAt } from '../pages/pages.js'
+import { openHistory } from '../state/open.js'
 import type { PollReport } from '../watch/poll.js'
 import { createHealth } from './health.js'
 import type { NetworkPoller } from './networkPoller.js'
-import { openParts, type Parts } from './parts.js'
+import { createPageFacts, createPageNotes, recall } from './pageFacts.js'
+import { openParts } from './parts.js'
+import { countWatches, createReload, type InEffect } from './reload.js'
 import { startSchedule } from './schedule.js'
 import { startService } from './service.js'
 import { createVitals } from './vitals.js'
@@ -48,23 +52,34 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 	setLogger(cronLogger(log))
 	const notifier = createNotifier({ env, pid: process.pid, log, scrubber })
 	const metrics = createMetrics({ version, summary: () => parts.store.summary() })
+	const startedAtMs = Date.now()
+	const activity = createActivity(Date.now)
+	const notes = createPageNotes(activity)
 	const parts = await openParts({
 		...options,
 		observer: {
 			reported(network, report) {
 				metrics.polled(network, { ...report, atMs: Date.now() })
 				vitals.reported(network, report)
+				activity.lagged(network, Number(report.target > report.checkpoint ? report.target - report.checkpoint : 0n))
 				options.onReport?.(network, report)
 			},
 			failed: (network) => metrics.pollFailed(network),
 			skipped: (network) => metrics.pollSkipped(network),
 			stoodBy: (network) => vitals.stoodBy(network),
-			requested: (network, request) => metrics.requested(network, request),
-			attempted: (receiver, { result }) => metrics.attempted(receiver, result),
+			requested(network, request) {
+				metrics.requested(network, request)
+				if (request.result === 'ok') activity.requested(network, request.endpoint)
+			},
+			attempted(receiver, outcome) {
+				metrics.attempted(receiver, outcome.result)
+				activity.attempted(receiver, outcome)
+			},
+			noted: notes.note,
 		},
 	})
 	const { store, pollers, recipientsOf, closers } = parts
-	const inEffect: InEffect = { watches: config.watches, isRefused: false }
+	const inEffect: InEffect = { watches: config.watches, loadedAtMs: startedAtMs, isRefused: false }
 	const lists = followWatchlists(config)
 	const vitals = createVitals({
 		networks: config.networks,
@@ -92,7 +107,17 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			}
 			closers.add(await serveControl(statePlace.dir, answer))
 		}
-		await startService({ ...options, pollers, vitals, health, metrics, notifier, summary, closers })
+		const history = config.http === null || config.historyMs === 0 ? null : openHistory(statePlace, Date.now)
+		if (history !== null) {
+			closers.add(() => history.close())
+			void recall(history, activity, startedAtMs, log)
+		}
+		const pageFacts = createPageFacts({
+			...{ config, version, startedAtMs, store, history, health, activity, notes },
+			inEffect: () => inEffect,
+		})
+		const pages = (path: string, params: URLSearchParams) => pageAt(path, params, pageFacts)
+		await startService({ ...options, pollers, vitals, health, pages, metrics, notifier, summary, closers })
 		countWatches(metrics, config, watches)
 
 		const following: Promise<void>[] = []
@@ -160,64 +185,6 @@ async function wakeByHeads(
 /** Else a reload that succeeds would seem to have taken it in. */
 function tellChanged({ path }: Config, log: Log): void {
 	log.warn({ file: path }, 'the configuration has changed, which takes effect with a restart; `tracewatch check` first')
-}
-
-/** What the networks are watched with. */
-interface InEffect {
-	watches: WatchSet
-	/** The files as last read were wrong; the watches are those from before. */
-	isRefused: boolean
-}
-
-interface ReloadParts {
-	readonly config: Config
-	readonly lists: Following
-	readonly parts: Parts
-	readonly metrics: Metrics
-	readonly notifier: Notifier
-	readonly log: Log
-	readonly inEffect: InEffect
-}
-
-/** Reads the watchlists anew: all of them take effect at the next border, or none. One at a time. */
-function createReload({ config, lists, parts, metrics, notifier, log, inEffect }: ReloadParts, signal: AbortSignal) {
-	let running: Promise<void> = Promise.resolve()
-	async function reload(cause: string): Promise<void> {
-		if (signal.aborted) return
-		notifier.reloading()
-		try {
-			const { watches, files, addressFiles } = await lists.load(signal)
-			parts.setWatches(watches)
-			inEffect.watches = watches
-			inEffect.isRefused = false
-			countWatches(metrics, config, watches)
-			metrics.reloaded(true)
-			log.info(
-				{ cause, watches: watches.length, files: files.length + addressFiles.length },
-				'watchlists are read again and in effect',
-			)
-			notifier.ready(`watching ${watches.length} addresses`)
-			// At once, so that a new watch is first seen now and not at the next tick.
-			for (const poller of parts.pollers) poller.nudge(signal)
-		} catch (error) {
-			if (signal.aborted) return
-			inEffect.isRefused = true
-			metrics.reloaded(false)
-			notifier.ready('the watchlists are wrong: the last good ones stay in effect')
-			// A file that cannot be read is no reason to stop either.
-			const facts = error instanceof ConfigError ? { cause, problems: error.problems } : { cause, err: error }
-			const words = error instanceof Error ? error.message : String(error)
-			log.error(facts, `the watchlists are wrong and change nothing; the last good ones stay in effect: ${words}`)
-		}
-	}
-	return (cause: string) => {
-		running = running.then(() => reload(cause))
-		return running
-	}
-}
-
-function countWatches(metrics: Metrics, { networks }: Config, watches: WatchSet): void {
-	for (const { name } of networks) metrics.watching(name, watches.networks.get(name)?.length ?? 0)
 }
 
 function receiversOf(watches: WatchSet, network: string): readonly string[] {

@@ -32,6 +32,7 @@ export function guarded(store: Store, clean: (text: string) => string): Store {
 	})
 	const resolution = (one: Resolution): Resolution => {
 		if ('error' in one) return { ...one, error: fit(one.error) }
+		if (one.result === 'delivered') return one.answer === undefined ? one : { ...one, answer: fit(one.answer) }
 		return one.result === 'split' ? { ...one, into: one.into.map(delivery) } : one
 	}
 	return {

@@ -17,6 +17,7 @@ import { createBookkeeper } from '../watch/bookkeeper.js'
 import type { PollReport } from '../watch/poll.js'
 import { type Closers, createClosers } from './closers.js'
 import { createNetworkPoller, type NetworkPoller } from './networkPoller.js'
+import { type NoteState, noting } from './noting.js'
 import { areTokensAsked, openChain, silencesOf, watchesOn } from './open.js'
 import { guarded } from './outgoing.js'
 
@@ -56,6 +57,7 @@ export interface Observer {
 	stoodBy(network: string): void
 	requested(network: string, request: RpcRequest): void
 	attempted(receiver: string, outcome: Outcome): void
+	readonly noted: NoteState
 }
 
 /** How long one poll works before it comes up for a fresh head, new watches and a stop. */
@@ -66,8 +68,10 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 	const { config, log, version, scrubber, clock = Date.now, observer, leastLateMs = 0 } = options
 	const closers = createClosers()
 	try {
-		const opened = await openStore(config.statePlace, { clock, log, leaseMs: config.leaseMs })
-		const store = guarded(opened, scrubber.clean)
+		const { leaseMs, historyMs } = config
+		const opened = await openStore(config.statePlace, { clock, log, leaseMs, historyMs })
+		const clean = guarded(opened, scrubber.clean)
+		const store = observer === undefined ? clean : noting(clean, observer.noted)
 		closers.add(() => store.close())
 
 		let current = config.watches

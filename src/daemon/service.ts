@@ -2,7 +2,7 @@ import type { Config } from '../config/load.js'
 import type { Log } from '../model/ports.js'
 import type { StateSummary } from '../model/state.js'
 import { createHeartbeat } from '../ops/heartbeat.js'
-import { startHttp } from '../ops/http.js'
+import { type HttpOptions, startHttp } from '../ops/http.js'
 import type { Metrics } from '../ops/metrics.js'
 import type { Scrubber } from '../ops/scrub.js'
 import type { Notifier } from '../ops/sdNotify.js'
@@ -24,13 +24,16 @@ export interface ServiceOptions {
 	readonly closers: Closers
 	/** Never rejects. */
 	readonly health: () => Promise<Health>
+	readonly pages: NonNullable<HttpOptions['pages']>
 }
 
 /** Looks after the daemon from the side: stalls, the watchdog, the heartbeat, the status line, the HTTP pages. */
 export async function startService(options: ServiceOptions): Promise<void> {
 	const { config, vitals, health, metrics, notifier, version, log, scrubber, closers } = options
 	if (config.http !== null) {
-		const server = await startHttp({ ...config.http, version, metrics, health, scrubber, log })
+		const { pages } = options
+		const password = config.httpPassword
+		const server = await startHttp({ ...config.http, version, metrics, health, scrubber, log, pages, password })
 		closers.add(() => server.close())
 		log.info({ host: config.http.host, port: server.port }, 'metrics and health are served')
 	}

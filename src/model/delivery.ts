@@ -71,7 +71,8 @@ export interface Delivery {
 }
 
 export type Resolution =
-	| { readonly id: string; readonly result: 'delivered' }
+	/** `answer`: what the receiver said, in a few words without secrets. */
+	| { readonly id: string; readonly result: 'delivered'; readonly answer?: string }
 	| {
 			readonly id: string
 			readonly result: 'retry' | 'parked' | 'dead'
@@ -88,7 +89,8 @@ export type Resolution =
 
 /** What came of one attempt; whoever saw the answer says whether another can help. */
 export type Outcome =
-	| { readonly result: 'delivered' }
+	/** `answer`: what the receiver said, in a few words without secrets. */
+	| { readonly result: 'delivered'; readonly answer?: string }
 	| { readonly result: 'retry'; readonly code: ReasonCode; readonly reason: string; readonly afterMs?: number }
 	/** Nothing more can be sent until a person has fixed something. */
 	| { readonly result: 'parked'; readonly code: ReasonCode; readonly reason: string }

@@ -4,12 +4,9 @@
  * his to give.
  */
 
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import { hostname } from 'node:os'
-
-const loopback = new BlockList()
-loopback.addSubnet('127.0.0.0', 8, 'ipv4')
-loopback.addAddress('::1', 'ipv6')
+import { isLoopback } from '../base/loopback.js'
 
 /** Ends of names that nobody can register (RFC 6761, 6762, 8375, and what clusters and ICANN keep for private use). */
 const privateEnds = /\.(localhost|local|internal|lan|home\.arpa|svc|svc\.cluster\.local)$/
@@ -50,9 +47,4 @@ function bare(host: string): string {
 		.toLowerCase()
 		.replace(/^\[|\]$/g, '')
 		.replace(/\.$/, '')
-}
-
-function isLoopback(host: string): boolean {
-	const family = isIP(host)
-	return family !== 0 && loopback.check(host, family === 4 ? 'ipv4' : 'ipv6')
 }

@@ -1,10 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { isLoopback } from '../base/loopback.js'
 import { fitOutput } from '../base/outgoing.js'
 import { PlainError } from '../errors.js'
 import type { Log } from '../model/ports.js'
 import { makeRoom } from './connections.js'
 import { createHostRule } from './hostRule.js'
+import { createLogin } from './login.js'
 import type { Metrics } from './metrics.js'
 import type { Scrubber } from './scrub.js'
 
@@ -37,6 +40,10 @@ export interface HttpOptions {
 	readonly health: () => Health | Promise<Health>
 	readonly scrubber: Pick<Scrubber, 'clean'>
 	readonly log: Log
+	/** What people look at, by path; null where there is no such page. Default: none but `/`, which says the health. */
+	readonly pages?: (path: string, params: URLSearchParams) => Promise<Page | null>
+	/** Asked for before a page is shown, whatever user is named; null (default): pages are shown on loopback only. */
+	readonly password?: string | null
 }
 
 export interface HttpServer {
@@ -45,18 +52,19 @@ export interface HttpServer {
 	close(): Promise<void>
 }
 
-interface Page {
+export interface Page {
 	readonly status: number
 	readonly type: string
 	readonly body: string
 }
 
 /**
- * Serves `/metrics`, `/healthz` (200, or 503 with the reason) and `/`, which says the same in words. It only reads,
- * knows no passwords and belongs on the loopback. Throws PlainError when it cannot listen.
+ * Serves `/metrics`, `/healthz` (200, or 503 with the reason) and the pages. It only reads. Throws PlainError when it
+ * cannot listen.
  */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
-	const { host, port, log, scrubber } = options
+	const { host, port, log, scrubber, password = null } = options
+	const isKnown = createLogin(password)
 	const isOurs = createHostRule(host)
 	// Without the last, the time limits would be looked at every 30 s only.
 	const limits = {
@@ -66,8 +74,11 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 		maxHeaderSize: 8_192,
 	}
 	const server = createServer(limits, (request, response) => {
-		if (!isOurs(request.headers.host)) return send(response, request, notOurs)
-		answer(request, options)
+		const isLoggedIn = isKnown(request.headers.authorization)
+		// A page of somebody else that points his name here cannot know the password.
+		if (!isLoggedIn && !isOurs(request.headers.host) && (password === null || isForMachines(request.url)))
+			return send(response, request, notOurs)
+		answer(request, options, isLoggedIn)
 			.catch((error: unknown): Page => {
 				log.error({ err: error, path: request.url }, 'a page could not be made')
 				return { status: 500, type: text, body: 'this page could not be made; the log says why\n' }
@@ -93,7 +104,8 @@ const connectionsAtOnce = 100
 const text = 'text/plain; charset=utf-8'
 const notOurs = { status: 421, type: text, body: 'ask by address, or by a name of this machine\n' }
 
-async function answer(request: IncomingMessage, { metrics, health, version }: HttpOptions): Promise<Page> {
+async function answer(request: IncomingMessage, options: HttpOptions, isLoggedIn: boolean): Promise<Page> {
+	const { metrics, health, version, pages, password = null, host } = options
 	if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, type: text, body: 'only GET\n' }
 	const path = (request.url ?? '').replace(/\?.*$/s, '')
 	if (path === '/metrics') return { status: 200, type: metrics.contentType, body: await metrics.text() }
@@ -102,8 +114,42 @@ async function answer(request: IncomingMessage, { metrics, health, version }: Ht
 		const body = `${JSON.stringify({ status: ok ? 'ok' : 'stalled', ...facts })}\n`
 		return { status: ok ? 200 : 503, type: 'application/json; charset=utf-8', body }
 	}
-	if (path === '/') return { status: 200, type: text, body: inLines(version, await health()) }
-	return { status: 404, type: text, body: 'there are /metrics, /healthz and /\n' }
+	if (password !== null && !isLoggedIn) {
+		// Whoever tries many does so slowly.
+		if (request.headers.authorization !== undefined) await pause(wrongPasswordMs, undefined, { ref: false })
+		return { status: 401, type: text, body: 'the password is `http_password` of tracewatch.yaml\n' }
+	}
+	if (pages === undefined || (password === null && !isLocal(host))) {
+		const more = pages === undefined ? '' : 'pages are shown on loopback, or with `http_password`\n'
+		if (path === '/') return { status: 200, type: text, body: `${inLines(version, await health())}${more}` }
+		return { status: 404, type: text, body: `there are /metrics, /healthz and /\n${more}` }
+	}
+	const params = new URLSearchParams(/\?(.*)$/s.exec(request.url ?? '')?.[1] ?? '')
+	const page = await pages(path, params)
+	return (
+		page ?? { status: 404, type: text, body: 'there are /, /alerts, /watches, /deliveries, /metrics and /healthz\n' }
+	)
+}
+
+/** The pages need their own style, script and answers, and nothing of anybody else. */
+const guards = {
+	'content-security-policy':
+		"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+	'referrer-policy': 'no-referrer',
+	'x-frame-options': 'DENY',
+	'cross-origin-resource-policy': 'same-origin',
+	'cross-origin-opener-policy': 'same-origin',
+}
+
+const wrongPasswordMs = 500
+
+/** Asked without a password, as they always were. */
+function isForMachines(url = ''): boolean {
+	return /^\/(metrics|healthz)(\?|$)/.test(url)
+}
+
+function isLocal(host: string): boolean {
+	return host === 'localhost' || isLoopback(host)
 }
 
 function inLines(version: string, { ok, reason, networks }: Health): string {
@@ -123,7 +169,9 @@ function send(response: ServerResponse, request: IncomingMessage, { status, type
 		'content-length': Buffer.byteLength(body),
 		'cache-control': 'no-store',
 		'x-content-type-options': 'nosniff',
+		...guards,
 		...(status === 405 ? { allow: 'GET, HEAD' } : {}),
+		...(status === 401 ? { 'www-authenticate': 'Basic realm="tracewatch", charset="UTF-8"' } : {}),
 	})
 	response.end(request.method === 'HEAD' ? undefined : body)
 }

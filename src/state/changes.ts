@@ -8,6 +8,7 @@ import { StateError } from '../errors.js'
 import type { Delivery, Resolution } from '../model/delivery.js'
 import type { Commit } from '../model/state.js'
 import type { CoverageDoc, CoverageRecord, NetworkRecord, StateDoc, Total } from './document.js'
+import { type HistoryDraft, type HistoryKeeping, historyDraftOf, keepRow } from './historyQueue.js'
 
 /**
  * A copy that a batch of changes may write to; the maps that it was made of stay as they are. A change that throws does
@@ -17,14 +18,17 @@ export interface Draft {
 	readonly networks: Map<string, NetworkRecord>
 	readonly deliveries: Map<string, Delivery>
 	readonly totals: Map<string, Total>
+	/** Null: none is kept. */
+	readonly history: HistoryDraft | null
 	changed: boolean
 }
 
-export function draftOf(doc: StateDoc): Draft {
+export function draftOf(doc: StateDoc, keeping: HistoryKeeping = null): Draft {
 	return {
 		networks: new Map(doc.networks),
 		deliveries: new Map(doc.deliveries),
 		totals: new Map(doc.totals),
+		history: historyDraftOf(doc.history, keeping),
 		changed: false,
 	}
 }
@@ -146,11 +150,13 @@ export function applyResolutions(draft: Draft, resolutions: readonly Resolution[
 		draft.changed = true
 		if (resolution.result === 'delivered') {
 			draft.deliveries.delete(delivery.id)
+			keepRow(draft.history, delivery, { result: 'delivered', atMs: nowMs, answer: resolution.answer })
 			const { delivered = 0 } = draft.totals.get(delivery.receiver) ?? {}
 			const alerts = alertsIn(delivery.message)
 			draft.totals.set(delivery.receiver, { delivered: delivered + alerts, lastDeliveredAtMs: nowMs })
 		} else if (resolution.result === 'split') {
 			putInPlace(draft, [delivery.id], resolution.into)
+			keepRow(draft.history, delivery, { result: 'split', atMs: nowMs })
 		} else {
 			draft.deliveries.set(delivery.id, resolved(delivery, resolution))
 		}
@@ -204,8 +210,11 @@ export function applyRetry(draft: Draft, ids: readonly string[], atMs: number): 
 	})
 }
 
-export function applyDrop(draft: Draft, ids: readonly string[]): number {
-	return eachFound(draft, ids, ({ id }) => draft.deliveries.delete(id))
+export function applyDrop(draft: Draft, ids: readonly string[], nowMs: number): number {
+	return eachFound(draft, ids, (delivery) => {
+		draft.deliveries.delete(delivery.id)
+		keepRow(draft.history, delivery, { result: 'dropped', atMs: nowMs })
+	})
 }
 
 function eachFound(draft: Draft, ids: readonly string[], act: (delivery: Delivery) => void): number {

@@ -7,6 +7,7 @@ import type { Book } from '../model/books.js'
 import type { BlockRef } from '../model/chain.js'
 import type { Delivery } from '../model/delivery.js'
 import type { Address } from '../model/glossary.js'
+import type { HistoryEntry } from '../model/history.js'
 import type { Announcement, NetworkState, NetworkSummary, ReceiverSummary, Seen, StateSummary } from '../model/state.js'
 import type { Backfill, Coverage } from '../model/watch.js'
 
@@ -17,6 +18,15 @@ export interface StateDoc {
 	readonly deliveries: ReadonlyMap<string, Delivery>
 	/** By receiver. */
 	readonly totals: ReadonlyMap<string, Total>
+	readonly history: HistoryQueue
+}
+
+/** Rows of history on their way to their own files: in the write that made them, so that a kill loses none. */
+export interface HistoryQueue {
+	/** Number of the next row. */
+	readonly next: number
+	/** In order of their numbers. */
+	readonly entries: readonly HistoryEntry[]
 }
 
 /** As `NetworkState`, which is a view of it; apart on purpose, since progress of backfills is kept by token. */
@@ -61,7 +71,13 @@ export interface Whole {
 	readonly coverage: CoverageDoc
 }
 
-export const emptyState: StateDoc = { networks: new Map(), deliveries: new Map(), totals: new Map() }
+export const emptyHistory: HistoryQueue = { next: 1, entries: [] }
+export const emptyState: StateDoc = {
+	networks: new Map(),
+	deliveries: new Map(),
+	totals: new Map(),
+	history: emptyHistory,
+}
 export const emptyCoverage: CoverageDoc = new Map()
 
 /** What remains of each backfill; those that came to their end are left out. */

@@ -3,11 +3,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { StateError } from '../errors.js'
 import type { Clock } from '../model/glossary.js'
+import type { HistoryReader } from '../model/history.js'
 import type { Log, Store } from '../model/ports.js'
 import type { StatePlace } from '../model/state.js'
+import { openHistoryFiles } from './file/history/reader.js'
 import { lockState } from './file/lock.js'
 import { type Peek, peekState } from './file/peek.js'
 import { openFileStore } from './file/store.js'
+import { openHistoryRows } from './postgres/history.js'
 import { peekPostgres } from './postgres/peek.js'
 import { openPostgresStore } from './postgres/store.js'
 
@@ -20,18 +23,23 @@ export interface OpenStoreOptions {
 	readonly log?: Log
 	/** With a database: after this time without a sign of life from an instance, others take over what it had. */
 	readonly leaseMs: number
+	/** How long what was sent is kept; 0: not at all. Default: nothing is added, and what is there stays. */
+	readonly historyMs?: number
 }
 
 /**
  * Opens the state, making it if it is not there. A folder is locked until the store is closed. Throws StateError
  * `locked` (a folder that another process has), `damaged`, `newer` or `disk`.
  */
-export async function openStore(place: StatePlace, { clock, log, leaseMs }: OpenStoreOptions): Promise<Store> {
-	const withLog = log === undefined ? {} : { log }
-	if (place.kind === 'postgres') return await openPostgresStore(place.url, { clock, leaseMs, ...withLog })
+export async function openStore(
+	place: StatePlace,
+	{ clock, log, leaseMs, historyMs }: OpenStoreOptions,
+): Promise<Store> {
+	const also = { ...(log && { log }), ...(historyMs !== undefined && { historyMs }) }
+	if (place.kind === 'postgres') return await openPostgresStore(place.url, { clock, leaseMs, ...also })
 	const unlock = await lockPatiently(place.dir)
 	try {
-		const store = await openFileStore(place.dir, { clock, ...withLog })
+		const store = await openFileStore(place.dir, { clock, ...also })
 		return {
 			...store,
 			async close() {
@@ -63,4 +71,9 @@ async function lockPatiently(dir: string): Promise<() => Promise<void>> {
 /** A look beside whoever has it open: takes nothing, writes nothing. Null when nothing was ever stored there. */
 export async function peek(place: StatePlace, clock: Clock): Promise<Peek | null> {
 	return place.kind === 'postgres' ? await peekPostgres(place.url, clock) : await peekState(place.dir)
+}
+
+/** The history of a state, beside whoever writes it. Nothing is contacted yet. */
+export function openHistory(place: StatePlace, clock: Clock): HistoryReader {
+	return place.kind === 'postgres' ? openHistoryRows(place.url, clock) : openHistoryFiles(place.dir)
 }

@@ -91,6 +91,16 @@ test(`behavior: after ${kills} kills at random moments nothing is lost or invent
 	const { receivers: rows } = JSON.parse((await site.run(['status', '--json'])).stdout)
 	for (const row of rows) expect(row).toMatchObject({ pending: 0, parked: 0, dead: 0 })
 
+	const kept = (await site.run(['history', '--format', 'json'])).stdout.trimEnd().split('\n')
+	const lines: { id: string; recipient: string | null; result: string }[] = kept.map((line) => JSON.parse(line))
+	const wanted = [
+		...due.hook.map(({ id }) => `hook ${id}`),
+		...due.mail.flatMap(({ id }) => recipients.map((to) => `${to} ${id}`)),
+	]
+	// Each once, whatever was sent twice.
+	expect(lines.map(({ recipient, id }) => `${recipient ?? 'hook'} ${id}`).sort()).toEqual(wanted.sort())
+	expect(new Set(lines.map(({ result }) => result))).toEqual(new Set(['delivered']))
+
 	const hooks = checkHooks(receivers, due.hook)
 	const mails = checkMails(receivers, due.mail)
 	const seconds = Math.round((Date.now() - startedAtMs) / 1000)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../src/model/ports.js'
 import type { StatePlace } from '../../src/model/state.js'
+import { emptyHistory } from '../../src/state/document.js'
 import { lockState } from '../../src/state/file/lock.js'
 import { openStore, peek } from '../../src/state/open.js'
 import { fillPlace, readDocument, readPlace, textOf, writeDocument } from '../../src/state/transfer.js'
@@ -129,7 +130,7 @@ test.each([
 	await expect(readDocument(path)).rejects.toMatchObject({ name: 'StateError', message: expect.stringMatching(words) })
 })
 
-const emptyDocs = { networks: new Map(), deliveries: new Map(), totals: new Map() }
+const emptyDocs = { networks: new Map(), deliveries: new Map(), totals: new Map(), history: emptyHistory }
 
 test('error: no document', async () => {
 	await expect(readDocument(join(folder, 'none'))).rejects.toThrow(/cannot be brought in: it is not there/)

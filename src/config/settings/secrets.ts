@@ -6,6 +6,7 @@ import { isDatabase } from './statePlace.js'
 interface Secretive {
 	readonly networks: readonly { readonly rpc: readonly string[]; readonly ws: readonly string[] }[]
 	readonly heartbeat_url: string | null
+	readonly http_password: string | null
 	readonly state: string
 	readonly receivers: readonly (
 		| { readonly type: 'email'; readonly smtp: string }
@@ -34,6 +35,7 @@ export function secretsOf(settings: Secretive, filled: readonly Filled[]): reado
 	}
 	for (const { rpc, ws } of settings.networks) [...rpc, ...ws].forEach(addUrl)
 	if (settings.heartbeat_url !== null) addUrl(settings.heartbeat_url)
+	if (settings.http_password !== null) found.add(settings.http_password)
 	if (isDatabase(settings.state)) {
 		found.add(settings.state)
 		// Its user and its name are often plain words.
@@ -71,7 +73,16 @@ export function hideSecrets(message: string, template: string | undefined, fille
 }
 
 /** Keys whose values are told nowhere; all others stand openly in the settings. */
-const secretKeys: readonly string[] = ['rpc', 'ws', 'smtp', 'url', 'secret', 'headers', 'heartbeat_url']
+const secretKeys: readonly string[] = [
+	'rpc',
+	'ws',
+	'smtp',
+	'url',
+	'secret',
+	'headers',
+	'heartbeat_url',
+	'http_password',
+]
 
 /** What the settings say openly: names, mail addresses, symbols and the like. */
 function tellings(settings: Secretive): ReadonlySet<string> {

@@ -87,11 +87,15 @@ export interface Settings {
 	readonly statePlace: StatePlace
 	/** With several instances: how long one may be silent before others take over what it did. */
 	readonly leaseMs: number
+	/** How long what was sent is kept; 0: not at all. */
+	readonly historyMs: number
 	/** Fetched while all networks progress; null: none. */
 	readonly heartbeatUrl: string | null
 	/** Waiting deliveries at which polling waits. */
 	readonly maxPending: number
 	readonly http: { readonly host: string; readonly port: number } | null
+	/** Null: the pages are shown on loopback only. */
+	readonly httpPassword: string | null
 	/** Texts that must never leave the process; see secrets.ts. */
 	readonly secrets: readonly string[]
 }
@@ -153,9 +157,11 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 		watchlists: placeOf(data.watchlists, source, path),
 		statePlace: statePlaceOf(data.state, dirname(path)),
 		leaseMs: data.lease,
+		historyMs: data.history,
 		heartbeatUrl: data.heartbeat_url,
 		maxPending: data.max_pending,
 		http: data.http,
+		httpPassword: data.http_password,
 		secrets: secretsOf(data, filled),
 	}
 	const { watchlists, statePlace } = settings

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Confirmations } from '../../model/watch.js'
-import { readDurationOrNever, writeDuration } from '../duration.js'
+import { readDurationOrNever, readKeeping, writeDuration } from '../duration.js'
 import {
 	readChainId,
 	readConfirmations,
@@ -9,6 +9,7 @@ import {
 	readLine,
 	readListen,
 	readName,
+	readPassword,
 	readRate,
 	readSettle,
 	readSize,
@@ -170,6 +171,14 @@ export const settingsSchema = section({
 				'With several instances: time without a sign of life from one after which another takes over what it did, ' +
 				'such as 30s. Default: 30s.',
 		}),
+	history: text(readKeeping)
+		.default(90 * 86_400_000)
+		.meta({
+			type: ['string', 'integer'],
+			description:
+				'How long what was sent, and what became of it, is kept after it left the outbox, such as 90d; 0: not at ' +
+				'all. Default: 90d.',
+		}),
 	heartbeat_url: orNull(text(readHttpUrl)).meta({
 		description:
 			"Fetched about once a minute, only while every network progresses: for a dead man's switch. Default: none.",
@@ -180,6 +189,10 @@ export const settingsSchema = section({
 			type: ['integer', 'string'],
 			description: 'Waiting deliveries at which polling waits instead of piling up more. Default: 10000.',
 		}),
+	http_password: orNull(text(readPassword)).meta({
+		description:
+			'Asked for before a page is shown, also on another address than loopback, where there are none without it; a secret. Default: none.',
+	}),
 	http: orNull(text(readListen)).meta({
 		description: 'host:port for metrics, health and status page, such as 127.0.0.1:9464. Default: none.',
 	}),

@@ -117,7 +117,9 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 
 	function resolutionOf(delivery: Delivery, outcome: Outcome): Resolution {
 		const { id } = delivery
-		if (outcome.result === 'delivered') return { id, result: 'delivered' }
+		if (outcome.result === 'delivered') {
+			return { id, result: 'delivered', ...(outcome.answer === undefined ? {} : { answer: outcome.answer }) }
+		}
 		const nowMs = clock()
 		// One alert that is refused must not take the others with it.
 		const into = outcome.result === 'dead' ? splitDigest(delivery, nowMs) : []

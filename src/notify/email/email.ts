@@ -47,8 +47,9 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 				return { result: 'dead', code: 'no-recipient', reason: 'the delivery names no recipient' }
 			const mail = toMail(delivery, delivery.recipient, from)
 			try {
-				await withDeadline(timeLimitMs, (limited) => transport.sendMail({ ...mail, signal: limited }), signal)
-				return { result: 'delivered' }
+				const send = (limited: AbortSignal) => transport.sendMail({ ...mail, signal: limited })
+				const { response } = await withDeadline(timeLimitMs, send, signal)
+				return { result: 'delivered', answer: `${host}: ${quote(response ?? '', hideSecrets)}` }
 			} catch (error) {
 				if (signal.aborted) return { result: 'retry', code: 'stopped', reason: 'stopped before the answer came' }
 				if (!(error instanceof DeadlinePassed)) return judge(error as SmtpError)

@@ -85,7 +85,7 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 		const judged = format.judge?.({ status, body }) ?? judgeStatus(status)
 		if (judged.verdict === 'delivered') {
 			const trusted = whole || format.needsBody !== true
-			if (trusted) return { result: 'delivered' }
+			if (trusted) return { result: 'delivered', answer: `${host} answered ${status}` }
 			return { result: 'retry', code: 'broken-off', reason: `${host} broke off its answer` }
 		}
 		const said = status < 400 ? '' : quote(body, hideSecrets)

@@ -8,9 +8,10 @@ import type { Book } from '../../model/books.js'
 import type { BlockRef } from '../../model/chain.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Address, Hash, Hex } from '../../model/glossary.js'
+import type { HistoryEntry } from '../../model/history.js'
 import type { Seen } from '../../model/state.js'
 import { announcementOf, type StoredAnnouncement, storedOf } from '../announcement.js'
-import type { NetworkRecord, StateDoc, Total } from '../document.js'
+import { emptyHistory, type NetworkRecord, type StateDoc, type Total } from '../document.js'
 import type { Format, Piece } from './durable.js'
 
 type BlockJson = readonly [number: string, hash: string]
@@ -32,22 +33,29 @@ interface StateJson {
 	>
 	totals: Record<string, Total>
 	deliveries: Delivery[]
+	/** Absent where none was ever kept. */
+	history?: { next: number; entries: HistoryEntry[] }
 }
 
 export const stateFormat: Format<StateDoc> = {
 	version: 1,
 	migrations: {},
-	*encode({ networks, totals, deliveries }) {
+	*encode({ networks, totals, deliveries, history }) {
 		yield '{"networks":'
 		yield* object(networks, network)
 		yield ',"totals":'
 		yield* object(totals, (total) => [JSON.stringify(total)])
 		yield ',"deliveries":'
 		yield* array(deliveries.values(), (entry) => entry)
+		if (history.next > 1) {
+			yield `,"history":{"next":${history.next},"entries":`
+			yield* array(history.entries, (entry) => entry)
+			yield '}'
+		}
 		yield '}'
 	},
 	decode(data) {
-		const { networks, totals, deliveries } = data as StateJson
+		const { networks, totals, deliveries, history = emptyHistory } = data as StateJson
 		return {
 			networks: new Map(
 				Object.entries(networks).map(
@@ -70,6 +78,7 @@ export const stateFormat: Format<StateDoc> = {
 			),
 			totals: new Map(Object.entries(totals)),
 			deliveries: new Map(deliveries.map((entry) => [entry.id, entry])),
+			history,
 		}
 	},
 }

@@ -2,6 +2,7 @@
 
 import { StateError } from '../../errors.js'
 import type { Delivery } from '../../model/delivery.js'
+import type { HistoryEntry } from '../../model/history.js'
 import type { StateSummary } from '../../model/state.js'
 import { emptyCoverage, summarize } from '../document.js'
 import type { FoundState } from './read.js'
@@ -11,13 +12,19 @@ export interface Peek {
 	readonly summary: StateSummary
 	/** Pending, parked and dead, in order of posting. */
 	readonly deliveries: readonly Delivery[]
+	/** On their way to the history, oldest first. */
+	readonly history: readonly HistoryEntry[]
 }
 
 /** Null when nothing was ever stored there. Throws StateError `damaged`, `newer` or `disk`. */
 export async function peekState(folder: string): Promise<Peek | null> {
 	const { state, coverage } = await settledRead(folder)
 	if (!state) return null
-	return { summary: summarize(state, coverage?.coverage ?? emptyCoverage), deliveries: [...state.deliveries.values()] }
+	return {
+		summary: summarize(state, coverage?.coverage ?? emptyCoverage),
+		deliveries: [...state.deliveries.values()],
+		history: state.history.entries,
+	}
 }
 
 /** A daemon's first start, seen between its two files, looks like damage; it does not a second time. */

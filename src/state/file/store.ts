@@ -20,7 +20,7 @@ import {
 	draftOf,
 	mustHave,
 } from '../changes.js'
-import type { CoverageDoc } from '../document.js'
+import type { CoverageDoc, StateDoc } from '../document.js'
 import { emptyCoverage, emptyState, networkState, summarize } from '../document.js'
 import { applyEnrolment } from '../enrolment.js'
 import { stateFormat } from './codec.js'
@@ -28,17 +28,30 @@ import { changesPath, coveragePath, coverageWriter } from './coverageFile.js'
 import { diskError } from './disk.js'
 import { durableFile, temporaryOf } from './durable.js'
 import { gather } from './gather.js'
+import { forgetDays, historyFolder } from './history/days.js'
+import { type HistoryWriter, openHistoryWriter } from './history/writer.js'
 import { createQueues } from './queues.js'
 import { readState, statePath } from './read.js'
 
 export interface FileStoreOptions {
 	readonly clock: Clock
 	readonly log?: Log
+	/**
+	 * How long what was sent is kept after it left the outbox; 0: not at all. Default: nothing is added, and what is
+	 * there stays.
+	 */
+	readonly historyMs?: number
 }
 
 /** Opens the state of a folder, making both if they are not there. Throws StateError. */
-export async function openFileStore(folder: string, { clock, log }: FileStoreOptions): Promise<Store> {
-	const { state, coverage, touch } = await openLedgers(folder)
+export async function openFileStore(folder: string, { clock, log, historyMs }: FileStoreOptions): Promise<Store> {
+	let history: HistoryWriter | null = null
+	const keeping = () => (history === null ? null : { writtenTo: history.writtenTo() })
+	const { state, coverage, touch } = await openLedgers(folder, (doc) => draftOf(doc, keeping()))
+	const waiting = () => state.current().history.entries
+	if (historyMs === 0) await forgetDays(historyFolder(folder), 0, clock()).catch(() => undefined)
+	else if (historyMs !== undefined)
+		history = await openHistoryWriter(folder, { keepMs: historyMs, clock, log, waiting })
 	const queues = createQueues()
 	const listeners = new Set<() => void>()
 	let closed = false
@@ -49,7 +62,9 @@ export async function openFileStore(folder: string, { clock, log }: FileStoreOpt
 
 	async function change<T>(apply: (draft: Draft) => T): Promise<T> {
 		if (closed) throw new Error('the state store is closed')
-		return await state.change(apply)
+		const result = await state.change(apply)
+		if (waiting().length > 0) history?.wake()
+		return result
 	}
 
 	function announce(count: number): void {
@@ -114,7 +129,7 @@ export async function openFileStore(folder: string, { clock, log }: FileStoreOpt
 			return found
 		},
 		drop: async (ids) => {
-			const found = await change((draft) => applyDrop(draft, ids))
+			const found = await change((draft) => applyDrop(draft, ids, clock()))
 			queues.release(ids)
 			return found
 		},
@@ -122,6 +137,7 @@ export async function openFileStore(folder: string, { clock, log }: FileStoreOpt
 		close: async () => {
 			closed = true
 			await Promise.all([state.idle(), coverage.idle()])
+			await history?.close()
 		},
 	}
 }
@@ -130,7 +146,7 @@ function newToken(): string {
 	return randomBytes(6).toString('hex')
 }
 
-async function openLedgers(folder: string) {
+async function openLedgers(folder: string, begin: (doc: StateDoc) => Draft) {
 	try {
 		await mkdir(folder, { recursive: true, mode: 0o700 })
 		// Writes that a kill cut short.
@@ -148,7 +164,9 @@ async function openLedgers(folder: string) {
 	if (found.coverage === null) await coverage.write()
 	return {
 		touch: writer.touch,
-		state: gather(state, draftOf, ({ changed, ...doc }, before) => (changed ? doc : before)),
+		state: gather(state, begin, ({ changed, history, ...doc }, before) =>
+			changed ? { ...doc, history: history ?? before.history } : before,
+		),
 		coverage: gather(
 			coverage,
 			(doc): { doc: CoverageDoc } => ({ doc }),

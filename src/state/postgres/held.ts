@@ -32,11 +32,30 @@ const HELD = `
 	from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) r (id, by, until_ms, claim), tracewatch.lane l
 	where d.id = r.id and l.lane = d.lane and ${mayJudge('r.claim', '$5')}`
 
-/** Resolves to the place that is free now, or null where that one's word did not count. */
-export async function deleteSplit(ask: Ask, id: string, claim: number | null, owner: string): Promise<number | null> {
+/**
+ * Resolves to the place that is free now, or null where that one's word did not count. `keptAtMs`: when, for the
+ * history; null: none is kept.
+ */
+export async function deleteSplit(
+	ask: Ask,
+	id: string,
+	{
+		claim,
+		owner,
+		keptAtMs,
+	}: { readonly claim: number | null; readonly owner: string; readonly keptAtMs: number | null },
+): Promise<number | null> {
+	if (keptAtMs !== null) await ask(SPLIT_KEPT, [id, claim, owner, keptAtMs])
 	const [gone] = await ask<{ seq: number }>(SPLIT, [id, claim, owner])
 	return gone?.seq ?? null
 }
+
+const SPLIT_KEPT = `
+	insert into tracewatch.history
+		(ended_at_ms, result, id, receiver, created_at_ms, attempts, last_error, content)
+	select $4::bigint, 'split', d.id, receiver, created_at_ms, attempts + 1, last_error, content
+	from tracewatch.delivery d join tracewatch.lane l on l.lane = d.lane
+	where d.id = $1 and ${mayJudge('$2::bigint', '$3')}`
 
 const SPLIT = `
 	delete from tracewatch.delivery d using tracewatch.lane l

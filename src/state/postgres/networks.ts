@@ -188,7 +188,7 @@ const SUMMARY = `
 
 function committed(before: Known | null, step: Commit, nowMs: number): NetworkRecord {
 	const networks = new Map(before === null ? [] : [[step.network, before.record]])
-	const draft: Draft = { networks, deliveries: new Map(), totals: new Map(), changed: false }
+	const draft: Draft = { networks, deliveries: new Map(), totals: new Map(), history: null, changed: false }
 	const coverage = new Map(before === null ? [] : [[step.network, before.coverage]])
 	return applyCommit(draft, step, coverage, nowMs).record
 }

@@ -146,16 +146,17 @@ export async function deleteDelivered(ask: Ask, ids: readonly string[], atMs: nu
 	if (ids.length > 0) await ask(DELIVERED, [ids, atMs])
 }
 
-const DELIVERED = `
-	with gone as (
-		delete from tracewatch.delivery where id = any($1)
-		returning receiver, alerts
-	)
+/** The end of a statement whose `gone` are the rows that were taken away. */
+export const COUNTED = `
 	insert into tracewatch.total as t (receiver, delivered, last_delivered_at_ms)
 	select receiver, sum(alerts), $2::bigint from gone group by receiver order by receiver
 	on conflict (receiver) do update set
 		delivered = t.delivered + excluded.delivered,
 		last_delivered_at_ms = greatest(t.last_delivered_at_ms, excluded.last_delivered_at_ms)`
+
+const DELIVERED = `
+	with gone as (delete from tracewatch.delivery where id = any($1) returning receiver, alerts)
+	${COUNTED}`
 
 export type Failure = Exclude<Resolution, { result: 'delivered' | 'held' | 'split' }>
 

@@ -22,6 +22,7 @@ export async function peekPostgres(url: string, clock: Clock): Promise<Peek | nu
 		return await database.snapshot(async (ask) => ({
 			summary: { networks: await readNetworks(ask, skew), receivers: await readReceivers(ask, skew) },
 			deliveries: await readDeliveries(ask, skew),
+			history: [],
 		}))
 	})
 }

@@ -3,6 +3,7 @@
 import type { Resolution } from '../../model/delivery.js'
 import type { Ask, Database } from './database.js'
 import { type Deferral, deleteSplit, updateHeld } from './held.js'
+import { keepDelivered } from './historyRows.js'
 import { deleteDelivered, type Failure, insertAt, updateFailed } from './outbox.js'
 import type { Skew } from './skew.js'
 
@@ -13,6 +14,7 @@ export interface ResolvedBy {
 	readonly skew: Skew
 	/** By this instance's clock. */
 	readonly nowMs: number
+	readonly keepsHistory: boolean
 }
 
 /** `also` is carried out in the same transaction. */
@@ -33,16 +35,24 @@ export async function writeResolutions(
 async function write(
 	ask: Ask,
 	group: readonly Resolution[],
-	{ owner, claimOf, skew, nowMs }: ResolvedBy,
+	{ owner, claimOf, skew, nowMs, keepsHistory }: ResolvedBy,
 ): Promise<void> {
-	const delivered = group.flatMap(({ id, result }) => (result === 'delivered' ? [id] : []))
+	const delivered = group.filter((one) => one.result === 'delivered')
+	const atMs = skew.toDatabase(nowMs)
 	const claimed = <R extends Resolution>(one: R) => ({ ...one, claim: claimOf(one.id) })
-	await deleteDelivered(ask, delivered, skew.toDatabase(nowMs))
+	if (keepsHistory) await keepDelivered(ask, delivered, atMs)
+	else
+		await deleteDelivered(
+			ask,
+			delivered.map(({ id }) => id),
+			atMs,
+		)
 	await updateFailed(ask, group.filter(isFailure).map(claimed), owner, skew)
 	await updateHeld(ask, group.filter(isDeferral).map(claimed), owner, skew)
 	for (const one of group) {
 		if (one.result !== 'split') continue
-		const seq = await deleteSplit(ask, one.id, claimOf(one.id), owner)
+		const by = { claim: claimOf(one.id), owner, keptAtMs: keepsHistory ? atMs : null }
+		const seq = await deleteSplit(ask, one.id, by)
 		if (seq !== null) await insertAt(ask, seq, one.into, skew)
 	}
 }

@@ -118,6 +118,22 @@ const STEPS: readonly string[] = [
 	`,
 	// Why a delivery failed last, for code to compare; null where 0.1.0 wrote it down.
 	'alter table tracewatch.delivery add column last_error_code text',
+	`
+	-- What has left the outbox.
+	create table tracewatch.history (
+		seq bigint generated always as identity primary key,
+		ended_at_ms bigint not null,
+		result text not null,
+		id text not null,
+		receiver text not null,
+		created_at_ms bigint not null,
+		attempts int not null,
+		last_error json,
+		answer json,
+		content json not null
+	);
+	create index history_ended on tracewatch.history (ended_at_ms);
+	`,
 ]
 
 /** Held while tables are made or changed, or a whole state is brought in; any number that nobody else uses. */

@@ -13,6 +13,8 @@ import type { Log, Store } from '../../model/ports.js'
 import { createClaims } from './claims.js'
 import { type Ask, isInClear, openDatabase } from './database.js'
 import { deleteHeld } from './held.js'
+import { forgetRows } from './history.js'
+import { dropDeliveries } from './historyRows.js'
 import { createLeases } from './leases.js'
 import { CHANNEL, createListener } from './listen.js'
 import { createNetworks } from './networks.js'
@@ -31,6 +33,8 @@ export interface PostgresStoreOptions {
 	readonly owner?: string
 	/** How far the database's clock is ahead of `clock`; default: measured, now and then. */
 	readonly skewMs?: number
+	/** How long what was sent is kept; 0: not at all. Default: nothing is added, and what is there stays. */
+	readonly historyMs?: number
 }
 
 const CONNECTIONS = 6
@@ -39,7 +43,8 @@ const GIVE_BACK_MS = 3_000
 
 /** Opens the state, making the tables if they are not there. Throws StateError. */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<Store> {
-	const { clock, log, leaseMs, skewMs = null } = options
+	const { clock, log, leaseMs, skewMs = null, historyMs } = options
+	const keepsHistory = historyMs !== undefined && historyMs > 0
 	// Two of the same name must not take each other for themselves.
 	const owner = `${options.owner ?? `${hostname()}:${process.pid}`}#${randomBytes(6).toString('hex')}`
 	const database = openDatabase(url, {
@@ -64,6 +69,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 	const listening = createListener(url, owner, wakeUp, log)
 	const turns = createTurns()
 	const renewal = setInterval(() => void keepUp(), leaseMs / 3).unref()
+	const forgetting = historyMs === undefined ? null : forgetRows(database, { keepMs: historyMs, clock, skew, log })
 	log?.debug({ database: database.host, owner }, 'state opened')
 
 	async function post(ask: Ask, deliveries: Parameters<Store['post']>[0]): Promise<number> {
@@ -112,7 +118,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 		claim: (options) => during(() => claims.claim(options)),
 		resolve: (resolutions, further = []) =>
 			during(async () => {
-				const by = { owner, claimOf: claims.claimOf, skew, nowMs: clock() }
+				const by = { owner, claimOf: claims.claimOf, skew, nowMs: clock(), keepsHistory }
 				let added = 0
 				const also = async (ask: Ask) => {
 					added = await post(ask, further)
@@ -154,7 +160,9 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 			}),
 		drop: (ids) =>
 			during(async () => {
-				const found = await database.transact((ask) => deleteDeliveries(ask, ids))
+				const found = await database.transact((ask) =>
+					keepsHistory ? dropDeliveries(ask, ids, skew.toDatabase(clock())) : deleteDeliveries(ask, ids),
+				)
 				await claims.letGo(ids)
 				return found
 			}),
@@ -166,6 +174,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 		async close() {
 			if (!(await turns.close())) return
 			clearInterval(renewal)
+			await forgetting?.()
 			await listening.close()
 			try {
 				// A database that is out of reach does not hold up the end.

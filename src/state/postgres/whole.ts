@@ -1,11 +1,12 @@
 /** A whole state out of the database, or into an empty one. */
 
 import { StateError } from '../../errors.js'
-import type { CoverageRecord, NetworkRecord, Whole } from '../document.js'
+import { type CoverageRecord, emptyHistory, type NetworkRecord, type Whole } from '../document.js'
 import { readAnnouncements, writeAnnouncements } from './announcements.js'
 import { readBooks, writeBooks } from './books.js'
 import { readBackfills, readCoverage, writeBackfills, writeCoverage, writeProgress } from './coverage.js'
 import type { Ask, Database } from './database.js'
+import { insertHistory } from './history.js'
 import { type NetworkRow, recordOf, writeRow } from './networks.js'
 import { insertDeliveries, readDeliveries, readReceivers } from './outbox.js'
 import { lockSchema } from './schema.js'
@@ -31,7 +32,8 @@ export async function readWhole(ask: Ask, skew: Skew): Promise<Whole> {
 			delivered === 0 ? [] : [[receiver, { delivered, lastDeliveredAtMs }]],
 		),
 	)
-	return { state: { networks, deliveries, totals }, coverage }
+	// What has left the outbox is no part of what must be known to go on.
+	return { state: { networks, deliveries, totals, history: emptyHistory }, coverage }
 }
 
 /**
@@ -60,6 +62,7 @@ export async function writeWhole(database: Database, { state, coverage }: Whole,
 			await writeBooks(ask, name, new Map(), record.books)
 		}
 		await insertDeliveries(ask, [...state.deliveries.values()], skew)
+		await insertHistory(ask, state.history.entries, skew)
 		for (const [receiver, { delivered, lastDeliveredAtMs }] of state.totals) {
 			const last = lastDeliveredAtMs === null ? null : skew.toDatabase(lastDeliveredAtMs)
 			await ask('insert into tracewatch.total values ($1, $2, $3)', [receiver, delivered, last])

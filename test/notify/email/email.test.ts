@@ -31,7 +31,7 @@ async function send(delivery = mailDeliveryOf(1, 'ops@example.org'), settings = 
 
 describe('a mail', () => {
 	test('default: arrives with the headers of the contract and both bodies', async () => {
-		expect(await send()).toEqual({ result: 'delivered' })
+		expect(await send()).toMatchObject({ result: 'delivered' })
 		const [mail] = server.mails
 		if (mail === undefined) throw new Error('no mail came')
 		expect(mail.sender).toBe('tracewatch@example.org')
@@ -84,7 +84,7 @@ describe('a mail', () => {
 		const delivery = mailDeliveryOf(1, 'ops@example.org')
 		server.answer = (phase) => (phase === 'data' && server.mails.length === 0 ? 'cut' : null)
 		expect((await receiver.deliver(delivery, never)).result).toBe('retry')
-		expect(await receiver.deliver(delivery, never)).toEqual({ result: 'delivered' })
+		expect(await receiver.deliver(delivery, never)).toMatchObject({ result: 'delivered' })
 		await receiver.close()
 		expect(server.mails.map(({ acknowledged }) => acknowledged)).toEqual([false, true])
 		expect(new Set(server.mails.map(({ messageId }) => messageId))).toEqual(new Set([`<${idOf(1)}@example.org>`]))

@@ -28,7 +28,11 @@ describe('peekState', () => {
 		const store = await openFileStore(folder, { clock: () => 5 })
 		await store.commit(commitOf({ checkpoint: blockOf(3), deliveries: [deliveryOf('a'), deliveryOf('b')] }))
 		await store.resolve([{ id: 'a', result: 'delivered' }])
-		expect(await peekState(folder)).toEqual({ summary: await store.summary(), deliveries: [deliveryOf('b')] })
+		expect(await peekState(folder)).toEqual({
+			summary: await store.summary(),
+			deliveries: [deliveryOf('b')],
+			history: [],
+		})
 		await store.close()
 		await release()
 	})

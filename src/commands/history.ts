@@ -1,0 +1,192 @@
+import { csvCell } from '../base/csvCell.js'
+import { fitWords } from '../base/outgoing.js'
+import { parseAddress } from '../config/address.js'
+import { readDuration } from '../config/duration.js'
+import { alertsOf, isHole, tellsOf, toldOfDelivery, toldOfRow } from '../core/history.js'
+import { UsageError } from '../errors.js'
+import type { HistoryEntry, HistoryHole, HistoryQuery, ToldRow } from '../model/history.js'
+import type { StatePlace } from '../model/state.js'
+import { headline } from '../notify/text/sentence.js'
+import { openHistory, peek } from '../state/open.js'
+import { type Command, type CommandArgs, configOption, exitCodes, type Io } from './command.js'
+import { openStateSettings } from './open.js'
+
+export const history: Command = {
+	name: 'history',
+	summary: 'what was told, to whom, when, and what became of it',
+	help: `Usage: tracewatch history [--address ADDRESS] [--network NAME] [--since TIME] [--kind KIND] [--receiver NAME]
+                          [--format FORMAT] [-c FILE]
+
+Prints every message and what became of it at each receiver, newest first: what is still on its way (pending, held,
+parked, dead), then what was delivered, dropped by hand, or split (a refused digest whose alerts went on one by one).
+Works beside a running daemon. It is kept for \`history\` of tracewatch.yaml, 90 days where that says nothing.
+
+  --address ADDRESS   of one watch
+  --network NAME      as in tracewatch.yaml
+  --since TIME        not over by then: 24h, 7d, 2026-11-01 or 2026-11-01T10:00:00Z (UTC)
+  --kind KIND         transfer, deployment, … or the end of a message's type: removed, digest, stalled, recovered
+  --receiver NAME     as in tracewatch.yaml
+  --format FORMAT     table (default), json (one object a line), csv
+  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
+
+Exit codes: 0 done, 1 the state or the history cannot be read, 2 wrong usage, 78 the configuration is wrong.`,
+	options: {
+		...configOption,
+		address: { type: 'string' },
+		network: { type: 'string' },
+		since: { type: 'string' },
+		kind: { type: 'string' },
+		receiver: { type: 'string' },
+		format: { type: 'string' },
+	},
+	positionals: [0, 0],
+	async run(args, io) {
+		const query = queryOf(args, Date.now())
+		const print = printerOf(args, io)
+		const { statePlace } = await openStateSettings(args, io)
+		for await (const told of everything(statePlace, query)) {
+			// Nobody reads on, or somebody has seen enough.
+			if (io.signal.aborted || process.stdout.destroyed) break
+			print(told)
+		}
+		return exitCodes.done
+	},
+}
+
+/** What waits, then what is over; each delivery once, though it may end while this reads. */
+async function* everything(place: StatePlace, query: HistoryQuery): AsyncIterable<ToldRow | HistoryHole> {
+	const found = await peek(place, Date.now)
+	const seen = new Set<string>()
+	for (const delivery of found?.deliveries.toReversed() ?? []) {
+		seen.add(delivery.id)
+		if (tellsOf(delivery.message, delivery.receiver, query)) yield toldOfDelivery(delivery)
+	}
+	const numbers = new Set<number>()
+	for (const entry of found?.history.toReversed() ?? []) {
+		numbers.add(entry.seq)
+		if (isAsked(entry, query)) yield isHole(entry) ? entry : toldOfRow(entry)
+	}
+	const reader = openHistory(place, Date.now)
+	try {
+		for await (const { entry } of reader.read(query, null)) {
+			if (entry === null || numbers.has(entry.seq) || !isAsked(entry, query)) continue
+			if (isHole(entry)) yield entry
+			else if (!seen.has(entry.id)) yield toldOfRow(entry)
+		}
+	} finally {
+		await reader.close()
+	}
+}
+
+/** A hole may have held anything. */
+function isAsked(entry: HistoryEntry, query: HistoryQuery): boolean {
+	if (query.sinceMs !== undefined && entry.endedAtMs < query.sinceMs) return false
+	return isHole(entry) || tellsOf(entry.message, entry.receiver, query)
+}
+
+function queryOf({ values: { address, network, since, kind, receiver } }: CommandArgs, nowMs: number): HistoryQuery {
+	return {
+		...(typeof address === 'string' && { address: readAddress(address) }),
+		...(typeof network === 'string' && { network }),
+		...(typeof kind === 'string' && { kind: kind.replace(/^(alert|system)\./, '') }),
+		...(typeof receiver === 'string' && { receiver }),
+		...(typeof since === 'string' && { sinceMs: readSince(since, nowMs) }),
+	}
+}
+
+function readAddress(text: string): string {
+	try {
+		return parseAddress(text)
+	} catch (error) {
+		throw new UsageError(`--address ${text}: ${error instanceof Error ? error.message : String(error)}`)
+	}
+}
+
+function readSince(text: string, nowMs: number): number {
+	if (/^\d{1,6}\s*[smhd]$/.test(text)) return nowMs - readDuration(text)
+	const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text)
+	const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$/.test(text)
+	const ms = isDate || isTime ? Date.parse(isDate || /(Z|[+-]\d{2}:\d{2})$/.test(text) ? text : `${text}Z`) : Number.NaN
+	if (!Number.isNaN(ms)) return ms
+	throw new UsageError(`--since takes 24h, 7d, 2026-11-01 or 2026-11-01T10:00:00Z, not \`${text}\``)
+}
+
+const columns = [
+	...['told_at', 'ended_at', 'result', 'receiver', 'recipient', 'attempts', 'network', 'kind', 'address', 'label'],
+	...['says', 'last_error', 'answer', 'id', 'delivery_id'],
+] as const
+
+function printerOf({ values: { format = 'table' } }: CommandArgs, io: Io): (told: ToldRow | HistoryHole) => void {
+	if (format === 'json') return (told) => io.out(JSON.stringify('hole' in told ? holeOf(told) : publicOf(told)))
+	if (format === 'csv') {
+		const line = (cells: readonly string[]) => io.out(cells.map((cell) => csvCell(fitWords(cell))).join(','))
+		line(columns)
+		// A line of another shape would break whatever reads the rest.
+		return (told) => ('hole' in told ? io.err(holeInWords(told)) : line(cellsOf(told)))
+	}
+	if (format !== 'table') throw new UsageError(`--format takes table, json or csv, not \`${String(format)}\``)
+	return (told) => {
+		const lines = 'hole' in told ? [holeInWords(told)] : linesOf(told)
+		for (const line of lines) io.out(fitWords(line))
+	}
+}
+
+function cellsOf(told: ToldRow): readonly string[] {
+	const { deliveryId, address, label, ...one } = publicOf(told)
+	return [
+		...[one.toldAt, one.endedAt ?? '', one.result, one.receiver, one.recipient ?? '', String(one.attempts)],
+		...[one.network ?? '', one.kind, address ?? '', label ?? '', one.says, one.lastError ?? '', one.answer ?? ''],
+		...[one.id, deliveryId],
+	]
+}
+
+/** As `--format json` has it. Of a digest: what is the same of all of its alerts. */
+export function publicOf(told: ToldRow) {
+	const { id: deliveryId, receiver, recipient, result, attempts, lastError, answer, message } = told
+	const alerts = alertsOf(message)
+	const same = (values: readonly (string | null)[]) => (new Set(values).size === 1 ? (values[0] ?? null) : null)
+	const network = 'network' in message.data ? message.data.network : same(alerts.map((alert) => alert.network))
+	return {
+		id: message.data.id,
+		deliveryId,
+		type: message.type,
+		kind: same(alerts.map(({ kind }) => kind)) ?? message.type.slice(message.type.indexOf('.') + 1),
+		network,
+		address: same(alerts.map(({ watch }) => watch.address)),
+		label: same(alerts.map(({ watch }) => watch.label)),
+		receiver,
+		recipient,
+		result,
+		attempts,
+		toldAt: iso(told.toldAtMs),
+		endedAt: told.endedAtMs === null ? null : iso(told.endedAtMs),
+		nextAttemptAt: told.nextAttemptAtMs === null ? null : iso(told.nextAttemptAtMs),
+		lastError,
+		answer,
+		says: headline(message),
+		message,
+	}
+}
+
+function holeOf({ hole, endedAtMs }: HistoryHole) {
+	return { result: 'hole', rows: hole.rows, from: iso(hole.fromMs), to: iso(endedAtMs) }
+}
+
+function holeInWords(told: HistoryHole): string {
+	const { rows, from, to } = holeOf(told)
+	return `HOLE: ${rows} ${rows === 1 ? 'row' : 'rows'} could not be kept, ${from} to ${to}; everything was told all the same`
+}
+
+function* linesOf({ receiver, recipient, ...told }: ToldRow): Generator<string> {
+	const to = recipient === null ? receiver : `${receiver} (${recipient})`
+	yield `${iso(told.toldAtMs)}  ${told.result.padEnd(9)}  ${to}  ${headline(told.message)}`
+	if (told.result === 'delivered' && told.attempts === 1) return
+	const tries = `${told.attempts} ${told.attempts === 1 ? 'attempt' : 'attempts'}`
+	const until = told.endedAtMs === null ? '' : ` until ${iso(told.endedAtMs)}`
+	const next = told.nextAttemptAtMs === null ? '' : `, next at ${iso(told.nextAttemptAtMs)}`
+	yield `  ${tries}${until}${next}${told.lastError === null ? '' : `; last failure: ${told.lastError}`}`
+}
+
+function iso(ms: number): string {
+	return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+}

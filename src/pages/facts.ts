@@ -1,0 +1,79 @@
+/** What the pages are made of: handed in by the daemon, read at the moment that somebody asks. */
+
+import type { Message } from '../model/alert.js'
+import type { BooksSummary } from '../model/books.js'
+import type { Delivery } from '../model/delivery.js'
+import type { Address, Clock } from '../model/glossary.js'
+import type { HistoryReader } from '../model/history.js'
+import type { Announcement, StateSummary } from '../model/state.js'
+import type { Silence, WatchSet } from '../model/watch.js'
+import type { Activity } from './activity.js'
+
+export interface NetworkFacts {
+	readonly name: string
+	readonly chainId: number
+	readonly symbol: string
+	readonly decimals: number
+	/** Hosts, in order of preference. */
+	readonly endpoints: readonly string[]
+}
+
+export interface ReceiverFacts {
+	readonly name: string
+	readonly type: string
+	/** Host; nothing that is secret. */
+	readonly place: string
+	readonly fallback: string | null
+	readonly silences: readonly Silence[]
+}
+
+export interface NetworkHealth {
+	readonly network: string
+	readonly ok: boolean
+	readonly reason: string | null
+	readonly checkpoint: number | null
+	readonly head: number | null
+	readonly lastPollAt: string | null
+}
+
+/** A watch's book as the last commit left it. */
+export interface BookFacts {
+	readonly block: bigint
+	readonly balanceWei: bigint
+}
+
+export interface PageFacts {
+	readonly version: string
+	readonly clock: Clock
+	readonly startedAtMs: number
+	/** Name of the file, and when the watchlists in effect were read. */
+	readonly config: { readonly path: string; readonly loadedAtMs: number; readonly isRefused: boolean }
+	readonly networks: readonly NetworkFacts[]
+	readonly receivers: readonly ReceiverFacts[]
+	readonly watches: WatchSet
+	health(): Promise<{
+		readonly ok: boolean
+		readonly reason: string | null
+		readonly networks: readonly NetworkHealth[]
+	}>
+	summary(): Promise<StateSummary>
+	/** The outbox, in order of posting. */
+	deliveries(): Promise<readonly Delivery[]>
+	/** Null: none is kept. */
+	readonly history: HistoryReader | null
+	readonly activity: Activity
+	book(network: string, address: Address): BookFacts | null
+	announcements(network: string): Iterable<Announcement>
+	/** One sentence for a person. */
+	says(message: Message): string
+	checksum(address: Address): string
+}
+
+/** Words for how far the books of a network are. */
+export function booksInWords(books: BooksSummary | undefined): string {
+	if (books === undefined) return 'not kept'
+	const { closedTo, closed, kept, reason } = books
+	if (kept === 0) return reason === null ? 'nothing to close' : `not kept, since ${reason}`
+	const upTo = closedTo === null ? 'not closed yet' : `closed up to block ${closedTo}`
+	return `${upTo} for ${closed} of ${kept}${reason === null ? '' : `; not now: ${reason}`}`
+}

@@ -1,0 +1,28 @@
+/** HTML out of templates in which whatever is put in is text, unless it was made here too. */
+
+const made = Symbol('html')
+
+export interface Html {
+	readonly [made]: string
+}
+
+type Part = Html | string | number | null | false | readonly Part[]
+
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+	return { [made]: strings.reduce((text, string, at) => text + textOf(parts[at - 1] ?? null) + string) }
+}
+
+export function textOf(part: Part): string {
+	if (part === null || part === false) return ''
+	if (typeof part === 'string' || typeof part === 'number') return escaped(String(part))
+	return made in part ? part[made] : part.map(textOf).join('')
+}
+
+function escaped(text: string): string {
+	return text
+		.replaceAll('&', '&amp;')
+		.replaceAll('<', '&lt;')
+		.replaceAll('>', '&gt;')
+		.replaceAll('"', '&quot;')
+		.replaceAll("'", '&#39;')
+}

@@ -1,0 +1,123 @@
+// `tracewatch history`: what was told, to whom, when, and what became of it.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { hookServer, settings, siteOf, treasury, vault, watchlist } from './site.js'
+
+let node: TestDevnode
+beforeAll(async () => {
+	node = await startTestDevnode()
+})
+afterAll(() => node.stop())
+
+/** A site that was told of two payments: one receiver took both, the other refuses its own for good. */
+async function toldSite(more = '') {
+	const from = (await node.head()) + 1n
+	await node.receipt(await node.send({ from: treasury, to: vault, valueWei: 5n }))
+	const [good, bad] = [await hookServer(), await hookServer()]
+	good.answer = ({ index }) => (index === 0 ? { status: 503, headers: { 'retry-after': '1' } } : 204)
+	bad.answer = () => ({ status: 400, body: 'KEYTHATMUSTNOTSHOW is no alert \u001b[31mof mine' })
+	const hooks = { good: `${good.origin}/KEYTHATMUSTNOTSHOW`, bad: `${bad.origin}/KEYTHATMUSTNOTSHOW` }
+	const site = siteOf({
+		'tracewatch.yaml': `${settings(node.url, hooks)}${more}`,
+		'watchlists/a.yaml': watchlist(
+			[
+				`{address: ${treasury}, label: "=Treasury", from_block: ${from}, receivers: [good]}`,
+				`{address: ${vault}, from_block: ${from}, receivers: [good, bad]}`,
+			],
+			'good',
+		),
+	})
+	const running = site.start(['run'])
+	await good.until(3)
+	await bad.until(1)
+	await running.line(({ msg }) => /given up|refuse/.test(msg))
+	return { site, running }
+}
+
+const json = (stdout: string) =>
+	stdout
+		.trimEnd()
+		.split('\n')
+		.filter(Boolean)
+		.map((line) => JSON.parse(line))
+
+describe('tracewatch history', () => {
+	test('beside a running daemon and after its end: rows, filters and formats', async () => {
+		const { site, running } = await toldSite()
+		const beside = await site.run(['history', '--format', 'json'])
+		expect(beside.code).toBe(0)
+		expect(await running.stop()).toMatchObject({ code: 0 })
+		const { stdout, code, stderr } = await site.run(['history', '--format', 'json'])
+		expect([code, stderr]).toEqual([0, ''])
+		const rows = json(stdout)
+		expect(
+			json(beside.stdout)
+				.map(({ deliveryId }) => deliveryId)
+				.sort(),
+		).toEqual(rows.map(({ deliveryId }) => deliveryId).sort())
+		const short = rows.map(({ receiver, result, address, kind, network }) => [receiver, result, address, kind, network])
+		expect(short).toHaveLength(3)
+		expect(short).toContainEqual([
+			'bad',
+			'dead',
+			rows.find((row) => row.receiver === 'bad').address,
+			'transfer',
+			'local',
+		])
+		const repeated = rows.find(({ attempts, result }) => attempts === 2 && result === 'delivered')
+		expect(repeated).toMatchObject({
+			receiver: 'good',
+			type: 'alert.transfer',
+			lastError: expect.stringContaining('503'),
+		})
+		expect(repeated.answer).toMatch(/^127\.0\.0\.1:\d+ answered 204$/)
+		expect(repeated.message.data.deliveryId).toBe(repeated.deliveryId)
+		for (const { toldAt, endedAt } of rows.filter(({ result }) => result === 'delivered')) {
+			expect(Date.parse(endedAt)).toBeGreaterThanOrEqual(Date.parse(toldAt))
+		}
+		expect(stdout).not.toContain('KEYTHATMUSTNOTSHOW')
+
+		const of = async (...args: string[]) => json((await site.run(['history', '--format', 'json', ...args])).stdout)
+		expect(await of('--address', vault)).toHaveLength(2)
+		expect((await of('--address', treasury)).map(({ label }) => label)).toEqual(['=Treasury'])
+		expect(await of('--network', 'base')).toEqual([])
+		expect(await of('--kind', 'deployment')).toEqual([])
+		expect(await of('--kind', 'transfer')).toHaveLength(3)
+		expect(await of('--receiver', 'bad')).toHaveLength(1)
+		expect(await of('--since', '1h')).toHaveLength(3)
+		expect((await of('--since', '2099-01-01')).map(({ result }) => result)).toEqual(['dead'])
+
+		const table = (await site.run(['history'])).stdout
+		expect(table).toContain('delivered')
+		expect(table).toContain('[local] =Treasury sent 0.000000000000000005 ETH')
+		expect(table).not.toContain('\u001b')
+		const csv = (await site.run(['history', '--format', 'csv'])).stdout.trimEnd().split('\n')
+		expect(csv).toHaveLength(4)
+		expect(csv[0]).toBe(
+			'told_at,ended_at,result,receiver,recipient,attempts,network,kind,address,label,says,last_error,answer,id,delivery_id',
+		)
+		expect(csv.filter((line) => line.includes(",'=Treasury,"))).toHaveLength(1)
+	})
+
+	test('error: wrong usage', async () => {
+		const site = siteOf({
+			'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9/x' }),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+		})
+		for (const args of [
+			['--since', 'yesterday'],
+			['--format', 'xml'],
+			['--address', '0x12'],
+		]) {
+			expect(await site.run(['history', ...args])).toMatchObject({ code: 2, stdout: '' })
+		}
+		expect(await site.run(['history'])).toMatchObject({ code: 0, stdout: '' })
+	})
+
+	test('behavior: `history: 0` keeps none', async () => {
+		const { site, running } = await toldSite('history: 0\n')
+		await running.stop()
+		const rows = json((await site.run(['history', '--format', 'json'])).stdout)
+		expect(rows.map(({ result }) => result)).toEqual(['dead'])
+	})
+})

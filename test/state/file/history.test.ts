@@ -1,0 +1,178 @@
+// The files of the history: what a kill, a full disk or a clock can do to them.
+
+import { appendFileSync, rmSync } from 'node:fs'
+import {
+	appendFile,
+	copyFile,
+	mkdir,
+	readdir,
+	readFile,
+	rm,
+	stat,
+	symlink,
+	truncate,
+	writeFile,
+} from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { HistoryEntry, HistoryRow } from '../../../src/model/history.js'
+import type { Store } from '../../../src/model/ports.js'
+import { mostWaitingRows } from '../../../src/state/changes.js'
+import { openHistoryFiles } from '../../../src/state/file/history/reader.js'
+import { openFileStore } from '../../../src/state/file/store.js'
+import { temporaryFolder } from '../../support/folder.js'
+import { deliveryOf } from '../samples.js'
+import { mountMemory } from './mounts.js'
+
+const dayMs = 86_400_000
+const historyMs = 90 * dayMs
+let folder: string
+let nowMs: number
+const clock = () => nowMs
+const open = (at = folder) => openFileStore(at, { clock, historyMs })
+const day = (ms: number) => `${new Date(ms).toISOString().slice(0, 10)}.jsonl`
+const fileOf = (ms: number, at = folder) => join(at, 'history', day(ms))
+
+beforeEach(() => {
+	folder = join(temporaryFolder(), 'state')
+	nowMs = Date.parse('2026-11-21T12:00:00Z')
+})
+
+async function tell(store: Store, ...ids: string[]): Promise<void> {
+	await store.post(ids.map((id) => deliveryOf(id)))
+	await store.resolve(ids.map((id) => ({ id, result: 'delivered' })))
+}
+
+async function entries(at = folder): Promise<readonly HistoryEntry[]> {
+	const found: HistoryEntry[] = []
+	for await (const { entry } of openHistoryFiles(at).read({}, null)) if (entry !== null) found.push(entry)
+	return found.toReversed()
+}
+
+const ids = async (at = folder) => (await entries(at)).map((entry) => ('hole' in entry ? 'hole' : entry.id))
+
+async function told(...names: string[]): Promise<void> {
+	const store = await open()
+	await tell(store, ...names)
+	await store.close()
+}
+
+describe('files of history', () => {
+	test('default: a file a day, for this user only', async () => {
+		await told('a')
+		nowMs += dayMs
+		await told('b')
+		expect(await readdir(join(folder, 'history'))).toEqual([day(nowMs - dayMs), day(nowMs)])
+		expect((await stat(fileOf(nowMs))).mode & 0o777).toBe(0o600)
+		expect((await stat(join(folder, 'history'))).mode & 0o777).toBe(0o700)
+		expect(await ids()).toEqual(['a', 'b'])
+	})
+
+	test('behavior: rows come from the state once more after a kill, and never twice', async () => {
+		await told('a', 'b')
+		const [state, file] = [join(folder, 'state.json'), fileOf(nowMs)]
+		// As the disk was in between: the state has them, and so has the file, or half of it, or not at all.
+		const kept = await readFile(state, 'utf8')
+		expect(kept).toContain('"seq":2')
+		const whole = await readFile(file)
+		for (const bytes of [whole.length, whole.length - 1, whole.indexOf(0x0a) + 1, whole.indexOf(0x0a), 7, 0]) {
+			await copyFile(file, `${file}.kept`)
+			await truncate(file, bytes)
+			const store = await open()
+			await store.close()
+			expect(await readFile(file)).toEqual(whole)
+			await rm(`${file}.kept`)
+		}
+		await rm(file)
+		await (await open()).close()
+		expect(await readFile(file)).toEqual(whole)
+		await told('c')
+		expect(await ids()).toEqual(['a', 'b', 'c'])
+	})
+
+	test('behavior: a state put back from a copy goes on with new numbers', async () => {
+		await told('a')
+		const copy = await readFile(join(folder, 'state.json'))
+		await told('b', 'c')
+		await writeFile(join(folder, 'state.json'), copy)
+		await told('d')
+		expect(await ids()).toEqual(['a', 'b', 'c', 'd'])
+		const numbers = (await entries()).map(({ seq }) => seq)
+		expect(new Set(numbers).size).toBe(4)
+	})
+
+	test('behavior: a clock that is set back keeps the order', async () => {
+		await told('a')
+		nowMs -= 3 * dayMs
+		await told('b')
+		nowMs += 4 * dayMs
+		await told('c')
+		expect(await ids()).toEqual(['a', 'b', 'c'])
+	})
+
+	test('behavior: what is written is out of the state with its next write', async () => {
+		const store = await open()
+		await tell(store, 'a')
+		await vi.waitFor(async () => expect(await ids()).toEqual(['a']))
+		await store.post([deliveryOf('b')])
+		expect(await readFile(join(folder, 'state.json'), 'utf8')).toContain('"entries":[]')
+		await store.close()
+	})
+
+	test('error: a line that cannot be read is a hole, and the rest is read', async () => {
+		await told('a')
+		await appendFile(fileOf(nowMs), 'rubbish\n')
+		await told('b')
+		expect(await ids()).toEqual(['a', 'hole', 'b'])
+	})
+
+	test('error: a link in its place is not followed, and no delivery waits for it', async () => {
+		const elsewhere = join(temporaryFolder(), 'victim')
+		await writeFile(elsewhere, 'mine\n')
+		await mkdir(join(folder, 'history'), { recursive: true })
+		await symlink(elsewhere, fileOf(nowMs))
+		const store = await open()
+		await tell(store, 'a')
+		expect(await store.deliveries()).toEqual([])
+		await store.close()
+		expect(await readFile(elsewhere, 'utf8')).toBe('mine\n')
+		await rm(fileOf(nowMs))
+		await (await open()).close()
+		expect(await ids()).toEqual(['a'])
+	})
+
+	test('error: what waits for too long becomes a hole that says how much', async () => {
+		await mkdir(folder, { recursive: true })
+		await writeFile(join(folder, 'history'), 'no folder')
+		const store = await open()
+		const many = Array.from({ length: mostWaitingRows + 5 }, (_, index) => `d${index}`)
+		await tell(store, ...many)
+		await store.close()
+		await rm(join(folder, 'history'))
+		await (await open()).close()
+		const [hole, ...rest] = await entries()
+		expect(hole).toMatchObject({ hole: { rows: mostWaitingRows / 2, fromMs: nowMs } })
+		expect(rest.map((entry) => (entry as HistoryRow).id)).toEqual(many.slice(mostWaitingRows / 2))
+	})
+
+	test('error: on a full disk deliveries go on as long as the state can be written, and history follows', async () => {
+		const mount = await mountMemory(temporaryFolder(), 4 << 20)
+		if (mount === null) return
+		onTestFinished(() => mount.unmount())
+		const at = join(mount.folder, 'state')
+		const store = await open(at)
+		await tell(store, 'a')
+		await vi.waitFor(async () => expect(await ids(at)).toEqual(['a']))
+		const ballast = join(mount.folder, 'ballast')
+		// Room for the state, and less than what the history leaves to it.
+		appendFileSync(ballast, Buffer.alloc((4 << 20) - (4 << 20) * 0.04))
+		await tell(store, 'b', 'c')
+		await pause(400)
+		expect(await store.deliveries()).toEqual([])
+		expect(await ids(at)).toEqual(['a'])
+		rmSync(ballast)
+		await store.close()
+		expect(await ids(at)).toEqual(['a', 'b', 'c'])
+	})
+})
