@@ -174,7 +174,8 @@ function holeOf({ hole, endedAtMs }: HistoryHole) {
 
 function holeInWords(told: HistoryHole): string {
 	const { rows, from, to } = holeOf(told)
-	return `HOLE: ${rows} ${rows === 1 ? 'row' : 'rows'} could not be kept, ${from} to ${to}; everything was told all the same`
+	const count = `${rows} ${rows === 1 ? 'row' : 'rows'}`
+	return `HOLE: ${count} could not be kept, ${from} to ${to}; everything was told all the same`
 }
 
 function* linesOf({ receiver, recipient, ...told }: ToldRow): Generator<string> {

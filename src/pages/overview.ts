@@ -113,7 +113,8 @@ ${chart({ id: 'c-alerts', title: 'Alerts', values: facts.alertsOfDay, unit: 'ale
 ${networks.map(({ network, lagsOfDay }, at) =>
 	chart({ id: `c-lag-${at}`, title: `Lag of ${network}`, values: lagsOfDay, unit: 'blocks' }),
 )}
-<p class="quiet">Of the lag, what this process has seen: it runs since ${time(Date.parse(facts.startedAt ?? ''))}.</p></section>
+<p class="quiet">Of the lag, what this process has seen: it runs since
+${time(Date.parse(facts.startedAt ?? ''))}.</p></section>
 <section id="receivers" data-live aria-labelledby="h-receivers"><h2 id="h-receivers">Receivers</h2>
 ${table(
 	'Receivers',

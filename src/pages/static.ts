@@ -21,7 +21,8 @@ header { display: flex; flex-wrap: wrap; gap: .25rem 2rem; align-items: baseline
 nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; margin: 0; padding: 0; }
 nav a { display: inline-block; padding: .25rem 0; }
 nav a[aria-current] { font-weight: 700; text-decoration-thickness: 3px; }
-.health { flex-basis: 100%; margin: .5rem 0 1rem; padding: .6rem .8rem; border-left: .4rem solid; background: var(--lift); font-weight: 600;
+.health { flex-basis: 100%; margin: .5rem 0 1rem; padding: .6rem .8rem; border-left: .4rem solid; background: var(--lift);
+	font-weight: 600;
 	overflow-wrap: anywhere; }
 .well { color: var(--well); } .ill { color: var(--ill); } .waits { color: var(--waits); }
 .mark { font-weight: 600; }
@@ -113,6 +114,7 @@ setInterval(() => { if (!document.hidden) void refresh(); }, everyMs);
 document.addEventListener('visibilitychange', () => { if (!document.hidden) void refresh(); });
 `
 
-export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#2f6fb5"/>
+export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">
+<rect width="16" height="16" rx="3" fill="#2f6fb5"/>
 <path d="M2 9h3l2-5 3 8 2-3h2" fill="none" stroke="#fff" stroke-width="1.5" stroke-linejoin="round"/></svg>
 `

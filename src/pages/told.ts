@@ -70,7 +70,7 @@ export function alertsBody(found: Awaited<ReturnType<typeof alerts>>, facts: Pag
 	])}
 <section id="list" data-live aria-label="Alerts, newest first">
 ${holesIn(found.holes)}
-${found.alerts.length === 0 ? html`<p class="none">${found.cut ? 'Nothing yet: older ones were not looked at' : 'No alert'}.</p>` : null}
+${found.alerts.length === 0 ? noneBody(found.cut) : null}
 <ol class="alerts">${found.alerts.map(
 		({ says, toldAt, id, alerts: inside, deliveries }) => html`<li><article>
 <h2>${says}</h2>
@@ -82,6 +82,10 @@ ${inside.length > 50 ? html`<p>and ${inside.length - 50} more, in the JSON of th
 </article></li>`,
 	)}</ol>
 ${pager('/alerts', params, found.next, found.cut ? 'Look further back' : 'Older')}</section>`
+}
+
+function noneBody(isCut: boolean): Html {
+	return html`<p class="none">${isCut ? 'Nothing yet: older ones were not looked at' : 'No alert'}.</p>`
 }
 
 /** Whatever its kind: the fields that it has. Addresses and amounts whole, to be copied. */
@@ -117,7 +121,9 @@ function deliveryInWords(one: PublicDelivery): Html {
 	const tries = one.attempts > 1 || one.result !== 'delivered' ? `, ${one.attempts} attempts` : ''
 	return html`${mark(one.result, kind)} ${to}${tries} ${one.endedAt === null ? null : time(Date.parse(one.endedAt))}${
 		one.nextAttemptAt === null ? null : html`, next ${time(Date.parse(one.nextAttemptAt))}`
-	}${one.lastError === null ? null : html`; last failure: ${one.lastError}`}${one.answer === null ? null : html`; ${one.answer}`}`
+	}${one.lastError === null ? null : html`; last failure: ${one.lastError}`}${
+		one.answer === null ? null : html`; ${one.answer}`
+	}`
 }
 
 export async function deliveries(facts: PageFacts, params: URLSearchParams) {

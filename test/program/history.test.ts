@@ -94,7 +94,8 @@ describe('tracewatch history', () => {
 		const csv = (await site.run(['history', '--format', 'csv'])).stdout.trimEnd().split('\n')
 		expect(csv).toHaveLength(4)
 		expect(csv[0]).toBe(
-			'told_at,ended_at,result,receiver,recipient,attempts,network,kind,address,label,says,last_error,answer,id,delivery_id',
+			'told_at,ended_at,result,receiver,recipient,attempts,network,kind,address,label,says,last_error,answer,' +
+				'id,delivery_id',
 		)
 		expect(csv.filter((line) => line.includes(",'=Treasury,"))).toHaveLength(1)
 	})

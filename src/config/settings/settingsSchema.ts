@@ -191,7 +191,8 @@ export const settingsSchema = section({
 		}),
 	http_password: orNull(text(readPassword)).meta({
 		description:
-			'Asked for before a page is shown, also on another address than loopback, where there are none without it; a secret. Default: none.',
+			'Asked for before a page is shown, also on another address than loopback, where there are none without it; a ' +
+			'secret. Default: none.',
 	}),
 	http: orNull(text(readListen)).meta({
 		description: 'host:port for metrics, health and status page, such as 127.0.0.1:9464. Default: none.',
