@@ -134,8 +134,8 @@ async function answer(request: IncomingMessage, options: HttpOptions, isLoggedIn
 /** The pages need their own style, script and answers, and nothing of anybody else. */
 const guards = {
 	'content-security-policy':
-		"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
-		"base-uri 'none'; frame-ancestors 'none'",
+		"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; " +
+		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 	'referrer-policy': 'no-referrer',
 	'x-frame-options': 'DENY',
 	'cross-origin-resource-policy': 'same-origin',

@@ -1,4 +1,4 @@
-/** The pages for people: which there are, each as HTML and as JSON. They only read. */
+/** The room of the pages for people: which there are, each as HTML and as JSON. They only read. */
 
 import type { PageFacts } from './facts.js'
 import { page } from './layout.js'

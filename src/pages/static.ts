@@ -21,9 +21,8 @@ header { display: flex; flex-wrap: wrap; gap: .25rem 2rem; align-items: baseline
 nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; margin: 0; padding: 0; }
 nav a { display: inline-block; padding: .25rem 0; }
 nav a[aria-current] { font-weight: 700; text-decoration-thickness: 3px; }
-.health { flex-basis: 100%; margin: .5rem 0 1rem; padding: .6rem .8rem; border-left: .4rem solid; background: var(--lift);
-	font-weight: 600;
-	overflow-wrap: anywhere; }
+.health { flex-basis: 100%; margin: .5rem 0 1rem; padding: .6rem .8rem; border-left: .4rem solid;
+	background: var(--lift); font-weight: 600; overflow-wrap: anywhere; }
 .well { color: var(--well); } .ill { color: var(--ill); } .waits { color: var(--waits); }
 .mark { font-weight: 600; }
 h1 { font-size: 1.5rem; margin: .5rem 0; } h2 { font-size: 1.15rem; margin: 1.5rem 0 .5rem; }
