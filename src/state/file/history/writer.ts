@@ -1,7 +1,7 @@
 /**
- * The room of the history's files: takes the rows of history from the state, where they wait, to their own files. Nothing waits for it: what it cannot
- * write stays in the state until it can. An entry leaves the state only when it would outlive a power cut in its file,
- * and its number tells a restart whether it did.
+ * The room of the history's files: takes the rows of history from the state, where they wait, to files of their own.
+ * Nothing waits for it: what it cannot write stays in the state until it can. An entry leaves the state only when it
+ * would outlive a power cut in its file, and its number tells a restart whether it did.
  */
 
 import { constants } from 'node:fs'
