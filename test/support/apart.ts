@@ -1,4 +1,4 @@
-/** Linux namespaces of a test's own: root may make them, and so may others, where the system lets them be root in one. */
+/** Linux namespaces of a test's own: root may make them, and others where the system lets them be root in one. */
 
 import { spawnSync } from 'node:child_process'
 
