@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { BooksSummary } from '../model/books.js'
-import type { StatePlace, StateSummary } from '../model/state.js'
+import type { Gap, StatePlace, StateSummary } from '../model/state.js'
 import type { Backfill } from '../model/watch.js'
 import { askHealth, controlPath } from '../ops/control.js'
 import { peek } from '../state/open.js'
@@ -80,6 +80,13 @@ interface NetworkLine {
 	readonly books: BooksSummary | null
 	readonly lastScanAt: string | null
 	readonly lastScanSecondsAgo: number | null
+	/** Blocks that no source of any endpoint gives: passed over, asked for again. */
+	readonly gaps: readonly {
+		readonly fromBlock: number
+		readonly toBlock: number
+		readonly since: string
+		readonly reason: string
+	}[]
 	readonly backfills: readonly { readonly from: number; readonly to: number; readonly addresses: number }[]
 }
 
@@ -120,6 +127,7 @@ function reportOf(
 				books: state?.seen?.books ?? null,
 				lastScanAt: state === undefined ? null : new Date(state.updatedAtMs).toISOString(),
 				lastScanSecondsAgo: state === undefined ? null : Math.max(0, Math.round((nowMs - state.updatedAtMs) / 1000)),
+				gaps: (state?.gaps ?? []).map(gapLine),
 				backfills: (state?.backfills ?? []).map(({ span, addresses }: Backfill) => ({
 					from: Number(span.from),
 					to: Number(span.to),
@@ -145,6 +153,11 @@ function reportOf(
 	}
 }
 
+function gapLine({ block, sinceMs, reason }: Gap): NetworkLine['gaps'][number] {
+	const number = Number(block.number)
+	return { fromBlock: number, toBlock: number, since: new Date(sinceMs).toISOString(), reason }
+}
+
 function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 	if (daemon?.running === true) yield daemon.ok ? 'the daemon runs and is well' : `NOT WELL: ${daemon.reason}`
 	else if (daemon !== undefined) yield daemon.ok ? `${daemon.reason}` : `NOT WELL: ${daemon.reason}`
@@ -158,6 +171,9 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 		const stale = daemon?.ok === true && daemon.running ? '' : ' (and the head as of then)'
 		const ago = `${line.lastScanSecondsAgo} s ago${stale}`
 		yield `${line.network}: scanned to block ${line.checkpoint}${lag}, ${ago}; settled to ${line.settled}${source}`
+		for (const { fromBlock, since, reason } of line.gaps) {
+			yield `  GAP: block ${fromBlock} cannot be read since ${since}: ${reason}`
+		}
 		yield* booksInWords(line.books)
 		for (const { from, to, addresses } of line.backfills) {
 			yield `  still to scan for ${addresses} ${addresses === 1 ? 'address' : 'addresses'}: blocks ${from} to ${to}`

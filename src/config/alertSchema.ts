@@ -148,7 +148,7 @@ const alert = {
 
 const system = {
 	type: 'object',
-	description: 'A network stands still, or moves again.',
+	description: 'A network stands still, or moves again; or some blocks of it cannot be read, or could be read at last.',
 	required: ['id', 'network', 'chainId', 'checkpoint', 'head', 'reason'],
 	properties: {
 		id: text,
@@ -157,6 +157,8 @@ const system = {
 		checkpoint: { type: ['integer', 'null'], description: 'Last block scanned.' },
 		head: { type: ['integer', 'null'] },
 		reason: { ...text, description: 'One sentence.' },
+		fromBlock: { ...count, description: 'Of a gap, and of its end: first block that could not be read.' },
+		toBlock: { ...count, description: 'Its last block.' },
 	},
 } as const
 
@@ -232,7 +234,7 @@ export const alertSchema = {
 			},
 			'many alerts at once',
 		),
-		envelope(['system.stalled', 'system.recovered'], withDelivery('system'), 'a word of the system'),
+		envelope(['system.stalled', 'system.gap', 'system.recovered'], withDelivery('system'), 'a word of the system'),
 		envelope(['system.undelivered'], withDelivery('undelivered'), 'a receiver does not take its messages'),
 	],
 	definitions: { alert, system, undelivered },

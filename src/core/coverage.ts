@@ -1,6 +1,6 @@
 import type { AddressSet, Span } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
-import type { Enrolment } from '../model/state.js'
+import type { Enrolment, Gap } from '../model/state.js'
 import type { Backfill, Coverage, Watch, WatchIndex } from '../model/watch.js'
 import { createCoverageTable } from './coverageTable.js'
 
@@ -8,6 +8,8 @@ import { createCoverageTable } from './coverageTable.js'
 export interface Roll {
 	readonly covered: ReadonlyMap<Address, Coverage>
 	readonly backfills: readonly Backfill[]
+	/** Blocks at or before the checkpoint that nobody could give yet. */
+	readonly gaps?: ReadonlyMap<bigint, Gap>
 	/** Number of the last block scanned for all. */
 	readonly checkpoint: bigint
 	/** Number of the newest block there is now. */
@@ -79,12 +81,20 @@ export function* enrolmentSteps(roll: Roll, watches: WatchIndex): Generator<unde
 
 	const left = new Set<Address>()
 	let running: readonly BackfillSet[] | null = null
+	let unread: readonly { readonly span: Span; readonly addresses: AddressSet | null }[] | null = null
 	for (const [address, coverage] of roll.covered) {
 		if (++seen % perStep === 0) yield
 		if (coverage.leftAt !== null || watches.has(address)) continue
 		left.add(address)
 		running ??= roll.backfills.map(({ span, addresses }) => ({ span, addresses: new Set(addresses) }))
 		const missed = running.filter((job) => job.addresses.has(address)).map((job) => job.span)
+		unread ??= [...(roll.gaps?.values() ?? [])].map(({ block: { number }, addresses }) => {
+			return { span: { from: number, to: number }, addresses: addresses && new Set(addresses) }
+		})
+		for (const { span, addresses } of unread) {
+			const isPassed = coverage.from <= span.from && span.to <= roll.checkpoint
+			if (isPassed && (addresses === null || addresses.has(address))) missed.push(span)
+		}
 		covered.set(address, { ...coverage, leftAt: roll.checkpoint, missed })
 	}
 

@@ -1,10 +1,11 @@
 import type { Message, MessageType, SystemData } from '../model/alert.js'
+import type { Span } from '../model/chain.js'
 import type { Delivery } from '../model/delivery.js'
 import { freshDelivery, type Posting } from './deliveries.js'
 
 /** What is said of a network as a whole. */
 export interface SystemNotice {
-	readonly type: Extract<MessageType, 'system.stalled' | 'system.recovered'>
+	readonly type: Extract<MessageType, 'system.stalled' | 'system.recovered' | 'system.gap'>
 	readonly network: string
 	readonly chainId: number
 	readonly checkpoint: bigint | null
@@ -12,6 +13,8 @@ export interface SystemNotice {
 	readonly reason: string
 	/** When the stall began; names it, so that a restart says the same thing under the same id. */
 	readonly sinceMs: number
+	/** Of a gap, and of its end. */
+	readonly blocks?: Span
 }
 
 /** One delivery per receiver and recipient, with ids that follow from the notice. */
@@ -20,14 +23,16 @@ export function systemDeliveries(
 	receivers: readonly string[],
 	posting: Posting,
 ): readonly Delivery[] {
-	const { type, network, chainId, checkpoint, head, reason, sinceMs } = notice
+	const { type, network, chainId, checkpoint, head, reason, sinceMs, blocks } = notice
+	const place = blocks === undefined ? '' : `${blocks.from}-${blocks.to}:`
 	const data: SystemData = {
-		id: `${chainId}:${type.replace('.', '_')}:${network}:${sinceMs}`,
+		id: `${chainId}:${type.replace('.', '_')}:${network}:${place}${sinceMs}`,
 		network,
 		chainId,
 		checkpoint: checkpoint === null ? null : Number(checkpoint),
 		head: head === null ? null : Number(head),
 		reason,
+		...(blocks && { fromBlock: Number(blocks.from), toBlock: Number(blocks.to) }),
 	}
 	const timestamp = new Date(posting.nowMs).toISOString()
 	return receivers.flatMap((receiver) =>

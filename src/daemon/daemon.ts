@@ -11,7 +11,6 @@ import { statePlaceInWords } from '../config/settings/statePlace.js'
 import { followWatchlists } from '../config/watchlists/follow.js'
 import { watchFiles } from '../config/watchlists/reload.js'
 import type { Log } from '../model/ports.js'
-import type { WatchSet } from '../model/watch.js'
 import { type ControlReply, type ControlRequest, serveControl } from '../ops/control.js'
 import { cronLogger } from '../ops/log.js'
 import { createMetrics } from '../ops/metrics.js'
@@ -23,6 +22,7 @@ import { openHistory } from '../state/open.js'
 import type { PollReport } from '../watch/poll.js'
 import { createHealth } from './health.js'
 import type { NetworkPoller } from './networkPoller.js'
+import { receiversOf } from './open.js'
 import { createPageFacts, createPageNotes, recall } from './pageFacts.js'
 import { openParts } from './parts.js'
 import { countWatches, createReload, type InEffect } from './reload.js'
@@ -185,11 +185,6 @@ async function wakeByHeads(
 /** Else a reload that succeeds would seem to have taken it in. */
 function tellChanged({ path }: Config, log: Log): void {
 	log.warn({ file: path }, 'the configuration has changed, which takes effect with a restart; `tracewatch check` first')
-}
-
-function receiversOf(watches: WatchSet, network: string): readonly string[] {
-	const own = watches.rules.filter((rules) => rules.network === network)
-	return [...new Set(own.flatMap(({ receivers }) => receivers))]
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

@@ -29,12 +29,12 @@ export function createHealth({ config, pollers, vitals, summary, isRefused }: He
 	return async () => {
 		const networks = vitals.networks().map((each) => withFailure(each, pollers))
 		const reasons = networks.flatMap(({ reason }) => (reason === null ? [] : [reason]))
-		const receivers = await summary().then(
-			(found) => deafReceivers(config, found),
+		const kept = await summary().then(
+			(found) => [...gapsIn(found, networks), ...deafReceivers(config, found)],
 			(error: unknown) => [`the state cannot be read: ${error instanceof Error ? error.message : String(error)}`],
 		)
 		const refused = isRefused() ? ['the watchlists as edited are wrong, and the last good ones stay in effect'] : []
-		const all = [...new Set([...reasons, ...receivers, ...refused])]
+		const all = [...new Set([...reasons, ...kept, ...refused])]
 		return { ok: all.length === 0, reason: all.length === 0 ? null : all.join('; '), networks }
 	}
 }
@@ -47,6 +47,18 @@ function withFailure(each: NetworkVitals, pollers: readonly NetworkPoller[]): Ne
 	const lasts = status?.lastResult === 'misconfigured' || status?.lastResult === 'unwritten'
 	if (!each.ok || status === undefined || !lasts || status.failure === null) return each
 	return { ...each, ok: false, reason: `${each.network} is not scanned: ${status.failure}` }
+}
+
+/** What happened in these blocks is told when they could be read. */
+function gapsIn({ networks }: StateSummary, shown: readonly NetworkVitals[]): readonly string[] {
+	return shown.flatMap(({ network }) => {
+		const gaps = networks.get(network)?.gaps ?? []
+		const [first] = gaps
+		if (first === undefined) return []
+		const more = gaps.length === 1 ? '' : ` and ${gaps.length - 1} more`
+		const since = new Date(first.sinceMs).toISOString()
+		return [`${network}: block ${first.block.number}${more} cannot be read since ${since}: see \`tracewatch status\``]
+	})
 }
 
 /** Receivers that take nothing, whose alerts nobody gets instead. */

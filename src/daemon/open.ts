@@ -2,12 +2,14 @@ import { openAccounts } from '../chain/balances/openAccounts.js'
 import { createChain } from '../chain/chain.js'
 import { createEndpoints, type Endpoints } from '../chain/endpoints/endpoints.js'
 import { createRpc, type RpcRequest } from '../chain/rpc/rpc.js'
+import { triesOf } from '../chain/tryWays.js'
+import { openWays } from '../chain/ways.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { asksForTokens, noTokens } from '../core/tokenChoice.js'
 import type { AlertData } from '../model/alert.js'
 import type { Accounts } from '../model/books.js'
 import type { Address, Clock } from '../model/glossary.js'
-import type { Chain, Log } from '../model/ports.js'
+import type { Chain, Log, Tries } from '../model/ports.js'
 import type { Silence, WatchIndex, WatchSet } from '../model/watch.js'
 
 export interface OpenChainOptions {
@@ -26,7 +28,7 @@ const patienceWithOthersMs = 3_000
 export function openChain(
 	network: NetworkSettings,
 	{ clock, log, areTokensAsked, onRequest, onProgress }: OpenChainOptions,
-): { chain: Chain; endpoints: Endpoints; accounts: Accounts } {
+): { chain: Chain; endpoints: Endpoints; accounts: Accounts; tries: Tries } {
 	const { requestsPerSecond, maxAnswerBytes: maxBodyBytes } = network
 	// With another to turn to, nobody waits long for one that fails.
 	const patience = network.rpc.length > 1 ? { withinMs: patienceWithOthersMs } : {}
@@ -41,21 +43,18 @@ export function openChain(
 			...(onProgress !== undefined && { onProgress }),
 		}),
 	)
-	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log })
+	const { chainId, source, isPrivate, keepsBooks: fees } = network
+	const tokens = areTokensAsked && {
+		tokens: { chainId, known: network.tokens ?? noTokens, areAsked: areTokensAsked },
+	}
+	const asked = { source, isPrivate, ...tokens, fees, clock }
+	const ways = openWays({ rpcs, chainId, ...asked })
+	const endpoints = createEndpoints({ rpcs, chainId, clock, log })
 	return {
-		chain: createChain({
-			endpoints,
-			source: network.source,
-			isPrivate: network.isPrivate,
-			...(areTokensAsked && {
-				tokens: { chainId: network.chainId, known: network.tokens ?? noTokens, areAsked: areTokensAsked },
-			}),
-			fees: network.keepsBooks,
-			clock,
-			log,
-		}),
+		chain: createChain({ endpoints, ...asked, log }),
 		endpoints,
-		accounts: openAccounts({ rpcs, endpoints, chainId: network.chainId, clock, log }),
+		accounts: openAccounts({ rpcs, endpoints, chainId, clock, log }),
+		tries: triesOf(ways),
 	}
 }
 
@@ -76,6 +75,12 @@ export function areTokensAsked(watches: WatchSet, { name, tokens = noTokens }: N
 	const now = asksForTokens(own, tokens)
 	known.set(name, now)
 	return now
+}
+
+/** Names of the receivers that the watches of a network are sent to. */
+export function receiversOf(watches: WatchSet, network: string): readonly string[] {
+	const own = watches.rules.filter((rules) => rules.network === network)
+	return [...new Set(own.flatMap(({ receivers }) => receivers))]
 }
 
 /** When the alerts of a watch are held, as its watchlist has it now; of one that is watched no more: never. */

@@ -7,7 +7,7 @@
 import { fitWords } from '../base/outgoing.js'
 import type { Delivery, Resolution } from '../model/delivery.js'
 import type { Store } from '../model/ports.js'
-import type { Commit } from '../model/state.js'
+import type { Commit, Gap } from '../model/state.js'
 
 /** Fields of messages that hold words of others. */
 const words: ReadonlySet<string> = new Set([
@@ -43,9 +43,14 @@ export function guarded(store: Store, clean: (text: string) => string): Store {
 		merge: async (ids, digest) => await store.merge(ids, delivery(digest)),
 	}
 
-	function commit({ deliveries, announcements, ...rest }: Commit): Commit {
+	function inGap(gap: Gap | null): Gap | null {
+		return gap && { ...gap, reason: fit(gap.reason) }
+	}
+
+	function commit({ deliveries, announcements, gaps, ...rest }: Commit): Commit {
 		return {
 			...rest,
+			...(gaps === undefined ? {} : { gaps: new Map([...gaps].map(([number, gap]) => [number, inGap(gap)])) }),
 			...(deliveries === undefined ? {} : { deliveries: deliveries.map(delivery) }),
 			...(announcements === undefined
 				? {}

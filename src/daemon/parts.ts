@@ -14,11 +14,12 @@ import { createReceiver } from '../notify/receiver.js'
 import type { Scrubber } from '../ops/scrub.js'
 import { openStore } from '../state/open.js'
 import { createBookkeeper } from '../watch/bookkeeper.js'
+import { createGapKeeper } from '../watch/gapKeeper.js'
 import type { PollReport } from '../watch/poll.js'
 import { type Closers, createClosers } from './closers.js'
 import { createNetworkPoller, type NetworkPoller } from './networkPoller.js'
 import { type NoteState, noting } from './noting.js'
-import { areTokensAsked, openChain, silencesOf, watchesOn } from './open.js'
+import { areTokensAsked, openChain, receiversOf, silencesOf, watchesOn } from './open.js'
 import { guarded } from './outgoing.js'
 
 /** All that `run` and `once` are made of; closing takes it down in reverse order. */
@@ -93,7 +94,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 			const watches = watchesOn(current, network.name)
 			return openPoller(
 				network,
-				{ watches, recipientsOf },
+				{ watches, recipientsOf, receivers: () => receiversOf(current, network.name) },
 				{
 					store,
 					clock,
@@ -136,14 +137,21 @@ interface Surroundings {
 	readonly areTokensAsked: () => boolean
 }
 
+interface Who {
+	readonly watches: WatchIndex
+	readonly recipientsOf: (receiver: string) => readonly string[] | null
+	/** Those that anything on the network is sent to, as the watchlists are now. */
+	readonly receivers: () => readonly string[]
+}
+
 function openPoller(
 	network: NetworkSettings,
-	who: { watches: WatchIndex; recipientsOf: (receiver: string) => readonly string[] | null },
+	{ receivers, ...who }: Who,
 	{ store, clock, log, closers, observer, maxPending, leastLateMs, areTokensAsked }: Surroundings,
 ): NetworkPoller {
 	const own = log.child({ network: network.name })
 	const { name } = network
-	const { chain, accounts } = openChain(network, {
+	const { chain, accounts, tries } = openChain(network, {
 		clock,
 		log: own,
 		areTokensAsked,
@@ -160,7 +168,16 @@ function openPoller(
 	const config = { network, ...who, lateAfterMs: Math.max(leastLateMs, lateAfterMs(network)), budgetMs: pollBudgetMs }
 	const poller = createNetworkPoller({
 		config,
-		ports: { chain, store, clock, log: own, checksum: toChecksum, digest: hash, ...(books && { books }) },
+		ports: {
+			chain,
+			store,
+			clock,
+			log: own,
+			checksum: toChecksum,
+			digest: hash,
+			gaps: { keeper: createGapKeeper({ tries, clock, log: own }), receivers },
+			...(books && { books }),
+		},
 		onReport: (report) => observer?.reported(name, report),
 		onFailure: () => observer?.failed(name),
 		onSkip: () => observer?.skipped(name),

@@ -134,6 +134,7 @@ export type MessageType =
 	| 'alert.digest'
 	| 'system.stalled'
 	| 'system.recovered'
+	| 'system.gap'
 	| 'system.undelivered'
 	| 'test'
 
@@ -173,7 +174,10 @@ export interface DigestedAlert {
 	readonly data: AlertData & { readonly deliveryId: string; readonly insteadOf?: string }
 }
 
-/** `data` of `system.stalled` and `system.recovered`. */
+/**
+ * `data` of `system.stalled`, `system.gap` and `system.recovered`. Of a gap, and of its end, it names the blocks that
+ * could not be read.
+ */
 export interface SystemData {
 	readonly id: string
 	readonly network: string
@@ -182,6 +186,9 @@ export interface SystemData {
 	readonly head: number | null
 	/** One sentence for a person. */
 	readonly reason: string
+	/** Of a gap: first and last block of it, both included. */
+	readonly fromBlock?: number
+	readonly toBlock?: number
 }
 
 /**

@@ -105,3 +105,25 @@ export interface AddressSet {
 	has(address: Address): boolean
 	keys(): Iterator<Address>
 }
+
+/** A block that could not be read, and blocks around it that show who can be heard at all. */
+export interface Doubt {
+	readonly number: bigint
+	/**
+	 * Before it and after it, that are no gaps: the first of each that has transactions is asked for, since an empty one
+	 * proves nothing. None before it: that was seen already.
+	 */
+	readonly before: readonly bigint[]
+	readonly after: readonly bigint[]
+}
+
+/**
+ * How one source of one endpoint fared at a block in doubt.
+ *
+ * - `fails`: it gave a block after it, and not this one. `afterGood`: it gave one before, too.
+ * - `unheard`: it is down, busy or slow, or has not come to the blocks after it yet: nothing can be said.
+ * - `unable`: it cannot read blocks at all.
+ */
+export type Fared =
+	| { readonly way: string; readonly result: 'fails'; readonly afterGood: boolean; readonly why: string }
+	| { readonly way: string; readonly result: 'unheard' | 'unable'; readonly why: string }

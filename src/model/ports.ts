@@ -1,7 +1,7 @@
 /** The borders of the rooms: `watch` reaches the chain, the state and the receivers through these alone. */
 
 import type { Message } from './alert.js'
-import type { AddressSet, Block, BlockRef, Head, Part, Span, TxTrace } from './chain.js'
+import type { AddressSet, Block, BlockRef, Doubt, Fared, Head, Part, Span, TxTrace } from './chain.js'
 import type { Delivery, DeliveryStatus, Outcome, Resolution } from './delivery.js'
 import type { Address, Hash, Hex } from './glossary.js'
 import type { Commit, Enrolment, NetworkState, StateSummary } from './state.js'
@@ -48,6 +48,20 @@ export interface Chain {
 	/** This span will be walked soon, for these addresses: its reading may begin. Never throws. */
 	expect(span: Span, addresses: AddressSet, signal: AbortSignal): void
 	close(): Promise<void>
+}
+
+/** Every source of every endpoint, each by itself: what one cannot do puts no endpoint to rest. */
+export interface Tries {
+	/**
+	 * Asks for one block by all of them; resolves to the block as soon as one gives it, else to how each fared. Throws
+	 * the signal's reason.
+	 */
+	tryAll(doubt: Doubt, addresses: AddressSet, signal: AbortSignal): Promise<Part | readonly Fared[]>
+	/**
+	 * The hash of a block, as its header or the header after it says; null where there is none. Throws RpcError when
+	 * nobody could tell.
+	 */
+	hashOf(number: bigint, signal: AbortSignal): Promise<Hash | null>
 }
 
 /**

@@ -26,6 +26,27 @@ export interface Announcement {
 	readonly proved?: true
 }
 
+/**
+ * A block that fails, by every source of every endpoint that can be heard, while blocks around it are read. First only
+ * suspected; once opened it was told and the chain went on after it. Kept until it was read.
+ */
+export interface Gap {
+	/** With the hash that its header, or the header after it, says. */
+	readonly block: BlockRef
+	/** Whom it is still to be read for; null: everybody that is covered at it. */
+	readonly addresses: readonly Address[] | null
+	/** Times that everything was tried in vain before it was opened. */
+	readonly tries: number
+	/** When it first failed. */
+	readonly sinceMs: number
+	/** A block before it was read, too, by what fails at this one. */
+	readonly isAfterGood: boolean
+	/** When it was told of; null while it is only suspected. */
+	readonly openedAtMs: number | null
+	/** What was tried and how it failed, in words. */
+	readonly reason: string
+}
+
 /** What a poll saw beside what it did; shown by `status`, and nothing depends on it. */
 export interface Seen {
 	readonly head: number
@@ -48,6 +69,8 @@ export interface NetworkState {
 	readonly updatedAtMs: number
 	/** Where they are kept; by address. */
 	readonly books: ReadonlyMap<Address, Book>
+	/** By block number. */
+	readonly gaps: ReadonlyMap<bigint, Gap>
 }
 
 /** One atomic step of a network: all of it is on disk, or nothing is. Absent fields stay as they are. */
@@ -56,7 +79,7 @@ export interface Commit {
 	readonly chainId: number
 	readonly checkpoint?: BlockRef
 	readonly settled?: BlockRef
-	/** Announcements at or below this block are forgotten. */
+	/** Announcements at or below this block are forgotten, but for those in a block that is a gap. */
 	readonly forgetTo?: bigint
 	/** Entries that are new or changed. */
 	readonly announcements?: readonly Announcement[]
@@ -65,6 +88,8 @@ export interface Commit {
 	readonly backfill?: { readonly id: string; readonly scannedTo: bigint }
 	/** Books that changed; null: there is none any more. */
 	readonly books?: ReadonlyMap<Address, Book | null>
+	/** Gaps that changed, by block number; null: closed, or suspected no more. */
+	readonly gaps?: ReadonlyMap<bigint, Gap | null>
 	/** Appended in this order; an id already pending, parked or dead is not added again. */
 	readonly deliveries?: readonly Delivery[]
 }
@@ -98,6 +123,8 @@ export interface NetworkSummary {
 	readonly updatedAtMs: number
 	/** At the last commit that brought it. */
 	readonly seen?: Seen
+	/** Open ones, in the order of the chain. */
+	readonly gaps: readonly Gap[]
 }
 
 export interface ReceiverSummary {

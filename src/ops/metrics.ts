@@ -82,6 +82,7 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 	const booksClosed = gauge('books_closed_block', 'Lowest block up to which balances are explained.', ['network'])
 	const booksOpen = gauge('books_open', 'Watches whose balance is not explained up to now.', ['network'])
 	const unexplained = counter('unexplained_total', 'Balances that moved, and nothing explains it.', ['network'])
+	const gaps = gauge('gap_blocks', 'Blocks passed over because no source of any endpoint gives them.', ['network'])
 	const deliveries = counter('deliveries_total', 'Attempts at deliveries, by result: delivered, retry, parked, dead.', [
 		'receiver',
 		'result',
@@ -138,6 +139,7 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 		const { networks, receivers } = await summary()
 		for (const [network, state] of networks) {
 			checkpoint.set({ network }, Number(state.checkpoint.number))
+			gaps.set({ network }, state.gaps.length)
 			const books = state.seen?.books
 			if (books === undefined) continue
 			if (books.closedTo !== null) booksClosed.set({ network }, books.closedTo)

@@ -6,7 +6,7 @@
 import { alertsIn } from '../core/digest.js'
 import { StateError } from '../errors.js'
 import type { Delivery, Resolution } from '../model/delivery.js'
-import type { Commit } from '../model/state.js'
+import type { Announcement, Commit } from '../model/state.js'
 import type { CoverageDoc, CoverageRecord, NetworkRecord, StateDoc, Total } from './document.js'
 import { type HistoryDraft, type HistoryKeeping, historyDraftOf, keepRow } from './historyQueue.js'
 
@@ -62,7 +62,8 @@ export function applyCommit(
 		progress: progressAfter(before, change, coverage.get(change.network)),
 		updatedAtMs: change.checkpoint ? nowMs : before.updatedAtMs,
 		...(seen === undefined ? {} : { seen }),
-		books: booksAfter(before, change),
+		books: changed(before.books, change.books),
+		gaps: changed(before.gaps, change.gaps),
 	}
 	draft.networks.set(change.network, record)
 	draft.changed = true
@@ -80,17 +81,19 @@ function newRecord(change: Commit): NetworkRecord {
 		progress: new Map(),
 		updatedAtMs: 0,
 		books: new Map(),
+		gaps: new Map(),
 	}
 }
 
-function booksAfter({ books: before }: NetworkRecord, { books: changes }: Commit): NetworkRecord['books'] {
+/** With the changes in it; what became null is gone. */
+function changed<K, V>(before: ReadonlyMap<K, V>, changes?: ReadonlyMap<K, V | null>): ReadonlyMap<K, V> {
 	if (changes === undefined || changes.size === 0) return before
-	const books = new Map(before)
-	for (const [address, book] of changes) {
-		if (book === null) books.delete(address)
-		else books.set(address, book)
+	const after = new Map(before)
+	for (const [key, value] of changes) {
+		if (value === null) after.delete(key)
+		else after.set(key, value)
 	}
-	return books
+	return after
 }
 
 /** The record of a network that is enrolled. Throws StateError `mismatch` where it has none yet. */
@@ -105,11 +108,13 @@ function noCheckpoint(network: string): StateError {
 
 function announcementsAfter(before: NetworkRecord, change: Commit): NetworkRecord['announcements'] {
 	const forgetTo = change.forgetTo ?? -1n
-	const forgets = forgetTo >= 0n && [...before.announcements.values()].some(({ block }) => block.number <= forgetTo)
+	// What was announced of a block that is yet to be read is compared with it then.
+	const isForgotten = ({ block: { number } }: Announcement) => number <= forgetTo && !before.gaps.has(number)
+	const forgets = forgetTo >= 0n && [...before.announcements.values()].some(isForgotten)
 	if (!change.announcements?.length && !forgets) return before.announcements
 	const announcements = new Map(before.announcements)
 	for (const entry of change.announcements ?? []) announcements.set(entry.id, entry)
-	for (const [id, entry] of announcements) if (entry.block.number <= forgetTo) announcements.delete(id)
+	for (const [id, entry] of announcements) if (isForgotten(entry)) announcements.delete(id)
 	return announcements
 }
 

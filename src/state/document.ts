@@ -8,7 +8,15 @@ import type { BlockRef } from '../model/chain.js'
 import type { Delivery } from '../model/delivery.js'
 import type { Address } from '../model/glossary.js'
 import type { HistoryEntry } from '../model/history.js'
-import type { Announcement, NetworkState, NetworkSummary, ReceiverSummary, Seen, StateSummary } from '../model/state.js'
+import type {
+	Announcement,
+	Gap,
+	NetworkState,
+	NetworkSummary,
+	ReceiverSummary,
+	Seen,
+	StateSummary,
+} from '../model/state.js'
 import type { Backfill, Coverage } from '../model/watch.js'
 
 /** Content of `state.json`. */
@@ -42,6 +50,8 @@ export interface NetworkRecord {
 	readonly seen?: Seen
 	/** Of each address whose balance is explained up to a block. */
 	readonly books: ReadonlyMap<Address, Book>
+	/** By block number. */
+	readonly gaps: ReadonlyMap<bigint, Gap>
 }
 
 export interface Total {
@@ -103,7 +113,14 @@ export function networkState(record: NetworkRecord, coverage: CoverageRecord | u
 		backfills: backfills(record, coverage),
 		updatedAtMs: record.updatedAtMs,
 		books: record.books,
+		gaps: record.gaps,
 	}
+}
+
+function openGaps({ gaps }: NetworkRecord): readonly Gap[] {
+	return [...gaps.values()]
+		.filter(({ openedAtMs }) => openedAtMs !== null)
+		.sort((a, b) => (a.block.number < b.block.number ? -1 : 1))
 }
 
 export function summarize(doc: StateDoc, coverage: CoverageDoc): StateSummary {
@@ -116,6 +133,7 @@ export function summarize(doc: StateDoc, coverage: CoverageDoc): StateSummary {
 			backfills: backfills(record, coverage.get(name)),
 			updatedAtMs: record.updatedAtMs,
 			...(record.seen === undefined ? {} : { seen: record.seen }),
+			gaps: openGaps(record),
 		})
 	}
 	const receivers = new Map<string, ReceiverSummary>()

@@ -5,6 +5,7 @@ import type { Accounts, Book, BooksSummary, Witness } from '../model/books.js'
 import type { AddressSet, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
+import type { Gap } from '../model/state.js'
 import type { WatchIndex } from '../model/watch.js'
 import { askBalances, summed, type Told } from './askBalances.js'
 import { type BooksDraft, draftOf } from './booksDraft.js'
@@ -23,6 +24,8 @@ export interface Closing {
 export interface ClosingFacts {
 	readonly watches: WatchIndex
 	readonly books: ReadonlyMap<Address, Book>
+	/** Blocks before the part that nobody could give. */
+	readonly gaps: ReadonlyMap<bigint, Gap>
 	/** Newest block there is. */
 	readonly head: bigint
 }
@@ -107,7 +110,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 			putBy(draft, movements)
 			return result()
 		}
-		await settle(part, told, draft, found, signal)
+		await settle(part, facts.gaps, told, draft, found, signal)
 		outer.throwIfAborted()
 		return result()
 
@@ -120,6 +123,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 	/** Block by block: what does not close is looked into before the next block is. */
 	async function settle(
 		part: Part,
+		gaps: ClosingFacts['gaps'],
 		told: Told,
 		draft: BooksDraft,
 		found: { findings: Finding[]; witnessed: Witness[] },
@@ -151,6 +155,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 						closingWei,
 						movements: told.all,
 						scannedFrom: part.span.from,
+						gaps,
 						feesAreKnown,
 					}
 					const closer = mayLook ? await tryCloser(suspect, signal) : null

@@ -40,7 +40,8 @@ export async function keepBooks(
 	signal: AbortSignal,
 ): Promise<Kept> {
 	const { announcements } = state
-	const facts = { watches: context.watches, books: state.books, head: context.head.latest.number }
+	const { books: before, gaps } = state
+	const facts = { watches: context.watches, books: before, gaps, head: context.head.latest.number }
 	const { books, findings, witnessed, summary } = await bookkeeper.close(part, facts, signal)
 	const found: Found[] = findings.map((finding) => ({ alerts: alertsOf(finding, part, context) }))
 	for (const witness of witnessed) {

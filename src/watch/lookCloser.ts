@@ -1,10 +1,12 @@
 import type { Finding } from '../core/bookAlerts.js'
 import { closes, type Movements, movementBetween, movementsOf, sumsOf, withPostings } from '../core/books.js'
+import { isOpen } from '../core/gaps.js'
 import { RpcError } from '../errors.js'
 import type { Accounts, Book, Posting, Witness } from '../model/books.js'
 import type { Block, BlockRef, Span } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Chain } from '../model/ports.js'
+import type { Gap } from '../model/state.js'
 
 /** A book that does not close by what the frames and receipts at hand tell. */
 export interface Suspect {
@@ -18,6 +20,8 @@ export interface Suspect {
 	 */
 	readonly movements: Movements
 	readonly scannedFrom: bigint
+	/** Blocks that nobody could give: what they moved is not known, and nobody is asked for them here. */
+	readonly gaps: ReadonlyMap<bigint, Gap>
 	/** Whether receipts are known, or were seen, to say all that a transaction costs on this chain. */
 	readonly feesAreKnown: boolean
 }
@@ -104,7 +108,9 @@ export async function lookCloser(
 			if (told === postings && hasFees) feesHeld = true
 			return
 		}
-		for await (const witness of accounts.witnesses(span, only, signal)) {
+		const gap = suspect.gaps.get(hi.number)
+		const isGap = gap !== undefined && isOpen(gap)
+		for await (const witness of isGap ? [] : accounts.witnesses(span, only, signal)) {
 			if (witness.part.last.hash !== block.hash) continue
 			const seen = movementBetween(movementsOf(witness.part.transactions, only), address, hi.number, hi.number)
 			if (!readings(postings).some((one) => closes(lo.wei, withPostings(seen, one, address), hi.wei))) continue
@@ -126,7 +132,9 @@ export async function lookCloser(
 			unproved.push({ ...span, why })
 			return
 		}
-		const reason = 'no frame, fee or payment of the chain that any endpoint tells of accounts for it'
+		const reason = isGap
+			? `block ${hi.number} is a gap: no source of any endpoint gives what happened in it, and it is asked for again`
+			: 'no frame, fee or payment of the chain that any endpoint tells of accounts for it'
 		const { endpoints } = accounts
 		findings.push({
 			kind: 'unexplained',

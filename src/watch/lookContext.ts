@@ -1,6 +1,7 @@
 /** What a look must know of the poll that it belongs to: who is covered, and why an event of a block comes late. */
 
 import type { BackfillSet } from '../core/coverage.js'
+import { isOpen } from '../core/gaps.js'
 import { overdueMs } from '../core/target.js'
 import type { AddressSet, Block, Span } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
@@ -29,6 +30,8 @@ export function contextOf(
 		nowMs,
 		checksum: ports.checksum,
 		lateReason: (block: Block) => {
+			const gap = state.gaps.get(block.number)
+			if (gap !== undefined && isOpen(gap)) return 'its block could not be read before'
 			if (backfill !== null) return 'scanned afterwards, because the watch covers earlier blocks'
 			if (block.number <= session.reorganisedUpTo) return 'entered the chain in a reorganisation'
 			if (isSecondLook) return 'found at the second look'
@@ -43,10 +46,14 @@ export function contextOf(
 const addressSets = new WeakMap<readonly Address[], AddressSet>()
 
 export function backfillSet({ span, addresses }: Backfill): BackfillSet {
+	return { span, addresses: addressSet(addresses) }
+}
+
+export function addressSet(addresses: readonly Address[]): AddressSet {
 	let set = addressSets.get(addresses)
 	if (set === undefined) {
 		set = new Set(addresses)
 		addressSets.set(addresses, set)
 	}
-	return { span, addresses: set }
+	return set
 }

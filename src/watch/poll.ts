@@ -3,14 +3,12 @@
  * `pollSession.ts` where it stands.
  */
 
-import type { Difference } from '../core/compare.js'
 import { rememberedBlocks, settleTargetOf, targetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
-import type { BlockRef, Part, Span } from '../model/chain.js'
-import type { Backfill, Kind, Network } from '../model/watch.js'
-import { checkFindings, type Kept, keepBooks, reopened } from './keepBooks.js'
-import { addressesOf, type LookContext, look } from './look.js'
-import { backfillSet, contextOf } from './lookContext.js'
+import type { BlockRef, Span } from '../model/chain.js'
+import type { Kind, Network } from '../model/watch.js'
+import { reopened } from './keepBooks.js'
+import { addressesOf } from './look.js'
 import {
 	advance,
 	openState,
@@ -18,10 +16,11 @@ import {
 	type PollPorts,
 	type PollSession,
 	refOf,
-	type Step,
 	startSession,
 	unsettled,
 } from './pollSession.js'
+import { rereadGap } from './rereadGap.js'
+import { scan } from './scan.js'
 
 export interface PollReport {
 	readonly head: bigint
@@ -58,6 +57,7 @@ export async function poll(config: PollConfig, ports: PollPorts, signal: AbortSi
 		await lookAtNewBlocks(session, target, ports, signal)
 		await lookAgain(session, ports, signal)
 	}
+	await rereadGap(session, ports, signal)
 	await lookBack(session, ports, signal)
 
 	const { checkpoint, behind, alerts, retracted, disagreements, blocks } = session
@@ -95,10 +95,12 @@ async function stands(session: PollSession, ref: BlockRef, ports: PollPorts, sig
 	const { latest } = session.head
 	if (latest.number === ref.number) return latest.hash === ref.hash
 	if (latest.number === ref.number + 1n) return latest.parentHash === ref.hash
-	const block = await ports.chain.block(ref.number, signal)
-	if (block === null)
+	const keeper = session.state.gaps.has(ref.number) ? ports.gaps?.keeper : undefined
+	const asked = keeper?.hashOf(ref.number, signal) ?? ports.chain.block(ref.number, signal).then((block) => block?.hash)
+	const hash = (await asked) ?? null
+	if (hash === null)
 		throw unsettled(session.config.network, `block ${ref.number} is below the head, but the node has no such block`)
-	return block.hash === ref.hash
+	return hash === ref.hash
 }
 
 async function lookAtNewBlocks(
@@ -109,10 +111,10 @@ async function lookAtNewBlocks(
 ): Promise<void> {
 	const old = settledUnseen(session, target)
 	if (old !== null) {
-		await scan(session, old, (part) => ({ checkpoint: refOf(part.last), settled: refOf(part.last) }), ports, signal)
+		await scan(session, old, (last) => ({ checkpoint: last, settled: last }), ports, signal)
 	}
 	const fresh = { from: session.checkpoint.number + 1n, to: target }
-	await scan(session, fresh, (part) => ({ checkpoint: refOf(part.last) }), ports, signal)
+	await scan(session, fresh, (last) => ({ checkpoint: last }), ports, signal)
 }
 
 /**
@@ -139,15 +141,15 @@ async function lookAgain(session: PollSession, ports: PollPorts, signal: AbortSi
 	const settleTarget = settleTargetOf(session.head, session.config.network)
 	const to = settleTarget < session.checkpoint.number ? settleTarget : session.checkpoint.number
 	const span = { from: session.settled.number + 1n, to }
-	await scan(session, span, (part) => ({ settled: refOf(part.last) }), ports, signal)
+	await scan(session, span, (last) => ({ settled: last }), ports, signal)
 }
 
 async function lookBack(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
 	let failure: RpcError | null = null
 	for (const job of session.state.backfills) {
-		const step = (part: Part): Step => ({ backfill: { id: job.id, scannedTo: part.span.to } })
+		const { id } = job
 		try {
-			await scan(session, job.span, step, ports, signal, job)
+			await scan(session, job.span, ({ number }) => ({ backfill: { id, scannedTo: number } }), ports, signal, job)
 		} catch (error) {
 			// Blocks that no endpoint has any more must not keep the other backfills waiting.
 			if (!(error instanceof RpcError)) throw error
@@ -155,82 +157,6 @@ async function lookBack(session: PollSession, ports: PollPorts, signal: AbortSig
 		}
 	}
 	if (failure !== null) throw failure
-}
-
-async function scan(
-	session: PollSession,
-	span: Span,
-	stepOf: (part: Part) => Step,
-	ports: PollPorts,
-	signal: AbortSignal,
-	job: Backfill | null = null,
-): Promise<void> {
-	if (span.from > span.to || session.behind) return
-	const backfill = job && backfillSet(job)
-	const addresses = backfill?.addresses ?? addressesOf(session.config.watches, session.state.announcements)
-	const isSecondLook = backfill === null && span.to <= session.checkpoint.number
-	const walk = isSecondLook ? ports.chain.walkAgain : ports.chain.walk
-	for await (const part of walk(span, addresses, signal)) {
-		checkFollows(session, part)
-		session.source = part.source ?? session.source
-		const context = contextOf(session, span, backfill, ports)
-		const seen = await look(part, session.state.announcements, context, ports.chain, signal)
-		if (isSecondLook) noteDisagreement(session, part, seen, ports)
-		const { difference, books } = await heldAgainstBooks(session, part, seen, context, ports, signal)
-		await advance(session, { ...stepOf(part), ...(books && { books }) }, difference, ports)
-		session.blocks += part.span.to - part.span.from + 1n
-		if (ports.clock() - session.startedAtMs > session.config.budgetMs && part.span.to < span.to) {
-			session.behind = true
-			return
-		}
-	}
-}
-
-/**
- * Two endpoints tell different things of the same settled blocks; what is sent of it follows the rules of the second
- * look.
- */
-function noteDisagreement(session: PollSession, part: Part, { news, retracted }: Difference, ports: PollPorts): void {
-	const { endpoint, confirms, span } = part
-	const count = news.length + retracted.length
-	if (confirms === undefined || count === 0) return
-	session.disagreements += count
-	const facts = { first: confirms, second: endpoint, from: span.from, to: span.to, found: news.length }
-	ports.log.warn(
-		{ ...facts, missed: retracted.length },
-		'two endpoints disagree on settled blocks: the second is believed',
-	)
-}
-
-/**
- * What moved is held against the balances once, when a block is scanned first; what no frame shows is checked each
- * time.
- */
-async function heldAgainstBooks(
-	session: PollSession,
-	part: Part,
-	seen: Difference,
-	context: LookContext,
-	ports: PollPorts,
-	signal: AbortSignal,
-): Promise<{ readonly difference: Difference; readonly books?: Kept['books'] }> {
-	if (ports.books === undefined || context.backfill !== null) return { difference: seen }
-	const { state, checkpoint } = session
-	const own = { ...ports.books, chain: ports.chain }
-	const checked = await checkFindings(part, state.announcements, seen, own, signal)
-	if (part.span.from <= checkpoint.number) return { difference: checked }
-	const { difference, books, summary } = await keepBooks(part, state, checked, context, own, signal)
-	session.books = summary
-	return { difference, books }
-}
-
-/**
- * A part that begins right after the checkpoint must follow it by hash too, or the chain has changed since the poll
- * began.
- */
-function checkFollows({ config, checkpoint }: PollSession, { span, parentHash }: Part): void {
-	if (span.from !== checkpoint.number + 1n || parentHash === undefined || parentHash === checkpoint.hash) return
-	throw unsettled(config.network, `block ${span.from} does not follow the block that was scanned before it`)
 }
 
 function atLeast(number: bigint, least: bigint): bigint {

@@ -1,15 +1,18 @@
 import type { Difference } from '../core/compare.js'
 import { enrolmentSteps, type Roll } from '../core/coverage.js'
 import { deliveriesOf } from '../core/deliveries.js'
+import { gapNotices } from '../core/gapNotices.js'
+import { systemDeliveries } from '../core/system.js'
 import { rememberedBlocks } from '../core/target.js'
 import { RpcError, StateError } from '../errors.js'
 import type { Accounts, BooksSummary } from '../model/books.js'
 import type { BlockRef, Head } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log, Store } from '../model/ports.js'
-import type { Commit, Enrolment, NetworkState } from '../model/state.js'
+import type { Commit, Enrolment, Gap, NetworkState } from '../model/state.js'
 import type { Kind, Network, WatchIndex } from '../model/watch.js'
 import type { Bookkeeper } from './bookkeeper.js'
+import type { GapKeeper } from './gapKeeper.js'
 
 /** What one network is polled with; the same until the watchlists are read again. */
 export interface PollConfig {
@@ -29,6 +32,12 @@ export interface PollPorts {
 	readonly log: Log
 	readonly checksum: (address: Address) => string
 	readonly digest: (text: string) => string
+	/** Where blocks that nobody can give are passed over; absent: the poll stands at them. */
+	readonly gaps?: {
+		readonly keeper: GapKeeper
+		/** Who is told of what concerns the network as a whole. */
+		readonly receivers: () => readonly string[]
+	}
 	/** Keeps the books; absent where none are kept. */
 	readonly books?: { readonly bookkeeper: Bookkeeper; readonly accounts: Accounts }
 }
@@ -59,7 +68,7 @@ export interface PollSession {
 }
 
 /** What a part moves, besides what it announces. */
-export type Step = Pick<Commit, 'checkpoint' | 'settled' | 'backfill' | 'books'>
+export type Step = Pick<Commit, 'checkpoint' | 'settled' | 'backfill' | 'books' | 'gaps'>
 
 /**
  * At first sight of a network its checkpoint is the target: nothing before is announced, but for `from_block`. Throws
@@ -145,16 +154,31 @@ export async function startSession(
 	}
 }
 
-/** Writes one step and what it announces in one commit, then moves the session. */
+/** Writes one step and what it announces in one commit, then moves the session. `closed`: gaps that were read. */
 export async function advance(
 	session: PollSession,
 	step: Step,
 	difference: Difference | null,
 	ports: PollPorts,
+	closed: readonly Gap[] = [],
 ): Promise<void> {
 	const { network, recipientsOf } = session.config
 	const { clock, digest, log, store } = ports
-	const deliveries = difference === null ? [] : deliveriesOf(difference, { recipientsOf, nowMs: clock(), digest })
+	const posting = { recipientsOf, nowMs: clock(), digest }
+	const notices = gapNotices({
+		network,
+		gaps: session.state.gaps,
+		opens: [...(step.gaps?.values() ?? [])].filter((gap) => gap !== null),
+		closes: closed,
+		checkpoint: session.checkpoint.number,
+		head: session.head.latest.number,
+		nowMs: clock(),
+	})
+	const deliveries = [
+		...(difference === null ? [] : deliveriesOf(difference, posting)),
+		...notices.flatMap((notice) => systemDeliveries(notice, ports.gaps?.receivers() ?? [], posting)),
+	]
+	const gaps = closed.length === 0 ? step.gaps : new Map(closed.map(({ block }) => [block.number, null]))
 	const announcements = difference?.announcements ?? []
 	const settled = step.settled?.number ?? session.settled.number
 	const forgetTo = settled - rememberedBlocks
@@ -162,6 +186,7 @@ export async function advance(
 		network: network.name,
 		chainId: network.chainId,
 		...step,
+		...(gaps && { gaps }),
 		...(forgetTo < 0n ? {} : { forgetTo }),
 		seen: {
 			head: Number(session.head.latest.number),
@@ -173,6 +198,7 @@ export async function advance(
 	})
 	session.checkpoint = session.state.checkpoint
 	session.settled = session.state.settled
+	for (const { type, reason } of notices) if (type === 'system.recovered') log.info({}, `a gap is closed: ${reason}`)
 	for (const { alerts, revision } of difference?.news ?? []) {
 		for (const { data, receivers } of alerts) {
 			session.alerts[data.kind]++

@@ -108,6 +108,8 @@ describe('the schema of an alert', () => {
 		for (const type of ['system.stalled', 'system.recovered'] as const) {
 			expect(isRight(messageOf(type, system)), type).toBe(true)
 		}
+		expect(isRight(messageOf('system.gap', { ...system, fromBlock: 7, toBlock: 7 }))).toBe(true)
+		expect(isRight(messageOf('system.gap', { ...system, fromBlock: '7', toBlock: 7 }))).toBe(false)
 		const digest = {
 			id: 'digest:1',
 			deliveryId: 'msg_1',

@@ -26,7 +26,7 @@ async function exposed(): Promise<readonly string[]> {
 	const ref = { number: 1n, hash: `0x${'ab'.repeat(32)}` as Hash }
 	const books = { closedTo: 1, closed: 1, kept: 1, open: [], openCount: 0, reason: null }
 	const seen = { head: 1, books }
-	const network = { chainId: 1, checkpoint: ref, settled: ref, backfills: [], updatedAtMs: 0, seen }
+	const network = { chainId: 1, checkpoint: ref, settled: ref, backfills: [], gaps: [], updatedAtMs: 0, seen }
 	const receiver = { pending: 1, held: 0, parked: 1, dead: 1, delivered: 1, lastDeliveredAtMs: null }
 	const state: StateSummary = { networks: new Map([['n', network]]), receivers: new Map([['r', receiver]]) }
 	const metrics = createMetrics({ version: '1.2.3', summary: async () => state, process: false })

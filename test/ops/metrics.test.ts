@@ -11,7 +11,7 @@ function stateOf(
 	const ref = (number: bigint) => ({ number, hash })
 	return {
 		networks: new Map([
-			['ethereum', { chainId: 1, checkpoint: ref(100n), settled: ref(90n), backfills: [], updatedAtMs: 0 }],
+			['ethereum', { chainId: 1, checkpoint: ref(100n), settled: ref(90n), backfills: [], gaps: [], updatedAtMs: 0 }],
 		]),
 		receivers: new Map(
 			Object.entries(receivers).map(([name, counts]) => [name, { ...counts, delivered: 0, lastDeliveredAtMs: null }]),

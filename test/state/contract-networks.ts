@@ -3,10 +3,12 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { StateError } from '../../src/errors.js'
 import type { Delivery } from '../../src/model/delivery.js'
+import type { Gap } from '../../src/model/state.js'
 import type { Backfill } from '../../src/model/watch.js'
 import type { OpenPlace } from './contract.js'
-import { addressOf, announcementOf, blockOf, commitOf, coverageOf, deliveryOf } from './samples.js'
+import { addressOf, announcementOf, blockOf, commitOf, coverageOf, deliveryOf, gapOf } from './samples.js'
 
+const byNumber = (gaps: readonly Gap[]) => new Map(gaps.map((gap) => [gap.block.number, gap]))
 const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id)
 
 export function networkContract(at: OpenPlace): void {
@@ -27,6 +29,7 @@ export function networkContract(at: OpenPlace): void {
 				backfills: [],
 				updatedAtMs: at.nowMs,
 				books: new Map(),
+				gaps: new Map(),
 			}
 			expect(made).toEqual(expected)
 			expect(await at.store.network('ethereum')).toEqual(expected)
@@ -131,6 +134,34 @@ export function networkContract(at: OpenPlace): void {
 			)
 			expect(await at.store.deliveries()).toEqual([deliveryOf('a'), deliveryOf('b'), deliveryOf('c')])
 			expect(ids(await (await at.reopened()).deliveries())).toEqual(['a', 'b', 'c'])
+		})
+
+		test('behavior: gaps are kept until they are closed; suspected ones are in no summary', async () => {
+			const two = gapOf(90, { addresses: [addressOf(1), addressOf(2)] })
+			const gaps = [gapOf(95), two, gapOf(99, { openedAtMs: null })]
+			await at.store.commit(commitOf({ checkpoint: blockOf(100), gaps: byNumber(gaps) }))
+			const after = await at.reopened()
+			expect((await after.network('ethereum'))?.gaps).toEqual(byNumber(gaps))
+			expect((await after.summary()).networks.get('ethereum')?.gaps).toEqual([two, gapOf(95)])
+
+			const changed = gapOf(95, { reason: 'another “reason” \u{1f40b}' })
+			const change = new Map([...byNumber([changed]), [90n, null] as const, [99n, null] as const])
+			const made = await at.store.commit(commitOf({ gaps: change }))
+			expect(made.gaps).toEqual(byNumber([changed]))
+			await at.store.commit(commitOf({ checkpoint: blockOf(101) }))
+			expect((await (await at.reopened()).network('ethereum'))?.gaps).toEqual(byNumber([changed]))
+			await at.store.commit(commitOf({ gaps: new Map([[95n, null]]) }))
+			expect((await (await at.reopened()).network('ethereum'))?.gaps).toEqual(new Map())
+		})
+
+		test('behavior: what was announced of a gap is remembered until it is closed', async () => {
+			const announcements = [announcementOf('a', 90), announcementOf('b', 91)]
+			await at.store.commit(commitOf({ checkpoint: blockOf(100), gaps: byNumber([gapOf(91)]), announcements }))
+			await at.store.commit(commitOf({ forgetTo: 95n }))
+			expect([...((await at.store.network('ethereum'))?.announcements.keys() ?? [])]).toEqual(['b'])
+			await at.store.commit(commitOf({ gaps: new Map([[91n, null]]) }))
+			await at.store.commit(commitOf({ forgetTo: 95n }))
+			expect((await at.store.network('ethereum'))?.announcements.size).toBe(0)
 		})
 
 		test('error: another chain id is refused, and nothing of the step is kept', async () => {

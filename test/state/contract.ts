@@ -74,6 +74,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
 								checkpoint: blockOf(100),
 								settled: blockOf(91),
 								backfills: [],
+								gaps: [],
 								updatedAtMs: START_MS,
 							},
 						],

@@ -38,6 +38,7 @@ async function compare({ now }: Model, { store }: Real): Promise<void> {
 						backfills: reference.live(expected),
 						updatedAtMs: expected.updatedAtMs,
 						books: new Map(),
+						gaps: new Map(),
 					}
 				: null,
 		)

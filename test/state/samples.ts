@@ -5,7 +5,7 @@ import type { Alert, AlertData, DigestData } from '../../src/model/alert.js'
 import type { BlockRef } from '../../src/model/chain.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Address } from '../../src/model/glossary.js'
-import type { Announcement, Commit } from '../../src/model/state.js'
+import type { Announcement, Commit, Gap } from '../../src/model/state.js'
 import type { Coverage } from '../../src/model/watch.js'
 
 /** Coverage is the same whatever it is packed in. */
@@ -41,6 +41,12 @@ export function coverageOf(from: number, rest: Partial<Coverage> = {}): Coverage
 
 export function commitOf(rest: Partial<Commit>): Commit {
 	return { network: 'ethereum', chainId: 1, ...rest }
+}
+
+export function gapOf(number: number, rest: Partial<Gap> = {}): Gap {
+	const block = blockOf(number)
+	const facts = { tries: 3, sinceMs: START_MS, isAfterGood: true, openedAtMs: START_MS + 60_000, reason: 'it fails' }
+	return { block, addresses: null, ...facts, ...rest }
 }
 
 export function announcementOf(id: string, block: number, revision = 0): Announcement {

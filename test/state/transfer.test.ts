@@ -9,7 +9,7 @@ import { openStore, peek } from '../../src/state/open.js'
 import { fillPlace, readDocument, readPlace, textOf, writeDocument } from '../../src/state/transfer.js'
 import { makeFolder, removeFolder } from './file/folder.js'
 import { emptied, startServer } from './postgres/server.js'
-import { addressOf, announcementOf, blockOf, commitOf, coverageOf, deliveryOf, START_MS } from './samples.js'
+import { addressOf, announcementOf, blockOf, commitOf, coverageOf, deliveryOf, gapOf, START_MS } from './samples.js'
 
 const server = await startServer()
 afterAll(() => server?.stop())
@@ -50,7 +50,8 @@ async function fill(store: Store): Promise<void> {
 			{ id: 'b2', span: { from: 2n ** 70n, to: 2n ** 71n }, addresses: [addressOf(2), addressOf(1)] },
 		]
 		await store.enrol(network, { covered, backfills })
-		await store.commit({ network, chainId, backfill: { id: 'b1', scannedTo: 29n } })
+		const gaps = new Map([[95n, gapOf(95)]])
+		await store.commit({ network, chainId, backfill: { id: 'b1', scannedTo: 29n }, gaps })
 	}
 	const mail = { receiver: 'mail', recipient: 'ops@example.org' }
 	await store.commit(commitOf({ deliveries: ['d1', 'd2', 'd3', 'd4'].map((id) => deliveryOf(id)) }))

@@ -7,6 +7,8 @@ import { createChain } from '../../src/chain/chain.js'
 import { createEndpoints } from '../../src/chain/endpoints/endpoints.js'
 import type { Patience } from '../../src/chain/rpc/retry.js'
 import { createRpc } from '../../src/chain/rpc/rpc.js'
+import { triesOf } from '../../src/chain/tryWays.js'
+import { openWays } from '../../src/chain/ways.js'
 import { toChecksum } from '../../src/config/address.js'
 import { asksForTokens } from '../../src/core/tokenChoice.js'
 import type { AlertData } from '../../src/model/alert.js'
@@ -15,6 +17,7 @@ import type { Log, Store } from '../../src/model/ports.js'
 import type { Network, Watch } from '../../src/model/watch.js'
 import { openFileStore } from '../../src/state/file/store.js'
 import { createBookkeeper } from '../../src/watch/bookkeeper.js'
+import { createGapKeeper } from '../../src/watch/gapKeeper.js'
 import { type PollReport, poll } from '../../src/watch/poll.js'
 import { indexOf } from '../core/build.js'
 import { temporaryFolder } from '../support/folder.js'
@@ -53,6 +56,8 @@ export interface BenchOptions {
 	readonly around?: (store: Store) => Store
 	readonly timeoutMs?: number
 	readonly maxBodyBytes?: number
+	/** Default: blocks that nobody can give are no gaps, and the poll stands at them. */
+	readonly gaps?: boolean
 	/** Default: what the node is seen to do best. */
 	readonly source?: NonNullable<Parameters<typeof createChain>[0]['source']>
 }
@@ -90,6 +95,14 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 		log,
 		source: options.source ?? 'auto',
 	})
+	const ways = openWays({
+		rpcs,
+		chainId: network.chainId,
+		source: options.source ?? 'auto',
+		isPrivate: options.isPrivate ?? false,
+		clock,
+	})
+	const gaps = { keeper: createGapKeeper({ tries: triesOf(ways), clock, log }), receivers: () => ['hook'] }
 	const bookkeeper = createBookkeeper({ accounts, chain, clock, log })
 	const signal = new AbortController().signal
 	let watches = indexOf(...options.watches)
@@ -106,6 +119,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 					log,
 					checksum: toChecksum,
 					digest,
+					...(options.gaps === true && { gaps }),
 					...(options.books !== false && options.isPrivate !== true && { books: { bookkeeper, accounts } }),
 				},
 				signal,

@@ -11,9 +11,11 @@ import { checkBlock, groupRows, treeOf } from '../traces/assemble.js'
 import type { Row } from '../traces/parityRows.js'
 import { type Header, hexOf, quantity, readBlock, smallNumber } from '../wire.js'
 import { type Capabilities, type Finding, findingOf, fine, isBlindByName, notAsked } from './capabilities.js'
+import { askOfEach } from './eachBlock.js'
 import { findProbeBlocks } from './probeBlocks.js'
 import { probeDebug } from './probeDebug.js'
 import { filterNotAsked, probeFilter, readRows, type Specimen } from './probeFilter.js'
+import { probeTransaction } from './probeTransaction.js'
 
 /** What an operator has forced is used as it is. */
 export type SourceSetting = 'auto' | SourceName
@@ -25,6 +27,16 @@ export interface ProbeQuestion {
 	readonly setting: ProbeSetting
 	/** What the endpoint has said of its head a moment ago, on the right chain; default: it is asked. */
 	readonly told?: ToldHead | null
+}
+
+type Basics = Pick<Capabilities, 'clientVersion' | 'chainId' | 'otsLevel' | 'head' | 'safeTag' | 'finalizedTag'>
+
+interface TraceQuestion {
+	readonly setting: ProbeSetting
+	readonly head: bigint
+	/** To prove answers by; none: nothing is proved. */
+	readonly blocks: readonly Header[]
+	readonly basics: Basics
 }
 
 /**
@@ -40,6 +52,18 @@ export async function probe(
 	const basicsAsked = probeBasics(rpc, told, signal)
 	const head = told?.latest.number ?? (await basicsAsked).head.number
 	const [basics, blocks] = await Promise.all([basicsAsked, findProbeBlocks(rpc, head, signal)])
+	const found = { ...basics, ...(await probeTraces(rpc, { setting, head, blocks, basics }, signal)) }
+	if (found.sources.length > 0 || blocks.length === 0 || !found.passing) return found
+	// The only block to prove it by may be one that nobody can trace: others are read, and trusted for now.
+	const rest = await probeTraces(rpc, { setting, head, blocks: [], basics }, signal)
+	return rest.sources.length === 0 ? found : { ...found, ...rest, reasons: found.reasons.slice(0, -1), passing: true }
+}
+
+async function probeTraces(
+	rpc: Rpc,
+	{ setting, head, blocks, basics }: TraceQuestion,
+	signal: AbortSignal,
+): Promise<Omit<Capabilities, keyof Basics>> {
 	const isPrivate = setting === 'whole blocks'
 	const [block, tree] = await Promise.all([
 		probeBlock(rpc, head, blocks, signal),
@@ -60,7 +84,6 @@ export async function probe(
 	const sources = sourcesOf(findings, debug.tracer)
 	const proved = specimens.length > 0 || debug.finding.ability === 'yes'
 	return {
-		...basics,
 		methods: {
 			trace_filter: findings.trace_filter.ability,
 			trace_block: findings.trace_block.ability,
@@ -106,11 +129,7 @@ function reasonsOf(findings: Findings, sources: readonly SourceName[], proved: b
 	return proved ? asked : [...asked, 'no transactions to prove its answers by: they are trusted for now']
 }
 
-async function probeBasics(
-	rpc: Rpc,
-	told: ToldHead | null,
-	signal: AbortSignal,
-): Promise<Pick<Capabilities, 'clientVersion' | 'chainId' | 'otsLevel' | 'head' | 'safeTag' | 'finalizedTag'>> {
+async function probeBasics(rpc: Rpc, told: ToldHead | null, signal: AbortSignal): Promise<Basics> {
 	const names = ['ots_getApiLevel', 'web3_clientVersion', 'eth_chainId'].map((method) => ({ method, params: [] }))
 	if (told !== null) {
 		const [level, version, chainId] = await rpc.batch(names, signal)
@@ -161,15 +180,20 @@ async function probeBlock(
 	blocks: readonly Header[],
 	signal: AbortSignal,
 ): Promise<BlockFindings> {
-	const numbers = blocks.length > 0 ? blocks.map(({ number }) => number) : [head]
-	const calls = numbers.map((number) => ({ method: 'trace_block', params: [hexOf(number)] }))
+	const callOf = ({ number }: { readonly number: bigint }) => ({ method: 'trace_block', params: [hexOf(number)] })
 	try {
-		const answers = await askAll(rpc, calls, signal)
-		if (blocks.length === 0) return { finding: notAsked, specimens: [], rewards: 'none' }
-		const all = answers.map((answer) => readRows(rpc, answer, 'trace_block'))
-		const specimens = blocks.map((block, index) => ({ block, rows: all[index] ?? [] }))
+		if (blocks.length === 0) {
+			await askAll(rpc, [callOf({ number: head })], signal)
+			return { finding: notAsked, specimens: [], rewards: 'none' }
+		}
+		const answered = await askOfEach(rpc, blocks, callOf, signal)
+		const specimens = answered.map(({ block, answer }) => ({ block, rows: readRows(rpc, answer, 'trace_block') }))
 		for (const specimen of specimens) await checkSpecimen(rpc, specimen, signal)
-		return { finding: fine, specimens: specimens.map(withoutRewards), rewards: rewardsIn(all.flat()) }
+		return {
+			finding: fine,
+			specimens: specimens.map(withoutRewards),
+			rewards: rewardsIn(specimens.flatMap(({ rows }) => rows)),
+		}
 	} catch (thrown) {
 		signal.throwIfAborted()
 		const error = misread(thrown, { endpoint: rpc.endpoint, method: 'trace_block' })
@@ -201,23 +225,4 @@ function rewardsIn(rows: readonly Row[]): Capabilities['rewards'] {
 	const rewards = rows.filter(({ frame }) => frame.type === 'reward')
 	if (rewards.length === 0) return 'none'
 	return rewards.some(({ frame }) => frame.valueWei > 0n) ? 'paid' : 'zero'
-}
-
-/**
- * What trace_filter finds is judged with the whole tree, and `explain` draws it; also where there is no trace_block.
- */
-async function probeTransaction(rpc: Rpc, blocks: readonly Header[], signal: AbortSignal): Promise<Finding> {
-	const [block] = blocks
-	const txHash = block?.txHashes[0]
-	if (block === undefined || txHash === undefined) return notAsked
-	const reading = { endpoint: rpc.endpoint, method: 'trace_transaction' }
-	try {
-		const rows = readRows(rpc, await rpc.call(reading.method, [txHash], signal), reading.method)
-		await treeOf(rows, { txHash, blockHash: block.hash }, createTurns(), reading)
-		return fine
-	} catch (thrown) {
-		signal.throwIfAborted()
-		const error = misread(thrown, { endpoint: rpc.endpoint, method: 'trace_transaction' })
-		return error.kind === 'unsettled' ? wrong(error.message) : findingOf('trace_transaction', error)
-	}
 }

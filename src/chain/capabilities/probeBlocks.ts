@@ -1,6 +1,7 @@
 import type { Rpc } from '../rpc/rpc.js'
-import { askAll, blockCall, needBlock } from '../sources/ask.js'
+import { blockCall, needBlock } from '../sources/ask.js'
 import type { Header } from '../wire.js'
+import { askOfEach } from './eachBlock.js'
 
 /** Far enough below the head to be settled on most chains, and to be indexed. */
 const BELOW_HEAD = 20n
@@ -29,8 +30,9 @@ function candidatesNear(head: bigint): readonly bigint[] {
 }
 
 async function readHeaders(rpc: Rpc, numbers: readonly bigint[], signal: AbortSignal): Promise<readonly Header[]> {
-	const answers = await askAll(rpc, numbers.map(blockCall), signal)
-	return numbers.map((number, index) => needBlock(answers[index], number, rpc.endpoint))
+	if (numbers.length === 0) return []
+	const answered = await askOfEach(rpc, numbers, blockCall, signal)
+	return answered.map(({ block, answer }) => needBlock(answer, block, rpc.endpoint))
 }
 
 function pick(headers: readonly Header[]): readonly Header[] {

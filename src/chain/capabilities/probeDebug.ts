@@ -2,11 +2,11 @@ import { createTurns } from '../../base/timeSlices.js'
 import { RpcError } from '../../errors.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { askAll } from '../sources/ask.js'
 import { debugCall, readDebugBlock, type Tracer } from '../sources/debugTrace.js'
 import { checkCoverage } from '../sources/headers.js'
 import type { Header } from '../wire.js'
 import { type Finding, findingOf, fine, notAsked } from './capabilities.js'
+import { askOfEach } from './eachBlock.js'
 
 /** For nodes without trace methods. callTracer first: it is the one that most nodes have. */
 export async function probeDebug(
@@ -29,10 +29,9 @@ export async function probeDebug(
 async function tryTracer(rpc: Rpc, blocks: readonly Header[], tracer: Tracer, signal: AbortSignal): Promise<Finding> {
 	const reading = { endpoint: rpc.endpoint, method: 'debug_traceBlockByNumber', words: rpc.words }
 	try {
-		const calls = blocks.map((block) => debugCall(block.number, tracer))
-		const answers = await askAll(rpc, calls, signal)
-		for (const [index, block] of blocks.entries()) {
-			const { missing } = await readDebugBlock(answers[index], block, createTurns(), reading)
+		const answered = await askOfEach(rpc, blocks, ({ number }) => debugCall(number, tracer), signal)
+		for (const { block, answer } of answered) {
+			const { missing } = await readDebugBlock(answer, block, createTurns(), reading)
 			if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
 		}
 		return fine

@@ -6,6 +6,7 @@ import { rowKey } from '../traces/assemble.js'
 import { openRows, type Row, readRow } from '../traces/parityRows.js'
 import { type Header, hexOf } from '../wire.js'
 import { type Finding, findingOf, fine, notAsked } from './capabilities.js'
+import { isOfBlock } from './eachBlock.js'
 
 /** A settled block with all of its rows, rewards apart, as the most trusted method tells them. */
 export interface Specimen {
@@ -69,7 +70,10 @@ export async function probeFilter(
 	const beyondHead = beyondOf(beyondAnswer)
 	try {
 		let why = judgeNobodys(rpc, nobodys)
+		const isSpoilt = (index: number) => answers.slice(index * 3, index * 3 + 3).some(isOfBlock)
+		const allSpoilt = specimens.every((_, index) => isSpoilt(index))
 		for (const [index, specimen] of specimens.entries()) {
+			if (isSpoilt(index) && !allSpoilt) continue
 			const [all, from, to] = answers.slice(index * 3, index * 3 + 3)
 			why ??= judgeAll(rpc, specimen, all, rangeAnswer) ?? judgeLists(rpc, specimen, lists[index] ?? empty, from, to)
 		}

@@ -106,7 +106,7 @@ function balanceFacts(data: AlertData): readonly Fact[] {
 			: [
 					fact('Kind', 'unexplained change of a balance'),
 					fact('Difference', `${data.difference} ${printable(data.asset ?? '', 20)}`),
-					fact('Blocks', data.fromBlock === data.toBlock ? `${data.toBlock}` : `${data.fromBlock} to ${data.toBlock}`),
+					fact('Blocks', blocksOf(data)),
 					...amount('Balance before', data.openingWei),
 					...amount('Explained', data.explainedWei),
 					...amount('Balance after', data.closingWei),
@@ -148,9 +148,14 @@ function whyOf({ label: given, address, tags: all, watchlist }: AlertData['watch
 	return `${why}${tags.length === 0 ? '' : ` (${tags.join(', ')})`}`
 }
 
+function blocksOf({ fromBlock, toBlock }: Pick<SystemData, 'fromBlock' | 'toBlock'>): string {
+	return fromBlock === toBlock ? `${toBlock}` : `${fromBlock} to ${toBlock}`
+}
+
 function systemFacts(data: SystemData): readonly Fact[] {
 	return [
 		fact('Network', `${printable(data.network)} (chain id ${data.chainId})`),
+		...(data.fromBlock === undefined ? [] : [fact('Blocks', blocksOf(data))]),
 		fact('Checkpoint', data.checkpoint === null ? 'none yet' : `block ${data.checkpoint}`),
 		fact('Head', data.head === null ? 'unknown' : `block ${data.head}`),
 		fact('Why you get this', `a watch on ${printable(data.network)} sends its alerts here`),

@@ -62,8 +62,14 @@ export function numbered({ alerts }: DigestData): readonly { readonly title: str
 
 function systemHeadline(type: Message['type'], data: SystemData): string {
 	if (type === 'system.stalled') return 'STALLED: this network is not being watched at present'
+	if (data.fromBlock !== undefined) return gapHeadline(type, data)
 	if (type === 'system.recovered') return 'Recovered: this network is being watched again'
 	return printable(data.reason, 120)
+}
+
+function gapHeadline(type: Message['type'], { fromBlock, toBlock }: SystemData): string {
+	const blocks = fromBlock === toBlock ? `block ${fromBlock}` : `blocks ${fromBlock} to ${toBlock}`
+	return type === 'system.recovered' ? `Recovered: ${blocks} could be read` : `GAP: ${blocks} cannot be read at present`
 }
 
 function undelivered({ receiver, recipient, state, count }: UndeliveredData): string {

@@ -12,6 +12,7 @@ import type { HistoryEntry } from '../../model/history.js'
 import type { Seen } from '../../model/state.js'
 import { announcementOf, type StoredAnnouncement, storedOf } from '../announcement.js'
 import { emptyHistory, type NetworkRecord, type StateDoc, type Total } from '../document.js'
+import { gapsOf, type StoredGap, storedGap } from '../gap.js'
 import type { Format, Piece } from './durable.js'
 
 type BlockJson = readonly [number: string, hash: string]
@@ -28,6 +29,8 @@ interface StateJson {
 			progress: Record<string, string>
 			/** `block balance moved`; absent where the last is 0. */
 			books?: Record<Address, string>
+			/** Absent where there are none. */
+			gaps?: StoredGap[]
 			told: (StoredAnnouncement & { id: string; block: BlockJson })[]
 		}
 	>
@@ -59,7 +62,7 @@ export const stateFormat: Format<StateDoc> = {
 		return {
 			networks: new Map(
 				Object.entries(networks).map(
-					([name, { checkpoint, settled, progress, told, books, ...rest }]): [string, NetworkRecord] => [
+					([name, { checkpoint, settled, progress, told, books, gaps, ...rest }]): [string, NetworkRecord] => [
 						name,
 						{
 							...rest,
@@ -69,6 +72,7 @@ export const stateFormat: Format<StateDoc> = {
 							books: new Map(
 								(Object.entries(books ?? {}) as [Address, string][]).map(([address, text]) => [address, bookOf(text)]),
 							),
+							gaps: gapsOf(gaps ?? []),
 							announcements: new Map(
 								told.map((entry) => [entry.id, announcementOf(entry.id, blockOf(entry.block), entry)]),
 							),
@@ -92,6 +96,7 @@ function* network({
 	progress,
 	announcements,
 	books,
+	gaps,
 }: NetworkRecord): Iterable<Piece> {
 	const facts = { chainId, checkpoint: blockJson(checkpoint), settled: blockJson(settled), updatedAtMs, seen }
 	yield `${JSON.stringify(facts).slice(0, -1)},"progress":`
@@ -105,6 +110,10 @@ function* network({
 	if (books.size > 0) {
 		yield ',"books":'
 		yield* object(books, (book) => [bookText(book)])
+	}
+	if (gaps.size > 0) {
+		yield ',"gaps":'
+		yield* array(gaps.values(), storedGap)
 	}
 	yield '}'
 }

@@ -14,6 +14,7 @@ import { applyCommit, mustHave } from '../changes.js'
 import type { CoverageRecord, Definition, NetworkRecord } from '../document.js'
 import { emptyState, networkState, summarize } from '../document.js'
 import { applyEnrolment } from '../enrolment.js'
+import { gapsOf, type StoredGap, storedGap } from '../gap.js'
 import { readAnnouncements, writeAnnouncements } from './announcements.js'
 import { readBooks, writeBooks } from './books.js'
 import { readBackfills, readCoverage, writeBackfills, writeCoverage, writeProgress } from './coverage.js'
@@ -56,6 +57,7 @@ export interface NetworkRow {
 	readonly settled_hash: Hash
 	readonly updated_at_ms: number
 	readonly seen: Seen | null
+	readonly gaps: readonly StoredGap[] | null
 	readonly revision: number
 	readonly coverage_revision: number
 }
@@ -204,14 +206,14 @@ export async function writeRow(
 	revision: number,
 	skew: Skew,
 ): Promise<void> {
-	const { chainId, checkpoint, settled, updatedAtMs, seen } = record
+	const { chainId, checkpoint, settled, updatedAtMs, seen, gaps } = record
 	await ask(
 		`insert into tracewatch.network (name, chain_id, checkpoint_number, checkpoint_hash, settled_number, settled_hash,
-			updated_at_ms, revision, seen, coverage_revision)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0)
+			updated_at_ms, revision, seen, gaps, coverage_revision)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0)
 		on conflict (name) do update set
 			checkpoint_number = $3, checkpoint_hash = $4, settled_number = $5, settled_hash = $6,
-			updated_at_ms = $7, revision = $8, seen = $9`,
+			updated_at_ms = $7, revision = $8, seen = $9, gaps = $10`,
 		[
 			name,
 			chainId,
@@ -222,6 +224,7 @@ export async function writeRow(
 			skew.toDatabase(updatedAtMs),
 			revision,
 			seen === undefined ? null : JSON.stringify(seen),
+			gaps.size === 0 ? null : JSON.stringify([...gaps.values()].map(storedGap)),
 		],
 	)
 }
@@ -234,6 +237,7 @@ export function recordOf(row: NetworkRow, skew: Skew): Omit<NetworkRecord, 'anno
 		settled: block(row.settled_number, row.settled_hash),
 		updatedAtMs: skew.fromDatabase(row.updated_at_ms),
 		...(row.seen === null ? {} : { seen: row.seen }),
+		gaps: gapsOf(row.gaps ?? []),
 	}
 }
 

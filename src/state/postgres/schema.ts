@@ -134,6 +134,10 @@ const STEPS: readonly string[] = [
 	);
 	create index history_ended on tracewatch.history (ended_at_ms);
 	`,
+	`
+	-- Blocks that could not be read, as src/state/gap.ts writes them; null where there are none.
+	alter table tracewatch.network add column gaps json;
+	`,
 ]
 
 /** Held while tables are made or changed, or a whole state is brought in; any number that nobody else uses. */

@@ -108,6 +108,15 @@ describe('subjects', () => {
 		expect(recovered.subject).toBe('[ethereum] Recovered: this network is being watched again')
 	})
 
+	test('behavior: a block that cannot be read, and that could be read at last', () => {
+		const data = systemData({ fromBlock: 7, toBlock: 7, reason: 'block 7 cannot be read' })
+		const gap = composeMessage(messageOf(data, 'system.gap'))
+		expect(gap.subject).toBe('[ethereum] GAP: block 7 cannot be read at present')
+		expect(gap.text).toMatch(/Blocks: +7\n/)
+		const read = composeMessage(messageOf(data, 'system.recovered'))
+		expect(read.subject).toBe('[ethereum] Recovered: block 7 could be read')
+	})
+
 	test('behavior: a receiver that takes nothing, and one that refuses', () => {
 		const parked = composeMessage(messageOf(undeliveredData(), 'system.undelivered'))
 		expect(parked.subject).toBe('NOT DELIVERED: ops-hook takes nothing until somebody fixes it; 12 messages wait')

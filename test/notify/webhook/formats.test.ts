@@ -242,6 +242,17 @@ describe('pagerduty', () => {
 		expect(recovered.body).toMatchObject({ event_action: 'resolve', dedup_key: stalled.body.dedup_key })
 	})
 
+	test('behavior: a gap that was read resolves that gap, and no stall', async () => {
+		const data = systemData({ fromBlock: 7, toBlock: 7 })
+		const gap = await send('pagerduty', path, 202, messageOf(data, 'system.gap'), { secret })
+		expect(gap.body).toMatchObject({ event_action: 'trigger', payload: { severity: 'critical' } })
+		expect(gap.body.payload.summary).toContain('GAP: block 7 cannot be read at present')
+		const read = await send('pagerduty', path, 202, messageOf(data, 'system.recovered'), { secret })
+		expect(read.body).toMatchObject({ event_action: 'resolve', dedup_key: gap.body.dedup_key })
+		const stalled = await send('pagerduty', path, 202, messageOf(systemData(), 'system.stalled'), { secret })
+		expect(stalled.body.dedup_key).not.toBe(gap.body.dedup_key)
+	})
+
 	test('error: a refused routing key is parked, a refused event is dead, and no key is repeated', async () => {
 		const errors = ["Length of 'routing_key' is incorrect (should be 32 characters)", secret]
 		const key = await send(
@@ -309,6 +320,12 @@ describe('alertmanager', () => {
 		expect(recovered.body).toHaveLength(1)
 		expect(recovered.body[0].labels).toEqual(stalled.body[0].labels)
 		expect(Date.parse(recovered.body[0].endsAt)).toBe(startMs + 5_000)
+		const gap = systemData({ fromBlock: 7, toBlock: 7 })
+		const fired = await send('alertmanager', '', 200, messageOf(gap, 'system.gap'))
+		const read = await send('alertmanager', '', 200, messageOf(gap, 'system.recovered'))
+		expect(fired.body[0].labels).toMatchObject({ alertname: 'TracewatchGap', blocks: '7-7', severity: 'critical' })
+		expect(read.body).toHaveLength(1)
+		expect(read.body[0].labels).toEqual(fired.body[0].labels)
 	})
 })
 

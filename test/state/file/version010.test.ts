@@ -29,6 +29,7 @@ const expected = {
 	backfills: [{ id: '50-100-x', span: { from: 60n, to: 100n }, addresses: [addressOf(1)] }],
 	updatedAtMs: NOW_MS,
 	books: new Map(),
+	gaps: new Map(),
 }
 
 test('default: it opens with all that is in it', async () => {

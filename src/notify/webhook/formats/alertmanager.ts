@@ -75,8 +75,13 @@ function labelsOf(message: Message): { readonly fires: readonly Labels[]; readon
 	if (isDigest(data)) return { fires: [], resolves: [] }
 	const network = printable(data.network)
 	if (!isAlert(data)) {
-		const stalled = { alertname: 'TracewatchStalled', network, severity: 'critical' }
-		return type === 'system.recovered' ? { fires: [], resolves: [stalled] } : { fires: [stalled], resolves: [] }
+		const { fromBlock, toBlock } = data
+		const what =
+			fromBlock === undefined
+				? { alertname: 'TracewatchStalled' }
+				: { alertname: 'TracewatchGap', blocks: `${fromBlock}-${toBlock}` }
+		const trouble = { ...what, network, severity: 'critical' }
+		return type === 'system.recovered' ? { fires: [], resolves: [trouble] } : { fires: [trouble], resolves: [] }
 	}
 	const named = (alertname: string): Labels => ({
 		alertname,

@@ -35,7 +35,7 @@ export const ntfy: Format = {
 	},
 }
 
-const urgent = new Set<Message['type']>(['alert.removed', 'system.stalled', 'system.undelivered'])
+const urgent = new Set<Message['type']>(['alert.removed', 'system.stalled', 'system.gap', 'system.undelivered'])
 
 /** 1 to 5; 3 is usual. */
 function priorityOf({ type }: Message): number {

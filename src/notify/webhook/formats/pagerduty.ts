@@ -25,7 +25,7 @@ export const pagerduty: Format = {
 			payload: {
 				summary: cut(headline(message), 1_024),
 				source: sourceOf(message),
-				severity: type === 'system.stalled' || type === 'system.undelivered' ? 'critical' : 'info',
+				severity: critical.has(type) ? 'critical' : 'info',
 				timestamp,
 				custom_details: Object.fromEntries(factsOf(message).facts.map(({ name, value }) => [name, value])),
 			},
@@ -39,6 +39,8 @@ export const pagerduty: Format = {
 	},
 }
 
+const critical = new Set<Message['type']>(['system.stalled', 'system.gap', 'system.undelivered'])
+
 function sourceOf({ data }: Message): string {
 	if (isUndelivered(data)) return 'tracewatch'
 	return isDigest(data) ? networksOf(data) : printable(data.network)
@@ -46,5 +48,8 @@ function sourceOf({ data }: Message): string {
 
 function dedupKey({ data }: Message): string {
 	if (isUndelivered(data)) return `tracewatch:undelivered:${data.receiver}`
-	return isAlert(data) || isDigest(data) ? data.id : `tracewatch:${data.chainId}:${printable(data.network)}:stalled`
+	if (isAlert(data) || isDigest(data)) return data.id
+	const { chainId, network, fromBlock, toBlock } = data
+	const what = fromBlock === undefined ? 'stalled' : `gap:${fromBlock}-${toBlock}`
+	return `tracewatch:${chainId}:${printable(network)}:${what}`
 }

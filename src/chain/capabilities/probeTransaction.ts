@@ -1,0 +1,43 @@
+import { createTurns } from '../../base/timeSlices.js'
+import { RpcError } from '../../errors.js'
+import type { Hash } from '../../model/glossary.js'
+import { misread } from '../rpc/border.js'
+import type { Rpc } from '../rpc/rpc.js'
+import { treeOf } from '../traces/assemble.js'
+import type { Header } from '../wire.js'
+import { type Finding, findingOf, fine, notAsked } from './capabilities.js'
+import { askOfEach, isOfBlock } from './eachBlock.js'
+import { readRows } from './probeFilter.js'
+
+/**
+ * What trace_filter finds is judged with the whole tree, and `explain` draws it; also where there is no trace_block.
+ */
+export async function probeTransaction(rpc: Rpc, blocks: readonly Header[], signal: AbortSignal): Promise<Finding> {
+	const [first, ...others] = firstHashes(blocks)
+	if (first === undefined) return notAsked
+	const reading = { endpoint: rpc.endpoint, method: 'trace_transaction' }
+	const callOf = ({ txHash }: { readonly txHash: Hash }) => ({ method: reading.method, params: [txHash] })
+	/** Of the first that the node can bear. */
+	const ask = async () => {
+		const [answer] = await rpc.batch([callOf(first)], signal)
+		if (!isOfBlock(answer) || others.length === 0) return { ...first, answer }
+		const [other] = await askOfEach(rpc, others, callOf, signal)
+		return other === undefined ? { ...first, answer } : { ...other.block, answer: other.answer }
+	}
+	try {
+		const { txHash, block, answer } = await ask()
+		if (answer instanceof RpcError) throw answer
+		const rows = readRows(rpc, answer, reading.method)
+		await treeOf(rows, { txHash, blockHash: block.hash }, createTurns(), reading)
+		return fine
+	} catch (thrown) {
+		signal.throwIfAborted()
+		const error = misread(thrown, { endpoint: rpc.endpoint, method: 'trace_transaction' })
+		return error.kind === 'unsettled' ? { ability: 'wrong', why: error.message } : findingOf('trace_transaction', error)
+	}
+}
+
+/** The first transactions of the blocks, of one block each. */
+function firstHashes(blocks: readonly Header[]) {
+	return blocks.flatMap((block) => block.txHashes.slice(0, 1).map((txHash) => ({ txHash, block })))
+}

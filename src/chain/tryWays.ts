@@ -1,0 +1,156 @@
+import { DeadlinePassed, withDeadline } from '../base/deadline.js'
+import { RpcError } from '../errors.js'
+import type { AddressSet, Doubt, Fared, Part } from '../model/chain.js'
+import type { Hash } from '../model/glossary.js'
+import type { Tries } from '../model/ports.js'
+import type { Way } from './ways.js'
+
+/** Each reads one block, in so long. */
+const wayMs = 45_000
+
+/**
+ * Asks for one block by every way: endpoints side by side, the sources of each in turn. Resolves to the block as soon as
+ * one gives it, else to how each fared.
+ */
+async function tryWays(
+	ways: readonly Way[],
+	doubt: Doubt,
+	addresses: AddressSet,
+	signal: AbortSignal,
+): Promise<Part | readonly Fared[]> {
+	const enough = new AbortController()
+	const stop = () => enough.abort(signal.reason)
+	signal.addEventListener('abort', stop, { once: true })
+	if (signal.aborted) stop()
+	const fared: Fared[] = []
+	let found: Part | null = null
+	const ofEndpoint = async (own: readonly Way[]) => {
+		for (const way of own) {
+			if (enough.signal.aborted) return
+			const came = await tryWay(way, doubt, addresses, enough.signal)
+			if ('span' in came) {
+				found ??= came
+				enough.abort()
+			} else fared.push(came)
+		}
+	}
+	try {
+		const endpoints = [...new Set(ways.map(({ endpoint }) => endpoint))]
+		const all = endpoints.map((endpoint) => ofEndpoint(ways.filter((way) => way.endpoint === endpoint)))
+		const ends = await Promise.allSettled(all)
+		signal.throwIfAborted()
+		if (found !== null) return found
+		for (const end of ends) if (end.status === 'rejected') throw end.reason
+		return fared
+	} finally {
+		signal.removeEventListener('abort', stop)
+	}
+}
+
+async function tryWay(way: Way, doubt: Doubt, addresses: AddressSet, signal: AbortSignal): Promise<Part | Fared> {
+	const name = `${way.endpoint} by ${way.source}`
+	const failed = await read(way, doubt.number, addresses, signal)
+	if (!(failed instanceof RpcError)) return failed
+	const why = failed.message
+	if (isAboutNow(failed)) return { way: name, result: 'unheard', why }
+	const after = await readFull(way, doubt.after, addresses, signal)
+	if (after instanceof RpcError)
+		return { way: name, result: isUnable(after) ? 'unable' : 'unheard', why: after.message }
+	if (after === null) return { way: name, result: 'unheard', why }
+	const before = await readFull(way, doubt.before, addresses, signal)
+	return { way: name, result: 'fails', afterGood: before !== null && !(before instanceof RpcError), why }
+}
+
+/** The first of these blocks that has transactions; null where none has. */
+async function readFull(
+	way: Way,
+	numbers: readonly bigint[],
+	addresses: AddressSet,
+	signal: AbortSignal,
+): Promise<Part | RpcError | null> {
+	let last: RpcError | null = null
+	for (const number of numbers) {
+		const header = await limited(way, number, (until) => way.chain().block(number, until), signal)
+		if (header instanceof RpcError) last = header
+		else if (header !== null && header.txHashes.length > 0) {
+			const part = await read(way, number, addresses, signal)
+			if (!(part instanceof RpcError)) return part
+			last = part
+			// Another may be in doubt too; the rest would fail alike where it is not that.
+			if (!isOfBlock(part)) return part
+		}
+	}
+	return last
+}
+
+async function read(way: Way, number: bigint, addresses: AddressSet, signal: AbortSignal): Promise<Part | RpcError> {
+	const { endpoint } = way
+	const whole = async (until: AbortSignal) => {
+		for await (const part of way.chain().walk({ from: number, to: number }, addresses, until)) return part
+		throw new RpcError(`${endpoint} gave no block ${number}`, { kind: 'no-data', endpoint })
+	}
+	return limited(way, number, whole, signal)
+}
+
+async function limited<T>(
+	{ endpoint }: Way,
+	number: bigint,
+	job: (until: AbortSignal) => Promise<T>,
+	signal: AbortSignal,
+): Promise<T | RpcError> {
+	try {
+		return await withDeadline(wayMs, job, signal)
+	} catch (error) {
+		signal.throwIfAborted()
+		if (error instanceof RpcError) return error
+		if (!(error instanceof DeadlinePassed)) throw error
+		return new RpcError(`${endpoint} did not give block ${number} within ${wayMs / 1_000} s`, {
+			kind: 'timeout',
+			endpoint,
+		})
+	}
+}
+
+/** Of the moment or of the endpoint's plan, and not of the block. */
+function isAboutNow({ kind }: RpcError): boolean {
+	return kind === 'rate' || kind === 'quota' || kind === 'auth' || kind === 'unsettled'
+}
+
+/** A second hostile block among those around it keeps nobody from being heard. */
+function isOfBlock({ kind }: RpcError): boolean {
+	return kind === 'server' || kind === 'timeout' || kind === 'too-large' || kind === 'malformed' || kind === 'no-data'
+}
+
+function isUnable({ kind }: RpcError): boolean {
+	return kind === 'unsupported' || kind === 'bad-params'
+}
+
+/** The hash of a block, by the first endpoint that can tell. Throws the last RpcError when none can. */
+async function hashByWays(ways: readonly Way[], number: bigint, signal: AbortSignal): Promise<Hash | null> {
+	const first = new Map(ways.toReversed().map((way) => [way.endpoint, way]))
+	let failure: unknown = new RpcError(`nobody tells block ${number}`, { kind: 'no-data', endpoint: '' })
+	for (const way of [...first.values()].reverse()) {
+		const headers = [
+			async () => (await way.chain().block(number, signal))?.hash ?? null,
+			async () => (await way.chain().block(number + 1n, signal))?.parentHash ?? null,
+		]
+		for (const ask of headers) {
+			try {
+				return await ask()
+			} catch (error) {
+				signal.throwIfAborted()
+				if (!(error instanceof RpcError)) throw error
+				failure = error
+			}
+		}
+	}
+	throw failure
+}
+
+/** Every way to read a block, as the poll reaches it. */
+export function triesOf(ways: readonly Way[]): Tries {
+	return {
+		tryAll: (doubt, addresses, signal) => tryWays(ways, doubt, addresses, signal),
+		hashOf: (number, signal) => hashByWays(ways, number, signal),
+	}
+}

@@ -1,0 +1,72 @@
+import type { Clock } from '../model/glossary.js'
+import type { Chain, Log } from '../model/ports.js'
+import type { SourceSetting } from './capabilities/probe.js'
+import { type ChainOptions, createChain } from './chain.js'
+import { createEndpoint, type EndpointOptions } from './endpoints/endpoint.js'
+import { createEndpoints, type Endpoints } from './endpoints/endpoints.js'
+import type { Rpc } from './rpc/rpc.js'
+import type { SourceName } from './sources/source.js'
+
+/** One source of one endpoint, by itself. */
+export interface Way {
+	/** Host and port. */
+	readonly endpoint: string
+	readonly source: SourceName
+	/** Opened when it is first asked for. */
+	readonly chain: () => Pick<Chain, 'walk' | 'block'>
+}
+
+export interface WaysOptions {
+	readonly rpcs: readonly Rpc[]
+	readonly chainId: number
+	/** Default: every source. */
+	readonly source?: SourceSetting
+	/** Whole blocks only. Default: false. */
+	readonly isPrivate?: boolean
+	/** Whether a way that has failed is left alone for a while. Default: it is asked whenever it is to be. */
+	readonly rests?: boolean
+	/** As of a chain: what is read by one way must not tell less. */
+	readonly tokens?: ChainOptions['tokens']
+	readonly fees?: boolean
+	readonly clock: Clock
+}
+
+const SOURCES: readonly SourceName[] = ['trace_block', 'trace_filter', 'debug_traceBlockByNumber']
+
+/**
+ * Every source of every endpoint, in order of preference of the endpoints. The endpoints are shared, and not closed from
+ * here; their circuit breakers are not: what one way cannot do says nothing of the endpoint. None waits for another time.
+ */
+export function openWays(options: WaysOptions): readonly Way[] {
+	const { rpcs, chainId, source = 'auto', isPrivate = false, rests = false, tokens, fees, clock } = options
+	const sources = SOURCES.filter((name) => {
+		if (isPrivate && name === 'trace_filter') return false
+		return source === 'auto' || source === name
+	})
+	const asked = { isPrivate, ...(tokens && { tokens }), ...(fees !== undefined && { fees }), clock, log: silent }
+	return rpcs.flatMap((rpc) =>
+		sources.map((name): Way => {
+			const own = { chainId, clock, log: silent, wait: nothing }
+			const endpoints = () => (rests ? createEndpoints({ rpcs: [rpc], ...own }) : restless(rpc, own))
+			const open = () => createChain({ ...asked, endpoints: endpoints(), source: name })
+			return { endpoint: rpc.endpoint, source: name, chain: once(open) }
+		}),
+	)
+}
+
+function restless(rpc: Rpc, own: Omit<EndpointOptions, 'rpc' | 'random'>): Pick<Endpoints, 'use' | 'close'> {
+	const endpoint = createEndpoint({ rpc, ...own, random: Math.random })
+	return { use: (job, signal, need = {}) => endpoint.attempt(job, need, signal), close: nothing }
+}
+
+function once<T>(make: () => T): () => T {
+	let made: T | undefined
+	return () => {
+		made ??= make()
+		return made
+	}
+}
+
+const nothing = async () => undefined
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }

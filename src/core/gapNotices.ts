@@ -1,0 +1,43 @@
+import type { Gap } from '../model/state.js'
+import type { Network } from '../model/watch.js'
+import { isOpen } from './gaps.js'
+import type { SystemNotice } from './system.js'
+
+interface Facts {
+	readonly network: Pick<Network, 'name' | 'chainId'>
+	/** As they are before. */
+	readonly gaps: ReadonlyMap<bigint, Gap>
+	readonly opens: readonly Gap[]
+	/** Those that were read. */
+	readonly closes: readonly Gap[]
+	readonly checkpoint: bigint
+	readonly head: bigint
+	readonly nowMs: number
+}
+
+/** What is to be said of gaps that open and close: one that was only suspected is worth no word. */
+export function gapNotices({ network, gaps, opens, closes, checkpoint, head, nowMs }: Facts): readonly SystemNotice[] {
+	const common = { network: network.name, chainId: network.chainId, head }
+	const told = opens.filter((gap) => isOpen(gap) && !isOpenIn(gaps, gap))
+	return [
+		...told.map(({ block: { number }, openedAtMs, tries, reason }): SystemNotice => {
+			const words =
+				`block ${number} of ${network.name} cannot be read, and was tried ${tries} times: ${reason}. ` +
+				'It is asked for again, and what happened in it is sent when it was read; the blocks after it are watched'
+			const at = { checkpoint: number > checkpoint ? number : checkpoint, sinceMs: openedAtMs ?? nowMs }
+			return { type: 'system.gap', ...common, ...at, reason: words, blocks: { from: number, to: number } }
+		}),
+		...closes.filter(isOpen).map(({ block: { number }, openedAtMs }): SystemNotice => {
+			const minutes = Math.max(1, Math.round((nowMs - (openedAtMs ?? nowMs)) / 60_000))
+			const pause = minutes === 1 ? '1 minute' : `${minutes} minutes`
+			const words = `block ${number} of ${network.name} was read after ${pause}; what happened in it is sent late`
+			const at = { checkpoint, sinceMs: openedAtMs ?? nowMs }
+			return { type: 'system.recovered', ...common, ...at, reason: words, blocks: { from: number, to: number } }
+		}),
+	]
+}
+
+function isOpenIn(gaps: ReadonlyMap<bigint, Gap>, { block }: Gap): boolean {
+	const before = gaps.get(block.number)
+	return before !== undefined && isOpen(before)
+}

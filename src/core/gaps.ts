@@ -1,0 +1,81 @@
+/** When a block counts as one that nobody can give. Pure. */
+
+import type { BlockRef, Doubt, Fared } from '../model/chain.js'
+import type { Address } from '../model/glossary.js'
+import type { Gap } from '../model/state.js'
+
+/** Everything is tried so many times, over so long, before the chain goes on without a block. */
+const leastTries = 3
+const leastMs = 60_000
+/** Longer, where an endpoint could not be heard: it may be back. */
+const unheardMs = 5 * 60_000
+/** With so many something else is wrong, and going on would hide it. */
+export const mostGaps = 1_000
+
+/** The suspicion after one more round in vain; null while there is none: nobody who can be heard has failed at it. */
+export function suspected(
+	before: Gap | null,
+	{ block, addresses }: Pick<Gap, 'block' | 'addresses'>,
+	round: readonly Fared[],
+	nowMs: number,
+): Gap | null {
+	const failing = round.filter((fared) => fared.result === 'fails')
+	const known = before?.block.hash === block.hash ? before : null
+	if (failing.length === 0) return known
+	return {
+		block,
+		addresses,
+		tries: (known?.tries ?? 0) + 1,
+		sinceMs: known?.sinceMs ?? nowMs,
+		isAfterGood: known?.isAfterGood === true || failing.some(({ afterGood }) => afterGood),
+		openedAtMs: before?.openedAtMs ?? null,
+		reason: reasonOf(round),
+	}
+}
+
+/** Whether the chain may go on after it. */
+export function mayOpen({ tries, sinceMs, isAfterGood }: Gap, round: readonly Fared[], nowMs: number): boolean {
+	const wholeMs = round.some(({ result }) => result === 'unheard') ? unheardMs : leastMs
+	return isAfterGood && tries >= leastTries && nowMs - sinceMs >= wholeMs
+}
+
+function reasonOf(round: readonly Fared[]): string {
+	return round
+		.flatMap(({ way, result, why }) => (result === 'unable' ? [] : [`${way}: ${why}`]))
+		.join('; ')
+		.slice(0, 500)
+}
+
+export function isOpen({ openedAtMs }: Gap): boolean {
+	return openedAtMs !== null
+}
+
+/** The same gap for these addresses besides; null stands for everybody. */
+export function widened(gap: Gap, addresses: readonly Address[] | null): Gap {
+	if (gap.addresses === null || addresses === null) return { ...gap, addresses: null }
+	return { ...gap, addresses: [...new Set([...gap.addresses, ...addresses])] }
+}
+
+/** Numbers of the open gaps. */
+export function openAt(gaps: ReadonlyMap<bigint, Gap>): ReadonlySet<bigint> {
+	return new Set([...gaps.values()].filter(isOpen).map(({ block }: { block: BlockRef }) => block.number))
+}
+
+/** Nearest blocks that are looked at for transactions; before the block then ever further away. */
+const nearest = 16
+const further = Array.from({ length: 18 }, (_, step) => BigInt(Math.round(nearest * 1.5 ** (step + 1))))
+
+/** A block in doubt, and blocks on both sides of it that are no gaps. */
+export function doubtOf(
+	number: bigint,
+	{ head, open, isAfterGood }: { head: bigint; open: ReadonlySet<bigint>; isAfterGood: boolean },
+): Doubt {
+	const near = Array.from({ length: nearest }, (_, step) => BigInt(step + 1))
+	const before = isAfterGood ? [] : [...near, ...further].map((distance) => number - distance)
+	const after = near.map((distance) => number + distance)
+	return {
+		number,
+		before: before.filter((each) => each > 0n && !open.has(each)),
+		after: after.filter((each) => each <= head && !open.has(each)),
+	}
+}

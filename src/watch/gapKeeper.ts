@@ -1,0 +1,109 @@
+import type { AddressSet, Doubt, Fared, Part } from '../model/chain.js'
+import type { Clock } from '../model/glossary.js'
+import type { Log, Tries } from '../model/ports.js'
+
+/** When blocks that fail are asked for again; between polls it remembers only that. */
+export interface GapKeeper {
+	/** Everything is tried once for a block that has failed; null where that was done a moment ago. */
+	tryAll(doubt: Doubt, addresses: AddressSet, signal: AbortSignal): Promise<Part | readonly Fared[] | null>
+	/** The hash of a block that may be a gap; see Tries. */
+	readonly hashOf: Tries['hashOf']
+	/** It was opened now, and is read again after a while. */
+	opened(number: bigint): void
+	/**
+	 * Reads an open gap again, beside the polls: resolves to it within a moment, or at a later call, or to null. One at a
+	 * time, each when it is due: soon after it was opened or the program started, then more and more seldom.
+	 */
+	reread(
+		gaps: readonly bigint[],
+		addressesOf: (number: bigint) => AddressSet,
+		signal: AbortSignal,
+	): Promise<Part | null>
+}
+
+export interface GapKeeperOptions {
+	readonly tries: Tries
+	readonly clock: Clock
+	readonly log: Log
+	/** How long a poll waits for a gap that is read again. Default 3 s. */
+	readonly momentMs?: number
+}
+
+const betweenMs = 15_000
+const longestBetweenMs = 60_000
+const firstRereadMs = 30_000
+const longestRereadMs = 3_600_000
+
+export function createGapKeeper({ tries, clock, log, momentMs = 3_000 }: GapKeeperOptions): GapKeeper {
+	let triedAtMs = Number.NEGATIVE_INFINITY
+	let waitMs = betweenMs
+	/** By block, since the program started. */
+	const rereads = new Map<bigint, { readonly times: number; readonly dueAtMs: number }>()
+	let running: { readonly number: bigint; readonly done: Promise<Part | null> } | null = null
+	let found: Part | null = null
+
+	async function readOne(number: bigint, addresses: AddressSet, signal: AbortSignal): Promise<Part | null> {
+		const doubt = { number, before: [], after: [] }
+		try {
+			const came = await tries.tryAll(doubt, addresses, signal)
+			if ('span' in came) return came
+			log.debug({ block: number, fared: came }, 'a gap still cannot be read')
+		} catch (error) {
+			if (!signal.aborted) log.debug({ block: number, err: error }, 'a gap still cannot be read')
+		}
+		return null
+	}
+
+	function begin(number: bigint, addresses: AddressSet, signal: AbortSignal): void {
+		const times = (rereads.get(number)?.times ?? 0) + 1
+		const done = readOne(number, addresses, signal).then((part) => {
+			const pauseMs = Math.min(longestRereadMs, firstRereadMs * 2 ** (times - 1))
+			rereads.set(number, { times, dueAtMs: clock() + pauseMs })
+			running = null
+			found = part
+			return part
+		})
+		running = { number, done }
+	}
+
+	function take(): Part | null {
+		const part = found
+		found = null
+		return part
+	}
+
+	return {
+		async tryAll(doubt, addresses, signal) {
+			if (clock() - triedAtMs < waitMs) return null
+			const came = await tries.tryAll(doubt, addresses, signal)
+			if ('span' in came) return came
+			triedAtMs = clock()
+			// Where nobody is heard it is not this block: asking all would only add to what is wrong.
+			waitMs = came.some(({ result }) => result === 'fails') ? betweenMs : Math.min(longestBetweenMs, waitMs * 2)
+			return came
+		},
+		hashOf: tries.hashOf,
+		opened(number) {
+			rereads.set(number, { times: 0, dueAtMs: clock() + firstRereadMs })
+		},
+		async reread(gaps, addressesOf, signal) {
+			for (const number of rereads.keys()) if (!gaps.includes(number)) rereads.delete(number)
+			if (running === null && found === null) {
+				const due = gaps.find((number) => (rereads.get(number)?.dueAtMs ?? 0) <= clock())
+				if (due === undefined) return null
+				begin(due, addressesOf(due), signal)
+			}
+			if (running !== null) await moment(running.done, momentMs)
+			return take()
+		},
+	}
+}
+
+async function moment(done: Promise<unknown>, ms: number): Promise<void> {
+	let timer: NodeJS.Timeout | undefined
+	const enough = new Promise<void>((resolve) => {
+		timer = setTimeout(resolve, ms)
+	})
+	await Promise.race([done, enough])
+	clearTimeout(timer)
+}

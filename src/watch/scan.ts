@@ -1,0 +1,126 @@
+import type { Difference } from '../core/compare.js'
+import { isOpen } from '../core/gaps.js'
+import { RpcError } from '../errors.js'
+import type { BlockRef, Part, Span } from '../model/chain.js'
+import type { Backfill } from '../model/watch.js'
+import { withGap } from './gapBooks.js'
+import { checkFindings, type Kept, keepBooks } from './keepBooks.js'
+import { addressesOf, type LookContext, look } from './look.js'
+import { backfillSet, contextOf } from './lookContext.js'
+import { passGap } from './passGap.js'
+import { advance, type PollPorts, type PollSession, refOf, type Step, unsettled } from './pollSession.js'
+
+/** What is written when the blocks up to and with `last` were looked at. */
+export type StepOf = (last: BlockRef) => Step
+
+/**
+ * Reads a span, and looks at each part of it: what it announces is written with the step. A block that nobody can give
+ * is passed over in time, as a gap. `job`: the backfill that the span belongs to.
+ */
+export async function scan(
+	session: PollSession,
+	span: Span,
+	stepOf: StepOf,
+	ports: PollPorts,
+	signal: AbortSignal,
+	job: Backfill | null = null,
+): Promise<void> {
+	const backfill = job && backfillSet(job)
+	const isSecondLook = backfill === null && span.to <= session.checkpoint.number
+	const walk = isSecondLook ? ports.chain.walkAgain : ports.chain.walk
+	let { from } = span
+	const take = async (part: Part): Promise<void> => {
+		checkFollows(session, part)
+		const context = contextOf(session, span, backfill, ports)
+		const seen = await look(part, session.state.announcements, context, ports.chain, signal)
+		if (isSecondLook) noteDisagreement(session, part, seen, ports)
+		await conclude(session, part, seen, context, stepOf(refOf(part.last)), ports, signal)
+		from = part.span.to + 1n
+		if (ports.clock() - session.startedAtMs > session.config.budgetMs && part.span.to < span.to) session.behind = true
+	}
+	while (from <= span.to && !session.behind) {
+		const addresses = backfill?.addresses ?? addressesOf(session.config.watches, session.state.announcements)
+		try {
+			for await (const part of walk({ from, to: span.to }, addresses, signal)) {
+				await take(part)
+				if (session.behind) return
+			}
+		} catch (error) {
+			if (!(error instanceof RpcError) || error.kind === 'unsettled' || ports.gaps === undefined) throw error
+			const doubt = { number: from, addresses, job, isSecondLook, error }
+			const passed = await passGap(session, doubt, stepOf, { ...ports, gaps: ports.gaps }, signal)
+			if (passed === 'passed') from++
+			else await take(passed)
+		}
+	}
+}
+
+/**
+ * Two endpoints tell different things of the same settled blocks; what is sent of it follows the rules of the second
+ * look.
+ */
+function noteDisagreement(session: PollSession, part: Part, { news, retracted }: Difference, ports: PollPorts): void {
+	const { endpoint, confirms, span } = part
+	const count = news.length + retracted.length
+	if (confirms === undefined || count === 0) return
+	session.disagreements += count
+	const facts = { first: confirms, second: endpoint, from: span.from, to: span.to, found: news.length }
+	ports.log.warn(
+		{ ...facts, missed: retracted.length },
+		'two endpoints disagree on settled blocks: the second is believed',
+	)
+}
+
+/** Holds what was seen against the books, and writes it with the step. A block that was read is no gap any more. */
+export async function conclude(
+	session: PollSession,
+	part: Part,
+	seen: Difference,
+	context: LookContext,
+	step: Step,
+	ports: PollPorts,
+	signal: AbortSignal,
+): Promise<void> {
+	session.source = part.source ?? session.source
+	const { difference, books } = await heldAgainstBooks(session, part, seen, context, ports, signal)
+	const closes = context.backfill === null ? session.state.gaps.values() : suspectedIn(session)
+	const closed = [...closes].filter(({ block: { number } }) => part.span.from <= number && number <= part.span.to)
+	await advance(session, { ...step, ...(books && { books }) }, difference, ports, closed)
+	session.blocks += part.span.to - part.span.from + 1n
+}
+
+/** An open gap stays one for all others when a backfill has read its block. */
+function suspectedIn({ state }: PollSession) {
+	return [...state.gaps.values()].filter((gap) => !isOpen(gap))
+}
+
+/**
+ * What moved is held against the balances once, when a block is scanned first; what no frame shows is checked each
+ * time.
+ */
+async function heldAgainstBooks(
+	session: PollSession,
+	part: Part,
+	seen: Difference,
+	context: LookContext,
+	ports: PollPorts,
+	signal: AbortSignal,
+): Promise<{ readonly difference: Difference; readonly books?: Kept['books'] }> {
+	if (ports.books === undefined || context.backfill !== null) return { difference: seen }
+	const { state, checkpoint } = session
+	const own = { ...ports.books, chain: ports.chain }
+	const checked = await checkFindings(part, state.announcements, seen, own, signal)
+	if (part.span.from <= checkpoint.number) return { difference: checked, books: withGap(state, part) }
+	const { difference, books, summary } = await keepBooks(part, state, checked, context, own, signal)
+	session.books = summary
+	return { difference, books }
+}
+
+/**
+ * A part that begins right after the checkpoint must follow it by hash too, or the chain has changed since the poll
+ * began.
+ */
+function checkFollows({ config, checkpoint }: PollSession, { span, parentHash }: Part): void {
+	if (span.from !== checkpoint.number + 1n || parentHash === undefined || parentHash === checkpoint.hash) return
+	throw unsettled(config.network, `block ${span.from} does not follow the block that was scanned before it`)
+}

@@ -1,0 +1,65 @@
+// A block that no endpoint gives, over kills: told once, passed once, and what it held is told once when it was read.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { startTestDevnode } from '../support/anvil.js'
+import { createChance } from '../support/chance.js'
+import { startDialectGateway } from '../support/dialectGateway.js'
+import { failingBlocks } from '../support/failingBlock.js'
+import { hookServer, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
+
+test('behavior: a gap is told once, and closed once, at whatever moment the program is killed', async () => {
+	const node = await startTestDevnode()
+	const failing = failingBlocks()
+	const gateway = await startDialectGateway(node.url, { twist: failing.twist })
+	onTestFinished(async () => {
+		await gateway.close()
+		await node.stop()
+	})
+	const hook = await hookServer()
+	const here = siteOf({
+		'tracewatch.yaml': settings(gateway.url, { hook: hook.origin }),
+		'watchlists/a.yaml': watchlist([`{address: ${vault}, kinds: [transfer]}`]),
+	})
+	await node.mine(3)
+	expect((await here.run(['once'])).code).toBe(0)
+	const pay = async (valueWei: bigint) => node.receipt(await node.send({ from: treasury, to: vault, valueWei }))
+	const { blockNumber, transactionHash } = await pay(1n)
+	failing.numbers.add(BigInt(blockNumber))
+	failing.hashes.add(transactionHash)
+	await pay(2n)
+	await node.mine(2)
+
+	const bodies = () => told(hook.hits)
+	const heard = (type: string) =>
+		new Set(bodies().flatMap((each) => (each.type === type ? [each.data.deliveryId] : [])))
+	const chance = createChance(7)
+	const liveUntil = async (isDone: () => boolean, lives: number) => {
+		for (let life = 0; life < lives; life++) {
+			const running = here.start(['run'])
+			await sleep(1_200 + chance.number(4_000))
+			running.process.kill('SIGKILL')
+			await running.ended
+			if (isDone()) return
+		}
+	}
+	await liveUntil(() => heard('alert.transfer').size > 0, 60)
+	await liveUntil(() => false, 4)
+	expect([heard('system.gap').size, heard('alert.transfer').size]).toEqual([1, 1])
+	const status = JSON.parse((await here.run(['status', '--json'])).stdout)
+	expect(status.networks[0].gaps).toMatchObject([{ fromBlock: Number(blockNumber), toBlock: Number(blockNumber) }])
+
+	failing.numbers.clear()
+	failing.hashes.clear()
+	await liveUntil(() => heard('system.recovered').size > 0, 20)
+	await liveUntil(() => false, 3)
+	const running = here.start(['run'])
+	await sleep(4_000)
+	expect((await running.stop()).code).toBe(0)
+	const distinct = [...new Map(bodies().map((each) => [each.data.deliveryId, each])).values()]
+	expect(distinct.map(({ type, data }) => [type, data.valueWei ?? data.fromBlock, data.late ?? null])).toEqual([
+		['system.gap', Number(blockNumber), null],
+		['alert.transfer', '2', expect.any(Boolean)],
+		['alert.transfer', '1', true],
+		['system.recovered', Number(blockNumber), null],
+	])
+}, 300_000)

@@ -1,0 +1,362 @@
+// A block that no source of any endpoint gives: the rest of the chain goes on, and what the block held is told late.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { SourceSetting } from '../../src/chain/capabilities/probe.js'
+import type { Message } from '../../src/model/alert.js'
+import type { Address } from '../../src/model/glossary.js'
+import type { Log } from '../../src/model/ports.js'
+import { ether, hex, startTestAnvil } from '../support/anvil.js'
+import { Refused, startDialectGateway } from '../support/dialectGateway.js'
+import { type FailingBlocks, failingBlocks } from '../support/failingBlock.js'
+import { inFull, sized } from '../support/longRun.js'
+import { type Bench, type BenchOptions, openBench, watchOf } from './bench.js'
+
+async function open(options: Partial<BenchOptions> & { readonly endpoints?: number } = {}) {
+	const node = await startTestAnvil()
+	const failing = failingBlocks()
+	const { endpoints = 1, ...rest } = options
+	const gateways = await Promise.all(
+		Array.from({ length: endpoints }, () => startDialectGateway(node.url, { twist: failing.twist })),
+	)
+	const [from, to, other, another] = (await node.accounts()) as [Address, Address, Address, Address]
+	const said: string[] = []
+	const note = (_facts: object, message: string) => void said.push(message)
+	const log: Log = { debug() {}, info: note, warn: note, error: note, child: () => log }
+	const bench = await openBench({
+		urls: gateways.map(({ url }) => url),
+		watches: [watchOf(to)],
+		network: { settle: 6 },
+		patience: { tries: 1 },
+		gaps: true,
+		log,
+		...rest,
+	})
+	onTestFinished(async () => {
+		await bench.close()
+		for (const gateway of gateways) await gateway.close()
+		await node.stop()
+	})
+	/** Resolves to the payment's block. */
+	const pay = async () => {
+		const txHash = await node.send({ from, to, valueWei: ether })
+		const { blockNumber } = await node.receipt(txHash)
+		return { number: BigInt(blockNumber), txHash }
+	}
+	/** A block with a transaction that is nobody's. */
+	const stir = async () => node.receipt(await node.send({ from: other, to: another, valueWei: 1n }))
+	const fail = ({ number, txHash }: Awaited<ReturnType<typeof pay>>) => {
+		failing.numbers.add(number)
+		failing.hashes.add(txHash)
+	}
+	await stir()
+	await node.mine(3)
+	await bench.settle()
+	return { stir, node, gateways, failing, bench, pay, fail, said, from, to }
+}
+
+function heal({ numbers, hashes }: FailingBlocks): void {
+	numbers.clear()
+	hashes.clear()
+}
+
+/** Polls every 20 s until nothing fails, or so often; resolves to how many failed. */
+async function polls(bench: Bench, most = 12): Promise<number> {
+	for (let failed = 0; failed < most; failed++) {
+		try {
+			await bench.settle()
+			return failed
+		} catch {
+			bench.pass(20_000)
+		}
+	}
+	return most
+}
+
+async function told(bench: Bench): Promise<readonly Message[]> {
+	return (await bench.posted()).map(({ message }) => message)
+}
+
+const allSources: readonly SourceSetting[] = ['auto', 'trace_filter', 'trace_block', 'debug_traceBlockByNumber']
+const types = async (bench: Bench) => (await told(bench)).map(({ type }) => type)
+
+describe('a block that fails by every way', () => {
+	test.each(sized<readonly SourceSetting[]>(['auto', 'debug_traceBlockByNumber'], allSources))(
+		'default: source %s: the rest goes on, and it is told late when it could be read',
+		async (source) => {
+			const { node, failing, bench, pay, fail, said } = await open({ source, books: false })
+			const bad = await pay()
+			fail(bad)
+			const next = await pay()
+			await node.mine(2)
+			expect(await polls(bench)).toBeGreaterThanOrEqual(3)
+			expect(await types(bench)).toEqual(['system.gap', 'alert.transfer'])
+			const [gap, alert] = await told(bench)
+			expect(gap?.data).toMatchObject({
+				fromBlock: Number(bad.number),
+				toBlock: Number(bad.number),
+				reason: expect.stringMatching(/internal error/),
+			})
+			expect(alert?.data).toMatchObject({ blockNumber: Number(next.number), txHash: next.txHash })
+			const summary = (await bench.store.summary()).networks.get('local')
+			expect(summary?.gaps).toMatchObject([{ block: { number: bad.number }, addresses: null }])
+
+			// It is asked for again, in vain, and told no more.
+			bench.pass(60_000)
+			await bench.settle()
+			expect(await types(bench)).toHaveLength(2)
+			heal(failing)
+			bench.pass(3_600_000)
+			await bench.settle()
+			const [late, recovered] = (await told(bench)).slice(2)
+			expect(late).toMatchObject({
+				type: 'alert.transfer',
+				data: { txHash: bad.txHash, late: true, lateReason: 'its block could not be read before' },
+			})
+			expect(recovered).toMatchObject({ type: 'system.recovered', data: { fromBlock: Number(bad.number) } })
+			expect((await bench.store.network('local'))?.gaps.size).toBe(0)
+			await node.mine(20)
+			await bench.settle()
+			expect(await types(bench)).toHaveLength(4)
+			expect(said.filter((line) => line.startsWith('no source of any endpoint gives this block'))).toHaveLength(1)
+		},
+	)
+
+	test('behavior: also where nobody tells its header', async () => {
+		const { node, failing, bench, pay, fail } = await open({ books: false })
+		failing.headersToo = true
+		const bad = await pay()
+		fail(bad)
+		await pay()
+		await node.mine(2)
+		await polls(bench)
+		expect(await types(bench)).toEqual(['system.gap', 'alert.transfer'])
+		const gaps = (await bench.store.network('local'))?.gaps
+		const { hash } = await node.rpc<{ hash: string }>('eth_getBlockByNumber', [hex(bad.number), false])
+		expect(gaps?.get(bad.number)?.block.hash).toBe(hash)
+		await node.mine(20)
+		await bench.settle()
+		expect(await types(bench)).toHaveLength(2)
+		heal(failing)
+		bench.pass(3_600_000)
+		await bench.settle()
+		expect((await types(bench)).slice(2)).toEqual(['alert.transfer', 'system.recovered'])
+	})
+
+	test('behavior: an endpoint that gives it is enough', async () => {
+		const { gateways, bench, pay, fail, failing } = await open({ endpoints: 2, books: false })
+		const [, second] = gateways
+		if (second !== undefined) second.dialect = {}
+		const bad = await pay()
+		fail(bad)
+		await pay()
+		await polls(bench)
+		expect(failing.numbers.size).toBe(1)
+		expect(await types(bench)).toEqual(['alert.transfer', 'alert.transfer'])
+	})
+
+	inFull(() => {
+		test('behavior: with an endpoint that cannot be heard it takes five minutes', async () => {
+			const { gateways, bench, pay, fail } = await open({ endpoints: 2, books: false })
+			const [, second] = gateways
+			const down = { code: -32000, message: 'the backend is down' }
+			if (second !== undefined) {
+				second.dialect = {
+					twist() {
+						throw new Refused({ error: down, status: 503 })
+					},
+				}
+			}
+			fail(await pay())
+			await pay()
+			expect(await polls(bench, 12)).toBe(12)
+			expect(await types(bench)).toEqual([])
+			await polls(bench, 12)
+			expect(await types(bench)).toEqual(['system.gap', 'alert.transfer'])
+		})
+
+		test('behavior: while it is the newest, it is waited for', async () => {
+			const { bench, pay, fail, node, stir } = await open({ books: false })
+			fail(await pay())
+			expect(await polls(bench, 15)).toBe(15)
+			// What is empty proves nothing.
+			await node.mine(3)
+			expect(await polls(bench, 15)).toBe(15)
+			expect(await types(bench)).toEqual([])
+			await stir()
+			expect(await polls(bench, 3)).toBe(3)
+			await polls(bench)
+			expect(await types(bench)).toEqual(['system.gap'])
+		})
+
+		test.each([
+			['busy', { code: -32005, message: 'rate limit exceeded' }],
+			['used up', { code: 402, message: 'monthly capacity limit exceeded' }],
+		])('behavior: an endpoint that is %s is no reason', async (_name, error) => {
+			const { bench, pay, fail, failing } = await open({ books: false })
+			failing.error = error
+			fail(await pay())
+			await pay()
+			expect(await polls(bench, 25)).toBe(25)
+			expect(await types(bench)).toEqual([])
+		})
+
+		test('behavior: nor is one that keeps no state of so long ago', async () => {
+			const { bench, pay, fail, failing, node } = await open({ books: false })
+			failing.error = { code: -32000, message: 'missing trie node' }
+			const first = await pay()
+			for (let number = 1n; number <= first.number; number++) failing.numbers.add(number)
+			fail(first)
+			await pay()
+			await node.mine(3)
+			expect(await polls(bench, 25)).toBe(25)
+			expect(await types(bench)).toEqual([])
+		})
+	})
+
+	test('behavior: a reorganisation that replaces it closes it', async () => {
+		const { node, bench, pay, fail, failing } = await open({ books: false })
+		const snapshot = await node.rpc<string>('evm_snapshot')
+		const bad = await pay()
+		fail(bad)
+		await pay()
+		await node.mine()
+		await polls(bench)
+		expect(await types(bench)).toEqual(['system.gap', 'alert.transfer'])
+		await node.rpc('evm_revert', [snapshot])
+		heal(failing)
+		await node.rpc('evm_increaseTime', [5])
+		await node.mine(5)
+		await polls(bench)
+		const after = await told(bench)
+		expect(
+			after
+				.slice(2)
+				.map(({ type }) => type)
+				.sort(),
+		).toEqual(['alert.removed', 'system.recovered'])
+		expect((await bench.store.network('local'))?.gaps.size).toBe(0)
+	})
+
+	inFull(() => {
+		test('behavior: a reorganisation after it changes nothing of it', async () => {
+			const { node, bench, pay, fail, stir } = await open({ books: false })
+			fail(await pay())
+			await stir()
+			await polls(bench)
+			const snapshot = await node.rpc<string>('evm_snapshot')
+			await pay()
+			await bench.settle()
+			await node.rpc('evm_revert', [snapshot])
+			await node.rpc('evm_increaseTime', [5])
+			await node.mine(3)
+			await polls(bench)
+			expect(await types(bench)).toEqual(['system.gap', 'alert.transfer', 'alert.removed'])
+			expect((await bench.store.network('local'))?.gaps.size).toBe(1)
+		})
+
+		test('behavior: a watch that comes while it is open, with blocks before it, is told of it in the end', async () => {
+			const { bench, pay, fail, failing, from, to, stir } = await open({ books: false })
+			const before = await pay()
+			await bench.settle()
+			const bad = await pay()
+			fail(bad)
+			await stir()
+			await polls(bench)
+			bench.setWatches([watchOf(to), watchOf(from, { fromBlock: before.number })])
+			await polls(bench)
+			const own = async () => (await told(bench)).filter(({ data }) => 'watch' in data && data.direction === 'out')
+			expect((await own()).map(({ data }) => 'txHash' in data && data.txHash)).toEqual([before.txHash])
+			heal(failing)
+			bench.pass(3_600_000)
+			await bench.settle()
+			expect((await own()).map(({ data }) => 'txHash' in data && data.txHash)).toEqual([before.txHash, bad.txHash])
+			expect(await types(bench)).toEqual([
+				'alert.transfer',
+				'system.gap',
+				'alert.transfer',
+				'alert.transfer',
+				'alert.transfer',
+				'system.recovered',
+			])
+		})
+
+		test('behavior: one that only a backfill meets is read for its addresses alone', async () => {
+			const { node, bench, pay, fail, failing, from, to } = await open({ books: false })
+			const bad = await pay()
+			const next = await pay()
+			await bench.settle()
+			await node.mine(300)
+			await bench.settle()
+			fail(bad)
+			bench.setWatches([watchOf(to), watchOf(from, { fromBlock: bad.number })])
+			await polls(bench)
+			const since = async () => (await told(bench)).slice(2)
+			const brief = async () => (await since()).map(({ type, data }) => ('txHash' in data ? data.txHash : type))
+			expect(await brief()).toEqual(['system.gap', next.txHash])
+			heal(failing)
+			bench.pass(3_600_000)
+			await bench.settle()
+			expect(await brief()).toEqual(['system.gap', next.txHash, bad.txHash, 'system.recovered'])
+		})
+
+		test('behavior: a watch that goes while it is open, and comes back, is told of it', async () => {
+			const { bench, pay, fail, failing, from, to, stir } = await open({ books: false })
+			const bad = await pay()
+			fail(bad)
+			await stir()
+			await polls(bench)
+			bench.setWatches([watchOf(from)])
+			await bench.settle()
+			heal(failing)
+			bench.pass(3_600_000)
+			await bench.settle()
+			bench.setWatches([watchOf(from), watchOf(to)])
+			await bench.settle()
+			const into = (await told(bench)).filter(({ data }) => 'direction' in data && data.direction === 'in')
+			expect(into.map(({ data }) => 'txHash' in data && data.txHash)).toEqual([bad.txHash])
+		})
+
+		test('behavior: one that could be read once does not hold up what is settled', async () => {
+			const { node, bench, pay, fail, said, stir } = await open({ books: false })
+			const once = await pay()
+			await bench.settle()
+			fail(once)
+			await stir()
+			await node.mine(20)
+			await polls(bench)
+			const { settled, checkpoint } = (await bench.store.network('local')) ?? {}
+			expect([settled?.number, await types(bench)]).toEqual([(checkpoint?.number ?? 0n) - 6n, ['alert.transfer']])
+			expect(said).toContain('a block could be read once and not a second time')
+		})
+	})
+
+	test('behavior: what moved in it is unexplained, and the reason names it; when it was read, that is retracted', async () => {
+		const { node, bench, pay, fail, failing } = await open()
+		await pay()
+		await bench.settle()
+		const bad = await pay()
+		fail(bad)
+		await pay()
+		await node.mine(2)
+		await polls(bench)
+		expect(await types(bench)).toEqual(['alert.transfer', 'system.gap', 'alert.transfer', 'alert.unexplained'])
+		const unexplained = (await told(bench))[3]
+		expect(unexplained?.data).toMatchObject({
+			fromBlock: Number(bad.number),
+			toBlock: Number(bad.number),
+			differenceWei: String(ether),
+			reason: expect.stringMatching(new RegExp(`^block ${bad.number} is a gap: `)),
+		})
+		heal(failing)
+		bench.pass(3_600_000)
+		await bench.settle()
+		const after = (await told(bench)).slice(4)
+		expect(after.map(({ type }) => type)).toEqual(['alert.transfer', 'alert.removed', 'system.recovered'])
+		expect(after[1]?.data.id).toBe(unexplained?.data.id)
+		await node.mine(10)
+		await bench.settle()
+		expect(await types(bench)).toHaveLength(7)
+		const head = await node.head()
+		const { books } = (await bench.store.network('local')) ?? {}
+		expect([...(books?.values() ?? [])].map(({ block, movedWei }) => [block, movedWei])).toEqual([[head, 0n]])
+	})
+})
