@@ -9,8 +9,8 @@ import type { Way } from './ways.js'
 const wayMs = 45_000
 
 /**
- * Asks for one block by every way: endpoints side by side, the sources of each in turn. Resolves to the block as soon as
- * one gives it, else to how each fared.
+ * Asks for one block by every way: endpoints side by side, the sources of each in turn. Resolves to the block as soon
+ * as one gives it, else to how each fared.
  */
 async function tryWays(
 	ways: readonly Way[],

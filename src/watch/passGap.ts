@@ -20,8 +20,8 @@ type Ports = PollPorts & { readonly gaps: NonNullable<PollPorts['gaps']> }
 
 /**
  * Tries every other way to read a block at which a walk has failed. Resolves to the block, or to `passed` when it was
- * tried often enough: it is kept as a gap, and told, in the commit that passes it. Throws the walk's error when it is to
- * be tried again.
+ * tried often enough: it is kept as a gap, and told, in the commit that passes it. Throws the walk's error when it is
+ * to be tried again.
  */
 export async function passGap(
 	session: PollSession,

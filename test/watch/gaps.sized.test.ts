@@ -329,7 +329,7 @@ describe('a block that fails by every way', () => {
 		})
 	})
 
-	test('behavior: what moved in it is unexplained, and the reason names it; when it was read, that is retracted', async () => {
+	test('behavior: what moved in it is unexplained and names it, and is retracted when it was read', async () => {
 		const { node, bench, pay, fail, failing } = await open()
 		await pay()
 		await bench.settle()
