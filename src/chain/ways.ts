@@ -35,8 +35,8 @@ const SOURCES: readonly SourceName[] = ['trace_block', 'trace_filter', 'debug_tr
 
 /**
  * Every source of every endpoint, in order of preference of the endpoints. The endpoints are shared, and not closed
- * from here; their circuit breakers are not: what one way cannot do says nothing of the endpoint. None waits for another
- * time.
+ * from here; their circuit breakers are not: what one way cannot do says nothing of the endpoint. None waits for
+ * another time.
  */
 export function openWays(options: WaysOptions): readonly Way[] {
 	const { rpcs, chainId, source = 'auto', isPrivate = false, rests = false, tokens, fees, clock } = options
