@@ -2,17 +2,19 @@
  * One sentence of health, from one source: for the page, /healthz, systemd, the heartbeat and `tracewatch status`
  * alike.
  */
+
 import type { Config } from '../config/load.js'
+import type { NetworkHealth } from '../model/health.js'
 import type { StateSummary } from '../model/state.js'
 import type { NetworkPoller } from './networkPoller.js'
-import type { NetworkVitals, Vitals } from './vitals.js'
+import type { Vitals } from './vitals.js'
 
 export interface Health {
 	/** False while something that should be told may not be, or not to everybody. */
 	readonly ok: boolean
 	/** Why not, in a sentence; null while all is well. */
 	readonly reason: string | null
-	readonly networks: readonly NetworkVitals[]
+	readonly networks: readonly NetworkHealth[]
 }
 
 export interface HealthOptions {
@@ -42,7 +44,7 @@ export function createHealth({ config, pollers, vitals, summary, isRefused }: He
 /**
  * What will not pass by itself is no wait for a stall: an endpoint of another chain, a state that cannot be written.
  */
-function withFailure(each: NetworkVitals, pollers: readonly NetworkPoller[]): NetworkVitals {
+function withFailure(each: NetworkHealth, pollers: readonly NetworkPoller[]): NetworkHealth {
 	const status = pollers.find(({ name }) => name === each.network)?.status()
 	const lasts = status?.lastResult === 'misconfigured' || status?.lastResult === 'unwritten'
 	if (!each.ok || status === undefined || !lasts || status.failure === null) return each
@@ -50,7 +52,7 @@ function withFailure(each: NetworkVitals, pollers: readonly NetworkPoller[]): Ne
 }
 
 /** What happened in these blocks is told when they could be read. */
-function gapsIn({ networks }: StateSummary, shown: readonly NetworkVitals[]): readonly string[] {
+function gapsIn({ networks }: StateSummary, shown: readonly NetworkHealth[]): readonly string[] {
 	return shown.flatMap(({ network }) => {
 		const gaps = networks.get(network)?.gaps ?? []
 		const [first] = gaps

@@ -4,21 +4,10 @@ import { systemDeliveries } from '../core/system.js'
 import { StateError } from '../errors.js'
 import type { Delivery } from '../model/delivery.js'
 import type { Clock } from '../model/glossary.js'
+import type { NetworkHealth } from '../model/health.js'
 import type { Log, Store } from '../model/ports.js'
 import type { PollReport } from '../watch/poll.js'
 import type { NetworkPoller } from './networkPoller.js'
-
-/** How one network stands. */
-export interface NetworkVitals {
-	readonly network: string
-	readonly ok: boolean
-	/** Why not, in a sentence; null while all is well. */
-	readonly reason: string | null
-	readonly checkpoint: number | null
-	readonly head: number | null
-	/** ISO 8601; null before the first poll that ended well. */
-	readonly lastPollAt: string | null
-}
 
 /** Silence must mean calm: watches over the polling itself. */
 export interface Vitals {
@@ -30,7 +19,7 @@ export interface Vitals {
 	 * written.
 	 */
 	check(): Promise<void>
-	networks(): readonly NetworkVitals[]
+	networks(): readonly NetworkHealth[]
 	/** Every network has progressed lately: the heartbeat may say so. */
 	isWell(): boolean
 }
@@ -159,7 +148,7 @@ export function createVitals(options: VitalsOptions): Vitals {
 	}
 }
 
-function vitalsOf(pulse: Pulse): NetworkVitals {
+function vitalsOf(pulse: Pulse): NetworkHealth {
 	const { settings, poller, checkpoint, head, stalledSinceMs } = pulse
 	const { lastDoneAtMs } = poller.status()
 	return {

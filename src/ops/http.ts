@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isLoopback } from '../base/loopback.js'
 import { fitOutput } from '../base/outgoing.js'
 import { PlainError } from '../errors.js'
+import type { NetworkHealth } from '../model/health.js'
 import type { Log } from '../model/ports.js'
 import { makeRoom } from './connections.js'
 import { createHostRule } from './hostRule.js'
@@ -18,17 +19,6 @@ export interface Health {
 	/** Why not, in a sentence; null while all is well. */
 	readonly reason: string | null
 	readonly networks: readonly NetworkHealth[]
-}
-
-/** As the daemon's `NetworkVitals`; said again on purpose, since this room imports no other. */
-export interface NetworkHealth {
-	readonly network: string
-	readonly ok: boolean
-	readonly reason: string | null
-	readonly checkpoint: number | null
-	readonly head: number | null
-	/** ISO 8601; null before the first. */
-	readonly lastPollAt: string | null
 }
 
 export interface HttpOptions {

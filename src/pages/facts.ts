@@ -4,6 +4,7 @@ import type { Message } from '../model/alert.js'
 import type { BooksSummary } from '../model/books.js'
 import type { Delivery } from '../model/delivery.js'
 import type { Address, Clock } from '../model/glossary.js'
+import type { NetworkHealth } from '../model/health.js'
 import type { HistoryReader } from '../model/history.js'
 import type { Announcement, StateSummary } from '../model/state.js'
 import type { Silence, WatchSet } from '../model/watch.js'
@@ -25,15 +26,6 @@ export interface ReceiverFacts {
 	readonly place: string
 	readonly fallback: string | null
 	readonly silences: readonly Silence[]
-}
-
-export interface NetworkHealth {
-	readonly network: string
-	readonly ok: boolean
-	readonly reason: string | null
-	readonly checkpoint: number | null
-	readonly head: number | null
-	readonly lastPollAt: string | null
 }
 
 /** A watch's book as the last commit left it. */

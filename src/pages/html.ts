@@ -1,5 +1,7 @@
 /** HTML out of templates in which whatever is put in is text, unless it was made here too. */
 
+import { escapeHtml } from '../base/escapeHtml.js'
+
 const made = Symbol('html')
 
 export interface Html {
@@ -14,15 +16,6 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
 
 export function textOf(part: Part): string {
 	if (part === null || part === false) return ''
-	if (typeof part === 'string' || typeof part === 'number') return escaped(String(part))
+	if (typeof part === 'string' || typeof part === 'number') return escapeHtml(String(part))
 	return made in part ? part[made] : part.map(textOf).join('')
-}
-
-function escaped(text: string): string {
-	return text
-		.replaceAll('&', '&amp;')
-		.replaceAll('<', '&lt;')
-		.replaceAll('>', '&gt;')
-		.replaceAll('"', '&quot;')
-		.replaceAll("'", '&#39;')
 }

@@ -1,5 +1,6 @@
 /** The room says a message in words: a subject, and the same content twice, as text and as HTML. Pure. */
 
+import { escapeHtml } from '../../base/escapeHtml.js'
 import type { Message } from '../../model/alert.js'
 import { type Fact, type Facts, factsOf } from './facts.js'
 import { headline } from './sentence.js'
@@ -50,13 +51,4 @@ function tableOf(facts: readonly Fact[]): string {
 		return `<tr><th align="left" valign="top">${escapeHtml(name)}:</th><td>${linked}</td></tr>`
 	})
 	return ['<table cellpadding="4">', ...rows, '</table>'].join('\n')
-}
-
-function escapeHtml(text: string): string {
-	return text
-		.replaceAll('&', '&amp;')
-		.replaceAll('<', '&lt;')
-		.replaceAll('>', '&gt;')
-		.replaceAll('"', '&quot;')
-		.replaceAll("'", '&#39;')
 }
