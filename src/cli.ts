@@ -17,6 +17,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	status: async () => (await import('./commands/status.js')).status,
 	'test-send': async () => (await import('./commands/testSend.js')).testSend,
 	replay: async () => (await import('./commands/replay.js')).replay,
+	statement: async () => (await import('./commands/statement.js')).statement,
 	watch: async () => (await import('./commands/watch.js')).watch,
 	explain: async () => (await import('./commands/explain.js')).explain,
 	deliveries: async () => (await import('./commands/deliveries.js')).deliveries,

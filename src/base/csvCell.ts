@@ -1,5 +1,9 @@
-/** A cell of a CSV line. A spreadsheet takes a leading = + - @ for a formula, and labels come from people. */
+/**
+ * One cell of CSV (RFC 4180). A spreadsheet takes a leading = + - @ for a formula, and labels come from people: such a
+ * text gets a `'` before it. A plain number stays one.
+ */
 export function csvCell(text: string): string {
-	const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+	const isNumber = /^-?\d+(\.\d+)?$/.test(text)
+	const safe = !isNumber && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
 	return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -7,9 +7,10 @@ import { DeadlinePassed, withDeadline } from '../base/deadline.js'
 import type { PriceOf } from '../core/cost.js'
 import { firstOf } from '../core/spans.js'
 import { RpcError } from '../errors.js'
-import type { AddressSet, Block, BlockRef, Part, Span } from '../model/chain.js'
-import type { Clock, Hash } from '../model/glossary.js'
+import type { AddressSet, BlockRef, Part, Span } from '../model/chain.js'
+import type { Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
+import { inCoins, noteWithdrawals, partInCoins, type WithdrawalLists } from './balances/withdrawals.js'
 import { probeSettingOf } from './capabilities/choice.js'
 import type { SourceSetting } from './capabilities/probe.js'
 import { createCapabilitiesRegistry } from './capabilities/registry.js'
@@ -17,13 +18,13 @@ import type { Endpoints, Need } from './endpoints/endpoints.js'
 import { createTokens, type TokenSetting } from './logs/tokens.js'
 import { createTokenWords } from './logs/tokenWords.js'
 import { fullLevel, readCreator, readFailureData } from './ots.js'
+import { headerOnly, locateAt, readBlockOf } from './places.js'
 import { createPrefetch } from './prefetch.js'
 import { createReader } from './reader.js'
 import { readHead } from './readHead.js'
 import type { Rpc } from './rpc/rpc.js'
-import { blockCall, needBlock } from './sources/ask.js'
 import { readTransaction } from './transaction.js'
-import { type Header, readBlockAt, readReceipt } from './wire.js'
+import type { Header } from './wire.js'
 import { createWitnesses } from './witnesses.js'
 
 export interface ChainOptions {
@@ -38,6 +39,10 @@ export interface ChainOptions {
 	readonly fees?: boolean
 	/** What calls to an endpoint cost; null: not known. Default: by its host. */
 	readonly priceAt?: (endpoint: string) => PriceOf | null
+	/** A walk also gives transactions that an address merely sent, for their fees. Default: false. */
+	readonly withSent?: boolean
+	/** Whether withdrawals are paid in the chain's coin. Default: true. */
+	readonly paysWithdrawals?: boolean
 	/** Default: the wall clock. */
 	readonly clock?: Clock
 	readonly log: Log
@@ -58,12 +63,24 @@ const MOST_AHEAD = 6
 const SMALLER_TRIES = 2
 
 export function createChain(options: ChainOptions): Chain {
-	const { endpoints, source = 'auto', isPrivate = false, fees = true, clock = Date.now, log } = options
+	const { endpoints, source = 'auto', isPrivate = false, fees = true, withSent = false } = options
+	const { clock = Date.now, log } = options
 	const registry = createCapabilitiesRegistry({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
+	const withdrawals: WithdrawalLists = { areCoins: options.paysWithdrawals ?? true, seen: false }
 	const tokens = createTokens(options.tokens, { isPrivate, clock, log })
 	const tokenWords = createTokenWords()
 	const prices = options.priceAt === undefined ? {} : { priceAt: options.priceAt }
-	const reader = createReader({ setting: source, isPrivate, registry, fees, ...prices, clock, log })
+	const reader = createReader({
+		setting: source,
+		isPrivate,
+		registry,
+		fees,
+		withSent,
+		withdrawals,
+		...prices,
+		clock,
+		log,
+	})
 	/** The newest header that each endpoint has told. */
 	const newest = new WeakMap<Rpc, Header>()
 	let head = 0n
@@ -104,7 +121,8 @@ export function createChain(options: ChainOptions): Chain {
 			const question = { span: most, addresses, newest: newest.get(rpc) ?? null, head }
 			const { headers, ...part } = await reader.readFirst(rpc, question, signal)
 			reading = rpc
-			return await tokens.addTo({ ...part, endpoint: rpc.endpoint }, { rpc, addresses, headers }, signal)
+			const whole = { ...partInCoins(withdrawals, part), endpoint: rpc.endpoint }
+			return await tokens.addTo(whole, { rpc, addresses, headers }, signal)
 		} catch (error) {
 			// What it has told may be what is not true any more.
 			if (error instanceof RpcError && error.kind === 'unsettled') newest.delete(rpc)
@@ -153,12 +171,14 @@ export function createChain(options: ChainOptions): Chain {
 			// Which chain it is on is asked beside: what it says counts when that is known.
 			const { rpc, told } = await endpoints.use(ask, signal, { beside: true })
 			newest.set(rpc, told.latest)
+			noteWithdrawals(withdrawals, told.latest)
 			head = told.latest.number
 			registry.expect(rpc, told, signal)
 			return told
 		},
 		async block(number, signal) {
-			return endpoints.use((rpc) => readBlockOf(rpc, number, signal), signal)
+			const block = await endpoints.use((rpc) => readBlockOf(rpc, number, signal), signal)
+			return block && inCoins(withdrawals, block)
 		},
 		async locate(txHash, signal) {
 			// Unasked, it is in no block: withdrawn now, and told again when its block is looked at.
@@ -221,21 +241,4 @@ async function* inOneChain(parts: AsyncGenerator<Part>): AsyncGenerator<Part> {
 		before = part.last
 		yield part
 	}
-}
-
-async function readBlockOf(rpc: Rpc, number: bigint, signal: AbortSignal): Promise<Block | null> {
-	const { method, params } = blockCall(number)
-	return readBlockAt(await rpc.call(method, params, signal), number, { endpoint: rpc.endpoint, method })
-}
-
-async function locateAt(rpc: Rpc, txHash: Hash, signal: AbortSignal): Promise<BlockRef | null> {
-	const method = 'eth_getTransactionReceipt'
-	const raw = await rpc.call(method, [txHash], signal)
-	return readReceipt(raw, { endpoint: rpc.endpoint, method })?.block ?? null
-}
-
-async function headerOnly(rpc: Rpc, span: Span, signal: AbortSignal): Promise<Part> {
-	const { method, params } = blockCall(span.to)
-	const last = needBlock(await rpc.call(method, params, signal), span.to, rpc.endpoint)
-	return { span, last, blocks: new Map(), transactions: [] }
 }

@@ -5,6 +5,7 @@ import { RpcError } from '../errors.js'
 import type { AddressSet, Part, Span } from '../model/chain.js'
 import type { Clock } from '../model/glossary.js'
 import type { Log } from '../model/ports.js'
+import type { WithdrawalLists } from './balances/withdrawals.js'
 import type { Capabilities } from './capabilities/capabilities.js'
 import { permitted } from './capabilities/choice.js'
 import type { SourceSetting } from './capabilities/probe.js'
@@ -52,6 +53,9 @@ export interface ReaderOptions {
 	readonly setting: SourceSetting
 	/** Whole blocks only, so that the provider never learns what is watched. */
 	readonly isPrivate: boolean
+	/** Also transactions that an address merely sent. */
+	readonly withSent: boolean
+	readonly withdrawals: WithdrawalLists
 	readonly registry: CapabilitiesRegistry
 	/** Fees are wanted of those whom an address has sent. */
 	readonly fees: boolean
@@ -72,7 +76,7 @@ const TIP_BLOCKS = 16n
 const TIP_SPAN = 3n
 
 export function createReader(options: ReaderOptions): Reader {
-	const { setting, isPrivate, registry, fees, priceAt = listed, clock, log } = options
+	const { setting, isPrivate, withSent, withdrawals, registry, fees, priceAt = listed, clock, log } = options
 	const onUnknown = createUnknownKinds(log)
 	const densities = createDensities()
 	const costs: Costs = {
@@ -85,13 +89,17 @@ export function createReader(options: ReaderOptions): Reader {
 		trace_filter: traceFilterSource({
 			onUnknown,
 			costs,
+			withSent,
+			withdrawals,
 			together: (rpc) => registry.known(rpc)?.filterMode === 'union',
 		}),
-		trace_block: traceBlockSource({ onUnknown, isPrivate, costs }),
+		trace_block: traceBlockSource({ onUnknown, isPrivate, costs, withSent, withdrawals }),
 		debug_traceBlockByNumber: debugTraceSource({
 			onUnknown,
 			isPrivate,
 			costs,
+			withSent,
+			withdrawals,
 			tracer: (rpc) => registry.known(rpc)?.tracer ?? 'callTracer',
 		}),
 	}

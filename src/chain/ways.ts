@@ -28,6 +28,7 @@ export interface WaysOptions {
 	/** As of a chain: what is read by one way must not tell less. */
 	readonly tokens?: ChainOptions['tokens']
 	readonly fees?: boolean
+	readonly paysWithdrawals?: boolean
 	readonly clock: Clock
 }
 
@@ -44,7 +45,9 @@ export function openWays(options: WaysOptions): readonly Way[] {
 		if (isPrivate && name === 'trace_filter') return false
 		return source === 'auto' || source === name
 	})
-	const asked = { isPrivate, ...(tokens && { tokens }), ...(fees !== undefined && { fees }), clock, log: silent }
+	const { paysWithdrawals = true } = options
+	const told = { ...(tokens && { tokens }), ...(fees !== undefined && { fees }), paysWithdrawals }
+	const asked = { isPrivate, ...told, clock, log: silent }
 	return rpcs.flatMap((rpc) =>
 		sources.map((name): Way => {
 			const own = { chainId, clock, log: silent, wait: nothing }

@@ -1,5 +1,5 @@
 import { RpcError } from '../errors.js'
-import type { Block, BlockRef } from '../model/chain.js'
+import type { Block, BlockRef, Withdrawal } from '../model/chain.js'
 import type { Address, Hash, Hex } from '../model/glossary.js'
 
 /**
@@ -138,6 +138,7 @@ export function readBlock(raw: unknown, reading: Reading): Header | null {
 		throw malformed(reading, 'a block has a number that no chain has reached')
 	if (timestampS > LAST_SECOND) throw malformed(reading, 'a block has a timestamp after the year 9999')
 	const txHashes = readTxHashes(raw.transactions, reading)
+	const withdrawals = readWithdrawals(raw, reading)
 	return {
 		number,
 		hash: blockHash,
@@ -147,7 +148,25 @@ export function readBlock(raw: unknown, reading: Reading): Header | null {
 		difficulty: quantity(raw.difficulty),
 		receiptsRoot: rootOf(raw.receiptsRoot),
 		logsBloom: hexBytes(raw.logsBloom, 256),
+		...(withdrawals.length > 0 && { withdrawals }),
 	}
+}
+
+const GWEI = 10n ** 9n
+
+/** Of a block (EIP-4895): amounts come in gwei. One address may be paid several times in one block. */
+export function readWithdrawals(block: Json, reading: Reading): readonly Withdrawal[] {
+	if (!Array.isArray(block.withdrawals)) return []
+	return block.withdrawals.map((raw: unknown): Withdrawal => {
+		const to = isObject(raw) ? address(raw.address) : null
+		const amount = isObject(raw) ? quantity(raw.amount) : null
+		const index = isObject(raw) ? quantity(raw.index) : null
+		const validatorIndex = isObject(raw) ? quantity(raw.validatorIndex) : null
+		if (to === null || amount === null || index === null || validatorIndex === null) {
+			throw malformed(reading, 'a withdrawal without its index, validator, address or amount')
+		}
+		return { index, validatorIndex, address: to, wei: amount * GWEI }
+	})
 }
 
 function readTxHashes(raw: unknown, reading: Reading): readonly Hash[] {

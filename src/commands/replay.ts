@@ -10,7 +10,7 @@ import { areTokensAsked, openChain, watchesOn } from '../daemon/open.js'
 import { openParts } from '../daemon/parts.js'
 import { PlainError, UsageError } from '../errors.js'
 import type { Alert } from '../model/alert.js'
-import type { Part, Span } from '../model/chain.js'
+import type { Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { KnownTokens } from '../model/token.js'
 import { version } from '../version.js'
@@ -18,6 +18,7 @@ import { type Command, type CommandArgs, configOption, type ExitCode, exitCodes,
 import { networkOf } from './network.js'
 import { openConfig, openLog } from './open.js'
 import { createProgress } from './progress.js'
+import { spanOf } from './span.js'
 
 export const replay: Command = {
 	name: 'replay',
@@ -171,20 +172,4 @@ function addressesOf({ values: { address = [] } }: CommandArgs) {
 			throw new UsageError(`--address ${String(text)}: ${error instanceof Error ? error.message : String(error)}`)
 		}
 	})
-}
-
-function spanOf({ values }: CommandArgs, head: bigint): Span {
-	const from = numberOf(values.from, '--from')
-	const to = values.to === 'latest' ? head : numberOf(values.to, '--to')
-	if (from > to) throw new UsageError(`--from ${from} is after --to ${to}`)
-	if (to > head) throw new UsageError(`block ${to} is not there yet: the head is ${head}`)
-	// No node traces the genesis block.
-	return { from: from === 0n ? 1n : from, to: to === 0n ? 1n : to }
-}
-
-function numberOf(value: unknown, option: string): bigint {
-	if (typeof value !== 'string') throw new UsageError(`${option} is missing: a block number`)
-	if (!/^(\d{1,18}|0x[0-9a-fA-F]{1,15})$/.test(value))
-		throw new UsageError(`${option} takes a block number, not \`${value}\``)
-	return BigInt(value)
 }

@@ -1,9 +1,10 @@
-import { tokenData as token } from './alertTokenSchema.js'
-
 /**
  * JSON Schema of what a webhook is sent: the Standard Webhooks envelope around an alert, a digest, or a word of the
  * system. The fields are those of the public contract; more may come, so unknown ones are allowed everywhere.
  */
+import { allKinds } from '../core/kinds.js'
+import { tokenData as token } from './alertTokenSchema.js'
+
 const text = { type: 'string' } as const
 const time = { type: 'string', format: 'date-time' } as const
 const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
@@ -61,12 +62,10 @@ const alert = {
 	properties: {
 		id: {
 			type: 'string',
-			pattern:
-				'^\\d+:(0x[0-9a-f]{64}|withdrawal|\\d+-\\d+):[a-z0-9_]+:' +
-				'(transfer|deployment|token|withdrawal|unexplained):0x[0-9a-f]{40}$',
+			pattern: `^\\d+:(0x[0-9a-f]{64}|withdrawal|\\d+(-\\d+)?):[a-z0-9_]+:(${allKinds.join('|')}):0x[0-9a-f]{40}$`,
 			description:
-				'chainId:txHash:trace:kind:address, or chainId:withdrawal:index:withdrawal:address, ' +
-				'or chainId:fromBlock-toBlock:balance:unexplained:address; the same on every run and every machine.',
+				'chainId:anchor:place:kind:address, the same on every run and every machine. Of a frame the anchor is the ' +
+				'transaction and the place its trace; the document on deliveries has those of the other kinds.',
 		},
 		...delivered,
 		...network,
@@ -76,20 +75,20 @@ const alert = {
 		txHash: {
 			...hash,
 			description:
-				'Of what belongs to no transaction (a reward, a withdrawal, an unexplained balance): the hash of its block.',
+				'Of what belongs to no transaction (a reward, a withdrawal, a balance, income): the hash of its block.',
 		},
-		txIndex: { type: ['integer', 'null'], minimum: 0, description: 'Null for a reward.' },
+		txIndex: { type: ['integer', 'null'], minimum: 0, description: 'Null where there is no transaction.' },
 		traceAddress: { type: 'array', items: count, description: 'Path from the root call; empty for the root.' },
-		kind: { enum: ['transfer', 'deployment', 'token', 'withdrawal', 'unexplained'] },
+		kind: { enum: allKinds },
 		frameType: {
-			enum: ['call', 'create', 'create2', 'suicide', 'reward', 'withdrawal', 'balance', 'log'],
-			description:
-				'withdrawal, balance and log: no frame tells of it; they go with the kinds withdrawal, unexplained and token.',
+			enum: ['call', 'create', 'create2', 'suicide', 'reward', 'withdrawal', 'delegation', 'income', 'balance', 'log'],
+			description: 'The last five: no frame tells of it. log is of tokens; balance also of what is unexplained.',
 		},
 		category: { enum: ['external', 'internal'], description: 'external for the root call.' },
 		from: { ...address, type: ['string', 'null'], description: 'EIP-55 spelling; null for a reward.' },
 		to: address,
 		contractAddress: { ...address, description: 'Of a deployment: the contract; the same as `to`.' },
+		initiator: { ...address, description: 'Who sent the transaction, where it is known; never of a reward.' },
 		creatorConfirmed: { type: 'boolean', description: 'The node named the same creator when asked.' },
 		valueWei: { type: 'string', pattern: '^\\d+$', description: 'Exact; not of a token.' },
 		value: {
@@ -103,9 +102,29 @@ const alert = {
 		},
 		token,
 		operator: { ...address, description: 'Whom ERC-1155 names as the one who moved it, where that is not `from`.' },
-		initiator: { ...address, description: 'EIP-55 spelling; sender of the transaction, where known.' },
 		index: { ...digits, description: 'Of a withdrawal: its number over the whole chain.' },
 		validatorIndex: { ...digits, description: 'Of a withdrawal.' },
+		delegate: {
+			...address,
+			type: ['string', 'null'],
+			description: 'Of a delegation: whose code the address runs from now on; null: cleared.',
+		},
+		previous: {
+			...address,
+			type: ['string', 'null'],
+			description: 'Of a delegation: the delegate before; null: none.',
+		},
+		authorisation: {
+			type: ['object', 'null'],
+			description: 'Of a delegation: what was signed; null where only the state shows it.',
+			required: ['chainId', 'nonce'],
+			properties: { chainId: { ...count, description: '0: it holds on every chain.' }, nonce: count },
+		},
+		transactions: { ...count, description: 'Of income: how many transactions paid it.' },
+		balanceWei: { ...digits, description: 'Of a crossed threshold: the balance after the block.' },
+		balance: { type: 'string', pattern: '^\\d+(\\.\\d+)?$', description: 'The same in whole coins.' },
+		threshold: { type: 'string', pattern: '^\\d+(\\.\\d+)?$', description: 'The threshold, in whole coins.' },
+		crossed: { enum: ['below', 'above'], description: 'Which way the threshold was crossed.' },
 		fromBlock: { ...count, description: 'Of an unexplained balance: first block of the smallest span found.' },
 		toBlock: { ...count, description: 'Its last block.' },
 		openingWei: { ...digits, description: 'Balance before fromBlock.' },
@@ -189,14 +208,7 @@ const envelope = (types: readonly string[], data: object, title: string) => ({
 	properties: { type: { enum: types }, timestamp: time, data },
 })
 
-const digestedTypes = [
-	'alert.transfer',
-	'alert.deployment',
-	'alert.token',
-	'alert.withdrawal',
-	'alert.unexplained',
-	'alert.removed',
-]
+const digestedTypes = [...allKinds.map((kind) => `alert.${kind}`), 'alert.removed']
 const alertTypes = [...digestedTypes, 'test']
 const ref = (name: string) => ({ $ref: `#/definitions/${name}` })
 /** What is delivered names its delivery; inside a digest, the one that it would have been. */

@@ -129,6 +129,9 @@ function watchInWords(watch: Watch, network: NetworkSettings | undefined): strin
 		deployment: deployments,
 		token: tokensInWords(watch, network),
 		withdrawal: 'withdrawals from staking',
+		delegation: 'delegations',
+		income: 'priority fees',
+		balance: thresholdsInWords(watch, network),
 		unexplained: 'what is unexplained',
 	}
 	const told = kinds.map((kind) => words[kind]).filter((word) => word !== null)
@@ -145,6 +148,17 @@ function tokensInWords({ tokens = 'known', direction }: Watch, network: NetworkS
 	if (tokens === 'all') return `all tokens${ways}, unknown ones too`
 	if (tokens === 'known') return `known tokens${ways}`
 	return `${[...tokens].map((one) => known.get(one)?.symbol ?? toChecksum(one)).join(', ')}${ways}`
+}
+
+/** Null where none is set. */
+function thresholdsInWords({ thresholds }: Watch, network: NetworkSettings | undefined): string | null {
+	if (thresholds === undefined || network === undefined) return null
+	const { belowWei, aboveWei } = thresholds
+	const words = [
+		...(belowWei === null ? [] : [`below ${formatAmount(belowWei, network.decimals)}`]),
+		...(aboveWei === null ? [] : [`above ${formatAmount(aboveWei, network.decimals)}`]),
+	]
+	return `a balance ${words.join(' or ')} ${network.symbol}`
 }
 
 function scheduleInWords(schedule: string): string {

@@ -13,6 +13,8 @@ export interface Coin {
 	readonly symbol: string
 	/** Absent: the network names none. Null: that cannot be told. */
 	readonly tokens?: KnownTokens | null
+	/** Whether its balances are known; absent: the settings are wrong somewhere. */
+	readonly keepsBooks?: boolean
 }
 
 /** What watchlists are checked against. Null: not known, because that part of the settings is wrong itself. */
@@ -27,12 +29,7 @@ export function namesOf(settings: {
 	readonly receivers: readonly { readonly name: string }[]
 }): Names {
 	return {
-		networks: new Map(
-			settings.networks.map(({ name, decimals, symbol, tokens }) => [
-				name,
-				{ decimals, symbol, ...(tokens && { tokens }) },
-			]),
-		),
+		networks: new Map(settings.networks.map(({ name, ...coin }) => [name, coin])),
 		receivers: settings.receivers.map(({ name }) => name),
 	}
 }

@@ -64,6 +64,7 @@ export function alertOf(match: Match, context: AlertContext): Alert {
 type Own = Pick<AlertData, 'traceAddress' | 'kind' | 'frameType' | 'category' | 'from' | 'to' | 'value' | 'asset'>
 
 function frameFields(event: FrameEvent, to: string, { network, creatorConfirmed, checksum }: AlertContext) {
+	const { initiator } = event
 	return {
 		traceAddress: event.traceAddress,
 		kind: event.kind,
@@ -72,6 +73,7 @@ function frameFields(event: FrameEvent, to: string, { network, creatorConfirmed,
 		from: event.from === null ? null : checksum(event.from),
 		to,
 		...(event.kind === 'deployment' ? { contractAddress: to } : {}),
+		...(initiator === null ? {} : { initiator: checksum(initiator) }),
 		...(creatorConfirmed == null ? {} : { creatorConfirmed }),
 		valueWei: event.valueWei.toString(),
 		value: formatAmount(event.valueWei, network.decimals),

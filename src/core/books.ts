@@ -7,7 +7,7 @@
  */
 
 import type { Amounts, Book, Posting } from '../model/books.js'
-import type { AddressSet, Frame, TxTrace } from '../model/chain.js'
+import type { AddressSet, Block, Frame, TxTrace } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import { judge } from './effective.js'
 
@@ -29,8 +29,15 @@ export type Movements = ReadonlyMap<bigint, ReadonlyMap<Address, Movement>>
 /** More self-destructs of one address in one span than this, and the sums are not tried. */
 const MOST_BURNS = 6
 
-/** What the frames of these transactions, and the fees that are known of them, move for the addresses. */
-export function movementsOf(transactions: readonly TxTrace[], addresses: AddressSet): Movements {
+/**
+ * What the frames of these transactions, the fees that are known of them, and the withdrawals that headers list move
+ * for the addresses.
+ */
+export function movementsOf(
+	transactions: readonly TxTrace[],
+	addresses: AddressSet,
+	headers: Iterable<Block> = [],
+): Movements {
 	const blocks = new Map<bigint, Map<Address, Movement>>()
 	for (const tx of transactions) {
 		const block = blocks.get(tx.block.number) ?? new Map<Address, Movement>()
@@ -38,6 +45,14 @@ export function movementsOf(transactions: readonly TxTrace[], addresses: Address
 			block.set(address, plus(block.get(address) ?? still, movement))
 		}
 		if (block.size > 0) blocks.set(tx.block.number, block)
+	}
+	for (const { number, withdrawals = [] } of headers) {
+		for (const { address, wei } of withdrawals) {
+			if (!addresses.has(address)) continue
+			const block = blocks.get(number) ?? new Map<Address, Movement>()
+			block.set(address, plus(block.get(address) ?? still, { ...still, posted: [wei, wei] }))
+			blocks.set(number, block)
+		}
 	}
 	return blocks
 }

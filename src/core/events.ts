@@ -40,8 +40,8 @@ export function alertId(
 
 /** Whether an alert of this id tells what a transaction did: then its frames or logs show whether it is still so. */
 export function isOfTransaction(id: string): boolean {
-	const kind = id.split(':')[3]
-	return kind !== 'withdrawal' && kind !== 'unexplained'
+	const kind = id.split(':')[3] ?? ''
+	return ['transfer', 'deployment', 'token'].includes(kind)
 }
 
 /** Whether an alert of this id tells what a log did. */
@@ -72,5 +72,13 @@ function eventOf(tx: TxTrace, frame: Frame, kind: FrameEvent['kind'], to: Addres
 		traceAddress: frame.traceAddress,
 		trace,
 		block: tx.block,
+		initiator: initiatorOf(tx),
 	}
+}
+
+/** The root frame is the transaction itself: who made that call sent it. Costs no question. */
+export function initiatorOf({ txHash, frames, fee }: TxTrace): Address | null {
+	if (txHash === null) return null
+	const root = frames.find(({ traceAddress }) => traceAddress.length === 0)
+	return root?.from ?? fee?.payer ?? null
 }

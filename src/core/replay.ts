@@ -1,9 +1,11 @@
-import type { AlertData } from '../model/alert.js'
+import type { Alert, AlertData } from '../model/alert.js'
 import type { Head, Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { TokenWords } from '../model/token.js'
 import type { Network, Watch, WatchIndex } from '../model/watch.js'
 import { alertOf } from './alert.js'
+import { findingAlerts } from './bookAlerts.js'
+import { withdrawalsOf } from './findings.js'
 import { happeningsIn } from './happenings.js'
 import { match } from './match.js'
 import { finalityOf } from './target.js'
@@ -27,9 +29,9 @@ export interface ReplayContext {
 }
 
 /** The alerts of a part by the rules of the watches, whatever their first blocks are. */
-export function replayAlerts(part: Part, context: ReplayContext) {
+export function replayAlerts(part: Part, context: ReplayContext): readonly Alert[] {
 	const { network, watches, head, nowMs, checksum, tokenWords } = context
-	return [...happeningsIn(part)].flatMap(({ blockNumber, events }) => {
+	const ofFrames = [...happeningsIn(part)].flatMap(({ blockNumber, events }) => {
 		const block = part.blocks.get(blockNumber)
 		if (block === undefined) return []
 		const said = {
@@ -44,6 +46,19 @@ export function replayAlerts(part: Part, context: ReplayContext) {
 		}
 		return match(events, watches, () => true, network.tokens).map((found) => alertOf(found, said))
 	})
+	const ofHeaders = withdrawalsOf(part).flatMap((finding) =>
+		findingAlerts(finding, {
+			network,
+			watches,
+			isCovered: () => true,
+			finalityOf: (number) => finalityOf(number, head),
+			detectedAtMs: nowMs,
+			lateReason: () => 'replayed by hand',
+			checksum,
+		}),
+	)
+	const byBlock = (a: Alert, b: Alert) => a.data.blockNumber - b.data.blockNumber
+	return ofHeaders.length === 0 ? ofFrames : [...ofFrames, ...ofHeaders].sort(byBlock)
 }
 
 /** Columns of a replay, for tables and CSV. */
@@ -89,7 +104,7 @@ function plainWatch(network: string, address: Address): Watch {
 		address,
 		label: null,
 		tags: [],
-		kinds: ['transfer', 'deployment', 'token'],
+		kinds: ['transfer', 'deployment', 'token', 'withdrawal'],
 		direction: 'both',
 		minValueWei: 1n,
 		receivers: [noReceiver],

@@ -1,4 +1,5 @@
 import { openAccounts } from '../chain/balances/openAccounts.js'
+import { paysWithdrawals } from '../chain/balances/withdrawals.js'
 import { createChain } from '../chain/chain.js'
 import { createEndpoints, type Endpoints } from '../chain/endpoints/endpoints.js'
 import { createRpc, type RpcRequest } from '../chain/rpc/rpc.js'
@@ -20,6 +21,8 @@ export interface OpenChainOptions {
 	readonly areTokensAsked?: () => boolean
 	/** Again and again while a large answer comes. */
 	readonly onProgress?: () => void
+	/** A walk also gives transactions that an address merely sent. Default: false. */
+	readonly withSent?: boolean
 }
 
 const patienceWithOthersMs = 3_000
@@ -27,7 +30,7 @@ const patienceWithOthersMs = 3_000
 /** The way to a network's nodes. Nothing is contacted yet; closing the chain closes the endpoints. */
 export function openChain(
 	network: NetworkSettings,
-	{ clock, log, areTokensAsked, onRequest, onProgress }: OpenChainOptions,
+	{ clock, log, areTokensAsked, onRequest, onProgress, withSent = false }: OpenChainOptions,
 ): { chain: Chain; endpoints: Endpoints; accounts: Accounts; tries: Tries } {
 	const { requestsPerSecond, maxAnswerBytes: maxBodyBytes } = network
 	// With another to turn to, nobody waits long for one that fails.
@@ -43,11 +46,12 @@ export function openChain(
 			...(onProgress !== undefined && { onProgress }),
 		}),
 	)
-	const { chainId, source, isPrivate, keepsBooks: fees } = network
+	const { chainId, source, isPrivate, keepsBooks } = network
 	const tokens = areTokensAsked && {
 		tokens: { chainId, known: network.tokens ?? noTokens, areAsked: areTokensAsked },
 	}
-	const asked = { source, isPrivate, ...tokens, fees, clock }
+	const own = { withSent, fees: keepsBooks || withSent, paysWithdrawals: paysWithdrawals(chainId) }
+	const asked = { source, isPrivate, ...tokens, ...own, clock }
 	const ways = openWays({ rpcs, chainId, ...asked })
 	const endpoints = createEndpoints({ rpcs, chainId, clock, log })
 	return {

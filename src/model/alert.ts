@@ -23,6 +23,8 @@ export interface FrameEvent {
 	/** `root`, `0_1_2`, or `reward_0` for the first reward of a block. */
 	readonly trace: string
 	readonly block: BlockRef
+	/** Who sent the transaction; null where there is none, or the node does not say. */
+	readonly initiator: Address | null
 }
 
 /** `data` of a webhook's envelope: text and JSON numbers only. The fields are those of the public contract. */
@@ -37,12 +39,14 @@ export interface AlertData extends Partial<UnexplainedData> {
 	readonly txIndex: number | null
 	readonly traceAddress: readonly number[]
 	readonly kind: Kind
-	/** `withdrawal`, `balance` and `log` for the alerts that no frame tells of. */
-	readonly frameType: FrameType | 'withdrawal' | 'balance' | 'log'
+	/** Of what no frame tells: the kind, `balance` of what is unexplained, `log` of a token. */
+	readonly frameType: FrameType | 'withdrawal' | 'delegation' | 'income' | 'balance' | 'log'
 	readonly category: 'external' | 'internal'
 	readonly from: string | null
 	readonly to: string
 	readonly contractAddress?: string
+	/** Who sent the transaction, where it is known. */
+	readonly initiator?: string
 	/** The creator as `ots_getContractCreator` names it, where the node could be asked and agreed. */
 	readonly creatorConfirmed?: boolean
 	/** Absent for a token, which has no wei. */
@@ -55,8 +59,6 @@ export interface AlertData extends Partial<UnexplainedData> {
 	readonly token?: TokenData
 	/** Whom ERC-1155 names as the one who moved it, where that is not `from`. */
 	readonly operator?: string
-	/** Sender of the transaction, where known. */
-	readonly initiator?: string
 	readonly watch: AlertWatch
 	/** Label of the other side, where that is watched too. */
 	readonly counterpartyLabel?: string
@@ -71,6 +73,18 @@ export interface AlertData extends Partial<UnexplainedData> {
 	/** Of a withdrawal: its number over the whole chain, and the validator's. Decimal. */
 	readonly index?: string
 	readonly validatorIndex?: string
+	/** Of a delegation: whose code runs from now on, and before; null: none. */
+	readonly delegate?: string | null
+	readonly previous?: string | null
+	/** Of a delegation: what was signed; null where only the state shows it. Chain id 0 holds on every chain. */
+	readonly authorisation?: { readonly chainId: number; readonly nonce: number } | null
+	/** Of income: how many transactions paid it. */
+	readonly transactions?: number
+	/** Of a crossing: the balance in wei and in whole coins, and the threshold in whole coins. */
+	readonly balanceWei?: string
+	readonly balance?: string
+	readonly threshold?: string
+	readonly crossed?: 'below' | 'above'
 	readonly links?: { readonly tx: string; readonly from?: string; readonly to: string; readonly block: string }
 }
 

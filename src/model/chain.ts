@@ -13,6 +13,16 @@ export interface Block extends BlockRef {
 	readonly timestampS: bigint
 	/** Hashes of its transactions, in order. */
 	readonly txHashes: readonly Hash[]
+	/** What the consensus layer pays in it (EIP-4895), in its order; absent where the header does not say. */
+	readonly withdrawals?: readonly Withdrawal[]
+}
+
+export interface Withdrawal {
+	/** Its number over the whole chain. */
+	readonly index: bigint
+	readonly validatorIndex: bigint
+	readonly address: Address
+	readonly wei: bigint
 }
 
 export interface Head {
@@ -88,7 +98,7 @@ export interface Part {
 	readonly confirms?: string
 	/** Hash of the block before `span.from`, as the header of that one says; absent where it was not asked for. */
 	readonly parentHash?: Hash
-	/** Headers of the blocks that `transactions` stand in. */
+	/** Headers of the blocks that `transactions` stand in, and of those that pay a withdrawal to one of the addresses. */
 	readonly blocks: ReadonlyMap<bigint, Block>
 	/** By block, then by index; rewards of a block last. */
 	readonly transactions: readonly TxTrace[]

@@ -25,6 +25,14 @@ export interface Watch {
 	readonly tokens?: TokenChoice
 	/** When its alerts are held back; absent: never. */
 	readonly silences?: readonly Silence[]
+	/** Balances whose crossing is told; absent: none. */
+	readonly thresholds?: Thresholds
+}
+
+/** In wei; null: none. A balance that equals one has not crossed it. */
+export interface Thresholds {
+	readonly belowWei: bigint | null
+	readonly aboveWei: bigint | null
 }
 
 /** What a watch says besides its address and label; watches that say the same share it. */
@@ -83,10 +91,11 @@ export interface Network {
 export type EventKind = 'transfer' | 'deployment'
 
 /**
- * `token`: what logs tell. `withdrawal`: paid by the consensus layer. `unexplained`: a balance moved by what nothing
- * told of explains.
+ * `token`: what logs tell. `withdrawal`: paid by the consensus layer. `delegation`: its code was set, changed or
+ * cleared by an EIP-7702 authorisation. `income`: priority fees of a block that it is the author of. `balance`: the balance crossed a
+ * threshold. `unexplained`: a balance moved by what nothing told of explains.
  */
-export type Kind = EventKind | 'token' | 'withdrawal' | 'unexplained'
+export type Kind = EventKind | 'token' | 'withdrawal' | 'delegation' | 'income' | 'balance' | 'unexplained'
 
 /** From where on one address is watched. */
 export interface Coverage {

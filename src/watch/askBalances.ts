@@ -1,6 +1,6 @@
 import { type Movement, type Movements, plus, still } from '../core/books.js'
 import type { Accounts } from '../model/books.js'
-import type { BlockRef, Part } from '../model/chain.js'
+import type { AddressSet, BlockRef, Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { BooksDraft } from './booksDraft.js'
 
@@ -15,7 +15,7 @@ export interface Told {
 		/** Since the block before in this list. */
 		readonly movements: ReadonlyMap<Address, Movement>
 	}[]
-	/** Before the part, of addresses without a book. */
+	/** Before the part, of addresses without a book: touched ones, and those with a threshold. */
 	readonly openings: ReadonlyMap<Address, bigint>
 	/** By block. */
 	readonly all: Movements
@@ -25,12 +25,17 @@ export interface Told {
 export async function askBalances(
 	part: Part,
 	movements: Movements,
-	turns: readonly Address[],
+	{ turns, limited }: { readonly turns: readonly Address[]; readonly limited: AddressSet },
 	draft: BooksDraft,
 	accounts: Accounts,
 	signal: AbortSignal,
 ): Promise<Told> {
-	const refs = new Map(part.transactions.map(({ block }) => [block.number, block] as const))
+	const refs = new Map(
+		[...part.blocks.values(), ...part.transactions.map(({ block }) => block)].map(({ number, hash }) => [
+			number,
+			{ number, hash },
+		]),
+	)
 	const last: BlockRef = { number: part.last.number, hash: part.last.hash }
 	const touched = new Set([...movements.values()].flatMap((moved) => [...moved.keys()]))
 	const numbers = [...movements.keys()].sort((a, b) => (a < b ? -1 : 1))
@@ -42,7 +47,8 @@ export async function askBalances(
 	const atLast = isEach ? (movements.get(last.number) ?? new Map()) : summed(movements)
 	const ends = { ref: last, addresses: [...new Set([...turns, ...touched])], movements: atLast }
 
-	const fresh = [...touched].filter((address) => draft.get(address) === null)
+	const isFresh = (address: Address) => draft.get(address) === null
+	const fresh = [...touched, ...turns.filter((one) => limited.has(one) && !touched.has(one))].filter(isFresh)
 	const { parentHash } = part
 	const before = parentHash === undefined ? null : { number: part.span.from - 1n, hash: parentHash }
 	const [openings, ...balances] = await Promise.all([

@@ -1,8 +1,8 @@
-import type { Finding } from '../core/bookAlerts.js'
 import { closedAt, closes, deferred, type Movements, movementsOf, still } from '../core/books.js'
+import type { Finding } from '../core/findings.js'
 import { RpcError } from '../errors.js'
 import type { Accounts, Book, BooksSummary, Witness } from '../model/books.js'
-import type { AddressSet, Part } from '../model/chain.js'
+import type { AddressSet, BlockRef, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Gap } from '../model/state.js'
@@ -28,6 +28,16 @@ export interface ClosingFacts {
 	readonly gaps: ReadonlyMap<bigint, Gap>
 	/** Newest block there is. */
 	readonly head: bigint
+	/** Whether an address is watched only since this part, or will be. */
+	readonly isNew: (address: Address) => boolean
+}
+
+/** What settling a part writes into. */
+interface Settling {
+	readonly draft: BooksDraft
+	readonly found: { findings: Finding[]; witnessed: Witness[] }
+	readonly gaps: ClosingFacts['gaps']
+	readonly isNew: ClosingFacts['isNew']
 }
 
 /** Keeps the books of one network; between polls it remembers only whose turn it is. */
@@ -86,7 +96,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		const signal = AbortSignal.any([outer, AbortSignal.timeout(MOST_MS)])
 		const kept = rounds.keptOf(facts.watches)
 		const draft = draftOf(facts.books)
-		const movements = movementsOf(part.transactions, kept)
+		const movements = movementsOf(part.transactions, kept, part.blocks.values())
 		const found: { findings: Finding[]; witnessed: Witness[] } = { findings: [], witnessed: [] }
 		for (const address of facts.books.keys()) if (!kept.has(address)) draft.set(address, null)
 
@@ -100,7 +110,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		const turns = rounds.next(part)
 		let told: Told
 		try {
-			told = await askBalances(part, movements, turns, draft, accounts, signal)
+			told = await askBalances(part, movements, { turns, limited: rounds.limited() }, draft, accounts, signal)
 			works()
 		} catch (error) {
 			outer.throwIfAborted()
@@ -110,7 +120,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 			putBy(draft, movements)
 			return result()
 		}
-		await settle(part, facts.gaps, told, draft, found, signal)
+		await settle(part, told, { draft, found, gaps: facts.gaps, isNew: facts.isNew }, signal)
 		outer.throwIfAborted()
 		return result()
 
@@ -123,28 +133,38 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 	/** Block by block: what does not close is looked into before the next block is. */
 	async function settle(
 		part: Part,
-		gaps: ClosingFacts['gaps'],
 		told: Told,
-		draft: BooksDraft,
-		found: { findings: Finding[]; witnessed: Witness[] },
+		{ draft, found, gaps, isNew }: Settling,
 		signal: AbortSignal,
 	): Promise<void> {
 		const startedAtMs = clock()
 		let looks = 0
 		/** Their books wait for the next poll. */
 		const waiting = new Set<Address>()
+		/** Whose balance was never known before. */
+		const unknown = new Set(
+			[...told.openings.keys()].filter((address) => draft.get(address) === null && isNew(address)),
+		)
 		for (const [address, wei] of told.openings) draft.set(address, closedAt(part.span.from - 1n, wei))
+		const closeAt = (address: Address, ref: BlockRef, balanceWei: bigint) => {
+			const previousWei = unknown.delete(address) ? null : (draft.get(address)?.balanceWei ?? balanceWei)
+			draft.set(address, closedAt(ref.number, balanceWei))
+			const block = part.blocks.get(ref.number) ?? (ref.number === part.last.number ? part.last : undefined)
+			if (previousWei === balanceWei || block === undefined || !rounds.limited().has(address)) return
+			const change = { kind: 'balance', address, block, previousWei, balanceWei } as const
+			found.findings.push({ ...change, crossed: 'below' }, { ...change, crossed: 'above' })
+		}
 		for (const { ref, balances, movements } of told.blocks) {
 			for (const [address, closingWei] of balances) {
 				const movement = movements.get(address) ?? still
 				const book = draft.get(address)
 				if (book === null) {
-					draft.set(address, closedAt(ref.number, closingWei))
+					closeAt(address, ref, closingWei)
 				} else if (waiting.has(address)) {
 					draft.set(address, deferred(book, movement))
 				} else if (closes(book.balanceWei + book.movedWei, movement, closingWei)) {
-					feesAreKnown ||= movement.posted[0] !== 0n
-					draft.set(address, closedAt(ref.number, closingWei))
+					feesAreKnown ||= movement.posted[0] < 0n
+					closeAt(address, ref, closingWei)
 				} else {
 					const mayLook = looks < MOST_CLOSER && clock() - startedAtMs < CLOSER_MS
 					looks++
@@ -173,7 +193,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 							'nothing can be proved of these blocks: the book is opened anew after them',
 						)
 					}
-					draft.set(address, closedAt(ref.number, closingWei))
+					closeAt(address, ref, closingWei)
 				}
 			}
 		}

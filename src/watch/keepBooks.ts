@@ -1,10 +1,12 @@
-import { type Finding, type Found, findingAlerts, withFindings } from '../core/bookAlerts.js'
+import { findingAlerts } from '../core/bookAlerts.js'
 import { closes, movementBetween, movementsOf, withPostings } from '../core/books.js'
 import type { Difference } from '../core/compare.js'
 import { isAnnounced } from '../core/compare.js'
 import { isCovered } from '../core/coverage.js'
-import { addressOfId, isOfTransaction } from '../core/events.js'
+import { addressOfId } from '../core/events.js'
+import type { Finding } from '../core/findings.js'
 import { finalityOf } from '../core/target.js'
+import { type Found, withFindings } from '../core/withFindings.js'
 import { RpcError } from '../errors.js'
 import type { Accounts, Book } from '../model/books.js'
 import type { Block, BlockRef, Part } from '../model/chain.js'
@@ -13,7 +15,6 @@ import type { Chain } from '../model/ports.js'
 import type { Announcement, Commit, NetworkState } from '../model/state.js'
 import type { Bookkeeper } from './bookkeeper.js'
 import { type LookContext, look } from './look.js'
-import { withdrawalsIn } from './lookCloser.js'
 
 export interface BooksPorts {
 	readonly bookkeeper: Bookkeeper
@@ -40,8 +41,13 @@ export async function keepBooks(
 	signal: AbortSignal,
 ): Promise<Kept> {
 	const { announcements } = state
-	const { books: before, gaps } = state
-	const facts = { watches: context.watches, books: before, gaps, head: context.head.latest.number }
+	const facts = {
+		watches: context.watches,
+		books: state.books,
+		gaps: state.gaps,
+		head: context.head.latest.number,
+		isNew: (address: Address) => (context.covered.get(address)?.since ?? 0n) >= part.span.from,
+	}
 	const { books, findings, witnessed, summary } = await bookkeeper.close(part, facts, signal)
 	const found: Found[] = findings.map((finding) => ({ alerts: alertsOf(finding, part, context) }))
 	for (const witness of witnessed) {
@@ -50,7 +56,31 @@ export async function keepBooks(
 		const seen = await look(witness.part, announcements, own, chain, signal)
 		found.push(...seen.news.map(({ alerts }): Found => ({ alerts, proved: true })))
 	}
-	return { difference: withFindings(difference, found, [], announcements), books, summary }
+	const { gone, moved } = await replacedCrossings(part, announcements, found, chain, signal)
+	const whole = withFindings(difference, found, gone, announcements)
+	return { difference: { ...whole, announcements: [...whole.announcements, ...moved] }, books, summary }
+}
+
+/** Crossings that were announced of blocks that are no more: whether those in their place show the same. */
+async function replacedCrossings(
+	{ span, last, blocks }: Part,
+	announcements: ReadonlyMap<string, Announcement>,
+	found: readonly Found[],
+	chain: Chain,
+	signal: AbortSignal,
+): Promise<{ readonly gone: readonly Announcement[]; readonly moved: readonly Announcement[] }> {
+	const gone: Announcement[] = []
+	const moved: Announcement[] = []
+	const ids = new Set(found.flatMap(({ alerts }) => alerts.map(({ data }) => data.id)))
+	for (const entry of announcements.values()) {
+		const { number, hash } = entry.block
+		if (kindOf(entry) !== 'balance' || !isAnnounced(entry) || number < span.from || number > span.to) continue
+		const now = number === last.number ? last : (blocks.get(number) ?? (await chain.block(number, signal)))
+		if (now === null || now.hash === hash) continue
+		if (ids.has(entry.id)) moved.push({ ...entry, block: { number, hash: now.hash } })
+		else gone.push(entry)
+	}
+	return { gone, moved }
 }
 
 function alertsOf(finding: Finding, part: Part, context: LookContext) {
@@ -68,8 +98,8 @@ function alertsOf(finding: Finding, part: Part, context: LookContext) {
 }
 
 /**
- * What was announced and no frame shows, of the blocks of this part: whether its block is still in the chain, and
- * whether this look explains what was unexplained.
+ * What was announced as unexplained, of the blocks of this part: whether its block is still in the chain, and whether
+ * this look explains it.
  */
 export async function checkFindings(
 	part: Part,
@@ -81,34 +111,17 @@ export async function checkFindings(
 	const gone: Announcement[] = []
 	for (const entry of announcements.values()) {
 		const { number, hash } = entry.block
-		if (isOfTransaction(entry.id) || !isAnnounced(entry) || number < part.span.from || number > part.span.to) continue
+		if (kindOf(entry) !== 'unexplained' || !isAnnounced(entry)) continue
+		if (number < part.span.from || number > part.span.to) continue
 		const block = number === part.last.number ? part.last : await chain.block(number, signal)
 		if (block === null) continue
-		if (block.hash !== hash) {
-			if (!(await isStillPaid(entry, block, accounts, signal))) gone.push(entry)
-		} else if (await isExplained(entry, block, part, accounts, signal)) gone.push(entry)
+		if (block.hash !== hash || (await isExplained(entry, block, part, accounts, signal))) gone.push(entry)
 	}
 	return gone.length === 0 ? difference : withFindings(difference, [], gone, announcements)
 }
 
-/** A withdrawal may stand in the block that took the other's place. */
-async function isStillPaid(
-	entry: Announcement,
-	block: Block,
-	accounts: Accounts,
-	signal: AbortSignal,
-): Promise<boolean> {
-	const data = entry.alerts[0]?.data
-	if (data?.kind !== 'withdrawal') return false
-	try {
-		const postings = await accounts.postings(block, new Set([addressOfId(entry.id)]), signal)
-		return withdrawalsIn(postings, block).some((one) => one.kind === 'withdrawal' && String(one.index) === data.index)
-	} catch (error) {
-		signal.throwIfAborted()
-		// Nothing is taken back that is not known to have gone.
-		if (error instanceof RpcError) return true
-		throw error
-	}
+function kindOf({ alerts }: Announcement) {
+	return alerts[0]?.data.kind
 }
 
 async function isExplained(

@@ -151,7 +151,8 @@ function unionOf(one: AddressSet, other: AddressSet): AddressSet {
 	}
 }
 
-function coverageTestOf({ covered, backfill, backfills }: LookContext): IsCovered {
+/** Whether a watch is to be notified of a block by this look. */
+export function coverageTestOf({ covered, backfill, backfills }: LookContext): IsCovered {
 	return (watch, blockNumber) => {
 		if (!isCovered(watch, covered.get(watch.address), blockNumber)) return false
 		if (backfill !== null) return backfill.addresses.has(watch.address)

@@ -1,5 +1,5 @@
-import type { Finding } from '../core/bookAlerts.js'
 import { closes, type Movements, movementBetween, movementsOf, sumsOf, withPostings } from '../core/books.js'
+import type { Finding } from '../core/findings.js'
 import { isOpen } from '../core/gaps.js'
 import { RpcError } from '../errors.js'
 import type { Accounts, Book, Posting, Witness } from '../model/books.js'
@@ -38,6 +38,20 @@ export interface CloserLook {
 	readonly unproved: readonly (Span & { readonly why: string })[]
 	/** A block closed by the fees of its receipts. */
 	readonly feesHeld: boolean
+	/** Blocks that were looked at, in order, with what was found to move the address there besides the frames. */
+	readonly looked: readonly LookedAt[]
+	/** Balance at the beginning of the last stretch that closed by its frames alone; null where it did not. */
+	readonly lastFromWei: bigint | null
+}
+
+export interface LookedAt {
+	readonly block: Block
+	/** Those that close the block; where nothing does, all that are known. */
+	readonly postings: readonly Posting[]
+	/** Who told of the frames that close it; null: they were known. */
+	readonly witness: Witness | null
+	/** What the block changed the balance by. */
+	readonly changeWei: bigint
 }
 
 interface Point {
@@ -62,6 +76,8 @@ export async function lookCloser(
 	const findings: Finding[] = []
 	const witnessed: Witness[] = []
 	const unproved: (Span & { why: string })[] = []
+	const looked: LookedAt[] = []
+	let lastFromWei: bigint | null = null
 	let feesHeld = false
 	const movements = await allMovements()
 
@@ -72,13 +88,17 @@ export async function lookCloser(
 		const all = new Map(suspect.movements)
 		if (before.to - before.from > MOST_BLOCKS) return all
 		for await (const part of chain.walk(before, only, signal)) {
-			for (const [block, moved] of movementsOf(part.transactions, only)) all.set(block, moved)
+			const found = movementsOf(part.transactions, only, part.blocks.values())
+			for (const [block, moved] of found) all.set(block, moved)
 		}
 		return all
 	}
 
 	async function halve(lo: Point, hi: Point, end: BlockRef | null): Promise<void> {
-		if (closes(lo.wei, movementBetween(movements, address, lo.number + 1n, hi.number), hi.wei)) return
+		if (closes(lo.wei, movementBetween(movements, address, lo.number + 1n, hi.number), hi.wei)) {
+			if (hi.number === to.number) lastFromWei = lo.wei
+			return
+		}
 		if (hi.number - lo.number === 1n) return look(lo, hi, end)
 		const middle = (lo.number + hi.number) / 2n
 		const block = await needBlock(middle)
@@ -104,7 +124,10 @@ export async function lookCloser(
 		const told = readings(postings).find((one) => closes(lo.wei, withPostings(frames, one, address), hi.wei))
 		findings.push(...withdrawalsIn(told ?? postings, block))
 		const hasFees = postings.some(({ kind }) => kind === 'fee')
+		const note = (by: readonly Posting[], witness: Witness | null) =>
+			looked.push({ block, postings: by, witness, changeWei: hi.wei - lo.wei })
 		if (told !== undefined) {
+			note(told, null)
 			if (told === postings && hasFees) feesHeld = true
 			return
 		}
@@ -113,10 +136,13 @@ export async function lookCloser(
 		for await (const witness of isGap ? [] : accounts.witnesses(span, only, signal)) {
 			if (witness.part.last.hash !== block.hash) continue
 			const seen = movementBetween(movementsOf(witness.part.transactions, only), address, hi.number, hi.number)
-			if (!readings(postings).some((one) => closes(lo.wei, withPostings(seen, one, address), hi.wei))) continue
+			const by = readings(postings).find((one) => closes(lo.wei, withPostings(seen, one, address), hi.wei))
+			if (by === undefined) continue
+			note(by, witness)
 			witnessed.push(witness)
 			return
 		}
+		note(postings, null)
 		// Said only of two balances that were asked for once more, of a block that stands and of the one right before it.
 		const before = await balanceAt({ number: hi.number - 1n, hash: block.parentHash })
 		const after = await balanceAt(block)
@@ -176,7 +202,7 @@ export async function lookCloser(
 	}
 
 	await halve({ number: book.block, wei: book.balanceWei }, { number: to.number, wei: closingWei }, to)
-	return { findings, witnessed, unproved, feesHeld }
+	return { findings, witnessed, unproved, feesHeld, looked, lastFromWei }
 }
 
 /**

@@ -24,7 +24,7 @@ export async function rereadGap(session: PollSession, ports: PollPorts, signal: 
 	const set = setOf(gap)
 	const backfill = set === null ? null : { span: part.span, addresses: set }
 	const context = contextOf(session, part.span, backfill, ports)
-	const seen = await look(part, announcements, context, ports.chain, signal)
+	const seen = await lookAtPart(part, announcements, context, ports.chain, signal)
 	if (backfill === null) await conclude(session, part, seen, context, {}, ports, signal)
 	else await advance(session, {}, seen, ports, [gap])
 }

@@ -10,8 +10,13 @@ import type { WatchIndex } from '../model/watch.js'
 export interface Rounds {
 	/** Those of whom anything unexplained is to be told. */
 	keptOf(watches: WatchIndex): AddressSet
-	/** The next ones, as many as this part makes due. Of the watches last asked for by `keptOf`. */
+	/**
+	 * The next ones, as many as this part makes due, and all whose balance has a threshold. Of the watches last asked for
+	 * by `keptOf`.
+	 */
 	next(part: Part): readonly Address[]
+	/** Those whose balance has a threshold. */
+	limited(): AddressSet
 }
 
 /** Everybody's turn comes within so many blocks: half of what most nodes remember. */
@@ -27,6 +32,8 @@ export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 	let watched: WatchIndex | null = null
 	let kept = new Set<Address>()
 	let order: readonly Address[] = []
+	/** Those with a threshold. */
+	let limited = new Set<Address>()
 	let at = 0
 	let lastMs = clock()
 
@@ -36,9 +43,12 @@ export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 			watched = watches
 			kept = new Set()
 			order = []
-			if (watches.size > MOST_KEPT) return kept
+			const isTooMany = watches.size > MOST_KEPT
+			limited = new Set()
 			for (const [address, list] of watches) {
-				if (list.some(({ kinds }) => kinds.includes('unexplained'))) kept.add(address)
+				const isLimited = list.some((watch) => watch.thresholds !== undefined && watch.kinds.includes('balance'))
+				if (isLimited) limited.add(address)
+				if (isLimited || (!isTooMany && list.some(({ kinds }) => kinds.includes('unexplained')))) kept.add(address)
 			}
 			order = [...kept]
 			at = 0
@@ -49,13 +59,14 @@ export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 			lastMs = clock()
 			const share = Math.max(Number(lengthOf(span)) / ROUND_BLOCKS, elapsedMs / ROUND_MS)
 			const size = Math.min(order.length, Math.max(LEAST, Math.ceil(order.length * share)))
-			const turns: Address[] = []
+			const turns: Address[] = [...limited]
 			for (let taken = 0; taken < size; taken++) {
 				const address = order[at]
 				at = at + 1 >= order.length ? 0 : at + 1
 				if (address !== undefined) turns.push(address)
 			}
-			return turns
+			return limited.size === 0 ? turns : [...new Set(turns)]
 		},
+		limited: () => limited,
 	}
 }

@@ -4,8 +4,9 @@ import { RpcError } from '../errors.js'
 import type { BlockRef, Part, Span } from '../model/chain.js'
 import type { Backfill } from '../model/watch.js'
 import { withGap } from './gapBooks.js'
+import { lookAtPart } from './headerWithdrawals.js'
 import { checkFindings, type Kept, keepBooks } from './keepBooks.js'
-import { addressesOf, type LookContext, look } from './look.js'
+import { addressesOf, type LookContext } from './look.js'
 import { backfillSet, contextOf } from './lookContext.js'
 import { passGap } from './passGap.js'
 import { advance, type PollPorts, type PollSession, refOf, type Step, unsettled } from './pollSession.js'
@@ -32,7 +33,7 @@ export async function scan(
 	const take = async (part: Part): Promise<void> => {
 		checkFollows(session, part)
 		const context = contextOf(session, span, backfill, ports)
-		const seen = await look(part, session.state.announcements, context, ports.chain, signal)
+		const seen = await lookAtPart(part, session.state.announcements, context, ports.chain, signal)
 		if (isSecondLook) noteDisagreement(session, part, seen, ports)
 		await conclude(session, part, seen, context, stepOf(refOf(part.last)), ports, signal)
 		from = part.span.to + 1n

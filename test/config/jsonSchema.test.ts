@@ -70,6 +70,7 @@ describe('the schema of an alert', () => {
 		from: address,
 		to: address,
 		contractAddress: address,
+		initiator: address,
 		creatorConfirmed: true,
 		valueWei: '1500000000000000000',
 		value: '1.5',
@@ -84,7 +85,7 @@ describe('the schema of an alert', () => {
 		lateReason: 'the endpoint was away',
 		links: { tx: 'https://x.example/tx/1', to: 'https://x.example/a', block: 'https://x.example/b' },
 	}
-	const optional = ['contractAddress', 'creatorConfirmed', 'counterpartyLabel', 'lateReason', 'links']
+	const optional = ['contractAddress', 'initiator', 'creatorConfirmed', 'counterpartyLabel', 'lateReason', 'links']
 	const system: SystemData & { deliveryId: string } = {
 		id: 'x',
 		deliveryId: 'msg_1',

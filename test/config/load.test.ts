@@ -212,7 +212,7 @@ describe('loadConfig', () => {
 				address: `0x${'1'.repeat(40)}`,
 				label: null,
 				tags: [],
-				kinds: ['transfer', 'deployment', 'token', 'withdrawal', 'unexplained'],
+				kinds: ['transfer', 'deployment', 'token', 'withdrawal', 'balance', 'unexplained'],
 				direction: 'both',
 				minValueWei: 1n,
 				receivers: ['hook'],

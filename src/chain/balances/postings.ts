@@ -7,12 +7,20 @@ import type { Address, Hash } from '../../model/glossary.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { askAll } from '../sources/ask.js'
 import { receiptCall } from '../sources/readReceipts.js'
-import { address, hash, hexOf, isObject, type Json, malformed, quantity, type Reading, unsettled } from '../wire.js'
+import {
+	address,
+	hash,
+	hexOf,
+	isObject,
+	type Json,
+	malformed,
+	quantity,
+	type Reading,
+	readWithdrawals,
+	unsettled,
+} from '../wire.js'
 import { DEPOSIT, feeOf } from './fee.js'
-
-/** Withdrawals are listed in the blocks of these chains, and paid in a token (Gnosis: GNO). */
-const PAID_IN_TOKENS = new Set([100, 10_200])
-const GWEI = 10n ** 9n
+import { paysWithdrawals } from './withdrawals.js'
 
 interface Transaction {
 	readonly hash: Hash
@@ -59,7 +67,7 @@ export async function readPostings(
 		if (isAuthor && tip > 0n) income += (quantity(receipt.gasUsed) ?? 0n) * tip
 	}
 	if (isAuthor && income > 0n) postings.push({ kind: 'income', address: author, wei: [income, income], txHash: null })
-	return PAID_IN_TOKENS.has(chainId) ? postings : [...postings, ...withdrawalsOf(raw, addresses, reading)]
+	return paysWithdrawals(chainId) ? [...postings, ...withdrawalsOf(raw, addresses, reading)] : postings
 }
 
 function readTransaction(raw: unknown, reading: Reading): Transaction {
@@ -95,19 +103,9 @@ function postingsOf(
 	return postings
 }
 
-/** EIP-4895: amounts in gwei. One address may be paid several times in one block. */
 export function withdrawalsOf(block: Json, addresses: AddressSet, reading: Reading): readonly Posting[] {
-	if (!Array.isArray(block.withdrawals)) return []
-	return block.withdrawals.flatMap((raw: unknown): Posting[] => {
-		const to = isObject(raw) ? address(raw.address) : null
-		const amount = isObject(raw) ? quantity(raw.amount) : null
-		const index = isObject(raw) ? quantity(raw.index) : null
-		const validatorIndex = isObject(raw) ? quantity(raw.validatorIndex) : null
-		if (to === null || amount === null || index === null || validatorIndex === null) {
-			throw malformed(reading, 'a withdrawal without its index, validator, address or amount')
-		}
+	return readWithdrawals(block, reading).flatMap(({ address: to, wei, index, validatorIndex }): Posting[] => {
 		if (!addresses.has(to)) return []
-		const wei = amount * GWEI
 		return [{ kind: 'withdrawal', address: to, wei: [wei, wei], txHash: null, withdrawal: { index, validatorIndex } }]
 	})
 }

@@ -4,7 +4,7 @@ import { mayCount } from '../../core/effective.js'
 import type { AddressSet, Part } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import { byPlace, checkBlock, concerns, matters, type RowGroup, rowKey, treeOf } from '../traces/assemble.js'
+import { byPlace, checkBlock, keptOf, matters, type RowGroup, rowKey, treeOf } from '../traces/assemble.js'
 import { listOf, openRow, type Row, readRow } from '../traces/parityRows.js'
 import { framesOf } from '../traces/tree.js'
 import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire.js'
@@ -22,6 +22,7 @@ interface Incomplete {
 	readonly addresses: AddressSet
 	readonly last: Header
 	readonly costs: Costs
+	readonly withSent?: boolean | undefined
 }
 
 /**
@@ -30,7 +31,7 @@ interface Incomplete {
  * (docs/nodes.md, "How frames are told"). Where many trees of one block are needed the block is read whole.
  */
 export async function completeHits(
-	{ rpc, hits, addresses, last, costs }: Incomplete,
+	{ rpc, hits, addresses, last, costs, withSent }: Incomplete,
 	signal: AbortSignal,
 ): Promise<Pick<Part, 'blocks' | 'transactions'>> {
 	const byBlock = blocksOf(hits)
@@ -61,12 +62,12 @@ export async function completeHits(
 	for (const number of whole) {
 		const block = needHeader(blocks, number)
 		const given = byBlock.get(number) ?? []
-		found.push(...(await completeByBlock(rpc, next(), { block, given, addresses }, signal)))
+		found.push(...(await completeByBlock(rpc, next(), { block, given, addresses, withSent }, signal)))
 	}
 	const turns = createTurns()
 	for (const hit of singles) {
 		const block = needHeader(blocks, hit.blockNumber)
-		const one = await completeOne(hit, block, { next, addresses, turns, endpoint: rpc.endpoint })
+		const one = await completeOne(hit, block, { next, addresses, withSent, turns, endpoint: rpc.endpoint })
 		if (one !== null) found.push(one)
 	}
 	const late = found.filter(
@@ -140,6 +141,7 @@ interface OneHit {
 	/** The answer to its call, where it has one. */
 	readonly next: () => unknown
 	readonly addresses: AddressSet
+	readonly withSent: boolean | undefined
 	readonly turns: Turns
 	readonly endpoint: string
 }
@@ -148,12 +150,12 @@ interface OneHit {
 async function completeOne(
 	hit: RowGroup,
 	block: Header,
-	{ next, addresses, turns, endpoint }: OneHit,
+	{ next, addresses, withSent, turns, endpoint }: OneHit,
 ): Promise<Hit | null> {
 	const { txHash, rows } = hit
 	if (txHash === null) return readRewards(next(), block, addresses, endpoint)
 	const frames = isDeep(hit)
-		? await readTree(next(), { ...hit, txHash }, addresses, turns, endpoint)
+		? await readTree(next(), { ...hit, txHash }, { addresses, withSent }, turns, endpoint)
 		: rows.filter(isRoot).map(({ frame }) => frame)
 	return { txHash, txIndex: rows[0]?.txIndex ?? null, block, frames }
 }
@@ -161,7 +163,7 @@ async function completeOne(
 async function readTree(
 	raw: unknown,
 	hit: RowGroup & { readonly txHash: Hash },
-	addresses: AddressSet,
+	{ addresses, withSent }: Pick<Incomplete, 'addresses' | 'withSent'>,
 	turns: Turns,
 	endpoint: string,
 ) {
@@ -176,7 +178,7 @@ async function readTree(
 	const [missing] = lacking.values()
 	if (missing) throw unsettled(reading, `${hit.txHash} lacks frame ${missing.frame.traceAddress.join('_')}`)
 	checkFilter(rows, hit, addresses, endpoint)
-	return framesOf(tree, turns, (frame) => concerns(frame, addresses))
+	return framesOf(tree, turns, keptOf(addresses, withSent))
 }
 
 /** The tree is the filter's witness: what it holds for these addresses the filter must have given. */

@@ -2,8 +2,9 @@ import { createTurns, type Turns } from '../../base/timeSlices.js'
 import { numbersOf } from '../../core/spans.js'
 import { RpcError } from '../../errors.js'
 import type { Hash } from '../../model/glossary.js'
+import { payingBlocks } from '../balances/withdrawals.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import { concerns } from '../traces/assemble.js'
+import { keptOf } from '../traces/assemble.js'
 import { readCalls } from '../traces/callTracer.js'
 import { openRow, readFrame, readSubtraces } from '../traces/parityRows.js'
 import { type TreeRow, treeOfRows } from '../traces/rowTree.js'
@@ -59,14 +60,19 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
 				if (missing.length > 0) uncovered.push({ block, missing })
 				for (const [txHash, tree] of traces) {
 					rows += tree.frames.length
-					const frames = await framesOf(tree, turns, (frame) => concerns(frame, addresses))
+					const frames = await framesOf(tree, turns, keptOf(addresses, options.withSent))
 					if (frames.length > 0) hits.push({ txHash, txIndex: null, block, frames })
 				}
 			}
 			await checkCoverage(rpc, uncovered, reading, signal)
 			const question = { addresses, tracing: 'debug', costs: options.costs ?? unknownCosts } as const
 			const transactions = options.isPrivate ? withoutReceipts(hits) : await withReceipts(rpc, hits, question, signal)
-			const blocks = new Map(transactions.map(({ block }) => [block.number, headerOf(headers, block.number)] as const))
+			const paying = options.withdrawals?.areCoins === true ? payingBlocks(headers, addresses) : []
+			const blocks = new Map(
+				[...transactions.map(({ block }) => headerOf(headers, block.number)), ...paying].map(
+					(block) => [block.number, block] as const,
+				),
+			)
 			const { parentHash } = headerOf(headers, span.from)
 			return { span, last: headerOf(headers, span.to), parentHash, blocks, transactions, headers, rows }
 		},

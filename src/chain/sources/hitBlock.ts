@@ -11,6 +11,7 @@ interface HitBlock {
 	/** What an address filter gave of it. */
 	readonly given: readonly RowGroup[]
 	readonly addresses: AddressSet
+	readonly withSent: boolean | undefined
 }
 
 /**
@@ -20,11 +21,11 @@ interface HitBlock {
 export async function completeByBlock(
 	rpc: Rpc,
 	raw: unknown,
-	{ block, given, addresses }: HitBlock,
+	{ block, given, addresses, withSent }: HitBlock,
 	signal: AbortSignal,
 ): Promise<readonly Hit[]> {
 	const reading = { endpoint: rpc.endpoint, method: 'trace_block' }
-	const { hits, missing } = await scanBlock(raw, block, addresses, reading)
+	const { hits, missing } = await scanBlock(raw, block, addresses, reading, withSent)
 	if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
 	const rowsOf = new Map(given.map(({ txHash, rows }) => [txHash, rows]))
 	// A filter need not know of rewards; by which way it is completed must make no difference.

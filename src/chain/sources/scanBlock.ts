@@ -2,7 +2,7 @@ import { createTurns, type Turns } from '../../base/timeSlices.js'
 import type { AddressSet } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import { type AddressTest, addressTestOf } from '../traces/addressBitmap.js'
-import { concerns, groupRows, rewardsOf, treeOf } from '../traces/assemble.js'
+import { groupRows, keptOf, rewardsOf, treeOf } from '../traces/assemble.js'
 import { checkForm, type FormedRow, openRow, type Row, readRow, readSubtraces } from '../traces/parityRows.js'
 import { framesOf } from '../traces/tree.js'
 import { type Header, hash, isObject, malformed, quantity, type Reading, unsettled } from '../wire.js'
@@ -35,6 +35,7 @@ export async function scanBlock(
 	block: Header,
 	addresses: AddressSet,
 	reading: Reading,
+	withSent = false,
 ): Promise<ScannedBlock> {
 	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
 	const turns = createTurns()
@@ -74,7 +75,7 @@ export async function scanBlock(
 	}
 	for (const [txHash, { rows, children }] of tallies) if (children !== rows - 1) touched.add(txHash)
 	return {
-		hits: touched.size === 0 ? [] : await hitsOf(raw, { owners, touched, block, addresses }, turns, reading),
+		hits: touched.size === 0 ? [] : await hitsOf(raw, { owners, touched, block, addresses, withSent }, turns, reading),
 		missing: block.txHashes.filter((txHash) => !roots.has(txHash)),
 		rows: raw.length,
 	}
@@ -86,11 +87,12 @@ interface Touched {
 	readonly touched: ReadonlySet<Hash | null>
 	readonly block: Header
 	readonly addresses: AddressSet
+	readonly withSent: boolean
 }
 
 async function hitsOf(
 	raw: readonly unknown[],
-	{ owners, touched, block, addresses }: Touched,
+	{ owners, touched, block, addresses, withSent }: Touched,
 	turns: Turns,
 	reading: Reading,
 ): Promise<readonly Hit[]> {
@@ -107,7 +109,7 @@ async function hitsOf(
 			continue
 		}
 		const tree = await treeOf(own, { txHash, blockHash: block.hash }, turns, reading)
-		const frames = await framesOf(tree, turns, (frame) => concerns(frame, addresses))
+		const frames = await framesOf(tree, turns, keptOf(addresses, withSent))
 		if (frames.length > 0) hits.push({ txHash, txIndex: own[0]?.txIndex ?? null, block, frames })
 	}
 	return hits

@@ -1,6 +1,7 @@
 /** The room holds the ways to read a span of blocks, one a file, behind one interface: this one. */
 
 import type { AddressSet, Part, Span } from '../../model/chain.js'
+import type { WithdrawalLists } from '../balances/withdrawals.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Header } from '../wire.js'
 import type { Costs } from './costs.js'
@@ -38,6 +39,10 @@ export interface SourceOptions {
 	readonly costs?: Costs
 	/** No question may name a watched address or one of its transactions. */
 	readonly isPrivate?: boolean
+	/** Also transactions that an address merely sent: they move nothing but the fee. Default: false. */
+	readonly withSent?: boolean
+	/** Default: withdrawals are not looked for. */
+	readonly withdrawals?: WithdrawalLists
 	/** Called for a trace or call type that this program does not know. */
 	readonly onUnknown?: (type: string) => void
 }

@@ -1,5 +1,6 @@
 import { numbersOf } from '../../core/spans.js'
 import type { Hash } from '../../model/glossary.js'
+import { payingBlocks } from '../balances/withdrawals.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { type Header, hexOf, type Reading } from '../wire.js'
 import { askAll } from './ask.js'
@@ -36,7 +37,7 @@ export function traceBlockSource(options: SourceOptions): Source {
 			let rows = 0
 			const uncovered: { block: Header; missing: readonly Hash[] }[] = []
 			for (const [index, block] of headers.entries()) {
-				const traced = await scanBlock(answers[forHeaders.length + index], block, addresses, reading)
+				const traced = await scanBlock(answers[forHeaders.length + index], block, addresses, reading, options.withSent)
 				hits.push(...traced.hits)
 				rows += traced.rows
 				if (traced.missing.length > 0) uncovered.push({ block, missing: traced.missing })
@@ -44,7 +45,12 @@ export function traceBlockSource(options: SourceOptions): Source {
 			await checkCoverage(rpc, uncovered, reading, signal)
 			const question = { addresses, tracing: 'trace', costs: options.costs ?? unknownCosts } as const
 			const transactions = options.isPrivate ? withoutReceipts(hits) : await withReceipts(rpc, hits, question, signal)
-			const blocks = new Map(transactions.map(({ block }) => [block.number, headerOf(headers, block.number)] as const))
+			const paying = options.withdrawals?.areCoins === true ? payingBlocks(headers, addresses) : []
+			const blocks = new Map(
+				[...transactions.map(({ block }) => headerOf(headers, block.number)), ...paying].map(
+					(block) => [block.number, block] as const,
+				),
+			)
 			const { parentHash } = headerOf(headers, span.from)
 			return { span, last: headerOf(headers, span.to), parentHash, blocks, transactions, headers, rows }
 		},

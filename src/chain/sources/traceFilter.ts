@@ -3,8 +3,9 @@ import { mayCount } from '../../core/effective.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet, Span } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
+import { noteWithdrawals, payingBlocks, readBetween } from '../balances/withdrawals.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import { groupRows, touches } from '../traces/assemble.js'
+import { groupRows, isSentBy, touches } from '../traces/assemble.js'
 import { listOf, openRow, type Row, readRow } from '../traces/parityRows.js'
 import { type Header, hexOf, malformed, type Reading } from '../wire.js'
 import { askAll, blockCall, needBlock } from './ask.js'
@@ -46,6 +47,20 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 		}
 	}
 
+	/** The ends of the span are known; between them each header is a question, where the chain pays withdrawals. */
+	async function readPaying(
+		rpc: Rpc,
+		ends: { readonly from: Header; readonly to: Header },
+		addresses: AddressSet,
+		signal: AbortSignal,
+	): Promise<readonly Header[]> {
+		const { withdrawals } = options
+		if (withdrawals?.areCoins !== true) return []
+		for (const end of [ends.from, ends.to]) noteWithdrawals(withdrawals, end)
+		const between = withdrawals.seen ? await readBetween(rpc, ends, addresses, signal) : []
+		return payingBlocks([ends.from, ...between, ends.to], addresses)
+	}
+
 	return {
 		name: 'trace_filter',
 		async read({ rpc, span, addresses, last: known }, signal) {
@@ -72,15 +87,16 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 				for (const row of await readAnswer(answer, { span, addresses }, turns, reading)) rows.push(row)
 			}
 			const groups = await groupRows(rows, turns)
-			const hits = groups.filter((group) => group.rows.some((row) => mayCount(row.frame)))
-			return {
-				span,
-				last,
-				parentHash,
-				headers: [last],
-				rows: count,
-				...(await completeHits({ rpc, hits, addresses, last, costs: options.costs ?? unknownCosts }, signal)),
-			}
+			const isHit = ({ frame }: Row) =>
+				mayCount(frame) || (options.withSent === true && frame.traceAddress.length === 0 && isSentBy(frame, addresses))
+			const hits = groups.filter((group) => group.rows.some(isHit))
+			const { blocks, transactions } = await completeHits(
+				{ rpc, hits, addresses, last, costs: options.costs ?? unknownCosts, withSent: options.withSent },
+				signal,
+			)
+			const paying = await readPaying(rpc, { from: first, to: last }, addresses, signal)
+			const all = new Map([...blocks, ...paying.map((block) => [block.number, block] as const)])
+			return { span, last, parentHash, headers: [last], rows: count, blocks: all, transactions }
 		},
 	}
 }

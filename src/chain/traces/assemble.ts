@@ -32,6 +32,16 @@ export function concerns(frame: PlacelessFrame, addresses: AddressSet): boolean 
 	return touches(frame, addresses) && (mayCount(frame) || frame.type === 'suicide')
 }
 
+/** What of a tree is kept: `concerns`, and with `withSent` also the root of what one of the addresses sent. */
+export function keptOf(addresses: AddressSet, withSent = false): (frame: PlacelessFrame, isRoot: boolean) => boolean {
+	return (frame, isRoot) => concerns(frame, addresses) || (withSent && isRoot && isSentBy(frame, addresses))
+}
+
+/** Of a root: whether one of the addresses sent the transaction, whatever became of it; it paid for the gas. */
+export function isSentBy({ from, type }: Pick<Frame, 'from' | 'type'>, addresses: AddressSet): boolean {
+	return type !== 'reward' && from !== null && addresses.has(from)
+}
+
 /** Groups rows by transaction and drops repetitions, which proxies and two lists in two calls make. */
 export async function groupRows(rows: readonly Row[], turns: Turns): Promise<readonly RowGroup[]> {
 	const groups = new Map<string, RowGroup & { readonly rows: Row[] }>()

@@ -33,12 +33,12 @@ export const MOST_DEPTH = 1_026
 export async function framesOf(
 	{ frames, parents }: Tree,
 	turns: Turns,
-	keeps: (frame: PlacelessFrame) => boolean = () => true,
+	keeps: (frame: PlacelessFrame, isRoot: boolean) => boolean = () => true,
 ): Promise<readonly Frame[]> {
 	const kept = new Uint8Array(frames.length)
 	for (const [at, frame] of frames.entries()) {
 		if (turns.isOver()) await turns.next()
-		if (!keeps(frame)) continue
+		if (!keeps(frame, at === 0)) continue
 		for (let up = at; up >= 0 && kept[up] === 0; up = parents[up] ?? -1) kept[up] = 1
 	}
 	const listed: Frame[] = []

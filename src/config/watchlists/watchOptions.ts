@@ -1,8 +1,12 @@
+import { usualKinds } from '../../core/kinds.js'
 import type { TokenChoice } from '../../model/token.js'
-import type { Kind, Watch } from '../../model/watch.js'
+import type { Kind, Thresholds, Watch } from '../../model/watch.js'
 
 /** What a watch says besides its address and label. */
-export type Options = Pick<Watch, 'tags' | 'kinds' | 'direction' | 'minValueWei' | 'tokens' | 'receivers' | 'fromBlock'>
+export type Options = Pick<
+	Watch,
+	'tags' | 'kinds' | 'direction' | 'minValueWei' | 'tokens' | 'receivers' | 'fromBlock' | 'thresholds'
+>
 
 /** As the schema gives them; null: not said. */
 export interface OptionsWritten {
@@ -17,7 +21,7 @@ export interface OptionsWritten {
 /** Of a watch for which nothing is said. */
 export const usual: Options = Object.freeze({
 	tags: Object.freeze([]),
-	kinds: Object.freeze(['transfer', 'deployment', 'token', 'withdrawal', 'unexplained'] as const),
+	kinds: usualKinds,
 	direction: 'both',
 	minValueWei: 1n,
 	receivers: Object.freeze([]),
@@ -27,13 +31,17 @@ export const usual: Options = Object.freeze({
 /** What needs the network to be understood; null: not said. */
 export interface OptionsRead {
 	readonly minValueWei: bigint | null
+	readonly belowWei: bigint | null
+	readonly aboveWei: bigint | null
 	readonly tokens: TokenChoice | null
 }
 
 /** What is said, over what holds around it; tags come on top of those around. */
-export function withOptions(written: OptionsWritten, { minValueWei, tokens }: OptionsRead, base: Options): Options {
+export function withOptions(written: OptionsWritten, read: OptionsRead, base: Options): Options {
+	const { minValueWei, belowWei, aboveWei, tokens } = read
 	const { tags, kinds, direction, receivers, from_block: fromBlock } = written
-	const said = [kinds, direction, receivers, fromBlock, minValueWei, tokens].some((one) => one !== null)
+	const amounts = [minValueWei, belowWei, aboveWei]
+	const said = [kinds, direction, receivers, fromBlock, tokens, ...amounts].some((one) => one !== null)
 	// Shared, so that many watches that say nothing cost nothing.
 	if (!said && tags.length === 0) return base
 	return {
@@ -45,7 +53,12 @@ export function withOptions(written: OptionsWritten, { minValueWei, tokens }: Op
 		...(tokens === null ? {} : { tokens }),
 		receivers: receivers === null ? base.receivers : Object.freeze([...receivers]),
 		fromBlock: fromBlock ?? base.fromBlock,
+		...thresholdsOf(belowWei ?? base.thresholds?.belowWei ?? null, aboveWei ?? base.thresholds?.aboveWei ?? null),
 	}
+}
+
+function thresholdsOf(belowWei: bigint | null, aboveWei: bigint | null): { readonly thresholds?: Thresholds } {
+	return belowWei === null && aboveWei === null ? {} : { thresholds: { belowWei, aboveWei } }
 }
 
 /** Both, each tag once; shared where one of them says it all. */

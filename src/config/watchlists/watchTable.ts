@@ -33,11 +33,13 @@ export function createWatchTable(seed: number): WatchTable {
 	// Written out: a copy made with `...` takes four times as long.
 	function watchOf(address: Address, number: number): Watch {
 		const own = rules.at(rulesOf.at(number)) as WatchRules
-		const { network, tags, kinds, direction, minValueWei, tokens, receivers, fromBlock, watchlist, silences } = own
+		const { network, tags, kinds, direction, minValueWei, receivers, fromBlock, watchlist } = own
 		const label = labels.at(number)
 		const watch = { network, address, label, tags, kinds, direction, minValueWei, receivers, fromBlock, watchlist }
-		if (silences === undefined && tokens === undefined) return Object.freeze(watch)
-		return Object.freeze({ ...watch, ...(silences && { silences }), ...(tokens && { tokens }) })
+		const { silences, tokens, thresholds } = own
+		if (silences === undefined && tokens === undefined && thresholds === undefined) return Object.freeze(watch)
+		const more = { ...(silences && { silences }), ...(tokens && { tokens }), ...(thresholds && { thresholds }) }
+		return Object.freeze({ ...watch, ...more })
 	}
 
 	function listOf(address: Address, index: number): readonly Watch[] {

@@ -46,12 +46,24 @@ export async function readWatchlist(
 	 */
 	const optionsOf = (written: OptionsWritten | null, value: unknown, at: readonly PropertyKey[], base: Options) => {
 		problems.push(...receiverProblems(source, names, value, at))
-		const least = readLeast(valueAt(value, 'min_value'), coin)
-		if ('message' in least) problems.push(source.problem([...at, 'min_value'], least.message))
+		const amount = (key: 'min_value' | 'balance_below' | 'balance_above') => {
+			const read = readAmount(key, valueAt(value, key), coin)
+			if ('message' in read) problems.push(source.problem([...at, key], read.message))
+			return 'wei' in read ? read.wei : null
+		}
+		const amounts = {
+			minValueWei: amount('min_value'),
+			belowWei: amount('balance_below'),
+			aboveWei: amount('balance_above'),
+		}
 		const tokens = readTokenChoice(written?.tokens ?? null, coin === null ? null : (coin.tokens ?? noTokensOf(coin)))
 		for (const { index, message } of tokens.faults) problems.push(source.problem([...at, 'tokens', index], message))
-		const minValueWei = 'wei' in least ? least.wei : null
-		return written === null ? base : withOptions(written, { minValueWei, tokens: tokens.choice }, base)
+		if (written === null) return base
+		const options = withOptions(written, { ...amounts, tokens: tokens.choice }, base)
+		const fault = thresholdFault(options, coin)
+		const key = (['balance_below', 'balance_above', 'kinds'] as const).find((one) => valueAt(value, one) !== undefined)
+		if (fault !== null && key !== undefined) problems.push(source.problem([...at, key], fault))
+		return options
 	}
 	const shared = optionsOf('data' in head ? head.data : null, source.value, [], usual)
 	const sharedAny = valueAt(source.value, 'receivers') !== undefined
@@ -124,16 +136,32 @@ function receiverProblems(
 	)
 }
 
-/** `min_value` in wei, at least 1; what is not a text is told by the schema, and without a coin nothing can be said. */
-function readLeast(value: unknown, coin: Coin | null): { readonly wei: bigint | null } | { readonly message: string } {
+/** An amount in wei, at least 1; what is not a text is told by the schema, and without a coin nothing can be said. */
+function readAmount(
+	key: string,
+	value: unknown,
+	coin: Coin | null,
+): { readonly wei: bigint | null } | { readonly message: string } {
 	if (typeof value !== 'string' || coin === null) return { wei: null }
 	try {
 		const wei = parseAmount(value, coin.decimals, coin.symbol)
 		return { wei: wei > 1n ? wei : 1n }
 	} catch (error) {
 		if (!(error instanceof RangeError)) throw error
-		return { message: `\`min_value\`: ${error.message}` }
+		return { message: `\`${key}\`: ${error.message}` }
 	}
+}
+
+/** Why thresholds that are set would never be told; null when they would be. */
+function thresholdFault({ thresholds, kinds }: Options, coin: Coin | null): string | null {
+	if (thresholds === undefined) return null
+	const { belowWei, aboveWei } = thresholds
+	if (belowWei !== null && aboveWei !== null && belowWei > aboveWei)
+		return '`balance_below` is more than `balance_above`: no balance would be right'
+	if (!kinds.includes('balance')) return '`kinds` leaves out balance, so that the thresholds would be told to nobody'
+	if (coin?.keepsBooks === false)
+		return 'this network keeps no books (`proof: off` or `private`), so that its balances are not known'
+	return null
 }
 
 function unknownName(what: 'network' | 'receiver', name: string, known: readonly string[]): string {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { quoted } from '../../base/quoted.js'
+import { allKinds } from '../../core/kinds.js'
 import { parseAddress } from '../address.js'
 import { silencesSchema } from '../settings/silenceSchema.js'
 import { readLine, readName } from '../values.js'
@@ -15,8 +16,8 @@ const options = {
 		.array(text(readLine))
 		.default([])
 		.meta({ description: 'Words that go along with each alert, besides those of the watchlist. Default: none.' }),
-	kinds: orNull(list(z.enum(['transfer', 'deployment', 'token', 'withdrawal', 'unexplained']))).meta({
-		description: 'Which kinds to tell: transfer, deployment, token, withdrawal, unexplained. Default: all of them.',
+	kinds: orNull(list(z.enum(allKinds))).meta({
+		description: `Which kinds to tell: ${allKinds.join(', ')}. Default: all of them.`,
 	}),
 	direction: orNull(z.enum(['in', 'out', 'both'])).meta({
 		description: 'Seen from the address: in, out or both. Default: both.',
@@ -24,6 +25,14 @@ const options = {
 	min_value: orNull(z.string()).meta({
 		type: ['string', 'number'],
 		description: 'Smallest transfer to tell, in whole coins, or with a unit: 250 gwei, 1 wei. Default: above 0.',
+	}),
+	balance_below: orNull(z.string()).meta({
+		type: ['string', 'number'],
+		description: 'Tell when the balance falls below this, in whole coins, or with a unit: 250 gwei. Default: never.',
+	}),
+	balance_above: orNull(z.string()).meta({
+		type: ['string', 'number'],
+		description: 'Tell when the balance rises above this, in whole coins, or with a unit: 250 gwei. Default: never.',
 	}),
 	tokens: orNull(
 		z.union([z.enum(['known', 'all', 'none']), list(text(readLine))], {

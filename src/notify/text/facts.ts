@@ -3,15 +3,10 @@
 import { printable } from '../../base/printable.js'
 import { isDigest } from '../../core/digest.js'
 import type { AlertData, DigestData, Finality, Message, SystemData, UndeliveredData } from '../../model/alert.js'
+import { blocksOf, type Fact, fact } from './fact.js'
+import { ownFacts } from './ownFacts.js'
 import { isAlert, isUndelivered, numbered } from './sentence.js'
 import { tokenLines } from './token.js'
-
-export interface Fact {
-	readonly name: string
-	readonly value: string
-	/** Where the value can be looked at. */
-	readonly link?: string
-}
 
 export interface Facts {
 	/** Sentences that stand before the list. */
@@ -67,13 +62,14 @@ const retracted =
 	'Treat it as if it had not happened. Should it come back, you will be sent it again.'
 
 function alertFacts(data: AlertData): readonly Fact[] {
-	if (data.kind === 'unexplained' || data.kind === 'withdrawal') return balanceFacts(data)
+	if (!['transfer', 'deployment', 'token'].includes(data.kind)) return balanceFacts(data)
 	const { links } = data
 	return [
 		fact('From', data.from ?? 'nobody (new coins)', data.from === null ? undefined : links?.from),
 		fact(data.kind === 'deployment' ? 'Contract' : 'To', data.to, links?.to),
 		...amountFacts(data),
 		...(data.creatorConfirmed === true ? [fact('Creator', 'confirmed by the node')] : []),
+		...(data.initiator === undefined || data.initiator === data.from ? [] : [fact('Started by', data.initiator)]),
 		fact('Transaction', data.txHash, links?.tx),
 		...commonFacts(data),
 	]
@@ -96,29 +92,13 @@ function amountFacts(data: AlertData): readonly Fact[] {
 /** Of what no frame tells: the address and the amounts, and for a balance what was, is, and is known. */
 function balanceFacts(data: AlertData): readonly Fact[] {
 	const { links, watch } = data
-	const amount = (name: string, wei: string | undefined) => (wei === undefined ? [] : [fact(name, `${wei} wei`)])
-	const own =
-		data.kind === 'withdrawal'
-			? [
-					fact('Kind', 'withdrawal from the consensus layer'),
-					fact('Withdrawal', `${data.index}, of validator ${data.validatorIndex}`),
-				]
-			: [
-					fact('Kind', 'unexplained change of a balance'),
-					fact('Difference', `${data.difference} ${printable(data.asset ?? '', 20)}`),
-					fact('Blocks', blocksOf(data)),
-					...amount('Balance before', data.openingWei),
-					...amount('Explained', data.explainedWei),
-					...amount('Balance after', data.closingWei),
-					...amount('Not explained', data.differenceWei),
-					fact('Asked', (data.endpoints ?? []).map((host) => printable(host)).join(', ')),
-					fact('Reason', printable(data.reason ?? '', 500)),
-				]
 	return [
 		fact('Address', watch.address, links?.to),
-		fact('Amount', `${data.value} ${printable(data.asset ?? '', 20)}`),
-		fact('In wei', data.valueWei ?? ''),
-		...own,
+		...(data.kind === 'delegation'
+			? []
+			: [fact('Amount', `${data.value} ${printable(data.asset ?? '', 20)}`), fact('In wei', data.valueWei ?? '')]),
+		...ownFacts(data),
+		...(data.txHash === data.blockHash ? [] : [fact('Transaction', data.txHash, links?.tx)]),
 		...commonFacts(data),
 	]
 }
@@ -146,10 +126,6 @@ function whyOf({ label: given, address, tags: all, watchlist }: AlertData['watch
 	const tags = all.map((tag) => printable(tag)).filter((tag) => tag !== '')
 	const why = `${label === '' ? '' : `${label}, `}${address}, watched in ${printable(watchlist)}`
 	return `${why}${tags.length === 0 ? '' : ` (${tags.join(', ')})`}`
-}
-
-function blocksOf({ fromBlock, toBlock }: Pick<SystemData, 'fromBlock' | 'toBlock'>): string {
-	return fromBlock === toBlock ? `${toBlock}` : `${fromBlock} to ${toBlock}`
 }
 
 function systemFacts(data: SystemData): readonly Fact[] {
@@ -183,13 +159,9 @@ function undeliveredFacts(data: UndeliveredData): readonly Fact[] {
 	]
 }
 
-function fact(name: string, value: string, link?: string): Fact {
-	return link === undefined ? { name, value } : { name, value, link }
-}
-
 function kindInWords({ kind, frameType, direction }: AlertData): string {
 	if (kind === 'deployment') return `deployment (${frameType === 'create2' ? 'CREATE2' : 'CREATE'}), ${direction}`
-	if (frameType === 'withdrawal' || frameType === 'balance' || frameType === 'log') return kind
+	if (isKindOfItsOwn(frameType)) return kind
 	const how = {
 		call: 'a call',
 		create: 'the endowment of a new contract',
@@ -198,6 +170,12 @@ function kindInWords({ kind, frameType, direction }: AlertData): string {
 		reward: 'a block reward',
 	}[frameType]
 	return `transfer (${how}), ${direction}`
+}
+
+function isKindOfItsOwn(
+	frameType: AlertData['frameType'],
+): frameType is 'withdrawal' | 'delegation' | 'income' | 'balance' | 'log' {
+	return ['withdrawal', 'delegation', 'income', 'balance', 'log'].includes(frameType)
 }
 
 function depthInWords({ frameType, traceAddress }: AlertData): string {

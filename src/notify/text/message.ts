@@ -2,7 +2,8 @@
 
 import { escapeHtml } from '../../base/escapeHtml.js'
 import type { Message } from '../../model/alert.js'
-import { type Fact, type Facts, factsOf } from './facts.js'
+import type { Fact } from './fact.js'
+import { type Facts, factsOf } from './facts.js'
 import { headline } from './sentence.js'
 
 export interface Composed {

@@ -91,6 +91,16 @@ export function happening(data: AlertData): string {
 		return `${subject} deployed a contract at ${other}${endowment}`
 	}
 	if (data.kind === 'withdrawal') return `${subject} received ${amount} as a withdrawal from staking`
+	if (data.kind === 'income') {
+		return `${subject} earned ${amount} in priority fees as the author of block ${data.blockNumber}`
+	}
+	if (data.kind === 'balance') {
+		const isLow = data.crossed === 'below'
+		const limit = `${data.threshold} ${printable(data.asset ?? '', 20)}`
+		const moved = `the balance of ${subject} ${isLow ? 'fell' : 'rose'} to ${amount}`
+		return `${isLow ? 'LOW' : 'HIGH'}: ${moved}, ${data.crossed} ${limit}`
+	}
+	if (data.kind === 'delegation') return delegated(data, subject)
 	if (data.kind === 'unexplained') {
 		return (
 			`UNEXPLAINED: the balance of ${subject} ${data.direction === 'in' ? 'rose' : 'fell'} by ${amount}, ` +
@@ -102,7 +112,26 @@ export function happening(data: AlertData): string {
 	const how = data.frameType === 'suicide' ? ' (a contract destroyed itself)' : ''
 	return data.direction === 'in'
 		? `${subject} received ${amount} from ${other}${how}`
-		: `${subject} sent ${amount} to ${other}${how}`
+		: `${subject} sent ${amount} to ${other}${how}${startedBy(data)}`
+}
+
+/** Whoever the delegate's code lets can spend from the address. */
+function delegated({ delegate, previous }: AlertData, subject: string): string {
+	const before = previous == null ? '' : shortAddress(previous)
+	if (delegate == null)
+		return `DELEGATION: ${subject} is delegated no more${before === '' ? '' : ` (to ${before} before)`}`
+	const instead = before === '' ? '' : `, no longer to ${before}`
+	return `DELEGATION: ${subject} is delegated to ${shortAddress(delegate)}${instead}, whose code can spend from it`
+}
+
+/**
+ * A payment that the watch did not send itself: usual for a contract, and what a plain address looks like whose keys
+ * or delegation somebody else uses.
+ */
+function startedBy({ initiator, from, to }: AlertData): string {
+	if (initiator === undefined || initiator === from) return ''
+	const who = initiator === to ? 'the recipient' : shortAddress(initiator)
+	return `, in a transaction that ${who} started`
 }
 
 export function watchName({ watch }: AlertData): string {

@@ -32,9 +32,9 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'7:71: `from_block` must be a block number such as 19000000, not `0x10`',
 	],
 	'kinds-and-direction': [
-		'5:13: an entry of `kinds` must be transfer, deployment, token, withdrawal or unexplained, not `transfers`; ' +
+		'5:13: an entry of `kinds` must be transfer, deployment, token, withdrawal, balance or unexplained, not `transfers`; ' +
 			'did you mean `transfer`?',
-		'5:24: an entry of `kinds` must be transfer, deployment, token, withdrawal or unexplained, not `deploy`',
+		'5:24: an entry of `kinds` must be transfer, deployment, token, withdrawal, balance or unexplained, not `deploy`',
 		'6:16: `direction` must be in, out or both, not `inn`; did you mean `in`?',
 	],
 	'kinds-empty': ['5:12: `kinds` is empty; name at least one'],
@@ -83,6 +83,11 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 	],
 	'unknown-network-far': ['1:10: no network `solana` is in the settings, which have ethereum'],
 	'unknown-network': ['1:10: no network `etherium` is in the settings; did you mean `ethereum`?'],
+	thresholds: [
+		'4:76: `balance_below`: `low` is not an amount; write whole coins such as 0.5, or a unit: 250 gwei, 1 wei',
+		'5:76: `balance_below` is more than `balance_above`: no balance would be right',
+		'6:76: `kinds` leaves out balance, so that the thresholds would be told to nobody',
+	],
 	'unknown-receiver-of-a-watch': ['5:27: no receiver `ops_mail` is in the settings; did you mean `ops-mail`?'],
 	'unknown-receivers': [
 		'2:13: no receiver `ops-mial` is in the settings; did you mean `ops-mail`?',

@@ -26,6 +26,21 @@ const sentences: readonly (readonly [string, Partial<AlertData>, string])[] = [
 		{ direction: 'out', from: treasury, to: payer, value: '1.5' },
 		'Treasury sent 1.5 ETH to 0xd8dA…6045',
 	],
+	[
+		'a transfer out of what its owner did not send',
+		{ direction: 'out', from: treasury, to: payer, value: '1.5', initiator: created },
+		'Treasury sent 1.5 ETH to 0xd8dA…6045, in a transaction that 0x5FbD…0aa3 started',
+	],
+	[
+		'a transfer out that the recipient fetched',
+		{ direction: 'out', from: treasury, to: payer, value: '1.5', initiator: payer },
+		'Treasury sent 1.5 ETH to 0xd8dA…6045, in a transaction that the recipient started',
+	],
+	[
+		'a transfer out that the watch sent',
+		{ direction: 'out', from: treasury, to: payer, value: '1.5', initiator: treasury },
+		'Treasury sent 1.5 ETH to 0xd8dA…6045',
+	],
 	['without a label', { watch: unlabelled, value: '2' }, '0x742d…f44e received 2 ETH from 0xd8dA…6045'],
 	['to itself', { direction: 'self', from: treasury, value: '1' }, 'Treasury sent 1 ETH to itself'],
 	[

@@ -62,6 +62,9 @@ const names = {
 	deployment: 'TracewatchDeployment',
 	token: 'TracewatchToken',
 	withdrawal: 'TracewatchWithdrawal',
+	delegation: 'TracewatchDelegation',
+	income: 'TracewatchIncome',
+	balance: 'TracewatchBalance',
 	unexplained: 'TracewatchUnexplained',
 } as const
 

@@ -1,0 +1,24 @@
+/** Where blocks and transactions stand, each one question to one endpoint. */
+
+import type { Block, BlockRef, Part, Span } from '../model/chain.js'
+import type { Hash } from '../model/glossary.js'
+import type { Rpc } from './rpc/rpc.js'
+import { blockCall, needBlock } from './sources/ask.js'
+import { readBlockAt, readReceipt } from './wire.js'
+
+export async function readBlockOf(rpc: Rpc, number: bigint, signal: AbortSignal): Promise<Block | null> {
+	const { method, params } = blockCall(number)
+	return readBlockAt(await rpc.call(method, params, signal), number, { endpoint: rpc.endpoint, method })
+}
+
+export async function locateAt(rpc: Rpc, txHash: Hash, signal: AbortSignal): Promise<BlockRef | null> {
+	const method = 'eth_getTransactionReceipt'
+	const raw = await rpc.call(method, [txHash], signal)
+	return readReceipt(raw, { endpoint: rpc.endpoint, method })?.block ?? null
+}
+
+export async function headerOnly(rpc: Rpc, span: Span, signal: AbortSignal): Promise<Part> {
+	const { method, params } = blockCall(span.to)
+	const last = needBlock(await rpc.call(method, params, signal), span.to, rpc.endpoint)
+	return { span, last, blocks: new Map(), transactions: [] }
+}

@@ -1,0 +1,109 @@
+import { parseAddress } from '../config/address.js'
+import { openChain, watchesOn } from '../daemon/open.js'
+import { PlainError, RpcError, UsageError } from '../errors.js'
+import { statementOf } from '../watch/statement.js'
+import { type Command, type CommandArgs, configOption, type ExitCode, exitCodes } from './command.js'
+import { networkOf } from './network.js'
+import { openConfig, openLog } from './open.js'
+import { createProgress } from './progress.js'
+import { spanOf } from './span.js'
+import { createStatementPrinter, type StatementFormat } from './statementLines.js'
+
+export const statement: Command = {
+	name: 'statement',
+	summary: 'every movement of an address with its fee and the balance after it',
+	help: `Usage: tracewatch statement ADDRESS --network NAME --from BLOCK --to BLOCK [--format FORMAT] [-c FILE]
+
+Prints the balance of an address before block FROM, every movement of the blocks FROM to TO, both included, with its fee
+and the balance after it, and the balance after block TO as the node tells it: transfers at any depth, fees of its own
+transactions (of failed ones too), withdrawals from staking, priority fees of blocks that it made, coins that a layer 2
+mints. It ends with the difference between what the node says and what the movements come to: 0 when the books close.
+Each block that moves the address is held against the balance after it, so a difference is named with its block.
+
+The address need not be on a watchlist. The node must have the state of these blocks: most keep that of the last 128, an
+archive node all of it. Lines come as blocks are read; a long span needs no memory. Nothing is written or sent.
+
+  --network NAME      as in tracewatch.yaml; may be left out when there is only one
+  --from, --to BLOCK  decimal or 0x-hex; --to also takes latest
+  --format FORMAT     table (default), csv (amounts as plain decimals), json (one object a line, also in wei)
+  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
+
+Exit codes: 0 the books close, 1 they do not, or the node has forgotten the state of these blocks, 2 wrong usage, 75 an
+endpoint failed for now, 78 the configuration is wrong.`,
+	options: {
+		...configOption,
+		network: { type: 'string' },
+		from: { type: 'string' },
+		to: { type: 'string' },
+		format: { type: 'string' },
+	},
+	positionals: [1, 1],
+	async run(args, io) {
+		const address = addressOf(args)
+		const format = formatOf(args)
+		const config = await openConfig(args, io)
+		const network = networkOf(args, config)
+		if (network.isPrivate) {
+			throw new PlainError(
+				`${network.name} is private: a statement asks for balances by address, and so tells the provider of it`,
+			)
+		}
+		const ways = openChain(network, { clock: Date.now, log: openLog(io, 2), withSent: true })
+		try {
+			const head = await ways.chain.head(io.signal)
+			const span = spanOf(args, head.latest.number)
+			const printer = createStatementPrinter(format, {
+				network,
+				address,
+				watches: watchesOn(config.watches, network.name),
+			})
+			const progress = createProgress(span, io, { afterMs: SILENT_MS, besideFiles: true })
+			let code: ExitCode = exitCodes.failed
+			try {
+				for await (const item of statementOf(address, span, ways, io.signal)) {
+					if (item.item === 'read') {
+						progress.at(item.to)
+						continue
+					}
+					progress.clear()
+					for (const line of printer.linesOf(item)) io.out(line)
+					if (item.item === 'closing' && item.balanceWei === item.explainedWei) code = exitCodes.done
+				}
+			} finally {
+				progress.end()
+			}
+			return code
+		} catch (error) {
+			if (error instanceof RpcError && isForgotten(error)) throw new PlainError(`${error.message}. ${FORGOTTEN}`)
+			throw error
+		} finally {
+			await ways.chain.close()
+		}
+	},
+}
+
+/** Before a person wonders. */
+const SILENT_MS = 2_000
+
+const FORGOTTEN =
+	'The node has forgotten the state of these blocks: most keep that of the last 128 blocks, an archive node keeps all'
+
+/** Not there, and asking again later will not bring it. What was a fault of the moment says so in its cause. */
+function isForgotten({ kind, cause }: RpcError): boolean {
+	if (kind !== 'no-data') return false
+	if (!(cause instanceof RpcError)) return true
+	return !['timeout', 'too-large'].includes(cause.kind) && (cause.facts.status ?? 0) < 500
+}
+
+function addressOf({ positionals: [text = ''] }: CommandArgs) {
+	try {
+		return parseAddress(text)
+	} catch (error) {
+		throw new UsageError(`\`${text}\` ${error instanceof Error ? error.message : String(error)}`)
+	}
+}
+
+function formatOf({ values: { format = 'table' } }: CommandArgs): StatementFormat {
+	if (format === 'table' || format === 'json' || format === 'csv') return format
+	throw new UsageError(`--format takes table, csv or json, not \`${String(format)}\``)
+}
