@@ -3,15 +3,15 @@
  * system. The fields are those of the public contract; more may come, so unknown ones are allowed everywhere.
  */
 import { allKinds } from '../core/kinds.js'
+import { ownFields } from './alertSchemaFields.js'
 import { tokenData as token } from './alertTokenSchema.js'
 
 const text = { type: 'string' } as const
 const time = { type: 'string', format: 'date-time' } as const
 const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
 const address = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', description: 'EIP-55 spelling.' } as const
-const link = { type: 'string', format: 'uri' } as const
 const digits = { type: 'string', pattern: '^\\d+$' } as const
-const signed = { type: 'string', pattern: '^-?\\d+$' } as const
+const link = { type: 'string', format: 'uri' } as const
 const count = { type: 'integer', minimum: 0 } as const
 
 const delivered = {
@@ -102,38 +102,7 @@ const alert = {
 		},
 		token,
 		operator: { ...address, description: 'Whom ERC-1155 names as the one who moved it, where that is not `from`.' },
-		index: { ...digits, description: 'Of a withdrawal: its number over the whole chain.' },
-		validatorIndex: { ...digits, description: 'Of a withdrawal.' },
-		delegate: {
-			...address,
-			type: ['string', 'null'],
-			description: 'Of a delegation: whose code the address runs from now on; null: cleared.',
-		},
-		previous: {
-			...address,
-			type: ['string', 'null'],
-			description: 'Of a delegation: the delegate before; null: none.',
-		},
-		authorisation: {
-			type: ['object', 'null'],
-			description: 'Of a delegation: what was signed; null where only the state shows it.',
-			required: ['chainId', 'nonce'],
-			properties: { chainId: { ...count, description: '0: it holds on every chain.' }, nonce: count },
-		},
-		transactions: { ...count, description: 'Of income: how many transactions paid it.' },
-		balanceWei: { ...digits, description: 'Of a crossed threshold: the balance after the block.' },
-		balance: { type: 'string', pattern: '^\\d+(\\.\\d+)?$', description: 'The same in whole coins.' },
-		threshold: { type: 'string', pattern: '^\\d+(\\.\\d+)?$', description: 'The threshold, in whole coins.' },
-		crossed: { enum: ['below', 'above'], description: 'Which way the threshold was crossed.' },
-		fromBlock: { ...count, description: 'Of an unexplained balance: first block of the smallest span found.' },
-		toBlock: { ...count, description: 'Its last block.' },
-		openingWei: { ...digits, description: 'Balance before fromBlock.' },
-		closingWei: { ...digits, description: 'Balance after toBlock.' },
-		explainedWei: { ...signed, description: 'What all that is known of moved.' },
-		differenceWei: { ...signed, description: 'closing - opening - explained.' },
-		difference: { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$', description: 'The same in whole coins.' },
-		endpoints: { type: 'array', items: text, description: 'Hosts that were asked.' },
-		reason: { ...text, description: 'Why it is unexplained.' },
+		...ownFields,
 		watch: {
 			type: 'object',
 			required: ['address', 'label', 'tags', 'watchlist'],

@@ -41,7 +41,7 @@ export function alertId(
 /** Whether an alert of this id tells what a transaction did: then its frames or logs show whether it is still so. */
 export function isOfTransaction(id: string): boolean {
 	const kind = id.split(':')[3] ?? ''
-	return ['transfer', 'deployment', 'token'].includes(kind)
+	return !['withdrawal', 'delegation', 'income', 'balance', 'unexplained'].includes(kind)
 }
 
 /** Whether an alert of this id tells what a log did. */

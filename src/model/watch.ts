@@ -92,8 +92,8 @@ export type EventKind = 'transfer' | 'deployment'
 
 /**
  * `token`: what logs tell. `withdrawal`: paid by the consensus layer. `delegation`: its code was set, changed or
- * cleared by an EIP-7702 authorisation. `income`: priority fees of a block that it is the author of. `balance`: the balance crossed a
- * threshold. `unexplained`: a balance moved by what nothing told of explains.
+ * cleared by an EIP-7702 authorisation. `income`: priority fees of a block that it is the author of. `balance`: the
+ * balance crossed a threshold. `unexplained`: a balance moved by what nothing told of explains.
  */
 export type Kind = EventKind | 'token' | 'withdrawal' | 'delegation' | 'income' | 'balance' | 'unexplained'
 
