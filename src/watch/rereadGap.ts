@@ -1,6 +1,7 @@
 import { isOpen } from '../core/gaps.js'
 import type { Gap } from '../model/state.js'
-import { addressesOf, look } from './look.js'
+import { lookAtPart } from './headerWithdrawals.js'
+import { addressesOf } from './look.js'
 import { addressSet, contextOf } from './lookContext.js'
 import { advance, type PollPorts, type PollSession } from './pollSession.js'
 import { conclude } from './scan.js'
