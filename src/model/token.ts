@@ -1,6 +1,5 @@
 /** Tokens: which are known, and how they moved. */
 
-import type { BlockRef } from './chain.js'
 import type { Address, Hash } from './glossary.js'
 
 export type TokenStandard = 'erc20' | 'erc721' | 'erc1155'
@@ -48,5 +47,6 @@ export interface TokenEvent {
 	readonly txIndex: number | null
 	/** `log_<n>`: position among the logs of the transaction, from 0; `log_<n>_<i>` for entry i of a batch. */
 	readonly trace: string
-	readonly block: BlockRef
+	/** A `BlockRef`. */
+	readonly block: { readonly number: bigint; readonly hash: Hash }
 }

@@ -11,7 +11,16 @@ import { askHead, checkChain, watchHead } from '../heads/heads.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { type Breaker, blames, createBreaker } from './breaker.js'
-import type { Need } from './endpoints.js'
+
+/** What a job needs of an endpoint. */
+export interface Need {
+	/** Only endpoints whose head is, by their own word, at that block or after it. */
+	readonly block?: bigint
+	/** The job may run while the endpoint is asked for its chain: its result counts when that is the right one. */
+	readonly beside?: true
+	/** Endpoints of a lower rank are asked first; among equals the order of preference stands. */
+	readonly rank?: (rpc: Rpc) => number
+}
 
 export interface Endpoint {
 	readonly rpc: Rpc

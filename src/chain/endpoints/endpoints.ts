@@ -11,7 +11,7 @@ import type { Log } from '../../model/ports.js'
 import { askHash, askLatest } from '../heads/heads.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { createEndpoint, type Endpoint } from './endpoint.js'
+import { createEndpoint, type Endpoint, type Need } from './endpoint.js'
 import { mostTelling } from './errorChoice.js'
 import { lagsOf, type NewestBlock } from './lags.js'
 
@@ -28,15 +28,6 @@ export interface Endpoints {
 	/** In order of preference. */
 	states(): readonly EndpointState[]
 	close(): Promise<void>
-}
-
-export interface Need {
-	/** Only endpoints whose head is, by their own word, at that block or after it. */
-	readonly block?: bigint
-	/** The job may run while the endpoint is asked for its chain: its result counts when that is the right one. */
-	readonly beside?: true
-	/** Endpoints of a lower rank are asked first; among equals the order of preference stands. */
-	readonly rank?: (rpc: Rpc) => number
 }
 
 export interface EndpointState {

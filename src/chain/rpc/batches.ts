@@ -6,7 +6,6 @@
 import { RpcError } from '../../errors.js'
 import type { Limit } from '../endpoints/limits.js'
 import { defaultPatience, type Patience, retryInMs } from './retry.js'
-import type { RpcCall } from './rpc.js'
 
 /** The node takes no batch of this size; never seen outside. */
 export class BatchRefused extends Error {
@@ -20,14 +19,14 @@ export class BatchRefused extends Error {
 }
 
 /** How requests of one endpoint are sent. */
-export interface Sender {
+export interface Sender<Call> {
 	/** Calls in one request. */
 	readonly size: Limit
 	readonly patience: Patience
 	/** Requests at the same time. */
 	readonly width: () => number
 	/** One HTTP request, asked once; throws RpcError, BatchRefused, or the signal's reason. */
-	readonly post: (calls: readonly RpcCall[], signal: AbortSignal) => Promise<readonly unknown[]>
+	readonly post: (calls: readonly Call[], signal: AbortSignal) => Promise<readonly unknown[]>
 	readonly now: () => number
 	readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
 	/** From 0 up to, not including, 1. */
@@ -41,9 +40,9 @@ type Slice = readonly number[]
  * Resolves to an answer or an RpcError for each call, in their order. Answers that came are kept: only what failed is
  * asked again. Throws RpcError when nothing at all was answered, or the signal's reason.
  */
-export async function sendBatches(
-	calls: readonly RpcCall[],
-	{ size, patience, width, post, now, wait, random }: Sender,
+export async function sendBatches<Call>(
+	calls: readonly Call[],
+	{ size, patience, width, post, now, wait, random }: Sender<Call>,
 	signal: AbortSignal,
 ): Promise<readonly unknown[]> {
 	const answers: unknown[] = calls.map(() => null)
@@ -63,7 +62,7 @@ export async function sendBatches(
 		let error: RpcError | null = null
 		try {
 			const said = await post(
-				slice.map((place) => calls[place] as RpcCall),
+				slice.map((place) => calls[place] as Call),
 				signal,
 			)
 			const failed: number[] = []

@@ -1,4 +1,4 @@
-import type { PlacelessFrame } from './tree.js'
+import type { Frame } from '../../model/chain.js'
 
 /**
  * One numbering of frames for all nodes, because alert ids are made of it: that of the trace_* methods of OpenEthereum,
@@ -11,7 +11,7 @@ import type { PlacelessFrame } from './tree.js'
 const PRECOMPILED = /^0x0{38}(?:0[1-9a-f]|1[01])$|^0x0{37}100$/
 
 /** Whether the numbering leaves out a frame that is not the root. */
-export function isLeftOut({ type, callType, valueWei, to }: PlacelessFrame): boolean {
+export function isLeftOut({ type, callType, valueWei, to }: Omit<Frame, 'traceAddress'>): boolean {
 	if (type !== 'call' || to === null) return false
 	return (callType !== 'call' || valueWei === 0n) && PRECOMPILED.test(to)
 }
