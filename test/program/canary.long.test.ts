@@ -127,6 +127,8 @@ describe('no secret leaves', () => {
 		])
 		for (const { code, stderr } of ends) {
 			expect([code, stderr]).toEqual([1, expect.stringContaining('this is a fault of tracewatch itself: Error: ')])
+			// By one handler.
+			expect(stderr.split('this is a fault of tracewatch itself')).toHaveLength(2)
 		}
 		expectSilence(site, ends)
 	})
