@@ -16,8 +16,8 @@ import type { SourceSetting } from './capabilities/probe.js'
 import { createCapabilitiesRegistry } from './capabilities/registry.js'
 import type { Need } from './endpoints/endpoint.js'
 import type { Endpoints } from './endpoints/endpoints.js'
+import { createContracts } from './logs/contracts.js'
 import { createTokens, type TokenSetting } from './logs/tokens.js'
-import { createTokenWords } from './logs/tokenWords.js'
 import { fullLevel, readCreator, readFailureData } from './ots.js'
 import { headerOnly, locateAt, readBlockOf } from './places.js'
 import { createPrefetch } from './prefetch.js'
@@ -69,7 +69,7 @@ export function createChain(options: ChainOptions): Chain {
 	const registry = createCapabilitiesRegistry({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
 	const withdrawals: WithdrawalLists = { areCoins: options.paysWithdrawals ?? true, seen: false }
 	const tokens = createTokens(options.tokens, { isPrivate, clock, log })
-	const tokenWords = createTokenWords()
+	const contracts = createContracts({ endpoints, isPrivate })
 	const prices = options.priceAt === undefined ? {} : { priceAt: options.priceAt }
 	const reader = createReader({
 		setting: source,
@@ -216,11 +216,8 @@ export function createChain(options: ChainOptions): Chain {
 				return otsLevel >= fullLevel ? readCreator(rpc, contract, limited) : null
 			}
 		},
-		async tokenWords(contracts, signal) {
-			// Asked, the provider would know which of them concern somebody.
-			if (isPrivate || contracts.size === 0) return new Map()
-			return tokenWords.read(contracts, (job, limited) => endpoints.use(job, limited), signal)
-		},
+		isContract: contracts.hasCode,
+		tokenWords: contracts.tokenWords,
 		walk: (span, addresses, signal) => inOneChain(prefetch.walk(span, addresses, signal)),
 		walkAgain: (span, addresses, signal) => inOneChain(secondLook.walk(span, addresses, signal)),
 		expect: prefetch.expect,

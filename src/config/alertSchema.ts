@@ -102,6 +102,17 @@ const alert = {
 		},
 		token,
 		operator: { ...address, description: 'Whom ERC-1155 names as the one who moved it, where that is not `from`.' },
+		lookalike: {
+			type: 'object',
+			description: 'The other side imitates an address that the watch has paid, or another watch.',
+			required: ['of', 'label', 'prefix', 'suffix'],
+			properties: {
+				of: address,
+				label: { type: ['string', 'null'] },
+				prefix: { ...count, description: 'Hex digits that agree at the front.' },
+				suffix: { ...count, description: 'Hex digits that agree at the end.' },
+			},
+		},
 		...ownFields,
 		watch: {
 			type: 'object',

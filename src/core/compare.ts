@@ -1,7 +1,7 @@
 import type { Alert } from '../model/alert.js'
 import type { BlockRef, Span } from '../model/chain.js'
 import type { Hash } from '../model/glossary.js'
-import type { Announcement } from '../model/state.js'
+import type { Announcement, NetworkState } from '../model/state.js'
 import { isOfLogs, isOfTransaction } from './events.js'
 
 /** One look at a span: what the rules say should be announced, and what is there whatever the rules. */
@@ -21,6 +21,8 @@ export interface Difference {
 	readonly retracted: readonly Announcement[]
 	/** Entries to remember: new, retracted, or standing in another block than before. */
 	readonly announcements: readonly Announcement[]
+	/** Whom the watches were seen to pay, lists that changed; absent: nobody new. */
+	readonly payees?: NonNullable<NetworkState['payees']>
 }
 
 /**

@@ -39,5 +39,7 @@ export function withFindings(
 		})
 	}
 	const gone = retracted.map((entry): Announcement => ({ ...entry, status: 'retracted', revision: entry.revision + 1 }))
-	return { news, retracted: [...difference.retracted, ...gone], announcements: [...changed, ...gone] }
+	const { payees } = difference
+	const retractions = [...difference.retracted, ...gone]
+	return { news, retracted: retractions, announcements: [...changed, ...gone], ...(payees && { payees }) }
 }

@@ -59,6 +59,8 @@ export interface AlertData extends Partial<UnexplainedData> {
 	readonly token?: TokenData
 	/** Whom ERC-1155 names as the one who moved it, where that is not `from`. */
 	readonly operator?: string
+	/** The other side is made to be taken for somebody else. */
+	readonly lookalike?: Lookalike
 	readonly watch: AlertWatch
 	/** Label of the other side, where that is watched too. */
 	readonly counterpartyLabel?: string
@@ -105,6 +107,16 @@ export interface UnexplainedData {
 	/** Hosts that were asked. */
 	readonly endpoints: readonly string[]
 	readonly reason: string
+}
+
+/** Whom an address imitates: one that the watch has paid, or another watch. */
+export interface Lookalike {
+	/** EIP-55. */
+	readonly of: string
+	readonly label: string | null
+	/** Hex digits that agree at the front, and at the end. */
+	readonly prefix: number
+	readonly suffix: number
 }
 
 /** Amounts and numbers are decimal text. */

@@ -31,6 +31,10 @@ export interface Chain {
 	 */
 	creator(contract: Address, signal: AbortSignal): Promise<{ readonly txHash: Hash; readonly creator: Address } | null>
 	/**
+	 * Whether an address has code of its own now; null where it is not asked, or not told. Never throws but for an abort.
+	 */
+	isContract(address: Address, signal: AbortSignal): Promise<boolean | null>
+	/**
 	 * What contracts of tokens say of themselves, each asked once; those that were not asked, or did not answer, are left
 	 * out. Never throws but for an abort.
 	 */

@@ -56,6 +56,13 @@ export interface Seen {
 	readonly books?: BooksSummary
 }
 
+/** Somebody that a watch has paid. */
+export interface Payee {
+	readonly address: Address
+	/** Last time, in whole coins or tokens. */
+	readonly amount: string
+}
+
 export interface NetworkState {
 	readonly chainId: number
 	readonly checkpoint: BlockRef
@@ -71,6 +78,8 @@ export interface NetworkState {
 	readonly books: ReadonlyMap<Address, Book>
 	/** By block number. */
 	readonly gaps: ReadonlyMap<bigint, Gap>
+	/** Whom each watch has paid, the latest last; absent: nobody. */
+	readonly payees?: ReadonlyMap<Address, readonly Payee[]>
 }
 
 /** One atomic step of a network: all of it is on disk, or nothing is. Absent fields stay as they are. */
@@ -90,6 +99,8 @@ export interface Commit {
 	readonly books?: ReadonlyMap<Address, Book | null>
 	/** Gaps that changed, by block number; null: closed, or suspected no more. */
 	readonly gaps?: ReadonlyMap<bigint, Gap | null>
+	/** Lists that changed. */
+	readonly payees?: ReadonlyMap<Address, readonly Payee[]>
 	/** Appended in this order; an id already pending, parked or dead is not added again. */
 	readonly deliveries?: readonly Delivery[]
 }

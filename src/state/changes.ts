@@ -64,6 +64,7 @@ export function applyCommit(
 		...(seen === undefined ? {} : { seen }),
 		books: changed(before.books, change.books),
 		gaps: changed(before.gaps, change.gaps),
+		...payeesAfter(before, change),
 	}
 	draft.networks.set(change.network, record)
 	draft.changed = true
@@ -94,6 +95,11 @@ function changed<K, V>(before: ReadonlyMap<K, V>, changes?: ReadonlyMap<K, V | n
 		else after.set(key, value)
 	}
 	return after
+}
+
+function payeesAfter({ payees: before }: NetworkRecord, { payees: changes }: Commit): Pick<NetworkRecord, 'payees'> {
+	if (changes === undefined || changes.size === 0) return before === undefined ? {} : { payees: before }
+	return { payees: new Map([...(before ?? []), ...changes]) }
 }
 
 /** The record of a network that is enrolled. Throws StateError `mismatch` where it has none yet. */

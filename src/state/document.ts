@@ -52,6 +52,8 @@ export interface NetworkRecord {
 	readonly books: ReadonlyMap<Address, Book>
 	/** By block number. */
 	readonly gaps: ReadonlyMap<bigint, Gap>
+	/** Whom each watch has paid; absent: nobody. */
+	readonly payees?: NonNullable<NetworkState['payees']>
 }
 
 export interface Total {
@@ -114,6 +116,7 @@ export function networkState(record: NetworkRecord, coverage: CoverageRecord | u
 		updatedAtMs: record.updatedAtMs,
 		books: record.books,
 		gaps: record.gaps,
+		...(record.payees && { payees: record.payees }),
 	}
 }
 

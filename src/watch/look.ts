@@ -3,6 +3,7 @@ import { compare, type Difference, isAnnounced, missing } from '../core/compare.
 import { type BackfillSet, isCovered, isInBackfill } from '../core/coverage.js'
 import { addressOfId, alertId, isOfLogs } from '../core/events.js'
 import { happeningsIn } from '../core/happenings.js'
+import type { Payees } from '../core/lookalike.js'
 import { type IsCovered, type Match, match, sides } from '../core/match.js'
 import { finalityOf } from '../core/target.js'
 import type { Alert, ChainEvent, FrameEvent } from '../model/alert.js'
@@ -11,6 +12,7 @@ import type { Address, Hash } from '../model/glossary.js'
 import type { Chain } from '../model/ports.js'
 import type { Announcement } from '../model/state.js'
 import type { Coverage, Network, WatchIndex } from '../model/watch.js'
+import { createPayeeLedger } from './payees.js'
 
 /** What a look must know besides the part it looks at. */
 export interface LookContext {
@@ -26,6 +28,8 @@ export interface LookContext {
 	/** Why an event of this block comes late; null when it does not. */
 	readonly lateReason: (block: Block) => string | null
 	readonly checksum: (address: Address) => string
+	/** Whom the watches have paid. */
+	readonly payees: Payees
 }
 
 /** Looks at one part: what really happened, who is to be notified, and what of that is new or gone. */
@@ -39,12 +43,14 @@ export async function look(
 	const isWatched = coverageTestOf(context)
 	const found: { readonly match: Match; readonly said: Omit<AlertContext, 'creatorConfirmed'> }[] = []
 	const present = new Map<string, BlockRef>()
+	const happened: ChainEvent[] = []
 	for (const { blockNumber, events } of happeningsIn(part)) {
 		for (const event of events) {
 			for (const { address } of sides(event)) {
 				present.set(alertId(context.network.chainId, event, address), event.block)
 			}
 		}
+		happened.push(...events)
 		const block = part.blocks.get(blockNumber)
 		if (block === undefined) continue
 		const said = {
@@ -79,7 +85,22 @@ export async function look(
 		const creatorConfirmed = confirmed.get(placeOf(one.event)) ?? null
 		return alertOf(one, { ...said, creatorConfirmed, tokenWords: (contract) => words.get(contract) ?? null })
 	})
-	return compare(comparable, { span: part.span, alerts, present }, located)
+	const isNew = ({ data: { id } }: Alert) => {
+		const known = comparable.get(id)
+		return known === undefined || !isAnnounced(known)
+	}
+	const ledger = createPayeeLedger({ ...context, chain }, signal)
+	const marked: Alert[] = []
+	for (const event of happened) {
+		for (; found[marked.length]?.match.event === event; ) {
+			const alert = alerts[marked.length]
+			if (alert !== undefined) marked.push(isNew(alert) ? await ledger.mark(alert) : alert)
+		}
+		ledger.note(event)
+	}
+	const payees = ledger.changes()
+	const difference = compare(comparable, { span: part.span, alerts: marked, present }, located)
+	return payees.size === 0 ? difference : { ...difference, payees }
 }
 
 async function locateAll(

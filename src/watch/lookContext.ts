@@ -29,6 +29,7 @@ export function contextOf(
 		head,
 		nowMs,
 		checksum: ports.checksum,
+		payees: state.payees ?? new Map(),
 		lateReason: (block: Block) => {
 			const gap = state.gaps.get(block.number)
 			if (gap !== undefined && isOpen(gap)) return 'its block could not be read before'

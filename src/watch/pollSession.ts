@@ -204,6 +204,7 @@ export async function advance(
 		},
 		announcements,
 		deliveries,
+		...(difference?.payees && { payees: difference.payees }),
 	})
 	session.checkpoint = session.state.checkpoint
 	session.settled = session.state.settled

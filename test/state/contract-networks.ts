@@ -58,6 +58,22 @@ export function networkContract(at: OpenPlace): void {
 			expect(await at.store.deliveries()).toEqual([deliveryOf('d1')])
 		})
 
+		test('behavior: whom a watch has paid is kept in order, list by list, also over a restart', async () => {
+			const [one, other, payee] = ['0x01', '0x02', '0x03'].map((end) => `0x${end.slice(2).padStart(40, '0')}` as const)
+			if (one === undefined || other === undefined || payee === undefined) throw new Error('no addresses')
+			const list = (...amounts: string[]) => amounts.map((amount) => ({ address: payee, amount }))
+			await at.store.commit(commitOf({ checkpoint: blockOf(100), payees: new Map([[one, list('1', '0.5')]]) }))
+			await at.store.commit(commitOf({ checkpoint: blockOf(101) }))
+			await at.store.commit(commitOf({ payees: new Map([[other, list('7')]]) }))
+			await at.store.commit(commitOf({ payees: new Map([[one, list('0.5', '2')]]) }))
+			const kept = new Map([
+				[one, list('0.5', '2')],
+				[other, list('7')],
+			])
+			expect((await at.store.network('ethereum'))?.payees).toEqual(kept)
+			expect((await (await at.reopened()).network('ethereum'))?.payees).toEqual(kept)
+		})
+
 		test('behavior: books are kept, changed and taken away one by one, and the same after a restart', async () => {
 			const [one, other] = ['0x01', '0x02'].map((end) => `0x${end.slice(2).padStart(40, '0')}` as const)
 			const book = (block: bigint, movedWei = 0n) => ({ block, balanceWei: 2n ** 90n + block, movedWei })

@@ -23,6 +23,7 @@ export function factsOf(message: Message): Facts {
 			? ['This is a test: nothing happened on any chain, and its addresses are invented.']
 			: []),
 		...(type === 'alert.removed' ? [retracted] : []),
+		...(isAlert(data) && data.lookalike !== undefined ? [lookalikeNote] : []),
 		...(data.insteadOf === undefined ? [] : [`${printable(data.insteadOf)} did not take this, so it is sent to you.`]),
 	]
 	if (isUndelivered(data)) return { notes: [...notes, whatNow[data.state]], facts: undeliveredFacts(data), parts: [] }
@@ -57,6 +58,10 @@ const retractedInDigest =
 	'Those marked RETRACTED are no longer in the chain, because the chain was reorganised. ' +
 	'Treat them as if they had not happened.'
 
+const lookalikeNote =
+	'The other side is made to be taken for an address that you know: its first and last digits agree. ' +
+	'Compare every digit before you pay it, and copy no address from this message or from a wallet’s history.'
+
 const retracted =
 	'An alert that you were sent is retracted: its event is no longer in the chain, because the chain was reorganised. ' +
 	'Treat it as if it had not happened. Should it come back, you will be sent it again.'
@@ -67,12 +72,20 @@ function alertFacts(data: AlertData): readonly Fact[] {
 	return [
 		fact('From', data.from ?? 'nobody (new coins)', data.from === null ? undefined : links?.from),
 		fact(data.kind === 'deployment' ? 'Contract' : 'To', data.to, links?.to),
+		...lookalikeFacts(data),
 		...amountFacts(data),
 		...(data.creatorConfirmed === true ? [fact('Creator', 'confirmed by the node')] : []),
-		...(data.initiator === undefined || data.initiator === data.from ? [] : [fact('Started by', data.initiator)]),
 		fact('Transaction', data.txHash, links?.tx),
 		...commonFacts(data),
 	]
+}
+
+function lookalikeFacts({ lookalike }: AlertData): readonly Fact[] {
+	if (lookalike === undefined) return []
+	const { of, prefix, suffix } = lookalike
+	const label = printable(lookalike.label ?? '')
+	const who = label === '' ? of : `${label}, ${of}`
+	return [fact('Imitates', `${who}: ${prefix} digits agree at the front, ${suffix} at the end`)]
 }
 
 function amountFacts(data: AlertData): readonly Fact[] {
@@ -86,6 +99,7 @@ function amountFacts(data: AlertData): readonly Fact[] {
 		fact('In wei', data.valueWei ?? ''),
 		fact('Kind', kindInWords(data)),
 		fact('Depth', depthInWords(data)),
+		...(data.initiator === undefined || data.initiator === data.from ? [] : [fact('Started by', data.initiator)]),
 	]
 }
 

@@ -36,7 +36,8 @@ export function headline(message: Message): string {
 
 /** What one alert says: `RETRACTED: Treasury received …` when it is taken back. */
 export function sentence({ type, data }: { readonly type: Message['type']; readonly data: AlertData }): string {
-	return `${type === 'alert.removed' ? 'RETRACTED: ' : ''}${happening(data)}`
+	const mark = data.lookalike === undefined ? '' : 'LOOK-ALIKE: '
+	return `${mark}${type === 'alert.removed' ? 'RETRACTED: ' : ''}${happening(data)}`
 }
 
 /** `37 alerts: Treasury and 3 others` */

@@ -13,6 +13,7 @@ import type { Seen } from '../../model/state.js'
 import { announcementOf, type StoredAnnouncement, storedOf } from '../announcement.js'
 import { emptyHistory, type NetworkRecord, type StateDoc, type Total } from '../document.js'
 import { gapsOf, type StoredGap, storedGap } from '../gap.js'
+import { payeesOf, payeesText } from '../payees.js'
 import type { Format, Piece } from './durable.js'
 
 type BlockJson = readonly [number: string, hash: string]
@@ -31,6 +32,7 @@ interface StateJson {
 			books?: Record<Address, string>
 			/** Absent where there are none. */
 			gaps?: StoredGap[]
+			payees?: Record<Address, string>
 			told: (StoredAnnouncement & { id: string; block: BlockJson })[]
 		}
 	>
@@ -62,7 +64,7 @@ export const stateFormat: Format<StateDoc> = {
 		return {
 			networks: new Map(
 				Object.entries(networks).map(
-					([name, { checkpoint, settled, progress, told, books, gaps, ...rest }]): [string, NetworkRecord] => [
+					([name, { checkpoint, settled, progress, told, books, gaps, payees, ...rest }]): [string, NetworkRecord] => [
 						name,
 						{
 							...rest,
@@ -73,6 +75,11 @@ export const stateFormat: Format<StateDoc> = {
 								(Object.entries(books ?? {}) as [Address, string][]).map(([address, text]) => [address, bookOf(text)]),
 							),
 							gaps: gapsOf(gaps ?? []),
+							...(payees && {
+								payees: new Map(
+									(Object.entries(payees) as [Address, string][]).map(([watch, text]) => [watch, payeesOf(text)]),
+								),
+							}),
 							announcements: new Map(
 								told.map((entry) => [entry.id, announcementOf(entry.id, blockOf(entry.block), entry)]),
 							),
@@ -97,6 +104,7 @@ function* network({
 	announcements,
 	books,
 	gaps,
+	payees,
 }: NetworkRecord): Iterable<Piece> {
 	const facts = { chainId, checkpoint: blockJson(checkpoint), settled: blockJson(settled), updatedAtMs, seen }
 	yield `${JSON.stringify(facts).slice(0, -1)},"progress":`
@@ -114,6 +122,10 @@ function* network({
 	if (gaps.size > 0) {
 		yield ',"gaps":'
 		yield* array(gaps.values(), storedGap)
+	}
+	if (payees !== undefined && payees.size > 0) {
+		yield ',"payees":'
+		yield* object(payees, (list) => [`"${payeesText(list)}"`])
 	}
 	yield '}'
 }

@@ -9,8 +9,7 @@ import type { BlockRef } from '../../model/chain.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Hash } from '../../model/glossary.js'
 import type { Commit, Enrolment, NetworkState, NetworkSummary, Seen } from '../../model/state.js'
-import type { Draft } from '../changes.js'
-import { applyCommit, mustHave } from '../changes.js'
+import { applyCommit, type Draft, mustHave } from '../changes.js'
 import type { CoverageRecord, Definition, NetworkRecord } from '../document.js'
 import { emptyState, networkState, summarize } from '../document.js'
 import { applyEnrolment } from '../enrolment.js'
@@ -20,6 +19,7 @@ import { readBooks, writeBooks } from './books.js'
 import { readBackfills, readCoverage, writeBackfills, writeCoverage, writeProgress } from './coverage.js'
 import type { Ask, Database } from './database.js'
 import type { Leases } from './leases.js'
+import { readPayees, writePayees } from './payees.js'
 import type { Skew } from './skew.js'
 
 export interface Networks {
@@ -82,6 +82,7 @@ export function createNetworks({ database, leases, skew, nowMs, post }: Networks
 			announcements: await readAnnouncements(ask, name),
 			progress: backfills.progress,
 			books: await readBooks(ask, name),
+			...(await readPayees(ask, name)),
 		}
 		return { revision: row.revision, coverageRevision: row.coverage_revision, record, coverage }
 	}
@@ -115,6 +116,7 @@ export function createNetworks({ database, leases, skew, nowMs, post }: Networks
 				await writeAnnouncements(ask, name, before?.record.announcements ?? new Map(), record.announcements)
 				await writeProgress(ask, name, changedProgress(before, record))
 				await writeBooks(ask, name, before?.record.books ?? new Map(), record.books)
+				await writePayees(ask, name, before?.record.payees, record.payees)
 				const added = await post(ask, deliveries)
 				const { coverageRevision = 0, coverage = { covered: new Map(), backfills: [] } } = before ?? {}
 				return [{ revision, coverageRevision, record, coverage }, added] as const

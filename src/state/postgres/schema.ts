@@ -138,6 +138,15 @@ const STEPS: readonly string[] = [
 	-- Blocks that could not be read, as src/state/gap.ts writes them; null where there are none.
 	alter table tracewatch.network add column gaps json;
 	`,
+	`
+	create table tracewatch.payee (
+		network text not null,
+		address text not null,
+		-- Whom it has paid: address and amount, with commas between, the latest last.
+		paid text not null,
+		primary key (network, address)
+	);
+	`,
 ]
 
 /** Held while tables are made or changed, or a whole state is brought in; any number that nobody else uses. */

@@ -9,6 +9,7 @@ import type { Ask, Database } from './database.js'
 import { insertHistory } from './history.js'
 import { type NetworkRow, recordOf, writeRow } from './networks.js'
 import { insertDeliveries, readDeliveries, readReceivers } from './outbox.js'
+import { readPayees, writePayees } from './payees.js'
 import { lockSchema } from './schema.js'
 import type { Skew } from './skew.js'
 
@@ -23,6 +24,7 @@ export async function readWhole(ask: Ask, skew: Skew): Promise<Whole> {
 			announcements: await readAnnouncements(ask, row.name),
 			progress,
 			books: await readBooks(ask, row.name),
+			...(await readPayees(ask, row.name)),
 		})
 		coverage.set(row.name, { covered: await readCoverage(ask, row.name), backfills: definitions })
 	}
@@ -60,6 +62,7 @@ export async function writeWhole(database: Database, { state, coverage }: Whole,
 			await writeBackfills(ask, name, covered?.backfills ?? [])
 			await writeProgress(ask, name, record.progress)
 			await writeBooks(ask, name, new Map(), record.books)
+			await writePayees(ask, name, undefined, record.payees)
 		}
 		await insertDeliveries(ask, [...state.deliveries.values()], skew)
 		await insertHistory(ask, state.history.entries, skew)

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import { type Anchors, imitations, type Payees, withPayee } from '../../src/core/lookalike.js'
+import type { Address } from '../../src/model/glossary.js'
+import type { Payee } from '../../src/model/state.js'
+import { createChance } from '../support/chance.js'
+import { address } from './build.js'
+
+const paid: Address = `0x1234567${'0'.repeat(26)}abcdef9`
+/** As `paid`, with so many digits at the front and at the end, and others between. */
+const like = (prefix: number, suffix: number): Address =>
+	`${paid.slice(0, 2 + prefix)}${'e'.repeat(40 - prefix - suffix)}${paid.slice(42 - suffix)}` as Address
+const anchors = (amount = '100', part: Partial<Anchors> = {}): Anchors => ({
+	payees: [{ address: paid, amount }],
+	watched: [],
+	...part,
+})
+
+describe('what is marked, and what is not', () => {
+	test.each([
+		['the same digits, four and four', like(4, 4), '5', { prefix: 4, suffix: 4 }],
+		['more of them', like(6, 7), '5', { prefix: 6, suffix: 7 }],
+		['three and four, another amount', like(3, 4), '5', null],
+		['three and four, nothing moved', like(3, 4), '0', { prefix: 3, suffix: 4 }],
+		['three and four, the amount that was paid', like(3, 4), '100', { prefix: 3, suffix: 4 }],
+		['three and four, an amount that nobody knows', like(3, 4), null, null],
+		['four and three', like(4, 3), '0', null],
+		['two and four', like(2, 4), '0', null],
+		['the end alone', like(0, 12), '0', null],
+		['the payee itself', paid, '0', null],
+	])('%s', (_, candidate, amount, expected) => {
+		const [found] = imitations(candidate, amount, anchors())
+		expect(found === undefined ? null : { prefix: found.prefix, suffix: found.suffix }).toEqual(expected)
+	})
+
+	test('behavior: another watch, by the stronger rule alone', () => {
+		const watched = { payees: [], watched: [paid] }
+		expect(imitations(like(4, 5), '0', watched)).toEqual([{ of: paid, isPaid: false, prefix: 4, suffix: 5 }])
+		expect(imitations(like(3, 4), '0', watched)).toEqual([])
+		expect(imitations(paid, '0', { payees: [{ address: like(5, 5), amount: '1' }], watched: [paid] })).toEqual([])
+	})
+
+	test('behavior: the nearest comes first', () => {
+		const near = like(5, 9)
+		const found = imitations(like(5, 6), '1', { payees: [{ address: paid, amount: '1' }], watched: [near] })
+		expect(found.map(({ of }) => of)).toEqual([near, paid])
+	})
+})
+
+test('behavior: random addresses are marked less than once in a million, with 1,000 payees and nothing moved', () => {
+	const chance = createChance(20_261_121)
+	const digits = () =>
+		Array.from({ length: 5 }, () =>
+			chance
+				.number(2 ** 32)
+				.toString(16)
+				.padStart(8, '0'),
+		).join('')
+	const payees: Payee[] = Array.from({ length: 1_000 }, () => ({ address: `0x${digits()}`, amount: '1' }))
+	// Exactly, from the rule: of 2^(4 × digits) ends a payee has one, and every payee of 200 two more chances.
+	const strong = 1_000 / 16 ** 8
+	const weak = 200 / 16 ** 7
+	expect(strong + weak).toBeLessThan(1e-6)
+	// And as it behaves: 3 digits at the front and 2 at the end are given away, so that two more at the end decide.
+	let marked = 0
+	const tries = 40_000
+	for (let at = 0; at < tries; at++) {
+		const { address: base } = payees[999 - (at % 400)] as Payee
+		const own = digits()
+		const candidate = `${base.slice(0, 5)}${own.slice(3, 38)}${base.slice(40)}` as Address
+		if (imitations(candidate, '0', { payees, watched: [] }).length > 0) marked++
+	}
+	// Weak for the latest 200 (1 in 256), strong for the 200 before them (1 in 4,096).
+	const expected = (tries / 2) * (1 / 256 + 1 / 4_096)
+	expect(marked).toBeGreaterThan(expected * 0.5)
+	expect(marked).toBeLessThan(expected * 1.5)
+})
+
+describe('who is remembered', () => {
+	const payee = (n: number, amount = '1'): Payee => ({ address: address(n), amount })
+
+	test('default: the latest last, each once, with the last amount', () => {
+		const watch = address(1)
+		let all: Payees = new Map()
+		for (const one of [payee(10), payee(11), payee(10, '2')]) {
+			const list = withPayee(all, watch, one)
+			if (list !== null) all = new Map([...all, [watch, list]])
+		}
+		expect(all.get(watch)).toEqual([payee(11), payee(10, '2')])
+		expect(withPayee(all, watch, payee(10, '2'))).toBeNull()
+	})
+
+	test('behavior: bounded, for a watch and for all of them', () => {
+		const all: Payees = new Map()
+		const add = (watch: Address, one: Payee) => {
+			const list = withPayee(all, watch, one)
+			if (list !== null) (all as Map<Address, readonly Payee[]>).set(watch, list)
+		}
+		for (let n = 0; n < 1_500; n++) add(address(1), payee(10_000 + n))
+		expect(all.get(address(1))).toHaveLength(1_000)
+		expect(all.get(address(1))?.at(-1)).toEqual(payee(11_499))
+		for (let watch = 2; watch < 2_000; watch++) for (let n = 0; n < 12; n++) add(address(watch), payee(10_000 + n))
+		const total = [...all.values()].reduce((sum, list) => sum + list.length, 0)
+		expect(all.get(address(1_999))).toBeUndefined()
+		expect(total).toBeLessThanOrEqual(20_000)
+	})
+})
