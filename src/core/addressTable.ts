@@ -11,6 +11,8 @@ export interface AddressTable extends AddressSet {
 	at(index: number): Address
 	/** The index; it is new when that was the size before. The address is a right one, in lower case. */
 	add(address: Address): number
+	/** So many more will be added: room is made once, and not again and again as they come. */
+	reserve(more: number): void
 	/** Of the same addresses; it goes its own way from here on. */
 	copy(): AddressTable
 	keys(): IterableIterator<Address>
@@ -79,15 +81,15 @@ function tableOf(parts: Parts): AddressTable {
 		}
 	}
 
-	function grow(): void {
-		const words = new Uint32Array(2 * parts.words.length)
+	function grow(length: number): void {
+		const words = new Uint32Array(length)
 		words.set(parts.words)
 		parts.words = words
 	}
 
-	function spread(): void {
+	function spread(length: number): void {
 		const { words, size, seed } = parts
-		const slots = new Uint32Array(2 * parts.slots.length)
+		const slots = new Uint32Array(length)
 		const mask = slots.length - 1
 		for (let index = 0; index < size; index++) {
 			let slot = hashOf(words, index * wordsEach, seed) & mask
@@ -117,11 +119,18 @@ function tableOf(parts: Parts): AddressTable {
 			const slot = find()
 			const found = parts.slots[slot] ?? 0
 			if (found !== 0) return found - 1
-			if ((parts.size + 1) * wordsEach > parts.words.length) grow()
+			if ((parts.size + 1) * wordsEach > parts.words.length) grow(2 * parts.words.length)
 			parts.words.set(probe, parts.size * wordsEach)
 			parts.slots[slot] = ++parts.size
-			if (2 * parts.size > parts.slots.length) spread()
+			if (2 * parts.size > parts.slots.length) spread(2 * parts.slots.length)
 			return parts.size - 1
+		},
+		reserve(more) {
+			const size = parts.size + more
+			if (size * wordsEach > parts.words.length) grow(size * wordsEach)
+			let slots = parts.slots.length
+			while (2 * size > slots) slots *= 2
+			if (slots > parts.slots.length) spread(slots)
 		},
 		copy: () => tableOf({ ...parts, words: parts.words.slice(), slots: parts.slots.slice() }),
 		*keys() {

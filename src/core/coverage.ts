@@ -39,7 +39,11 @@ const perStep = 1_000
 
 /** The same, with a pause for others after each step. */
 export function* enrolmentSteps(roll: Roll, watches: WatchIndex): Generator<undefined, Enrolment | null> {
-	const covered = createCoverageTable(roll)
+	const isNew = roll.covered.size === 0
+	const covered = createCoverageTable({
+		...(roll.seed !== undefined && { seed: roll.seed }),
+		expected: isNew ? watches.size : 0,
+	})
 	let seen = 0
 	const jobs = new Map<string, { span: Span; addresses: Address[] }>()
 	const order = (address: Address, from: bigint, to: bigint) => {
@@ -51,15 +55,16 @@ export function* enrolmentSteps(roll: Roll, watches: WatchIndex): Generator<unde
 	}
 
 	const fresh: { readonly address: Address; readonly from: bigint }[] = []
-	for (const [address, list] of watches) {
+	for (const [address, written] of watches.fromBlocks?.() ?? fromBlocksOf(watches)) {
 		if (++seen % perStep === 0) yield
-		const asked = lowestFromBlock(list)
+		const asked = written === null ? null : max(written, firstTracedBlock)
 		const known = roll.covered.get(address)
 		if (known === undefined) {
 			const since = roll.head + 1n
 			const from = asked === null || asked > since ? since : asked
 			covered.set(address, { since, from, leftAt: null, missed: [] })
-			fresh.push({ address, from })
+			// Of a million new ones mostly none: what begins after the checkpoint needs no backfill.
+			if (from <= roll.checkpoint) fresh.push({ address, from })
 			continue
 		}
 		let coverage = known
@@ -130,7 +135,6 @@ export interface BackfillSet {
 function bucketed(fresh: readonly { readonly address: Address; readonly from: bigint }[], checkpoint: bigint) {
 	const buckets = new Map<number, { from: bigint; readonly addresses: Address[] }>()
 	for (const { address, from } of fresh) {
-		if (from > checkpoint) continue
 		const magnitude = (checkpoint - from + 1n).toString(2).length
 		const bucket = buckets.get(magnitude) ?? { from, addresses: [] }
 		buckets.set(magnitude, { from: min(bucket.from, from), addresses: bucket.addresses })
@@ -139,12 +143,14 @@ function bucketed(fresh: readonly { readonly address: Address; readonly from: bi
 	return buckets.values()
 }
 
-function lowestFromBlock(list: readonly Watch[]): bigint | null {
-	let lowest: bigint | null = null
-	for (const { fromBlock } of list) {
-		if (fromBlock !== null && (lowest === null || fromBlock < lowest)) lowest = fromBlock
+function* fromBlocksOf(watches: WatchIndex): Iterable<readonly [Address, bigint | null]> {
+	for (const [address, list] of watches) {
+		let lowest: bigint | null = null
+		for (const { fromBlock } of list) {
+			if (fromBlock !== null && (lowest === null || fromBlock < lowest)) lowest = fromBlock
+		}
+		yield [address, lowest]
 	}
-	return lowest === null ? null : max(lowest, firstTracedBlock)
 }
 
 function remaining(backfills: readonly Backfill[], left: ReadonlySet<Address>): readonly Backfill[] {

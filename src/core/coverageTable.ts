@@ -17,11 +17,15 @@ export interface CoverageTable extends ReadonlyMap<Address, Coverage> {
 
 /** Which addresses meet in a slot must not be known to others: see createAddressTable. */
 export interface CoverageTableOptions {
+	/** About so many addresses will be set. Default: not known. */
+	readonly expected?: number
 	readonly seed?: number
 }
 
-export function createCoverageTable({ seed = 0 }: CoverageTableOptions = {}): CoverageTable {
-	return tableOf(createAddressTable(seed), createNumberColumn(), [], new Map())
+export function createCoverageTable({ seed = 0, expected = 0 }: CoverageTableOptions = {}): CoverageTable {
+	const addresses = createAddressTable(seed)
+	addresses.reserve(expected)
+	return tableOf(addresses, createNumberColumn(), [], new Map())
 }
 
 function tableOf(

@@ -68,7 +68,10 @@ export type Silence =
 	  }
 
 /** Watches of one network by address, each list in the order of the watchlists. */
-export type WatchIndex = ReadonlyMap<Address, readonly Watch[]>
+export interface WatchIndex extends ReadonlyMap<Address, readonly Watch[]> {
+	/** The lowest `fromBlock` of each address (null: none is written), without making its watches. Absent: by them. */
+	fromBlocks?(): Iterable<readonly [address: Address, fromBlock: bigint | null]>
+}
 
 export type Confirmations = number | 'safe' | 'finalized'
 

@@ -31,11 +31,11 @@ const wholeFormat: Format<Whole> = {
 		yield* coverageFormat.encode({ id: '', coverage })
 		yield '}}'
 	},
-	decode(data) {
+	async decode(data) {
 		const { state, coverage } = data as Record<keyof Whole, { readonly v: number; readonly data: unknown }>
 		return {
-			state: stateFormat.decode(migrated(state.data, state.v, stateFormat)),
-			coverage: coverageFormat.decode(migrated(coverage.data, coverage.v, coverageFormat)).coverage,
+			state: await stateFormat.decode(migrated(state.data, state.v, stateFormat)),
+			coverage: (await coverageFormat.decode(migrated(coverage.data, coverage.v, coverageFormat))).coverage,
 		}
 	},
 }

@@ -85,6 +85,7 @@ export function collectWatches({ network, watchlist, silences, source, table, pr
 			files.add(path)
 			begin(file)
 			const { rows } = file
+			table.reserve(rows.length)
 			for (let row = 0; row < rows.length; row++) {
 				if (turns.isOver()) await turns.next()
 				if (problems.length >= mostProblems) return

@@ -15,6 +15,8 @@ export interface WatchTable {
 	at(number: number): Watch
 	/** Number of the last watch of this address; -1: there is none. */
 	lastOf(address: Address): number
+	/** So many watches are about to be added. */
+	reserve(more: number): void
 	/** The rules are kept as they are, and told apart by identity. */
 	add(address: Address, label: string | null, rules: WatchRules): void
 }
@@ -48,7 +50,19 @@ export function createWatchTable(seed: number): WatchTable {
 		return list.length === 1 ? list : list.reverse()
 	}
 
+	function lowestFromBlock(index: number): bigint | null {
+		let lowest: bigint | null = null
+		for (let next = last.at(index) + 1; next !== 0; next = before.at(next - 1)) {
+			const { fromBlock } = rules.at(rulesOf.at(next - 1)) as WatchRules
+			if (fromBlock !== null && (lowest === null || fromBlock < lowest)) lowest = fromBlock
+		}
+		return lowest
+	}
+
 	const index: WatchIndex = {
+		*fromBlocks() {
+			for (let found = 0; found < addresses.size; found++) yield [addresses.at(found), lowestFromBlock(found)]
+		},
 		get size() {
 			return addresses.size
 		},
@@ -85,6 +99,7 @@ export function createWatchTable(seed: number): WatchTable {
 			const found = addresses.indexOf(address)
 			return found === -1 ? -1 : last.at(found)
 		},
+		reserve: addresses.reserve,
 		add(address, label, own) {
 			const number = addressOf.length
 			const found = addresses.add(address)

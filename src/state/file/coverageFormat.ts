@@ -4,6 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
+import { createTurns } from '../../base/timeSlices.js'
 import { coverageTableOf, createCoverageTable } from '../../core/coverageTable.js'
 import type { Span } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
@@ -68,9 +69,11 @@ export const coverageFormat: Format<StoredCoverage> = {
 		}
 		yield '}}'
 	},
-	decode(data) {
+	async decode(data) {
 		const { id, networks } = data as CoverageJson
-		return { id, coverage: new Map(Object.entries(networks).map(([name, record]) => [name, recordOf(record)])) }
+		const coverage = new Map<string, CoverageRecord>()
+		for (const [name, record] of Object.entries(networks)) coverage.set(name, await recordOf(record))
+		return { id, coverage }
 	},
 }
 
@@ -101,8 +104,14 @@ function* networkText({ backfills, covered }: CoverageRecord): Iterable<Piece> {
 	yield ']}'
 }
 
-function recordOf({ backfills, covered }: CoverageJson['networks'][string]): CoverageRecord {
-	const table = createCoverageTable({ seed: randomBytes(4).readUInt32LE() })
+/** 20 bytes in base64. */
+const charactersEach = 80 / 3
+
+/** In turns: a million addresses are no work for one breath. */
+async function recordOf({ backfills, covered }: CoverageJson['networks'][string]): Promise<CoverageRecord> {
+	const expected = Math.ceil(covered.reduce((sum, { addresses }) => sum + addresses.length, 0) / charactersEach)
+	const table = createCoverageTable({ seed: randomBytes(4).readUInt32LE(), expected })
+	const turns = createTurns()
 	for (const { since, from, leftAt, missed, addresses } of covered) {
 		const coverage: Coverage = {
 			since: BigInt(since),
@@ -110,7 +119,10 @@ function recordOf({ backfills, covered }: CoverageJson['networks'][string]): Cov
 			leftAt: leftAt === undefined ? null : BigInt(leftAt),
 			missed: (missed ?? []).map(spanOf),
 		}
-		for (const address of unpacked(addresses)) table.set(address, coverage)
+		for (const address of unpacked(addresses)) {
+			if (turns.isOver()) await turns.next()
+			table.set(address, coverage)
+		}
 	}
 	return {
 		backfills: backfills.map(

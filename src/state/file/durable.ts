@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { copyFile, link, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import type { Adapter } from 'lowdb'
 import { StateError } from '../../errors.js'
 import { damagedError, previousOf } from './damage.js'
@@ -26,13 +27,15 @@ export interface Format<T> {
 	/** The data as JSON, in pieces. */
 	encode(value: T): Iterable<Piece>
 	/** Throws for data that is not what `encode` made. */
-	decode(data: unknown): T
+	decode(data: unknown): T | Promise<T>
 }
 
 const HEAD = /^\{"v":(\d{1,9}),"data":/
 const TAIL = /,"sum":"([0-9a-f]{64})"\}\s*$/
 const TAIL_CHARS = 256
 const CHUNK_BYTES = 1 << 18
+/** Summed in one breath: some milliseconds. */
+const TURN_BYTES = 1 << 21
 
 /**
  * `read` gives null when there is no file, and throws StateError `damaged`, `newer` or `disk`. `write` resolves when
@@ -80,24 +83,52 @@ export async function examine<T extends object>(
 		if (isMissing(error)) return { value: null }
 		throw diskError('read', path, error)
 	}
+	const found = await verified(path, bytes, format.version)
+	if ('damage' in found) return found
+	const { version } = found
+	try {
+		return { value: await format.decode(migrated(found.data, version, format)) }
+	} catch (cause) {
+		return { damage: contentDamage(version), cause }
+	}
+}
+
+type Verified =
+	| { readonly data: unknown; readonly version: number }
+	| { readonly damage: string; readonly cause?: unknown }
+
+/** The data of a file as JSON.parse gives it; its bytes and its text are let go of before it is understood. */
+async function verified(path: string, bytes: Buffer, known: number): Promise<Verified> {
 	if (bytes.length === 0) return { damage: 'it is empty' }
 	if (bytes.every((byte) => byte === 0)) return { damage: `it holds nothing but ${bytes.length} zero bytes` }
 	const text = bytes.toString('utf8')
 	const head = HEAD.exec(text)
 	if (!head) return { damage: 'it does not begin as a file of tracewatch does' }
 	const version = Number(head[1])
-	if (version > format.version) throw newer(path, version, format.version)
+	if (version > known) throw newer(path, version, known)
 	const tail = TAIL.exec(text.slice(-TAIL_CHARS))
 	if (!tail) return { damage: `its end is missing (it breaks off after ${bytes.length} bytes)` }
-	const body = text.slice(0, text.length - tail[0].length)
-	if (createHash('sha256').update(body).digest('hex') !== tail[1]) {
-		return { damage: 'its content does not match its checksum' }
-	}
+	const summed = bytes.subarray(0, bytes.length - Buffer.byteLength(tail[0]))
+	if ((await sumOf(summed)) !== tail[1]) return { damage: 'its content does not match its checksum' }
 	try {
-		return { value: format.decode(migrated(JSON.parse(body.slice(head[0].length)), version, format)) }
+		return { data: JSON.parse(text.slice(head[0].length, text.length - tail[0].length)), version }
 	} catch (cause) {
-		return { damage: `its content cannot be understood (version ${version})`, cause }
+		return { damage: contentDamage(version), cause }
 	}
+}
+
+function contentDamage(version: number): string {
+	return `its content cannot be understood (version ${version})`
+}
+
+/** In turns, for a file may be of many megabytes. */
+async function sumOf(bytes: Buffer): Promise<string> {
+	const hash = createHash('sha256')
+	for (let at = 0; at < bytes.length; at += TURN_BYTES) {
+		hash.update(bytes.subarray(at, at + TURN_BYTES))
+		if (at + TURN_BYTES < bytes.length) await setImmediate()
+	}
+	return hash.digest('hex')
 }
 
 /** Data of an earlier version as this one has it. Throws when no way leads there. */
