@@ -18,14 +18,14 @@ export interface GatherOptions {
 	readonly below: string | null
 	/** Only those with this result or status. */
 	readonly status?: string | undefined
-	/** Whether a row would be too much for this page. */
-	readonly isFull: (rows: readonly (ToldRow | HistoryHole)[]) => boolean
+	/** Takes a row onto the page; false when it is too much for it. */
+	readonly fits: (row: ToldRow | HistoryHole) => boolean
 	readonly budgetMs?: number
 }
 
 /** What is still to be sent stands first, whenever it was told: it is what somebody may have to do something about. */
 export async function gather(facts: PageFacts, options: GatherOptions): Promise<Gathered> {
-	const { query, below, status, isFull, budgetMs = 30 } = options
+	const { query, below, status, fits, budgetMs = 20 } = options
 	const endMs = performance.now() + budgetMs
 	const rows: (ToldRow | HistoryHole)[] = []
 	const isAsked = (row: ToldRow) =>
@@ -39,9 +39,10 @@ export async function gather(facts: PageFacts, options: GatherOptions): Promise<
 		for (let at = Number(passed?.[1] ?? 0); at < outbox.length; at++) {
 			const delivery = outbox[at]
 			if (delivery === undefined) break
+			if (at % 64 === 63 && performance.now() > endMs) return { rows, next: `w${at}`, isCut: true }
 			const row = toldOfDelivery(delivery)
 			if (!isAsked(row)) continue
-			if (isFull([...rows, row])) return { rows, next: `w${at}`, isCut: false }
+			if (!fits(row)) return { rows, next: `w${at}`, isCut: false }
 			rows.push(row)
 		}
 	}
@@ -50,7 +51,7 @@ export async function gather(facts: PageFacts, options: GatherOptions): Promise<
 	for await (const { entry, cursor } of facts.history.read(query, last)) {
 		const row = entry === null || 'hole' in entry ? entry : toldOfRow(entry)
 		if (row !== null && ('hole' in row || (isAsked(row) && !waiting.has(row.id)))) {
-			if (isFull([...rows, row])) return { rows, next: last ?? 'w999999999', isCut: false }
+			if (!fits(row)) return { rows, next: last ?? 'w999999999', isCut: false }
 			rows.push(row)
 		}
 		last = cursor

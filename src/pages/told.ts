@@ -34,9 +34,16 @@ function holesOf(rows: Gathered['rows']) {
 /** By the message, not by the delivery: an alert is one line, whoever was sent it. */
 export async function alerts(facts: PageFacts, params: URLSearchParams) {
 	const keyOf = ({ message }: ToldRow) => `${message.data.id} ${message.type}`
-	const isFull = (rows: Gathered['rows']) =>
-		rows.length > rowsAPage || new Set(rows.flatMap((row) => ('hole' in row ? [] : [keyOf(row)]))).size > alertsAPage
-	const found = await gather(facts, { query: queryOf(params), below: params.get('before'), isFull })
+	const seen = new Set<string>()
+	let rowsSeen = 0
+	const fits = (row: Gathered['rows'][number]) => {
+		const key = 'hole' in row ? null : keyOf(row)
+		if (rowsSeen === rowsAPage || (key !== null && !seen.has(key) && seen.size === alertsAPage)) return false
+		if (key !== null) seen.add(key)
+		rowsSeen += 1
+		return true
+	}
+	const found = await gather(facts, { query: queryOf(params), below: params.get('before'), fits })
 	const groups = new Map<string, { readonly message: Message; readonly rows: ToldRow[] }>()
 	for (const row of found.rows) {
 		if ('hole' in row) continue
@@ -128,11 +135,12 @@ function deliveryInWords(one: PublicDelivery): Html {
 
 export async function deliveries(facts: PageFacts, params: URLSearchParams) {
 	const status = params.get('status') ?? ''
+	let rowsSeen = 0
 	const found = await gather(facts, {
 		query: queryOf(params),
 		below: params.get('before'),
 		status: status === '' ? undefined : status,
-		isFull: (rows) => rows.length > deliveriesAPage,
+		fits: () => rowsSeen++ < deliveriesAPage,
 	})
 	return {
 		deliveries: found.rows.flatMap((row) =>
