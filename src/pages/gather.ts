@@ -25,7 +25,7 @@ export interface GatherOptions {
 
 /** What is still to be sent stands first, whenever it was told: it is what somebody may have to do something about. */
 export async function gather(facts: PageFacts, options: GatherOptions): Promise<Gathered> {
-	const { query, below, status, fits, budgetMs = 20 } = options
+	const { query, below, status, fits, budgetMs = 15 } = options
 	const endMs = performance.now() + budgetMs
 	const rows: (ToldRow | HistoryHole)[] = []
 	const isAsked = (row: ToldRow) =>

@@ -6,7 +6,7 @@ import type { HistoryEntry, HistoryFound, HistoryQuery, HistoryReader } from '..
 import { diskError, isMissing } from '../disk.js'
 import { dayOf, daysIn, fileOfDay, historyFolder, readFlags } from './days.js'
 
-const chunkBytes = 1 << 18
+const chunkBytes = 1 << 19
 const lineEnd = 0x0a
 /** Entries stand in the file of the day on which they were written, which may be a little after they ended. */
 const graceDays = 1
@@ -55,8 +55,10 @@ async function* readDay(folder: string, day: string, below: number | null, query
 		let isWhole = below !== null
 		while (at > 0) {
 			const from = Math.max(0, at - chunkBytes)
-			const chunk = Buffer.alloc(at - from)
-			await file.read(chunk, 0, chunk.length, from)
+			const chunk = Buffer.allocUnsafe(at - from)
+			const { bytesRead } = await file.read(chunk, 0, chunk.length, from)
+			// Cut shorter meanwhile, by whoever writes it.
+			if (bytesRead < chunk.length) return
 			let data: Buffer = rest.length === 0 ? chunk : Buffer.concat([chunk, rest])
 			if (!isWhole) {
 				const end = data.lastIndexOf(lineEnd)

@@ -1,0 +1,182 @@
+// Pages and mails in a real Chromium: nothing for axe-core to find, no error, no request to elsewhere, on any screen.
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Browser, chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Delivery } from '../../src/model/delivery.js'
+import type { ReceiverSummary } from '../../src/model/state.js'
+import { composeMessage } from '../../src/notify/text/message.js'
+import type { PageFacts } from '../../src/pages/facts.js'
+import { alertData, alertDeliveryOf, digestData, messageOf, systemData, undeliveredData } from '../notify/samples.js'
+import { manyWatches, pageFacts, servePages } from './facts.js'
+
+const program = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+	existsSync(path),
+)
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const hostile = '</td><script>alert(1)</script><img src=x onerror=alert(2)>"\'&amp;\u202e'
+const screens = [
+	{ width: 360, height: 740 },
+	{ width: 1366, height: 900 },
+]
+const themes = ['light', 'dark'] as const
+
+let browser: Browser | null = null
+beforeAll(async () => {
+	if (program === undefined)
+		console.warn("NOT PROVED HERE: pages in a browser: there is no chromium (Debian's package)")
+	else browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] })
+})
+afterAll(async () => {
+	await browser?.close()
+})
+
+function waitingOf(number: number, rest: Partial<Delivery>): Delivery {
+	const data = { watch: { address: alertData().watch.address, label: hostile, tags: [hostile], watchlist: 'a.yaml' } }
+	return alertDeliveryOf(number, rest, data)
+}
+
+const dead: Delivery[] = [
+	waitingOf(1, { status: 'dead', attempts: 7, lastError: hostile }),
+	waitingOf(2, { status: 'parked', attempts: 1, lastError: hostile }),
+	waitingOf(3, {
+		status: 'pending',
+		attempts: 2,
+		lastError: 'hook answered 503',
+		nextAttemptAtMs: Date.now() + 60_000,
+	}),
+]
+const counts: ReceiverSummary = { pending: 1, held: 0, parked: 1, dead: 1, delivered: 5, lastDeliveredAtMs: Date.now() }
+const network = { network: 'ethereum', checkpoint: 103, head: 110, lastPollAt: new Date().toISOString() }
+const why = `${hostile} no block of ethereum was scanned since yesterday`
+
+const sites: Readonly<Record<string, () => PageFacts>> = {
+	'nothing yet': () => pageFacts(),
+	'three watches': () =>
+		pageFacts({
+			watches: manyWatches(3),
+			health: async () => ({ ok: true, reason: null, networks: [{ ...network, ok: true, reason: null }] }),
+		}),
+	'100,000 watches': () => pageFacts({ watches: manyWatches(100_000), deliveries: async () => dead }),
+	'all is ill': () =>
+		pageFacts({
+			watches: manyWatches(3, hostile),
+			config: { path: hostile, loadedAtMs: Date.now(), isRefused: true },
+			health: async () => ({ ok: false, reason: why, networks: [{ ...network, ok: false, reason: why }] }),
+			summary: async () => ({ networks: new Map(), receivers: new Map([['hook', counts]]) }),
+			deliveries: async () => dead,
+		}),
+}
+
+interface Violation {
+	readonly id: string
+	readonly nodes: readonly { readonly html: string }[]
+}
+
+const inWords = (found: readonly Violation[]) => found.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
+
+describe.each(Object.entries(sites))('pages, %s', (_, make) => {
+	test.each(themes)('%s: axe-core finds nothing, and nothing is wider than its screen', async (colorScheme) => {
+		if (browser === null) return
+		const facts = make()
+		const origin = await servePages(() => facts)
+		for (const viewport of screens) {
+			const context = await browser.newContext({ colorScheme, viewport, timezoneId: 'Asia/Kolkata' })
+			const page = await context.newPage()
+			const wrong: string[] = []
+			page.on('console', (message) => message.type() === 'error' && wrong.push(message.text()))
+			page.on('pageerror', (error) => wrong.push(String(error)))
+			page.on('dialog', (dialog) => void wrong.push(`dialog ${dialog.message()}`))
+			page.on('request', (request) => !request.url().startsWith(origin) && wrong.push(request.url()))
+			for (const path of ['/', '/alerts', '/watches', '/deliveries']) {
+				await page.goto(origin + path)
+				await page.waitForFunction("document.getElementById('refreshing').textContent !== ''")
+				for (const details of await page.locator('details').all())
+					await details.evaluate((one) => one.setAttribute('open', ''))
+				await page.evaluate(axe)
+				const found = await page.evaluate<Violation[]>('axe.run().then(({ violations }) => violations)')
+				expect(inWords(found), `${path} ${viewport.width}`).toEqual([])
+				const wide = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
+				expect(wide, `${path} ${viewport.width}`).toBeLessThanOrEqual(0)
+			}
+			expect(wrong).toEqual([])
+			await context.close()
+		}
+	})
+})
+
+test('behavior: without script everything is there; with it, it refreshes in place and adds the own time', async () => {
+	if (browser === null) return
+	let deliveries = dead.slice(0, 1)
+	const facts = () => pageFacts({ deliveries: async () => deliveries })
+	const origin = await servePages(facts)
+	const bare = await (await browser.newContext({ javaScriptEnabled: false })).newPage()
+	await bare.goto(`${origin}/alerts`)
+	expect(await bare.locator('article').count()).toBe(1)
+	expect(await bare.locator('#refreshing').textContent()).toBe('')
+
+	const page = await (await browser.newContext({ timezoneId: 'Asia/Kolkata' })).newPage()
+	await page.goto(`${origin}/deliveries`)
+	expect(await page.locator('tbody tr').count()).toBe(1)
+	expect(await page.locator('.local').first().textContent()).toContain('here')
+	deliveries = dead
+	await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+	await page.waitForFunction("document.querySelectorAll('tbody tr').length === 3")
+	// What somebody reads or writes is left alone.
+	await page.goto(`${origin}/alerts`)
+	await page.locator('summary').first().click()
+	deliveries = []
+	await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+	await page.waitForTimeout(300)
+	expect(await page.locator('article').count()).toBe(3)
+})
+
+test('behavior: by keyboard alone, from the first key on', async () => {
+	if (browser === null) return
+	const origin = await servePages(() => pageFacts({ deliveries: async () => dead }))
+	const page = await (await browser.newContext()).newPage()
+	await page.goto(`${origin}/alerts`)
+	await page.keyboard.press('Tab')
+	expect(await page.evaluate('document.activeElement.textContent')).toBe('To the content')
+	await page.keyboard.press('Enter')
+	expect(await page.evaluate('document.activeElement.id')).toBe('main')
+	await page.keyboard.press('Tab')
+	await page.keyboard.type('nowhere')
+	await page.keyboard.press('Enter')
+	await page.waitForURL(/q=nowhere/)
+	expect(await page.locator('article').count()).toBe(0)
+})
+
+const alert = (rest = {}) => alertData({ watch: { ...alertData().watch, label: hostile }, ...rest })
+const mails = {
+	transfer: messageOf(alert()),
+	removal: messageOf(alert(), 'alert.removed'),
+	digest: messageOf(digestData([waitingOf(1, {}), waitingOf(2, {}), waitingOf(3, {})]), 'alert.digest'),
+	stalled: messageOf(systemData({ reason: why }), 'system.stalled'),
+	undelivered: messageOf(undeliveredData({ reason: why }), 'system.undelivered'),
+}
+
+describe.each(Object.entries(mails))('a mail: %s', (_, message) => {
+	test.each(themes)('%s: axe-core finds nothing, and nothing is wider than its screen', async (colorScheme) => {
+		if (browser === null) return
+		const { html, subject } = composeMessage(message)
+		for (const viewport of screens) {
+			const context = await browser.newContext({ colorScheme, viewport })
+			const page = await context.newPage()
+			const wrong: string[] = []
+			page.on('request', (request) => wrong.push(request.url()))
+			page.on('dialog', (dialog) => void wrong.push(dialog.message()))
+			await page.setContent(html)
+			expect(await page.locator('h1').textContent()).toBe(subject)
+			await page.evaluate(axe)
+			// Landmarks belong to the mail program.
+			const rules = "{ rules: { region: { enabled: false }, 'landmark-one-main': { enabled: false } } }"
+			const found = await page.evaluate<Violation[]>(`axe.run(${rules}).then(({ violations }) => violations)`)
+			expect(inWords(found)).toEqual([])
+			const wide = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
+			expect(wide).toBeLessThanOrEqual(0)
+			expect(wrong).toEqual([])
+			await context.close()
+		}
+	})
+})

@@ -1,0 +1,55 @@
+// What pages are made of, and a server of the program's own that shows them.
+import { onTestFinished } from 'vitest'
+import { createWatchSet } from '../../src/config/watchlists/watchSet.js'
+import type { WatchRules } from '../../src/model/watch.js'
+import { headline } from '../../src/notify/text/sentence.js'
+import { startHttp } from '../../src/ops/http.js'
+import { createScrubber } from '../../src/ops/scrub.js'
+import { createActivity } from '../../src/pages/activity.js'
+import type { PageFacts } from '../../src/pages/facts.js'
+import { pageAt } from '../../src/pages/pages.js'
+import { addressOf } from '../state/samples.js'
+import { silent } from '../support/silent.js'
+
+export function manyWatches(count: number, label = 'Customer') {
+	const rules: WatchRules = {
+		...{ network: 'ethereum', tags: ['cold'], kinds: ['transfer'], direction: 'both', minValueWei: 1n },
+		...{ receivers: ['hook'], fromBlock: null, watchlist: 'many.yaml' },
+	}
+	const gathered = createWatchSet()
+	const table = gathered.begin('ethereum', 'many.yaml')
+	for (let at = 1; at <= count; at++) table.add(addressOf(at), `${label} ${at}`, rules)
+	gathered.end([rules])
+	return gathered.set()
+}
+
+export function pageFacts(rest: Partial<PageFacts> = {}): PageFacts {
+	return {
+		...{ version: '1.2.3', clock: Date.now, startedAtMs: Date.now(), watches: manyWatches(0) },
+		config: { path: 'tracewatch.yaml', loadedAtMs: Date.now(), isRefused: false },
+		networks: [{ name: 'ethereum', chainId: 1, symbol: 'ETH', decimals: 18, endpoints: ['node.example.org'] }],
+		receivers: [{ name: 'hook', type: 'webhook', place: 'hooks.example.org', fallback: null, silences: [] }],
+		health: async () => ({ ok: true, reason: null, networks: [] }),
+		summary: async () => ({ networks: new Map(), receivers: new Map() }),
+		deliveries: async () => [],
+		history: null,
+		activity: createActivity(Date.now),
+		book: () => null,
+		announcements: () => [],
+		says: headline,
+		checksum: (address) => address,
+		...rest,
+	}
+}
+
+/** Resolves to where they are, for this test. */
+export async function servePages(facts: () => PageFacts): Promise<string> {
+	const server = await startHttp({
+		...{ host: '127.0.0.1', port: 0, version: '1.2.3', scrubber: createScrubber(), log: silent },
+		metrics: { text: async () => '', contentType: 'text/plain' },
+		health: () => facts().health(),
+		pages: (path, params) => pageAt(path, params, facts),
+	})
+	onTestFinished(() => server.close())
+	return `http://127.0.0.1:${server.port}`
+}
