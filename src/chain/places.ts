@@ -14,7 +14,7 @@ export async function readBlockOf(rpc: Rpc, number: bigint, signal: AbortSignal)
 export async function locateAt(rpc: Rpc, txHash: Hash, signal: AbortSignal): Promise<BlockRef | null> {
 	const method = 'eth_getTransactionReceipt'
 	const raw = await rpc.call(method, [txHash], signal)
-	return readReceipt(raw, { endpoint: rpc.endpoint, method })?.block ?? null
+	return readReceipt(raw, txHash, { endpoint: rpc.endpoint, method })?.block ?? null
 }
 
 export async function headerOnly(rpc: Rpc, span: Span, signal: AbortSignal): Promise<Part> {

@@ -29,7 +29,7 @@ export async function readTransaction(
 	signal: AbortSignal,
 ): Promise<WholeTransaction | null> {
 	const [raw] = await askAll(rpc, [receiptCall(txHash)], signal)
-	const receipt = readReceipt(raw, { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' })
+	const receipt = readReceipt(raw, txHash, { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' })
 	if (receipt === null) return null
 	const { number } = receipt.block
 	const [header] = await askAll(rpc, [blockCall(number)], signal)

@@ -58,7 +58,8 @@ async function tryWay(way: Way, doubt: Doubt, addresses: AddressSet, signal: Abo
 		return { way: name, result: isUnable(after) ? 'unable' : 'unheard', why: after.message }
 	if (after === null) return { way: name, result: 'unheard', why }
 	const before = await readFull(way, doubt.before, addresses, signal)
-	return { way: name, result: 'fails', afterGood: before !== null && !(before instanceof RpcError), why }
+	// Where nothing has happened before it, there is nothing that could be gone by now.
+	return { way: name, result: 'fails', afterGood: !(before instanceof RpcError), why }
 }
 
 /** The first of these blocks that has transactions; null where none has. */

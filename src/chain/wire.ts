@@ -195,9 +195,11 @@ export interface Receipt {
 }
 
 /** Reads the answer to `eth_getTransactionReceipt`; null where the transaction is in no block. */
-export function readReceipt(raw: unknown, reading: Reading): Receipt | null {
+export function readReceipt(raw: unknown, txHash: Hash | null, reading: Reading): Receipt | null {
 	if (raw === null) return null
 	if (!isObject(raw)) throw malformed(reading, 'a receipt is not an object')
+	const own = hash(raw.transactionHash)
+	if (own !== null && own !== txHash) throw malformed(reading, `a receipt of ${own} came where ${txHash} was asked for`)
 	const number = quantity(raw.blockNumber)
 	const blockHash = hash(raw.blockHash)
 	if (number === null || blockHash === null) throw malformed(reading, 'a receipt lacks its block')

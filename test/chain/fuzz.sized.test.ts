@@ -17,7 +17,7 @@ import { createRpc } from '../../src/chain/rpc/rpc.js'
 import { eventsOf } from '../../src/core/events.js'
 import { RpcError } from '../../src/errors.js'
 import type { Address, Hash } from '../../src/model/glossary.js'
-import type { Chain } from '../../src/model/ports.js'
+import type { Chain, Log } from '../../src/model/ports.js'
 import { fuzzSeconds } from '../support/longRun.js'
 import { type Damage, damage, damaged, type Mutation, mutated, mutation, written } from '../support/mutations.js'
 import { never } from '../support/pool.js'
@@ -32,6 +32,10 @@ interface Attack {
 	readonly mutations: readonly Mutation[]
 	/** Of a real node's answer, in the place of one that fits; null: no. */
 	readonly donor: number | null
+	/** Another question's answer, as it is, in the place of this one's: of which method, and how far off; null: no. */
+	readonly foreign: { readonly method: string; readonly by: number } | null
+	/** Our own code throws where it meets a kind of frame that it does not know. */
+	readonly trap: boolean
 	/** The whole answer instead of its result. */
 	readonly whole: boolean
 	readonly damage: Damage
@@ -66,12 +70,18 @@ const attack: fc.Arbitrary<Attack> = fc.record({
 		fc.array(mutation, { minLength: 1, maxLength: 4 }),
 	),
 	donor: fc.oneof({ arbitrary: fc.constant(null), weight: 5 }, { arbitrary: fc.nat(), weight: 1 }),
+	foreign: fc.option(
+		fc.record({ method: fc.oneof(fc.constant(''), fc.constantFrom(...methods)), by: fc.constantFrom(-2, -1, 1, 2) }),
+		{ freq: 6 },
+	),
+	trap: fc.nat(2).map((n) => n === 0),
 	fromStart: fc.nat(3).map((n) => n === 0),
 	whole: fc.nat(5).map((n) => n === 0),
 	damage: fc.oneof({ arbitrary: fc.constant(none), weight: 4 }, { arbitrary: damage, weight: 1 }),
 })
 
 const settings: readonly SourceSetting[] = ['auto', 'trace_filter', 'trace_block', 'debug_traceBlockByNumber']
+/** What it comes to must be possible, and what another question was answered with must not be taken for it. */
 const operations = {
 	head: (chain) => chain.head(never),
 	block: (chain) => chain.block(30n, never),
@@ -90,7 +100,12 @@ async function tell(chain: Chain, from: bigint, to: bigint): Promise<string> {
 			for (const event of eventsOf(tx)) {
 				const block = part.blocks.get(event.block.number)
 				if (block === undefined) throw new Error('an event without its block')
-				told.push(`${event.trace} ${event.valueWei} ${new Date(Number(block.timestampS) * 1_000).toISOString()}`)
+				expect(event.traceAddress.length, 'levels').toBeLessThanOrEqual(1_024)
+				expect(event.valueWei >> 256n, 'words').toBe(0n)
+				expect([event.from, event.to].every((each) => each === null || /^0x[0-9a-f]{40}$/.test(each))).toBe(true)
+				expect(event.block.number >= from && event.block.number <= to, 'blocks asked for').toBe(true)
+				const time = new Date(Number(block.timestampS) * 1_000).toISOString()
+				told.push(`${event.txHash} ${event.trace} ${event.kind} ${event.from} ${event.to} ${event.valueWei} ${time}`)
 			}
 		}
 	}
@@ -118,10 +133,29 @@ function answer(call: { id: unknown; method: string; params: readonly unknown[] 
 	if (!isBad || call.method !== current.method) return good
 	asked += 1
 	if (((current.which >> (asked % 31)) & 1) === 0) return good
+	if (current.foreign !== null) {
+		const { method, by } = current.foreign
+		const other = answerOf(method === '' ? call.method : method, shifted(call.params, by))
+		return { ...good, result: other ?? good.result }
+	}
 	const given = current.donor === null ? [] : (donors.get(call.method) ?? [])
 	const start = given.length > 0 ? { ...good, result: given[(current.donor ?? 0) % given.length] } : good
 	if (current.whole) return current.mutations.reduce<unknown>(mutated, start)
 	return { ...start, result: current.mutations.reduce<unknown>(mutated, start.result ?? null) }
+}
+
+/** The same question about another block or transaction. */
+function shifted(params: readonly unknown[], by: number): readonly unknown[] {
+	const shift = (value: unknown) => {
+		if (typeof value !== 'string' || !/^0x[0-9a-f]+$/.test(value)) return value
+		// Of a transaction's hash the last digit is its place in the block.
+		const next = BigInt(value) + BigInt(value.length > 20 ? by * 16 : by)
+		return next < 0n ? value : `0x${next.toString(16).padStart(value.length > 20 ? value.length - 2 : 0, '0')}`
+	}
+	return params.map((param) => {
+		if (typeof param !== 'object' || param === null) return shift(param)
+		return Object.fromEntries(Object.entries(param).map(([key, value]) => [key, shift(value)]))
+	})
 }
 
 function openServer(isBad: boolean): Server {
@@ -170,6 +204,22 @@ afterAll(() => {
 	}
 })
 
+/** By source and question, of endpoints that are right. */
+const right = new Map<string, unknown>()
+
+/** An endpoint may have an older head than another, and what it knows of a creator is an addition that may lack. */
+function mayDiffer(name: string, came: unknown): boolean {
+	return name === 'head' || (name === 'creator' && came === null)
+}
+
+const trap: Log = {
+	...silent,
+	warn(_facts, message) {
+		if (message.includes('kind')) throw new TypeError('a fault of our own, while an answer is read')
+	},
+	child: () => trap,
+}
+
 /** Every question in turn, an hour after the other, so that the first endpoint has its chance again. */
 async function run(one: Attack, setting: SourceSetting): Promise<void> {
 	let nowMs = 1_700_000_500_000
@@ -178,7 +228,7 @@ async function run(one: Attack, setting: SourceSetting): Promise<void> {
 	const rpcs = urls.map((url) => createRpc({ url, timeoutMs: 30_000, maxBodyBytes: 20_000_000, patience }))
 	const wait = async (_ms: number, signal: AbortSignal) => signal.throwIfAborted()
 	const endpoints = createEndpoints({ rpcs, chainId: 1, clock: () => nowMs, log: silent, wait })
-	const chain = createChain({ endpoints, source: setting, log: silent, clock: () => nowMs })
+	const chain = createChain({ endpoints, source: setting, log: one.trap ? trap : silent, clock: () => nowMs })
 	const rss = process.memoryUsage().rss
 	try {
 		current = { ...one, method: 'none' }
@@ -187,10 +237,14 @@ async function run(one: Attack, setting: SourceSetting): Promise<void> {
 		for (const [name, operation] of Object.entries(operations)) {
 			asked = 0
 			const before = process.cpuUsage()
-			await operation(chain).catch((error: unknown) => {
+			const came = await operation(chain).catch((error: unknown) => {
 				if (!(error instanceof RpcError)) throw error
 				throw new Error(`the good endpoint was not used for ${name}: ${error.message.slice(0, 500)}`, { cause: error })
 			})
+			if (one.method === 'none') right.set(`${setting} ${name}`, came)
+			else if (one.foreign !== null && !mayDiffer(name, came)) {
+				expect(came, `${name}, by another question's answer`).toEqual(right.get(`${setting} ${name}`))
+			}
 			const { user, system } = process.cpuUsage(before)
 			expect((user + system) / 1_000, 'milliseconds, with those of the servers').toBeLessThan(2_000)
 			if (endpoints.states()[0]?.lastError !== null) refused += 1
@@ -201,6 +255,21 @@ async function run(one: Attack, setting: SourceSetting): Promise<void> {
 	}
 	expect((process.memoryUsage().rss - rss) / 1e6, 'megabytes').toBeLessThan(300)
 }
+
+test('default: without a mutation the small chain is read alike by every source', async () => {
+	const good: Attack = {
+		method: 'none',
+		which: 0,
+		mutations: [],
+		donor: null,
+		whole: false,
+		fromStart: true,
+		damage: none,
+		foreign: null,
+		trap: false,
+	}
+	for (const setting of settings) await run(good, setting)
+})
 
 test(
 	'behavior: whatever the first endpoint says, the second is used',
@@ -219,16 +288,3 @@ test(
 	},
 	fuzzSeconds * 1_000 + 120_000,
 )
-
-test('default: without a mutation the small chain is read alike by every source', async () => {
-	const good: Attack = {
-		method: 'none',
-		which: 0,
-		mutations: [],
-		donor: null,
-		whole: false,
-		fromStart: true,
-		damage: none,
-	}
-	for (const setting of settings) await run(good, setting)
-})

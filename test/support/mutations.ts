@@ -68,13 +68,13 @@ const weird = fc.oneof(
 export interface Mutation {
 	/** In which of the answers of the method, counted from 0; which of its values; how. */
 	readonly at: number
-	readonly way: 'put' | 'all' | 'far' | 'drop' | 'twice' | 'swap' | 'rename'
+	readonly way: 'put' | 'all' | 'far' | 'drop' | 'twice' | 'swap' | 'rename' | 'deepen'
 	readonly value: unknown
 }
 
 export const mutation: fc.Arbitrary<Mutation> = fc.record({
 	at: fc.nat(),
-	way: fc.constantFrom('put', 'put', 'all', 'all', 'far', 'far', 'drop', 'twice', 'swap', 'rename'),
+	way: fc.constantFrom('put', 'put', 'all', 'all', 'far', 'far', 'drop', 'twice', 'swap', 'rename', 'deepen'),
 	value: weird,
 })
 
@@ -115,6 +115,11 @@ export function mutated(value: unknown, { at, way, value: other }: Mutation): un
 	} else if (way === 'drop') {
 		if (Array.isArray(holder)) holder.splice(Number(key), 1)
 		else delete holder[key]
+	} else if (way === 'deepen') {
+		deepen(
+			places.filter((place) => isFrame(place.holder[place.key])),
+			at,
+		)
 	} else if (way === 'twice' && Array.isArray(holder)) holder.push(holder[Number(key)])
 	else if (way === 'swap') {
 		const from = places[(at * 7 + 3) % places.length] as Place
@@ -125,6 +130,27 @@ export function mutated(value: unknown, { at, way, value: other }: Mutation): un
 	}
 	return box.value ?? null
 }
+
+const isFrame = (value: unknown): value is Holder => typeof value === 'object' && value !== null && 'type' in value
+
+/** A call in itself, deeper than any of the EVM: each of them is well-formed. */
+function deepen(frames: readonly Place[], at: number): void {
+	if (frames.length === 0) return
+	const { holder, key } = frames[at % frames.length] as Place
+	const frame = holder[key] as Holder
+	if ('traceAddress' in frame) {
+		const rows = Array.from({ length: levels }, (_, depth) => {
+			return { ...frame, traceAddress: Array.from({ length: depth }, () => 0), subtraces: depth < levels - 1 ? 1 : 0 }
+		})
+		if (Array.isArray(holder)) holder.splice(Number(key), 1, ...rows)
+		return
+	}
+	let inner: Holder = { ...frame, calls: [] }
+	for (let depth = 1; depth < levels; depth++) inner = { ...frame, calls: [inner] }
+	holder[key] = inner
+}
+
+const levels = 1_500
 
 export function written(value: unknown): string {
 	return JSON.stringify(value).replaceAll(/"@@(.*?)@@"/g, (_all, text: string) => JSON.parse(`"${text}"`) as string)

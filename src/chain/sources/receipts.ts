@@ -30,7 +30,7 @@ export function readSuccess(
 	endpoint: string,
 ): boolean | null {
 	const reading = { endpoint, method: 'eth_getTransactionReceipt' }
-	const receipt = readReceipt(raw, reading)
+	const receipt = readReceipt(raw, txHash, reading)
 	if (receipt?.block.hash === block.hash) {
 		checkRoot(frames[0], receipt.succeeded, txHash, reading)
 		return receipt.succeeded
