@@ -192,7 +192,10 @@ export function createChain(options: ChainOptions): Chain {
 				const found = await readTransaction(rpc, txHash, capabilities, signal)
 				if (found === null) return null
 				const mayTell = found.trace.succeeded === false && (capabilities.otsLevel ?? 0) >= fullLevel
-				return { ...found, failureData: mayTell ? await readFailureData(rpc, txHash, signal) : null }
+				const { trace, block, receipt } = found
+				const told = tokens.inReceipt(receipt, block, rpc.endpoint)
+				const failureData = mayTell ? await readFailureData(rpc, txHash, signal) : null
+				return { trace, block, tokens: told, failureData }
 			}, signal)
 		},
 		async creator(contract, signal) {

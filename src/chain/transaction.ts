@@ -17,6 +17,8 @@ import { type Header, hexOf, readReceipt, unsettled } from './wire.js'
 export interface WholeTransaction {
 	readonly trace: TxTrace
 	readonly block: Header
+	/** As the node gave it. */
+	readonly receipt: unknown
 }
 
 type Method = 'trace_transaction' | 'trace_block' | 'debug_traceBlockByNumber'
@@ -40,7 +42,7 @@ export async function readTransaction(
 	const tree = await readTree({ rpc, txHash, block, capabilities }, signal)
 	const frames = await framesOf(tree, createTurns())
 	const succeeded = readSuccess(raw, { txHash, block, frames }, rpc.endpoint)
-	return { trace: traceOf({ txHash, txIndex: null, frames }, block, succeeded), block }
+	return { trace: traceOf({ txHash, txIndex: null, frames }, block, succeeded), block, receipt: raw }
 }
 
 interface Question {

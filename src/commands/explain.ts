@@ -2,6 +2,7 @@ import { fitWords } from '../base/outgoing.js'
 import { revertReason } from '../chain/revertReason.js'
 import { toChecksum } from '../config/address.js'
 import { explain as explained } from '../core/explain.js'
+import { explainTokens } from '../core/explainTokens.js'
 import { openChain, watchesOn } from '../daemon/open.js'
 import { PlainError, UsageError } from '../errors.js'
 import type { Hash } from '../model/glossary.js'
@@ -15,8 +16,8 @@ export const explain: Command = {
 	help: `Usage: tracewatch explain TXHASH [--network NAME] [-c FILE]
 
 Draws the call tree of a transaction, and says of each frame whether it counts for a watch, and why or why not: failed,
-under a failed call, a delegatecall, below min_value, not watched. Of a failed transaction it shows the reason, where
-the node can tell it (Otterscan level 8).
+under a failed call, a delegatecall, below min_value, not watched; then the same of the tokens that its logs tell of. Of
+a failed transaction it shows the reason, where the node can tell it (Otterscan level 8).
 
   --network NAME      as in tracewatch.yaml; may be left out when there is only one
   -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
@@ -30,21 +31,28 @@ is wrong.`,
 		const config = await openConfig(args, io)
 		const network = networkOf(args, config)
 		const watches = watchesOn(config.watches, network.name)
-		const { chain } = openChain(network, { clock: Date.now, log: openLog(io, 2) })
+		const { chain } = openChain(network, { clock: Date.now, log: openLog(io, 2), areTokensAsked: () => true })
 		try {
 			const found = await chain.transaction(txHash, io.signal)
 			if (found === null) throw new PlainError(`${network.name} has no mined transaction ${txHash}`)
-			const { trace, block, failureData } = found
+			const { trace, block, tokens, failureData } = found
 			const how = trace.succeeded === false ? 'failed' : trace.succeeded ? 'succeeded' : 'was mined'
 			const time = new Date(Number(block.timestampS) * 1000).toISOString().replace('.000Z', 'Z')
 			io.out(`${txHash} ${how} in block ${block.number} of ${network.name}, ${time}`)
 			const reason = failureData === null ? null : revertReason(failureData)
 			if (reason !== null) io.out(`reason: ${fitWords(reason)}`)
 			io.out('')
-			for (const { branch, text, verdicts, isSent } of explained(trace, { network, watches, checksum: toChecksum })) {
+			const context = { network, watches, checksum: toChecksum }
+			for (const { branch, text, verdicts, isSent } of explained(trace, context)) {
 				io.out(`${branch}${fitWords(text)}`)
 				const indent = branch.replace(/├─ $/, '│  ').replace(/└─ $/, '   ')
 				for (const words of verdicts) io.out(`${indent}   ${isSent ? '*' : '-'} ${fitWords(words)}`)
+			}
+			const logs = explainTokens(tokens, context)
+			if (logs.length > 0) io.out('\ntokens, by its logs:')
+			for (const { text, verdicts, isSent } of logs) {
+				io.out(fitWords(text))
+				for (const words of verdicts) io.out(`   ${isSent ? '*' : '-'} ${fitWords(words)}`)
 			}
 			return exitCodes.done
 		} finally {

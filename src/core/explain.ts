@@ -1,4 +1,4 @@
-import type { FrameEvent } from '../model/alert.js'
+import type { ChainEvent, FrameEvent } from '../model/alert.js'
 import type { Frame, TxTrace } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Network, WatchIndex } from '../model/watch.js'
@@ -9,7 +9,7 @@ import { type Refusal, refusal, sides } from './match.js'
 import { createPathMap, type PathMap } from './paths.js'
 
 export interface ExplainContext {
-	readonly network: Pick<Network, 'symbol' | 'decimals'>
+	readonly network: Pick<Network, 'symbol' | 'decimals' | 'tokens'>
 	readonly watches: WatchIndex
 	readonly checksum: (address: Address) => string
 }
@@ -50,13 +50,18 @@ export function explain(tx: TxTrace, context: ExplainContext): readonly Explaine
 
 function verdictsOf(verdict: Verdict, events: readonly FrameEvent[], context: ExplainContext) {
 	if (!verdict.counts) return { lines: [`does not count: ${notCounted[verdict.reason]}`], isSent: false }
+	return wordsOn(events, context)
+}
+
+/** What each watch of either side has to say of events. */
+export function wordsOn(events: readonly ChainEvent[], context: ExplainContext) {
 	const lines: string[] = []
 	let isSent = false
 	for (const event of events) {
 		for (const { address, direction } of sides(event)) {
 			for (const watch of context.watches.get(address) ?? []) {
 				const name = `${watch.label ?? context.checksum(address)} (${watch.watchlist})`
-				const refused = refusal(watch, event, direction)
+				const refused = refusal(watch, event, direction, context.network.tokens)
 				if (refused === 'endowment') continue
 				if (refused !== null) lines.push(`no alert for ${name}: ${refusals[refused]}`)
 				else {

@@ -5,7 +5,7 @@ import type { AddressSet, Block, BlockRef, Doubt, Fared, Head, Part, Span, TxTra
 import type { Delivery, DeliveryStatus, Outcome, Resolution } from './delivery.js'
 import type { Address, Hash, Hex } from './glossary.js'
 import type { Commit, Enrolment, NetworkState, StateSummary } from './state.js'
-import type { TokenWords } from './token.js'
+import type { TokenEvent, TokenWords } from './token.js'
 
 /** Facts come in through this port. Every method throws RpcError when no endpoint could answer. */
 export interface Chain {
@@ -18,13 +18,19 @@ export interface Chain {
 	 */
 	locate(txHash: Hash, signal: AbortSignal): Promise<BlockRef | null>
 	/**
-	 * One transaction with all its frames, whatever they moved; null when it is in no block. `failureData` is what it
-	 * reverted with, where it failed and the node can tell.
+	 * One transaction with all its frames, whatever they moved, and the token transfers that its logs tell of, whoever
+	 * they concern; null when it is in no block. `failureData` is what it reverted with, where it failed and the node can
+	 * tell.
 	 */
 	transaction(
 		txHash: Hash,
 		signal: AbortSignal,
-	): Promise<{ readonly trace: TxTrace; readonly block: Block; readonly failureData: Hex | null } | null>
+	): Promise<{
+		readonly trace: TxTrace
+		readonly block: Block
+		readonly tokens: readonly TokenEvent[]
+		readonly failureData: Hex | null
+	} | null>
 	/**
 	 * Who made a contract and in which transaction, as the node's own index has it (Otterscan level 8); null where the
 	 * node does not say within a quarter of a second: no alert waits longer for it. Never throws but for an abort.

@@ -6,10 +6,11 @@
 import type { AddressSet, Part } from '../../model/chain.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
-import type { KnownTokens } from '../../model/token.js'
+import type { KnownTokens, TokenEvent } from '../../model/token.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Header } from '../wire.js'
 import { createTokenReader } from './tokenReader.js'
+import { readLogReceipt } from './wireLogs.js'
 
 export interface TokenSetting {
 	readonly chainId: number
@@ -26,13 +27,15 @@ export interface Tokens {
 		from: { readonly rpc: Rpc; readonly addresses: AddressSet; readonly headers: readonly Header[] },
 		signal: AbortSignal,
 	): Promise<Part>
+	/** All token transfers of one transaction, by its receipt. Throws RpcError where it cannot be read. */
+	inReceipt(receipt: unknown, block: Header, endpoint: string): readonly TokenEvent[]
 }
 
 export function createTokens(
 	setting: TokenSetting | undefined,
 	options: { readonly isPrivate: boolean; readonly clock: Clock; readonly log: Log },
 ): Tokens {
-	if (setting === undefined) return { areAsked: () => false, addTo: async (part) => part }
+	if (setting === undefined) return { areAsked: () => false, addTo: async (part) => part, inReceipt: () => [] }
 	const reader = createTokenReader({ ...setting, ...options })
 	return {
 		areAsked: setting.areAsked,
@@ -40,6 +43,13 @@ export function createTokens(
 			if (!setting.areAsked()) return part
 			const { tokens, blocks } = await reader.read(rpc, { span: part.span, addresses, headers }, signal)
 			return { ...part, tokens, blocks: new Map([...part.blocks, ...blocks]) }
+		},
+		inReceipt(raw, block, endpoint) {
+			const receipt = readLogReceipt(raw, { endpoint, method: 'eth_getTransactionReceipt' })
+			if (receipt === null) return []
+			const { txHash, sender: initiator, logs } = receipt
+			const txIndex = block.txHashes.indexOf(txHash)
+			return reader.eventsOf({ txHash, txIndex, block: { number: block.number, hash: block.hash }, initiator, logs })
 		},
 	}
 }

@@ -1,0 +1,82 @@
+// Tokens as a person has them: configuration, `check`, `run` to a webhook, `replay`, `explain`.
+import { expect, onTestFinished, test } from 'vitest'
+import { toChecksum } from '../../src/config/address.js'
+import type { Address } from '../../src/model/glossary.js'
+import { startTestAnvil } from '../support/anvil.js'
+import { callOf, erc20, erc721 } from '../support/tokenContracts.js'
+import { hookServer, other, polled, settings, siteOf, stranger, told, treasury, watchlist } from './site.js'
+
+test('a token named in the settings, from the watchlist to the webhook', { timeout: 60_000 }, async () => {
+	const node = await startTestAnvil()
+	onTestFinished(() => node.stop())
+	const deploy = async (data: string) => (await node.receipt(await node.send({ from: other, data }))).contractAddress
+	const [usd, nft] = [(await deploy(erc20('FAKE', 6))) as Address, (await deploy(erc721())) as Address]
+	const hook = await hookServer()
+	const named = `    tokens:
+      - {symbol: USDC, address: "${toChecksum(usd)}", decimals: 6, min_amount: 0.5}
+    token_list: list.json
+`
+	const list = {
+		tokens: [
+			{ chainId: 31337, address: nft, symbol: 'PUNK', decimals: 0 },
+			{ chainId: 1, address: 'x' },
+		],
+	}
+	const site = siteOf({
+		'tracewatch.yaml': settings(node.url, { hook: hook.origin }, named),
+		'list.json': JSON.stringify(list),
+		'watchlists/a.yaml': watchlist([
+			`{address: "${treasury}", label: Treasury}`,
+			`{address: "${stranger}", tokens: [PUNK], kinds: [token], direction: in}`,
+		]),
+	})
+	const check = await site.run(['check'])
+	expect(check.code, check.stderr).toBe(0)
+	expect(check.stdout).toContain('knows 2 tokens: PUNK, USDC from 0.5')
+	expect(check.stdout).toMatch(/Treasury .* and known tokens and /)
+	expect(check.stdout).toContain(`${toChecksum(stranger)} on local: PUNK in → hook`)
+
+	const running = site.start(['run'])
+	await polled(running)
+	const from = await node.head()
+	const mint = (amount: bigint) => callOf('mint(address,uint256)', treasury, amount)
+	await node.send({ from: other, to: usd, data: mint(499_999n) })
+	const hash = await node.send({ from: other, to: usd, data: mint(1_500_000n) })
+	const zero: Address = `0x${'0'.repeat(40)}`
+	await node.send({ from: other, to: nft, data: callOf('transferFrom(address,address,uint256)', zero, stranger, 7n) })
+	await hook.until(2)
+	const [first, second] = told(hook.hits)
+	expect(first.type).toBe('alert.token')
+	expect(first.data).toMatchObject({
+		id: `31337:${hash}:log_0:token:${treasury}`,
+		kind: 'token',
+		value: '1.5',
+		asset: 'USDC',
+		direction: 'in',
+		initiator: toChecksum(other),
+		token: {
+			standard: 'erc20',
+			address: toChecksum(usd),
+			symbol: 'USDC',
+			known: true,
+			amountRaw: '1500000',
+			amount: '1.5',
+		},
+	})
+	expect(first.data).not.toHaveProperty('valueWei')
+	expect(second.data.token).toMatchObject({ standard: 'erc721', symbol: 'PUNK', tokenId: '7', amountRaw: '1' })
+	await running.stop('SIGTERM')
+
+	const range = ['--network', 'local', '--from', String(from + 1n), '--to', 'latest']
+	const replay = await site.run(['replay', ...range, '--format', 'csv'])
+	expect(
+		replay.stdout
+			.trim()
+			.split('\n')
+			.slice(1)
+			.map((line) => line.split(',').slice(2, 6).join()),
+	).toEqual(['token,in,1.5,USDC', 'token,in,1,PUNK'])
+	const explain = await site.run(['explain', hash])
+	expect(explain.stdout).toContain(`log_0  ERC-20  1.5 USDC  nobody → Treasury ${toChecksum(treasury)}`)
+	expect(explain.stdout).toContain('* counts for Treasury (a.yaml): token, in → hook')
+})
