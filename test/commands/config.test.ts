@@ -147,9 +147,11 @@ watches:
 			'    polls every 12 seconds, up to 12 blocks behind the newest; ' +
 				'each block is looked at again once it is finalized',
 			'    keeps books: what no event explains of a balance is told',
+			'    names no tokens: they are told of only where a watch asks for them',
 			'  gnosis (chain 100): asks 127.0.0.1:8545, by trace_block',
 			'    polls every 5 minutes, up to the newest finalized block; each block is looked at again 64 blocks later',
 			'    keeps books: what no event explains of a balance is told',
+			'    names no tokens: they are told of only where a watch asks for them',
 			'',
 			'Receivers',
 			'  mail: mail from Watch <watch@example.org> to a@example.org, b@example.org, through mail.example.org:587',
@@ -163,7 +165,7 @@ watches:
 			'  0x00000000219ab540356cBB839Cbe05303d7705Fa on base: deployments by it, from block 7 on → hook',
 			'  0x742d35Cc6634C0532925a3b844Bc454e4438f44e on gnosis: transfers in → hook',
 			'',
-			'Told by no event of its own: priority fees, deposits that a layer 2 mints, tokens. Where books are kept, ' +
+			'Told by no event of its own: priority fees, deposits that a layer 2 mints. Where books are kept, ' +
 				'balances that move otherwise are told as unexplained.',
 			'',
 			'configuration is right: 2 networks, 3 watches, 3 receivers',

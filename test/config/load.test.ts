@@ -90,6 +90,8 @@ describe('loadConfig', () => {
 		write({ 'tracewatch.yaml': settings, 'watchlists/treasury.yaml': watchlist })
 		const { secrets, revision, ...config } = await load()
 		expect({ ...config, watches: [...config.watches] }).toEqual({
+			historyMs: 90 * 24 * 3_600_000,
+			httpPassword: null,
 			path: join(folder, 'tracewatch.yaml'),
 			networks: [
 				{

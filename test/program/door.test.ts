@@ -17,7 +17,10 @@ function run(...args: string[]) {
 }
 
 test.each([
-	[['stat'], 'there is no command `stat`; did you mean `status` or `state`?; `tracewatch --help` lists them'],
+	[
+		['stat'],
+		'there is no command `stat`; did you mean `status`, `statement` or `state`?; `tracewatch --help` lists them',
+	],
 	[['xyzzy'], 'there is no command `xyzzy`; `tracewatch --help` lists them'],
 	[['check', '--al'], '`check` has no option `--al`; did you mean `--all`?; see `tracewatch check --help`'],
 	[['check', '--xyzzy'], '`check` has no option `--xyzzy`; see `tracewatch check --help`'],
