@@ -4,7 +4,11 @@
 const number = '(\\d+(?:[,_]\\d{3})*)\\s?(k)?(?![\\d_]|,\\d)'
 
 /** Ranges first: where a text names both, the range is what would do this time. */
-const range = /\[\s*(0x[0-9a-f]+|\d+)\s*,\s*(0x[0-9a-f]+|\d+)\s*\]/i
+const ranges = [
+	/\[\s*(0x[0-9a-f]+|\d+)\s*,\s*(0x[0-9a-f]+|\d+)\s*\]/i,
+	// Reth: "query exceeds max results N, retry with the range A-B".
+	/with the range (\d+)-(\d+)/i,
+]
 
 /** What may stand before the number; what it counts must not be results, bytes or requests. */
 const phrases: readonly RegExp[] = [
@@ -15,6 +19,7 @@ const phrases: readonly RegExp[] = [
 	'query to at most ', // please limit the query to at most N blocks
 	'range greater than ', // block range greater than N max
 	'range exceeds ', // block range exceeds N
+	'range [\\d,]+ exceeds limit of ', // Infura: range N exceeds limit of N
 	'max is ', // eth_getLogs range is too large, max is 10k blocks
 	'smaller than size ', // query must be smaller than size N
 	'\\(maximum ', // block range is too wide (maximum N)
@@ -28,8 +33,9 @@ const phrases: readonly RegExp[] = [
 
 /** Blocks per request; null when the text names none. */
 export function blockLimitIn(text: string): number | null {
-	const ends = range.exec(text)
-	if (ends?.[1] !== undefined && ends[2] !== undefined) {
+	for (const range of ranges) {
+		const ends = range.exec(text)
+		if (ends?.[1] === undefined || ends[2] === undefined) continue
 		const blocks = Number(BigInt(ends[2]) - BigInt(ends[1])) + 1
 		if (blocks >= 1) return blocks
 	}

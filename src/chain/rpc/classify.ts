@@ -101,6 +101,9 @@ const texts: readonly (readonly [RegExp, RpcErrorKind])[] = [
 	// Reth, Anvil, Chainstack
 	[/range (?:is )?(?:too (?:large|wide|big)|exceeds|greater than|limit exceeded)/i, 'too-large'],
 	[/range exceeds maximum rpc range limit/i, 'too-large'], // Besu, with -32005
+	[/range [\d,]+ exceeds/i, 'too-large'], // Infura: "range N exceeds limit of N", with -32602
+	[/too many logs|narrow your filter/i, 'too-large'], // Erigon: "query returns too many logs, narrow your filter: N"
+	[/exceeds? max(?:imum)? (?:topics|addresses)|too many (?:topics|addresses)/i, 'too-large'], // geth
 	[/exceeds the range/i, 'too-large'], // "exceeds the range allowed for your plan (A > B)"
 	[/too large, max is/i, 'too-large'], // "eth_getLogs range is too large, max is 10k blocks"
 	[/max(?:imum)? (?:block )?range/i, 'too-large'], // "Max range: N"; "exceed max block range: N"

@@ -1,0 +1,40 @@
+import * as AbiParameters from 'ox/AbiParameters'
+import { expect, test } from 'vitest'
+import { decimalsIn, symbolIn } from '../../../src/chain/logs/tokenWords.js'
+
+const asText = (text: string) => AbiParameters.encode([{ type: 'string' }], [text])
+const asBytes = (text: string) => `0x${Buffer.from(text).toString('hex').padEnd(64, '0')}`
+
+test.each([
+	['text', asText('USDC'), 'USDC'],
+	['32 bytes, as MKR', asBytes('MKR'), 'MKR'],
+	['nothing', '0x', null],
+	['an empty text', asText(''), null],
+	['zeros', `0x${'0'.repeat(64)}`, null],
+	['Armenian letters that look like US', asText('\u054d\u054fDC'), '\\u{54d}\\u{54f}DC'],
+	['a Cyrillic letter', asText('USD\u0421'), 'USD\\u{421}'],
+	['a Roman numeral', asText('\u216eAI'), '\\u{216e}AI'],
+	['what turns the direction round', asText('US\u202eDC'), 'USDC'],
+	['what nobody sees', asText('U\u200bS\u2060D\u0000C'), 'USDC'],
+	['lines and controls', asText('US\n\u0007DC\u009b'), 'US DC'],
+	['a long one', asText('A'.repeat(100)), `${'A'.repeat(32)}…`],
+	['a long one of others, never half a number', asText('\u0421'.repeat(40)), `${'\\u{421}'.repeat(4)}…`],
+	['broken UTF-8', `${asText('ab').slice(0, 130)}ff61${'0'.repeat(60)}`, '\\u{fffd}a'],
+	['a place beyond the answer', `0x${'f'.repeat(128)}`, null],
+	['a length beyond the answer', `0x${'20'.padStart(64, '0')}${'f'.repeat(64)}`, null],
+	['not whole bytes', '0x123', null],
+	['no text at all', { symbol: 'USDC' }, null],
+])('symbol: %s', (_, answer, expected) => {
+	expect(symbolIn(answer)).toBe(expected)
+})
+
+test.each([
+	['6', `0x${'6'.padStart(64, '0')}`, 6],
+	['78', `0x${'4e'.padStart(64, '0')}`, 78],
+	['79', `0x${'4f'.padStart(64, '0')}`, null],
+	['as many as can be', `0x${'f'.repeat(64)}`, null],
+	['nothing', '0x', null],
+	['too short', '0x06', null],
+])('decimals: %s', (_, answer, expected) => {
+	expect(decimalsIn(answer)).toBe(expected)
+})
