@@ -12,7 +12,7 @@ import type { Silence } from '../../model/watch.js'
 import { createBrokenQueues } from './brokenQueues.js'
 import { createDeferrals, type DeferralRules } from './deferral.js'
 import { createFallbacks } from './fallback.js'
-import { createHealth } from './health.js'
+import { createQueueLog } from './queueLog.js'
 import { createQueueWorker, type RunContext } from './queueWorker.js'
 import { createRecorder } from './recorder.js'
 import { createSuspension } from './suspension.js'
@@ -92,14 +92,14 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		rulesOf: optionsOf,
 		silencesOf: options.silencesOf ?? (() => []),
 	})
-	const health = createHealth(log)
+	const queueLog = createQueueLog(log)
 	const broken = createBrokenQueues(clock, log)
 	const { work } = createQueueWorker({
 		store,
 		clock,
 		log,
 		random,
-		health,
+		queueLog,
 		unconfigured,
 		fallbacks,
 		deferrals,

@@ -11,7 +11,7 @@ import type { Log, Receiver, Store } from '../../model/ports.js'
 import { nextAttemptMs } from './backoff.js'
 import type { Deferrals } from './deferral.js'
 import type { Fallbacks } from './fallback.js'
-import type { Health } from './health.js'
+import type { QueueLog } from './queueLog.js'
 import type { Recorder } from './recorder.js'
 import type { Suspension } from './suspension.js'
 import type { Unconfigured } from './unconfigured.js'
@@ -32,7 +32,7 @@ export interface QueueWorkerOptions {
 	readonly clock: Clock
 	readonly log: Log
 	readonly random: () => number
-	readonly health: Health
+	readonly queueLog: QueueLog
 	readonly unconfigured: Unconfigured
 	readonly fallbacks: Fallbacks
 	readonly deferrals: Deferrals
@@ -51,7 +51,7 @@ export interface QueueWorker {
 const queuesPerReceiver = 2
 
 export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
-	const { store, clock, log, random, health, unconfigured, fallbacks, deferrals, receiverOf, onResult, wakeUp } =
+	const { store, clock, log, random, queueLog, unconfigured, fallbacks, deferrals, receiverOf, onResult, wakeUp } =
 		options
 	const slots = new Map<string, Slots>()
 
@@ -144,7 +144,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		if (outcome.result === 'retry' && outcome.afterMs !== undefined)
 			deferrals.mustWait(delivery.receiver, clock() + outcome.afterMs)
 		const final = finalOf(outcome, resolution)
-		health.note(delivery, final)
+		queueLog.note(delivery, final)
 		onResult?.(delivery, final)
 	}
 

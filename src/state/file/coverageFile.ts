@@ -11,7 +11,7 @@ import type { Address } from '../../model/glossary.js'
 import type { CoverageDoc, CoverageRecord } from '../document.js'
 import { coverageFormat } from './coverageFormat.js'
 import { damagedError, previousOf } from './damage.js'
-import { exists } from './disk.js'
+import { exists } from './diskErrors.js'
 import { durableFile, isWhole } from './durable.js'
 
 /** Addresses that are written each time; more of them, or of changes, and it makes a difference. */

@@ -14,7 +14,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Adapter } from 'lowdb'
 import { StateError } from '../../errors.js'
 import { damagedError, previousOf } from './damage.js'
-import { diskError, isMissing } from './disk.js'
+import { diskError, isMissing } from './diskErrors.js'
 import { readOwnFile } from './ownFile.js'
 
 /** Text, or its bytes in UTF-8. */

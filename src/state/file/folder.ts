@@ -2,7 +2,7 @@
 
 import { chmod, mkdir, realpath, stat } from 'node:fs/promises'
 import { StateError } from '../../errors.js'
-import { diskError } from './disk.js'
+import { diskError } from './diskErrors.js'
 
 const groupWrite = 0o020
 const othersWrite = 0o002

@@ -17,7 +17,7 @@ import type { Server } from 'node:net'
 import { join } from 'node:path'
 import { codeOf } from '../../base/systemError.js'
 import { StateError } from '../../errors.js'
-import { diskError } from './disk.js'
+import { diskError } from './diskErrors.js'
 import { ownFolder } from './folder.js'
 import { listenIn, type Probe, probeIn } from './lockSocket.js'
 

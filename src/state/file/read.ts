@@ -6,7 +6,7 @@ import { stateFormat } from './codec.js'
 import { coveragePath, type FoundCoverage, readCoverageFiles } from './coverageFile.js'
 import { coverageFormat } from './coverageFormat.js'
 import { damagedError, previousOf } from './damage.js'
-import { exists } from './disk.js'
+import { exists } from './diskErrors.js'
 import { durableFile, isWhole } from './durable.js'
 
 export interface FoundState {

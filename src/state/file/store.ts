@@ -25,7 +25,7 @@ import { emptyCoverage, emptyState, networkState, summarize } from '../document.
 import { applyEnrolment } from '../enrolment.js'
 import { stateFormat } from './codec.js'
 import { changesPath, coveragePath, coverageWriter } from './coverageFile.js'
-import { diskError } from './disk.js'
+import { diskError } from './diskErrors.js'
 import { durableFile, temporaryOf } from './durable.js'
 import { gather } from './gather.js'
 import { forgetDays, historyFolder } from './history/days.js'

@@ -3,7 +3,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMissing } from '../disk.js'
+import { isMissing } from '../diskErrors.js'
 
 const dayMs = 86_400_000
 const named = /^(\d{4}-\d{2}-\d{2})\.jsonl$/

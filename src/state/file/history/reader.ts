@@ -3,7 +3,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { HistoryEntry, HistoryFound, HistoryQuery, HistoryReader } from '../../../model/history.js'
-import { diskError, isMissing } from '../disk.js'
+import { diskError, isMissing } from '../diskErrors.js'
 import { dayOf, daysIn, fileOfDay, historyFolder, readFlags } from './days.js'
 
 const chunkBytes = 1 << 19

@@ -3,12 +3,12 @@ import { queueOf } from '../../core/queue.js'
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Log } from '../../model/ports.js'
 
-export interface Health {
+export interface QueueLog {
 	/** `outcome` as it was written down: a retry given up has become dead. */
 	note(delivery: Delivery, outcome: Outcome): void
 }
 
-export function createHealth(log: Log): Health {
+export function createQueueLog(log: Log): QueueLog {
 	const states = new Map<string, 'ok' | 'failing' | 'parked'>()
 	return {
 		note(delivery, outcome) {
