@@ -49,7 +49,7 @@ describe('books', () => {
 		const state = await bench.store.network('local')
 		for (const address of plan.watched) {
 			const balanceWei = await node.balanceWei(address, head)
-			expect(state?.books.get(address), address).toEqual({ block: head, balanceWei, movedWei: 0n })
+			expect(state?.books.get(address), address).toMatchObject({ block: head, balanceWei, movedWei: 0n })
 		}
 	})
 })

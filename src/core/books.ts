@@ -148,8 +148,8 @@ export function closes(openingWei: bigint, movement: Movement, closingWei: bigin
 }
 
 /** A book closed here, with nothing outstanding. */
-export function closedAt(block: bigint, balanceWei: bigint): Book {
-	return { block, balanceWei, movedWei: 0n }
+export function closedAt(block: bigint, balanceWei: bigint, code?: string | null): Book {
+	return { block, balanceWei, movedWei: 0n, ...(code !== undefined && { code }) }
 }
 
 /** What was scanned while no balance could be asked for is put by. */

@@ -1,7 +1,8 @@
 /** What happened to a watch that no frame tells. */
 
+import type { Authorised } from '../model/books.js'
 import type { Block, Part, Span } from '../model/chain.js'
-import type { Address, Hash } from '../model/glossary.js'
+import type { Address } from '../model/glossary.js'
 
 export type Finding = Withdrawal | Delegation | Income | Crossing | Unexplained
 
@@ -36,16 +37,7 @@ export interface Delegation {
 	readonly address: Address
 	readonly block: Block
 	/** Where it was authorised; null where only the state shows it. */
-	readonly authorised: {
-		readonly txHash: Hash
-		readonly txIndex: number
-		/** Position in the transaction's list. */
-		readonly at: number
-		readonly chainId: bigint
-		readonly nonce: bigint
-		/** Who sent the transaction. */
-		readonly initiator: Address
-	} | null
+	readonly authorised: Authorised | null
 	/** Whose code it runs from now on; null: its own, that is none. */
 	readonly delegate: Address | null
 	readonly previous: Address | null

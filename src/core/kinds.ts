@@ -6,6 +6,7 @@ export const allKinds = Object.freeze([
 	'deployment',
 	'token',
 	'withdrawal',
+	'delegation',
 	'balance',
 	'unexplained',
 ] as const satisfies readonly Kind[])

@@ -13,6 +13,32 @@ export interface Book {
 	readonly balanceWei: bigint
 	/** In less out, fees taken off, of the blocks after `block` that were scanned. */
 	readonly movedWei: bigint
+	/** Mark of its code at that block, see `Balances`; null: it has none; absent: not known. */
+	readonly code?: string | null
+}
+
+/** By address, in wei. */
+export interface Balances extends ReadonlyMap<Address, bigint> {
+	/**
+	 * Of those that have code a mark of it, 16 hex digits: another mark is other code. Absent where the question could not
+	 * tell.
+	 */
+	readonly codes?: ReadonlyMap<Address, string>
+}
+
+/** An authorisation of EIP-7702 that held. */
+export interface Authorised {
+	readonly txHash: Hash
+	readonly txIndex: number
+	/** Position in the transaction's list. */
+	readonly at: number
+	/** 0: for every chain. */
+	readonly chainId: bigint
+	readonly nonce: bigint
+	/** Who sent the transaction. */
+	readonly initiator: Address
+	/** Whose code the address runs from then on; null: none. */
+	readonly delegate: Address | null
 }
 
 /** How far the books of a network are; for `status` and metrics. */
@@ -56,7 +82,11 @@ export interface Accounts {
 	/**
 	 * Balances after this very block, in wei: one for each address. `no-data` where no endpoint has the state (any more).
 	 */
-	balances(addresses: readonly Address[], block: BlockRef, signal: AbortSignal): Promise<ReadonlyMap<Address, bigint>>
+	balances(addresses: readonly Address[], block: BlockRef, signal: AbortSignal): Promise<Balances>
+	/** Whose code the address runs after a block; null: none but its own. */
+	delegate(address: Address, block: Pick<BlockRef, 'number'>, signal: AbortSignal): Promise<Address | null>
+	/** Authorisations of this very block that held for the address, in order, the last of each transaction. */
+	authorisations(block: BlockRef, address: Address, signal: AbortSignal): Promise<readonly Authorised[]>
 	/**
 	 * All that this very block moves for the addresses without a frame. `no-data` where this chain's rules are not known.
 	 */

@@ -1,5 +1,5 @@
 import { type Movement, type Movements, plus, still } from '../core/books.js'
-import type { Accounts } from '../model/books.js'
+import type { Accounts, Balances } from '../model/books.js'
 import type { AddressSet, BlockRef, Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { BooksDraft } from './booksDraft.js'
@@ -11,12 +11,12 @@ const MOST_BLOCKS_EACH = 16
 export interface Told {
 	readonly blocks: readonly {
 		readonly ref: BlockRef
-		readonly balances: ReadonlyMap<Address, bigint>
+		readonly balances: Balances
 		/** Since the block before in this list. */
 		readonly movements: ReadonlyMap<Address, Movement>
 	}[]
-	/** Before the part, of addresses without a book: touched ones, and those with a threshold. */
-	readonly openings: ReadonlyMap<Address, bigint>
+	/** Before the part, of addresses without a book: of a short part all, else touched ones and those with a threshold. */
+	readonly openings: Balances
 	/** By block. */
 	readonly all: Movements
 }
@@ -48,7 +48,9 @@ export async function askBalances(
 	const ends = { ref: last, addresses: [...new Set([...turns, ...touched])], movements: atLast }
 
 	const isFresh = (address: Address) => draft.get(address) === null
-	const fresh = [...touched, ...turns.filter((one) => limited.has(one) && !touched.has(one))].filter(isFresh)
+	const isShort = part.span.to - part.span.from < MOST_BLOCKS_EACH
+	const others = turns.filter((address) => (isShort || limited.has(address)) && !touched.has(address))
+	const fresh = [...touched, ...others].filter(isFresh)
 	const { parentHash } = part
 	const before = parentHash === undefined ? null : { number: part.span.from - 1n, hash: parentHash }
 	const [openings, ...balances] = await Promise.all([

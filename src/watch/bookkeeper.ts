@@ -1,14 +1,16 @@
 import { closedAt, closes, deferred, type Movements, movementsOf, still } from '../core/books.js'
 import type { Finding } from '../core/findings.js'
 import { RpcError } from '../errors.js'
-import type { Accounts, Book, BooksSummary, Witness } from '../model/books.js'
-import type { AddressSet, BlockRef, Part } from '../model/chain.js'
+import type { Accounts, Balances, Book, BooksSummary, Witness } from '../model/books.js'
+import type { BlockRef, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Gap } from '../model/state.js'
 import type { WatchIndex } from '../model/watch.js'
 import { askBalances, summed, type Told } from './askBalances.js'
 import { type BooksDraft, draftOf } from './booksDraft.js'
+import { summaryOf } from './booksSummary.js'
+import type { CodeChange } from './delegations.js'
 import { type CloserLook, lookCloser } from './lookCloser.js'
 import { createRounds, MOST_KEPT } from './rounds.js'
 
@@ -18,6 +20,8 @@ export interface Closing {
 	readonly books: ReadonlyMap<Address, Book | null>
 	readonly findings: readonly Finding[]
 	readonly witnessed: readonly Witness[]
+	/** Addresses whose code is another than when their books were closed before. */
+	readonly changes: readonly CodeChange[]
 	readonly summary: BooksSummary
 }
 
@@ -35,7 +39,7 @@ export interface ClosingFacts {
 /** What settling a part writes into. */
 interface Settling {
 	readonly draft: BooksDraft
-	readonly found: { findings: Finding[]; witnessed: Witness[] }
+	readonly found: { findings: Finding[]; witnessed: Witness[]; changes: CodeChange[] }
 	readonly gaps: ClosingFacts['gaps']
 	readonly isNew: ClosingFacts['isNew']
 }
@@ -64,7 +68,6 @@ const CLOSER_MS = 4_000
 const MOST_MS = 8_000
 /** After balances could not be asked for. */
 const REST_MS = 30_000
-const MOST_NAMED = 20
 
 export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOptions): Bookkeeper {
 	const rounds = createRounds({ clock })
@@ -97,7 +100,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		const kept = rounds.keptOf(facts.watches)
 		const draft = draftOf(facts.books)
 		const movements = movementsOf(part.transactions, kept, part.blocks.values())
-		const found: { findings: Finding[]; witnessed: Witness[] } = { findings: [], witnessed: [] }
+		const found: Settling['found'] = { findings: [], witnessed: [], changes: [] }
 		for (const address of facts.books.keys()) if (!kept.has(address)) draft.set(address, null)
 
 		const isNear = facts.head - part.span.to <= STATE_BLOCKS
@@ -145,10 +148,17 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		const unknown = new Set(
 			[...told.openings.keys()].filter((address) => draft.get(address) === null && isNew(address)),
 		)
-		for (const [address, wei] of told.openings) draft.set(address, closedAt(part.span.from - 1n, wei))
-		const closeAt = (address: Address, ref: BlockRef, balanceWei: bigint) => {
-			const previousWei = unknown.delete(address) ? null : (draft.get(address)?.balanceWei ?? balanceWei)
-			draft.set(address, closedAt(ref.number, balanceWei))
+		for (const [address, wei] of told.openings)
+			draft.set(address, closedAt(part.span.from - 1n, wei, codeIn(told.openings, address)))
+		const closeAt = (address: Address, ref: BlockRef, balances: Balances) => {
+			const before = draft.get(address)
+			const balanceWei = balances.get(address) ?? 0n
+			const previousWei = unknown.delete(address) ? null : (before?.balanceWei ?? balanceWei)
+			const seen = codeIn(balances, address)
+			const code = seen === undefined ? before?.code : seen
+			draft.set(address, closedAt(ref.number, balanceWei, code))
+			if (before !== null && before.code !== undefined && code !== before.code)
+				found.changes.push({ address, from: before.block, to: ref })
 			const block = part.blocks.get(ref.number) ?? (ref.number === part.last.number ? part.last : undefined)
 			if (previousWei === balanceWei || block === undefined || !rounds.limited().has(address)) return
 			const change = { kind: 'balance', address, block, previousWei, balanceWei } as const
@@ -159,12 +169,12 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 				const movement = movements.get(address) ?? still
 				const book = draft.get(address)
 				if (book === null) {
-					closeAt(address, ref, closingWei)
+					closeAt(address, ref, balances)
 				} else if (waiting.has(address)) {
 					draft.set(address, deferred(book, movement))
 				} else if (closes(book.balanceWei + book.movedWei, movement, closingWei)) {
 					feesAreKnown ||= movement.posted[0] < 0n
-					closeAt(address, ref, closingWei)
+					closeAt(address, ref, balances)
 				} else {
 					const mayLook = looks < MOST_CLOSER && clock() - startedAtMs < CLOSER_MS
 					looks++
@@ -193,7 +203,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 							'nothing can be proved of these blocks: the book is opened anew after them',
 						)
 					}
-					closeAt(address, ref, closingWei)
+					closeAt(address, ref, balances)
 				}
 			}
 		}
@@ -213,6 +223,11 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 	return { close, summary: () => summary }
 }
 
+/** Undefined where it was not told. */
+function codeIn({ codes }: Balances, address: Address): string | null | undefined {
+	return codes === undefined ? undefined : (codes.get(address) ?? null)
+}
+
 function tooSlow(): RpcError {
 	return new RpcError(`balances were not told within ${MOST_MS / 1_000} s`, { kind: 'timeout', endpoint: '' })
 }
@@ -223,24 +238,4 @@ function putBy(draft: BooksDraft, movements: Movements): void {
 		const book = draft.get(address)
 		if (book !== null) draft.set(address, deferred(book, movement))
 	}
-}
-
-export function summaryOf(kept: AddressSet, draft: Pick<BooksDraft, 'get'>, reason: string | null): BooksSummary {
-	let closedTo: bigint | null = null
-	let closed = 0
-	let openCount = 0
-	const open: Address[] = []
-	for (const keys = kept.keys(), next = () => keys.next(); ; ) {
-		const { value: address, done } = next()
-		if (done === true || address === undefined) break
-		const book = draft.get(address)
-		if (book !== null) {
-			closed++
-			if (closedTo === null || book.block < closedTo) closedTo = book.block
-		}
-		if (book !== null && book.movedWei === 0n) continue
-		openCount++
-		if (open.length < MOST_NAMED) open.push(address)
-	}
-	return { closedTo: closedTo === null ? null : Number(closedTo), closed, kept: kept.size, open, openCount, reason }
 }

@@ -14,6 +14,7 @@ import type { Address } from '../model/glossary.js'
 import type { Chain } from '../model/ports.js'
 import type { Announcement, Commit, NetworkState } from '../model/state.js'
 import type { Bookkeeper } from './bookkeeper.js'
+import { type CodeChange, delegationsOf } from './delegations.js'
 import { type LookContext, look } from './look.js'
 
 export interface BooksPorts {
@@ -37,7 +38,7 @@ export async function keepBooks(
 	state: NetworkState,
 	difference: Difference,
 	context: LookContext,
-	{ bookkeeper, chain }: BooksPorts,
+	{ bookkeeper, accounts, chain }: BooksPorts,
 	signal: AbortSignal,
 ): Promise<Kept> {
 	const { announcements } = state
@@ -48,8 +49,11 @@ export async function keepBooks(
 		head: context.head.latest.number,
 		isNew: (address: Address) => (context.covered.get(address)?.since ?? 0n) >= part.span.from,
 	}
-	const { books, findings, witnessed, summary } = await bookkeeper.close(part, facts, signal)
-	const found: Found[] = findings.map((finding) => ({ alerts: alertsOf(finding, part, context) }))
+	const { books, findings, witnessed, changes, summary } = await bookkeeper.close(part, facts, signal)
+	const delegated = await delegationsIn(changes, { accounts, chain }, signal)
+	const found: Found[] = [...findings, ...delegated.findings].map((finding) => ({
+		alerts: alertsOf(finding, part, context),
+	}))
 	for (const witness of witnessed) {
 		const reason = `found when the books did not close, by asking ${witness.endpoint} once more`
 		const own = { ...context, lateReason: () => reason }
@@ -58,7 +62,27 @@ export async function keepBooks(
 	}
 	const { gone, moved } = await replacedCrossings(part, announcements, found, chain, signal)
 	const whole = withFindings(difference, found, gone, announcements)
-	return { difference: { ...whole, announcements: [...whole.announcements, ...moved] }, books, summary }
+	const written = new Map([...books].filter(([address]) => !delegated.open.has(address)))
+	return { difference: { ...whole, announcements: [...whole.announcements, ...moved] }, books: written, summary }
+}
+
+/** `open`: of whom it could not be told now; their books stay as they are, so that they are looked at again. */
+async function delegationsIn(
+	changes: readonly CodeChange[],
+	ports: Pick<BooksPorts, 'accounts' | 'chain'>,
+	signal: AbortSignal,
+): Promise<{ readonly findings: readonly Finding[]; readonly open: ReadonlySet<Address> }> {
+	const findings: Finding[] = []
+	const open = new Set<Address>()
+	for (const change of changes) {
+		try {
+			findings.push(...(await delegationsOf(change, ports, signal)))
+		} catch (error) {
+			if (!(error instanceof RpcError)) throw error
+			open.add(change.address)
+		}
+	}
+	return { findings, open }
 }
 
 /** Crossings that were announced of blocks that are no more: whether those in their place show the same. */
@@ -109,15 +133,34 @@ export async function checkFindings(
 	signal: AbortSignal,
 ): Promise<Difference> {
 	const gone: Announcement[] = []
+	const moved: Announcement[] = []
 	for (const entry of announcements.values()) {
 		const { number, hash } = entry.block
-		if (kindOf(entry) !== 'unexplained' || !isAnnounced(entry)) continue
+		const kind = kindOf(entry)
+		if ((kind !== 'unexplained' && kind !== 'delegation') || !isAnnounced(entry)) continue
 		if (number < part.span.from || number > part.span.to) continue
 		const block = number === part.last.number ? part.last : await chain.block(number, signal)
 		if (block === null) continue
-		if (block.hash !== hash || (await isExplained(entry, block, part, accounts, signal))) gone.push(entry)
+		if (kind === 'delegation') {
+			if (block.hash === hash) continue
+			const now = await placeOf(entry, chain, signal)
+			if (now === null) gone.push(entry)
+			else moved.push({ ...entry, block: { number: now.number, hash: now.hash } })
+		} else if (block.hash !== hash || (await isExplained(entry, block, part, accounts, signal))) gone.push(entry)
 	}
-	return gone.length === 0 ? difference : withFindings(difference, [], gone, announcements)
+	if (gone.length === 0 && moved.length === 0) return difference
+	const whole = withFindings(difference, [], gone, announcements)
+	return { ...whole, announcements: [...whole.announcements, ...moved] }
+}
+
+/** Where the transaction stands that authorised it; null where it is in no block, or there was none. */
+async function placeOf(
+	{ txHash, block: { hash } }: Announcement,
+	chain: Chain,
+	signal: AbortSignal,
+): Promise<BlockRef | null> {
+	// Where only the state showed it, the hash of the block stands in the place of a transaction's.
+	return txHash === hash ? null : chain.locate(txHash, signal)
 }
 
 function kindOf({ alerts }: Announcement) {

@@ -160,8 +160,8 @@ watches:
 			'',
 			'Watches',
 			'  Treasury 0x742d35Cc6634C0532925a3b844Bc454e4438f44e on base: ' +
-				'transfers in and out of at least 0.5 ETH and deployments and withdrawals from staking and what is ' +
-				'unexplained → mail, hook',
+				'transfers in and out of at least 0.5 ETH and deployments and withdrawals from staking and ' +
+				'delegations and what is unexplained → mail, hook',
 			'  0x00000000219ab540356cBB839Cbe05303d7705Fa on base: deployments by it, from block 7 on → hook',
 			'  0x742d35Cc6634C0532925a3b844Bc454e4438f44e on gnosis: transfers in → hook',
 			'',

@@ -214,7 +214,7 @@ describe('loadConfig', () => {
 				address: `0x${'1'.repeat(40)}`,
 				label: null,
 				tags: [],
-				kinds: ['transfer', 'deployment', 'token', 'withdrawal', 'balance', 'unexplained'],
+				kinds: ['transfer', 'deployment', 'token', 'withdrawal', 'delegation', 'balance', 'unexplained'],
 				direction: 'both',
 				minValueWei: 1n,
 				receivers: ['hook'],

@@ -76,7 +76,9 @@ export function networkContract(at: OpenPlace): void {
 
 		test('behavior: books are kept, changed and taken away one by one, and the same after a restart', async () => {
 			const [one, other] = ['0x01', '0x02'].map((end) => `0x${end.slice(2).padStart(40, '0')}` as const)
-			const book = (block: bigint, movedWei = 0n) => ({ block, balanceWei: 2n ** 90n + block, movedWei })
+			const book = (block: bigint, movedWei = 0n, mark: { readonly code?: string | null } = {}) => {
+				return { block, balanceWei: 2n ** 90n + block, movedWei, ...mark }
+			}
 			const books = async (
 				changes: readonly (readonly [`0x${string}` | undefined, ReturnType<typeof book> | null])[],
 			) => {
@@ -87,18 +89,18 @@ export function networkContract(at: OpenPlace): void {
 			await at.store.commit(commitOf({ checkpoint: blockOf(100) }))
 			await books([
 				[one, book(100n)],
-				[other, book(100n)],
+				[other, book(100n, 0n, { code: 'c0de'.repeat(4) })],
 			])
-			await books([[one, book(101n, -(2n ** 70n))]])
+			await books([[one, book(101n, -(2n ** 70n), { code: null })]])
 			await at.store.commit(commitOf({ checkpoint: blockOf(102) }))
 			expect((await at.store.network('ethereum'))?.books).toEqual(
 				new Map([
-					[one, book(101n, -(2n ** 70n))],
-					[other, book(100n)],
+					[one, book(101n, -(2n ** 70n), { code: null })],
+					[other, book(100n, 0n, { code: 'c0de'.repeat(4) })],
 				]),
 			)
 			await books([[one, null]])
-			const kept = new Map([[other, book(100n)]])
+			const kept = new Map([[other, book(100n, 0n, { code: 'c0de'.repeat(4) })]])
 			expect((await at.store.network('ethereum'))?.books).toEqual(kept)
 			expect((await (await at.reopened()).network('ethereum'))?.books).toEqual(kept)
 		})

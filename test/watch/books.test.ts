@@ -39,7 +39,7 @@ async function expectClosed(bench: Bench, node: TestAnvil, watched: readonly Add
 	const state = await bench.store.network('local')
 	for (const address of watched) {
 		const balanceWei = await node.balanceWei(address, head)
-		expect(state?.books.get(address), address).toEqual({ block: head, balanceWei, movedWei: 0n })
+		expect(state?.books.get(address), address).toMatchObject({ block: head, balanceWei, movedWei: 0n })
 	}
 }
 

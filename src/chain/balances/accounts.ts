@@ -5,6 +5,7 @@ import type { Chain, Log } from '../../model/ports.js'
 import type { Endpoints } from '../endpoints/endpoints.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { createBalanceReader } from './balances.js'
+import { readAuthorisations, readDelegate } from './delegations.js'
 import { feesAreKnown } from './fee.js'
 import { readPostings } from './postings.js'
 
@@ -38,6 +39,9 @@ export function createAccounts({ endpoints, chainId, witnesses, log }: AccountsO
 		endpoints: endpoints.states().map(({ endpoint }) => endpoint),
 		balances: (addresses, block, signal) =>
 			ask(block.number, (rpc) => reader.read(rpc, addresses, block, signal), signal),
+		delegate: (address, block, signal) => ask(block.number, (rpc) => readDelegate(rpc, address, block, signal), signal),
+		authorisations: (block, address, signal) =>
+			ask(block.number, (rpc) => readAuthorisations(rpc, chainId, block, address, signal), signal),
 		postings: (block, addresses, signal) =>
 			ask(block.number, (rpc) => readPostings(rpc, chainId, block, addresses, signal), signal),
 		async *witnesses(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncGenerator<Witness> {

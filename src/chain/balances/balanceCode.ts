@@ -1,6 +1,7 @@
 /**
- * A program for the EVM that answers with the balances of many addresses: the question carries the addresses, 20 bytes
- * each, and the answer 32 bytes for each of them, in the same order. It stands nowhere on chain: nodes run it at an
+ * A program for the EVM that answers with the balances of many addresses, and a mark of the code of each: the question
+ * carries the addresses, 20 bytes each, and the answer 32 bytes for each of them, in the same order: 8 bytes of the
+ * hash of the code, then the balance. It stands nowhere on chain: nodes run it at an
  * address of its own by the state override of `eth_call`.
  */
 import type { Address, Hex } from '../../model/glossary.js'
@@ -10,15 +11,19 @@ import { hexOf } from '../wire.js'
 const PLACE: Address = '0x00000000000000000000000000747261636577a7'
 
 /**
- * for (i = 0; i < calldatasize; i += 20) memory[i * 8 / 5] = balance(calldata[i] >> 96)
+ * for (i = 0; i < calldatasize; i += 20)
+ *   memory[i * 8 / 5] = (codehash(calldata[i] >> 96) >> 192 << 192) | balance(calldata[i] >> 96)
  * return memory[0 .. i * 8 / 5]
  *
- * The loop begins at 2 and ends at 31. No PUSH0, so that it runs before Shanghai too.
+ * The loop begins at 2 and ends at 41. No PUSH0, so that it runs before Shanghai too. The second look at an account
+ * costs 100 gas. EXTCODEHASH does not follow a delegation (EIP-7702): its hash is that of 0xef0100 and the delegate.
  */
 const CODE: Hex = `0x${[
 	'6000', // i = 0
-	'5b80361115601f57', // while (calldatasize > i)
-	'803560601c31', // balance(calldataload(i) >> 96)
+	'5b80361115602957', // while (calldatasize > i)
+	'803560601c', // calldataload(i) >> 96
+	'803f60c01c60c01b', // codehash(it) >> 192 << 192
+	'903117', // balance(it) | that
 	'816008026005900452', // mstore(i * 8 / 5, it)
 	'601401600256', // i += 20
 	'5b600802600590046000f3', // return(0, i * 8 / 5)
@@ -41,8 +46,22 @@ export function balanceCall(addresses: readonly Address[], block: unknown): read
 	return [{ to: PLACE, data, gas }, block, { [PLACE]: { code: CODE } }]
 }
 
-/** The balances, in the order of the question; null for anything that is not exactly as long as it must be. */
-export function readBalances(raw: unknown, count: number): readonly bigint[] | null {
+export interface AccountState {
+	readonly wei: bigint
+	/** 16 hex digits of the hash of its code; null: it has none. Absent: not told. */
+	readonly code?: string | null
+}
+
+const BALANCE_BITS = 192n
+/** Of no code at all: keccak-256 of nothing; and of an account that is not there. */
+const NO_CODE = new Set(['c5d2460186f7233c', '0'.repeat(16)])
+
+/** In the order of the question; null for anything that is not exactly as long as it must be. */
+export function readStates(raw: unknown, count: number): readonly AccountState[] | null {
 	if (typeof raw !== 'string' || raw.length !== 2 + 64 * count || !/^0x[0-9a-f]*$/i.test(raw)) return null
-	return Array.from({ length: count }, (_, index) => BigInt(`0x${raw.slice(2 + 64 * index, 66 + 64 * index)}`))
+	return Array.from({ length: count }, (_, index) => {
+		const word = raw.slice(2 + 64 * index, 66 + 64 * index).toLowerCase()
+		const mark = word.slice(0, 16)
+		return { wei: BigInt.asUintN(Number(BALANCE_BITS), BigInt(`0x${word}`)), code: NO_CODE.has(mark) ? null : mark }
+	})
 }

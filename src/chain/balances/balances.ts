@@ -4,13 +4,14 @@
  */
 
 import { RpcError } from '../../errors.js'
+import type { Balances } from '../../model/books.js'
 import type { BlockRef } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { blockCall, needBlock } from '../sources/ask.js'
 import { hexOf, quantity } from '../wire.js'
-import { balanceCall, MOST_ADDRESSES, readBalances } from './balanceCode.js'
+import { type AccountState, balanceCall, MOST_ADDRESSES, readStates } from './balanceCode.js'
 
 /** How an endpoint can be asked; learnt once. */
 export interface BalanceWay {
@@ -25,12 +26,7 @@ export interface BalanceReader {
 	 * Throws RpcError: `no-data` where this endpoint has not got that state, or cannot be believed about it; what the
 	 * connection throws as it is. Nothing of it says that the endpoint is of no use for other questions.
 	 */
-	read(
-		rpc: Rpc,
-		addresses: readonly Address[],
-		block: BlockRef,
-		signal: AbortSignal,
-	): Promise<ReadonlyMap<Address, bigint>>
+	read(rpc: Rpc, addresses: readonly Address[], block: BlockRef, signal: AbortSignal): Promise<Balances>
 	/** Null before it was learnt. */
 	wayOf(rpc: Rpc): BalanceWay | null
 }
@@ -72,14 +68,14 @@ export function createBalanceReader({ log }: { readonly log: Log }): BalanceRead
 		addresses: readonly Address[],
 		block: BlockRef,
 		signal: AbortSignal,
-	): Promise<readonly bigint[]> {
+	): Promise<readonly AccountState[]> {
 		const lists = piecesOf(addresses)
 		const answers = await rpc.batch(
 			lists.flatMap((list) => callsOf(list, way, block)),
 			signal,
 		)
 		const given = answers.values()
-		const balances: bigint[] = []
+		const balances: AccountState[] = []
 		for (const list of lists) {
 			const read = readAnswers(list, way, () => given.next().value)
 			if (read === null) throw unable(rpc, block, answers)
@@ -102,9 +98,20 @@ export function createBalanceReader({ log }: { readonly log: Log }): BalanceRead
 			if (first === undefined) return new Map()
 			const way = ways.get(rpc) ?? (await learn(rpc, first, block, signal))
 			const balances = await readBy(rpc, way, addresses, block, signal)
-			return new Map(addresses.map((address, index) => [address, balances[index] ?? 0n]))
+			return balancesOf(addresses, balances)
 		},
 	}
+}
+
+function balancesOf(addresses: readonly Address[], states: readonly AccountState[]): Balances {
+	const balances = new Map(addresses.map((address, index) => [address, states[index]?.wei ?? 0n]))
+	if (states.some(({ code }) => code === undefined)) return balances
+	const codes = new Map<Address, string>()
+	for (const [index, address] of addresses.entries()) {
+		const code = states[index]?.code
+		if (code != null) codes.set(address, code)
+	}
+	return Object.assign(balances, { codes })
 }
 
 function* chunks(addresses: readonly Address[]): Iterable<readonly Address[]> {
@@ -126,18 +133,18 @@ function readAnswers(
 	addresses: readonly Address[],
 	{ ask }: BalanceWay,
 	next: () => unknown,
-): readonly bigint[] | null {
-	if (ask === 'together') return readBalances(next(), addresses.length)
+): readonly AccountState[] | null {
+	if (ask === 'together') return readStates(next(), addresses.length)
 	const balances = addresses.map(() => {
 		const answer = next()
 		// An empty text is no number, whatever some nodes mean by it.
 		return answer instanceof RpcError || answer === '0x' ? null : quantity(answer)
 	})
-	return balances.every((wei) => wei !== null) ? (balances as bigint[]) : null
+	return balances.every((wei) => wei !== null) ? balances.map((wei) => ({ wei })) : null
 }
 
-function isSame(one: readonly bigint[] | null | undefined, other: readonly bigint[]): boolean {
-	return one != null && one.length === other.length && one.every((wei, index) => wei === other[index])
+function isSame(one: readonly AccountState[] | null | undefined, other: readonly AccountState[]): boolean {
+	return one != null && one.length === other.length && one.every(({ wei }, index) => wei === other[index]?.wei)
 }
 
 /** Says it of the state, never of the endpoint: one without old state is as good as ever for everything else. */

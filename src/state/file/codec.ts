@@ -134,8 +134,9 @@ function* network({
 function bookText(book: Book): string {
 	let text = bookTexts.get(book)
 	if (text === undefined) {
-		const { block, balanceWei, movedWei } = book
-		text = `"${block} ${balanceWei}${movedWei === 0n ? '' : ` ${movedWei}`}"`
+		const { block, balanceWei, movedWei, code } = book
+		const moved = movedWei === 0n && code === undefined ? '' : ` ${movedWei}`
+		text = `"${block} ${balanceWei}${moved}${code === undefined ? '' : ` ${code ?? '-'}`}"`
 		bookTexts.set(book, text)
 	}
 	return text
@@ -144,8 +145,9 @@ function bookText(book: Book): string {
 const bookTexts = new WeakMap<Book, string>()
 
 function bookOf(text: string): Book {
-	const [block = '', balance = '', moved = '0'] = text.split(' ')
-	return { block: BigInt(block), balanceWei: BigInt(balance), movedWei: BigInt(moved) }
+	const [block = '', balance = '', moved = '0', code] = text.split(' ')
+	const mark = code === undefined ? {} : { code: code === '-' ? null : code }
+	return { block: BigInt(block), balanceWei: BigInt(balance), movedWei: BigInt(moved), ...mark }
 }
 
 /** By delivery or announcement; they never change, others take their place. */

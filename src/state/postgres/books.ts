@@ -10,17 +10,24 @@ interface BookRow {
 	readonly block: string
 	readonly balance: string
 	readonly moved: string
+	/** Empty: it has none; null: not known. */
+	readonly code: string | null
 }
 
 export async function readBooks(ask: Ask, network: string): Promise<ReadonlyMap<Address, Book>> {
 	const rows = await ask<BookRow>(
-		'select address, block, balance, moved from tracewatch.book where network = $1 order by address',
+		'select address, block, balance, moved, code from tracewatch.book where network = $1 order by address',
 		[network],
 	)
 	return new Map(
-		rows.map(({ address, block, balance, moved }) => [
+		rows.map(({ address, block, balance, moved, code }) => [
 			address,
-			{ block: BigInt(block), balanceWei: BigInt(balance), movedWei: BigInt(moved) },
+			{
+				block: BigInt(block),
+				balanceWei: BigInt(balance),
+				movedWei: BigInt(moved),
+				...(code !== null && { code: code === '' ? null : code }),
+			},
 		]),
 	)
 }
@@ -39,16 +46,18 @@ export async function writeBooks(
 	}
 	for (const piece of pieces([...after].filter(([address, book]) => before.get(address) !== book))) {
 		await ask(
-			`insert into tracewatch.book (network, address, block, balance, moved)
-			select $1, * from unnest($2::text[], $3::numeric[], $4::numeric[], $5::numeric[])
+			`insert into tracewatch.book (network, address, block, balance, moved, code)
+			select $1, * from unnest($2::text[], $3::numeric[], $4::numeric[], $5::numeric[], $6::text[])
 			on conflict (network, address) do update set
-				block = excluded.block, balance = excluded.balance, moved = excluded.moved`,
+				block = excluded.block, balance = excluded.balance, moved = excluded.moved,
+				code = excluded.code`,
 			[
 				network,
 				piece.map(([address]) => address),
 				piece.map(([, { block }]) => String(block)),
 				piece.map(([, { balanceWei }]) => String(balanceWei)),
 				piece.map(([, { movedWei }]) => String(movedWei)),
+				piece.map(([, { code }]) => (code === undefined ? null : (code ?? ''))),
 			],
 		)
 	}

@@ -147,6 +147,8 @@ const STEPS: readonly string[] = [
 		primary key (network, address)
 	);
 	`,
+	// Mark of the code of an address, 16 hex digits; empty: it has none; null: not known.
+	'alter table tracewatch.book add column code text',
 ]
 
 /** Held while tables are made or changed, or a whole state is brought in; any number that nobody else uses. */

@@ -43,7 +43,7 @@ const usual = {
 	network: 'base',
 	label: null,
 	tags: [],
-	kinds: ['transfer', 'deployment', 'token', 'withdrawal', 'balance', 'unexplained'],
+	kinds: ['transfer', 'deployment', 'token', 'withdrawal', 'delegation', 'balance', 'unexplained'],
 	direction: 'both',
 	minValueWei: 1n,
 	receivers: ['hook'],

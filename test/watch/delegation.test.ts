@@ -1,0 +1,176 @@
+// Delegations of EIP-7702 on a real chain, with the code of the address as the witness.
+
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { AlertData } from '../../src/model/alert.js'
+import type { Address, Hash, Hex } from '../../src/model/glossary.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
+import { alertOf, type Bench, openBench, watchOf } from './bench.js'
+
+/** Accounts 0 to 2 of Anvil's usual mnemonic. */
+const sponsor = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
+const owner = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d')
+const other = privateKeyToAccount('0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a')
+const watched = owner.address.toLowerCase() as Address
+const first: Address = '0x00000000000000000000000000000000000d0001'
+const second: Address = '0x00000000000000000000000000000000000d0002'
+const nobody: Address = '0x0000000000000000000000000000000000000000'
+
+async function open() {
+	const node = await startTestAnvil(['--no-mining', '--hardfork', 'prague'])
+	const bench = await openBench({
+		urls: [node.url],
+		watches: [watchOf(watched, { kinds: ['delegation', 'unexplained'] })],
+	})
+	onTestFinished(async () => {
+		await bench.close()
+		await node.stop()
+	})
+	await node.mine(2)
+	await bench.settle()
+	const nonceOf = async (account: PrivateKeyAccount) =>
+		Number(BigInt(await node.rpc<string>('eth_getTransactionCount', [account.address, 'pending'])))
+	const sign = async (account: PrivateKeyAccount, to: Address, facts: { nonce?: number; chainId?: number } = {}) =>
+		account.signAuthorization({
+			contractAddress: to,
+			chainId: facts.chainId ?? 31337,
+			nonce: facts.nonce ?? (await nonceOf(account)),
+		})
+	type Signed = Awaited<ReturnType<typeof sign>>
+	const send = async (
+		list: readonly Signed[],
+		facts: { by?: PrivateKeyAccount; to?: Address; nonce?: number } = {},
+	) => {
+		const by = facts.by ?? sponsor
+		const raw = await by.signTransaction({
+			type: 'eip7702',
+			chainId: 31337,
+			nonce: facts.nonce ?? (await nonceOf(by)),
+			gas: 500_000n,
+			maxFeePerGas: 10n ** 11n,
+			maxPriorityFeePerGas: 1n,
+			to: facts.to ?? other.address,
+			authorizationList: [...list],
+		})
+		return node.rpc<Hash>('eth_sendRawTransaction', [raw])
+	}
+	const block = async () => {
+		const number = await node.mine()
+		await bench.settle()
+		return number
+	}
+	return { node, bench, sign, send, block, nonceOf }
+}
+
+async function told(bench: Bench, type = 'alert.delegation'): Promise<readonly AlertData[]> {
+	return (await bench.posted()).filter(({ message }) => message.type === type).map(alertOf)
+}
+
+const lower = (text: string | null | undefined) => (text == null ? text : text.toLowerCase())
+
+/** What the chain itself says. */
+async function codeOf(node: TestAnvil, block: bigint): Promise<Hex | null> {
+	const code = await node.code(watched, block)
+	return code === '0x' ? null : (`0x${code.slice(8)}` as Hex)
+}
+
+describe('delegation', () => {
+	test('default: set by a sponsor, changed in a transaction that fails, cleared for every chain by its owner', async () => {
+		const { node, bench, sign, send, block, nonceOf } = await open()
+		// A contract that reverts whatever it is asked.
+		const deployed = await node.send({
+			from: sponsor.address.toLowerCase() as Address,
+			data: '0x6460006000fd6000526005601bf3',
+			gas: 200_000n,
+		})
+		await block()
+		const { contractAddress } = await node.receipt(deployed)
+		if (contractAddress === null) throw new Error('no contract')
+
+		const set = await send([await sign(other, first), await sign(owner, first)])
+		expect(await codeOf(node, await block())).toBe(first)
+		const changed = await send([await sign(owner, second)], { to: contractAddress })
+		expect(await codeOf(node, await block())).toBe(second)
+		expect((await node.receipt(changed)).status).toBe('0x0')
+		const nonce = await nonceOf(owner)
+		const cleared = await send([await sign(owner, nobody, { chainId: 0, nonce: nonce + 1 })], { by: owner, nonce })
+		expect(await codeOf(node, await block())).toBeNull()
+		await block()
+
+		const seen = (await told(bench)).map(({ id, txHash, delegate, previous, authorisation, initiator }) => ({
+			id,
+			txHash,
+			delegate: lower(delegate),
+			previous: lower(previous),
+			authorisation,
+			initiator,
+		}))
+		expect(seen).toEqual([
+			{
+				id: `31337:${set}:auth_1:delegation:${watched}`,
+				txHash: set,
+				delegate: first,
+				previous: null,
+				authorisation: { chainId: 31337, nonce: 0 },
+				initiator: sponsor.address,
+			},
+			{
+				id: `31337:${changed}:auth_0:delegation:${watched}`,
+				txHash: changed,
+				delegate: second,
+				previous: first,
+				authorisation: { chainId: 31337, nonce: 1 },
+				initiator: sponsor.address,
+			},
+			{
+				id: `31337:${cleared}:auth_0:delegation:${watched}`,
+				txHash: cleared,
+				delegate: null,
+				previous: second,
+				authorisation: { chainId: 0, nonce: 3 },
+				initiator: owner.address,
+			},
+		])
+		expect(await told(bench, 'alert.unexplained')).toEqual([])
+	})
+
+	test('behavior: a tuple with a wrong nonce, chain or signature is none', async () => {
+		const { node, bench, sign, send, block } = await open()
+		const right = await sign(owner, first)
+		await send([
+			await sign(owner, first, { nonce: 7 }),
+			await sign(owner, first, { chainId: 5 }),
+			{ ...right, address: second },
+			{ ...right, yParity: right.yParity === 0 ? 1 : 0 },
+		])
+		expect(await codeOf(node, await block())).toBeNull()
+		await block()
+		expect(await told(bench)).toEqual([])
+		// The same tuple as it was signed holds, after the wrong ones too.
+		const hash = await send([await sign(owner, second, { nonce: 9 }), right])
+		expect(await codeOf(node, await block())).toBe(first)
+		expect(await told(bench)).toMatchObject([{ id: `31337:${hash}:auth_1:delegation:${watched}` }])
+	})
+
+	test('behavior: several between two polls, and what left the chain is retracted', async () => {
+		const { node, bench, sign, send, block } = await open()
+		await block()
+		const before = await node.rpc<string>('evm_snapshot')
+		const one = await send([await sign(owner, first)])
+		await node.mine()
+		const two = await send([await sign(owner, second)])
+		await block()
+		expect((await told(bench)).map(({ id }) => id)).toEqual([
+			`31337:${one}:auth_0:delegation:${watched}`,
+			`31337:${two}:auth_0:delegation:${watched}`,
+		])
+		await node.rpc('evm_revert', [before])
+		await node.rpc('evm_increaseTime', [100])
+		await node.mine(3)
+		await bench.settle()
+		expect((await told(bench, 'alert.removed')).map(({ id }) => id).sort()).toEqual(
+			[`31337:${one}:auth_0:delegation:${watched}`, `31337:${two}:auth_0:delegation:${watched}`].sort(),
+		)
+		expect(await told(bench)).toHaveLength(2)
+	})
+})
