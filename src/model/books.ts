@@ -20,8 +20,8 @@ export interface Book {
 /** By address, in wei. */
 export interface Balances extends ReadonlyMap<Address, bigint> {
 	/**
-	 * Of those that have code a mark of it, 16 hex digits: another mark is other code. Absent where the question could not
-	 * tell.
+	 * Of those that have code a mark of it, 16 hex digits: another mark is other code. Absent where the question could
+	 * not tell.
 	 */
 	readonly codes?: ReadonlyMap<Address, string>
 }

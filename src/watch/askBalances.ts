@@ -15,7 +15,7 @@ export interface Told {
 		/** Since the block before in this list. */
 		readonly movements: ReadonlyMap<Address, Movement>
 	}[]
-	/** Before the part, of addresses without a book: of a short part all, else touched ones and those with a threshold. */
+	/** Before the part, of those without a book: of a short part all, else touched ones and those with a threshold. */
 	readonly openings: Balances
 	/** By block. */
 	readonly all: Movements

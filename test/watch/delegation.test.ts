@@ -75,7 +75,7 @@ async function codeOf(node: TestAnvil, block: bigint): Promise<Hex | null> {
 }
 
 describe('delegation', () => {
-	test('default: set by a sponsor, changed in a transaction that fails, cleared for every chain by its owner', async () => {
+	test('default: set by a sponsor, changed in a transaction that fails, cleared by its owner', async () => {
 		const { node, bench, sign, send, block, nonceOf } = await open()
 		// A contract that reverts whatever it is asked.
 		const deployed = await node.send({

@@ -34,7 +34,8 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 	'kinds-and-direction': [
 		'5:13: an entry of `kinds` must be transfer, deployment, token, withdrawal, delegation, balance or unexplained, ' +
 			'not `transfers`; did you mean `transfer`?',
-		'5:24: an entry of `kinds` must be transfer, deployment, token, withdrawal, delegation, balance or unexplained, not `deploy`',
+		'5:24: an entry of `kinds` must be transfer, deployment, token, withdrawal, delegation, balance or unexplained, ' +
+			'not `deploy`',
 		'6:16: `direction` must be in, out or both, not `inn`; did you mean `in`?',
 	],
 	'kinds-empty': ['5:12: `kinds` is empty; name at least one'],
