@@ -138,7 +138,7 @@ describe('tokens as their contracts have them', () => {
 	})
 })
 
-const refusing = (message: string, code = -32_602) => {
+const refusing = (message: string, code = -32_602): never => {
 	throw new Refused({ error: { code, message } })
 }
 
@@ -213,7 +213,6 @@ const dialects: Readonly<
 	'eth_getLogs finds nothing': { twist: (method) => (method === 'eth_getLogs' ? [] : undefined) },
 	'whole receipts lack logs': {
 		twist: (method, _, result) => (method === 'eth_getBlockReceipts' ? inReceipts(without(2))(result) : undefined),
-		refused: true,
 	},
 	'logs and receipts alike lack logs, and blooms of receipts say so': {
 		twist: (method, _, result) =>
@@ -236,7 +235,11 @@ const dialects: Readonly<
 			method === 'eth_getLogs' && 'fromBlock' in (filter as object)
 				? (result as Row[]).map((row) => ({ ...row, blockNumber: '0xffff' }))
 				: undefined,
-		refused: true,
+	},
+	'there is no eth_getLogs': { lacks: ['eth_getLogs'], twist: undefined },
+	'there are neither logs nor whole receipts': { lacks: ['eth_getLogs', 'eth_getBlockReceipts'], twist: undefined },
+	'logs are refused, whatever the range': {
+		twist: (method) => (method === 'eth_getLogs' ? refusing('query exceeds max results 20000') : undefined),
 	},
 	'a receipt of another block': {
 		twist: (method, _, result) =>

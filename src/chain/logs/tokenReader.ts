@@ -2,6 +2,7 @@ import { createTurns } from '../../base/timeSlices.js'
 import { isNativeCoin } from '../../core/nativeTokens.js'
 import { lengthOf, numbersOf } from '../../core/spans.js'
 import { type TxLogs, tokenEventsOf, topics } from '../../core/tokenLogs.js'
+import { RpcError } from '../../errors.js'
 import type { AddressSet, Block, Span } from '../../model/chain.js'
 import type { Address, Hash } from '../../model/glossary.js'
 import type { Log as Logger } from '../../model/ports.js'
@@ -14,7 +15,7 @@ import { addressTestOf } from '../traces/addressBitmap.js'
 import { type Header, hexBytes, malformed, type Reading, unsettled } from '../wire.js'
 import { bloomOf, bytesOf, mayHold, placesOf, topicPlacesOf } from './bloom.js'
 import { partiesOf, readLogSpan } from './logSpans.js'
-import { createWholeBlocks } from './wholeBlocks.js'
+import { createWholeBlocks, mayFallBack } from './wholeBlocks.js'
 import { isSame, type Log, readLogReceipt } from './wireLogs.js'
 
 export interface TokenQuestion {
@@ -58,7 +59,7 @@ const MOST_PROVED = 16
 
 export function createTokenReader(options: TokenReaderOptions): TokenReader {
 	const { chainId, known, isPrivate, clock, log, random = Math.random } = options
-	const whole = createWholeBlocks({ chainId, clock })
+	const whole = createWholeBlocks({ chainId, clock, log })
 
 	function eventsOf(tx: TxLogs): readonly TokenEvent[] {
 		return tokenEventsOf(tx, known).filter(({ contract }) => !isNativeCoin(chainId, contract))
@@ -202,9 +203,14 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 			const { span, addresses } = question
 			const headers = await headersOf(rpc, question, signal)
 			const isWhole = isPrivate || lengthOf(span) <= WHOLE_SPAN || addresses.size > MOST_ASKED
+			const blockwise = () => readWhole(rpc, headers, addresses, signal)
 			const tokens = await (isWhole
-				? readWhole(rpc, headers, addresses, signal)
-				: readByTopics(rpc, headers, question, signal))
+				? blockwise()
+				: readByTopics(rpc, headers, question, signal).catch((error: unknown) => {
+						if (!(error instanceof RpcError) || !mayFallBack(error)) throw error
+						log.debug({ endpoint: rpc.endpoint, error: error.message }, 'logs are read by whole blocks instead')
+						return blockwise()
+					}))
 			const headerAt = new Map(headers.map((header) => [header.number, header]))
 			const blocks = new Map<bigint, Block>()
 			for (const { block } of tokens) {

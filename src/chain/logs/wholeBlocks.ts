@@ -2,6 +2,7 @@ import { createTurns } from '../../base/timeSlices.js'
 import type { TxLogs } from '../../core/tokenLogs.js'
 import { RpcError } from '../../errors.js'
 import type { Hex } from '../../model/glossary.js'
+import type { Log as Logger } from '../../model/ports.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { askAll } from '../sources/ask.js'
 import { receiptCall } from '../sources/readReceipts.js'
@@ -20,18 +21,20 @@ export interface WholeBlocks {
 }
 
 /** Chains whose receipts are known to make their header's root; on others it counts once it was seen to fit. */
-const ROOTS_FIT = new Set([1, 10, 56, 100, 1_337, 8_453, 17_000, 31_337, 43_114, 560_048, 11_155_111])
+const ROOTS_FIT = new Set([1, 1_337, 17_000, 31_337, 560_048, 11_155_111])
 /** Blocks under way: some hundred kilobytes each. */
 const AT_ONCE = 8
-/** How long a method that was refused is not asked for. */
+/** How long a method that was refused, or gave what cannot be believed, is not asked for. */
 const REFUSED_MS = 10 * 60_000
 
 export function createWholeBlocks({
 	chainId,
 	clock,
+	log,
 }: {
 	readonly chainId: number
 	readonly clock: () => number
+	readonly log: Logger
 }): WholeBlocks {
 	const refusedUntilMs = new WeakMap<Rpc, number>()
 	let rootsFit = ROOTS_FIT.has(chainId)
@@ -42,11 +45,16 @@ export function createWholeBlocks({
 			try {
 				return await fromReceipts(rpc, block, 'eth_getBlockReceipts', signal)
 			} catch (error) {
-				if (!(error instanceof RpcError) || !isRefusal(error)) throw error
-				refusedUntilMs.set(rpc, clock() + REFUSED_MS)
+				if (!(error instanceof RpcError) || !mayFallBack(error)) throw error
+				if (error.kind !== 'timeout' && error.kind !== 'server') refusedUntilMs.set(rpc, clock() + REFUSED_MS)
+				log.debug({ endpoint: rpc.endpoint, error: error.message }, 'receipts of whole blocks are read otherwise')
 			}
 		}
-		return (await fromLogs(rpc, block, signal)) ?? (await fromReceipts(rpc, block, 'eth_getTransactionReceipt', signal))
+		const logs = await fromLogs(rpc, block, signal).catch((error: unknown) => {
+			if (error instanceof RpcError && mayFallBack(error)) return null
+			throw error
+		})
+		return logs ?? (await fromReceipts(rpc, block, 'eth_getTransactionReceipt', signal))
 	}
 
 	async function fromReceipts(
@@ -151,6 +159,7 @@ function refOf({ number, hash }: Header) {
 	return { number, hash }
 }
 
-function isRefusal({ kind }: RpcError): boolean {
-	return kind === 'unsupported' || kind === 'bad-params'
+/** Whether another method may tell what this one could not. */
+export function mayFallBack({ kind }: RpcError): boolean {
+	return ['unsupported', 'bad-params', 'too-large', 'malformed', 'timeout', 'server'].includes(kind)
 }

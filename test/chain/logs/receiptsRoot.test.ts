@@ -1,4 +1,4 @@
-// Held against what Anvil's own library makes of the same receipts: roots of blocks with few and with many of each type.
+// Held against what Anvil makes of the same receipts: roots of blocks with few and with many, of each type.
 import { expect, onTestFinished, test } from 'vitest'
 import { createTurns } from '../../../src/base/timeSlices.js'
 import { bloomOf } from '../../../src/chain/logs/bloom.js'
