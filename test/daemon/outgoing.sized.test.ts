@@ -14,6 +14,7 @@ import { createRpc } from '../../src/chain/rpc/rpc.js'
 import { type Config, loadConfig } from '../../src/config/load.js'
 import { guarded } from '../../src/daemon/outgoing.js'
 import type { Store } from '../../src/model/ports.js'
+import type { Gap } from '../../src/model/state.js'
 import { createReceiver } from '../../src/notify/receiver.js'
 import { composeMessage } from '../../src/notify/text/message.js'
 import { formats } from '../../src/notify/webhook/formats/byName.js'
@@ -249,6 +250,14 @@ async function everyWay(text: string): Promise<void> {
 	await throughTheState(text, [said, ...reasons])
 }
 
+const block = { number: 8n, hash: `0x${'8'.repeat(64)}` } as const
+
+/** Why a block could not be read is said in a node's words. */
+function gapOf(reason: string): Gap {
+	const facts = { tries: 3, sinceMs: 0, isAfterGood: true, openedAtMs: 0, addresses: null }
+	return { block: { ...block, number: 7n }, ...facts, reason }
+}
+
 async function throughTheState(text: string, reasons: readonly string[]): Promise<void> {
 	const watch = { ...alertData().watch, label: text, tags: [text] }
 	await store.post([
@@ -267,8 +276,14 @@ async function throughTheState(text: string, reasons: readonly string[]): Promis
 			nextAttemptAtMs: 0,
 		})),
 	)
-	for (const name of readdirSync(state()).filter((each) => each.endsWith('.json')))
-		expectClean(name, readFileSync(join(state(), name), 'utf8'), text)
+	await store.commit({ network: 'ethereum', chainId: 1, checkpoint: block, gaps: new Map([[7n, gapOf(text)]]) })
+	for (const entry of readdirSync(state(), { recursive: true, withFileTypes: true })) {
+		const path = join(entry.parentPath, entry.name)
+		if (entry.isFile()) expectClean(entry.name, readFileSync(path, 'utf8'), text)
+	}
+	const [gap] = (await store.summary()).networks.get('ethereum')?.gaps ?? []
+	expectClean('a gap', gap?.reason ?? '', text)
+	expect(gap?.reason).not.toContain('\n')
 	for (const delivery of await store.deliveries()) {
 		expectClean('last error', delivery.lastError ?? '', text)
 		for (const [name, format] of Object.entries(formats)) {

@@ -64,7 +64,7 @@ test('behavior: a gap is told once, and closed once, at whatever moment the prog
 		['alert.transfer', '1', true],
 		['system.recovered', Number(blockNumber), null],
 	])
-}, 300_000)
+}, 900_000)
 
 test('behavior: a block that a real node cannot trace in time is passed over, and the next one is told', async () => {
 	const node = await startTestDevnode()

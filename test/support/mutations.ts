@@ -139,10 +139,8 @@ function deepen(frames: readonly Place[], at: number): void {
 	const { holder, key } = frames[at % frames.length] as Place
 	const frame = holder[key] as Holder
 	if ('traceAddress' in frame) {
-		const rows = Array.from({ length: levels }, (_, depth) => {
-			return { ...frame, traceAddress: Array.from({ length: depth }, () => 0), subtraces: depth < levels - 1 ? 1 : 0 }
-		})
-		if (Array.isArray(holder)) holder.splice(Number(key), 1, ...rows)
+		// All of them would be a million numbers; one alone lacks its ancestors.
+		holder[key] = { ...frame, traceAddress: Array.from({ length: levels }, () => 0) }
 		return
 	}
 	let inner: Holder = { ...frame, calls: [] }
