@@ -62,6 +62,7 @@ const methods = [
 	'ots_getTransactionError',
 ]
 const traceMethods = methods.filter((method) => /trace/.test(method))
+const distance = fc.constantFrom(-2, -1, 1, 2)
 const attack: fc.Arbitrary<Attack> = fc.record({
 	method: fc.oneof(fc.constantFrom(...methods), fc.constantFrom(...traceMethods, 'eth_getBlockByNumber')),
 	which: fc.oneof(fc.constant(-1), fc.integer()),
@@ -70,9 +71,10 @@ const attack: fc.Arbitrary<Attack> = fc.record({
 		fc.array(mutation, { minLength: 1, maxLength: 4 }),
 	),
 	donor: fc.oneof({ arbitrary: fc.constant(null), weight: 5 }, { arbitrary: fc.nat(), weight: 1 }),
-	foreign: fc.option(
-		fc.record({ method: fc.oneof(fc.constant(''), fc.constantFrom(...methods)), by: fc.constantFrom(-2, -1, 1, 2) }),
-		{ freq: 6 },
+	foreign: fc.oneof(
+		{ arbitrary: fc.constant(null), weight: 3 },
+		{ arbitrary: fc.record({ method: fc.constant(''), by: distance }), weight: 1 },
+		{ arbitrary: fc.record({ method: fc.constantFrom(...methods), by: distance }), weight: 1 },
 	),
 	trap: fc.nat(2).map((n) => n === 0),
 	fromStart: fc.nat(3).map((n) => n === 0),
@@ -243,7 +245,12 @@ async function run(one: Attack, setting: SourceSetting): Promise<void> {
 			})
 			if (one.method === 'none') right.set(`${setting} ${name}`, came)
 			else if (one.foreign !== null && !mayDiffer(name, came)) {
-				expect(came, `${name}, by another question's answer`).toEqual(right.get(`${setting} ${name}`))
+				const expected = right.get(`${setting} ${name}`)
+				// A filter that finds nothing cannot be told from a node that leaves out: that is what books are for.
+				const mayLack = one.method === 'trace_filter' && typeof came === 'string'
+				if (mayLack)
+					expect(String(expected).split('\n')).toEqual(expect.arrayContaining(came.split('\n').filter(Boolean)))
+				else expect(came, `${name}, by another question's answer`).toEqual(expected)
 			}
 			const { user, system } = process.cpuUsage(before)
 			expect((user + system) / 1_000, 'milliseconds, with those of the servers').toBeLessThan(2_000)
