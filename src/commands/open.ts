@@ -1,4 +1,11 @@
-import { type Config, findConfig, loadConfig, loadStateSettings, type StateSettings } from '../config/load.js'
+import {
+	type Config,
+	findConfig,
+	type LoadOptions,
+	loadConfig,
+	loadStateSettings,
+	type StateSettings,
+} from '../config/load.js'
 import type { Log } from '../model/ports.js'
 import { createLog, isJournal, type LogLevel } from '../ops/log.js'
 import type { CommandArgs, Io } from './command.js'
@@ -6,10 +13,13 @@ import type { CommandArgs, Io } from './command.js'
 /**
  * Reads the configuration that `-c` names, or the usual one; its secrets are hidden from then on. Throws ConfigError.
  */
-export async function openConfig({ values }: CommandArgs, io: Io): Promise<Config> {
+export async function openConfig({ values }: CommandArgs, io: Io, lastGood?: LoadOptions['lastGood']): Promise<Config> {
 	const named = typeof values.config === 'string' ? values.config : undefined
 	const onSecrets = (secrets: readonly string[]) => void io.scrubber.add(secrets)
-	return await loadConfig(findConfig(named, io.cwd), { env: io.env, cwd: io.cwd, onSecrets })
+	return await loadConfig(findConfig(named, io.cwd), {
+		...{ env: io.env, cwd: io.cwd, onSecrets },
+		...(lastGood && { lastGood }),
+	})
 }
 
 /**

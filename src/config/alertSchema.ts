@@ -226,7 +226,11 @@ export const alertSchema = {
 			},
 			'many alerts at once',
 		),
-		envelope(['system.stalled', 'system.gap', 'system.recovered'], withDelivery('system'), 'a word of the system'),
+		envelope(
+			['system.stalled', 'system.gap', 'system.refused', 'system.recovered'],
+			withDelivery('system'),
+			'a word of the system',
+		),
 		envelope(['system.undelivered'], withDelivery('undelivered'), 'a receiver does not take its messages'),
 	],
 	definitions: { alert, system, undelivered },

@@ -9,6 +9,7 @@ import { deepFreeze } from '../base/deepFreeze.js'
 import { ConfigError, type Problem } from '../errors.js'
 import type { StatePlace } from '../model/state.js'
 import type { WatchSet } from '../model/watch.js'
+import type { Names } from './names.js'
 import { readSettings, type Settings } from './settings/settings.js'
 import { warningsOf } from './warnings.js'
 import { readWatchlists } from './watchlists/watchlists.js'
@@ -24,6 +25,8 @@ export interface Config extends Settings {
 	readonly revision: string
 	/** What is right, but probably not meant. */
 	readonly warnings: readonly Problem[]
+	/** What is wrong with the watchlists, where the last good ones stand in for them. */
+	readonly refused?: readonly Problem[]
 }
 
 export interface LoadOptions {
@@ -32,6 +35,8 @@ export interface LoadOptions {
 	readonly cwd?: string
 	/** Called with the secrets before the watchlists are read, whose problems might repeat one. */
 	readonly onSecrets?: (secrets: readonly string[]) => void
+	/** The watchlists that were last right, where they are wrong now and the settings are not; null: there are none. */
+	readonly lastGood?: (settings: Settings) => Promise<WatchSet | null>
 }
 
 /** Where a configuration is looked for when none is named. */
@@ -57,16 +62,31 @@ export function findConfig(named: string | undefined, cwd: string): string {
  * @throws ConfigError with every problem of every file.
  */
 export async function loadConfig(path: string, options: LoadOptions): Promise<Config> {
-	const { env, cwd = process.cwd(), onSecrets } = options
+	const { env, cwd = process.cwd(), onSecrets, lastGood } = options
 	const { settings, source, problems, watchlists: place, names } = await readSettings(resolve(cwd, path), env, cwd)
 	if (settings !== null) onSecrets?.(settings.secrets)
 	const read = place === null ? null : await readWatchlists(place, names, cwd)
+	if (settings !== null && read !== null && read.watches === null) {
+		const watches = (await lastGood?.(settings)) ?? null
+		if (watches !== null && fits(watches, names)) {
+			const { files, addressFiles, revision } = read
+			const kept = { watches, watchlistFiles: files, addressFiles, revision, warnings: [], refused: read.problems }
+			return deepFreeze({ ...settings, ...kept })
+		}
+	}
 	if (settings === null || source === null || read === null || read.watches === null) {
 		throw new ConfigError([...problems, ...(read?.problems ?? [])])
 	}
 	const { watches, files, addressFiles, revision } = read
 	const warnings = warningsOf(settings, watches, source)
 	return deepFreeze({ ...settings, watches, watchlistFiles: files, addressFiles, revision, warnings })
+}
+
+/** Whether all that the watches name is configured still. */
+function fits({ rules }: WatchSet, { networks, receivers }: Names): boolean {
+	return rules.every(
+		(one) => networks?.has(one.network) === true && one.receivers.every((name) => receivers?.includes(name) === true),
+	)
 }
 
 /** What the state is read with. */

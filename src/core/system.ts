@@ -5,7 +5,7 @@ import { freshDelivery, type Posting } from './deliveries.js'
 
 /** What is said of a network as a whole. */
 export interface SystemNotice {
-	readonly type: Extract<MessageType, 'system.stalled' | 'system.recovered' | 'system.gap'>
+	readonly type: Extract<MessageType, 'system.stalled' | 'system.recovered' | 'system.gap' | 'system.refused'>
 	readonly network: string
 	readonly chainId: number
 	readonly checkpoint: bigint | null

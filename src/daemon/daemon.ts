@@ -10,6 +10,7 @@ import type { NetworkSettings } from '../config/settings/settings.js'
 import { statePlaceInWords } from '../config/settings/statePlace.js'
 import { followWatchlists } from '../config/watchlists/follow.js'
 import { watchFiles } from '../config/watchlists/reload.js'
+import { formatProblem } from '../errors.js'
 import type { Log } from '../model/ports.js'
 import { type ControlReply, type ControlRequest, serveControl } from '../ops/control.js'
 import { cronLogger } from '../ops/log.js'
@@ -25,6 +26,7 @@ import type { NetworkPoller } from './networkPoller.js'
 import { receiversOf } from './open.js'
 import { createPageFacts, createPageNotes, recall } from './pageFacts.js'
 import { openParts } from './parts.js'
+import { createRefusals, keepGood } from './refused.js'
 import { countWatches, createReload, type InEffect } from './reload.js'
 import { startSchedule } from './schedule.js'
 import { startService } from './service.js'
@@ -79,7 +81,11 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		},
 	})
 	const { store, pollers, recipientsOf, closers } = parts
-	const inEffect: InEffect = { watches: config.watches, loadedAtMs: startedAtMs, isRefused: false }
+	const inEffect: InEffect = {
+		watches: config.watches,
+		loadedAtMs: startedAtMs,
+		isRefused: config.refused !== undefined,
+	}
 	const lists = followWatchlists(config)
 	const vitals = createVitals({
 		networks: config.networks,
@@ -134,7 +140,19 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			return schedule
 		})
 		const delivering = parts.deliverer.run(signal)
-		const reload = createReload({ config, lists, parts, metrics, notifier, log, inEffect }, signal)
+		const tellRefused = createRefusals({
+			config,
+			recipientsOf,
+			store,
+			log,
+			receiversOf: (name) => receiversOf(inEffect.watches, name),
+		})
+		if (config.refused === undefined) void keepGood(statePlace, watches, log, signal)
+		else {
+			metrics.reloaded(false)
+			void tellRefused(lists.revision(), config.refused.map(formatProblem).join('; '))
+		}
+		const reload = createReload({ config, lists, parts, metrics, notifier, log, inEffect, tellRefused }, signal)
 		const offHangup = onHangup(() => void reload('SIGHUP'))
 		const watching = watchFiles({
 			paths: lists.paths,

@@ -6,6 +6,7 @@ import type { WatchSet } from '../model/watch.js'
 import type { Metrics } from '../ops/metrics.js'
 import type { Notifier } from '../ops/sdNotify.js'
 import type { Parts } from './parts.js'
+import { keepGood, type Refusals } from './refused.js'
 
 /** What the networks are watched with. */
 export interface InEffect {
@@ -24,11 +25,12 @@ export interface ReloadParts {
 	readonly notifier: Notifier
 	readonly log: Log
 	readonly inEffect: InEffect
+	readonly tellRefused: Refusals
 }
 
 /** Reads the watchlists anew: all of them take effect at the next border, or none. One at a time. */
 export function createReload(
-	{ config, lists, parts, metrics, notifier, log, inEffect }: ReloadParts,
+	{ config, lists, parts, metrics, notifier, log, inEffect, tellRefused }: ReloadParts,
 	signal: AbortSignal,
 ) {
 	let running: Promise<void> = Promise.resolve()
@@ -41,6 +43,7 @@ export function createReload(
 			inEffect.watches = watches
 			inEffect.loadedAtMs = Date.now()
 			inEffect.isRefused = false
+			void keepGood(config.statePlace, watches, log, signal)
 			countWatches(metrics, config, watches)
 			metrics.reloaded(true)
 			log.info(
@@ -59,6 +62,7 @@ export function createReload(
 			const facts = error instanceof ConfigError ? { cause, problems: error.problems } : { cause, err: error }
 			const words = error instanceof Error ? error.message : String(error)
 			log.error(facts, `the watchlists are wrong and change nothing; the last good ones stay in effect: ${words}`)
+			await tellRefused(lists.revision(), words.replaceAll('\n', '; '))
 		}
 	}
 	return (cause: string) => {

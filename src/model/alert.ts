@@ -161,6 +161,7 @@ export type MessageType =
 	| 'system.stalled'
 	| 'system.recovered'
 	| 'system.gap'
+	| 'system.refused'
 	| 'system.undelivered'
 	| 'test'
 

@@ -7,10 +7,12 @@ import type { HistoryReader } from '../model/history.js'
 import type { Log, Store } from '../model/ports.js'
 import type { StatePlace } from '../model/state.js'
 import { openHistoryFiles } from './file/history/reader.js'
+import { readKept, writeKept } from './file/kept.js'
 import { lockState } from './file/lock.js'
 import { type Peek, peekState } from './file/peek.js'
 import { openFileStore } from './file/store.js'
 import { openHistoryRows } from './postgres/history.js'
+import { readKeptRow, writeKeptRow } from './postgres/kept.js'
 import { peekPostgres } from './postgres/peek.js'
 import { openPostgresStore } from './postgres/store.js'
 
@@ -76,4 +78,14 @@ export async function peek(place: StatePlace, clock: Clock): Promise<Peek | null
 /** The history of a state, beside whoever writes it. Nothing is contacted yet. */
 export function openHistory(place: StatePlace, clock: Clock): HistoryReader {
 	return place.kind === 'postgres' ? openHistoryRows(place.url, clock) : openHistoryFiles(place.dir)
+}
+
+/** Keeps the watchlists that are right now, as JSON. Durable when it resolves. Throws StateError. */
+export async function keepWatchlists(place: StatePlace, pieces: readonly string[]): Promise<void> {
+	await (place.kind === 'postgres' ? writeKeptRow(place.url, pieces) : writeKept(place.dir, pieces))
+}
+
+/** The watchlists that were last right; null where none were ever kept. Throws StateError. */
+export async function keptWatchlists(place: StatePlace): Promise<unknown> {
+	return place.kind === 'postgres' ? await readKeptRow(place.url) : await readKept(place.dir)
 }

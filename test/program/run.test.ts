@@ -53,9 +53,11 @@ describe('tracewatch run', () => {
 		here.write('watchlists/a.yaml', 'network: local\nwatches: [{address: 0x12}]\n')
 		const wrong = await running.line(({ level, msg }) => level === 'error' && msg.includes('watchlists'))
 		expect(wrong.msg).toContain('watchlists/a.yaml:2:')
-		await node.send({ from: treasury, to: other, valueWei: 3n })
 		await hook.until(2)
-		expect(values(hook)).toEqual(['2', '3'])
+		expect(told(hook.hits)[1].type).toBe('system.refused')
+		await node.send({ from: treasury, to: other, valueWei: 3n })
+		await hook.until(3)
+		expect(values(hook)).toEqual(['2', undefined, '3'])
 		expect((await running.stop()).code).toBe(0)
 	})
 
@@ -76,8 +78,9 @@ describe('tracewatch run', () => {
 		here.write('watchlists/two.csv', `address,tags,label\n${stranger},new,Stranger\n`)
 		await running.line(({ msg, addresses, watched }) => msg === 'coverage changed' && addresses === 1 && watched === 2)
 		await node.send({ from: other, to: stranger, valueWei: 4n })
-		await hook.until(1)
-		expect(told(hook.hits)[0].data).toMatchObject({
+		await hook.until(2)
+		expect(told(hook.hits)[0].type).toBe('system.refused')
+		expect(told(hook.hits)[1].data).toMatchObject({
 			valueWei: '4',
 			watch: { label: 'Stranger', tags: ['new'], watchlist: 'a.yaml' },
 		})

@@ -34,7 +34,8 @@ function listOf(facts: readonly Fact[]): string {
 }
 
 /** What must not be overlooked, by the words that begin it after the network's name. */
-const alarming = /^(\[TEST\] )?(\[[^\]]*\] )?(UNEXPLAINED|LOOK-ALIKE|STALLED|NOT DELIVERED|RETRACTED)\b/
+const alarming =
+	/^(\[TEST\] )?(\[[^\]]*\] )?(UNEXPLAINED|LOOK-ALIKE|STALLED|GAP|NOT IN EFFECT|NOT DELIVERED|RETRACTED)\b/
 
 /** Styles stand at each element, since mail programs drop others; colours are left to the reader's own theme. */
 function asHtml(subject: string, { notes, facts, parts }: Facts): string {

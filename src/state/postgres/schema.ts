@@ -149,6 +149,7 @@ const STEPS: readonly string[] = [
 	`,
 	// Mark of the code of an address, 16 hex digits; empty: it has none; null: not known.
 	'alter table tracewatch.book add column code text',
+	'create table tracewatch.kept (name text primary key, content json not null)',
 ]
 
 /** Held while tables are made or changed, or a whole state is brought in; any number that nobody else uses. */

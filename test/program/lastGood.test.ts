@@ -1,0 +1,66 @@
+// A wrong edit of a watchlist changes nothing until it is right: not even over a restart.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { hookServer, other, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
+
+let node: TestDevnode
+beforeAll(async () => {
+	node = await startTestDevnode()
+})
+afterAll(() => node.stop())
+
+const wrong = 'network: local\nreceivers: [hook]\nwatches:\n  - {address: 0x12}\n'
+const right = watchlist([`{address: ${treasury}, label: Treasury, min_value: 2 wei, tags: [cold]}`])
+
+test('default: a restart goes on with the last good ones, loudly, and mending takes effect by itself', async () => {
+	const hook = await hookServer()
+	const text = settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n')
+	const site = siteOf({ 'tracewatch.yaml': text, 'watchlists/a.yaml': right })
+	let running = site.start(['run'])
+	await polled(running)
+	site.write('watchlists/a.yaml', wrong)
+	const [refused] = told(await hook.until(1))
+	expect(refused).toMatchObject({ type: 'system.refused', data: { network: 'local', chainId: 31337 } })
+	expect(refused.data.reason).toContain('a.yaml:4:15')
+	expect((await running.stop()).code).toBe(0)
+
+	running = site.start(['run'])
+	const { port } = await running.line(({ msg }) => msg === 'metrics and health are served')
+	await running.line(({ level, msg }) => level === 'error' && msg.includes('kept in the state'))
+	const healthz = await fetch(`http://127.0.0.1:${String(port)}/healthz`)
+	expect(healthz.status).toBe(503)
+	expect(await healthz.text()).toContain('the last good ones stay in effect')
+	expect(await (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text()).toContain(
+		'tracewatch_config_last_reload_successful 0',
+	)
+	// By the rules that it had: two wei are told, one is not.
+	await node.receipt(await node.send({ from: other, to: treasury, valueWei: 1n }))
+	await node.receipt(await node.send({ from: other, to: treasury, valueWei: 2n }))
+	// Told again, under the id that it had.
+	const [, again, alert] = told(await hook.until(3))
+	expect(again).toMatchObject({ type: 'system.refused', data: { deliveryId: refused.data.deliveryId } })
+	expect(alert.data).toMatchObject({ valueWei: '2', watch: { label: 'Treasury', tags: ['cold'], watchlist: 'a.yaml' } })
+
+	site.write('watchlists/a.yaml', watchlist([`{address: ${vault}}`]))
+	await polled(running)
+	await node.receipt(await node.send({ from: other, to: vault, valueWei: 3n }))
+	const hits = told(await hook.until(4))
+	expect(hits.slice(2).map(({ data }) => data.valueWei)).toEqual(['2', '3'])
+	expect((await running.stop()).code).toBe(0)
+})
+
+test('error: nothing was ever right, or the settings are wrong, or name less than the last good ones: 78', async () => {
+	const hook = await hookServer()
+	const text = settings(node.url, { hook: hook.origin, more: hook.origin })
+	const site = siteOf({ 'tracewatch.yaml': text, 'watchlists/a.yaml': wrong })
+	expect(await site.run(['run'])).toMatchObject({ code: 78 })
+	site.write('watchlists/a.yaml', watchlist([`{address: ${stranger}, receivers: [more]}`]))
+	const running = site.start(['run'])
+	await polled(running)
+	await running.stop()
+	site.write('watchlists/a.yaml', wrong)
+	site.write('tracewatch.yaml', `${text}colour: red\n`)
+	expect(await site.run(['run'])).toMatchObject({ code: 78, stderr: expect.stringContaining('colour') })
+	site.write('tracewatch.yaml', settings(node.url, { hook: hook.origin }))
+	expect(await site.run(['run'])).toMatchObject({ code: 78, stderr: expect.stringContaining('a.yaml:4:15') })
+})
