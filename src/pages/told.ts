@@ -1,7 +1,7 @@
 /** The pages of what was told: by alert, and by delivery. */
 
 import { alertsOf } from '../core/history.js'
-import type { AlertData, Message } from '../model/alert.js'
+import type { AlertData, Message, TokenData } from '../model/alert.js'
 import type { HistoryHole, ToldRow } from '../model/history.js'
 import type { PageFacts } from './facts.js'
 import { type Gathered, gather, queryOf } from './gather.js'
@@ -97,7 +97,7 @@ function noneBody(isCut: boolean): Html {
 
 /** Whatever its kind: the fields that it has. Addresses and amounts whole, to be copied. */
 function alertFacts(data: AlertData): Html {
-	const { from, to, value, asset, valueWei, watch, links, txHash, blockNumber, blockTimestamp } = data
+	const { from, to, value, asset, valueWei, token, lookalike, watch, links, txHash, blockNumber, blockTimestamp } = data
 	const shown: readonly (readonly [string, Html | string | null])[] = [
 		[
 			'Watch',
@@ -106,7 +106,10 @@ function alertFacts(data: AlertData): Html {
 		['Kind', `${data.kind}${data.direction === undefined ? '' : `, ${data.direction}`}`],
 		['From', from == null ? null : html`<code>${from}</code>`],
 		['To', to == null ? null : html`<code>${to}</code>`],
-		['Amount', value === undefined ? null : html`<code>${value}</code> ${asset}`],
+		['Imitates', lookalike === undefined ? null : html`${lookalike.label ?? ''} <code>${lookalike.of}</code>`],
+		['Amount', value == null ? null : html`<code>${value}</code> ${asset}`],
+		['Raw amount', token === undefined ? null : html`<code>${token.amountRaw}</code>`],
+		['Token', token === undefined ? null : tokenInWords(token)],
 		['In wei', valueWei === undefined ? null : html`<code>${valueWei}</code>`],
 		['Transaction', txHash === undefined ? null : html`<code>${txHash}</code>${link(links?.tx)}`],
 		['Block', html`${blockNumber}, ${time(Date.parse(blockTimestamp))}${link(links?.block)}`],
@@ -115,6 +118,11 @@ function alertFacts(data: AlertData): Html {
 	return html`<dl>${shown.flatMap(([name, value]) =>
 		value === null ? [] : [html`<dt>${name}</dt><dd>${value}</dd>`],
 	)}</dl>`
+}
+
+function tokenInWords({ symbol, address, standard, known, tokenId }: TokenData): Html {
+	const standing = known ? standard : `${standard}, UNKNOWN: nobody vouches for it`
+	return html`${symbol ?? ''}${tokenId === null ? '' : ` #${tokenId}`} <code>${address}</code> (${standing})`
 }
 
 function link(url: string | undefined): Html | null {
