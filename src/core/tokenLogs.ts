@@ -77,10 +77,9 @@ function withWrapped(
 	wrapped: readonly { readonly at: number; readonly event: TokenEvent }[],
 ): readonly TokenEvent[] {
 	const all: TokenEvent[] = []
-	const own = wrapped.filter(
-		({ event }) =>
-			!events.some(({ contract, from, to }) => contract === event.contract && from === event.from && to === event.to),
-	)
+	const keyOf = ({ contract, from, to }: TokenEvent) => `${contract} ${from} ${to}`
+	const told = new Set(events.map(keyOf))
+	const own = wrapped.filter(({ event }) => !told.has(keyOf(event)))
 	let next = 0
 	for (let at = 0; at <= events.length; at++) {
 		for (let one = own[next]; one?.at === at; one = own[next]) {

@@ -168,7 +168,11 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 			if (bloom !== null && bloom !== bloomOf(receipt.logs)) {
 				throw malformed(reading, `the receipt of ${txHash} lacks logs that its bloom names`)
 			}
-			const lost = own.find((one) => !receipt.logs.some((other) => isSame(one, other)))
+			const first = receipt.logs[0]?.index ?? 0n
+			const lost = own.find((one) => {
+				const there = receipt.logs[Number(one.index - first)]
+				return there === undefined || !isSame(one, there)
+			})
 			if (lost !== undefined) throw unsettled(reading, `the receipt of ${txHash} lacks log ${lost.index}`)
 			const txIndex = headerAt.get(block.number)?.txHashes.indexOf(txHash) ?? null
 			return { txHash, txIndex, block, initiator: receipt.sender, logs: receipt.logs }
