@@ -72,9 +72,14 @@ export interface Mutation {
 	readonly value: unknown
 }
 
+const ways: readonly Mutation['way'][] = [
+	...(['put', 'put', 'all', 'all', 'far', 'far', 'far', 'far'] as const),
+	...(['drop', 'twice', 'swap', 'rename', 'deepen', 'deepen'] as const),
+]
+
 export const mutation: fc.Arbitrary<Mutation> = fc.record({
 	at: fc.nat(),
-	way: fc.constantFrom('put', 'put', 'all', 'all', 'far', 'far', 'drop', 'twice', 'swap', 'rename', 'deepen'),
+	way: fc.constantFrom(...ways),
 	value: weird,
 })
 
@@ -86,6 +91,8 @@ const extremes = [
 	'-0x1',
 	'0x20000000000001',
 	`0x1${'0'.repeat(64)}`,
+	`0x${'f'.repeat(65)}`,
+	`1${'0'.repeat(77)}`,
 	2 ** 53,
 	-1,
 ]
@@ -109,9 +116,13 @@ export function mutated(value: unknown, { at, way, value: other }: Mutation): un
 	walk(box, 'value')
 	const { holder, key } = places[at % places.length] as Place
 	if (way === 'put') holder[key] = other
-	else if (way === 'all' || way === 'far') {
-		const extreme = extremes[at % extremes.length]
-		for (const place of places) if (place.key === key) place.holder[key] = way === 'all' ? other : extreme
+	else if (way === 'all') {
+		for (const place of places) if (place.key === key) place.holder[key] = other
+	} else if (way === 'far') {
+		const numbers = places.filter((place) => isNumber(place.holder[place.key]))
+		const keys = [...new Set(numbers.map((place) => place.key))]
+		const far = keys[Math.floor(at / extremes.length) % keys.length]
+		for (const place of numbers) if (place.key === far) place.holder[place.key] = extremes[at % extremes.length]
 	} else if (way === 'drop') {
 		if (Array.isArray(holder)) holder.splice(Number(key), 1)
 		else delete holder[key]
@@ -149,6 +160,8 @@ function deepen(frames: readonly Place[], at: number): void {
 }
 
 const levels = 1_500
+
+const isNumber = (value: unknown) => typeof value === 'number' || /^0x[0-9a-f]{1,24}$/.test(String(value))
 
 export function written(value: unknown): string {
 	return JSON.stringify(value).replaceAll(/"@@(.*?)@@"/g, (_all, text: string) => JSON.parse(`"${text}"`) as string)
