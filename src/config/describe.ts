@@ -35,7 +35,7 @@ export function describeConfig(config: Config, cwd: string, { all = false }: Des
 		'Watches',
 		...watchesInWords(config.watches, networks, all),
 		'',
-		'Told by no event of its own: priority fees, deposits that a layer 2 mints. Where books are kept, ' +
+		'Told by no event of its own: deposits that a layer 2 mints. Where books are kept, ' +
 			'balances that move otherwise are told as unexplained.',
 		...arbitrumInWords(config.networks),
 		'',

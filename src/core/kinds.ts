@@ -7,9 +7,10 @@ export const allKinds = Object.freeze([
 	'token',
 	'withdrawal',
 	'delegation',
+	'income',
 	'balance',
 	'unexplained',
 ] as const satisfies readonly Kind[])
 
-/** Told where nothing is said. */
-export const usualKinds: readonly Kind[] = allKinds
+/** Told where nothing is said: income comes with each block that a watch makes. */
+export const usualKinds: readonly Kind[] = Object.freeze(allKinds.filter((kind) => kind !== 'income'))

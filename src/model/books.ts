@@ -71,6 +71,8 @@ export interface Posting {
 	readonly wei: Amounts
 	/** Of the transaction; null for a withdrawal and for income. */
 	readonly txHash: Hash | null
+	/** Only for income: how many paid it. */
+	readonly transactions?: number
 	/** Only for a withdrawal. */
 	readonly withdrawal?: { readonly index: bigint; readonly validatorIndex: bigint }
 }

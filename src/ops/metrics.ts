@@ -76,7 +76,7 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 	const polls = counter('polls_total', 'Polls, by how they ended: done, failed, skipped.', ['network', 'result'])
 	const alerts = counter(
 		'alerts_total',
-		'Alerts sent, by kind: transfer, deployment, withdrawal, delegation, balance, unexplained, removed.',
+		'Alerts sent, by kind: transfer, deployment, withdrawal, delegation, income, balance, unexplained, removed.',
 		['network', 'kind'],
 	)
 	const booksClosed = gauge('books_closed_block', 'Lowest block up to which balances are explained.', ['network'])

@@ -7,6 +7,9 @@ import type { BooksDraft } from './booksDraft.js'
 /** Touched watches are closed block by block, where a part has not more blocks than this that touch them. */
 const MOST_BLOCKS_EACH = 16
 
+/** So many are also asked for as they were before a part, where they are new. */
+const FEW = 100
+
 /** Balances after some blocks of a part, in the order of the chain, with what moved in each. */
 export interface Told {
 	readonly blocks: readonly {
@@ -15,7 +18,7 @@ export interface Told {
 		/** Since the block before in this list. */
 		readonly movements: ReadonlyMap<Address, Movement>
 	}[]
-	/** Before the part, of those without a book: of a short part all, else touched ones and those with a threshold. */
+	/** Before the part, of those without a book: a few all, of many touched ones and those with a threshold. */
 	readonly openings: Balances
 	/** By block. */
 	readonly all: Movements
@@ -48,8 +51,8 @@ export async function askBalances(
 	const ends = { ref: last, addresses: [...new Set([...turns, ...touched])], movements: atLast }
 
 	const isFresh = (address: Address) => draft.get(address) === null
-	const isShort = part.span.to - part.span.from < MOST_BLOCKS_EACH
-	const others = turns.filter((address) => (isShort || limited.has(address)) && !touched.has(address))
+	const isFew = part.span.to - part.span.from < MOST_BLOCKS_EACH && turns.length <= FEW
+	const others = turns.filter((address) => (isFew || limited.has(address)) && !touched.has(address))
 	const fresh = [...touched, ...others].filter(isFresh)
 	const { parentHash } = part
 	const before = parentHash === undefined ? null : { number: part.span.from - 1n, hash: parentHash }

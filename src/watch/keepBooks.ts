@@ -137,7 +137,7 @@ export async function checkFindings(
 	for (const entry of announcements.values()) {
 		const { number, hash } = entry.block
 		const kind = kindOf(entry)
-		if ((kind !== 'unexplained' && kind !== 'delegation') || !isAnnounced(entry)) continue
+		if (!['unexplained', 'delegation', 'income'].includes(kind ?? '') || !isAnnounced(entry)) continue
 		if (number < part.span.from || number > part.span.to) continue
 		const block = number === part.last.number ? part.last : await chain.block(number, signal)
 		if (block === null) continue

@@ -122,7 +122,7 @@ export async function lookCloser(
 		}
 		const frames = movementBetween(movements, address, hi.number, hi.number)
 		const told = readings(postings).find((one) => closes(lo.wei, withPostings(frames, one, address), hi.wei))
-		findings.push(...withdrawalsIn(told ?? postings, block))
+		findings.push(...paidIn(told ?? postings, block))
 		const hasFees = postings.some(({ kind }) => kind === 'fee')
 		const note = (by: readonly Posting[], witness: Witness | null) =>
 			looked.push({ block, postings: by, witness, changeWei: hi.wei - lo.wei })
@@ -214,8 +214,10 @@ function readings(postings: readonly Posting[]): readonly (readonly Posting[])[]
 	return [postings, ...[...kinds].map((kind) => postings.filter((posting) => posting.kind !== kind))]
 }
 
-export function withdrawalsIn(postings: readonly Posting[], block: Block): readonly Finding[] {
-	return postings.flatMap(({ kind, address, wei, withdrawal }): Finding[] => {
+/** What the chain paid by itself. */
+function paidIn(postings: readonly Posting[], block: Block): readonly Finding[] {
+	return postings.flatMap(({ kind, address, wei, withdrawal, transactions = 0 }): Finding[] => {
+		if (kind === 'income') return [{ kind, address, block, wei: wei[0], transactions }]
 		if (kind !== 'withdrawal' || withdrawal === undefined) return []
 		return [{ kind: 'withdrawal', address, block, wei: wei[0], ...withdrawal }]
 	})

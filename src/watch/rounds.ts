@@ -1,7 +1,7 @@
 import { lengthOf } from '../core/spans.js'
 import type { AddressSet, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
-import type { WatchIndex } from '../model/watch.js'
+import type { Kind, Watch, WatchIndex } from '../model/watch.js'
 
 /**
  * Whose books are closed although nothing touched them: each in its turn, and all of them before their state is
@@ -48,7 +48,7 @@ export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 			for (const [address, list] of watches) {
 				const isLimited = list.some((watch) => watch.thresholds !== undefined && watch.kinds.includes('balance'))
 				if (isLimited) limited.add(address)
-				if (isLimited || (!isTooMany && list.some(({ kinds }) => kinds.includes('unexplained')))) kept.add(address)
+				if (isLimited || (!isTooMany && list.some(needsBook))) kept.add(address)
 			}
 			order = [...kept]
 			at = 0
@@ -69,4 +69,11 @@ export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 		},
 		limited: () => limited,
 	}
+}
+
+/** What the books alone find. */
+const FOUND: readonly Kind[] = ['unexplained', 'delegation', 'income']
+
+function needsBook({ kinds }: Watch): boolean {
+	return FOUND.some((kind) => kinds.includes(kind))
 }

@@ -165,7 +165,7 @@ watches:
 			'  0x00000000219ab540356cBB839Cbe05303d7705Fa on base: deployments by it, from block 7 on → hook',
 			'  0x742d35Cc6634C0532925a3b844Bc454e4438f44e on gnosis: transfers in → hook',
 			'',
-			'Told by no event of its own: priority fees, deposits that a layer 2 mints. Where books are kept, ' +
+			'Told by no event of its own: deposits that a layer 2 mints. Where books are kept, ' +
 				'balances that move otherwise are told as unexplained.',
 			'',
 			'configuration is right: 2 networks, 3 watches, 3 receivers',

@@ -56,6 +56,7 @@ export async function readPostings(
 	)
 	const postings: Posting[] = []
 	let income = 0n
+	let payers = 0
 	const baseFee = quantity(raw.baseFeePerGas) ?? 0n
 	for (const [index, tx] of asked.entries()) {
 		const receipt = receipts[index]
@@ -64,9 +65,14 @@ export async function readPostings(
 		}
 		if (addresses.has(tx.from)) postings.push(...postingsOf(rpc, chainId, tx, receipt))
 		const tip = (quantity(receipt.effectiveGasPrice ?? tx.raw.gasPrice) ?? 0n) - baseFee
-		if (isAuthor && tip > 0n) income += (quantity(receipt.gasUsed) ?? 0n) * tip
+		if (!isAuthor || tip <= 0n) continue
+		income += (quantity(receipt.gasUsed) ?? 0n) * tip
+		payers++
 	}
-	if (isAuthor && income > 0n) postings.push({ kind: 'income', address: author, wei: [income, income], txHash: null })
+	if (isAuthor && income > 0n) {
+		const facts = { wei: [income, income], txHash: null, transactions: payers } as const
+		postings.push({ kind: 'income', address: author, ...facts })
+	}
 	return paysWithdrawals(chainId) ? [...postings, ...withdrawalsOf(raw, addresses, reading)] : postings
 }
 

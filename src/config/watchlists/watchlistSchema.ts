@@ -17,7 +17,7 @@ const options = {
 		.default([])
 		.meta({ description: 'Words that go along with each alert, besides those of the watchlist. Default: none.' }),
 	kinds: orNull(list(z.enum(allKinds))).meta({
-		description: `Which kinds to tell: ${allKinds.join(', ')}. Default: all of them.`,
+		description: `Which kinds to tell: ${allKinds.join(', ')}. Default: all but income.`,
 	}),
 	direction: orNull(z.enum(['in', 'out', 'both'])).meta({
 		description: 'Seen from the address: in, out or both. Default: both.',

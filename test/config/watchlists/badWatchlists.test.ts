@@ -32,10 +32,10 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'7:71: `from_block` must be a block number such as 19000000, not `0x10`',
 	],
 	'kinds-and-direction': [
-		'5:13: an entry of `kinds` must be transfer, deployment, token, withdrawal, delegation, balance or unexplained, ' +
-			'not `transfers`; did you mean `transfer`?',
-		'5:24: an entry of `kinds` must be transfer, deployment, token, withdrawal, delegation, balance or unexplained, ' +
-			'not `deploy`',
+		'5:13: an entry of `kinds` must be transfer, deployment, token, withdrawal, delegation, income, ' +
+			'balance or unexplained, not `transfers`; did you mean `transfer`?',
+		'5:24: an entry of `kinds` must be transfer, deployment, token, withdrawal, delegation, income, ' +
+			'balance or unexplained, not `deploy`',
 		'6:16: `direction` must be in, out or both, not `inn`; did you mean `in`?',
 	],
 	'kinds-empty': ['5:12: `kinds` is empty; name at least one'],

@@ -1,0 +1,42 @@
+// Priority fees of an author, by the receipts of its block.
+import { expect, onTestFinished, test } from 'vitest'
+import type { Address } from '../../src/model/glossary.js'
+import { startTestAnvil } from '../support/anvil.js'
+import { alertOf, openBench, watchOf } from './bench.js'
+
+const author: Address = '0x00000000000000000000000000000000000a0f0e'
+
+test('default: told for each block, exactly, and taken back with its block', async () => {
+	const node = await startTestAnvil(['--no-mining'])
+	const bench = await openBench({ urls: [node.url], watches: [watchOf(author, { kinds: ['income'] })] })
+	onTestFinished(async () => {
+		await bench.close()
+		await node.stop()
+	})
+	const [alice, bob] = (await node.accounts()) as [Address, Address]
+	await node.rpc('anvil_setCoinbase', [author])
+	await node.mine(2)
+	await bench.settle()
+	const before = await node.rpc<string>('evm_snapshot')
+	for (const valueWei of [1n, 2n]) await node.send({ from: alice, to: bob, valueWei, gas: 21_000n })
+	const block = await node.mine()
+	await bench.settle()
+	const paidWei = (await node.balanceWei(author, block)) - (await node.balanceWei(author, block - 1n))
+	const { hash } = await node.rpc<{ hash: string }>('eth_getBlockByNumber', [`0x${block.toString(16)}`, false])
+	expect((await bench.posted()).map(alertOf)).toMatchObject([
+		{
+			id: `31337:${hash}:fees:income:${author}`,
+			kind: 'income',
+			blockNumber: Number(block),
+			valueWei: String(paidWei),
+			transactions: 2,
+			direction: 'in',
+		},
+	])
+	expect(paidWei).toBeGreaterThan(0n)
+	await node.rpc('evm_revert', [before])
+	await node.rpc('evm_increaseTime', [100])
+	await node.mine(2)
+	await bench.settle()
+	expect((await bench.posted()).map(({ message }) => message.type)).toEqual(['alert.income', 'alert.removed'])
+})
