@@ -122,8 +122,8 @@ function delegated({ delegate, previous }: AlertData, subject: string): string {
 	const before = previous == null ? '' : shortAddress(previous)
 	if (delegate == null)
 		return `DELEGATION: ${subject} is delegated no more${before === '' ? '' : ` (to ${before} before)`}`
-	const instead = before === '' ? '' : `, no longer to ${before}`
-	return `DELEGATION: ${subject} is delegated to ${shortAddress(delegate)}${instead}, whose code can spend from it`
+	const instead = before === '' ? '' : `; before: ${before}`
+	return `DELEGATION: ${subject} is delegated to ${shortAddress(delegate)}, whose code can spend from it${instead}`
 }
 
 /**

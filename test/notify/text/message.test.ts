@@ -90,6 +90,36 @@ const sentences: readonly (readonly [string, Partial<AlertData>, string])[] = [
 		{ frameType: 'suicide', value: '3' },
 		'Treasury received 3 ETH from 0xd8dA…6045 (a contract destroyed itself)',
 	],
+	[
+		'a withdrawal',
+		{ kind: 'withdrawal', frameType: 'withdrawal', from: null, value: '32' },
+		'Treasury received 32 ETH as a withdrawal from staking',
+	],
+	[
+		'a low balance',
+		{ kind: 'balance', frameType: 'balance', value: '0.3', threshold: '0.5', crossed: 'below', direction: 'out' },
+		'LOW: the balance of Treasury fell to 0.3 ETH, below 0.5 ETH',
+	],
+	[
+		'a high balance',
+		{ kind: 'balance', frameType: 'balance', value: '1001', threshold: '1000', crossed: 'above' },
+		'HIGH: the balance of Treasury rose to 1001 ETH, above 1000 ETH',
+	],
+	[
+		'a delegation that was changed',
+		{ kind: 'delegation', frameType: 'delegation', delegate: created, previous: payer },
+		'DELEGATION: Treasury is delegated to 0x5FbD…0aa3, whose code can spend from it; before: 0xd8dA…6045',
+	],
+	[
+		'a delegation that was cleared',
+		{ kind: 'delegation', frameType: 'delegation', delegate: null, previous: payer },
+		'DELEGATION: Treasury is delegated no more (to 0xd8dA…6045 before)',
+	],
+	[
+		'priority fees',
+		{ kind: 'income', frameType: 'income', from: null, value: '0.01', transactions: 3 },
+		'Treasury earned 0.01 ETH in priority fees as the author of block 19000000',
+	],
 	['another coin', { network: 'polygon', asset: 'POL', value: '7' }, 'Treasury received 7 POL from 0xd8dA…6045'],
 ]
 
