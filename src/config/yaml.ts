@@ -15,6 +15,7 @@ import type { Problem } from '../errors.js'
 import { mostProblems, shownKey } from './words.js'
 import { composeBounded } from './yamlBounds.js'
 import { yamlFault } from './yamlFault.js'
+import { blankSlip } from './yamlSlips.js'
 
 /** A YAML file as plain data: every scalar is its text, an empty one is null. */
 export interface YamlFile {
@@ -47,6 +48,8 @@ export function parseYaml(text: string, file: string): YamlFile | { readonly pro
 
 	const composed = composeBounded(text, lines, withNull)
 	if ('message' in composed) return { problems: [problemAt(composed.offset, composed.message)] }
+	const blank = blankSlip(text)
+	if (blank !== null) return { problems: [problemAt(blank.offset, blank.message)] }
 	const { document, second, errors } = composed
 	if (errors.length === 0 && (document === null || document.contents === null)) {
 		return { problems: [problemAt(0, 'the file is empty')] }

@@ -1,5 +1,6 @@
 import { type Document, visit, type YAMLError } from 'yaml'
 import { quoted } from '../base/quoted.js'
+import { deeperKey, missingSpace } from './yamlSlips.js'
 
 export interface YamlFault {
 	readonly offset: number
@@ -28,11 +29,16 @@ export function yamlFault({ code, message, pos }: YAMLError, text: string, docum
 	// `schedule: */12 * * * * *` without quotes.
 	if (lineBefore(text, offset).match(/:\s+\*\S*\s*$/) || rest.startsWith('*'))
 		return fault('a text that begins with * is quoted: "*/12 * * * * *"')
+	const spaceless = missingSpace(text, offset)
+	if (spaceless !== null) return fault(spaceless.message, spaceless.offset)
 	const misfit = 'the indentation of this line does not fit the lines before it'
 	if (message.startsWith('Sequence item without')) return fault(misfit)
 	switch (code) {
-		case 'BLOCK_AS_IMPLICIT_KEY':
+		case 'BLOCK_AS_IMPLICIT_KEY': {
+			const deeper = deeperKey(text, offset)
+			if (deeper !== null) return fault(deeper.message, deeper.offset)
 			return fault('a colon and a space stand in this text: quote it, or mend the indentation of this line')
+		}
 		case 'BAD_INDENT':
 		case 'MULTILINE_IMPLICIT_KEY':
 			if (/flow/i.test(message)) return fault('a [ or { before this is not closed')

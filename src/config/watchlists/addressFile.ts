@@ -7,6 +7,7 @@ import { readChunks } from '../openFile.js'
 import { atMost, reason, shown } from '../source.js'
 import { readLine } from '../values.js'
 import { mostProblems, shownKey, suggestion } from '../words.js'
+import type { Place } from '../yaml.js'
 import { type AddressRow, type AddressRows, createAddressRows } from './addressRows.js'
 import { type CsvRecord, type Field, readRecords } from './csv.js'
 import { mostFileBytes } from './revision.js'
@@ -41,8 +42,15 @@ export async function readAddressFile(
 	const rows = createAddressRows()
 	const readTags = createTagReader()
 	let columns: readonly string[] | null = null
+	let isForeign = false
 	const take = ({ fields, fault }: CsvRecord) => {
-		if (fault !== null) tell(fault, fault.message)
+		if (isForeign) return
+		const separator = foreignSeparator(fields)
+		if (separator !== null) {
+			// The same is wrong with all of its lines.
+			isForeign = true
+			tell(separator, 'the columns are separated by commas here, not by this: save the file as CSV with commas')
+		} else if (fault !== null) tell(fault, fault.message)
 		else if (columns === null && isHeader(fields)) columns = readHeader(fields, tell)
 		else {
 			columns ??= columnNames
@@ -91,6 +99,13 @@ async function* ended<T>(pieces: AsyncIterable<T>): AsyncGenerator<T | null> {
 	yield null
 }
 
+/** Where a line of one column shows that another program's separator stands between its columns; null: it does not. */
+function foreignSeparator([field, ...others]: readonly Field[]): Place | null {
+	if (field === undefined || others.length > 0) return null
+	const found = /^(?:0x[0-9a-fA-F]{40}|address|(?=.*[;\t|]address))[^;\t|]*[;\t|]/i.exec(field.text)?.[0]
+	return found === undefined ? null : { line: field.line, column: field.column + found.length - 1 }
+}
+
 function isHeader(fields: readonly Field[]): boolean {
 	return fields.some(({ text }) => text.toLowerCase() === 'address')
 }
@@ -135,16 +150,15 @@ function readRow(
 			return fallback
 		}
 	}
-	const address = read('address', (text) => readAddress(text, fields.length), '0x')
+	const address = read('address', readAddress, '0x')
 	const label = read('label', (text) => (text === '' ? null : readLine(text)), null)
 	const tags = read('tags', readTags, [])
 	const { line, column } = fields[columns.indexOf('address')] ?? { line: 0, column: 0 }
 	return isRight ? { address, label, tags, line, column } : null
 }
 
-function readAddress(text: string, columns: number): Address {
+function readAddress(text: string): Address {
 	if (text === '') throw new RangeError('is missing')
-	if (columns === 1 && /^0x[0-9a-fA-F]{40}[;\t|]/.test(text)) throw new RangeError('must be followed by a comma')
 	return parseAddress(text)
 }
 

@@ -144,7 +144,11 @@ describe('addresses_from', () => {
 		],
 		['no address', `${one}\n,x`, ['2:1: `address` is missing']],
 		['no address at its column', `label,address\nx`, ['2:1: `address` is missing']],
-		['another separator', `${one};x`, ['1:1: `address` must be followed by a comma']],
+		[
+			'another separator',
+			`${one};x`,
+			['1:43: the columns are separated by commas here, not by this: save the file as CSV with commas'],
+		],
 		[
 			'a column too many',
 			`${one},a,b,c`,
