@@ -120,10 +120,11 @@ export function createChain(options: ChainOptions): Chain {
 		try {
 			const most = tokens.areAsked() ? firstOf(span, MOST_BLOCKS_WITH_TOKENS) : span
 			const question = { span: most, addresses, newest: newest.get(rpc) ?? null, head }
+			const early = tokens.begin(rpc, question, signal)
 			const { headers, ...part } = await reader.readFirst(rpc, question, signal)
 			reading = rpc
 			const whole = { ...partInCoins(withdrawals, part), endpoint: rpc.endpoint }
-			return await tokens.addTo(whole, { rpc, addresses, headers }, signal)
+			return await tokens.addTo(whole, { rpc, addresses, headers, early }, signal)
 		} catch (error) {
 			// What it has told may be what is not true any more.
 			if (error instanceof RpcError && error.kind === 'unsettled') newest.delete(rpc)

@@ -35,6 +35,8 @@ networks:
     schedule: "*/12 * * * * *"   # when to poll, as node-cron takes it, seconds first
     confirmations: 0             # blocks to stay behind the head, or: safe, finalized
     explorer: https://etherscan.io   # for links in alerts; drop it for none
+    # tokens:                    # whose transfers are told too, under symbols of your own
+    #   - {symbol: USDC, address: 0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48, decimals: 6, min_amount: 100}
 
 receivers:
   - name: ops-mail

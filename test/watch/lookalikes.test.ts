@@ -50,7 +50,7 @@ test('default: those whom the watch has paid are imitated, and it is said, also 
 		{ from: alice, to: usd, data: transfer(friend, 9n) },
 	]
 	for (const step of steps) {
-		await node.send(step)
+		await node.receipt(await node.send(step))
 		await bench.settle()
 	}
 	const posted = await bench.posted()

@@ -1,10 +1,10 @@
 // Token transfers, from the node's answers to what is posted.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { toChecksum } from '../../src/config/address.js'
-import type { Address, Hex } from '../../src/model/glossary.js'
+import type { Address, Hash, Hex } from '../../src/model/glossary.js'
 import type { KnownToken } from '../../src/model/token.js'
 import { headline } from '../../src/notify/text/sentence.js'
-import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil, type Tx } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { callOf, erc20 } from '../support/tokenContracts.js'
 import { alertOf, openBench, watchOf } from './bench.js'
@@ -13,6 +13,11 @@ async function deploy(node: TestAnvil, init: Hex): Promise<Address> {
 	const [from] = (await node.accounts()) as [Address]
 	const { contractAddress } = await node.receipt(await node.send({ from, data: init }))
 	return contractAddress as Address
+}
+
+/** Resolves when it stands in a block: with automine the hash may be answered before. */
+async function sent(node: TestAnvil, tx: Tx): Promise<Hash> {
+	return (await node.receipt(await node.send(tx))).transactionHash
 }
 
 const usd = (address: Address, part: Partial<KnownToken> = {}): KnownToken => ({
@@ -38,9 +43,9 @@ describe('tokens', () => {
 		onTestFinished(() => bench.close())
 		await bench.settle()
 		const hashes = [
-			await node.send({ from: minter, to: token, data: callOf('mint(address,uint256)', alice, 5_000_000n) }),
-			await node.send({ from: alice, to: token, data: callOf('transfer(address,uint256)', bob, 1_500_000n) }),
-			await node.send({
+			await sent(node, { from: minter, to: token, data: callOf('mint(address,uint256)', alice, 5_000_000n) }),
+			await sent(node, { from: alice, to: token, data: callOf('transfer(address,uint256)', bob, 1_500_000n) }),
+			await sent(node, {
 				from: bob,
 				to: token,
 				data: callOf('transferFrom(address,address,uint256)', alice, bob, 500_000n),
@@ -107,11 +112,11 @@ describe('tokens', () => {
 		await bench.settle()
 		const snapshot = await node.rpc('evm_snapshot')
 		const mint = (amount: bigint) => callOf('mint(address,uint256)', alice, amount)
-		const gone = await node.send({ from: minter, to: token, data: mint(1n) })
+		const gone = await sent(node, { from: minter, to: token, data: mint(1n) })
 		await bench.settle()
 		await node.rpc('evm_revert', [snapshot])
 		await node.rpc('anvil_setNextBlockBaseFeePerGas', ['0x3b9aca01'])
-		const came = await node.send({ from: minter, to: token, data: mint(2n) })
+		const came = await sent(node, { from: minter, to: token, data: mint(2n) })
 		await node.mine(2)
 		await bench.settle()
 		expect((await bench.posted()).map(({ message }) => [message.type, message.data.id])).toEqual([
@@ -134,7 +139,7 @@ describe('tokens', () => {
 		})
 		onTestFinished(() => bench.close())
 		await bench.settle()
-		await node.send({ from: minter, to: token, data: callOf('mint(address,uint256)', alice, 1n) })
+		await sent(node, { from: minter, to: token, data: callOf('mint(address,uint256)', alice, 1n) })
 		await bench.settle()
 		bench.setWatches([watchOf(alice, { kinds: ['transfer'] })])
 		await node.mine(20)
@@ -149,14 +154,16 @@ describe('tokens', () => {
 		const token = await deploy(node, erc20('FAKE', 2))
 		const others = Array.from({ length: count - 1 }, (_, at): Address => `0x${(at + 1).toString(16).padStart(40, 'c')}`)
 		const calls: number[] = []
+		const nowMs = Date.now()
 		for (const tokens of [undefined, new Map([[token, usd(token)]])]) {
 			const gateway = await startDialectGateway(node.url, {})
 			onTestFinished(() => gateway.close())
 			const watches = [alice, ...others].map((one) => watchOf(one, { kinds: ['transfer', 'token'] }))
 			const network = tokens === undefined ? {} : { tokens }
-			const bench = await openBench({ urls: [gateway.url], watches, network, books: false })
+			// The clock stands still: what an endpoint can do is not asked again meanwhile.
+			const bench = await openBench({ urls: [gateway.url], watches, network, books: false, clock: () => nowMs })
 			onTestFinished(() => bench.close())
-			const mint = () => node.send({ from: minter, to: token, data: callOf('mint(address,uint256)', minter, 1n) })
+			const mint = () => sent(node, { from: minter, to: token, data: callOf('mint(address,uint256)', minter, 1n) })
 			await mint()
 			await bench.settle()
 			await mint()
@@ -185,7 +192,7 @@ describe('tokens', () => {
 		onTestFinished(() => bench.close())
 		await bench.settle()
 		for (const who of [alice, bob, alice]) {
-			await node.send({ from: minter, to: token, data: callOf('mint(address,uint256)', who, 1_500_000n) })
+			await sent(node, { from: minter, to: token, data: callOf('mint(address,uint256)', who, 1_500_000n) })
 			await bench.settle()
 		}
 		const posted = await bench.posted()

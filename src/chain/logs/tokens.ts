@@ -3,13 +3,13 @@
  * where nobody is told of tokens.
  */
 
-import type { AddressSet, Part } from '../../model/chain.js'
+import type { AddressSet, Part, Span } from '../../model/chain.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
 import type { KnownTokens, TokenEvent } from '../../model/token.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Header } from '../wire.js'
-import { createTokenReader } from './tokenReader.js'
+import { createTokenReader, type TokenPart } from './tokenReader.js'
 import { readLogReceipt } from './wireLogs.js'
 
 export interface TokenSetting {
@@ -21,27 +21,52 @@ export interface TokenSetting {
 
 export interface Tokens {
 	areAsked(): boolean
+	/** Of a block whose header is known the logs may be asked for beside its traces; null: nothing is begun. */
+	begin(rpc: Rpc, question: Begun, signal: AbortSignal): Promise<TokenPart> | null
 	/** The part with the token transfers of the same blocks, where anybody is told of tokens. Throws RpcError. */
 	addTo(
 		part: Part,
-		from: { readonly rpc: Rpc; readonly addresses: AddressSet; readonly headers: readonly Header[] },
+		from: {
+			readonly rpc: Rpc
+			readonly addresses: AddressSet
+			readonly headers: readonly Header[]
+			/** What was begun for this very span. */
+			readonly early: Promise<TokenPart> | null
+		},
 		signal: AbortSignal,
 	): Promise<Part>
 	/** All token transfers of one transaction, by its receipt. Throws RpcError where it cannot be read. */
 	inReceipt(receipt: unknown, block: Header, endpoint: string): readonly TokenEvent[]
 }
 
+interface Begun {
+	readonly span: Span
+	readonly addresses: AddressSet
+	/** The newest header that this endpoint has told. */
+	readonly newest: Header | null
+}
+
 export function createTokens(
 	setting: TokenSetting | undefined,
 	options: { readonly isPrivate: boolean; readonly clock: Clock; readonly log: Log },
 ): Tokens {
-	if (setting === undefined) return { areAsked: () => false, addTo: async (part) => part, inReceipt: () => [] }
+	if (setting === undefined) {
+		return { areAsked: () => false, begin: () => null, addTo: async (part) => part, inReceipt: () => [] }
+	}
 	const reader = createTokenReader({ ...setting, ...options })
 	return {
 		areAsked: setting.areAsked,
-		async addTo(part, { rpc, addresses, headers }, signal) {
+		begin(rpc, { span, addresses, newest }, signal) {
+			if (!setting.areAsked() || span.from !== span.to || newest?.number !== span.to) return null
+			const begun = reader.read(rpc, { span, addresses, headers: [newest] }, signal)
+			// Thrown where it is waited for; nobody waits where the traces have failed.
+			begun.catch(() => {})
+			return begun
+		},
+		async addTo(part, { rpc, addresses, headers, early }, signal) {
 			if (!setting.areAsked()) return part
-			const { tokens, blocks } = await reader.read(rpc, { span: part.span, addresses, headers }, signal)
+			const read = early ?? reader.read(rpc, { span: part.span, addresses, headers }, signal)
+			const { tokens, blocks } = await read
 			return { ...part, tokens, blocks: new Map([...part.blocks, ...blocks]) }
 		},
 		inReceipt(raw, block, endpoint) {
