@@ -17,6 +17,9 @@ export interface Ground {
 }
 
 export interface Program {
+	readonly pid: number | undefined
+	/** The first log line with this message. */
+	line(message: string): Promise<LogLine>
 	/** Resolves to the moment (of performance.now) at which a log line with this message came. */
 	said(message: string): Promise<number>
 	/** Resolves at the end of the process, to its exit code. */
@@ -25,6 +28,8 @@ export interface Program {
 	peakRssBytes(): number | null
 	stop(): Promise<void>
 }
+
+type LogLine = Readonly<Record<string, unknown>>
 
 export interface GroundOptions {
 	readonly rpc: string
@@ -35,33 +40,45 @@ export interface GroundOptions {
 }
 
 export function openGround({ rpc, hook, addresses, schedule, ws }: GroundOptions): Ground {
-	const folder = mkdtempSync(join(tmpdir(), 'tracewatch-bench-'))
-	mkdirSync(join(folder, 'watchlists'))
 	const heads = ws === undefined ? '' : `, ws: "${ws}"`
 	const network = `  - {name: local, chain_id: 31337, rpc: ["${rpc}"], schedule: "${schedule}"${heads}}`
 	const receiver = `  - {name: hook, type: webhook, url: "${hook}"}`
-	writeFileSync(join(folder, 'tracewatch.yaml'), `networks:\n${network}\nreceivers:\n${receiver}\n`)
-	const list = 'network: local\nreceivers: [hook]\naddresses_from: addresses.csv\n'
-	writeFileSync(join(folder, 'watchlists/all.yaml'), list)
 	const rows = addresses.map((address, index) => `${address},Address ${index}`)
-	writeFileSync(join(folder, 'watchlists/addresses.csv'), `${rows.join('\n')}\n`)
+	return openFolder({
+		'tracewatch.yaml': `networks:\n${network}\nreceivers:\n${receiver}\n`,
+		'watchlists/all.yaml': 'network: local\nreceivers: [hook]\naddresses_from: addresses.csv\n',
+		'watchlists/addresses.csv': `${rows.join('\n')}\n`,
+	})
+}
+
+/** `files` by name below the folder. */
+export function openFolder(files: Readonly<Record<string, string>>): Ground {
+	const folder = mkdtempSync(join(tmpdir(), 'tracewatch-bench-'))
+	mkdirSync(join(folder, 'watchlists'))
+	for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
 	return {
 		start: (command) => start(command, folder),
 		close: () => rmSync(folder, { recursive: true, force: true }),
 	}
 }
 
+interface Said {
+	readonly atMs: number
+	readonly line: LogLine
+}
+
 function start(command: string, cwd: string): Program {
 	const { PATH = '' } = process.env
 	const child = spawn(process.execPath, [cli, command], { cwd, env: { PATH, LOG_LEVEL: 'debug' }, stdio: 'pipe' })
-	const said = new Map<string, number>()
-	const waiting = new Map<string, (atMs: number) => void>()
+	const said = new Map<string, Said>()
+	const waiting = new Map<string, (said: Said) => void>()
 	let tail: string[] = []
 	createInterface({ input: child.stdout }).on('line', (line) => {
 		tail = [...tail.slice(-20), line]
-		const { msg } = line.startsWith('{') ? JSON.parse(line) : { msg: line }
-		if (!said.has(msg)) said.set(msg, performance.now())
-		waiting.get(msg)?.(performance.now())
+		const read: LogLine = line.startsWith('{') ? JSON.parse(line) : { msg: line }
+		const [msg, now] = [String(read['msg']), { atMs: performance.now(), line: read }]
+		if (!said.has(msg)) said.set(msg, now)
+		waiting.get(msg)?.(now)
 	})
 	child.stderr.on('data', (chunk) => tail.push(String(chunk)))
 	const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
@@ -69,12 +86,15 @@ function start(command: string, cwd: string): Program {
 		throw new Error(`tracewatch ${command} ended with ${code}:\n${tail.join('\n')}`)
 	})
 	failed.catch(() => {})
+	const until = (message: string): Promise<Said> => {
+		const before = said.get(message)
+		if (before !== undefined) return Promise.resolve(before)
+		return Promise.race([new Promise<Said>((resolve) => waiting.set(message, resolve)), failed])
+	}
 	return {
-		said(message) {
-			const atMs = said.get(message)
-			if (atMs !== undefined) return Promise.resolve(atMs)
-			return Promise.race([new Promise<number>((resolve) => waiting.set(message, resolve)), failed])
-		},
+		pid: child.pid,
+		line: async (message) => (await until(message)).line,
+		said: async (message) => (await until(message)).atMs,
 		ended,
 		peakRssBytes: () => peakOf(child),
 		async stop() {

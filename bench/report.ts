@@ -1,8 +1,10 @@
+import type { CallCost } from './calls.js'
 import type { CatchUp } from './catchUp.js'
 import type { Decoding } from './decoding.js'
 import type { Distance } from './distance.js'
+import type { FastChains } from './fastChains.js'
 import type { PollCost } from './polls.js'
-import type { Latency, Memory, WholeCatchUp } from './whole.js'
+import type { Latency, Memory, Million, WholeCatchUp } from './whole.js'
 
 export interface Results {
 	readonly ratios: {
@@ -17,10 +19,13 @@ export interface Results {
 	}
 	readonly catchUp: readonly CatchUp[]
 	readonly distances: readonly Distance[]
+	readonly calls: { readonly dense: CallCost; readonly sparse: CallCost }
 	readonly largeCatchUp: CatchUp
 	readonly decoding: Decoding
 	readonly polls: readonly PollCost[]
 	readonly startMs: { readonly one: number; readonly hundredThousand: number }
+	readonly million: Million
+	readonly fastChains: FastChains
 	readonly latency: { readonly bySchedule: Latency; readonly byHeads: Latency }
 	readonly whole: WholeCatchUp
 	readonly memory: Memory
@@ -40,7 +45,7 @@ export function ratio(one: number, other: number): number {
 	return Math.round((one / other) * 100) / 100
 }
 
-function ratioLines({ ratios, memory, startMs, latency }: Results): readonly Line[] {
+function ratioLines({ ratios, memory, startMs, latency, million, fastChains }: Results): readonly Line[] {
 	const { catchUpToFloor, largeBlocksToFloor, decodingToParse, naiveToOurs } = ratios
 	return [
 		...catchUpToFloor.map(
@@ -70,10 +75,31 @@ function ratioLines({ ratios, memory, startMs, latency }: Results): readonly Lin
 		['latency by new heads, p50 / p95', `${ms(latency.byHeads.p50Ms)} / ${ms(latency.byHeads.p95Ms)}`],
 		['start to first poll, 1 watch', ms(startMs.one)],
 		['start to first poll, 100,000 watches', ms(startMs.hundredThousand)],
+		...million.starts.map(
+			(start, at): Line => [
+				`${at === 0 ? 'first' : 'second'} once, ${count(million.addresses)} watches`,
+				ms(start.ms),
+				`aim <= 6 s; peak ${megabytes(start.peakRssBytes)}, aim <= 400 MB`,
+			],
+		),
+		[
+			`${fastChains.chains} chains with four blocks a second: worst p95, most`,
+			`${fastChains.worstP95} / ${fastChains.worstMost} blocks`,
+			`aim <= 2${fastChains.cpuShare === null ? '' : `; ${Math.round(fastChains.cpuShare * 100)} % of a core`}`,
+		],
 	]
 }
 
-function numberLines({ catchUp, distances, largeCatchUp, decoding, polls, whole, memory }: Results): readonly Line[] {
+function numberLines({
+	catchUp,
+	distances,
+	calls,
+	largeCatchUp,
+	decoding,
+	polls,
+	whole,
+	memory,
+}: Results): readonly Line[] {
 	return [
 		...catchUp.map(
 			({ addresses, blocks, alerts, requests, oursMs, floorMs, naiveMs }): Line => [
@@ -88,6 +114,13 @@ function numberLines({ catchUp, distances, largeCatchUp, decoding, polls, whole,
 					`${failEach > 0 ? `each ${failEach}th request failing` : `${delayMs} ms an answer`}: ours`,
 				ms(oursMs),
 				`floor ${ms(floorMs)} (${ratio(oursMs, floorMs)}, aim <= 1.5), ${requests} requests, ${calls} calls`,
+			],
+		),
+		...[calls.dense, calls.sparse].map(
+			({ blocks, addresses, alerts, ours, naive }): Line => [
+				`  calls of ${blocks} blocks, ${count(addresses)} addresses, ${alerts} alerts: ours`,
+				count(ours.calls),
+				`${creditsIn(ours.credits)}; naive ${count(naive.calls)} calls, ${creditsIn(naive.credits)}`,
 			],
 		),
 		[
@@ -119,6 +152,12 @@ function numberLines({ catchUp, distances, largeCatchUp, decoding, polls, whole,
 			`memory with nothing to do ${megabytes(memory.idleRssBytes)}`,
 		],
 	]
+}
+
+function creditsIn(credits: Readonly<Record<string, number>>): string {
+	return Object.entries(credits)
+		.map(([name, number]) => `${name} ${count(number)}`)
+		.join(', ')
 }
 
 function count(number: number): string {

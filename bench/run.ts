@@ -1,22 +1,43 @@
 // All measurements of one run, one after the other on the same machine: ratios first, then the numbers they are made
 // of.
 import { writeFileSync } from 'node:fs'
-import { cpus } from 'node:os'
+import { cpus, loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { measureCalls } from './calls.js'
 import { measureCatchUp } from './catchUp.js'
 import { measureDecoding } from './decoding.js'
 import { measureDistance } from './distance.js'
+import { measureFastChains } from './fastChains.js'
 import { measurePolls } from './polls.js'
 import { startLargeNode } from './program.js'
 import { printTable, ratio } from './report.js'
 import { seedBlocks, startChain } from './seed.js'
-import { measureLatency, measureMemory, measureStart, measureWholeCatchUp } from './whole.js'
+import { measureLatency, measureMemory, measureMillion, measureStart, measureWholeCatchUp } from './whole.js'
 
 const quick = process.argv.includes('--quick')
 const scale = quick
-	? { blocks: 60, times: 3, naive: [1, 100], largeBlocks: 100, memoryBlocks: 1_000, samples: 8 }
-	: { blocks: 290, times: 5, naive: [1, 100, 1_000], largeBlocks: 500, memoryBlocks: 10_000, samples: 30 }
+	? {
+			blocks: 60,
+			times: 3,
+			naive: [1, 100],
+			largeBlocks: 100,
+			memoryBlocks: 1_000,
+			samples: 8,
+			lags: 25,
+			many: 100_000,
+		}
+	: {
+			blocks: 500,
+			times: 5,
+			naive: [1, 100],
+			largeBlocks: 500,
+			memoryBlocks: 10_000,
+			samples: 30,
+			lags: 150,
+			many: 1_000_000,
+		}
 const startedAtMs = performance.now()
+const [loadBefore] = loadavg()
 
 function step(what: string): void {
 	process.stderr.write(`${((performance.now() - startedAtMs) / 1_000).toFixed(0).padStart(4)} s  ${what}\n`)
@@ -38,6 +59,12 @@ const distances = []
 for (const way of [{ delayMs: 20 }, { delayMs: 100 }, { delayMs: 300 }, { failEach: 20 }, { failEach: 10 }]) {
 	step(`catching up over ${JSON.stringify(way)}`)
 	distances.push(await measureDistance({ url: anvil.url, span, addresses: 100, ...way }))
+}
+
+step('counting calls')
+const calls = {
+	dense: await measureCalls(anvil.url, span, quick ? 100 : 1_000),
+	sparse: await measureCalls(anvil.url, span, 3),
 }
 
 step('large blocks')
@@ -62,6 +89,8 @@ for (const addresses of [1, 100, 10_000, 100_000]) {
 
 step('starting')
 const startMs = { one: await measureStart(anvil.url, 1), hundredThousand: await measureStart(anvil.url, 100_000) }
+step(`starting with ${scale.many} watches`)
+const million = await measureMillion(anvil.url, scale.many)
 step('latency by the schedule of a second')
 const bySchedule = await measureLatency(anvil, 'schedule', scale.samples)
 step('latency by new heads')
@@ -72,6 +101,8 @@ step('the whole program catches up')
 const whole = await measureWholeCatchUp(scale.blocks)
 step(`memory over ${scale.memoryBlocks} large blocks`)
 const memory = await measureMemory(scale.memoryBlocks, 100_000)
+step('ten fast chains')
+const fastChains = await measureFastChains(10, scale.lags)
 step('done')
 
 const ratios = {
@@ -91,15 +122,24 @@ const ratios = {
 }
 const results = {
 	measured: new Date().toISOString(),
-	machine: { node: process.version, cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length },
+	machine: {
+		node: process.version,
+		cpu: cpus()[0]?.model ?? 'unknown',
+		cores: cpus().length,
+		// Of the last minute, before and after: what others did at the same time.
+		load: [loadBefore, loadavg()[0]],
+	},
 	quick,
 	ratios,
 	catchUp,
 	distances,
+	calls,
 	largeCatchUp,
 	decoding,
 	polls,
 	startMs,
+	million,
+	fastChains,
 	latency: { bySchedule, byHeads },
 	whole,
 	memory,

@@ -30,6 +30,8 @@ export async function startChain(): Promise<TestAnvil> {
 
 /** Passes its value on to the address in its call data: the inner payments of the chain. */
 const splitter = '0x600f80600b6000396000f3600060006000600034600035' + '5af100'
+/** The same, and then it takes all back: a payment that looks like one, and is none. */
+const reverter = '0x601380600b6000396000f3600060006000600034600035' + '5af160006000fd'
 
 /** Anvil answers a moment before it mines. */
 export async function mined(anvil: TestAnvil, txHash: Hash): Promise<Receipt> {
@@ -49,15 +51,19 @@ export interface Seeded {
 
 /**
  * Of 20 payments in a block two go to one of the first 1,000 watched addresses, the lower the likelier; half are inner
- * ones.
+ * ones. In each tenth block one more is taken back.
  */
 export async function seedBlocks(anvil: TestAnvil, blocks: number, perBlock = 20): Promise<Seeded> {
 	const random = seeded(5)
 	const accounts = await anvil.accounts()
 	const [first] = accounts
 	if (first === undefined) throw new Error('the node has no accounts')
-	const { contractAddress } = await mined(anvil, await anvil.send({ from: first, data: splitter }))
-	if (contractAddress === null) throw new Error('the splitter was not deployed')
+	const deploy = async (data: string) => {
+		const { contractAddress } = await mined(anvil, await anvil.send({ from: first, data }))
+		if (contractAddress === null) throw new Error('a contract was not deployed')
+		return contractAddress
+	}
+	const [contractAddress, failing] = [await deploy(splitter), await deploy(reverter)]
 	await anvil.automine(false)
 	const from = await anvil.head()
 	for (let block = 0; block < blocks; block += 1) {
@@ -76,10 +82,17 @@ export async function seedBlocks(anvil: TestAnvil, blocks: number, perBlock = 20
 					}
 		})
 		await Promise.all(payments.map((payment) => anvil.send(payment)))
+		if (block % 10 === 5) {
+			const data = `0x${watched(block % 100)
+				.slice(2)
+				.padStart(64, '0')}`
+			await anvil.send({ from: first, to: failing, valueWei: 1n, gas: 100_000n, data })
+		}
 		await anvil.mine()
 	}
 	await anvil.automine(true)
-	return { from, to: from + BigInt(blocks), transactions: blocks * perBlock }
+	const failed = Math.floor((blocks + 4) / 10)
+	return { from, to: from + BigInt(blocks), transactions: blocks * perBlock + failed }
 }
 
 function other(random: number): Address {

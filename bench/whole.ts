@@ -78,6 +78,26 @@ export async function measureMemory(blocks: number, addresses: number): Promise<
 	return { blocks, addresses, alerts: hook.hits.length, ms, peakRssBytes: peak, idleRssBytes: idle }
 }
 
+export interface Million {
+	readonly addresses: number
+	/** `once`, with a state to be made and with one that is there. */
+	readonly starts: readonly { readonly ms: number; readonly peakRssBytes: number | null }[]
+}
+
+export async function measureMillion(rpc: string, addresses: number): Promise<Million> {
+	const hook = await startHookServer()
+	const ground = openGround({ rpc, hook: hook.origin, addresses: watchedUpTo(addresses), schedule: everySecond })
+	const starts = []
+	for (let time = 0; time < 2; time += 1) {
+		const startedAtMs = performance.now()
+		const peakRssBytes = await finish(ground.start('once'))
+		starts.push({ ms: performance.now() - startedAtMs, peakRssBytes })
+	}
+	ground.close()
+	await hook.close()
+	return { addresses, starts }
+}
+
 export interface Latency {
 	readonly p50Ms: number
 	readonly p95Ms: number
