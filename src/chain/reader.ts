@@ -80,7 +80,7 @@ export function createReader(options: ReaderOptions): Reader {
 	const onUnknown = createUnknownKinds(log)
 	const densities = createDensities()
 	const costs: Costs = {
-		receipts: createReceiptNeed({ fees, clock }),
+		receipts: createReceiptNeed({ fees, isProved: (rpc) => registry.known(rpc)?.marksFailures ?? false, clock }),
 		priceAt: ({ endpoint }) => priceAt(endpoint) ?? inCalls,
 		rowsPerBlock: densities.rowsPerBlock,
 		hasWholeBlocks: (rpc) => mayReadWhole(rpc),

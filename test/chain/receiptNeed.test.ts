@@ -37,6 +37,14 @@ test('default: each, until the endpoint was seen to mark a failure', () => {
 	expect(need.of(one, 'trace', fine, watched)).toBe(true)
 })
 
+test('behavior: what the probe has seen counts for rows, not for calls', () => {
+	const need = createReceiptNeed({ fees: false, isProved: (rpc) => rpc === one, clock: () => 0 })
+	expect(need.of(one, 'trace', fine, watched)).toBe(false)
+	expect(need.of(one, 'trace', failed, watched)).toBe(true)
+	expect(need.of(one, 'debug', fine, watched)).toBe(true)
+	expect(need.of(other, 'trace', fine, watched)).toBe(true)
+})
+
 test('behavior: what a root of an unknown kind says is not believed', () => {
 	const { need } = fresh()
 	need.note(one, 'trace', failed, false)

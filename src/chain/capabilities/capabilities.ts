@@ -31,6 +31,8 @@ export interface Capabilities {
 	readonly filterMode: 'union' | 'intersection' | null
 	/** What a question beyond the head meets. Null: not seen. */
 	readonly beyondHead: 'refused' | 'empty' | null
+	/** A transaction that failed by its receipt had a root row that says so. */
+	readonly marksFailures: boolean
 	/** How rewards come; `none` also where the blocks looked at had none. */
 	readonly rewards: 'none' | 'paid' | 'zero'
 

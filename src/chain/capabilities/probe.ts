@@ -14,6 +14,7 @@ import { type Capabilities, type Finding, findingOf, fine, isBlindByName, notAsk
 import { askOfEach } from './eachBlock.js'
 import { findProbeBlocks } from './probeBlocks.js'
 import { probeDebug } from './probeDebug.js'
+import { probeFailures } from './probeFailures.js'
 import { filterNotAsked, probeFilter, readRows, type Specimen } from './probeFilter.js'
 import { probeTransaction } from './probeTransaction.js'
 
@@ -70,7 +71,10 @@ async function probeTraces(
 		isPrivate ? notAsked : probeTransaction(rpc, blocks, signal),
 	])
 	const specimens = block.specimens
-	const filter = isPrivate ? filterNotAsked : await probeFilter(rpc, specimens, head, signal)
+	const [filter, marksFailures] = await Promise.all([
+		isPrivate ? filterNotAsked : probeFilter(rpc, specimens, head, signal),
+		isPrivate ? false : probeFailures(rpc, specimens, signal),
+	])
 	const needsDebug = block.finding.ability !== 'yes' || setting === 'debug_traceBlockByNumber'
 	const debug = needsDebug ? await probeDebug(rpc, blocks, signal) : { finding: notAsked, tracer: null }
 
@@ -93,6 +97,7 @@ async function probeTraces(
 		tracer: debug.tracer,
 		filterMode: filter.filterMode,
 		beyondHead: filter.beyondHead,
+		marksFailures,
 		rewards: block.rewards,
 		probed: blocks.map(({ number }) => number),
 		proved,

@@ -20,6 +20,8 @@ export interface ReceiptNeed {
 export interface ReceiptNeedOptions {
 	/** Fees are wanted, of which only receipts tell: for those whom an address has sent. */
 	readonly fees: boolean
+	/** Whether the endpoint was seen to mark failures of rows before. Default: not. */
+	readonly isProved?: (rpc: Rpc) => boolean
 	readonly clock: Clock
 }
 
@@ -30,10 +32,11 @@ const BELIEVED_MS = 4 * 3_600_000
  * A root frame that did not fail is believed where this endpoint was seen to mark one that did, and a receipt bore it
  * out. One that failed is never believed alone: Erigon marked roots as failed for a moment at its head (docs/nodes.md).
  */
-export function createReceiptNeed({ fees, clock }: ReceiptNeedOptions): ReceiptNeed {
+export function createReceiptNeed({ fees, isProved = () => false, clock }: ReceiptNeedOptions): ReceiptNeed {
 	const seen = new WeakMap<Rpc, Map<Tracing, number>>()
 
 	function marksFailures(rpc: Rpc, tracing: Tracing): boolean {
+		if (tracing === 'trace' && isProved(rpc)) return true
 		return clock() - (seen.get(rpc)?.get(tracing) ?? Number.NEGATIVE_INFINITY) < BELIEVED_MS
 	}
 
