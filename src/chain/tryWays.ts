@@ -49,15 +49,17 @@ async function tryWays(
 
 async function tryWay(way: Way, doubt: Doubt, addresses: AddressSet, signal: AbortSignal): Promise<Part | Fared> {
 	const name = `${way.endpoint} by ${way.source}`
+	// Those around it first: a node that is busy with the block in doubt answers nothing for a while.
+	const after = await readFull(way, doubt.after, addresses, signal)
+	const before =
+		after === null || after instanceof RpcError ? null : await readFull(way, doubt.before, addresses, signal)
 	const failed = await read(way, doubt.number, addresses, signal)
 	if (!(failed instanceof RpcError)) return failed
 	const why = failed.message
 	if (isAboutNow(failed)) return { way: name, result: 'unheard', why }
-	const after = await readFull(way, doubt.after, addresses, signal)
 	if (after instanceof RpcError)
 		return { way: name, result: isUnable(after) ? 'unable' : 'unheard', why: after.message }
 	if (after === null) return { way: name, result: 'unheard', why }
-	const before = await readFull(way, doubt.before, addresses, signal)
 	// Where nothing has happened before it, there is nothing that could be gone by now.
 	return { way: name, result: 'fails', afterGood: !(before instanceof RpcError), why }
 }

@@ -1,3 +1,4 @@
+import type { RpcError } from '../errors.js'
 import type { AddressSet, Doubt, Fared, Part } from '../model/chain.js'
 import type { Clock } from '../model/glossary.js'
 import type { Log, Tries } from '../model/ports.js'
@@ -6,6 +7,13 @@ import type { Log, Tries } from '../model/ports.js'
 export interface GapKeeper {
 	/** Everything is tried once for a block that has failed; null where that was done a moment ago. */
 	tryAll(doubt: Doubt, addresses: AddressSet, signal: AbortSignal): Promise<Part | readonly Fared[] | null>
+	/**
+	 * Why a block took too long when everything was tried for it: a node that is busy with it answers nothing else, and
+	 * would never be heard if each poll asked for it anew. Null: it may be walked over.
+	 */
+	tooLongAt(number: bigint): RpcError | null
+	/** A walk over it took too long, and so did everything else. */
+	noteTooLong(number: bigint, error: RpcError): void
 	/** The hash of a block that may be a gap; see Tries. */
 	readonly hashOf: Tries['hashOf']
 	/** It was opened now, and is read again after a while. */
@@ -41,6 +49,7 @@ export function createGapKeeper({ tries, clock, log, momentMs = 3_000 }: GapKeep
 	const rereads = new Map<bigint, { readonly times: number; readonly dueAtMs: number }>()
 	let running: { readonly number: bigint; readonly done: Promise<Part | null> } | null = null
 	let found: Part | null = null
+	let slow: { readonly number: bigint; readonly error: RpcError } | null = null
 
 	async function readOne(number: bigint, addresses: AddressSet, signal: AbortSignal): Promise<Part | null> {
 		const doubt = { number, before: [], after: [] }
@@ -76,11 +85,16 @@ export function createGapKeeper({ tries, clock, log, momentMs = 3_000 }: GapKeep
 		async tryAll(doubt, addresses, signal) {
 			if (clock() - triedAtMs < waitMs) return null
 			const came = await tries.tryAll(doubt, addresses, signal)
+			slow = slow?.number === doubt.number ? null : slow
 			if ('span' in came) return came
 			triedAtMs = clock()
 			// Where nobody is heard it is not this block: asking all would only add to what is wrong.
 			waitMs = came.some(({ result }) => result === 'fails') ? betweenMs : Math.min(longestBetweenMs, waitMs * 2)
 			return came
+		},
+		tooLongAt: (number) => (slow?.number === number ? slow.error : null),
+		noteTooLong(number, error) {
+			slow = { number, error }
 		},
 		hashOf: tries.hashOf,
 		opened(number) {

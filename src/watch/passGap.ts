@@ -48,6 +48,7 @@ export async function passGap(
 	const came = await ports.gaps.keeper.tryAll(doubt, failed.addresses, signal)
 	if (came === null) throw error
 	if ('span' in came) return came
+	if (error.kind === 'timeout') ports.gaps.keeper.noteTooLong(number, error)
 	const hash = await ports.gaps.keeper.hashOf(number, signal)
 	if (hash === null) throw error
 	const block = { number, hash }

@@ -42,6 +42,8 @@ export async function scan(
 	while (from <= span.to && !session.behind) {
 		const addresses = backfill?.addresses ?? addressesOf(session.config.watches, session.state.announcements)
 		try {
+			const tooLong = ports.gaps?.keeper.tooLongAt(from) ?? null
+			if (tooLong !== null) throw tooLong
 			for await (const part of walk({ from, to: span.to }, addresses, signal)) {
 				await take(part)
 				if (session.behind) return
