@@ -26,6 +26,8 @@ async function open(clients: readonly string[]) {
 		urls: gateways.map(({ url }) => url),
 		watches: [watchOf(to)],
 		network: { settle: 3 },
+		// What they would find at once is left to the second look.
+		books: false,
 		log,
 	})
 	onTestFinished(async () => {
