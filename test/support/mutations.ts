@@ -70,6 +70,8 @@ export interface Mutation {
 	readonly at: number
 	readonly way: 'put' | 'all' | 'far' | 'drop' | 'twice' | 'swap' | 'rename' | 'deepen'
 	readonly value: unknown
+	/** Given: everything of this name gets the value, whatever `at` and `way` say. */
+	readonly key?: string
 }
 
 const ways: readonly Mutation['way'][] = [
@@ -105,7 +107,7 @@ interface Place {
 }
 
 /** A copy of the value, changed in one place. */
-export function mutated(value: unknown, { at, way, value: other }: Mutation): unknown {
+export function mutated(value: unknown, { at, way, value: other, key: named }: Mutation): unknown {
 	const box = { value: structuredClone(value) }
 	const places: Place[] = []
 	const walk = (holder: Holder, key: string) => {
@@ -115,7 +117,9 @@ export function mutated(value: unknown, { at, way, value: other }: Mutation): un
 	}
 	walk(box, 'value')
 	const { holder, key } = places[at % places.length] as Place
-	if (way === 'put') holder[key] = other
+	if (named !== undefined) {
+		for (const place of places) if (place.key === named) place.holder[named] = other
+	} else if (way === 'put') holder[key] = other
 	else if (way === 'all') {
 		for (const place of places) if (place.key === key) place.holder[key] = other
 	} else if (way === 'far') {
