@@ -221,7 +221,7 @@ function known(): [Attack, SourceSetting][] {
 	return [
 		[attackOf('trace_block', named('value', tooLarge)), 'trace_block'],
 		[attackOf(block, named('value', tooLarge)), block],
-		[attackOf(block, { mutations: [{ at: 0, way: 'deepen', value: null }] }), block],
+		[attackOf(block, { mutations: [{ at: 1, way: 'deepen', value: null }] }), block],
 		[attackOf('eth_getBlockByNumber', { foreign: { method: '', by: 1 } }), 'auto'],
 		[attackOf('eth_getTransactionReceipt', { foreign: { method: '', by: -2 } }), 'auto'],
 		[attackOf('trace_block', { ...named('type', 'strange'), trap: true }), 'trace_block'],
