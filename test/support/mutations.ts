@@ -165,7 +165,8 @@ function deepen(frames: readonly Place[], at: number): void {
 
 const levels = 1_500
 
-const isNumber = (value: unknown) => typeof value === 'number' || /^0x[0-9a-f]{1,24}$/.test(String(value))
+const isNumber = (value: unknown) =>
+	typeof value === 'number' || (typeof value === 'string' && /^0x[0-9a-f]{1,24}$/.test(value))
 
 export function written(value: unknown): string {
 	return JSON.stringify(value).replaceAll(/"@@(.*?)@@"/g, (_all, text: string) => JSON.parse(`"${text}"`) as string)
