@@ -27,7 +27,7 @@ const usualStartMs = 400
 const drainMs = 120_000
 
 test(`behavior: after ${kills} kills at random moments nothing is lost or invented, and repeats bear the same id`, {
-	timeout: 8 * 60_000,
+	timeout: 14 * 60_000,
 }, async () => {
 	const startedAtMs = Date.now()
 	const node = await startTestDevnode({ anvilArgs: ['--order', 'fifo'] })
