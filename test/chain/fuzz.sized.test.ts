@@ -124,6 +124,8 @@ interface Answer {
 let current: Attack
 let asked = 0
 let refused = 0
+/** What making the answers took, which happens in this process too. */
+let serversMs = 0
 const donors = new Map<string, readonly unknown[]>()
 const servers: Server[] = []
 const urls: string[] = []
@@ -164,6 +166,11 @@ function shifted(params: readonly unknown[], by: number): readonly unknown[] {
 	})
 }
 
+function processorMs(since: NodeJS.CpuUsage): number {
+	const { user, system } = process.cpuUsage(since)
+	return (user + system) / 1_000
+}
+
 function openServer(isBad: boolean): Server {
 	return createServer((request, response) => {
 		const chunks: Buffer[] = []
@@ -172,15 +179,14 @@ function openServer(isBad: boolean): Server {
 		request.on('end', () => {
 			const body = JSON.parse(Buffer.concat(chunks).toString())
 			const calls = [body].flat()
+			const before = process.cpuUsage()
 			const answers = calls.map((call) => answer(call, isBad))
 			const text = written(Array.isArray(body) ? answers : answers[0])
 			const isHit = isBad && calls.some(({ method }) => method === current.method)
-			if (!isHit) {
-				response.end(text)
-				return
-			}
-			const headers = current.damage.way === 'gzip' ? { 'content-encoding': 'gzip' } : {}
-			response.writeHead(current.damage.status, headers).end(damaged(text, current.damage))
+			const bytes = isHit ? damaged(text, current.damage) : Buffer.from(text)
+			serversMs += processorMs(before)
+			const headers = isHit && current.damage.way === 'gzip' ? { 'content-encoding': 'gzip' } : {}
+			response.writeHead(isHit ? current.damage.status : 200, headers).end(bytes)
 		})
 	})
 }
@@ -260,6 +266,7 @@ async function run(one: Attack, setting: SourceSetting): Promise<void> {
 		current = one
 		for (const [name, operation] of Object.entries(operations)) {
 			asked = 0
+			serversMs = 0
 			const before = process.cpuUsage()
 			const came = await operation(chain).catch((error: unknown) => {
 				if (!(error instanceof RpcError)) throw error
@@ -274,8 +281,7 @@ async function run(one: Attack, setting: SourceSetting): Promise<void> {
 					expect(String(expected).split('\n')).toEqual(expect.arrayContaining(came.split('\n').filter(Boolean)))
 				else expect(came, `${name}, by another question's answer`).toEqual(expected)
 			}
-			const { user, system } = process.cpuUsage(before)
-			expect((user + system) / 1_000, 'milliseconds, with those of the servers').toBeLessThan(2_000)
+			expect(processorMs(before) - serversMs, 'milliseconds').toBeLessThan(2_000)
 			if (endpoints.states()[0]?.lastError !== null) refused += 1
 			nowMs += 3_600_000
 		}

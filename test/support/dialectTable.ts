@@ -8,6 +8,12 @@ const DEBUG = 'debug_traceBlockByNumber'
 const noFilter = ['trace_filter']
 export const noTraces = ['trace_filter', 'trace_block', 'trace_transaction']
 
+/** Rows of a filter lose their errors; those of a block and of a transaction keep them. */
+function unmarked(method: string, _params: unknown, result: unknown): unknown {
+	if (method !== FILTER || !Array.isArray(result)) return undefined
+	return result.map(({ error: _error, ...row }) => row)
+}
+
 /** A dialect, and the sources that may be believed in it, best first. */
 export const dialects: readonly (readonly [string, Dialect, readonly SourceName[]])[] = [
 	['Anvil', {}, [FILTER, BLOCK]],
@@ -74,6 +80,7 @@ export const dialects: readonly (readonly [string, Dialect, readonly SourceName[
 	['a filter blind to self-destructs', { blindTo: ['suicide'] }, [BLOCK]],
 	['a filter blind to creations', { blindTo: ['create'] }, [BLOCK]],
 	['a filter that ignores its lists', { ignoresLists: true }, [BLOCK]],
+	['a filter that does not mark what failed', { twist: unmarked }, [BLOCK]],
 	['error objects among the rows', { errorsInside: 1_000 }, [BLOCK]],
 	['numbers as hex', { numbers: 'hex' }, [FILTER, BLOCK]],
 	['numbers as decimal text', { numbers: 'decimal' }, [FILTER, BLOCK]],

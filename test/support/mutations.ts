@@ -106,8 +106,17 @@ interface Place {
 	readonly key: string
 }
 
-/** A copy of the value, changed in one place. */
-export function mutated(value: unknown, { at, way, value: other, key: named }: Mutation): unknown {
+/** A copy of the value, changed in one place; the value itself where it is nested too deep already to be looked through. */
+export function mutated(value: unknown, mutation: Mutation): unknown {
+	try {
+		return changed(value, mutation)
+	} catch (error) {
+		if (!(error instanceof RangeError)) throw error
+		return value
+	}
+}
+
+function changed(value: unknown, { at, way, value: other, key: named }: Mutation): unknown {
 	const box = { value: structuredClone(value) }
 	const places: Place[] = []
 	const walk = (holder: Holder, key: string) => {

@@ -116,9 +116,10 @@ function judgeAll(rpc: Rpc, { block, rows }: Specimen, answer: unknown, range: u
 		if (['too-large', 'timeout', 'bad-params'].includes(answer.kind)) return null
 		throw answer
 	}
-	const given = keysOf(readRows(rpc, answer))
+	const answered = readRows(rpc, answer)
+	const given = keysOf(answered)
 	const lacking = rows.filter((row) => !given.has(rowKey(row)))
-	if (lacking.length === 0) return null
+	if (lacking.length === 0) return judgeMarks(rows, answered, block)
 	if (given.size > 0) return `trace_filter leaves out ${nameRows(lacking)} of block ${block.number}`
 	const wider = range instanceof RpcError ? new Set() : keysOf(readRows(rpc, range))
 	return wider.size > 0
@@ -148,7 +149,14 @@ function judgeList(
 	if (lacking.length > 0)
 		return `trace_filter by ${side}Address leaves out ${nameRows(lacking)} of block ${block.number}`
 	const foreign = answered.some((row) => row.frame.type !== 'reward' && row.frame.error === null && !isAsked(row))
-	return foreign ? IGNORES : null
+	return foreign ? IGNORES : judgeMarks(rows, answered, block)
+}
+
+/** What the block marks as failed the filter must mark too: rows that fail are else told as if they had moved money. */
+function judgeMarks(rows: readonly Row[], answered: readonly Row[], { number }: Specimen['block']): string | null {
+	const failed = new Set(rows.filter(({ frame }) => frame.error !== null).map(rowKey))
+	const unmarked = answered.some((row) => row.frame.error === null && failed.has(rowKey(row)))
+	return unmarked ? `trace_filter does not say what failed in block ${number}, as trace_block does` : null
 }
 
 /** A node that does not look at the lists gives everybody's frames. */
