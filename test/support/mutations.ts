@@ -177,8 +177,14 @@ const levels = 1_500
 const isNumber = (value: unknown) =>
 	typeof value === 'number' || (typeof value === 'string' && /^0x[0-9a-f]{1,24}$/.test(value))
 
+/** As it goes out; a word that is no JSON where that would be more than a text can be, or nested too deep to be written. */
 export function written(value: unknown): string {
-	return JSON.stringify(value).replaceAll(/"@@(.*?)@@"/g, (_all, text: string) => JSON.parse(`"${text}"`) as string)
+	try {
+		return JSON.stringify(value).replaceAll(/"@@(.*?)@@"/g, (_all, text: string) => JSON.parse(`"${text}"`) as string)
+	} catch (error) {
+		if (!(error instanceof RangeError)) throw error
+		return 'endless'
+	}
 }
 
 /** What becomes of the bytes on their way. */
