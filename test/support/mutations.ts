@@ -106,7 +106,7 @@ interface Place {
 	readonly key: string
 }
 
-/** A copy of the value, changed in one place; the value itself where it is nested too deep already to be looked through. */
+/** A copy of the value, changed in one place; the value itself where it is nested too deep to be looked through. */
 export function mutated(value: unknown, mutation: Mutation): unknown {
 	try {
 		return changed(value, mutation)
@@ -177,7 +177,7 @@ const levels = 1_500
 const isNumber = (value: unknown) =>
 	typeof value === 'number' || (typeof value === 'string' && /^0x[0-9a-f]{1,24}$/.test(value))
 
-/** As it goes out; a word that is no JSON where that would be more than a text can be, or nested too deep to be written. */
+/** As it goes out; no JSON at all where that would be longer than a text can be, or is nested too deep. */
 export function written(value: unknown): string {
 	try {
 		return JSON.stringify(value).replaceAll(/"@@(.*?)@@"/g, (_all, text: string) => JSON.parse(`"${text}"`) as string)
