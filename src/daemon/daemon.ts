@@ -26,7 +26,7 @@ import type { NetworkPoller } from './networkPoller.js'
 import { receiversOf } from './open.js'
 import { createPageFacts, createPageNotes, recall } from './pageFacts.js'
 import { openParts } from './parts.js'
-import { createRefusals, keepGood } from './refused.js'
+import { createKeepGood, createRefusals } from './refused.js'
 import { countWatches, createReload, type InEffect } from './reload.js'
 import { startSchedule } from './schedule.js'
 import { startService } from './service.js'
@@ -147,12 +147,16 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			log,
 			receiversOf: (name) => receiversOf(inEffect.watches, name),
 		})
-		if (config.refused === undefined) void keepGood(statePlace, watches, log, signal)
+		const keepGood = createKeepGood(statePlace, log, signal)
+		if (config.refused === undefined) void keepGood(watches)
 		else {
 			metrics.reloaded(false)
 			void tellRefused(lists.revision(), config.refused.map(formatProblem).join('; '))
 		}
-		const reload = createReload({ config, lists, parts, metrics, notifier, log, inEffect, tellRefused }, signal)
+		const reload = createReload(
+			{ config, lists, parts, metrics, notifier, log, inEffect, tellRefused, keepGood },
+			signal,
+		)
 		const offHangup = onHangup(() => void reload('SIGHUP'))
 		const watching = watchFiles({
 			paths: lists.paths,

@@ -8,12 +8,23 @@ import type { WatchSet } from '../model/watch.js'
 import { keepWatchlists } from '../state/open.js'
 
 /** Keeps watchlists that are right, for a restart that finds wrong ones. Never rejects. */
-export async function keepGood(place: StatePlace, watches: WatchSet, log: Log, signal: AbortSignal): Promise<void> {
-	try {
-		await keepWatchlists(place, await keptOf(watches, signal))
-	} catch (error) {
-		if (signal.aborted) return
-		log.warn({ err: error }, 'the watchlists in effect cannot be kept: a restart would need right ones')
+export type KeepGood = (watches: WatchSet) => Promise<void>
+
+/** One after the other: of two edits in a row the last one stays. */
+export function createKeepGood(place: StatePlace, log: Log, signal: AbortSignal): KeepGood {
+	let before: Promise<void> = Promise.resolve()
+	async function keep(watches: WatchSet): Promise<void> {
+		try {
+			signal.throwIfAborted()
+			await keepWatchlists(place, keptOf(watches, signal))
+		} catch (error) {
+			if (signal.aborted) return
+			log.warn({ err: error }, 'the watchlists in effect cannot be kept: a restart would need right ones')
+		}
+	}
+	return (watches) => {
+		before = before.then(() => keep(watches))
+		return before
 	}
 }
 

@@ -6,7 +6,7 @@ import type { WatchSet } from '../model/watch.js'
 import type { Metrics } from '../ops/metrics.js'
 import type { Notifier } from '../ops/sdNotify.js'
 import type { Parts } from './parts.js'
-import { keepGood, type Refusals } from './refused.js'
+import type { KeepGood, Refusals } from './refused.js'
 
 /** What the networks are watched with. */
 export interface InEffect {
@@ -26,11 +26,12 @@ export interface ReloadParts {
 	readonly log: Log
 	readonly inEffect: InEffect
 	readonly tellRefused: Refusals
+	readonly keepGood: KeepGood
 }
 
 /** Reads the watchlists anew: all of them take effect at the next border, or none. One at a time. */
 export function createReload(
-	{ config, lists, parts, metrics, notifier, log, inEffect, tellRefused }: ReloadParts,
+	{ config, lists, parts, metrics, notifier, log, inEffect, tellRefused, keepGood }: ReloadParts,
 	signal: AbortSignal,
 ) {
 	let running: Promise<void> = Promise.resolve()
@@ -43,7 +44,7 @@ export function createReload(
 			inEffect.watches = watches
 			inEffect.loadedAtMs = Date.now()
 			inEffect.isRefused = false
-			void keepGood(config.statePlace, watches, log, signal)
+			void keepGood(watches)
 			countWatches(metrics, config, watches)
 			metrics.reloaded(true)
 			log.info(

@@ -81,7 +81,7 @@ export function openHistory(place: StatePlace, clock: Clock): HistoryReader {
 }
 
 /** Keeps the watchlists that are right now, as JSON. Durable when it resolves. Throws StateError. */
-export async function keepWatchlists(place: StatePlace, pieces: readonly string[]): Promise<void> {
+export async function keepWatchlists(place: StatePlace, pieces: Iterable<string>): Promise<void> {
 	await (place.kind === 'postgres' ? writeKeptRow(place.url, pieces) : writeKept(place.dir, pieces))
 }
 

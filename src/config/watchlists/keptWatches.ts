@@ -1,8 +1,7 @@
 /** Watches as JSON and back, whatever their rules hold: so that the last good ones outlive a restart. */
 
-import { createTurns } from '../../base/timeSlices.js'
 import type { Address } from '../../model/glossary.js'
-import type { WatchRules, WatchSet } from '../../model/watch.js'
+import type { Watch, WatchRules, WatchSet } from '../../model/watch.js'
 import { createWatchSet } from './watchSet.js'
 
 interface Kept {
@@ -14,44 +13,58 @@ interface Kept {
 	}[]
 }
 
-/** In pieces, and in turns: there may be a million. Throws the signal's reason. */
-export async function keptOf(watches: WatchSet, signal?: AbortSignal): Promise<readonly string[]> {
+/** In many pieces, made as they are taken: there may be a million watches. Throws the signal's reason. */
+export function* keptOf(watches: WatchSet, signal?: AbortSignal): Generator<string> {
 	const rules = new Map<string, number>()
-	const lists: string[] = []
-	const turns = createTurns()
-	for (const { watchlist, first, length } of watches.lists) {
-		const rows: string[] = []
+	yield '{"lists":['
+	for (const [index, { watchlist, first, length }] of watches.lists.entries()) {
+		const { network = '' } = watches.at(first) ?? {}
+		yield `${index === 0 ? '' : ','}{"watchlist":${JSON.stringify(watchlist)},"network":${JSON.stringify(network)}`
+		yield ',"watches":['
+		let before: Watch | null = null
+		let number = 0
 		for (let at = first; at < first + length; at++) {
+			signal?.throwIfAborted()
 			const watch = watches.at(at)
 			if (watch === undefined) continue
-			const { address, label, ...own } = watch
-			const key = JSON.stringify(own, plain)
-			const number = rules.get(key) ?? rules.size
-			rules.set(key, number)
-			rows.push(JSON.stringify([number, address, label]))
-			if (!turns.isOver()) continue
-			await turns.next()
-			signal?.throwIfAborted()
+			// Most watches of a list share their rules, of which each part is one object.
+			if (before === null || !sharesRules(watch, before)) number = numberOf(watch, rules)
+			yield `${before === null ? '' : ','}${JSON.stringify([number, watch.address, watch.label])}`
+			before = watch
 		}
-		const { network = '' } = watches.at(first) ?? {}
-		lists.push(`{"watchlist":${JSON.stringify(watchlist)},"network":${JSON.stringify(network)},"watches":[`)
-		lists.push(rows.join(','), ']}', ',')
+		yield ']}'
 	}
-	lists.pop()
-	return [`{"rules":[${[...rules.keys()].join(',')}],"lists":[`, ...lists, ']}']
+	yield `],"rules":[${[...rules.keys()].join(',')}]}`
+}
+
+function sharesRules(one: Watch, other: Watch): boolean {
+	const keys = Object.keys(one) as (keyof Watch)[]
+	const own = keys.filter((key) => key !== 'address' && key !== 'label')
+	return keys.length === Object.keys(other).length && own.every((key) => one[key] === other[key])
+}
+
+function numberOf({ address, label, ...own }: Watch, rules: Map<string, number>): number {
+	const key = JSON.stringify(own, plain)
+	const number = rules.get(key) ?? rules.size
+	rules.set(key, number)
+	return number
 }
 
 /** Of what `keptOf` made. */
 export function watchesOf(kept: unknown): WatchSet {
-	const { rules, lists }: Kept = JSON.parse(JSON.stringify(kept), rich)
+	const { rules: written, lists } = kept as Kept
+	const rules: readonly WatchRules[] = JSON.parse(JSON.stringify(written), rich)
 	const gathered = createWatchSet()
 	for (const { watchlist, network, watches } of lists) {
 		const table = gathered.begin(network, watchlist)
+		const used = new Set<number>()
 		for (const [number, address, label] of watches) {
 			const own = rules[number]
-			if (own !== undefined) table.add(address, label, own)
+			if (own === undefined) continue
+			table.add(address, label, own)
+			used.add(number)
 		}
-		gathered.end(rules.filter((_, number) => watches.some(([one]) => one === number)))
+		gathered.end(rules.filter((_, number) => used.has(number)))
 	}
 	return gathered.set()
 }

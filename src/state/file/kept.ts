@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { durableFile, type Format } from './durable.js'
 
-const keptFormat: Format<{ readonly pieces: readonly string[]; readonly value: unknown }> = {
+const keptFormat: Format<{ readonly pieces: Iterable<string>; readonly value: unknown }> = {
 	version: 1,
 	migrations: {},
 	encode: ({ pieces }) => pieces,
@@ -13,7 +13,7 @@ const keptFormat: Format<{ readonly pieces: readonly string[]; readonly value: u
 const keptFile = (folder: string) => durableFile(join(folder, 'watchlists.json'), keptFormat)
 
 /** Durable when it resolves. Throws StateError `disk`. */
-export async function writeKept(folder: string, pieces: readonly string[]): Promise<void> {
+export async function writeKept(folder: string, pieces: Iterable<string>): Promise<void> {
 	await keptFile(folder).write({ pieces, value: null })
 }
 

@@ -6,14 +6,14 @@ import { prepareSchema, schemaVersion } from './schema.js'
 const options = { connections: 1, standstillMs: 30_000 }
 
 /** Throws StateError. */
-export async function writeKeptRow(url: string, pieces: readonly string[]): Promise<void> {
+export async function writeKeptRow(url: string, pieces: Iterable<string>): Promise<void> {
 	const database = openDatabase(url, options)
 	try {
 		await prepareSchema(database)
 		await database.ask(
 			`insert into tracewatch.kept (name, content) values ('watchlists', $1::json)
 			on conflict (name) do update set content = excluded.content`,
-			[pieces.join('')],
+			[[...pieces].join('')],
 		)
 	} finally {
 		await database.close()
