@@ -76,14 +76,8 @@ export async function examine<T extends object>(
 	format: Format<T>,
 	readWhole: (path: string) => Promise<Buffer> = readOwnFile,
 ): Promise<Examined<T>> {
-	let bytes: Buffer
-	try {
-		bytes = await readWhole(path)
-	} catch (error) {
-		if (isMissing(error)) return { value: null }
-		throw diskError('read', path, error)
-	}
-	const found = await verified(path, bytes, format.version)
+	const found = await verifiedAt(path, format.version, readWhole)
+	if (found === null) return { value: null }
 	if ('damage' in found) return found
 	const { version } = found
 	try {
@@ -96,6 +90,22 @@ export async function examine<T extends object>(
 type Verified =
 	| { readonly data: unknown; readonly version: number }
 	| { readonly damage: string; readonly cause?: unknown }
+
+/** Null: no file. Apart from `examine`, whose locals live until it is all understood: the bytes are gone before. */
+async function verifiedAt(
+	path: string,
+	known: number,
+	readWhole: (path: string) => Promise<Buffer>,
+): Promise<Verified | null> {
+	let bytes: Buffer
+	try {
+		bytes = await readWhole(path)
+	} catch (error) {
+		if (isMissing(error)) return null
+		throw diskError('read', path, error)
+	}
+	return await verified(path, bytes, known)
+}
 
 /** The data of a file as JSON.parse gives it; its bytes and its text are let go of before it is understood. */
 async function verified(path: string, bytes: Buffer, known: number): Promise<Verified> {
