@@ -7,6 +7,8 @@ import type { Way } from './ways.js'
 
 /** Each reads one block, in so long. */
 const wayMs = 45_000
+/** So many headers in a row that end in an error of the server are no longer about these blocks. */
+const mostHeaders = 3
 
 /**
  * Asks for one block by every way: endpoints side by side, the sources of each in turn. Resolves to the block as soon
@@ -31,7 +33,11 @@ async function tryWays(
 			if ('span' in came) {
 				found ??= came
 				enough.abort()
-			} else fared.push(came)
+				return
+			}
+			fared.push(came)
+			// Its other sources would say the same, and everybody else waits for it.
+			if (came.isDown) return
 		}
 	}
 	try {
@@ -47,10 +53,13 @@ async function tryWays(
 	}
 }
 
-async function tryWay(way: Way, doubt: Doubt, addresses: AddressSet, signal: AbortSignal): Promise<Part | Fared> {
+type Came = Part | (Fared & { readonly isDown?: boolean })
+
+async function tryWay(way: Way, doubt: Doubt, addresses: AddressSet, signal: AbortSignal): Promise<Came> {
 	const name = `${way.endpoint} by ${way.source}`
 	// Those around it first: a node that is busy with the block in doubt answers nothing for a while.
 	const after = await readFull(way, doubt.after, addresses, signal)
+	if (isDown(after)) return { way: name, result: 'unheard', why: after.down.message, isDown: true }
 	const before =
 		after === null || after instanceof RpcError ? null : await readFull(way, doubt.before, addresses, signal)
 	const failed = await read(way, doubt.number, addresses, signal)
@@ -61,7 +70,16 @@ async function tryWay(way: Way, doubt: Doubt, addresses: AddressSet, signal: Abo
 		return { way: name, result: isUnable(after) ? 'unable' : 'unheard', why: after.message }
 	if (after === null) return { way: name, result: 'unheard', why }
 	// Where nothing has happened before it, there is nothing that could be gone by now.
-	return { way: name, result: 'fails', afterGood: !(before instanceof RpcError), why }
+	return { way: name, result: 'fails', afterGood: !(before instanceof RpcError || isDown(before)), why }
+}
+
+/** It does not even give a header. */
+interface Down {
+	readonly down: RpcError
+}
+
+function isDown(came: Part | RpcError | Down | null): came is Down {
+	return came !== null && 'down' in came
 }
 
 /** The first of these blocks that has transactions; null where none has. */
@@ -70,12 +88,16 @@ async function readFull(
 	numbers: readonly bigint[],
 	addresses: AddressSet,
 	signal: AbortSignal,
-): Promise<Part | RpcError | null> {
+): Promise<Part | RpcError | Down | null> {
 	let last: RpcError | null = null
+	let failedHeaders = 0
 	for (const number of numbers) {
 		const header = await limited(way, number, (until) => way.chain().block(number, until), signal)
-		if (header instanceof RpcError) last = header
-		else if (header !== null && header.txHashes.length > 0) {
+		if (header instanceof RpcError) {
+			failedHeaders += 1
+			if (!isOfHeader(header) && !(header.kind === 'server' && failedHeaders < mostHeaders)) return { down: header }
+			last = header
+		} else if (header !== null && header.txHashes.length > 0) {
 			const part = await read(way, number, addresses, signal)
 			if (!(part instanceof RpcError)) return part
 			last = part
@@ -117,6 +139,11 @@ async function limited<T>(
 /** Of the moment or of the endpoint's plan, and not of the block. */
 function isAboutNow({ kind }: RpcError): boolean {
 	return kind === 'rate' || kind === 'quota' || kind === 'auth' || kind === 'unsettled'
+}
+
+/** The header of another block may be given. */
+function isOfHeader({ kind }: RpcError): boolean {
+	return kind === 'no-data' || kind === 'malformed' || kind === 'unsettled' || kind === 'too-large'
 }
 
 /** A second hostile block among those around it keeps nobody from being heard. */

@@ -4,9 +4,12 @@ import type { SourceSetting } from '../../src/chain/capabilities/probe.js'
 import type { Message } from '../../src/model/alert.js'
 import type { Address } from '../../src/model/glossary.js'
 import type { Log } from '../../src/model/ports.js'
-import { ether, hex, startTestAnvil } from '../support/anvil.js'
+import { ether, hex, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { Refused, startDialectGateway } from '../support/dialectGateway.js'
 import { type FailingBlocks, failingBlocks } from '../support/failingBlock.js'
+import { type FaultProxy, startFaultProxy } from '../support/faultProxy.js'
+import { status } from '../support/faults.js'
+import { sendJson } from '../support/faultyNode.js'
 import { inFull, sized } from '../support/longRun.js'
 import { type Bench, type BenchOptions, openBench, watchOf } from './bench.js'
 
@@ -51,6 +54,13 @@ async function open(options: Partial<BenchOptions> & { readonly endpoints?: numb
 	await node.mine(3)
 	await bench.settle()
 	return { stir, node, gateways, failing, bench, pay, fail, said, from, to }
+}
+
+/** An endpoint of the same node that does as it is told. */
+async function secondTo(node: TestAnvil): Promise<FaultProxy> {
+	const proxy = await startFaultProxy(node.url)
+	onTestFinished(() => proxy.close())
+	return proxy
 }
 
 function heal({ numbers, hashes }: FailingBlocks): void {
@@ -358,5 +368,40 @@ describe('a block that fails by every way', () => {
 		const head = await node.head()
 		const { books } = (await bench.store.network('local')) ?? {}
 		expect([...(books?.values() ?? [])].map(({ block, movedWei }) => [block, movedWei])).toEqual([[head, 0n]])
+	})
+})
+
+describe('where no block is to blame', () => {
+	test('error: an endpoint that is down is asked little while others fail in passing', async () => {
+		const node = await startTestAnvil()
+		onTestFinished(() => node.stop())
+		const [down, passing] = [await secondTo(node), await secondTo(node)]
+		const [from, to] = (await node.accounts()) as [Address, Address]
+		const urls = [down.url, passing.url]
+		const bench = await openBench({ urls, watches: [watchOf(to)], patience: { tries: 1 }, gaps: true })
+		onTestFinished(() => bench.close())
+		await node.mine(3)
+		await bench.settle()
+		for (let count = 0; count < 3; count++) {
+			await node.receipt(await node.send({ from, to, valueWei: ether }))
+			await node.mine(1)
+		}
+		let asked = 0
+		const unavailable = status(503)
+		down.next = () => {
+			asked += 1
+			return unavailable
+		}
+		passing.next = () => (ask, response, good) =>
+			ask.calls.some(({ method }) => method.includes('trace'))
+				? unavailable(ask, response, good)
+				: sendJson(response, good)
+		await expect(bench.settle()).rejects.toThrow()
+		expect(asked).toBeLessThanOrEqual(8)
+		passing.next = () => null
+		bench.pass(3_600_000)
+		await bench.settle()
+		expect((await told(bench)).filter(({ type }) => type === 'alert.transfer')).toHaveLength(3)
+		expect(await types(bench)).not.toContain('system.gap')
 	})
 })
