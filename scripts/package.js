@@ -35,6 +35,7 @@ try {
 	put('usr/share/man/man1/tracewatch.1.gz', gzipSync(manPage(commands, version), { level: 9 }))
 	put('usr/share/bash-completion/completions/tracewatch', bashCompletion(commands))
 	put('usr/share/zsh/vendor-completions/_tracewatch', zshCompletion(commands))
+	cpSync(join(root, 'monitoring'), join(tree, 'usr/share/tracewatch/monitoring'), { recursive: true })
 	put('usr/share/doc/tracewatch/copyright', read('packaging/deb/copyright.txt') + read('LICENSE'))
 	put('usr/share/doc/tracewatch/changelog.gz', gzipSync(read('CHANGELOG.md'), { level: 9 }))
 	put('etc/tracewatch/tracewatch.yaml', read('systemd/tracewatch.yaml'))

@@ -18,6 +18,7 @@ import { type Command, configOption, exitCodes } from './command.js'
 import { forecastFor } from './doctorForecast.js'
 import { type Balances, type EndpointReport, linesOf, type NetworkReport } from './doctorReport.js'
 import { openConfig } from './open.js'
+import { whileWaiting } from './progress.js'
 
 export const doctor: Command = {
 	name: 'doctor',
@@ -36,7 +37,9 @@ Exit codes: 0 every network has an endpoint that can be trusted, 1 one has none,
 	positionals: [0, 0],
 	async run(args, io) {
 		const config = await openConfig(args, io)
-		const networks = await Promise.all(config.networks.map((network) => examine(network, config, io.signal)))
+		const networks = await whileWaiting(inWords(config), () =>
+			Promise.all(config.networks.map((network) => examine(network, config, io.signal))),
+		)
 		if (args.values['json'] === true) io.out(JSON.stringify({ networks }, null, 2))
 		else for (const network of networks) for (const line of linesOf(network)) io.out(fitWords(line))
 		const without = networks.filter(({ endpoints }) => !endpoints.some(({ usable }) => usable))
@@ -44,6 +47,11 @@ Exit codes: 0 every network has an endpoint that can be trusted, 1 one has none,
 		const passing = without.every(({ endpoints }) => endpoints.every(({ error }) => error !== null))
 		return passing ? exitCodes.tryAgain : exitCodes.failed
 	},
+}
+
+function inWords({ networks }: Config): string {
+	const endpoints = networks.flatMap(({ rpc }) => rpc).length
+	return `asking ${endpoints} ${endpoints === 1 ? 'endpoint' : 'endpoints'}`
 }
 
 async function examine(network: NetworkSettings, config: Config, signal: AbortSignal): Promise<NetworkReport> {

@@ -10,6 +10,7 @@ import { headline } from '../notify/text/sentence.js'
 import { openHistory, peek } from '../state/open.js'
 import { type Command, type CommandArgs, configOption, exitCodes, type Io } from './command.js'
 import { openStateSettings } from './open.js'
+import { beside, createStatusLine } from './progress.js'
 
 export const history: Command = {
 	name: 'history',
@@ -42,12 +43,21 @@ Exit codes: 0 done, 1 the state or the history cannot be read, 2 wrong usage, 78
 	positionals: [0, 0],
 	async run(args, io) {
 		const query = queryOf(args, Date.now())
-		const print = printerOf(args, io)
-		const { statePlace } = await openStateSettings(args, io)
-		for await (const told of everything(statePlace, query)) {
-			// Nobody reads on, or somebody has seen enough.
-			if (io.signal.aborted || process.stdout.destroyed) break
-			print(told)
+		let found = 0
+		const line = createStatusLine(
+			(seconds) => `looking through the history, ${Math.round(seconds)} s, ${found} found …`,
+		)
+		try {
+			const print = printerOf(args, beside(line, io))
+			const { statePlace } = await openStateSettings(args, io)
+			for await (const told of everything(statePlace, query)) {
+				// Nobody reads on, or somebody has seen enough.
+				if (io.signal.aborted || process.stdout.destroyed) break
+				print(told)
+				found++
+			}
+		} finally {
+			line.end()
 		}
 		return exitCodes.done
 	},

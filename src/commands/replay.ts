@@ -17,7 +17,7 @@ import { version } from '../version.js'
 import { type Command, type CommandArgs, configOption, type ExitCode, exitCodes, type Io } from './command.js'
 import { networkOf } from './network.js'
 import { openConfig, openLog } from './open.js'
-import { createProgress } from './progress.js'
+import { beside, createProgress } from './progress.js'
 import { spanOf } from './span.js'
 
 export const replay: Command = {
@@ -68,9 +68,9 @@ it names), 78 the configuration is wrong.`,
 			const span = spanOf(args, head.latest.number)
 			if (watches.size === 0)
 				throw new PlainError(`no watchlist watches anything on ${network.name}; name an --address`)
-			const printer = createPrinter(format, io)
-			const progress = createProgress(span, io)
 			sender = args.values.send === true ? await openSender(config, io) : null
+			const progress = createProgress(span)
+			const printer = createPrinter(format, beside(progress, io))
 			let next = span.from
 			try {
 				for await (const part of chain.walk(span, watches, io.signal)) {

@@ -2,6 +2,7 @@ import { PlainError, UsageError } from '../errors.js'
 import { fillPlace, readDocument, readPlace, textOf, writeDocument } from '../state/transfer.js'
 import { type Command, configOption, exitCodes } from './command.js'
 import { openConfig } from './open.js'
+import { whileWaiting } from './progress.js'
 
 export const state: Command = {
 	name: 'state',
@@ -27,15 +28,15 @@ usage, 78 the configuration is wrong.`,
 		if (act === 'import' && file === undefined) throw new UsageError('`state import` needs the FILE to bring in')
 		const { statePlace } = await openConfig(args, io)
 		if (act === 'import' && file !== undefined) {
-			const whole = await readDocument(file)
-			await fillPlace(statePlace, whole, Date.now)
+			const whole = await whileWaiting(`reading ${file}`, () => readDocument(file))
+			await whileWaiting('bringing it in', () => fillPlace(statePlace, whole, Date.now))
 			io.out(`${inWords(whole)} brought in`)
 			return exitCodes.done
 		}
-		const whole = await readPlace(statePlace, Date.now)
+		const whole = await whileWaiting('reading the state', () => readPlace(statePlace, Date.now))
 		if (whole === null) throw new PlainError('there is no state yet: nothing was ever polled')
 		if (file !== undefined) {
-			await writeDocument(file, whole)
+			await whileWaiting(`writing ${file}`, () => writeDocument(file, whole))
 			io.out(`${inWords(whole)} written to ${file}`)
 			return exitCodes.done
 		}

@@ -57,7 +57,7 @@ endpoint failed for now, 78 the configuration is wrong.`,
 				address,
 				watches: watchesOn(config.watches, network.name),
 			})
-			const progress = createProgress(span, io, { afterMs: SILENT_MS, besideFiles: true })
+			const progress = createProgress(span)
 			let code: ExitCode = exitCodes.failed
 			try {
 				for await (const item of statementOf(address, span, ways, io.signal)) {
@@ -81,9 +81,6 @@ endpoint failed for now, 78 the configuration is wrong.`,
 		}
 	},
 }
-
-/** Before a person wonders. */
-const SILENT_MS = 2_000
 
 const FORGOTTEN =
 	'The node has forgotten the state of these blocks: most keep that of the last 128 blocks, an archive node keeps all'

@@ -22,6 +22,9 @@ expect 'nothing runs' not is_active
 expect 'the program runs by its own Node' sh -c '! command -v node && tracewatch --version'
 expect 'the units are right' systemd-analyze verify /lib/systemd/system/tracewatch.service
 expect 'there is a manual page' sh -c 'gzip -dc /usr/share/man/man1/tracewatch.1.gz | grep -q "^.SS doctor"'
+for name in alerts.yaml grafana.json; do
+	expect "monitoring is shipped: $name" [ -s /usr/share/tracewatch/monitoring/$name ]
+done
 expect 'bash completes commands' bash -c '. /usr/share/bash-completion/completions/tracewatch
 	COMP_WORDS=(tracewatch do) COMP_CWORD=1; _tracewatch 2>/dev/null; [ "${COMPREPLY[*]}" = doctor ]'
 
