@@ -56,7 +56,7 @@ export interface BenchOptions {
 	readonly around?: (store: Store) => Store
 	readonly timeoutMs?: number
 	readonly maxBodyBytes?: number
-	/** Default: blocks that nobody can give are no gaps, and the poll stands at them. */
+	/** Default: blocks that nobody can give become gaps in time, as in the program; else the poll stands at them. */
 	readonly gaps?: boolean
 	/** Default: what the node is seen to do best. */
 	readonly source?: NonNullable<Parameters<typeof createChain>[0]['source']>
@@ -87,21 +87,14 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	const accounts = openAccounts({ rpcs, endpoints, chainId: network.chainId, clock, log })
 	const known = network.tokens ?? new Map()
 	const areAsked = () => asksForTokens([...watches.values()].flat(), known)
-	const chain = createChain({
-		endpoints,
+	const asked = {
 		tokens: { chainId: network.chainId, known, areAsked },
 		clock,
 		isPrivate: options.isPrivate ?? false,
-		log,
 		source: options.source ?? 'auto',
-	})
-	const ways = openWays({
-		rpcs,
-		chainId: network.chainId,
-		source: options.source ?? 'auto',
-		isPrivate: options.isPrivate ?? false,
-		clock,
-	})
+	}
+	const chain = createChain({ endpoints, ...asked, log })
+	const ways = openWays({ rpcs, chainId: network.chainId, ...asked })
 	const gaps = { keeper: createGapKeeper({ tries: triesOf(ways), clock, log }), receivers: () => ['hook'] }
 	const bookkeeper = createBookkeeper({ accounts, chain, clock, log })
 	const signal = new AbortController().signal
@@ -119,7 +112,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 					log,
 					checksum: toChecksum,
 					digest,
-					...(options.gaps === true && { gaps }),
+					...(options.gaps !== false && { gaps }),
 					...(options.books !== false && options.isPrivate !== true && { books: { bookkeeper, accounts } }),
 				},
 				signal,

@@ -29,7 +29,6 @@ async function open(options: Partial<BenchOptions> & { readonly endpoints?: numb
 		watches: [watchOf(to)],
 		network: { settle: 6 },
 		patience: { tries: 1 },
-		gaps: true,
 		log,
 		...rest,
 	})
@@ -378,7 +377,7 @@ describe('where no block is to blame', () => {
 		const [down, passing] = [await secondTo(node), await secondTo(node)]
 		const [from, to] = (await node.accounts()) as [Address, Address]
 		const urls = [down.url, passing.url]
-		const bench = await openBench({ urls, watches: [watchOf(to)], patience: { tries: 1 }, gaps: true })
+		const bench = await openBench({ urls, watches: [watchOf(to)], patience: { tries: 1 } })
 		onTestFinished(() => bench.close())
 		await node.mine(3)
 		await bench.settle()
