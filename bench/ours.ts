@@ -35,6 +35,7 @@ export function networkAt(url: string): NetworkSettings {
 		isPrivate: false,
 		keepsBooks: false,
 		requestsPerSecond: null,
+		mostLogProofs: 16,
 		maxAnswerBytes: 1_000_000_000,
 		stallAfterMs: null,
 	}

@@ -17,6 +17,7 @@ import { createCapabilitiesRegistry } from './capabilities/registry.js'
 import type { Need } from './endpoints/endpoint.js'
 import type { Endpoints } from './endpoints/endpoints.js'
 import { headerOnly, locateAt, readBlockOf } from './locate.js'
+import { createAskSecond } from './logs/askSecond.js'
 import { createContracts } from './logs/contracts.js'
 import { createTokens, type TokenSetting } from './logs/tokens.js'
 import { fullLevel, readCreator, readFailureData } from './ots.js'
@@ -89,6 +90,7 @@ export function createChain(options: ChainOptions): Chain {
 	/** Which endpoint read last: it shows how much may be asked ahead. Null before the first. */
 	let reading: Rpc | null = null
 	const witnesses = createWitnesses((rpc) => registry.known(rpc)?.clientVersion ?? null)
+	const askSecond = createAskSecond({ endpoints, rank: witnesses.rank, clock })
 	const ahead = {
 		width: () => (reading === null ? 1 : Math.min(MOST_AHEAD, reading.limits.speed.width())),
 		blocks(addresses: AddressSet) {
@@ -124,7 +126,8 @@ export function createChain(options: ChainOptions): Chain {
 			const { headers, ...part } = await reader.readFirst(rpc, question, signal)
 			reading = rpc
 			const whole = { ...partInCoins(withdrawals, part), endpoint: rpc.endpoint }
-			return await tokens.addTo(whole, { rpc, addresses, headers, early }, signal)
+			const askAnother = askSecond(rpc, span.to, signal)
+			return await tokens.addTo(whole, { rpc, addresses, headers, early, askAnother }, signal)
 		} catch (error) {
 			// What it has told may be what is not true any more.
 			if (error instanceof RpcError && error.kind === 'unsettled') newest.delete(rpc)

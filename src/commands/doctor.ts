@@ -9,8 +9,8 @@ import { blockCall, needBlock } from '../chain/sources/ask.js'
 import { hexOf } from '../chain/wire.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
-import { adviceFor, rangeLimitInWords } from '../core/doctor.js'
-import { watchesOn } from '../daemon/open.js'
+import { adviceFor, logProofInWords, rangeLimitInWords } from '../core/doctor.js'
+import { areTokensAsked, watchesOn } from '../daemon/open.js'
 import { RpcError } from '../errors.js'
 import type { Address } from '../model/glossary.js'
 import type { Log } from '../model/ports.js'
@@ -58,11 +58,13 @@ async function examine(network: NetworkSettings, config: Config, signal: AbortSi
 	const endpoints = await Promise.all(network.rpc.map((url) => examineEndpoint(url, network, signal)))
 	const addresses = watchesOn(config.watches, network.name).size
 	const used = endpoints.find(({ usable }) => usable)
+	const able = endpoints.filter(({ usable }) => usable).length
 	const forecast = used === undefined ? null : forecastFor(used, network, addresses)
 	return {
 		network: network.name,
 		chainId: network.chainId,
 		watches: addresses,
+		logs: areTokensAsked(config.watches, network) ? logProofInWords({ ...network, endpoints: able }) : null,
 		forecast,
 		callsPerDay: forecast?.callsPerDay ?? null,
 		endpoints,

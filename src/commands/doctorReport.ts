@@ -8,6 +8,8 @@ export interface NetworkReport {
 	readonly network: string
 	readonly chainId: number
 	readonly watches: number
+	/** What proves that no log of a token is missing; null where nobody is told of tokens. */
+	readonly logs: string | null
 	/** Of the endpoint that is used; null when none is. */
 	readonly forecast: NetworkForecast | null
 	/** The same as in the forecast. */
@@ -47,12 +49,13 @@ export interface EndpointReport {
 export type Balances = 'together' | 'each' | 'no' | 'not asked'
 
 /** For a terminal; the other side's words in it are not fit for one yet. */
-export function* linesOf({ network, chainId, watches, forecast, endpoints }: NetworkReport): Generator<string> {
+export function* linesOf({ network, chainId, watches, logs, forecast, endpoints }: NetworkReport): Generator<string> {
 	yield `${network} (chain ${chainId}), ${watches} ${watches === 1 ? 'address' : 'addresses'} watched`
 	for (const report of endpoints) {
 		yield `  ${report.endpoint}`
 		for (const [name, value] of cellsOf(report)) for (const line of wrapped(name, value)) yield line
 	}
+	if (logs !== null) yield* wrapped('token logs', logs)
 	if (forecast !== null) {
 		for (const [name, words] of forecastInWords(forecast)) yield* wrapped(name, words)
 	}

@@ -94,6 +94,27 @@ export function adviceFor(found: Findings, expected: Expected): readonly string[
 	return advice
 }
 
+export interface LogReading {
+	readonly isPrivate: boolean
+	readonly mostLogProofs: number
+	/** How many can be asked. */
+	readonly endpoints: number
+}
+
+/** What proves that no log of a token is missing. */
+export function logProofInWords({ isPrivate, mostLogProofs, endpoints }: LogReading): string {
+	const near = 'in polls of up to 3 blocks each is proved by its receipts'
+	if (isPrivate || mostLogProofs === Number.POSITIVE_INFINITY) {
+		return `${near}${isPrivate ? '' : ', and in longer ones where its header does not rule out one more log'}`
+	}
+	const drawn = `${mostLogProofs} of 500 are drawn and proved`
+	const others =
+		endpoints > 1
+			? 'a second endpoint must tell the same'
+			: 'the others are believed: a second endpoint or `log_proof: all` proves them'
+	return `${near}; of others whose headers do not rule out one more log, ${drawn}; ${others}`
+}
+
 export function durationInWords(seconds: number): string {
 	if (seconds < 120) return `${Math.max(0, seconds)} s`
 	if (seconds < 7_200) return `${Math.round(seconds / 60)} min`

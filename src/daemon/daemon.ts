@@ -73,6 +73,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 				metrics.requested(network, request)
 				if (request.result === 'ok') activity.requested(network, request.endpoint)
 			},
+			provedLogs: (network, proofs) => metrics.provedLogs(network, proofs),
 			attempted(receiver, outcome) {
 				metrics.attempted(receiver, outcome.result)
 				activity.attempted(receiver, outcome)

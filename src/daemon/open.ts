@@ -2,6 +2,7 @@ import { openAccounts } from '../chain/balances/openAccounts.js'
 import { paysWithdrawals } from '../chain/balances/withdrawals.js'
 import { createChain } from '../chain/chain.js'
 import { createEndpoints, type Endpoints } from '../chain/endpoints/endpoints.js'
+import type { LogProofs } from '../chain/logs/logProofs.js'
 import { createRpc, type RpcRequest } from '../chain/rpc/rpc.js'
 import { triesOf } from '../chain/tryWays.js'
 import { openWays } from '../chain/ways.js'
@@ -19,6 +20,8 @@ export interface OpenChainOptions {
 	readonly onRequest?: (request: RpcRequest) => void
 	/** Whether anybody is told of tokens now. Default: nobody. */
 	readonly areTokensAsked?: () => boolean
+	/** What proves that no log of these blocks is missing. */
+	readonly onLogProofs?: (proofs: LogProofs) => void
 	/** Again and again while a large answer comes. */
 	readonly onProgress?: () => void
 	/** A walk also gives transactions that an address merely sent. Default: false. */
@@ -30,7 +33,7 @@ const patienceWithOthersMs = 3_000
 /** The way to a network's nodes. Nothing is contacted yet; closing the chain closes the endpoints. */
 export function openChain(
 	network: NetworkSettings,
-	{ clock, log, areTokensAsked, onRequest, onProgress, withSent = false }: OpenChainOptions,
+	{ clock, log, areTokensAsked, onRequest, onLogProofs, onProgress, withSent = false }: OpenChainOptions,
 ): { chain: Chain; endpoints: Endpoints; accounts: Accounts; tries: Tries } {
 	const { requestsPerSecond, maxAnswerBytes: maxBodyBytes } = network
 	// With another to turn to, nobody waits long for one that fails.
@@ -48,7 +51,13 @@ export function openChain(
 	)
 	const { chainId, source, isPrivate, keepsBooks } = network
 	const tokens = areTokensAsked && {
-		tokens: { chainId, known: network.tokens ?? noTokens, areAsked: areTokensAsked },
+		tokens: {
+			chainId,
+			known: network.tokens ?? noTokens,
+			areAsked: areTokensAsked,
+			mostProved: network.mostLogProofs,
+			...(onLogProofs !== undefined && { onProofs: onLogProofs }),
+		},
 	}
 	const own = { withSent, fees: keepsBooks || withSent, paysWithdrawals: paysWithdrawals(chainId) }
 	const asked = { source, isPrivate, ...tokens, ...own, clock }

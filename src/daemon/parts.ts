@@ -1,4 +1,5 @@
 import { hash } from '../base/hash.js'
+import type { LogProofs } from '../chain/logs/logProofs.js'
 import type { RpcRequest } from '../chain/rpc/rpc.js'
 import { toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
@@ -57,6 +58,8 @@ export interface Observer {
 	/** Another instance polls it. */
 	stoodBy(network: string): void
 	requested(network: string, request: RpcRequest): void
+	/** Logs of so many blocks were read, by what proves that none is missing. */
+	provedLogs(network: string, proofs: LogProofs): void
 	attempted(receiver: string, outcome: Outcome): void
 	readonly noted: NoteState
 }
@@ -159,6 +162,7 @@ function openPoller(
 			poller.noteActivity()
 			observer?.requested(name, request)
 		},
+		onLogProofs: (proofs) => observer?.provedLogs(name, proofs),
 		onProgress: () => poller.noteActivity(),
 	})
 	closers.add(() => chain.close())

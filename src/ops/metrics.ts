@@ -11,6 +11,8 @@ export interface Metrics {
 	pollSkipped(network: string): void
 	/** One HTTP request to an endpoint. */
 	requested(network: string, request: RequestFacts): void
+	/** Logs of so many blocks were read, by what proves that none is missing. */
+	provedLogs(network: string, proofs: Readonly<Record<string, number>>): void
 	/** One attempt at a delivery. */
 	attempted(receiver: string, result: DeliveryResult): void
 	/** The configuration or the watchlists were read again. */
@@ -111,6 +113,11 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 		'Events of settled blocks that two endpoints told differently.',
 		['network'],
 	)
+	const logProofs = counter(
+		'log_blocks_total',
+		'Blocks whose logs were read, by what proves that none is missing: receipts, bloom, witness, none.',
+		['network', 'proof'],
+	)
 	const inFlightLimit = gauge(
 		'rpc_in_flight_limit',
 		'Requests that may be under way to an endpoint at once, as learnt.',
@@ -173,6 +180,9 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 			inFlightLimit.set({ network, endpoint }, request.inFlightLimit)
 			if (request.rateLimit === null) rateLimit.remove({ network, endpoint })
 			else rateLimit.set({ network, endpoint }, request.rateLimit)
+		},
+		provedLogs(network, proofs) {
+			for (const [proof, blocks] of Object.entries(proofs)) logProofs.inc({ network, proof }, blocks)
 		},
 		attempted: (receiver, result) => deliveries.inc({ receiver, result }),
 		reloaded(successful) {

@@ -35,6 +35,7 @@ async function exposed(): Promise<readonly string[]> {
 	metrics.pollFailed('n')
 	const request = { endpoint: 'node.example.org', method: 'eth_chainId', result: 'ok', durationMs: 1 }
 	metrics.requested('n', { ...request, inFlightLimit: 4, rateLimit: 15 })
+	metrics.provedLogs('n', { receipts: 1 })
 	metrics.attempted('r', 'delivered')
 	metrics.reloaded(true)
 	metrics.watching('n', 1)

@@ -95,6 +95,8 @@ describe('createMetrics', () => {
 		}
 		metrics.requested('ethereum', request)
 		metrics.requested('ethereum', { ...request, result: 'timeout' })
+		metrics.provedLogs('ethereum', { receipts: 16, none: 3 })
+		metrics.provedLogs('ethereum', { receipts: 1, none: 0 })
 		metrics.attempted('hook', 'delivered')
 		metrics.attempted('hook', 'retry')
 		metrics.attempted('hook', 'retry')
@@ -105,6 +107,8 @@ describe('createMetrics', () => {
 		expect(found.get(`tracewatch_rpc_request_duration_seconds_sum{${labels}}`)).toBe(3)
 		expect(found.get(`tracewatch_rpc_request_duration_seconds_bucket{le="1",${labels}}`)).toBe(0)
 		expect(found.get(`tracewatch_rpc_request_duration_seconds_bucket{le="2.5",${labels}}`)).toBe(2)
+		expect(found.get('tracewatch_log_blocks_total{network="ethereum",proof="receipts"}')).toBe(17)
+		expect(found.get('tracewatch_log_blocks_total{network="ethereum",proof="none"}')).toBe(3)
 		expect(found.get('tracewatch_deliveries_total{receiver="hook",result="delivered"}')).toBe(1)
 		expect(found.get('tracewatch_deliveries_total{receiver="hook",result="retry"}')).toBe(2)
 	})

@@ -5,6 +5,7 @@ import { hash as digest } from '../../src/base/hash.js'
 import { openAccounts } from '../../src/chain/balances/openAccounts.js'
 import { createChain } from '../../src/chain/chain.js'
 import { createEndpoints } from '../../src/chain/endpoints/endpoints.js'
+import type { TokenSetting } from '../../src/chain/logs/tokens.js'
 import type { Patience } from '../../src/chain/rpc/retry.js'
 import { createRpc } from '../../src/chain/rpc/rpc.js'
 import { triesOf } from '../../src/chain/tryWays.js'
@@ -58,6 +59,8 @@ export interface BenchOptions {
 	readonly maxBodyBytes?: number
 	/** Default: blocks that nobody can give become gaps in time, as in the program; else the poll stands at them. */
 	readonly gaps?: boolean
+	/** How logs are proved. Default: as the program does. */
+	readonly logs?: Partial<Pick<TokenSetting, 'mostProved' | 'onProofs'>>
 	/** Default: what the node is seen to do best. */
 	readonly source?: NonNullable<Parameters<typeof createChain>[0]['source']>
 }
@@ -88,7 +91,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	const known = network.tokens ?? new Map()
 	const areAsked = () => asksForTokens([...watches.values()].flat(), known)
 	const asked = {
-		tokens: { chainId: network.chainId, known, areAsked },
+		tokens: { chainId: network.chainId, known, areAsked, ...options.logs },
 		clock,
 		isPrivate: options.isPrivate ?? false,
 		source: options.source ?? 'auto',

@@ -4,7 +4,6 @@ import { lengthOf, numbersOf } from '../../core/spans.js'
 import { type TxLogs, tokenEventsOf, topics } from '../../core/tokenLogs.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet, Block, Span } from '../../model/chain.js'
-import type { Address, Hash } from '../../model/glossary.js'
 import type { Log as Logger } from '../../model/ports.js'
 import type { KnownTokens, TokenEvent } from '../../model/token.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -12,11 +11,13 @@ import { askAll } from '../sources/ask.js'
 import { headerCalls, readHeaders } from '../sources/headers.js'
 import { receiptCall } from '../sources/readReceipts.js'
 import { addressTestOf } from '../traces/addressBitmap.js'
-import { type Header, hexBytes, malformed, type Reading, unsettled } from '../wire.js'
-import { bloomOf, bytesOf, mayHold, placesOf, topicPlacesOf } from './bloom.js'
+import type { Header, Reading } from '../wire.js'
+import { doubtsOf, sample } from './doubts.js'
+import { readHitReceipts } from './hitReceipts.js'
+import { createLogProofs, type LogProofs } from './logProofs.js'
 import { partiesOf, readLogSpan } from './logSpans.js'
 import { createWholeBlocks, mayFallBack } from './wholeBlocks.js'
-import { isSame, type Log, readLogReceipt } from './wireLogs.js'
+import { type Log, readLogReceipt } from './wireLogs.js'
 
 export interface TokenQuestion {
 	readonly span: Span
@@ -24,7 +25,11 @@ export interface TokenQuestion {
 	readonly addresses: AddressSet
 	/** Of the span, as the same endpoint has told them already; the last is among them. */
 	readonly headers: readonly Header[]
+	/** Asks another endpoint; null where there is none that answers in time. Absent: there is none. */
+	readonly askAnother?: AskAnother
 }
+
+export type AskAnother = <T>(job: (rpc: Rpc, limited: AbortSignal) => Promise<T>) => Promise<T | null>
 
 export interface TokenPart {
 	/** By block, index and log. */
@@ -47,6 +52,9 @@ export interface TokenReaderOptions {
 	readonly isPrivate: boolean
 	readonly clock: () => number
 	readonly log: Logger
+	/** Of the blocks of one part whose header does not rule out one more log, so many are read whole. Default: 16. */
+	readonly mostProved?: number
+	readonly onProofs?: (proofs: LogProofs) => void
 	readonly random?: () => number
 }
 
@@ -54,11 +62,11 @@ export interface TokenReaderOptions {
 const WHOLE_SPAN = 3n
 /** With more addresses the questions are many, and nearly every bloom may hold one of them. */
 const MOST_ASKED = 3_000
-/** Of the blocks of one part whose bloom may hold an address of which nothing was found, so many are read whole. */
 const MOST_PROVED = 16
 
 export function createTokenReader(options: TokenReaderOptions): TokenReader {
-	const { chainId, known, isPrivate, clock, log, random = Math.random } = options
+	const { chainId, known, isPrivate, clock, log, mostProved, random = Math.random } = options
+	const noteProofs = createLogProofs(options)
 	const whole = createWholeBlocks({ chainId, clock, log })
 
 	function eventsOf(tx: TxLogs): readonly TokenEvent[] {
@@ -114,13 +122,18 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 	async function readByTopics(
 		rpc: Rpc,
 		headers: readonly Header[],
-		{ span, addresses }: TokenQuestion,
+		{ span, addresses, askAnother }: TokenQuestion,
 		signal: AbortSignal,
 	): Promise<readonly TokenEvent[]> {
 		const found = await readLogSpan(rpc, { span, addresses, known }, signal)
-		const txs = await receiptsOf(rpc, found, headers, signal)
-		const doubtful = doubtsOf(found, headers, addresses)
-		const proved = sample(doubtful, MOST_PROVED, random)
+		const txs = await readHitReceipts(rpc, found, headers, signal)
+		const doubtful = doubtsOf(found, headers, { addresses, known })
+		const witness = async (other: Rpc, limited: AbortSignal) => readLogSpan(other, { span, addresses, known }, limited)
+		const seen = doubtful.length === 0 ? null : ((await askAnother?.(witness)) ?? null)
+		const suspects = seen === null ? new Set<bigint>() : onlyIn(seen, found)
+		const rest = doubtful.filter(({ number }) => !suspects.has(number))
+		const drawn = sample(rest, mostProved ?? MOST_PROVED, random)
+		const proved = [...headers.filter(({ number }) => suspects.has(number)), ...drawn]
 		const again = new Set(proved.map(({ number }) => number))
 		const told = await eventsIn(txs, addresses)
 		const more = await readWhole(rpc, proved, addresses, signal)
@@ -130,75 +143,19 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 			const facts = { endpoint: rpc.endpoint, missed: missed.length, block: missed[0]?.block.number }
 			log.warn(facts, 'eth_getLogs left out logs that the receipts have: the receipts are believed')
 			// Where it has left out one it may have others: nothing of this span is believed unproved.
-			if (proved.length < headers.length) return readWhole(rpc, headers, addresses, signal)
+			if (proved.length < headers.length) {
+				noteProofs({ receipts: headers.length, bloom: 0, witness: 0, none: 0 })
+				return readWhole(rpc, headers, addresses, signal)
+			}
 		}
+		const left = rest.length - drawn.length
+		noteProofs({
+			receipts: proved.length,
+			bloom: headers.length - proved.length - left,
+			witness: seen === null ? 0 : left,
+			none: seen === null ? left : 0,
+		})
 		return [...told.filter(({ block }) => !again.has(block.number)), ...more].sort(byPlace)
-	}
-
-	async function receiptsOf(
-		rpc: Rpc,
-		found: readonly Log[],
-		headers: readonly Header[],
-		signal: AbortSignal,
-	): Promise<readonly TxLogs[]> {
-		const reading: Reading = { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' }
-		const headerAt = new Map(headers.map((header) => [header.number, header]))
-		const groups = new Map<Hash, Log[]>()
-		for (const one of found) {
-			const header = headerAt.get(one.block.number)
-			if (header?.hash !== one.block.hash) {
-				throw unsettled({ ...reading, method: 'eth_getLogs' }, `block ${one.block.number} was replaced`)
-			}
-			// Celo logs of blocks themselves, and stands the block's hash in the place of a transaction's.
-			if (!header.txHashes.includes(one.txHash)) continue
-			const group = groups.get(one.txHash)
-			if (group === undefined) groups.set(one.txHash, [one])
-			else group.push(one)
-		}
-		const asked = [...groups.keys()]
-		const answers = await askAll(rpc, asked.map(receiptCall), signal)
-		return asked.map((txHash, at): TxLogs => {
-			const receipt = readLogReceipt(answers[at], reading)
-			const own = groups.get(txHash) ?? []
-			const block = own[0]?.block
-			if (block === undefined || receipt === null || receipt.txHash !== txHash || receipt.block.hash !== block.hash) {
-				throw unsettled(reading, `${txHash} is no longer in the block that its logs name`)
-			}
-			const bloom = hexBytes(receipt.raw.logsBloom, 256)
-			if (bloom !== null && bloom !== bloomOf(receipt.logs)) {
-				throw malformed(reading, `the receipt of ${txHash} lacks logs that its bloom names`)
-			}
-			const first = receipt.logs[0]?.index ?? 0n
-			const lost = own.find((one) => {
-				const there = receipt.logs[Number(one.index - first)]
-				return there === undefined || !isSame(one, there)
-			})
-			if (lost !== undefined) throw unsettled(reading, `the receipt of ${txHash} lacks log ${lost.index}`)
-			const txIndex = headerAt.get(block.number)?.txHashes.indexOf(txHash) ?? null
-			return { txHash, txIndex, block, initiator: receipt.sender, logs: receipt.logs }
-		})
-	}
-
-	/** Blocks whose bloom may hold an address of which no log was found there. */
-	function doubtsOf(found: readonly Log[], headers: readonly Header[], addresses: AddressSet): readonly Header[] {
-		const seen = new Map<bigint, Set<Address>>()
-		for (const one of found) {
-			const here = seen.get(one.block.number) ?? new Set()
-			seen.set(one.block.number, here)
-			for (const party of partiesOf(one)) here.add(party)
-			if (one.topics.length === 1) here.add(one.address)
-		}
-		const places = topicPlacesOf(addresses)
-		const unindexed = [...known.values()].filter(({ decimals }) => decimals === null)
-		return headers.filter(({ number, logsBloom, txHashes }) => {
-			if (txHashes.length === 0) return false
-			if (logsBloom === null) return true
-			const bloom = bytesOf(logsBloom)
-			if (!TOPIC_PLACES.some((topic) => mayHold(bloom, topic))) return false
-			const here = seen.get(number)
-			for (const [address, place] of places) if (!here?.has(address) && mayHold(bloom, place)) return true
-			return unindexed.some(({ address }) => !here?.has(address) && mayHold(bloom, placesOf(address)))
-		})
 	}
 
 	return {
@@ -207,7 +164,11 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 			const { span, addresses } = question
 			const headers = await headersOf(rpc, question, signal)
 			const isWhole = isPrivate || lengthOf(span) <= WHOLE_SPAN || addresses.size > MOST_ASKED
-			const blockwise = () => readWhole(rpc, headers, addresses, signal)
+			const blockwise = async () => {
+				const all = await readWhole(rpc, headers, addresses, signal)
+				noteProofs({ receipts: headers.length, bloom: 0, witness: 0, none: 0 })
+				return all
+			}
 			const tokens = await (isWhole
 				? blockwise()
 				: readByTopics(rpc, headers, question, signal).catch((error: unknown) => {
@@ -227,15 +188,12 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 }
 
 const TOPICS: ReadonlySet<string | undefined> = new Set(Object.values(topics))
-const TOPIC_PLACES = Object.values(topics).map(placesOf)
 
-/** So many of them, without a pattern that somebody could learn. */
-function sample<T>(all: readonly T[], most: number, random: () => number): readonly T[] {
-	if (all.length <= most) return all
-	const left = [...all]
-	return Array.from({ length: most }, () => left.splice(Math.floor(random() * left.length), 1)[0]).flatMap((one) =>
-		one === undefined ? [] : [one],
-	)
+/** Numbers of the blocks in which a second endpoint has logs that the first has not. */
+function onlyIn(seen: readonly Log[], found: readonly Log[]): ReadonlySet<bigint> {
+	const keyOf = ({ block, txHash, index }: Log) => `${block.hash}:${txHash}:${index}`
+	const told = new Set(found.map(keyOf))
+	return new Set(seen.flatMap((one) => (told.has(keyOf(one)) ? [] : [one.block.number])))
 }
 
 function byPlace(one: TokenEvent, other: TokenEvent): number {

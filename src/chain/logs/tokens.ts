@@ -9,7 +9,8 @@ import type { Log } from '../../model/ports.js'
 import type { KnownTokens, TokenEvent } from '../../model/token.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Header } from '../wire.js'
-import { createTokenReader, type TokenPart } from './tokenReader.js'
+import type { LogProofs } from './logProofs.js'
+import { type AskAnother, createTokenReader, type TokenPart } from './tokenReader.js'
 import { readLogReceipt } from './wireLogs.js'
 
 export interface TokenSetting {
@@ -17,6 +18,10 @@ export interface TokenSetting {
 	readonly known: KnownTokens
 	/** Whether anybody is told of tokens now: else no log is asked for. */
 	readonly areAsked: () => boolean
+	/** Of 500 blocks caught up, so many are read whole although nothing was found to be missing. Default: 16. */
+	readonly mostProved?: number
+	/** What proves that no log of these blocks is missing. */
+	readonly onProofs?: (proofs: LogProofs) => void
 }
 
 export interface Tokens {
@@ -32,6 +37,7 @@ export interface Tokens {
 			readonly headers: readonly Header[]
 			/** What was begun for this very span. */
 			readonly early: Promise<TokenPart> | null
+			readonly askAnother: AskAnother
 		},
 		signal: AbortSignal,
 	): Promise<Part>
@@ -63,9 +69,9 @@ export function createTokens(
 			begun.catch(() => {})
 			return begun
 		},
-		async addTo(part, { rpc, addresses, headers, early }, signal) {
+		async addTo(part, { rpc, addresses, headers, early, askAnother }, signal) {
 			if (!setting.areAsked()) return part
-			const read = early ?? reader.read(rpc, { span: part.span, addresses, headers }, signal)
+			const read = early ?? reader.read(rpc, { span: part.span, addresses, headers, askAnother }, signal)
 			const { tokens, blocks } = await read
 			return { ...part, tokens, blocks: new Map([...part.blocks, ...blocks]) }
 		},

@@ -36,6 +36,8 @@ export interface NetworkSettings extends Network {
 	readonly requestsPerSecond: number | null
 	/** Of one answer. */
 	readonly maxAnswerBytes: number
+	/** Of 500 blocks caught up, so many are read whole to prove that no log is missing; infinite: all in doubt. */
+	readonly mostLogProofs: number
 	/**
 	 * ws:// or wss://, in order of preference; empty: new heads are seen by the schedule alone. Keys may stand in the
 	 * paths.
@@ -194,6 +196,7 @@ function networkOf(
 		proof,
 		tokens: _tokens,
 		token_list: _list,
+		log_proof: mostLogProofs,
 		...network
 	}: NetworkWritten,
 	tokens: KnownTokens | undefined,
@@ -201,7 +204,7 @@ function networkOf(
 	const stallAfter = stallAfterMs({ ...network, stall_after })
 	// Balances are asked for by address, which a private network never does.
 	const keepsBooks = proof === 'auto' && !isPrivate
-	const asked = { requestsPerSecond, maxAnswerBytes, isPrivate, keepsBooks }
+	const asked = { requestsPerSecond, maxAnswerBytes, mostLogProofs, isPrivate, keepsBooks }
 	const named = tokens === undefined || tokens.size === 0 ? {} : { tokens }
 	return { ...network, chainId: chain_id, stallAfterMs: stallAfter, ...asked, ...named }
 }

@@ -27,6 +27,18 @@ export const tokenKeys = {
 			'File in the Token Lists schema (tokenlists.org), JSON; its tokens of this chain are known too. ' +
 			'Relative to this file. Default: none.',
 	}),
+	log_proof: text(readLogProof)
+		.default(16)
+		.meta({
+			type: ['integer', 'string'],
+			description:
+				'Of each 500 blocks of a poll of more than 3, how many are read whole to prove that no log of them is ' +
+				'missing, where their headers do not rule it out; or all. Default: 16.',
+		}),
 } as const
+
+function readLogProof(value: string): number {
+	return value === 'all' ? Number.POSITIVE_INFINITY : readWhole(value)
+}
 
 export type TokensWritten = z.output<z.ZodObject<typeof tokenKeys>>

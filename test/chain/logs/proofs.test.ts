@@ -1,0 +1,117 @@
+// A log that a node hides from eth_getLogs, in blocks that were caught up: what finds it, and what says that nothing
+// does.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { LogProofs } from '../../../src/chain/logs/logProofs.js'
+import type { Address, Hash } from '../../../src/model/glossary.js'
+import type { Log } from '../../../src/model/ports.js'
+import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
+import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
+import { silent } from '../../support/silent.js'
+import { callOf, erc20 } from '../../support/tokenContracts.js'
+import { alertOf, openBench, watchOf } from '../../watch/bench.js'
+
+interface Played {
+	readonly node: TestAnvil
+	readonly alice: Address
+	readonly token: Address
+	/** Transfers to Alice, in order: alone in block 5 of the span, two in block 9, alone in each of 12 to 40. */
+	readonly hashes: readonly Hash[]
+	readonly first: bigint
+	readonly count: number
+}
+
+async function play(): Promise<Played> {
+	const node = await startTestAnvil(['--order', 'fifo'])
+	onTestFinished(() => node.stop())
+	const [from, alice] = (await node.accounts()) as [Address, Address]
+	const created = await node.receipt(await node.send({ from, data: erc20('USD', 6) }))
+	const token = created.contractAddress as Address
+	const first = BigInt(created.blockNumber) + 1n
+	await node.automine(false)
+	const hashes: Hash[] = []
+	const count = 40
+	for (let block = 1; block <= count; block++) {
+		const transfers = block === 5 ? 1 : block === 9 ? 2 : block >= 12 ? 1 : 0
+		for (let at = 0; at < transfers; at++) {
+			const data = callOf('mint(address,uint256)', alice, BigInt(block * 10 + at))
+			hashes.push(await node.send({ from, to: token, data }))
+		}
+		await node.mine(1)
+	}
+	return { node, alice, token, hashes, first, count }
+}
+
+const hiding =
+	(...hidden: readonly (Hash | undefined)[]): NonNullable<Dialect['twist']> =>
+	(method, _, result) => {
+		if (method !== 'eth_getLogs') return undefined
+		return (result as { transactionHash: Hash }[]).filter(({ transactionHash }) => !hidden.includes(transactionHash))
+	}
+
+/** Hashes of the transfers that were told, and what proved the blocks. */
+async function told({ node, alice, token, first }: Played, twists: readonly Dialect['twist'][], mostProved: number) {
+	const urls: string[] = []
+	for (const twist of twists) {
+		const gateway = await startDialectGateway(node.url, twist === undefined ? {} : { twist })
+		onTestFinished(() => gateway.close())
+		urls.push(gateway.url)
+	}
+	const proofs: LogProofs[] = []
+	const said: string[] = []
+	const log: Log = { ...silent, info: (_, message) => void said.push(String(message)), child: () => log }
+	const known = { address: token, symbol: 'USD', decimals: 6, minAmountRaw: null }
+	const bench = await openBench({
+		urls,
+		watches: [watchOf(alice, { kinds: ['token'], fromBlock: first })],
+		network: { tokens: new Map([[token, known]]) },
+		books: false,
+		logs: { mostProved, onProofs: (one) => proofs.push(one) },
+		log,
+	})
+	onTestFinished(() => bench.close())
+	await bench.settle()
+	const hashes = (await bench.posted()).map(alertOf).map(({ txHash }) => txHash)
+	const sum = (proof: keyof LogProofs) => proofs.reduce((total, one) => total + one[proof], 0)
+	const counts = { receipts: sum('receipts'), bloom: sum('bloom'), witness: sum('witness'), none: sum('none') }
+	return { hashes: hashes.sort(), counts, said }
+}
+
+describe('a log that eth_getLogs does not tell', () => {
+	test('behavior: is found where every block in doubt is read whole, beside others of its block too', async () => {
+		const played = await play()
+		const { hashes, count } = played
+		const every = [...hashes].sort()
+		// The only one of its block; the second of two to the same address in one block.
+		for (const hidden of [[hashes[0]], [hashes[2]], [hashes[7]]]) {
+			const { hashes: found, counts } = await told(played, [hiding(...hidden)], Number.POSITIVE_INFINITY)
+			expect(found).toEqual(every)
+			expect(counts.none + counts.witness).toBe(0)
+			expect(counts.receipts + counts.bloom).toBe(count)
+		}
+	}, 30_000)
+
+	test('behavior: is found by a second endpoint, without one receipt of a whole block asked in vain', async () => {
+		const played = await play()
+		const { hashes, count } = played
+		const every = [...hashes].sort()
+		const { hashes: found, counts, said } = await told(played, [hiding(hashes[0], hashes[2]), undefined], 0)
+		expect(found).toEqual(every)
+		expect(counts.none).toBe(0)
+		expect(counts.receipts + counts.bloom + counts.witness).toBe(count)
+		expect(said.filter((line) => line.includes('nothing proves'))).toEqual([])
+		// A second one that lies does no harm, and what it leaves out is not missed.
+		const other = await told(played, [undefined, hiding(...hashes)], 0)
+		expect(other.hashes).toEqual(every)
+		expect(other.counts).toMatchObject({ none: 0, receipts: 0, witness: 31 })
+	}, 30_000)
+
+	test('behavior: what nothing proves is counted and said', async () => {
+		const played = await play()
+		const { hashes, count } = played
+		const { hashes: found, counts, said } = await told(played, [hiding(hashes[0], hashes[2])], 0)
+		expect(found).toEqual(hashes.filter((_, at) => at !== 0 && at !== 2).sort())
+		// Blocks 5, 9 and 12 to 40 hold a transfer, and no bloom can rule out one more there.
+		expect(counts).toEqual({ receipts: 0, bloom: count - 31, witness: 0, none: 31 })
+		expect(said.filter((line) => line.includes('nothing proves'))).toHaveLength(1)
+	}, 30_000)
+})
