@@ -36,8 +36,12 @@ Exit codes: 0 stopped, 1 the state cannot be used, 78 the configuration is wrong
 
 /** A state that cannot be read now is no reason to say anything else than what is wrong with the watchlists. */
 async function lastGood({ statePlace }: Settings): Promise<WatchSet | null> {
-	const kept = await keptWatchlists(statePlace).catch(() => null)
-	return kept === null ? null : watchesOf(kept)
+	try {
+		const kept = await keptWatchlists(statePlace)
+		return kept === null ? null : await watchesOf(kept)
+	} catch {
+		return null
+	}
 }
 
 function sayRefused(log: Log, problems: readonly Problem[]): void {

@@ -149,7 +149,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			receiversOf: (name) => receiversOf(inEffect.watches, name),
 		})
 		const keepGood = createKeepGood(statePlace, log, signal)
-		if (config.refused === undefined) void keepGood(watches)
+		if (config.refused === undefined) void keepGood(watches, config.revision)
 		else {
 			metrics.reloaded(false)
 			void tellRefused(lists.revision(), config.refused.map(formatProblem).join('; '))

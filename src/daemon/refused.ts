@@ -7,23 +7,23 @@ import type { StatePlace } from '../model/state.js'
 import type { WatchSet } from '../model/watch.js'
 import { keepWatchlists } from '../state/open.js'
 
-/** Keeps watchlists that are right, for a restart that finds wrong ones. Never rejects. */
-export type KeepGood = (watches: WatchSet) => Promise<void>
+/** Keeps watchlists that are right, for a restart that finds wrong ones; `revision` is their files'. Never rejects. */
+export type KeepGood = (watches: WatchSet, revision: string) => Promise<void>
 
 /** One after the other: of two edits in a row the last one stays. */
 export function createKeepGood(place: StatePlace, log: Log, signal: AbortSignal): KeepGood {
 	let before: Promise<void> = Promise.resolve()
-	async function keep(watches: WatchSet): Promise<void> {
+	async function keep(watches: WatchSet, revision: string): Promise<void> {
 		try {
 			signal.throwIfAborted()
-			await keepWatchlists(place, keptOf(watches, signal))
+			await keepWatchlists(place, await keptOf(watches, revision, signal))
 		} catch (error) {
 			if (signal.aborted) return
 			log.warn({ err: error }, 'the watchlists in effect cannot be kept: a restart would need right ones')
 		}
 	}
-	return (watches) => {
-		before = before.then(() => keep(watches))
+	return (watches, revision) => {
+		before = before.then(() => keep(watches, revision))
 		return before
 	}
 }

@@ -39,12 +39,12 @@ export function createReload(
 		if (signal.aborted) return
 		notifier.reloading()
 		try {
-			const { watches, files, addressFiles } = await lists.load(signal)
+			const { watches, files, addressFiles, revision } = await lists.load(signal)
 			parts.setWatches(watches)
 			inEffect.watches = watches
 			inEffect.loadedAtMs = Date.now()
 			inEffect.isRefused = false
-			void keepGood(watches)
+			void keepGood(watches, revision)
 			countWatches(metrics, config, watches)
 			metrics.reloaded(true)
 			log.info(

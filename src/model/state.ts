@@ -147,3 +147,11 @@ export interface ReceiverSummary {
 	readonly delivered: number
 	readonly lastDeliveredAtMs: number | null
 }
+
+/** The watchlists that are right, as they are kept for a restart that finds wrong ones. */
+export interface KeptLists {
+	/** The same only where the pieces are the same. */
+	readonly key: string
+	/** Each is JSON and has a meaning of its own, in this order. Made as they are taken, for there may be many. */
+	pieces(): Iterable<string>
+}

@@ -5,14 +5,14 @@ import { StateError } from '../errors.js'
 import type { Clock } from '../model/glossary.js'
 import type { HistoryReader } from '../model/history.js'
 import type { Log, Store } from '../model/ports.js'
-import type { StatePlace } from '../model/state.js'
+import type { KeptLists, StatePlace } from '../model/state.js'
 import { openHistoryFiles } from './file/history/reader.js'
 import { readKept, writeKept } from './file/kept.js'
 import { lockState } from './file/lock.js'
 import { type Peek, peekState } from './file/peek.js'
 import { openFileStore } from './file/store.js'
 import { openHistoryRows } from './postgres/history.js'
-import { readKeptRow, writeKeptRow } from './postgres/kept.js'
+import { readKeptRows, writeKeptRows } from './postgres/kept.js'
 import { peekPostgres } from './postgres/peek.js'
 import { openPostgresStore } from './postgres/store.js'
 
@@ -80,12 +80,12 @@ export function openHistory(place: StatePlace, clock: Clock): HistoryReader {
 	return place.kind === 'postgres' ? openHistoryRows(place.url, clock) : openHistoryFiles(place.dir)
 }
 
-/** Keeps the watchlists that are right now, as JSON. Durable when it resolves. Throws StateError. */
-export async function keepWatchlists(place: StatePlace, pieces: Iterable<string>): Promise<void> {
-	await (place.kind === 'postgres' ? writeKeptRow(place.url, pieces) : writeKept(place.dir, pieces))
+/** Keeps the watchlists that are right now, where they are not kept already. Durable when it resolves. Throws StateError. */
+export async function keepWatchlists(place: StatePlace, lists: KeptLists): Promise<void> {
+	await (place.kind === 'postgres' ? writeKeptRows(place.url, lists) : writeKept(place.dir, lists))
 }
 
-/** The watchlists that were last right; null where none were ever kept. Throws StateError. */
-export async function keptWatchlists(place: StatePlace): Promise<unknown> {
-	return place.kind === 'postgres' ? await readKeptRow(place.url) : await readKept(place.dir)
+/** The pieces of the watchlists that were last right; null where none were ever kept. Throws StateError, later too. */
+export async function keptWatchlists(place: StatePlace): Promise<AsyncIterable<unknown> | null> {
+	return place.kind === 'postgres' ? await readKeptRows(place.url) : await readKept(place.dir)
 }

@@ -209,7 +209,7 @@ async function writeDurably(path: string, content: Iterable<Buffer>): Promise<vo
 		}
 		await keepPrevious(path)
 		await rename(temporary, path)
-		// Without this the new name may not outlive a power cut, and with it the write.
+		// And with its name the write.
 		await syncFolder(dirname(path))
 	} catch (error) {
 		await rm(temporary, { force: true }).catch(() => undefined)
@@ -230,7 +230,8 @@ async function keepPrevious(path: string): Promise<void> {
 	}
 }
 
-async function syncFolder(folder: string): Promise<void> {
+/** Without this a new name may not outlive a power cut. */
+export async function syncFolder(folder: string): Promise<void> {
 	const handle = await open(folder, 'r')
 	try {
 		await handle.sync()
