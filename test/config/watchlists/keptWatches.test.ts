@@ -76,7 +76,7 @@ function setOf(count: number, labelOf: (at: number) => string | null, skipped = 
 	return gathered.set()
 }
 
-test('behavior: a line that is edited, added or taken out changes one piece of its watchlist, and all come back', async () => {
+test('behavior: an edited, added or removed line changes one piece of its watchlist; all come back', async () => {
 	const count = 20_000
 	const before = new Set((await keptOf(setOf(count, String), 'a')).pieces())
 	expect(before.size).toBeGreaterThan(10)

@@ -15,7 +15,7 @@ describe.skipIf(server === null)('PostgreSQL', () => {
 		remove: () => emptied(server),
 	}))
 
-	test('kept watchlists: pieces are written once, those that are gone are forgotten, an earlier form is taken', async () => {
+	test('kept watchlists: written once, forgotten when gone, and an earlier form is taken', async () => {
 		const url = await server.fresh('kept')
 		const contentOf = async () => {
 			const pieces: unknown[] = []
