@@ -80,7 +80,7 @@ export function openHistory(place: StatePlace, clock: Clock): HistoryReader {
 	return place.kind === 'postgres' ? openHistoryRows(place.url, clock) : openHistoryFiles(place.dir)
 }
 
-/** Keeps the watchlists that are right now, unless they are kept already. Durable when it resolves. Throws StateError. */
+/** Keeps the watchlists that are right now, unless they are kept. Durable when it resolves. Throws StateError. */
 export async function keepWatchlists(place: StatePlace, lists: KeptLists): Promise<void> {
 	await (place.kind === 'postgres' ? writeKeptRows(place.url, lists) : writeKept(place.dir, lists))
 }
