@@ -14,17 +14,45 @@ import type { Log, LogReceipt } from './wireLogs.js'
 /** keccak256 of the RLP of nothing: the root of a block without transactions. */
 export const emptyRoot: HashText = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
-/** Null where a receipt lacks something that its bytes are made of. */
-export async function receiptsRootOf(receipts: readonly LogReceipt[], turns: Turns): Promise<HashText | null> {
+/** Null where a receipt lacks something that its bytes are made of. `bytesInstead`: what stands for one instead. */
+export async function receiptsRootOf(
+	receipts: readonly LogReceipt[],
+	turns: Turns,
+	bytesInstead: (receipt: LogReceipt) => Uint8Array | null = () => null,
+): Promise<HashText | null> {
 	const entries: Entry[] = []
 	for (const [index, receipt] of receipts.entries()) {
-		const value = encodeReceipt(receipt)
+		const value = bytesInstead(receipt) ?? encodeReceipt(receipt)
 		if (value === null) return null
 		entries.push({ path: nibblesOf(Rlp.fromBytes(bytesOf(BigInt(index)))), value })
 		if (turns.isOver()) await turns.next()
 	}
 	entries.sort((one, other) => Buffer.compare(one.path, other.path))
 	return entries.length === 0 ? emptyRoot : Hash.keccak256(Rlp.fromBytes(nodeOf(entries, 0)), { as: 'Hex' })
+}
+
+/**
+ * Whether the receipts of a block make its header's root; null where a receipt lacks something that its bytes are made
+ * of. `hasStateSync`: the last may be Polygon's state sync, which comes from nobody and costs no gas, and which Bor leaves
+ * out of the root, or has nothing but its type of there (docs/nodes.md, "Roots of receipts").
+ */
+export async function fitsRoot(
+	receipts: readonly LogReceipt[],
+	{ root, hasStateSync }: { readonly root: HashText; readonly hasStateSync: boolean },
+	turns: Turns,
+): Promise<boolean | null> {
+	const all = await receiptsRootOf(receipts, turns)
+	const last = receipts.at(-1)
+	if (all === null) return null
+	if (all === root || !hasStateSync || last === undefined || !isStateSync(last)) return all === root
+	if ((await receiptsRootOf(receipts.slice(0, -1), turns)) === root) return true
+	return (await receiptsRootOf(receipts, turns, (receipt) => (receipt === last ? STATE_SYNC : null))) === root
+}
+
+const STATE_SYNC = Uint8Array.of(0x7f)
+
+function isStateSync({ sender, raw }: LogReceipt): boolean {
+	return sender !== null && BigInt(sender) === 0n && quantity(raw.gasUsed) === 0n
 }
 
 interface Entry {
@@ -79,13 +107,18 @@ function nibblesOf(bytes: Uint8Array): Uint8Array {
 
 /** Of deposits of the OP stack: their receipts have two fields more since Canyon. */
 const DEPOSIT = 126n
+/** Of transactions of Celo whose fee is paid in a token (CIP-64): their receipts have the base fee in that token. */
+const CELO_FEE = 123n
+/** Of Arbitrum before Nitro: no root was made of its receipts in this way. */
+const ARBITRUM_CLASSIC = 120n
 
 function encodeReceipt({ raw, logs }: LogReceipt): Uint8Array | null {
 	const type = raw.type === undefined || raw.type === null ? 0n : quantity(raw.type)
 	const outcome = outcomeOf(raw)
 	const gas = quantity(raw.cumulativeGasUsed)
 	const bloom = hexBytes(raw.logsBloom, 256)
-	if (type === null || type > 127n || outcome === null || gas === null || bloom === null) return null
+	if (type === null || type > 127n || type === ARBITRUM_CLASSIC || outcome === null || gas === null || bloom === null)
+		return null
 	const more: Hex[] = []
 	if (type === DEPOSIT && raw.depositReceiptVersion !== undefined && raw.depositReceiptVersion !== null) {
 		for (const field of [raw.depositNonce, raw.depositReceiptVersion]) {
@@ -93,6 +126,11 @@ function encodeReceipt({ raw, logs }: LogReceipt): Uint8Array | null {
 			if (number === null) return null
 			more.push(shortHex(number))
 		}
+	}
+	if (type === CELO_FEE && raw.baseFee !== undefined && raw.baseFee !== null) {
+		const number = quantity(raw.baseFee)
+		if (number === null) return null
+		more.push(shortHex(number))
 	}
 	const fields = Rlp.fromHex([outcome, shortHex(gas), bloom, logs.map(logWords), ...more], { as: 'Bytes' })
 	return type === 0n ? fields : Buffer.concat([bytesOf(type), fields])

@@ -8,7 +8,8 @@ import { askAll } from '../sources/ask.js'
 import { receiptCall } from '../sources/readReceipts.js'
 import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire.js'
 import { bloomOf, bytesOf } from './bloom.js'
-import { receiptsRootOf } from './receiptsRoot.js'
+import { fitsRoot } from './receiptsRoot.js'
+import { hasStateSync, isRootKnown } from './rootChains.js'
 import { type Log, type LogReceipt, readLogReceipt, readLogs } from './wireLogs.js'
 
 /** Reads all logs of blocks, and names no address to do so. */
@@ -20,8 +21,6 @@ export interface WholeBlocks {
 	read(rpc: Rpc, headers: readonly Header[], signal: AbortSignal): Promise<readonly (readonly TxLogs[])[]>
 }
 
-/** Chains whose receipts are known to make their header's root; on others it counts once it was seen to fit. */
-const ROOTS_FIT = new Set([1, 1_337, 17_000, 31_337, 560_048, 11_155_111])
 /** Blocks under way: some hundred kilobytes each. */
 const AT_ONCE = 8
 /** How long a method that was refused, or gave what cannot be believed, is not asked for. */
@@ -37,7 +36,7 @@ export function createWholeBlocks({
 	readonly log: Logger
 }): WholeBlocks {
 	const refusedUntilMs = new WeakMap<Rpc, number>()
-	let rootsFit = ROOTS_FIT.has(chainId)
+	let rootsFit = isRootKnown(chainId)
 
 	async function readOne(rpc: Rpc, block: Header, signal: AbortSignal): Promise<readonly TxLogs[]> {
 		if (block.txHashes.length === 0) return []
@@ -78,9 +77,11 @@ export function createWholeBlocks({
 	}
 
 	async function checkRoot(receipts: readonly LogReceipt[], block: Header, reading: Reading): Promise<void> {
-		const root = block.receiptsRoot === null ? null : await receiptsRootOf(receipts, createTurns())
-		if (root !== null && root === block.receiptsRoot) rootsFit = true
-		else if (root !== null && rootsFit) {
+		const { receiptsRoot: root } = block
+		const named = root && { root, hasStateSync: hasStateSync(chainId) }
+		const fits = named && (await fitsRoot(receipts, named, createTurns()))
+		if (fits === true) rootsFit = true
+		else if (fits === false && rootsFit) {
 			throw malformed(reading, `its receipts of block ${block.number} are not those that the header names`)
 		} else if (block.logsBloom !== null && !isWithin(block.logsBloom, bloomOf(logsOf(receipts)))) {
 			throw malformed(reading, `its receipts of block ${block.number} lack logs that the header names`)
