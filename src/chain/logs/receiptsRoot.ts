@@ -33,8 +33,8 @@ export async function receiptsRootOf(
 
 /**
  * Whether the receipts of a block make its header's root; null where a receipt lacks something that its bytes are made
- * of. `hasStateSync`: the last may be Polygon's state sync, which comes from nobody and costs no gas, and which Bor leaves
- * out of the root, or has nothing but its type of there (docs/nodes.md, "Roots of receipts").
+ * of. `hasStateSync`: the last may be Polygon's state sync, which comes from nobody and costs no gas, and which Bor
+ * leaves out of the root, or has nothing but its type of there (docs/nodes.md, "Roots of receipts").
  */
 export async function fitsRoot(
 	receipts: readonly LogReceipt[],
