@@ -74,6 +74,7 @@ function install(lib) {
 		'docs',
 		'examples',
 		'schema',
+		'systemd/tracewatch.yaml',
 		'watchlists',
 		'package.json',
 		'package-lock.json',

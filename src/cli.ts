@@ -24,6 +24,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	history: async () => (await import('./commands/history.js')).history,
 	state: async () => (await import('./commands/state.js')).state,
 	secret: async () => (await import('./commands/secret.js')).secret,
+	setup: async () => (await import('./commands/setup.js')).setup,
 	init: async () => (await import('./commands/init.js')).init,
 	devnode: async () => (await import('./commands/devnode.js')).devnode,
 	demo: async () => (await import('./commands/demo.js')).demo,

@@ -22,6 +22,7 @@ async function look(io: Io): Promise<readonly string[]> {
 			'Nothing is configured here. Next:',
 			'  tracewatch demo                       the main job in half a minute, all on this machine',
 			'  tracewatch watch ADDRESS --rpc URL    one address on the terminal, without any file',
+			'  sudo tracewatch setup                 asks for endpoint, receiver and address, and starts the service',
 			'  tracewatch init                       a starter configuration, to edit',
 		]
 	}

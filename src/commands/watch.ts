@@ -2,17 +2,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createRpc } from '../chain/rpc/rpc.js'
-import { quantity } from '../chain/wire.js'
 import { parseAddress, toChecksum } from '../config/address.js'
 import { type Config, loadConfig } from '../config/load.js'
 import { openParts } from '../daemon/parts.js'
-import { ConfigError, PlainError, UsageError } from '../errors.js'
+import { ConfigError, UsageError } from '../errors.js'
 import type { Delivery } from '../model/delivery.js'
 import type { Address } from '../model/glossary.js'
 import type { Store } from '../model/ports.js'
 import { isAlert, sentence } from '../notify/text/sentence.js'
 import { version } from '../version.js'
+import { chainIdOf } from './chainId.js'
 import { type Command, type CommandArgs, exitCodes, type Io } from './command.js'
 import { openLog } from './open.js'
 
@@ -92,11 +91,12 @@ function lineOf({ type, data }: Delivery['message']): string {
 async function openSite(address: Address, { values }: CommandArgs, folder: string, io: Io): Promise<Config> {
 	const { rpc, symbol = 'ETH' } = values
 	if (typeof rpc !== 'string') throw new UsageError('`watch` needs --rpc URL')
+	if (!URL.canParse(rpc) || !/^https?:/.test(rpc)) throw new UsageError('--rpc takes an http or https URL')
 	const site = {
 		networks: [
 			{
 				name: 'chain',
-				chain_id: String(await chainIdOf(rpc, io)),
+				chain_id: String(await chainIdOf(rpc, io.signal)),
 				rpc: [rpc],
 				schedule: '*/2 * * * * *',
 				stall_after: 'never',
@@ -119,18 +119,6 @@ async function openSite(address: Address, { values }: CommandArgs, folder: strin
 		// The places it names are in files that the user has never seen.
 		if (!(error instanceof ConfigError)) throw error
 		throw new UsageError(error.problems.map(({ message }) => message).join('; '), { cause: error })
-	}
-}
-
-async function chainIdOf(url: string, io: Io): Promise<bigint> {
-	if (!URL.canParse(url) || !/^https?:/.test(url)) throw new UsageError('--rpc takes an http or https URL')
-	const rpc = createRpc({ url, requestsPerSecond: null, clock: Date.now })
-	try {
-		const chainId = quantity(await rpc.call('eth_chainId', [], io.signal))
-		if (chainId !== null) return chainId
-		throw new PlainError(`${rpc.endpoint} does not say its chain id: it is no node of an EVM chain`)
-	} finally {
-		await rpc.close()
 	}
 }
 

@@ -10,3 +10,31 @@ export function isArbitrum(chainId: number): boolean {
 /** What is not told on a chain of Arbitrum's kind, in words. */
 export const arbitrumMisses =
 	'on Arbitrum, deposits, retryable tickets and their refunds move coins outside of the EVM: these are not told'
+
+export interface KnownChain {
+	/** As networks are named in configurations. */
+	readonly name: string
+	/** Of its coin. */
+	readonly symbol: string
+	readonly explorer: string | null
+}
+
+const CHAINS: ReadonlyMap<number, KnownChain> = new Map([
+	[1, { name: 'ethereum', symbol: 'ETH', explorer: 'https://etherscan.io' }],
+	[10, { name: 'optimism', symbol: 'ETH', explorer: 'https://optimistic.etherscan.io' }],
+	[56, { name: 'bsc', symbol: 'BNB', explorer: 'https://bscscan.com' }],
+	[100, { name: 'gnosis', symbol: 'XDAI', explorer: 'https://gnosisscan.io' }],
+	[137, { name: 'polygon', symbol: 'POL', explorer: 'https://polygonscan.com' }],
+	[8_453, { name: 'base', symbol: 'ETH', explorer: 'https://basescan.org' }],
+	[42_161, { name: 'arbitrum', symbol: 'ETH', explorer: 'https://arbiscan.io' }],
+	[43_114, { name: 'avalanche', symbol: 'AVAX', explorer: 'https://snowtrace.io' }],
+	[59_144, { name: 'linea', symbol: 'ETH', explorer: 'https://lineascan.build' }],
+	[31_337, { name: 'local', symbol: 'ETH', explorer: null }],
+	[560_048, { name: 'hoodi', symbol: 'ETH', explorer: 'https://hoodi.etherscan.io' }],
+	[11_155_111, { name: 'sepolia', symbol: 'ETH', explorer: 'https://sepolia.etherscan.io' }],
+])
+
+/** What a chain is called; one that is not known by its number, and its coin `ETH`. */
+export function chainNamed(chainId: number): KnownChain {
+	return CHAINS.get(chainId) ?? { name: `chain-${chainId}`, symbol: 'ETH', explorer: null }
+}

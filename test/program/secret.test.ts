@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cliPath } from '../support/program.js'
+import { openTerminal } from '../support/terminal.js'
 import { siteOf } from './site.js'
 
 function site() {
@@ -52,4 +53,24 @@ test('error: nothing given, a wrong name, a wrong word', async () => {
 	expect(await typed(['secret', 'set', 'NAME'], '\n', env)).toMatchObject({ code: 1 })
 	expect(await typed(['secret', 'set', 'NA-ME'], 'x\n', env)).toMatchObject({ code: 2 })
 	expect(await typed(['secret', 'get', 'NAME'], '', env)).toMatchObject({ code: 2 })
+})
+
+test('behavior: at a terminal nothing of it is shown, and Ctrl-C writes nothing', async () => {
+	const here = site()
+	const store = join(here.folder, 'credstore')
+	const open = () =>
+		openTerminal([process.execPath, cliPath, 'secret', 'set', 'SMTP_URL'], {
+			cwd: here.folder,
+			env: { TRACEWATCH_CREDSTORE: store },
+		})
+	const first = open()
+	await first.sees('not shown')
+	first.types('Canary-half\u0003')
+	expect(await first.ended).toBe(75)
+	expect(existsSync(store)).toBe(false)
+	const second = open()
+	await second.answers('not shown', 'smtps://u:Canary-whole@mail.example.org')
+	expect(await second.ended).toBe(0)
+	expect(readFileSync(join(store, 'tracewatch.SMTP_URL'), 'utf8')).toBe('smtps://u:Canary-whole@mail.example.org\n')
+	expect(first.screen() + second.screen()).not.toContain('Canary')
 })

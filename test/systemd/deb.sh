@@ -32,21 +32,34 @@ expect 'bash completes commands' bash -c '. /usr/share/bash-completion/completio
 (cd /repo && exec $node dist/cli.js devnode --key Canary-Node-Key-0001 >/run/devnode.log 2>&1) &
 $node /repo/test/systemd/hook.js 9000 $got >/run/hook.log 2>&1 &
 within 60 grep -q '^Endpoint' /run/devnode.log
-cat >/etc/tracewatch/tracewatch.yaml <<YAML
-networks:
-  - {name: local, chain_id: 31337, rpc: [$rpc], schedule: "* * * * * *", stall_after: never}
-receivers:
-  - {name: hook, type: webhook, url: "http://127.0.0.1:9000/"}
-watchlists: watchlists
-state: /var/lib/tracewatch
-YAML
-printf 'network: local\nreceivers: [hook]\nwatches:\n  - {address: "%s", label: Mine}\n' $watched \
-	>/etc/tracewatch/watchlists/mine.yaml
+# A person at a terminal, who types slower than questions come.
+cat >/run/person.sh <<'PERSON'
+ask() { until grep -q "$1" /run/screen; do sleep 0.1; done; printf '%s\r' "$2"; }
+ask 'Endpoint' "$1"
+ask 'mail or webhook' webhook
+ask 'URL of the webhook' http://127.0.0.1:9000/Canary-Hook-0001
+ask 'First address' "$2"
+ask 'Its label' Mine
+until grep -q 'A page' /run/screen; do sleep 0.2; done
+PERSON
+: >/run/screen
+expect 'setup asks, tries, writes and starts' sh -c "sh /run/person.sh $rpc $watched |
+	timeout 60 script --quiet --return --flush --command 'tracewatch setup' /dev/null >/run/screen 2>&1"
+expect 'the service runs' is_active
+expect 'and at each boot' systemctl --quiet is-enabled tracewatch
+expect 'setup shows no secret' not grep -q 'Canary\|whsec_' /run/screen
+expect 'nor do its files' not grep -rq 'Canary\|whsec_' /etc/tracewatch
+for name in RPC_URL OPS_HOOK_URL OPS_HOOK_SECRET; do
+	expect "a secret is for root alone: $name" sh -c "[ \$(stat -c %a:%U /etc/credstore/tracewatch.$name) = 600:root ]"
+done
 expect 'check finds the configuration by itself' sh -c 'cd / && tracewatch check'
-expect 'the service starts' systemctl enable --now tracewatch
-sleep 2
+expect 'the test message arrived' told 1
 pay >/run/paid.log 2>&1
-expect 'the first alert arrives' within 20 told 1
+expect 'the first alert arrives' within 20 told 2
+expect 'a second run adds an address, and what runs goes on' tracewatch setup --label Other \
+	--address 0x90F79bf6EB2c4f870365E785982E1f101E93b906
+expect 'it is watched' grep -q Other /etc/tracewatch/watchlists/local.yaml
+expect 'it is tried again' told 3
 
 before=$(systemctl show tracewatch --property=MainPID --value)
 expect 'an upgrade installs' dpkg --force-confdef --force-confold -i /stage/next/tracewatch_99.0.0.deb
@@ -54,11 +67,11 @@ expect 'an upgrade keeps the edited configuration' grep -q 31337 /etc/tracewatch
 expect 'an upgrade restarts what ran' within 30 sh -c "systemctl --quiet is-active tracewatch &&
 	[ \"\$(systemctl show tracewatch --property=MainPID --value)\" != $before ]"
 pay >>/run/paid.log 2>&1
-expect 'and goes on from its state' within 20 told 2
+expect 'and goes on from its state' within 20 told 4
 expect 'a downgrade installs' dpkg --force-downgrade --force-confdef --force-confold -i "$first"
 expect 'a downgrade keeps it too' grep -q 31337 /etc/tracewatch/tracewatch.yaml
 pay >>/run/paid.log 2>&1
-expect 'and tells' within 20 told 3
+expect 'and tells' within 20 told 5
 
 expect 'it can be removed' dpkg --remove tracewatch
 expect 'nothing runs any more' not is_active
@@ -69,6 +82,7 @@ for path in /etc/tracewatch/tracewatch.yaml /var/lib/private/tracewatch /usr/lib
 	/lib/systemd/system/tracewatch.service; do
 	expect "nothing of ours is left: $path" [ ! -e "$path" ]
 done
-expect 'the watchlist is the user'"'"'s, and is not lost' [ -f /etc/tracewatch/watchlists/mine.yaml ]
+expect 'the watchlist is the user'"'"'s, and is not lost' [ -f /etc/tracewatch/watchlists/local.yaml ]
+expect 'and so are the secrets' [ -f /etc/credstore/tracewatch.RPC_URL ]
 
 verdict

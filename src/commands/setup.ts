@@ -1,0 +1,246 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { type Config, loadConfig } from '../config/load.js'
+import { chainNamed } from '../core/chains.js'
+import { ConfigError, PlainError, UsageError } from '../errors.js'
+import { canAsk, createAsker } from './ask.js'
+import { type Command, type CommandArgs, type ExitCode, exitCodes, type Io } from './command.js'
+import { doctor } from './doctor.js'
+import {
+	chooseEndpoint,
+	chooseReceiver,
+	chooseWatch,
+	type Endpoint,
+	type Secrets,
+	type Sources,
+} from './setupAnswers.js'
+import { configText, RECEIVER, type SetupConfig, type SetupWatch } from './setupFiles.js'
+import { needUnit, startService } from './setupService.js'
+import { type Found, lookAround, nextCommands, placeFor, type SetupPlace, watchlistWith } from './setupSite.js'
+import { testSend } from './testSend.js'
+import { type WholeFile, writeAll } from './writeWhole.js'
+
+export const setup: Command = {
+	name: 'setup',
+	summary: 'asks for endpoint, receiver and first address, tries them, and starts the service',
+	help: `Usage: sudo tracewatch setup [options]
+       tracewatch setup --dir FOLDER [options]
+
+Asks for the URL of a node, who is told, and a first address; tries both ways (doctor, test-send); writes
+/etc/tracewatch/tracewatch.yaml, a watchlist, and the secrets as credentials of the service, for root alone; and starts
+the service, now and at each boot. Until all of it is known and tried nothing is written: Ctrl-C leaves things as they
+were. Run again it keeps what is not answered anew, and adds an address. A tracewatch.yaml that somebody edited is
+replaced only when that is confirmed, and kept beside the new one.
+
+For scripts, options answer; secrets come from the environment, since others can see options: ETHEREUM_RPC_URL, and
+SMTP_URL or OPS_HOOK_URL.
+
+  --address ADDRESS   to watch; --label TEXT names it in alerts
+  --to MAIL           who gets mails (may be repeated); --from MAIL is their sender
+  --format FORMAT     of a webhook: standard (default), slack, discord
+  --rpc URL, --smtp URL, --webhook URL
+                      where the environment does not say it
+  --dir FOLDER        everything into this folder, without root and without a service; it says what to run
+  --replace           an edited tracewatch.yaml too
+  --untested          without asking endpoint and receiver; --chain-id N then names the chain (default: 1)
+  --no-start          writes, and leaves the service as it is
+
+Exit codes: 0 done, 1 refused or it does not start, 2 an answer is missing or wrong, 75 endpoint or receiver cannot be
+reached now, or stopped (nothing is written), 78 the configuration that is there is wrong.`,
+	options: {
+		...{ rpc: { type: 'string' }, smtp: { type: 'string' }, webhook: { type: 'string' } },
+		...{ to: { type: 'string', multiple: true }, from: { type: 'string' }, format: { type: 'string' } },
+		...{ address: { type: 'string' }, label: { type: 'string' }, dir: { type: 'string' } },
+		...{ replace: { type: 'boolean' }, untested: { type: 'boolean' }, 'no-start': { type: 'boolean' } },
+		'chain-id': { type: 'string' },
+	},
+	positionals: [0, 0],
+	async run(args, io) {
+		const place = placeFor(args, io)
+		if (place.isService && args.values['no-start'] !== true) await needUnit()
+		const asker = canAsk() ? createAsker(io) : null
+		const folder = await mkdtemp(join(tmpdir(), 'tracewatch-setup-'))
+		try {
+			const found = await lookAround(place, io)
+			const sources: Sources = { values: args.values, io, asker, stored: place.stored, receiver: receiverOf(found) }
+			const plan = (await keeps(found, sources)) ? await planFrom(found, place, sources) : null
+			const { files, secrets, staged } = plan ?? (await planAnew(found, place, folder, sources))
+			if (args.values.untested !== true) {
+				const code = await tryBothWays(staged, { ...place.env, ...Object.fromEntries(secrets) }, sources)
+				if (code !== exitCodes.done) return code
+			}
+			asker?.close()
+			io.signal.throwIfAborted()
+			await write(files, place, io)
+		} catch (error) {
+			if (!(error instanceof Error && error.name === 'AbortError')) throw error
+			io.err('stopped; nothing was written')
+			return exitCodes.tryAgain
+		} finally {
+			asker?.close()
+			await rm(folder, { recursive: true, force: true })
+		}
+		return await start(place, args, io)
+	},
+}
+
+/** What is to be written, secrets first and the configuration last; and what stands for it while it is tried. */
+interface Plan {
+	readonly files: readonly WholeFile[]
+	readonly secrets: Secrets
+	/** Path of a configuration that says the same. */
+	readonly staged: string
+}
+
+function receiverOf({ kind, config }: Found) {
+	return (kind === 'ours' && config?.receivers.find(({ name }) => name === RECEIVER)) || null
+}
+
+/** Whether the tracewatch.yaml that is there stays as it is. */
+async function keeps({ kind, path }: Found, { values, asker, io }: Sources): Promise<boolean> {
+	if (kind !== 'edited' || values.replace === true) return false
+	const asked = ['rpc', 'smtp', 'webhook', 'to', 'from', 'format', 'chain-id'].filter(
+		(name) => values[name] !== undefined,
+	)
+	if (asker === null) {
+		if (asked.length === 0) return true
+		throw new PlainError(
+			`${path} was edited by hand and stays as it is; --replace writes a new one and keeps the old one beside it, ` +
+				`and without --${asked[0]} an address is added`,
+		)
+	}
+	io.err(`${path} was edited by hand.`)
+	const answer = await asker.ask('Write a new one in its place? The old one is kept beside it. [y/N]: ')
+	return !/^y(es)?$/i.test(answer)
+}
+
+/** One address more for a configuration that stays. */
+async function planFrom(found: Found, place: SetupPlace, sources: Sources): Promise<Plan> {
+	if (found.config === null) throw found.error ?? new PlainError(`${found.path} cannot be used`)
+	const { config, path } = found
+	const watch = await chooseWatch(sources, config.watches.length > 0)
+	const files: WholeFile[] = []
+	if (watch !== null) {
+		const [network] = config.networks
+		if (network === undefined || config.networks.length > 1) {
+			throw new PlainError(`${path} has several networks: add the address to a watchlist of one of them`)
+		}
+		const receivers = config.receivers.map(({ name }) => name)
+		const file = await watchlistWith(watch, { place, network: network.name, receivers, config })
+		if (file !== null) files.push(file)
+		else sources.io.out(`${watch.address} is watched already`)
+	}
+	return { files, secrets: new Map(), staged: path }
+}
+
+async function planAnew(found: Found, place: SetupPlace, folder: string, sources: Sources): Promise<Plan> {
+	const { io } = sources
+	const endpoint = await chooseEndpoint(sources)
+	const { name, symbol } = chainNamed(endpoint.chainId)
+	io.err(`  ${name}, chain ${endpoint.chainId}, ${symbol}`)
+	refuseOtherChain(found, endpoint)
+	const chosen = await chooseReceiver(sources)
+	const watch = await chooseWatch(sources, found.config !== null && found.config.watches.length > 0)
+	const secrets = new Map([...endpoint.secrets, ...chosen.secrets])
+	const { chainId } = endpoint
+	const settings = { chainId, receiver: chosen.receiver, state: place.state, http: place.http }
+	const watchlist = watch === null ? null : await watchlistOf(watch, place, name, found.config)
+	const staged = await stage(folder, settings, place, watchlist, sources.io)
+	const own = { path: found.path, text: configText(settings), mode: 0o644, folderMode: 0o755 }
+	const files = [
+		...[...secrets].map(([variable, text]) => place.secretFile(variable, text)),
+		...(watchlist === null ? [] : [watchlist]),
+		...(found.kind === 'edited' ? [await found.keep()] : []),
+		own,
+	]
+	await checkStaged(staged, secrets, place, io)
+	return { files, secrets, staged }
+}
+
+function refuseOtherChain({ kind, config, path }: Found, { chainId }: Endpoint): void {
+	const before = kind === 'ours' ? config?.networks[0] : undefined
+	if (before === undefined || before.chainId === chainId || config?.watches.length === 0) return
+	throw new PlainError(
+		`that is a node of chain ${chainId}, and ${path} watches ${before.name} (chain ${before.chainId}): ` +
+			'add a second network there by hand',
+	)
+}
+
+async function watchlistOf(watch: SetupWatch, place: SetupPlace, network: string, config: Config | null) {
+	return await watchlistWith(watch, { place, network, receivers: [RECEIVER], config })
+}
+
+/** The same configuration in a folder of its own: what is tried must not be in effect yet. */
+async function stage(
+	folder: string,
+	settings: SetupConfig,
+	place: SetupPlace,
+	watchlist: WholeFile | null,
+	io: Io,
+): Promise<string> {
+	io.signal.throwIfAborted()
+	const names = await readdir(place.watchlists).catch(() => [])
+	const others = names
+		.filter((name) => /\.ya?ml$/.test(name))
+		.map((name) => join(place.watchlists, name))
+		.filter((path) => path !== watchlist?.path)
+	const own = join(folder, 'watchlist.yaml')
+	if (watchlist !== null) await writeFile(own, watchlist.text, { mode: 0o600 })
+	const watchlistFiles = watchlist === null ? others : [...others, own]
+	const staged = join(folder, 'tracewatch.yaml')
+	await writeFile(staged, configText({ ...settings, watchlistFiles }), { mode: 0o600 })
+	return staged
+}
+
+/** Throws ConfigError as if what is staged stood in its place. */
+async function checkStaged(staged: string, secrets: Secrets, place: SetupPlace, io: Io): Promise<void> {
+	const onSecrets = (all: readonly string[]) => void io.scrubber.add(all)
+	const env = { ...io.env, ...Object.fromEntries(secrets) }
+	try {
+		const { watches } = await loadConfig(staged, { env, cwd: '/', onSecrets })
+		if (watches.length === 0) throw new UsageError('nothing would be watched: give --address')
+	} catch (error) {
+		if (!(error instanceof ConfigError)) throw error
+		const own = dirname(staged).slice(1)
+		const named = (file: string) => (file.startsWith(own) ? join(place.folder, basename(file)) : `/${file}`)
+		throw new ConfigError(error.problems.map((problem) => ({ ...problem, file: named(problem.file) })))
+	}
+}
+
+/** Doctor and test-send, on what is about to be written. */
+async function tryBothWays(staged: string, env: NodeJS.ProcessEnv, { io, asker }: Sources): Promise<ExitCode> {
+	const tried: Io = { ...io, env }
+	const values = { config: staged }
+	const { receivers } = await loadConfig(staged, { env, cwd: io.cwd })
+	const codes: ExitCode[] = [await doctor.run({ values, positionals: [] }, tried)]
+	for (const { name } of receivers) codes.push(await testSend.run({ values, positionals: [name] }, tried))
+	const worst = codes.find((code) => code !== exitCodes.done)
+	if (worst === undefined) return exitCodes.done
+	if (asker !== null) {
+		const answer = await asker.ask('Not all of that is well. Go on all the same? [y/N]: ')
+		if (/^y(es)?$/i.test(answer)) return exitCodes.done
+	}
+	io.err('not all of that is well, and nothing was written; --untested writes all the same')
+	return worst
+}
+
+async function write(files: readonly WholeFile[], { watchlists, hides }: SetupPlace, io: Io): Promise<void> {
+	await writeAll(files)
+	for (const { path } of files) io.out(`wrote ${path}${hides(path) ? ' (secret, for its owner alone)' : ''}`)
+	const signing = files.find(({ path }) => path.endsWith('OPS_HOOK_SECRET'))
+	if (signing !== undefined)
+		io.out(`Your receiver checks signatures with the secret in ${signing.path} (docs/delivery.md).`)
+	if (files.length === 0) io.out(`nothing was changed; watchlists are in ${watchlists}`)
+}
+
+async function start(place: SetupPlace, { values }: CommandArgs, io: Io): Promise<ExitCode> {
+	if (place.isService && values['no-start'] !== true) {
+		await startService()
+		io.out('tracewatch runs, now and after each boot. `tracewatch status` says where it stands.')
+		if (place.http !== null) io.out(`A page shows it all: http://${place.http}/`)
+		return exitCodes.done
+	}
+	for (const line of nextCommands(place)) io.out(line)
+	return exitCodes.done
+}

@@ -1,0 +1,244 @@
+import { randomBytes } from 'node:crypto'
+import { parseAddress, toChecksum } from '../config/address.js'
+import type { ReceiverSettings } from '../config/settings/settings.js'
+import { formatNames } from '../config/settings/webhookFormat.js'
+import { readHttpUrl, readLine, readMailAddress, readMailbox, readSmtpUrl } from '../config/values.js'
+import { PlainError, UsageError } from '../errors.js'
+import type { Asker } from './ask.js'
+import { chainIdOf } from './chainId.js'
+import type { CommandArgs, Io } from './command.js'
+import { rpcVariable, type SetupHook, type SetupMail, type SetupWatch } from './setupFiles.js'
+
+/** Secrets by the names that stand for them. */
+export type Secrets = ReadonlyMap<string, string>
+
+/** Where answers come from: options, then the environment, then a person, then what there was. */
+export interface Sources {
+	readonly values: CommandArgs['values']
+	readonly io: Io
+	/** Null: nobody can be asked. */
+	readonly asker: Asker | null
+	/** A secret that was written before; null: none. */
+	stored(name: string): string | null
+	/** What was set up before; null: nothing, or nothing of ours. */
+	readonly receiver: ReceiverSettings | null
+}
+
+export interface Endpoint {
+	readonly chainId: number
+	readonly secrets: Secrets
+}
+
+export interface ChosenReceiver {
+	readonly receiver: SetupMail | SetupHook
+	readonly secrets: Secrets
+}
+
+/** Asks for the endpoint, and the endpoint for its chain, unless nothing is to be tried. */
+export async function chooseEndpoint(sources: Sources): Promise<Endpoint> {
+	const { values, io, stored } = sources
+	const { env } = io
+	return await choose(sources, {
+		option: 'rpc',
+		fromEnv: env.ETHEREUM_RPC_URL ?? env.RPC_URL,
+		before: stored('ETHEREUM_RPC_URL') ?? stored('RPC_URL'),
+		question: 'Endpoint: the URL of a node, with its key (not shown)',
+		isSecret: true,
+		async read(text) {
+			const url = readHttpUrl(text)
+			io.scrubber.add([text, url])
+			const chainId =
+				values.untested === true ? readChainId(values['chain-id']) : Number(await chainIdOf(url, io.signal))
+			return { chainId, secrets: new Map([[rpcVariable(chainId), url]]) }
+		},
+	})
+}
+
+function readChainId(value: unknown): number {
+	if (value === undefined) return 1
+	if (typeof value === 'string' && /^[1-9]\d{0,14}$/.test(value)) return Number(value)
+	throw new UsageError(`--chain-id takes a number in decimal digits, not \`${String(value)}\``)
+}
+
+/** Asks who is told, and how. */
+export async function chooseReceiver(sources: Sources): Promise<ChosenReceiver> {
+	const kind = await chooseKind(sources)
+	return kind === 'mail' ? await chooseMail(sources) : await chooseHook(sources)
+}
+
+async function chooseKind(sources: Sources): Promise<'mail' | 'webhook'> {
+	const { values, io, receiver } = sources
+	const { env } = io
+	const [isMail, isHook] = [values.smtp ?? values.to, values.webhook].map((value) => value !== undefined)
+	if (isMail && isHook)
+		throw new UsageError('either mail (--smtp, --to) or --webhook; the other is added by hand later')
+	if (isMail || isHook) return isMail ? 'mail' : 'webhook'
+	const before = receiver === null ? null : receiver.type === 'email' ? 'mail' : 'webhook'
+	if (before === null && (env.SMTP_URL !== undefined) !== (env.OPS_HOOK_URL !== undefined)) {
+		return env.SMTP_URL !== undefined ? 'mail' : 'webhook'
+	}
+	return await choose(sources, {
+		option: 'smtp and --to, or --webhook',
+		before,
+		usual: before ?? 'mail',
+		question: 'Alerts by mail or webhook?',
+		read(text) {
+			if (/^(m|e-?mail|mail)s?$/i.test(text)) return 'mail'
+			if (/^(w|web|hook|webhook)s?$/i.test(text)) return 'webhook'
+			throw new RangeError('takes mail or webhook')
+		},
+	})
+}
+
+async function chooseMail(sources: Sources): Promise<ChosenReceiver> {
+	const { values, io, stored } = sources
+	const before = sources.receiver?.type === 'email' ? sources.receiver : null
+	const smtp = await choose(sources, {
+		option: 'smtp',
+		fromEnv: io.env.SMTP_URL,
+		before: stored('SMTP_URL'),
+		question: 'Mail server: smtps://user:password@host:465 (not shown)',
+		isSecret: true,
+		read(text) {
+			io.scrubber.add([text])
+			return readSmtpUrl(text)
+		},
+	})
+	const given = values.to === undefined ? undefined : [values.to].flat().join(',')
+	const to = await choose(sources, {
+		option: 'to',
+		given,
+		before: before?.to.join(', ') ?? null,
+		usual: before?.to.join(', '),
+		question: 'Mails go to',
+		read: (text) => text.split(',').map((one) => readMailAddress(one.trim())),
+	})
+	const from = await choose(sources, {
+		option: 'from',
+		before: before?.from ?? senderOf(smtp, to[0] ?? ''),
+		usual: before?.from ?? senderOf(smtp, to[0] ?? ''),
+		question: 'Sender of the mails',
+		read: readMailbox,
+	})
+	return { receiver: { kind: 'mail', from, to }, secrets: new Map([['SMTP_URL', smtp]]) }
+}
+
+/** Most mail servers take nobody but their own users for a sender. */
+function senderOf(smtp: string, to: string): string {
+	const user = decodeURIComponent(new URL(smtp).username)
+	return user.includes('@') ? user : `tracewatch${to.slice(to.indexOf('@'))}`
+}
+
+async function chooseHook(sources: Sources): Promise<ChosenReceiver> {
+	const { values, io, stored } = sources
+	const url = await choose(sources, {
+		option: 'webhook',
+		fromEnv: io.env.OPS_HOOK_URL,
+		before: stored('OPS_HOOK_URL'),
+		question: 'URL of the webhook (not shown)',
+		isSecret: true,
+		read(text) {
+			io.scrubber.add([text])
+			return readHttpUrl(text)
+		},
+	})
+	const before = sources.receiver?.type === 'webhook' && stored('OPS_HOOK_URL') === url ? sources.receiver : null
+	const format = readFormat(values.format ?? before?.format ?? formatOf(url))
+	const secrets = new Map([['OPS_HOOK_URL', url]])
+	if (format === 'standard') {
+		const secret = io.env.OPS_HOOK_SECRET ?? stored('OPS_HOOK_SECRET') ?? freshSecret()
+		io.scrubber.add([secret])
+		secrets.set('OPS_HOOK_SECRET', secret)
+	}
+	return { receiver: { kind: 'webhook', format }, secrets }
+}
+
+/** As Standard Webhooks has it. */
+function freshSecret(): string {
+	return `whsec_${randomBytes(32).toString('base64')}`
+}
+
+/** Of services that are known by their host and need nothing else. */
+function formatOf(url: string): string {
+	const { hostname, pathname } = new URL(url)
+	if (hostname === 'hooks.slack.com') return 'slack'
+	return /(^|\.)discord(app)?\.com$/.test(hostname) && pathname.startsWith('/api/webhooks/') ? 'discord' : 'standard'
+}
+
+function readFormat(value: unknown): string {
+	const known = ['standard', 'slack', 'discord']
+	if (known.includes(String(value))) return String(value)
+	const isOther = formatNames.some((name) => name === value)
+	const hint = isOther ? ', which needs more: see docs/delivery.md' : ''
+	throw new UsageError(`--format takes ${known.join(', ')}, not \`${String(value)}\`${hint}`)
+}
+
+/** Asks whom to watch; null: nobody more, where `mayBeNone`. */
+export async function chooseWatch(sources: Sources, mayBeNone: boolean): Promise<SetupWatch | null> {
+	const { values, asker } = sources
+	const address = await choose<string | null>(sources, {
+		option: 'address',
+		before: mayBeNone ? 'none' : null,
+		usual: mayBeNone ? 'none more' : undefined,
+		question: mayBeNone ? 'Another address to watch' : 'First address to watch',
+		read: (text) => (/^none( more)?$/.test(text) && mayBeNone ? null : toChecksum(parseAddress(text))),
+	})
+	if (address === null) return null
+	const label =
+		values.address === undefined && values.label === undefined && asker !== null
+			? await asker.ask('Its label in alerts (Enter: none): ')
+			: String(values.label ?? '')
+	return { address, label: label === '' ? '' : readLabel(label) }
+}
+
+function readLabel(text: string): string {
+	try {
+		return readLine(text)
+	} catch (error) {
+		throw new UsageError(`the label ${error instanceof Error ? error.message : error}`)
+	}
+}
+
+interface Choice<T> {
+	/** Name of the option that gives it. */
+	readonly option: string
+	/** Default: what the option says. */
+	readonly given?: string | undefined
+	readonly fromEnv?: string | undefined
+	/** Taken for Enter alone, and where nobody can be asked. */
+	readonly before: string | null
+	/** What Enter means, shown in brackets. */
+	readonly usual?: string | undefined
+	readonly question: string
+	readonly isSecret?: boolean
+	/** Throws RangeError whose message completes "it …", or PlainError or RpcError for what was tried in vain. */
+	read(text: string): T | Promise<T>
+}
+
+/** Asks until the answer is right; what was given on the command line is right or an error. */
+async function choose<T>({ values, io, asker }: Sources, choice: Choice<T>): Promise<T> {
+	const { option, before, usual, question, isSecret = false } = choice
+	const value = values[option]
+	const given = choice.given ?? (typeof value === 'string' ? value : undefined) ?? choice.fromEnv
+	const shown = usual === undefined ? (before === null ? '' : ' [Enter keeps what there is]') : ` [${usual}]`
+	for (;;) {
+		if (given === undefined && asker === null && before === null) {
+			throw new UsageError(`nobody can be asked here: give --${option} (see \`tracewatch setup --help\`)`)
+		}
+		const typed =
+			given ?? (asker === null ? '' : await (isSecret ? asker.askHidden : asker.ask)(`${question}${shown}: `))
+		const text = typed === '' ? (before ?? usual ?? '') : typed
+		try {
+			return await choice.read(text)
+		} catch (error) {
+			io.signal.throwIfAborted()
+			const words = error instanceof Error ? error.message : String(error)
+			if (given !== undefined || asker === null) {
+				if (error instanceof RangeError) throw new UsageError(`--${option}: it ${words}`)
+				throw error
+			}
+			if (!(error instanceof RangeError || error instanceof PlainError || error instanceof Error)) throw error
+			io.err(`  ${error instanceof RangeError ? 'it ' : ''}${words}`)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+/** Where `setup` writes, and what it finds there. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { type Config, loadConfig } from '../config/load.js'
+import { credentialPath } from '../config/settings/interpolate.js'
+import { shown } from '../config/source.js'
+import { watchesOn } from '../daemon/open.js'
+import { ConfigError, PlainError } from '../errors.js'
+import type { Address } from '../model/glossary.js'
+import type { CommandArgs, Io } from './command.js'
+import { isAsWritten, type SetupWatch, watchlistText, withWatch } from './setupFiles.js'
+import { isSystemdHere } from './setupService.js'
+import type { WholeFile } from './writeWhole.js'
+
+export interface SetupPlace {
+	/** Of tracewatch.yaml. */
+	readonly folder: string
+	readonly watchlists: string
+	/** As tracewatch.yaml has it. */
+	readonly state: string
+	readonly http: string | null
+	/** Whether systemd runs what is set up there. */
+	readonly isService: boolean
+	/** The environment in which the secrets there are found. */
+	readonly env: NodeJS.ProcessEnv
+	/** How a shell names the folder. */
+	readonly called: string
+	/** A secret that is there; null: none. */
+	stored(name: string): string | null
+	secretFile(name: string, value: string): WholeFile
+	/** Whether it is a secret's file. */
+	hides(path: string): boolean
+}
+
+/** Throws PlainError where nothing can be set up, with what can be done. */
+export function placeFor({ values }: CommandArgs, io: Io): SetupPlace {
+	const { env, cwd } = io
+	if (typeof values.dir === 'string') {
+		const folder = resolve(cwd, values.dir)
+		const store = join(folder, 'secrets')
+		const paths = { folder, watchlists: join(folder, 'watchlists'), state: 'state', called: shown(folder, cwd) || '.' }
+		const own = { ...env, CREDENTIALS_DIRECTORY: store }
+		return { ...paths, http: null, isService: false, env: own, ...secretsAt((name) => join(store, name)) }
+	}
+	const advice = 'to set it up in a folder of its own: `tracewatch setup --dir FOLDER`'
+	if (process.getuid?.() !== 0) {
+		throw new PlainError(`to set up the service needs root: \`sudo tracewatch setup\`; ${advice}`)
+	}
+	if (!isSystemdHere())
+		throw new PlainError(`this machine was not booted by systemd, so there is no service; ${advice}`)
+	const folder = '/etc/tracewatch'
+	const paths = { folder, watchlists: join(folder, 'watchlists'), state: '/var/lib/tracewatch', called: folder }
+	const at = { http: '127.0.0.1:9464', isService: true, env }
+	return { ...paths, ...at, ...secretsAt((name) => credentialPath(name, env)) }
+}
+
+function secretsAt(pathOf: (name: string) => string): Pick<SetupPlace, 'stored' | 'secretFile' | 'hides'> {
+	const written = new Set<string>()
+	return {
+		stored(name) {
+			try {
+				return readFileSync(pathOf(name), 'utf8').trim() || null
+			} catch {
+				return null
+			}
+		},
+		secretFile(name, value) {
+			const path = pathOf(name)
+			written.add(path)
+			return { path, text: `${value}\n`, mode: 0o600, folderMode: 0o700 }
+		},
+		hides: (path) => written.has(path),
+	}
+}
+
+export interface Found {
+	/** Of tracewatch.yaml, whether it is there or not. */
+	readonly path: string
+	/** None, the example of the package, one that setup wrote, or one that somebody edited. */
+	readonly kind: 'none' | 'example' | 'ours' | 'edited'
+	/** What it says; null: nothing, or nothing right. */
+	readonly config: Config | null
+	readonly error: ConfigError | null
+	/** A copy of it, to be written beside it. */
+	keep(): Promise<WholeFile>
+}
+
+/** Looks at the tracewatch.yaml that is there. */
+export async function lookAround({ folder, env }: SetupPlace, io: Io): Promise<Found> {
+	const path = join(folder, 'tracewatch.yaml')
+	const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+		if (error.code === 'ENOENT') return null
+		throw new PlainError(`${path} cannot be read: ${error.message}`)
+	})
+	const kind = text === null ? 'none' : text === shippedText() ? 'example' : isAsWritten(text) ? 'ours' : 'edited'
+	const keep = async () => {
+		const { mode } = await stat(path)
+		const names = [`${path}.old`, ...Array.from({ length: 98 }, (_, at) => `${path}.old.${at + 2}`)]
+		const free = names.find((name) => !existsSync(name))
+		if (free === undefined) throw new PlainError(`there are too many ${path}.old: remove some`)
+		return { path: free, text: text ?? '', mode: mode & 0o777, folderMode: 0o755 }
+	}
+	if (text === null || kind === 'example') return { path, kind, config: null, error: null, keep }
+	try {
+		const onSecrets = (secrets: readonly string[]) => void io.scrubber.add(secrets)
+		return { path, kind, config: await loadConfig(path, { env, cwd: io.cwd, onSecrets }), error: null, keep }
+	} catch (error) {
+		if (!(error instanceof ConfigError)) throw error
+		return { path, kind, config: null, error, keep }
+	}
+}
+
+/** The example that packages put in place, to be edited. */
+function shippedText(): string | null {
+	try {
+		return readFileSync(new URL('../../systemd/tracewatch.yaml', import.meta.url), 'utf8')
+	} catch {
+		return null
+	}
+}
+
+interface Into {
+	readonly place: SetupPlace
+	readonly network: string
+	readonly receivers: readonly string[]
+	/** What is in effect now; null: nothing that is right. */
+	readonly config: Config | null
+}
+
+/**
+ * The watchlist with the address: one of ours with a line more, or a new one; what a person wrote is not touched. Null:
+ * the address is watched already.
+ */
+export async function watchlistWith(watch: SetupWatch, into: Into): Promise<WholeFile | null> {
+	const { place, network, receivers, config } = into
+	if (config !== null && watchesOn(config.watches, network).has(watch.address.toLowerCase() as Address)) return null
+	const folder = folderOf(config, place)
+	const names = new Set(await readdir(folder).catch(() => []))
+	for (let at = 1; ; at++) {
+		const name = at === 1 ? `${network}.yaml` : `${network}-${at}.yaml`
+		const file = { path: join(folder, name), mode: 0o644, folderMode: 0o755 }
+		if (!names.has(name)) return { ...file, text: watchlistText(network, receivers, watch) }
+		const text = withWatch(await readFile(file.path, 'utf8'), network, receivers, watch)
+		if (text !== null) return { ...file, text }
+	}
+}
+
+function folderOf(config: Config | null, place: SetupPlace): string {
+	if (config === null) return place.watchlists
+	if ('folder' in config.watchlists) return config.watchlists.folder
+	const [file = ''] = config.watchlists.files
+	throw new PlainError(
+		`${config.path} names its watchlists one by one: add the address to ${file || dirname(config.path)}`,
+	)
+}
+
+/** What to do by hand, where no service was started. */
+export function nextCommands({ isService, called }: SetupPlace): readonly string[] {
+	if (isService) return ['Not started. Next: `systemctl enable --now tracewatch`']
+	const quoted = /^[\w./-]+$/.test(called) ? called : `'${called.replaceAll("'", "'\\''")}'`
+	const env = `CREDENTIALS_DIRECTORY=${quoted}/secrets`
+	return [
+		'Nothing was started. Next:',
+		`  ${env} tracewatch check -c ${quoted}/tracewatch.yaml`,
+		`  ${env} tracewatch run -c ${quoted}/tracewatch.yaml`,
+	]
+}

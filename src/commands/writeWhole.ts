@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { PlainError } from '../errors.js'
+
+export interface WholeFile {
+	readonly path: string
+	readonly text: string
+	/** Of the file, whatever the umask. */
+	readonly mode: number
+	/** Of folders that are missing. */
+	readonly folderMode: number
+}
+
+/** Whole or not at all, on disk when it returns, and never readable for more than `mode` says. Throws PlainError. */
+export async function writeWhole({ path, text, mode, folderMode }: WholeFile): Promise<void> {
+	const fresh = `${path}.${randomBytes(6).toString('hex')}`
+	try {
+		await mkdir(dirname(path), { recursive: true, mode: folderMode })
+		const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+		const file = await open(fresh, flags, 0o600)
+		try {
+			await file.writeFile(text)
+			await file.chmod(mode)
+			await file.sync()
+		} finally {
+			await file.close()
+		}
+		await rename(fresh, path)
+	} catch (cause) {
+		await rm(fresh, { force: true }).catch(() => {})
+		const code = cause instanceof Error && 'code' in cause ? cause.code : null
+		const hint = code === 'EACCES' || code === 'EPERM' ? 'this needs root: run it with sudo' : String(code ?? cause)
+		throw new PlainError(`${path} cannot be written: ${hint}`, { cause })
+	}
+}
+
+/** All of them, in their order, or none: when one cannot be written, those before it are as they were. */
+export async function writeAll(files: readonly WholeFile[]): Promise<void> {
+	const undo: (() => Promise<void>)[] = []
+	try {
+		for (const file of files) {
+			const before = await asItIs(file)
+			await writeWhole(file)
+			undo.unshift(() => (before === null ? rm(file.path) : writeWhole(before)))
+		}
+	} catch (error) {
+		for (const step of undo) await step().catch(() => {})
+		throw error
+	}
+}
+
+async function asItIs(file: WholeFile): Promise<WholeFile | null> {
+	try {
+		const [text, { mode }] = await Promise.all([readFile(file.path, 'utf8'), stat(file.path)])
+		return { ...file, text, mode: mode & 0o777 }
+	} catch (error) {
+		if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+		throw new PlainError(`${file.path} cannot be read: ${error instanceof Error ? error.message : error}`)
+	}
+}

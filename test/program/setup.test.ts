@@ -1,0 +1,64 @@
+// `tracewatch setup`, by a person at a terminal; by scripts: setup.long.test.ts; under systemd: test/systemd/deb.sh.
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startSetup } from './setupSite.js'
+import { told, treasury, vault } from './site.js'
+
+let node: TestDevnode
+
+beforeAll(async () => {
+	node = await startTestDevnode()
+})
+afterAll(() => node.stop())
+
+const checksummed = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+
+test('default: a person answers, both ways are tried, and what is written tells of a payment', async () => {
+	const { hook, here, out, read, secrets, terminal, env } = await startSetup(node)
+	const person = terminal()
+	await person.answers('Endpoint', 'ftp://x/Canary-wrong')
+	await person.sees('must begin with http')
+	await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
+	await person.sees('local, chain 31337, ETH')
+	await person.answers('Alerts by mail or webhook? [mail]', 'webhook')
+	await person.answers('URL of the webhook', secrets.OPS_HOOK_URL)
+	await person.answers('First address to watch', '0x1234')
+	await person.answers('First address to watch', treasury)
+	await person.answers('Its label', 'Till: "Süd" #1')
+	await person.sees('delivered to `ops`')
+	expect(await person.ended).toBe(0)
+
+	// The terminal showed neither the keys nor the signing secret.
+	const signing = read('secrets/OPS_HOOK_SECRET').trim()
+	expect(signing).toMatch(/^whsec_/)
+	for (const secret of ['Canary', new URL(node.url).pathname, signing]) expect(person.screen()).not.toContain(secret)
+	expect(read('tracewatch.yaml') + read('watchlists/local.yaml')).not.toMatch(/Canary|whsec_/)
+	expect(statSync(join(out, 'secrets')).mode & 0o777).toBe(0o700)
+	for (const name of readdirSync(join(out, 'secrets'))) {
+		expect([name, statSync(join(out, 'secrets', name)).mode & 0o777]).toEqual([name, 0o600])
+	}
+	expect(told(hook.hits)).toMatchObject([{ type: 'test' }])
+
+	const config = join(out, 'tracewatch.yaml')
+	expect(await here.run(['once', '-c', config], env)).toMatchObject({ code: 0 })
+	await node.receipt(await node.send({ from: vault, to: treasury, valueWei: 5n }))
+	expect(await here.run(['once', '-c', config], env)).toMatchObject({ code: 0 })
+	const [, alert] = told(hook.hits)
+	expect(alert).toMatchObject({
+		type: 'alert.transfer',
+		data: { valueWei: '5', watch: { address: checksummed, label: 'Till: "Süd" #1' } },
+	})
+})
+
+test('error: Ctrl-C at any question leaves nothing', async () => {
+	const { out, secrets, terminal } = await startSetup(node)
+	const person = terminal()
+	await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
+	await person.sees('mail or webhook')
+	person.types('\u0003')
+	await person.sees('stopped; nothing was written')
+	expect(await person.ended).toBe(75)
+	expect(existsSync(out)).toBe(false)
+})

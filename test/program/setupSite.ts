@@ -1,0 +1,19 @@
+/** A folder, a node and a receiver for `tracewatch setup`, and the ways to run it: at a terminal, or by a script. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestDevnode } from '../support/anvil.js'
+import { cliPath } from '../support/program.js'
+import { openTerminal } from '../support/terminal.js'
+import { hookServer, siteOf } from './site.js'
+
+export async function startSetup(node: TestDevnode) {
+	const hook = await hookServer()
+	const here = siteOf()
+	const out = join(here.folder, 'out')
+	const command = [process.execPath, cliPath, 'setup', '--dir', 'out']
+	const secrets = { ETHEREUM_RPC_URL: node.url, OPS_HOOK_URL: `${hook.origin}/Canary-hook-0123456789` }
+	const read = (name: string) => readFileSync(join(out, name), 'utf8')
+	const terminal = (...more: string[]) => openTerminal([...command, ...more], { cwd: here.folder })
+	const script = (more: readonly string[], env = {}) => here.run(['setup', '--dir', 'out', ...more], env)
+	return { hook, here, out, read, secrets, terminal, script, env: { CREDENTIALS_DIRECTORY: join(out, 'secrets') } }
+}
