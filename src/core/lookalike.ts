@@ -5,12 +5,12 @@ import type { Payee } from '../model/state.js'
 /**
  * Addresses that are made to be taken for others: their first and last hex digits agree, which is all that most wallets
  * show. Four and four are marked; three and four where the amount is the same as was paid, or nothing. A random address
- * agrees with one of 1,000 payees so in less than one of a million cases, and for that the weaker rule holds for the
- * latest 200 payees only.
+ * agrees so with one of 1,000 payees and 1,000 other watches in less than one of a million cases (8.1 of ten million),
+ * and for that the weaker rule holds for the latest 100 payees only.
  */
 const STRONG = { prefix: 4, suffix: 4 }
 const WEAK = { prefix: 3, suffix: 4 }
-const WEAK_PAYEES = 200
+const WEAK_PAYEES = 100
 
 /** Whom a watch may be made to pay in the place of another. */
 export interface Anchors {

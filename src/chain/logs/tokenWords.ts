@@ -108,12 +108,17 @@ function cleaned(bytes: Buffer | null): string | null {
 	if (bytes === null) return null
 	const words = fitWords(bytes.subarray(0, 255).toString('utf8').replaceAll('\0', '')).trim()
 	let text = ''
-	for (const letter of words.normalize('NFC')) {
+	for (const letter of withoutLinks(words.normalize('NFC'))) {
 		const shown = /^[ -~]$/.test(letter) ? letter : `\\u{${letter.codePointAt(0)?.toString(16)}}`
 		if (text.length + shown.length > LONGEST) return `${text}…`
 		text += shown
 	}
 	return text === '' ? null : text
+}
+
+/** A gift calls itself `claim at gift.example`, and mail programs make a link of that by themselves. */
+function withoutLinks(words: string): string {
+	return words.replaceAll(/\.(?=\p{L}{2})/gu, '[.]').replaceAll('://', '[://]')
 }
 
 /** Null where it is more than any number has digits. */

@@ -27,7 +27,7 @@ function tokenName({ known, symbol, address }: Pick<TokenData, 'known' | 'symbol
 /** `subject` and `other` as the sentence names them; `other` is the counterparty. */
 export function tokenHappening(data: AlertData, token: TokenData, subject: string, other: string): string {
 	const amount = tokenAmount(token)
-	const how = isByAnother(data) ? `, in a transaction of ${shortOf(data.initiator ?? '')}` : ''
+	const how = isByAnother(data) ? `, in a transaction of ${shortOf(data.initiator ?? '')}${nothingMoved(token)}` : ''
 	if (data.direction === 'self') return `${subject} sent ${amount} to itself${how}`
 	if (data.direction === 'in') {
 		return data.from === nobody
@@ -42,6 +42,11 @@ export function tokenHappening(data: AlertData, token: TokenData, subject: strin
 /** It left the watch in a transaction that the watch did not send. */
 function isByAnother({ direction, initiator, watch }: AlertData): boolean {
 	return direction !== 'in' && initiator !== undefined && initiator !== watch.address
+}
+
+/** Tokens let anybody write a transfer of nothing from anybody, to put an address into his history. */
+function nothingMoved({ amountRaw, standard }: TokenData): string {
+	return amountRaw === '0' && standard !== 'erc721' ? ': nothing moved, and anybody can do that' : ''
 }
 
 /** Name and value of what is said beside the parties. */
@@ -61,9 +66,14 @@ export function tokenLines(data: AlertData, token: TokenData): readonly (readonl
 
 function startedBy(data: AlertData): string {
 	if (data.initiator === data.watch.address) return `${data.initiator}, the watch itself`
-	return isByAnother(data)
-		? `${data.initiator}, not the watch itself: it used an approval, or called a contract that is the watch`
-		: `${data.initiator}`
+	if (!isByAnother(data)) return `${data.initiator}`
+	const how =
+		data.token?.amountRaw === '0'
+			? 'nothing moved, which needs no approval and anybody can do'
+			: data.token?.known === true
+				? 'it used an approval, or called a contract that is the watch'
+				: 'it used an approval, or the token says what it likes'
+	return `${data.initiator}, not the watch itself: ${how}`
 }
 
 const standards = { erc20: 'ERC-20', erc721: 'ERC-721', erc1155: 'ERC-1155' } as const
