@@ -21,6 +21,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	watch: async () => (await import('./commands/watch.js')).watch,
 	explain: async () => (await import('./commands/explain.js')).explain,
 	deliveries: async () => (await import('./commands/deliveries.js')).deliveries,
+	gaps: async () => (await import('./commands/gaps.js')).gaps,
 	history: async () => (await import('./commands/history.js')).history,
 	state: async () => (await import('./commands/state.js')).state,
 	secret: async () => (await import('./commands/secret.js')).secret,

@@ -1,10 +1,11 @@
 import { fitWords } from '../base/outgoing.js'
 import type { StateSettings } from '../config/load.js'
-import { PlainError, StateError, UsageError } from '../errors.js'
+import { PlainError, UsageError } from '../errors.js'
 import type { Delivery } from '../model/delivery.js'
 import { headline } from '../notify/text/sentence.js'
 import { askControl, type DeliveriesRequest } from '../ops/control.js'
-import { openStore, peek } from '../state/open.js'
+import { peek } from '../state/open.js'
+import { besideDaemon } from './besideDaemon.js'
 import { type Command, type CommandArgs, configOption, exitCodes, type Io } from './command.js'
 import { openStateSettings } from './open.js'
 
@@ -80,29 +81,13 @@ function choose(found: readonly Delivery[], ids: readonly string[], all: boolean
 	return [...new Set(ids)]
 }
 
-/**
- * By the daemon when one runs, since it holds the folder; else here, under its lock. A database takes word from anyone.
- */
-async function work({ statePlace, leaseMs, historyMs }: StateSettings, request: DeliveriesRequest): Promise<number> {
-	const count = statePlace.kind === 'folder' ? await askDaemon(statePlace.dir, request) : null
-	if (count !== null) return count
-	const options = { clock: Date.now, leaseMs, ...(historyMs === undefined ? {} : { historyMs }) }
-	const store = await openStore(statePlace, options).catch(async (error: unknown) => {
-		// One that was only starting when it was asked first.
-		const late = isHeld(error) && statePlace.kind === 'folder' ? await askDaemon(statePlace.dir, request) : null
-		if (late === null) throw error
-		return late
-	})
-	if (typeof store === 'number') return store
-	try {
-		return request.act === 'retry' ? await store.retry(request.ids, Date.now()) : await store.drop(request.ids)
-	} finally {
-		await store.close()
-	}
-}
-
-function isHeld(error: unknown): boolean {
-	return error instanceof StateError && error.reason === 'locked'
+async function work(settings: StateSettings, request: DeliveriesRequest): Promise<number> {
+	const { act, ids } = request
+	return await besideDaemon(
+		settings,
+		(dir) => askDaemon(dir, request),
+		(store) => (act === 'retry' ? store.retry(ids, Date.now()) : store.drop(ids)),
+	)
 }
 
 /** In lots that the daemon takes as one request. Null when none runs. */

@@ -86,6 +86,8 @@ interface NetworkLine {
 		readonly toBlock: number
 		readonly since: string
 		readonly reason: string
+		/** Null: nobody has accepted that it may stay unread. */
+		readonly acceptedAt: string | null
 	}[]
 	readonly backfills: readonly { readonly from: number; readonly to: number; readonly addresses: number }[]
 }
@@ -153,9 +155,10 @@ function reportOf(
 	}
 }
 
-function gapLine({ block, sinceMs, reason }: Gap): NetworkLine['gaps'][number] {
+function gapLine({ block, sinceMs, reason, acceptedAtMs }: Gap): NetworkLine['gaps'][number] {
 	const number = Number(block.number)
-	return { fromBlock: number, toBlock: number, since: new Date(sinceMs).toISOString(), reason }
+	const acceptedAt = acceptedAtMs === undefined ? null : new Date(acceptedAtMs).toISOString()
+	return { fromBlock: number, toBlock: number, since: new Date(sinceMs).toISOString(), reason, acceptedAt }
 }
 
 function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
@@ -171,8 +174,9 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 		const stale = daemon?.ok === true && daemon.running ? '' : ' (and the head as of then)'
 		const ago = `${line.lastScanSecondsAgo} s ago${stale}`
 		yield `${line.network}: scanned to block ${line.checkpoint}${lag}, ${ago}; settled to ${line.settled}${source}`
-		for (const { fromBlock, since, reason } of line.gaps) {
-			yield `  GAP: block ${fromBlock} cannot be read since ${since}: ${reason}`
+		for (const { fromBlock, since, reason, acceptedAt } of line.gaps) {
+			const accepted = acceptedAt === null ? '' : `, accepted as not covered ${acceptedAt}`
+			yield `  GAP: block ${fromBlock} cannot be read since ${since}${accepted}: ${reason}`
 		}
 		yield* booksInWords(line.books)
 		for (const { from, to, addresses } of line.backfills) {

@@ -158,6 +158,7 @@ const system = {
 		reason: { ...text, description: 'One sentence.' },
 		fromBlock: { ...count, description: 'Of a gap, and of its end: first block that could not be read.' },
 		toBlock: { ...count, description: 'Its last block.' },
+		acceptedAt: { ...time, description: 'Of a gap: when a person accepted that these blocks may stay unread.' },
 	},
 } as const
 

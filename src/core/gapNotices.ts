@@ -1,13 +1,13 @@
 import type { Gap } from '../model/state.js'
 import type { Network } from '../model/watch.js'
-import { isOpen } from './gaps.js'
+import { isAcceptanceNews, isOpen } from './gaps.js'
 import type { SystemNotice } from './system.js'
 
 interface Facts {
 	readonly network: Pick<Network, 'name' | 'chainId'>
 	/** As they are before. */
 	readonly gaps: ReadonlyMap<bigint, Gap>
-	readonly opens: readonly Gap[]
+	readonly changes: readonly Gap[]
 	/** Those that were read. */
 	readonly closes: readonly Gap[]
 	readonly checkpoint: bigint
@@ -16,9 +16,21 @@ interface Facts {
 }
 
 /** What is to be said of gaps that open and close: one that was only suspected is worth no word. */
-export function gapNotices({ network, gaps, opens, closes, checkpoint, head, nowMs }: Facts): readonly SystemNotice[] {
+export function gapNotices({
+	network,
+	gaps,
+	changes,
+	closes,
+	checkpoint,
+	head,
+	nowMs,
+}: Facts): readonly SystemNotice[] {
 	const common = { network: network.name, chainId: network.chainId, head }
-	const told = opens.filter((gap) => isOpen(gap) && !isOpenIn(gaps, gap))
+	const told = changes.filter((gap) => isOpen(gap) && !isOpenIn(gaps, gap))
+	const accepted = changes.filter(({ block: { number }, isAcceptanceTold }) => {
+		const before = gaps.get(number)
+		return isAcceptanceTold === true && before !== undefined && isAcceptanceNews(before)
+	})
 	return [
 		...told.map(({ block: { number }, openedAtMs, tries, reason }): SystemNotice => {
 			const words =
@@ -26,6 +38,14 @@ export function gapNotices({ network, gaps, opens, closes, checkpoint, head, now
 				'It is asked for again, and what happened in it is sent when it was read; the blocks after it are watched'
 			const at = { checkpoint: number > checkpoint ? number : checkpoint, sinceMs: openedAtMs ?? nowMs }
 			return { type: 'system.gap', ...common, ...at, reason: words, blocks: { from: number, to: number } }
+		}),
+		...accepted.map(({ block: { number }, acceptedAtMs = nowMs }): SystemNotice => {
+			const at = new Date(acceptedAtMs).toISOString()
+			const words =
+				`block ${number} of ${network.name} was accepted as not covered: what happened in it was not sent. ` +
+				'It is still asked for now and then, and what happened in it is sent should it be read'
+			const facts = { checkpoint, sinceMs: acceptedAtMs, acceptedAt: at, reason: words }
+			return { type: 'system.gap', ...common, ...facts, blocks: { from: number, to: number } }
 		}),
 		...closes.filter(isOpen).map(({ block: { number }, openedAtMs }): SystemNotice => {
 			const minutes = Math.max(1, Math.round((nowMs - (openedAtMs ?? nowMs)) / 60_000))

@@ -50,6 +50,16 @@ export function isOpen({ openedAtMs }: Gap): boolean {
 	return openedAtMs !== null
 }
 
+/** A person has taken it that the block may stay unread. */
+export function isAccepted({ acceptedAtMs }: Gap): boolean {
+	return acceptedAtMs !== undefined
+}
+
+/** Accepted, and nobody was told yet. */
+export function isAcceptanceNews(gap: Gap): boolean {
+	return isOpen(gap) && isAccepted(gap) && gap.isAcceptanceTold !== true
+}
+
 /** The same gap for these addresses besides; null stands for everybody. */
 export function widened(gap: Gap, addresses: readonly Address[] | null): Gap {
 	if (gap.addresses === null || addresses === null) return { ...gap, addresses: null }
@@ -59,6 +69,11 @@ export function widened(gap: Gap, addresses: readonly Address[] | null): Gap {
 /** Numbers of the open gaps. */
 export function openAt(gaps: ReadonlyMap<bigint, Gap>): ReadonlySet<bigint> {
 	return new Set([...gaps.values()].filter(isOpen).map(({ block }: { block: BlockRef }) => block.number))
+}
+
+/** How many open gaps nobody has accepted. */
+export function unaccepted(gaps: ReadonlyMap<bigint, Gap>): number {
+	return [...gaps.values()].filter((gap) => isOpen(gap) && !isAccepted(gap)).length
 }
 
 /** Nearest blocks that are looked at for transactions; before the block then ever further away. */

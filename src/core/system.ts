@@ -15,6 +15,8 @@ export interface SystemNotice {
 	readonly sinceMs: number
 	/** Of a gap, and of its end. */
 	readonly blocks?: Span
+	/** ISO 8601; of a gap that a person has accepted. */
+	readonly acceptedAt?: string
 }
 
 /** One delivery per receiver and recipient, with ids that follow from the notice. */
@@ -23,7 +25,7 @@ export function systemDeliveries(
 	receivers: readonly string[],
 	posting: Posting,
 ): readonly Delivery[] {
-	const { type, network, chainId, checkpoint, head, reason, sinceMs, blocks } = notice
+	const { type, network, chainId, checkpoint, head, reason, sinceMs, blocks, acceptedAt } = notice
 	const place = blocks === undefined ? '' : `${blocks.from}-${blocks.to}:`
 	const data: SystemData = {
 		id: `${chainId}:${type.replace('.', '_')}:${network}:${place}${sinceMs}`,
@@ -33,6 +35,7 @@ export function systemDeliveries(
 		head: head === null ? null : Number(head),
 		reason,
 		...(blocks && { fromBlock: Number(blocks.from), toBlock: Number(blocks.to) }),
+		...(acceptedAt !== undefined && { acceptedAt }),
 	}
 	const timestamp = new Date(posting.nowMs).toISOString()
 	return receivers.flatMap((receiver) =>

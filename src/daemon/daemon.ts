@@ -12,7 +12,7 @@ import { followWatchlists } from '../config/watchlists/follow.js'
 import { watchFiles } from '../config/watchlists/reload.js'
 import { formatProblem } from '../errors.js'
 import type { Log } from '../model/ports.js'
-import { type ControlReply, type ControlRequest, serveControl } from '../ops/control.js'
+import { serveControl } from '../ops/control.js'
 import { cronLogger } from '../ops/log.js'
 import { createMetrics } from '../ops/metrics.js'
 import type { Scrubber } from '../ops/scrub.js'
@@ -21,6 +21,7 @@ import { createActivity } from '../pages/activity.js'
 import { pageAt } from '../pages/pages.js'
 import { openHistory } from '../state/open.js'
 import type { PollReport } from '../watch/poll.js'
+import { answerControl } from './controlAnswer.js'
 import { createHealth } from './health.js'
 import type { NetworkPoller } from './networkPoller.js'
 import { receiversOf } from './open.js'
@@ -104,15 +105,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		const health = createHealth({ config, pollers, vitals, summary, isRefused: () => inEffect.isRefused })
 		// A database takes word from anyone.
 		if (statePlace.kind === 'folder') {
-			const answer = async (request: ControlRequest): Promise<ControlReply> => {
-				if (request.act === 'health') {
-					const { ok, reason } = await health()
-					return { health: { ok, reason } }
-				}
-				const { act, ids } = request
-				return { count: act === 'retry' ? await store.retry(ids, Date.now()) : await store.drop(ids) }
-			}
-			closers.add(await serveControl(statePlace.dir, answer))
+			closers.add(await serveControl(statePlace.dir, answerControl(store, health)))
 		}
 		const history = config.http === null || config.historyMs === 0 ? null : openHistory(statePlace, Date.now)
 		if (history !== null) {

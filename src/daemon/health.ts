@@ -4,6 +4,7 @@
  */
 
 import type { Config } from '../config/load.js'
+import { isAccepted } from '../core/gaps.js'
 import type { NetworkHealth } from '../model/health.js'
 import type { StateSummary } from '../model/state.js'
 import type { NetworkPoller } from './networkPoller.js'
@@ -51,15 +52,15 @@ function withFailure(each: NetworkHealth, pollers: readonly NetworkPoller[]): Ne
 	return { ...each, ok: false, reason: `${each.network} is not scanned: ${status.failure}` }
 }
 
-/** What happened in these blocks is told when they could be read. */
+/** What happened in these blocks is told when they could be read; those that a person has accepted are no illness. */
 function gapsIn({ networks }: StateSummary, shown: readonly NetworkHealth[]): readonly string[] {
 	return shown.flatMap(({ network }) => {
-		const gaps = networks.get(network)?.gaps ?? []
+		const gaps = (networks.get(network)?.gaps ?? []).filter((gap) => !isAccepted(gap))
 		const [first] = gaps
 		if (first === undefined) return []
 		const more = gaps.length === 1 ? '' : ` and ${gaps.length - 1} more`
 		const since = new Date(first.sinceMs).toISOString()
-		return [`${network}: block ${first.block.number}${more} cannot be read since ${since}: see \`tracewatch status\``]
+		return [`${network}: block ${first.block.number}${more} cannot be read since ${since}: see \`tracewatch gaps\``]
 	})
 }
 

@@ -216,6 +216,8 @@ export interface SystemData {
 	/** Of a gap: first and last block of it, both included. */
 	readonly fromBlock?: number
 	readonly toBlock?: number
+	/** Of a gap: when a person took it that these blocks may stay unread; ISO 8601. Absent: nobody did. */
+	readonly acceptedAt?: string
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Message } from './alert.js'
 import type { AddressSet, Block, BlockRef, Doubt, Fared, Head, Part, Span, TxTrace } from './chain.js'
 import type { Delivery, DeliveryStatus, Outcome, Resolution } from './delivery.js'
 import type { Address, Hash, Hex } from './glossary.js'
-import type { Commit, Enrolment, NetworkState, StateSummary } from './state.js'
+import type { Commit, Enrolment, GapMark, NetworkState, StateSummary } from './state.js'
 import type { TokenEvent, TokenWords } from './token.js'
 
 /** Facts come in through this port. Every method throws RpcError when no endpoint could answer. */
@@ -123,6 +123,11 @@ export interface Store {
 	 */
 	retry(ids: readonly string[], atMs: number): Promise<number>
 	drop(ids: readonly string[]): Promise<number>
+	/**
+	 * Notes what a person says of open gaps of a network, whoever polls it; what is accepted already stays so. Resolves
+	 * to how many were found.
+	 */
+	markGaps(network: string, numbers: readonly bigint[], mark: GapMark): Promise<number>
 	summary(): Promise<StateSummary>
 	close(): Promise<void>
 }

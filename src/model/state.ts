@@ -45,6 +45,18 @@ export interface Gap {
 	readonly openedAtMs: number | null
 	/** What was tried and how it failed, in words. */
 	readonly reason: string
+	/** When a person took it that this block may stay unread; it is asked for all the same. Absent: nobody did. */
+	readonly acceptedAtMs?: number
+	/** The acceptance was told. */
+	readonly isAcceptanceTold?: true
+	/** When a person last wanted it to be asked for at once. */
+	readonly wantedAtMs?: number
+}
+
+/** What a person says of open gaps. */
+export interface GapMark {
+	readonly act: 'accept' | 'retry'
+	readonly atMs: number
 }
 
 /** What a poll saw beside what it did; shown by `status`, and nothing depends on it. */

@@ -9,14 +9,22 @@ import { createInterface } from 'node:readline'
 import { PlainError } from '../errors.js'
 
 /** What can be asked of a running daemon. */
-export type ControlRequest = DeliveriesRequest | { readonly act: 'health' }
+export type ControlRequest = DeliveriesRequest | GapsRequest | { readonly act: 'health' }
 
 export interface DeliveriesRequest {
 	readonly act: 'retry' | 'drop'
 	readonly ids: readonly string[]
 }
 
-/** How many deliveries the act found, how the daemon is, or why it failed. */
+/** What a person says of open gaps. */
+export interface GapsRequest {
+	readonly act: 'accept-gaps' | 'retry-gaps'
+	readonly network: string
+	/** Numbers in decimal. */
+	readonly blocks: readonly string[]
+}
+
+/** How many deliveries or gaps the act found, how the daemon is, or why it failed. */
 export type ControlReply = { readonly count: number } | { readonly health: ControlHealth } | { readonly error: string }
 
 /** Whether all is well, and if not why, in a sentence. */
@@ -76,10 +84,10 @@ export async function serveControl(
 }
 
 /**
- * Asks the daemon of a state folder, and resolves to how many deliveries it found. Null when none listens there. Throws
- * PlainError when it cannot do what is asked.
+ * Asks the daemon of a state folder, and resolves to how many deliveries or gaps it found. Null when none listens there.
+ * Throws PlainError when it cannot do what is asked.
  */
-export async function askControl(stateDir: string, request: DeliveriesRequest): Promise<number | null> {
+export async function askControl(stateDir: string, request: DeliveriesRequest | GapsRequest): Promise<number | null> {
 	const reply = await ask(stateDir, request)
 	if (reply === null) return null
 	if (!('count' in reply)) throw new PlainError(unanswered)
@@ -140,10 +148,19 @@ function readRequest(line: string): ControlRequest {
 	const value: unknown = JSON.parse(line)
 	if (typeof value !== 'object' || value === null || !('act' in value)) throw new Error('no request')
 	if (value.act === 'health') return { act: 'health' }
+	if (value.act === 'accept-gaps' || value.act === 'retry-gaps') return readGapsRequest(value.act, value)
 	const { act, ids } = value as { act: unknown; ids?: unknown }
 	if (act !== 'retry' && act !== 'drop') throw new Error(`cannot do \`${String(act)}\``)
 	if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string')) throw new Error('ids must be a list of texts')
 	return { act, ids }
+}
+
+function readGapsRequest(act: GapsRequest['act'], value: object): GapsRequest {
+	const { network, blocks } = value as { network?: unknown; blocks?: unknown }
+	if (typeof network !== 'string') throw new Error('network must be a text')
+	const areNumbers = Array.isArray(blocks) && blocks.every((one) => typeof one === 'string' && /^\d{1,20}$/.test(one))
+	if (!areNumbers) throw new Error('blocks must be a list of numbers, as texts')
+	return { act, network, blocks }
 }
 
 function words(error: unknown): string {

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { isAccepted } from '../core/gaps.js'
 import type { StateSummary } from '../model/state.js'
 import type { Kind } from '../model/watch.js'
 
@@ -85,6 +86,7 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 	const booksOpen = gauge('books_open', 'Watches whose balance is not explained up to now.', ['network'])
 	const unexplained = counter('unexplained_total', 'Balances that moved, and nothing explains it.', ['network'])
 	const gaps = gauge('gap_blocks', 'Blocks passed over because no source of any endpoint gives them.', ['network'])
+	const gapsAccepted = gauge('gap_blocks_accepted', 'Those among them that a person has accepted.', ['network'])
 	const deliveries = counter('deliveries_total', 'Attempts at deliveries, by result: delivered, retry, parked, dead.', [
 		'receiver',
 		'result',
@@ -147,6 +149,7 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 		for (const [network, state] of networks) {
 			checkpoint.set({ network }, Number(state.checkpoint.number))
 			gaps.set({ network }, state.gaps.length)
+			gapsAccepted.set({ network }, state.gaps.filter(isAccepted).length)
 			const books = state.seen?.books
 			if (books === undefined) continue
 			if (books.closedTo !== null) booksClosed.set({ network }, books.closedTo)

@@ -8,6 +8,7 @@ import { StateError } from '../errors.js'
 import type { Delivery, Resolution } from '../model/delivery.js'
 import type { Announcement, Commit } from '../model/state.js'
 import type { CoverageDoc, CoverageRecord, NetworkRecord, StateDoc, Total } from './document.js'
+import { keepingMarks } from './gapMarks.js'
 import { type HistoryDraft, type HistoryKeeping, historyDraftOf, keepRow } from './historyQueue.js'
 
 /**
@@ -63,7 +64,7 @@ export function applyCommit(
 		updatedAtMs: change.checkpoint ? nowMs : before.updatedAtMs,
 		...(seen === undefined ? {} : { seen }),
 		books: changed(before.books, change.books),
-		gaps: changed(before.gaps, change.gaps),
+		gaps: changed(before.gaps, keepingMarks(before.gaps, change.gaps)),
 		...payeesAfter(before, change),
 	}
 	draft.networks.set(change.network, record)

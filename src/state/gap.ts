@@ -12,19 +12,31 @@ export interface StoredGap {
 	readonly afterGood: boolean
 	readonly openedAtMs: number | null
 	readonly reason: string
+	readonly acceptedAtMs?: number
+	readonly acceptanceTold?: true
+	readonly wantedAtMs?: number
 }
 
-export function storedGap({ block, addresses, tries, sinceMs, isAfterGood, openedAtMs, reason }: Gap): StoredGap {
-	const facts = { tries, sinceMs, afterGood: isAfterGood, openedAtMs, reason }
+export function storedGap(gap: Gap): StoredGap {
+	const { block, addresses, tries, sinceMs, isAfterGood, openedAtMs, reason } = gap
+	const { acceptedAtMs, isAcceptanceTold, wantedAtMs } = gap
+	const marks = {
+		...(acceptedAtMs !== undefined && { acceptedAtMs }),
+		...(isAcceptanceTold && { acceptanceTold: true as const }),
+		...(wantedAtMs !== undefined && { wantedAtMs }),
+	}
+	const facts = { tries, sinceMs, afterGood: isAfterGood, openedAtMs, reason, ...marks }
 	return { block: [String(block.number), block.hash], ...(addresses === null ? {} : { addresses }), ...facts }
 }
 
 /** By block number. */
 export function gapsOf(stored: readonly StoredGap[]): ReadonlyMap<bigint, Gap> {
 	return new Map(
-		stored.map(({ block, addresses = null, afterGood, ...facts }) => {
+		stored.map(({ block, addresses = null, afterGood, acceptanceTold, ...facts }) => {
 			const number = BigInt(block[0])
-			return [number, { ...facts, block: { number, hash: block[1] as Hash }, addresses, isAfterGood: afterGood }]
+			const told = acceptanceTold === undefined ? {} : { isAcceptanceTold: acceptanceTold }
+			const gap = { ...facts, ...told, block: { number, hash: block[1] as Hash }, addresses, isAfterGood: afterGood }
+			return [number, gap]
 		}),
 	)
 }

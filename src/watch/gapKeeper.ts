@@ -20,13 +20,19 @@ export interface GapKeeper {
 	opened(number: bigint): void
 	/**
 	 * Reads an open gap again, beside the polls: resolves to it within a moment, or at a later call, or to null. One at a
-	 * time, each when it is due: soon after it was opened or the program started, then more and more seldom.
+	 * time, each when it is due: soon after it was opened or the program started, then more and more seldom, and when a
+	 * person wants it (`wantedAtMs`).
 	 */
 	reread(
-		gaps: readonly bigint[],
+		gaps: readonly OpenGap[],
 		addressesOf: (number: bigint) => AddressSet,
 		signal: AbortSignal,
 	): Promise<Part | null>
+}
+
+export interface OpenGap {
+	readonly number: bigint
+	readonly wantedAtMs?: number
 }
 
 export interface GapKeeperOptions {
@@ -46,7 +52,7 @@ export function createGapKeeper({ tries, clock, log, momentMs = 3_000 }: GapKeep
 	let triedAtMs = Number.NEGATIVE_INFINITY
 	let waitMs = betweenMs
 	/** By block, since the program started. */
-	const rereads = new Map<bigint, { readonly times: number; readonly dueAtMs: number }>()
+	const rereads = new Map<bigint, { readonly times: number; readonly atMs: number; readonly dueAtMs: number }>()
 	let running: { readonly number: bigint; readonly done: Promise<Part | null> } | null = null
 	let found: Part | null = null
 	let slow: { readonly number: bigint; readonly error: RpcError } | null = null
@@ -65,14 +71,20 @@ export function createGapKeeper({ tries, clock, log, momentMs = 3_000 }: GapKeep
 
 	function begin(number: bigint, addresses: AddressSet, signal: AbortSignal): void {
 		const times = (rereads.get(number)?.times ?? 0) + 1
+		const atMs = clock()
 		const done = readOne(number, addresses, signal).then((part) => {
 			const pauseMs = Math.min(longestRereadMs, firstRereadMs * 2 ** (times - 1))
-			rereads.set(number, { times, dueAtMs: clock() + pauseMs })
+			rereads.set(number, { times, atMs, dueAtMs: clock() + pauseMs })
 			running = null
 			found = part
 			return part
 		})
 		running = { number, done }
+	}
+
+	function isDue({ number, wantedAtMs = Number.NEGATIVE_INFINITY }: OpenGap): boolean {
+		const last = rereads.get(number)
+		return last === undefined || last.dueAtMs <= clock() || wantedAtMs > last.atMs
 	}
 
 	function take(): Part | null {
@@ -98,14 +110,15 @@ export function createGapKeeper({ tries, clock, log, momentMs = 3_000 }: GapKeep
 		},
 		hashOf: tries.hashOf,
 		opened(number) {
-			rereads.set(number, { times: 0, dueAtMs: clock() + firstRereadMs })
+			rereads.set(number, { times: 0, atMs: clock(), dueAtMs: clock() + firstRereadMs })
 		},
 		async reread(gaps, addressesOf, signal) {
-			for (const number of rereads.keys()) if (!gaps.includes(number)) rereads.delete(number)
+			const open = new Set(gaps.map(({ number }) => number))
+			for (const number of rereads.keys()) if (!open.has(number)) rereads.delete(number)
 			if (running === null && found === null) {
-				const due = gaps.find((number) => (rereads.get(number)?.dueAtMs ?? 0) <= clock())
+				const due = gaps.find(isDue)
 				if (due === undefined) return null
-				begin(due, addressesOf(due), signal)
+				begin(due.number, addressesOf(due.number), signal)
 			}
 			if (running !== null) await moment(running.done, momentMs)
 			return take()

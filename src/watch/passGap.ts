@@ -1,4 +1,4 @@
-import { doubtOf, isOpen, mayOpen, mostGaps, openAt, suspected, widened } from '../core/gaps.js'
+import { doubtOf, isOpen, mayOpen, mostGaps, openAt, suspected, unaccepted, widened } from '../core/gaps.js'
 import type { RpcError } from '../errors.js'
 import type { AddressSet, BlockRef, Part } from '../model/chain.js'
 import type { Gap } from '../model/state.js'
@@ -55,7 +55,7 @@ export async function passGap(
 	const nowMs = ports.clock()
 	const gap = suspected(known, { block, addresses }, came, nowMs)
 	if (gap === null) throw error
-	if (!mayOpen(gap, came, nowMs) || openAt(gaps).size >= mostGaps) {
+	if (!mayOpen(gap, came, nowMs) || unaccepted(gaps) >= mostGaps) {
 		if (gap.tries === 1) ports.log.warn({ block: number, why: gap.reason }, 'a block fails while others are read')
 		await advance(session, { gaps: new Map([[number, gap]]) }, null, ports)
 		throw error

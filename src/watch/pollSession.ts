@@ -177,7 +177,7 @@ export async function advance(
 	const notices = gapNotices({
 		network,
 		gaps: session.state.gaps,
-		opens: [...(step.gaps?.values() ?? [])].filter((gap) => gap !== null),
+		changes: [...(step.gaps?.values() ?? [])].filter((gap) => gap !== null),
 		closes: closed,
 		checkpoint: session.checkpoint.number,
 		head: session.head.latest.number,
@@ -208,7 +208,10 @@ export async function advance(
 	})
 	session.checkpoint = session.state.checkpoint
 	session.settled = session.state.settled
-	for (const { type, reason } of notices) if (type === 'system.recovered') log.info({}, `a gap is closed: ${reason}`)
+	for (const { type, reason, acceptedAt } of notices) {
+		if (type === 'system.recovered') log.info({}, `a gap is closed: ${reason}`)
+		else if (acceptedAt !== undefined) log.warn({ accepted_at: acceptedAt }, `a gap is accepted: ${reason}`)
+	}
 	for (const { alerts, revision } of difference?.news ?? []) {
 		for (const { data, receivers } of alerts) {
 			session.alerts[data.kind]++

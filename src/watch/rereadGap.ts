@@ -1,4 +1,4 @@
-import { isOpen } from '../core/gaps.js'
+import { isAcceptanceNews, isOpen } from '../core/gaps.js'
 import type { Gap } from '../model/state.js'
 import { lookAtPart } from './headerWithdrawals.js'
 import { addressesOf } from './look.js'
@@ -12,13 +12,16 @@ import { conclude } from './scan.js'
  */
 export async function rereadGap(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
 	if (ports.gaps === undefined) return
+	await tellAccepted(session, ports)
 	const { gaps, announcements } = session.state
 	// Those after the checkpoint are about to be scanned anew.
 	const open = [...gaps.values()].filter((gap) => isOpen(gap) && gap.block.number <= session.checkpoint.number)
 	const everybody = addressesOf(session.config.watches, announcements)
 	const askFor = (number: bigint) => setOf(gaps.get(number)) ?? everybody
-	const numbers = open.map(({ block }) => block.number).sort((a, b) => (a < b ? -1 : 1))
-	const part = await ports.gaps.keeper.reread(numbers, askFor, signal)
+	const inOrder = open
+		.map(({ block: { number }, wantedAtMs }) => ({ number, ...(wantedAtMs !== undefined && { wantedAtMs }) }))
+		.sort((a, b) => (a.number < b.number ? -1 : 1))
+	const part = await ports.gaps.keeper.reread(inOrder, askFor, signal)
 	const gap = part === null ? undefined : gaps.get(part.span.from)
 	// Another block stands there: the next poll sees how the chain has changed.
 	if (part === null || gap === undefined || part.last.hash !== gap.block.hash) return
@@ -28,6 +31,14 @@ export async function rereadGap(session: PollSession, ports: PollPorts, signal: 
 	const seen = await lookAtPart(part, announcements, context, ports.chain, signal)
 	if (backfill === null) await conclude(session, part, seen, context, {}, ports, signal)
 	else await advance(session, {}, seen, ports, [gap])
+}
+
+/** What a person has accepted is told once, to the same receivers as the gap itself. */
+async function tellAccepted(session: PollSession, ports: PollPorts): Promise<void> {
+	const news = [...session.state.gaps.values()].filter(isAcceptanceNews)
+	if (news.length === 0) return
+	const told = news.map((gap): [bigint, Gap] => [gap.block.number, { ...gap, isAcceptanceTold: true }])
+	await advance(session, { gaps: new Map(told) }, null, ports)
 }
 
 function setOf(gap: Gap | undefined) {

@@ -172,6 +172,31 @@ export function networkContract(at: OpenPlace): void {
 			expect((await (await at.reopened()).network('ethereum'))?.gaps).toEqual(new Map())
 		})
 
+		test('behavior: what a person says of open gaps is kept, also when a poll writes what it knew before', async () => {
+			const gaps = [gapOf(90), gapOf(95), gapOf(99, { openedAtMs: null })]
+			await at.store.commit(commitOf({ checkpoint: blockOf(100), gaps: byNumber(gaps) }))
+			const numbers = [90n, 95n, 90n, 99n, 7n]
+			expect(await at.store.markGaps('ethereum', numbers, { act: 'accept', atMs: 5_000 })).toBe(2)
+			expect(await at.store.markGaps('ethereum', [95n], { act: 'accept', atMs: 6_000 })).toBe(1)
+			expect(await at.store.markGaps('ethereum', [95n], { act: 'retry', atMs: 7_000 })).toBe(1)
+			expect(await at.store.markGaps('elsewhere', [95n], { act: 'retry', atMs: 7_000 })).toBe(0)
+			const one = gapOf(90, { acceptedAtMs: 5_000 })
+			const two = gapOf(95, { acceptedAtMs: 5_000, wantedAtMs: 7_000 })
+			expect((await at.store.network('ethereum'))?.gaps).toEqual(byNumber([one, two, gapOf(99, { openedAtMs: null })]))
+			expect((await at.store.summary()).networks.get('ethereum')?.gaps).toEqual([one, two])
+
+			const wider = gapOf(95, { addresses: [addressOf(1)] })
+			const told = gapOf(90, { acceptedAtMs: 5_000, isAcceptanceTold: true })
+			await at.store.commit(commitOf({ gaps: byNumber([wider, told]) }))
+			const after = (await (await at.reopened()).network('ethereum'))?.gaps
+			expect(after?.get(95n)).toEqual({ ...two, addresses: [addressOf(1)] })
+			expect(after?.get(90n)).toEqual(told)
+			// Another block in its place is another matter.
+			const hash = blockOf(1).hash
+			await at.store.commit(commitOf({ gaps: byNumber([gapOf(95, { block: { number: 95n, hash } })]) }))
+			expect((await at.store.network('ethereum'))?.gaps.get(95n)?.acceptedAtMs).toBeUndefined()
+		})
+
 		test('behavior: what was announced of a gap is remembered until it is closed', async () => {
 			const announcements = [announcementOf('a', 90), announcementOf('b', 91)]
 			await at.store.commit(commitOf({ checkpoint: blockOf(100), gaps: byNumber([gapOf(91)]), announcements }))

@@ -370,6 +370,61 @@ describe('a block that fails by every way', () => {
 	})
 })
 
+describe('what a person says of a gap', () => {
+	const opened = async () => {
+		const all = await open({ books: false })
+		const bad = await all.pay()
+		all.fail(bad)
+		await all.pay()
+		await all.node.mine(2)
+		await polls(all.bench)
+		expect(await types(all.bench)).toEqual(['system.gap', 'alert.transfer'])
+		return { ...all, bad }
+	}
+
+	test('behavior: accepted, it is told so once, stays a gap, and is told late when it is read after all', async () => {
+		const { bench, failing, bad, said, node } = await opened()
+		const atMs = Date.UTC(2030, 0, 2)
+		expect(await bench.store.markGaps('local', [bad.number], { act: 'accept', atMs })).toBe(1)
+		await bench.settle()
+		await bench.settle()
+		const [first, , accepted, ...more] = await told(bench)
+		expect(more).toEqual([])
+		expect(accepted).toMatchObject({
+			type: 'system.gap',
+			data: {
+				fromBlock: Number(bad.number),
+				toBlock: Number(bad.number),
+				acceptedAt: '2030-01-02T00:00:00.000Z',
+				reason: expect.stringMatching(/was accepted as not covered: what happened in it was not sent/),
+			},
+		})
+		expect(accepted?.data.id).not.toBe(first?.data.id)
+		expect(said.filter((line) => line.startsWith('a gap is accepted: '))).toHaveLength(1)
+		expect((await bench.store.summary()).networks.get('local')?.gaps).toMatchObject([{ acceptedAtMs: atMs }])
+		await node.mine(20)
+		await bench.settle()
+		heal(failing)
+		bench.pass(3_600_000)
+		await bench.settle()
+		expect((await types(bench)).slice(3)).toEqual(['alert.transfer', 'system.recovered'])
+		expect((await bench.store.network('local'))?.gaps.size).toBe(0)
+	})
+
+	test('behavior: wanted, it is asked for at once', async () => {
+		const { bench, failing, bad } = await opened()
+		bench.pass(40_000)
+		await bench.settle()
+		heal(failing)
+		await bench.settle()
+		expect(await types(bench)).toHaveLength(2)
+		bench.pass(1_000)
+		await bench.store.markGaps('local', [bad.number], { act: 'retry', atMs: Date.now() + 3_600_000 })
+		await bench.settle()
+		expect((await types(bench)).slice(2)).toEqual(['alert.transfer', 'system.recovered'])
+	})
+})
+
 describe('where no block is to blame', () => {
 	test('error: an endpoint that is down is asked little while others fail in passing', async () => {
 		const node = await startTestAnvil()

@@ -146,6 +146,7 @@ function systemFacts(data: SystemData): readonly Fact[] {
 	return [
 		fact('Network', `${printable(data.network)} (chain id ${data.chainId})`),
 		...(data.fromBlock === undefined ? [] : [fact('Blocks', blocksOf(data))]),
+		...(data.acceptedAt === undefined ? [] : [fact('Accepted', data.acceptedAt)]),
 		fact('Checkpoint', data.checkpoint === null ? 'none yet' : `block ${data.checkpoint}`),
 		fact('Head', data.head === null ? 'unknown' : `block ${data.head}`),
 		fact('Why you get this', `a watch on ${printable(data.network)} sends its alerts here`),

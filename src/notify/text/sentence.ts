@@ -69,9 +69,11 @@ function systemHeadline(type: Message['type'], data: SystemData): string {
 	return printable(data.reason, 120)
 }
 
-function gapHeadline(type: Message['type'], { fromBlock, toBlock }: SystemData): string {
+function gapHeadline(type: Message['type'], { fromBlock, toBlock, acceptedAt }: SystemData): string {
 	const blocks = fromBlock === toBlock ? `block ${fromBlock}` : `blocks ${fromBlock} to ${toBlock}`
-	return type === 'system.recovered' ? `Recovered: ${blocks} could be read` : `GAP: ${blocks} cannot be read at present`
+	if (type === 'system.recovered') return `Recovered: ${blocks} could be read`
+	if (acceptedAt !== undefined) return `GAP ACCEPTED: ${blocks} stay${fromBlock === toBlock ? 's' : ''} unread`
+	return `GAP: ${blocks} cannot be read at present`
 }
 
 function undelivered({ receiver, recipient, state, count }: UndeliveredData): string {

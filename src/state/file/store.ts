@@ -23,6 +23,7 @@ import {
 import type { CoverageDoc, StateDoc } from '../document.js'
 import { emptyCoverage, emptyState, networkState, summarize } from '../document.js'
 import { applyEnrolment } from '../enrolment.js'
+import { applyGapMark } from '../gapMarks.js'
 import { stateFormat } from './codec.js'
 import { changesPath, coveragePath, coverageWriter } from './coverageFile.js'
 import { diskError } from './diskErrors.js'
@@ -133,6 +134,7 @@ export async function openFileStore(folder: string, { clock, log, historyMs }: F
 			queues.release(ids)
 			return found
 		},
+		markGaps: async (network, numbers, mark) => await change((draft) => applyGapMark(draft, network, numbers, mark)),
 		summary: async () => summarize(state.current(), coverage.current()),
 		close: async () => {
 			closed = true

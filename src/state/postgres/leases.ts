@@ -13,6 +13,8 @@ export interface Leases {
 	releaseLease(network: string): Promise<void>
 	/** Inside a transaction that changes the network: nobody takes it over before that ends. Throws StateError `lost`. */
 	fence(ask: Ask, network: string): Promise<void>
+	/** Inside a transaction that changes the network beside whoever polls it: its own changes wait until that ends. */
+	standBeside(ask: Ask, network: string): Promise<void>
 	/** Keeps up what is held. */
 	renew(): Promise<void>
 	/** Gives back all that is held. */
@@ -65,6 +67,9 @@ export function createLeases(database: Database, owner: string, leaseMs: number)
 							'and it goes on there',
 			)
 		},
+		async standBeside(ask, network) {
+			await ask(BESIDE, [network])
+		},
 		async renew() {
 			if (held.size === 0) return
 			const asked = new Map(held)
@@ -109,6 +114,8 @@ const GIVE_BACK = `
 
 const FENCE = `
 	update tracewatch.lease set expires = ${END('$3')} where network = $1 and owner = $2 and epoch = $4 returning epoch`
+
+const BESIDE = 'select 1 from tracewatch.lease where network = $1 for update'
 
 const RENEW = `
 	update tracewatch.lease l set expires = ${END('$4')}

@@ -12,6 +12,7 @@ import type { Clock } from '../../model/glossary.js'
 import type { Log, Store } from '../../model/ports.js'
 import { createClaims } from './claims.js'
 import { type Ask, isInClear, openDatabase } from './database.js'
+import { markGaps } from './gapMarks.js'
 import { deleteHeld } from './held.js'
 import { forgetRows } from './history.js'
 import { dropDeliveries } from './historyRows.js'
@@ -166,6 +167,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 				await claims.letGo(ids)
 				return found
 			}),
+		markGaps: (network, numbers, mark) => during(() => markGaps(database, leases, network, numbers, mark)),
 		summary: () =>
 			during(async () => ({
 				networks: await networks.summaries(),

@@ -78,13 +78,14 @@ function labelsOf(message: Message): { readonly fires: readonly Labels[]; readon
 	if (isDigest(data)) return { fires: [], resolves: [] }
 	const network = printable(data.network)
 	if (!isAlert(data)) {
-		const { fromBlock, toBlock } = data
+		const { fromBlock, toBlock, acceptedAt } = data
 		const what =
 			fromBlock === undefined
 				? { alertname: 'TracewatchStalled' }
 				: { alertname: 'TracewatchGap', blocks: `${fromBlock}-${toBlock}` }
 		const trouble = { ...what, network, severity: 'critical' }
-		return type === 'system.recovered' ? { fires: [], resolves: [trouble] } : { fires: [trouble], resolves: [] }
+		const isOver = type === 'system.recovered' || acceptedAt !== undefined
+		return isOver ? { fires: [], resolves: [trouble] } : { fires: [trouble], resolves: [] }
 	}
 	const named = (alertname: string): Labels => ({
 		alertname,

@@ -38,6 +38,7 @@ export const ntfy: Format = {
 const urgent = new Set<Message['type']>(['alert.removed', 'system.stalled', 'system.gap', 'system.undelivered'])
 
 /** 1 to 5; 3 is usual. */
-function priorityOf({ type }: Message): number {
+function priorityOf({ type, data }: Message): number {
+	if ('acceptedAt' in data) return 3
 	return urgent.has(type) ? 4 : 3
 }

@@ -19,7 +19,7 @@ export const pagerduty: Format = {
 		const href = linkOf(message)
 		const event = {
 			routing_key: secret ?? '',
-			event_action: resolves ? 'resolve' : 'trigger',
+			event_action: resolves ? 'resolve' : 'acceptedAt' in message.data ? 'acknowledge' : 'trigger',
 			dedup_key: cut(dedupKey(message), 255),
 			client: 'tracewatch',
 			payload: {
