@@ -84,8 +84,8 @@ export async function serveControl(
 }
 
 /**
- * Asks the daemon of a state folder, and resolves to how many deliveries or gaps it found. Null when none listens there.
- * Throws PlainError when it cannot do what is asked.
+ * Asks the daemon of a state folder, and resolves to how many deliveries or gaps it found. Null when none listens
+ * there. Throws PlainError when it cannot do what is asked.
  */
 export async function askControl(stateDir: string, request: DeliveriesRequest | GapsRequest): Promise<number | null> {
 	const reply = await ask(stateDir, request)
