@@ -67,14 +67,14 @@ export function connectionTo(url: string) {
 }
 
 /**
- * Whether a password would go to another machine without TLS: as long as the URL does not say `sslmode`, none is used.
+ * Whether all would go to another machine without TLS: as long as the URL does not say `sslmode`, none is used. The
+ * password may stand elsewhere than in the URL, and the state decides what is told.
  */
 export function isInClear(url: string): boolean {
 	if (!URL.canParse(url)) return false
-	const { hostname, searchParams, password } = new URL(url)
+	const { hostname, searchParams } = new URL(url)
 	const host = searchParams.get('host') ?? hostname
 	const mode = searchParams.get('sslmode') ?? (searchParams.get('ssl') === 'true' ? 'verify-full' : 'disable')
-	if (password === '' && !searchParams.has('password')) return false
 	if (host === '' || host.startsWith('/') || /^(localhost|127\.[\d.]+|\[?::1\]?)$/.test(host)) return false
 	return mode === 'disable' || mode === 'allow' || mode === 'prefer'
 }

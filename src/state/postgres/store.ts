@@ -54,7 +54,11 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 		standstillMs: Math.max(LEAST_STANDSTILL_MS, Math.floor(leaseMs / 2)),
 	})
 	if (isInClear(url))
-		log?.warn({ database: database.host }, 'the password of the database goes to another machine without TLS')
+		log?.warn(
+			{ database: database.host },
+			'state and password go to the machine of the database without TLS, where others can read and change them: ' +
+				'write sslmode=verify-full into the URL of `state` (postgres://…?sslmode=verify-full)',
+		)
 	const skew = createSkew(database.ask, clock, log, skewMs)
 	try {
 		await prepareSchema(database)

@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import type { Log } from '../../../src/model/ports.js'
 import { isInClear } from '../../../src/state/postgres/database.js'
 import { peekPostgres } from '../../../src/state/postgres/peek.js'
 import { openPostgresStore } from '../../../src/state/postgres/store.js'
+import { silent } from '../../support/silent.js'
 import { startServer } from './server.js'
 
 const server = await startServer()
@@ -88,12 +90,25 @@ test.each([
 	['postgres://u:p@db.example/x?sslmode=require', false],
 	['postgres://u:p@db.example/x?sslmode=verify-full', false],
 	['postgres://u:p@db.example/x?ssl=true', false],
-	['postgres://u@db.example/x', false],
+	['postgres://u@db.example/x', true],
 	['postgres://u:p@localhost/x', false],
 	['postgres://u:p@127.0.0.1/x', false],
 	['postgres://u:p@[::1]/x', false],
 	['postgres://u:p@/x?host=/run/postgresql', false],
 	['postgres://u:p@localhost/x?host=db.example', true],
-])('%s: a password in clear: %s', (url, isClear) => {
+])('%s: without TLS to another machine: %s', (url, isClear) => {
 	expect(isInClear(url)).toBe(isClear)
+})
+
+test.each([
+	['', 1],
+	['?sslmode=verify-full', 0],
+])('behavior: without TLS the remedy is named (%s)', async (query, times) => {
+	const said: string[] = []
+	const log: Log = { ...silent, warn: (_facts, message) => void said.push(message), child: () => log }
+	const url = `postgres://u:p@database.invalid/x${query}`
+	await expect(openPostgresStore(url, { ...options, log })).rejects.toMatchObject({ name: 'StateError' })
+	expect(said.filter((line) => line.includes('without TLS') && line.includes('sslmode=verify-full'))).toHaveLength(
+		times,
+	)
 })
