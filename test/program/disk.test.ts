@@ -55,7 +55,8 @@ async function openLab(): Promise<Lab | null> {
 }
 
 const polled = (running: Running) => running.line(({ msg }) => msg === 'coverage changed')
-const full = (running: Running) => running.line(({ msg }) => msg.includes('the disk is full'))
+// What is kept beside the state (history, watchlists) may say so first, in lines of its own.
+const full = (running: Running) => running.line(({ msg }) => /^polling failed: .*the disk is full/.test(msg))
 const values = (hook: HookServer) => told(hook.hits).map(({ data }) => data.valueWei)
 
 /** Answers nothing until it is told to. */
