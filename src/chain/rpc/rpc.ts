@@ -11,6 +11,7 @@ import type { Refusal } from '../endpoints/speed.js'
 import { BatchRefused, type Sender, sendBatches } from './batches.js'
 import { misread, wordsOf } from './border.js'
 import { batchLimitIn, classify, kindOfText, type Verdict } from './classify.js'
+import { createClosing } from './closing.js'
 import { readEndpointUrl } from './endpointUrl.js'
 import { type Fault, readAnswers, readErrorBody } from './envelope.js'
 import { faultInWords, refusesBatches } from './fault.js'
@@ -100,7 +101,8 @@ const mostWords = 300
 export function createRpc(options: RpcOptions): Rpc {
 	const url = readEndpointUrl(options.url)
 	const clock = options.clock ?? Date.now
-	const { now = () => performance.now(), wait = waitMs, random = Math.random } = options
+	const { now = () => performance.now(), random = Math.random } = options
+	const { wait, close } = createClosing(url.name, options.wait ?? waitMs, () => http.close())
 	const connections = options.connections ?? 8
 	const http = createHttp(url, {
 		timeoutMs: options.timeoutMs ?? 30_000,
@@ -236,7 +238,7 @@ export function createRpc(options: RpcOptions): Rpc {
 		limits,
 		isHeldBack: () => limits.speed.isHoldingBack() || (limiter?.isHoldingBack() ?? false),
 		words: (said) => wordsOf(said, url, mostWords),
-		close: http.close,
+		close,
 	}
 }
 

@@ -139,3 +139,18 @@ describe('a request that fails in passing', () => {
 		expect(node.asks).toHaveLength(1)
 	})
 })
+
+describe('an endpoint that is closed', () => {
+	test('behavior: what waits to ask again fails at once, and asks no more', async () => {
+		const rpc = createRpc({ url: node.url })
+		node.fail(faults.status(503), { times: 100 })
+		const failing = rpc.call('test_echo', [1], never)
+		failing.catch(() => {})
+		await expect.poll(() => node.asks.length).toBeGreaterThan(0)
+		await rpc.close()
+		await expect(failing).rejects.toThrow(/ is closed/)
+		const askedBefore = node.asks.length
+		await expect(rpc.call('test_echo', [2], never)).rejects.toThrow(/ is closed/)
+		expect(node.asks.length).toBe(askedBefore)
+	})
+})

@@ -1,0 +1,42 @@
+import { setMaxListeners } from 'node:events'
+import { RpcError } from '../../errors.js'
+
+/** In milliseconds; throws the signal's reason. */
+export type Wait = (ms: number, signal: AbortSignal) => Promise<void>
+
+/**
+ * Waits of one endpoint, which end when it is closed: a probe in the background would ask a closed endpoint again and
+ * again, and keep a program alive that has nothing more to do.
+ */
+export function createClosing(
+	endpoint: string,
+	wait: Wait,
+	close: () => Promise<void>,
+): { readonly wait: Wait; readonly close: () => Promise<void> } {
+	const closing = new AbortController()
+	// Every request that is tried again listens to it; that is no leak.
+	setMaxListeners(0, closing.signal)
+	return {
+		/** Throws RpcError when the endpoint is closed meanwhile, or was before. */
+		async wait(ms, signal) {
+			const either = new AbortController()
+			const end = () => either.abort()
+			const both = [signal, closing.signal]
+			for (const one of both) one.addEventListener('abort', end, { once: true })
+			try {
+				if (both.some(({ aborted }) => aborted)) end()
+				await wait(ms, either.signal)
+			} catch (error) {
+				signal.throwIfAborted()
+				if (!closing.signal.aborted) throw error
+				throw new RpcError(`${endpoint} is closed and not asked again`, { kind: 'network', endpoint })
+			} finally {
+				for (const one of both) one.removeEventListener('abort', end)
+			}
+		},
+		close() {
+			closing.abort()
+			return close()
+		},
+	}
+}
