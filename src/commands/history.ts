@@ -76,7 +76,7 @@ async function* everything(place: StatePlace, query: HistoryQuery): AsyncIterabl
 		numbers.add(entry.seq)
 		if (isAsked(entry, query)) yield isHole(entry) ? entry : toldOfRow(entry)
 	}
-	const reader = openHistory(place, Date.now)
+	const reader = await openHistory(place, Date.now)
 	try {
 		for await (const { entry } of reader.read(query, null)) {
 			if (entry === null || numbers.has(entry.seq) || !isAsked(entry, query)) continue

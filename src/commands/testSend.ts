@@ -27,7 +27,7 @@ Exit codes: 0 delivered, 1 refused, 2 no such receiver, 75 it may work later, 78
 			const names = config.receivers.map((receiver) => `\`${receiver.name}\``).join(', ')
 			throw new UsageError(`there is no receiver \`${name}\`; there are: ${names}`)
 		}
-		const receiver = createReceiver(settings, { version, clock: Date.now })
+		const receiver = await createReceiver(settings, { version, clock: Date.now })
 		try {
 			let code: ExitCode = exitCodes.done
 			for (const delivery of sampleDeliveries(receiver, Date.now())) {

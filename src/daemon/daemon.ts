@@ -4,7 +4,6 @@
  */
 
 import { setLogger } from 'node-cron'
-import { followHeads } from '../chain/heads/newHeads.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { statePlaceInWords } from '../config/settings/statePlace.js'
@@ -107,7 +106,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		if (statePlace.kind === 'folder') {
 			closers.add(await serveControl(statePlace.dir, answerControl(store, health)))
 		}
-		const history = config.http === null || config.historyMs === 0 ? null : openHistory(statePlace, Date.now)
+		const history = config.http === null || config.historyMs === 0 ? null : await openHistory(statePlace, Date.now)
 		if (history !== null) {
 			closers.add(() => history.close())
 			void recall(history, activity, startedAtMs, log)
@@ -191,6 +190,8 @@ async function wakeByHeads(
 	signal: AbortSignal,
 ): Promise<void> {
 	if (ws.length === 0) return
+	// What a socket needs is loaded only where there is one.
+	const { followHeads } = await import('../chain/heads/newHeads.js')
 	try {
 		await followHeads({ urls: ws, onHead: () => poller.nudge(signal), log }, signal)
 	} catch (error) {

@@ -79,7 +79,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 		closers.add(() => store.close())
 
 		let current = config.watches
-		const receivers = config.receivers.map((settings) => createReceiver(settings, { version, clock }))
+		const receivers = await Promise.all(config.receivers.map((one) => createReceiver(one, { version, clock })))
 		const deliverer = createDeliverer({
 			store,
 			receivers,

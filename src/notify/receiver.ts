@@ -2,7 +2,7 @@
 
 import type { Clock } from '../model/glossary.js'
 import type { Receiver } from '../model/ports.js'
-import { createEmailReceiver, type EmailSettings } from './email/email.js'
+import type { EmailSettings } from './email/email.js'
 import { createWebhookReceiver, type WebhookSettings } from './webhook/webhook.js'
 
 export type ReceiverSettings = EmailSettings | WebhookSettings
@@ -14,6 +14,9 @@ export interface ReceiverOptions {
 }
 
 /** The settings have been checked by the configuration; a URL that is none throws. Nothing is contacted yet. */
-export function createReceiver(settings: ReceiverSettings, options: ReceiverOptions): Receiver {
-	return settings.type === 'email' ? createEmailReceiver(settings) : createWebhookReceiver(settings, options)
+export async function createReceiver(settings: ReceiverSettings, options: ReceiverOptions): Promise<Receiver> {
+	if (settings.type === 'webhook') return createWebhookReceiver(settings, options)
+	// What mails need is loaded only where mails are sent.
+	const { createEmailReceiver } = await import('./email/email.js')
+	return createEmailReceiver(settings)
 }

@@ -1,4 +1,4 @@
-/** The state wherever it is kept. */
+/** The state wherever it is kept. The driver of the database is loaded only where there is one. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { StateError } from '../errors.js'
@@ -11,10 +11,6 @@ import { readKept, writeKept } from './file/kept.js'
 import { lockState } from './file/lock.js'
 import { type Peek, peekState } from './file/peek.js'
 import { openFileStore } from './file/store.js'
-import { openHistoryRows } from './postgres/history.js'
-import { readKeptRows, writeKeptRows } from './postgres/kept.js'
-import { peekPostgres } from './postgres/peek.js'
-import { openPostgresStore } from './postgres/store.js'
 
 /** A second and a half in all. */
 const lockTries = 16
@@ -38,7 +34,10 @@ export async function openStore(
 	{ clock, log, leaseMs, historyMs }: OpenStoreOptions,
 ): Promise<Store> {
 	const also = { ...(log && { log }), ...(historyMs !== undefined && { historyMs }) }
-	if (place.kind === 'postgres') return await openPostgresStore(place.url, { clock, leaseMs, ...also })
+	if (place.kind === 'postgres') {
+		const { openPostgresStore } = await import('./postgres/store.js')
+		return await openPostgresStore(place.url, { clock, leaseMs, ...also })
+	}
 	const unlock = await lockPatiently(place.dir)
 	try {
 		const store = await openFileStore(place.dir, { clock, ...also })
@@ -72,20 +71,28 @@ async function lockPatiently(dir: string): Promise<() => Promise<void>> {
 
 /** A look beside whoever has it open: takes nothing, writes nothing. Null when nothing was ever stored there. */
 export async function peek(place: StatePlace, clock: Clock): Promise<Peek | null> {
-	return place.kind === 'postgres' ? await peekPostgres(place.url, clock) : await peekState(place.dir)
+	if (place.kind === 'folder') return await peekState(place.dir)
+	const { peekPostgres } = await import('./postgres/peek.js')
+	return await peekPostgres(place.url, clock)
 }
 
 /** The history of a state, beside whoever writes it. Nothing is contacted yet. */
-export function openHistory(place: StatePlace, clock: Clock): HistoryReader {
-	return place.kind === 'postgres' ? openHistoryRows(place.url, clock) : openHistoryFiles(place.dir)
+export async function openHistory(place: StatePlace, clock: Clock): Promise<HistoryReader> {
+	if (place.kind === 'folder') return openHistoryFiles(place.dir)
+	const { openHistoryRows } = await import('./postgres/history.js')
+	return openHistoryRows(place.url, clock)
 }
 
 /** Keeps the watchlists that are right now, unless they are kept. Durable when it resolves. Throws StateError. */
 export async function keepWatchlists(place: StatePlace, lists: KeptLists): Promise<void> {
-	await (place.kind === 'postgres' ? writeKeptRows(place.url, lists) : writeKept(place.dir, lists))
+	if (place.kind === 'folder') return await writeKept(place.dir, lists)
+	const { writeKeptRows } = await import('./postgres/kept.js')
+	await writeKeptRows(place.url, lists)
 }
 
 /** The pieces of the watchlists that were last right; null where none were ever kept. Throws StateError, later too. */
 export async function keptWatchlists(place: StatePlace): Promise<AsyncIterable<unknown> | null> {
-	return place.kind === 'postgres' ? await readKeptRows(place.url) : await readKept(place.dir)
+	if (place.kind === 'folder') return await readKept(place.dir)
+	const { readKeptRows } = await import('./postgres/kept.js')
+	return await readKeptRows(place.url)
 }

@@ -241,7 +241,7 @@ async function everyWay(text: string): Promise<void> {
 	const reasons: string[] = []
 	for (const settings of config.receivers) {
 		if (settings.type !== 'webhook') continue
-		const receiver = createReceiver(settings, { version: '1.0.0', clock: Date.now })
+		const receiver = await createReceiver(settings, { version: '1.0.0', clock: Date.now })
 		const outcome = await receiver.deliver(deliveryOf(1, { receiver: settings.name }), never)
 		await receiver.close()
 		if ('reason' in outcome) reasons.push(outcome.reason)

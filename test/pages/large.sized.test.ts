@@ -40,7 +40,7 @@ test(`behavior: ${count} watches, ${count} rows and 10,000 waiting deliveries`, 
 	await writeHistory(folder)
 	const watches = manyWatches(count)
 	const waiting = Array.from({ length: 10_000 }, (_, at) => deliveryOf(`wait_${at}`))
-	const history = openHistory({ kind: 'folder', dir: folder }, Date.now)
+	const history = await openHistory({ kind: 'folder', dir: folder }, Date.now)
 	const facts = pageFacts({ watches, deliveries: async () => waiting, history })
 	const server = await servePages(() => facts)
 	const figures: string[] = []

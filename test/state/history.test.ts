@@ -40,7 +40,7 @@ describe.each(places)('history in %s', (_, make) => {
 		openStore(place, { clock, leaseMs: 30_000, ...(historyMs === undefined ? {} : { historyMs }) })
 
 	async function rows(query: HistoryQuery = {}, below: string | null = null): Promise<readonly HistoryRow[]> {
-		const reader = openHistory(place, clock)
+		const reader = await openHistory(place, clock)
 		try {
 			const found: HistoryRow[] = []
 			for await (const { entry } of reader.read(query, below)) if (entry !== null) found.push(entry as HistoryRow)
@@ -116,7 +116,7 @@ describe.each(places)('history in %s', (_, make) => {
 		}
 		const wanted = Array.from({ length: 2_100 }, (_, index) => `d${2_099 - index}`)
 		expect((await rows()).map(({ id }) => id)).toEqual(wanted)
-		const reader = openHistory(place, clock)
+		const reader = await openHistory(place, clock)
 		const pages: string[] = []
 		let below: string | null = null
 		for (;;) {
