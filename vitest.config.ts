@@ -13,6 +13,32 @@ export const shared = {
 	expect: { poll: { timeout: 30_000, interval: 20 } },
 }
 
+/**
+ * Files that measure memory or processor, start programs, or share a database have a process of their own. Of the others
+ * many share one, since to load the same modules for each took a third of their time; `src` keeps nothing in modules
+ * that a neighbour could see.
+ */
+const together = ['base', 'commands', 'config', 'core', 'chain', 'devnode', 'docs', 'notify', 'ops', 'watch']
+const measured = [
+	'test/chain/fuzz.sized.test.ts',
+	'test/chain/rpc/largeAnswers.test.ts',
+	'test/config/watchlists/large.sized.test.ts',
+	'test/notify/email/mailSpeed.sized.test.ts',
+	'test/watch/{hostile,strained,forecast}*.test.ts',
+]
+const long = 'test/**/*.long.test.ts'
+const inOne = together.map((room) => `test/${room}/**/*.test.ts`)
+
 export default defineConfig({
-	test: { ...shared, include: ['test/**/*.test.ts'], exclude: ['test/**/*.long.test.ts'] },
+	test: {
+		...shared,
+		projects: [
+			{ extends: true, test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: [long, ...inOne] } },
+			{ extends: true, test: { name: 'measured', include: measured, exclude: [long] } },
+			{
+				extends: true,
+				test: { name: 'together', isolate: false, include: inOne, exclude: [long, ...measured] },
+			},
+		],
+	},
 })
