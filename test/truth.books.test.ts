@@ -1,27 +1,13 @@
 // The books close: for every watch after every block, on every source, and nothing is ever said to be unexplained that
 // is not.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Log } from '../src/model/ports.js'
 import type { Kind } from '../src/model/watch.js'
 import { startTestAnvil } from './support/anvil.js'
+import { listening } from './support/listening.js'
 import { planScenario, playScenario } from './support/scenario.js'
 import { openBench, watchOf } from './watch/bench.js'
 
 const kinds: readonly Kind[] = ['transfer', 'deployment', 'withdrawal', 'unexplained']
-
-function listening(): { readonly log: Log; readonly said: string[] } {
-	const said: string[] = []
-	const tell = (facts: object, message: string) => {
-		// A young chain gives nothing to prove an endpoint by.
-		if (!message.startsWith('the endpoint was asked')) said.push(`${message} ${JSON.stringify(facts, text)}`)
-	}
-	const log: Log = { debug() {}, info() {}, warn: tell, error: tell, child: () => log }
-	return { log, said }
-}
-
-function text(_key: string, value: unknown) {
-	return typeof value === 'bigint' ? value.toString() : value
-}
 
 describe('books', () => {
 	test.each([

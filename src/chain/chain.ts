@@ -10,7 +10,7 @@ import { RpcError } from '../errors.js'
 import type { AddressSet, BlockRef, Part, Span } from '../model/chain.js'
 import type { Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
-import { inCoins, noteWithdrawals, partInCoins, type WithdrawalLists } from './balances/withdrawals.js'
+import { inCoins, partInCoins, type WithdrawalLists, type WithdrawalRules } from './balances/withdrawals.js'
 import { probeSettingOf } from './capabilities/choice.js'
 import type { SourceSetting } from './capabilities/probe.js'
 import { createCapabilitiesRegistry } from './capabilities/registry.js'
@@ -43,8 +43,8 @@ export interface ChainOptions {
 	readonly priceAt?: (endpoint: string) => PriceOf | null
 	/** A walk also gives transactions that an address merely sent, for their fees. Default: false. */
 	readonly withSent?: boolean
-	/** Whether withdrawals are paid in the chain's coin. Default: true. */
-	readonly paysWithdrawals?: boolean
+	/** Default: withdrawals are paid in the chain's coin, and how their roots are made is not known. */
+	readonly withdrawals?: WithdrawalRules
 	/** Default: the wall clock. */
 	readonly clock?: Clock
 	readonly log: Log
@@ -68,7 +68,7 @@ export function createChain(options: ChainOptions): Chain {
 	const { endpoints, source = 'auto', isPrivate = false, fees = true, withSent = false } = options
 	const { clock = Date.now, log } = options
 	const registry = createCapabilitiesRegistry({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
-	const withdrawals: WithdrawalLists = { areCoins: options.paysWithdrawals ?? true, seen: false }
+	const withdrawals: WithdrawalLists = { areCoins: true, rootsFit: false, ...options.withdrawals, seen: false }
 	const tokens = createTokens(options.tokens, { isPrivate, clock, log })
 	const contracts = createContracts({ endpoints, isPrivate })
 	const prices = options.priceAt === undefined ? {} : { priceAt: options.priceAt }
@@ -172,17 +172,16 @@ export function createChain(options: ChainOptions): Chain {
 
 	return {
 		async head(signal) {
-			const ask = async (rpc: Rpc) => ({ rpc, told: await readHead(rpc, registry.known(rpc), signal) })
+			const ask = async (rpc: Rpc) => ({ rpc, told: await readHead(rpc, registry.known(rpc), withdrawals, signal) })
 			// Which chain it is on is asked beside: what it says counts when that is known.
 			const { rpc, told } = await endpoints.use(ask, signal, { beside: true })
 			newest.set(rpc, told.latest)
-			noteWithdrawals(withdrawals, told.latest)
 			head = told.latest.number
 			registry.expect(rpc, told, signal)
 			return told
 		},
 		async block(number, signal) {
-			const block = await endpoints.use((rpc) => readBlockOf(rpc, number, signal), signal)
+			const block = await endpoints.use((rpc) => readBlockOf(rpc, number, withdrawals, signal), signal)
 			return block && inCoins(withdrawals, block)
 		},
 		async locate(txHash, signal) {

@@ -2,13 +2,21 @@
 
 import type { Block, BlockRef, Part, Span } from '../model/chain.js'
 import type { Hash } from '../model/glossary.js'
+import { noteWithdrawals, type WithdrawalLists } from './balances/withdrawals.js'
 import type { Rpc } from './rpc/rpc.js'
 import { blockCall, needBlock } from './sources/ask.js'
 import { readBlockAt, readReceipt } from './wire.js'
 
-export async function readBlockOf(rpc: Rpc, number: bigint, signal: AbortSignal): Promise<Block | null> {
+export async function readBlockOf(
+	rpc: Rpc,
+	number: bigint,
+	lists: WithdrawalLists,
+	signal: AbortSignal,
+): Promise<Block | null> {
 	const { method, params } = blockCall(number)
-	return readBlockAt(await rpc.call(method, params, signal), number, { endpoint: rpc.endpoint, method })
+	const header = readBlockAt(await rpc.call(method, params, signal), number, { endpoint: rpc.endpoint, method })
+	if (header !== null) noteWithdrawals(lists, header, rpc.endpoint)
+	return header
 }
 
 export async function locateAt(rpc: Rpc, txHash: Hash, signal: AbortSignal): Promise<BlockRef | null> {

@@ -1,11 +1,17 @@
 import { RpcError } from '../errors.js'
+import { noteWithdrawals, type WithdrawalLists } from './balances/withdrawals.js'
 import type { Capabilities } from './capabilities/capabilities.js'
 import type { ToldHead } from './heads/heads.js'
 import type { Rpc } from './rpc/rpc.js'
 import { type Header, isObject, readBlock } from './wire.js'
 
 /** The head, and what its tags say where the endpoint is known to have them or not known at all. */
-export async function readHead(rpc: Rpc, capabilities: Capabilities | null, signal: AbortSignal): Promise<ToldHead> {
+export async function readHead(
+	rpc: Rpc,
+	capabilities: Capabilities | null,
+	lists: WithdrawalLists,
+	signal: AbortSignal,
+): Promise<ToldHead> {
 	const reading = { endpoint: rpc.endpoint, method: 'eth_getBlockByNumber' }
 	const asks = { safe: capabilities?.safeTag ?? true, finalized: capabilities?.finalizedTag ?? true }
 	const tags = ['latest', ...(asks.safe ? ['safe'] : []), ...(asks.finalized ? ['finalized'] : [])]
@@ -18,6 +24,7 @@ export async function readHead(rpc: Rpc, capabilities: Capabilities | null, sign
 	}
 	const latest = blockBy('latest')
 	if (latest === null) throw new RpcError(`${rpc.endpoint} has no head`, { kind: 'no-data', ...reading })
+	noteWithdrawals(lists, latest, rpc.endpoint)
 	return { latest, safe: blockBy('safe')?.number ?? null, finalized: blockBy('finalized')?.number ?? null }
 }
 

@@ -28,7 +28,7 @@ export interface WaysOptions {
 	/** As of a chain: what is read by one way must not tell less. */
 	readonly tokens?: ChainOptions['tokens']
 	readonly fees?: boolean
-	readonly paysWithdrawals?: boolean
+	readonly withdrawals?: ChainOptions['withdrawals']
 	readonly clock: Clock
 }
 
@@ -45,8 +45,8 @@ export function openWays(options: WaysOptions): readonly Way[] {
 		if (isPrivate && name === 'trace_filter') return false
 		return source === 'auto' || source === name
 	})
-	const { paysWithdrawals = true } = options
-	const told = { ...(tokens && { tokens }), ...(fees !== undefined && { fees }), paysWithdrawals }
+	const { withdrawals } = options
+	const told = { ...(tokens && { tokens }), ...(fees !== undefined && { fees }), ...(withdrawals && { withdrawals }) }
 	const asked = { isPrivate, ...told, clock, log: silent }
 	return rpcs.flatMap((rpc) =>
 		sources.map((name): Way => {

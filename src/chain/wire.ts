@@ -118,6 +118,8 @@ export interface Header extends Block {
 	readonly receiptsRoot: Hash | null
 	/** 256 bytes; null where the node does not say. */
 	readonly logsBloom: Hex | null
+	/** Root of the tree of its withdrawals, where there is one; null where the node does not say. */
+	readonly withdrawalsRoot: Hash | null
 }
 
 /** Later ones have no ISO 8601 form of four digits, and beyond the year 275760 no date at all. */
@@ -148,6 +150,7 @@ export function readBlock(raw: unknown, reading: Reading): Header | null {
 		difficulty: quantity(raw.difficulty),
 		receiptsRoot: rootOf(raw.receiptsRoot),
 		logsBloom: hexBytes(raw.logsBloom, 256),
+		withdrawalsRoot: rootOf(raw.withdrawalsRoot),
 		...(withdrawals.length > 0 && { withdrawals }),
 	}
 }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { booksInWords, unprovedInWords } from '../core/booksInWords.js'
 import type { BooksSummary } from '../model/books.js'
 import type { Gap, StatePlace, StateSummary } from '../model/state.js'
 import type { Backfill } from '../model/watch.js'
@@ -178,7 +179,8 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 			const accepted = acceptedAt === null ? '' : `, accepted as not covered ${acceptedAt}`
 			yield `  GAP: block ${fromBlock} cannot be read since ${since}${accepted}: ${reason}`
 		}
-		yield* booksInWords(line.books)
+		yield `  books: ${booksInWords(line.books ?? undefined)}`
+		for (const words of line.books === null ? [] : unprovedInWords(line.books)) yield `  books ${words}`
 		for (const { from, to, addresses } of line.backfills) {
 			yield `  still to scan for ${addresses} ${addresses === 1 ? 'address' : 'addresses'}: blocks ${from} to ${to}`
 		}
@@ -188,19 +190,4 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 		yield `${receiver}: ${pending} pending, ${held === 0 ? '' : `${held} held, `}${parked} parked, ${dead} dead, ` +
 			`${delivered} delivered${last}`
 	}
-}
-
-function* booksInWords(books: BooksSummary | null): Generator<string> {
-	if (books === null) {
-		yield '  books: not kept, so that it is not proved that nothing was missed'
-		return
-	}
-	const { closedTo, closed, kept, open, reason } = books
-	if (kept === 0) {
-		if (reason !== null) yield `  books: not kept, since ${reason}`
-		return
-	}
-	const upTo = closedTo === null ? 'not closed yet' : `closed up to block ${closedTo}`
-	yield `  books: ${upTo} for ${closed} of ${kept} watches${reason === null ? '' : `; not now: ${reason}`}`
-	if (open.length > 0) yield `  books open: ${open.join(', ')}`
 }

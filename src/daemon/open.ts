@@ -1,5 +1,5 @@
 import { openAccounts } from '../chain/balances/openAccounts.js'
-import { paysWithdrawals } from '../chain/balances/withdrawals.js'
+import { withdrawalRulesOf } from '../chain/balances/withdrawals.js'
 import { createChain } from '../chain/chain.js'
 import { createEndpoints, type Endpoints } from '../chain/endpoints/endpoints.js'
 import type { LogProofs } from '../chain/logs/logProofs.js'
@@ -59,7 +59,7 @@ export function openChain(
 			...(onLogProofs !== undefined && { onProofs: onLogProofs }),
 		},
 	}
-	const own = { withSent, fees: keepsBooks || withSent, paysWithdrawals: paysWithdrawals(chainId) }
+	const own = { withSent, fees: keepsBooks || withSent, withdrawals: withdrawalRulesOf(chainId) }
 	const asked = { source, isPrivate, ...tokens, ...own, clock }
 	const ways = openWays({ rpcs, chainId, ...asked })
 	const endpoints = createEndpoints({ rpcs, chainId, clock, log })

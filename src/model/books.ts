@@ -53,8 +53,26 @@ export interface BooksSummary {
 	readonly open: readonly Address[]
 	/** How many there are of these. */
 	readonly openCount: number
+	/** Of these, those without a book; absent where an older version wrote it. */
+	readonly unopened?: number
 	/** Why books cannot be closed now, in words; null when they can. */
 	readonly reason: string | null
+	/** Blocks of which nothing was proved; the latest twenty entries, oldest first. Absent: none. */
+	readonly unproved?: readonly Unproved[]
+	/** How often that happened in all, each watch by itself. */
+	readonly unprovedCount?: number
+}
+
+/** Blocks over which a book was opened anew, since nothing could be proved of them; both ends are included. */
+export interface Unproved {
+	readonly fromBlock: number
+	readonly toBlock: number
+	/** How many times, each watch by itself: the blocks are the lowest and the highest of these. */
+	readonly count: number
+	/** Some of the watches. */
+	readonly addresses: readonly Address[]
+	/** In words. */
+	readonly why: string
 }
 
 /**

@@ -86,6 +86,8 @@ export interface NetworkState {
 	readonly backfills: readonly Backfill[]
 	/** When the checkpoint was last written. */
 	readonly updatedAtMs: number
+	/** At the last commit that brought it. */
+	readonly seen?: Seen
 	/** Where they are kept; by address. */
 	readonly books: ReadonlyMap<Address, Book>
 	/** By block number. */

@@ -84,6 +84,11 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 	)
 	const booksClosed = gauge('books_closed_block', 'Lowest block up to which balances are explained.', ['network'])
 	const booksOpen = gauge('books_open', 'Watches whose balance is not explained up to now.', ['network'])
+	const booksUnproved = gauge(
+		'books_unproved',
+		'Times that a book was opened anew over blocks of which nothing could be proved.',
+		['network'],
+	)
 	const unexplained = counter('unexplained_total', 'Balances that moved, and nothing explains it.', ['network'])
 	const gaps = gauge('gap_blocks', 'Blocks passed over because no source of any endpoint gives them.', ['network'])
 	const gapsAccepted = gauge('gap_blocks_accepted', 'Those among them that a person has accepted.', ['network'])
@@ -154,6 +159,7 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 			if (books === undefined) continue
 			if (books.closedTo !== null) booksClosed.set({ network }, books.closedTo)
 			booksOpen.set({ network }, books.openCount)
+			booksUnproved.set({ network }, books.unprovedCount ?? 0)
 		}
 		for (const [status, each] of Object.entries(waiting)) {
 			each.reset()

@@ -1,7 +1,6 @@
 /** What the pages are made of: handed in by the daemon, read at the moment that somebody asks. */
 
 import type { Message } from '../model/alert.js'
-import type { BooksSummary } from '../model/books.js'
 import type { Delivery } from '../model/delivery.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { NetworkHealth } from '../model/health.js'
@@ -59,13 +58,4 @@ export interface PageFacts {
 	/** One sentence for a person. */
 	says(message: Message): string
 	checksum(address: Address): string
-}
-
-/** Words for how far the books of a network are. */
-export function booksInWords(books: BooksSummary | undefined): string {
-	if (books === undefined) return 'not kept'
-	const { closedTo, closed, kept, reason } = books
-	if (kept === 0) return reason === null ? 'nothing to close' : `not kept, since ${reason}`
-	const upTo = closedTo === null ? 'not closed yet' : `closed up to block ${closedTo}`
-	return `${upTo} for ${closed} of ${kept}${reason === null ? '' : `; not now: ${reason}`}`
 }

@@ -1,9 +1,10 @@
 /** The first page: whether all is well, and where everything stands. */
 
+import { booksInWords, unprovedInWords } from '../core/booksInWords.js'
 import { isSilent, silentUntil } from '../core/silence.js'
 import type { WatchRules } from '../model/watch.js'
 import { chart } from './chart.js'
-import { booksInWords, type PageFacts } from './facts.js'
+import type { PageFacts } from './facts.js'
 import { type Html, html } from './html.js'
 import { mark, table, time } from './layout.js'
 
@@ -84,6 +85,14 @@ function silencesInForce({ receivers, watches }: PageFacts, nowMs: number) {
 	})
 }
 
+/** What is open in the books, and what was never proved. */
+function unproved(networks: Overview['networks']): Html {
+	const lines = networks.flatMap(({ network, books }) =>
+		books === null ? [] : [...unprovedInWords(books)].map((words) => html`<li>${network}: books ${words}</li>`),
+	)
+	return lines.length === 0 ? html`` : html`<ul class="quiet">${lines}</ul>`
+}
+
 export function overviewBody(facts: Overview): Html {
 	const { config, networks, receivers, silences } = facts
 	const count = (number: number, status: string, name: string) =>
@@ -107,7 +116,7 @@ ${table(
 		one.source ?? 'not chosen yet',
 		html`<a href="/watches?network=${encodeURIComponent(one.network)}">${one.watches}</a>`,
 	]),
-)}</section>
+)}${unproved(networks)}</section>
 <section id="day" data-live aria-labelledby="h-day"><h2 id="h-day">The last day</h2>
 ${chart({ id: 'c-alerts', title: 'Alerts', values: facts.alertsOfDay, unit: 'alerts' })}
 ${networks.map(({ network, lagsOfDay }, at) =>

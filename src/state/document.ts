@@ -116,6 +116,7 @@ export function networkState(record: NetworkRecord, coverage: CoverageRecord | u
 		updatedAtMs: record.updatedAtMs,
 		books: record.books,
 		gaps: record.gaps,
+		...(record.seen && { seen: record.seen }),
 		...(record.payees && { payees: record.payees }),
 	}
 }

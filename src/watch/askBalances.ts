@@ -1,4 +1,5 @@
 import { type Movement, type Movements, plus, still } from '../core/books.js'
+import { RpcError } from '../errors.js'
 import type { Accounts, Balances } from '../model/books.js'
 import type { AddressSet, BlockRef, Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
@@ -57,13 +58,23 @@ export async function askBalances(
 	const { parentHash } = part
 	const before = parentHash === undefined ? null : { number: part.span.from - 1n, hash: parentHash }
 	const [openings, ...balances] = await Promise.all([
-		before === null || fresh.length === 0 ? new Map<Address, bigint>() : accounts.balances(fresh, before, signal),
+		before === null || fresh.length === 0
+			? noBalances
+			: accounts.balances(fresh, before, signal).catch(unlessForgotten),
 		...[...asked, ends].map(({ addresses, ref }) => accounts.balances(addresses, ref, signal)),
 	])
 	const blocks = [...asked, ends].map(({ ref, movements: moved }, index) => {
 		return { ref, movements: moved, balances: balances[index] ?? new Map() }
 	})
 	return { blocks, openings, all: movements }
+}
+
+const noBalances: Balances = new Map()
+
+/** Where the state before the part is gone, books are opened at its end. */
+function unlessForgotten(error: unknown): Balances {
+	if (error instanceof RpcError && error.kind === 'no-data') return noBalances
+	throw error
 }
 
 export function summed(movements: Movements): ReadonlyMap<Address, Movement> {

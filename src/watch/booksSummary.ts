@@ -1,5 +1,6 @@
 /** How far the books of a network are, in numbers and a few names. */
 
+import type { UnprovedFacts } from '../core/unproved.js'
 import type { BooksSummary } from '../model/books.js'
 import type { AddressSet } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
@@ -7,7 +8,12 @@ import type { BooksDraft } from './booksDraft.js'
 
 const MOST_NAMED = 20
 
-export function summaryOf(kept: AddressSet, draft: Pick<BooksDraft, 'get'>, reason: string | null): BooksSummary {
+export function summaryOf(
+	kept: AddressSet,
+	draft: Pick<BooksDraft, 'get'>,
+	reason: string | null,
+	unproved: UnprovedFacts,
+): BooksSummary {
 	let closedTo: bigint | null = null
 	let closed = 0
 	let openCount = 0
@@ -24,5 +30,6 @@ export function summaryOf(kept: AddressSet, draft: Pick<BooksDraft, 'get'>, reas
 		openCount++
 		if (open.length < MOST_NAMED) open.push(address)
 	}
-	return { closedTo: closedTo === null ? null : Number(closedTo), closed, kept: kept.size, open, openCount, reason }
+	const counts = { closed, kept: kept.size, open, openCount, unopened: kept.size - closed }
+	return { closedTo: closedTo === null ? null : Number(closedTo), ...counts, reason, ...unproved }
 }

@@ -47,7 +47,8 @@ export async function keepBooks(
 		books: state.books,
 		gaps: state.gaps,
 		head: context.head.latest.number,
-		isNew: (address: Address) => (context.covered.get(address)?.since ?? 0n) >= part.span.from,
+		since: (address: Address) => context.covered.get(address)?.since ?? 0n,
+		...(state.seen?.books && { before: state.seen.books }),
 	}
 	const { books, findings, witnessed, changes, summary } = await bookkeeper.close(part, facts, signal)
 	const delegated = await delegationsIn(changes, { accounts, chain }, signal)

@@ -4,32 +4,18 @@ import { encodeActions } from '../../src/devnode/actions.js'
 import { createAddress, puppetInit } from '../../src/devnode/contracts.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address } from '../../src/model/glossary.js'
-import type { Log } from '../../src/model/ports.js'
 import type { Kind } from '../../src/model/watch.js'
 import { ether, type Hand, hex, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { dialects } from '../support/dialectTable.js'
 import { hideLeaves, hideTransactions } from '../support/hiding.js'
+import { listening } from '../support/listening.js'
 import { sized } from '../support/longRun.js'
 import { planScenario, playScenario } from '../support/scenario.js'
 import { alertOf, type Bench, openBench, watchOf } from './bench.js'
 
 const kinds: readonly Kind[] = ['transfer', 'deployment', 'withdrawal', 'unexplained']
 const stranger: Address = '0x00000000000000000000000000000000000abcde'
-
-function listening(): { readonly log: Log; readonly said: string[] } {
-	const said: string[] = []
-	const tell = (facts: object, message: string) => {
-		// A young chain gives nothing to prove an endpoint by.
-		if (!message.startsWith('the endpoint was asked')) said.push(`${message} ${JSON.stringify(facts, text)}`)
-	}
-	const log: Log = { debug() {}, info() {}, warn: tell, error: tell, child: () => log }
-	return { log, said }
-}
-
-function text(_key: string, value: unknown) {
-	return typeof value === 'bigint' ? value.toString() : value
-}
 
 async function alertsOf(bench: Bench, type: string): Promise<readonly AlertData[]> {
 	return (await bench.posted()).filter(({ message }) => message.type === type).map(alertOf)

@@ -16,11 +16,12 @@ import {
 	malformed,
 	quantity,
 	type Reading,
+	readBlock,
 	readWithdrawals,
 	unsettled,
 } from '../wire.js'
 import { DEPOSIT, feeOf } from './fee.js'
-import { paysWithdrawals } from './withdrawals.js'
+import { noteWithdrawals, withdrawalRulesOf } from './withdrawals.js'
 
 interface Transaction {
 	readonly hash: Hash
@@ -73,7 +74,11 @@ export async function readPostings(
 		const facts = { wei: [income, income], txHash: null, transactions: payers } as const
 		postings.push({ kind: 'income', address: author, ...facts })
 	}
-	return paysWithdrawals(chainId) ? [...postings, ...withdrawalsOf(raw, addresses, reading)] : postings
+	const rules = withdrawalRulesOf(chainId)
+	if (!rules.areCoins) return postings
+	const header = readBlock(raw, reading)
+	if (header !== null) noteWithdrawals({ ...rules, seen: false }, header, rpc.endpoint)
+	return [...postings, ...withdrawalsOf(raw, addresses, reading)]
 }
 
 function readTransaction(raw: unknown, reading: Reading): Transaction {

@@ -1,18 +1,12 @@
-/**
- * The root that a header names its receipts by: of a Merkle Patricia tree whose keys are their places (yellow paper,
- * appendix D; EIP-2718 for typed receipts). Who cannot make the same root has not been given all receipts, or not as
- * they are.
- */
+/** The root that a header names its receipts by (EIP-2718 for typed receipts). */
 
-import * as Hash from 'ox/Hash'
 import * as Rlp from 'ox/Rlp'
 import type { Turns } from '../../base/timeSlices.js'
 import type { Hash as HashText, Hex } from '../../model/glossary.js'
+import { listRoot } from '../listRoot.js'
+import { bytesOf, shortHex } from '../rlpWords.js'
 import { hash, hexBytes, type Json, quantity } from '../wire.js'
 import type { Log, LogReceipt } from './wireLogs.js'
-
-/** keccak256 of the RLP of nothing: the root of a block without transactions. */
-export const emptyRoot: HashText = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
 /** Null where a receipt lacks something that its bytes are made of. `bytesInstead`: what stands for one instead. */
 export async function receiptsRootOf(
@@ -20,15 +14,14 @@ export async function receiptsRootOf(
 	turns: Turns,
 	bytesInstead: (receipt: LogReceipt) => Uint8Array | null = () => null,
 ): Promise<HashText | null> {
-	const entries: Entry[] = []
-	for (const [index, receipt] of receipts.entries()) {
+	const values: Uint8Array[] = []
+	for (const receipt of receipts) {
 		const value = bytesInstead(receipt) ?? encodeReceipt(receipt)
 		if (value === null) return null
-		entries.push({ path: nibblesOf(Rlp.fromBytes(bytesOf(BigInt(index)))), value })
+		values.push(value)
 		if (turns.isOver()) await turns.next()
 	}
-	entries.sort((one, other) => Buffer.compare(one.path, other.path))
-	return entries.length === 0 ? emptyRoot : Hash.keccak256(Rlp.fromBytes(nodeOf(entries, 0)), { as: 'Hex' })
+	return listRoot(values)
 }
 
 /**
@@ -53,56 +46,6 @@ const STATE_SYNC = Uint8Array.of(0x7f)
 
 function isStateSync({ sender, raw }: LogReceipt): boolean {
 	return sender !== null && BigInt(sender) === 0n && quantity(raw.gasUsed) === 0n
-}
-
-interface Entry {
-	/** A nibble a byte. */
-	readonly path: Uint8Array
-	readonly value: Uint8Array
-}
-
-type Item = Uint8Array | Item[]
-
-const nothing = new Uint8Array()
-
-/** All entries share the first `depth` nibbles; at least one. */
-function nodeOf(entries: readonly Entry[], depth: number): Item[] {
-	const [first] = entries
-	const last = entries.at(-1)
-	if (first === undefined || last === undefined) throw new RangeError('a node of no entries')
-	if (entries.length === 1) return [compact(first.path.subarray(depth), true), first.value]
-	// They are sorted: what the first and the last share all share.
-	let shared = depth
-	while (shared < first.path.length && first.path[shared] === last.path[shared]) shared++
-	if (shared > depth) return [compact(first.path.subarray(depth, shared), false), referenceTo(nodeOf(entries, shared))]
-	const branches: Item[] = []
-	for (let nibble = 0; nibble < 16; nibble++) {
-		const below = entries.filter(({ path }) => path[depth] === nibble)
-		branches.push(below.length === 0 ? nothing : referenceTo(nodeOf(below, depth + 1)))
-	}
-	// No key of a place is the beginning of another.
-	return [...branches, nothing]
-}
-
-/** Small nodes stand where they are, others by their hash. */
-function referenceTo(node: Item[]): Item {
-	const bytes = Rlp.fromBytes(node)
-	return bytes.length < 32 ? node : Hash.keccak256(bytes, { as: 'Bytes' })
-}
-
-/** Hex prefix encoding: whether the path is odd, and whether it ends in a leaf. */
-function compact(path: Uint8Array, isLeaf: boolean): Uint8Array {
-	const isOdd = path.length % 2 === 1
-	const flag = (isLeaf ? 2 : 0) + (isOdd ? 1 : 0)
-	const nibbles = isOdd ? [flag, ...path] : [flag, 0, ...path]
-	return Uint8Array.from(
-		{ length: nibbles.length / 2 },
-		(_, at) => (nibbles[2 * at] ?? 0) * 16 + (nibbles[2 * at + 1] ?? 0),
-	)
-}
-
-function nibblesOf(bytes: Uint8Array): Uint8Array {
-	return Uint8Array.from([...bytes].flatMap((byte) => [byte >> 4, byte & 15]))
 }
 
 /** Of deposits of the OP stack: their receipts have two fields more since Canyon. */
@@ -148,15 +91,4 @@ function outcomeOf({ root, status }: Json): Hex | null {
 
 function logWords({ address, topics, data }: Log): Words {
 	return [address, [...topics], data]
-}
-
-/** The fewest bytes, big end first; none for 0. */
-function shortHex(number: bigint): Hex {
-	if (number === 0n) return '0x'
-	const digits = number.toString(16)
-	return digits.length % 2 === 0 ? `0x${digits}` : `0x0${digits}`
-}
-
-function bytesOf(number: bigint): Uint8Array {
-	return Buffer.from(shortHex(number).slice(2), 'hex')
 }

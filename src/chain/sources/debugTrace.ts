@@ -67,7 +67,7 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
 			await checkCoverage(rpc, uncovered, reading, signal)
 			const question = { addresses, tracing: 'debug', costs: options.costs ?? unknownCosts } as const
 			const transactions = options.isPrivate ? withoutReceipts(hits) : await withReceipts(rpc, hits, question, signal)
-			const paying = options.withdrawals?.areCoins === true ? payingBlocks(headers, addresses) : []
+			const paying = payingBlocks(options.withdrawals, headers, addresses, rpc.endpoint)
 			const blocks = new Map(
 				[...transactions.map(({ block }) => headerOf(headers, block.number)), ...paying].map(
 					(block) => [block.number, block] as const,

@@ -3,7 +3,7 @@ import { mayCount } from '../../core/effective.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet, Span } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
-import { noteWithdrawals, payingBlocks, readBetween } from '../balances/withdrawals.js'
+import { payingBlocks, readBetween } from '../balances/withdrawals.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { groupRows, isSentBy, touches } from '../traces/assemble.js'
 import { listOf, openRow, type Row, readRow } from '../traces/parityRows.js'
@@ -56,9 +56,8 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 	): Promise<readonly Header[]> {
 		const { withdrawals } = options
 		if (withdrawals?.areCoins !== true) return []
-		for (const end of [ends.from, ends.to]) noteWithdrawals(withdrawals, end)
-		const between = withdrawals.seen ? await readBetween(rpc, ends, addresses, signal) : []
-		return payingBlocks([ends.from, ...between, ends.to], addresses)
+		const atEnds = payingBlocks(withdrawals, [ends.from, ends.to], addresses, rpc.endpoint)
+		return withdrawals.seen ? [...atEnds, ...(await readBetween(rpc, ends, withdrawals, addresses, signal))] : atEnds
 	}
 
 	return {

@@ -1,8 +1,9 @@
 // Held against what Anvil makes of the same receipts: roots of blocks with few and with many, of each type.
 import { expect, onTestFinished, test } from 'vitest'
 import { createTurns } from '../../../src/base/timeSlices.js'
+import { emptyRoot } from '../../../src/chain/listRoot.js'
 import { bloomOf } from '../../../src/chain/logs/bloom.js'
-import { emptyRoot, receiptsRootOf } from '../../../src/chain/logs/receiptsRoot.js'
+import { receiptsRootOf } from '../../../src/chain/logs/receiptsRoot.js'
 import { readLogReceipt } from '../../../src/chain/logs/wireLogs.js'
 import { isObject } from '../../../src/chain/wire.js'
 import type { Address } from '../../../src/model/glossary.js'

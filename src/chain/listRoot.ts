@@ -1,0 +1,70 @@
+/**
+ * The root that a header names a list by: of a Merkle Patricia tree whose keys are the places in the list (yellow
+ * paper, appendix D). Who cannot make the same root has not been given all of the list, or not as it is.
+ */
+
+import * as Hash from 'ox/Hash'
+import * as Rlp from 'ox/Rlp'
+import type { Hash as HashText } from '../model/glossary.js'
+import { bytesOf } from './rlpWords.js'
+
+/** keccak256 of the RLP of nothing: the root of a block without transactions. */
+export const emptyRoot: HashText = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+
+/** Of the encoded entries in their order. */
+export function listRoot(values: readonly Uint8Array[]): HashText {
+	const entries = values
+		.map((value, index): Entry => ({ path: nibblesOf(Rlp.fromBytes(bytesOf(BigInt(index)))), value }))
+		.sort((one, other) => Buffer.compare(one.path, other.path))
+	return entries.length === 0 ? emptyRoot : Hash.keccak256(Rlp.fromBytes(nodeOf(entries, 0)), { as: 'Hex' })
+}
+
+interface Entry {
+	/** A nibble a byte. */
+	readonly path: Uint8Array
+	readonly value: Uint8Array
+}
+
+type Item = Uint8Array | Item[]
+
+const nothing = new Uint8Array()
+
+/** All entries share the first `depth` nibbles; at least one. */
+function nodeOf(entries: readonly Entry[], depth: number): Item[] {
+	const [first] = entries
+	const last = entries.at(-1)
+	if (first === undefined || last === undefined) throw new RangeError('a node of no entries')
+	if (entries.length === 1) return [compact(first.path.subarray(depth), true), first.value]
+	// They are sorted: what the first and the last share all share.
+	let shared = depth
+	while (shared < first.path.length && first.path[shared] === last.path[shared]) shared++
+	if (shared > depth) return [compact(first.path.subarray(depth, shared), false), referenceTo(nodeOf(entries, shared))]
+	const branches: Item[] = []
+	for (let nibble = 0; nibble < 16; nibble++) {
+		const below = entries.filter(({ path }) => path[depth] === nibble)
+		branches.push(below.length === 0 ? nothing : referenceTo(nodeOf(below, depth + 1)))
+	}
+	// No key of a place is the beginning of another.
+	return [...branches, nothing]
+}
+
+/** Small nodes stand where they are, others by their hash. */
+function referenceTo(node: Item[]): Item {
+	const bytes = Rlp.fromBytes(node)
+	return bytes.length < 32 ? node : Hash.keccak256(bytes, { as: 'Bytes' })
+}
+
+/** Hex prefix encoding: whether the path is odd, and whether it ends in a leaf. */
+function compact(path: Uint8Array, isLeaf: boolean): Uint8Array {
+	const isOdd = path.length % 2 === 1
+	const flag = (isLeaf ? 2 : 0) + (isOdd ? 1 : 0)
+	const nibbles = isOdd ? [flag, ...path] : [flag, 0, ...path]
+	return Uint8Array.from(
+		{ length: nibbles.length / 2 },
+		(_, at) => (nibbles[2 * at] ?? 0) * 16 + (nibbles[2 * at + 1] ?? 0),
+	)
+}
+
+function nibblesOf(bytes: Uint8Array): Uint8Array {
+	return Uint8Array.from([...bytes].flatMap((byte) => [byte >> 4, byte & 15]))
+}

@@ -1,0 +1,34 @@
+/** Blocks of which the books prove nothing: kept in mind, few words for many of a kind. */
+
+import type { BooksSummary, Unproved } from '../model/books.js'
+
+/** So many entries are kept, the latest; and so many addresses of each. */
+const MOST_ENTRIES = 20
+const MOST_NAMED = 3
+
+export type UnprovedFacts = Required<Pick<BooksSummary, 'unproved' | 'unprovedCount'>>
+
+export const nothingUnproved: UnprovedFacts = { unproved: [], unprovedCount: 0 }
+
+/** With one more; what is alike, of the same watch or from the same block on, becomes one. */
+export function withUnproved({ unproved, unprovedCount }: UnprovedFacts, more: Unproved): UnprovedFacts {
+	const at = unproved.findIndex((one) => isAlike(one, more))
+	const before = unproved[at]
+	const entry = before === undefined ? more : merged(before, more)
+	const others = unproved.filter((one) => one !== before)
+	return { unproved: [...others, entry].slice(-MOST_ENTRIES), unprovedCount: unprovedCount + more.count }
+}
+
+function isAlike(one: Unproved, other: Unproved): boolean {
+	return one.why === other.why && (one.fromBlock === other.fromBlock || one.addresses[0] === other.addresses[0])
+}
+
+function merged(one: Unproved, other: Unproved): Unproved {
+	return {
+		fromBlock: Math.min(one.fromBlock, other.fromBlock),
+		toBlock: Math.max(one.toBlock, other.toBlock),
+		count: one.count + other.count,
+		addresses: [...new Set([...one.addresses, ...other.addresses])].slice(0, MOST_NAMED),
+		why: one.why,
+	}
+}

@@ -1,0 +1,163 @@
+import { closedAt, closes, deferred, still } from '../core/books.js'
+import type { Finding } from '../core/findings.js'
+import { RpcError } from '../errors.js'
+import type { Accounts, Balances, Unproved, Witness } from '../model/books.js'
+import type { AddressSet, BlockRef, Part } from '../model/chain.js'
+import type { Address, Clock } from '../model/glossary.js'
+import type { Chain, Log } from '../model/ports.js'
+import type { Gap } from '../model/state.js'
+import type { Told } from './askBalances.js'
+import type { BooksDraft } from './booksDraft.js'
+import type { CodeChange } from './delegations.js'
+import { type CloserLook, lookCloser } from './lookCloser.js'
+
+/** What was found on the way. */
+export interface Settled {
+	readonly findings: Finding[]
+	readonly witnessed: Witness[]
+	readonly changes: CodeChange[]
+}
+
+export interface Settling {
+	/** Written into, as is `found`. */
+	readonly draft: BooksDraft
+	readonly found: Settled
+	/** Blocks before the part that nobody could give. */
+	readonly gaps: ReadonlyMap<bigint, Gap>
+	/** First block of an address that is watched without `from_block`; from where on its book was to be kept. */
+	readonly since: (address: Address) => bigint
+	readonly first: (address: Address) => bigint
+	/** Those whose balance has a threshold. */
+	readonly limited: AddressSet
+	readonly feesAreKnown: boolean
+}
+
+export interface SettlePorts {
+	readonly accounts: Accounts
+	readonly chain: Chain
+	readonly clock: Clock
+	readonly log: Log
+}
+
+/** Books that do not close at first are looked into, this many over one part and for this long; the rest next time. */
+const MOST_CLOSER = 50
+const CLOSER_MS = 4_000
+
+/** In the summary of `status`. */
+const OPENED_LATE = 'the book was opened at the end of them'
+const MOST_NAMED = 3
+
+/** Block by block: what does not close is looked into before the next block is. */
+export async function settle(
+	part: Part,
+	told: Told,
+	{ draft, found, gaps, since, first, limited, feesAreKnown: areKnown }: Settling,
+	ports: SettlePorts,
+	signal: AbortSignal,
+): Promise<{ readonly unproved: readonly Unproved[]; readonly feesAreKnown: boolean }> {
+	const { clock, log } = ports
+	const startedAtMs = clock()
+	const unproved: Unproved[] = []
+	let feesAreKnown = areKnown
+	let looks = 0
+	/** Their books wait for the next poll. */
+	const waiting = new Set<Address>()
+	/** Whose balance was never known before. */
+	const unknown = new Set<Address>()
+	/** Opened with this part, although their books were to be kept before; and the first block of these. */
+	const openedLate = new Map<Address, bigint>()
+	const before = part.span.from - 1n
+	for (const [address, wei] of told.openings) {
+		if (draft.get(address) === null && since(address) >= part.span.from) unknown.add(address)
+		noteOpening(address, before)
+		draft.set(address, closedAt(before, wei, codeIn(told.openings, address)))
+	}
+
+	function noteOpening(address: Address, block: bigint): void {
+		const from = first(address)
+		if (draft.get(address) === null && from <= block) openedLate.set(address, from)
+	}
+
+	function closeAt(address: Address, ref: BlockRef, balances: Balances): void {
+		noteOpening(address, ref.number)
+		const book = draft.get(address)
+		const balanceWei = balances.get(address) ?? 0n
+		const previousWei = unknown.delete(address) ? null : (book?.balanceWei ?? balanceWei)
+		const seen = codeIn(balances, address)
+		const code = seen === undefined ? book?.code : seen
+		draft.set(address, closedAt(ref.number, balanceWei, code))
+		if (book !== null && book.code !== undefined && code !== book.code)
+			found.changes.push({ address, from: book.block, to: ref })
+		const block = part.blocks.get(ref.number) ?? (ref.number === part.last.number ? part.last : undefined)
+		if (previousWei === balanceWei || block === undefined || !limited.has(address)) return
+		const change = { kind: 'balance', address, block, previousWei, balanceWei } as const
+		found.findings.push({ ...change, crossed: 'below' }, { ...change, crossed: 'above' })
+	}
+
+	for (const { ref, balances, movements } of told.blocks) {
+		for (const [address, closingWei] of balances) {
+			const movement = movements.get(address) ?? still
+			const book = draft.get(address)
+			if (book === null) {
+				closeAt(address, ref, balances)
+			} else if (waiting.has(address)) {
+				draft.set(address, deferred(book, movement))
+			} else if (closes(book.balanceWei + book.movedWei, movement, closingWei)) {
+				feesAreKnown ||= movement.posted[0] < 0n
+				closeAt(address, ref, balances)
+			} else {
+				const mayLook = looks < MOST_CLOSER && clock() - startedAtMs < CLOSER_MS
+				looks++
+				const scanned = { movements: told.all, scannedFrom: part.span.from, gaps, feesAreKnown }
+				const suspect = { address, book, to: ref, closingWei, ...scanned }
+				const closer = mayLook ? await tryCloser(suspect, ports, signal) : null
+				if (closer === null) {
+					waiting.add(address)
+					draft.set(address, deferred(book, movement))
+					continue
+				}
+				feesAreKnown ||= closer.feesHeld
+				found.findings.push(...closer.findings)
+				found.witnessed.push(...closer.witnessed)
+				for (const { from, to, why } of closer.unproved) {
+					unproved.push({ fromBlock: Number(from), toBlock: Number(to), count: 1, addresses: [address], why })
+					log.warn(
+						{ address, from, to, why },
+						'nothing can be proved of these blocks: the book is opened anew after them',
+					)
+				}
+				closeAt(address, ref, balances)
+			}
+		}
+	}
+	return { unproved: [...unproved, ...openings(openedLate, part.span.to)], feesAreKnown }
+}
+
+/** Null: not now. */
+async function tryCloser(
+	suspect: Parameters<typeof lookCloser>[0],
+	{ accounts, chain, log }: SettlePorts,
+	signal: AbortSignal,
+): Promise<CloserLook | null> {
+	try {
+		return await lookCloser(suspect, { accounts, chain }, signal)
+	} catch (error) {
+		if (!(error instanceof RpcError) && !signal.aborted) throw error
+		log.debug({ address: suspect.address, err: error }, 'a book is looked into at the next poll')
+		return null
+	}
+}
+
+/** Together: with many new watches there are many of these. */
+function openings(openedLate: ReadonlyMap<Address, bigint>, to: bigint): readonly Unproved[] {
+	if (openedLate.size === 0) return []
+	let from = to
+	for (const first of openedLate.values()) if (first < from) from = first
+	const addresses = [...openedLate.keys()].slice(0, MOST_NAMED)
+	return [{ fromBlock: Number(from), toBlock: Number(to), count: openedLate.size, addresses, why: OPENED_LATE }]
+}
+
+/** Undefined where it was not told. */
+function codeIn({ codes }: Balances, address: Address): string | null | undefined {
+	return codes === undefined ? undefined : (codes.get(address) ?? null)
+}
