@@ -147,11 +147,27 @@ test('behavior: by keyboard alone, from the first key on', async () => {
 	expect(await page.locator('article').count()).toBe(0)
 })
 
+const lookalike = { of: alertData().from ?? '', label: hostile, prefix: 4, suffix: 5 }
+const longToken = {
+	standard: 'erc20',
+	...{ address: alertData().watch.address, symbol: hostile, decimals: null, known: false },
+	...{ amountRaw: '9'.repeat(78), amount: null, tokenId: null },
+} as const
+const gathered = [
+	...Array.from({ length: 12 }, (_, at) => waitingOf(at + 1, {})),
+	alertDeliveryOf(13, {}, { lookalike }),
+	alertDeliveryOf(14, {}, { kind: 'unexplained', frameType: 'balance' }),
+	alertDeliveryOf(15, {}, { kind: 'token', frameType: 'log', token: longToken }),
+]
 const alert = (rest = {}) => alertData({ watch: { ...alertData().watch, label: hostile }, ...rest })
 const mails = {
 	transfer: messageOf(alert()),
 	removal: messageOf(alert(), 'alert.removed'),
 	digest: messageOf(digestData([waitingOf(1, {}), waitingOf(2, {}), waitingOf(3, {})]), 'alert.digest'),
+	'digest with alarms': messageOf(digestData(gathered), 'alert.digest'),
+	'look-alike': messageOf(alert({ lookalike })),
+	unexplained: messageOf(alert({ kind: 'unexplained', frameType: 'balance', endpoints: [hostile], reason: hostile })),
+	late: messageOf(alert({ late: true, lagSeconds: 9_000, lateReason: hostile })),
 	stalled: messageOf(systemData({ reason: why }), 'system.stalled'),
 	undelivered: messageOf(undeliveredData({ reason: why }), 'system.undelivered'),
 }

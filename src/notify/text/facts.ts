@@ -3,17 +3,21 @@
 import { printable } from '../../base/printable.js'
 import { isDigest } from '../../core/digest.js'
 import type { AlertData, DigestData, Finality, Message, SystemData, UndeliveredData } from '../../model/alert.js'
+import { alarmsOf, marksOf } from './alarms.js'
+import type { Row } from './digestTable.js'
 import { blocksOf, type Fact, fact } from './fact.js'
 import { ownFacts } from './ownFacts.js'
 import { isAlert, isUndelivered, numbered } from './sentence.js'
-import { tokenLines } from './token.js'
+import { tokenAmount, tokenLines } from './token.js'
 
 export interface Facts {
 	/** Sentences that stand before the list. */
 	readonly notes: readonly string[]
 	readonly facts: readonly Fact[]
+	/** Not to be overlooked: some of the notes, or of a digest the alerts that it is about. */
+	readonly alarms: readonly string[]
 	/** Of a digest: its alerts, one after the other, before the list. */
-	readonly parts: readonly { readonly title: string; readonly facts: readonly Fact[] }[]
+	readonly rows: readonly Row[]
 }
 
 export function factsOf(message: Message): Facts {
@@ -23,24 +27,33 @@ export function factsOf(message: Message): Facts {
 			? ['This is a test: nothing happened on any chain, and its addresses are invented.']
 			: []),
 		...(type === 'alert.removed' ? [retracted] : []),
-		...(isAlert(data) && data.lookalike !== undefined ? [lookalikeNote] : []),
+		...(isAlert(data) ? alarmsOf(data) : []),
 		...(data.insteadOf === undefined ? [] : [`${printable(data.insteadOf)} did not take this, so it is sent to you.`]),
 	]
-	if (isUndelivered(data)) return { notes: [...notes, whatNow[data.state]], facts: undeliveredFacts(data), parts: [] }
+	const single = { alarms: isAlert(data) ? alarmsOf(data) : [], rows: [] }
+	if (isUndelivered(data)) {
+		return { notes: [...notes, whatNow[data.state]], facts: undeliveredFacts(data), ...single }
+	}
 	if (isDigest(data)) return digestFacts(data, notes)
-	if (!isAlert(data)) return { notes: [...notes, printable(data.reason, 500)], facts: systemFacts(data), parts: [] }
-	return { notes, facts: alertFacts(data), parts: [] }
+	if (!isAlert(data)) return { notes: [...notes, printable(data.reason, 500)], facts: systemFacts(data), ...single }
+	return { notes, facts: alertFacts(data), ...single }
 }
 
 function digestFacts(data: DigestData, notes: readonly string[]): Facts {
 	const { id, alerts, held } = data
 	const why = held === undefined ? [] : [`A silence held them from ${utc(held.from)} to ${utc(held.to)}.`]
 	const isRemoved = alerts.some(({ type }) => type === 'alert.removed')
+	const alarms = numbered(data).filter(({ alert }) => marksOf(alert.data).length > 0)
 	const watchlists = [...new Set(alerts.map((alert) => printable(alert.data.watch.watchlist)))]
 	return {
 		notes: [...notes, ...why, ...(isRemoved ? [retractedInDigest] : [])],
-		parts: numbered(data).map(({ title, alert }) => ({
-			title,
+		alarms: alarms.length === 0 ? [] : [digestAlarm, ...alarms.map(({ title }) => title)],
+		rows: numbered(data).map(({ says, alert }, index) => ({
+			number: index + 1,
+			time: utc(alert.data.blockTimestamp).replace(' UTC', ''),
+			amount: signedAmount(alert.data),
+			says,
+			isAlarming: marksOf(alert.data).length > 0,
 			facts: alertFacts(alert.data).filter(({ name }) => !tooMuchForMany.has(name)),
 		})),
 		facts: [
@@ -52,15 +65,22 @@ function digestFacts(data: DigestData, notes: readonly string[]): Facts {
 }
 
 /** What may be left out of an alert among many: the same for all, or seen from the rest. */
-const tooMuchForMany = new Set(['Depth', 'Finality', 'Seen', 'Network'])
+const tooMuchForMany = new Set(['Amount', 'Time', 'Depth', 'Finality', 'Seen', 'Network'])
+
+/** `+1.5 ETH`, as the watch sees it. */
+function signedAmount(data: AlertData): string {
+	if (data.kind === 'delegation') return '—'
+	const { token } = data
+	const amount = token === undefined ? `${data.value} ${printable(data.asset ?? '', 20)}` : tokenAmount(token)
+	if (data.kind === 'balance' || data.direction === 'self') return amount
+	return `${data.direction === 'in' ? '+' : '−'}${amount}`
+}
+
+const digestAlarm = 'Look at these first:'
 
 const retractedInDigest =
 	'Those marked RETRACTED are no longer in the chain, because the chain was reorganised. ' +
 	'Treat them as if they had not happened.'
-
-const lookalikeNote =
-	'The other side is made to be taken for an address that you know: its first and last digits agree. ' +
-	'Compare every digit before you pay it, and copy no address from this message or from a wallet’s history.'
 
 const retracted =
 	'An alert that you were sent is retracted: its event is no longer in the chain, because the chain was reorganised. ' +

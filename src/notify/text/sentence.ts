@@ -11,6 +11,7 @@ import type {
 	SystemData,
 	UndeliveredData,
 } from '../../model/alert.js'
+import { marks, marksOf } from './alarms.js'
 import { tokenHappening } from './token.js'
 
 /** Who is sent an event carries its data; a system message has none. */
@@ -31,7 +32,12 @@ export function headline(message: Message): string {
 	if (isDigest(data)) return `${mark}[${networksOf(data)}] ${digestHeadline(data)}`
 	const network = `[${printable(data.network)}]`
 	if (!isAlert(data)) return `${mark}${network} ${systemHeadline(type, data)}`
-	return `${mark}${network} ${sentence({ type, data })}`
+	return `${mark}${network} ${sentence({ type, data })}${lateness(data)}`
+}
+
+/** In a subject, so that nobody takes it for something of now. */
+function lateness({ late, blockTimestamp }: AlertData): string {
+	return late ? ` (late: of ${blockTimestamp.slice(0, 16).replace('T', ' ')} UTC)` : ''
 }
 
 /** What one alert says: `RETRACTED: Treasury received …` when it is taken back. */
@@ -40,11 +46,14 @@ export function sentence({ type, data }: { readonly type: Message['type']; reado
 	return `${mark}${type === 'alert.removed' ? 'RETRACTED: ' : ''}${happening(data)}`
 }
 
-/** `37 alerts: Treasury and 3 others` */
+/** `37 alerts: Treasury and 3 others`; `LOOK-ALIKE: among 37 alerts: Treasury` where one must not be overlooked. */
 function digestHeadline({ alerts, held }: DigestData): string {
 	const [first = '', ...others] = new Set(alerts.map(({ data }) => watchName(data)))
 	const more = others.length === 0 ? '' : ` and ${others.length} ${others.length === 1 ? 'other' : 'others'}`
-	return `${alerts.length} alerts${held === undefined ? '' : ' that were held'}: ${first}${more}`
+	const found = new Set(alerts.flatMap(({ data }) => marksOf(data)))
+	const marked = marks.filter((mark) => found.has(mark))
+	const begin = marked.length === 0 ? '' : `${marked.join(', ')}: among `
+	return `${begin}${alerts.length} alerts${held === undefined ? '' : ' that were held'}: ${first}${more}`
 }
 
 /** `ethereum, base` */
@@ -52,12 +61,19 @@ export function networksOf({ alerts }: DigestData): string {
 	return [...new Set(alerts.map(({ data }) => printable(data.network)))].join(', ')
 }
 
+export interface NumberedAlert {
+	readonly says: string
+	readonly title: string
+	readonly alert: DigestedAlert
+}
+
 /** The alerts with the number that each is shown under, from 1 on. */
-export function numbered({ alerts }: DigestData): readonly { readonly title: string; readonly alert: DigestedAlert }[] {
+export function numbered({ alerts }: DigestData): readonly NumberedAlert[] {
 	const isMixed = new Set(alerts.map(({ data }) => data.network)).size > 1
 	return alerts.map((alert, index) => {
 		const network = isMixed ? `[${printable(alert.data.network)}] ` : ''
-		return { title: `${index + 1}. ${network}${sentence(alert)}`, alert }
+		const says = `${network}${sentence(alert)}`
+		return { says, title: `${index + 1}. ${says}`, alert }
 	})
 }
 

@@ -31,9 +31,9 @@ describe('the mail of a digest', () => {
 		const gone = removalOf(3, first)
 		const { text, html } = composeMessage(messageOf(digestData([first, second, gone]), 'alert.digest'))
 		for (const said of [text, html]) {
-			expect(said).toContain('1. Treasury received 1.500000000000000001 ETH from 0xd8dA…6045')
-			expect(said).toContain('2. Treasury sent 7 ETH to 0xd8dA…6045')
-			expect(said).toContain('3. RETRACTED: Treasury received 1.500000000000000001 ETH from 0xd8dA…6045')
+			expect(said).toContain('Treasury received 1.500000000000000001 ETH from 0xd8dA…6045')
+			expect(said).toContain('Treasury sent 7 ETH to 0xd8dA…6045')
+			expect(said).toContain('RETRACTED: Treasury received 1.500000000000000001 ETH from 0xd8dA…6045')
 			for (const { message } of [first, second]) {
 				const { id, txHash, valueWei } = message.data as AlertData
 				for (const fact of [id, txHash, valueWei]) expect(said).toContain(fact)
@@ -41,5 +41,43 @@ describe('the mail of a digest', () => {
 			for (const fact of [treasury, payer, 'treasury.yaml']) expect(said).toContain(fact)
 			expect(said).toContain('no longer in the chain')
 		}
+	})
+
+	test('behavior: it is one table, with a row for each alert that is read at a glance', () => {
+		const sent = { direction: 'out', from: treasury, to: payer, value: '7', valueWei: '7000000000000000000' } as const
+		const self = { ...sent, direction: 'self', to: treasury } as const
+		const alerts = [alertDeliveryOf(1), alertDeliveryOf(2, {}, sent), alertDeliveryOf(3, {}, self)]
+		const { text, html } = composeMessage(messageOf(digestData(alerts), 'alert.digest'))
+		const rows = text.split('\n').filter((line) => /^ *(\d|#)+ {2}/.test(line))
+		expect(rows.slice(1)).toEqual([
+			' 1  2026-11-20 09:59:48  +1.500000000000000001 ETH  Treasury received 1.500000000000000001 ETH from 0xd8dA…6045',
+			' 2  2026-11-20 09:59:48                     −7 ETH  Treasury sent 7 ETH to 0xd8dA…6045',
+			' 3  2026-11-20 09:59:48                      7 ETH  Treasury sent 7 ETH to itself',
+		])
+		expect(rows[0]?.trim().split(/ {2,}/)).toEqual(['#', 'Time (UTC)', 'Amount', 'What happened'])
+		expect(rows[0]?.indexOf('What')).toBe(rows[1]?.indexOf('Treasury'))
+		expect(html.match(/<th scope="col"/g)).toHaveLength(4)
+		expect(html.match(/<td colspan="4"/g)).toHaveLength(3)
+	})
+
+	test('behavior: what must not be overlooked stands in the subject, first in the mail, and marked in its row', () => {
+		const lookalike = { of: payer, label: 'Supplier', prefix: 4, suffix: 5 }
+		const many = Array.from({ length: 30 }, (_, at) => alertDeliveryOf(at + 1))
+		const bad = alertDeliveryOf(31, {}, { lookalike })
+		const worse = alertDeliveryOf(32, {}, { kind: 'unexplained', frameType: 'balance' })
+		const { subject, text, html } = composeMessage(messageOf(digestData([...many, bad, worse]), 'alert.digest'))
+		expect(subject).toBe('[ethereum] LOOK-ALIKE, UNEXPLAINED: among 32 alerts: Treasury')
+		expect(text.split('\n').slice(2, 5)).toEqual([
+			'!!! Look at these first:',
+			'!!! 31. LOOK-ALIKE: Treasury received 1.500000000000000001 ETH from 0xd8dA…6045',
+			expect.stringMatching(/^!!! 32\. UNEXPLAINED: the balance of Treasury rose/),
+		])
+		expect(text).toMatch(/^ *!31 {2}/m)
+		const banner = html.slice(html.indexOf('</h1>'), html.indexOf('<table'))
+		expect(banner).toContain('border:2px solid')
+		expect(banner).toContain('31. LOOK-ALIKE')
+		expect(html.match(/border-left:6px solid #d32f2f/g)).toHaveLength(4)
+		const calm = composeMessage(messageOf(digestData(many), 'alert.digest'))
+		expect(calm.text + calm.html).not.toMatch(/!!!|#d32f2f/)
 	})
 })

@@ -196,6 +196,32 @@ describe('bodies', () => {
 		}
 	})
 
+	test('behavior: a late alert says so in its subject, with the time that it is about', () => {
+		const late = { late: true, lagSeconds: 7_500, lateReason: 'tracewatch was not running' }
+		const { subject } = composeMessage(messageOf(alertData(late)))
+		const now = composeMessage(messageOf(alertData())).subject
+		expect(subject).toBe(`${now} (late: of 2026-11-20 09:59 UTC)`)
+	})
+
+	test.each([
+		[
+			'look-alike',
+			{ lookalike: { of: payer, label: null, prefix: 4, suffix: 4 } },
+			'LOOK-ALIKE: ',
+			'Compare every digit',
+		],
+		['unexplained', { kind: 'unexplained', frameType: 'balance' } as const, 'UNEXPLAINED: ', 'says why: a node leaves'],
+	])('behavior: %s: the subject begins with it, and a framed word comes first', (_, rest, begin, words) => {
+		const { subject, text, html } = composeMessage(messageOf(alertData(rest)))
+		expect(subject.startsWith(`[ethereum] ${begin}`)).toBe(true)
+		expect(text.split('\n')[2]).toMatch(/^!!! /)
+		expect(text.split('\n')[2]).toContain(words)
+		const banner = html.slice(html.indexOf('</h1>'), html.indexOf('<table'))
+		expect(banner).toContain('border:2px solid #d32f2f')
+		expect(banner).toContain(words)
+		expect(text.split(words)).toHaveLength(2)
+	})
+
 	const everything: readonly Message[] = [
 		...sentences.map(([, data]) => messageOf(alertData(data))),
 		messageOf(alertData({ late: true, lateReason: 'a <b>bold</b> reason & more' }), 'alert.removed'),
