@@ -18,6 +18,11 @@ export function blocksOf({ fromBlock, toBlock }: { readonly fromBlock?: number; 
 	return fromBlock === toBlock ? `${toBlock}` : `${fromBlock} to ${toBlock}`
 }
 
+/** `2026-11-20 18:04:11 UTC` */
+export function utc(iso: string): string {
+	return iso.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')
+}
+
 /** Names beside values, and links below them. */
 export function textLines(facts: readonly Fact[]): readonly string[] {
 	const width = Math.max(...facts.map(({ name }) => name.length)) + 2

@@ -2,12 +2,13 @@
 
 import { printable } from '../../base/printable.js'
 import { isDigest } from '../../core/digest.js'
-import type { AlertData, DigestData, Finality, Message, SystemData, UndeliveredData } from '../../model/alert.js'
+import type { AlertData, DigestData, Finality, Message } from '../../model/alert.js'
 import { alarmsOf, marksOf } from './alarms.js'
 import type { Row } from './digestTable.js'
-import { blocksOf, type Fact, fact } from './fact.js'
+import { type Fact, fact, utc } from './fact.js'
 import { ownFacts } from './ownFacts.js'
 import { isAlert, isUndelivered, numbered } from './sentence.js'
+import { systemFacts, undeliveredFacts, whatNow } from './systemFacts.js'
 import { tokenAmount, tokenLines } from './token.js'
 
 export interface Facts {
@@ -162,38 +163,6 @@ function whyOf({ label: given, address, tags: all, watchlist }: AlertData['watch
 	return `${why}${tags.length === 0 ? '' : ` (${tags.join(', ')})`}`
 }
 
-function systemFacts(data: SystemData): readonly Fact[] {
-	return [
-		fact('Network', `${printable(data.network)} (chain id ${data.chainId})`),
-		...(data.fromBlock === undefined ? [] : [fact('Blocks', blocksOf(data))]),
-		...(data.acceptedAt === undefined ? [] : [fact('Accepted', data.acceptedAt)]),
-		fact('Checkpoint', data.checkpoint === null ? 'none yet' : `block ${data.checkpoint}`),
-		fact('Head', data.head === null ? 'unknown' : `block ${data.head}`),
-		fact('Why you get this', `a watch on ${printable(data.network)} sends its alerts here`),
-		fact('Alert id', data.id),
-	]
-}
-
-const whatNow = {
-	parked:
-		'What waits is kept and tried again when tracewatch starts, every quarter of an hour, ' +
-		'and as soon as the receiver takes anything. "tracewatch deliveries" lists it.',
-	dead: 'Each message that it refused for good is sent to you by itself. "tracewatch deliveries" lists them.',
-} as const
-
-function undeliveredFacts(data: UndeliveredData): readonly Fact[] {
-	const { id, receiver, recipient, state, count, reason, since } = data
-	return [
-		fact('Receiver', printable(receiver)),
-		...(recipient === null ? [] : [fact('Recipient', printable(recipient))]),
-		fact(state === 'dead' ? 'Refused so far' : 'Waiting', String(count)),
-		fact('Reason', printable(reason, 500)),
-		fact('Since', utc(since)),
-		fact('Why you get this', `this is the fallback of ${printable(receiver)}`),
-		fact('Alert id', id),
-	]
-}
-
 function kindInWords({ kind, frameType, direction }: AlertData): string {
 	if (kind === 'deployment') return `deployment (${frameType === 'create2' ? 'CREATE2' : 'CREATE'}), ${direction}`
 	if (isKindOfItsOwn(frameType)) return kind
@@ -223,11 +192,6 @@ const finalityInWords: Readonly<Record<Finality, string>> = {
 	latest: 'newest block: retracted if the chain drops it',
 	safe: 'safe: unlikely to leave the chain',
 	finalized: 'finalized: stays in the chain',
-}
-
-/** `2026-11-20 18:04:11 UTC` */
-function utc(iso: string): string {
-	return iso.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')
 }
 
 /** `0 s`, `59 s`, `2 min 5 s`, `3 h 20 min`, `4 d 2 h`: the two largest units. */

@@ -1,0 +1,37 @@
+/** What a message about tracewatch itself says: of a network, or of a receiver that takes nothing. */
+
+import { printable } from '../../base/printable.js'
+import type { SystemData, UndeliveredData } from '../../model/alert.js'
+import { blocksOf, type Fact, fact, utc } from './fact.js'
+
+export function systemFacts(data: SystemData): readonly Fact[] {
+	return [
+		fact('Network', `${printable(data.network)} (chain id ${data.chainId})`),
+		...(data.fromBlock === undefined ? [] : [fact('Blocks', blocksOf(data))]),
+		...(data.acceptedAt === undefined ? [] : [fact('Accepted', data.acceptedAt)]),
+		fact('Checkpoint', data.checkpoint === null ? 'none yet' : `block ${data.checkpoint}`),
+		fact('Head', data.head === null ? 'unknown' : `block ${data.head}`),
+		fact('Why you get this', `a watch on ${printable(data.network)} sends its alerts here`),
+		fact('Alert id', data.id),
+	]
+}
+
+export const whatNow = {
+	parked:
+		'What waits is kept and tried again when tracewatch starts, every quarter of an hour, ' +
+		'and as soon as the receiver takes anything. "tracewatch deliveries" lists it.',
+	dead: 'Each message that it refused for good is sent to you by itself. "tracewatch deliveries" lists them.',
+} as const
+
+export function undeliveredFacts(data: UndeliveredData): readonly Fact[] {
+	const { id, receiver, recipient, state, count, reason, since } = data
+	return [
+		fact('Receiver', printable(receiver)),
+		...(recipient === null ? [] : [fact('Recipient', printable(recipient))]),
+		fact(state === 'dead' ? 'Refused so far' : 'Waiting', String(count)),
+		fact('Reason', printable(reason, 500)),
+		fact('Since', utc(since)),
+		fact('Why you get this', `this is the fallback of ${printable(receiver)}`),
+		fact('Alert id', id),
+	]
+}
