@@ -3,10 +3,10 @@
 import './ops/noInspector.js'
 
 import { parseArgs } from 'node:util'
-import { fitOutput, fitText } from './base/outgoing.js'
 import { type Command, type ExitCode, exitCodes, type Io } from './commands/command.js'
 import { ConfigError, PlainError, RpcError, StateError, UsageError } from './errors.js'
 import { createScrubber } from './ops/scrub.js'
+import { createTerminal } from './ops/terminal.js'
 import { nodeRefusal, version } from './version.js'
 
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -129,6 +129,7 @@ function describe(error: unknown): { text: string; code: ExitCode } {
 }
 
 const scrubber = createScrubber()
+const terminal = createTerminal(scrubber, { out: console.log, err: console.error })
 const stop = new AbortController()
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 	process.on(signal, () => {
@@ -140,7 +141,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 // Node itself would print these with every secret in them.
 for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
 	process.on(event, (error: unknown) => {
-		console.error(fitText(scrubber.clean(describe(error).text)))
+		terminal.fault(describe(error).text)
 		process.exit(exitCodes.failed)
 	})
 }
@@ -153,8 +154,8 @@ for (const stream of [process.stdout, process.stderr]) {
 
 try {
 	process.exitCode = await main(process.argv.slice(2), {
-		out: (line) => console.log(fitOutput(scrubber.clean(line))),
-		err: (line) => console.error(fitOutput(scrubber.clean(line))),
+		out: terminal.out,
+		err: terminal.err,
 		env: process.env,
 		cwd: process.cwd(),
 		isTty: process.stdout.isTTY === true,
@@ -163,7 +164,7 @@ try {
 	})
 } catch (error) {
 	const { text, code } = describe(error)
-	console.error(fitText(scrubber.clean(text)))
+	terminal.fault(text)
 	process.exitCode = code
 }
 // A handle left open must not keep a finished program alive.

@@ -1,3 +1,4 @@
+import { fitWords } from '../base/outgoing.js'
 import type { Store } from '../model/ports.js'
 import type { ControlReply, ControlRequest } from '../ops/control.js'
 import type { Health } from './health.js'
@@ -6,13 +7,14 @@ import type { Health } from './health.js'
 export function answerControl(
 	store: Store,
 	health: () => Promise<Health>,
+	clean: (text: string) => string,
 ): (request: ControlRequest) => Promise<ControlReply> {
 	return async (request) => {
 		const atMs = Date.now()
 		switch (request.act) {
 			case 'health': {
 				const { ok, reason } = await health()
-				return { health: { ok, reason } }
+				return { health: { ok, reason: reason === null ? null : fitWords(clean(reason)) } }
 			}
 			case 'accept-gaps':
 			case 'retry-gaps': {

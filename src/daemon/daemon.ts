@@ -104,7 +104,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		const health = createHealth({ config, pollers, vitals, summary, isRefused: () => inEffect.isRefused })
 		// A database takes word from anyone.
 		if (statePlace.kind === 'folder') {
-			closers.add(await serveControl(statePlace.dir, answerControl(store, health)))
+			closers.add(await serveControl(statePlace.dir, answerControl(store, health, scrubber.clean)))
 		}
 		const history = config.http === null || config.historyMs === 0 ? null : await openHistory(statePlace, Date.now)
 		if (history !== null) {

@@ -7,7 +7,7 @@
 import { fitWords } from '../base/outgoing.js'
 import type { Delivery, Resolution } from '../model/delivery.js'
 import type { Store } from '../model/ports.js'
-import type { Commit, Gap } from '../model/state.js'
+import type { Commit, Gap, Seen } from '../model/state.js'
 
 /** Fields of messages that hold words of others. */
 const words: ReadonlySet<string> = new Set([
@@ -47,9 +47,16 @@ export function guarded(store: Store, clean: (text: string) => string): Store {
 		return gap && { ...gap, reason: fit(gap.reason) }
 	}
 
-	function commit({ deliveries, announcements, gaps, ...rest }: Commit): Commit {
+	function inSeen(seen: Seen): Seen {
+		const { books } = seen
+		const reason = books?.reason ?? null
+		return books === undefined || reason === null ? seen : { ...seen, books: { ...books, reason: fit(reason) } }
+	}
+
+	function commit({ deliveries, announcements, gaps, seen, ...rest }: Commit): Commit {
 		return {
 			...rest,
+			...(seen === undefined ? {} : { seen: inSeen(seen) }),
 			...(gaps === undefined ? {} : { gaps: new Map([...gaps].map(([number, gap]) => [number, inGap(gap)])) }),
 			...(deliveries === undefined ? {} : { deliveries: deliveries.map(delivery) }),
 			...(announcements === undefined

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { writeSync } from 'node:fs'
+import { fitWords } from '../base/outgoing.js'
 import type { Log } from '../model/ports.js'
 import type { Scrubber } from './scrub.js'
 
@@ -42,9 +43,10 @@ export function createNotifier({ env, pid, log, scrubber, firstFd = 3 }: Notifie
 	const queue = createQueue((lines) => (fd !== null ? write(fd, lines) : runHelper(lines, env)), log)
 	let shown: string | null = null
 
+	const inLine = (text: string) => fitWords(oneLine(scrubber.clean(text)))
 	const say = (lines: readonly string[], status?: string) => {
 		if (way === 'none') return
-		if (status !== undefined) shown = oneLine(scrubber.clean(status))
+		if (status !== undefined) shown = inLine(status)
 		queue.add(status === undefined ? lines : [...lines, `STATUS=${shown}`])
 	}
 	return {
@@ -52,7 +54,7 @@ export function createNotifier({ env, pid, log, scrubber, firstFd = 3 }: Notifie
 		watchdogMs: way === 'none' ? null : watchdogFrom(env, pid),
 		ready: (status) => say(['READY=1'], status),
 		status(text) {
-			if (oneLine(scrubber.clean(text)) !== shown) say([], text)
+			if (inLine(text) !== shown) say([], text)
 		},
 		watchdog: () => say(['WATCHDOG=1']),
 		// Without the time of its beginning, `systemctl reload` may wait for another reload than this one.

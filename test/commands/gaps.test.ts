@@ -115,7 +115,11 @@ describe('gaps', () => {
 		const store = await opened()
 		const close = await serveControl(
 			join(folder, 'state'),
-			answerControl(store, async () => ({ ok: true, reason: null, networks: [] })),
+			answerControl(
+				store,
+				async () => ({ ok: true, reason: null, networks: [] }),
+				(text) => text,
+			),
 		)
 		onTestFinished(close)
 		onTestFinished(() => store.close())

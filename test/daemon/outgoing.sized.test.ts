@@ -3,26 +3,51 @@
  * every form and characters that a terminal obeys, through every way out. Each way must be free of both.
  */
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+	closeSync,
+	ftruncateSync,
+	mkdirSync,
+	mkdtempSync,
+	openSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	writeFileSync,
+} from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { fitOutput, fitWords } from '../../src/base/outgoing.js'
+import { fitWords } from '../../src/base/outgoing.js'
 import { createRpc } from '../../src/chain/rpc/rpc.js'
+import type { Command, CommandArgs } from '../../src/commands/command.js'
+import { deliveries } from '../../src/commands/deliveries.js'
+import { doctor } from '../../src/commands/doctor.js'
+import { explain } from '../../src/commands/explain.js'
+import { gaps } from '../../src/commands/gaps.js'
+import { history } from '../../src/commands/history.js'
+import { status } from '../../src/commands/status.js'
 import { type Config, loadConfig } from '../../src/config/load.js'
+import { answerControl } from '../../src/daemon/controlAnswer.js'
 import { guarded } from '../../src/daemon/outgoing.js'
+import type { Alert } from '../../src/model/alert.js'
+import type { Hash } from '../../src/model/glossary.js'
 import type { Store } from '../../src/model/ports.js'
-import type { Gap } from '../../src/model/state.js'
+import type { Announcement, Gap } from '../../src/model/state.js'
 import { createReceiver } from '../../src/notify/receiver.js'
 import { composeMessage } from '../../src/notify/text/message.js'
 import { formats } from '../../src/notify/webhook/formats/byName.js'
+import { askHealth, serveControl } from '../../src/ops/control.js'
 import { type HttpServer, startHttp } from '../../src/ops/http.js'
 import { createLog } from '../../src/ops/log.js'
 import { createScrubber } from '../../src/ops/scrub.js'
+import { createNotifier, type Notifier } from '../../src/ops/sdNotify.js'
+import { createTerminal } from '../../src/ops/terminal.js'
+import { pageAt } from '../../src/pages/pages.js'
 import { openFileStore } from '../../src/state/file/store.js'
-import { alertData, deliveryOf, messageOf, never, systemData } from '../notify/samples.js'
+import { alertData, deliveryOf, idOf, messageOf, never, systemData } from '../notify/samples.js'
+import { manyWatches, pageFacts } from '../pages/facts.js'
 import { createChance } from '../support/chance.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import { fuzzSeconds } from '../support/longRun.js'
@@ -45,6 +70,9 @@ let nodeSays = ''
 let store: Store
 let page: HttpServer
 let pageSays = ''
+let closeControl: () => Promise<void>
+let statusFd: number
+let notifier: Notifier
 const scrubber = createScrubber()
 const state = () => join(folder, 'state')
 
@@ -87,19 +115,39 @@ receivers:
 		cwd: folder,
 		onSecrets: (found) => void scrubber.add(found),
 	})
-	store = guarded(await openFileStore(state(), { clock: Date.now }), scrubber.clean)
+	store = guarded(await openFileStore(state(), { clock: Date.now, historyMs: 86_400_000 }), scrubber.clean)
 	page = await startHttp({
 		host: '127.0.0.1',
 		port: 0,
 		version: '1.0.0',
 		metrics: { text: async () => pageSays, contentType: 'text/plain' },
-		health: () => ({ ok: false, reason: pageSays, networks: [] }),
+		health,
 		scrubber,
 		log: createLog({ scrubber, destination: { write() {} }, pretty: false, journal: false }),
+		pages: (path, params) =>
+			pageAt(path, params, () =>
+				pageFacts({
+					health,
+					summary: () => store.summary(),
+					deliveries: () => store.deliveries(),
+					watches: manyWatches(2, pageSays),
+					receivers: [{ name: 'hook', type: 'webhook', place: pageSays, fallback: null, silences: [] }],
+					announcements: () => [announcementIn(pageSays)],
+				}),
+			),
 	})
+	closeControl = await serveControl(state(), answerControl(store, health, scrubber.clean))
+	statusFd = openSync(join(folder, 'status'), 'a+')
+	const env = { LISTEN_PID: String(process.pid), LISTEN_FDNAMES: 'notify', LISTEN_FDS: '1' }
+	const own = createLog({ scrubber, destination: { write() {} }, pretty: false, journal: false })
+	notifier = createNotifier({ env, pid: process.pid, log: own, scrubber, firstFd: statusFd })
 })
 
+const health = async () => ({ ok: false, reason: pageSays, networks: [] })
+
 afterAll(async () => {
+	closeSync(statusFd)
+	await closeControl()
 	await page.close()
 	await store.close()
 	await hook.close()
@@ -221,13 +269,25 @@ async function everyWay(text: string): Promise<void> {
 			if (!pretty && unfitEscape.test(line)) expect.fail(`an escape in the log: ${line}`)
 		}
 	}
-	expectClean('terminal', fitOutput(scrubber.clean(text)), text)
-	expectClean('terminal, as JSON', fitOutput(scrubber.clean(JSON.stringify({ label: text }))), text)
+	for (const way of ['out', 'err', 'fault'] as const) {
+		const { terminal, printed } = screen()
+		terminal[way](text)
+		terminal[way](JSON.stringify({ label: text }))
+		for (const line of printed) expectClean(`terminal, ${way}`, line, text)
+	}
 	expect(fitWords(text)).not.toContain('\n')
 
 	pageSays = text
-	for (const path of ['/', '/healthz', '/metrics'])
-		expectClean(path, await (await fetch(`http://127.0.0.1:${page.port}${path}`)).text(), text)
+	await expectPagesClean(text)
+	notifier.status(text)
+	await notifier.flush()
+	const status = readFileSync(join(folder, 'status'), 'utf8')
+	expect(status).toMatch(/^STATUS=[^\n]*\n?$/)
+	expectClean('status line', status, text)
+	ftruncateSync(statusFd)
+	const reason = (await askHealth(state()))?.reason ?? ''
+	expectClean('control socket', reason, text)
+	expect(reason).not.toContain('\n')
 
 	nodeSays = JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32000, message: text, data: text } })
 	const rpc = createRpc({ url: config.networks[0]?.rpc[0] ?? '', timeoutMs: 5_000, patience: { tries: 1 } })
@@ -276,11 +336,19 @@ async function throughTheState(text: string, reasons: readonly string[]): Promis
 			nextAttemptAtMs: 0,
 		})),
 	)
-	await store.commit({ network: 'ethereum', chainId: 1, checkpoint: block, gaps: new Map([[7n, gapOf(text)]]) })
-	for (const entry of readdirSync(state(), { recursive: true, withFileTypes: true })) {
-		const path = join(entry.parentPath, entry.name)
-		if (entry.isFile()) expectClean(entry.name, readFileSync(path, 'utf8'), text)
-	}
+	const books = { closedTo: null, closed: 0, kept: 1, open: [], openCount: 1, reason: text }
+	await store.commit({
+		network: 'ethereum',
+		chainId: 1,
+		checkpoint: block,
+		gaps: new Map([[7n, gapOf(text)]]),
+		seen: { head: 8, books },
+		announcements: [announcementIn(text)],
+		deliveries: [deliveryOf(50, { message: messageOf(systemData({ reason: text }), 'system.gap') })],
+	})
+	expectStateClean(text)
+	await expectPagesClean(text)
+	await expectCommandsClean(text)
 	const [gap] = (await store.summary()).networks.get('ethereum')?.gaps ?? []
 	expectClean('a gap', gap?.reason ?? '', text)
 	expect(gap?.reason).not.toContain('\n')
@@ -294,7 +362,94 @@ async function throughTheState(text: string, reasons: readonly string[]): Promis
 		expectClean('mail', `${subject}\n${body}\n${html}`, text)
 		expect(subject).not.toContain('\n')
 	}
-	await store.drop(posted.map(({ id }) => id))
+	await throughHistory(text)
+	await store.drop((await store.deliveries()).map(({ id }) => id))
+}
+
+function announcementIn(text: string): Announcement {
+	const watch = { ...alertData().watch, label: text, tags: [text] }
+	const alert: Alert = {
+		type: 'alert.transfer',
+		receivers: ['hook'],
+		data: alertData({ watch, counterpartyLabel: text, lateReason: text }),
+	}
+	const facts = { id: alert.data.id, block, txHash: alert.data.txHash as Hash, revision: 0 }
+	return { ...facts, alerts: [alert], status: 'announced' }
+}
+
+/** What became of deliveries: delivered with a receiver's last word, split, merged, with a word for a fallback. */
+async function throughHistory(text: string): Promise<void> {
+	const message = () => messageOf(systemData({ reason: text }), 'system.stalled')
+	const numbers = [60, 61, 62, 63, 64]
+	await store.post(numbers.map((number) => deliveryOf(number, { message: message() })))
+	const [one = '', two = '', three = '', four = '', five = ''] = numbers.map(idOf)
+	const held = [four, five].map((id) => ({ id, result: 'held' as const, by: 'digest' as const, untilMs: 1 }))
+	const into = [deliveryOf(65, { message: message() })]
+	const tried = { result: 'retry' as const, code: 'removed' as const, error: text, nextAttemptAtMs: 0 }
+	await store.resolve(
+		[
+			{ id: one, result: 'delivered', answer: text },
+			{ id: two, result: 'split', into },
+			{ id: three, ...tried },
+			...held,
+		],
+		[deliveryOf(66, { message: message(), lastError: text })],
+	)
+	await store.merge([four, five], deliveryOf(67, { message: message(), lastError: text }))
+	expectStateClean(text)
+}
+
+/** Where each file of history was read up to: it only grows. */
+const readTo = new Map<string, number>()
+
+function expectStateClean(text: string): void {
+	for (const entry of readdirSync(state(), { recursive: true, withFileTypes: true })) {
+		const path = join(entry.parentPath, entry.name)
+		if (!entry.isFile()) continue
+		const content = readFileSync(path, 'utf8')
+		const from = path.includes('history') ? (readTo.get(path) ?? 0) : 0
+		readTo.set(path, content.length)
+		expectClean(entry.name, content.slice(from), text)
+	}
+}
+
+async function expectPagesClean(text: string): Promise<void> {
+	const pages = ['/', '/alerts', '/watches', '/deliveries'].flatMap((path) => [path, `${path}?format=json`])
+	for (const path of [...pages, '/healthz', '/metrics']) {
+		const answer = await fetch(`http://127.0.0.1:${page.port}${path}`)
+		expectClean(path, await answer.text(), text)
+	}
+}
+
+function screen() {
+	const printed: string[] = []
+	const terminal = createTerminal(scrubber, { out: (line) => printed.push(line), err: (line) => printed.push(line) })
+	return { terminal, printed }
+}
+
+/** What commands print of the state, of a node and of the files; also where nobody gave them the secrets. */
+async function expectCommandsClean(text: string): Promise<void> {
+	nodeSays = JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32601, message: text } })
+	const all: readonly [Pick<Command, 'run'>, CommandArgs['values'], (readonly string[])?][] = [
+		[status, {}],
+		[status, { json: true }],
+		[deliveries, {}],
+		[deliveries, { json: true }],
+		[gaps, {}],
+		[gaps, { json: true }],
+		[history, {}],
+		[history, { format: 'csv' }],
+		[doctor, {}],
+		[explain, { network: 'ethereum' }, [`0x${'7'.repeat(64)}`]],
+	]
+	for (const [command, values, positionals = []] of all) {
+		const { terminal, printed } = screen()
+		const signal = new AbortController().signal
+		const io = { ...terminal, env: {}, cwd: folder, isTty: false, signal, scrubber }
+		await command.run({ values, positionals }, io).catch((error: Error) => terminal.fault(error.message))
+		expect(printed.length).toBeGreaterThan(0)
+		for (const line of printed) expectClean(`tracewatch, ${JSON.stringify(values)}`, line, text)
+	}
 }
 
 test(

@@ -1,0 +1,25 @@
+/** The border for what a person or a pipe reads: whatever a command prints loses secrets and unfit characters here. */
+
+import { fitOutput, fitText } from '../base/outgoing.js'
+import type { Scrubber } from './scrub.js'
+
+export interface Terminal {
+	/** One line or page of the result. */
+	out(line: string): void
+	/** The same beside the result. */
+	err(line: string): void
+	/** Why the program ends: lines of ours, in which words of others may stand. */
+	fault(text: string): void
+}
+
+/** `write` adds the line feed. */
+export function createTerminal(
+	{ clean }: Pick<Scrubber, 'clean'>,
+	write: { readonly out: (text: string) => void; readonly err: (text: string) => void },
+): Terminal {
+	return {
+		out: (line) => write.out(fitOutput(clean(line))),
+		err: (line) => write.err(fitOutput(clean(line))),
+		fault: (text) => write.err(fitText(clean(text))),
+	}
+}
