@@ -6,10 +6,12 @@
 import { DeadlinePassed, withDeadline } from '../base/deadline.js'
 import type { PriceOf } from '../core/cost.js'
 import { firstOf } from '../core/spans.js'
+import { settleTargetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
-import type { AddressSet, BlockRef, Part, Span } from '../model/chain.js'
+import type { AddressSet, Part, Span } from '../model/chain.js'
 import type { Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
+import type { Network } from '../model/watch.js'
 import { inCoins, partInCoins, type WithdrawalLists, type WithdrawalRules } from './balances/withdrawals.js'
 import { probeSettingOf } from './capabilities/choice.js'
 import type { SourceSetting } from './capabilities/probe.js'
@@ -20,6 +22,7 @@ import { headerOnly, locateAt, readBlockOf } from './locate.js'
 import { createAskSecond } from './logs/askSecond.js'
 import { createContracts } from './logs/contracts.js'
 import { createTokens, type TokenSetting } from './logs/tokens.js'
+import { inOneChain } from './oneChain.js'
 import { fullLevel, readCreator, readFailureData } from './ots.js'
 import { createPrefetch } from './prefetch.js'
 import { createReader } from './reader.js'
@@ -43,6 +46,8 @@ export interface ChainOptions {
 	readonly priceAt?: (endpoint: string) => PriceOf | null
 	/** A walk also gives transactions that an address merely sent, for their fees. Default: false. */
 	readonly withSent?: boolean
+	/** When a block has settled; absent: none is taken to have. */
+	readonly settle?: Network['settle']
 	/** Default: withdrawals are paid in the chain's coin, and how their roots are made is not known. */
 	readonly withdrawals?: WithdrawalRules
 	/** Default: the wall clock. */
@@ -85,6 +90,8 @@ export function createChain(options: ChainOptions): Chain {
 	})
 	/** The newest header that each endpoint has told. */
 	const newest = new WeakMap<Rpc, Header>()
+	/** Number of the last block that has settled, by the word of each. */
+	const settled = new WeakMap<Rpc, bigint>()
 	let head = 0n
 	let creatorsRestUntilMs = 0
 	/** Which endpoint read last: it shows how much may be asked ahead. Null before the first. */
@@ -121,7 +128,13 @@ export function createChain(options: ChainOptions): Chain {
 		if (addresses.size === 0) return headerOnly(rpc, span, signal)
 		try {
 			const most = tokens.areAsked() ? firstOf(span, MOST_BLOCKS_WITH_TOKENS) : span
-			const question = { span: most, addresses, newest: newest.get(rpc) ?? null, head }
+			const question = {
+				span: most,
+				addresses,
+				newest: newest.get(rpc) ?? null,
+				head,
+				settled: settled.get(rpc) ?? null,
+			}
 			const early = tokens.begin(rpc, question, signal)
 			const { headers, ...part } = await reader.readFirst(rpc, question, signal)
 			reading = rpc
@@ -176,6 +189,7 @@ export function createChain(options: ChainOptions): Chain {
 			// Which chain it is on is asked beside: what it says counts when that is known.
 			const { rpc, told } = await endpoints.use(ask, signal, { beside: true })
 			newest.set(rpc, told.latest)
+			if (options.settle !== undefined) settled.set(rpc, settleTargetOf(told, { settle: options.settle }))
 			head = told.latest.number
 			registry.expect(rpc, told, signal)
 			return told
@@ -230,19 +244,5 @@ export function createChain(options: ChainOptions): Chain {
 		async close() {
 			await endpoints.close()
 		},
-	}
-}
-
-/** Parts are read by several requests, and maybe by several endpoints: they must be of one chain. */
-async function* inOneChain(parts: AsyncGenerator<Part>): AsyncGenerator<Part> {
-	let before: BlockRef | null = null
-	for await (const part of parts) {
-		if (before !== null && part.parentHash !== undefined && part.parentHash !== before.hash) {
-			const from = part.span.from
-			const words = `The chain changed while it was read: block ${from} does not follow block ${before.number}`
-			throw new RpcError(words, { kind: 'unsettled', endpoint: '' })
-		}
-		before = part.last
-		yield part
 	}
 }

@@ -33,7 +33,12 @@ export interface Question {
 	readonly newest: Header | null
 	/** Number of the newest block that any endpoint has told of. */
 	readonly head: bigint
+	/** Of the last block that has settled, as this endpoint says; null: not known. */
+	readonly settled: bigint | null
 }
+
+/** What the choice of a source hangs on. */
+type Unread = Pick<Question, 'span' | 'addresses' | 'head'>
 
 /** Reads from one endpoint what it bears at once: with the best of its sources, the next one where that fails. */
 export interface Reader {
@@ -122,7 +127,8 @@ export function createReader(options: ReaderOptions): Reader {
 	}
 
 	/** The sources to try, best first. */
-	function choose(rpc: Rpc, capabilities: Capabilities, { span, addresses, head }: Question): readonly SourceName[] {
+	function choose(rpc: Rpc, capabilities: Capabilities, question: Unread): readonly SourceName[] {
+		const { span, addresses, head } = question
 		const able = permitted(registry.sourcesOf(rpc, capabilities), { setting, isPrivate })
 		if (able[0] !== 'trace_filter' || !able.includes('trace_block')) return able
 		const length = lengthOf(span)
@@ -143,8 +149,9 @@ export function createReader(options: ReaderOptions): Reader {
 			const asked = Number(lengthOf(span))
 			const last = question.newest?.number === span.to ? question.newest : null
 			try {
-				const { addresses } = question
-				const { rows, ...part } = await sources[name].read({ rpc, span, addresses, last }, signal)
+				const { addresses, settled } = question
+				const isSettled = settled !== null && span.to <= settled
+				const { rows, ...part } = await sources[name].read({ rpc, span, addresses, last, isSettled }, signal)
 				densities.note(addresses, part, name === 'trace_filter' ? null : rows)
 				rpc.limits.setSpanSize(name, afterAnswer(sizeOf(rpc, name), asked, rows, bounds))
 				return { ...part, source: name }
@@ -169,7 +176,7 @@ export function createReader(options: ReaderOptions): Reader {
 			const capabilities = registry.known(rpc)
 			if (capabilities === null) return BOUNDS.trace_filter.first
 			const span = { from: 0n, to: BigInt(BOUNDS.trace_filter.most) }
-			const [source = 'trace_filter'] = choose(rpc, capabilities, { span, addresses, newest: null, head: span.to })
+			const [source = 'trace_filter'] = choose(rpc, capabilities, { span, addresses, head: span.to })
 			return sizeOf(rpc, source).blocks
 		},
 		async readFirst(rpc, question, signal) {

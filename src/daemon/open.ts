@@ -49,7 +49,7 @@ export function openChain(
 			...(onProgress !== undefined && { onProgress }),
 		}),
 	)
-	const { chainId, source, isPrivate, keepsBooks } = network
+	const { chainId, source, isPrivate, keepsBooks, settle } = network
 	const tokens = areTokensAsked && {
 		tokens: {
 			chainId,
@@ -64,7 +64,7 @@ export function openChain(
 	const ways = openWays({ rpcs, chainId, ...asked })
 	const endpoints = createEndpoints({ rpcs, chainId, clock, log })
 	return {
-		chain: createChain({ endpoints, ...asked, log }),
+		chain: createChain({ endpoints, ...asked, settle, log }),
 		endpoints,
 		accounts: openAccounts({ rpcs, endpoints, chainId, clock, log }),
 		tries: triesOf(ways),

@@ -123,6 +123,25 @@ describe('trace_filter', () => {
 		})
 	})
 
+	test('behavior: the last header is older than the traces, and comes with them only where it has settled', async () => {
+		const asked = async (settle: number, question: Span) =>
+			withSession({ ...on({}), source: 'trace_filter', settle }, async ({ walk, requests }) => {
+				await walk(span, new Set(strangers(1)))
+				requests.length = 0
+				const parts = await walk(question, new Set(strangers(2)))
+				return { requests, ends: parts.map(({ parentHash, last }) => [parentHash, last.number]) }
+			})
+		const head = await anvil.head()
+		const old = { from: 4n, to: 20n }
+		const settled = await asked(Number(head - old.to), old)
+		const unsettled = await asked(Number(head - old.to) + 1, old)
+		// The first is of the head.
+		expect(settled.requests.slice(1)).toEqual(['batch'])
+		expect(unsettled.requests.slice(1)).toEqual(['eth_getBlockByNumber', 'batch'])
+		expect(settled.ends).toEqual(unsettled.ends)
+		expect((await asked(0, { from: 7n, to: 7n })).requests.slice(1)).toEqual(['batch'])
+	})
+
 	test('behavior: no transaction is asked for twice', async () => {
 		await withSession({ ...on({ lists: 'both' }), source: 'trace_filter' }, async ({ walk, gateway }) => {
 			await walk(span, watched)

@@ -17,7 +17,9 @@ export const defaultPatience: Patience = { tries: 6, withinMs: 75_000 }
 
 /** A refused speed is waited for, and each wait is longer: what bounds it is the time. */
 const triesForSpeed = 4
-const firstWaitMs = 50
+/** Most failures are of the moment: the first time it is asked again nearly at once. */
+const firstWaitMs = 10
+const secondWaitMs = 100
 const longestWaitMs = 2_000
 
 /**
@@ -27,7 +29,8 @@ const longestWaitMs = 2_000
 export function retryInMs(error: RpcError, tried: number, { tries }: Patience, random: number): number | null {
 	if (tried >= triesFor(error, tries)) return null
 	if (error.kind === 'rate') return 0
-	return Math.min(longestWaitMs, firstWaitMs * 2 ** (tried - 1)) * (0.5 + random)
+	const waitMs = tried === 1 ? firstWaitMs : secondWaitMs * 2 ** (tried - 2)
+	return Math.min(longestWaitMs, waitMs) * (0.5 + random)
 }
 
 function triesFor({ kind, facts }: RpcError, tries: number): number {

@@ -62,21 +62,24 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 
 	return {
 		name: 'trace_filter',
-		async read({ rpc, span, addresses, last: known }, signal) {
+		async read({ rpc, span, addresses, last: known, isSettled = false }, signal) {
 			const reading: Reading = {
 				endpoint: rpc.endpoint,
 				method: 'trace_filter',
 				...(options.onUnknown && { onUnknown: options.onUnknown }),
 			}
-			// Before the traces, and not in one batch with them: a node may work on a batch in any order.
-			const last = known ?? (await readHeader(rpc, span.to, signal))
+			// Before the traces, and not in one batch with them, for a node may work on a batch in any order: traces of the
+			// old chain would pass for those of the new one. What has settled has no other chain, and saves the wait.
+			const early = known ?? (isSettled ? null : await readHeader(rpc, span.to, signal))
 			const lists = [...listsOf(addresses, rpc.limits.list.now())]
-			// Only held against the part before, so it may come with the traces.
-			const forFirst = span.from === span.to ? [] : [blockCall(span.from)]
-			const asked = lists.map((list, at) => askList(rpc, span, list, at === 0 ? forFirst : [], signal))
+			// The first is only held against the part before, so it may come with the traces.
+			const ends = [...new Set([...(early === null ? [span.to] : []), ...(span.from === span.to ? [] : [span.from])])]
+			const asked = lists.map((list, at) => askList(rpc, span, list, at === 0 ? ends.map(blockCall) : [], signal))
 			const told = (await Promise.all(asked)).flat()
-			const answers = told.slice(forFirst.length)
-			const first = forFirst.length === 0 ? last : needBlock(told[0], span.from, rpc.endpoint)
+			const answers = told.slice(ends.length)
+			const headers = ends.map((number, at) => needBlock(told[at], number, rpc.endpoint))
+			const last = early ?? (headers[0] as Header)
+			const first = headers.find(({ number }) => number === span.from) ?? last
 			const { parentHash } = first
 			const turns = createTurns()
 			const rows: Row[] = []

@@ -100,7 +100,7 @@ describe('a request that fails in passing', () => {
 	test('behavior: the waits grow', async () => {
 		node.fail(faults.status(500))
 		await expect(open().call('test_echo', [1], never)).rejects.toMatchObject({ kind: 'server' })
-		expect(waits).toEqual([50, 100, 200, 400, 800])
+		expect(waits).toEqual([10, 100, 200, 400, 800])
 	})
 
 	test('behavior: what the endpoint asks for is kept, by all requests', async () => {

@@ -14,6 +14,8 @@ export interface Session {
 	/** One more for each further dialect. */
 	readonly gateways: readonly DialectGateway[]
 	readonly chain: Chain
+	/** HTTP requests that have ended, by their method; `batch` for several methods. */
+	readonly requests: string[]
 	/** Moves the clock. */
 	later(ms: number): void
 	/** As a poll does it: the head first. */
@@ -26,23 +28,27 @@ export interface SessionOptions {
 	readonly dialects: readonly Dialect[]
 	readonly source?: SourceName | 'auto'
 	readonly log?: Log
+	/** When a block has settled. Default: none is taken to have. */
+	readonly settle?: number
 }
 
 export async function withSession<T>(options: SessionOptions, job: (session: Session) => Promise<T>): Promise<T> {
-	const { anvilUrl, dialects, source = 'auto', log = silent } = options
+	const { anvilUrl, dialects, source = 'auto', log = silent, settle } = options
 	const gateways = await Promise.all(dialects.map((dialect) => startDialectGateway(anvilUrl, dialect)))
 	const [gateway] = gateways
 	if (gateway === undefined) throw new Error('a session needs a dialect')
 	let nowMs = 1_700_000_000_000
 	const clock = () => nowMs
-	const rpcs = gateways.map(({ url }) => createRpc({ url }))
+	const requests: string[] = []
+	const rpcs = gateways.map(({ url }) => createRpc({ url, onRequest: ({ method }) => requests.push(method) }))
 	const endpoints = createEndpoints({ rpcs, chainId: 31337, clock, log, wait: async () => {} })
-	const chain = createChain({ endpoints, source, clock, log })
+	const chain = createChain({ endpoints, source, clock, log, ...(settle !== undefined && { settle }) })
 	try {
 		return await job({
 			gateway,
 			gateways,
 			chain,
+			requests,
 			later(ms) {
 				nowMs += ms
 			},
