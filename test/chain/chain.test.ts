@@ -123,7 +123,7 @@ describe('trace_filter', () => {
 		})
 	})
 
-	test('behavior: the last header is older than the traces, and comes with them only where it has settled', async () => {
+	test('behavior: the last header is older than the traces, or comes with them where it has settled', async () => {
 		const asked = async (settle: number, question: Span) =>
 			withSession({ ...on({}), source: 'trace_filter', settle }, async ({ walk, requests }) => {
 				await walk(span, new Set(strangers(1)))

@@ -14,7 +14,7 @@ export interface ReadRequest {
 	readonly addresses: AddressSet
 	/** Header of `span.to`, when this same endpoint has told it already. */
 	readonly last: Header | null
-	/** `span.to` has settled, as this endpoint says: nobody looks at it again, and its chain is not expected to change. */
+	/** `span.to` has settled, as this endpoint says: its chain is not expected to change any more. */
 	readonly isSettled?: boolean
 }
 
