@@ -102,6 +102,11 @@ const alert = {
 		},
 		token,
 		operator: { ...address, description: 'Whom ERC-1155 names as the one who moved it, where that is not `from`.' },
+		more: {
+			type: 'integer',
+			minimum: 1,
+			description: 'Of a flood of unknown tokens: how many more came to the watch in this block, which are not told.',
+		},
 		lookalike: {
 			type: 'object',
 			description: 'The other side imitates an address that the watch has paid, or another watch.',

@@ -19,6 +19,8 @@ export interface AlertContext {
 	readonly creatorConfirmed?: boolean | null
 	/** What the contract of a token says of itself; null where it was not asked, or does not answer. */
 	readonly tokenWords?: (contract: Address) => TokenWords | null
+	/** Of a flood of unknown tokens, how many more there were in the block that are not told. Default: 0. */
+	readonly more?: number
 	/** Labels of the other side. */
 	readonly watches: WatchIndex
 	/** EIP-55 spelling of an address. */
@@ -43,6 +45,7 @@ export function alertOf(match: Match, context: AlertContext): Alert {
 		txHash: event.txHash,
 		txIndex: event.txIndex,
 		...(event.kind === 'token' ? tokenFields(event, to, context) : frameFields(event, to, context)),
+		...(context.more === undefined || context.more === 0 ? {} : { more: context.more }),
 		watch: {
 			address: checksum(watch.address),
 			label: watch.label,

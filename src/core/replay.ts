@@ -6,6 +6,7 @@ import type { Network, Watch, WatchIndex } from '../model/watch.js'
 import { alertOf } from './alert.js'
 import { findingAlerts } from './bookAlerts.js'
 import { withdrawalsOf } from './findings.js'
+import { withoutFloods } from './flood.js'
 import { happeningsIn } from './happenings.js'
 import { match } from './match.js'
 import { finalityOf } from './target.js'
@@ -31,7 +32,7 @@ export interface ReplayContext {
 /** The alerts of a part by the rules of the watches, whatever their first blocks are. */
 export function replayAlerts(part: Part, context: ReplayContext): readonly Alert[] {
 	const { network, watches, head, nowMs, checksum, tokenWords } = context
-	const ofFrames = [...happeningsIn(part)].flatMap(({ blockNumber, events }) => {
+	const matched = [...happeningsIn(part)].flatMap(({ blockNumber, events }) => {
 		const block = part.blocks.get(blockNumber)
 		if (block === undefined) return []
 		const said = {
@@ -44,8 +45,11 @@ export function replayAlerts(part: Part, context: ReplayContext): readonly Alert
 			checksum,
 			...(tokenWords && { tokenWords }),
 		}
-		return match(events, watches, () => true, network.tokens).map((found) => alertOf(found, said))
+		return match(events, watches, () => true, network.tokens).map((found) => ({ match: found, said }))
 	})
+	const ofFrames = withoutFloods(matched, network.tokens).map(({ one, more }) =>
+		alertOf(one.match, { ...one.said, more }),
+	)
 	const ofHeaders = withdrawalsOf(part).flatMap((finding) =>
 		findingAlerts(finding, {
 			network,

@@ -2,6 +2,7 @@ import { type AlertContext, alertOf } from '../core/alert.js'
 import { compare, type Difference, isAnnounced, missing } from '../core/compare.js'
 import { type BackfillSet, isCovered, isInBackfill } from '../core/coverage.js'
 import { addressOfId, alertId, isOfLogs } from '../core/events.js'
+import { withoutFloods } from '../core/flood.js'
 import { happeningsIn } from '../core/happenings.js'
 import type { Payees } from '../core/lookalike.js'
 import { type IsCovered, type Match, match, sides } from '../core/match.js'
@@ -41,7 +42,7 @@ export async function look(
 	signal: AbortSignal,
 ): Promise<Difference> {
 	const isWatched = coverageTestOf(context)
-	const found: { readonly match: Match; readonly said: Omit<AlertContext, 'creatorConfirmed'> }[] = []
+	const matched: { readonly match: Match; readonly said: Omit<AlertContext, 'creatorConfirmed'> }[] = []
 	const present = new Map<string, BlockRef>()
 	const happened: ChainEvent[] = []
 	for (const { blockNumber, events } of happeningsIn(part)) {
@@ -63,9 +64,10 @@ export async function look(
 			checksum: context.checksum,
 		}
 		for (const one of match(events, context.watches, isWatched, context.network.tokens)) {
-			found.push({ match: one, said })
+			matched.push({ match: one, said })
 		}
 	}
+	const found = withoutFloods(matched, context.network.tokens).map(({ one, more }) => ({ ...one, more }))
 	const comparable = comparableWith(part, announcements, context.backfill)
 	const creations = found.flatMap(({ match: { event, watch } }) => {
 		const known = comparable.get(alertId(context.network.chainId, event, watch.address))
@@ -81,9 +83,9 @@ export async function look(
 		confirmAll(creations, chain, signal),
 		chain.tokenWords(new Set(strangers), signal),
 	])
-	const alerts = found.map(({ match: one, said }): Alert => {
+	const alerts = found.map(({ match: one, said, more }): Alert => {
 		const creatorConfirmed = confirmed.get(placeOf(one.event)) ?? null
-		return alertOf(one, { ...said, creatorConfirmed, tokenWords: (contract) => words.get(contract) ?? null })
+		return alertOf(one, { ...said, more, creatorConfirmed, tokenWords: (contract) => words.get(contract) ?? null })
 	})
 	const isNew = ({ data: { id } }: Alert) => {
 		const known = comparable.get(id)

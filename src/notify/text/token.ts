@@ -26,6 +26,15 @@ function tokenName({ known, symbol, address }: Pick<TokenData, 'known' | 'symbol
 
 /** `subject` and `other` as the sentence names them; `other` is the counterparty. */
 export function tokenHappening(data: AlertData, token: TokenData, subject: string, other: string): string {
+	return `${moved(data, token, subject, other)}${floodOf(data)}`
+}
+
+/** Nobody reads thousands of messages that a stranger made for the price of one transaction. */
+function floodOf({ more }: AlertData): string {
+	return more === undefined ? '' : `, and ${more} more transfers of unknown tokens in this block, which are not told`
+}
+
+function moved(data: AlertData, token: TokenData, subject: string, other: string): string {
 	const amount = tokenAmount(token)
 	const how = isByAnother(data) ? `, in a transaction of ${shortOf(data.initiator ?? '')}${nothingMoved(token)}` : ''
 	if (data.direction === 'self') return `${subject} sent ${amount} to itself${how}`
@@ -59,6 +68,7 @@ export function tokenLines(data: AlertData, token: TokenData): readonly (readonl
 		['Raw amount', decimals === null ? amountRaw : `${amountRaw} (${decimals} decimals)`],
 		...(tokenId === null ? [] : ([['Token id', tokenId]] as const)),
 		['Token', `${word === '' ? '' : `${word}, `}${address} (${standards[standard]}; ${standing})`],
+		...(data.more === undefined ? [] : ([['Not told', `${data.more} more of unknown tokens in this block`]] as const)),
 		...(data.operator === undefined ? [] : ([['Operator', data.operator]] as const)),
 		...(data.initiator === undefined ? [] : ([['Started by', startedBy(data)]] as const)),
 	]

@@ -1,0 +1,49 @@
+import type { Address } from '../model/glossary.js'
+import type { KnownTokens } from '../model/token.js'
+import type { Watch } from '../model/watch.js'
+import type { Match } from './match.js'
+import { noTokens } from './tokenChoice.js'
+
+/**
+ * For the price of one transaction anybody logs a hundred thousand transfers of a token that nobody knows. So many of
+ * them are told to a watch of one block; the last of these says how many more there were. Tokens that the network or the
+ * watch names are told without a bound.
+ */
+export const mostUnknown = 100
+
+export interface Kept<T> {
+	readonly one: T
+	/** Transfers of unknown tokens to the same watch, in the same block, that are not told. */
+	readonly more: number
+}
+
+/** In the order of the chain, as they are given. */
+export function withoutFloods<T extends { readonly match: Match }>(
+	found: readonly T[],
+	known: KnownTokens = noTokens,
+): readonly Kept<T>[] {
+	const floods = new Map<Watch, { block: bigint; seen: number; lastKept: number }>()
+	const kept: { one: T; more: number }[] = []
+	for (const one of found) {
+		const { event, watch } = one.match
+		if (event.kind === 'token' && !isNamed(watch, event.contract, known)) {
+			const { number } = event.block
+			const flood = floods.get(watch)
+			const now = flood?.block === number ? flood : { block: number, seen: 0, lastKept: -1 }
+			floods.set(watch, now)
+			now.seen++
+			if (now.seen > mostUnknown) {
+				const last = kept[now.lastKept]
+				if (last !== undefined) last.more++
+				continue
+			}
+			now.lastKept = kept.length
+		}
+		kept.push({ one, more: 0 })
+	}
+	return kept
+}
+
+function isNamed({ tokens }: Watch, contract: Address, known: KnownTokens): boolean {
+	return known.has(contract) || (tokens instanceof Object && tokens.has(contract))
+}
