@@ -5,9 +5,9 @@ import type { Match } from './match.js'
 import { noTokens } from './tokenChoice.js'
 
 /**
- * For the price of one transaction anybody logs a hundred thousand transfers of a token that nobody knows. So many of
- * them are told to a watch of one block; the last of these says how many more there were. Tokens that the network or the
- * watch names are told without a bound.
+ * For the price of one transaction anybody logs a hundred thousand transfers of a token that nobody knows. So many are
+ * told to a watch of one block; the last of them says how many more there were. Tokens that the network or the watch
+ * names are told without a bound.
  */
 export const mostUnknown = 100
 
