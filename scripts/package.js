@@ -81,7 +81,7 @@ function install(lib) {
 		'README.md',
 		'LICENSE',
 	])
-		cpSync(join(root, name), join(lib, name), { recursive: true, filter: (path) => !path.endsWith('.d.ts') })
+		cpSync(join(root, name), join(lib, name), { recursive: true, filter: isShipped })
 	const quiet = ['--silent', '--ignore-scripts', '--no-audit', '--no-fund']
 	npm(['ci', '--omit=dev', ...quiet, `--cpu=${nodeArch}`, '--os=linux'], lib)
 	rmSync(join(lib, 'node_modules/.package-lock.json'), { force: true })
@@ -92,6 +92,10 @@ function install(lib) {
 	cpSync(join(found, 'bin/node'), join(lib, 'node'))
 	chmodSync(join(lib, 'node'), 0o755)
 	if (existsSync(join(found, 'LICENSE'))) cpSync(join(found, 'LICENSE'), join(lib, 'LICENSE.node'))
+}
+
+function isShipped(path) {
+	return !path.endsWith('.d.ts') && !path.endsWith('docs/screenshots')
 }
 
 function npm(args, cwd) {

@@ -103,17 +103,17 @@ export function overviewBody(facts: Overview): Html {
 <section id="networks" data-live aria-labelledby="h-networks"><h2 id="h-networks">Networks</h2>
 ${table(
 	'Networks',
-	['Network', 'State', 'Head', 'Scanned to', 'Behind', 'Last poll', 'Books', 'Endpoint', 'Source', 'Watches'],
+	['Network', 'State', 'Head', 'Scanned to', 'Behind', 'Last poll', 'Books', 'Endpoint', 'Watches'],
 	networks.map((one) => [
 		html`${one.network} <small>chain ${one.chainId}</small>`,
 		one.ok ? mark('well', 'well') : html`${mark('not well', 'ill')} ${one.reason ?? ''}`,
-		String(one.head ?? 'not known'),
-		String(one.checkpoint ?? 'not yet'),
-		one.lagBlocks === null ? 'not known' : `${one.lagBlocks} blocks`,
+		html`<span class="whole">${one.head ?? 'not known'}</span>`,
+		html`<span class="whole">${one.checkpoint ?? 'not yet'}</span>`,
+		html`<span class="whole">${one.lagBlocks === null ? 'not known' : blocks(one.lagBlocks)}</span>`,
 		time(one.lastPollAt === null ? null : Date.parse(one.lastPollAt)),
 		booksInWords(one.books ?? undefined),
-		one.endpoint ?? `${one.endpoints[0] ?? ''} (not asked yet)`,
-		one.source ?? 'not chosen yet',
+		html`<span class="host">${one.endpoint ?? `${one.endpoints[0] ?? ''} (not asked yet)`}</span>
+<small>${one.source ?? 'source not chosen yet'}</small>`,
 		html`<a href="/watches?network=${encodeURIComponent(one.network)}">${one.watches}</a>`,
 	]),
 )}${unproved(networks)}</section>
@@ -154,6 +154,10 @@ ${table(
 			? html`. ${mark('refused', 'ill')} The watchlists as edited are wrong; these are the last good ones`
 			: null
 	}.</p></section>`
+}
+
+function blocks(count: number): string {
+	return count === 1 ? '1 block' : `${count} blocks`
 }
 
 function iso<T extends number | null>(ms: T) {

@@ -32,8 +32,9 @@ table { border-collapse: collapse; width: 100%; font-size: .925rem; }
 caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 th, td { text-align: left; vertical-align: top; padding: .4rem .6rem; border-bottom: 1px solid var(--line);
 	overflow-wrap: anywhere; min-width: 4.5rem; }
-thead th { color: var(--quiet); font-weight: 600; }
-tbody th { font-weight: 600; }
+thead th { color: var(--quiet); font-weight: 600; overflow-wrap: normal; }
+tbody th { font-weight: 600; min-width: 6.5rem; }
+.whole { white-space: nowrap; } .host { display: inline-block; min-width: min(10rem, 100%); }
 tbody th small { display: block; font-weight: 400; }
 .chart { margin: 0 0 1rem; } .chart svg { display: block; width: 100%; height: 4rem; background: var(--lift); }
 .chart rect { fill: var(--bar); } .chart line { stroke: var(--line); }

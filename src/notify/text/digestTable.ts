@@ -41,7 +41,7 @@ export function rowsAsText(rows: readonly Row[]): string {
 export function rowsAsHtml(rows: readonly Row[]): string {
 	const side = (isAlarming: boolean) => (isAlarming ? ';border-left:6px solid #d32f2f' : '')
 	const cell = 'padding:6px 8px 2px 0;overflow-wrap:anywhere;border-top:1px solid #808080'
-	const widths = ['30', '84', '110', ''] as const
+	const widths = ['30', '92', '110', ''] as const
 	const head = heads.map((name, at) => {
 		const width = widths[at] === '' ? '' : ` width="${widths[at]}"`
 		return `<th scope="col" align="${at === 2 ? 'right' : 'left'}" style="padding:2px 8px 2px 0"${width}>${name}</th>`
@@ -51,12 +51,12 @@ export function rowsAsHtml(rows: readonly Row[]): string {
 		`<thead><tr>${head.join('')}</tr></thead><tbody>`,
 		...rows.flatMap(({ number, time, amount, says, isAlarming, facts }) => [
 			`<tr><td valign="top" style="${cell};padding-left:4px${side(isAlarming)}">${number}</td>`,
-			`<td valign="top" style="${cell}">${escapeHtml(time)}</td>`,
+			`<td valign="top" style="${cell}">${escapeHtml(time).replace(' ', '<br>')}</td>`,
 			`<td valign="top" align="right" style="${cell}"><strong>${escapeHtml(amount)}</strong></td>`,
 			`<td valign="top" style="${cell}${isAlarming ? ';font-weight:bold' : ''}">${escapeHtml(says)}</td></tr>`,
 			`<tr><td colspan="4" style="padding:0 0 10px 12px;font-size:13px${side(isAlarming)}">`,
 			'<table cellpadding="1" width="100%" style="table-layout:fixed">',
-			...facts.map((one) => tableRow(one, 110)),
+			...facts.map((one) => tableRow(one, 92)),
 			'</table></td></tr>',
 		]),
 		'</tbody></table>',
