@@ -18,12 +18,13 @@ export function chart({ id, title, values, unit }: ChartOptions): Html {
 	const most = Math.max(1, ...known)
 	const sum = known.reduce((total, value) => total + value, 0)
 	const last = known.at(-1) ?? 0
+	const unitFor = (number: number) => (number === 1 ? unit.replace(/s$/, '') : unit)
 	const said =
 		known.length === 0
 			? 'nothing is known yet'
 			: unit === 'alerts'
 				? `${sum} in the last 24 hours, at most ${Math.max(...known)} in ten minutes`
-				: `${last} ${last === 1 ? unit.replace(/s$/, '') : unit} now, at most ${Math.max(...known)} in the last 24 hours`
+				: `${last} ${unitFor(last)} now, at most ${Math.max(...known)} in the last 24 hours`
 	const bars = values.flatMap((value, at) => {
 		if (value === null || value === 0) return []
 		const tall = Math.max(1, Math.round((value / most) * (height - 4)))
