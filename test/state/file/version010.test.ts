@@ -30,6 +30,7 @@ const expected = {
 	updatedAtMs: NOW_MS,
 	books: new Map(),
 	gaps: new Map(),
+	seen: { head: 102, source: 'trace_filter' },
 }
 
 test('default: it opens with all that is in it', async () => {
