@@ -238,6 +238,7 @@ export function createChain(options: ChainOptions): Chain {
 		},
 		isContract: contracts.hasCode,
 		tokenWords: contracts.tokenWords,
+		tokenBalance: contracts.tokenBalance,
 		walk: (span, addresses, signal) => inOneChain(prefetch.walk(span, addresses, signal)),
 		walkAgain: (span, addresses, signal) => inOneChain(secondLook.walk(span, addresses, signal)),
 		expect: prefetch.expect,

@@ -8,11 +8,13 @@ import { openConfig, openLog } from './open.js'
 import { createProgress } from './progress.js'
 import { spanOf } from './span.js'
 import { createStatementPrinter, type StatementFormat } from './statementLines.js'
+import { contractsOf, printTokenStatement } from './tokenStatement.js'
 
 export const statement: Command = {
 	name: 'statement',
 	summary: 'every movement of an address with its fee and the balance after it',
-	help: `Usage: tracewatch statement ADDRESS --network NAME --from BLOCK --to BLOCK [--format FORMAT] [-c FILE]
+	help: `Usage: tracewatch statement ADDRESS --network NAME --from BLOCK --to BLOCK [--format FORMAT]
+                            [--tokens] [--token TOKEN]... [-c FILE]
 
 Prints the balance of an address before block FROM, every movement of the blocks FROM to TO, both included, with its fee
 and the balance after it, and the balance after block TO as the node tells it: transfers at any depth, fees of its own
@@ -25,6 +27,9 @@ archive node all of it. Lines come as blocks are read; a long span needs no memo
 
   --network NAME      as in tracewatch.yaml; may be left out when there is only one
   --from, --to BLOCK  decimal or 0x-hex; --to also takes latest
+  --tokens            of the tokens that the network names, instead of its coin: balanceOf before, every transfer that
+                      their logs tell of, balanceOf after, and the difference, for each token (of ERC-1155 each id)
+  --token TOKEN       of this one, by its symbol or contract; may be repeated
   --format FORMAT     table (default), csv (amounts as plain decimals), json (one object a line, also in wei)
   -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
 
@@ -36,6 +41,8 @@ endpoint failed for now, 78 the configuration is wrong.`,
 		from: { type: 'string' },
 		to: { type: 'string' },
 		format: { type: 'string' },
+		tokens: { type: 'boolean' },
+		token: { type: 'string', multiple: true },
 	},
 	positionals: [1, 1],
 	async run(args, io) {
@@ -48,15 +55,15 @@ endpoint failed for now, 78 the configuration is wrong.`,
 				`${network.name} is private: a statement asks for balances by address, and so tells the provider of it`,
 			)
 		}
-		const ways = openChain(network, { clock: Date.now, log: openLog(io, 2), withSent: true })
+		const contracts = contractsOf(args, network)
+		const asked = contracts === null ? { withSent: true } : { areTokensAsked: () => true }
+		const ways = openChain(network, { clock: Date.now, log: openLog(io, 2), ...asked })
 		try {
 			const head = await ways.chain.head(io.signal)
 			const span = spanOf(args, head.latest.number)
-			const printer = createStatementPrinter(format, {
-				network,
-				address,
-				watches: watchesOn(config.watches, network.name),
-			})
+			const facts = { network, address, watches: watchesOn(config.watches, network.name) }
+			if (contracts !== null) return await printTokenStatement({ facts, span, contracts, format }, ways.chain, io)
+			const printer = createStatementPrinter(format, facts)
 			const progress = createProgress(span)
 			let code: ExitCode = exitCodes.failed
 			try {

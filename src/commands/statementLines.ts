@@ -186,7 +186,7 @@ function blocksOf({ from, to }: { readonly from: bigint; readonly to: bigint }):
 	return from === to ? String(to) : `${from}-${to}`
 }
 
-function timeOf(seconds: bigint): string {
+export function timeOf(seconds: bigint): string {
 	return new Date(Number(seconds) * 1_000).toISOString()
 }
 
@@ -195,7 +195,7 @@ function otherLabel({ direction, from, to }: Entry, { watches }: StatementFacts)
 	return other === null ? null : labelOf(other, watches)
 }
 
-function labelOf(address: Address, watches: WatchIndex): string | null {
+export function labelOf(address: Address, watches: WatchIndex): string | null {
 	return watches.get(address)?.find(({ label }) => label !== null)?.label ?? null
 }
 

@@ -5,7 +5,7 @@ import type { AddressSet, Block, BlockRef, Doubt, Fared, Head, Part, Span, TxTra
 import type { Delivery, DeliveryStatus, Outcome, Resolution } from './delivery.js'
 import type { Address, Hash, Hex } from './glossary.js'
 import type { Commit, Enrolment, GapMark, NetworkState, StateSummary } from './state.js'
-import type { TokenEvent, TokenWords } from './token.js'
+import type { TokenBalanceQuestion, TokenEvent, TokenWords } from './token.js'
 
 /** Facts come in through this port. Every method throws RpcError when no endpoint could answer. */
 export interface Chain {
@@ -45,6 +45,11 @@ export interface Chain {
 	 * out. Never throws but for an abort.
 	 */
 	tokenWords(contracts: ReadonlySet<Address>, signal: AbortSignal): Promise<ReadonlyMap<Address, TokenWords>>
+	/**
+	 * What a token's contract says that an address has after a block, in the smallest unit (of ERC-721: how many); null
+	 * where it says nothing that can be understood. Throws RpcError; `no-data` where the state is not there (any more).
+	 */
+	tokenBalance(question: TokenBalanceQuestion, signal: AbortSignal): Promise<bigint | null>
 	/**
 	 * Reads a span, cut into parts of a size that the endpoint can bear, in order, without a gap. A part is yielded only
 	 * when nothing about it is in doubt. `addresses` may be empty: then no traces are asked for.

@@ -25,6 +25,15 @@ export interface TokenWords {
 	readonly decimals: number | null
 }
 
+/** Whose balance of which token is asked for, after which block. */
+export interface TokenBalanceQuestion {
+	readonly contract: Address
+	readonly owner: Address
+	/** Of ERC-1155; null: one balance for the whole contract. */
+	readonly tokenId: bigint | null
+	readonly block: bigint
+}
+
 /** A transfer as the logs of a transaction tell it: one log, or one entry of an ERC-1155 batch. */
 export interface TokenEvent {
 	readonly kind: 'token'

@@ -3,13 +3,16 @@
 import { RpcError } from '../../errors.js'
 import type { Address } from '../../model/glossary.js'
 import type { Chain } from '../../model/ports.js'
+import type { TokenBalanceQuestion } from '../../model/token.js'
 import type { Endpoints } from '../endpoints/endpoints.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { createTokenWords } from './tokenWords.js'
+import { hexBytes, hexOf } from '../wire.js'
+import { createTokenWords, isNoAnswer } from './tokenWords.js'
 
 export interface Contracts {
 	readonly hasCode: Chain['isContract']
 	readonly tokenWords: Chain['tokenWords']
+	readonly tokenBalance: Chain['tokenBalance']
 }
 
 export interface ContractsOptions {
@@ -35,7 +38,19 @@ export function createContracts({ endpoints, isPrivate }: ContractsOptions): Con
 			if (isPrivate || contracts.size === 0) return new Map()
 			return words.read(contracts, (job, limited) => endpoints.use(job, limited), signal)
 		},
+		tokenBalance: (question, signal) => endpoints.use((rpc) => balanceOf(rpc, question, signal), signal),
 	}
+}
+
+/** balanceOf(address) of ERC-20 and ERC-721, balanceOf(address,uint256) of ERC-1155. */
+async function balanceOf(rpc: Rpc, question: TokenBalanceQuestion, signal: AbortSignal): Promise<bigint | null> {
+	const { contract, owner, tokenId, block } = question
+	const id = tokenId === null ? '' : tokenId.toString(16).padStart(64, '0')
+	const data = `${tokenId === null ? '0x70a08231' : '0x00fdd58e'}${owner.slice(2).padStart(64, '0')}${id}`
+	const [answer] = await rpc.batch([{ method: 'eth_call', params: [{ to: contract, data }, hexOf(block)] }], signal)
+	if (answer instanceof RpcError && isNoAnswer(answer)) throw answer
+	const word = hexBytes(answer)
+	return word === null || word.length < 2 + 64 ? null : BigInt(word.slice(0, 2 + 64))
 }
 
 /** An account that has lent itself code (EIP-7702) is still a person's. */

@@ -67,7 +67,7 @@ export function createTokenWords(): TokenWordsReader {
 }
 
 /** A contract that reverts has answered: it has no such word. */
-function isNoAnswer(answer: unknown): boolean {
+export function isNoAnswer(answer: unknown): boolean {
 	if (!(answer instanceof RpcError)) return false
 	return !/revert|invalid opcode|out of gas|execution|stack|bad jump/i.test(answer.message)
 }

@@ -1,0 +1,217 @@
+/** A statement of tokens in words: a table for a person, CSV for a spreadsheet, a JSON object a line for a program. */
+
+import { csvCell } from '../base/csvCell.js'
+import { fitWords } from '../base/outgoing.js'
+import { toChecksum } from '../config/address.js'
+import { formatAmount } from '../core/amount.js'
+import type { Account } from '../core/tokenStatement.js'
+import type { TokenStatementItem } from '../watch/tokenStatement.js'
+import { labelOf, nameOf, type StatementFacts, type StatementFormat, timeOf } from './statementLines.js'
+
+type Said = Exclude<TokenStatementItem, { item: 'read' }>
+
+const columns = [
+	'block',
+	'time',
+	'kind',
+	'direction',
+	'amount',
+	'balance',
+	'asset',
+	'token',
+	'token_id',
+	'from',
+	'to',
+	'label',
+	'tx',
+	'trace',
+] as const
+type Row = Readonly<Partial<Record<(typeof columns)[number], string>>>
+
+export function createTokenPrinter(format: StatementFormat, facts: StatementFacts) {
+	if (format === 'json') return { linesOf: (item: Said) => [JSON.stringify(jsonOf(item, facts))] }
+	let isFirst = true
+	return {
+		linesOf(item: Said): readonly string[] {
+			const heads = isFirst ? headsOf(format, facts) : []
+			isFirst = false
+			const rows = rowsOf(item, facts).map((row) => (format === 'csv' ? csvLine(row) : tableLine(row)))
+			return [...heads, ...rows, ...(format === 'table' ? wordsOf(item, facts) : [])]
+		},
+	}
+}
+
+function headsOf(format: 'table' | 'csv', facts: StatementFacts): readonly string[] {
+	if (format === 'csv') return [columns.join(',')]
+	return [`${nameOf(facts)} on ${facts.network.name}, tokens`, '', tableLine(tableHead)]
+}
+
+function rowsOf(item: Said, facts: StatementFacts): readonly Row[] {
+	const { account, block } = item
+	const place = { block: String(block.number), time: timeOf(block.timestampS).replace('.000Z', 'Z') }
+	const base = {
+		...place,
+		asset: symbolOf(account, facts) ?? '',
+		token: toChecksum(account.contract),
+		token_id: account.tokenId === null ? '' : String(account.tokenId),
+	}
+	const amount = (raw: bigint) => amountOf(raw, account, facts)
+	switch (item.item) {
+		case 'opening':
+			return [{ ...base, kind: 'opening', balance: amount(item.balanceRaw) }]
+		case 'entry': {
+			const { event, direction, changeRaw } = item.entry
+			const label = otherLabel(item, facts)
+			return [
+				{
+					...base,
+					kind: 'transfer',
+					direction,
+					amount: amount(changeRaw),
+					balance: amount(item.balanceRaw),
+					token_id: event.tokenId === null ? '' : String(event.tokenId),
+					from: toChecksum(event.from),
+					to: toChecksum(event.to),
+					label: label ?? '',
+					tx: event.txHash,
+					trace: event.trace,
+				},
+			]
+		}
+		case 'unproved':
+			return [{ ...base, kind: 'unproved' }]
+		case 'closing':
+			return [
+				{ ...base, kind: 'closing', balance: amount(item.balanceRaw) },
+				{ ...base, kind: 'difference', amount: amount(item.balanceRaw - item.explainedRaw) },
+			]
+	}
+}
+
+function wordsOf(item: Said, facts: StatementFacts): readonly string[] {
+	const indent = '          '
+	if (item.item === 'unproved') return [`${indent}its contract does not say what the address has: nothing proves this`]
+	if (item.item !== 'closing' || item.balanceRaw === item.explainedRaw) return []
+	const { account, balanceRaw, explainedRaw } = item
+	const name = symbolOf(account, facts) ?? toChecksum(account.contract)
+	const amount = `${amountOf(balanceRaw - explainedRaw, account, facts)} ${name}`
+	return [
+		`${indent}THE BOOKS DO NOT CLOSE: no log tells of ${fitWords(amount)} (a token that grows by itself, or lies)`,
+	]
+}
+
+/** Amounts are exact decimal text, in the smallest unit and in whole tokens. */
+function jsonOf(item: Said, facts: StatementFacts): object {
+	const { network, address } = facts
+	const { account, block } = item
+	const amount = (name: string, raw: bigint) => ({
+		[`${name}Raw`]: String(raw),
+		[name]: decimalsOf(account, facts) === null ? null : amountOf(raw, account, facts),
+	})
+	const place = { blockNumber: Number(block.number), blockHash: block.hash, blockTimestamp: timeOf(block.timestampS) }
+	const token = {
+		token: {
+			address: toChecksum(account.contract),
+			symbol: symbolOf(account, facts),
+			decimals: decimalsOf(account, facts),
+			known: facts.network.tokens?.has(account.contract) === true,
+		},
+		tokenId: account.tokenId === null ? null : String(account.tokenId),
+	}
+	const who = { network: network.name, chainId: network.chainId, address: toChecksum(address) }
+	switch (item.item) {
+		case 'opening':
+			return { type: 'opening', ...who, ...place, ...token, ...amount('balance', item.balanceRaw) }
+		case 'entry': {
+			const { event, direction, changeRaw } = item.entry
+			const label = otherLabel(item, facts)
+			return {
+				type: 'movement',
+				...place,
+				txHash: event.txHash,
+				txIndex: event.txIndex,
+				trace: event.trace,
+				kind: 'token',
+				standard: event.standard,
+				direction,
+				from: toChecksum(event.from),
+				to: toChecksum(event.to),
+				...(label === null ? {} : { counterpartyLabel: label }),
+				...(event.initiator === null ? {} : { initiator: toChecksum(event.initiator) }),
+				...token,
+				tokenId: event.tokenId === null ? null : String(event.tokenId),
+				...amount('change', changeRaw),
+				...amount('balance', item.balanceRaw),
+			}
+		}
+		case 'unproved':
+			return { type: 'unproved', ...place, ...token, reason: 'the contract does not say what the address has' }
+		case 'closing': {
+			const differenceRaw = item.balanceRaw - item.explainedRaw
+			const explained = { ...amount('explained', item.explainedRaw), ...amount('difference', differenceRaw) }
+			return {
+				type: 'closing',
+				...who,
+				...place,
+				...token,
+				...amount('balance', item.balanceRaw),
+				...explained,
+				closed: differenceRaw === 0n,
+			}
+		}
+	}
+}
+
+function symbolOf({ contract }: Account, { network }: StatementFacts): string | null {
+	return network.tokens?.get(contract)?.symbol ?? null
+}
+
+function decimalsOf({ contract }: Account, { network }: StatementFacts): number | null {
+	return network.tokens?.get(contract)?.decimals ?? null
+}
+
+/** In whole tokens where the settings say how, else in the smallest unit. */
+function amountOf(raw: bigint, account: Account, facts: StatementFacts): string {
+	const decimals = decimalsOf(account, facts)
+	return decimals === null ? String(raw) : formatAmount(raw, decimals)
+}
+
+function otherLabel(
+	{ entry: { direction, event } }: Extract<Said, { item: 'entry' }>,
+	{ watches }: StatementFacts,
+): string | null {
+	if (direction === 'self') return null
+	return labelOf(direction === 'in' ? event.from : event.to, watches)
+}
+
+function csvLine(row: Row): string {
+	return columns.map((column) => csvCell(fitWords(row[column] ?? ''))).join(',')
+}
+
+const tableHead: Row = {
+	block: 'block',
+	time: 'time',
+	kind: 'kind',
+	amount: 'change',
+	balance: 'balance',
+	asset: 'token',
+	label: 'from or to',
+	tx: 'transaction',
+}
+
+function tableLine(row: Row): string {
+	const { direction, from = '', to = '', label = '', asset = '', token = '', token_id: id = '' } = row
+	const other = label !== '' ? label : direction === 'in' ? from : direction === 'out' ? to : ''
+	const name = `${asset !== '' ? asset : token}${id === '' ? '' : ` #${id}`}`
+	const cells = [
+		(row.block ?? '').padEnd(9),
+		(row.time ?? '').padEnd(20),
+		(row.kind ?? '').padEnd(11),
+		(row.amount ?? '').padStart(24),
+		(row.balance ?? '').padStart(28),
+		fitWords(name).padEnd(12),
+		fitWords(other).padEnd(42),
+		row.tx ?? '',
+	]
+	return cells.join('  ').trimEnd()
+}
