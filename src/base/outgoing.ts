@@ -24,12 +24,8 @@ export function fitJson(json: string): string {
 	)
 }
 
-/**
- * A line or page for a terminal or a pipe, which may be JSON. A carriage return at its very end, as CSV has it, stays:
- * with the line feed that follows it moves nothing.
- */
+/** A line or page for a terminal or a pipe, which may be JSON. */
 export function fitOutput(text: string): string {
-	if (text.endsWith('\r')) return `${fitOutput(text.slice(0, -1))}\r`
 	if (text.search(unfit) < 0) return text
 	return /^\s*[[{]/.test(text) && isJson(text) ? fitJson(text) : fitText(text)
 }

@@ -22,7 +22,8 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 /** The outside world as a command sees it; tests bring their own. */
 export interface Io {
 	/** Writes one line (a newline is added) for the user or for a pipe. */
-	out(line: string): void
+	/** `end`: default a line feed. */
+	out(line: string, end?: '\n' | '\r\n'): void
 	/** Writes one line beside the result: progress, warnings, problems. */
 	err(line: string): void
 	readonly env: NodeJS.ProcessEnv

@@ -9,6 +9,7 @@ import { blockCall, needBlock } from '../chain/sources/ask.js'
 import { hexOf } from '../chain/wire.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
+import { MOST_KEPT } from '../core/books.js'
 import { adviceFor, logProofInWords, rangeLimitInWords } from '../core/doctor.js'
 import { areTokensAsked, watchesOn } from '../daemon/open.js'
 import { RpcError } from '../errors.js'
@@ -55,8 +56,9 @@ function inWords({ networks }: Config): string {
 }
 
 async function examine(network: NetworkSettings, config: Config, signal: AbortSignal): Promise<NetworkReport> {
-	const endpoints = await Promise.all(network.rpc.map((url) => examineEndpoint(url, network, signal)))
 	const addresses = watchesOn(config.watches, network.name).size
+	const asked = { ...network, keepsBooks: network.keepsBooks && addresses <= MOST_KEPT }
+	const endpoints = await Promise.all(network.rpc.map((url) => examineEndpoint(url, asked, signal)))
 	const used = endpoints.find(({ usable }) => usable)
 	const able = endpoints.filter(({ usable }) => usable).length
 	const forecast = used === undefined ? null : forecastFor(used, network, addresses)

@@ -73,7 +73,7 @@ endpoint failed for now, 78 the configuration is wrong.`,
 						continue
 					}
 					progress.clear()
-					for (const line of printer.linesOf(item)) io.out(line)
+					for (const line of printer.linesOf(item)) io.out(line, format === 'csv' ? '\r\n' : '\n')
 					if (item.item === 'closing' && item.balanceWei === item.explainedWei) code = exitCodes.done
 				}
 			} finally {

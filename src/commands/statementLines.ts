@@ -62,7 +62,7 @@ export function nameOf({ address, watches }: Pick<StatementFacts, 'address' | 'w
 }
 
 function headsOf(format: 'table' | 'csv', facts: StatementFacts): readonly string[] {
-	if (format === 'csv') return [`${columns.join(',')}\r`]
+	if (format === 'csv') return [columns.join(',')]
 	const { network } = facts
 	return [`${nameOf(facts)} on ${network.name}, in ${network.symbol}`, '', tableLine(tableHead)]
 }
@@ -199,9 +199,8 @@ export function labelOf(address: Address, watches: WatchIndex): string | null {
 	return watches.get(address)?.find(({ label }) => label !== null)?.label ?? null
 }
 
-/** Ends with CRLF once it is written (RFC 4180). */
 function csvLine(row: Row): string {
-	return `${columns.map((column) => csvCell(fitWords(row[column] ?? ''))).join(',')}\r`
+	return columns.map((column) => csvCell(fitWords(row[column] ?? ''))).join(',')
 }
 
 const tableHead: Row = {

@@ -1,4 +1,5 @@
 import { formatAmount } from '../core/amount.js'
+import { MOST_KEPT } from '../core/books.js'
 import { arbitrumMisses, isArbitrum } from '../core/chains.js'
 import { noTokens } from '../core/tokenChoice.js'
 import type { Watch, WatchSet } from '../model/watch.js'
@@ -27,7 +28,7 @@ export function describeConfig(config: Config, cwd: string, { all = false }: Des
 		`${shown(config.path, cwd)}; state in ${statePlaceInWords(config.statePlace, cwd)}; ${httpInWords(config.http)}`,
 		'',
 		'Networks',
-		...config.networks.flatMap(networkInWords),
+		...config.networks.flatMap((network) => networkInWords(network, watchedOn(config, network))),
 		'',
 		'Receivers',
 		...config.receivers.map((receiver) => `  ${receiverInWords(receiver)}`),
@@ -49,7 +50,12 @@ function arbitrumInWords(networks: readonly NetworkSettings[]): readonly string[
 	return names.length === 0 ? [] : [`Not covered, ${arbitrumMisses} (${names.join(', ')}).`]
 }
 
-function networkInWords(network: NetworkSettings): string[] {
+/** How many addresses. */
+function watchedOn({ watches }: Config, { name }: NetworkSettings): number {
+	return watches.networks.get(name)?.index.size ?? 0
+}
+
+function networkInWords(network: NetworkSettings, watched: number): string[] {
 	const { name, chainId, rpc, ws, schedule, source, confirmations, settle, isPrivate, requestsPerSecond } = network
 	const method = source === 'auto' ? (isPrivate ? ', for whole blocks only' : '') : `, by ${source}`
 	const rate = requestsPerSecond === null ? '' : `, at most ${requestsPerSecond} requests a second each`
@@ -64,15 +70,17 @@ function networkInWords(network: NetworkSettings): string[] {
 	return [
 		`  ${name} (chain ${chainId}): asks ${hosts(rpc, 'then')}${method}${rate}`,
 		`    ${scheduleInWords(schedule)}${heads}, ${depth}; each block is looked at again ${again}`,
-		`    ${booksInWords(network)}`,
+		`    ${booksInWords(network, watched)}`,
 		`    ${knownTokensInWords(network)}`,
 	]
 }
 
-function booksInWords({ keepsBooks, isPrivate }: NetworkSettings): string {
-	if (keepsBooks) return 'keeps books: what no event explains of a balance is told'
+function booksInWords({ keepsBooks, isPrivate }: NetworkSettings, watched: number): string {
+	const isTooMuch = keepsBooks && watched > MOST_KEPT
+	if (keepsBooks && !isTooMuch) return 'keeps books: what no event explains of a balance is told'
 	return (
-		`keeps no books${isPrivate ? ', for balances are asked for by address' : ''}: ` +
+		`keeps no books${isPrivate ? ', for balances are asked for by address' : ''}` +
+		`${isTooMuch ? `, for it watches more than ${MOST_KEPT.toLocaleString('en')} addresses` : ''}: ` +
 		'that nothing was missed is not proved'
 	)
 }

@@ -17,6 +17,18 @@ export interface Book {
 	readonly code?: string | null
 }
 
+/** The books of a network. A book is made when it is asked for: there may be many. */
+export interface BookSet extends ReadonlyMap<Address, Book> {
+	/** With the changes in it; null: gone. Absent: a plain map. */
+	after?(changes: ReadonlyMap<Address, Book | null>): BookSet
+	/** Of the blocks that they are closed at the lowest, and who has moved since: how many, and `most` of them. */
+	facts?(most: number): {
+		readonly lowest: bigint | null
+		readonly waiting: number
+		readonly some: readonly Address[]
+	}
+}
+
 /** By address, in wei. */
 export interface Balances extends ReadonlyMap<Address, bigint> {
 	/**

@@ -1,7 +1,7 @@
 /** What is remembered between polls and over restarts. */
 
 import type { Alert } from './alert.js'
-import type { Book, BooksSummary } from './books.js'
+import type { Book, BookSet, BooksSummary } from './books.js'
 import type { BlockRef } from './chain.js'
 import type { Delivery } from './delivery.js'
 import type { Address, Hash } from './glossary.js'
@@ -86,10 +86,10 @@ export interface NetworkState {
 	readonly backfills: readonly Backfill[]
 	/** When the checkpoint was last written. */
 	readonly updatedAtMs: number
-	/** At the last commit that brought it. */
-	readonly seen?: Seen
+	/** How far the books were at the last commit that said it; absent: none are kept. */
+	readonly booksSeen?: BooksSummary
 	/** Where they are kept; by address. */
-	readonly books: ReadonlyMap<Address, Book>
+	readonly books: BookSet
 	/** By block number. */
 	readonly gaps: ReadonlyMap<bigint, Gap>
 	/** Whom each watch has paid, the latest last; absent: nobody. */

@@ -4,8 +4,8 @@ import { fitOutput, fitText } from '../base/outgoing.js'
 import type { Scrubber } from './scrub.js'
 
 export interface Terminal {
-	/** One line or page of the result. */
-	out(line: string): void
+	/** One line or page of the result. `end`: default a line feed. */
+	out(line: string, end?: '\n' | '\r\n'): void
 	/** The same beside the result. */
 	err(line: string): void
 	/** Why the program ends: lines of ours, in which words of others may stand. */
@@ -18,7 +18,7 @@ export function createTerminal(
 	write: { readonly out: (text: string) => void; readonly err: (text: string) => void },
 ): Terminal {
 	return {
-		out: (line) => write.out(fitOutput(clean(line))),
+		out: (line, end = '\n') => write.out(`${fitOutput(clean(line))}${end === '\n' ? '' : '\r'}`),
 		err: (line) => write.err(fitOutput(clean(line))),
 		fault: (text) => write.err(fitText(clean(text))),
 	}

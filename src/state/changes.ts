@@ -7,6 +7,7 @@ import { alertsIn } from '../core/digest.js'
 import { StateError } from '../errors.js'
 import type { Delivery, Resolution } from '../model/delivery.js'
 import type { Announcement, Commit } from '../model/state.js'
+import { bookTableOf } from './bookTable.js'
 import type { CoverageDoc, CoverageRecord, NetworkRecord, StateDoc, Total } from './document.js'
 import { keepingMarks } from './gapMarks.js'
 import { type HistoryDraft, type HistoryKeeping, historyDraftOf, keepRow } from './historyQueue.js'
@@ -63,7 +64,7 @@ export function applyCommit(
 		progress: progressAfter(before, change, coverage.get(change.network)),
 		updatedAtMs: change.checkpoint ? nowMs : before.updatedAtMs,
 		...(seen === undefined ? {} : { seen }),
-		books: changed(before.books, change.books),
+		books: change.books?.size ? bookTableOf(before.books).after(change.books) : before.books,
 		gaps: changed(before.gaps, keepingMarks(before.gaps, change.gaps)),
 		...payeesAfter(before, change),
 	}

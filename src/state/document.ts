@@ -3,7 +3,7 @@
  * `file/` and `postgres/` keep it.
  */
 
-import type { Book } from '../model/books.js'
+import type { BookSet } from '../model/books.js'
 import type { BlockRef } from '../model/chain.js'
 import type { Delivery } from '../model/delivery.js'
 import type { Address } from '../model/glossary.js'
@@ -49,7 +49,7 @@ export interface NetworkRecord {
 	readonly updatedAtMs: number
 	readonly seen?: Seen
 	/** Of each address whose balance is explained up to a block. */
-	readonly books: ReadonlyMap<Address, Book>
+	readonly books: BookSet
 	/** By block number. */
 	readonly gaps: ReadonlyMap<bigint, Gap>
 	/** Whom each watch has paid; absent: nobody. */
@@ -116,7 +116,7 @@ export function networkState(record: NetworkRecord, coverage: CoverageRecord | u
 		updatedAtMs: record.updatedAtMs,
 		books: record.books,
 		gaps: record.gaps,
-		...(record.seen && { seen: record.seen }),
+		...(record.seen?.books && { booksSeen: record.seen.books }),
 		...(record.payees && { payees: record.payees }),
 	}
 }

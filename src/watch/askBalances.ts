@@ -9,7 +9,7 @@ import type { BooksDraft } from './booksDraft.js'
 const MOST_BLOCKS_EACH = 16
 
 /** So many are also asked for as they were before a part, where they are new. */
-const FEW = 100
+const FEW = 2_000
 
 /** Balances after some blocks of a part, in the order of the chain, with what moved in each. */
 export interface Told {

@@ -1,18 +1,18 @@
-import { deferred, type Movements, movementsOf } from '../core/books.js'
+import { deferred, MOST_KEPT, type Movements, movementsOf } from '../core/books.js'
 import type { Finding } from '../core/findings.js'
 import { nothingUnproved, type UnprovedFacts, withUnproved } from '../core/unproved.js'
 import { RpcError } from '../errors.js'
-import type { Accounts, Book, BooksSummary, Witness } from '../model/books.js'
-import type { Part } from '../model/chain.js'
+import type { Accounts, Book, BookSet, BooksSummary, Witness } from '../model/books.js'
+import type { AddressSet, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Gap } from '../model/state.js'
 import type { WatchIndex } from '../model/watch.js'
 import { askBalances, summed, type Told } from './askBalances.js'
 import { type BooksDraft, draftOf } from './booksDraft.js'
-import { summaryOf } from './booksSummary.js'
+import { afterwards, summaryOf } from './booksSummary.js'
 import type { CodeChange } from './delegations.js'
-import { createRounds, MOST_KEPT } from './rounds.js'
+import { createRounds } from './rounds.js'
 import { type Settled, settle } from './settle.js'
 
 /** What closing the books over one part came to; nothing of it is written yet. */
@@ -28,7 +28,7 @@ export interface Closing {
 
 export interface ClosingFacts {
 	readonly watches: WatchIndex
-	readonly books: ReadonlyMap<Address, Book>
+	readonly books: BookSet
 	/** Blocks before the part that nobody could give. */
 	readonly gaps: ReadonlyMap<bigint, Gap>
 	/** Newest block there is. */
@@ -66,6 +66,8 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 	let reason: string | null = null
 	let restsUntilMs = 0
 	let summary: BooksSummary | null = null
+	/** Whose books are kept since those of all others were taken away. */
+	let pruned: AddressSet | null = null
 	let unproved: UnprovedFacts | null = null
 	/** Where the last part ended: one that begins before comes after a reorganisation. */
 	let lastTo: bigint | null = null
@@ -82,7 +84,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 	}
 
 	function tooMany(): void {
-		const words = `there are more than ${MOST_KEPT} watches`
+		const words = `there are more than ${MOST_KEPT.toLocaleString('en')} watches`
 		if (reason !== words) log.warn({ most: MOST_KEPT }, 'no books are kept of so many watches')
 		reason = words
 	}
@@ -98,7 +100,10 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		const draft = draftOf(facts.books)
 		const movements = movementsOf(part.transactions, kept, part.blocks.values())
 		const found: Settled = { findings: [], witnessed: [], changes: [] }
-		for (const address of facts.books.keys()) if (!kept.has(address)) draft.set(address, null)
+		if (kept !== pruned || facts.books.size > kept.size) {
+			for (const address of facts.books.keys()) if (!kept.has(address)) draft.set(address, null)
+			pruned = kept
+		}
 
 		const { unproved: entries, unprovedCount } = facts.before ?? {}
 		unproved ??= { ...nothingUnproved, ...(entries && { unproved: entries }), ...(unprovedCount && { unprovedCount }) }
@@ -112,7 +117,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 			putBy(draft, movements)
 			return result()
 		}
-		const turns = rounds.next(part)
+		const turns = rounds.next(part, facts.books.size < kept.size)
 		let told: Told
 		try {
 			told = await askBalances(part, movements, { turns, limited: rounds.limited() }, draft, accounts, signal)
@@ -134,7 +139,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		return result()
 
 		function result(): Closing {
-			summary = summaryOf(kept, draft, reason, unproved ?? nothingUnproved)
+			summary = summaryOf(kept, afterwards(facts.books, draft), reason, unproved ?? nothingUnproved)
 			return { books: draft.changes, ...found, summary }
 		}
 	}

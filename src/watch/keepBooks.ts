@@ -48,7 +48,7 @@ export async function keepBooks(
 		gaps: state.gaps,
 		head: context.head.latest.number,
 		since: (address: Address) => context.covered.get(address)?.since ?? 0n,
-		...(state.seen?.books && { before: state.seen.books }),
+		...(state.booksSeen && { before: state.booksSeen }),
 	}
 	const { books, findings, witnessed, changes, summary } = await bookkeeper.close(part, facts, signal)
 	const delegated = await delegationsIn(changes, { accounts, chain }, signal)

@@ -1,3 +1,4 @@
+import { MOST_KEPT } from '../core/books.js'
 import { lengthOf } from '../core/spans.js'
 import type { AddressSet, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
@@ -12,9 +13,9 @@ export interface Rounds {
 	keptOf(watches: WatchIndex): AddressSet
 	/**
 	 * The next ones, as many as this part makes due, and all whose balance has a threshold. Of the watches last asked for
-	 * by `keptOf`.
+	 * by `keptOf`. `isOpening`: some have no book yet; then as many as one question bears.
 	 */
-	next(part: Part): readonly Address[]
+	next(part: Part, isOpening: boolean): readonly Address[]
 	/** Those whose balance has a threshold. */
 	limited(): AddressSet
 }
@@ -23,10 +24,10 @@ export interface Rounds {
 const ROUND_BLOCKS = 64
 /** And within this time, on a chain that is slow. */
 const ROUND_MS = 45 * 60_000
-/** A book weighs some 200 bytes in memory and 80 in the state, which is written with every step: more are not kept. */
-export const MOST_KEPT = 20_000
 /** As many fit into a small question. */
 const LEAST = 200
+/** And into a large one, 10 million gas and 80 kB, with some that are touched. */
+const MOST_AT_ONCE = 1_900
 
 export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 	let watched: WatchIndex | null = null
@@ -54,11 +55,11 @@ export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 			at = 0
 			return kept
 		},
-		next({ span }) {
+		next({ span }, isOpening) {
 			const elapsedMs = clock() - lastMs
 			lastMs = clock()
 			const share = Math.max(Number(lengthOf(span)) / ROUND_BLOCKS, elapsedMs / ROUND_MS)
-			const size = Math.min(order.length, Math.max(LEAST, Math.ceil(order.length * share)))
+			const size = Math.min(order.length, Math.max(isOpening ? MOST_AT_ONCE : LEAST, Math.ceil(order.length * share)))
 			const turns: Address[] = [...limited]
 			for (let taken = 0; taken < size; taken++) {
 				const address = order[at]

@@ -93,7 +93,7 @@ export function networkContract(at: OpenPlace): void {
 			])
 			await books([[one, book(101n, -(2n ** 70n), { code: null })]])
 			await at.store.commit(commitOf({ checkpoint: blockOf(102) }))
-			expect((await at.store.network('ethereum'))?.books).toEqual(
+			expect(new Map((await at.store.network('ethereum'))?.books)).toEqual(
 				new Map([
 					[one, book(101n, -(2n ** 70n), { code: null })],
 					[other, book(100n, 0n, { code: 'c0de'.repeat(4) })],
@@ -101,8 +101,8 @@ export function networkContract(at: OpenPlace): void {
 			)
 			await books([[one, null]])
 			const kept = new Map([[other, book(100n, 0n, { code: 'c0de'.repeat(4) })]])
-			expect((await at.store.network('ethereum'))?.books).toEqual(kept)
-			expect((await (await at.reopened()).network('ethereum'))?.books).toEqual(kept)
+			expect(new Map((await at.store.network('ethereum'))?.books)).toEqual(kept)
+			expect(new Map((await (await at.reopened()).network('ethereum'))?.books)).toEqual(kept)
 		})
 
 		test('behavior: an announcement of the same id takes the place of the one before', async () => {

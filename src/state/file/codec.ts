@@ -11,6 +11,7 @@ import type { Address, Hash, Hex } from '../../model/glossary.js'
 import type { HistoryEntry } from '../../model/history.js'
 import type { Seen } from '../../model/state.js'
 import { announcementOf, type StoredAnnouncement, storedOf } from '../announcement.js'
+import { bookTableOf, unpackBooks } from '../bookTable.js'
 import { emptyHistory, type NetworkRecord, type StateDoc, type Total } from '../document.js'
 import { gapsOf, type StoredGap, storedGap } from '../gap.js'
 import { payeesOf, payeesText } from '../payees.js'
@@ -28,8 +29,10 @@ interface StateJson {
 			updatedAtMs: number
 			seen?: Seen
 			progress: Record<string, string>
-			/** `block balance moved`; absent where the last is 0. */
+			/** `block balance moved`; absent where the last is 0. As they were written up to November 2026. */
 			books?: Record<Address, string>
+			/** Of `pieces` of a table of books, in base64. Absent where there are none. */
+			packedBooks?: string[]
 			/** Absent where there are none. */
 			gaps?: StoredGap[]
 			payees?: Record<Address, string>
@@ -64,16 +67,17 @@ export const stateFormat: Format<StateDoc> = {
 		return {
 			networks: new Map(
 				Object.entries(networks).map(
-					([name, { checkpoint, settled, progress, told, books, gaps, payees, ...rest }]): [string, NetworkRecord] => [
+					([name, { checkpoint, settled, progress, told, books, packedBooks, gaps, payees, ...rest }]): [
+						string,
+						NetworkRecord,
+					] => [
 						name,
 						{
 							...rest,
 							checkpoint: blockOf(checkpoint),
 							settled: blockOf(settled),
 							progress: new Map(Object.entries(progress).map(([token, next]) => [token, BigInt(next)])),
-							books: new Map(
-								(Object.entries(books ?? {}) as [Address, string][]).map(([address, text]) => [address, bookOf(text)]),
-							),
+							books: booksOf(books, packedBooks),
 							gaps: gapsOf(gaps ?? []),
 							...(payees && {
 								payees: new Map(
@@ -116,8 +120,13 @@ function* network({
 		...storedOf(entry),
 	}))
 	if (books.size > 0) {
-		yield ',"books":'
-		yield* object(books, (book) => [bookText(book)])
+		yield ',"packedBooks":['
+		let comma = ''
+		for (const piece of bookTableOf(books).pieces()) {
+			yield `${comma}"${Buffer.from(piece).toString('base64')}"`
+			comma = ','
+		}
+		yield ']'
 	}
 	if (gaps.size > 0) {
 		yield ',"gaps":'
@@ -130,19 +139,14 @@ function* network({
 	yield '}'
 }
 
-/** As JSON, made once for each: with many watches most books are the same from one write to the next. */
-function bookText(book: Book): string {
-	let text = bookTexts.get(book)
-	if (text === undefined) {
-		const { block, balanceWei, movedWei, code } = book
-		const moved = movedWei === 0n && code === undefined ? '' : ` ${movedWei}`
-		text = `"${block} ${balanceWei}${moved}${code === undefined ? '' : ` ${code ?? '-'}`}"`
-		bookTexts.set(book, text)
-	}
-	return text
+function booksOf(texts: Record<Address, string> = {}, packed: readonly string[] = []): NetworkRecord['books'] {
+	const books = new Map(
+		(Object.entries(texts) as [Address, string][]).map(([address, text]) => [address, bookOf(text)]),
+	)
+	for (const piece of packed)
+		for (const [address, book] of unpackBooks(Buffer.from(piece, 'base64'))) books.set(address, book)
+	return books.size === 0 ? books : bookTableOf(books)
 }
-
-const bookTexts = new WeakMap<Book, string>()
 
 function bookOf(text: string): Book {
 	const [block = '', balance = '', moved = '0', code] = text.split(' ')

@@ -2,6 +2,7 @@
 
 import type { Book } from '../../model/books.js'
 import type { Address } from '../../model/glossary.js'
+import { bookTableOf } from '../bookTable.js'
 import type { Ask } from './database.js'
 import { pieces } from './pieces.js'
 
@@ -19,7 +20,7 @@ export async function readBooks(ask: Ask, network: string): Promise<ReadonlyMap<
 		'select address, block, balance, moved, code from tracewatch.book where network = $1 order by address',
 		[network],
 	)
-	return new Map(
+	const books = new Map(
 		rows.map(({ address, block, balance, moved, code }) => [
 			address,
 			{
@@ -30,21 +31,18 @@ export async function readBooks(ask: Ask, network: string): Promise<ReadonlyMap<
 			},
 		]),
 	)
+	return books.size === 0 ? books : bookTableOf(books)
 }
 
-/** Writes what is in `after` and not in `before`, and takes away what is gone. */
-export async function writeBooks(
-	ask: Ask,
-	network: string,
-	before: ReadonlyMap<Address, Book>,
-	after: ReadonlyMap<Address, Book>,
-): Promise<void> {
-	if (before === after) return
-	const gone = [...before.keys()].filter((address) => !after.has(address))
+/** Writes books that changed; null: gone. */
+export async function writeBooks(ask: Ask, network: string, changes: ReadonlyMap<Address, Book | null>): Promise<void> {
+	const gone = [...changes].flatMap(([address, book]) => (book === null ? [address] : []))
 	if (gone.length > 0) {
 		await ask('delete from tracewatch.book where network = $1 and address = any($2)', [network, gone])
 	}
-	for (const piece of pieces([...after].filter(([address, book]) => before.get(address) !== book))) {
+	for (const piece of pieces(
+		[...changes].flatMap(([address, book]) => (book === null ? [] : [[address, book] as const])),
+	)) {
 		await ask(
 			`insert into tracewatch.book (network, address, block, balance, moved, code)
 			select $1, * from unnest($2::text[], $3::numeric[], $4::numeric[], $5::numeric[], $6::text[])

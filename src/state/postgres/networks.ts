@@ -115,7 +115,7 @@ export function createNetworks({ database, leases, skew, nowMs, post }: Networks
 				await writeRow(ask, name, record, revision, skew)
 				await writeAnnouncements(ask, name, before?.record.announcements ?? new Map(), record.announcements)
 				await writeProgress(ask, name, changedProgress(before, record))
-				await writeBooks(ask, name, before?.record.books ?? new Map(), record.books)
+				await writeBooks(ask, name, step.books ?? new Map())
 				await writePayees(ask, name, before?.record.payees, record.payees)
 				const added = await post(ask, deliveries)
 				const { coverageRevision = 0, coverage = { covered: new Map(), backfills: [] } } = before ?? {}

@@ -61,7 +61,7 @@ export async function writeWhole(database: Database, { state, coverage }: Whole,
 			await writeCoverage(ask, name, covered?.covered ?? new Map())
 			await writeBackfills(ask, name, covered?.backfills ?? [])
 			await writeProgress(ask, name, record.progress)
-			await writeBooks(ask, name, new Map(), record.books)
+			await writeBooks(ask, name, record.books)
 			await writePayees(ask, name, undefined, record.payees)
 		}
 		await insertDeliveries(ask, [...state.deliveries.values()], skew)
