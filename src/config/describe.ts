@@ -6,7 +6,7 @@ import type { Watch, WatchSet } from '../model/watch.js'
 import { toChecksum } from './address.js'
 import type { Config } from './load.js'
 import { receiverOptionsInWords, silencesInWords } from './receiverOptions.js'
-import { paceInWords } from './settings/schedule.js'
+import { stepsInWords } from './settings/schedule.js'
 import type { NetworkSettings, ReceiverSettings } from './settings/settings.js'
 import { statePlaceInWords } from './settings/statePlace.js'
 import { shown } from './source.js'
@@ -170,9 +170,9 @@ function thresholdsInWords({ thresholds }: Watch, network: NetworkSettings | und
 }
 
 function scheduleInWords(schedule: string): string {
-	const pace = paceInWords(schedule)
-	if (pace === null) return `polls at "${schedule}"`
-	return `polls ${pace}${schedule.split(' ').length === 5 ? ' (five fields, minutes first)' : ''}`
+	const words = stepsInWords(schedule)
+	if (words === null) return `polls at "${schedule}"`
+	return `polls ${words}${schedule.split(' ').length === 5 ? ' (five fields, minutes first)' : ''}`
 }
 
 function httpInWords(http: Config['http']): string {

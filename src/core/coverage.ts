@@ -5,7 +5,7 @@ import type { Backfill, Coverage, Watch, WatchIndex } from '../model/watch.js'
 import { createCoverageTable } from './coverageTable.js'
 
 /** What is known of a network's addresses before its watches are read again. */
-export interface Roll {
+export interface EnrolmentBasis {
 	readonly covered: ReadonlyMap<Address, Coverage>
 	readonly backfills: readonly Backfill[]
 	/** Blocks at or before the checkpoint that nobody could give yet. */
@@ -22,12 +22,12 @@ export interface Roll {
 const firstTracedBlock = 1n
 
 /**
- * Compares the watches with the roll. A new address is covered after the head at which it is first seen, or from the
+ * Compares the watches with the basis. A new address is covered after the head at which it is first seen, or from the
  * lowest `from_block` of its watches; one that comes back is given what it missed; one that leaves keeps what it still
  * misses. Null when nothing changes. Blocks up to the checkpoint become backfills, so that nobody else waits.
  */
-export function enrolment(roll: Roll, watches: WatchIndex): Enrolment | null {
-	const steps = enrolmentSteps(roll, watches)
+export function enrolment(basis: EnrolmentBasis, watches: WatchIndex): Enrolment | null {
+	const steps = enrolmentSteps(basis, watches)
 	for (;;) {
 		const step = steps.next()
 		if (step.done === true) return step.value
@@ -38,10 +38,10 @@ export function enrolment(roll: Roll, watches: WatchIndex): Enrolment | null {
 const perStep = 1_000
 
 /** The same, with a pause for others after each step. */
-export function* enrolmentSteps(roll: Roll, watches: WatchIndex): Generator<undefined, Enrolment | null> {
-	const isNew = roll.covered.size === 0
+export function* enrolmentSteps(basis: EnrolmentBasis, watches: WatchIndex): Generator<undefined, Enrolment | null> {
+	const isNew = basis.covered.size === 0
 	const covered = createCoverageTable({
-		...(roll.seed !== undefined && { seed: roll.seed }),
+		...(basis.seed !== undefined && { seed: basis.seed }),
 		expected: isNew ? watches.size : 0,
 	})
 	let seen = 0
@@ -58,53 +58,53 @@ export function* enrolmentSteps(roll: Roll, watches: WatchIndex): Generator<unde
 	for (const [address, written] of watches.fromBlocks?.() ?? fromBlocksOf(watches)) {
 		if (++seen % perStep === 0) yield
 		const asked = written === null ? null : max(written, firstTracedBlock)
-		const known = roll.covered.get(address)
+		const known = basis.covered.get(address)
 		if (known === undefined) {
-			const since = roll.head + 1n
+			const since = basis.head + 1n
 			const from = asked === null || asked > since ? since : asked
 			covered.set(address, { since, from, leftAt: null, missed: [] })
 			// Of a million new ones mostly none: what begins after the checkpoint needs no backfill.
-			if (from <= roll.checkpoint) fresh.push({ address, from })
+			if (from <= basis.checkpoint) fresh.push({ address, from })
 			continue
 		}
 		let coverage = known
 		if (coverage.leftAt !== null) {
 			for (const span of coverage.missed) order(address, span.from, span.to)
-			order(address, max(coverage.leftAt + 1n, coverage.from), roll.checkpoint)
+			order(address, max(coverage.leftAt + 1n, coverage.from), basis.checkpoint)
 			coverage = { ...coverage, leftAt: null, missed: [] }
 		}
 		if (asked !== null && asked < coverage.from) {
-			order(address, asked, min(coverage.from - 1n, roll.checkpoint))
+			order(address, asked, min(coverage.from - 1n, basis.checkpoint))
 			coverage = { ...coverage, from: asked }
 		}
 		if (coverage !== known) covered.set(address, coverage)
 	}
 
-	for (const { from, addresses } of bucketed(fresh, roll.checkpoint)) {
-		for (const address of addresses) order(address, from, roll.checkpoint)
+	for (const { from, addresses } of bucketed(fresh, basis.checkpoint)) {
+		for (const address of addresses) order(address, from, basis.checkpoint)
 	}
 
 	const left = new Set<Address>()
 	let running: readonly BackfillSet[] | null = null
 	let unread: readonly { readonly span: Span; readonly addresses: AddressSet | null }[] | null = null
-	for (const [address, coverage] of roll.covered) {
+	for (const [address, coverage] of basis.covered) {
 		if (++seen % perStep === 0) yield
 		if (coverage.leftAt !== null || watches.has(address)) continue
 		left.add(address)
-		running ??= roll.backfills.map(({ span, addresses }) => ({ span, addresses: new Set(addresses) }))
+		running ??= basis.backfills.map(({ span, addresses }) => ({ span, addresses: new Set(addresses) }))
 		const missed = running.filter((job) => job.addresses.has(address)).map((job) => job.span)
-		unread ??= [...(roll.gaps?.values() ?? [])].map(({ block: { number }, addresses }) => {
+		unread ??= [...(basis.gaps?.values() ?? [])].map(({ block: { number }, addresses }) => {
 			return { span: { from: number, to: number }, addresses: addresses && new Set(addresses) }
 		})
 		for (const { span, addresses } of unread) {
-			const isPassed = coverage.from <= span.from && span.to <= roll.checkpoint
+			const isPassed = coverage.from <= span.from && span.to <= basis.checkpoint
 			if (isPassed && (addresses === null || addresses.has(address))) missed.push(span)
 		}
-		covered.set(address, { ...coverage, leftAt: roll.checkpoint, missed })
+		covered.set(address, { ...coverage, leftAt: basis.checkpoint, missed })
 	}
 
 	if (covered.size === 0) return null
-	const backfills = jobs.size === 0 && left.size === 0 ? null : [...remaining(roll.backfills, left), ...named(jobs)]
+	const backfills = jobs.size === 0 && left.size === 0 ? null : [...remaining(basis.backfills, left), ...named(jobs)]
 	return { covered, backfills }
 }
 

@@ -37,7 +37,7 @@ export interface VitalsOptions {
 	readonly onChange?: (network: string, stalled: boolean) => void
 }
 
-interface Pulse {
+interface Progress {
 	readonly settings: NetworkSettings
 	readonly poller: NetworkPoller
 	checkpoint: bigint | null
@@ -52,27 +52,27 @@ interface Pulse {
 
 export function createVitals(options: VitalsOptions): Vitals {
 	const { clock, log, store, recipientsOf, receiversOf, onChange } = options
-	const pulses = options.networks.map((settings, index): Pulse => {
+	const networks = options.networks.map((settings, index): Progress => {
 		const poller = options.pollers[index]
 		if (poller === undefined) throw new Error(`no poller for network ${settings.name}`)
 		return { settings, poller, checkpoint: null, head: null, movedAtMs: clock(), stalledSinceMs: null, standsBy: false }
 	})
 
-	for (const { settings } of pulses) onChange?.(settings.name, false)
+	for (const { settings } of networks) onChange?.(settings.name, false)
 	/** In the order they happened; a full disk may keep them from being written down for a while. */
 	const unposted: Delivery[] = []
 	let troubled = false
 
 	async function check(): Promise<void> {
 		await lookAtOthers()
-		for (const pulse of pulses) {
-			const { settings, movedAtMs, standsBy } = pulse
+		for (const progress of networks) {
+			const { settings, movedAtMs, standsBy } = progress
 			const isStalled = settings.stallAfterMs !== null && clock() - movedAtMs > settings.stallAfterMs
-			if (isStalled === (pulse.stalledSinceMs !== null) || (isStalled && standsBy)) continue
-			const sinceMs = pulse.stalledSinceMs ?? movedAtMs
-			const reason = isStalled ? stallReason(pulse) : recoveryReason(pulse, sinceMs, clock())
-			note(pulse, isStalled ? 'system.stalled' : 'system.recovered', reason, sinceMs)
-			pulse.stalledSinceMs = isStalled ? sinceMs : null
+			if (isStalled === (progress.stalledSinceMs !== null) || (isStalled && standsBy)) continue
+			const sinceMs = progress.stalledSinceMs ?? movedAtMs
+			const reason = isStalled ? stallReason(progress) : recoveryReason(progress, sinceMs, clock())
+			note(progress, isStalled ? 'system.stalled' : 'system.recovered', reason, sinceMs)
+			progress.stalledSinceMs = isStalled ? sinceMs : null
 			onChange?.(settings.name, isStalled)
 		}
 		await postNotices()
@@ -80,19 +80,19 @@ export function createVitals(options: VitalsOptions): Vitals {
 
 	/** How far other instances have come; a state that cannot be read is reported by the polls. */
 	async function lookAtOthers(): Promise<void> {
-		const others = pulses.filter(({ standsBy }) => standsBy)
+		const others = networks.filter(({ standsBy }) => standsBy)
 		if (others.length === 0) return
 		const summary = await store.summary().catch(() => null)
-		for (const pulse of others) {
-			const found = summary?.networks.get(pulse.settings.name)
+		for (const progress of others) {
+			const found = summary?.networks.get(progress.settings.name)
 			if (found === undefined) continue
-			pulse.movedAtMs = Math.max(pulse.movedAtMs, found.updatedAtMs)
-			pulse.checkpoint = found.checkpoint.number
+			progress.movedAtMs = Math.max(progress.movedAtMs, found.updatedAtMs)
+			progress.checkpoint = found.checkpoint.number
 		}
 	}
 
 	function note(
-		{ settings, checkpoint, head }: Pulse,
+		{ settings, checkpoint, head }: Progress,
 		type: 'system.stalled' | 'system.recovered',
 		reason: string,
 		sinceMs: number,
@@ -131,37 +131,37 @@ export function createVitals(options: VitalsOptions): Vitals {
 	return {
 		check: checkOnce,
 		reported(network, report) {
-			const pulse = pulses.find(({ settings }) => settings.name === network)
-			if (pulse === undefined) return
-			pulse.standsBy = false
+			const progress = networks.find(({ settings }) => settings.name === network)
+			if (progress === undefined) return
+			progress.standsBy = false
 			// Blocks scanned a second time or for a backfill are progress too.
-			if (pulse.checkpoint !== report.checkpoint || report.blocks > 0n) pulse.movedAtMs = clock()
-			pulse.checkpoint = report.checkpoint
-			pulse.head = report.head
+			if (progress.checkpoint !== report.checkpoint || report.blocks > 0n) progress.movedAtMs = clock()
+			progress.checkpoint = report.checkpoint
+			progress.head = report.head
 		},
 		stoodBy(network) {
-			for (const pulse of pulses) if (pulse.settings.name === network) pulse.standsBy = true
+			for (const progress of networks) if (progress.settings.name === network) progress.standsBy = true
 		},
-		networks: () => pulses.map(vitalsOf),
+		networks: () => networks.map(vitalsOf),
 		isWell: () =>
-			pulses.every(({ stalledSinceMs, poller }) => stalledSinceMs === null && poller.status().failure === null),
+			networks.every(({ stalledSinceMs, poller }) => stalledSinceMs === null && poller.status().failure === null),
 	}
 }
 
-function vitalsOf(pulse: Pulse): NetworkHealth {
-	const { settings, poller, checkpoint, head, stalledSinceMs } = pulse
+function vitalsOf(progress: Progress): NetworkHealth {
+	const { settings, poller, checkpoint, head, stalledSinceMs } = progress
 	const { lastDoneAtMs } = poller.status()
 	return {
 		network: settings.name,
 		ok: stalledSinceMs === null,
-		reason: stalledSinceMs === null ? null : stallReason(pulse),
+		reason: stalledSinceMs === null ? null : stallReason(progress),
 		checkpoint: checkpoint === null ? null : Number(checkpoint),
 		head: head === null ? null : Number(head),
 		lastPollAt: lastDoneAtMs === null ? null : new Date(lastDoneAtMs).toISOString(),
 	}
 }
 
-function stallReason({ settings, poller, checkpoint, head, movedAtMs }: Pulse): string {
+function stallReason({ settings, poller, checkpoint, head, movedAtMs }: Progress): string {
 	const since = `no block of ${settings.name} was scanned since ${new Date(movedAtMs).toISOString()}`
 	const { failure } = poller.status()
 	if (failure !== null) return `${since}: ${failure}`
@@ -174,7 +174,7 @@ function stallReason({ settings, poller, checkpoint, head, movedAtMs }: Pulse): 
 	)
 }
 
-function recoveryReason({ settings, checkpoint }: Pulse, sinceMs: number, nowMs: number): string {
+function recoveryReason({ settings, checkpoint }: Progress, sinceMs: number, nowMs: number): string {
 	const minutes = Math.max(1, Math.round((nowMs - sinceMs) / 60_000))
 	const pause = minutes === 1 ? '1 minute' : `${minutes} minutes`
 	return (

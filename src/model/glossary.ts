@@ -33,9 +33,11 @@
  * - lease: the right of one instance to poll a network; acquired and released.
  * - capabilities: what an endpoint was found able to do. Span size: how many blocks it is asked for at once. Width: how
  *   many requests are under way there at once.
- * - enrolment: the change of coverage that a change of the watches makes. Roll: what of the state it is made from.
+ * - enrolment: the change of coverage that a change of the watches makes. Enrolment basis: what of the state it is
+ *   made from.
  * - turn: a piece of long work, after which everything else may go on. Round: each address is asked about once in it.
- * - pulse: what is known of whether one network progresses. Pace: how often it is polled, and what silence is a stall.
+ * - progress: what is known of whether one network goes on. Poll timing: how often it is polled, and what silence is a
+ *   stall.
  *
  * How it is proved
  * - book: of one address, closed up to a block: its balance, and what moved since. Movement: what one frame, fee or

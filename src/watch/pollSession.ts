@@ -1,5 +1,5 @@
 import type { Difference } from '../core/compare.js'
-import { enrolmentSteps, type Roll } from '../core/coverage.js'
+import { type EnrolmentBasis, enrolmentSteps } from '../core/coverage.js'
 import { deliveriesOf } from '../core/deliveries.js'
 import { gapNotices } from '../core/gapNotices.js'
 import { systemDeliveries } from '../core/system.js'
@@ -105,8 +105,8 @@ export async function openState(
 const enrolled = new WeakMap<NetworkState['covered'], WatchIndex>()
 
 /** Step by step: a million watches take a second, and others must not wait for that. */
-async function enrolmentOf(roll: Roll, watches: WatchIndex): Promise<Enrolment | null> {
-	const steps = enrolmentSteps(roll, watches)
+async function enrolmentOf(basis: EnrolmentBasis, watches: WatchIndex): Promise<Enrolment | null> {
+	const steps = enrolmentSteps(basis, watches)
 	for (;;) {
 		const step = steps.next()
 		if (step.done === true) return step.value
@@ -126,8 +126,8 @@ export async function startSession(
 	let state = known
 	const { checkpoint } = state
 	const seed = Math.floor(Math.random() * 2 ** 32)
-	const roll = { ...state, checkpoint: checkpoint.number, head: head.latest.number, seed }
-	const change = enrolled.get(state.covered) === watches ? null : await enrolmentOf(roll, watches)
+	const basis = { ...state, checkpoint: checkpoint.number, head: head.latest.number, seed }
+	const change = enrolled.get(state.covered) === watches ? null : await enrolmentOf(basis, watches)
 	if (change === null) enrolled.set(state.covered, watches)
 	else {
 		state = await store.enrol(network.name, change)

@@ -8,6 +8,7 @@ import { eventsOf } from '../../src/core/events.js'
 import type { Part } from '../../src/model/chain.js'
 import type { Chain } from '../../src/model/ports.js'
 import { never } from '../support/pool.js'
+import { processorMs } from '../support/processor.js'
 import { silent } from '../support/silent.js'
 import { headNumber, watched } from '../support/smallChain.js'
 import { raw, type SmallNode, startSmallNode } from '../support/smallNode.js'
@@ -108,9 +109,10 @@ const cases: readonly (readonly [string, SourceSetting, string, Edit])[] = [
 describe('the next endpoint is used', () => {
 	test.each(cases)('error: %s', async (_name, source, method, edit) => {
 		first.edit = (asked, _params, result) => (asked === method && result !== undefined ? edit(result) : result)
-		const startedAtMs = performance.now()
-		expect(await walk(open(source), 38n, 40n)).toEqual({ to: 40n, told: due(38, 40), failure: null })
-		expect(performance.now() - startedAtMs).toBeLessThan(5_000)
+		const tookMs = await processorMs(async () => {
+			expect(await walk(open(source), 38n, 40n)).toEqual({ to: 40n, told: due(38, 40), failure: null })
+		})
+		expect(tookMs).toBeLessThan(5_000)
 	})
 
 	test('error: an answer larger than allowed, for a single block', async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { enrolment, isCovered, isInBackfill, type Roll } from '../../src/core/coverage.js'
+import { type EnrolmentBasis, enrolment, isCovered, isInBackfill } from '../../src/core/coverage.js'
 import type { Coverage } from '../../src/model/watch.js'
 import { address, indexOf, watch } from './build.js'
 
 const a = address(1)
 const b = address(2)
-const roll = (part: Partial<Roll> = {}): Roll => ({
+const roll = (part: Partial<EnrolmentBasis> = {}): EnrolmentBasis => ({
 	covered: new Map(),
 	backfills: [],
 	checkpoint: 100n,

@@ -5,6 +5,7 @@ import { isNativeCoin } from '../../src/core/nativeTokens.js'
 import { nobody, type TxLog, tokenEventsOf, topics } from '../../src/core/tokenLogs.js'
 import type { Address, Hash, Hex } from '../../src/model/glossary.js'
 import type { KnownTokens } from '../../src/model/token.js'
+import { processorMs } from '../support/processor.js'
 import { address, blockRef, hash } from './build.js'
 
 const token = address(0x70)
@@ -101,14 +102,12 @@ describe('wrapping', () => {
 	})
 })
 
-test('behavior: ten thousand logs of each kind take no time that could be noticed', () => {
+test('behavior: ten thousand logs of each kind take no time that could be noticed', async () => {
 	const many = Array.from({ length: 10_000 }, (_, n) => [
 		log([topics.transfer, word(alice), word(BigInt(n))], words(5n)),
 		log([topics.deposit, word(BigInt(n))], words(5n)),
 	]).flat()
-	const startedAtMs = performance.now()
-	expect(told(many, known(18))).toHaveLength(20_000)
-	expect(performance.now() - startedAtMs).toBeLessThan(3_000)
+	expect(await processorMs(() => expect(told(many, known(18))).toHaveLength(20_000))).toBeLessThan(3_000)
 })
 
 test.each([

@@ -56,7 +56,7 @@ export function longestGapMs(schedule: string): number {
 }
 
 /** `every 12 seconds`, `every hour`; null where it has no steady pace. */
-export function paceInWords(schedule: string): string | null {
+export function stepsInWords(schedule: string): string | null {
 	const isSteady = (count: number) => new Set(nextGapsMs(schedule, count)).size === 1
 	// A step starts anew each minute, hour, day or month: 60 ticks see that.
 	if (!isSteady(6) || !isSteady(60)) return null

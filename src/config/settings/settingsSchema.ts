@@ -19,13 +19,13 @@ import {
 } from '../values.js'
 import { list, oneOrMore, orNull, section, text } from '../words.js'
 import { receiverSchema } from './receiverSchema.js'
-import { longestGapMs, paceInWords, readSchedule } from './schedule.js'
+import { longestGapMs, readSchedule, stepsInWords } from './schedule.js'
 import { readLease, readState } from './statePlace.js'
 import { tokenKeys } from './tokenSchema.js'
 
 /** tracewatch.yaml, one table a section. A new key is one line here; its reader checks the text and gives the value. */
 
-interface Pace {
+interface PollTiming {
 	readonly schedule: string
 	readonly confirmations: Confirmations
 	readonly stall_after?: number | null | undefined
@@ -35,13 +35,13 @@ interface Pace {
  * In milliseconds; null: never. Where the target is a tag, the checkpoint moves only with the chain's epochs; and who
  * polls by the hour, without a word of stalls, wants to be told of none between two polls.
  */
-export function stallAfterMs({ schedule, confirmations, stall_after: written }: Pace): number | null {
+export function stallAfterMs({ schedule, confirmations, stall_after: written }: PollTiming): number | null {
 	if (written !== undefined) return written
 	return Math.max(typeof confirmations === 'number' ? 10 * 60_000 : 45 * 60_000, 2.5 * longestGapMs(schedule))
 }
 
 /** What was written as minutes by habit, or contradicts itself. Where heads wake the polls it matters less. */
-function isTooSlow({ schedule, stall_after, ws }: Pace & { readonly ws: readonly string[] }): boolean {
+function isTooSlow({ schedule, stall_after, ws }: PollTiming & { readonly ws: readonly string[] }): boolean {
 	if (ws.length > 0 || stall_after === null) return false
 	const isFiveFields = schedule.trim().split(/\s+/).length === 5
 	const stallMs = stall_after ?? (isFiveFields ? 10 * 60_000 : Number.POSITIVE_INFINITY)
@@ -130,11 +130,11 @@ const network = section({
 		description: 'Base URL of a block explorer, such as https://etherscan.io, for links in alerts. Default: none.',
 	}),
 })
-	.superRefine((pace, context) => {
-		if (!isTooSlow(pace)) return
-		const { schedule, stall_after } = pace
+	.superRefine((timing, context) => {
+		if (!isTooSlow(timing)) return
+		const { schedule, stall_after } = timing
 		const stallMs = stall_after ?? 10 * 60_000
-		const words = paceInWords(schedule) ?? `with gaps of ${writeDuration(longestGapMs(schedule))}`
+		const words = stepsInWords(schedule) ?? `with gaps of ${writeDuration(longestGapMs(schedule))}`
 		const message =
 			`polls ${words}, and after ${writeDuration(stallMs)} without a block (\`stall_after\`) ` +
 			'that would be told as a stall; six fields begin with seconds, such as "*/12 * * * * *"'

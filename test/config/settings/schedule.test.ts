@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { longestGapMs, paceInWords, readSchedule } from '../../../src/config/settings/schedule.js'
+import { longestGapMs, readSchedule, stepsInWords } from '../../../src/config/settings/schedule.js'
 import { stallAfterMs } from '../../../src/config/settings/settingsSchema.js'
 import { readSmtpUrl } from '../../../src/config/values.js'
 
@@ -12,7 +12,7 @@ describe('a schedule', () => {
 		['0 0 3 * * *', 'every day', 86_400_000],
 		['*/7 * * * * *', null, 7_000],
 	])('%s is %s in words', (schedule, words, gapMs) => {
-		expect(paceInWords(readSchedule(schedule))).toBe(words)
+		expect(stepsInWords(readSchedule(schedule))).toBe(words)
 		expect(longestGapMs(schedule)).toBe(gapMs)
 	})
 
