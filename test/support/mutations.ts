@@ -127,7 +127,8 @@ function changed(value: unknown, { at, way, value: other, key: named }: Mutation
 	walk(box, 'value')
 	const { holder, key } = places[at % places.length] as Place
 	if (named !== undefined) {
-		for (const place of places) if (place.key === named) place.holder[named] = other
+		// The first place is the whole.
+		for (const place of places.slice(1)) if (place.key === named) place.holder[named] = other
 	} else if (way === 'put') holder[key] = other
 	else if (way === 'all') {
 		for (const place of places) if (place.key === key) place.holder[key] = other
