@@ -159,7 +159,7 @@ attacked() {
 	timeouts=$(journalctl -u $unit --no-pager | grep -c 'Watchdog timeout')
 	expect 'attack: a stranger makes 100,000 calls in one transaction' node $repo/test/systemd/attack.js $node
 	start=$(date +%s)
-	pay $watched 1 >>/run/paid
+	pay $watched 1 >/run/paid
 	expect 'attack: the block after it is told' within 180 all_told /run/paid
 	echo "        told after $(($(date +%s) - start)) s, most of it the node's own"
 	sleep 45
@@ -168,7 +168,7 @@ attacked() {
 	expect 'attack: it is well' within 10 curl_ok http://127.0.0.1:9464/healthz '"status":"ok"'
 	rm -r /run/systemd/system/$unit.d
 	systemctl daemon-reload
-	systemctl restart $unit
+	systemctl stop $unit
 }
 
 reloaded() {
@@ -282,13 +282,13 @@ started
 [ $failed = 0 ] || { echo 'IT DOES NOT START: the other cases mean nothing' && exit 1; }
 killed
 hung
-attacked
 reloaded
 asked
 stopped
 refused
 instances
 by_timer
+attacked
 secret_nowhere
 expect 'exposure: as the running systemd counts it' systemd-analyze security --threshold=13 tracewatch.service
 verdict
