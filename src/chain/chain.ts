@@ -210,9 +210,9 @@ export function createChain(options: ChainOptions): Chain {
 				if (found === null) return null
 				const mayTell = found.trace.succeeded === false && (capabilities.otsLevel ?? 0) >= fullLevel
 				const { trace, block, receipt } = found
-				const told = tokens.inReceipt(receipt, block, rpc.endpoint)
+				const told = await tokens.inReceipt(rpc, receipt, block, signal)
 				const failureData = mayTell ? await readFailureData(rpc, txHash, signal) : null
-				return { trace, block, tokens: told, failureData }
+				return { trace, block, ...told, failureData }
 			}, signal)
 		},
 		async creator(contract, signal) {

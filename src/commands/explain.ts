@@ -2,11 +2,11 @@ import { fitWords } from '../base/outgoing.js'
 import { revertReason } from '../chain/revertReason.js'
 import { toChecksum } from '../config/address.js'
 import { explain as explained } from '../core/explain.js'
-import { explainTokens } from '../core/explainTokens.js'
+import { type ExplainedLog, explainTokens } from '../core/explainTokens.js'
 import { openChain, watchesOn } from '../daemon/open.js'
 import { PlainError, UsageError } from '../errors.js'
 import type { Hash } from '../model/glossary.js'
-import { type Command, configOption, exitCodes } from './command.js'
+import { type Command, configOption, exitCodes, type Io } from './command.js'
 import { networkOf } from './network.js'
 import { openConfig, openLog } from './open.js'
 
@@ -16,8 +16,9 @@ export const explain: Command = {
 	help: `Usage: tracewatch explain TXHASH [--network NAME] [-c FILE]
 
 Draws the call tree of a transaction, and says of each frame whether it counts for a watch, and why or why not: failed,
-under a failed call, a delegatecall, below min_value, not watched; then the same of the tokens that its logs tell of. Of
-a failed transaction it shows the reason, where the node can tell it (Otterscan level 8).
+under a failed call, a delegatecall, below min_value, not watched; and the same of the tokens that its logs tell of,
+each below the frame that wrote it where the node tells that (callTracer with logs), else behind the tree. Of a failed
+transaction it shows the reason, where the node can tell it (Otterscan level 8).
 
   --network NAME      as in tracewatch.yaml; may be left out when there is only one
   -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
@@ -35,7 +36,7 @@ is wrong.`,
 		try {
 			const found = await chain.transaction(txHash, io.signal)
 			if (found === null) throw new PlainError(`${network.name} has no mined transaction ${txHash}`)
-			const { trace, block, tokens, failureData } = found
+			const { trace, block, tokens, logFrames, failureData } = found
 			const how = trace.succeeded === false ? 'failed' : trace.succeeded ? 'succeeded' : 'was mined'
 			const time = new Date(Number(block.timestampS) * 1000).toISOString().replace('.000Z', 'Z')
 			io.out(`${txHash} ${how} in block ${block.number} of ${network.name}, ${time}`)
@@ -43,22 +44,31 @@ is wrong.`,
 			if (reason !== null) io.out(`reason: ${fitWords(reason)}`)
 			io.out('')
 			const context = { network, watches, checksum: toChecksum }
-			for (const { branch, text, verdicts, isSent } of explained(trace, context)) {
+			const logs = explainTokens(tokens, context)
+			const placed = new Set<ExplainedLog>()
+			for (const { traceAddress, branch, text, verdicts, isSent } of explained(trace, context)) {
 				io.out(`${branch}${fitWords(text)}`)
 				const indent = branch.replace(/├─ $/, '│  ').replace(/└─ $/, '   ')
 				for (const words of verdicts) io.out(`${indent}   ${isSent ? '*' : '-'} ${fitWords(words)}`)
+				for (const one of logs) {
+					if (logFrames?.[one.log]?.join('_') !== traceAddress.join('_')) continue
+					placed.add(one)
+					drawLog(one, `${indent}   `, io)
+				}
 			}
-			const logs = explainTokens(tokens, context)
-			if (logs.length > 0) io.out('\ntokens, by its logs:')
-			for (const { text, verdicts, isSent } of logs) {
-				io.out(fitWords(text))
-				for (const words of verdicts) io.out(`   ${isSent ? '*' : '-'} ${fitWords(words)}`)
-			}
+			const rest = logs.filter((one) => !placed.has(one))
+			if (rest.length > 0) io.out('\ntokens, by its logs:')
+			for (const one of rest) drawLog(one, '', io)
 			return exitCodes.done
 		} finally {
 			await chain.close()
 		}
 	},
+}
+
+function drawLog({ text, verdicts, isSent }: ExplainedLog, indent: string, io: Io): void {
+	io.out(`${indent}${fitWords(text)}`)
+	for (const words of verdicts) io.out(`${indent}   ${isSent ? '*' : '-'} ${fitWords(words)}`)
 }
 
 function readHash(text: string): Hash {

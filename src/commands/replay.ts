@@ -4,6 +4,7 @@ import { fitWords } from '../base/outgoing.js'
 import { parseAddress, toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
 import { deliveriesOf } from '../core/deliveries.js'
+import type { Payees } from '../core/lookalike.js'
 import { noReceiver, replayAlerts, replayColumns, replayRow, replayWatches } from '../core/replay.js'
 import { asksForTokens, noTokens } from '../core/tokenChoice.js'
 import { areTokensAsked, openChain, watchesOn } from '../daemon/open.js'
@@ -14,6 +15,8 @@ import type { Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { KnownTokens } from '../model/token.js'
 import { version } from '../version.js'
+import { markReplayed } from '../watch/markReplayed.js'
+import { createPayeeLedger } from '../watch/payees.js'
 import { type Command, type CommandArgs, configOption, type ExitCode, exitCodes, type Io } from './command.js'
 import { networkOf } from './network.js'
 import { openConfig, openLog } from './open.js'
@@ -27,8 +30,9 @@ export const replay: Command = {
                          [--send]
 
 Scans blocks FROM to TO, both included, by the rules of the watchlists as they are now, whatever first block a watch
-has, and prints the alerts. Nothing is sent and the state is not touched, unless --send is given: then each alert goes
-to the receivers of its watch, under the same id as the alert of a running daemon.
+has, and prints the alerts. Who looks like somebody whom the watch has paid within these blocks is marked. Nothing is
+sent and the state is not touched, unless --send is given: then each alert goes to the receivers of its watch, under the
+same id as the alert of a running daemon.
 
   --network NAME      as in tracewatch.yaml
   --from, --to BLOCK  decimal or 0x-hex; --to also takes latest
@@ -72,12 +76,15 @@ it names), 78 the configuration is wrong.`,
 			const progress = createProgress(span)
 			const printer = createPrinter(format, beside(progress, io))
 			let next = span.from
+			let payees: Payees = new Map()
 			try {
 				for await (const part of chain.walk(span, watches, io.signal)) {
 					const words = await chain.tokenWords(unknownTokens(part, network.tokens ?? noTokens), io.signal)
 					const tokenWords = (contract: Address) => words.get(contract) ?? null
 					const context = { network, watches, head, nowMs: Date.now(), checksum: toChecksum, tokenWords }
-					const alerts = replayAlerts(part, context)
+					const ledger = createPayeeLedger({ payees, network, watches, checksum: toChecksum, chain }, io.signal)
+					const alerts = await markReplayed(part, replayAlerts(part, context), network.chainId, ledger)
+					payees = new Map([...payees, ...ledger.changes()])
 					for (const alert of alerts) printer.print(alert)
 					await sender?.post(alerts)
 					next = part.span.to + 1n
@@ -142,7 +149,10 @@ function createPrinter(format: Format, io: Io) {
 		io.out(
 			format === 'csv'
 				? cells.map((cell) => csvCell(fitWords(cell))).join(',')
-				: cells.map((cell, at) => fitWords(cell).padEnd(widths[at] ?? 0)).join('  '),
+				: cells
+						.map((cell, at) => fitWords(cell).padEnd(widths[at] ?? 0))
+						.join('  ')
+						.trimEnd(),
 		)
 	if (format === 'csv') write(replayColumns)
 	return {
@@ -157,7 +167,7 @@ function createPrinter(format: Format, io: Io) {
 	}
 }
 
-const widths = [9, 20, 10, 4, 12, 5, 42, 42, 12, 66, 4]
+const widths = [9, 20, 10, 4, 12, 5, 42, 42, 12, 66, 4, 42]
 
 function formatOf({ values: { format = 'table' } }: CommandArgs): Format {
 	if (format === 'table' || format === 'json' || format === 'csv') return format

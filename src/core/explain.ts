@@ -16,6 +16,8 @@ export interface ExplainContext {
 
 /** One frame of a drawn call tree. */
 export interface ExplainedFrame {
+	/** Its path. */
+	readonly traceAddress: readonly number[]
 	/** Lines of the tree before the frame. */
 	readonly branch: string
 	/** What the frame is, in a line. */
@@ -40,6 +42,7 @@ export function explain(tx: TxTrace, context: ExplainContext): readonly Explaine
 	return verdicts.map((verdict) => {
 		const found = verdictsOf(verdict, events.get(traceText(verdict.frame.traceAddress)) ?? [], context)
 		return {
+			traceAddress: verdict.frame.traceAddress,
 			branch: branchOf(verdict.frame.traceAddress, lastSteps),
 			text: frameText(verdict.frame, context),
 			verdicts: found.lines,

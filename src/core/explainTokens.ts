@@ -4,14 +4,16 @@ import { formatAmount } from './amount.js'
 import { type ExplainContext, type ExplainedFrame, wordsOn } from './explain.js'
 import { nobody } from './tokenLogs.js'
 
+/** A transfer, and which log of the transaction tells of it. */
+export interface ExplainedLog extends Omit<ExplainedFrame, 'branch' | 'traceAddress'> {
+	readonly log: number
+}
+
 /** The token transfers that a transaction's logs tell of, in their order, each with what it means for the watches. */
-export function explainTokens(
-	events: readonly TokenEvent[],
-	context: ExplainContext,
-): readonly Omit<ExplainedFrame, 'branch'>[] {
+export function explainTokens(events: readonly TokenEvent[], context: ExplainContext): readonly ExplainedLog[] {
 	return events.map((event) => {
 		const { lines, isSent } = wordsOn([event], context)
-		return { text: textOf(event, context), verdicts: lines, isSent }
+		return { log: Number(event.trace.split('_')[1]), text: textOf(event, context), verdicts: lines, isSent }
 	})
 }
 

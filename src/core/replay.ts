@@ -78,6 +78,8 @@ export const replayColumns = [
 	'watch',
 	'tx',
 	'trace',
+	/** Whom the other side imitates. */
+	'lookalike',
 ] as const
 
 export function replayRow(data: AlertData): readonly string[] {
@@ -93,6 +95,7 @@ export function replayRow(data: AlertData): readonly string[] {
 		data.watch.label ?? data.watch.address,
 		data.txHash,
 		placeOf(data),
+		data.lookalike?.of ?? '',
 	]
 }
 

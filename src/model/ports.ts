@@ -29,6 +29,8 @@ export interface Chain {
 		readonly trace: TxTrace
 		readonly block: Block
 		readonly tokens: readonly TokenEvent[]
+		/** Path of the frame that wrote each of its logs, in their order; null where the node does not tell. */
+		readonly logFrames: readonly (readonly number[])[] | null
 		readonly failureData: Hex | null
 	} | null>
 	/**

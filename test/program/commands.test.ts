@@ -72,7 +72,7 @@ describe('replay', () => {
 		expect(lines(table.stdout)[0]).toMatch(/^block +time +kind +direction +value/)
 		const csv = await opened.run(['replay', '--from', '1', '--to', 'latest', '--format', 'csv'])
 		const [head, first, ...rest] = lines(csv.stdout)
-		expect(head).toBe('block,time,kind,direction,value,asset,from,to,watch,tx,trace')
+		expect(head).toBe('block,time,kind,direction,value,asset,from,to,watch,tx,trace,lookalike')
 		expect(first).toContain(`,"'=Treasury, ""cold""",${hashes[0]},root`)
 		expect(rest).toHaveLength(2)
 	})

@@ -110,4 +110,33 @@ test('a token named in the settings, from the watchlist to the webhook', { timeo
 	const explain = await site.run(['explain', hash])
 	expect(explain.stdout).toContain(`log_0  ERC-20  1.5 USDC  nobody → Treasury ${toChecksum(treasury)}`)
 	expect(explain.stdout).toContain('* counts for Treasury (a.yaml): token, in → hook')
+	// Below its frame: the node can tell.
+	expect(explain.stdout).toMatch(/\n {3}log_0/)
+	expect(explain.stdout).not.toContain('by its logs')
+})
+
+test('replay marks who looks like somebody whom the watch has paid', { timeout: 60_000 }, async () => {
+	const node = await startTestAnvil()
+	onTestFinished(() => node.stop())
+	const friend: Address = `0x1234ab${'0'.repeat(27)}9876543`
+	const imitation: Address = `0x1234ff${'7'.repeat(27)}1116543`
+	await node.rpc('anvil_impersonateAccount', [imitation])
+	await node.rpc('anvil_setBalance', [imitation, '0xde0b6b3a7640000'])
+	const pay = async (from: Address, to: Address) => node.receipt(await node.send({ from, to, valueWei: 5n }))
+	for (const [from, to] of [
+		[imitation, treasury],
+		[treasury, friend],
+		[imitation, treasury],
+	] as const)
+		await pay(from, to)
+	const site = siteOf({
+		'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9' }),
+		'watchlists/a.yaml': watchlist([`{address: "${treasury}"}`]),
+	})
+	const { stdout } = await site.run(['replay', '--from', '1', '--to', 'latest', '--format', 'csv'])
+	const [head, ...rows] = stdout
+		.trim()
+		.split('\n')
+		.map((line) => line.split(',').at(-1)?.toLowerCase())
+	expect([head, ...rows]).toEqual(['lookalike', '', '', friend])
 })

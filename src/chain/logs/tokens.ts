@@ -9,6 +9,7 @@ import type { Log } from '../../model/ports.js'
 import type { KnownTokens, TokenEvent } from '../../model/token.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Header } from '../wire.js'
+import { readLogFrames } from './logFrames.js'
 import type { LogProofs } from './logProofs.js'
 import { type AskAnother, createTokenReader, type TokenPart } from './tokenReader.js'
 import { readLogReceipt } from './wireLogs.js'
@@ -42,8 +43,16 @@ export interface Tokens {
 		signal: AbortSignal,
 	): Promise<Part>
 	/** All token transfers of one transaction, by its receipt. Throws RpcError where it cannot be read. */
-	inReceipt(receipt: unknown, block: Header, endpoint: string): readonly TokenEvent[]
+	inReceipt(rpc: Rpc, receipt: unknown, block: Header, signal: AbortSignal): Promise<InReceipt>
 }
+
+interface InReceipt {
+	readonly tokens: readonly TokenEvent[]
+	/** Path of the frame that wrote each log; null where nothing moved, or the node does not tell. */
+	readonly logFrames: readonly (readonly number[])[] | null
+}
+
+const nothing: InReceipt = { tokens: [], logFrames: null }
 
 interface Begun {
 	readonly span: Span
@@ -57,7 +66,7 @@ export function createTokens(
 	options: { readonly isPrivate: boolean; readonly clock: Clock; readonly log: Log },
 ): Tokens {
 	if (setting === undefined) {
-		return { areAsked: () => false, begin: () => null, addTo: async (part) => part, inReceipt: () => [] }
+		return { areAsked: () => false, begin: () => null, addTo: async (part) => part, inReceipt: async () => nothing }
 	}
 	const reader = createTokenReader({ ...setting, ...options })
 	return {
@@ -75,12 +84,15 @@ export function createTokens(
 			const { tokens, blocks } = await read
 			return { ...part, tokens, blocks: new Map([...part.blocks, ...blocks]) }
 		},
-		inReceipt(raw, block, endpoint) {
-			const receipt = readLogReceipt(raw, { endpoint, method: 'eth_getTransactionReceipt' })
-			if (receipt === null) return []
+		async inReceipt(rpc, raw, block, signal) {
+			const receipt = readLogReceipt(raw, { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' })
+			if (receipt === null) return nothing
 			const { txHash, sender: initiator, logs } = receipt
 			const txIndex = block.txHashes.indexOf(txHash)
-			return reader.eventsOf({ txHash, txIndex, block: { number: block.number, hash: block.hash }, initiator, logs })
+			const { number, hash } = block
+			const told = reader.eventsOf({ txHash, txIndex, block: { number, hash }, initiator, logs })
+			if (told.length === 0) return nothing
+			return { tokens: told, logFrames: await readLogFrames(rpc, txHash, logs, signal) }
 		},
 	}
 }
