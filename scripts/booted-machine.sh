@@ -1,7 +1,9 @@
 # Sourced by booted-systemd.sh and booted-deb.sh: a container over a throw-away copy of this machine's files, in which a
 # systemd is really booted. Nothing on the machine changes. Where it cannot run it ends with 77, and says so loudly.
 #
-#   --root DIR   boot the system in DIR instead of this machine's own, as `debootstrap` makes it
+#   --root DIR     boot the system in DIR instead of this machine's own, as `debootstrap` makes it
+#   --suite NAME   boot a fresh Debian of this name (trixie is 13), which debootstrap makes from the mirror that apt uses
+#                  here: one to two minutes, and kept below $TRACEWATCH_ROOTS where that is set
 #
 # The script that sources this says first what is not tried where it cannot run: $tried.
 set -eu
@@ -9,14 +11,31 @@ set -eu
 repo="$(cd "$(dirname "$0")/.." && pwd)"
 root=/
 [ "${1-}" = --root ] && root="$2"
+suite=''
+[ "${1-}" = --suite ] && suite="$2"
 
 skip() {
 	echo "SKIPPED: $tried in a booted systemd: $*" >&2
 	exit 77
 }
 
+# The files of a fresh Debian in $root.
+make_root() {
+	command -v debootstrap >/dev/null || skip 'debootstrap is missing (apt-get install debootstrap)'
+	mirror="$(apt-get indextargets --format '$(LABEL) $(SITE)' 'Created-By: Packages' | sed -n 's/^Debian //p' | head -1)"
+	[ -n "$mirror" ] || skip 'apt knows no mirror of Debian here'
+	roots="${TRACEWATCH_ROOTS:-$(mktemp -d)}"
+	root="$roots/$suite"
+	[ -e "$root/.whole" ] && return
+	rm -rf "$root"
+	debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus "$suite" "$root" "$mirror" >"$roots/$suite.log" 2>&1 ||
+		skip "debootstrap of $suite: $(tail -1 "$roots/$suite.log")"
+	touch "$root/.whole"
+}
+
 [ "$(id -u)" = 0 ] || skip 'this needs root'
 command -v systemd-nspawn >/dev/null || skip 'systemd-nspawn is missing (apt-get install systemd-container)'
+[ -z "$suite" ] || make_root
 [ -x "$root/lib/systemd/systemd" ] || skip "there is no systemd in $root (apt-get install systemd)"
 
 # make_machine SIZE: the files of the machine in $machine, and a folder for what it is to be given in $work/stage.
@@ -34,6 +53,7 @@ make_machine() {
 clean() {
 	umount "$machine" 2>/dev/null || true
 	umount "$work" && rmdir "$work"
+	[ -z "$suite" ] || [ -n "${TRACEWATCH_ROOTS-}" ] || rm -rf "$roots"
 }
 
 # boot CASES PATH SECONDS: boots the machine, runs test/systemd/CASES in it with that PATH, prints what it says;
