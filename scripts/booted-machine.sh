@@ -2,8 +2,8 @@
 # systemd is really booted. Nothing on the machine changes. Where it cannot run it ends with 77, and says so loudly.
 #
 #   --root DIR     boot the system in DIR instead of this machine's own, as `debootstrap` makes it
-#   --suite NAME   boot a fresh Debian of this name (trixie is 13), which debootstrap makes from the mirror that apt uses
-#                  here: one to two minutes, and kept below $TRACEWATCH_ROOTS where that is set
+#   --suite NAME   boot a fresh Debian of this name (trixie is 13), which debootstrap makes from the mirror that apt
+#                  uses here: one to two minutes, and kept below $TRACEWATCH_ROOTS where that is set
 #
 # The script that sources this says first what is not tried where it cannot run: $tried.
 set -eu
@@ -28,7 +28,8 @@ make_root() {
 	root="$roots/$suite"
 	[ -e "$root/.whole" ] && return
 	rm -rf "$root"
-	debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus "$suite" "$root" "$mirror" >"$roots/$suite.log" 2>&1 ||
+	debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus "$suite" "$root" "$mirror" \
+		>"$roots/$suite.log" 2>&1 ||
 		skip "debootstrap of $suite: $(tail -1 "$roots/$suite.log")"
 	touch "$root/.whole"
 }

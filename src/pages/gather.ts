@@ -25,7 +25,7 @@ export interface GatherOptions {
 
 /** What is still to be sent stands first, whenever it was told: it is what somebody may have to do something about. */
 export async function gather(facts: PageFacts, options: GatherOptions): Promise<Gathered> {
-	const { query, below, status, fits, budgetMs = 15 } = options
+	const { query, below, status, fits, budgetMs = 10 } = options
 	const endMs = performance.now() + budgetMs
 	const rows: (ToldRow | HistoryHole)[] = []
 	const isAsked = (row: ToldRow) =>
@@ -55,7 +55,8 @@ export async function gather(facts: PageFacts, options: GatherOptions): Promise<
 			rows.push(row)
 		}
 		last = cursor
-		if (performance.now() > endMs) return { rows, next: cursor, isCut: true }
+		// What has been fetched is looked through: it costs less than to fetch it again for the next page.
+		if (entry === null && performance.now() > endMs) return { rows, next: cursor, isCut: true }
 	}
 	return { rows, next: null, isCut: false }
 }

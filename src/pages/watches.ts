@@ -8,7 +8,7 @@ import { type Html, html } from './html.js'
 import { filters, pager, table, time } from './layout.js'
 
 const watchesAPage = 100
-const budgetMs = 15
+const budgetMs = 10
 
 export async function watches(facts: PageFacts, params: URLSearchParams) {
 	const text = (params.get('q') ?? '').trim().toLowerCase().slice(0, 200)

@@ -10,12 +10,17 @@ import { openHistory } from '../../src/state/open.js'
 import { addressOf, deliveryOf } from '../state/samples.js'
 import { temporaryFolder } from '../support/folder.js'
 import { sized } from '../support/longRun.js'
+import { processorMs } from '../support/processor.js'
 import { manyWatches, pageFacts, servePages } from './facts.js'
 
 const count = sized(30_000, 1_000_000)
-/** 50 ms on an idle machine; here beside other tests. */
-const limitMs = 250
+/** Of the processor: what one request takes on a calm machine, whatever else this one does meanwhile. */
+const limitMs = 50
+/** By the clock, however much else runs here. */
+const patienceMs = 250
 const startMs = Date.parse('2026-10-01T00:00:00Z')
+
+const middle = (values: readonly number[]) => values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0
 
 /** Each row of its own watch, over thirty days; as the store writes them. */
 async function writeHistory(folder: string): Promise<void> {
@@ -58,18 +63,20 @@ test(`behavior: ${count} watches, ${count} rows and 10,000 waiting deliveries`, 
 		'/deliveries',
 		'/deliveries?status=delivered',
 	]) {
-		const times: number[] = []
+		const [taken, waited]: [number[], number[]] = [[], []]
 		for (let run = 0; run < 11; run++) {
 			const beganMs = performance.now()
-			const answer = await fetch(`${server}${path}`)
-			const body = await answer.text()
-			times.push(performance.now() - beganMs)
-			expect(answer.status).toBe(200)
-			expect(body).toContain('</html>')
+			const ms = await processorMs(async () => {
+				const answer = await fetch(`${server}${path}`)
+				expect(answer.status).toBe(200)
+				expect(await answer.text()).toContain('</html>')
+			})
+			taken.push(ms)
+			waited.push(performance.now() - beganMs)
 		}
-		const middleMs = times.sort((one, other) => one - other)[5] ?? 0
-		figures.push(`${path.replace(/0x0{10,}/, '0x…')} ${middleMs.toFixed(1)} ms`)
-		expect(middleMs, path).toBeLessThan(limitMs)
+		figures.push(`${path.replace(/0x0{10,}/, '0x…')} ${middle(taken).toFixed(1)} of ${middle(waited).toFixed(1)} ms`)
+		expect(middle(taken), path).toBeLessThan(limitMs)
+		expect(middle(waited), path).toBeLessThan(patienceMs)
 	}
 	console.log(`${count} watches and rows: ${figures.join(', ')}`)
 

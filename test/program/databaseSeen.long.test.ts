@@ -1,0 +1,118 @@
+// What people look at, with the state in a database: pages, history, and watchlists that were last right.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { startServer } from '../state/postgres/server.js'
+import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { hookServer, other, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
+
+const server = await startServer()
+let node: TestDevnode
+let env = { DATABASE_URL: '' }
+let count = 0
+
+beforeAll(async () => {
+	node = await startTestDevnode()
+})
+afterAll(async () => {
+	await node.stop()
+	await server?.stop()
+})
+beforeEach(async () => {
+	env = { DATABASE_URL: (await server?.fresh(`seen${count++}`)) ?? '' }
+})
+
+const state = `state: \${DATABASE_URL}\nlease: 3s\n`
+const pay = async (to: `0x${string}`, valueWei: bigint) =>
+	await node.receipt(await node.send({ from: other, to, valueWei }))
+const json = async (url: string): Promise<ReturnType<typeof JSON.parse>> => await (await fetch(url)).json()
+
+async function said(url: string, is: (found: ReturnType<typeof JSON.parse>) => boolean) {
+	const endMs = Date.now() + 60_000
+	for (let found = await json(url); ; found = await json(url)) {
+		if (is(found)) return found
+		if (Date.now() > endMs) throw new Error(JSON.stringify(found))
+		await new Promise((resolve) => setTimeout(resolve, 50))
+	}
+}
+
+/** Three alerts, each for two, one of whom has taken all of them. */
+const areAllThere = (alerts: readonly { readonly deliveries: readonly { readonly result: string }[] }[]) => {
+	const results = alerts.flatMap(({ deliveries }) => deliveries.map(({ result }) => result))
+	return results.length === 6 && results.filter((result) => result === 'delivered').length === 3
+}
+
+describe.skipIf(server === null)('on a database', () => {
+	test('default: each page says what was told and what waits, over a restart and on another machine', async () => {
+		const [good, bad] = [await hookServer(), await hookServer()]
+		bad.answer = () => ({ status: 401 })
+		const files = {
+			'tracewatch.yaml': `${settings(node.url, { good: good.origin, bad: bad.origin })}${state}http: 127.0.0.1:0\n`,
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}, label: Treasury, tags: [cold]}`], 'good, bad'),
+		}
+		const here = siteOf(files)
+		const running = here.start(['run'], env)
+		await polled(running)
+		for (const valueWei of [5n, 6n, 7n]) await pay(treasury, valueWei)
+		await good.until(3)
+		await bad.until(1)
+		const { port } = await running.line(({ msg }) => msg === 'metrics and health are served')
+		const look = async (at: unknown) => {
+			const origin = `http://127.0.0.1:${String(at)}`
+			const { alerts } = await said(`${origin}/alerts?format=json`, (found) => areAllThere(found.alerts))
+			const values = alerts.map((one: ReturnType<typeof JSON.parse>) => one.alerts[0].valueWei)
+			expect(values.toSorted()).toEqual(['5', '6', '7'])
+			expect((await json(`${origin}/alerts?format=json&q=treas`)).alerts).toHaveLength(3)
+			expect((await json(`${origin}/alerts?format=json&address=${vault}`)).alerts).toHaveLength(0)
+			expect((await json(`${origin}/deliveries?format=json&status=delivered`)).deliveries).toHaveLength(3)
+			expect((await json(`${origin}/watches?format=json&q=cold`)).watches).toMatchObject([{ label: 'Treasury' }])
+			const overview = await json(`${origin}/?format=json`)
+			expect(overview.receivers[0]).toMatchObject({ receiver: 'good', delivered: 3 })
+			expect(overview.receivers[1]).toMatchObject({ receiver: 'bad' })
+			expect(overview.receivers[1].parked).toBeGreaterThan(0)
+			expect(overview.alertsOfDay.reduce((sum: number, one: number) => sum + one)).toBeGreaterThan(0)
+			for (const path of ['/', '/alerts', '/watches', '/deliveries']) {
+				const answer = await fetch(`${origin}${path}`)
+				expect([path, answer.status]).toEqual([path, 200])
+				expect(await answer.text()).not.toContain(env.DATABASE_URL)
+			}
+		}
+		await look(port)
+		const text = await here.run(['history', '--address', treasury, '--format', 'json'], env)
+		const rows = text.stdout
+			.trim()
+			.split('\n')
+			.map((line) => JSON.parse(line))
+		expect(rows).toHaveLength(6)
+		expect(new Set(rows.map(({ deliveryId }) => deliveryId)).size).toBe(6)
+		expect((await here.run(['history', '--receiver', 'bad', '--format', 'json'], env)).stdout).not.toContain(
+			'delivered"',
+		)
+
+		await running.stop()
+		const again = siteOf(files).start(['run'], env)
+		await look((await again.line(({ msg }) => msg === 'metrics and health are served')).port)
+	})
+
+	test('behavior: the last good watchlists are kept there, and another machine goes on with them', async () => {
+		const hook = await hookServer()
+		const text = `${settings(node.url, { hook: hook.origin })}${state}`
+		const right = watchlist([`{address: ${treasury}, label: Treasury, min_value: 2 wei}`])
+		const first = siteOf({ 'tracewatch.yaml': text, 'watchlists/a.yaml': right })
+		const running = first.start(['run'], env)
+		await polled(running)
+		await running.stop()
+
+		const wrong = 'network: local\nreceivers: [hook]\nwatches:\n  - {address: 0x12}\n'
+		const second = siteOf({ 'tracewatch.yaml': text, 'watchlists/a.yaml': wrong })
+		const goesOn = second.start(['run'], env)
+		await goesOn.line(({ level, msg }) => level === 'error' && msg.includes('kept in the state'))
+		await pay(treasury, 1n)
+		await pay(treasury, 2n)
+		const messages = told(await hook.until(2))
+		expect(messages.map(({ type }) => type).toSorted()).toEqual(['alert.transfer', 'system.refused'])
+		expect(messages.find(({ type }) => type === 'alert.transfer')?.data.valueWei).toBe('2')
+		second.write('watchlists/a.yaml', watchlist([`{address: ${vault}}`]))
+		await polled(goesOn)
+		await pay(vault, 3n)
+		expect(told(await hook.until(3)).at(-1)?.data.valueWei).toBe('3')
+	})
+})
