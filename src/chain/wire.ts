@@ -141,6 +141,7 @@ export function readBlock(raw: unknown, reading: Reading): Header | null {
 	if (timestampS > LAST_SECOND) throw malformed(reading, 'a block has a timestamp after the year 9999')
 	const txHashes = readTxHashes(raw.transactions, reading)
 	const withdrawals = readWithdrawals(raw, reading)
+	const [accessListHash, author] = [hash(raw.blockAccessListHash), address(raw.miner)]
 	return {
 		number,
 		hash: blockHash,
@@ -152,6 +153,7 @@ export function readBlock(raw: unknown, reading: Reading): Header | null {
 		logsBloom: hexBytes(raw.logsBloom, 256),
 		withdrawalsRoot: rootOf(raw.withdrawalsRoot),
 		...(withdrawals.length > 0 && { withdrawals }),
+		...(accessListHash !== null && { accessListHash, ...(author !== null && { author }) }),
 	}
 }
 

@@ -63,7 +63,8 @@ export function movementsOf(
 	return blocks
 }
 
-function movementsIn(tx: TxTrace, addresses: AddressSet): ReadonlyMap<Address, Movement> {
+/** What one transaction moves for the addresses; those whom it does not move are left out. */
+export function movementsIn(tx: TxTrace, addresses: AddressSet): ReadonlyMap<Address, Movement> {
 	const moved = new Map<Address, Movement>()
 	const add = (address: Address | null, movement: Partial<Movement>) => {
 		if (address === null || !addresses.has(address)) return

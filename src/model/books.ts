@@ -1,7 +1,7 @@
 /** What is needed to prove that nothing was missed: balances, and what moves them besides frames. */
 
-import type { AddressSet, BlockRef, Part, Span } from './chain.js'
-import type { Address, Hash } from './glossary.js'
+import type { AddressSet, Block, BlockRef, Part, Span } from './chain.js'
+import type { Address, Hash, Hex } from './glossary.js'
 
 /**
  * The book of one address: closed up to a block, and what moved in the blocks scanned since, which is not proved yet.
@@ -51,6 +51,19 @@ export interface Authorised {
 	readonly initiator: Address
 	/** Whose code the address runs from then on; null: none. */
 	readonly delegate: Address | null
+}
+
+/** What a block changes, by its access list (EIP-7928), which makes the hash in its header. */
+export interface BlockChanges {
+	/** How many transactions the block has. */
+	readonly transactions: number
+	/**
+	 * Balances after the transactions that changed them, in the order of the block. `index`: 0 before the transactions,
+	 * then each from 1, and one more after all of them. Whoever ends a transaction with what he had before is not listed.
+	 */
+	readonly balances: ReadonlyMap<Address, readonly { readonly index: number; readonly wei: bigint }[]>
+	/** Code that was set, a delegation (EIP-7702) among it. */
+	readonly codes: ReadonlyMap<Address, readonly { readonly index: number; readonly code: Hex }[]>
 }
 
 /** How far the books of a network are; for `status` and metrics. */
@@ -124,12 +137,19 @@ export interface Accounts {
 	 */
 	postings(block: BlockRef, addresses: AddressSet, signal: AbortSignal): Promise<readonly Posting[]>
 	/**
+	 * What this very block changes, proved by its header; null where the header names no list, or nobody gives the one
+	 * that it names.
+	 */
+	changes(block: Block, signal: AbortSignal): Promise<BlockChanges | null>
+	/**
 	 * Reads a span once more, by each source of each endpoint in turn; one that cannot is passed over. For the moment in
 	 * which something is missing and nobody knows where.
 	 */
 	witnesses(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncIterable<Witness>
 	/** Whether a receipt is known to say all that its transaction cost, on this chain. */
 	readonly feesAreKnown: boolean
+	/** Postings that are known to be paid as they are told, on this chain; of others a book may close without them. */
+	readonly surePostings: ReadonlySet<Posting['kind']>
 	/** Hosts that balances are asked of. */
 	readonly endpoints: readonly string[]
 }

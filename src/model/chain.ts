@@ -15,6 +15,10 @@ export interface Block extends BlockRef {
 	readonly txHashes: readonly Hash[]
 	/** What the consensus layer pays in it (EIP-4895), in its order; absent where the header does not say. */
 	readonly withdrawals?: readonly Withdrawal[]
+	/** Who made the block; absent where the header does not say. */
+	readonly author?: Address
+	/** Of its access list (EIP-7928); absent where the header names none. */
+	readonly accessListHash?: Hash
 }
 
 export interface Withdrawal {

@@ -8,6 +8,7 @@ import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Gap } from '../model/state.js'
 import type { WatchIndex } from '../model/watch.js'
+import { type BlockLists, compensations, listedCodes, listsOf, withListed } from './accessLists.js'
 import { askBalances, summed, type Told } from './askBalances.js'
 import { type BooksDraft, draftOf } from './booksDraft.js'
 import { afterwards, summaryOf } from './booksSummary.js'
@@ -98,7 +99,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		const signal = AbortSignal.any([outer, AbortSignal.timeout(MOST_MS)])
 		const kept = rounds.keptOf(facts.watches)
 		const draft = draftOf(facts.books)
-		const movements = movementsOf(part.transactions, kept, part.blocks.values())
+		let movements = movementsOf(part.transactions, kept, part.blocks.values())
 		const found: Settled = { findings: [], witnessed: [], changes: [] }
 		if (kept !== pruned || facts.books.size > kept.size) {
 			for (const address of facts.books.keys()) if (!kept.has(address)) draft.set(address, null)
@@ -119,7 +120,10 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		}
 		const turns = rounds.next(part, facts.books.size < kept.size)
 		let told: Told
+		let lists: BlockLists = []
 		try {
+			lists = await listsOf(part, { accounts, chain }, signal)
+			movements = withListed(movements, lists, kept)
 			told = await askBalances(part, movements, { turns, limited: rounds.limited() }, draft, accounts, signal)
 			works()
 		} catch (error) {
@@ -135,6 +139,10 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		const done = await settle(part, told, { ...settling, feesAreKnown }, { accounts, chain, clock, log }, signal)
 		feesAreKnown = done.feesAreKnown
 		for (const one of done.unproved) unproved = withUnproved(unproved, one)
+		const hidden = await compensations(part, lists, { kept, openings: done.openings }, accounts, signal)
+		found.changes.push(...listedCodes(lists, kept, found.changes))
+		found.findings.push(...hidden.findings)
+		found.witnessed.push(...hidden.witnessed)
 		outer.throwIfAborted()
 		return result()
 

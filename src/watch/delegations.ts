@@ -12,6 +12,8 @@ export interface CodeChange {
 	readonly from: bigint
 	/** Block after which the other mark was seen. */
 	readonly to: BlockRef
+	/** The access list of the block says that its code was changed, though it may be what it was by the end. */
+	readonly isListed?: true
 }
 
 /** Blocks that are read in full, to find who changed it: everybody's turn comes within so many. */
@@ -22,7 +24,7 @@ const MOST_BLOCKS = 128n
  * block; where none accounts for it, what the state alone shows. Empty where it is no delegation that changed.
  */
 export async function delegationsOf(
-	{ address, from, to }: CodeChange,
+	{ address, from, to, isListed }: CodeChange,
 	{ accounts, chain }: { readonly accounts: Accounts; readonly chain: Chain },
 	signal: AbortSignal,
 ): Promise<readonly Finding[]> {
@@ -30,7 +32,7 @@ export async function delegationsOf(
 	if (end?.hash !== to.hash) throw moved(to.number)
 	const now = await accounts.delegate(address, to, signal)
 	const before = await delegateAt(from)
-	if (before === now) return []
+	if (before === now && isListed !== true) return []
 	const found: Delegation[] = []
 	let previous = before ?? null
 	if (to.number - from <= MOST_BLOCKS) {
@@ -47,6 +49,7 @@ export async function delegationsOf(
 	}
 	// The code is the witness: what the lists come to must be what is there.
 	if (previous === now && found.length > 0) return found
+	if (before === now) return []
 	return [{ kind: 'delegation', address, block: end, authorised: null, delegate: now, previous: before ?? null }]
 
 	/** Undefined where nobody knows any more. */

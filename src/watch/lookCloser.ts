@@ -121,7 +121,9 @@ export async function lookCloser(
 			return
 		}
 		const frames = movementBetween(movements, address, hi.number, hi.number)
-		const told = readings(postings).find((one) => closes(lo.wei, withPostings(frames, one, address), hi.wei))
+		const told = readings(postings, accounts.surePostings).find((one) =>
+			closes(lo.wei, withPostings(frames, one, address), hi.wei),
+		)
 		findings.push(...paidIn(told ?? postings, block))
 		const hasFees = postings.some(({ kind }) => kind === 'fee')
 		const note = (by: readonly Posting[], witness: Witness | null) =>
@@ -136,7 +138,9 @@ export async function lookCloser(
 		for await (const witness of isGap ? [] : accounts.witnesses(span, only, signal)) {
 			if (witness.part.last.hash !== block.hash) continue
 			const seen = movementBetween(movementsOf(witness.part.transactions, only), address, hi.number, hi.number)
-			const by = readings(postings).find((one) => closes(lo.wei, withPostings(seen, one, address), hi.wei))
+			const by = readings(postings, accounts.surePostings).find((one) =>
+				closes(lo.wei, withPostings(seen, one, address), hi.wei),
+			)
 			if (by === undefined) continue
 			note(by, witness)
 			witnessed.push(witness)
@@ -207,10 +211,11 @@ export async function lookCloser(
 
 /**
  * All of them, or all but one kind: on some chains the author's fees go elsewhere (BNB, Arbitrum), withdrawals are paid
- * in a token (Gnosis and its kin), or somebody else pays for gas.
+ * in a token (Gnosis and its kin), or somebody else pays for gas. Where that cannot be, what is hidden and equals such
+ * a posting must not pass for it.
  */
-function readings(postings: readonly Posting[]): readonly (readonly Posting[])[] {
-	const kinds = new Set(postings.map(({ kind }) => kind))
+function readings(postings: readonly Posting[], sure: ReadonlySet<Posting['kind']>): readonly (readonly Posting[])[] {
+	const kinds = new Set(postings.flatMap(({ kind }) => (sure.has(kind) ? [] : [kind])))
 	return [postings, ...[...kinds].map((kind) => postings.filter((posting) => posting.kind !== kind))]
 }
 

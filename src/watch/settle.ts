@@ -32,6 +32,13 @@ export interface Settling {
 	readonly feesAreKnown: boolean
 }
 
+export interface SettledPart {
+	readonly unproved: readonly Unproved[]
+	/** Balances before blocks, by `keyOf`, where the block closes by what was known. */
+	readonly openings: ReadonlyMap<string, bigint>
+	readonly feesAreKnown: boolean
+}
+
 export interface SettlePorts {
 	readonly accounts: Accounts
 	readonly chain: Chain
@@ -54,10 +61,11 @@ export async function settle(
 	{ draft, found, gaps, since, first, limited, feesAreKnown: areKnown }: Settling,
 	ports: SettlePorts,
 	signal: AbortSignal,
-): Promise<{ readonly unproved: readonly Unproved[]; readonly feesAreKnown: boolean }> {
+): Promise<SettledPart> {
 	const { clock, log } = ports
 	const startedAtMs = clock()
 	const unproved: Unproved[] = []
+	const openings = new Map<string, bigint>()
 	let feesAreKnown = areKnown
 	let looks = 0
 	/** Their books wait for the next poll. */
@@ -104,6 +112,7 @@ export async function settle(
 				draft.set(address, deferred(book, movement))
 			} else if (closes(book.balanceWei + book.movedWei, movement, closingWei)) {
 				feesAreKnown ||= movement.posted[0] < 0n
+				openings.set(keyOf(address, ref.number), book.balanceWei + book.movedWei)
 				closeAt(address, ref, balances)
 			} else {
 				const mayLook = looks < MOST_CLOSER && clock() - startedAtMs < CLOSER_MS
@@ -130,7 +139,12 @@ export async function settle(
 			}
 		}
 	}
-	return { unproved: [...unproved, ...openings(openedLate, part.span.to)], feesAreKnown }
+	return { unproved: [...unproved, ...lateOnes(openedLate, part.span.to)], openings, feesAreKnown }
+}
+
+/** Of an address at a block. */
+export function keyOf(address: Address, block: bigint): string {
+	return `${address} ${block}`
 }
 
 /** Null: not now. */
@@ -149,7 +163,7 @@ async function tryCloser(
 }
 
 /** Together: with many new watches there are many of these. */
-function openings(openedLate: ReadonlyMap<Address, bigint>, to: bigint): readonly Unproved[] {
+function lateOnes(openedLate: ReadonlyMap<Address, bigint>, to: bigint): readonly Unproved[] {
 	if (openedLate.size === 0) return []
 	let from = to
 	for (const first of openedLate.values()) if (first < from) from = first

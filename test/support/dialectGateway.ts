@@ -5,6 +5,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { accessListOf } from './dialectAccessLists.js'
 import { bendFilterCall, bendRows, filterRows, rewardOf } from './dialectRows.js'
 import { bendTraces } from './dialectTraces.js'
 
@@ -51,6 +52,8 @@ export interface Dialect {
 	readonly noTags?: 'null' | 'error'
 	/** Calls in one HTTP request; 1: no batches. */
 	readonly batch?: number
+	/** Headers name access lists (EIP-7928), which are given; they are made of what Anvil traces. */
+	readonly accessLists?: boolean
 	/** Receipts that are null at first, as when the node has not indexed the block yet. */
 	readonly lateReceipts?: number
 	/** The last word: what is answered instead; `undefined` leaves it. */
@@ -170,6 +173,9 @@ export async function startDialectGateway(
 				const bent = bendFilterCall(now, params[0] as object, BigInt((await ask('eth_blockNumber', [])) as string))
 				return bent === null ? [] : bendRows(now, await filterRows(now, bent, ask))
 			}
+			case 'eth_getBlockAccessList':
+				if (now.accessLists !== true) throw new Refused(notThere(method))
+				return (await accessListOf(params[0], ask)).list
 			case 'debug_traceBlockByNumber':
 				return bendTraces(now, params, ask)
 			default:
@@ -223,6 +229,8 @@ async function bendHeader(dialect: Dialect, params: readonly unknown[], ask: Ask
 	if (isTag && dialect.noTags === 'error') {
 		throw new Refused({ error: { code: -39001, message: 'Unknown block error' } })
 	}
-	const header = (await ask('eth_getBlockByNumber', params)) as object | null
+	const told = (await ask('eth_getBlockByNumber', params)) as { readonly hash: string } | null
+	const lists = told !== null && dialect.accessLists === true ? await accessListOf(told.hash, ask) : null
+	const header = lists === null ? told : { ...told, blockAccessListHash: lists.hash }
 	return header !== null && dialect.mined === true ? { ...header, difficulty: '0x20000' } : header
 }

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { encodeActions } from '../../src/devnode/actions.js'
 import { createAddress, puppetInit } from '../../src/devnode/contracts.js'
 import type { AlertData } from '../../src/model/alert.js'
-import type { Address } from '../../src/model/glossary.js'
+import type { Address, Hash } from '../../src/model/glossary.js'
 import type { Kind } from '../../src/model/watch.js'
 import { ether, type Hand, hex, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
@@ -188,6 +188,23 @@ describe('books, of a small chain', () => {
 		await bench.settle()
 		expect(await alertsOf(bench, 'alert.unexplained')).toHaveLength(1)
 		expect(await alertsOf(bench, 'alert.removed')).toEqual([])
+	})
+
+	test('behavior: what is hidden and equals the fee of the watch to the wei does not pass for it', async () => {
+		const { dialect, hide } = hideTransactions()
+		const { node, bench, alice, bob, watched } = await open({ dialects: [dialect] })
+		const gasPrice = 30_000_000_000n
+		const feeWei = 21_000n * gasPrice
+		const pay = (from: Address, to: Address, wei: bigint): Promise<Hash> =>
+			node.rpc('eth_sendTransaction', [{ from, to, value: hex(wei), gas: '0x5208', gasPrice: hex(gasPrice) }])
+		await pay(alice, stranger, 5n)
+		hide(await pay(bob, alice, feeWei))
+		const block = await node.mine()
+		await bench.settle()
+		expect(await alertsOf(bench, 'alert.unexplained')).toMatchObject([
+			{ fromBlock: Number(block), toBlock: Number(block), explainedWei: `${-feeWei - 5n}`, differenceWei: `${feeWei}` },
+		])
+		await expectClosed(bench, node, watched)
 	})
 
 	test('behavior: what one endpoint hides and another tells is told as an event, late', async () => {

@@ -1,12 +1,14 @@
 import { RpcError } from '../../errors.js'
 import type { Accounts, Witness } from '../../model/books.js'
 import type { AddressSet, Span } from '../../model/chain.js'
+import type { Clock } from '../../model/glossary.js'
 import type { Chain, Log } from '../../model/ports.js'
 import type { Endpoints } from '../endpoints/endpoints.js'
 import type { Rpc } from '../rpc/rpc.js'
+import { readAccessList } from './accessList.js'
 import { createBalanceReader } from './balances.js'
 import { readAuthorisations, readDelegate } from './delegations.js'
-import { feesAreKnown } from './fee.js'
+import { feesAreKnown, surePostings } from './fee.js'
 import { readPostings } from './postings.js'
 
 export interface AccountsOptions {
@@ -14,12 +16,18 @@ export interface AccountsOptions {
 	readonly chainId: number
 	/** One way to read a span each; every source of every endpoint. Opened when first asked for. */
 	readonly witnesses: readonly { readonly endpoint: string; readonly chain: () => Pick<Chain, 'walk'> }[]
+	/** Default: the wall clock. */
+	readonly clock?: Clock
 	readonly log: Log
 }
 
+/** After nobody gave an access list that its header names: most nodes that have none now will not have one soon. */
+const LISTS_REST_MS = 600_000
+
 /** Balances and what moves them, from the first endpoint that has them. */
-export function createAccounts({ endpoints, chainId, witnesses, log }: AccountsOptions): Accounts {
+export function createAccounts({ endpoints, chainId, witnesses, clock = Date.now, log }: AccountsOptions): Accounts {
 	const reader = createBalanceReader({ log })
+	let listsRestUntilMs = 0
 
 	/** A question about state must not put an endpoint to rest that is needed for the main thing. */
 	async function ask<T>(block: bigint, job: (rpc: Rpc) => Promise<T>, signal: AbortSignal): Promise<T> {
@@ -36,6 +44,7 @@ export function createAccounts({ endpoints, chainId, witnesses, log }: AccountsO
 
 	return {
 		feesAreKnown: feesAreKnown(chainId),
+		surePostings: surePostings(chainId),
 		endpoints: endpoints.states().map(({ endpoint }) => endpoint),
 		balances: (addresses, block, signal) =>
 			ask(block.number, (rpc) => reader.read(rpc, addresses, block, signal), signal),
@@ -44,6 +53,19 @@ export function createAccounts({ endpoints, chainId, witnesses, log }: AccountsO
 			ask(block.number, (rpc) => readAuthorisations(rpc, chainId, block, address, signal), signal),
 		postings: (block, addresses, signal) =>
 			ask(block.number, (rpc) => readPostings(rpc, chainId, block, addresses, signal), signal),
+		async changes(block, signal) {
+			if (block.accessListHash === undefined || clock() < listsRestUntilMs) return null
+			try {
+				return await ask(block.number, (rpc) => readAccessList(rpc, block, signal), signal)
+			} catch (error) {
+				if (!(error instanceof RpcError)) throw error
+				if (error.kind === 'no-data') {
+					listsRestUntilMs = clock() + LISTS_REST_MS
+					log.warn({ block: block.number, error: error.message }, 'no endpoint gives the access list of a block')
+				}
+				return null
+			}
+		},
 		async *witnesses(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncGenerator<Witness> {
 			for (const { endpoint, chain } of witnesses) {
 				try {

@@ -1,6 +1,6 @@
 /** What a transaction costs its sender beside the value, by its receipt. docs/nodes.md, "Fees", has the sources. */
 
-import type { Amounts } from '../../model/books.js'
+import type { Amounts, Posting } from '../../model/books.js'
 import { isObject, type Json, quantity } from '../wire.js'
 
 /**
@@ -14,6 +14,15 @@ const KNOWN = new Set([
 /** On other chains it must be seen first. */
 export function feesAreKnown(chainId: number): boolean {
 	return KNOWN.has(chainId)
+}
+
+/** Ethereum and its test nets: what a block says of its fees, its author and its withdrawals is so. */
+const ETHEREUM = new Set([1, 17_000, 560_048, 11_155_111])
+
+/** Postings of which a chain is known to pay all that is told. */
+export function surePostings(chainId: number): ReadonlySet<Posting['kind']> {
+	if (ETHEREUM.has(chainId)) return new Set(['fee', 'income', 'withdrawal'])
+	return new Set(feesAreKnown(chainId) ? ['fee'] : [])
 }
 
 /** Celo's receipts show an L1 fee that nobody is charged (celo-org/op-geth#255). */

@@ -19,5 +19,5 @@ export interface OpenAccountsOptions {
  * the endpoints are not closed from here. Alerts wait for the books: a witness that must wait is none.
  */
 export function openAccounts({ rpcs, endpoints, chainId, clock, log }: OpenAccountsOptions): Accounts {
-	return createAccounts({ endpoints, chainId, witnesses: openWays({ rpcs, chainId, rests: true, clock }), log })
+	return createAccounts({ endpoints, chainId, witnesses: openWays({ rpcs, chainId, rests: true, clock }), clock, log })
 }
