@@ -4,6 +4,7 @@ import type { Decoding } from './decoding.js'
 import type { Distance } from './distance.js'
 import type { FastChains } from './fastChains.js'
 import type { PollCost } from './polls.js'
+import type { TokenCost } from './tokens.js'
 import type { Latency, Memory, Million, WholeCatchUp } from './whole.js'
 
 export interface Results {
@@ -20,6 +21,7 @@ export interface Results {
 	readonly catchUp: readonly CatchUp[]
 	readonly distances: readonly Distance[]
 	readonly calls: { readonly dense: CallCost; readonly sparse: CallCost }
+	readonly tokens: readonly TokenCost[]
 	readonly largeCatchUp: CatchUp
 	readonly decoding: Decoding
 	readonly polls: readonly PollCost[]
@@ -94,6 +96,7 @@ function numberLines({
 	catchUp,
 	distances,
 	calls,
+	tokens,
 	largeCatchUp,
 	decoding,
 	polls,
@@ -121,6 +124,14 @@ function numberLines({
 				`  calls of ${blocks} blocks, ${count(addresses)} addresses, ${alerts} alerts: ours`,
 				count(ours.calls),
 				`${creditsIn(ours.credits)}; naive ${count(naive.calls)} calls, ${creditsIn(naive.credits)}`,
+			],
+		),
+		...tokens.map(
+			({ addresses, how, blocks, transfers, native, withTokens }): Line => [
+				`  calls with tokens, ${how === 'near' ? 'near the head' : 'catching up'}, ${blocks} blocks, ` +
+					`${count(addresses)} addresses, ${transfers} transfers`,
+				count(withTokens.calls),
+				`coin only ${count(native.calls)}; CPU ${ms(withTokens.cpuMs)}, coin only ${ms(native.cpuMs)}`,
 			],
 		),
 		[

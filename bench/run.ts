@@ -12,6 +12,7 @@ import { measurePolls } from './polls.js'
 import { startLargeNode } from './program.js'
 import { printTable, ratio } from './report.js'
 import { seedBlocks, startChain } from './seed.js'
+import { measureTokens } from './tokens.js'
 import { measureLatency, measureMemory, measureMillion, measureStart, measureWholeCatchUp } from './whole.js'
 
 const quick = process.argv.includes('--quick')
@@ -66,6 +67,9 @@ const calls = {
 	dense: await measureCalls(anvil.url, span, quick ? 100 : 1_000),
 	sparse: await measureCalls(anvil.url, span, 3),
 }
+
+step('tokens')
+const tokens = await measureTokens(scale.blocks)
 
 step('large blocks')
 const large = await startLargeNode()
@@ -134,6 +138,7 @@ const results = {
 	catchUp,
 	distances,
 	calls,
+	tokens,
 	largeCatchUp,
 	decoding,
 	polls,

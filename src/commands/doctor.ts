@@ -61,12 +61,14 @@ async function examine(network: NetworkSettings, config: Config, signal: AbortSi
 	const endpoints = await Promise.all(network.rpc.map((url) => examineEndpoint(url, asked, signal)))
 	const used = endpoints.find(({ usable }) => usable)
 	const able = endpoints.filter(({ usable }) => usable).length
-	const forecast = used === undefined ? null : forecastFor(used, network, addresses)
+	const forTokens = areTokensAsked(config.watches, network)
+	const watched = { addresses, areTokensAsked: forTokens }
+	const forecast = used === undefined ? null : forecastFor(used, network, watched)
 	return {
 		network: network.name,
 		chainId: network.chainId,
 		watches: addresses,
-		logs: areTokensAsked(config.watches, network) ? logProofInWords({ ...network, endpoints: able }) : null,
+		logs: forTokens ? logProofInWords({ ...network, endpoints: able }) : null,
 		forecast,
 		callsPerDay: forecast?.callsPerDay ?? null,
 		endpoints,

@@ -30,7 +30,15 @@ interface Used {
 /** Where the pace of the chain is not known, Ethereum's. */
 const USUAL_SECONDS = 12
 
-export function forecastFor(used: Used, network: NetworkSettings, addresses: number): NetworkForecast {
+export interface Watched {
+	readonly addresses: number
+	/** Some are told of tokens. */
+	readonly areTokensAsked: boolean
+}
+
+export function forecastFor(used: Used, network: NetworkSettings, watched: Watched): NetworkForecast {
+	const { addresses, areTokensAsked } = watched
+	const { isPrivate, mostLogProofs } = network
 	const { endpoint, source, lists, tags, methods, balances, limits } = used
 	const provider = providerOf(endpoint)
 	const secondsPerBlock = used.secondsPerBlock ?? USUAL_SECONDS
@@ -47,6 +55,7 @@ export function forecastFor(used: Used, network: NetworkSettings, addresses: num
 		isToHead: network.confirmations === 0,
 		settlesInJumps: network.settle === 'finalized' && tags.includes('finalized'),
 		balances: balances === 'together' || balances === 'each' ? balances : null,
+		logs: areTokensAsked ? { isPrivate, mostLogProofs } : null,
 		price: provider?.creditsOf ?? null,
 	})
 	return { endpoint, provider: provider?.name ?? null, pollsPerDay, secondsPerBlock, ...forecast }

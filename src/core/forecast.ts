@@ -22,8 +22,17 @@ export interface ForecastFacts {
 	readonly settlesInJumps: boolean
 	/** Balances are asked for; how, where they are. */
 	readonly balances: 'together' | 'each' | null
+	/** Token logs are read; how. Null: they are not. */
+	readonly logs: LogForecast | null
 	/** Null: not known. */
 	readonly price: PriceOf | null
+}
+
+export interface LogForecast {
+	/** Whole blocks, however many come at once. */
+	readonly isPrivate: boolean
+	/** Of 500 blocks, so many are read whole to prove that no log is missing, if their headers do not rule it out. */
+	readonly mostLogProofs: number
 }
 
 export interface Forecast {
@@ -84,9 +93,10 @@ interface Spans {
 
 function addSpans(
 	add: (method: string, count: number) => void,
-	{ source, hasWholeBlocks, addresses, perList, together, price }: ForecastFacts,
+	facts: ForecastFacts,
 	{ spans, blocks, isTip, isToHead }: Spans,
 ): void {
+	const { source, hasWholeBlocks, addresses, perList, together, price } = facts
 	const lists = Math.ceil(addresses / perList)
 	const question = { blocks, lists, together }
 	const isWhole = isTip || areBlocksCheaper(question, nothingKnown, price ?? inCalls)
@@ -94,10 +104,33 @@ function addSpans(
 	if (source === 'trace_filter' && !(hasWholeBlocks && isWhole)) {
 		add('eth_getBlockByNumber', spans * Math.min(2, blocks) - known)
 		add('trace_filter', spans * lists * (together ? 1 : 2))
+		// Of a longer span the source has asked for two headers only.
+		if (facts.logs !== null && blocks > 2) add('eth_getBlockByNumber', spans * (blocks - 1))
+		addLogs(add, facts, { spans, blocks })
 		return
 	}
 	add('eth_getBlockByNumber', spans * blocks - known)
 	add(source === 'debug_traceBlockByNumber' ? source : 'trace_block', spans * blocks)
+	addLogs(add, facts, { spans, blocks })
+}
+
+/** As `chain/logs/tokenReader.ts` chooses: up to three blocks whole, more of them by topics. */
+const WHOLE_BLOCKS = 3
+const MOST_ASKED = 3_000
+const QUESTIONS = 3
+
+function addLogs(
+	add: (method: string, count: number) => void,
+	{ logs, addresses, perList }: ForecastFacts,
+	{ spans, blocks }: Pick<Spans, 'spans' | 'blocks'>,
+): void {
+	if (logs === null) return
+	if (logs.isPrivate || blocks <= WHOLE_BLOCKS || addresses > MOST_ASKED) {
+		add('eth_getBlockReceipts', spans * blocks)
+		return
+	}
+	add('eth_getLogs', spans * QUESTIONS * Math.ceil(addresses / perList))
+	add('eth_getBlockReceipts', spans * Math.min(blocks, logs.mostLogProofs))
 }
 
 /** Two looks: the receipt, where lists are asked its header and its tree, and the balance where books are kept. */

@@ -14,6 +14,7 @@ const facts: ForecastFacts = {
 	isToHead: true,
 	settlesInJumps: true,
 	balances: 'together',
+	logs: null,
 	price: null,
 }
 

@@ -13,13 +13,17 @@ const methods = [
 	'trace_filter',
 	'eth_call',
 	'eth_getTransactionReceipt',
+	'eth_getBlockReceipts',
+	'eth_getLogs',
 ] as const
 const polls = 10
 
 test.each([
-	['a block between two polls', 1],
-	['five of them', 5],
-] as const)('behavior: %s', async (_, blocks) => {
+	['a block between two polls', 1, false],
+	['five of them', 5, false],
+	['a block between two polls, with tokens', 1, true],
+	['five of them, with tokens', 5, true],
+] as const)('behavior: %s', async (_, blocks, withTokens) => {
 	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const gateway = await startDialectGateway(node.url, {})
@@ -29,7 +33,10 @@ test.each([
 		for (let block = 0; block < blocks; block++) await node.receipt(await node.send({ from, to, valueWei: 1n }))
 	}
 	const nobody: Address = `0x${'e'.repeat(40)}`
-	const bench = await openBench({ urls: [gateway.url], watches: [watchOf(nobody)], network: { settle: 20 } })
+	const kinds = [...watchOf(nobody).kinds, 'token'] as const
+	const watches = [watchOf(nobody, withTokens ? { kinds, tokens: 'all' } : {})]
+	// No log is written here, so that every header rules out that one is missing.
+	const bench = await openBench({ urls: [gateway.url], watches, network: { settle: 20 } })
 	onTestFinished(() => bench.close())
 	// Until blocks settle, and the endpoint was asked what it can do.
 	for (let poll = 0; poll < 3 + 22 / blocks; poll++) {
@@ -55,6 +62,7 @@ test.each([
 		isToHead: true,
 		settlesInJumps: false,
 		balances: 'together',
+		logs: withTokens ? { isPrivate: false, mostLogProofs: 0 } : null,
 		price: inCalls,
 	})
 	const forecast = methods.map((method) => (calls[method] ?? 0) / pollsPerDay)
