@@ -60,8 +60,12 @@ async function said(node: TestAnvil, { alice, usd, first }: Awaited<ReturnType<t
 	onTestFinished(() => bench.close())
 	await bench.settle()
 	const posted = await bench.posted()
-	// Addresses differ from run to run.
-	const lines = posted.map(({ message }) => headline(message).replaceAll(/0x[0-9a-fA-F]{4}…[0-9a-fA-F]{4}/g, '0x…'))
+	// Addresses and times differ from run to run.
+	const lines = posted.map(({ message }) =>
+		headline(message)
+			.replaceAll(/0x[0-9a-fA-F]{4}…[0-9a-fA-F]{4}/g, '0x…')
+			.replace(/ \(late: of [-0-9]+ [:0-9]+ UTC\)$/, ''),
+	)
 	return {
 		lines: lines.map((line) => line.replace('[local] ', '')),
 		texts: posted.map((one) => composeMessage(one.message).text),

@@ -66,7 +66,7 @@ describe('a failing endpoint', () => {
 
 		expect(await pool.ask()).toBe('B')
 		expect(tries()).toBe(7)
-		expect(pool.waits).toEqual([50, 100, 200, 400, 800])
+		expect(pool.waits).toEqual([10, 100, 200, 400, 800])
 		expect(rested(pool)).toEqual([true, false])
 
 		expect(await pool.ask()).toBe('B')
@@ -242,8 +242,10 @@ describe('an abort', () => {
 		const controller = new AbortController()
 		const reason = new Error('stop')
 		const used = pool.use((rpc) => rpc.call('test_name', [], controller.signal), controller.signal)
-		setTimeout(() => controller.abort(reason), 100)
-		await expect(used).rejects.toBe(reason)
+		const ended = expect(used).rejects.toBe(reason)
+		await expect.poll(() => first.count('test_name')).toBe(1)
+		controller.abort(reason)
+		await ended
 		expect([first.count('test_name'), second.count('test_name')]).toEqual([1, 0])
 		expect(pool.states().every(({ healthy }) => healthy)).toBe(true)
 	})
