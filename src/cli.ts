@@ -3,6 +3,7 @@
 import './ops/noInspector.js'
 
 import { parseArgs } from 'node:util'
+import { startSmall } from './base/v8Habits.js'
 import { type Command, type ExitCode, exitCodes, type Io } from './commands/command.js'
 import { ConfigError, PlainError, RpcError, StateError, UsageError } from './errors.js'
 import { createScrubber } from './ops/scrub.js'
@@ -38,6 +39,7 @@ async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 		io.err(refusal)
 		return exitCodes.config
 	}
+	startSmall()
 	const [name, ...rest] = commandFirst(argv)
 	if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
 		io.out(await overview())

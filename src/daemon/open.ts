@@ -1,3 +1,4 @@
+import { letYoungGrow } from '../base/v8Habits.js'
 import { openAccounts } from '../chain/balances/openAccounts.js'
 import { withdrawalRulesOf } from '../chain/balances/withdrawals.js'
 import { createChain } from '../chain/chain.js'
@@ -35,6 +36,7 @@ export function openChain(
 	network: NetworkSettings,
 	{ clock, log, areTokensAsked, onRequest, onLogProofs, onProgress, withSent = false }: OpenChainOptions,
 ): { chain: Chain; endpoints: Endpoints; accounts: Accounts; tries: Tries } {
+	letYoungGrow()
 	const { requestsPerSecond, maxAnswerBytes: maxBodyBytes } = network
 	// With another to turn to, nobody waits long for one that fails.
 	const patience = network.rpc.length > 1 ? { withinMs: patienceWithOthersMs } : {}

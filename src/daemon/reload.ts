@@ -1,3 +1,4 @@
+import { keepYoungSmall, letYoungGrow } from '../base/v8Habits.js'
 import type { Config } from '../config/load.js'
 import type { Following } from '../config/watchlists/follow.js'
 import { ConfigError } from '../errors.js'
@@ -38,6 +39,7 @@ export function createReload(
 	async function reload(cause: string): Promise<void> {
 		if (signal.aborted) return
 		notifier.reloading()
+		keepYoungSmall()
 		try {
 			const { watches, files, addressFiles, revision } = await lists.load(signal)
 			parts.setWatches(watches)
@@ -64,6 +66,8 @@ export function createReload(
 			const words = error instanceof Error ? error.message : String(error)
 			log.error(facts, `the watchlists are wrong and change nothing; the last good ones stay in effect: ${words}`)
 			await tellRefused(lists.revision(), words.replaceAll('\n', '; '))
+		} finally {
+			letYoungGrow()
 		}
 	}
 	return (cause: string) => {

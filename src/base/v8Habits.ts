@@ -1,0 +1,26 @@
+/**
+ * What V8 does by itself and should not in a small program that runs for months. Measured on Node 20 with 100,000
+ * watches: 183 to 193 MB at the highest without all of this, 128 to 142 with it, at the same speed.
+ */
+
+import { setFlagsFromString } from 'node:v8'
+
+/** To be called first. */
+export function startSmall(): void {
+	// undici's parser is WebAssembly. To optimise it takes 35 MB for a moment, for what is done in no time anyway.
+	setFlagsFromString('--liftoff-only')
+	keepYoungSmall()
+}
+
+/**
+ * The room for what was just made doubles, up to 48 MB, while much of that lives on, as all that is read at a start
+ * does: there it serves nobody. From here on it stays as it is.
+ */
+export function keepYoungSmall(): void {
+	setFlagsFromString('--semi-space-growth-factor=1')
+}
+
+/** From here on it may double again: while answers of nodes are read, that saves a quarter of the work. */
+export function letYoungGrow(): void {
+	setFlagsFromString('--semi-space-growth-factor=2')
+}
