@@ -12,8 +12,9 @@ import { openChain } from '../src/daemon/open.js'
 import type { Span } from '../src/model/chain.js'
 import type { Address } from '../src/model/glossary.js'
 import type { Chain, Log } from '../src/model/ports.js'
-import type { WatchIndex, WatchRules } from '../src/model/watch.js'
+import type { Kind, WatchIndex, WatchRules } from '../src/model/watch.js'
 import { openFileStore } from '../src/state/file/store.js'
+import { createBookkeeper } from '../src/watch/bookkeeper.js'
 import { poll } from '../src/watch/poll.js'
 
 export const quiet: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet }
@@ -41,12 +42,12 @@ export function networkAt(url: string): NetworkSettings {
 	}
 }
 
-export function watchIndex(addresses: readonly Address[], network = 'local'): WatchIndex {
+export function watchIndex(addresses: readonly Address[], network = 'local', more: readonly Kind[] = []): WatchIndex {
 	const table = createWatchTable(0)
 	const rules: WatchRules = {
 		network,
 		tags: [],
-		kinds: ['transfer', 'deployment'],
+		kinds: ['transfer', 'deployment', ...more],
 		direction: 'both',
 		minValueWei: 1n,
 		receivers: ['hook'],
@@ -85,17 +86,25 @@ export async function openWalker(url: string, addresses: readonly Address[]): Pr
 export interface Poller {
 	poll(): Promise<{ readonly alerts: number; readonly bytesWritten: number }>
 	close(): Promise<void>
+	/** How many watches have a book. */
+	booksOpened(): Promise<number>
 }
 
 /** Polls with a state on disk. */
-export async function openPoller(url: string, addresses: readonly Address[]): Promise<Poller> {
+export async function openPoller(
+	url: string,
+	addresses: readonly Address[],
+	{ books = false }: { readonly books?: boolean } = {},
+): Promise<Poller> {
 	const folder = await mkdtemp(join(tmpdir(), 'tracewatch-bench-'))
 	const store = await openFileStore(folder, { clock: Date.now, log: quiet })
-	const network = networkAt(url)
-	const { chain } = openChain(network, { clock: Date.now, log: quiet })
-	const watches = watchIndex(addresses)
+	const network = { ...networkAt(url), keepsBooks: books }
+	const { chain, accounts } = openChain(network, { clock: Date.now, log: quiet })
+	const watches = watchIndex(addresses, 'local', books ? ['unexplained'] : [])
 	const config = { network, watches, recipientsOf: () => null, lateAfterMs: 3_600_000, budgetMs: 600_000 }
-	const ports = { chain, store, clock: Date.now, log: quiet, checksum: toChecksum, digest }
+	const bookkeeper = createBookkeeper({ accounts, chain, clock: Date.now, log: quiet })
+	const kept = books ? { books: { bookkeeper, accounts } } : {}
+	const ports = { chain, store, clock: Date.now, log: quiet, checksum: toChecksum, digest, ...kept }
 	return {
 		async poll() {
 			const before = await filesIn(folder)
@@ -111,6 +120,7 @@ export async function openPoller(url: string, addresses: readonly Address[]): Pr
 			await store.resolve(queues.flat().map(({ id }) => ({ id, result: 'delivered' })))
 			return { alerts: (alerts.transfer ?? 0) + (alerts.deployment ?? 0), bytesWritten }
 		},
+		booksOpened: async () => (await store.network('local'))?.books.size ?? 0,
 		async close() {
 			await chain.close()
 			await store.close()

@@ -1,3 +1,4 @@
+import type { BooksCost } from './books.js'
 import type { CallCost } from './calls.js'
 import type { CatchUp } from './catchUp.js'
 import type { Decoding } from './decoding.js'
@@ -25,6 +26,7 @@ export interface Results {
 	readonly largeCatchUp: CatchUp
 	readonly decoding: Decoding
 	readonly polls: readonly PollCost[]
+	readonly books: readonly BooksCost[]
 	readonly startMs: { readonly one: number; readonly hundredThousand: number }
 	readonly million: Million
 	readonly fastChains: FastChains
@@ -100,6 +102,7 @@ function numberLines({
 	largeCatchUp,
 	decoding,
 	polls,
+	books,
 	whole,
 	memory,
 }: Results): readonly Line[] {
@@ -151,6 +154,14 @@ function numberLines({
 				`${requests}`,
 				`${traceRequests} for traces, ${calls} calls, ${count(requestBytes)} bytes asked, ` +
 					`${count(bytesWritten)} bytes written`,
+			],
+		),
+		...books.map(
+			({ addresses, pollsToOpen, calls, bytes, bytesWritten, ...times }): Line => [
+				`  books of ${count(addresses)} watches, more calls a poll`,
+				`${calls}`,
+				`${count(bytes)} bytes, ${ms(times.ms - times.msWithout)}, ${ms(times.cpuMs - times.cpuMsWithout)} of processor, ` +
+					`${count(bytesWritten)} bytes written; opened in ${pollsToOpen} polls`,
 			],
 		),
 		[

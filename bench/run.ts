@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { measureBooks } from './books.js'
 import { measureCalls } from './calls.js'
 import { measureCatchUp } from './catchUp.js'
 import { measureDecoding } from './decoding.js'
@@ -91,6 +92,12 @@ for (const addresses of [1, 100, 10_000, 100_000]) {
 	polls.push(await measurePolls(anvil, addresses))
 }
 
+const books = []
+for (const addresses of [1, 100, 10_000, 100_000]) {
+	step(`keeping books of ${addresses} addresses`)
+	books.push(await measureBooks(anvil, addresses))
+}
+
 step('starting')
 const startMs = { one: await measureStart(anvil.url, 1), hundredThousand: await measureStart(anvil.url, 100_000) }
 step(`starting with ${scale.many} watches`)
@@ -142,6 +149,7 @@ const results = {
 	largeCatchUp,
 	decoding,
 	polls,
+	books,
 	startMs,
 	million,
 	fastChains,
