@@ -160,7 +160,8 @@ function numberLines({
 			({ addresses, pollsToOpen, calls, bytes, bytesWritten, ...times }): Line => [
 				`  books of ${count(addresses)} watches, more calls a poll`,
 				`${calls}`,
-				`${count(bytes)} bytes, ${ms(times.ms - times.msWithout)}, ${ms(times.cpuMs - times.cpuMsWithout)} of processor, ` +
+				`${count(bytes)} bytes, ${ms(times.ms - times.msWithout)}, ` +
+					`${ms(times.cpuMs - times.cpuMsWithout)} of processor, ` +
 					`${count(bytesWritten)} bytes written; opened in ${pollsToOpen} polls`,
 			],
 		),
