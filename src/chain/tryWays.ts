@@ -7,6 +7,8 @@ import type { Way } from './ways.js'
 
 /** Each reads one block, in so long. */
 const wayMs = 45_000
+/** So many blocks after it that cannot be read either: each may take the whole time. */
+const mostHostile = 2
 /** So many headers in a row that end in an error of the server are no longer about these blocks. */
 const mostHeaders = 3
 
@@ -58,7 +60,10 @@ type Came = Part | (Fared & { readonly isDown?: boolean })
 async function tryWay(way: Way, doubt: Doubt, addresses: AddressSet, signal: AbortSignal): Promise<Came> {
 	const name = `${way.endpoint} by ${way.source}`
 	// Those around it first: a node that is busy with the block in doubt answers nothing for a while.
-	const after = await readFull(way, doubt.after, addresses, signal)
+	const next = await readFull(way, doubt.after, addresses, signal, mostHostile)
+	const isFurther = next === null || (next instanceof RpcError && isOfBlock(next))
+	const further = isFurther ? await readFull(way, doubt.furtherAfter, addresses, signal, mostHostile) : null
+	const after = further ?? next
 	if (isDown(after)) return { way: name, result: 'unheard', why: after.down.message, isDown: true }
 	const before =
 		after === null || after instanceof RpcError ? null : await readFull(way, doubt.before, addresses, signal)
@@ -88,8 +93,10 @@ async function readFull(
 	numbers: readonly bigint[],
 	addresses: AddressSet,
 	signal: AbortSignal,
+	mostFailing = numbers.length,
 ): Promise<Part | RpcError | Down | null> {
 	let last: RpcError | null = null
+	let failing = 0
 	let failedHeaders = 0
 	for (const number of numbers) {
 		const header = await limited(way, number, (until) => way.chain().block(number, until), signal)
@@ -101,8 +108,9 @@ async function readFull(
 			const part = await read(way, number, addresses, signal)
 			if (!(part instanceof RpcError)) return part
 			last = part
+			failing += 1
 			// Another may be in doubt too; the rest would fail alike where it is not that.
-			if (!isOfBlock(part)) return part
+			if (!isOfBlock(part) || failing >= mostFailing) return part
 		}
 	}
 	return last

@@ -33,8 +33,17 @@ export function suspected(
 	}
 }
 
-/** Whether the chain may go on after it. */
-export function mayOpen({ tries, sinceMs, isAfterGood }: Gap, round: readonly Fared[], nowMs: number): boolean {
+/**
+ * Whether the chain may go on after it. Where the block before it is a gap already, one round says enough: somebody
+ * makes them, and with a minute for each they would come faster than they are passed.
+ */
+export function mayOpen(
+	{ block, tries, sinceMs, isAfterGood }: Gap,
+	round: readonly Fared[],
+	open: ReadonlySet<bigint>,
+	nowMs: number,
+): boolean {
+	if (open.has(block.number - 1n)) return isAfterGood
 	const wholeMs = round.some(({ result }) => result === 'unheard') ? unheardMs : leastMs
 	return isAfterGood && tries >= leastTries && nowMs - sinceMs >= wholeMs
 }
@@ -76,8 +85,9 @@ export function unaccepted(gaps: ReadonlyMap<bigint, Gap>): number {
 	return [...gaps.values()].filter((gap) => isOpen(gap) && !isAccepted(gap)).length
 }
 
-/** Nearest blocks that are looked at for transactions; before the block then ever further away. */
+/** Nearest blocks that are looked at for transactions; before the block then ever further away, after it the newest. */
 const nearest = 16
+const newest = 8
 const further = Array.from({ length: 18 }, (_, step) => BigInt(Math.round(nearest * 1.5 ** (step + 1))))
 
 /** A block in doubt, and blocks on both sides of it that are no gaps. */
@@ -87,10 +97,11 @@ export function doubtOf(
 ): Doubt {
 	const near = Array.from({ length: nearest }, (_, step) => BigInt(step + 1))
 	const before = isAfterGood ? [] : [...near, ...further].map((distance) => number - distance)
-	const after = near.map((distance) => number + distance)
-	return {
-		number,
-		before: before.filter((each) => each > 0n && !open.has(each)),
-		after: after.filter((each) => each <= head && !open.has(each)),
-	}
+	const isAfter = (each: bigint) => each > number && each <= head && !open.has(each)
+	const next = near.map((distance) => number + distance).filter(isAfter)
+	const last = Array.from({ length: newest }, (_, step) => head - BigInt(step)).filter(isAfter)
+	// In a row of gaps the next block is likely to be another.
+	const isInRow = open.has(number - 1n)
+	const [after, furtherAfter] = isInRow ? [last, next] : [next, last]
+	return { number, before: before.filter((each) => each > 0n && !open.has(each)), after, furtherAfter }
 }

@@ -129,6 +129,8 @@ export interface Doubt {
 	 */
 	readonly before: readonly bigint[]
 	readonly after: readonly bigint[]
+	/** Asked for where those do not help: whoever makes one block hostile can make the next ones so. */
+	readonly furtherAfter: readonly bigint[]
 }
 
 /**

@@ -44,6 +44,7 @@ export interface GapKeeperOptions {
 }
 
 const betweenMs = 15_000
+const afterGapMs = 2_000
 const longestBetweenMs = 60_000
 const firstRereadMs = 30_000
 const longestRereadMs = 3_600_000
@@ -58,7 +59,7 @@ export function createGapKeeper({ tries, clock, log, momentMs = 3_000 }: GapKeep
 	let slow: { readonly number: bigint; readonly error: RpcError } | null = null
 
 	async function readOne(number: bigint, addresses: AddressSet, signal: AbortSignal): Promise<Part | null> {
-		const doubt = { number, before: [], after: [] }
+		const doubt = { number, before: [], after: [], furtherAfter: [] }
 		try {
 			const came = await tries.tryAll(doubt, addresses, signal)
 			if ('span' in came) return came
@@ -110,6 +111,8 @@ export function createGapKeeper({ tries, clock, log, momentMs = 3_000 }: GapKeep
 		},
 		hashOf: tries.hashOf,
 		opened(number) {
+			// The next one may be of the same kind; until then the endpoints may be at rest for this one.
+			waitMs = afterGapMs
 			rereads.set(number, { times: 0, atMs: clock(), dueAtMs: clock() + firstRereadMs })
 		},
 		async reread(gaps, addressesOf, signal) {

@@ -44,7 +44,8 @@ export async function passGap(
 		return 'passed'
 	}
 	const isAfterGood = known?.isAfterGood ?? false
-	const doubt = doubtOf(number, { head: session.head.latest.number, open: openAt(gaps), isAfterGood })
+	const open = openAt(gaps)
+	const doubt = doubtOf(number, { head: session.head.latest.number, open, isAfterGood })
 	const came = await ports.gaps.keeper.tryAll(doubt, failed.addresses, signal)
 	if (came === null) throw error
 	if ('span' in came) return came
@@ -55,7 +56,7 @@ export async function passGap(
 	const nowMs = ports.clock()
 	const gap = suspected(known, { block, addresses }, came, nowMs)
 	if (gap === null) throw error
-	if (!mayOpen(gap, came, nowMs) || unaccepted(gaps) >= mostGaps) {
+	if (!mayOpen(gap, came, open, nowMs) || unaccepted(gaps) >= mostGaps) {
 		if (gap.tries === 1) ports.log.warn({ block: number, why: gap.reason }, 'a block fails while others are read')
 		await advance(session, { gaps: new Map([[number, gap]]) }, null, ports)
 		throw error
@@ -65,11 +66,11 @@ export async function passGap(
 		await advance(session, { ...stepOf(block), gaps: new Map([[number, null]]) }, null, ports)
 		return 'passed'
 	}
-	await open(session, gap, stepOf(block), ports)
+	await openGap(session, gap, stepOf(block), ports)
 	return 'passed'
 }
 
-async function open(session: PollSession, gap: Gap, step: Step, ports: Ports): Promise<void> {
+async function openGap(session: PollSession, gap: Gap, step: Step, ports: Ports): Promise<void> {
 	const { block, openedAtMs, tries, reason } = gap
 	const now = { ...gap, openedAtMs: openedAtMs ?? ports.clock() }
 	ports.log.error(

@@ -37,7 +37,7 @@ export async function scan(
 		if (isSecondLook) noteDisagreement(session, part, seen, ports)
 		await conclude(session, part, seen, context, stepOf(refOf(part.last)), ports, signal)
 		from = part.span.to + 1n
-		if (ports.clock() - session.startedAtMs > session.config.budgetMs && part.span.to < span.to) session.behind = true
+		if (part.span.to < span.to) noteBudget(session, ports)
 	}
 	while (from <= span.to && !session.behind) {
 		const addresses = backfill?.addresses ?? addressesOf(session.config.watches, session.state.announcements)
@@ -54,8 +54,14 @@ export async function scan(
 			const passed = await passGap(session, doubt, stepOf, { ...ports, gaps: ports.gaps }, signal)
 			if (passed === 'passed') from++
 			else await take(passed)
+			if (from <= span.to) noteBudget(session, ports)
 		}
 	}
+}
+
+/** After its time the poll ends at the next border. */
+function noteBudget(session: PollSession, ports: PollPorts): void {
+	if (ports.clock() - session.startedAtMs > session.config.budgetMs) session.behind = true
 }
 
 /**

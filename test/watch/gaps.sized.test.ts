@@ -370,6 +370,32 @@ describe('a block that fails by every way', () => {
 	})
 })
 
+describe('many such blocks, one after the other', () => {
+	inFull(() =>
+		test('behavior: what comes after them is told, and each of them when it could be read', async () => {
+			const { bench, pay, fail, failing } = await open({ books: false })
+			const hostile = []
+			for (let count = 0; count < 20; count++) hostile.push(await pay())
+			for (const one of hostile) fail(one)
+			const next = await pay()
+			// Polls are 20 s apart: a minute and three rounds for the first, and one for each of the others.
+			expect(await polls(bench, 40)).toBeLessThan(30)
+			const all = await told(bench)
+			expect(all.filter(({ type }) => type === 'system.gap')).toHaveLength(20)
+			expect(all.at(-1)?.data).toMatchObject({ txHash: next.txHash })
+			heal(failing)
+			for (let count = 0; count < 60; count++) {
+				bench.pass(60_000)
+				await bench.settle()
+			}
+			const late = (await told(bench)).slice(all.length).filter(({ type }) => type === 'alert.transfer')
+			expect(new Set(late.map(({ data }) => 'txHash' in data && data.txHash))).toEqual(
+				new Set(hostile.map(({ txHash }) => txHash)),
+			)
+		}, 120_000),
+	)
+})
+
 describe('what a person says of a gap', () => {
 	const opened = async () => {
 		const all = await open({ books: false })
@@ -384,6 +410,7 @@ describe('what a person says of a gap', () => {
 
 	test('behavior: accepted, it is told so once, stays a gap, and is told late when it is read after all', async () => {
 		const { bench, failing, bad, said, node } = await opened()
+		bench.pass(20_000)
 		const atMs = Date.UTC(2030, 0, 2)
 		expect(await bench.store.markGaps('local', [bad.number], { act: 'accept', atMs })).toBe(1)
 		await bench.settle()
