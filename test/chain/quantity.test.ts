@@ -19,7 +19,7 @@ test.each([
 	['a sign', '-0x1'],
 	['a fraction', 1.5],
 	['more than a number holds exactly', 2 ** 53],
-	['an object that would be one', { valueOf: () => 1 }],
+	['an object that would be one', { toString: () => '1' }],
 ])('error: %s', (_name, value) => {
 	expect(quantity(value)).toBeNull()
 })
