@@ -45,18 +45,16 @@ is wrong.`,
 			io.out('')
 			const context = { network, watches, checksum: toChecksum }
 			const logs = explainTokens(tokens, context)
-			const placed = new Set<ExplainedLog>()
+			const below = byFrame(logs, logFrames)
 			for (const { traceAddress, branch, text, verdicts, isSent } of explained(trace, context)) {
 				io.out(`${branch}${fitWords(text)}`)
 				const indent = branch.replace(/├─ $/, '│  ').replace(/└─ $/, '   ')
 				for (const words of verdicts) io.out(`${indent}   ${isSent ? '*' : '-'} ${fitWords(words)}`)
-				for (const one of logs) {
-					if (logFrames?.[one.log]?.join('_') !== traceAddress.join('_')) continue
-					placed.add(one)
-					drawLog(one, `${indent}   `, io)
-				}
+				const path = traceAddress.join('_')
+				for (const one of below.get(path) ?? []) drawLog(one, `${indent}   `, io)
+				below.delete(path)
 			}
-			const rest = logs.filter((one) => !placed.has(one))
+			const rest = [...below.values()].flat()
 			if (rest.length > 0) io.out('\ntokens, by its logs:')
 			for (const one of rest) drawLog(one, '', io)
 			return exitCodes.done
@@ -64,6 +62,18 @@ is wrong.`,
 			await chain.close()
 		}
 	},
+}
+
+/** By the path of the frame that wrote them; by none where that is not known. */
+function byFrame(logs: readonly ExplainedLog[], paths: readonly (readonly number[])[] | null) {
+	const below = new Map<string, ExplainedLog[]>()
+	for (const one of logs) {
+		const path = paths?.[one.log]?.join('_') ?? 'not known'
+		const before = below.get(path)
+		if (before === undefined) below.set(path, [one])
+		else before.push(one)
+	}
+	return below
 }
 
 function drawLog({ text, verdicts, isSent }: ExplainedLog, indent: string, io: Io): void {

@@ -4,6 +4,7 @@ import { parseAddress } from '../config/address.js'
 import { readDuration } from '../config/duration.js'
 import { alertsOf, isHole, tellsOf, toldOfDelivery, toldOfRow } from '../core/history.js'
 import { UsageError } from '../errors.js'
+import type { AlertData } from '../model/alert.js'
 import type { HistoryEntry, HistoryHole, HistoryQuery, ToldRow } from '../model/history.js'
 import type { StatePlace } from '../model/state.js'
 import { headline } from '../notify/text/sentence.js'
@@ -15,8 +16,8 @@ import { beside, createStatusLine } from './progress.js'
 export const history: Command = {
 	name: 'history',
 	summary: 'what was told, to whom, when, and what became of it',
-	help: `Usage: tracewatch history [--address ADDRESS] [--network NAME] [--since TIME] [--kind KIND] [--receiver NAME]
-                          [--format FORMAT] [-c FILE]
+	help: `Usage: tracewatch history [--address ADDRESS] [--network NAME] [--since TIME] [--kind KIND] [--token TOKEN]
+                          [--receiver NAME] [--format FORMAT] [-c FILE]
 
 Prints every message and what became of it at each receiver, newest first: what is still on its way (pending, held,
 parked, dead), then what was delivered, dropped by hand, or split (a refused digest whose alerts went on one by one).
@@ -26,6 +27,7 @@ Works beside a running daemon. It is kept for \`history\` of tracewatch.yaml, 90
   --network NAME      as in tracewatch.yaml
   --since TIME        not over by then: 24h, 7d, 2026-11-01 or 2026-11-01T10:00:00Z (UTC)
   --kind KIND         transfer, deployment, … or the end of a message's type: removed, digest, stalled, recovered
+  --token TOKEN       of this token: its contract, or the symbol that the settings gave it then
   --receiver NAME     as in tracewatch.yaml
   --format FORMAT     table (default), json (one object a line), csv
   -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
@@ -37,6 +39,7 @@ Exit codes: 0 done, 1 the state or the history cannot be read, 2 wrong usage, 78
 		network: { type: 'string' },
 		since: { type: 'string' },
 		kind: { type: 'string' },
+		token: { type: 'string' },
 		receiver: { type: 'string' },
 		format: { type: 'string' },
 	},
@@ -50,7 +53,9 @@ Exit codes: 0 done, 1 the state or the history cannot be read, 2 wrong usage, 78
 		try {
 			const print = printerOf(args, beside(line, io))
 			const { statePlace } = await openStateSettings(args, io)
+			const isOfToken = tokenTestOf(args)
 			for await (const told of everything(statePlace, query)) {
+				if (!('hole' in told) && !isOfToken(told)) continue
 				// Nobody reads on, or somebody has seen enough.
 				if (io.signal.aborted || process.stdout.destroyed) break
 				print(told)
@@ -94,7 +99,9 @@ function isAsked(entry: HistoryEntry, query: HistoryQuery): boolean {
 	return isHole(entry) || tellsOf(entry.message, entry.receiver, query)
 }
 
-function queryOf({ values: { address, network, since, kind, receiver } }: CommandArgs, nowMs: number): HistoryQuery {
+function queryOf({ values }: CommandArgs, nowMs: number): HistoryQuery {
+	const { address, network, since, token, receiver } = values
+	const kind = values.kind ?? (token === undefined ? undefined : 'token')
 	return {
 		...(typeof address === 'string' && { address: readAddress(address) }),
 		...(typeof network === 'string' && { network }),
@@ -102,6 +109,14 @@ function queryOf({ values: { address, network, since, kind, receiver } }: Comman
 		...(typeof receiver === 'string' && { receiver }),
 		...(typeof since === 'string' && { sinceMs: readSince(since, nowMs) }),
 	}
+}
+
+/** By its symbol only where the settings gave it: a stranger's token bears what symbol it likes. */
+function tokenTestOf({ values: { token } }: CommandArgs): (told: ToldRow) => boolean {
+	if (typeof token !== 'string') return () => true
+	const isOne = ({ token: own }: AlertData) =>
+		own !== undefined && (own.address.toLowerCase() === token.toLowerCase() || (own.known && own.symbol === token))
+	return ({ message }) => alertsOf(message).some(isOne)
 }
 
 function readAddress(text: string): string {

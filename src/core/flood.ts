@@ -7,13 +7,13 @@ import { noTokens } from './tokenChoice.js'
 /**
  * For the price of one transaction anybody logs a hundred thousand transfers of a token that nobody knows. So many are
  * told to a watch of one block; the last of them says how many more there were. Tokens that the network or the watch
- * names are told without a bound.
+ * names are told without a bound, but where nothing moves: that, too, anybody can log of them.
  */
 export const mostUnknown = 100
 
 export interface Kept<T> {
 	readonly one: T
-	/** Transfers of unknown tokens to the same watch, in the same block, that are not told. */
+	/** Transfers of unknown tokens or of nothing, of the same watch in the same block, that are not told. */
 	readonly more: number
 }
 
@@ -26,7 +26,7 @@ export function withoutFloods<T extends { readonly match: Match }>(
 	const kept: { one: T; more: number }[] = []
 	for (const one of found) {
 		const { event, watch } = one.match
-		if (event.kind === 'token' && !isNamed(watch, event.contract, known)) {
+		if (event.kind === 'token' && (event.amountRaw === 0n || !isNamed(watch, event.contract, known))) {
 			const { number } = event.block
 			const flood = floods.get(watch)
 			const now = flood?.block === number ? flood : { block: number, seen: 0, lastKept: -1 }

@@ -59,7 +59,7 @@ export interface AlertData extends Partial<UnexplainedData> {
 	readonly token?: TokenData
 	/** Whom ERC-1155 names as the one who moved it, where that is not `from`. */
 	readonly operator?: string
-	/** Of a flood of unknown tokens: how many more came to the watch in this block, which are not told. */
+	/** Of a flood of unknown tokens, or of nothing: how many more came to the watch in this block, which are not told. */
 	readonly more?: number
 	/** The other side is made to be taken for somebody else. */
 	readonly lookalike?: Lookalike

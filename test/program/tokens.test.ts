@@ -76,6 +76,15 @@ test('a token named in the settings, from the watchlist to the webhook', { timeo
 			.slice(1)
 			.map((line) => line.split(',').slice(2, 6).join()),
 	).toEqual(['token,in,1.5,USDC', 'token,in,1,PUNK'])
+	const recalled = async (token: string) => {
+		const { stdout } = await site.run(['history', '--token', token, '--format', 'json'])
+		return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).label ?? 'no label']))
+	}
+	expect([await recalled('USDC'), await recalled(nft), await recalled('FAKE')]).toEqual([
+		['Treasury'],
+		['no label'],
+		[],
+	])
 	const statement = await site.run(['statement', treasury, ...range, '--tokens', '--format', 'csv'])
 	expect(statement.code, statement.stderr).toBe(0)
 	const rows = statement.stdout

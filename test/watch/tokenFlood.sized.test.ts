@@ -78,7 +78,7 @@ describe('a flood of transfers', () => {
 		)
 		expect(alerts.map(({ more }) => more ?? 0)).toEqual([...Array(99).fill(0), many - 100, 0])
 		expect(told[99] && headline(told[99].message)).toContain(
-			`and ${many - 100} more transfers of unknown tokens in this block, which are not told`,
+			`and ${many - 100} more transfers of unknown tokens or of nothing in this block, which are not told`,
 		)
 		expect((await known.posted()).map(alertOf).map(({ kind }) => kind)).toEqual(['transfer'])
 		if (many <= 2_000) {

@@ -47,11 +47,9 @@ function framesOf(root: Json, logs: readonly Log[]): readonly (readonly number[]
 		for (let made = 0; made <= calls.length && isSame; made++) {
 			for (; next < own.length && positionOf(own[next]) <= made; next++) note(own[next], path)
 			const call = calls[made]
-			if (!isObject(call)) continue
-			if (typeof frame.error === 'string') continue
-			const isLeftOut = isUnnumbered(call)
-			visit(call, isLeftOut ? path : [...path, step])
-			if (!isLeftOut) step++
+			if (!isObject(call) || typeof frame.error === 'string') continue
+			// A precompiled contract calls nobody and logs nothing.
+			if (!isUnnumbered(call)) visit(call, [...path, step++])
 		}
 		for (; next < own.length && isSame; next++) note(own[next], path)
 	}

@@ -31,7 +31,9 @@ export function tokenHappening(data: AlertData, token: TokenData, subject: strin
 
 /** Nobody reads thousands of messages that a stranger made for the price of one transaction. */
 function floodOf({ more }: AlertData): string {
-	return more === undefined ? '' : `, and ${more} more transfers of unknown tokens in this block, which are not told`
+	return more === undefined
+		? ''
+		: `, and ${more} more transfers of unknown tokens or of nothing in this block, which are not told`
 }
 
 function moved(data: AlertData, token: TokenData, subject: string, other: string): string {
@@ -68,7 +70,9 @@ export function tokenLines(data: AlertData, token: TokenData): readonly (readonl
 		['Raw amount', decimals === null ? amountRaw : `${amountRaw} (${decimals} decimals)`],
 		...(tokenId === null ? [] : ([['Token id', tokenId]] as const)),
 		['Token', `${word === '' ? '' : `${word}, `}${address} (${standards[standard]}; ${standing})`],
-		...(data.more === undefined ? [] : ([['Not told', `${data.more} more of unknown tokens in this block`]] as const)),
+		...(data.more === undefined
+			? []
+			: ([['Not told', `${data.more} more of unknown tokens or of nothing in this block`]] as const)),
 		...(data.operator === undefined ? [] : ([['Operator', data.operator]] as const)),
 		...(data.initiator === undefined ? [] : ([['Started by', startedBy(data)]] as const)),
 	]
