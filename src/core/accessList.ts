@@ -22,6 +22,8 @@ export interface TxDifference {
 /** What was told of one block. */
 export interface ToldBlock {
 	readonly transactions: readonly TxTrace[]
+	/** Of all transactions of the block, in order: not every source says where one stands. */
+	readonly txHashes: readonly Hash[]
 	/** What its author gets is told by no transaction. */
 	readonly author: Address | null
 	/** What the consensus layer pays the watch, after all transactions. */
@@ -37,14 +39,15 @@ export function txDifferences(
 	address: Address,
 	changes: BlockChanges,
 	openingWei: bigint,
-	{ transactions, author, paidWei }: ToldBlock,
+	{ transactions, txHashes, author, paidWei }: ToldBlock,
 ): readonly TxDifference[] {
 	if (author === address) return []
 	const only = new Set([address])
 	const told = new Map<number, { readonly tx: TxTrace; readonly movement: Movement }>()
 	for (const tx of transactions) {
 		const movement = movementsIn(tx, only).get(address)
-		if (tx.txIndex !== null) told.set(tx.txIndex, { tx, movement: movement ?? still })
+		const txIndex = tx.txIndex ?? (tx.txHash === null ? -1 : txHashes.indexOf(tx.txHash))
+		if (txIndex >= 0) told.set(txIndex, { tx, movement: movement ?? still })
 	}
 	const listed = new Map((changes.balances.get(address) ?? []).map(({ index, wei }) => [index, wei]))
 	const places = [...new Set([...listed.keys(), ...[...told.keys()].map((txIndex) => txIndex + 1)])].sort(

@@ -1,9 +1,9 @@
-import { closingIn, type TxDifference, txDifferences } from '../core/accessList.js'
+import { closingIn, type ToldBlock, type TxDifference, txDifferences } from '../core/accessList.js'
 import { type Movements, still } from '../core/books.js'
 import type { Unexplained } from '../core/findings.js'
 import { lengthOf, numbersOf } from '../core/spans.js'
 import type { Accounts, BlockChanges, Witness } from '../model/books.js'
-import type { AddressSet, Block, Part } from '../model/chain.js'
+import type { AddressSet, Block, Part, TxTrace } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Chain } from '../model/ports.js'
 import type { CodeChange } from './delegations.js'
@@ -82,8 +82,7 @@ export async function compensations(
 		for (const address of changes.balances.keys()) {
 			const openingWei = openings.get(keyOf(address, block.number))
 			if (openingWei === undefined || !kept.has(address)) continue
-			const told = { transactions, author: block.author ?? null, paidWei: paidTo(address, block) }
-			const differences = txDifferences(address, changes, openingWei, told)
+			const differences = txDifferences(address, changes, openingWei, toldOf(block, transactions, address))
 			if (differences.length === 0) continue
 			const witness = await witnessOf(block, address, changes, openingWei)
 			if (witness !== null) {
@@ -110,16 +109,17 @@ export async function compensations(
 		const span = { from: block.number, to: block.number }
 		for await (const witness of accounts.witnesses(span, new Set([address]), signal)) {
 			if (witness.part.last.hash !== block.hash) continue
-			const author = block.author ?? null
-			const seen = { transactions: witness.part.transactions, author, paidWei: paidTo(address, block) }
+			const seen = toldOf(block, witness.part.transactions, address)
 			if (txDifferences(address, changes, openingWei, seen).length === 0) return witness
 		}
 		return null
 	}
 }
 
-function paidTo(address: Address, { withdrawals = [] }: Block): bigint {
-	return withdrawals.reduce((sum, one) => (one.address === address ? sum + one.wei : sum), 0n)
+function toldOf(block: Block, transactions: readonly TxTrace[], address: Address): ToldBlock {
+	const { withdrawals = [], txHashes, author = null } = block
+	const paidWei = withdrawals.reduce((sum, one) => (one.address === address ? sum + one.wei : sum), 0n)
+	return { transactions, txHashes, author, paidWei }
 }
 
 const MOST_NAMED = 5

@@ -108,7 +108,10 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 
 		const { unproved: entries, unprovedCount } = facts.before ?? {}
 		unproved ??= { ...nothingUnproved, ...(entries && { unproved: entries }), ...(unprovedCount && { unprovedCount }) }
-		if (lastTo !== null && part.span.from <= lastTo) reopenedFrom = part.span.from
+		const areAllOpen = summary?.unopened === 0
+		if (areAllOpen) reopenedFrom = null
+		// Those that have no book then had one.
+		if (lastTo !== null && part.span.from <= lastTo && areAllOpen) reopenedFrom = part.span.from
 		lastTo = part.span.to
 
 		const isNear = facts.head - part.span.to <= STATE_BLOCKS

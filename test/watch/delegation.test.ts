@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address, Hash, Hex } from '../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
+import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { alertOf, type Bench, openBench, watchOf } from './bench.js'
 
 /** Accounts 0 to 2 of Anvil's usual mnemonic. */
@@ -16,14 +17,16 @@ const first: Address = '0x00000000000000000000000000000000000d0001'
 const second: Address = '0x00000000000000000000000000000000000d0002'
 const nobody: Address = '0x0000000000000000000000000000000000000000'
 
-async function open() {
+async function open(dialect: Dialect = {}) {
 	const node = await startTestAnvil(['--no-mining', '--hardfork', 'prague'])
+	const gateway = await startDialectGateway(node.url, dialect)
 	const bench = await openBench({
-		urls: [node.url],
+		urls: [gateway.url],
 		watches: [watchOf(watched, { kinds: ['delegation', 'unexplained'] })],
 	})
 	onTestFinished(async () => {
 		await bench.close()
+		await gateway.close()
 		await node.stop()
 	})
 	await node.mine(2)
@@ -150,6 +153,28 @@ describe('delegation', () => {
 		const hash = await send([await sign(owner, second, { nonce: 9 }), right])
 		expect(await codeOf(node, await block())).toBe(first)
 		expect(await told(bench)).toMatchObject([{ id: `31337:${hash}:auth_1:delegation:${watched}` }])
+	})
+
+	test.each([
+		[true, 2],
+		[false, 0],
+	])('behavior: set and cleared in one block, access lists %s: %i alerts', async (accessLists, count) => {
+		const { node, bench, sign, send, block, nonceOf } = await open({ accessLists })
+		const nonce = await nonceOf(owner)
+		const [set, clear] = [
+			await send([await sign(owner, first, { nonce })]),
+			await send([await sign(owner, nobody, { nonce: nonce + 1 })]),
+		]
+		const number = await block()
+		expect(await codeOf(node, number)).toBeNull()
+		const alerts = await told(bench)
+		expect(alerts).toHaveLength(count)
+		expect(alerts.map(({ txHash, delegate, previous }) => [txHash, lower(delegate), lower(previous)])).toEqual(
+			[
+				[set, first, null],
+				[clear, null, first],
+			].slice(0, count),
+		)
 	})
 
 	test('behavior: several between two polls, and what left the chain is retracted', async () => {

@@ -28,6 +28,8 @@ const LISTS_REST_MS = 600_000
 export function createAccounts({ endpoints, chainId, witnesses, clock = Date.now, log }: AccountsOptions): Accounts {
 	const reader = createBalanceReader({ log })
 	let listsRestUntilMs = 0
+	/** It was said, and none was given since. */
+	let areListsMissed = false
 
 	/** A question about state must not put an endpoint to rest that is needed for the main thing. */
 	async function ask<T>(block: bigint, job: (rpc: Rpc) => Promise<T>, signal: AbortSignal): Promise<T> {
@@ -56,12 +58,16 @@ export function createAccounts({ endpoints, chainId, witnesses, clock = Date.now
 		async changes(block, signal) {
 			if (block.accessListHash === undefined || clock() < listsRestUntilMs) return null
 			try {
-				return await ask(block.number, (rpc) => readAccessList(rpc, block, signal), signal)
+				const changes = await ask(block.number, (rpc) => readAccessList(rpc, block, signal), signal)
+				areListsMissed = false
+				return changes
 			} catch (error) {
 				if (!(error instanceof RpcError)) throw error
 				if (error.kind === 'no-data') {
 					listsRestUntilMs = clock() + LISTS_REST_MS
-					log.warn({ block: block.number, error: error.message }, 'no endpoint gives the access list of a block')
+					const facts = { block: block.number, error: error.message }
+					if (!areListsMissed) log.warn(facts, 'no endpoint gives the access list of a block')
+					areListsMissed = true
 				}
 				return null
 			}

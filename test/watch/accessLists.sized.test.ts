@@ -8,12 +8,18 @@ import { ether, startTestAnvil } from '../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { hideLeaves, hideTransactions } from '../support/hiding.js'
 import { listening } from '../support/listening.js'
-import { alertOf, type Bench, openBench, watchOf } from './bench.js'
+import { sized } from '../support/longRun.js'
+import { planScenario, playScenario } from '../support/scenario.js'
+import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from './bench.js'
 
 const stranger: Address = '0x00000000000000000000000000000000000abcde'
 const pays = (to: Address, valueWei: bigint) => encodeActions([{ do: 'call', to, valueWei }])
 
-async function open(dialects: readonly Dialect[], watched?: readonly Address[]) {
+async function open(
+	dialects: readonly Dialect[],
+	watched?: readonly Address[],
+	source: NonNullable<BenchOptions['source']> = 'auto',
+) {
 	const node = await startTestAnvil(['--order', 'fifo'])
 	await node.automine(false)
 	const [alice, bob, carol] = (await node.accounts()) as [Address, Address, Address]
@@ -23,7 +29,7 @@ async function open(dialects: readonly Dialect[], watched?: readonly Address[]) 
 	const gateways = await Promise.all(dialects.map((one) => startDialectGateway(node.url, one)))
 	const { log, said } = listening()
 	const watches = (watched ?? [puppet]).map((address) => watchOf(address))
-	const bench = await openBench({ urls: gateways.map(({ url }) => url), watches, log })
+	const bench = await openBench({ urls: gateways.map(({ url }) => url), watches, log, source })
 	onTestFinished(async () => {
 		await bench.close()
 		for (const gateway of gateways) await gateway.close()
@@ -51,17 +57,21 @@ async function passThrough({ node, block, bob, carol, puppet, payer }: Awaited<R
 	return await block()
 }
 
-test('default: on an honest node all is explained, at a call a block', async () => {
-	const stage = await open([{ accessLists: true }])
-	const before = stage.gateways[0]?.count('eth_getBlockAccessList') ?? 0
-	await passThrough(stage)
-	await stage.node.send({ from: stage.alice, to: stage.puppet, valueWei: 3n, gas: 200_000n })
-	await stage.block()
-	expect((stage.gateways[0]?.count('eth_getBlockAccessList') ?? 0) - before).toBe(2)
-	expect(await alertsOf(stage.bench, 'alert.unexplained')).toEqual([])
-	expect(await alertsOf(stage.bench, 'alert.transfer')).toHaveLength(3)
-	expect(stage.said).toEqual([])
-})
+test.each(['trace_filter', 'trace_block', 'debug_traceBlockByNumber'] as const)(
+	'default: %s: on an honest node all is explained, at a call a block',
+	async (source) => {
+		const stage = await open([{ accessLists: true }], undefined, source)
+		const before = stage.gateways[0]?.count('eth_getBlockAccessList') ?? 0
+		await passThrough(stage)
+		await stage.node.send({ from: stage.bob, to: stranger, valueWei: 1n, gas: 21_000n })
+		await stage.node.send({ from: stage.alice, to: stage.puppet, valueWei: 3n, gas: 200_000n })
+		await stage.block()
+		expect((stage.gateways[0]?.count('eth_getBlockAccessList') ?? 0) - before).toBe(2)
+		expect(await alertsOf(stage.bench, 'alert.unexplained')).toEqual([])
+		expect(await alertsOf(stage.bench, 'alert.transfer')).toHaveLength(3)
+		expect(stage.said).toEqual([])
+	},
+)
 
 test('behavior: two hidden payments that make up for each other in one block are told', async () => {
 	const { dialect } = hideLeaves(() => true)
@@ -117,4 +127,32 @@ test('error: a list that leaves an account out is not believed, and the books go
 	expect(stage.said.join()).toContain('is not the one that its header names')
 	expect(await alertsOf(stage.bench, 'alert.transfer')).toHaveLength(2)
 	expect(await alertsOf(stage.bench, 'alert.unexplained')).toEqual([])
+})
+
+test('default: over a scenario of everything that moves coins nothing is unexplained', async () => {
+	const plan = planScenario({ seed: 11, blocks: sized(20, 60) })
+	const node = await startTestAnvil(plan.anvilArgs)
+	const gateway = await startDialectGateway(node.url, { accessLists: true })
+	const { log, said } = listening()
+	const watches = plan.watched.map((address) => watchOf(address))
+	const bench = await openBench({ urls: [gateway.url], watches, log })
+	onTestFinished(async () => {
+		await bench.close()
+		await gateway.close()
+		await node.stop()
+	})
+	await bench.settle()
+	const hand = {
+		...node,
+		async mine(blocks?: number) {
+			const head = await node.mine(blocks)
+			await bench.settle()
+			return head
+		},
+	}
+	await playScenario(plan, hand)
+	await hand.mine(1)
+	expect(gateway.count('eth_getBlockAccessList')).toBeGreaterThan(10)
+	expect((await alertsOf(bench, 'alert.unexplained')).map(({ id, reason }) => [id, reason])).toEqual([])
+	expect(said).toEqual([])
 })
