@@ -7,6 +7,7 @@ import { askControl, type DeliveriesRequest } from '../ops/control.js'
 import { peek } from '../state/open.js'
 import { besideDaemon } from './besideDaemon.js'
 import { type Command, type CommandArgs, configOption, exitCodes, type Io } from './command.js'
+import { needKnown } from './network.js'
 import { openStateSettings } from './open.js'
 
 export const deliveries: Command = {
@@ -44,6 +45,7 @@ Exit codes: 0 done, 1 an id was not found or the state cannot be used, 2 wrong u
 		}
 		const settings = await openStateSettings(args, io)
 		const found = filtered(await listed(settings), args)
+		if (found.length === 0) needKnown('receiver', args.values.receiver, settings.receivers)
 		if (act === 'list') {
 			if (ids.length > 0) throw new UsageError(`\`deliveries list\` takes no ids; --receiver and --status choose`)
 			list(found, args, io)

@@ -10,6 +10,7 @@ import type { StatePlace } from '../model/state.js'
 import { headline } from '../notify/text/sentence.js'
 import { openHistory, peek } from '../state/open.js'
 import { type Command, type CommandArgs, configOption, exitCodes, type Io } from './command.js'
+import { needKnown } from './network.js'
 import { openStateSettings } from './open.js'
 import { beside, createStatusLine } from './progress.js'
 
@@ -52,7 +53,7 @@ Exit codes: 0 done, 1 the state or the history cannot be read, 2 wrong usage, 78
 		)
 		try {
 			const print = printerOf(args, beside(line, io))
-			const { statePlace } = await openStateSettings(args, io)
+			const { statePlace, networks, receivers } = await openStateSettings(args, io)
 			const isOfToken = tokenTestOf(args)
 			for await (const told of everything(statePlace, query)) {
 				if (!('hole' in told) && !isOfToken(told)) continue
@@ -60,6 +61,10 @@ Exit codes: 0 done, 1 the state or the history cannot be read, 2 wrong usage, 78
 				if (io.signal.aborted || process.stdout.destroyed) break
 				print(told)
 				found++
+			}
+			if (found === 0) {
+				needKnown('network', query.network, networks)
+				needKnown('receiver', query.receiver, receivers)
 			}
 		} finally {
 			line.end()

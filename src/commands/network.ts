@@ -1,7 +1,17 @@
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
+import { suggestion } from '../config/words.js'
 import { UsageError } from '../errors.js'
 import type { CommandArgs } from './command.js'
+
+/**
+ * Throws UsageError where a filter found nothing and names what is not configured: what was may have left something.
+ */
+export function needKnown(what: 'network' | 'receiver', name: unknown, known: readonly string[]): void {
+	if (typeof name !== 'string' || known.includes(name)) return
+	const names = known.map((one) => `\`${one}\``).join(', ')
+	throw new UsageError(`there is no ${what} \`${name}\`${suggestion(name, known)}; there are: ${names}`)
+}
 
 /** The network that `--network` names; the only one, when there is one and none is named. */
 export function networkOf({ values: { network: name } }: CommandArgs, config: Config): NetworkSettings {

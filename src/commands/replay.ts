@@ -14,6 +14,7 @@ import type { Alert } from '../model/alert.js'
 import type { Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { KnownTokens } from '../model/token.js'
+import { sentence } from '../notify/text/sentence.js'
 import { version } from '../version.js'
 import { markReplayed } from '../watch/markReplayed.js'
 import { createPayeeLedger } from '../watch/payees.js'
@@ -37,7 +38,8 @@ same id as the alert of a running daemon.
   --network NAME      as in tracewatch.yaml
   --from, --to BLOCK  decimal or 0x-hex; --to also takes latest
   --address ADDRESS   only this one; may be repeated; need not be on a watchlist
-  --format FORMAT     table (default), json (one envelope a line, as a webhook gets it), csv
+  --format FORMAT     table (default; on a narrow terminal a sentence each), json (one envelope a line, as a webhook
+                      gets it), csv
   --send              also delivers; not while a daemon holds the state
   -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
 
@@ -145,6 +147,7 @@ type Format = 'table' | 'json' | 'csv'
 
 function createPrinter(format: Format, io: Io) {
 	let printed = 0
+	const isNarrow = format === 'table' && io.isTty && (process.stdout.columns ?? 0) < tableWidth
 	const write = (cells: readonly string[]) =>
 		io.out(
 			format === 'csv'
@@ -158,7 +161,12 @@ function createPrinter(format: Format, io: Io) {
 	return {
 		print({ type, data }: Alert) {
 			if (format === 'json') return io.out(JSON.stringify({ type, timestamp: data.detectedAt, data }))
-			if (format === 'table' && printed++ === 0) write(replayColumns)
+			printed++
+			if (isNarrow) {
+				for (const line of narrowLines({ type, data })) io.out(fitWords(line))
+				return
+			}
+			if (format === 'table' && printed === 1) write(replayColumns)
 			write(replayRow(data))
 		},
 		end() {
@@ -167,7 +175,15 @@ function createPrinter(format: Format, io: Io) {
 	}
 }
 
+/** What fits a terminal of 80 columns; whole addresses are in the other formats, and where there is room. */
+function narrowLines({ type, data }: Pick<Alert, 'type' | 'data'>): readonly string[] {
+	const time = data.blockTimestamp.replace('.000Z', 'Z')
+	return [`block ${data.blockNumber}, ${time}`, `  ${sentence({ type, data })}`, `  ${data.txHash}`]
+}
+
 const widths = [9, 20, 10, 4, 12, 5, 42, 42, 12, 66, 4, 42]
+/** The last column is mostly empty. */
+const tableWidth = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0)
 
 function formatOf({ values: { format = 'table' } }: CommandArgs): Format {
 	if (format === 'table' || format === 'json' || format === 'csv') return format

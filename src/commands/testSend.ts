@@ -4,6 +4,7 @@ import { createReceiver } from '../notify/receiver.js'
 import { sampleDeliveries } from '../notify/text/sample.js'
 import { version } from '../version.js'
 import { type Command, configOption, type ExitCode, exitCodes } from './command.js'
+import { needKnown } from './network.js'
 import { openConfig } from './open.js'
 
 export const testSend: Command = {
@@ -24,8 +25,9 @@ Exit codes: 0 delivered, 1 refused, 2 no such receiver, 75 it may work later, 78
 		const [name] = args.positionals
 		const settings = config.receivers.find((receiver) => receiver.name === name)
 		if (settings === undefined) {
-			const names = config.receivers.map((receiver) => `\`${receiver.name}\``).join(', ')
-			throw new UsageError(`there is no receiver \`${name}\`; there are: ${names}`)
+			const known = config.receivers.map((receiver) => receiver.name)
+			needKnown('receiver', name, known)
+			throw new UsageError('`test-send` needs the name of a receiver')
 		}
 		const receiver = await createReceiver(settings, { version, clock: Date.now })
 		try {

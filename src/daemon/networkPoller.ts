@@ -60,6 +60,9 @@ export interface NetworkPollerOptions {
 	readonly waitReason?: () => Promise<string | null>
 }
 
+/** Whoever looks into the log of a quiet watcher sees that it works. */
+const SAYS_WELL_EVERY_MS = 3_600_000
+
 export function createNetworkPoller({
 	config,
 	ports,
@@ -83,6 +86,7 @@ export function createNetworkPoller({
 	let saysSkips = true
 	/** The head was found before a block that was scanned already. */
 	let standsBack = false
+	let saidWellAtMs = Number.NEGATIVE_INFINITY
 	let status: PollerStatus = { lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0, lastResult: null }
 
 	async function pollToTarget(signal: AbortSignal): Promise<TickResult> {
@@ -150,6 +154,9 @@ export function createNetworkPoller({
 		if (report.behind) {
 			const { target, blocks } = report
 			log.info({ checkpoint, target, left: target - checkpoint, blocks }, 'catching up')
+		} else if (clock() - saidWellAtMs >= SAYS_WELL_EVERY_MS) {
+			log.info({ checkpoint, head }, 'polling goes well: scanned up to the target')
+			saidWellAtMs = clock()
 		} else {
 			log.debug({ ...report }, 'polled')
 		}

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createNetworkPoller } from '../../src/daemon/networkPoller.js'
 import { RpcError } from '../../src/errors.js'
 import type { Block, Head } from '../../src/model/chain.js'
-import type { Chain } from '../../src/model/ports.js'
+import type { Chain, Log } from '../../src/model/ports.js'
 import { openFileStore } from '../../src/state/file/store.js'
 import { temporaryFolder } from '../support/folder.js'
 import { silent } from '../support/silent.js'
@@ -17,7 +17,13 @@ const block: Block = {
 const head: Head = { latest: block, safe: null, finalized: null }
 
 /** A round over a chain whose head is told when the test says so: each question for it is one poll. */
-async function held() {
+interface Held {
+	readonly clock?: () => number
+	readonly log?: Log
+	readonly headNow?: () => Head
+}
+
+async function held({ clock = Date.now, log = silent, headNow = () => head }: Held = {}) {
 	const folder = temporaryFolder()
 	const store = await openFileStore(folder, { clock: Date.now })
 	const stopping = new AbortController()
@@ -26,14 +32,14 @@ async function held() {
 		head: () =>
 			new Promise<Head>((resolve, reject) => {
 				const error = new RpcError('a node that is away', { kind: 'network', endpoint: 'node' })
-				asked.push({ answer: () => resolve(head), fail: () => reject(error) })
+				asked.push({ answer: () => resolve(headNow()), fail: () => reject(error) })
 			}),
 		block: async () => block,
 	} as Partial<Chain> as Chain
 	const network = { name: 'n', chainId: 1, confirmations: 0, settle: 64, symbol: 'ETH', decimals: 18, explorer: null }
 	const poller = createNetworkPoller({
 		config: { network, watches: new Map(), recipientsOf: () => null, lateAfterMs: 1e9, budgetMs: 1e9 },
-		ports: { chain, store, clock: Date.now, log: silent, checksum: (address) => address, digest: () => '' },
+		ports: { chain, store, clock, log, checksum: (address) => address, digest: () => '' },
 	})
 	onTestFinished(async () => {
 		stopping.abort()
@@ -129,4 +135,51 @@ test('behavior: a stop waits for the poll that is under way, and counts no skipp
 	await end()
 	await idle
 	expect(poller.status()).toMatchObject({ skipped: 0, lastResult: 'done' })
+})
+
+test('behavior: that all goes well is said once at the start and once an hour', async () => {
+	let nowMs = 1_800_000_000_000
+	const said: number[] = []
+	const info = (_facts: object, message: string) => void (message.startsWith('polling goes well') && said.push(nowMs))
+	const log: Log = { ...silent, info, child: () => log }
+	const { poller, polls, end } = await held({ clock: () => nowMs, log })
+	for (let minute = 0; minute < 130; minute++) {
+		const count = polls()
+		poller.nudge(signal)
+		await expect.poll(polls).toBe(count + 1)
+		await end()
+		nowMs += 60_000
+	}
+	expect(said.map((ms) => (ms - 1_800_000_000_000) / 60_000)).toEqual([0, 60, 120])
+})
+
+test('behavior: a hung endpoint: that ticks find a poll running is said once, in our words', async () => {
+	const said: string[] = []
+	const log: Log = { ...silent, info: (_facts, message) => void said.push(message), child: () => log }
+	const { poller, polls, end } = await held({ log })
+	const first = poller.tick(signal)
+	await expect.poll(polls).toBe(1)
+	for (let tick = 0; tick < 20; tick++) void poller.tick(signal)
+	expect(said.filter((words) => words.includes('skipped'))).toEqual([
+		'a poll is still running at its next tick, which is skipped',
+	])
+	expect(poller.status().skipped).toBe(20)
+	await end()
+	await first
+})
+
+test('behavior: a chain that began anew is told at once, and once', async () => {
+	let number = 100n
+	const warned: string[] = []
+	const log: Log = { ...silent, warn: (_facts, message) => void warned.push(message), child: () => log }
+	const headNow = (): Head => ({ ...head, latest: { ...block, number } })
+	const { poller, polls, end } = await held({ log, headNow })
+	for (const height of [100n, 3n, 4n]) {
+		number = height
+		const count = polls()
+		poller.nudge(signal)
+		await expect.poll(polls).toBe(count + 1)
+		await end()
+	}
+	expect(warned).toEqual([expect.stringContaining('or its chain began anew and needs a state of its own')])
 })

@@ -3,6 +3,8 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { cliPath } from '../support/program.js'
+import { openTerminal } from '../support/terminal.js'
 import { startSetup } from './setupSite.js'
 import { told, treasury, vault } from './site.js'
 
@@ -61,4 +63,23 @@ test('error: Ctrl-C at any question leaves nothing', async () => {
 	await person.sees('stopped; nothing was written')
 	expect(await person.ended).toBe(75)
 	expect(existsSync(out)).toBe(false)
+})
+
+test('behavior: replay fits the terminal that it is shown on', async () => {
+	const { here, out, secrets, script, env } = await startSetup(node)
+	await script(['--untested', '--chain-id', '31337', '--address', treasury, '--label', 'Treasury'], secrets)
+	const from = String((await node.head()) + 1n)
+	await node.receipt(await node.send({ from: vault, to: treasury, valueWei: 7n }))
+	const config = join(out, 'tracewatch.yaml')
+	const replay = [process.execPath, cliPath, 'replay', '-c', config, '--from', from, '--to', 'latest']
+	const inner = replay.map((word) => `'${word}'`).join(' ')
+	const narrow = openTerminal(['sh', '-c', `stty columns 80; exec ${inner}`], { cwd: here.folder, env })
+	expect(await narrow.ended).toBe(0)
+	const lines = narrow.screen().replaceAll('\r', '').trim().split('\n')
+	expect(lines.filter((line) => line.length > 80)).toEqual([])
+	expect(lines.join(' ')).toContain('Treasury received 0.000000000000000007 ETH from 0x7099…79C8')
+	expect(lines.at(-1)).toMatch(/^ {2}0x[0-9a-f]{64}$/)
+	const wide = openTerminal(['sh', '-c', `stty columns 300; exec ${inner}`], { cwd: here.folder, env })
+	expect(await wide.ended).toBe(0)
+	expect(wide.screen()).toMatch(/^block +time +kind/)
 })
