@@ -27,7 +27,21 @@ export function createAskSecond({ endpoints, rank, clock }: AskSecondOptions) {
 		async (job) => {
 			if ((endpoints.states?.().length ?? 1) < 2 || clock() < restsUntilMs) return null
 			const ask = (limited: AbortSignal) =>
-				endpoints.use(async (rpc) => (rpc === first ? null : job(rpc, limited)), limited, { block, rank: rank(first) })
+				endpoints.use(async (rpc) => (rpc === first ? null : mildly(rpc, limited)), limited, {
+					block,
+					rank: rank(first),
+				})
+			/** What a witness cannot say must not put an endpoint to rest that is needed for the main thing. */
+			const mildly = async (rpc: Rpc, limited: AbortSignal) => {
+				try {
+					return await job(rpc, limited)
+				} catch (error) {
+					limited.throwIfAborted()
+					if (!(error instanceof RpcError) || error.kind === 'unsettled') throw error
+					restsUntilMs = clock() + REST_MS
+					throw new RpcError(error.message, { ...error.facts, kind: 'no-data' }, { cause: error })
+				}
+			}
 			try {
 				return await withDeadline(WITHIN_MS, ask, signal)
 			} catch (error) {
