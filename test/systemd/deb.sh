@@ -16,6 +16,7 @@ pay() { $node /repo/test/systemd/pay.js $rpc "$watched" 1; }
 is_active() { systemctl --quiet is-active tracewatch; }
 
 first=$(ls /stage/tracewatch_*.deb)
+began=$(date +%s)
 expect 'the package installs' dpkg -i "$first"
 expect 'nothing is started or enabled before it is configured' not systemctl --quiet is-enabled tracewatch
 expect 'nothing runs' not is_active
@@ -56,6 +57,7 @@ expect 'check finds the configuration by itself' sh -c 'cd / && tracewatch check
 expect 'the test message arrived' told 1
 pay >/run/paid.log 2>&1
 expect 'the first alert arrives' within 20 told 2
+echo "        $(($(date +%s) - began)) s from the package to the first alert, the local node's start included"
 expect 'a second run adds an address, and what runs goes on' tracewatch setup --label Other \
 	--address 0x90F79bf6EB2c4f870365E785982E1f101E93b906
 expect 'it is watched' grep -q Other /etc/tracewatch/watchlists/local.yaml
