@@ -1,10 +1,13 @@
 import { fitWords } from '../base/outgoing.js'
 import { revertReason } from '../chain/revertReason.js'
 import { toChecksum } from '../config/address.js'
-import { explain as explained } from '../core/explain.js'
+import { type ExplainContext, explain as explained } from '../core/explain.js'
+import { explainSigned } from '../core/explainSigned.js'
 import { type ExplainedLog, explainTokens } from '../core/explainTokens.js'
 import { openChain, watchesOn } from '../daemon/open.js'
-import { PlainError, UsageError } from '../errors.js'
+import { PlainError, RpcError, UsageError } from '../errors.js'
+import type { Accounts } from '../model/books.js'
+import type { BlockRef } from '../model/chain.js'
 import type { Hash } from '../model/glossary.js'
 import { type Command, configOption, exitCodes, type Io } from './command.js'
 import { networkOf } from './network.js'
@@ -17,7 +20,8 @@ export const explain: Command = {
 
 Draws the call tree of a transaction, and says of each frame whether it counts for a watch, and why or why not: failed,
 under a failed call, a delegatecall, below min_value, not watched; and the same of the tokens that its logs tell of,
-each below the frame that wrote it where the node tells that (callTracer with logs), else behind the tree. Of a failed
+each below the frame that wrote it where the node tells that (callTracer with logs), else behind the tree; and of the
+delegations (EIP-7702) that it authorises. Of a failed
 transaction it shows the reason, where the node can tell it (Otterscan level 8).
 
   --network NAME      as in tracewatch.yaml; may be left out when there is only one
@@ -32,7 +36,7 @@ is wrong.`,
 		const config = await openConfig(args, io)
 		const network = networkOf(args, config)
 		const watches = watchesOn(config.watches, network.name)
-		const { chain } = openChain(network, { clock: Date.now, log: openLog(io, 2), areTokensAsked: () => true })
+		const { chain, accounts } = openChain(network, { clock: Date.now, log: openLog(io, 2), areTokensAsked: () => true })
 		try {
 			const found = await chain.transaction(txHash, io.signal)
 			if (found === null) throw new PlainError(`${network.name} has no mined transaction ${txHash}`)
@@ -57,6 +61,7 @@ is wrong.`,
 			const rest = [...below.values()].flat()
 			if (rest.length > 0) io.out('\ntokens, by its logs:')
 			for (const one of rest) drawLog(one, '', io)
+			await drawSigned({ txHash, block }, accounts, context, io)
 			return exitCodes.done
 		} finally {
 			await chain.close()
@@ -76,7 +81,33 @@ function byFrame(logs: readonly ExplainedLog[], paths: readonly (readonly number
 	return below
 }
 
-function drawLog({ text, verdicts, isSent }: ExplainedLog, indent: string, io: Io): void {
+/** Whoever signed what; left out, and said so, where the node does not tell. */
+async function drawSigned(
+	{ txHash, block }: { readonly txHash: Hash; readonly block: BlockRef },
+	accounts: Accounts,
+	context: ExplainContext,
+	io: Io,
+): Promise<void> {
+	try {
+		const signed = await accounts.signed(txHash, io.signal)
+		if (signed.length > 0) io.out('\nauthorisations (EIP-7702), whether the transaction failed or not:')
+		for (const one of signed) {
+			const isWatched = context.watches.has(one.authority)
+			const held = isWatched ? await accounts.authorisations(block, one.authority, io.signal) : []
+			const own = held.filter((other) => other.txHash === txHash)
+			drawLog(explainSigned(one, own, context), '', io)
+		}
+	} catch (error) {
+		if (!(error instanceof RpcError)) throw error
+		io.err(`its authorisations (EIP-7702) are not shown: ${error.message}`)
+	}
+}
+
+function drawLog(
+	{ text, verdicts, isSent }: Pick<ExplainedLog, 'text' | 'verdicts' | 'isSent'>,
+	indent: string,
+	io: Io,
+): void {
 	io.out(`${indent}${fitWords(text)}`)
 	for (const words of verdicts) io.out(`${indent}   ${isSent ? '*' : '-'} ${fitWords(words)}`)
 }

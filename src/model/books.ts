@@ -66,6 +66,18 @@ export interface BlockChanges {
 	readonly codes: ReadonlyMap<Address, readonly { readonly index: number; readonly code: Hex }[]>
 }
 
+/** An authorisation of EIP-7702 as it was signed; whether it held is another matter. */
+export interface Signed {
+	/** Position in the transaction's list. */
+	readonly at: number
+	readonly authority: Address
+	/** Null: it clears. */
+	readonly delegate: Address | null
+	/** 0: for every chain. */
+	readonly chainId: bigint
+	readonly nonce: bigint
+}
+
 /** How far the books of a network are; for `status` and metrics. */
 export interface BooksSummary {
 	/** Lowest block up to which a book is closed; null while none is. */
@@ -132,6 +144,8 @@ export interface Accounts {
 	delegate(address: Address, block: Pick<BlockRef, 'number'>, signal: AbortSignal): Promise<Address | null>
 	/** Authorisations of this very block that held for the address, in order, the last of each transaction. */
 	authorisations(block: BlockRef, address: Address, signal: AbortSignal): Promise<readonly Authorised[]>
+	/** Authorisations in a transaction that are signed for this chain, in order; none where it has no list. */
+	signed(txHash: Hash, signal: AbortSignal): Promise<readonly Signed[]>
 	/**
 	 * All that this very block moves for the addresses without a frame. `no-data` where this chain's rules are not known.
 	 */

@@ -1,4 +1,5 @@
 // What a person sees with: explain, doctor, replay.
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { encodeActions } from '../../src/devnode/actions.js'
 import { createAddress, puppetInit } from '../../src/devnode/contracts.js'
@@ -59,6 +60,37 @@ describe('tracewatch explain', () => {
 			'- does not count: it failed',
 			'- does not count: it stands under a call that failed, so it was undone',
 		])
+	})
+
+	test('behavior: who authorised whose code, whether that held, and for which watch', async () => {
+		// Accounts 0 and 7 of Anvil's usual mnemonic.
+		const sponsor = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
+		const owner = privateKeyToAccount('0x4bbbf85ce3377467afe5d46f804f221813b2bb87f24d81f60f1fcdbf7cbf4356')
+		const chain = await openSite({
+			'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9/x' }),
+			'watchlists/a.yaml': watchlist([`{address: "${owner.address}", label: Cold}`]),
+		})
+		onTestFinished(() => chain.close())
+		const nonceOf = async (address: string) =>
+			Number(BigInt(await node.rpc<string>('eth_getTransactionCount', [address, 'latest'])))
+		const nonce = await nonceOf(owner.address)
+		const chainId = Number(BigInt(await node.rpc<string>('eth_chainId', [])))
+		const sign = (more: number) => owner.signAuthorization({ contractAddress: stranger, chainId, nonce: nonce + more })
+		const raw = await sponsor.signTransaction({
+			type: 'eip7702',
+			chainId,
+			nonce: await nonceOf(sponsor.address),
+			gas: 500_000n,
+			maxFeePerGas: 10n ** 11n,
+			maxPriorityFeePerGas: 1n,
+			to: stranger,
+			authorizationList: [await sign(0), await sign(7)],
+		})
+		const hash = await node.rpc<string>('eth_sendRawTransaction', [raw])
+		const { stdout, stderr } = await chain.run(['explain', hash])
+		expect(stderr).toBe('')
+		expect(stdout).toContain(`nonce ${nonce})\n   * counts for Cold (a.yaml): delegation, if the code changed → hook`)
+		expect(stdout).toContain(`nonce ${nonce + 7})\n   - no alert for Cold (a.yaml): it did not hold`)
 	})
 
 	test('behavior: a failed transaction shows its reason', async () => {

@@ -7,7 +7,7 @@ import type { Endpoints } from '../endpoints/endpoints.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { readAccessList } from './accessList.js'
 import { createBalanceReader } from './balances.js'
-import { readAuthorisations, readDelegate } from './delegations.js'
+import { readAuthorisations, readDelegate, readSigned } from './delegations.js'
 import { feesAreKnown, surePostings } from './fee.js'
 import { readPostings } from './postings.js'
 
@@ -53,6 +53,7 @@ export function createAccounts({ endpoints, chainId, witnesses, clock = Date.now
 		delegate: (address, block, signal) => ask(block.number, (rpc) => readDelegate(rpc, address, block, signal), signal),
 		authorisations: (block, address, signal) =>
 			ask(block.number, (rpc) => readAuthorisations(rpc, chainId, block, address, signal), signal),
+		signed: (txHash, signal) => endpoints.use((rpc) => readSigned(rpc, chainId, txHash, signal), signal),
 		postings: (block, addresses, signal) =>
 			ask(block.number, (rpc) => readPostings(rpc, chainId, block, addresses, signal), signal),
 		async changes(block, signal) {

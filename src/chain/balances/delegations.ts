@@ -3,9 +3,9 @@
 import * as Authorization from 'ox/Authorization'
 import * as Secp256k1 from 'ox/Secp256k1'
 import { RpcError } from '../../errors.js'
-import type { Authorised } from '../../model/books.js'
+import type { Authorised, Signed } from '../../model/books.js'
 import type { BlockRef } from '../../model/chain.js'
-import type { Address } from '../../model/glossary.js'
+import type { Address, Hash } from '../../model/glossary.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { askAll } from '../sources/ask.js'
 import { address, hash, hexOf, isObject, type Json, malformed, quantity, unsettled } from '../wire.js'
@@ -78,6 +78,21 @@ export async function readAuthorisations(
 		if (last !== null) found.push(last)
 	}
 	return found
+}
+
+/** Those of one transaction that somebody signed for this chain. Throws RpcError. */
+export async function readSigned(
+	rpc: Rpc,
+	chainId: number,
+	txHash: Hash,
+	signal: AbortSignal,
+): Promise<readonly Signed[]> {
+	const tx = await rpc.call('eth_getTransactionByHash', [txHash], signal)
+	if (!isObject(tx) || !Array.isArray(tx.authorizationList)) return []
+	return tx.authorizationList.flatMap((entry: unknown, at: number): Signed[] => {
+		const read = isObject(entry) ? readEntry(entry, chainId) : null
+		return read === null ? [] : [{ at, ...read }]
+	})
 }
 
 /** Null where it holds for nobody here. */
