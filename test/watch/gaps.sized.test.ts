@@ -370,8 +370,8 @@ describe('a block that fails by every way', () => {
 	})
 })
 
-describe('many such blocks, one after the other', () => {
-	inFull(() =>
+inFull(() =>
+	describe('many such blocks, one after the other', () => {
 		test('behavior: what comes after them is told, and each of them when it could be read', async () => {
 			const { bench, pay, fail, failing } = await open({ books: false })
 			const hostile = []
@@ -392,9 +392,9 @@ describe('many such blocks, one after the other', () => {
 			expect(new Set(late.map(({ data }) => 'txHash' in data && data.txHash))).toEqual(
 				new Set(hostile.map(({ txHash }) => txHash)),
 			)
-		}, 120_000),
-	)
-})
+		}, 120_000)
+	}),
+)
 
 describe('what a person says of a gap', () => {
 	const opened = async () => {

@@ -30,7 +30,6 @@ const expected = {
 	updatedAtMs: NOW_MS,
 	books: new Map(),
 	gaps: new Map(),
-	seen: { head: 102, source: 'trace_filter' },
 }
 
 test('default: it opens with all that is in it', async () => {
