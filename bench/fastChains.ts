@@ -1,5 +1,4 @@
 // Ten networks with four blocks a second each, 20 ms away, and one that is slow: how far behind the program is.
-import { readFileSync } from 'node:fs'
 import { type FastChain, startFastChain } from '../test/support/fastChain.js'
 import { configOf, quantileOf, sampleLags } from '../test/support/fastRide.js'
 import { startHookServer } from '../test/support/hookServer.js'
@@ -26,9 +25,9 @@ export async function measureFastChains(count: number, samples: number): Promise
 	const program = folder.start('run')
 	const { port } = await program.line('metrics and health are served')
 	await new Promise((resolve) => setTimeout(resolve, 5_000))
-	const before = { atMs: performance.now(), usedMs: usedMsOf(program.pid) }
+	const before = { atMs: performance.now(), usedMs: program.usedMs() }
 	const lags = await sampleLags(chains, `127.0.0.1:${String(port)}`, { samples, everyMs: 200 })
-	const usedMs = usedMsOf(program.pid)
+	const usedMs = program.usedMs()
 	const share = usedMs === null || before.usedMs === null ? null : usedMs - before.usedMs
 	const cpuShare = share === null ? null : share / (performance.now() - before.atMs)
 	await program.stop()
@@ -41,17 +40,5 @@ export async function measureFastChains(count: number, samples: number): Promise
 		worstP95: Math.max(...fast.map((own) => quantileOf(own, 0.95))),
 		worstMost: Math.max(...fast.flat()),
 		cpuShare,
-	}
-}
-
-/** Ticks of the kernel are 10 ms. */
-function usedMsOf(pid: number | undefined): number | null {
-	try {
-		const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-			.replace(/^.*\) /, '')
-			.split(' ')
-		return (Number(fields[11]) + Number(fields[12])) * 10
-	} catch {
-		return null
 	}
 }

@@ -1,5 +1,6 @@
 // Compiles the bench together with the program to bench/.built, and runs it there: `npm run bench`,
-// `npm run bench -- --quick`.
+// `npm run bench -- --quick`. A whole run puts its tables into docs/performance.md; `-- --docs` does only that, of the
+// last one.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -13,6 +14,7 @@ copyFileSync(`${root}package.json`, `${here}.built/package.json`)
 const compiler = `${root}node_modules/typescript/bin/tsc`
 const compiled = spawnSync(process.execPath, [compiler, '-p', `${here}tsconfig.json`], { stdio: 'inherit' })
 if (compiled.status !== 0) console.error('bench: the compiler complains; what it made is run all the same')
-const run = [`${here}.built/bench/run.js`, ...process.argv.slice(2)]
+const isForDocument = process.argv.includes('--docs')
+const run = [`${here}.built/bench/${isForDocument ? 'redraw' : 'run'}.js`, ...process.argv.slice(2)]
 const { status } = spawnSync(process.execPath, ['--expose-gc', ...run], { stdio: 'inherit' })
 process.exit(status ?? 1)

@@ -48,3 +48,7 @@ export function quantile(values: readonly number[], part: number): number {
 	if (value === undefined) throw new RangeError('nothing was measured')
 	return value
 }
+
+export function ratio(one: number, other: number): number {
+	return Math.round((one / other) * 100) / 100
+}

@@ -13,6 +13,8 @@ const cli = fileURLToPath(new URL('../src/cli.js', import.meta.url))
 export interface Ground {
 	/** Starts a command in the folder. */
 	start(command: 'run' | 'once'): Program
+	/** Changes the label of one of the addresses. */
+	editAddress(index: number): void
 	close(): void
 }
 
@@ -26,6 +28,10 @@ export interface Program {
 	readonly ended: Promise<number | null>
 	/** Highest so far, as the kernel counts it; null where it does not tell. */
 	peakRssBytes(): number | null
+	/** Of the processor, in all threads, so far; null where the kernel does not tell. */
+	usedMs(): number | null
+	/** Given to the disk so far; null where the kernel does not tell. */
+	writtenBytes(): number | null
 	stop(): Promise<void>
 }
 
@@ -58,6 +64,10 @@ export function openFolder(files: Readonly<Record<string, string>>): Ground {
 	for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
 	return {
 		start: (command) => start(command, folder),
+		editAddress(index) {
+			const file = join(folder, 'watchlists/addresses.csv')
+			writeFileSync(file, readFileSync(file, 'utf8').replace(`,Address ${index}\n`, `,Edited ${index}\n`))
+		},
 		close: () => rmSync(folder, { recursive: true, force: true }),
 	}
 }
@@ -97,6 +107,8 @@ function start(command: string, cwd: string): Program {
 		said: async (message) => (await until(message)).atMs,
 		ended,
 		peakRssBytes: () => peakOf(child),
+		usedMs: () => usedMsOf(child.pid),
+		writtenBytes: () => told(child, 'io', /^write_bytes: (\d+)/m),
 		async stop() {
 			child.kill()
 			await ended
@@ -104,10 +116,28 @@ function start(command: string, cwd: string): Program {
 	}
 }
 
-function peakOf({ pid }: ChildProcess): number | null {
+function peakOf(child: ChildProcess): number | null {
+	const kilobytes = told(child, 'status', /VmHWM:\s+(\d+) kB/)
+	return kilobytes === null ? null : kilobytes * 1_024
+}
+
+/** A number that the kernel tells of a process; null where it does not. */
+function told({ pid }: ChildProcess, file: string, pattern: RegExp): number | null {
 	try {
-		const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-		return kilobytes === undefined ? null : Number(kilobytes) * 1_024
+		const found = pattern.exec(readFileSync(`/proc/${pid}/${file}`, 'utf8'))?.[1]
+		return found === undefined ? null : Number(found)
+	} catch {
+		return null
+	}
+}
+
+/** Ticks of the kernel are 10 ms. */
+function usedMsOf(pid: number | undefined): number | null {
+	try {
+		const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+			.replace(/^.*\) /, '')
+			.split(' ')
+		return (Number(fields[11]) + Number(fields[12])) * 10
 	} catch {
 		return null
 	}

@@ -1,33 +1,35 @@
+// What a run has measured, as the tables of docs/performance.md.
 import type { BooksCost } from './books.js'
 import type { CallCost } from './calls.js'
 import type { CatchUp } from './catchUp.js'
 import type { Decoding } from './decoding.js'
 import type { Distance } from './distance.js'
 import type { FastChains } from './fastChains.js'
+import { ratio } from './measure.js'
 import type { PollCost } from './polls.js'
 import type { TokenCost } from './tokens.js'
-import type { Latency, Memory, Million, WholeCatchUp } from './whole.js'
+import type { Latency, Memory, Million, Start, WholeCatchUp } from './whole.js'
 
 export interface Results {
-	readonly ratios: {
-		readonly catchUpToFloor: readonly {
-			readonly addresses: number
-			readonly toFloor: number
-			readonly toFloorInFour: number
-		}[]
-		readonly largeBlocksToFloor: { readonly toFloor: number; readonly toFloorInFour: number }
-		readonly decodingToParse: number
-		readonly naiveToOurs: readonly { readonly addresses: number; readonly ratio: number }[]
+	readonly measured: string
+	readonly machine: {
+		readonly node: string
+		readonly cpu: string
+		readonly cores: number
+		readonly load: readonly (number | undefined)[]
 	}
+	readonly quick: boolean
 	readonly catchUp: readonly CatchUp[]
 	readonly distances: readonly Distance[]
 	readonly calls: { readonly dense: CallCost; readonly sparse: CallCost }
-	readonly tokens: readonly TokenCost[]
+	/** Absent in runs of before there were any. */
+	readonly tokens?: readonly TokenCost[]
 	readonly largeCatchUp: CatchUp
 	readonly decoding: Decoding
 	readonly polls: readonly PollCost[]
-	readonly books: readonly BooksCost[]
-	readonly startMs: { readonly one: number; readonly hundredThousand: number }
+	/** Absent in runs of before there were any. */
+	readonly books?: readonly BooksCost[]
+	readonly starts: readonly Start[]
 	readonly million: Million
 	readonly fastChains: FastChains
 	readonly latency: { readonly bySchedule: Latency; readonly byHeads: Latency }
@@ -35,162 +37,200 @@ export interface Results {
 	readonly memory: Memory
 }
 
-type Line = readonly [what: string, value: string, aim?: string]
+type Row = readonly [what: string, figure: string, aim: string]
 
-export function printTable(results: Results): void {
-	const lines = [...ratioLines(results), ...numberLines(results)]
-	const width = Math.max(...lines.map(([what]) => what.length))
-	for (const [what, value, aim = ''] of lines) {
-		process.stdout.write(`${what.padEnd(width)}  ${value.padStart(12)}  ${aim}\n`)
+/** Markdown, by the name that each has in the document. */
+export function tablesOf(
+	results: Results,
+): Readonly<Record<'run' | 'measured' | 'distance' | 'calls' | 'tokens', string>> {
+	const { distances, calls, tokens = [] } = results
+	return {
+		run: runOf(results),
+		measured: table(['what', 'figure', 'aim'], [...catchUpRows(results), ...programRows(results)]),
+		distance: table(
+			[`${distances[0]?.blocks} blocks, ${distances[0]?.alerts} alerts`, 'time', 'floor', 'time / floor', 'aim'],
+			distances.map(({ delayMs, failEach, oursMs, floorMs, requests, calls }) => [
+				failEach > 0 ? `each ${failEach}th request failing` : `${delayMs} ms an answer`,
+				`${ms(oursMs)}, ${requests} requests, ${count(calls)} calls`,
+				ms(floorMs),
+				`${ratio(oursMs, floorMs)}`,
+				failEach > 0 ? '5' : '1.5',
+			]),
+		),
+		calls: table(
+			['catching up', 'calls', 'credits: Infura, Alchemy, QuickNode'],
+			[calls.dense, calls.sparse].flatMap(({ blocks, addresses, alerts, ours, naive }) => [
+				[
+					`${blocks} blocks, ${count(addresses)} addresses, ${count(alerts)} alerts`,
+					`${count(ours.calls)} (${methodsIn(ours.byMethod)})`,
+					creditsIn(ours.credits),
+				],
+				['the naive script', count(naive.calls), creditsIn(naive.credits)],
+			]),
+		),
+		tokens: table(
+			['with tokens', 'calls', 'for the coin only', 'processor', 'for the coin only'],
+			tokens.map(({ addresses, how, blocks, transfers, native, withTokens }) => [
+				`${how === 'near' ? 'near the head' : 'catching up'}, ${blocks} blocks, ${addressesIn(addresses)}, ` +
+					`${count(transfers)} transfers`,
+				count(withTokens.calls),
+				count(native.calls),
+				ms(withTokens.cpuMs),
+				ms(native.cpuMs),
+			]),
+		),
 	}
 }
 
-export function ratio(one: number, other: number): number {
-	return Math.round((one / other) * 100) / 100
+function runOf({ measured, machine, quick }: Results): string {
+	const load = machine.load.map((one) => (one ?? 0).toFixed(1)).join(' before, ')
+	const kind = quick ? 'a quick run' : 'one whole run'
+	return `Of ${kind} of \`npm run bench\` on ${measured.slice(0, 10)}: ${machine.cores} cores, Node ${machine.node.slice(1)}, load ${load} after.`
 }
 
-function ratioLines({ ratios, memory, startMs, latency, million, fastChains }: Results): readonly Line[] {
-	const { catchUpToFloor, largeBlocksToFloor, decodingToParse, naiveToOurs } = ratios
+function catchUpRows({ catchUp, largeCatchUp, decoding }: Results): readonly Row[] {
+	const large = `${largeCatchUp.blocks} large blocks (${megabytes(largeCatchUp.answerBytes)})`
 	return [
-		...catchUpToFloor.map(
-			({ addresses, toFloor }): Line => [
-				`catch-up / floor, ${count(addresses)} addresses`,
-				`${toFloor}`,
-				'aim <= 1.25',
-			],
-		),
-		...catchUpToFloor.map(
-			({ addresses, toFloorInFour }): Line => [
-				`catch-up / floor four at a time, ${count(addresses)} addresses`,
-				`${toFloorInFour}`,
-				'aim <= 1.25',
-			],
-		),
-		['catch-up / floor, large blocks, 100,000 addresses', `${largeBlocksToFloor.toFloor}`, 'aim <= 1.25'],
-		['catch-up / floor four at a time, large blocks', `${largeBlocksToFloor.toFloorInFour}`, 'aim <= 1.25'],
-		['CPU of decoding and matching / JSON.parse', `${decodingToParse}`, 'aim <= 0.3'],
-		...naiveToOurs.map(({ addresses, ratio }): Line => [`naive / ours, ${count(addresses)} addresses`, `${ratio}`]),
-		[
-			`peak RSS over ${count(memory.blocks)} blocks at ${count(memory.addresses)} watches`,
-			megabytes(memory.peakRssBytes),
-			'aim <= 256 MB',
-		],
-		['latency by schedule of 1 s, p50 / p95', `${ms(latency.bySchedule.p50Ms)} / ${ms(latency.bySchedule.p95Ms)}`],
-		['latency by new heads, p50 / p95', `${ms(latency.byHeads.p50Ms)} / ${ms(latency.byHeads.p95Ms)}`],
-		['start to first poll, 1 watch', ms(startMs.one)],
-		['start to first poll, 100,000 watches', ms(startMs.hundredThousand)],
-		...million.starts.map(
-			(start, at): Line => [
-				`${at === 0 ? 'first' : 'second'} once, ${count(million.addresses)} watches`,
-				ms(start.ms),
-				`aim <= 6 s; peak ${megabytes(start.peakRssBytes)}, aim <= 400 MB`,
+		...catchUp.map(
+			({ blocks, addresses, oursMs, floorMs, floorInFourMs }): Row => [
+				`catching up ${blocks} blocks, ${addressesIn(addresses)}: time / floor one at a time, four at a time`,
+				`${ratio(oursMs, floorMs)}, ${ratio(oursMs, floorInFourMs)} (${ms(oursMs)})`,
+				'1.25',
 			],
 		),
 		[
-			`${fastChains.chains} chains with four blocks a second: worst p95, most`,
-			`${fastChains.worstP95} / ${fastChains.worstMost} blocks`,
-			`aim <= 2${fastChains.cpuShare === null ? '' : `; ${Math.round(fastChains.cpuShare * 100)} % of a core`}`,
+			`${large}, ${addressesIn(largeCatchUp.addresses)}: the same`,
+			`${ratio(largeCatchUp.oursMs, largeCatchUp.floorMs)}, ` +
+				`${ratio(largeCatchUp.oursMs, largeCatchUp.floorInFourMs)} (${ms(largeCatchUp.oursMs)})`,
+			'1.25',
 		],
+		[
+			'processor time of decoding and matching, above `JSON.parse` of the same bytes',
+			`${ratio(decoding.oursCpuMs - decoding.parseCpuMs, decoding.parseCpuMs)}`,
+			'0.5',
+		],
+		...catchUp.flatMap(({ addresses, oursMs, naiveMs }): Row[] =>
+			naiveMs === null
+				? []
+				: [[`time of the naive script / ours, ${addressesIn(addresses)}`, `${ratio(naiveMs, oursMs)}`, '']],
+		),
 	]
 }
 
-function numberLines({
-	catchUp,
-	distances,
-	calls,
-	tokens,
-	largeCatchUp,
-	decoding,
+function programRows({
 	polls,
-	books,
+	books = [],
+	starts,
+	million,
+	fastChains,
+	latency,
 	whole,
 	memory,
-}: Results): readonly Line[] {
+}: Results): readonly Row[] {
+	const watches = `${count(million.addresses)} watches`
 	return [
-		...catchUp.map(
-			({ addresses, blocks, alerts, requests, oursMs, floorMs, naiveMs }): Line => [
-				`  ${blocks} blocks, ${count(addresses)} addresses, ${alerts} alerts: ours`,
-				ms(oursMs),
-				`floor ${ms(floorMs)}${naiveMs === null ? '' : `, naive ${ms(naiveMs)}`}, ${requests} requests`,
-			],
-		),
-		...distances.map(
-			({ delayMs, failEach, blocks, alerts, oursMs, floorMs, requests, calls }): Line => [
-				`  ${blocks} blocks, ${alerts} alerts, ` +
-					`${failEach > 0 ? `each ${failEach}th request failing` : `${delayMs} ms an answer`}: ours`,
-				ms(oursMs),
-				`floor ${ms(floorMs)} (${ratio(oursMs, floorMs)}, aim <= 1.5), ${requests} requests, ${calls} calls`,
-			],
-		),
-		...[calls.dense, calls.sparse].map(
-			({ blocks, addresses, alerts, ours, naive }): Line => [
-				`  calls of ${blocks} blocks, ${count(addresses)} addresses, ${alerts} alerts: ours`,
-				count(ours.calls),
-				`${creditsIn(ours.credits)}; naive ${count(naive.calls)} calls, ${creditsIn(naive.credits)}`,
-			],
-		),
-		...tokens.map(
-			({ addresses, how, blocks, transfers, native, withTokens }): Line => [
-				`  calls with tokens, ${how === 'near' ? 'near the head' : 'catching up'}, ${blocks} blocks, ` +
-					`${count(addresses)} addresses, ${transfers} transfers`,
-				count(withTokens.calls),
-				`coin only ${count(native.calls)}; CPU ${ms(withTokens.cpuMs)}, coin only ${ms(native.cpuMs)}`,
-			],
-		),
-		[
-			`  ${largeCatchUp.blocks} large blocks, ${megabytes(largeCatchUp.answerBytes)}, 100,000 addresses: ours`,
-			ms(largeCatchUp.oursMs),
-			`floor ${ms(largeCatchUp.floorMs)}, four at a time ${ms(largeCatchUp.floorInFourMs)}, ` +
-				`${largeCatchUp.requests} requests`,
-		],
-		[
-			`  CPU of reading them from memory (${megabytes(decoding.bytes)}): ours`,
-			ms(decoding.oursCpuMs),
-			`JSON.parse alone ${ms(decoding.parseCpuMs)}`,
-		],
 		...polls.map(
-			({ addresses, requests, traceRequests, calls, requestBytes, bytesWritten }): Line => [
-				`  requests of a poll, ${count(addresses)} watches`,
-				`${requests}`,
-				`${traceRequests} for traces, ${calls} calls, ${count(requestBytes)} bytes asked, ` +
-					`${count(bytesWritten)} bytes written`,
+			({ addresses, requests, traceRequests, calls, bytesWritten }): Row => [
+				`a poll of one new block, ${watchesIn(addresses)}`,
+				`${requests} requests (${traceRequests} for traces), ${calls} calls, ${count(bytesWritten)} bytes written`,
+				'4 requests',
 			],
 		),
 		...books.map(
-			({ addresses, pollsToOpen, calls, bytes, bytesWritten, ...times }): Line => [
-				`  books of ${count(addresses)} watches, more calls a poll`,
-				`${calls}`,
-				`${count(bytes)} bytes, ${ms(times.ms - times.msWithout)}, ` +
-					`${ms(times.cpuMs - times.cpuMsWithout)} of processor, ` +
-					`${count(bytesWritten)} bytes written; opened in ${pollsToOpen} polls`,
+			({ addresses, pollsToOpen, calls, bytes: moved, bytesWritten, ...times }): Row => [
+				`books of ${watchesIn(addresses)}: more of a poll`,
+				`${calls} calls, ${bytes(moved)}, processor ${ms(times.cpuMs - times.cpuMsWithout)}, ` +
+					`${bytes(bytesWritten)} written; opened in ${pollsToOpen} polls`,
+				'2 calls',
+			],
+		),
+		...starts.map(
+			({ addresses, ms: tookMs, cpuMs, peakRssBytes }): Row => [
+				`\`run\`, start to first poll, ${watchesIn(addresses)}`,
+				`${ms(tookMs)} (processor ${ms(cpuMs)}), ${megabytes(peakRssBytes)}`,
+				addresses > 1 ? '130 MB' : '',
+			],
+		),
+		...million.starts.map(
+			({ ms: tookMs, cpuMs, peakRssBytes }, at): Row => [
+				`\`once\`, ${watches}, ${at === 0 ? 'with a state to be made' : 'with one that is there'}`,
+				`${ms(tookMs)} (processor ${ms(cpuMs)}), ${megabytes(peakRssBytes)}`,
+				'6 s, 400 MB',
 			],
 		),
 		[
-			`  once, ${whole.blocks} blocks, ${whole.transactions} transactions, ${whole.alerts} alerts delivered`,
-			ms(whole.ms),
+			`\`run\`, ${watches}, start to first poll, nothing changed`,
+			`${ms(million.run.ms)} (processor ${ms(million.run.cpuMs)}), ${megabytes(million.run.peakRssBytes)}, ` +
+				`${bytes(million.run.writtenBytes)} written`,
+			'6 s, 400 MB',
 		],
 		[
-			`  once, ${count(memory.blocks)} large blocks, ${count(memory.addresses)} watches, ${memory.alerts} alerts`,
-			ms(memory.ms),
-			`memory with nothing to do ${megabytes(memory.idleRssBytes)}`,
+			'the same, one line of the file edited while it runs',
+			`${bytes(million.run.editWrittenBytes)} written; peak ${megabytes(million.run.editPeakRssBytes)}`,
+			'',
 		],
+		[
+			`${count(memory.blocks)} large blocks, ${watchesIn(memory.addresses)}: peak (with nothing to do)`,
+			`${megabytes(memory.peakRssBytes)} (${megabytes(memory.idleRssBytes)})`,
+			'256 MB',
+		],
+		[
+			`\`once\`, ${whole.blocks} blocks, ${count(whole.transactions)} transactions, ${whole.alerts} alerts delivered`,
+			ms(whole.ms),
+			'',
+		],
+		[
+			`${fastChains.chains} chains, four blocks a second, 20 ms away, and a slow one: blocks behind, p95, most`,
+			`${fastChains.worstP95}, ${fastChains.worstMost}` +
+				(fastChains.cpuShare === null ? '' : `; ${Math.round(fastChains.cpuShare * 100)} % of a core`),
+			'2',
+		],
+		['block mined to webhook received, polling each second: p50, p95', latencyIn(latency.bySchedule), ''],
+		['the same by new heads (`ws`)', latencyIn(latency.byHeads), ''],
 	]
 }
 
-function creditsIn(credits: Readonly<Record<string, number>>): string {
-	return Object.entries(credits)
-		.map(([name, number]) => `${name} ${count(number)}`)
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+	const lines = [head, head.map(() => '---'), ...rows]
+	return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+function latencyIn({ p50Ms, p95Ms }: Latency): string {
+	return `${ms(p50Ms)}, ${ms(p95Ms)}`
+}
+
+function methodsIn(byMethod: Readonly<Record<string, number>>): string {
+	return Object.entries(byMethod)
+		.map(([method, number]) => `${number} \`${method}\``)
 		.join(', ')
+}
+
+function creditsIn(credits: Readonly<Record<string, number>>): string {
+	return Object.values(credits).map(count).join(', ')
+}
+
+function addressesIn(number: number): string {
+	return `${count(number)} address${number === 1 ? '' : 'es'}`
+}
+
+function watchesIn(number: number): string {
+	return `${count(number)} watch${number === 1 ? '' : 'es'}`
 }
 
 function count(number: number): string {
 	return number.toLocaleString('en-GB')
 }
 
-function ms(value: number): string {
-	return value < 10_000 ? `${Math.round(value)} ms` : `${(value / 1_000).toFixed(1)} s`
+function ms(value: number | null): string {
+	if (value === null) return 'not told'
+	return value < 1_000 ? `${Math.round(value)} ms` : `${(value / 1_000).toFixed(1)} s`
 }
 
-function megabytes(bytes: number | null): string {
-	return bytes === null ? 'not told' : `${Math.round(bytes / 1_048_576)} MB`
+function bytes(value: number | null): string {
+	if (value === null) return 'not told'
+	return value < 1_000_000 ? `${Math.round(value / 1_000)} kB` : megabytes(value)
+}
+
+function megabytes(value: number | null): string {
+	return value === null ? 'not told' : `${Math.round(value / 1_048_576)} MB`
 }

@@ -8,10 +8,12 @@ import { measureCalls } from './calls.js'
 import { measureCatchUp } from './catchUp.js'
 import { measureDecoding } from './decoding.js'
 import { measureDistance } from './distance.js'
+import { fillDocument } from './document.js'
 import { measureFastChains } from './fastChains.js'
+import { ratio } from './measure.js'
 import { measurePolls } from './polls.js'
 import { startLargeNode } from './program.js'
-import { printTable, ratio } from './report.js'
+import { tablesOf } from './report.js'
 import { seedBlocks, startChain } from './seed.js'
 import { measureTokens } from './tokens.js'
 import { measureLatency, measureMemory, measureMillion, measureStart, measureWholeCatchUp } from './whole.js'
@@ -99,7 +101,7 @@ for (const addresses of [1, 100, 10_000, 100_000]) {
 }
 
 step('starting')
-const startMs = { one: await measureStart(anvil.url, 1), hundredThousand: await measureStart(anvil.url, 100_000) }
+const starts = [await measureStart(anvil.url, 1), await measureStart(anvil.url, 100_000)]
 step(`starting with ${scale.many} watches`)
 const million = await measureMillion(anvil.url, scale.many)
 step('latency by the schedule of a second')
@@ -150,17 +152,18 @@ const results = {
 	decoding,
 	polls,
 	books,
-	startMs,
+	starts,
 	million,
 	fastChains,
 	latency: { bySchedule, byHeads },
 	whole,
 	memory,
 }
-printTable(results)
+for (const table of Object.values(tablesOf(results))) process.stdout.write(`\n${table}\n`)
 // From bench/.built/bench, where this runs.
-const file = fileURLToPath(new URL('../../results.json', import.meta.url))
+const file = fileURLToPath(new URL(quick ? '../../results.quick.json' : '../../results.json', import.meta.url))
 writeFileSync(file, `${JSON.stringify(results, rounded, '\t')}\n`)
+if (!quick) fillDocument(JSON.parse(JSON.stringify(results, rounded)))
 
 function rounded(_key: string, value: unknown): unknown {
 	return typeof value === 'number' ? Math.round(value * 100) / 100 : value

@@ -10,16 +10,28 @@ const everySecond = '* * * * * *'
 /** The first of January: the schedule is out of the way. */
 const onceAYear = '0 0 0 1 1 *'
 
-export async function measureStart(rpc: string, addresses: number): Promise<number> {
+export interface Start {
+	readonly addresses: number
+	readonly ms: number
+	/** Of the processor, in all threads; null where the system does not tell. */
+	readonly cpuMs: number | null
+	/** Of the whole process; null where the system does not tell. */
+	readonly peakRssBytes: number | null
+}
+
+/** `run` from the start of the process to its first poll, with a state to be made. */
+export async function measureStart(rpc: string, addresses: number): Promise<Start> {
 	const hook = await startHookServer()
 	const ground = openGround({ rpc, hook: hook.origin, addresses: watchedUpTo(addresses), schedule: everySecond })
 	const startedAtMs = performance.now()
 	const program = ground.start('run')
 	const polledAtMs = await program.said('polled')
+	const cpuMs = program.usedMs()
+	const peakRssBytes = program.peakRssBytes()
 	await program.stop()
 	ground.close()
 	await hook.close()
-	return polledAtMs - startedAtMs
+	return { addresses, ms: polledAtMs - startedAtMs, cpuMs, peakRssBytes }
 }
 
 export interface WholeCatchUp {
@@ -81,7 +93,13 @@ export async function measureMemory(blocks: number, addresses: number): Promise<
 export interface Million {
 	readonly addresses: number
 	/** `once`, with a state to be made and with one that is there. */
-	readonly starts: readonly { readonly ms: number; readonly peakRssBytes: number | null }[]
+	readonly starts: readonly Omit<Start, 'addresses'>[]
+	/** `run` after that: until its first poll, and until one line that was edited is in effect and kept. */
+	readonly run: Omit<Start, 'addresses'> & {
+		readonly writtenBytes: number | null
+		readonly editWrittenBytes: number | null
+		readonly editPeakRssBytes: number | null
+	}
 }
 
 export async function measureMillion(rpc: string, addresses: number): Promise<Million> {
@@ -90,12 +108,46 @@ export async function measureMillion(rpc: string, addresses: number): Promise<Mi
 	const starts = []
 	for (let time = 0; time < 2; time += 1) {
 		const startedAtMs = performance.now()
-		const peakRssBytes = await finish(ground.start('once'))
-		starts.push({ ms: performance.now() - startedAtMs, peakRssBytes })
+		const program = ground.start('once')
+		let cpuMs: number | null = null
+		const timer = setInterval(() => {
+			cpuMs = program.usedMs() ?? cpuMs
+		}, 50)
+		const peakRssBytes = await finish(program)
+		clearInterval(timer)
+		starts.push({ ms: performance.now() - startedAtMs, cpuMs, peakRssBytes })
 	}
+	// The first keeps the watchlists, which is done once.
+	const keeping = ground.start('run')
+	await keeping.said('polled')
+	await stillness(keeping)
+	await keeping.stop()
+	const startedAtMs = performance.now()
+	const program = ground.start('run')
+	const ms = (await program.said('polled')) - startedAtMs
+	const [cpuMs, peakRssBytes] = [program.usedMs(), program.peakRssBytes()]
+	await stillness(program)
+	const writtenBytes = program.writtenBytes()
+	ground.editAddress(Math.floor(addresses / 2))
+	await program.said('watchlists are read again and in effect')
+	await stillness(program)
+	const after = program.writtenBytes()
+	const editWrittenBytes = after === null || writtenBytes === null ? null : after - writtenBytes
+	const run = { ms, cpuMs, peakRssBytes, writtenBytes, editWrittenBytes, editPeakRssBytes: program.peakRssBytes() }
+	await program.stop()
 	ground.close()
 	await hook.close()
-	return { addresses, starts }
+	return { addresses, starts, run }
+}
+
+/** Until a program has neither written nor worked for some seconds: polls of a quiet chain are next to nothing. */
+async function stillness(program: Program): Promise<void> {
+	for (let quiet = 0; quiet < 3; ) {
+		const before = { written: program.writtenBytes(), usedMs: program.usedMs() ?? 0 }
+		await sleep(1_000)
+		const isQuiet = program.writtenBytes() === before.written && (program.usedMs() ?? 0) - before.usedMs < 200
+		quiet = isQuiet ? quiet + 1 : 0
+	}
 }
 
 export interface Latency {

@@ -1,9 +1,38 @@
 // Ten networks with four blocks a second each, 20 ms away: none falls behind, and a slow one holds back no other.
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { type FastChain, startFastChain } from '../support/fastChain.js'
 import { configOf, quantileOf, sampleLags } from '../support/fastRide.js'
 import { hookServer, siteOf, told } from './site.js'
+
+const blockMs = 250
+/** Timers are some milliseconds late on an idle machine. */
+const calmMs = 25
+
+/** How late the timers of this process are, in milliseconds. */
+function sampleLateness() {
+	const everyMs = 20
+	const late: number[] = []
+	let dueMs = performance.now() + everyMs
+	const timer = setInterval(() => {
+		const nowMs = performance.now()
+		late.push(Math.round(Math.max(0, nowMs - dueMs)))
+		dueMs = nowMs + everyMs
+	}, everyMs)
+	return {
+		stop() {
+			clearInterval(timer)
+			return late
+		},
+	}
+}
+
+/** Of the processor, in all threads, so far; a tick is 10 ms. */
+function usedMsBy(pid: number | undefined): number {
+	const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+	return (Number(fields[11]) + Number(fields[12])) * 10
+}
 
 async function chainsOf(count: number): Promise<Map<string, FastChain>> {
 	const chains = new Map<string, FastChain>()
@@ -26,14 +55,24 @@ test('behavior: none is more than two blocks behind at the 95th percentile, what
 	await running.line(({ msg }) => msg === 'tracewatch is running')
 	// What each endpoint can do is asked first, and the slow one's first poll takes its time.
 	await sleep(5_000)
+	const usedMs = usedMsBy(running.process.pid)
+	const startedAtMs = performance.now()
+	const lateness = sampleLateness()
 	const lags = await sampleLags(chains, http, { samples: 100, everyMs: 200 })
+	// By how much the machine kept everybody waiting, this process too, which does next to nothing.
+	const lateMs = quantileOf(lateness.stop(), 0.95)
+	const share = (usedMsBy(running.process.pid) - usedMs) / (performance.now() - startedAtMs)
 	const from = new Map([...chains].map(([name, chain]) => [name, chain.head()]))
 	await sleep(2_000)
-	for (const [name, own] of lags) {
-		if (name === 'net10') continue
+	const fast = [...lags].filter(([name]) => name !== 'net10')
+	const worst = Math.max(...fast.map(([, own]) => quantileOf(own, 0.95)))
+	console.log(`ten fast chains: p95 ${worst} blocks, ${(100 * share).toFixed(0)} % of a core, others late ${lateMs} ms`)
+	// Seen: 2 blocks and 23 % of a core. One block more for each block's time that the machine was late.
+	for (const [name, own] of fast) {
 		expect(own.length, name).toBe(100)
-		expect(quantileOf(own, 0.95), name).toBeLessThanOrEqual(2)
+		expect(quantileOf(own, 0.95), name).toBeLessThanOrEqual(2 + Math.ceil(Math.max(0, lateMs - calmMs) / blockMs))
 	}
+	expect(share).toBeLessThan(0.6)
 	// All of it was told: the last ten seconds of each chain that is near.
 	await running.stop()
 	const alerts = new Set(told(hook.hits).map(({ data }) => `${data.network} ${data.txHash}`))
