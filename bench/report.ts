@@ -85,7 +85,8 @@ export function tablesOf(
 function runOf({ measured, machine, quick }: Results): string {
 	const load = machine.load.map((one) => (one ?? 0).toFixed(1)).join(' before, ')
 	const kind = quick ? 'a quick run' : 'one whole run'
-	return `Of ${kind} of \`npm run bench\` on ${measured.slice(0, 10)}: ${machine.cores} cores, Node ${machine.node.slice(1)}, load ${load} after.`
+	const where = `${machine.cores} cores, Node ${machine.node.slice(1)}, load ${load} after`
+	return `Of ${kind} of \`npm run bench\` on ${measured.slice(0, 10)}: ${where}.`
 }
 
 function catchUpRows({ catchUp, largeCatchUp, decoding }: Results): readonly Row[] {
