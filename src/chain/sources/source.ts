@@ -20,9 +20,9 @@ export interface ReadRequest {
 
 /**
  * One way of getting at the frames of a span. All of them give the same answer: the header of `span.to`, as old as the
- * traces or older and from the same endpoint, and every transaction in which a frame that touches the addresses may
- * have moved something, each frame with all its ancestors, each block held against its header. Anything in doubt is an
- * RpcError, never an empty answer.
+ * traces or older (unless it has settled) and from the same endpoint, and every transaction in which a frame that
+ * touches the addresses may have moved something, each frame with all its ancestors, each block held against its
+ * header. Anything in doubt is an RpcError, never an empty answer.
  */
 export interface Source {
 	readonly name: SourceName
