@@ -75,7 +75,7 @@ async function endpointBefore(rest: TestAnvil, tracer: TestAnvil) {
 	return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, slow, traced: () => tracing }
 }
 
-test('behavior: it is passed over and told, the next block is told, and it is told late once it was traced', async () => {
+test('behavior: it is passed over, the next block is told, and it is told late once it was traced', async () => {
 	const [rest, tracer] = [await startTestAnvil(), await startTestAnvil()]
 	onTestFinished(async () => {
 		await rest.stop()
