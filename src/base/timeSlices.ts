@@ -1,22 +1,22 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Long work in turns, so that nothing else waits for it. */
-export interface Turns {
-	/** Whether this turn has lasted long enough. Cheap: to be asked for each line. */
+/** Long work in slices, so that nothing else waits for it. */
+export interface TimeSlices {
+	/** Whether this slice has lasted long enough. Cheap: to be asked for each line. */
 	isOver(): boolean
 	/** Lets everybody else have a turn. */
 	next(): Promise<void>
 }
 
-const turnMs = 5
+const sliceMs = 5
 /** The clock is read once in so many questions. */
 const perLook = 32
 
-export function createTurns(): Turns {
+export function createTimeSlices(): TimeSlices {
 	let began = performance.now()
 	let asked = 0
 	return {
-		isOver: () => ++asked % perLook === 0 && performance.now() - began > turnMs,
+		isOver: () => ++asked % perLook === 0 && performance.now() - began > sliceMs,
 		async next() {
 			await setImmediate()
 			began = performance.now()

@@ -1,4 +1,4 @@
-import { createTurns } from '../base/timeSlices.js'
+import { createTimeSlices } from '../base/timeSlices.js'
 import { RpcError } from '../errors.js'
 import type { TxTrace } from '../model/chain.js'
 import type { Hash } from '../model/glossary.js'
@@ -40,7 +40,7 @@ export async function readTransaction(
 		throw unsettled({ endpoint: rpc.endpoint, method: 'eth_getBlockByNumber' }, `block ${number} was replaced`)
 	}
 	const tree = await readTree({ rpc, txHash, block, capabilities }, signal)
-	const frames = await framesOf(tree, createTurns())
+	const frames = await framesOf(tree, createTimeSlices())
 	const succeeded = readSuccess(raw, { txHash, block, frames }, rpc.endpoint)
 	return { trace: traceOf({ txHash, txIndex: null, frames }, block, succeeded), block, receipt: raw }
 }
@@ -84,16 +84,16 @@ async function fromRows(
 	const reading = { endpoint: rpc.endpoint, method }
 	const params = [method === 'trace_block' ? hexOf(block.number) : txHash]
 	const [raw] = await askAll(rpc, [{ method, params }], signal)
-	const turns = createTurns()
-	const rows = await readRows(raw, turns, reading)
+	const slices = createTimeSlices()
+	const rows = await readRows(raw, slices, reading)
 	const own = method === 'trace_block' ? rows.filter((row) => row.txHash === txHash) : rows
-	return treeOf(own, { txHash, blockHash: block.hash }, turns, reading)
+	return treeOf(own, { txHash, blockHash: block.hash }, slices, reading)
 }
 
 async function fromTracer({ rpc, txHash, block, capabilities }: Question, signal: AbortSignal): Promise<Tree> {
 	const reading = { endpoint: rpc.endpoint, method: 'debug_traceBlockByNumber', words: rpc.words }
 	const [raw] = await askAll(rpc, [debugCall(block.number, capabilities?.tracer ?? 'callTracer')], signal)
-	const tree = (await readDebugBlock(raw, block, createTurns(), reading)).traces.get(txHash)
+	const tree = (await readDebugBlock(raw, block, createTimeSlices(), reading)).traces.get(txHash)
 	if (tree === undefined) throw unsettled(reading, `${txHash} has no trace in block ${block.number}`)
 	return tree
 }

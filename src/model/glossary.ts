@@ -35,7 +35,8 @@
  *   many requests are under way there at once.
  * - enrolment: the change of coverage that a change of the watches makes. Enrolment basis: what of the state it is
  *   made from.
- * - turn: a piece of long work, after which everything else may go on. Round: each address is asked about once in it.
+ * - time slice: a piece of long work, after which everything else may go on. Round: each address is asked about once
+ *   in it.
  * - progress: what is known of whether one network goes on. Poll timing: how often it is polled, and what silence is a
  *   stall.
  *

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createTurns } from '../../src/base/timeSlices.js'
+import { createTimeSlices } from '../../src/base/timeSlices.js'
 import { openRows, readFrame, readRow } from '../../src/chain/traces/parityRows.js'
 import { treeOfRows } from '../../src/chain/traces/rowTree.js'
 import { effective } from '../../src/core/effective.js'
@@ -85,7 +85,7 @@ describe.skipIf(!isThere)('recorded answers of real nodes', () => {
 				for (const [whose, own] of treesIn(rows)) {
 					trees++
 					const parts = own.map((row) => ({ frame: decode([row])[0] as Frame, subtraces: row.subtraces as number }))
-					await treeOfRows(parts, whose, createTurns(), reading)
+					await treeOfRows(parts, whose, createTimeSlices(), reading)
 				}
 			}
 		}

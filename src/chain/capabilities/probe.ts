@@ -1,4 +1,4 @@
-import { createTurns } from '../../base/timeSlices.js'
+import { createTimeSlices } from '../../base/timeSlices.js'
 import { RpcError } from '../../errors.js'
 import type { ToldHead } from '../heads/heads.js'
 import { misread } from '../rpc/border.js'
@@ -211,11 +211,11 @@ async function probeBlock(
 async function checkSpecimen(rpc: Rpc, { block, rows }: Specimen, signal: AbortSignal): Promise<void> {
 	const reading = { endpoint: rpc.endpoint, method: 'trace_block' }
 	const traced = new Set<string>()
-	const turns = createTurns()
-	for (const { txHash, ...group } of await groupRows(rows, turns)) {
+	const slices = createTimeSlices()
+	for (const { txHash, ...group } of await groupRows(rows, slices)) {
 		checkBlock(group, block, reading)
 		if (txHash === null) continue
-		await treeOf(group.rows, { txHash, blockHash: block.hash }, turns, reading)
+		await treeOf(group.rows, { txHash, blockHash: block.hash }, slices, reading)
 		traced.add(txHash)
 	}
 	const missing = block.txHashes.filter((txHash) => !traced.has(txHash))

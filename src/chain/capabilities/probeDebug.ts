@@ -1,4 +1,4 @@
-import { createTurns } from '../../base/timeSlices.js'
+import { createTimeSlices } from '../../base/timeSlices.js'
 import { RpcError } from '../../errors.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -31,7 +31,7 @@ async function tryTracer(rpc: Rpc, blocks: readonly Header[], tracer: Tracer, si
 	try {
 		const answered = await askOfEach(rpc, blocks, ({ number }) => debugCall(number, tracer), signal)
 		for (const { block, answer } of answered) {
-			const { missing } = await readDebugBlock(answer, block, createTurns(), reading)
+			const { missing } = await readDebugBlock(answer, block, createTimeSlices(), reading)
 			if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
 		}
 		return fine

@@ -1,4 +1,4 @@
-import { createTurns } from '../../base/timeSlices.js'
+import { createTimeSlices } from '../../base/timeSlices.js'
 import { RpcError } from '../../errors.js'
 import type { Hash } from '../../model/glossary.js'
 import { misread } from '../rpc/border.js'
@@ -28,7 +28,7 @@ export async function probeTransaction(rpc: Rpc, blocks: readonly Header[], sign
 		const { txHash, block, answer } = await ask()
 		if (answer instanceof RpcError) throw answer
 		const rows = readRows(rpc, answer, reading.method)
-		await treeOf(rows, { txHash, blockHash: block.hash }, createTurns(), reading)
+		await treeOf(rows, { txHash, blockHash: block.hash }, createTimeSlices(), reading)
 		return fine
 	} catch (thrown) {
 		signal.throwIfAborted()

@@ -1,7 +1,7 @@
 /** The root that a header names its receipts by (EIP-2718 for typed receipts). */
 
 import * as Rlp from 'ox/Rlp'
-import type { Turns } from '../../base/timeSlices.js'
+import type { TimeSlices } from '../../base/timeSlices.js'
 import type { Hash as HashText, Hex } from '../../model/glossary.js'
 import { listRoot } from '../listRoot.js'
 import { bytesOf, shortHex } from '../rlpWords.js'
@@ -11,7 +11,7 @@ import type { Log, LogReceipt } from './wireLogs.js'
 /** Null where a receipt lacks something that its bytes are made of. `bytesInstead`: what stands for one instead. */
 export async function receiptsRootOf(
 	receipts: readonly LogReceipt[],
-	turns: Turns,
+	slices: TimeSlices,
 	bytesInstead: (receipt: LogReceipt) => Uint8Array | null = () => null,
 ): Promise<HashText | null> {
 	const values: Uint8Array[] = []
@@ -19,7 +19,7 @@ export async function receiptsRootOf(
 		const value = bytesInstead(receipt) ?? encodeReceipt(receipt)
 		if (value === null) return null
 		values.push(value)
-		if (turns.isOver()) await turns.next()
+		if (slices.isOver()) await slices.next()
 	}
 	return listRoot(values)
 }
@@ -32,14 +32,14 @@ export async function receiptsRootOf(
 export async function fitsRoot(
 	receipts: readonly LogReceipt[],
 	{ root, hasStateSync }: { readonly root: HashText; readonly hasStateSync: boolean },
-	turns: Turns,
+	slices: TimeSlices,
 ): Promise<boolean | null> {
-	const all = await receiptsRootOf(receipts, turns)
+	const all = await receiptsRootOf(receipts, slices)
 	const last = receipts.at(-1)
 	if (all === null) return null
 	if (all === root || !hasStateSync || last === undefined || !isStateSync(last)) return all === root
-	if ((await receiptsRootOf(receipts.slice(0, -1), turns)) === root) return true
-	return (await receiptsRootOf(receipts, turns, (receipt) => (receipt === last ? STATE_SYNC : null))) === root
+	if ((await receiptsRootOf(receipts.slice(0, -1), slices)) === root) return true
+	return (await receiptsRootOf(receipts, slices, (receipt) => (receipt === last ? STATE_SYNC : null))) === root
 }
 
 const STATE_SYNC = Uint8Array.of(0x7f)

@@ -1,4 +1,4 @@
-import { createTurns } from '../../base/timeSlices.js'
+import { createTimeSlices } from '../../base/timeSlices.js'
 import { isNativeCoin } from '../../core/nativeTokens.js'
 import { lengthOf, numbersOf } from '../../core/spans.js'
 import { type TxLogs, tokenEventsOf, topics } from '../../core/tokenLogs.js'
@@ -75,7 +75,7 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 
 	/** Of the addresses only. */
 	async function eventsIn(txs: readonly TxLogs[], addresses: AddressSet): Promise<readonly TokenEvent[]> {
-		const isAsked = await addressTestOf(addresses, createTurns())
+		const isAsked = await addressTestOf(addresses, createTimeSlices())
 		return txs
 			.filter(mayConcern)
 			.flatMap((tx) => eventsOf(tx).filter(({ from, to }) => addresses.has(from) || addresses.has(to)))

@@ -1,4 +1,4 @@
-import { createTurns } from '../../base/timeSlices.js'
+import { createTimeSlices } from '../../base/timeSlices.js'
 import type { TxLogs } from '../../core/tokenLogs.js'
 import { RpcError } from '../../errors.js'
 import type { Hex } from '../../model/glossary.js'
@@ -79,7 +79,7 @@ export function createWholeBlocks({
 	async function checkRoot(receipts: readonly LogReceipt[], block: Header, reading: Reading): Promise<void> {
 		const { receiptsRoot: root } = block
 		const named = root && { root, hasStateSync: hasStateSync(chainId) }
-		const fits = named && (await fitsRoot(receipts, named, createTurns()))
+		const fits = named && (await fitsRoot(receipts, named, createTimeSlices()))
 		if (fits === true) rootsFit = true
 		else if (fits === false && rootsFit) {
 			throw malformed(reading, `its receipts of block ${block.number} are not those that the header names`)

@@ -1,4 +1,4 @@
-import { createTurns, type Turns } from '../../base/timeSlices.js'
+import { createTimeSlices, type TimeSlices } from '../../base/timeSlices.js'
 import { isCheaperWhole } from '../../core/cost.js'
 import { mayCount } from '../../core/effective.js'
 import type { AddressSet, Part } from '../../model/chain.js'
@@ -64,10 +64,10 @@ export async function completeHits(
 		const given = byBlock.get(number) ?? []
 		found.push(...(await completeByBlock(rpc, next(), { block, given, addresses, withSent }, signal)))
 	}
-	const turns = createTurns()
+	const slices = createTimeSlices()
 	for (const hit of singles) {
 		const block = needHeader(blocks, hit.blockNumber)
-		const one = await completeOne(hit, block, { next, addresses, withSent, turns, endpoint: rpc.endpoint })
+		const one = await completeOne(hit, block, { next, addresses, withSent, slices, endpoint: rpc.endpoint })
 		if (one !== null) found.push(one)
 	}
 	const late = found.filter(
@@ -142,7 +142,7 @@ interface OneHit {
 	readonly next: () => unknown
 	readonly addresses: AddressSet
 	readonly withSent: boolean | undefined
-	readonly turns: Turns
+	readonly slices: TimeSlices
 	readonly endpoint: string
 }
 
@@ -150,12 +150,12 @@ interface OneHit {
 async function completeOne(
 	hit: RowGroup,
 	block: Header,
-	{ next, addresses, withSent, turns, endpoint }: OneHit,
+	{ next, addresses, withSent, slices, endpoint }: OneHit,
 ): Promise<Hit | null> {
 	const { txHash, rows } = hit
 	if (txHash === null) return readRewards(next(), block, addresses, endpoint)
 	const frames = isDeep(hit)
-		? await readTree(next(), { ...hit, txHash }, { addresses, withSent }, turns, endpoint)
+		? await readTree(next(), { ...hit, txHash }, { addresses, withSent }, slices, endpoint)
 		: rows.filter(isRoot).map(({ frame }) => frame)
 	return { txHash, txIndex: rows[0]?.txIndex ?? null, block, frames }
 }
@@ -164,21 +164,21 @@ async function readTree(
 	raw: unknown,
 	hit: RowGroup & { readonly txHash: Hash },
 	{ addresses, withSent }: Pick<Incomplete, 'addresses' | 'withSent'>,
-	turns: Turns,
+	slices: TimeSlices,
 	endpoint: string,
 ) {
 	const reading: Reading = { endpoint, method: 'trace_transaction' }
-	const rows = await readRows(raw, turns, reading)
-	const tree = await treeOf(rows, hit, turns, reading)
+	const rows = await readRows(raw, slices, reading)
+	const tree = await treeOf(rows, hit, slices, reading)
 	const lacking = new Map(hit.rows.map((row) => [rowKey(row), row]))
 	for (const row of rows) {
-		if (turns.isOver()) await turns.next()
+		if (slices.isOver()) await slices.next()
 		lacking.delete(rowKey(row))
 	}
 	const [missing] = lacking.values()
 	if (missing) throw unsettled(reading, `${hit.txHash} lacks frame ${missing.frame.traceAddress.join('_')}`)
 	checkFilter(rows, hit, addresses, endpoint)
-	return framesOf(tree, turns, keptOf(addresses, withSent))
+	return framesOf(tree, slices, keptOf(addresses, withSent))
 }
 
 /** The tree is the filter's witness: what it holds for these addresses the filter must have given. */
@@ -192,11 +192,11 @@ function checkFilter(tree: readonly Row[], hit: RowGroup, addresses: AddressSet,
 }
 
 /** The rows of an answer, each once. */
-export async function readRows(raw: unknown, turns: Turns, reading: Reading): Promise<readonly Row[]> {
+export async function readRows(raw: unknown, slices: TimeSlices, reading: Reading): Promise<readonly Row[]> {
 	const rows: Row[] = []
 	const seen = new Set<string>()
 	for (const [index, one] of listOf(raw, reading).entries()) {
-		if (turns.isOver()) await turns.next()
+		if (slices.isOver()) await slices.next()
 		const row = readRow(openRow(one, index, reading), index, reading)
 		const key = rowKey(row)
 		if (key !== null && seen.has(key)) continue

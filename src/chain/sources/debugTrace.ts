@@ -1,4 +1,4 @@
-import { createTurns, type Turns } from '../../base/timeSlices.js'
+import { createTimeSlices, type TimeSlices } from '../../base/timeSlices.js'
 import { numbersOf } from '../../core/spans.js'
 import { RpcError } from '../../errors.js'
 import type { Hash } from '../../model/glossary.js'
@@ -51,16 +51,16 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
 				const results = await askByTransaction(rpc, block, callFor, signal)
 				return [results.map((result, index) => ({ txHash: block.txHashes[index], result }))]
 			})
-			const turns = createTurns()
+			const slices = createTimeSlices()
 			const hits: Hit[] = []
 			let rows = 0
 			const uncovered: { block: Header; missing: readonly Hash[] }[] = []
 			for (const [index, block] of full.entries()) {
-				const { traces, missing } = await readDebugBlock(answers[index], block, turns, reading)
+				const { traces, missing } = await readDebugBlock(answers[index], block, slices, reading)
 				if (missing.length > 0) uncovered.push({ block, missing })
 				for (const [txHash, tree] of traces) {
 					rows += tree.frames.length
-					const frames = await framesOf(tree, turns, keptOf(addresses, options.withSent))
+					const frames = await framesOf(tree, slices, keptOf(addresses, options.withSent))
 					if (frames.length > 0) hits.push({ txHash, txIndex: null, block, frames })
 				}
 			}
@@ -111,7 +111,7 @@ export interface DebugBlock {
 export async function readDebugBlock(
 	raw: unknown,
 	block: Header,
-	turns: Turns,
+	slices: TimeSlices,
 	reading: DebugReading,
 ): Promise<DebugBlock> {
 	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
@@ -128,7 +128,7 @@ export async function readDebugBlock(
 		if (!listed.has(told)) throw unsettled(reading, `${told} is not in block ${block.number}`)
 		// No row at all: not traced, as a state sync of Polygon's.
 		if (Array.isArray(trace) && trace.length === 0) continue
-		const tree = Array.isArray(trace) ? readFlat(trace, told, turns, reading) : readCalls(trace, turns, reading)
+		const tree = Array.isArray(trace) ? readFlat(trace, told, slices, reading) : readCalls(trace, slices, reading)
 		traces.set(told, await tree)
 	}
 	return { traces, missing: block.txHashes.filter((txHash) => !traces.has(txHash)) }
@@ -146,14 +146,14 @@ function openEntry(entry: unknown, index: number, reading: DebugReading): { txHa
 	return { txHash, trace }
 }
 
-async function readFlat(raw: readonly unknown[], txHash: Hash, turns: Turns, reading: Reading): Promise<Tree> {
+async function readFlat(raw: readonly unknown[], txHash: Hash, slices: TimeSlices, reading: Reading): Promise<Tree> {
 	const rows: TreeRow[] = []
 	for (const [index, one] of raw.entries()) {
-		if (turns.isOver()) await turns.next()
+		if (slices.isOver()) await slices.next()
 		const row = openRow(one, index, reading)
 		rows.push({ frame: readFrame(row, index, reading), subtraces: readSubtraces(row.raw) })
 	}
-	return treeOfRows(rows, txHash, turns, reading)
+	return treeOfRows(rows, txHash, slices, reading)
 }
 
 /** The node could not trace one transaction: for want of time, or because it lacks the tracer. */

@@ -1,4 +1,4 @@
-import { createTurns, type Turns } from '../../base/timeSlices.js'
+import { createTimeSlices, type TimeSlices } from '../../base/timeSlices.js'
 import type { AddressSet } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import { type AddressTest, addressTestOf } from '../traces/addressBitmap.js'
@@ -38,9 +38,9 @@ export async function scanBlock(
 	withSent = false,
 ): Promise<ScannedBlock> {
 	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
-	const turns = createTurns()
+	const slices = createTimeSlices()
 	const number = Number(block.number)
-	const isAsked = await addressTestOf(addresses, turns)
+	const isAsked = await addressTestOf(addresses, slices)
 	const roots = new Set<Hash>()
 	const touched = new Set<Hash | null>()
 	const owners: (Hash | null)[] = []
@@ -49,7 +49,7 @@ export async function scanBlock(
 	let lastHash: Hash | null = null
 	let tally: Tally = { rows: 0, children: 0 }
 	for (let index = 0; index < raw.length; index++) {
-		if (turns.isOver()) await turns.next()
+		if (slices.isOver()) await slices.next()
 		const row = checkForm(raw[index], index, reading)
 		if (row.blockNumber !== number || row.blockHash !== block.hash) checkPlace(row, index, block, reading)
 		if (row.type === 'reward') {
@@ -75,7 +75,7 @@ export async function scanBlock(
 	}
 	for (const [txHash, { rows, children }] of tallies) if (children !== rows - 1) touched.add(txHash)
 	return {
-		hits: touched.size === 0 ? [] : await hitsOf(raw, { owners, touched, block, addresses, withSent }, turns, reading),
+		hits: touched.size === 0 ? [] : await hitsOf(raw, { owners, touched, block, addresses, withSent }, slices, reading),
 		missing: block.txHashes.filter((txHash) => !roots.has(txHash)),
 		rows: raw.length,
 	}
@@ -93,23 +93,23 @@ interface Touched {
 async function hitsOf(
 	raw: readonly unknown[],
 	{ owners, touched, block, addresses, withSent }: Touched,
-	turns: Turns,
+	slices: TimeSlices,
 	reading: Reading,
 ): Promise<readonly Hit[]> {
 	const rows: Row[] = []
 	for (const [index, owner] of owners.entries()) {
-		if (turns.isOver()) await turns.next()
+		if (slices.isOver()) await slices.next()
 		if (touched.has(owner)) rows.push(readRow(openRow(raw[index], index, reading), index, reading))
 	}
 	const hits: Hit[] = []
-	for (const { txHash, rows: own } of await groupRows(rows, turns)) {
+	for (const { txHash, rows: own } of await groupRows(rows, slices)) {
 		if (txHash === null) {
 			const rewards = rewardsOf(own, block, addresses)
 			if (rewards !== null) hits.push({ txHash, txIndex: null, block, frames: rewards.frames })
 			continue
 		}
-		const tree = await treeOf(own, { txHash, blockHash: block.hash }, turns, reading)
-		const frames = await framesOf(tree, turns, keptOf(addresses, withSent))
+		const tree = await treeOf(own, { txHash, blockHash: block.hash }, slices, reading)
+		const frames = await framesOf(tree, slices, keptOf(addresses, withSent))
 		if (frames.length > 0) hits.push({ txHash, txIndex: own[0]?.txIndex ?? null, block, frames })
 	}
 	return hits

@@ -1,4 +1,4 @@
-import { createTurns, type Turns } from '../../base/timeSlices.js'
+import { createTimeSlices, type TimeSlices } from '../../base/timeSlices.js'
 import { mayCount } from '../../core/effective.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet, Span } from '../../model/chain.js'
@@ -81,14 +81,14 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 			const last = early ?? (headers[0] as Header)
 			const first = headers.find(({ number }) => number === span.from) ?? last
 			const { parentHash } = first
-			const turns = createTurns()
+			const slices = createTimeSlices()
 			const rows: Row[] = []
 			let count = 0
 			for (const answer of answers) {
 				count += Array.isArray(answer) ? answer.length : 0
-				for (const row of await readAnswer(answer, { span, addresses }, turns, reading)) rows.push(row)
+				for (const row of await readAnswer(answer, { span, addresses }, slices, reading)) rows.push(row)
 			}
-			const groups = await groupRows(rows, turns)
+			const groups = await groupRows(rows, slices)
 			const isHit = ({ frame }: Row) =>
 				mayCount(frame) || (options.withSent === true && frame.traceAddress.length === 0 && isSentBy(frame, addresses))
 			const hits = groups.filter((group) => group.rows.some(isHit))
@@ -134,12 +134,12 @@ function filterCalls(span: Span, list: readonly Address[], together: boolean): r
 async function readAnswer(
 	answer: unknown,
 	{ span, addresses }: { readonly span: Span; readonly addresses: AddressSet },
-	turns: Turns,
+	slices: TimeSlices,
 	reading: Reading,
 ): Promise<readonly Row[]> {
 	const rows: Row[] = []
 	for (const [index, one] of listOf(answer, reading).entries()) {
-		if (turns.isOver()) await turns.next()
+		if (slices.isOver()) await slices.next()
 		const raw = openRow(one, index, reading)
 		const row = readRow(raw, index, reading)
 		if (row.blockNumber < span.from || row.blockNumber > span.to) {

@@ -1,4 +1,4 @@
-import type { Turns } from '../../base/timeSlices.js'
+import type { TimeSlices } from '../../base/timeSlices.js'
 import type { AddressSet } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 
@@ -22,8 +22,8 @@ interface Bitmap {
 }
 
 /** Made at its first use, in turns: a million addresses are no work for one breath. */
-export async function addressTestOf(addresses: AddressSet, turns: Turns): Promise<AddressTest> {
-	const making = bitmaps.get(addresses) ?? bitmapOf(addresses, turns)
+export async function addressTestOf(addresses: AddressSet, slices: TimeSlices): Promise<AddressTest> {
+	const making = bitmaps.get(addresses) ?? bitmapOf(addresses, slices)
 	bitmaps.set(addresses, making)
 	const { bits, digits } = await making
 	return (value) => {
@@ -36,12 +36,12 @@ export async function addressTestOf(addresses: AddressSet, turns: Turns): Promis
 	}
 }
 
-async function bitmapOf(addresses: AddressSet, turns: Turns): Promise<Bitmap> {
+async function bitmapOf(addresses: AddressSet, slices: TimeSlices): Promise<Bitmap> {
 	const digits = addresses.size > fewForFive ? 6 : 5
 	const bits = new Uint8Array(1 << (4 * digits - 3))
 	const keys = addresses.keys()
 	for (let key = keys.next(); key.done !== true; key = keys.next()) {
-		if (turns.isOver()) await turns.next()
+		if (slices.isOver()) await slices.next()
 		const place = placeOf(key.value, digits)
 		bits[place >> 3] = (bits[place >> 3] ?? 0) | (1 << (place & 7))
 	}

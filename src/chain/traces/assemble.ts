@@ -1,4 +1,4 @@
-import type { Turns } from '../../base/timeSlices.js'
+import type { TimeSlices } from '../../base/timeSlices.js'
 import { mayCount } from '../../core/effective.js'
 import type { AddressSet, Frame, TxTrace } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
@@ -43,11 +43,11 @@ export function isSentBy({ from, type }: Pick<Frame, 'from' | 'type'>, addresses
 }
 
 /** Groups rows by transaction and drops repetitions, which proxies and two lists in two calls make. */
-export async function groupRows(rows: readonly Row[], turns: Turns): Promise<readonly RowGroup[]> {
+export async function groupRows(rows: readonly Row[], slices: TimeSlices): Promise<readonly RowGroup[]> {
 	const groups = new Map<string, RowGroup & { readonly rows: Row[] }>()
 	const seen = new Set<string>()
 	for (const row of rows) {
-		if (turns.isOver()) await turns.next()
+		if (slices.isOver()) await slices.next()
 		const { blockNumber, blockHash, txHash } = row
 		const groupKey = `${blockHash}:${txHash ?? ''}`
 		const key = rowKey(row)
@@ -76,7 +76,7 @@ export function rowKey({ blockHash, txHash, frame }: Row): string | null {
 export async function treeOf(
 	rows: readonly Row[],
 	{ txHash, blockHash }: { readonly txHash: Hash; readonly blockHash: Hash },
-	turns: Turns,
+	slices: TimeSlices,
 	reading: Reading,
 ): Promise<Tree> {
 	if (rows.length === 0) throw unsettled(reading, `${txHash} has no frames yet`)
@@ -84,7 +84,7 @@ export async function treeOf(
 		if (row.txHash !== txHash) throw malformed(reading, `frames of another transaction came for ${txHash}`)
 		if (row.blockHash !== blockHash) throw unsettled(reading, `${txHash} stands in another block than before`)
 	}
-	return treeOfRows(rows, txHash, turns, reading)
+	return treeOfRows(rows, txHash, slices, reading)
 }
 
 /** Throws `unsettled` when rows stand in another block than the one the header names. */

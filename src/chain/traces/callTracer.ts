@@ -1,4 +1,4 @@
-import type { Turns } from '../../base/timeSlices.js'
+import type { TimeSlices } from '../../base/timeSlices.js'
 import type { CallType, FrameType } from '../../model/chain.js'
 import { address, isObject, type Json, malformed, quantity, type Reading } from '../wire.js'
 import { noteOutsideTransfers } from './outsideTransfers.js'
@@ -34,7 +34,7 @@ interface Level {
 /**
  * Reads a tree of calls. Throws `malformed`; a tree deeper than any of the EVM is refused before all of it was read.
  */
-export async function readCalls(raw: unknown, turns: Turns, reading: Reading): Promise<Tree> {
+export async function readCalls(raw: unknown, slices: TimeSlices, reading: Reading): Promise<Tree> {
 	const frames: PlacelessFrame[] = []
 	const parents: number[] = []
 	const levels: Level[] = []
@@ -52,7 +52,7 @@ export async function readCalls(raw: unknown, turns: Turns, reading: Reading): P
 	visit(raw, -1)
 	if (isObject(raw)) noteOutsideTransfers(raw, reading)
 	for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-		if (turns.isOver()) await turns.next()
+		if (slices.isOver()) await slices.next()
 		if (level.next === level.calls.length) levels.pop()
 		else visit(level.calls[level.next++], level.parent)
 	}

@@ -1,4 +1,4 @@
-import type { Turns } from '../../base/timeSlices.js'
+import type { TimeSlices } from '../../base/timeSlices.js'
 import type { Frame } from '../../model/chain.js'
 import { malformed, type Reading } from '../wire.js'
 import type { Tree } from './tree.js'
@@ -19,7 +19,7 @@ export interface TreeRow {
 export async function treeOfRows(
 	rows: readonly TreeRow[],
 	whose: string,
-	turns: Turns,
+	slices: TimeSlices,
 	reading: Reading,
 ): Promise<Tree> {
 	const sorted = inOrder(rows)
@@ -30,7 +30,7 @@ export async function treeOfRows(
 	/** The last frame of each depth. */
 	const last: number[] = []
 	for (const [at, { frame }] of sorted.entries()) {
-		if (turns.isOver()) await turns.next()
+		if (slices.isOver()) await slices.next()
 		const path = frame.traceAddress
 		const depth = path.length
 		if (at === 0 && depth > 0) throw malformed(reading, `${whose} has no root frame`)

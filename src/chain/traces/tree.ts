@@ -3,7 +3,7 @@
  * calls of a tracer (`callTracer.ts`).
  */
 
-import type { Turns } from '../../base/timeSlices.js'
+import type { TimeSlices } from '../../base/timeSlices.js'
 import type { Frame } from '../../model/chain.js'
 import { isLeftOut } from './numbering.js'
 
@@ -32,12 +32,12 @@ export const MOST_DEPTH = 1_026
  */
 export async function framesOf(
 	{ frames, parents }: Tree,
-	turns: Turns,
+	slices: TimeSlices,
 	keeps: (frame: PlacelessFrame, isRoot: boolean) => boolean = () => true,
 ): Promise<readonly Frame[]> {
 	const kept = new Uint8Array(frames.length)
 	for (const [at, frame] of frames.entries()) {
-		if (turns.isOver()) await turns.next()
+		if (slices.isOver()) await slices.next()
 		if (!keeps(frame, at === 0)) continue
 		for (let up = at; up >= 0 && kept[up] === 0; up = parents[up] ?? -1) kept[up] = 1
 	}
@@ -46,7 +46,7 @@ export async function framesOf(
 	/** How many children of each frame were numbered so far. */
 	const numbered = new Uint32Array(frames.length)
 	for (const [at, frame] of frames.entries()) {
-		if (turns.isOver()) await turns.next()
+		if (slices.isOver()) await slices.next()
 		const parent = parents[at] ?? -1
 		// A contract without code calls nobody: what has children is none, whatever its address.
 		const hasChildren = parents[at + 1] === at

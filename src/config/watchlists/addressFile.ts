@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Turns } from '../../base/timeSlices.js'
+import type { TimeSlices } from '../../base/timeSlices.js'
 import type { Problem } from '../../errors.js'
 import type { Address } from '../../model/glossary.js'
 import { parseAddress } from '../address.js'
@@ -33,7 +33,7 @@ type Tell = (field: Pick<Field, 'line' | 'column'>, message: string) => void
 export async function readAddressFile(
 	path: string,
 	cwd: string,
-	turns: Turns,
+	slices: TimeSlices,
 	signal?: AbortSignal,
 ): Promise<AddressFile> {
 	const file = shown(path, cwd)
@@ -76,7 +76,7 @@ export async function readAddressFile(
 			const records = readRecords(text, line, chunk === null)
 			let next = records.next()
 			for (; next.done !== true; next = records.next()) {
-				if (turns.isOver()) await turns.next()
+				if (slices.isOver()) await slices.next()
 				if (problems.length >= mostProblems) break
 				take(next.value)
 			}

@@ -1,5 +1,5 @@
 import { deepFreeze } from '../../base/deepFreeze.js'
-import type { Turns } from '../../base/timeSlices.js'
+import type { TimeSlices } from '../../base/timeSlices.js'
 import { createNumberColumn } from '../../core/columns.js'
 import type { Problem } from '../../errors.js'
 import type { Address } from '../../model/glossary.js'
@@ -81,13 +81,13 @@ export function collectWatches({ network, watchlist, silences, source, table, pr
 			if (fault !== null) problems.push(source.problem(['watches', index, 'address'], fault))
 		},
 		/** The file's own problems are told by whoever read it. */
-		async addFile(path: string, file: AddressFile, options: Options, turns: Turns): Promise<void> {
+		async addFile(path: string, file: AddressFile, options: Options, slices: TimeSlices): Promise<void> {
 			files.add(path)
 			begin(file)
 			const { rows } = file
 			table.reserve(rows.length)
 			for (let row = 0; row < rows.length; row++) {
-				if (turns.isOver()) await turns.next()
+				if (slices.isOver()) await slices.next()
 				if (problems.length >= mostProblems) return
 				const { address, label, tags, line, column } = rows.at(row)
 				const fault = add(address, label, rulesOf(options, tags), line)

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { createTurns } from '../../base/timeSlices.js'
+import { createTimeSlices } from '../../base/timeSlices.js'
 import type { Address } from '../../model/glossary.js'
 import type { KeptLists } from '../../model/state.js'
 import type { Watch, WatchRules, WatchSet } from '../../model/watch.js'
@@ -42,9 +42,9 @@ const mostWatches = 8_192
 export async function keptOf(watches: WatchSet, revision: string, signal?: AbortSignal): Promise<KeptLists> {
 	// The files say which addresses with which labels; what else there is stands in the rules, some of it by settings.
 	const key = createHash('sha256').update(`${form} ${revision}\n`)
-	const turns = createTurns()
+	const slices = createTimeSlices()
 	for (const rules of watches.rules) {
-		if (turns.isOver()) await turns.next()
+		if (slices.isOver()) await slices.next()
 		signal?.throwIfAborted()
 		key.update(JSON.stringify(rules, plain))
 	}
@@ -101,7 +101,7 @@ function numberOf({ address, label, ...own }: Watch, rules: Map<string, number>)
 export async function watchesOf(kept: AsyncIterable<unknown>): Promise<WatchSet> {
 	const gathered = createWatchSet()
 	const known = new Map<string, WatchRules>()
-	const turns = createTurns()
+	const slices = createTimeSlices()
 	/** Of the watchlist that is under way. */
 	let open: { readonly table: WatchTable; readonly used: Set<WatchRules> } | null = null
 	for await (const content of kept) {
@@ -112,7 +112,7 @@ export async function watchesOf(kept: AsyncIterable<unknown>): Promise<WatchSet>
 			}
 			const own = rules.map((one) => rulesOf(one, known))
 			for (const [number, address, label] of watches) {
-				if (turns.isOver()) await turns.next()
+				if (slices.isOver()) await slices.next()
 				const named = own[number]
 				if (named === undefined) continue
 				open.table.add(address, label, named)

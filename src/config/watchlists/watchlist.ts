@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path'
 import { quoted } from '../../base/quoted.js'
-import type { Turns } from '../../base/timeSlices.js'
+import type { TimeSlices } from '../../base/timeSlices.js'
 import { parseAmount } from '../../core/amount.js'
 import { noTokens } from '../../core/tokenChoice.js'
 import type { Problem } from '../../errors.js'
@@ -19,7 +19,7 @@ export interface Surroundings {
 	readonly names: Names
 	/** Reads a file of addresses, by its absolute path. */
 	readonly addressFile: (path: string) => Promise<AddressFile>
-	readonly turns: Turns
+	readonly slices: TimeSlices
 	/** Where the watches go. */
 	readonly gathered: WatchSetBuilder
 }
@@ -31,7 +31,7 @@ export interface Surroundings {
 export async function readWatchlist(
 	source: Source,
 	path: string,
-	{ names, addressFile, turns, gathered }: Surroundings,
+	{ names, addressFile, slices, gathered }: Surroundings,
 ): Promise<readonly Problem[]> {
 	const head = check(source, headSchema, source.value)
 	const problems: Problem[] = 'problems' in head ? [...head.problems] : []
@@ -83,7 +83,7 @@ export async function readWatchlist(
 			const fault = (message: string) => problems.push(source.problem([...at, 'addresses_from', index], message))
 			const file = resolve(dirname(path), name)
 			if (collected.hasFile(file)) fault(`the file ${quoted(name)} stands already in this watchlist`)
-			else await collected.addFile(file, await addressFile(file), options, turns)
+			else await collected.addFile(file, await addressFile(file), options, slices)
 		}
 	}
 	const nobody = (at: readonly PropertyKey[]) => {
@@ -92,7 +92,7 @@ export async function readWatchlist(
 	}
 
 	for (const [index, entry] of listAt(source.value, 'watches').entries()) {
-		if (turns.isOver()) await turns.next()
+		if (slices.isOver()) await slices.next()
 		if (problems.length >= mostProblems) break
 		const at = ['watches', index]
 		if (valueAt(entry, 'receivers') === undefined && !sharedAny) nobody(at)

@@ -5,7 +5,7 @@
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createTurns } from '../../base/timeSlices.js'
+import { createTimeSlices } from '../../base/timeSlices.js'
 import type { Problem } from '../../errors.js'
 import type { WatchSet } from '../../model/watch.js'
 import type { Names, WatchlistPlace } from '../names.js'
@@ -69,7 +69,7 @@ export async function readWatchlists(
 	}
 	if (files.length === 0) return fail(`the folder of the watchlists, ${folder}, holds no watchlist (*.yaml or *.yml)`)
 
-	const turns = createTurns()
+	const slices = createTimeSlices()
 	const problems: Problem[] = []
 	const gathered = createWatchSet()
 	const contents: Content[] = []
@@ -77,7 +77,7 @@ export async function readWatchlists(
 	const addressFile = async (path: string) => {
 		const before = addresses.get(path)
 		if (before !== undefined) return before
-		const file = await readAddressFile(path, cwd, turns, signal)
+		const file = await readAddressFile(path, cwd, slices, signal)
 		addresses.set(path, file)
 		return file
 	}
@@ -88,7 +88,7 @@ export async function readWatchlists(
 			problems.push(...source.problems)
 			continue
 		}
-		problems.push(...atMost(await readWatchlist(source, path, { names, addressFile, turns, gathered })))
+		problems.push(...atMost(await readWatchlist(source, path, { names, addressFile, slices, gathered })))
 	}
 	for (const [path, file] of addresses) {
 		contents.push({ path, digest: file.digest })

@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { createTurns } from '../../base/timeSlices.js'
+import { createTimeSlices } from '../../base/timeSlices.js'
 import { coverageTableOf, createCoverageTable } from '../../core/coverageTable.js'
 import type { Span } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
@@ -111,7 +111,7 @@ const charactersEach = 80 / 3
 async function recordOf({ backfills, covered }: CoverageJson['networks'][string]): Promise<CoverageRecord> {
 	const expected = Math.ceil(covered.reduce((sum, { addresses }) => sum + addresses.length, 0) / charactersEach)
 	const table = createCoverageTable({ seed: randomBytes(4).readUInt32LE(), expected })
-	const turns = createTurns()
+	const slices = createTimeSlices()
 	for (const { since, from, leftAt, missed, addresses } of covered) {
 		const coverage: Coverage = {
 			since: BigInt(since),
@@ -120,7 +120,7 @@ async function recordOf({ backfills, covered }: CoverageJson['networks'][string]
 			missed: (missed ?? []).map(spanOf),
 		}
 		for (const address of unpacked(addresses)) {
-			if (turns.isOver()) await turns.next()
+			if (slices.isOver()) await slices.next()
 			table.set(address, coverage)
 		}
 	}

@@ -22,7 +22,7 @@ import { createNetworks } from './networks.js'
 import { deleteDeliveries, insertAt, insertDeliveries, readDeliveries, readReceivers, updateDue } from './outbox.js'
 import { writeResolutions } from './resolutions.js'
 import { prepareSchema } from './schema.js'
-import { createTurns } from './sequence.js'
+import { createTimeSlices } from './sequence.js'
 import { createSkew } from './skew.js'
 
 export interface PostgresStoreOptions {
@@ -72,7 +72,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 	const networks = createNetworks({ database, leases, skew, nowMs: clock, post })
 	const listeners = new Set<() => void>()
 	const listening = createListener(url, owner, wakeUp, log)
-	const turns = createTurns()
+	const slices = createTimeSlices()
 	const renewal = setInterval(() => void keepUp(), leaseMs / 3).unref()
 	const forgetting = historyMs === undefined ? null : forgetRows(database, { keepMs: historyMs, clock, skew, log })
 	log?.debug({ database: database.host, owner }, 'state opened')
@@ -94,7 +94,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 	/** Nothing of it is needed at once: what fails now is tried again at the next renewal, or the lease runs out. */
 	async function keepUp(): Promise<void> {
 		for (const part of [leases.renew, claims.renew, skew.measure]) {
-			await turns
+			await slices
 				.during(part)
 				.catch((error: unknown) => log?.debug({ err: error }, 'a lease could not be kept up; trying again'))
 		}
@@ -105,7 +105,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 		await leases.close()
 	}
 
-	const { during, inTurn } = turns
+	const { during, inTurn } = slices
 	return {
 		acquireLease: (network) => inTurn(network, () => leases.acquireLease(network)),
 		releaseLease: (network) => inTurn(network, () => leases.releaseLease(network)),
@@ -178,7 +178,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 				receivers: await readReceivers(database.ask, skew),
 			})),
 		async close() {
-			if (!(await turns.close())) return
+			if (!(await slices.close())) return
 			clearInterval(renewal)
 			await forgetting?.()
 			await listening.close()

@@ -1,6 +1,6 @@
 // Held against what Anvil makes of the same receipts: roots of blocks with few and with many, of each type.
 import { expect, onTestFinished, test } from 'vitest'
-import { createTurns } from '../../../src/base/timeSlices.js'
+import { createTimeSlices } from '../../../src/base/timeSlices.js'
 import { emptyRoot } from '../../../src/chain/listRoot.js'
 import { bloomOf } from '../../../src/chain/logs/bloom.js'
 import { receiptsRootOf } from '../../../src/chain/logs/receiptsRoot.js'
@@ -32,7 +32,7 @@ test.each([0, 1, 2, 17, 129, 300])('default: %i transactions', async (count) => 
 	const receipts = raw.flatMap((one) => readLogReceipt(one, reading) ?? [])
 	expect(receipts).toHaveLength(count)
 	if (!isObject(header)) throw new Error('no header')
-	expect(await receiptsRootOf(receipts, createTurns())).toBe(header.receiptsRoot)
+	expect(await receiptsRootOf(receipts, createTimeSlices())).toBe(header.receiptsRoot)
 	expect(bloomOf(receipts.flatMap(({ logs }) => logs))).toBe(header.logsBloom)
 	if (count === 0) expect(header.receiptsRoot).toBe(emptyRoot)
 	const [first] = receipts
@@ -43,7 +43,7 @@ test.each([0, 1, 2, 17, 129, 300])('default: %i transactions', async (count) => 
 		{ ...first, raw: { ...first.raw, type: '0x4' } },
 	]) {
 		const others = [changed, ...receipts.slice(1)]
-		expect(await receiptsRootOf(others, createTurns())).not.toBe(header.receiptsRoot)
+		expect(await receiptsRootOf(others, createTimeSlices())).not.toBe(header.receiptsRoot)
 	}
 })
 
@@ -51,5 +51,5 @@ test('behavior: of a receipt that lacks what its bytes are made of nothing is sa
 	const raw = { transactionHash: `0x${'1'.repeat(64)}`, blockHash: `0x${'2'.repeat(64)}`, blockNumber: '0x1', logs: [] }
 	const receipt = readLogReceipt(raw, reading)
 	if (receipt === null) throw new Error('no receipt')
-	expect(await receiptsRootOf([receipt], createTurns())).toBeNull()
+	expect(await receiptsRootOf([receipt], createTimeSlices())).toBeNull()
 })

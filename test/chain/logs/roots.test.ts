@@ -2,7 +2,7 @@
 import * as Hash from 'ox/Hash'
 import * as Rlp from 'ox/Rlp'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createTurns } from '../../../src/base/timeSlices.js'
+import { createTimeSlices } from '../../../src/base/timeSlices.js'
 import { bloomOf } from '../../../src/chain/logs/bloom.js'
 import { fitsRoot, receiptsRootOf } from '../../../src/chain/logs/receiptsRoot.js'
 import { hasStateSync, isRootKnown } from '../../../src/chain/logs/rootChains.js'
@@ -117,14 +117,14 @@ describe('recorded', () => {
 	test.each(blocks)('default: %s', async (_, root, said) => {
 		const receipts = receiptsOf(said)
 		expect(receipts).toHaveLength(said.length)
-		expect(await fitsRoot(receipts, { root, hasStateSync: false }, createTurns())).toBe(true)
+		expect(await fitsRoot(receipts, { root, hasStateSync: false }, createTimeSlices())).toBe(true)
 		// Without the last, or with other gas, it does not.
 		const fewer = { root, hasStateSync: true }
-		expect(await fitsRoot(receipts.slice(0, -1), fewer, createTurns())).toBe(false)
+		expect(await fitsRoot(receipts.slice(0, -1), fewer, createTimeSlices())).toBe(false)
 		const [first, ...rest] = said
 		if (first === undefined) throw new Error('no receipt')
 		const other = receiptsOf([{ ...first, gas: '0x1' }, ...rest])
-		expect(await fitsRoot(other, { root, hasStateSync: false }, createTurns())).toBe(false)
+		expect(await fitsRoot(other, { root, hasStateSync: false }, createTimeSlices())).toBe(false)
 	})
 })
 
@@ -155,12 +155,12 @@ describe('worked out by hand', () => {
 	])('default: %s', async (_, type, more, beside) => {
 		const receipts = receiptsOf([{ type, gas: '0x5208', more }])
 		const root = rootByHand(type, ['0x01', '0x5208', noBloom, [], ...beside])
-		expect(await receiptsRootOf(receipts, createTurns())).toBe(root)
+		expect(await receiptsRootOf(receipts, createTimeSlices())).toBe(root)
 	})
 
 	test('default: of what Arbitrum had before Nitro no root is known', async () => {
 		const receipts = receiptsOf([{ type: '0x78', gas: '0x5208' }])
-		expect(await receiptsRootOf(receipts, createTurns())).toBeNull()
+		expect(await receiptsRootOf(receipts, createTimeSlices())).toBeNull()
 	})
 
 	test("behavior: Polygon's state sync may be left out, or stand there by its type; on Polygon only", async () => {
@@ -173,8 +173,8 @@ describe('worked out by hand', () => {
 		}
 		const receipts = receiptsOf([own, bridge])
 		const without = rootByHand('0x2', ['0x01', '0x5208', noBloom, []])
-		expect(await fitsRoot(receipts, { root: without, hasStateSync: true }, createTurns())).toBe(true)
-		expect(await fitsRoot(receipts, { root: without, hasStateSync: false }, createTurns())).toBe(false)
+		expect(await fitsRoot(receipts, { root: without, hasStateSync: true }, createTimeSlices())).toBe(true)
+		expect(await fitsRoot(receipts, { root: without, hasStateSync: false }, createTimeSlices())).toBe(false)
 		// Two leaves below a branch: keys 0x80 and 0x01; the second is so short that it stands in its place.
 		const first: Hex = `0x02${Rlp.fromHex(['0x01', '0x5208', noBloom, []]).slice(2)}`
 		const leaf = Hash.keccak256(Rlp.fromHex(['0x30', first]))
@@ -182,10 +182,10 @@ describe('worked out by hand', () => {
 		branch[8] = leaf
 		branch[0] = ['0x31', '0x7f']
 		const byType = Hash.keccak256(Rlp.fromHex(branch))
-		expect(await fitsRoot(receipts, { root: byType, hasStateSync: true }, createTurns())).toBe(true)
+		expect(await fitsRoot(receipts, { root: byType, hasStateSync: true }, createTimeSlices())).toBe(true)
 		// Somebody's payment in its place is never left out.
 		const paid = receiptsOf([own, { ...bridge, more: { from: `0x${'1'.repeat(40)}`, gasUsed: '0x0' } }])
-		expect(await fitsRoot(paid, { root: without, hasStateSync: true }, createTurns())).toBe(false)
+		expect(await fitsRoot(paid, { root: without, hasStateSync: true }, createTimeSlices())).toBe(false)
 		expect([1, 10, 137, 80_002].map(hasStateSync)).toEqual([false, false, true, true])
 	})
 })
@@ -203,7 +203,7 @@ test('default: authorisations, as Anvil has them', async () => {
 	expect(raw).toMatchObject([{ type: '0x4' }])
 	const header = await node.rpc('eth_getBlockByNumber', [blockNumber, false])
 	const receipts = raw.flatMap((one) => readLogReceipt(one, { endpoint: 'here', method: 'eth_getBlockReceipts' }) ?? [])
-	expect(isObject(header) && header.receiptsRoot).toBe(await receiptsRootOf(receipts, createTurns()))
+	expect(isObject(header) && header.receiptsRoot).toBe(await receiptsRootOf(receipts, createTimeSlices()))
 })
 
 test('default: the roots of which chains are demanded from the first block on', () => {

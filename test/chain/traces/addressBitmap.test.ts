@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createTurns } from '../../../src/base/timeSlices.js'
+import { createTimeSlices } from '../../../src/base/timeSlices.js'
 import { addressTestOf } from '../../../src/chain/traces/addressBitmap.js'
 import type { Address } from '../../../src/model/glossary.js'
 
@@ -17,7 +17,7 @@ test('property: it says what the set says, in either case', async () => {
 	await fc.assert(
 		fc.asyncProperty(...lists, async (members, others) => {
 			const set = new Set(members)
-			const isAsked = await addressTestOf(set, createTurns())
+			const isAsked = await addressTestOf(set, createTimeSlices())
 			for (const one of [...members, ...others]) {
 				expect(isAsked(one)).toBe(set.has(one))
 				expect(isAsked(one.toUpperCase().replace('0X', '0x'))).toBe(set.has(one))
@@ -26,7 +26,7 @@ test('property: it says what the set says, in either case', async () => {
 	)
 })
 
-test('behavior: made of a million addresses, it lets others have their turns', async () => {
+test('behavior: made of a million addresses, it lets others have their slices', async () => {
 	// Not a Set: its keys are made as they are asked for.
 	const million = {
 		size: 1_000_000,
@@ -35,21 +35,21 @@ test('behavior: made of a million addresses, it lets others have their turns', a
 			for (let n = 0; n < 1_000_000; n++) yield `0x${n.toString(16).padStart(40, '0')}` as Address
 		},
 	}
-	let turns = 0
+	let slices = 0
 	let isDone = false
 	const others = async () => {
-		for (; !isDone; turns += 1) await new Promise((resolve) => setImmediate(resolve))
+		for (; !isDone; slices += 1) await new Promise((resolve) => setImmediate(resolve))
 	}
 	const waiting = others()
-	const isAsked = await addressTestOf(million, createTurns())
+	const isAsked = await addressTestOf(million, createTimeSlices())
 	isDone = true
 	await waiting
 	expect(isAsked(`0x${(999_999).toString(16).padStart(40, '0')}`)).toBe(true)
 	// 5 ms each.
-	expect(turns).toBeGreaterThan(10)
+	expect(slices).toBeGreaterThan(10)
 })
 
 test.each([undefined, null, 7, '', '0x', '0x12', {}, []])('error: %j names no address', async (value) => {
 	const set = new Set(['0x0000000000000000000000000000000000000001' as Address])
-	expect((await addressTestOf(set, createTurns()))(value)).toBe(false)
+	expect((await addressTestOf(set, createTimeSlices()))(value)).toBe(false)
 })

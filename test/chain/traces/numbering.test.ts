@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createTurns } from '../../../src/base/timeSlices.js'
+import { createTimeSlices } from '../../../src/base/timeSlices.js'
 import { treeOfRows } from '../../../src/chain/traces/rowTree.js'
 import { framesOf } from '../../../src/chain/traces/tree.js'
 import type { Frame } from '../../../src/model/chain.js'
@@ -24,8 +24,8 @@ function call(traceAddress: readonly number[], to: Address, part: Partial<Frame>
 
 async function paths(frames: readonly Frame[]): Promise<readonly (readonly number[])[]> {
 	const rows = frames.map((frame) => ({ frame, subtraces: null }))
-	const tree = await treeOfRows(rows, 'it', createTurns(), { endpoint: 'node.example', method: 'trace_x' })
-	return (await framesOf(tree, createTurns())).map(({ traceAddress }) => traceAddress)
+	const tree = await treeOfRows(rows, 'it', createTimeSlices(), { endpoint: 'node.example', method: 'trace_x' })
+	return (await framesOf(tree, createTimeSlices())).map(({ traceAddress }) => traceAddress)
 }
 
 describe('numbering', () => {

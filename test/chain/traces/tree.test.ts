@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createTurns, type Turns } from '../../../src/base/timeSlices.js'
+import { createTimeSlices, type TimeSlices } from '../../../src/base/timeSlices.js'
 import { matters } from '../../../src/chain/traces/assemble.js'
 import { readCalls } from '../../../src/chain/traces/callTracer.js'
 import { openRows, readFrame } from '../../../src/chain/traces/parityRows.js'
@@ -34,7 +34,7 @@ function chainOf(depth: number): Call {
 
 function treeOf(paths: readonly (readonly number[])[], subtraces: readonly (number | null)[] = []) {
 	const rows = paths.map((traceAddress, at) => ({ frame: frame({ traceAddress }), subtraces: subtraces[at] ?? null }))
-	return treeOfRows(rows, 'it', createTurns(), reading)
+	return treeOfRows(rows, 'it', createTimeSlices(), reading)
 }
 
 describe('a tree out of rows', () => {
@@ -100,10 +100,10 @@ describe('the frames of a tree', () => {
 		await fc.assert(
 			fc.asyncProperty(shape, async (root) => {
 				const rows = lay(root).map((one) => ({ frame: one, subtraces: null }))
-				const tree = await treeOfRows(rows, 'it', createTurns(), reading)
-				const whole = await framesOf(tree, createTurns())
+				const tree = await treeOfRows(rows, 'it', createTimeSlices(), reading)
+				const whole = await framesOf(tree, createTimeSlices())
 				const addresses = new Set([other])
-				const pruned = await framesOf(tree, createTurns(), (one) => matters(one, addresses))
+				const pruned = await framesOf(tree, createTimeSlices(), (one) => matters(one, addresses))
 				const touching = (frames: readonly Frame[]) =>
 					effective(tx(frames, { succeeded: null })).filter(({ to }) => to === other)
 				expect(touching(pruned)).toEqual(touching(whole))
@@ -118,10 +118,10 @@ describe('the frames of a tree', () => {
 	test('behavior: what has children is no precompiled contract', async () => {
 		const tree = await readCalls(
 			call(other, [call(identity, [call(other)]), call(identity), call(other)]),
-			createTurns(),
+			createTimeSlices(),
 			reading,
 		)
-		const paths = (await framesOf(tree, createTurns())).map(({ traceAddress }) => traceAddress)
+		const paths = (await framesOf(tree, createTimeSlices())).map(({ traceAddress }) => traceAddress)
 		expect(paths).toEqual([[], [0], [0, 0], [1]])
 	})
 })
@@ -130,12 +130,12 @@ describe('a hostile tree', () => {
 	test('behavior: 300,000 empty calls to precompiles are read in a time that grows with their number', async () => {
 		const calls = Array.from({ length: 300_000 }, (_, at) => call(at % 100 === 0 ? other : identity))
 		calls.push(call(other, [], '0x7'))
-		const tree = await readCalls(call(other, calls), createTurns(), reading)
+		const tree = await readCalls(call(other, calls), createTimeSlices(), reading)
 		expect(tree.frames).toHaveLength(300_002)
-		const whole = await framesOf(tree, createTurns())
+		const whole = await framesOf(tree, createTimeSlices())
 		expect(whole.at(-1)?.traceAddress).toEqual([3_000])
 		const addresses = new Set([other])
-		const pruned = await framesOf(tree, createTurns(), (one) => matters(one, addresses))
+		const pruned = await framesOf(tree, createTimeSlices(), (one) => matters(one, addresses))
 		expect(pruned.map(({ traceAddress }) => traceAddress)).toEqual([[], [3_000]])
 		expect(effective(tx(whole))).toHaveLength(1)
 	}, 20_000)
@@ -156,20 +156,20 @@ describe('a hostile tree', () => {
 			frame: readFrame(row, index, reading),
 			subtraces: raw[index]?.subtraces ?? null,
 		}))
-		const frames = await framesOf(await treeOfRows(rows, 'it', createTurns(), reading), createTurns())
+		const frames = await framesOf(await treeOfRows(rows, 'it', createTimeSlices(), reading), createTimeSlices())
 		expect(effective(tx(frames))).toHaveLength(10_000)
 	}, 20_000)
 
 	test('behavior: as deep as nodes can tell of the EVM, all of it is read', async () => {
-		const frames = await framesOf(await readCalls(chainOf(MOST_DEPTH), createTurns(), reading), createTurns())
+		const frames = await framesOf(await readCalls(chainOf(MOST_DEPTH), createTimeSlices(), reading), createTimeSlices())
 		expect(frames).toHaveLength(MOST_DEPTH + 1)
 		expect(frames.at(-1)?.traceAddress).toHaveLength(1_026)
 	})
 
 	test('error: 40,000 calls deep it is refused before all of it was read', async () => {
 		let asked = 0
-		const turns: Turns = { isOver: () => ++asked < 0, next: async () => {} }
-		await expect(readCalls(chainOf(40_000), turns, reading)).rejects.toMatchObject({
+		const slices: TimeSlices = { isOver: () => ++asked < 0, next: async () => {} }
+		await expect(readCalls(chainOf(40_000), slices, reading)).rejects.toMatchObject({
 			kind: 'malformed',
 			message: expect.stringContaining('calls are nested more than 1026 deep'),
 		})
@@ -187,8 +187,8 @@ describe('a hostile tree', () => {
 		const calls = Array.from({ length: 50_000 }, () => call(identity))
 		let given = 0
 		let asked = 0
-		const turns: Turns = { isOver: () => ++asked % 1_000 === 0, next: async () => void given++ }
-		await framesOf(await readCalls(call(other, calls), turns, reading), turns)
+		const slices: TimeSlices = { isOver: () => ++asked % 1_000 === 0, next: async () => void given++ }
+		await framesOf(await readCalls(call(other, calls), slices, reading), slices)
 		expect(given).toBeGreaterThanOrEqual(150)
 	})
 })
