@@ -7,8 +7,8 @@ export const shared = {
 	testTimeout: 180_000,
 	hookTimeout: 180_000,
 	retry: 0,
-	// Much of a test is waiting for others, so two cores carry three files; vitest alone would take one.
-	maxWorkers: Math.max(3, availableParallelism()),
+	// Much of a test is waiting for others, so two cores carry four files; vitest alone would take one.
+	maxWorkers: Math.max(4, availableParallelism()),
 	// What is waited for comes when it comes: on a machine with much else to do, later than after vitest's own second.
 	expect: { poll: { timeout: 30_000, interval: 20 } },
 }

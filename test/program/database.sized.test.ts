@@ -150,37 +150,39 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		})
 	})
 
-	test('state: from the database to a folder, and a second time refused', async () => {
-		const here = site()
-		await here.run(['once'], env())
-		hook.answer = () => 500
-		await pay(7n)
-		await here.run(['once'], env())
-		const before = JSON.parse((await here.run(['status', '--json'], env())).stdout)
-		const exported = await here.run(['state', 'export', 'state.export'], env())
-		expect(exported.stdout).toContain('1 network, 1 address, 1 delivery written to state.export')
-		expect((await here.run(['state', 'export'], env())).stdout).toBe(
-			readFileSync(join(here.folder, 'state.export'), 'utf8'),
-		)
+	inFull(() => {
+		test('state: from the database to a folder, and a second time refused', async () => {
+			const here = site()
+			await here.run(['once'], env())
+			hook.answer = () => 500
+			await pay(7n)
+			await here.run(['once'], env())
+			const before = JSON.parse((await here.run(['status', '--json'], env())).stdout)
+			const exported = await here.run(['state', 'export', 'state.export'], env())
+			expect(exported.stdout).toContain('1 network, 1 address, 1 delivery written to state.export')
+			expect((await here.run(['state', 'export'], env())).stdout).toBe(
+				readFileSync(join(here.folder, 'state.export'), 'utf8'),
+			)
 
-		const folder = { DATABASE_URL: 'state' }
-		const imported = await here.run(['state', 'import', 'state.export'], folder)
-		expect([imported.code, imported.stdout]).toEqual([0, '1 network, 1 address, 1 delivery brought in\n'])
-		const after = JSON.parse((await here.run(['status', '--json'], folder)).stdout)
-		// Only beside a folder is there a daemon to be asked.
-		delete after.daemon
-		for (const { networks } of [before, after]) for (const one of networks) delete one.lastScanSecondsAgo
-		expect(after).toEqual(before)
-		const again = await here.run(['state', 'import', 'state.export'], folder)
-		expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('holds a state already')])
-		expect((await here.run(['state', 'import', 'state.export'], env())).code).toBe(1)
+			const folder = { DATABASE_URL: 'state' }
+			const imported = await here.run(['state', 'import', 'state.export'], folder)
+			expect([imported.code, imported.stdout]).toEqual([0, '1 network, 1 address, 1 delivery brought in\n'])
+			const after = JSON.parse((await here.run(['status', '--json'], folder)).stdout)
+			// Only beside a folder is there a daemon to be asked.
+			delete after.daemon
+			for (const { networks } of [before, after]) for (const one of networks) delete one.lastScanSecondsAgo
+			expect(after).toEqual(before)
+			const again = await here.run(['state', 'import', 'state.export'], folder)
+			expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('holds a state already')])
+			expect((await here.run(['state', 'import', 'state.export'], env())).code).toBe(1)
 
-		hook.answer = () => 204
-		await here.run(['deliveries', 'retry', '--all'], folder)
-		await pay(8n)
-		expect((await here.run(['once'], folder)).code).toBe(0)
-		await hook.until(() => amounts(idsByAmount()).length === 2)
-		for (const ids of Object.values(idsByAmount())) expect(ids.size).toBe(1)
+			hook.answer = () => 204
+			await here.run(['deliveries', 'retry', '--all'], folder)
+			await pay(8n)
+			expect((await here.run(['once'], folder)).code).toBe(0)
+			await hook.until(() => amounts(idsByAmount()).length === 2)
+			for (const ids of Object.values(idsByAmount())) expect(ids.size).toBe(1)
+		})
 	})
 
 	test('error: the database is not there', async () => {

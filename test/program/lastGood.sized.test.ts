@@ -1,6 +1,7 @@
 // A wrong edit of a watchlist changes nothing until it is right: not even over a restart.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { inFull } from '../support/longRun.js'
 import { hookServer, other, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
 let node: TestDevnode
@@ -49,18 +50,20 @@ test('default: a restart goes on with the last good ones, loudly, and mending ta
 	expect((await running.stop()).code).toBe(0)
 })
 
-test('error: nothing was ever right, or the settings are wrong, or name less than the last good ones: 78', async () => {
-	const hook = await hookServer()
-	const text = settings(node.url, { hook: hook.origin, more: hook.origin })
-	const site = siteOf({ 'tracewatch.yaml': text, 'watchlists/a.yaml': wrong })
-	expect(await site.run(['run'])).toMatchObject({ code: 78 })
-	site.write('watchlists/a.yaml', watchlist([`{address: ${stranger}, receivers: [more]}`]))
-	const running = site.start(['run'])
-	await polled(running)
-	await running.stop()
-	site.write('watchlists/a.yaml', wrong)
-	site.write('tracewatch.yaml', `${text}colour: red\n`)
-	expect(await site.run(['run'])).toMatchObject({ code: 78, stderr: expect.stringContaining('colour') })
-	site.write('tracewatch.yaml', settings(node.url, { hook: hook.origin }))
-	expect(await site.run(['run'])).toMatchObject({ code: 78, stderr: expect.stringContaining('a.yaml:4:15') })
+inFull(() => {
+	test('error: nothing was ever right, or the settings are wrong, or name less than the last good ones: 78', async () => {
+		const hook = await hookServer()
+		const text = settings(node.url, { hook: hook.origin, more: hook.origin })
+		const site = siteOf({ 'tracewatch.yaml': text, 'watchlists/a.yaml': wrong })
+		expect(await site.run(['run'])).toMatchObject({ code: 78 })
+		site.write('watchlists/a.yaml', watchlist([`{address: ${stranger}, receivers: [more]}`]))
+		const running = site.start(['run'])
+		await polled(running)
+		await running.stop()
+		site.write('watchlists/a.yaml', wrong)
+		site.write('tracewatch.yaml', `${text}colour: red\n`)
+		expect(await site.run(['run'])).toMatchObject({ code: 78, stderr: expect.stringContaining('colour') })
+		site.write('tracewatch.yaml', settings(node.url, { hook: hook.origin }))
+		expect(await site.run(['run'])).toMatchObject({ code: 78, stderr: expect.stringContaining('a.yaml:4:15') })
+	})
 })

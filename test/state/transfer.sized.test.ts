@@ -7,6 +7,7 @@ import { emptyHistory } from '../../src/state/document.js'
 import { lockState } from '../../src/state/file/lock.js'
 import { openStore, peek } from '../../src/state/open.js'
 import { fillPlace, readDocument, readPlace, textOf, writeDocument } from '../../src/state/transfer.js'
+import { sized } from '../support/longRun.js'
 import { makeFolder, removeFolder } from './file/folder.js'
 import { emptied, startServer } from './postgres/server.js'
 import { addressOf, announcementOf, blockOf, commitOf, coverageOf, deliveryOf, gapOf, START_MS } from './samples.js'
@@ -194,11 +195,12 @@ describe.skipIf(server === null)('with a database', () => {
 		await daemon.close()
 	})
 
-	test('behavior: a hundred thousand addresses', async () => {
+	const many = sized(10_000, 100_000)
+	test(`behavior: ${many} addresses`, async () => {
 		const database = await emptyDatabase()
 		const store = await openStore(inFolder('one'), options)
 		await store.commit(commitOf({ checkpoint: blockOf(1) }))
-		const covered = new Map(Array.from({ length: 100_000 }, (_, index) => [addressOf(index), coverageOf(index)]))
+		const covered = new Map(Array.from({ length: many }, (_, index) => [addressOf(index), coverageOf(index)]))
 		await store.enrol('ethereum', { covered, backfills: null })
 		await store.close()
 		await moved(inFolder('one'), database)

@@ -5,6 +5,7 @@ import { mountMemory } from '../state/file/mounts.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { temporaryFolder } from '../support/folder.js'
 import { type Hit, type HookAnswer, type HookServer, startHookServer } from '../support/hookServer.js'
+import { inFull } from '../support/longRun.js'
 import { openSite, type Running, type Site } from '../support/program.js'
 import { settings, told, treasury, vault, watchlist } from './site.js'
 
@@ -144,35 +145,39 @@ describe('a full disk', () => {
 		expect(values(hook).filter((value) => value !== '6')).toEqual(['4', '5', '7'])
 	})
 
-	test('error: `once` ends with 1, and the next one takes it up', async () => {
-		const lab = await openLab()
-		if (lab === null) return
-		const { site, hook } = lab
-		expect((await site.run(['once'])).code).toBe(0)
-		await lab.pay(8n)
-		lab.fill()
-		const failed = await site.run(['once'])
-		expect(failed.code).toBe(1)
-		expect(failed.stdout).toContain('the disk is full (ENOSPC)')
-		expect(values(hook)).toEqual([])
-		lab.free()
-		expect((await site.run(['once'])).code).toBe(0)
-		expect(values(hook)).toEqual(['8'])
+	inFull(() => {
+		test('error: `once` ends with 1, and the next one takes it up', async () => {
+			const lab = await openLab()
+			if (lab === null) return
+			const { site, hook } = lab
+			expect((await site.run(['once'])).code).toBe(0)
+			await lab.pay(8n)
+			lab.fill()
+			const failed = await site.run(['once'])
+			expect(failed.code).toBe(1)
+			expect(failed.stdout).toContain('the disk is full (ENOSPC)')
+			expect(values(hook)).toEqual([])
+			lab.free()
+			expect((await site.run(['once'])).code).toBe(0)
+			expect(values(hook)).toEqual(['8'])
+		})
 	})
 
-	test('error: no room for the first start: 1 and one sentence, and nothing half made', async () => {
-		const lab = await openLab()
-		if (lab === null) return
-		const { site } = lab
-		lab.fill()
-		for (const command of ['once', 'run']) {
-			const { code, stderr } = await site.run([command])
-			expect(code).toBe(1)
-			expect(stderr).toMatch(/^cannot (write|make) .*: the disk is full \(ENOSPC\)/)
-			expect(stderr.trim().split('\n')).toHaveLength(1)
-		}
-		expect(await site.run(['status'])).toMatchObject({ code: 0, stdout: expect.stringContaining('not polled yet') })
-		lab.free()
-		expect((await site.run(['once'])).code).toBe(0)
+	inFull(() => {
+		test('error: no room for the first start: 1 and one sentence, and nothing half made', async () => {
+			const lab = await openLab()
+			if (lab === null) return
+			const { site } = lab
+			lab.fill()
+			for (const command of ['once', 'run']) {
+				const { code, stderr } = await site.run([command])
+				expect(code).toBe(1)
+				expect(stderr).toMatch(/^cannot (write|make) .*: the disk is full \(ENOSPC\)/)
+				expect(stderr.trim().split('\n')).toHaveLength(1)
+			}
+			expect(await site.run(['status'])).toMatchObject({ code: 0, stdout: expect.stringContaining('not polled yet') })
+			lab.free()
+			expect((await site.run(['once'])).code).toBe(0)
+		})
 	})
 })

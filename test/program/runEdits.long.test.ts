@@ -1,0 +1,65 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import {
+	hookServer,
+	other,
+	polled,
+	settings,
+	siteOf,
+	startWatching,
+	stranger,
+	told,
+	treasury,
+	vault,
+	watchlist,
+} from './site.js'
+
+let node: TestDevnode
+
+beforeAll(async () => {
+	node = await startTestDevnode()
+})
+
+afterAll(() => node.stop())
+
+describe('edits beside a running daemon', () => {
+	test('behavior: an edited file of addresses takes effect by itself, also one that was wrong at first', async () => {
+		const hook = await hookServer()
+		const lists = (files: string) => `network: local\nreceivers: [hook]\naddresses_from: ${files}\n`
+		const here = siteOf({
+			'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
+			'watchlists/a.yaml': lists('one.csv'),
+			'watchlists/one.csv': `${treasury},Treasury\n`,
+		})
+		const running = here.start(['run'])
+		await polled(running)
+		here.write('watchlists/two.csv', '0x12\n')
+		here.write('watchlists/a.yaml', lists('[one.csv, two.csv]'))
+		const wrong = await running.line(({ level, msg }) => level === 'error' && msg.includes('watchlists'))
+		expect(wrong.msg).toContain('watchlists/two.csv:1:1: ')
+		here.write('watchlists/two.csv', `address,tags,label\n${stranger},new,Stranger\n`)
+		await running.line(({ msg, addresses, watched }) => msg === 'coverage changed' && addresses === 1 && watched === 2)
+		await node.send({ from: other, to: stranger, valueWei: 4n })
+		await hook.until(2)
+		expect(told(hook.hits)[0].type).toBe('system.refused')
+		expect(told(hook.hits)[1].data).toMatchObject({
+			valueWei: '4',
+			watch: { label: 'Stranger', tags: ['new'], watchlist: 'a.yaml' },
+		})
+		expect((await running.stop()).code).toBe(0)
+	})
+
+	test('behavior: an edited tracewatch.yaml changes nothing until a restart, and that is told', async () => {
+		const { hook, here, running } = await startWatching(node.url, {
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+		})
+		here.write('tracewatch.yaml', 'networks: []\n')
+		const line = await running.line(({ msg }) => msg.startsWith('the configuration has changed'))
+		expect(line).toMatchObject({ level: 'warn', file: join(here.folder, 'tracewatch.yaml') })
+		expect(line.msg).toContain('restart')
+		await node.send({ from: treasury, to: vault, valueWei: 4n })
+		await hook.until(1)
+		expect((await running.stop()).code).toBe(0)
+	})
+})
