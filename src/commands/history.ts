@@ -1,4 +1,4 @@
-import { csvCell } from '../base/csvCell.js'
+import { csvLine } from '../base/csvLine.js'
 import { fitWords } from '../base/outgoing.js'
 import { parseAddress } from '../config/address.js'
 import { readDuration } from '../config/duration.js'
@@ -149,7 +149,7 @@ const columns = [
 function printerOf({ values: { format = 'table' } }: CommandArgs, io: Io): (told: ToldRow | HistoryHole) => void {
 	if (format === 'json') return (told) => io.out(JSON.stringify('hole' in told ? holeOf(told) : publicOf(told)))
 	if (format === 'csv') {
-		const line = (cells: readonly string[]) => io.out(cells.map((cell) => csvCell(fitWords(cell))).join(','))
+		const line = (cells: readonly string[]) => io.out(csvLine(cells))
 		line(columns)
 		// A line of another shape would break whatever reads the rest.
 		return (told) => ('hole' in told ? io.err(holeInWords(told)) : line(cellsOf(told)))

@@ -1,4 +1,4 @@
-import { csvCell } from '../base/csvCell.js'
+import { csvLine } from '../base/csvLine.js'
 import { hash } from '../base/hash.js'
 import { fitWords } from '../base/outgoing.js'
 import { parseAddress, toChecksum } from '../config/address.js'
@@ -151,7 +151,7 @@ function createPrinter(format: Format, io: Io) {
 	const write = (cells: readonly string[]) =>
 		io.out(
 			format === 'csv'
-				? cells.map((cell) => csvCell(fitWords(cell))).join(',')
+				? csvLine(cells)
 				: cells
 						.map((cell, at) => fitWords(cell).padEnd(widths[at] ?? 0))
 						.join('  ')

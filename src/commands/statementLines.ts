@@ -1,6 +1,6 @@
 /** A statement in words: as a table for a person, as CSV for a spreadsheet, as a JSON object a line for a program. */
 
-import { csvCell } from '../base/csvCell.js'
+import { csvLine } from '../base/csvLine.js'
 import { fitWords } from '../base/outgoing.js'
 import { toChecksum } from '../config/address.js'
 import { formatAmount } from '../core/amount.js'
@@ -49,7 +49,7 @@ export function createStatementPrinter(format: StatementFormat, facts: Statement
 		linesOf(item) {
 			const heads = isFirst ? headsOf(format, facts) : []
 			isFirst = false
-			const rows = rowsOf(item, facts).map((row) => (format === 'csv' ? csvLine(row) : tableLine(row)))
+			const rows = rowsOf(item, facts).map((row) => (format === 'csv' ? csvLine(cellsOf(row)) : tableLine(row)))
 			return [...heads, ...rows, ...(format === 'table' ? wordsOf(item, facts) : [])]
 		},
 	}
@@ -199,8 +199,8 @@ export function labelOf(address: Address, watches: WatchIndex): string | null {
 	return watches.get(address)?.find(({ label }) => label !== null)?.label ?? null
 }
 
-function csvLine(row: Row): string {
-	return columns.map((column) => csvCell(fitWords(row[column] ?? ''))).join(',')
+function cellsOf(row: Row): readonly string[] {
+	return columns.map((column) => row[column] ?? '')
 }
 
 const tableHead: Row = {

@@ -1,6 +1,6 @@
 /** A statement of tokens in words: a table for a person, CSV for a spreadsheet, a JSON object a line for a program. */
 
-import { csvCell } from '../base/csvCell.js'
+import { csvLine } from '../base/csvLine.js'
 import { fitWords } from '../base/outgoing.js'
 import { toChecksum } from '../config/address.js'
 import { formatAmount } from '../core/amount.js'
@@ -35,7 +35,7 @@ export function createTokenPrinter(format: StatementFormat, facts: StatementFact
 		linesOf(item: Said): readonly string[] {
 			const heads = isFirst ? headsOf(format, facts) : []
 			isFirst = false
-			const rows = rowsOf(item, facts).map((row) => (format === 'csv' ? csvLine(row) : tableLine(row)))
+			const rows = rowsOf(item, facts).map((row) => (format === 'csv' ? csvLine(cellsOf(row)) : tableLine(row)))
 			return [...heads, ...rows, ...(format === 'table' ? wordsOf(item, facts) : [])]
 		},
 	}
@@ -184,8 +184,8 @@ function otherLabel(
 	return labelOf(direction === 'in' ? event.from : event.to, watches)
 }
 
-function csvLine(row: Row): string {
-	return columns.map((column) => csvCell(fitWords(row[column] ?? ''))).join(',')
+function cellsOf(row: Row): readonly string[] {
+	return columns.map((column) => row[column] ?? '')
 }
 
 const tableHead: Row = {
