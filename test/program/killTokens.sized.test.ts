@@ -10,7 +10,7 @@ import { sized } from '../support/longRun.js'
 import { callOf, erc20, erc1155, signatures } from '../support/tokenContracts.js'
 import { hookServer, other, settings, siteOf, told, treasury, watchlist } from './site.js'
 
-const kills = sized(2, 20)
+const kills = sized(2, 60)
 
 interface RawReceipt {
 	readonly transactionHash: Hash
@@ -42,7 +42,7 @@ test(`behavior: after ${kills} kills every token transfer was told, and nothing 
 			const signature = 'moveTwo(address,address,uint256,uint256,uint256,uint256)'
 			const itemCall = callOf(signature, zero, treasury, 1n, n, 2n, n)
 			await node.send({ from: other, ...(n % 3n === 0n ? { to: items, data: itemCall } : { to: usd, data: usdCall }) })
-			await sleep(sized(60, 250))
+			await sleep(60)
 		}
 	})()
 	moving.catch(() => undefined)
@@ -71,8 +71,8 @@ test(`behavior: after ${kills} kills every token transfer was told, and nothing 
 	expect(due.size).toBeGreaterThan(5)
 	const running = site.start(['run'])
 	const heard = () => new Set(told(hook.hits).map(({ data }) => data.id as string))
-	const isAll = () => [...due].every((id) => heard().has(id))
-	await Promise.race([hook.until(isAll), running.ended, sleep(400_000, undefined, { ref: false })])
+	const isAll = () => heard().size >= due.size
+	await Promise.race([hook.until(isAll), running.ended, sleep(120_000, undefined, { ref: false })])
 	expect(await running.stop()).toMatchObject({ code: 0 })
 	expect([...heard()].sort()).toEqual([...due].sort())
 	expect(new Set(hook.hits.map(({ id }) => id)).size).toBe(due.size)
