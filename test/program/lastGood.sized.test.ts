@@ -51,7 +51,7 @@ test('default: a restart goes on with the last good ones, loudly, and mending ta
 })
 
 inFull(() => {
-	test('error: nothing was ever right, or the settings are wrong, or name less than the last good ones: 78', async () => {
+	test('error: nothing was ever right, the settings are wrong, or name less than the last good ones: 78', async () => {
 		const hook = await hookServer()
 		const text = settings(node.url, { hook: hook.origin, more: hook.origin })
 		const site = siteOf({ 'tracewatch.yaml': text, 'watchlists/a.yaml': wrong })
