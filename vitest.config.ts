@@ -18,12 +18,25 @@ export const shared = {
  * many share one, since to load the same modules for each took a third of their time; `src` keeps nothing in modules
  * that a neighbour could see.
  */
-const together = ['base', 'commands', 'config', 'core', 'chain', 'devnode', 'docs', 'notify', 'ops', 'watch']
+const together = [
+	'base',
+	'commands',
+	'config',
+	'core',
+	'chain',
+	'devnode',
+	'docs',
+	'notify',
+	'ops',
+	'state/file',
+	'watch',
+]
 const measured = [
 	'test/chain/fuzz.sized.test.ts',
 	'test/chain/rpc/largeAnswers.test.ts',
 	'test/config/watchlists/large.sized.test.ts',
 	'test/notify/email/mailSpeed.sized.test.ts',
+	'test/state/file/historySpeed.sized.test.ts',
 	'test/watch/{hostile,strained,forecast}*.test.ts',
 ]
 const long = 'test/**/*.long.test.ts'

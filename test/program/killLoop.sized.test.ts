@@ -17,7 +17,7 @@ import { openSite, type Running, type Site } from '../support/program.js'
 import { type DueAlert, startTraffic } from '../support/traffic.js'
 import { stranger, told, treasury, vault, watchlist } from './site.js'
 
-const kills = Number(process.env.TRACEWATCH_KILLS ?? sized(6, 200))
+const kills = Number(process.env.TRACEWATCH_KILLS ?? sized(4, 200))
 const seed = Number(process.env.TRACEWATCH_SEED ?? 1)
 const recipients = ['ops@example.org', 'night@example.org']
 const longestLifeMs = 1_500

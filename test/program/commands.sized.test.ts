@@ -7,6 +7,7 @@ import { lockState } from '../../src/state/file/lock.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { hideTransactions } from '../support/hiding.js'
+import { inFull } from '../support/longRun.js'
 import { startMailServer } from '../support/mailServer.js'
 import { openSite, type Site } from '../support/program.js'
 import { startTalkativeNode, type TalkativeNode } from '../support/talkativeNode.js'
@@ -64,17 +65,19 @@ describe('replay', () => {
 		expect(existsSync(join(opened.folder, 'state'))).toBe(false)
 	})
 
-	test('args: table and csv say the same, and csv is safe for a spreadsheet', async () => {
-		const opened = here()
-		const table = await opened.run(['replay', '--from', '1', '--to', 'latest'])
-		expect(table.code).toBe(0)
-		expect(lines(table.stdout)).toHaveLength(4)
-		expect(lines(table.stdout)[0]).toMatch(/^block +time +kind +direction +value/)
-		const csv = await opened.run(['replay', '--from', '1', '--to', 'latest', '--format', 'csv'])
-		const [head, first, ...rest] = lines(csv.stdout)
-		expect(head).toBe('block,time,kind,direction,value,asset,from,to,watch,tx,trace,lookalike')
-		expect(first).toContain(`,"'=Treasury, ""cold""",${hashes[0]},root`)
-		expect(rest).toHaveLength(2)
+	inFull(() => {
+		test('args: table and csv say the same, and csv is safe for a spreadsheet', async () => {
+			const opened = here()
+			const table = await opened.run(['replay', '--from', '1', '--to', 'latest'])
+			expect(table.code).toBe(0)
+			expect(lines(table.stdout)).toHaveLength(4)
+			expect(lines(table.stdout)[0]).toMatch(/^block +time +kind +direction +value/)
+			const csv = await opened.run(['replay', '--from', '1', '--to', 'latest', '--format', 'csv'])
+			const [head, first, ...rest] = lines(csv.stdout)
+			expect(head).toBe('block,time,kind,direction,value,asset,from,to,watch,tx,trace,lookalike')
+			expect(first).toContain(`,"'=Treasury, ""cold""",${hashes[0]},root`)
+			expect(rest).toHaveLength(2)
+		})
 	})
 
 	test('args: --address of one that nobody watches', async () => {
@@ -101,36 +104,40 @@ describe('replay', () => {
 		expect(stderr).toBe(`block 99999 is not there yet: the head is ${await chain.head()}\n`)
 	})
 
-	test('behavior: SIGINT ends it with 75 and names the block to go on from', async () => {
-		const opened = here()
-		onTestFinished(() => {
+	inFull(() => {
+		test('behavior: SIGINT ends it with 75 and names the block to go on from', async () => {
+			const opened = here()
+			onTestFinished(() => {
+				node.delayMs = 0
+			})
+			node.delayMs = 100
+			const running = opened.start(['replay', '--from', '1', '--to', '2000', '--format', 'json'])
+			await new Promise<void>((resolve) => running.process.stdout?.once('data', () => resolve()))
+			const { code, stderr, stdout } = await running.stop('SIGINT')
+			expect(code).toBe(75)
+			const next = /^blocks 1 to (\d+) are done; go on with --from (\d+)$/m.exec(stderr)
+			expect(Number(next?.[2])).toBe(Number(next?.[1]) + 1)
 			node.delayMs = 0
+			const rest = await opened.run(['replay', '--from', String(next?.[2]), '--to', '2000', '--format', 'json'])
+			expect(rest.code).toBe(0)
+			expect(lines(stdout + rest.stdout).filter((line) => line !== '')).toHaveLength(3)
 		})
-		node.delayMs = 100
-		const running = opened.start(['replay', '--from', '1', '--to', '2000', '--format', 'json'])
-		await new Promise<void>((resolve) => running.process.stdout?.once('data', () => resolve()))
-		const { code, stderr, stdout } = await running.stop('SIGINT')
-		expect(code).toBe(75)
-		const next = /^blocks 1 to (\d+) are done; go on with --from (\d+)$/m.exec(stderr)
-		expect(Number(next?.[2])).toBe(Number(next?.[1]) + 1)
-		node.delayMs = 0
-		const rest = await opened.run(['replay', '--from', String(next?.[2]), '--to', '2000', '--format', 'json'])
-		expect(rest.code).toBe(0)
-		expect(lines(stdout + rest.stdout).filter((line) => line !== '')).toHaveLength(3)
 	})
 
-	test('args: --send tells it under the ids of a daemon, and what fails is kept', async () => {
-		const hook = await hookServer()
-		const opened = site({ hook: hook.origin }, [`{address: ${stranger}, from_block: 1}`])
-		hook.answer = () => 500
-		const first = await opened.run(['replay', '--from', '1', '--to', '4', '--send'])
-		expect(first.code).toBe(75)
-		hook.answer = () => 204
-		await opened.run(['deliveries', 'retry', '--all'])
-		expect((await opened.run(['once'])).code).toBe(0)
-		// The daemon's own alert of the same event: the same id.
-		expect(new Set(hook.hits.map(({ id }) => id)).size).toBe(1)
-		expect(told(hook.hits)[0].data.valueWei).toBe('3')
+	inFull(() => {
+		test('args: --send tells it under the ids of a daemon, and what fails is kept', async () => {
+			const hook = await hookServer()
+			const opened = site({ hook: hook.origin }, [`{address: ${stranger}, from_block: 1}`])
+			hook.answer = () => 500
+			const first = await opened.run(['replay', '--from', '1', '--to', '4', '--send'])
+			expect(first.code).toBe(75)
+			hook.answer = () => 204
+			await opened.run(['deliveries', 'retry', '--all'])
+			expect((await opened.run(['once'])).code).toBe(0)
+			// The daemon's own alert of the same event: the same id.
+			expect(new Set(hook.hits.map(({ id }) => id)).size).toBe(1)
+			expect(told(hook.hits)[0].data.valueWei).toBe('3')
+		})
 	})
 })
 
@@ -329,22 +336,24 @@ describe('init, then check', () => {
 		OPS_HOOK_SECRET: `whsec_${Buffer.alloc(24).toString('base64')}`,
 	}
 
-	test('the starter is right once its variables are set, and says which are not', async () => {
-		const opened = openSite({})
-		onTestFinished(() => opened.close())
-		const made = await opened.run(['init'])
-		expect(made.code).toBe(0)
-		expect(readdirSync(opened.folder).sort()).toEqual(['.env.example', 'schema', 'tracewatch.yaml', 'watchlists'])
-		const unset = await opened.run(['check'])
-		expect(unset.code).toBe(78)
-		for (const name of Object.keys(variables)) expect(unset.stderr).toContain(name)
-		const set = await opened.run(['check'], variables)
-		expect([set.code, set.stderr]).toEqual([0, ''])
-		expect(set.stdout).toContain('configuration is right')
-		const text = readFileSync(join(opened.folder, 'tracewatch.yaml'), 'utf8')
-		const again = await opened.run(['init'])
-		expect(again.code).toBe(1)
-		expect(again.stderr).toMatch(/is there already; nothing was written/)
-		expect(readFileSync(join(opened.folder, 'tracewatch.yaml'), 'utf8')).toBe(text)
+	inFull(() => {
+		test('the starter is right once its variables are set, and says which are not', async () => {
+			const opened = openSite({})
+			onTestFinished(() => opened.close())
+			const made = await opened.run(['init'])
+			expect(made.code).toBe(0)
+			expect(readdirSync(opened.folder).sort()).toEqual(['.env.example', 'schema', 'tracewatch.yaml', 'watchlists'])
+			const unset = await opened.run(['check'])
+			expect(unset.code).toBe(78)
+			for (const name of Object.keys(variables)) expect(unset.stderr).toContain(name)
+			const set = await opened.run(['check'], variables)
+			expect([set.code, set.stderr]).toEqual([0, ''])
+			expect(set.stdout).toContain('configuration is right')
+			const text = readFileSync(join(opened.folder, 'tracewatch.yaml'), 'utf8')
+			const again = await opened.run(['init'])
+			expect(again.code).toBe(1)
+			expect(again.stderr).toMatch(/is there already; nothing was written/)
+			expect(readFileSync(join(opened.folder, 'tracewatch.yaml'), 'utf8')).toBe(text)
+		})
 	})
 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { ether, startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
+import { inFull } from '../support/longRun.js'
 import type { Site } from '../support/program.js'
 import { settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
@@ -57,18 +58,20 @@ describe('tracewatch once', () => {
 		])
 	})
 
-	test('behavior: a renamed file, a moved watch and a new label tell nothing twice', async () => {
-		const before = hook.hits.length
-		const here = site([`{address: ${stranger}, label: S, from_block: 1}`])
-		await here.run(['once'])
-		const first = since(before).length
-		expect(first).toBeGreaterThan(0)
-		here.write('watchlists/a.yaml', watchlist([`{address: ${vault}}`]))
-		here.write('watchlists/b.yaml', watchlist([`{address: ${stranger}, label: New, from_block: 1}`]))
-		await here.run(['once'])
-		await node.send({ from: treasury, to: stranger, valueWei: 13n })
-		await here.run(['once'])
-		expect(since(before).slice(first)).toEqual([['in', '13', 'New']])
+	inFull(() => {
+		test('behavior: a renamed file, a moved watch and a new label tell nothing twice', async () => {
+			const before = hook.hits.length
+			const here = site([`{address: ${stranger}, label: S, from_block: 1}`])
+			await here.run(['once'])
+			const first = since(before).length
+			expect(first).toBeGreaterThan(0)
+			here.write('watchlists/a.yaml', watchlist([`{address: ${vault}}`]))
+			here.write('watchlists/b.yaml', watchlist([`{address: ${stranger}, label: New, from_block: 1}`]))
+			await here.run(['once'])
+			await node.send({ from: treasury, to: stranger, valueWei: 13n })
+			await here.run(['once'])
+			expect(since(before).slice(first)).toEqual([['in', '13', 'New']])
+		})
 	})
 
 	test('behavior: a watch that is new in the YAML starts after the block at which it is first seen', async () => {
@@ -121,12 +124,14 @@ describe('tracewatch once', () => {
 		expect(told(again.hits).map(({ data }) => data.valueWei)).toEqual(['31'])
 	})
 
-	test('error: an endpoint that is down ends with 75 and names the host, not the key', async () => {
-		const here = site([`{address: ${treasury}}`], 'http://127.0.0.1:9/SECRETKEY12345/evm')
-		const { code, stdout, stderr } = await here.run(['once'])
-		expect(code).toBe(75)
-		expect(stdout + stderr).toContain('127.0.0.1:9')
-		expect(stdout + stderr).not.toContain('SECRETKEY12345')
+	inFull(() => {
+		test('error: an endpoint that is down ends with 75 and names the host, not the key', async () => {
+			const here = site([`{address: ${treasury}}`], 'http://127.0.0.1:9/SECRETKEY12345/evm')
+			const { code, stdout, stderr } = await here.run(['once'])
+			expect(code).toBe(75)
+			expect(stdout + stderr).toContain('127.0.0.1:9')
+			expect(stdout + stderr).not.toContain('SECRETKEY12345')
+		})
 	})
 
 	test('error: an endpoint of another chain is refused in words', async () => {
