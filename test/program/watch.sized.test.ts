@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { encodeActions } from '../../src/devnode/actions.js'
 import { createAddress, puppetInit } from '../../src/devnode/contracts.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { inFull } from '../support/longRun.js'
 import { openSite, type Running, type Site } from '../support/program.js'
 import { other, treasury } from './site.js'
 
@@ -55,20 +56,22 @@ test('behavior: what happened before, as JSON', async () => {
 	expect(first).toMatchObject({ type: 'alert.transfer', data: { txHash: hash, valueWei: '5', direction: 'in' } })
 })
 
-test('error: each mistake has its sentence', async () => {
-	const here = site()
-	const cases: readonly (readonly [string[], number, string])[] = [
-		[['watch'], 2, 'needs more'],
-		[['watch', '0x12', '--rpc', node.url], 2, '0x12'],
-		[['watch', treasury], 2, '--rpc'],
-		[['watch', treasury, '--rpc', 'ftp://x'], 2, 'http'],
-		[['watch', treasury, '--rpc', node.url, '--from', 'now'], 2, '--from'],
-		[['watch', treasury, '--rpc', 'http://127.0.0.1:9/KEYTHATMUSTNOTSHOW'], 75, '127.0.0.1:9'],
-	]
-	for (const [args, code, words] of cases) {
-		const ended = await here.run(args)
-		expect(ended.code, args.join(' ')).toBe(code)
-		expect(ended.stderr).toContain(words)
-		expect(ended.stderr).not.toContain('KEYTHATMUSTNOTSHOW')
-	}
+inFull(() => {
+	test('error: each mistake has its sentence', async () => {
+		const here = site()
+		const cases: readonly (readonly [string[], number, string])[] = [
+			[['watch'], 2, 'needs more'],
+			[['watch', '0x12', '--rpc', node.url], 2, '0x12'],
+			[['watch', treasury], 2, '--rpc'],
+			[['watch', treasury, '--rpc', 'ftp://x'], 2, 'http'],
+			[['watch', treasury, '--rpc', node.url, '--from', 'now'], 2, '--from'],
+			[['watch', treasury, '--rpc', 'http://127.0.0.1:9/KEYTHATMUSTNOTSHOW'], 75, '127.0.0.1:9'],
+		]
+		for (const [args, code, words] of cases) {
+			const ended = await here.run(args)
+			expect(ended.code, args.join(' ')).toBe(code)
+			expect(ended.stderr).toContain(words)
+			expect(ended.stderr).not.toContain('KEYTHATMUSTNOTSHOW')
+		}
+	})
 })

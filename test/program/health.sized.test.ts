@@ -1,6 +1,7 @@
 // What a person is told at 3 a.m.: one sentence, the same everywhere, and an exit code that a script can use.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { inFull } from '../support/longRun.js'
 import type { Running, Site } from '../support/program.js'
 import { hookServer, other, polled, settings, siteOf, treasury, watchlist } from './site.js'
 
@@ -77,20 +78,22 @@ test('error: the only receiver refuses our credentials', async () => {
 	await running.stop()
 })
 
-test('error: refused watchlists', async () => {
-	const hook = await hookServer()
-	const here = siteOf({
-		'tracewatch.yaml': settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n'),
-		...watches,
+inFull(() => {
+	test('error: refused watchlists', async () => {
+		const hook = await hookServer()
+		const here = siteOf({
+			'tracewatch.yaml': settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n'),
+			...watches,
+		})
+		const running = here.start(['run'])
+		const origin = await served(running)
+		await polled(running)
+		here.write('watchlists/a.yaml', 'network: local\nwatches: [{address: 0x12}]\n')
+		expect((await untilSaid(origin, 'the last good ones stay in effect')).status).toBe(503)
+		here.write('watchlists/a.yaml', watches['watchlists/a.yaml'])
+		expect((await untilSaid(origin, '"status":"ok"')).status).toBe(200)
+		await running.stop()
 	})
-	const running = here.start(['run'])
-	const origin = await served(running)
-	await polled(running)
-	here.write('watchlists/a.yaml', 'network: local\nwatches: [{address: 0x12}]\n')
-	expect((await untilSaid(origin, 'the last good ones stay in effect')).status).toBe(503)
-	here.write('watchlists/a.yaml', watches['watchlists/a.yaml'])
-	expect((await untilSaid(origin, '"status":"ok"')).status).toBe(200)
-	await running.stop()
 })
 
 test('error: beside a daemon that was killed', async () => {

@@ -6,6 +6,7 @@ import { createAddress, puppetInit } from '../../src/devnode/contracts.js'
 import { ether, startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { noTraces } from '../support/dialectTable.js'
+import { inFull } from '../support/longRun.js'
 import { openSite, type Site } from '../support/program.js'
 import { other, settings, stranger, treasury, vault, watchlist } from './site.js'
 
@@ -195,19 +196,21 @@ describe('tracewatch doctor', () => {
 		expect(stdout).toContain('`source: trace_block` is not what it can do')
 	})
 
-	test('error: an endpoint that is down, and one of another chain', async () => {
-		const broken = openSite({
-			'tracewatch.yaml': settings('http://127.0.0.1:9/KEYTHATMUSTNOTSHOW', { hook: 'http://127.0.0.1:9/x' }),
-			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+	inFull(() => {
+		test('error: an endpoint that is down, and one of another chain', async () => {
+			const broken = openSite({
+				'tracewatch.yaml': settings('http://127.0.0.1:9/KEYTHATMUSTNOTSHOW', { hook: 'http://127.0.0.1:9/x' }),
+				'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+			})
+			onTestFinished(() => broken.close())
+			const down = await broken.run(['doctor'])
+			expect(down.code).toBe(75)
+			expect(down.stdout).not.toContain('KEYTHATMUSTNOTSHOW')
+			broken.write('tracewatch.yaml', settings(node.url, { hook: 'http://127.0.0.1:9/x' }).replace('31337', '1'))
+			const wrong = await broken.run(['doctor'])
+			expect(wrong.code).toBe(1)
+			expect(wrong.stdout).toContain('chain 31337')
 		})
-		onTestFinished(() => broken.close())
-		const down = await broken.run(['doctor'])
-		expect(down.code).toBe(75)
-		expect(down.stdout).not.toContain('KEYTHATMUSTNOTSHOW')
-		broken.write('tracewatch.yaml', settings(node.url, { hook: 'http://127.0.0.1:9/x' }).replace('31337', '1'))
-		const wrong = await broken.run(['doctor'])
-		expect(wrong.code).toBe(1)
-		expect(wrong.stdout).toContain('chain 31337')
 	})
 })
 
