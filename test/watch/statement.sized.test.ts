@@ -100,7 +100,7 @@ describe('statement', () => {
 		onTestFinished(() => node.stop())
 		const [alice, bob] = (await node.accounts()) as [Address, Address]
 		await node.rpc('anvil_setCoinbase', [coinbase])
-		for (const valueWei of [1n, 2n, 3n]) await node.send({ from: alice, to: bob, valueWei })
+		for (const valueWei of [1n, 2n, 3n]) await node.receipt(await node.send({ from: alice, to: bob, valueWei }))
 		const ways = openWays(node.url)
 		const span = { from: 2n, to: 3n }
 		const ofBob = await collect(statementOf(bob, span, ways, signal))
