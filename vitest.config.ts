@@ -14,28 +14,17 @@ export const shared = {
 }
 
 /**
- * Files that measure memory or processor, start programs, or share a database have a process of their own. Of the others
- * many share one, since to load the same modules for each took a third of their time; `src` keeps nothing in modules
- * that a neighbour could see.
+ * Files that measure memory or processor, count timers, start programs or a database have a process of their own. Of
+ * the others many share one, since to load the same modules for each took a third of their time; `src` keeps nothing in
+ * modules that a neighbour could see.
  */
-const together = [
-	'base',
-	'commands',
-	'config',
-	'core',
-	'chain',
-	'devnode',
-	'docs',
-	'notify',
-	'ops',
-	'state/file',
-	'watch',
-]
+const together = ['commands', 'config', 'core', 'chain', 'devnode', 'docs', 'notify', 'ops', 'state/file', 'watch']
 const measured = [
 	'test/chain/fuzz.sized.test.ts',
-	'test/chain/rpc/largeAnswers.test.ts',
+	'test/chain/rpc/{jsonStream,largeAnswers}.test.ts',
 	'test/config/watchlists/large.sized.test.ts',
 	'test/notify/email/mailSpeed.sized.test.ts',
+	'test/notify/webhook/webhook.test.ts',
 	'test/state/file/historySpeed.sized.test.ts',
 	'test/watch/{hostile,strained,forecast}*.test.ts',
 ]
