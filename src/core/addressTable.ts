@@ -57,8 +57,9 @@ function tableOf(parts: Parts): AddressTable {
 		if (address.length !== textLength || address.charCodeAt(0) !== 0x30 || address.charCodeAt(1) !== 0x78) return false
 		let wrong = 0
 		for (let at = 0; at < bytesEach; at++) {
-			const codes = [address.charCodeAt(2 * at + 2), address.charCodeAt(2 * at + 3)] as const
-			const [high, low] = [digitOf[codes[0]] ?? 16, digitOf[codes[1]] ?? 16]
+			// One by one: a list of both would be made twenty times an address, and is most of what a look-up costs.
+			const high = digitOf[address.charCodeAt(2 * at + 2)] ?? 16
+			const low = digitOf[address.charCodeAt(2 * at + 3)] ?? 16
 			wrong |= (high | low) & 16
 			probeBytes[at] = (high << 4) | low
 		}
