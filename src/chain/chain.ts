@@ -88,8 +88,8 @@ export function createChain(options: ChainOptions): Chain {
 		clock,
 		log,
 	})
-	/** The newest header that each endpoint has told. */
-	const newest = new WeakMap<Rpc, Header>()
+	/** The newest header, and the endpoint that has told it at the last look: what others told before may be past. */
+	let newest: { readonly rpc: Rpc; readonly header: Header } | null = null
 	/** Number of the last block that has settled, by the word of each. */
 	const settled = new WeakMap<Rpc, bigint>()
 	let head = 0n
@@ -128,13 +128,8 @@ export function createChain(options: ChainOptions): Chain {
 		if (addresses.size === 0) return headerOnly(rpc, span, signal)
 		try {
 			const most = tokens.areAsked() ? firstOf(span, MOST_BLOCKS_WITH_TOKENS) : span
-			const question = {
-				span: most,
-				addresses,
-				newest: newest.get(rpc) ?? null,
-				head,
-				settled: settled.get(rpc) ?? null,
-			}
+			const known = { newest: newest?.rpc === rpc ? newest.header : null, settled: settled.get(rpc) ?? null }
+			const question = { span: most, addresses, head, ...known }
 			const early = tokens.begin(rpc, question, signal)
 			const { headers, ...part } = await reader.readFirst(rpc, question, signal)
 			reading = rpc
@@ -143,7 +138,7 @@ export function createChain(options: ChainOptions): Chain {
 			return await tokens.addTo(whole, { rpc, addresses, headers, early, askAnother }, signal)
 		} catch (error) {
 			// What it has told may be what is not true any more.
-			if (error instanceof RpcError && error.kind === 'unsettled') newest.delete(rpc)
+			if (error instanceof RpcError && error.kind === 'unsettled' && newest?.rpc === rpc) newest = null
 			throw error
 		}
 	}
@@ -188,8 +183,12 @@ export function createChain(options: ChainOptions): Chain {
 			const ask = async (rpc: Rpc) => ({ rpc, told: await readHead(rpc, registry.known(rpc), withdrawals, signal) })
 			// Which chain it is on is asked beside: what it says counts when that is known.
 			const { rpc, told } = await endpoints.use(ask, signal, { beside: true })
-			newest.set(rpc, told.latest)
-			if (options.settle !== undefined) settled.set(rpc, settleTargetOf(told, { settle: options.settle }))
+			newest = { rpc, header: told.latest }
+			const { settle } = options
+			const settledTo = settle === undefined ? null : settleTargetOf(told, { settle })
+			if (settledTo !== null) settled.set(rpc, settledTo)
+			// What an earlier poll has read near the head may have left the chain since.
+			for (const { forget } of [prefetch, secondLook]) forget(settledTo)
 			head = told.latest.number
 			registry.expect(rpc, told, signal)
 			return told

@@ -15,6 +15,8 @@ export interface Prefetch {
 	walk(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncGenerator<Part, void, undefined>
 	/** A walk of this span comes soon: its first pieces are asked for now. */
 	expect(span: Span, addresses: AddressSet, signal: AbortSignal): void
+	/** What waits of blocks after this one, and may have left the chain, is asked for anew; null: of any block. */
+	forget(after: bigint | null): void
 }
 
 export interface PrefetchOptions {
@@ -49,7 +51,7 @@ interface Piece {
 
 /** Walks that were left: the new blocks, a second look, and backfills. */
 const mostKept = 4
-/** What was read much earlier may have left the chain. */
+/** Long enough for the next poll. */
 const keptMs = 60_000
 
 export function createPrefetch({ readFirst, width, blocks, clock }: PrefetchOptions): Prefetch {
@@ -158,6 +160,13 @@ export function createPrefetch({ readFirst, width, blocks, clock }: PrefetchOpti
 			const track = open(span, addresses, signal)
 			fill(track)
 			keep(track)
+		},
+		forget(after) {
+			const mayHaveLeft = ({ reading, span }: Piece) => reading !== null && (after === null || span.to > after)
+			for (const track of kept.splice(0)) {
+				if (track.pieces.some(mayHaveLeft)) track.stop.abort()
+				else kept.push(track)
+			}
 		},
 	}
 }

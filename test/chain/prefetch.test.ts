@@ -194,6 +194,20 @@ describe('a walk', () => {
 		expect(asked).toHaveLength(3)
 	})
 
+	test('behavior: what is forgotten is asked for anew, unless nothing after the block was read', async () => {
+		for (const [after, asked] of [
+			[20n, ['1-10', '11-20']],
+			[19n, ['1-10', '11-20', '11-20']],
+			[null, ['1-10', '11-20', '11-20']],
+		] as const) {
+			const bench = open({ width: 2 })
+			expect(await take(bench.prefetch.walk(span(1, 20), addresses, never), 1)).toEqual(['1-10'])
+			bench.prefetch.forget(after)
+			expect(await take(bench.prefetch.walk(span(11, 20), addresses, never))).toEqual(['11-20'])
+			expect(bench.asked, String(after)).toEqual(asked)
+		}
+	})
+
 	test('error: an abort ends what is under way with its reason, and nothing is kept', async () => {
 		const stop = new AbortController()
 		const hang = (_piece: Span, signal: AbortSignal) =>

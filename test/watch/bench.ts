@@ -96,7 +96,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 		isPrivate: options.isPrivate ?? false,
 		source: options.source ?? 'auto',
 	}
-	const chain = createChain({ endpoints, ...asked, log })
+	const chain = createChain({ endpoints, ...asked, settle: network.settle, log })
 	const ways = openWays({ rpcs, chainId: network.chainId, ...asked })
 	const gaps = { keeper: createGapKeeper({ tries: triesOf(ways), clock, log }), receivers: () => ['hook'] }
 	const bookkeeper = createBookkeeper({ accounts, chain, clock, log })

@@ -1,7 +1,6 @@
 // Tokens go the way of frames: second looks, backfills, gaps, reorganisations. What is expected is read from the node's
 // receipts, by hand.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { RpcError } from '../../src/errors.js'
 import type { Address, Hash } from '../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Dialect, type DialectGateway, Refused, startDialectGateway } from '../support/dialectGateway.js'
@@ -260,16 +259,6 @@ describe('a private network', () => {
 	})
 })
 
-/** As the daemon: a poll whose chain changed under it fails, and the next one is made of what there is then. */
-async function settled(bench: Bench): Promise<void> {
-	try {
-		await bench.settle()
-	} catch (error) {
-		if (!(error instanceof RpcError) || error.kind !== 'unsettled') throw error
-		await bench.settle()
-	}
-}
-
 describe('reorganisations', () => {
 	test.each(sized([1], [1, 2, 3, 4, 5, 6]))(
 		'property: seed %i: what was told, less what was retracted, is the chain',
@@ -307,7 +296,7 @@ describe('reorganisations', () => {
 					await node.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(2_000_000_000 + fee).toString(16)}`])
 					while ((await node.head()) < head + 1n) await node.mine()
 				}
-				if (random() < 0.7) await settled(bench)
+				if (random() < 0.7) await bench.settle()
 			}
 			await node.mine(1)
 			await bench.settle()
