@@ -14,32 +14,31 @@ export const shared = {
 }
 
 /**
- * Files that measure memory or processor, count timers, start programs or a database have a process of their own. Of
- * the others many share one, since to load the same modules for each took a third of their time; `src` keeps nothing in
- * modules that a neighbour could see.
+ * Many files share a process, since to load the same modules for each took a third of their time; `src` keeps nothing
+ * in modules that a neighbour could see. Files that measure memory or processor, or count timers, have their own.
  */
-const together = ['commands', 'config', 'core', 'chain', 'devnode', 'docs', 'notify', 'ops', 'state/file', 'watch']
 const measured = [
 	'test/chain/fuzz.sized.test.ts',
-	'test/chain/rpc/{jsonStream,largeAnswers}.test.ts',
+	'test/chain/rpc/{jsonStream,largeAnswers}*.test.ts',
 	'test/config/watchlists/large.sized.test.ts',
+	'test/daemon/outgoing.sized.test.ts',
 	'test/notify/email/mailSpeed.sized.test.ts',
 	'test/notify/webhook/webhook.test.ts',
+	'test/pages/large.sized.test.ts',
 	'test/state/file/historySpeed.sized.test.ts',
 	'test/watch/{hostile,strained,forecast}*.test.ts',
 ]
+const short = ['test/**/*.test.ts']
 const long = 'test/**/*.long.test.ts'
-const inOne = together.map((room) => `test/${room}/**/*.test.ts`)
 
 export default defineConfig({
 	test: {
 		...shared,
 		projects: [
-			{ extends: true, test: { name: 'apart', include: ['test/**/*.test.ts'], exclude: [long, ...inOne] } },
 			{ extends: true, test: { name: 'measured', include: measured, exclude: [long] } },
 			{
 				extends: true,
-				test: { name: 'together', isolate: false, include: inOne, exclude: [long, ...measured] },
+				test: { name: 'together', isolate: false, include: short, exclude: [long, ...measured] },
 			},
 		],
 	},

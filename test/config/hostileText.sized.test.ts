@@ -6,6 +6,7 @@ import { loadConfig } from '../../src/config/load.js'
 import { parseAmount } from '../../src/core/amount.js'
 import { ConfigError } from '../../src/errors.js'
 import { temporaryFolder } from '../support/folder.js'
+import { sized } from '../support/longRun.js'
 
 fc.configureGlobal({ seed: 20261121 })
 
@@ -188,7 +189,7 @@ describe('behavior: any text is either right or has problems with places', () =>
 					for (const line of said.split('\n'))
 						expect(line).toMatch(/^(tracewatch\.yaml|list\.yaml|many\.csv):\d+:\d+: \S/)
 				}),
-				{ numRuns: 150 },
+				{ numRuns: sized(40, 150) },
 			)
 		},
 		60_000,

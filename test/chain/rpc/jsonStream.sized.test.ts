@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { JsonFault } from '../../../src/chain/rpc/jsonFault.js'
 import { createJsonStream } from '../../../src/chain/rpc/jsonStream.js'
 import { everything, type Shape, shapeOfAnswer } from '../../../src/chain/rpc/shapes.js'
+import { sized } from '../../support/longRun.js'
 import { folder, isObject, records } from '../recorded.js'
 
 const limits = { depth: 2_000, keptBytes: 64 * 1024 * 1024 }
@@ -120,7 +121,7 @@ describe('what comes out', () => {
 				const expected = projected(JSON.parse(bytes.toString('utf8')), shape)
 				expect(streamed(bytes, shape, cuts)).toEqual(expected)
 			}),
-			{ numRuns: 1_500 },
+			{ numRuns: sized(400, 1_500) },
 		)
 	})
 
@@ -157,7 +158,7 @@ describe('what comes out', () => {
 					expect(outcome(() => streamed(bad, everything, cuts))).toEqual(expected)
 				},
 			),
-			{ numRuns: 3_000 },
+			{ numRuns: sized(800, 3_000) },
 		)
 	})
 

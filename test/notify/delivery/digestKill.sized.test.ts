@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Receiver, Store } from '../../../src/model/ports.js'
+import { sized } from '../../support/longRun.js'
 import { alertDeliveryOf, deliveryOf, idOf, messageOf, never, removalOf, startMs, systemData } from '../samples.js'
 import { delivererOf, fine, inside, keeping, minuteMs, numbers, runOut, sizes } from './keeping.js'
 import { useLab } from './lab.js'
@@ -138,7 +139,7 @@ describe('a kill in a storm', () => {
 					if (answers !== null) expect(arrived.indexOf(answers)).toBeLessThan(arrived.indexOf(id))
 				}
 			}),
-			{ seed: 20_261_120, numRuns: 60 },
+			{ seed: 20_261_120, numRuns: sized(20, 60) },
 		)
 	})
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isSilent, silentUntil } from '../../src/core/silence.js'
 import type { Silence } from '../../src/model/watch.js'
+import { sized } from '../support/longRun.js'
 
 fc.configureGlobal({ seed: 20261120 })
 
@@ -108,7 +109,7 @@ describe('isSilent', () => {
 			fc.property(fc.array(fc.oneof(weekly, weekly, once), { maxLength: 3 }), moment, (silences, ms) => {
 				expect(isSilent(silences, ms)).toBe(silences.some((silence) => expected(silence, ms)))
 			}),
-			{ numRuns: 1_000 },
+			{ numRuns: sized(300, 1_000) },
 		)
 	})
 })
@@ -133,7 +134,7 @@ describe('silentUntil', () => {
 				const stepMs = Math.max(minuteMs, (until - ms) / 400)
 				for (let time = ms; time < until; time += stepMs) expect(silentAt(time)).toBe(true)
 			}),
-			{ numRuns: 500 },
+			{ numRuns: sized(120, 500) },
 		)
 	})
 
