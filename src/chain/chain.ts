@@ -46,6 +46,8 @@ export interface ChainOptions {
 	readonly priceAt?: (endpoint: string) => PriceOf | null
 	/** A walk also gives transactions that an address merely sent, for their fees. Default: false. */
 	readonly withSent?: boolean
+	/** Rows that one part may bring, of which up to six wait in memory. Default: 4,000. */
+	readonly rowsAtOnce?: number
 	/** When a block has settled; absent: none is taken to have. */
 	readonly settle?: Network['settle']
 	/** Default: withdrawals are paid in the chain's coin, and how their roots are made is not known. */
@@ -76,7 +78,8 @@ export function createChain(options: ChainOptions): Chain {
 	const withdrawals: WithdrawalLists = { areCoins: true, rootsFit: false, ...options.withdrawals, seen: false }
 	const tokens = createTokens(options.tokens, { isPrivate, clock, log })
 	const contracts = createContracts({ endpoints, isPrivate })
-	const prices = options.priceAt === undefined ? {} : { priceAt: options.priceAt }
+	const { priceAt, rowsAtOnce } = options
+	const given = { ...(priceAt !== undefined && { priceAt }), ...(rowsAtOnce !== undefined && { rowsAtOnce }) }
 	const reader = createReader({
 		setting: source,
 		isPrivate,
@@ -84,7 +87,7 @@ export function createChain(options: ChainOptions): Chain {
 		fees,
 		withSent,
 		withdrawals,
-		...prices,
+		...given,
 		clock,
 		log,
 	})

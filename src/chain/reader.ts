@@ -64,6 +64,8 @@ export interface ReaderOptions {
 	readonly registry: CapabilitiesRegistry
 	/** Fees are wanted of those whom an address has sent. */
 	readonly fees: boolean
+	/** Rows that one part may bring. Default: 4,000. */
+	readonly rowsAtOnce?: number
 	/** What calls to an endpoint cost; null: not known. */
 	readonly priceAt?: (endpoint: string) => PriceOf | null
 	readonly clock: Clock
@@ -81,7 +83,8 @@ const TIP_BLOCKS = 16n
 const TIP_SPAN = 3n
 
 export function createReader(options: ReaderOptions): Reader {
-	const { setting, isPrivate, withSent, withdrawals, registry, fees, priceAt = listed, clock, log } = options
+	const { setting, isPrivate, withSent, withdrawals, registry, fees, rowsAtOnce: rows, priceAt = listed } = options
+	const { clock, log } = options
 	const onUnknown = createUnknownKinds(log)
 	const densities = createDensities()
 	const costs: Costs = {
@@ -142,7 +145,7 @@ export function createReader(options: ReaderOptions): Reader {
 
 	/** As much as the span size allows, and less when the endpoint refuses that much. */
 	async function readBy(name: SourceName, rpc: Rpc, question: Question, signal: AbortSignal): Promise<ReadPart> {
-		const bounds = BOUNDS[name]
+		const bounds = { ...BOUNDS[name], ...(rows !== undefined && { rows }) }
 		for (;;) {
 			const size = sizeOf(rpc, name)
 			const span = firstOf(question.span, size.blocks)
@@ -151,9 +154,9 @@ export function createReader(options: ReaderOptions): Reader {
 			try {
 				const { addresses, settled } = question
 				const isSettled = settled !== null && span.to <= settled
-				const { rows, ...part } = await sources[name].read({ rpc, span, addresses, last, isSettled }, signal)
-				densities.note(addresses, part, name === 'trace_filter' ? null : rows)
-				rpc.limits.setSpanSize(name, afterAnswer(sizeOf(rpc, name), asked, rows, bounds))
+				const { rows: told, ...part } = await sources[name].read({ rpc, span, addresses, last, isSettled }, signal)
+				densities.note(addresses, part, name === 'trace_filter' ? null : told)
+				rpc.limits.setSpanSize(name, afterAnswer(sizeOf(rpc, name), asked, told, bounds))
 				return { ...part, source: name }
 			} catch (thrown) {
 				signal.throwIfAborted()

@@ -57,7 +57,7 @@ endpoint failed for now, 78 the configuration is wrong.`,
 		}
 		const contracts = contractsOf(args, network)
 		const asked = contracts === null ? { withSent: true } : { areTokensAsked: () => true }
-		const ways = openChain(network, { clock: Date.now, log: openLog(io, 2), ...asked })
+		const ways = openChain(network, { clock: Date.now, log: openLog(io, 2), isStream: true, ...asked })
 		try {
 			const head = await ways.chain.head(io.signal)
 			const span = spanOf(args, head.latest.number)

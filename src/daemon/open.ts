@@ -1,4 +1,4 @@
-import { letYoungGrow } from '../base/v8Habits.js'
+import { keepHeapSmall, letYoungGrow } from '../base/v8Habits.js'
 import { openAccounts } from '../chain/balances/openAccounts.js'
 import { withdrawalRulesOf } from '../chain/balances/withdrawals.js'
 import { createChain } from '../chain/chain.js'
@@ -27,16 +27,31 @@ export interface OpenChainOptions {
 	readonly onProgress?: () => void
 	/** A walk also gives transactions that an address merely sent. Default: false. */
 	readonly withSent?: boolean
+	/** For who reads a long span and keeps none of it: less is read at once, and memory is given back sooner. */
+	readonly isStream?: boolean
 }
+
+/** Rows that one part may bring, where little is to be kept. */
+const streamedRows = 1_000
 
 const patienceWithOthersMs = 3_000
 
 /** The way to a network's nodes. Nothing is contacted yet; closing the chain closes the endpoints. */
 export function openChain(
 	network: NetworkSettings,
-	{ clock, log, areTokensAsked, onRequest, onLogProofs, onProgress, withSent = false }: OpenChainOptions,
+	{
+		clock,
+		log,
+		areTokensAsked,
+		onRequest,
+		onLogProofs,
+		onProgress,
+		withSent = false,
+		isStream = false,
+	}: OpenChainOptions,
 ): { chain: Chain; endpoints: Endpoints; accounts: Accounts; tries: Tries } {
-	letYoungGrow()
+	if (isStream) keepHeapSmall()
+	else letYoungGrow()
 	const { requestsPerSecond, maxAnswerBytes: maxBodyBytes } = network
 	// With another to turn to, nobody waits long for one that fails.
 	const patience = network.rpc.length > 1 ? { withinMs: patienceWithOthersMs } : {}
@@ -63,10 +78,11 @@ export function openChain(
 	}
 	const own = { withSent, fees: keepsBooks || withSent, withdrawals: withdrawalRulesOf(chainId) }
 	const asked = { source, isPrivate, ...tokens, ...own, clock }
+	const streamed = isStream ? { rowsAtOnce: streamedRows } : {}
 	const ways = openWays({ rpcs, chainId, ...asked })
 	const endpoints = createEndpoints({ rpcs, chainId, clock, log })
 	return {
-		chain: createChain({ endpoints, ...asked, settle, log }),
+		chain: createChain({ endpoints, ...asked, ...streamed, settle, log }),
 		endpoints,
 		accounts: openAccounts({ rpcs, endpoints, chainId, clock, log }),
 		tries: triesOf(ways),

@@ -12,10 +12,12 @@ export interface Bounds {
 	readonly first: number
 	/** Blocks where growth ends. */
 	readonly most: number
+	/** Rows that one part may bring. Default: `mostRows`. */
+	readonly rows?: number
 }
 
-/** Rows that one part may bring: some megabytes of JSON, of which each costs eight of memory while it is parsed. */
-const ROWS = 4_000
+/** Some megabytes of JSON, of which each costs eight of memory while it is parsed. */
+export const mostRows = 4_000
 const STREAK_TO_GROW = 4
 const STREAK_AFTER_REFUSAL = -12
 
@@ -25,8 +27,9 @@ export function startSpanSize({ first }: Bounds): SpanSize {
 
 /** After an answer of `rows` rows to a request for `asked` blocks. */
 export function afterAnswer(size: SpanSize, asked: number, rows: number, bounds: Bounds): SpanSize {
-	if (rows > ROWS) return { ...size, blocks: Math.max(1, Math.floor((asked * ROWS) / rows)), streak: 0 }
-	if (asked < size.blocks || rows > ROWS / 2) return size
+	const { rows: most = mostRows } = bounds
+	if (rows > most) return { ...size, blocks: Math.max(1, Math.floor((asked * most) / rows)), streak: 0 }
+	if (asked < size.blocks || rows > most / 2) return size
 	const streak = size.streak + 1
 	if (streak < STREAK_TO_GROW) return { ...size, streak }
 	const blocks = Math.min(Math.ceil(size.blocks * 1.5), size.limit ?? bounds.most, bounds.most)
