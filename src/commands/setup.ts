@@ -14,10 +14,10 @@ import {
 	type Endpoint,
 	type Secrets,
 	type Sources,
-} from './setupAnswers.js'
-import { configText, RECEIVER, type SetupConfig, type SetupWatch } from './setupFiles.js'
-import { needUnit, startService } from './setupService.js'
-import { type Found, lookAround, nextCommands, placeFor, type SetupPlace, watchlistWith } from './setupSite.js'
+} from './setup/answers.js'
+import { configText, RECEIVER, type SetupConfig, type SetupWatch } from './setup/files.js'
+import { needUnit, startService } from './setup/service.js'
+import { type Found, lookAround, nextCommands, placeFor, type SetupPlace, watchlistWith } from './setup/site.js'
 import { testSend } from './testSend.js'
 import { type WholeFile, writeAll } from './writeWhole.js'
 

@@ -7,8 +7,9 @@ import { networkOf } from './network.js'
 import { openConfig, openLog } from './open.js'
 import { createProgress } from './progress.js'
 import { spanOf } from './span.js'
-import { createStatementPrinter, type StatementFormat } from './statementLines.js'
-import { contractsOf, printTokenStatement } from './tokenStatement.js'
+import { createStatementPrinter } from './statement/coinLines.js'
+import type { StatementFormat } from './statement/lines.js'
+import { contractsOf, printTokenStatement } from './statement/tokens.js'
 
 export const statement: Command = {
 	name: 'statement',

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { PlainError } from '../errors.js'
+import { PlainError } from '../../errors.js'
 
 const call = promisify(execFile)
 const unit = 'tracewatch.service'

@@ -1,12 +1,21 @@
-/** A statement of tokens in words: a table for a person, CSV for a spreadsheet, a JSON object a line for a program. */
+/** A statement of tokens: its columns, and what each of its items says. */
 
-import { csvLine } from '../base/csvLine.js'
-import { fitWords } from '../base/outgoing.js'
-import { toChecksum } from '../config/address.js'
-import { formatAmount } from '../core/amount.js'
-import type { Account } from '../core/tokenStatement.js'
-import type { TokenStatementItem } from '../watch/tokenStatement.js'
-import { labelOf, nameOf, type StatementFacts, type StatementFormat, timeOf } from './statementLines.js'
+import { fitWords } from '../../base/outgoing.js'
+import { toChecksum } from '../../config/address.js'
+import { formatAmount } from '../../core/amount.js'
+import type { Account } from '../../core/tokenStatement.js'
+import type { TokenStatementItem } from '../../watch/tokenStatement.js'
+import {
+	createPrinter,
+	jsonPlace,
+	labelOf,
+	nameOf,
+	otherOf,
+	placeOf,
+	type StatementFacts,
+	type StatementFormat,
+	type StatementPrinter,
+} from './lines.js'
 
 type Said = Exclude<TokenStatementItem, { item: 'read' }>
 
@@ -28,29 +37,22 @@ const columns = [
 ] as const
 type Row = Readonly<Partial<Record<(typeof columns)[number], string>>>
 
-export function createTokenPrinter(format: StatementFormat, facts: StatementFacts) {
-	if (format === 'json') return { linesOf: (item: Said) => [JSON.stringify(jsonOf(item, facts))] }
-	let isFirst = true
-	return {
-		linesOf(item: Said): readonly string[] {
-			const heads = isFirst ? headsOf(format, facts) : []
-			isFirst = false
-			const rows = rowsOf(item, facts).map((row) => (format === 'csv' ? csvLine(cellsOf(row)) : tableLine(row)))
-			return [...heads, ...rows, ...(format === 'table' ? wordsOf(item, facts) : [])]
-		},
-	}
-}
-
-function headsOf(format: 'table' | 'csv', facts: StatementFacts): readonly string[] {
-	if (format === 'csv') return [columns.join(',')]
-	return [`${nameOf(facts)} on ${facts.network.name}, tokens`, '', tableLine(tableHead)]
+export function createTokenPrinter(format: StatementFormat, facts: StatementFacts): StatementPrinter<Said> {
+	return createPrinter<Said, (typeof columns)[number]>(format, {
+		columns,
+		title: `${nameOf(facts)} on ${facts.network.name}, tokens`,
+		tableHead,
+		tableLine,
+		rowsOf: (item) => rowsOf(item, facts),
+		wordsOf: (item) => wordsOf(item, facts),
+		jsonOf: (item) => jsonOf(item, facts),
+	})
 }
 
 function rowsOf(item: Said, facts: StatementFacts): readonly Row[] {
 	const { account, block } = item
-	const place = { block: String(block.number), time: timeOf(block.timestampS).replace('.000Z', 'Z') }
 	const base = {
-		...place,
+		...placeOf(block),
 		asset: symbolOf(account, facts) ?? '',
 		token: toChecksum(account.contract),
 		token_id: account.tokenId === null ? '' : String(account.tokenId),
@@ -108,7 +110,7 @@ function jsonOf(item: Said, facts: StatementFacts): object {
 		[`${name}Raw`]: String(raw),
 		[name]: decimalsOf(account, facts) === null ? null : amountOf(raw, account, facts),
 	})
-	const place = { blockNumber: Number(block.number), blockHash: block.hash, blockTimestamp: timeOf(block.timestampS) }
+	const place = jsonPlace(block)
 	const token = {
 		token: {
 			address: toChecksum(account.contract),
@@ -184,10 +186,6 @@ function otherLabel(
 	return labelOf(direction === 'in' ? event.from : event.to, watches)
 }
 
-function cellsOf(row: Row): readonly string[] {
-	return columns.map((column) => row[column] ?? '')
-}
-
 const tableHead: Row = {
 	block: 'block',
 	time: 'time',
@@ -200,8 +198,7 @@ const tableHead: Row = {
 }
 
 function tableLine(row: Row): string {
-	const { direction, from = '', to = '', label = '', asset = '', token = '', token_id: id = '' } = row
-	const other = label !== '' ? label : direction === 'in' ? from : direction === 'out' ? to : ''
+	const { asset = '', token = '', token_id: id = '' } = row
 	const name = `${asset !== '' ? asset : token}${id === '' ? '' : ` #${id}`}`
 	const cells = [
 		(row.block ?? '').padEnd(9),
@@ -210,7 +207,7 @@ function tableLine(row: Row): string {
 		(row.amount ?? '').padStart(24),
 		(row.balance ?? '').padStart(28),
 		fitWords(name).padEnd(12),
-		fitWords(other).padEnd(42),
+		fitWords(otherOf(row)).padEnd(42),
 		row.tx ?? '',
 	]
 	return cells.join('  ').trimEnd()

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { parseAddress, toChecksum } from '../config/address.js'
-import type { ReceiverSettings } from '../config/settings/settings.js'
-import { formatNames } from '../config/settings/webhookFormat.js'
-import { readHttpUrl, readLine, readMailAddress, readMailbox, readSmtpUrl } from '../config/values.js'
-import { PlainError, UsageError } from '../errors.js'
-import type { Asker } from './ask.js'
-import { chainIdOf } from './chainId.js'
-import type { CommandArgs, Io } from './command.js'
-import { rpcVariable, type SetupHook, type SetupMail, type SetupWatch } from './setupFiles.js'
+import { parseAddress, toChecksum } from '../../config/address.js'
+import type { ReceiverSettings } from '../../config/settings/settings.js'
+import { formatNames } from '../../config/settings/webhookFormat.js'
+import { readHttpUrl, readLine, readMailAddress, readMailbox, readSmtpUrl } from '../../config/values.js'
+import { PlainError, UsageError } from '../../errors.js'
+import type { Asker } from '../ask.js'
+import { chainIdOf } from '../chainId.js'
+import type { CommandArgs, Io } from '../command.js'
+import { rpcVariable, type SetupHook, type SetupMail, type SetupWatch } from './files.js'
 
 /** Secrets by the names that stand for them. */
 export type Secrets = ReadonlyMap<string, string>

@@ -1,16 +1,16 @@
 /** `statement --tokens`: which tokens, and what is printed of them. */
 
-import { parseAddress } from '../config/address.js'
-import { PlainError, UsageError } from '../errors.js'
-import type { Span } from '../model/chain.js'
-import type { Address } from '../model/glossary.js'
-import type { Chain } from '../model/ports.js'
-import type { KnownTokens } from '../model/token.js'
-import { tokenStatementOf } from '../watch/tokenStatement.js'
-import { type CommandArgs, type ExitCode, exitCodes, type Io } from './command.js'
-import { createProgress } from './progress.js'
-import type { StatementFacts, StatementFormat } from './statementLines.js'
-import { createTokenPrinter } from './tokenStatementLines.js'
+import { parseAddress } from '../../config/address.js'
+import { PlainError, UsageError } from '../../errors.js'
+import type { Span } from '../../model/chain.js'
+import type { Address } from '../../model/glossary.js'
+import type { Chain } from '../../model/ports.js'
+import type { KnownTokens } from '../../model/token.js'
+import { tokenStatementOf } from '../../watch/tokenStatement.js'
+import { type CommandArgs, type ExitCode, exitCodes, type Io } from '../command.js'
+import { createProgress } from '../progress.js'
+import type { StatementFacts, StatementFormat } from './lines.js'
+import { createTokenPrinter } from './tokenLines.js'
 
 /** Null: a statement of the coin. Symbols are those of the settings; a contract need not stand there. */
 export function contractsOf(
@@ -60,7 +60,7 @@ export async function printTokenStatement(
 				continue
 			}
 			progress.clear()
-			for (const line of printer.linesOf(item)) io.out(line)
+			for (const line of printer.linesOf(item)) io.out(line, format === 'csv' ? '\r\n' : '\n')
 			if (item.item === 'unproved') isClosed = false
 			if (item.item === 'closing') {
 				balances++

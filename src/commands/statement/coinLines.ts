@@ -1,28 +1,23 @@
-/** A statement in words: as a table for a person, as CSV for a spreadsheet, as a JSON object a line for a program. */
+/** A statement of the coin: its columns, and what each of its items says. */
 
-import { csvLine } from '../base/csvLine.js'
-import { fitWords } from '../base/outgoing.js'
-import { toChecksum } from '../config/address.js'
-import { formatAmount } from '../core/amount.js'
-import type { Entry } from '../core/statement.js'
-import type { Block } from '../model/chain.js'
-import type { Address } from '../model/glossary.js'
-import type { Network, WatchIndex } from '../model/watch.js'
-import type { StatementItem } from '../watch/statement.js'
+import { fitWords } from '../../base/outgoing.js'
+import { toChecksum } from '../../config/address.js'
+import { formatAmount } from '../../core/amount.js'
+import type { Entry } from '../../core/statement.js'
+import type { StatementItem } from '../../watch/statement.js'
+import {
+	createPrinter,
+	jsonPlace,
+	labelOf,
+	nameOf,
+	otherOf,
+	placeOf,
+	type StatementFacts,
+	type StatementFormat,
+	type StatementPrinter,
+} from './lines.js'
 
-export type StatementFormat = 'table' | 'csv' | 'json'
-
-export interface StatementPrinter {
-	/** The lines of one item; none for what the format does not show. */
-	linesOf(item: Exclude<StatementItem, { item: 'read' }>): readonly string[]
-}
-
-export interface StatementFacts {
-	readonly network: Network
-	readonly address: Address
-	/** For the labels of those who are watched. */
-	readonly watches: WatchIndex
-}
+type Said = Exclude<StatementItem, { item: 'read' }>
 
 const columns = [
 	'block',
@@ -42,32 +37,20 @@ const columns = [
 ] as const
 type Row = Readonly<Partial<Record<(typeof columns)[number], string>>>
 
-export function createStatementPrinter(format: StatementFormat, facts: StatementFacts): StatementPrinter {
-	if (format === 'json') return { linesOf: (item) => [JSON.stringify(jsonOf(item, facts))] }
-	let isFirst = true
-	return {
-		linesOf(item) {
-			const heads = isFirst ? headsOf(format, facts) : []
-			isFirst = false
-			const rows = rowsOf(item, facts).map((row) => (format === 'csv' ? csvLine(cellsOf(row)) : tableLine(row)))
-			return [...heads, ...rows, ...(format === 'table' ? wordsOf(item, facts) : [])]
-		},
-	}
-}
-
-/** The address as a person knows it. */
-export function nameOf({ address, watches }: Pick<StatementFacts, 'address' | 'watches'>): string {
-	const label = labelOf(address, watches)
-	return label === null ? toChecksum(address) : `${fitWords(label)} ${toChecksum(address)}`
-}
-
-function headsOf(format: 'table' | 'csv', facts: StatementFacts): readonly string[] {
-	if (format === 'csv') return [columns.join(',')]
+export function createStatementPrinter(format: StatementFormat, facts: StatementFacts): StatementPrinter<Said> {
 	const { network } = facts
-	return [`${nameOf(facts)} on ${network.name}, in ${network.symbol}`, '', tableLine(tableHead)]
+	return createPrinter<Said, (typeof columns)[number]>(format, {
+		columns,
+		title: `${nameOf(facts)} on ${network.name}, in ${network.symbol}`,
+		tableHead,
+		tableLine,
+		rowsOf: (item) => rowsOf(item, facts),
+		wordsOf: (item) => wordsOf(item, facts),
+		jsonOf: (item) => jsonOf(item, facts),
+	})
 }
 
-function rowsOf(item: Exclude<StatementItem, { item: 'read' }>, facts: StatementFacts): readonly Row[] {
+function rowsOf(item: Said, facts: StatementFacts): readonly Row[] {
 	const { network } = facts
 	const coins = (wei: bigint) => formatAmount(wei, network.decimals)
 	const base = { asset: network.symbol }
@@ -106,7 +89,7 @@ function rowsOf(item: Exclude<StatementItem, { item: 'read' }>, facts: Statement
 	}
 }
 
-function wordsOf(item: Exclude<StatementItem, { item: 'read' }>, { network }: StatementFacts): readonly string[] {
+function wordsOf(item: Said, { network }: StatementFacts): readonly string[] {
 	if (item.item === 'unproved' || item.item === 'unexplained') return [`          ${fitWords(item.why)}`]
 	if (item.item !== 'closing') return []
 	const differenceWei = item.balanceWei - item.explainedWei
@@ -116,7 +99,7 @@ function wordsOf(item: Exclude<StatementItem, { item: 'read' }>, { network }: St
 }
 
 /** Amounts are exact decimal text, in wei and in whole coins. */
-function jsonOf(item: Exclude<StatementItem, { item: 'read' }>, facts: StatementFacts): object {
+function jsonOf(item: Said, facts: StatementFacts): object {
 	const { network, address } = facts
 	const amount = (name: string, wei: bigint) => ({
 		[`${name}Wei`]: String(wei),
@@ -170,37 +153,17 @@ function jsonOf(item: Exclude<StatementItem, { item: 'read' }>, facts: Statement
 	}
 }
 
-function jsonPlace({ number, hash, timestampS }: Block) {
-	return { blockNumber: Number(number), blockHash: hash, blockTimestamp: timeOf(timestampS) }
-}
-
 function jsonSpan({ from, to }: { readonly from: bigint; readonly to: bigint }) {
 	return { fromBlock: Number(from), toBlock: Number(to) }
-}
-
-function placeOf({ number, timestampS }: Block): Row {
-	return { block: String(number), time: timeOf(timestampS).replace('.000Z', 'Z') }
 }
 
 function blocksOf({ from, to }: { readonly from: bigint; readonly to: bigint }): string {
 	return from === to ? String(to) : `${from}-${to}`
 }
 
-export function timeOf(seconds: bigint): string {
-	return new Date(Number(seconds) * 1_000).toISOString()
-}
-
 function otherLabel({ direction, from, to }: Entry, { watches }: StatementFacts): string | null {
 	const other = direction === 'in' ? from : direction === 'out' ? to : null
 	return other === null ? null : labelOf(other, watches)
-}
-
-export function labelOf(address: Address, watches: WatchIndex): string | null {
-	return watches.get(address)?.find(({ label }) => label !== null)?.label ?? null
-}
-
-function cellsOf(row: Row): readonly string[] {
-	return columns.map((column) => row[column] ?? '')
 }
 
 const tableHead: Row = {
@@ -215,8 +178,6 @@ const tableHead: Row = {
 }
 
 function tableLine(row: Row): string {
-	const { direction, from = '', to = '', label = '' } = row
-	const other = label !== '' ? label : direction === 'in' ? from : direction === 'out' ? to : ''
 	const amount = row.change ?? row.value ?? ''
 	const cells = [
 		(row.block ?? '').padEnd(9),
@@ -225,7 +186,7 @@ function tableLine(row: Row): string {
 		amount.padStart(24),
 		(row.fee ?? '').padStart(24),
 		(row.balance ?? '').padStart(28),
-		fitWords(other).padEnd(42),
+		fitWords(otherOf(row)).padEnd(42),
 		row.tx ?? '',
 	]
 	return cells.join('  ').trimEnd()

@@ -1,7 +1,7 @@
-/** The files that `setup` writes, as texts. */
+/** The room holds the parts of `setup`: questions, places, the service. This file: what it writes, as texts. */
 
-import { hash } from '../base/hash.js'
-import { chainNamed } from '../core/chains.js'
+import { hash } from '../../base/hash.js'
+import { chainNamed } from '../../core/chains.js'
 
 export interface SetupMail {
 	readonly kind: 'mail'

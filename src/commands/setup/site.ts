@@ -3,16 +3,16 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { type Config, loadConfig } from '../config/load.js'
-import { credentialPath } from '../config/settings/interpolate.js'
-import { shown } from '../config/source.js'
-import { watchesOn } from '../daemon/open.js'
-import { ConfigError, PlainError } from '../errors.js'
-import type { Address } from '../model/glossary.js'
-import type { CommandArgs, Io } from './command.js'
-import { isAsWritten, type SetupWatch, watchlistText, withWatch } from './setupFiles.js'
-import { isSystemdHere } from './setupService.js'
-import type { WholeFile } from './writeWhole.js'
+import { type Config, loadConfig } from '../../config/load.js'
+import { credentialPath } from '../../config/settings/interpolate.js'
+import { shown } from '../../config/source.js'
+import { watchesOn } from '../../daemon/open.js'
+import { ConfigError, PlainError } from '../../errors.js'
+import type { Address } from '../../model/glossary.js'
+import type { CommandArgs, Io } from '../command.js'
+import type { WholeFile } from '../writeWhole.js'
+import { isAsWritten, type SetupWatch, watchlistText, withWatch } from './files.js'
+import { isSystemdHere } from './service.js'
 
 export interface SetupPlace {
 	/** Of tracewatch.yaml. */
@@ -115,7 +115,7 @@ export async function lookAround({ folder, env }: SetupPlace, io: Io): Promise<F
 /** The example that packages put in place, to be edited. */
 function shippedText(): string | null {
 	try {
-		return readFileSync(new URL('../../systemd/tracewatch.yaml', import.meta.url), 'utf8')
+		return readFileSync(new URL('../../../systemd/tracewatch.yaml', import.meta.url), 'utf8')
 	} catch {
 		return null
 	}

@@ -1,0 +1,88 @@
+/**
+ * The room says statements in words: as a table for a person, as CSV for a spreadsheet, as a JSON object a line for a
+ * program. This file is what statements of the coin and of tokens share.
+ */
+
+import { csvLine } from '../../base/csvLine.js'
+import { fitWords } from '../../base/outgoing.js'
+import { toChecksum } from '../../config/address.js'
+import type { Block } from '../../model/chain.js'
+import type { Address } from '../../model/glossary.js'
+import type { Network, WatchIndex } from '../../model/watch.js'
+
+export type StatementFormat = 'table' | 'csv' | 'json'
+
+export interface StatementPrinter<Item> {
+	/** The lines of one item; none for what the format does not show. */
+	linesOf(item: Item): readonly string[]
+}
+
+export interface StatementFacts {
+	readonly network: Network
+	readonly address: Address
+	/** For the labels of those who are watched. */
+	readonly watches: WatchIndex
+}
+
+type Row<Column extends string> = Readonly<Partial<Record<Column, string>>>
+
+/** How one kind of statement is said. */
+export interface Form<Item, Column extends string> {
+	/** Of CSV. */
+	readonly columns: readonly Column[]
+	/** What it is of, above the table. */
+	readonly title: string
+	readonly tableHead: Row<Column>
+	tableLine(row: Row<Column>): string
+	rowsOf(item: Item): readonly Row<Column>[]
+	/** Below its rows, in a table only. */
+	wordsOf(item: Item): readonly string[]
+	jsonOf(item: Item): object
+}
+
+export function createPrinter<Item, Column extends string>(
+	format: StatementFormat,
+	form: Form<Item, Column>,
+): StatementPrinter<Item> {
+	if (format === 'json') return { linesOf: (item) => [JSON.stringify(form.jsonOf(item))] }
+	const isCsv = format === 'csv'
+	const { columns, title, tableHead } = form
+	const cellsOf = (row: Row<Column>) => columns.map((column) => row[column] ?? '')
+	let heads = isCsv ? [columns.join(',')] : [title, '', form.tableLine(tableHead)]
+	return {
+		linesOf(item) {
+			const rows = form.rowsOf(item).map((row) => (isCsv ? csvLine(cellsOf(row)) : form.tableLine(row)))
+			const lines = [...heads, ...rows, ...(isCsv ? [] : form.wordsOf(item))]
+			heads = []
+			return lines
+		},
+	}
+}
+
+/** The address as a person knows it. */
+export function nameOf({ address, watches }: Pick<StatementFacts, 'address' | 'watches'>): string {
+	const label = labelOf(address, watches)
+	return label === null ? toChecksum(address) : `${fitWords(label)} ${toChecksum(address)}`
+}
+
+export function labelOf(address: Address, watches: WatchIndex): string | null {
+	return watches.get(address)?.find(({ label }) => label !== null)?.label ?? null
+}
+
+export function placeOf({ number, timestampS }: Block): { readonly block: string; readonly time: string } {
+	return { block: String(number), time: timeOf(timestampS).replace('.000Z', 'Z') }
+}
+
+export function jsonPlace({ number, hash, timestampS }: Block) {
+	return { blockNumber: Number(number), blockHash: hash, blockTimestamp: timeOf(timestampS) }
+}
+
+function timeOf(seconds: bigint): string {
+	return new Date(Number(seconds) * 1_000).toISOString()
+}
+
+/** Whom a row is about besides the address: by label, else by address; '' where nobody is. */
+export function otherOf({ direction, from, to, label }: Row<'direction' | 'from' | 'to' | 'label'>): string {
+	if (label !== undefined && label !== '') return label
+	return (direction === 'in' ? from : direction === 'out' ? to : undefined) ?? ''
+}
