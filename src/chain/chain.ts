@@ -73,13 +73,11 @@ const SMALLER_TRIES = 2
 
 export function createChain(options: ChainOptions): Chain {
 	const { endpoints, source = 'auto', isPrivate = false, fees = true, withSent = false } = options
-	const { clock = Date.now, log } = options
+	const { rowsAtOnce, priceAt, clock = Date.now, log } = options
 	const registry = createCapabilitiesRegistry({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
 	const withdrawals: WithdrawalLists = { areCoins: true, rootsFit: false, ...options.withdrawals, seen: false }
 	const tokens = createTokens(options.tokens, { isPrivate, clock, log })
 	const contracts = createContracts({ endpoints, isPrivate })
-	const { priceAt, rowsAtOnce } = options
-	const given = { ...(priceAt !== undefined && { priceAt }), ...(rowsAtOnce !== undefined && { rowsAtOnce }) }
 	const reader = createReader({
 		setting: source,
 		isPrivate,
@@ -87,7 +85,8 @@ export function createChain(options: ChainOptions): Chain {
 		fees,
 		withSent,
 		withdrawals,
-		...given,
+		rowsAtOnce,
+		priceAt,
 		clock,
 		log,
 	})

@@ -65,9 +65,9 @@ export interface ReaderOptions {
 	/** Fees are wanted of those whom an address has sent. */
 	readonly fees: boolean
 	/** Rows that one part may bring. Default: 4,000. */
-	readonly rowsAtOnce?: number
+	readonly rowsAtOnce?: number | undefined
 	/** What calls to an endpoint cost; null: not known. */
-	readonly priceAt?: (endpoint: string) => PriceOf | null
+	readonly priceAt?: ((endpoint: string) => PriceOf | null) | undefined
 	readonly clock: Clock
 	readonly log: Log
 }
