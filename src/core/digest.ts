@@ -19,10 +19,12 @@ export function alertsIn({ data }: Message): number {
  */
 export function digested({ type, timestamp, data }: Message): DigestedAlert | null {
 	if (!('txHash' in data) || data.test === true) return null
-	if (type !== 'alert.removed' && type !== 'alert.token' && type !== 'alert.transfer' && type !== 'alert.deployment') {
-		return null
-	}
-	return { type, timestamp, data }
+	return isDigested(type) ? { type, timestamp, data } : null
+}
+
+/** Whatever is said of an event: a kind that is new tomorrow too. */
+function isDigested(type: Message['type']): type is DigestedAlert['type'] {
+	return type.startsWith('alert.') && type !== 'alert.digest'
 }
 
 /**

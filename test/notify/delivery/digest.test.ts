@@ -1,11 +1,22 @@
 import { describe, expect, test } from 'vitest'
+import { allKinds } from '../../../src/core/kinds.js'
 import type { Message } from '../../../src/model/alert.js'
 import { createEmailReceiver } from '../../../src/notify/email/email.js'
 import type { FormatName } from '../../../src/notify/webhook/formats/format.js'
 import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
 import { startHookServer } from '../../support/hookServer.js'
 import { startMailServer } from '../../support/mailServer.js'
-import { alertDeliveryOf, deliveryOf, idOf, messageOf, never, removalOf, startMs, systemData } from '../samples.js'
+import {
+	alertData,
+	alertDeliveryOf,
+	deliveryOf,
+	idOf,
+	messageOf,
+	never,
+	removalOf,
+	startMs,
+	systemData,
+} from '../samples.js'
 import { delivererOf, fine, inside, insideOf, keeping, minuteMs, numbers, runOut, sizes } from './keeping.js'
 import { retry, useLab } from './lab.js'
 
@@ -74,6 +85,18 @@ describe('a storm', () => {
 			...numbers(1, 5).map((number) => [idOf(number)]),
 			numbers(6, 10).map(idOf),
 		])
+	})
+
+	test('behavior: the rest of a storm of any kind is held too', async () => {
+		for (const [at, kind] of allKinds.entries()) {
+			const hook = keeping(lab)
+			const storm = numbers(10 * at + 1, 10 * at + 7).map((number) =>
+				deliveryOf(number, { message: messageOf(alertData({ kind }), `alert.${kind}`, idOf(number)) }),
+			)
+			await lab.store.post(storm)
+			await runOut(lab, [hook])
+			expect(sizes(hook.got), kind).toEqual([1, 1, 1, 1, 1, 2])
+		}
 	})
 
 	test('behavior: words of the system are never digested and do not wait; nor do tests', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { pause } from '../../../src/base/wait.js'
+import { allKinds } from '../../../src/core/kinds.js'
 import type { AlertData } from '../../../src/model/alert.js'
 import type { Delivery } from '../../../src/model/delivery.js'
 import type { Silence } from '../../../src/model/watch.js'
@@ -148,6 +149,22 @@ describe('the silence of a watchlist', () => {
 		await lab.store.post([of(5, 'b.yaml')])
 		await carrying.drainOnce(never)
 		expect(hook.got.slice(2).map((got) => got.inside)).toEqual([[idOf(1), idOf(4)], [idOf(5)]])
+	})
+
+	test('behavior: holds an alert of every kind, told in one message afterwards', async () => {
+		const hook = keeping(lab)
+		const kinds = allKinds.map((kind, index) => {
+			const data = alertData({ kind, watch: { ...alertData().watch, watchlist: 'a.yaml' } })
+			return deliveryOf(index + 1, { message: messageOf(data, `alert.${kind}`, idOf(index + 1)) })
+		})
+		await lab.store.post(kinds)
+		const carrying = delivererOf(lab, [hook], inWatchlist('a.yaml', silences))
+		await carrying.drainOnce(never)
+		expect(inside(hook.got)).toEqual([])
+		lab.nowMs += hourMs
+		await carrying.drainOnce(never)
+		expect(hook.got.map(({ type }) => type)).toEqual(['alert.digest'])
+		expect(hook.got[0]?.message.data).toMatchObject({ alerts: kinds.map(({ message }) => message) })
 	})
 
 	test('behavior: a withdrawal waits for the alert that it withdraws, also when the silence just ended', async () => {
