@@ -7,6 +7,7 @@ export const shared = {
 	testTimeout: 180_000,
 	hookTimeout: 180_000,
 	retry: 0,
+	setupFiles: ['test/support/eachFile.ts'],
 	// Much of a test is waiting for others, so two cores carry four files; vitest alone would take one.
 	maxWorkers: Math.max(4, availableParallelism()),
 	// What is waited for comes when it comes: on a machine with much else to do, later than after vitest's own second.

@@ -7,16 +7,12 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterAll } from 'vitest'
 import { temporaryFolder } from '../support/folder.js'
+import { atEndOfFile } from '../support/leftovers.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const children = new Set<ChildProcessWithoutNullStreams>()
 let compiled: string | null = null
-
-afterAll(() => {
-	stopChildren()
-})
 
 export function stopChildren(): void {
 	for (const child of children) child.kill('SIGKILL')
@@ -30,7 +26,13 @@ export function startChild(name: string, ...args: string[]) {
 
 /** The same, by a program that starts another, such as `unshare --net`. */
 export function startChildBy(by: readonly string[], name: string, ...args: string[]) {
-	compiled ??= compile()
+	if (compiled === null) {
+		compiled = compile()
+		atEndOfFile(() => {
+			stopChildren()
+			compiled = null
+		})
+	}
 	const script = join(compiled, 'test/state/children', name.replace(/\.ts$/, '.js'))
 	const [program = '', ...rest] = [...by, process.execPath, script, ...args]
 	const child = spawn(program, rest)

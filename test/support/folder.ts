@@ -2,17 +2,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll } from 'vitest'
-
-const made: string[] = []
-afterAll(() => {
-	for (const folder of made) rmSync(folder, { recursive: true, force: true })
-})
+import { atEndOfFile } from './leftovers.js'
 
 /** An empty one, below the system's folder for temporary files; for a test, or for a hook before it. */
 export function temporaryFolder(): string {
 	const folder = mkdtempSync(join(tmpdir(), 'tracewatch-test-'))
-	made.push(folder)
+	atEndOfFile(() => rmSync(folder, { recursive: true, force: true }))
 	return folder
 }
 
