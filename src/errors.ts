@@ -62,6 +62,8 @@ export interface RpcErrorFacts {
 	readonly wrongChainId?: string
 	/** The answer arrived whole, but what it says cannot be true: asking the same again will not help. */
 	readonly content?: true
+	/** Of `no-data`: it failed in a way that may pass; asked again, the node may tell it. */
+	readonly forNow?: true
 }
 
 /** A node did not give an answer that can be used. The message names the endpoint by host and says what happened. */

@@ -157,7 +157,8 @@ export interface Accounts {
 	changes(block: Block, signal: AbortSignal): Promise<BlockChanges | null>
 	/**
 	 * Reads a span once more, by each source of each endpoint in turn; one that cannot is passed over. For the moment in
-	 * which something is missing and nobody knows where.
+	 * which something is missing and nobody knows where. Throws RpcError after the last one where an endpoint failed by
+	 * every source in a way that may pass: it was not heard.
 	 */
 	witnesses(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncIterable<Witness>
 	/** Whether a receipt is known to say all that its transaction cost, on this chain. */

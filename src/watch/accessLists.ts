@@ -2,6 +2,7 @@ import { closingIn, type ToldBlock, type TxDifference, txDifferences } from '../
 import { type Movements, still } from '../core/books.js'
 import type { Unexplained } from '../core/findings.js'
 import { lengthOf, numbersOf } from '../core/spans.js'
+import { RpcError } from '../errors.js'
 import type { Accounts, BlockChanges, Witness } from '../model/books.js'
 import type { AddressSet, Block, Part, TxTrace } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
@@ -107,10 +108,14 @@ export async function compensations(
 
 	async function witnessOf(block: Block, address: Address, changes: BlockChanges, openingWei: bigint) {
 		const span = { from: block.number, to: block.number }
-		for await (const witness of accounts.witnesses(span, new Set([address]), signal)) {
-			if (witness.part.last.hash !== block.hash) continue
-			const seen = toldOf(block, witness.part.transactions, address)
-			if (txDifferences(address, changes, openingWei, seen).length === 0) return witness
+		try {
+			for await (const witness of accounts.witnesses(span, new Set([address]), signal)) {
+				if (witness.part.last.hash !== block.hash) continue
+				const seen = toldOf(block, witness.part.transactions, address)
+				if (txDifferences(address, changes, openingWei, seen).length === 0) return witness
+			}
+		} catch (error) {
+			if (!(error instanceof RpcError)) throw error
 		}
 		return null
 	}

@@ -14,7 +14,7 @@ import { type BooksDraft, draftOf } from './booksDraft.js'
 import { afterwards, summaryOf } from './booksSummary.js'
 import type { CodeChange } from './delegations.js'
 import { createRounds } from './rounds.js'
-import { type Settled, settle } from './settle.js'
+import { type Settled, settle, type VainLooks } from './settle.js'
 
 /** What closing the books over one part came to; nothing of it is written yet. */
 export interface Closing {
@@ -75,6 +75,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 	/** After a reorganisation: the first block whose books had to be opened anew. */
 	let reopenedFrom: bigint | null = null
 	let feesAreKnown = accounts.feesAreKnown
+	const vain: VainLooks = new Map()
 
 	function failed(error: RpcError): void {
 		// The chain moved: the next poll sees how.
@@ -121,7 +122,9 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 			putBy(draft, movements)
 			return result()
 		}
-		const turns = rounds.next(part, facts.books.size < kept.size)
+		const next = rounds.next(part, facts.books.size < kept.size)
+		for (const address of vain.keys()) if (!kept.has(address)) vain.delete(address)
+		const turns = vain.size === 0 ? next : [...new Set([...next, ...vain.keys()])]
 		let told: Told
 		let lists: BlockLists = []
 		try {
@@ -139,7 +142,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		}
 		const first = (address: Address) => later(facts.since(address), reopenedFrom)
 		const settling = { draft, found, gaps: facts.gaps, first, since: facts.since, limited: rounds.limited() }
-		const done = await settle(part, told, { ...settling, feesAreKnown }, { accounts, chain, clock, log }, signal)
+		const done = await settle(part, told, { ...settling, feesAreKnown, vain }, { accounts, chain, clock, log }, signal)
 		feesAreKnown = done.feesAreKnown
 		for (const one of done.unproved) unproved = withUnproved(unproved, one)
 		const hidden = await compensations(part, lists, { kept, openings: done.openings }, accounts, signal)

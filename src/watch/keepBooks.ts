@@ -1,5 +1,5 @@
 import { findingAlerts } from '../core/bookAlerts.js'
-import { closes, movementBetween, movementsOf, withPostings } from '../core/books.js'
+import { closes, deferred, movementBetween, movementsOf, still, withPostings } from '../core/books.js'
 import type { Difference } from '../core/compare.js'
 import { isAnnounced } from '../core/compare.js'
 import { isCovered } from '../core/coverage.js'
@@ -11,8 +11,9 @@ import { RpcError } from '../errors.js'
 import type { Accounts, Book } from '../model/books.js'
 import type { Block, BlockRef, Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
-import type { Chain } from '../model/ports.js'
+import type { Chain, Log } from '../model/ports.js'
 import type { Announcement, Commit, NetworkState } from '../model/state.js'
+import { summed } from './askBalances.js'
 import type { Bookkeeper } from './bookkeeper.js'
 import { type CodeChange, delegationsOf } from './delegations.js'
 import { type LookContext, look } from './look.js'
@@ -21,6 +22,7 @@ export interface BooksPorts {
 	readonly bookkeeper: Bookkeeper
 	readonly accounts: Accounts
 	readonly chain: Chain
+	readonly log: Log
 }
 
 /**
@@ -38,7 +40,7 @@ export async function keepBooks(
 	state: NetworkState,
 	difference: Difference,
 	context: LookContext,
-	{ bookkeeper, accounts, chain }: BooksPorts,
+	{ bookkeeper, accounts, chain, log }: BooksPorts,
 	signal: AbortSignal,
 ): Promise<Kept> {
 	const { announcements } = state
@@ -51,8 +53,10 @@ export async function keepBooks(
 		...(state.booksSeen && { before: state.booksSeen }),
 	}
 	const { books, findings, witnessed, changes, summary } = await bookkeeper.close(part, facts, signal)
-	const delegated = await delegationsIn(changes, { accounts, chain }, signal)
-	const found: Found[] = [...findings, ...delegated.findings].map((finding) => ({
+	const delegated = await delegationsIn(changes, { accounts, chain, log }, signal)
+	// A book that stays where it is shows a crossing again.
+	const told = findings.filter(({ kind, address }) => kind !== 'balance' || !delegated.open.has(address))
+	const found: Found[] = [...told, ...delegated.findings].map((finding) => ({
 		alerts: alertsOf(finding, part, context),
 	}))
 	for (const witness of witnessed) {
@@ -63,14 +67,35 @@ export async function keepBooks(
 	}
 	const { gone, moved } = await replacedCrossings(part, announcements, found, chain, signal)
 	const whole = withFindings(difference, found, gone, announcements)
-	const written = new Map([...books].filter(([address]) => !delegated.open.has(address)))
+	const written = withOpen(books, delegated.open, part, state.books)
 	return { difference: { ...whole, announcements: [...whole.announcements, ...moved] }, books: written, summary }
 }
 
-/** `open`: of whom it could not be told now; their books stay as they are, so that they are looked at again. */
+/**
+ * The books of those whose code is looked at again stay where they are: what the part moves is put by. Whoever had none
+ * gets none yet.
+ */
+function withOpen(
+	books: Kept['books'],
+	open: ReadonlySet<Address>,
+	part: Part,
+	before: NetworkState['books'],
+): Kept['books'] {
+	if (open.size === 0) return books
+	const moved = summed(movementsOf(part.transactions, open, part.blocks.values()))
+	const written = new Map(books)
+	for (const address of open) {
+		const book = before.get(address)
+		if (book === undefined) written.delete(address)
+		else written.set(address, deferred(book, moved.get(address) ?? still))
+	}
+	return written
+}
+
+/** `open`: of whom it could not be told now. */
 async function delegationsIn(
 	changes: readonly CodeChange[],
-	ports: Pick<BooksPorts, 'accounts' | 'chain'>,
+	ports: Omit<BooksPorts, 'bookkeeper'>,
 	signal: AbortSignal,
 ): Promise<{ readonly findings: readonly Finding[]; readonly open: ReadonlySet<Address> }> {
 	const findings: Finding[] = []
@@ -80,7 +105,9 @@ async function delegationsIn(
 			findings.push(...(await delegationsOf(change, ports, signal)))
 		} catch (error) {
 			if (!(error instanceof RpcError)) throw error
-			open.add(change.address)
+			if (error.kind !== 'no-data' || error.facts.forNow === true) open.add(change.address)
+			else
+				ports.log.warn({ address: change.address, error: error.message }, 'nobody tells whose code an address runs now')
 		}
 	}
 	return { findings, open }

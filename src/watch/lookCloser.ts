@@ -1,25 +1,18 @@
-import { closes, type Movements, movementBetween, movementsOf, sumsOf, withPostings } from '../core/books.js'
+import { closes, movementBetween, movementsOf, sumsOf, withPostings } from '../core/books.js'
 import type { Finding } from '../core/findings.js'
 import { isOpen } from '../core/gaps.js'
 import { RpcError } from '../errors.js'
-import type { Accounts, Book, Posting, Witness } from '../model/books.js'
+import type { Accounts, Posting, Witness } from '../model/books.js'
 import type { Block, BlockRef, Span } from '../model/chain.js'
-import type { Address } from '../model/glossary.js'
 import type { Chain } from '../model/ports.js'
 import type { Gap } from '../model/state.js'
+import { type Scanned, scannedAgain } from './scannedAgain.js'
 
 /** A book that does not close by what the frames and receipts at hand tell. */
-export interface Suspect {
-	readonly address: Address
-	readonly book: Book
+export interface Suspect extends Scanned {
 	readonly to: BlockRef
 	/** After `to`. */
 	readonly closingWei: bigint
-	/**
-	 * Of the blocks from `scannedFrom` on; before it nothing moved since the book was closed, unless the book says so.
-	 */
-	readonly movements: Movements
-	readonly scannedFrom: bigint
 	/** Blocks that nobody could give: what they moved is not known, and nobody is asked for them here. */
 	readonly gaps: ReadonlyMap<bigint, Gap>
 	/** Whether receipts are known, or were seen, to say all that a transaction costs on this chain. */
@@ -59,9 +52,6 @@ interface Point {
 	readonly wei: bigint
 }
 
-/** More blocks than this are not read again for one address. */
-const MOST_BLOCKS = 20_000n
-
 /**
  * Cheapest first: the span is halved by balances until one block stands; what that moves without frames is asked for;
  * then every other source and endpoint is asked for its frames. Throws RpcError when it must be tried again later.
@@ -71,7 +61,7 @@ export async function lookCloser(
 	{ accounts, chain }: { readonly accounts: Accounts; readonly chain: Chain },
 	signal: AbortSignal,
 ): Promise<CloserLook> {
-	const { address, book, to, closingWei } = suspect
+	const { address, book, to, closingWei, mayWait } = suspect
 	const only = new Set([address])
 	const findings: Finding[] = []
 	const witnessed: Witness[] = []
@@ -79,20 +69,8 @@ export async function lookCloser(
 	const looked: LookedAt[] = []
 	let lastFromWei: bigint | null = null
 	let feesHeld = false
-	const movements = await allMovements()
-
-	/** Those scanned before were only added up: they are read again. */
-	async function allMovements(): Promise<Movements> {
-		const before = { from: book.block + 1n, to: suspect.scannedFrom - 1n }
-		if (book.movedWei === 0n || before.from > before.to) return suspect.movements
-		const all = new Map(suspect.movements)
-		if (before.to - before.from > MOST_BLOCKS) return all
-		for await (const part of chain.walk(before, only, signal)) {
-			const found = movementsOf(part.transactions, only, part.blocks.values())
-			for (const [block, moved] of found) all.set(block, moved)
-		}
-		return all
-	}
+	const scanned = scannedAgain(suspect, chain, signal)
+	const { movements } = scanned
 
 	async function halve(lo: Point, hi: Point, end: BlockRef | null): Promise<void> {
 		if (closes(lo.wei, movementBetween(movements, address, lo.number + 1n, hi.number), hi.wei)) {
@@ -115,6 +93,13 @@ export async function lookCloser(
 		const block = await needBlock(hi.number)
 		if (end !== null && block.hash !== end.hash) throw moved(block.number)
 		const span = { from: hi.number, to: hi.number }
+		const gap = suspect.gaps.get(hi.number)
+		const isGap = gap !== undefined && isOpen(gap)
+		if (!isGap && !(await scanned.isKnown(hi.number))) {
+			unproved.push({ ...span, why: 'what happened in these blocks could not be read again' })
+			return
+		}
+		if (closes(lo.wei, movementBetween(movements, address, hi.number, hi.number), hi.wei)) return
 		const postings = await postingsOf(block)
 		if (typeof postings === 'string') {
 			unproved.push({ ...span, why: postings })
@@ -133,9 +118,7 @@ export async function lookCloser(
 			if (told === postings && hasFees) feesHeld = true
 			return
 		}
-		const gap = suspect.gaps.get(hi.number)
-		const isGap = gap !== undefined && isOpen(gap)
-		for await (const witness of isGap ? [] : accounts.witnesses(span, only, signal)) {
+		for await (const witness of isGap ? [] : witnessesOf(span)) {
 			if (witness.part.last.hash !== block.hash) continue
 			const seen = movementBetween(movementsOf(witness.part.transactions, only), address, hi.number, hi.number)
 			const by = readings(postings, accounts.surePostings).find((one) =>
@@ -185,14 +168,26 @@ export async function lookCloser(
 		return block
 	}
 
+	async function* witnessesOf(span: Span): AsyncGenerator<Witness> {
+		try {
+			yield* accounts.witnesses(span, only, signal)
+		} catch (error) {
+			if (mayWait || !(error instanceof RpcError)) throw error
+		}
+	}
+
 	/** Null where nobody has that state. */
 	async function balanceAt(block: BlockRef): Promise<bigint | null> {
 		try {
 			return (await accounts.balances([address], block, signal)).get(address) ?? null
 		} catch (error) {
-			if (error instanceof RpcError && error.kind === 'no-data') return null
+			if (isGone(error)) return null
 			throw error
 		}
+	}
+
+	function isGone(error: unknown): error is RpcError {
+		return error instanceof RpcError && error.kind === 'no-data' && !(mayWait && error.facts.forNow === true)
 	}
 
 	/** Or why they cannot be known. */
@@ -200,11 +195,12 @@ export async function lookCloser(
 		try {
 			return await accounts.postings(block, only, signal)
 		} catch (error) {
-			if (error instanceof RpcError && error.kind === 'no-data') return error.message
+			if (isGone(error)) return error.message
 			throw error
 		}
 	}
 
+	await scanned.sinceTheBook()
 	await halve({ number: book.block, wei: book.balanceWei }, { number: to.number, wei: closingWei }, to)
 	return { findings, witnessed, unproved, feesHeld, looked, lastFromWei }
 }

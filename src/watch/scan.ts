@@ -117,7 +117,7 @@ async function heldAgainstBooks(
 ): Promise<{ readonly difference: Difference; readonly books?: Kept['books'] }> {
 	if (ports.books === undefined || context.backfill !== null) return { difference: seen }
 	const { state, checkpoint } = session
-	const own = { ...ports.books, chain: ports.chain }
+	const own = { ...ports.books, chain: ports.chain, log: ports.log }
 	const checked = await checkFindings(part, state.announcements, seen, own, signal)
 	if (part.span.from <= checkpoint.number) return { difference: checked, books: withGap(state, part) }
 	const { difference, books, summary } = await keepBooks(part, state, checked, context, own, signal)

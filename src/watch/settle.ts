@@ -30,7 +30,12 @@ export interface Settling {
 	/** Those whose balance has a threshold. */
 	readonly limited: AddressSet
 	readonly feesAreKnown: boolean
+	/** Books that were looked into in vain; written into. */
+	readonly vain: VainLooks
 }
+
+/** By address: how often, and since when. */
+export type VainLooks = Map<Address, { readonly looks: number; readonly sinceMs: number }>
 
 export interface SettledPart {
 	readonly unproved: readonly Unproved[]
@@ -50,6 +55,10 @@ export interface SettlePorts {
 const MOST_CLOSER = 50
 const CLOSER_MS = 4_000
 
+/** What fails in passing is waited for so long, and so many looks at least; then what can be said is said. */
+const VAIN_LOOKS = 10
+const VAIN_MS = 60_000
+
 /** In the summary of `status`. */
 const OPENED_LATE = 'the book was opened at the end of them'
 const MOST_NAMED = 3
@@ -58,7 +67,7 @@ const MOST_NAMED = 3
 export async function settle(
 	part: Part,
 	told: Told,
-	{ draft, found, gaps, since, first, limited, feesAreKnown: areKnown }: Settling,
+	{ draft, found, gaps, since, first, limited, feesAreKnown: areKnown, vain }: Settling,
 	ports: SettlePorts,
 	signal: AbortSignal,
 ): Promise<SettledPart> {
@@ -88,6 +97,7 @@ export async function settle(
 
 	function closeAt(address: Address, ref: BlockRef, balances: Balances): void {
 		noteOpening(address, ref.number)
+		vain.delete(address)
 		const book = draft.get(address)
 		const balanceWei = balances.get(address) ?? 0n
 		const previousWei = unknown.delete(address) ? null : (book?.balanceWei ?? balanceWei)
@@ -118,9 +128,13 @@ export async function settle(
 				const mayLook = looks < MOST_CLOSER && clock() - startedAtMs < CLOSER_MS
 				looks++
 				const scanned = { movements: told.all, scannedFrom: part.span.from, gaps, feesAreKnown }
-				const suspect = { address, book, to: ref, closingWei, ...scanned }
+				const before = vain.get(address)
+				const mayWait = before === undefined || before.looks < VAIN_LOOKS || clock() - before.sinceMs < VAIN_MS
+				const suspect = { address, book, to: ref, closingWei, mayWait, ...scanned }
 				const closer = mayLook ? await tryCloser(suspect, ports, signal) : null
 				if (closer === null) {
+					const looks = (before?.looks ?? 0) + (mayLook ? 1 : 0)
+					vain.set(address, { looks, sinceMs: before?.sinceMs ?? clock() })
 					waiting.add(address)
 					draft.set(address, deferred(book, movement))
 					continue

@@ -67,7 +67,7 @@ export async function* statementOf(
 					yield* entries(block, part.transactions, null, closingWei - book.balanceWei)
 				}
 			} else {
-				const facts = { address, book, movements, feesAreKnown, gaps: none }
+				const facts = { address, book, movements, feesAreKnown, gaps: none, mayWait: false }
 				const suspect = { ...facts, to: ref, closingWei, scannedFrom: part.span.from }
 				const closer = await lookCloser(suspect, { accounts, chain }, signal)
 				feesAreKnown ||= closer.feesHeld

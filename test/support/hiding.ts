@@ -3,6 +3,7 @@
  */
 import type { Address, Hash } from '../../src/model/glossary.js'
 import type { Dialect } from './dialectGateway.js'
+import type { ScenarioTx } from './scenario.js'
 
 interface RawRow {
 	readonly type: string
@@ -52,6 +53,29 @@ export function hideLeaves(isChosen: (txHash: Hash) => boolean): {
 			},
 		},
 	}
+}
+
+/**
+ * What of it the plan says really moved, by watched address and block: `address block wei` each, signed, never 0.
+ */
+export function dueOfHidden(
+	hidden: readonly Hidden[],
+	transactions: readonly ScenarioTx[],
+	watched: readonly Address[],
+): readonly string[] {
+	const moved = new Map<string, bigint>()
+	const add = (address: Address, block: number, wei: bigint) => {
+		const key = `${address} ${block}`
+		if (watched.includes(address)) moved.set(key, (moved.get(key) ?? 0n) + wei)
+	}
+	for (const { txHash, block, from, to, wei } of hidden) {
+		const consequence = transactions.find(({ hash }) => hash === txHash)?.consequence
+		const isReal = consequence?.movements.some((one) => one.from === from && one.to === to && one.valueWei === wei)
+		if (isReal !== true) continue
+		add(from, block, -wei)
+		add(to, block, wei)
+	}
+	return [...moved].filter(([, wei]) => wei !== 0n).map(([key, wei]) => `${key} ${wei}`)
 }
 
 /** Leaves whole transactions out of blocks, traces and receipts. */

@@ -8,7 +8,7 @@ import type { Kind } from '../../src/model/watch.js'
 import { ether, type Hand, hex, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { dialects } from '../support/dialectTable.js'
-import { hideLeaves, hideTransactions } from '../support/hiding.js'
+import { dueOfHidden, hideLeaves, hideTransactions } from '../support/hiding.js'
 import { listening } from '../support/listening.js'
 import { sized } from '../support/longRun.js'
 import { planScenario, playScenario } from '../support/scenario.js'
@@ -80,20 +80,7 @@ describe('books, block by block', () => {
 		await node.mine(1)
 		await bench.settle()
 
-		// What the gateway hid and the plan says really moved, by address and block.
-		const moved = new Map<string, bigint>()
-		const add = (address: Address, block: number, wei: bigint) => {
-			const key = `${address} ${block}`
-			if (plan.watched.includes(address)) moved.set(key, (moved.get(key) ?? 0n) + wei)
-		}
-		for (const { txHash, block, from, to, wei } of hidden()) {
-			const consequence = transactions.find(({ hash }) => hash === txHash)?.consequence
-			const isReal = consequence?.movements.some((one) => one.from === from && one.to === to && one.valueWei === wei)
-			if (isReal !== true) continue
-			add(from, block, -wei)
-			add(to, block, wei)
-		}
-		const due = [...moved].filter(([, wei]) => wei !== 0n).map(([key, wei]) => `${key} ${wei}`)
+		const due = dueOfHidden(hidden(), transactions, plan.watched)
 		const told = (await alertsOf(bench, 'alert.unexplained')).map(({ watch, fromBlock, toBlock, differenceWei }) => {
 			expect(fromBlock).toBe(toBlock)
 			return `${watch.address.toLowerCase()} ${toBlock} ${differenceWei}`

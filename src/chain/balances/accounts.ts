@@ -38,7 +38,8 @@ export function createAccounts({ endpoints, chainId, witnesses, clock = Date.now
 				return await job(rpc)
 			} catch (error) {
 				if (!(error instanceof RpcError) || !isOfTheQuestion(error)) throw error
-				throw new RpcError(error.message, { ...error.facts, kind: 'no-data' }, { cause: error })
+				const facts = { ...error.facts, kind: 'no-data' as const, ...(mayPass(error) && { forNow: true as const }) }
+				throw new RpcError(error.message, facts, { cause: error })
 			}
 		}
 		return endpoints.use(mild, signal, { block })
@@ -74,17 +75,30 @@ export function createAccounts({ endpoints, chainId, witnesses, clock = Date.now
 			}
 		},
 		async *witnesses(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncGenerator<Witness> {
+			const heard = new Set<string>()
+			const failed = new Map<string, RpcError>()
 			for (const { endpoint, chain } of witnesses) {
 				try {
-					for await (const part of chain().walk(span, addresses, signal)) yield { endpoint, part }
+					for await (const part of chain().walk(span, addresses, signal)) {
+						heard.add(endpoint)
+						yield { endpoint, part }
+					}
 				} catch (error) {
 					signal.throwIfAborted()
 					if (!(error instanceof RpcError)) throw error
 					log.debug({ endpoint, error: error.message }, 'an endpoint cannot be a witness')
+					if (mayPass(error)) failed.set(endpoint, error)
 				}
 			}
+			for (const [endpoint, error] of failed) if (!heard.has(endpoint)) throw error
 		},
 	}
+}
+
+/** What was asked may be told in a moment. */
+function mayPass({ kind, facts }: RpcError): boolean {
+	if (facts.content === true || facts.wrongChainId !== undefined) return false
+	return ['server', 'malformed', 'timeout', 'network', 'rate', 'unsettled'].includes(kind)
 }
 
 function isOfTheQuestion({ kind, facts }: RpcError): boolean {

@@ -161,5 +161,5 @@ function unable({ endpoint }: Rpc, { number }: BlockRef, answers: readonly unkno
 }
 
 function isPassing({ kind }: RpcError): boolean {
-	return kind === 'rate' || kind === 'quota' || kind === 'network' || kind === 'timeout'
+	return ['rate', 'quota', 'network', 'timeout', 'server'].includes(kind)
 }
