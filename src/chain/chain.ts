@@ -13,7 +13,7 @@ import type { Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Network } from '../model/watch.js'
 import { inCoins, partInCoins, type WithdrawalLists, type WithdrawalRules } from './balances/withdrawals.js'
-import { probeSettingOf } from './capabilities/choice.js'
+import { probeSettingOf } from './capabilities/permitted.js'
 import type { SourceSetting } from './capabilities/probe.js'
 import { createCapabilitiesRegistry } from './capabilities/registry.js'
 import type { Need } from './endpoints/endpoint.js'
@@ -22,13 +22,13 @@ import { headerOnly, locateAt, readBlockOf } from './locate.js'
 import { createAskSecond } from './logs/askSecond.js'
 import { createContracts } from './logs/contracts.js'
 import { createTokens, type TokenSetting } from './logs/tokens.js'
-import { inOneChain } from './oneChain.js'
 import { fullLevel, readCreator, readFailureData } from './ots.js'
 import { createPrefetch } from './prefetch.js'
 import { createReader } from './reader.js'
 import { readHead } from './readHead.js'
 import type { Rpc } from './rpc/rpc.js'
 import { readTransaction } from './transaction.js'
+import { unbroken } from './unbroken.js'
 import type { Header } from './wire.js'
 import { createWitnesses } from './witnesses.js'
 
@@ -240,8 +240,8 @@ export function createChain(options: ChainOptions): Chain {
 		isContract: contracts.hasCode,
 		tokenWords: contracts.tokenWords,
 		tokenBalance: contracts.tokenBalance,
-		walk: (span, addresses, signal) => inOneChain(prefetch.walk(span, addresses, signal)),
-		walkAgain: (span, addresses, signal) => inOneChain(secondLook.walk(span, addresses, signal)),
+		walk: (span, addresses, signal) => unbroken(prefetch.walk(span, addresses, signal)),
+		walkAgain: (span, addresses, signal) => unbroken(secondLook.walk(span, addresses, signal)),
 		expect: prefetch.expect,
 		async close() {
 			await endpoints.close()

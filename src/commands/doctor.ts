@@ -1,7 +1,7 @@
 import { fitWords } from '../base/outgoing.js'
 import { createBalanceReader } from '../chain/balances/balances.js'
 import type { Capabilities } from '../chain/capabilities/capabilities.js'
-import { isUsable, permitted, probeSettingOf, type SourceChoice } from '../chain/capabilities/choice.js'
+import { isUsable, permitted, probeSettingOf, type SourceChoice } from '../chain/capabilities/permitted.js'
 import { probe } from '../chain/capabilities/probe.js'
 import type { Rpc } from '../chain/rpc/rpc.js'
 import { createRpc } from '../chain/rpc/rpc.js'

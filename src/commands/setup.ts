@@ -15,9 +15,9 @@ import {
 	type Secrets,
 	type Sources,
 } from './setup/answers.js'
-import { configText, RECEIVER, type SetupConfig, type SetupWatch } from './setup/files.js'
 import { needUnit, startService } from './setup/service.js'
 import { type Found, lookAround, nextCommands, placeFor, type SetupPlace, watchlistWith } from './setup/site.js'
+import { configText, RECEIVER, type SetupConfig, type SetupWatch } from './setup/texts.js'
 import { testSend } from './testSend.js'
 import { type WholeFile, writeAll } from './writeWhole.js'
 

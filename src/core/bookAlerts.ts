@@ -6,7 +6,7 @@ import type { Address, Hash } from '../model/glossary.js'
 import type { Network, Thresholds, Watch, WatchIndex } from '../model/watch.js'
 import { formatAmount } from './amount.js'
 import { type Crossing, type Finding, findingId, type Unexplained } from './findings.js'
-import type { IsCovered } from './match.js'
+import { type IsCovered, isEnough } from './match.js'
 
 /** What an alert says besides the finding. */
 export interface FindingFacts {
@@ -38,7 +38,7 @@ function wants(watch: Watch, finding: Finding): boolean {
 	switch (finding.kind) {
 		case 'withdrawal':
 		case 'income':
-			return watch.direction !== 'out' && finding.wei >= watch.minValueWei
+			return watch.direction !== 'out' && isEnough(finding.wei, watch)
 		case 'balance':
 			return isCrossed(watch, finding)
 		// How little it is says nothing of what stands behind it.

@@ -57,6 +57,11 @@ export function sides(event: ChainEvent): readonly { readonly address: Address; 
 /** Why a watch's own rules keep an event back; null when they let it through. */
 export type Refusal = 'direction' | 'kinds' | 'endowment' | 'min_value' | 'tokens' | 'zero' | 'min_amount'
 
+/** The one rule of `min_value`, for what moved by frames and without. */
+export function isEnough(wei: bigint, { minValueWei }: Pick<Watch, 'minValueWei'>): boolean {
+	return wei >= minValueWei
+}
+
 /** Holds an event against a watch's own rules: kinds, direction, smallest value, tokens. */
 export function refusal(
 	watch: Watch,
@@ -71,5 +76,5 @@ export function refusal(
 	// The deployment's alert carries the endowment already.
 	const isEndowment = event.frameType === 'create' || event.frameType === 'create2'
 	if (isEndowment && watch.kinds.includes('deployment')) return 'endowment'
-	return event.valueWei >= watch.minValueWei ? null : 'min_value'
+	return isEnough(event.valueWei, watch) ? null : 'min_value'
 }

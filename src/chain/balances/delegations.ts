@@ -6,12 +6,11 @@ import { RpcError } from '../../errors.js'
 import type { Authorised, Signed } from '../../model/books.js'
 import type { BlockRef } from '../../model/chain.js'
 import type { Address, Hash } from '../../model/glossary.js'
+import { delegateIn } from '../delegate.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { askAll } from '../sources/ask.js'
 import { address, hash, hexOf, isObject, type Json, malformed, quantity, unsettled } from '../wire.js'
 
-/** 0xef0100 and the delegate: 23 bytes. */
-const DELEGATION = /^0xef0100([0-9a-f]{40})$/i
 const SET_CODE = 4n
 /** Half of the order of secp256k1: a higher s is not taken (EIP-2). */
 const MOST_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
@@ -31,8 +30,7 @@ export async function readDelegate(
 			method: 'eth_getCode',
 		})
 	}
-	const [, delegate] = DELEGATION.exec(code) ?? []
-	return delegate === undefined ? null : (`0x${delegate.toLowerCase()}` as Address)
+	return delegateIn(code)
 }
 
 /**

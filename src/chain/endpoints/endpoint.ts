@@ -7,10 +7,11 @@ import { backoffMs, jittered } from '../../base/backoff.js'
 import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
-import { askHead, checkChain, watchHead } from '../heads/heads.js'
+import { askHead, watchHead } from '../heads/heads.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { type Breaker, blames, createBreaker } from './breaker.js'
+import { checkChain } from './chainCheck.js'
 
 /** What a job needs of an endpoint. */
 export interface Need {

@@ -62,23 +62,12 @@ export async function askHash(rpc: Rpc, number: bigint, signal: AbortSignal): Pr
 	return readBlockAt(raw, number, { endpoint: rpc.endpoint, method })?.hash ?? null
 }
 
-/** Throws RpcError of kind `malformed` with `wrongChainId` when the endpoint is on another chain. */
-export async function checkChain(
+/** A question without parameters whose answer is a number. Throws RpcError. */
+export async function askQuantity(
 	rpc: Pick<Rpc, 'endpoint' | 'call'>,
-	chainId: number,
+	method: string,
 	signal: AbortSignal,
-): Promise<void> {
-	const id = await askQuantity(rpc, 'eth_chainId', signal)
-	if (id === BigInt(chainId)) return
-	throw new RpcError(`${rpc.endpoint} is on chain ${id}, but chain ${chainId} is configured`, {
-		kind: 'malformed',
-		endpoint: rpc.endpoint,
-		method: 'eth_chainId',
-		wrongChainId: String(id),
-	})
-}
-
-async function askQuantity(rpc: Pick<Rpc, 'endpoint' | 'call'>, method: string, signal: AbortSignal): Promise<bigint> {
+): Promise<bigint> {
 	const answer = quantity(await rpc.call(method, [], signal))
 	if (answer !== null) return answer
 	throw new RpcError(`${rpc.endpoint} gave an answer to ${method} that is no number`, {

@@ -4,6 +4,7 @@ import { RpcError } from '../../errors.js'
 import type { Address } from '../../model/glossary.js'
 import type { Chain } from '../../model/ports.js'
 import type { TokenBalanceQuestion } from '../../model/token.js'
+import { delegateIn } from '../delegate.js'
 import type { Endpoints } from '../endpoints/endpoints.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { hexBytes, hexOf } from '../wire.js'
@@ -56,5 +57,5 @@ async function balanceOf(rpc: Rpc, question: TokenBalanceQuestion, signal: Abort
 /** An account that has lent itself code (EIP-7702) is still a person's. */
 async function hasCode(rpc: Rpc, address: Address, signal: AbortSignal): Promise<boolean> {
 	const code = await rpc.call('eth_getCode', [address, 'latest'], signal)
-	return typeof code === 'string' && code.length > 2 && !/^0xef0100/i.test(code)
+	return typeof code === 'string' && code.length > 2 && delegateIn(code) === null
 }

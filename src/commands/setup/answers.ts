@@ -7,7 +7,7 @@ import { PlainError, UsageError } from '../../errors.js'
 import type { Asker } from '../ask.js'
 import { chainIdOf } from '../chainId.js'
 import type { CommandArgs, Io } from '../command.js'
-import { rpcVariable, type SetupHook, type SetupMail, type SetupWatch } from './files.js'
+import { rpcVariable, type SetupHook, type SetupMail, type SetupWatch } from './texts.js'
 
 /** Secrets by the names that stand for them. */
 export type Secrets = ReadonlyMap<string, string>

@@ -11,8 +11,8 @@ import { ConfigError, PlainError } from '../../errors.js'
 import type { Address } from '../../model/glossary.js'
 import type { CommandArgs, Io } from '../command.js'
 import type { WholeFile } from '../writeWhole.js'
-import { isAsWritten, type SetupWatch, watchlistText, withWatch } from './files.js'
 import { isSystemdHere } from './service.js'
+import { isAsWritten, type SetupWatch, watchlistText, withWatch } from './texts.js'
 
 export interface SetupPlace {
 	/** Of tracewatch.yaml. */

@@ -1,4 +1,4 @@
-/** The room holds the parts of `setup`: questions, places, the service. This file: what it writes, as texts. */
+/** The room holds the parts of `setup`: questions, places, the service. This file: the texts of what it writes. */
 
 import { hash } from '../../base/hash.js'
 import { chainNamed } from '../../core/chains.js'
