@@ -5,7 +5,7 @@ import type { Hash } from '../model/glossary.js'
 import { noteWithdrawals, type WithdrawalLists } from './balances/withdrawals.js'
 import type { Rpc } from './rpc/rpc.js'
 import { blockCall, needBlock } from './sources/ask.js'
-import { readBlockAt, readReceipt } from './wire.js'
+import { readBlock, readBlockAt, readReceipt } from './wire.js'
 
 export async function readBlockOf(
 	rpc: Rpc,
@@ -29,4 +29,11 @@ export async function headerOnly(rpc: Rpc, span: Span, signal: AbortSignal): Pro
 	const { method, params } = blockCall(span.to)
 	const last = needBlock(await rpc.call(method, params, signal), span.to, rpc.endpoint)
 	return { span, last, blocks: new Map(), transactions: [] }
+}
+
+/** The number of the block with this hash; null where the endpoint has none (any more). */
+export async function numberOf(rpc: Rpc, blockHash: Hash, signal: AbortSignal): Promise<bigint | null> {
+	const method = 'eth_getBlockByHash'
+	const block = readBlock(await rpc.call(method, [blockHash, false], signal), { endpoint: rpc.endpoint, method })
+	return block?.hash === blockHash ? block.number : null
 }

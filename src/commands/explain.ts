@@ -1,6 +1,8 @@
 import { fitWords } from '../base/outgoing.js'
 import { revertReason } from '../chain/revertReason.js'
 import { toChecksum } from '../config/address.js'
+import type { Config } from '../config/load.js'
+import { type AlertId, readAlertId, transactionOf } from '../core/alertId.js'
 import { type ExplainContext, explain as explained } from '../core/explain.js'
 import { explainSigned } from '../core/explainSigned.js'
 import { type ExplainedLog, explainTokens } from '../core/explainTokens.js'
@@ -9,32 +11,44 @@ import { PlainError, RpcError, UsageError } from '../errors.js'
 import type { Accounts } from '../model/books.js'
 import type { BlockRef } from '../model/chain.js'
 import type { Hash } from '../model/glossary.js'
-import { type Command, configOption, exitCodes, type Io } from './command.js'
+import { type Command, type CommandArgs, configOption, exitCodes, type Io } from './command.js'
+import { explainAlert } from './explainAlert.js'
 import { networkOf } from './network.js'
 import { openConfig, openLog } from './open.js'
 
 export const explain: Command = {
 	name: 'explain',
-	summary: "draws a transaction's call tree and says of each frame whether it counts for a watch",
-	help: `Usage: tracewatch explain TXHASH [--network NAME] [-c FILE]
+	summary: "draws a transaction's call tree, or says where an alert comes from, and what counts for a watch",
+	help: `Usage: tracewatch explain TXHASH|ALERT_ID [--network NAME] [--block NUMBER] [-c FILE]
 
 Draws the call tree of a transaction, and says of each frame whether it counts for a watch, and why or why not: failed,
 under a failed call, a delegatecall, below min_value, not watched; and the same of the tokens that its logs tell of,
 each below the frame that wrote it where the node tells that (callTracer with logs), else behind the tree; and of the
-delegations (EIP-7702) that it authorises. Of a failed
-transaction it shows the reason, where the node can tell it (Otterscan level 8).
+delegations (EIP-7702) that it authorises. Of a failed transaction it shows the reason, where the node can tell it
+(Otterscan level 8).
 
-  --network NAME      as in tracewatch.yaml; may be left out when there is only one
+Of an alert (the id at the end of a mail, \`data.id\`, \`history --format json\`) that no call or log tells (withdrawal,
+delegation, income, balance, unexplained) it says where it comes from: when it was sent, its block, what proves it, and
+the book of the block: the balance before, all that moves the address, fees, the balance after, and what is left. The
+node is asked for all of it again. Of other alerts it draws their transaction.
+
+  --network NAME      as in tracewatch.yaml; may be left out when there is only one, or the id names its chain
+  --block NUMBER      of a withdrawal, where neither the history nor the headers lead to its block
   -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
 
-Exit codes: 0 done, 1 there is no such transaction, 2 wrong usage, 75 an endpoint failed for now, 78 the configuration
-is wrong.`,
-	options: { ...configOption, network: { type: 'string' } },
+Exit codes: 0 done, 1 there is no such transaction, or the node does not confirm the alert, 2 wrong usage, 75 an
+endpoint failed for now, 78 the configuration is wrong.`,
+	options: { ...configOption, network: { type: 'string' }, block: { type: 'string' } },
 	positionals: [1, 1],
 	async run(args, io) {
-		const txHash = readHash(args.positionals[0] ?? '')
+		const text = (args.positionals[0] ?? '').toLowerCase()
+		const id = readAlertId(text)
+		const asked = id === null ? readHash(text) : (transactionOf(id) ?? id)
+		const block = blockOf(args)
 		const config = await openConfig(args, io)
-		const network = networkOf(args, config)
+		const network = id === null ? networkOf(args, config) : networkOfChain(id, args, config)
+		if (typeof asked !== 'string') return await explainAlert({ text, id: asked, network, block }, config, io)
+		const txHash = asked
 		const watches = watchesOn(config.watches, network.name)
 		const { chain, accounts } = openChain(network, { clock: Date.now, log: openLog(io, 2), areTokensAsked: () => true })
 		try {
@@ -113,6 +127,23 @@ function drawLog(
 }
 
 function readHash(text: string): Hash {
-	if (/^0x[0-9a-f]{64}$/i.test(text)) return text.toLowerCase() as Hash
-	throw new UsageError(`\`${text}\` is no transaction hash: 0x and 64 hex digits`)
+	if (/^0x[0-9a-f]{64}$/.test(text)) return text as Hash
+	throw new UsageError(`\`${text}\` is no transaction hash (0x and 64 hex digits), and no id of an alert`)
+}
+
+function blockOf({ values: { block } }: CommandArgs): bigint | null {
+	if (block === undefined) return null
+	if (typeof block === 'string' && /^\d{1,15}$/.test(block)) return BigInt(block)
+	throw new UsageError(`--block takes a block number, not \`${String(block)}\``)
+}
+
+/** The id names a chain: the one network of it, or of several the one that `--network` names. */
+function networkOfChain({ chainId }: AlertId, args: CommandArgs, config: Config): Config['networks'][number] {
+	const own = config.networks.filter((network) => network.chainId === chainId)
+	const [only, second] = own
+	if (only === undefined) throw new UsageError(`the id is of chain ${chainId}, and no network here is of that chain`)
+	if (args.values.network === undefined && second === undefined) return only
+	const network = networkOf(args, { ...config, networks: args.values.network === undefined ? own : config.networks })
+	if (network.chainId === chainId) return network
+	throw new UsageError(`the id is of chain ${chainId}, and ${network.name} is chain ${network.chainId}`)
 }

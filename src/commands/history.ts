@@ -74,7 +74,7 @@ Exit codes: 0 done, 1 the state or the history cannot be read, 2 wrong usage, 78
 }
 
 /** What waits, then what is over; each delivery once, though it may end while this reads. */
-async function* everything(place: StatePlace, query: HistoryQuery): AsyncIterable<ToldRow | HistoryHole> {
+export async function* everything(place: StatePlace, query: HistoryQuery): AsyncIterable<ToldRow | HistoryHole> {
 	const found = await peek(place, Date.now)
 	const seen = new Set<string>()
 	for (const delivery of found?.deliveries.toReversed() ?? []) {

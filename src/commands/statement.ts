@@ -82,8 +82,7 @@ endpoint failed for now, 78 the configuration is wrong.`,
 			}
 			return code
 		} catch (error) {
-			if (error instanceof RpcError && isForgotten(error)) throw new PlainError(`${error.message}. ${FORGOTTEN}`)
-			throw error
+			throw inWords(error)
 		} finally {
 			await ways.chain.close()
 		}
@@ -92,6 +91,11 @@ endpoint failed for now, 78 the configuration is wrong.`,
 
 const FORGOTTEN =
 	'The node has forgotten the state of these blocks: most keep that of the last 128 blocks, an archive node keeps all'
+
+/** What a person can do about state that is not there. */
+export function inWords(error: unknown): unknown {
+	return error instanceof RpcError && isForgotten(error) ? new PlainError(`${error.message}. ${FORGOTTEN}`) : error
+}
 
 /** Not there, and asking again later will not bring it. What was a fault of the moment says so in its cause. */
 function isForgotten({ kind, cause }: RpcError): boolean {

@@ -1,0 +1,192 @@
+/** What the node says now of an alert: one way of looking for each kind that no frame or log tells. */
+
+import { numberOf } from '../chain/locate.js'
+import { toChecksum } from '../config/address.js'
+import type { NetworkSettings } from '../config/settings/settings.js'
+import type { AlertId } from '../core/alertId.js'
+import { formatAmount } from '../core/amount.js'
+import type { openChain } from '../daemon/open.js'
+import { PlainError, UsageError } from '../errors.js'
+import type { AlertData } from '../model/alert.js'
+import type { Block, BlockRef, Span, Withdrawal } from '../model/chain.js'
+import type { Address, Hash } from '../model/glossary.js'
+import type { Watch } from '../model/watch.js'
+
+export interface Asked {
+	readonly id: AlertId
+	readonly network: NetworkSettings
+	/** Of the address, as it is watched now. */
+	readonly watches: readonly Watch[]
+	/** As it was sent; null where nothing is kept of it. */
+	readonly sent: AlertData | null
+	readonly block: bigint | null
+}
+
+export interface Checked {
+	readonly lines: readonly string[]
+	/** Whether the node says the same as the alert. */
+	readonly isConfirmed: boolean
+	/** Blocks whose book shows it; null: no balance moves by it, or there is no such block. */
+	readonly span: Span | null
+}
+
+type Ways = Pick<ReturnType<typeof openChain>, 'chain' | 'accounts' | 'endpoints'>
+
+/** Throws RpcError; `no-data` where the state is not there (any more). */
+export async function checkAlert(asked: Asked, ways: Ways, signal: AbortSignal): Promise<Checked> {
+	switch (asked.id.kind) {
+		case 'withdrawal':
+			return withdrawal(asked, ways, signal)
+		case 'income':
+			return income(asked, ways, signal)
+		case 'balance':
+			return crossing(asked, ways, signal)
+		case 'delegation':
+			return delegation(asked, ways, signal)
+		case 'unexplained':
+			return unexplained(asked)
+		default:
+			throw new PlainError('a reward belongs to no transaction: `tracewatch replay` over its block shows it')
+	}
+}
+
+async function withdrawal({ id, network, sent, block }: Asked, { chain }: Ways, signal: AbortSignal): Promise<Checked> {
+	const index = BigInt(id.place)
+	const number = block ?? (sent === null ? await blockPaying(index, chain, signal) : BigInt(sent.blockNumber))
+	if (number === null) {
+		throw new UsageError('its block is not in the history, and the headers do not lead there: name it with --block')
+	}
+	const header = await needBlock(number, chain, signal)
+	const found = header.withdrawals?.find((one) => one.index === index && one.address === id.address)
+	const words =
+		found === undefined
+			? `its header lists no withdrawal ${index} to this address`
+			: `its header lists withdrawal ${index}, of validator ${found.validatorIndex}: ${coins(found.wei, network)}`
+	return { lines: [stands(header), words], isConfirmed: found !== undefined, span: only(header) }
+}
+
+/** Withdrawals are numbered over the whole chain: the headers lead to the one that lists it. Null: they do not. */
+async function blockPaying(index: bigint, chain: Ways['chain'], signal: AbortSignal): Promise<bigint | null> {
+	let low = 1n
+	let high = (await chain.head(signal)).latest.number
+	while (low <= high) {
+		const middle = (low + high) / 2n
+		const near = await firstPaying(middle, high, chain, signal)
+		if (near === null || (near.list[0] as Withdrawal).index > index) high = middle - 1n
+		else if ((near.list.at(-1) as Withdrawal).index >= index) return near.number
+		else low = near.number + 1n
+	}
+	return null
+}
+
+/** Blocks in a row without one that are looked through. */
+const MOST_EMPTY = 64n
+
+async function firstPaying(from: bigint, to: bigint, chain: Ways['chain'], signal: AbortSignal) {
+	for (let number = from; number <= to && number < from + MOST_EMPTY; number++) {
+		const { withdrawals: list } = await needBlock(number, chain, signal)
+		// Before there were any.
+		if (list === undefined) return { number, list: [{ index: -1n } as Withdrawal] }
+		if (list.length > 0) return { number, list }
+	}
+	return null
+}
+
+async function income({ id, network, sent }: Asked, ways: Ways, signal: AbortSignal): Promise<Checked> {
+	const hash = id.anchor as Hash
+	const number = await ways.endpoints.use((rpc) => numberOf(rpc, hash, signal), signal)
+	const header = number === null ? null : await ways.chain.block(number, signal)
+	if (header === null || header.hash !== hash) {
+		return { lines: [`no endpoint has block ${hash} in its chain (any more)`], isConfirmed: false, span: null }
+	}
+	const postings = await ways.accounts.postings(header, new Set([id.address]), signal)
+	const found = postings.find(({ kind, address }) => kind === 'income' && address === id.address)
+	const words =
+		found === undefined
+			? 'by its header and receipts this address earned nothing in it'
+			: `by its header and receipts its author earned ${coins(found.wei[0], network)} of ${found.transactions} transactions`
+	const isSame = found !== undefined && (sent === null || sent.valueWei === String(found.wei[0]))
+	return { lines: [stands(header), words], isConfirmed: isSame, span: only(header) }
+}
+
+async function crossing(asked: Asked, { chain, accounts }: Ways, signal: AbortSignal): Promise<Checked> {
+	const { id, network, watches, sent } = asked
+	const header = await needBlock(BigInt(id.anchor), chain, signal)
+	const before = await needBlock(header.number - 1n, chain, signal)
+	const at = async (ref: BlockRef) => (await accounts.balances([id.address], ref, signal)).get(id.address) ?? 0n
+	const [wasWei, isWei] = [await at(before), await at(header)]
+	const isBelow = id.place === 'below'
+	const limits = watches.flatMap(({ thresholds, watchlist }) => {
+		const wei = (isBelow ? thresholds?.belowWei : thresholds?.aboveWei) ?? null
+		return wei === null ? [] : [{ wei, watchlist }]
+	})
+	const key = isBelow ? 'balance_below' : 'balance_above'
+	const isBeyond = (wei: bigint) => (isBelow ? isWei < wei : isWei > wei)
+	const lines = [
+		stands(header),
+		`balance before it ${coins(wasWei, network)}, after it ${coins(isWei, network)}`,
+		...limits.map(({ wei, watchlist }) => `${key} is ${coins(wei, network)} now (${watchlist})`),
+		...(limits.length === 0 ? [`no watch of it has ${key} now`] : []),
+		...(sent?.threshold === undefined ? [] : [`when it was sent, ${key} was ${sent.threshold} ${network.symbol}`]),
+	]
+	const isConfirmed = sent === null ? limits.some(({ wei }) => isBeyond(wei)) : sent.balanceWei === String(isWei)
+	return { lines, isConfirmed, span: only(header) }
+}
+
+async function delegation({ id, sent }: Asked, { chain, accounts }: Ways, signal: AbortSignal): Promise<Checked> {
+	const isOfTransaction = id.place.startsWith('auth_')
+	const place = isOfTransaction ? await chain.locate(id.anchor as Hash, signal) : null
+	if (isOfTransaction && place === null) {
+		return { lines: [`transaction ${id.anchor} is in no block (any more)`], isConfirmed: false, span: null }
+	}
+	const header = await needBlock(place?.number ?? BigInt(id.anchor), chain, signal)
+	const named = (one: Address | null) => (one === null ? 'its own, that is none' : `that of ${toChecksum(one)}`)
+	const [was, is] = [
+		await accounts.delegate(id.address, { number: header.number - 1n }, signal),
+		await accounts.delegate(id.address, header, signal),
+	]
+	const code = `by its code it ran before the block ${named(was)}, and after it ${named(is)}`
+	if (place === null) {
+		const isSame = was !== is && (sent === null || sent.delegate?.toLowerCase() === is?.toLowerCase())
+		return { lines: [stands(header), code], isConfirmed: isSame, span: null }
+	}
+	const held = await accounts.authorisations(header, id.address, signal)
+	const found = held.find(({ txHash, at }) => txHash === id.anchor && `auth_${at}` === id.place)
+	const signed =
+		found === undefined
+			? `no authorisation ${id.place} of transaction ${id.anchor} held for it`
+			: `${id.place} of transaction ${id.anchor} held for it: from then on it ran ${named(found.delegate)}`
+	const hint = `the whole transaction: tracewatch explain ${id.anchor}`
+	return { lines: [stands(header), signed, code, hint], isConfirmed: found !== undefined, span: null }
+}
+
+function unexplained({ id, sent, network }: Asked): Checked {
+	const [from = '', to = ''] = id.anchor.split('-')
+	const span = { from: BigInt(from), to: BigInt(to) }
+	if (span.from < 1n || span.from > span.to) throw new UsageError(`\`${id.anchor}\` are no blocks`)
+	const said =
+		sent?.difference === undefined
+			? []
+			: [`when it was sent, ${sent.difference} ${network.symbol} were missing: ${sent.reason ?? ''}`]
+	const words = 'the balance before them, all that moves the address in them, and the balance after, asked for now:'
+	return { lines: [...said, words], isConfirmed: false, span }
+}
+
+async function needBlock(number: bigint, chain: Ways['chain'], signal: AbortSignal): Promise<Block> {
+	const block = await chain.block(number, signal)
+	if (block === null) throw new PlainError(`there is no block ${number} (yet)`)
+	return block
+}
+
+function stands({ number, hash, timestampS }: Block): string {
+	const time = new Date(Number(timestampS) * 1_000).toISOString().replace('.000Z', 'Z')
+	return `block ${number} (${hash}), ${time}`
+}
+
+function only({ number }: BlockRef): Span {
+	return { from: number, to: number }
+}
+
+function coins(wei: bigint, { decimals, symbol }: NetworkSettings): string {
+	return `${formatAmount(wei, decimals)} ${symbol}`
+}
