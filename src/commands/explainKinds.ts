@@ -103,8 +103,8 @@ async function income({ id, network, sent }: Asked, ways: Ways, signal: AbortSig
 	const found = postings.find(({ kind, address }) => kind === 'income' && address === id.address)
 	const words =
 		found === undefined
-			? 'by its header and receipts this address earned nothing in it'
-			: `by its header and receipts its author earned ${coins(found.wei[0], network)} of ${found.transactions} transactions`
+			? 'by header and receipts this address earned nothing in it'
+			: `by header and receipts its author earned ${coins(found.wei[0], network)} of ${found.transactions} transactions`
 	const isSame = found !== undefined && (sent === null || sent.valueWei === String(found.wei[0]))
 	return { lines: [stands(header), words], isConfirmed: isSame, span: only(header) }
 }
