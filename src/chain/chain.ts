@@ -5,6 +5,7 @@
 
 import { DeadlinePassed, withDeadline } from '../base/deadline.js'
 import type { PriceOf } from '../core/cost.js'
+import { providerOf } from '../core/prices.js'
 import { firstOf } from '../core/spans.js'
 import { settleTargetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
@@ -18,7 +19,7 @@ import type { SourceSetting } from './capabilities/probe.js'
 import { createCapabilitiesRegistry } from './capabilities/registry.js'
 import type { Need } from './endpoints/endpoint.js'
 import type { Endpoints } from './endpoints/endpoints.js'
-import { headerOnly, locateAt, readBlockOf } from './locate.js'
+import { headerOnly, headWithin, locateAt, readBlockOf } from './locate.js'
 import { createAskSecond } from './logs/askSecond.js'
 import { createContracts } from './logs/contracts.js'
 import { createTokens, type TokenSetting } from './logs/tokens.js'
@@ -73,11 +74,12 @@ const SMALLER_TRIES = 2
 
 export function createChain(options: ChainOptions): Chain {
 	const { endpoints, source = 'auto', isPrivate = false, fees = true, withSent = false } = options
-	const { rowsAtOnce, priceAt, clock = Date.now, log } = options
+	const { rowsAtOnce, priceAt = (endpoint) => providerOf(endpoint)?.creditsOf ?? null } = options
+	const { clock = Date.now, log } = options
 	const registry = createCapabilitiesRegistry({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
 	const withdrawals: WithdrawalLists = { areCoins: true, rootsFit: false, ...options.withdrawals, seen: false }
-	const tokens = createTokens(options.tokens, { isPrivate, clock, log })
 	const contracts = createContracts({ endpoints, isPrivate })
+	const tokens = createTokens(options.tokens, { isPrivate, priceAt, clock, log })
 	const reader = createReader({
 		setting: source,
 		isPrivate,
@@ -111,7 +113,7 @@ export function createChain(options: ChainOptions): Chain {
 	const prefetch = createPrefetch({
 		...ahead,
 		async readFirst(span, addresses, signal) {
-			const { rpc, part } = await readFirst(span, addresses, signal, {})
+			const { rpc, part } = await readFirst(span, addresses, signal, { isAgain: false })
 			witnesses.note(part.span, rpc)
 			return part
 		},
@@ -120,13 +122,17 @@ export function createChain(options: ChainOptions): Chain {
 		...ahead,
 		async readFirst(span, addresses, signal) {
 			const first = witnesses.readerOf(span.from)
-			const need = first === null ? {} : { rank: witnesses.rank(first) }
-			const { rpc, part } = await readFirst(span, addresses, signal, need)
+			const other = first === null ? {} : { rank: witnesses.rank(first) }
+			const { rpc, part } = await readFirst(span, addresses, signal, { isAgain: true, ...other })
 			return first === null || first === rpc ? part : { ...part, confirms: first.endpoint }
 		},
 	})
 
-	async function readPart(rpc: Rpc, span: Span, addresses: AddressSet, signal: AbortSignal): Promise<Part> {
+	async function readPart(
+		rpc: Rpc,
+		{ span, addresses, isAgain }: { readonly span: Span; readonly addresses: AddressSet; readonly isAgain: boolean },
+		signal: AbortSignal,
+	): Promise<Part> {
 		if (addresses.size === 0) return headerOnly(rpc, span, signal)
 		try {
 			const most = tokens.areAsked() ? firstOf(span, MOST_BLOCKS_WITH_TOKENS) : span
@@ -137,7 +143,7 @@ export function createChain(options: ChainOptions): Chain {
 			reading = rpc
 			const whole = { ...partInCoins(withdrawals, part), endpoint: rpc.endpoint }
 			const askAnother = askSecond(rpc, span.to, signal)
-			return await tokens.addTo(whole, { rpc, addresses, headers, early, askAnother }, signal)
+			return await tokens.addTo(whole, { rpc, addresses, headers, early, askAnother, isAgain }, signal)
 		} catch (error) {
 			// What it has told may be what is not true any more.
 			if (error instanceof RpcError && error.kind === 'unsettled' && newest?.rpc === rpc) newest = null
@@ -150,34 +156,22 @@ export function createChain(options: ChainOptions): Chain {
 		whole: Span,
 		addresses: AddressSet,
 		signal: AbortSignal,
-		rank: Pick<Need, 'rank'>,
+		{ isAgain, ...rank }: Pick<Need, 'rank'> & { readonly isAgain: boolean },
 	): Promise<{ readonly rpc: Rpc; readonly part: Part }> {
 		let span = whole
 		for (let tries = 0; ; tries++) {
 			try {
 				const need = { block: span.to, ...rank }
-				const asked = span
-				const read = async (rpc: Rpc) => ({ rpc, part: await readPart(rpc, asked, addresses, signal) })
+				const asked = { span, addresses, isAgain }
+				const read = async (rpc: Rpc) => ({ rpc, part: await readPart(rpc, asked, signal) })
 				return await endpoints.use(read, signal, need)
 			} catch (error) {
 				if (!(error instanceof RpcError) || tries === SMALLER_TRIES) throw error
-				const reached = headWithin(span)
+				const reached = headWithin(span, endpoints.states?.() ?? [])
 				if (reached !== null) span = { from: span.from, to: reached }
 				else if (error.kind !== 'timeout' || span.to === span.from) throw error
 			}
 		}
-	}
-
-	/**
-	 * The newest block of the span, not its last, that some endpoint says to have: others may claim what they cannot
-	 * show.
-	 */
-	function headWithin({ from, to }: Span): bigint | null {
-		let reached: bigint | null = null
-		for (const { head: told } of endpoints.states?.() ?? []) {
-			if (told !== null && told >= from && told < to && (reached === null || told > reached)) reached = told
-		}
-		return reached
 	}
 
 	return {

@@ -37,3 +37,14 @@ export async function numberOf(rpc: Rpc, blockHash: Hash, signal: AbortSignal): 
 	const block = readBlock(await rpc.call(method, [blockHash, false], signal), { endpoint: rpc.endpoint, method })
 	return block?.hash === blockHash ? block.number : null
 }
+
+/**
+ * The newest block of the span, not its last, that some endpoint says to have: others may claim what they cannot show.
+ */
+export function headWithin({ from, to }: Span, states: Iterable<{ readonly head: bigint | null }>): bigint | null {
+	let reached: bigint | null = null
+	for (const { head: told } of states) {
+		if (told !== null && told >= from && told < to && (reached === null || told > reached)) reached = told
+	}
+	return reached
+}

@@ -1,5 +1,4 @@
 import { areBlocksCheaper, inCalls, type PriceOf } from '../core/cost.js'
-import { providerOf } from '../core/prices.js'
 import { firstOf, lengthOf } from '../core/spans.js'
 import { RpcError } from '../errors.js'
 import type { AddressSet, Part, Span } from '../model/chain.js'
@@ -67,7 +66,7 @@ export interface ReaderOptions {
 	/** Rows that one part may bring. Default: 4,000. */
 	readonly rowsAtOnce?: number | undefined
 	/** What calls to an endpoint cost; null: not known. */
-	readonly priceAt?: ((endpoint: string) => PriceOf | null) | undefined
+	readonly priceAt: (endpoint: string) => PriceOf | null
 	readonly clock: Clock
 	readonly log: Log
 }
@@ -83,7 +82,7 @@ const TIP_BLOCKS = 16n
 const TIP_SPAN = 3n
 
 export function createReader(options: ReaderOptions): Reader {
-	const { setting, isPrivate, withSent, withdrawals, registry, fees, rowsAtOnce: rows, priceAt = listed } = options
+	const { setting, isPrivate, withSent, withdrawals, registry, fees, rowsAtOnce: rows, priceAt } = options
 	const { clock, log } = options
 	const onUnknown = createUnknownKinds(log)
 	const densities = createDensities()
@@ -198,10 +197,6 @@ export function createReader(options: ReaderOptions): Reader {
 			throw failure
 		},
 	}
-}
-
-function listed(endpoint: string): PriceOf | null {
-	return providerOf(endpoint)?.creditsOf ?? null
 }
 
 function incapable({ endpoint }: Rpc, { reasons }: Capabilities): RpcError {

@@ -11,6 +11,7 @@ import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { MOST_KEPT } from '../core/books.js'
 import { adviceFor, logProofInWords, rangeLimitInWords } from '../core/doctor.js'
+import { providerOf } from '../core/prices.js'
 import { areTokensAsked, watchesOn } from '../daemon/open.js'
 import { RpcError } from '../errors.js'
 import type { Address } from '../model/glossary.js'
@@ -68,7 +69,9 @@ async function examine(network: NetworkSettings, config: Config, signal: AbortSi
 		network: network.name,
 		chainId: network.chainId,
 		watches: addresses,
-		logs: forTokens ? logProofInWords({ ...network, endpoints: able }) : null,
+		logs: forTokens
+			? logProofInWords({ ...network, endpoints: able, price: (used && providerOf(used.endpoint)?.creditsOf) ?? null })
+			: null,
 		forecast,
 		callsPerDay: forecast?.callsPerDay ?? null,
 		endpoints,

@@ -55,7 +55,7 @@ export function forecastFor(used: Used, network: NetworkSettings, watched: Watch
 		isToHead: network.confirmations === 0,
 		settlesInJumps: network.settle === 'finalized' && tags.includes('finalized'),
 		balances: balances === 'together' || balances === 'each' ? balances : null,
-		logs: areTokensAsked ? { isPrivate, mostLogProofs } : null,
+		logs: areTokensAsked ? { isPrivate, mostLogProofs, hasWitness: network.rpc.length > 1 } : null,
 		price: provider?.creditsOf ?? null,
 	})
 	return { endpoint, provider: provider?.name ?? null, pollsPerDay, secondsPerBlock, ...forecast }

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { booksInWords, unprovedInWords } from '../core/booksInWords.js'
+import { unprovedLogsInWords } from '../core/unprovedLogs.js'
 import type { BooksSummary } from '../model/books.js'
 import type { Gap, StatePlace, StateSummary } from '../model/state.js'
+import type { UnprovedLogs } from '../model/token.js'
 import type { Backfill } from '../model/watch.js'
 import { askHealth, controlPath } from '../ops/control.js'
 import { peek } from '../state/open.js'
@@ -79,6 +81,8 @@ interface NetworkLine {
 	readonly source: string | null
 	/** How far balances are explained; null where no books are kept. */
 	readonly books: BooksSummary | null
+	/** Blocks whose token logs nothing proves to be all; null: none. */
+	readonly logs: UnprovedLogs | null
 	readonly lastScanAt: string | null
 	readonly lastScanSecondsAgo: number | null
 	/** Blocks that no source of any endpoint gives: passed over, asked for again. */
@@ -128,6 +132,7 @@ function reportOf(
 				lagBlocks: state?.seen === undefined ? null : Math.max(0, state.seen.head - Number(state.checkpoint.number)),
 				source: state?.seen?.source ?? null,
 				books: state?.seen?.books ?? null,
+				logs: state?.seen?.logs ?? null,
 				lastScanAt: state === undefined ? null : new Date(state.updatedAtMs).toISOString(),
 				lastScanSecondsAgo: state === undefined ? null : Math.max(0, Math.round((nowMs - state.updatedAtMs) / 1000)),
 				gaps: (state?.gaps ?? []).map(gapLine),
@@ -181,6 +186,7 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 		}
 		yield `  books: ${booksInWords(line.books ?? undefined)}`
 		for (const words of line.books === null ? [] : unprovedInWords(line.books)) yield `  books ${words}`
+		for (const words of line.logs === null ? [] : unprovedLogsInWords(line.logs)) yield `  tokens ${words}`
 		for (const { from, to, addresses } of line.backfills) {
 			yield `  still to scan for ${addresses} ${addresses === 1 ? 'address' : 'addresses'}: blocks ${from} to ${to}`
 		}

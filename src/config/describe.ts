@@ -1,7 +1,9 @@
 import { formatAmount } from '../core/amount.js'
 import { MOST_KEPT } from '../core/books.js'
 import { arbitrumMisses, isArbitrum } from '../core/chains.js'
-import { noTokens } from '../core/tokenChoice.js'
+import { logProofInWords } from '../core/doctor.js'
+import { providerOf } from '../core/prices.js'
+import { asksForTokens, noTokens } from '../core/tokenChoice.js'
 import type { Watch, WatchSet } from '../model/watch.js'
 import { toChecksum } from './address.js'
 import type { Config } from './load.js'
@@ -28,7 +30,9 @@ export function describeConfig(config: Config, cwd: string, { all = false }: Des
 		`${shown(config.path, cwd)}; state in ${statePlaceInWords(config.statePlace, cwd)}; ${httpInWords(config.http)}`,
 		'',
 		'Networks',
-		...config.networks.flatMap((network) => networkInWords(network, watchedOn(config, network))),
+		...config.networks.flatMap((network) =>
+			networkInWords(network, watchedOn(config, network), tellsOfTokens(config, network)),
+		),
 		'',
 		'Receivers',
 		...config.receivers.map((receiver) => `  ${receiverInWords(receiver)}`),
@@ -55,7 +59,7 @@ function watchedOn({ watches }: Config, { name }: NetworkSettings): number {
 	return watches.networks.get(name)?.index.size ?? 0
 }
 
-function networkInWords(network: NetworkSettings, watched: number): string[] {
+function networkInWords(network: NetworkSettings, watched: number, areTokensAsked: boolean): string[] {
 	const { name, chainId, rpc, ws, schedule, source, confirmations, settle, isPrivate, requestsPerSecond } = network
 	const method = source === 'auto' ? (isPrivate ? ', for whole blocks only' : '') : `, by ${source}`
 	const rate = requestsPerSecond === null ? '' : `, at most ${requestsPerSecond} requests a second each`
@@ -72,6 +76,7 @@ function networkInWords(network: NetworkSettings, watched: number): string[] {
 		`    ${scheduleInWords(schedule)}${heads}, ${depth}; each block is looked at again ${again}`,
 		`    ${booksInWords(network, watched)}`,
 		`    ${knownTokensInWords(network)}`,
+		...(areTokensAsked ? [`    logs of tokens: ${logsInWords(network)}`] : []),
 	]
 }
 
@@ -83,6 +88,20 @@ function booksInWords({ keepsBooks, isPrivate }: NetworkSettings, watched: numbe
 		`${isTooMuch ? `, for it watches more than ${MOST_KEPT.toLocaleString('en')} addresses` : ''}: ` +
 		'that nothing was missed is not proved'
 	)
+}
+
+/** Whether a watch on it is told of any. */
+function tellsOfTokens({ watches }: Config, { name, tokens = noTokens }: NetworkSettings): boolean {
+	return asksForTokens(
+		watches.rules.filter(({ network }) => network === name),
+		tokens,
+	)
+}
+
+function logsInWords({ rpc, isPrivate, mostLogProofs }: NetworkSettings): string {
+	const [first] = rpc
+	const price = first === undefined ? null : (providerOf(new URL(first).host)?.creditsOf ?? null)
+	return logProofInWords({ isPrivate, mostLogProofs, price, endpoints: rpc.length })
 }
 
 function knownTokensInWords({ tokens = noTokens }: NetworkSettings): string {

@@ -71,6 +71,21 @@ export function areBlocksCheaper(
 	return byLists > blocks * (header + block)
 }
 
+/** Of the blocks of one part of which a header does not rule out one more log, so many are drawn and read whole. */
+const DRAWN = 16
+/** In headers. */
+const CHEAP_RECEIPTS = 4
+
+/**
+ * How many are proved by their receipts. `setting` null: all where receipts cost little and no second endpoint has told
+ * the same.
+ */
+export function mostProvedOf(setting: number | null, hasWitness: boolean, price: PriceOf): number {
+	if (setting !== null) return setting
+	const isCheap = price('eth_getBlockReceipts') <= CHEAP_RECEIPTS * price('eth_getBlockByNumber')
+	return isCheap && !hasWitness ? Number.POSITIVE_INFINITY : DRAWN
+}
+
 /** A receipt weighs what a row does, or two: one whole block of them against one by one. */
 export function areReceiptsCheaperWhole(needed: number, transactions: number, price: PriceOf): boolean {
 	const each = price('eth_getBlockByNumber') / ROWS_PER_CALL

@@ -1,6 +1,7 @@
 /** What a doctor's look at an endpoint means, in words. */
 
 import { arbitrumMisses, isArbitrum } from './chains.js'
+import { inCalls, mostProvedOf, type PriceOf } from './cost.js'
 
 /**
  * The facts of one endpoint, as far as they were found out: a part of its `Capabilities`, said again on purpose, since
@@ -96,18 +97,22 @@ export function adviceFor(found: Findings, expected: Expected): readonly string[
 
 export interface LogReading {
 	readonly isPrivate: boolean
-	readonly mostLogProofs: number
+	/** Null: by what that costs. */
+	readonly mostLogProofs: number | null
+	/** Of the first; null: not known. */
+	readonly price: PriceOf | null
 	/** How many can be asked. */
 	readonly endpoints: number
 }
 
 /** What proves that no log of a token is missing. */
-export function logProofInWords({ isPrivate, mostLogProofs, endpoints }: LogReading): string {
+export function logProofInWords({ isPrivate, mostLogProofs, price, endpoints }: LogReading): string {
 	const near = 'in polls of up to 3 blocks each is proved by its receipts'
-	if (isPrivate || mostLogProofs === Number.POSITIVE_INFINITY) {
+	const most = mostProvedOf(mostLogProofs, endpoints > 1, price ?? inCalls)
+	if (isPrivate || most === Number.POSITIVE_INFINITY) {
 		return `${near}${isPrivate ? '' : ', and in longer ones where its header does not rule out one more log'}`
 	}
-	const drawn = `${mostLogProofs} of 500 are drawn and proved`
+	const drawn = `${most} of 500 are drawn and proved`
 	const others =
 		endpoints > 1
 			? 'a second endpoint must tell the same'

@@ -1,6 +1,6 @@
 /** What watching one network asks of its first endpoint in a day, and what that costs. */
 
-import { areBlocksCheaper, inCalls, nothingKnown, type PriceOf } from './cost.js'
+import { areBlocksCheaper, inCalls, mostProvedOf, nothingKnown, type PriceOf } from './cost.js'
 
 export interface ForecastFacts {
 	/** The source of traces that is used; null when there is none. */
@@ -31,8 +31,13 @@ export interface ForecastFacts {
 export interface LogForecast {
 	/** Whole blocks, however many come at once. */
 	readonly isPrivate: boolean
-	/** Of 500 blocks, so many are read whole to prove that no log is missing, if their headers do not rule it out. */
-	readonly mostLogProofs: number
+	/**
+	 * Of 500 blocks, so many are read whole to prove that no log is missing, if their headers do not rule it out; null:
+	 * by what that costs.
+	 */
+	readonly mostLogProofs: number | null
+	/** Another endpoint is asked for the same logs. */
+	readonly hasWitness: boolean
 }
 
 export interface Forecast {
@@ -69,7 +74,7 @@ export function forecastOf(facts: ForecastFacts): Forecast {
 	if (source !== null && addresses > 0) {
 		addSpans(add, facts, { spans: reads, blocks: blocksPerRead, isTip: isToHead && blocksPerRead <= TIP, isToHead })
 		const jump = settlesInJumps ? Math.max(JUMP, blocksPerRead) : blocksPerRead
-		addSpans(add, facts, { spans: blocksPerDay / jump, blocks: jump, isTip: false, isToHead: false })
+		addSpans(add, facts, { spans: blocksPerDay / jump, blocks: jump, isTip: false, isToHead: false, isAgain: true })
 		if (balances === 'together') add('eth_call', reads)
 		if (balances === 'each') add('eth_getBalance', reads * Math.min(addresses, TURNS))
 	}
@@ -89,12 +94,14 @@ interface Spans {
 	readonly isTip: boolean
 	/** The header of the last block is known. */
 	readonly isToHead: boolean
+	/** The second look: their logs were proved at the first. */
+	readonly isAgain?: boolean
 }
 
 function addSpans(
 	add: (method: string, count: number) => void,
 	facts: ForecastFacts,
-	{ spans, blocks, isTip, isToHead }: Spans,
+	{ spans, blocks, isTip, isToHead, isAgain = false }: Spans,
 ): void {
 	const { source, hasWholeBlocks, addresses, perList, together, price } = facts
 	const lists = Math.ceil(addresses / perList)
@@ -106,12 +113,12 @@ function addSpans(
 		add('trace_filter', spans * lists * (together ? 1 : 2))
 		// Of a longer span the source has asked for two headers only.
 		if (facts.logs !== null && blocks > 2) add('eth_getBlockByNumber', spans * (blocks - 1))
-		addLogs(add, facts, { spans, blocks })
+		addLogs(add, facts, { spans, blocks, isAgain })
 		return
 	}
 	add('eth_getBlockByNumber', spans * blocks - known)
 	add(source === 'debug_traceBlockByNumber' ? source : 'trace_block', spans * blocks)
-	addLogs(add, facts, { spans, blocks })
+	addLogs(add, facts, { spans, blocks, isAgain })
 }
 
 /** As `chain/logs/tokenReader.ts` chooses: up to three blocks whole, more of them by topics. */
@@ -121,8 +128,8 @@ const QUESTIONS = 3
 
 function addLogs(
 	add: (method: string, count: number) => void,
-	{ logs, addresses, perList }: ForecastFacts,
-	{ spans, blocks }: Pick<Spans, 'spans' | 'blocks'>,
+	{ logs, addresses, perList, price }: ForecastFacts,
+	{ spans, blocks, isAgain }: Required<Pick<Spans, 'spans' | 'blocks' | 'isAgain'>>,
 ): void {
 	if (logs === null) return
 	if (logs.isPrivate || blocks <= WHOLE_BLOCKS || addresses > MOST_ASKED) {
@@ -130,7 +137,8 @@ function addLogs(
 		return
 	}
 	add('eth_getLogs', spans * QUESTIONS * Math.ceil(addresses / perList))
-	add('eth_getBlockReceipts', spans * Math.min(blocks, logs.mostLogProofs))
+	const most = isAgain ? 0 : mostProvedOf(logs.mostLogProofs, logs.hasWitness, price ?? inCalls)
+	add('eth_getBlockReceipts', spans * Math.min(blocks, most))
 }
 
 /** Two looks: the receipt, where lists are asked its header and its tree, and the balance where books are kept. */

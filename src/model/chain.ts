@@ -111,6 +111,8 @@ export interface Part {
 	 * not asked for.
 	 */
 	readonly tokens?: readonly TokenEvent[]
+	/** Blocks in which nothing proves that no log is missing, in order; absent: none, or a second look. */
+	readonly unprovedLogs?: readonly bigint[]
 }
 
 /** A set of addresses: a Set, or a Map from addresses. */

@@ -5,6 +5,7 @@ import type { Book, BookSet, BooksSummary } from './books.js'
 import type { BlockRef } from './chain.js'
 import type { Delivery } from './delivery.js'
 import type { Address, Hash } from './glossary.js'
+import type { UnprovedLogs } from './token.js'
 import type { Backfill, Coverage } from './watch.js'
 
 /** An alert that was announced, kept while its block may still leave the chain, so that it can be retracted. */
@@ -66,6 +67,8 @@ export interface Seen {
 	readonly source?: string
 	/** How far the books are; absent where none are kept. */
 	readonly books?: BooksSummary
+	/** Whose logs nothing proves; absent: none. */
+	readonly logs?: UnprovedLogs
 }
 
 /** Somebody that a watch has paid. */
@@ -88,6 +91,8 @@ export interface NetworkState {
 	readonly updatedAtMs: number
 	/** How far the books were at the last commit that said it; absent: none are kept. */
 	readonly booksSeen?: BooksSummary
+	/** Blocks whose logs nothing proves; absent: none. */
+	readonly logsSeen?: UnprovedLogs
 	/** Where they are kept; by address. */
 	readonly books: BookSet
 	/** By block number. */

@@ -19,6 +19,24 @@ export type KnownTokens = ReadonlyMap<Address, KnownToken>
 /** Which tokens a watch is told of: those that the network names, all, none, or these contracts. */
 export type TokenChoice = 'known' | 'all' | 'none' | ReadonlySet<Address>
 
+/**
+ * Blocks whose logs nothing proves to be all, as they were read first: one endpoint has told them, and their headers do
+ * not rule out one more.
+ */
+export interface UnprovedLogs {
+	/** The latest twenty runs of them, oldest first. */
+	readonly runs: readonly UnprovedRun[]
+	/** How many blocks in all. */
+	readonly blocks: number
+}
+
+/** Of the blocks from one to the other so many; between two of them may be proved ones. */
+export interface UnprovedRun {
+	readonly fromBlock: number
+	readonly toBlock: number
+	readonly blocks: number
+}
+
 /** What a contract says of itself; nobody vouches for it. Null: it does not say, or cannot be understood. */
 export interface TokenWords {
 	readonly symbol: string | null

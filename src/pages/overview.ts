@@ -2,6 +2,7 @@
 
 import { booksInWords, unprovedInWords } from '../core/booksInWords.js'
 import { isSilent, silentUntil } from '../core/silence.js'
+import { unprovedLogsInWords } from '../core/unprovedLogs.js'
 import type { WatchRules } from '../model/watch.js'
 import { chart } from './chart.js'
 import type { PageFacts } from './facts.js'
@@ -31,6 +32,7 @@ export async function overview(facts: PageFacts) {
 			endpoint: activity.endpoint(name),
 			endpoints,
 			books: state?.seen?.books ?? null,
+			logs: state?.seen?.logs ?? null,
 			watches: watches.networks.get(name)?.length ?? 0,
 			lagsOfDay: activity.lags(name),
 		}
@@ -85,11 +87,12 @@ function silencesInForce({ receivers, watches }: PageFacts, nowMs: number) {
 	})
 }
 
-/** What is open in the books, and what was never proved. */
+/** What is open in the books, and what of them and of token logs was never proved. */
 function unproved(networks: Overview['networks']): Html {
-	const lines = networks.flatMap(({ network, books }) =>
-		books === null ? [] : [...unprovedInWords(books)].map((words) => html`<li>${network}: books ${words}</li>`),
-	)
+	const lines = networks.flatMap(({ network, books, logs }) => [
+		...[...(books === null ? [] : unprovedInWords(books))].map((words) => html`<li>${network}: books ${words}</li>`),
+		...[...(logs === null ? [] : unprovedLogsInWords(logs))].map((words) => html`<li>${network}: tokens ${words}</li>`),
+	])
 	return lines.length === 0 ? html`` : html`<ul class="quiet">${lines}</ul>`
 }
 

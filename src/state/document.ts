@@ -117,6 +117,7 @@ export function networkState(record: NetworkRecord, coverage: CoverageRecord | u
 		books: record.books,
 		gaps: record.gaps,
 		...(record.seen?.books && { booksSeen: record.seen.books }),
+		...(record.seen?.logs && { logsSeen: record.seen.logs }),
 		...(record.payees && { payees: record.payees }),
 	}
 }

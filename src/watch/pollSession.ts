@@ -10,6 +10,7 @@ import type { BlockRef, Head } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log, Store } from '../model/ports.js'
 import type { Commit, Enrolment, Gap, NetworkState } from '../model/state.js'
+import type { UnprovedLogs } from '../model/token.js'
 import type { Kind, Network, WatchIndex } from '../model/watch.js'
 import type { Bookkeeper } from './bookkeeper.js'
 import type { GapKeeper } from './gapKeeper.js'
@@ -60,6 +61,8 @@ export interface PollSession {
 	source: string | undefined
 	/** How far the books are, as last told; absent where none are kept. */
 	books: BooksSummary | undefined
+	/** Blocks whose logs nothing proves; absent: none. */
+	logs: UnprovedLogs | undefined
 	behind: boolean
 	readonly alerts: Record<Kind, number>
 	retracted: number
@@ -146,6 +149,7 @@ export async function startSession(
 		reorganisedUpTo: -1n,
 		source: undefined,
 		books: ports.books?.bookkeeper.summary() ?? undefined,
+		logs: state.logsSeen,
 		behind: false,
 		alerts: {
 			transfer: 0,
@@ -172,6 +176,8 @@ export async function advance(
 	closed: readonly Gap[] = [],
 ): Promise<void> {
 	const { network, recipientsOf } = session.config
+	const { source, books, logs } = session
+	const proved = { ...(books && { books }), ...(logs && { logs }) }
 	const { clock, digest, log, store } = ports
 	const posting = { recipientsOf, nowMs: clock(), digest }
 	const notices = gapNotices({
@@ -197,11 +203,7 @@ export async function advance(
 		...step,
 		...(gaps && { gaps }),
 		...(forgetTo < 0n ? {} : { forgetTo }),
-		seen: {
-			head: Number(session.head.latest.number),
-			...(session.source === undefined ? {} : { source: session.source }),
-			...(session.books === undefined ? {} : { books: session.books }),
-		},
+		seen: { head: Number(session.head.latest.number), ...(source && { source }), ...proved },
 		announcements,
 		deliveries,
 		...(difference?.payees && { payees: difference.payees }),

@@ -1,5 +1,6 @@
 import type { Difference } from '../core/compare.js'
 import { isOpen } from '../core/gaps.js'
+import { withUnprovedLogs } from '../core/unprovedLogs.js'
 import { RpcError } from '../errors.js'
 import type { BlockRef, Part, Span } from '../model/chain.js'
 import type { Backfill } from '../model/watch.js'
@@ -91,6 +92,7 @@ export async function conclude(
 	signal: AbortSignal,
 ): Promise<void> {
 	session.source = part.source ?? session.source
+	session.logs = withUnprovedLogs(session.logs, part.unprovedLogs ?? [])
 	const { difference, books } = await heldAgainstBooks(session, part, seen, context, ports, signal)
 	const closes = context.backfill === null ? session.state.gaps.values() : suspectedIn(session)
 	const closed = [...closes].filter(({ block: { number } }) => part.span.from <= number && number <= part.span.to)

@@ -13,7 +13,7 @@ test('behavior: requests_per_second holds for each endpoint of the network', asy
 			ws: [],
 			requestsPerSecond: 1,
 			maxAnswerBytes: 1_000_000,
-			mostLogProofs: 16,
+			mostLogProofs: null,
 			isPrivate: false,
 			keepsBooks: true,
 			source: 'auto',

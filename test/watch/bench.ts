@@ -61,6 +61,8 @@ export interface BenchOptions {
 	readonly gaps?: boolean
 	/** How logs are proved. Default: as the program does. */
 	readonly logs?: Partial<Pick<TokenSetting, 'mostProved' | 'onProofs'>>
+	/** What calls cost. Default: all the same. */
+	readonly priceAt?: NonNullable<Parameters<typeof createChain>[0]['priceAt']>
 	/** Default: what the node is seen to do best. */
 	readonly source?: NonNullable<Parameters<typeof createChain>[0]['source']>
 }
@@ -96,7 +98,10 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 		isPrivate: options.isPrivate ?? false,
 		source: options.source ?? 'auto',
 	}
-	const chain = createChain({ endpoints, ...asked, settle: network.settle, log })
+	const chain = createChain({
+		...{ endpoints, ...asked, settle: network.settle, log },
+		...(options.priceAt && { priceAt: options.priceAt }),
+	})
 	const ways = openWays({ rpcs, chainId: network.chainId, ...asked })
 	const gaps = { keeper: createGapKeeper({ tries: triesOf(ways), clock, log }), receivers: () => ['hook'] }
 	const bookkeeper = createBookkeeper({ accounts, chain, clock, log })

@@ -62,7 +62,7 @@ test.each([
 		isToHead: true,
 		settlesInJumps: false,
 		balances: 'together',
-		logs: withTokens ? { isPrivate: false, mostLogProofs: 0 } : null,
+		logs: withTokens ? { isPrivate: false, mostLogProofs: 0, hasWitness: false } : null,
 		price: inCalls,
 	})
 	const forecast = methods.map((method) => (calls[method] ?? 0) / pollsPerDay)

@@ -1,4 +1,5 @@
 import { createTimeSlices } from '../../base/timeSlices.js'
+import { inCalls, mostProvedOf, type PriceOf } from '../../core/cost.js'
 import { isNativeCoin } from '../../core/nativeTokens.js'
 import { lengthOf, numbersOf } from '../../core/spans.js'
 import { type TxLogs, tokenEventsOf, topics } from '../../core/tokenLogs.js'
@@ -27,6 +28,8 @@ export interface TokenQuestion {
 	readonly headers: readonly Header[]
 	/** Asks another endpoint; null where there is none that answers in time. Absent: there is none. */
 	readonly askAnother?: AskAnother
+	/** The blocks were read before, and proved as well as could be: nothing is proved or counted again. */
+	readonly isAgain?: boolean
 }
 
 export type AskAnother = <T>(job: (rpc: Rpc, limited: AbortSignal) => Promise<T>) => Promise<T | null>
@@ -36,6 +39,15 @@ export interface TokenPart {
 	readonly tokens: readonly TokenEvent[]
 	/** Headers of the blocks that they stand in. */
 	readonly blocks: ReadonlyMap<bigint, Block>
+	/** Numbers of the blocks in which nothing proves that no log is missing, in order. */
+	readonly unproved: readonly bigint[]
+}
+
+/** What was read of blocks, and what proves that it is all. */
+interface ReadLogs {
+	readonly tokens: readonly TokenEvent[]
+	readonly proofs: LogProofs
+	readonly unproved: readonly bigint[]
 }
 
 export interface TokenReader {
@@ -52,8 +64,13 @@ export interface TokenReaderOptions {
 	readonly isPrivate: boolean
 	readonly clock: () => number
 	readonly log: Logger
-	/** Of the blocks of one part whose header does not rule out one more log, so many are read whole. Default: 16. */
-	readonly mostProved?: number
+	/**
+	 * Of the blocks of one part whose header does not rule out one more log, so many are read whole. Default: by what
+	 * that costs.
+	 */
+	readonly mostProved?: number | null
+	/** What calls to an endpoint cost. Default: all the same. */
+	readonly priceAt?: (endpoint: string) => PriceOf | null
 	readonly onProofs?: (proofs: LogProofs) => void
 	readonly random?: () => number
 }
@@ -62,10 +79,9 @@ export interface TokenReaderOptions {
 const WHOLE_SPAN = 3n
 /** With more addresses the questions are many, and nearly every bloom may hold one of them. */
 const MOST_ASKED = 3_000
-const MOST_PROVED = 16
 
 export function createTokenReader(options: TokenReaderOptions): TokenReader {
-	const { chainId, known, isPrivate, clock, log, mostProved, random = Math.random } = options
+	const { chainId, known, isPrivate, clock, log, mostProved = null, priceAt, random = Math.random } = options
 	const noteProofs = createLogProofs(options)
 	const whole = createWholeBlocks({ chainId, clock, log })
 
@@ -118,24 +134,35 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		return tokens.map((event) => ({ ...event, initiator: event.initiator ?? senders.get(event.txHash) ?? null }))
 	}
 
+	async function readBlockwise(
+		rpc: Rpc,
+		headers: readonly Header[],
+		addresses: AddressSet,
+		signal: AbortSignal,
+	): Promise<ReadLogs> {
+		const tokens = await readWhole(rpc, headers, addresses, signal)
+		return { tokens, proofs: { receipts: headers.length, bloom: 0, witness: 0, none: 0 }, unproved: [] }
+	}
+
 	/** By topics, each hit held against its receipt and each block without one against its header. */
 	async function readByTopics(
 		rpc: Rpc,
 		headers: readonly Header[],
-		{ span, addresses, askAnother }: TokenQuestion,
+		{ span, addresses, askAnother, isAgain }: TokenQuestion,
 		signal: AbortSignal,
-	): Promise<readonly TokenEvent[]> {
+	): Promise<ReadLogs> {
 		const found = await readLogSpan(rpc, { span, addresses, known }, signal)
 		const txs = await readHitReceipts(rpc, found, headers, signal)
-		const doubtful = doubtsOf(found, headers, { addresses, known })
+		const told = await eventsIn(txs, addresses)
+		const doubtful = isAgain ? [] : doubtsOf(found, headers, { addresses, known })
 		const witness = async (other: Rpc, limited: AbortSignal) => readLogSpan(other, { span, addresses, known }, limited)
 		const seen = doubtful.length === 0 ? null : ((await askAnother?.(witness)) ?? null)
 		const suspects = seen === null ? new Set<bigint>() : onlyIn(seen, found)
 		const rest = doubtful.filter(({ number }) => !suspects.has(number))
-		const drawn = sample(rest, mostProved ?? MOST_PROVED, random)
-		const proved = [...headers.filter(({ number }) => suspects.has(number)), ...drawn]
+		const most = mostProvedOf(mostProved, seen !== null, priceAt?.(rpc.endpoint) ?? inCalls)
+		const drawn = new Set(sample(rest, most, random))
+		const proved = headers.filter((header) => suspects.has(header.number) || drawn.has(header))
 		const again = new Set(proved.map(({ number }) => number))
-		const told = await eventsIn(txs, addresses)
 		const more = await readWhole(rpc, proved, addresses, signal)
 		const before = new Set(told.map(({ txHash, trace }) => `${txHash}:${trace}`))
 		const missed = more.filter(({ txHash, trace }) => !before.has(`${txHash}:${trace}`))
@@ -143,46 +170,41 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 			const facts = { endpoint: rpc.endpoint, missed: missed.length, block: missed[0]?.block.number }
 			log.warn(facts, 'eth_getLogs left out logs that the receipts have: the receipts are believed')
 			// Where it has left out one it may have others: nothing of this span is believed unproved.
-			if (proved.length < headers.length) {
-				noteProofs({ receipts: headers.length, bloom: 0, witness: 0, none: 0 })
-				return readWhole(rpc, headers, addresses, signal)
-			}
+			if (proved.length < headers.length) return readBlockwise(rpc, headers, addresses, signal)
 		}
-		const left = rest.length - drawn.length
-		noteProofs({
+		const left = rest.filter((header) => !drawn.has(header)).map(({ number }) => number)
+		const proofs = {
 			receipts: proved.length,
-			bloom: headers.length - proved.length - left,
-			witness: seen === null ? 0 : left,
-			none: seen === null ? left : 0,
-		})
-		return [...told.filter(({ block }) => !again.has(block.number)), ...more].sort(byPlace)
+			bloom: headers.length - proved.length - left.length,
+			witness: seen === null ? 0 : left.length,
+			none: seen === null ? left.length : 0,
+		}
+		const tokens = [...told.filter(({ block }) => !again.has(block.number)), ...more].sort(byPlace)
+		return { tokens, proofs, unproved: seen === null ? left : [] }
 	}
 
 	return {
 		eventsOf,
 		async read(rpc, question, signal) {
-			const { span, addresses } = question
+			const { span, addresses, isAgain } = question
 			const headers = await headersOf(rpc, question, signal)
 			const isWhole = isPrivate || lengthOf(span) <= WHOLE_SPAN || addresses.size > MOST_ASKED
-			const blockwise = async () => {
-				const all = await readWhole(rpc, headers, addresses, signal)
-				noteProofs({ receipts: headers.length, bloom: 0, witness: 0, none: 0 })
-				return all
-			}
-			const tokens = await (isWhole
+			const blockwise = () => readBlockwise(rpc, headers, addresses, signal)
+			const { tokens, proofs, unproved } = await (isWhole
 				? blockwise()
 				: readByTopics(rpc, headers, question, signal).catch((error: unknown) => {
 						if (!(error instanceof RpcError) || !mayFallBack(error)) throw error
 						log.debug({ endpoint: rpc.endpoint, error: error.message }, 'logs are read by whole blocks instead')
 						return blockwise()
 					}))
+			if (!isAgain) noteProofs(proofs)
 			const headerAt = new Map(headers.map((header) => [header.number, header]))
 			const blocks = new Map<bigint, Block>()
 			for (const { block } of tokens) {
 				const header = headerAt.get(block.number)
 				if (header !== undefined) blocks.set(block.number, header)
 			}
-			return { tokens, blocks }
+			return { tokens, blocks, unproved }
 		},
 	}
 }

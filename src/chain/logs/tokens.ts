@@ -4,14 +4,12 @@
  */
 
 import type { AddressSet, Part, Span } from '../../model/chain.js'
-import type { Clock } from '../../model/glossary.js'
-import type { Log } from '../../model/ports.js'
 import type { KnownTokens, TokenEvent } from '../../model/token.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Header } from '../wire.js'
 import { readLogFrames } from './logFrames.js'
 import type { LogProofs } from './logProofs.js'
-import { type AskAnother, createTokenReader, type TokenPart } from './tokenReader.js'
+import { type AskAnother, createTokenReader, type TokenPart, type TokenReaderOptions } from './tokenReader.js'
 import { readLogReceipt } from './wireLogs.js'
 
 export interface TokenSetting {
@@ -19,8 +17,11 @@ export interface TokenSetting {
 	readonly known: KnownTokens
 	/** Whether anybody is told of tokens now: else no log is asked for. */
 	readonly areAsked: () => boolean
-	/** Of 500 blocks caught up, so many are read whole although nothing was found to be missing. Default: 16. */
-	readonly mostProved?: number
+	/**
+	 * Of 500 blocks caught up, so many are read whole although nothing was found to be missing. Default: by what that
+	 * costs.
+	 */
+	readonly mostProved?: number | null
 	/** What proves that no log of these blocks is missing. */
 	readonly onProofs?: (proofs: LogProofs) => void
 }
@@ -39,6 +40,8 @@ export interface Tokens {
 			/** What was begun for this very span. */
 			readonly early: Promise<TokenPart> | null
 			readonly askAnother: AskAnother
+			/** They were read before. */
+			readonly isAgain: boolean
 		},
 		signal: AbortSignal,
 	): Promise<Part>
@@ -63,7 +66,7 @@ interface Begun {
 
 export function createTokens(
 	setting: TokenSetting | undefined,
-	options: { readonly isPrivate: boolean; readonly clock: Clock; readonly log: Log },
+	options: Pick<TokenReaderOptions, 'isPrivate' | 'clock' | 'log' | 'priceAt'>,
 ): Tokens {
 	if (setting === undefined) {
 		return { areAsked: () => false, begin: () => null, addTo: async (part) => part, inReceipt: async () => nothing }
@@ -78,11 +81,12 @@ export function createTokens(
 			begun.catch(() => {})
 			return begun
 		},
-		async addTo(part, { rpc, addresses, headers, early, askAnother }, signal) {
+		async addTo(part, { rpc, addresses, headers, early, askAnother, isAgain }, signal) {
 			if (!setting.areAsked()) return part
-			const read = early ?? reader.read(rpc, { span: part.span, addresses, headers, askAnother }, signal)
-			const { tokens, blocks } = await read
-			return { ...part, tokens, blocks: new Map([...part.blocks, ...blocks]) }
+			const question = { span: part.span, addresses, headers, askAnother, isAgain }
+			const { tokens, blocks, unproved } = await (early ?? reader.read(rpc, question, signal))
+			const doubt = isAgain || unproved.length === 0 ? {} : { unprovedLogs: unproved }
+			return { ...part, tokens, blocks: new Map([...part.blocks, ...blocks]), ...doubt }
 		},
 		async inReceipt(rpc, raw, block, signal) {
 			const receipt = readLogReceipt(raw, { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' })

@@ -36,8 +36,11 @@ export interface NetworkSettings extends Network {
 	readonly requestsPerSecond: number | null
 	/** Of one answer. */
 	readonly maxAnswerBytes: number
-	/** Of 500 blocks caught up, so many are read whole to prove that no log is missing; infinite: all in doubt. */
-	readonly mostLogProofs: number
+	/**
+	 * Of 500 blocks caught up, so many are read whole to prove that no log is missing; infinite: all in doubt. Null: by
+	 * what that costs.
+	 */
+	readonly mostLogProofs: number | null
 	/**
 	 * ws:// or wss://, in order of preference; empty: new heads are seen by the schedule alone. Keys may stand in the
 	 * paths.

@@ -28,16 +28,18 @@ export const tokenKeys = {
 			'Relative to this file. Default: none.',
 	}),
 	log_proof: text(readLogProof)
-		.default(16)
+		.default(null)
 		.meta({
 			type: ['integer', 'string'],
 			description:
 				'Of each 500 blocks of a poll of more than 3, how many are read whole to prove that no log of them is ' +
-				'missing, where their headers do not rule it out; or all. Default: 16.',
+				'missing, where their headers do not rule it out; or all; or auto: all where that is cheap and no second ' +
+				'endpoint tells the same, else 16. Default: auto.',
 		}),
 } as const
 
-function readLogProof(value: string): number {
+function readLogProof(value: string): number | null {
+	if (value === 'auto') return null
 	return value === 'all' ? Number.POSITIVE_INFINITY : readWhole(value)
 }
 

@@ -8,7 +8,7 @@ import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
 import { silent } from '../../support/silent.js'
 import { callOf, erc20 } from '../../support/tokenContracts.js'
-import { alertOf, openBench, watchOf } from '../../watch/bench.js'
+import { alertOf, type BenchOptions, openBench, watchOf } from '../../watch/bench.js'
 
 interface Played {
 	readonly node: TestAnvil
@@ -49,7 +49,12 @@ const hiding =
 	}
 
 /** Hashes of the transfers that were told, and what proved the blocks. */
-async function told({ node, alice, token, first }: Played, twists: readonly Dialect['twist'][], mostProved: number) {
+async function told(
+	{ node, alice, token, first }: Played,
+	twists: readonly Dialect['twist'][],
+	mostProved: number | null,
+	priceAt?: BenchOptions['priceAt'],
+) {
 	const urls: string[] = []
 	for (const twist of twists) {
 		const gateway = await startDialectGateway(node.url, twist === undefined ? {} : { twist })
@@ -67,13 +72,15 @@ async function told({ node, alice, token, first }: Played, twists: readonly Dial
 		books: false,
 		logs: { mostProved, onProofs: (one) => proofs.push(one) },
 		log,
+		...(priceAt && { priceAt }),
 	})
 	onTestFinished(() => bench.close())
 	await bench.settle()
 	const hashes = (await bench.posted()).map(alertOf).map(({ txHash }) => txHash)
 	const sum = (proof: keyof LogProofs) => proofs.reduce((total, one) => total + one[proof], 0)
 	const counts = { receipts: sum('receipts'), bloom: sum('bloom'), witness: sum('witness'), none: sum('none') }
-	return { hashes: hashes.sort(), counts, said }
+	const { logs } = (await bench.store.summary()).networks.get('local')?.seen ?? {}
+	return { hashes: hashes.sort(), counts, said, logs, bench }
 }
 
 describe('a log that eth_getLogs does not tell', () => {
@@ -108,10 +115,40 @@ describe('a log that eth_getLogs does not tell', () => {
 	test('behavior: what nothing proves is counted and said', async () => {
 		const played = await play()
 		const { hashes, count } = played
-		const { hashes: found, counts, said } = await told(played, [hiding(hashes[0], hashes[2])], 0)
+		const { hashes: found, counts, said, logs } = await told(played, [hiding(hashes[0], hashes[2])], 0)
 		expect(found).toEqual(hashes.filter((_, at) => at !== 0 && at !== 2).sort())
+		const [from, to] = [Number(played.first) + 4, Number(played.first) + count - 1]
+		expect(logs).toEqual({ blocks: 31, runs: [{ fromBlock: from, toBlock: to, blocks: 31 }] })
 		// Blocks 5, 9 and 12 to 40 hold a transfer, and no bloom can rule out one more there.
 		expect(counts).toEqual({ receipts: 0, bloom: count - 31, witness: 0, none: 31 })
 		expect(said.filter((line) => line.includes('nothing proves'))).toHaveLength(1)
+	}, 30_000)
+
+	test('behavior: where receipts cost little every block in doubt is proved by itself, else 16 are drawn', async () => {
+		const played = await play()
+		const { hashes, count } = played
+		const cheap = await told(played, [hiding(hashes[0], hashes[2])], null)
+		expect(cheap.hashes).toEqual([...hashes].sort())
+		expect(cheap.counts.none).toBe(0)
+		expect(cheap.logs).toBeUndefined()
+		// As at Infura: a thousand credits, eighty for a header.
+		const dear = () => (method: string) => (method === 'eth_getBlockReceipts' ? 1_000 : 80)
+		const { counts, logs } = await told(played, [undefined], null, dear)
+		expect(counts).toEqual({ receipts: 16, bloom: count - 31, witness: 0, none: 15 })
+		expect(logs?.blocks).toBe(15)
+		// A second endpoint that tells the same is witness enough.
+		const two = await told(played, [undefined, undefined], null)
+		expect(two.counts).toEqual({ receipts: 16, bloom: count - 31, witness: 15, none: 0 })
+	}, 60_000)
+
+	test('behavior: the second look proves and counts nothing again, and what was not proved stays said', async () => {
+		const played = await play()
+		const { bench, counts, logs } = await told(played, [undefined], 0)
+		await played.node.mine(40)
+		await bench.settle()
+		const state = await bench.store.network('local')
+		expect(state?.settled.number).toBeGreaterThan(played.first + BigInt(played.count))
+		expect((await bench.store.summary()).networks.get('local')?.seen?.logs).toEqual(logs)
+		expect(counts.none).toBe(31)
 	}, 30_000)
 })

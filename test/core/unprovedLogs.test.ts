@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest'
+import { unprovedLogsInWords, withUnprovedLogs } from '../../src/core/unprovedLogs.js'
+
+const blocks = (...numbers: readonly number[]) => numbers.map(BigInt)
+
+describe('blocks whose logs nothing proves', () => {
+	test('default: near ones are one run, of which all are counted', () => {
+		const first = withUnprovedLogs(undefined, blocks(10, 12, 400))
+		const then = withUnprovedLogs(first, blocks(500, 1_500, 2_501))
+		expect(then).toEqual({
+			blocks: 6,
+			runs: [
+				{ fromBlock: 10, toBlock: 1_500, blocks: 5 },
+				{ fromBlock: 2_501, toBlock: 2_501, blocks: 1 },
+			],
+		})
+		expect(withUnprovedLogs(then, [])).toBe(then)
+		expect(withUnprovedLogs(undefined, [])).toBeUndefined()
+	})
+
+	test('behavior: the latest twenty runs are kept, and all blocks are counted', () => {
+		const many = withUnprovedLogs(
+			undefined,
+			Array.from({ length: 30 }, (_, at) => BigInt(at * 5_000)),
+		)
+		expect(many?.runs.map(({ fromBlock }) => fromBlock)).toEqual(
+			Array.from({ length: 20 }, (_, at) => (at + 10) * 5_000),
+		)
+		expect(many?.blocks).toBe(30)
+	})
+
+	test('behavior: in words, the latest first', () => {
+		const logs = withUnprovedLogs(undefined, blocks(7, 9, 90_000))
+		const lines = logs === undefined ? [] : [...unprovedLogsInWords(logs)]
+		expect(lines.map((line) => line.slice(0, 63))).toEqual([
+			'not proved: that no log of block 90000 is missing: one endpoint',
+			'not proved: that no log of 2 blocks from 7 to 9 is missing: one',
+		])
+	})
+})
