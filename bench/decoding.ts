@@ -1,4 +1,5 @@
 // What decoding and matching cost above JSON.parse, without a network between: answers come from memory, as text.
+import { setImmediate } from 'node:timers/promises'
 import { createChain } from '../src/chain/chain.js'
 import { createRpc, type Rpc, type RpcCall } from '../src/chain/rpc/rpc.js'
 import type { Span } from '../src/model/chain.js'
@@ -66,6 +67,8 @@ function createMemory(real: Rpc): { readonly rpc: Rpc; begin(): void; used(): re
 				known.set(key, one instanceof Error ? one : JSON.stringify(one))
 			}
 		}
+		// As from a network: what was read before is done with before the next answer is parsed.
+		await setImmediate()
 		return keys.map(answer)
 	}
 	const rpc: Rpc = {

@@ -15,8 +15,8 @@ import { askByTransaction, isTooMuchAtOnce } from './byTransaction.js'
 import { unknownCosts } from './costs.js'
 import { checkCoverage, headerCalls, readHeaders } from './headers.js'
 import { type Hit, withoutReceipts, withReceipts } from './receipts.js'
-import type { Source, SourceOptions } from './source.js'
-import { headerOf } from './traceBlock.js'
+import type { ReadRequest, Source, SourceOptions } from './source.js'
+import { headerOf, type ScannedSpan } from './traceBlock.js'
 
 export type Tracer = 'flatCallTracer' | 'callTracer'
 
@@ -39,31 +39,12 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
 				words: rpc.words,
 				...(options.onUnknown && { onUnknown: options.onUnknown }),
 			}
-			const numbers = [...numbersOf(span)]
-			const told = await askAll(rpc, headerCalls(numbers, last), signal)
-			const headers = readHeaders(told, numbers, last, rpc.endpoint)
-			const full = headers.filter((block) => block.txHashes.length > 0)
-			const calls = full.map((block) => debugCall(block.number, options.tracer(rpc)))
-			const answers = await askAll(rpc, calls, signal).catch(async (error: unknown) => {
-				const [block] = full
-				if (full.length !== 1 || block === undefined || !isTooMuchAtOnce(error)) throw error
-				const callFor = (txHash: string) => debugTransactionCall(txHash, options.tracer(rpc))
-				const results = await askByTransaction(rpc, block, callFor, signal)
-				return [results.map((result, index) => ({ txHash: block.txHashes[index], result }))]
-			})
-			const slices = createTimeSlices()
-			const hits: Hit[] = []
-			let rows = 0
-			const uncovered: { block: Header; missing: readonly Hash[] }[] = []
-			for (const [index, block] of full.entries()) {
-				const { traces, missing } = await readDebugBlock(answers[index], block, slices, reading)
-				if (missing.length > 0) uncovered.push({ block, missing })
-				for (const [txHash, tree] of traces) {
-					rows += tree.frames.length
-					const frames = await framesOf(tree, slices, keptOf(addresses, options.withSent))
-					if (frames.length > 0) hits.push({ txHash, txIndex: null, block, frames })
-				}
-			}
+			const { headers, hits, rows, uncovered } = await scanSpan(
+				{ rpc, span, addresses, last },
+				options,
+				reading,
+				signal,
+			)
 			await checkCoverage(rpc, uncovered, reading, signal)
 			const question = { addresses, tracing: 'debug', costs: options.costs ?? unknownCosts } as const
 			const transactions = options.isPrivate ? withoutReceipts(hits) : await withReceipts(rpc, hits, question, signal)
@@ -77,6 +58,44 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
 			return { span, last: headerOf(headers, span.to), parentHash, blocks, transactions, headers, rows }
 		},
 	}
+}
+
+/**
+ * Looks at all blocks of a span. A function of its own, so that the traces are gone with it: who waits for receipts
+ * would keep them all that time.
+ */
+async function scanSpan(
+	{ rpc, span, addresses, last }: ReadRequest,
+	{ tracer, withSent }: DebugTraceOptions,
+	reading: DebugReading,
+	signal: AbortSignal,
+): Promise<ScannedSpan> {
+	const numbers = [...numbersOf(span)]
+	const told = await askAll(rpc, headerCalls(numbers, last), signal)
+	const headers = readHeaders(told, numbers, last, rpc.endpoint)
+	const full = headers.filter((block) => block.txHashes.length > 0)
+	const calls = full.map((block) => debugCall(block.number, tracer(rpc)))
+	const answers = await askAll(rpc, calls, signal).catch(async (error: unknown) => {
+		const [block] = full
+		if (full.length !== 1 || block === undefined || !isTooMuchAtOnce(error)) throw error
+		const callFor = (txHash: string) => debugTransactionCall(txHash, tracer(rpc))
+		const results = await askByTransaction(rpc, block, callFor, signal)
+		return [results.map((result, index) => ({ txHash: block.txHashes[index], result }))]
+	})
+	const slices = createTimeSlices()
+	const hits: Hit[] = []
+	let rows = 0
+	const uncovered: { block: Header; missing: readonly Hash[] }[] = []
+	for (const [index, block] of full.entries()) {
+		const { traces, missing } = await readDebugBlock(answers[index], block, slices, reading)
+		if (missing.length > 0) uncovered.push({ block, missing })
+		for (const [txHash, tree] of traces) {
+			rows += tree.frames.length
+			const frames = await framesOf(tree, slices, keptOf(addresses, withSent))
+			if (frames.length > 0) hits.push({ txHash, txIndex: null, block, frames })
+		}
+	}
+	return { headers, hits, rows, uncovered }
 }
 
 export function debugCall(number: bigint, tracer: Tracer): RpcCall {

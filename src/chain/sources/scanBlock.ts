@@ -17,18 +17,11 @@ export interface ScannedBlock {
 	readonly rows: number
 }
 
-/** What was seen of one transaction while its rows went by. */
-interface Tally {
-	rows: number
-	/** Children of all its rows, as the rows count them; NaN where one does not. */
-	children: number
-}
-
 /**
  * Looks at every row of a block, and decodes those of the transactions that touch the addresses. Everything that goes
  * by is a row of others, so the first look makes nothing: it costs a fraction of what parsing the JSON did. In a whole
- * tree each row but the root is the child of one; where the counts do not say so the tree is decoded too, and checked
- * in full.
+ * tree each row but the root is the child of one, and the rows of a transaction come one after the other; where it is
+ * not so the tree is decoded too, and checked in full.
  */
 export async function scanBlock(
 	raw: unknown,
@@ -44,10 +37,9 @@ export async function scanBlock(
 	const roots = new Set<Hash>()
 	const touched = new Set<Hash | null>()
 	const owners: (Hash | null)[] = []
-	const tallies = new Map<Hash, Tally>()
 	let lastText: unknown = null
 	let lastHash: Hash | null = null
-	let tally: Tally = { rows: 0, children: 0 }
+	const run: Run = { rows: 0, children: 0, roots: 0 }
 	for (let index = 0; index < raw.length; index++) {
 		if (slices.isOver()) await slices.next()
 		const row = checkForm(raw[index], index, reading)
@@ -58,27 +50,44 @@ export async function scanBlock(
 			if (!isAddressLike(row.action.author) || isAsked(row.action.author)) touched.add(null)
 			continue
 		}
-		// The rows of a transaction come one after the other.
 		if (row.transactionHash !== lastText || lastHash === null) {
+			if (!isWhole(run)) touched.add(lastHash)
 			lastText = row.transactionHash
 			lastHash = hash(lastText)
 			if (lastHash === null) throw malformed(reading, `row ${index} lacks its transaction`)
-			tally = tallies.get(lastHash) ?? { rows: 0, children: 0 }
-			tallies.set(lastHash, tally)
+			run.rows = 0
+			run.children = 0
+			// One that comes back after others is in pieces.
+			run.roots = roots.has(lastHash) ? 2 : 0
 		}
 		owners.push(lastHash)
-		tally.rows++
-		tally.children += typeof row.subtraces === 'number' ? row.subtraces : (readSubtraces(row) ?? Number.NaN)
+		run.rows++
+		run.children += typeof row.subtraces === 'number' ? row.subtraces : (readSubtraces(row) ?? Number.NaN)
 		const path = row.traceAddress
-		if (Array.isArray(path) && path.length === 0) roots.add(lastHash)
+		if (Array.isArray(path) && path.length === 0) {
+			roots.add(lastHash)
+			run.roots++
+		}
 		if (mayTouch(row, isAsked)) touched.add(lastHash)
 	}
-	for (const [txHash, { rows, children }] of tallies) if (children !== rows - 1) touched.add(txHash)
+	if (!isWhole(run)) touched.add(lastHash)
 	return {
 		hits: touched.size === 0 ? [] : await hitsOf(raw, { owners, touched, block, addresses, withSent }, slices, reading),
 		missing: block.txHashes.filter((txHash) => !roots.has(txHash)),
 		rows: raw.length,
 	}
+}
+
+/** Rows of one transaction that came one after the other. */
+interface Run {
+	rows: number
+	/** Children of all its rows, as the rows count them; NaN where one does not. */
+	children: number
+	roots: number
+}
+
+function isWhole({ rows, children, roots }: Run): boolean {
+	return rows === 0 || (roots === 1 && children === rows - 1)
 }
 
 interface Touched {

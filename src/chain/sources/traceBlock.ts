@@ -9,7 +9,16 @@ import { unknownCosts } from './costs.js'
 import { checkCoverage, headerCalls, readHeaders } from './headers.js'
 import { type Hit, withoutReceipts, withReceipts } from './receipts.js'
 import { scanBlock } from './scanBlock.js'
-import type { Source, SourceOptions } from './source.js'
+import type { ReadRequest, Source, SourceOptions } from './source.js'
+
+/** What was seen of a span's blocks, whoever told it. */
+export interface ScannedSpan {
+	readonly headers: readonly Header[]
+	readonly hits: readonly Hit[]
+	/** How many rows were looked at. */
+	readonly rows: number
+	readonly uncovered: readonly { readonly block: Header; readonly missing: readonly Hash[] }[]
+}
 
 /**
  * `trace_block`: every frame of every block, matched here. The answer proves itself: each transaction of the header's
@@ -25,23 +34,12 @@ export function traceBlockSource(options: SourceOptions): Source {
 				method: 'trace_block',
 				...(options.onUnknown && { onUnknown: options.onUnknown }),
 			}
-			const numbers = [...numbersOf(span)]
-			const forHeaders = headerCalls(numbers, last)
-			const forTraces = numbers.map((number) => ({ method: 'trace_block', params: [hexOf(number)] }))
-			const answers = await askAll(rpc, [...forHeaders, ...forTraces], signal).catch(async (error: unknown) => {
-				if (numbers.length !== 1 || !isTooMuchAtOnce(error)) throw error
-				return inPieces(rpc, forHeaders, numbers, last, signal, error)
-			})
-			const headers = readHeaders(answers.slice(0, forHeaders.length), numbers, last, rpc.endpoint)
-			const hits: Hit[] = []
-			let rows = 0
-			const uncovered: { block: Header; missing: readonly Hash[] }[] = []
-			for (const [index, block] of headers.entries()) {
-				const traced = await scanBlock(answers[forHeaders.length + index], block, addresses, reading, options.withSent)
-				hits.push(...traced.hits)
-				rows += traced.rows
-				if (traced.missing.length > 0) uncovered.push({ block, missing: traced.missing })
-			}
+			const { headers, hits, rows, uncovered } = await scanSpan(
+				{ rpc, span, addresses, last },
+				options.withSent,
+				reading,
+				signal,
+			)
 			await checkCoverage(rpc, uncovered, reading, signal)
 			const question = { addresses, tracing: 'trace', costs: options.costs ?? unknownCosts } as const
 			const transactions = options.isPrivate ? withoutReceipts(hits) : await withReceipts(rpc, hits, question, signal)
@@ -55,6 +53,36 @@ export function traceBlockSource(options: SourceOptions): Source {
 			return { span, last: headerOf(headers, span.to), parentHash, blocks, transactions, headers, rows }
 		},
 	}
+}
+
+/**
+ * Looks at all blocks of a span. A function of its own, so that the rows are gone with it: who waits for receipts would
+ * keep them all that time.
+ */
+async function scanSpan(
+	{ rpc, span, addresses, last }: ReadRequest,
+	withSent: boolean | undefined,
+	reading: Reading,
+	signal: AbortSignal,
+): Promise<ScannedSpan> {
+	const numbers = [...numbersOf(span)]
+	const forHeaders = headerCalls(numbers, last)
+	const forTraces = numbers.map((number) => ({ method: 'trace_block', params: [hexOf(number)] }))
+	const answers = await askAll(rpc, [...forHeaders, ...forTraces], signal).catch(async (error: unknown) => {
+		if (numbers.length !== 1 || !isTooMuchAtOnce(error)) throw error
+		return inPieces(rpc, forHeaders, numbers, last, signal, error)
+	})
+	const headers = readHeaders(answers.slice(0, forHeaders.length), numbers, last, rpc.endpoint)
+	const hits: Hit[] = []
+	let rows = 0
+	const uncovered: { block: Header; missing: readonly Hash[] }[] = []
+	for (const [index, block] of headers.entries()) {
+		const traced = await scanBlock(answers[forHeaders.length + index], block, addresses, reading, withSent)
+		hits.push(...traced.hits)
+		rows += traced.rows
+		if (traced.missing.length > 0) uncovered.push({ block, missing: traced.missing })
+	}
+	return { headers, hits, rows, uncovered }
 }
 
 /**
