@@ -184,19 +184,16 @@ export async function chooseWatch(sources: Sources, mayBeNone: boolean): Promise
 		read: (text) => (/^none( more)?$/.test(text) && mayBeNone ? null : toChecksum(parseAddress(text))),
 	})
 	if (address === null) return null
-	const label =
-		values.address === undefined && values.label === undefined && asker !== null
-			? await asker.ask('Its label in alerts (Enter: none): ')
-			: String(values.label ?? '')
-	return { address, label: label === '' ? '' : readLabel(label) }
-}
-
-function readLabel(text: string): string {
-	try {
-		return readLine(text)
-	} catch (error) {
-		throw new UsageError(`the label ${error instanceof Error ? error.message : error}`)
-	}
+	const isAsked = values.address === undefined && values.label === undefined && asker !== null
+	const label = await choose(sources, {
+		option: 'label',
+		given: isAsked ? undefined : String(values.label ?? ''),
+		before: '',
+		usual: 'none',
+		question: 'Its label in alerts',
+		read: (text) => (text === '' ? '' : readLine(text)),
+	})
+	return { address, label }
 }
 
 interface Choice<T> {
