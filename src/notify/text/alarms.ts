@@ -1,17 +1,30 @@
 /** What must not be overlooked: how subjects begin, and what is framed in a mail. */
 
-import type { AlertData } from '../../model/alert.js'
+import { isDigest } from '../../core/digest.js'
+import type { AlertData, DigestedAlert, Message } from '../../model/alert.js'
 
 /** As subjects begin, the gravest first. */
-export const marks = ['LOOK-ALIKE', 'UNEXPLAINED', 'DELEGATION'] as const
+export const marks = ['LOOK-ALIKE', 'UNEXPLAINED', 'DELEGATION', 'LOW', 'HIGH'] as const
+type Mark = (typeof marks)[number]
 
-/** What must not be overlooked among others. */
-export function marksOf({ lookalike, kind }: AlertData): readonly string[] {
+/** What must not be overlooked among others; nothing of what is taken back. */
+export function marksOf({ type, data }: Pick<DigestedAlert, 'type' | 'data'>): readonly Mark[] {
+	if (type === 'alert.removed') return []
+	const { lookalike, kind, crossed } = data
 	return [
-		...(lookalike === undefined ? [] : ['LOOK-ALIKE']),
-		...(kind === 'unexplained' ? ['UNEXPLAINED'] : []),
-		...(kind === 'delegation' ? ['DELEGATION'] : []),
+		...(lookalike === undefined ? [] : (['LOOK-ALIKE'] as const)),
+		...(kind === 'unexplained' ? (['UNEXPLAINED'] as const) : []),
+		...(kind === 'delegation' ? (['DELEGATION'] as const) : []),
+		...(kind === 'balance' ? ([crossed === 'below' ? 'LOW' : 'HIGH'] as const) : []),
 	]
+}
+
+/** Whether a message is, or holds, what must not be overlooked. */
+export function isMarked({ type, data }: Message): boolean {
+	if (isDigest(data)) return data.alerts.some((alert) => marksOf(alert).length > 0)
+	return (
+		type.startsWith('alert.') && 'txHash' in data && marksOf({ type: type as DigestedAlert['type'], data }).length > 0
+	)
 }
 
 const lookalikeNote =

@@ -44,7 +44,7 @@ function digestFacts(data: DigestData, notes: readonly string[]): Facts {
 	const { id, alerts, held } = data
 	const why = held === undefined ? [] : [`A silence held them from ${utc(held.from)} to ${utc(held.to)}.`]
 	const isRemoved = alerts.some(({ type }) => type === 'alert.removed')
-	const alarms = numbered(data).filter(({ alert }) => marksOf(alert.data).length > 0)
+	const alarms = numbered(data).filter(({ alert }) => marksOf(alert).length > 0)
 	const watchlists = [...new Set(alerts.map((alert) => printable(alert.data.watch.watchlist)))]
 	return {
 		notes: [...notes, ...why, ...(isRemoved ? [retractedInDigest] : [])],
@@ -54,7 +54,7 @@ function digestFacts(data: DigestData, notes: readonly string[]): Facts {
 			time: utc(alert.data.blockTimestamp).replace(' UTC', ''),
 			amount: signedAmount(alert.data),
 			says,
-			isAlarming: marksOf(alert.data).length > 0,
+			isAlarming: marksOf(alert).length > 0,
 			facts: alertFacts(alert.data).filter(({ name }) => !tooMuchForMany.has(name)),
 		})),
 		facts: [

@@ -29,7 +29,7 @@ function asText(subject: string, { alarms, notes, facts, rows }: Facts): string 
 /** What must not be overlooked, by the words that begin it after the network's name. */
 const alarming = new RegExp(
 	'^(\\[TEST\\] )?(\\[[^\\]]*\\] )?' +
-		'(UNEXPLAINED|LOOK-ALIKE|DELEGATION|STALLED|GAP|NOT IN EFFECT|NOT DELIVERED|RETRACTED)\\b',
+		'(UNEXPLAINED|LOOK-ALIKE|DELEGATION|LOW|HIGH|STALLED|GAP|NOT IN EFFECT|NOT DELIVERED|RETRACTED)\\b',
 )
 
 /** Styles stand at each element, since mail programs drop others; colours are left to the reader's own theme. */

@@ -50,7 +50,7 @@ export function sentence({ type, data }: { readonly type: Message['type']; reado
 function digestHeadline({ alerts, held }: DigestData): string {
 	const [first = '', ...others] = new Set(alerts.map(({ data }) => watchName(data)))
 	const more = others.length === 0 ? '' : ` and ${others.length} ${others.length === 1 ? 'other' : 'others'}`
-	const found = new Set(alerts.flatMap(({ data }) => marksOf(data)))
+	const found = new Set(alerts.flatMap(marksOf))
 	const marked = marks.filter((mark) => found.has(mark))
 	const begin = marked.length === 0 ? '' : `${marked.join(', ')}: among `
 	return `${begin}${alerts.length} alerts${held === undefined ? '' : ' that were held'}: ${first}${more}`

@@ -18,6 +18,10 @@ const shown = new Set([
 	'Imitates',
 	'Token',
 	'Started by',
+	'Delegated to',
+	'Before',
+	'Withdrawal',
+	'Blocks',
 	'Time',
 	'Late',
 	'Checkpoint',
@@ -36,14 +40,16 @@ export function chatText(message: Message, markup: Markup): string {
  * look.
  */
 export function chatBody(message: Message, { disarm, link }: Markup): string {
-	const { notes, facts } = factsOf(message)
+	const { notes, facts, rows } = factsOf(message)
 	if (isDigest(message.data)) {
 		const lines = numbered(message.data).map(({ title, alert }) => {
 			const url = alert.data.links?.tx
 			const late = alert.data.late ? ' (late)' : ''
 			return `${disarm(`${title}${late}:`)} ${url === undefined ? disarm(alert.data.txHash) : link(url)}`
 		})
-		return [...notes.map(disarm), ...lines].join('\n')
+		const first = rows.flatMap(({ number, isAlarming }) => (isAlarming ? [number] : []))
+		const alarm = first.length === 0 ? [] : [`Look at these first: ${first.join(', ')}`]
+		return [...[...alarm, ...notes].map(disarm), ...lines].join('\n')
 	}
 	const url = linkOf(message)
 	const lines = facts.filter(({ name }) => shown.has(name)).map(({ name, value }) => disarm(`${name}: ${value}`))

@@ -4,6 +4,7 @@
  * ignore it.
  */
 import type { Message } from '../../../model/alert.js'
+import { isMarked } from '../../text/alarms.js'
 import { headline } from '../../text/sentence.js'
 import { chatBody, cut, linkOf, type Markup } from './chat.js'
 import { withoutLinks } from './disarm.js'
@@ -38,7 +39,7 @@ export const ntfy: Format = {
 const urgent = new Set<Message['type']>(['alert.removed', 'system.stalled', 'system.gap', 'system.undelivered'])
 
 /** 1 to 5; 3 is usual. */
-function priorityOf({ type, data }: Message): number {
-	if ('acceptedAt' in data) return 3
-	return urgent.has(type) ? 4 : 3
+function priorityOf(message: Message): number {
+	if ('acceptedAt' in message.data) return 3
+	return urgent.has(message.type) || isMarked(message) ? 4 : 3
 }

@@ -7,6 +7,7 @@
 import { printable } from '../../../base/printable.js'
 import { isDigest } from '../../../core/digest.js'
 import type { Message } from '../../../model/alert.js'
+import { isMarked } from '../../text/alarms.js'
 import { factsOf } from '../../text/facts.js'
 import { headline, isAlert, isUndelivered, networksOf } from '../../text/sentence.js'
 import { cut, linkOf } from './chat.js'
@@ -25,7 +26,7 @@ export const pagerduty: Format = {
 			payload: {
 				summary: cut(headline(message), 1_024),
 				source: sourceOf(message),
-				severity: critical.has(type) ? 'critical' : 'info',
+				severity: critical.has(type) ? 'critical' : isMarked(message) ? 'warning' : 'info',
 				timestamp,
 				custom_details: Object.fromEntries(factsOf(message).facts.map(({ name, value }) => [name, value])),
 			},
