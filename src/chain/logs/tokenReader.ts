@@ -83,7 +83,7 @@ const MOST_ASKED = 3_000
 export function createTokenReader(options: TokenReaderOptions): TokenReader {
 	const { chainId, known, isPrivate, clock, log, mostProved = null, priceAt, random = Math.random } = options
 	const noteProofs = createLogProofs(options)
-	const whole = createWholeBlocks({ chainId, clock, log })
+	const whole = createWholeBlocks({ chainId, isBelieved: mostProved === 0, clock, log })
 
 	function eventsOf(tx: TxLogs): readonly TokenEvent[] {
 		return tokenEventsOf(tx, known).filter(({ contract }) => !isNativeCoin(chainId, contract))
@@ -157,7 +157,7 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		const doubtful = isAgain ? [] : doubtsOf(found, headers, { addresses, known })
 		const witness = async (other: Rpc, limited: AbortSignal) => readLogSpan(other, { span, addresses, known }, limited)
 		const seen = doubtful.length === 0 ? null : ((await askAnother?.(witness)) ?? null)
-		const suspects = seen === null ? new Set<bigint>() : onlyIn(seen, found)
+		const suspects = new Set(seen === null ? [] : [...onlyIn(seen, found), ...onlyIn(found, seen)])
 		const rest = doubtful.filter(({ number }) => !suspects.has(number))
 		const most = mostProvedOf(mostProved, seen !== null, priceAt?.(rpc.endpoint) ?? inCalls)
 		const drawn = new Set(sample(rest, most, random))
@@ -193,7 +193,8 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 			const { tokens, proofs, unproved } = await (isWhole
 				? blockwise()
 				: readByTopics(rpc, headers, question, signal).catch((error: unknown) => {
-						if (!(error instanceof RpcError) || !mayFallBack(error)) throw error
+						// What contradicts a header may be an old block's, left in the node's index: receipts can tell.
+						if (!(error instanceof RpcError) || !(mayFallBack(error) || error.kind === 'unsettled')) throw error
 						log.debug({ endpoint: rpc.endpoint, error: error.message }, 'logs are read by whole blocks instead')
 						return blockwise()
 					}))
@@ -211,9 +212,10 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 
 const TOPICS: ReadonlySet<string | undefined> = new Set(Object.values(topics))
 
-/** Numbers of the blocks in which a second endpoint has logs that the first has not. */
+/** Numbers of the blocks in which one endpoint has logs that the other has not, or has otherwise. */
 function onlyIn(seen: readonly Log[], found: readonly Log[]): ReadonlySet<bigint> {
-	const keyOf = ({ block, txHash, index }: Log) => `${block.hash}:${txHash}:${index}`
+	const keyOf = ({ block, txHash, index, address, topics: words, data }: Log) =>
+		[block.hash, txHash, index, address, ...words, data].join(':')
 	const told = new Set(found.map(keyOf))
 	return new Set(seen.flatMap((one) => (told.has(keyOf(one)) ? [] : [one.block.number])))
 }

@@ -10,28 +10,33 @@ import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire.
 import { bloomOf, bytesOf } from './bloom.js'
 import { fitsRoot } from './receiptsRoot.js'
 import { hasStateSync, isRootKnown } from './rootChains.js'
-import { type Log, type LogReceipt, readLogReceipt, readLogs } from './wireLogs.js'
+import { isSame, type Log, type LogReceipt, readLogReceipt, readLogs } from './wireLogs.js'
 
 /** Reads all logs of blocks, and names no address to do so. */
 export interface WholeBlocks {
 	/**
 	 * The transactions of a block that have logs, in order, complete: held against the header's root of receipts, or,
-	 * where the node has no whole receipts, against its bloom. Throws RpcError.
+	 * where the node has no whole receipts, against its bloom and the receipts at the end of the block. Throws RpcError.
 	 */
 	read(rpc: Rpc, headers: readonly Header[], signal: AbortSignal): Promise<readonly (readonly TxLogs[])[]>
 }
 
 /** Blocks under way: some hundred kilobytes each. */
 const AT_ONCE = 8
-/** How long a method that was refused, or gave what cannot be believed, is not asked for. */
+/** Of a block whose end is longer, with no log in it, every receipt is asked for. */
+const LONGEST_END = 50
+/** How long a method that was refused is not asked for. */
 const REFUSED_MS = 10 * 60_000
 
 export function createWholeBlocks({
 	chainId,
+	isBelieved,
 	clock,
 	log,
 }: {
 	readonly chainId: number
+	/** Logs count that fit their header's bloom, although the receipts are not those that it names. */
+	readonly isBelieved: boolean
 	readonly clock: () => number
 	readonly log: Logger
 }): WholeBlocks {
@@ -45,8 +50,12 @@ export function createWholeBlocks({
 				return await fromReceipts(rpc, block, 'eth_getBlockReceipts', signal)
 			} catch (error) {
 				if (!(error instanceof RpcError) || !mayFallBack(error)) throw error
-				if (error.kind !== 'timeout' && error.kind !== 'server') refusedUntilMs.set(rpc, clock() + REFUSED_MS)
 				log.debug({ endpoint: rpc.endpoint, error: error.message }, 'receipts of whole blocks are read otherwise')
+				// A bloom knows no amounts, and not how often one transfer was made: it helps nobody who was caught.
+				if (error.kind === 'malformed' && !isBelieved) {
+					return fromReceipts(rpc, block, 'eth_getTransactionReceipt', signal)
+				}
+				if (error.kind !== 'timeout' && error.kind !== 'server') refusedUntilMs.set(rpc, clock() + REFUSED_MS)
 			}
 		}
 		const logs = await fromLogs(rpc, block, signal).catch((error: unknown) => {
@@ -97,8 +106,21 @@ export function createWholeBlocks({
 			if (own.hash !== block.hash) throw malformed(reading, `logs of another block came for block ${block.number}`)
 		}
 		const isWhole = logs.every(({ index }, at) => index === BigInt(at))
-		if (!isWhole || block.logsBloom !== bloomOf(logs)) return null
+		if (!isWhole || block.logsBloom !== bloomOf(logs) || !(await isEnd(rpc, block, logs, signal))) return null
 		return groupsOf(logs, block)
+	}
+
+	/** Whether no log comes after these: a hole before one shows in its place, one at the end only in receipts. */
+	async function isEnd(rpc: Rpc, block: Header, logs: readonly Log[], signal: AbortSignal): Promise<boolean> {
+		const last = logs.at(-1)
+		if (last === undefined) return true
+		const end = block.txHashes.slice(Math.max(0, block.txHashes.indexOf(last.txHash)))
+		if (end.length > LONGEST_END) return false
+		const reading: Reading = { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' }
+		const answers = await askAll(rpc, end.map(receiptCall), signal)
+		const told = answers.flatMap((raw) => readLogReceipt(raw, reading)?.logs ?? [])
+		const own = logs.filter(({ txHash }) => end.includes(txHash))
+		return told.length === own.length && told.every((one, at) => own[at] !== undefined && isSame(one, own[at]))
 	}
 
 	return {
