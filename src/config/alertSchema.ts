@@ -29,7 +29,7 @@ const delivered = {
 
 const network = {
 	network: { ...text, description: 'Name from the settings.' },
-	chainId: { type: 'integer', minimum: 1 },
+	chainId: { ...count, description: '0 in samples only, which are on no chain.' },
 } as const
 
 const alert = {

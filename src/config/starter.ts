@@ -61,14 +61,14 @@ network: ethereum                # a name from tracewatch.yaml
 receivers: [ops-mail, ops-hook]  # for every watch below that names none
 
 watches:
-  # The least that a watch needs: every transfer and deployment from now on.
+  # The least that a watch needs: every transfer and deployment from now on, and all else that moves its balance.
   - address: 0x00000000219ab540356cBB839Cbe05303d7705Fa
 
   # Everything that it can say.
   - address: 0x742d35Cc6634C0532925a3b844Bc454e4438f44e   # quoted or not; a wrong EIP-55 checksum is an error
     label: Treasury
     tags: [cold]
-    kinds: [transfer, deployment]   # default: both
+    kinds: [transfer, deployment]   # only these; default: also token, withdrawal, delegation, balance, unexplained
     direction: both                 # in, out, both; default: both
     min_value: 0.5                  # in whole coins, or "250 gwei", "1 wei"; default: above 0
     receivers: [ops-hook]           # instead of those above

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { jsonSchema, schemaNames } from '../../src/config/jsonSchema.js'
 import type { AlertData, Message, SystemData } from '../../src/model/alert.js'
+import { sampleMessage } from '../../src/notify/text/sample.js'
 
 const committed = (name: string) => resolve(import.meta.dirname, `../../schema/${name}.json`)
 
@@ -132,6 +133,10 @@ describe('the schema of an alert', () => {
 		expect(isRight(messageOf('system.undelivered', undelivered))).toBe(true)
 		expect(isRight(messageOf('system.undelivered', { ...undelivered, state: 'retry' }))).toBe(false)
 		expect(isRight(messageOf('alert.transfer', { ...alert, insteadOf: 'ops-hook' }))).toBe(true)
+	})
+
+	test('takes the sample that `test-send` sends', () => {
+		expect(isRight(sampleMessage('msg_1', Date.UTC(2026, 10, 20)))).toBe(true)
 	})
 
 	test('misses every field that is always there', () => {
