@@ -153,6 +153,8 @@ export function readBlock(raw: unknown, reading: Reading): Header | null {
 		logsBloom: hexBytes(raw.logsBloom, 256),
 		withdrawalsRoot: rootOf(raw.withdrawalsRoot),
 		...(withdrawals.length > 0 && { withdrawals }),
+		// EIP-7685 came with the same fork.
+		...(hash(raw.requestsHash) !== null && { takesAuthorisations: true as const }),
 		...(accessListHash !== null && { accessListHash, ...(author !== null && { author }) }),
 	}
 }

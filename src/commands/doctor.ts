@@ -1,24 +1,22 @@
 import { fitWords } from '../base/outgoing.js'
-import { createBalanceReader } from '../chain/balances/balances.js'
 import type { Capabilities } from '../chain/capabilities/capabilities.js'
 import { isUsable, permitted, probeSettingOf, type SourceChoice } from '../chain/capabilities/permitted.js'
 import { probe } from '../chain/capabilities/probe.js'
 import type { Rpc } from '../chain/rpc/rpc.js'
 import { createRpc } from '../chain/rpc/rpc.js'
 import { blockCall, needBlock } from '../chain/sources/ask.js'
-import { hexOf } from '../chain/wire.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { MOST_KEPT } from '../core/books.js'
 import { adviceFor, logProofInWords, rangeLimitInWords } from '../core/doctor.js'
+import { isKindWanted } from '../core/kinds.js'
 import { providerOf } from '../core/prices.js'
 import { areTokensAsked, watchesOn } from '../daemon/open.js'
 import { RpcError } from '../errors.js'
-import type { Address } from '../model/glossary.js'
-import type { Log } from '../model/ports.js'
 import { type Command, configOption, exitCodes } from './command.js'
+import { type BlockReport, examineBlock } from './doctorBlock.js'
 import { forecastFor } from './doctorForecast.js'
-import { type Balances, type EndpointReport, linesOf, type NetworkReport } from './doctorReport.js'
+import { type EndpointReport, linesOf, type NetworkReport } from './doctorReport.js'
 import { openConfig } from './open.js'
 import { whileWaiting } from './progress.js'
 
@@ -63,7 +61,8 @@ async function examine(network: NetworkSettings, config: Config, signal: AbortSi
 	const used = endpoints.find(({ usable }) => usable)
 	const able = endpoints.filter(({ usable }) => usable).length
 	const forTokens = areTokensAsked(config.watches, network)
-	const watched = { addresses, areTokensAsked: forTokens }
+	const areDelegationsTold = isKindWanted(watchesOn(config.watches, network.name), 'delegation')
+	const watched = { addresses, areTokensAsked: forTokens, areDelegationsTold }
 	const forecast = used === undefined ? null : forecastFor(used, network, watched)
 	return {
 		network: network.name,
@@ -82,10 +81,10 @@ async function examineEndpoint(url: string, network: NetworkSettings, signal: Ab
 	const rpc = createRpc({ url, timeoutMs: 15_000 })
 	try {
 		const capabilities = await probe(rpc, { setting: probeSettingOf(choiceOf(network)) }, signal)
-		const balances = network.keepsBooks ? await balancesAt(rpc, capabilities.head.number, signal) : 'not asked'
+		const block = await examineBlock(rpc, capabilities.head.number, network.keepsBooks, signal)
 		const secondsPerBlock = await paceOf(rpc, capabilities.head, signal)
 		const report = reportOf(rpc.endpoint, capabilities, network)
-		return { ...report, balances, secondsPerBlock, limits: rpc.limits.report() }
+		return { ...report, ...block, secondsPerBlock, limits: rpc.limits.report() }
 	} catch (error) {
 		signal.throwIfAborted()
 		return unasked(rpc.endpoint, error instanceof Error ? error.message : String(error))
@@ -111,29 +110,11 @@ async function paceOf(rpc: Rpc, head: Capabilities['head'], signal: AbortSignal)
 	}
 }
 
-/** Anybody's: that of the fee recipient of nothing, which every chain has. */
-const ANYBODY: Address = '0x0000000000000000000000000000000000000000'
-
-/** Whether books can be kept here. */
-async function balancesAt(rpc: Rpc, head: bigint, signal: AbortSignal): Promise<Balances> {
-	try {
-		const block = needBlock(await rpc.call('eth_getBlockByNumber', [hexOf(head), false], signal), head, rpc.endpoint)
-		const reader = createBalanceReader({ log: silent })
-		await reader.read(rpc, [ANYBODY], block, signal)
-		return reader.wayOf(rpc)?.ask ?? 'no'
-	} catch (error) {
-		if (error instanceof RpcError) return 'no'
-		throw error
-	}
-}
-
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
-
 function reportOf(
 	endpoint: string,
 	capabilities: Capabilities,
 	network: NetworkSettings,
-): Omit<EndpointReport, 'limits' | 'secondsPerBlock'> {
+): Omit<EndpointReport, 'limits' | 'secondsPerBlock' | keyof BlockReport> {
 	const nowMs = Date.now()
 	const { clientVersion, chainId, head, otsLevel, methods, filterMode, safeTag, finalizedTag } = capabilities
 	const isRight = chainId === null || chainId === BigInt(network.chainId)
@@ -155,7 +136,6 @@ function reportOf(
 		trusted: isAble,
 		proved: capabilities.proved,
 		source,
-		balances: 'not asked',
 		reasons: capabilities.reasons,
 		advice: adviceFor(capabilities, { ...network, source, isAble, nowMs }),
 	}
@@ -185,6 +165,8 @@ function unasked(endpoint: string, error: string): EndpointReport {
 		proved: false,
 		source: null,
 		balances: 'not asked',
+		accessLists: 'not known',
+		takesAuthorisations: false,
 		reasons: [],
 		advice: ['it could not be asked: see whether the URL, its key and the network are right'],
 	}

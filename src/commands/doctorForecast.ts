@@ -23,6 +23,7 @@ interface Used {
 	readonly tags: readonly string[]
 	readonly methods: Readonly<Record<string, string>>
 	readonly balances: string
+	readonly takesAuthorisations: boolean
 	readonly limits: LimitsReport | null
 	readonly secondsPerBlock: number | null
 }
@@ -34,10 +35,12 @@ export interface Watched {
 	readonly addresses: number
 	/** Some are told of tokens. */
 	readonly areTokensAsked: boolean
+	/** Some are told of delegations. */
+	readonly areDelegationsTold: boolean
 }
 
 export function forecastFor(used: Used, network: NetworkSettings, watched: Watched): NetworkForecast {
-	const { addresses, areTokensAsked } = watched
+	const { addresses, areTokensAsked, areDelegationsTold } = watched
 	const { isPrivate, mostLogProofs } = network
 	const { endpoint, source, lists, tags, methods, balances, limits } = used
 	const provider = providerOf(endpoint)
@@ -55,6 +58,7 @@ export function forecastFor(used: Used, network: NetworkSettings, watched: Watch
 		isToHead: network.confirmations === 0,
 		settlesInJumps: network.settle === 'finalized' && tags.includes('finalized'),
 		balances: balances === 'together' || balances === 'each' ? balances : null,
+		readsTransactions: areDelegationsTold && used.takesAuthorisations,
 		logs: areTokensAsked ? { isPrivate, mostLogProofs, hasWitness: network.rpc.length > 1 } : null,
 		price: provider?.creditsOf ?? null,
 	})

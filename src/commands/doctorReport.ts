@@ -41,12 +41,22 @@ export interface EndpointReport {
 	/** The source of traces that is used; null when there is none. */
 	readonly source: string | null
 	readonly balances: Balances
+	readonly accessLists: AccessLists
+	/** Transactions of recent blocks may carry delegations (EIP-7702). */
+	readonly takesAuthorisations: boolean
 	readonly reasons: readonly string[]
 	readonly advice: readonly string[]
 }
 
 /** How balances of recent blocks can be asked for. */
 export type Balances = 'together' | 'each' | 'no' | 'not asked'
+
+/**
+ * Block access lists (EIP-7928) of recent blocks. `none`: the headers name none. `checked`: given, and what was given
+ * makes the hash in the header. `not given`: headers name them, and the endpoint has none; `wrong`: one that does not
+ * make the hash.
+ */
+export type AccessLists = 'none' | 'checked' | 'not given' | 'wrong' | 'not known'
 
 /** For a terminal; the other side's words in it are not fit for one yet. */
 export function* linesOf({ network, chainId, watches, logs, forecast, endpoints }: NetworkReport): Generator<string> {
@@ -84,6 +94,7 @@ function cellsOf(report: EndpointReport): readonly (readonly [string, string])[]
 		['trusted', report.trusted ? (report.proved ? 'yes, proved' : 'for now, not proved yet') : 'no'],
 		['source', report.source ?? 'none'],
 		['balances', balancesInWords[report.balances]],
+		['access lists', accessListsInWords[report.accessLists]],
 		...report.reasons.map((words) => ['seen', words] as const),
 		...advice,
 	]
@@ -101,6 +112,14 @@ const balancesInWords: Readonly<Record<Balances, string>> = {
 	each: 'one by one: books are kept',
 	no: 'not told: what this endpoint tells is not proved',
 	'not asked': 'not asked: no books are kept',
+}
+
+const accessListsInWords: Readonly<Record<AccessLists, string>> = {
+	none: 'none on this chain: the books go by balances',
+	checked: 'given, and they make the hash in the header: blocks are proved by them where books are kept',
+	'not given': 'not given, though headers name them: the books go by balances',
+	wrong: 'given, but not what the header names: distrust this endpoint',
+	'not known': 'could not be asked for now',
 }
 
 /** A fact with its name before it, in lines of at most 80 columns. */

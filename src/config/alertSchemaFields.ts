@@ -19,6 +19,10 @@ export const ownFields = {
 		type: ['string', 'null'],
 		description: 'Of a delegation: the delegate before; null: none.',
 	},
+	confirmed: {
+		type: 'boolean',
+		description: 'Of a delegation: false where nobody was asked whether what was signed changed the code; else absent.',
+	},
 	authorisation: {
 		type: ['object', 'null'],
 		description: 'Of a delegation: what was signed; null where only the state shows it.',

@@ -129,7 +129,9 @@ function ownFields(finding: Finding, watch: Watch, { network, checksum }: Findin
 			const { authorised, delegate, previous } = finding
 			return {
 				delegate: delegate === null ? null : checksum(delegate),
-				previous: previous === null ? null : checksum(previous),
+				...(previous === undefined
+					? { confirmed: false }
+					: { previous: previous === null ? null : checksum(previous) }),
 				authorisation:
 					authorised === null ? null : { chainId: Number(authorised.chainId), nonce: Number(authorised.nonce) },
 			}

@@ -40,7 +40,8 @@ export interface Delegation {
 	readonly authorised: Authorised | null
 	/** Whose code it runs from now on; null: its own, that is none. */
 	readonly delegate: Address | null
-	readonly previous: Address | null
+	/** Absent: it was signed, and nobody was asked whether it changed the code. */
+	readonly previous?: Address | null
 }
 
 /** Priority fees of one block, to its author. */

@@ -22,6 +22,8 @@ export interface ForecastFacts {
 	readonly settlesInJumps: boolean
 	/** Balances are asked for; how, where they are. */
 	readonly balances: 'together' | 'each' | null
+	/** Near the head each block is asked for once more with its transactions: somebody is told of delegations. */
+	readonly readsTransactions?: boolean
 	/** Token logs are read; how. Null: they are not. */
 	readonly logs: LogForecast | null
 	/** Null: not known. */
@@ -52,6 +54,8 @@ export interface Forecast {
 /** Ethereum's epoch, in blocks. */
 const JUMP = 32
 const TIP = 3
+/** As `watch/signedIn.ts` has it. */
+const MOST_READ = 16
 /** Its client is asked for every ten minutes; the probe, every four hours, is some thirty calls. */
 const CHECKS: Readonly<Record<string, number>> = {
 	web3_clientVersion: 144,
@@ -75,6 +79,7 @@ export function forecastOf(facts: ForecastFacts): Forecast {
 		addSpans(add, facts, { spans: reads, blocks: blocksPerRead, isTip: isToHead && blocksPerRead <= TIP, isToHead })
 		const jump = settlesInJumps ? Math.max(JUMP, blocksPerRead) : blocksPerRead
 		addSpans(add, facts, { spans: blocksPerDay / jump, blocks: jump, isTip: false, isToHead: false, isAgain: true })
+		if (facts.readsTransactions === true && isToHead && blocksPerRead <= MOST_READ) add(header, blocksPerDay)
 		if (balances === 'together') add('eth_call', reads)
 		if (balances === 'each') add('eth_getBalance', reads * Math.min(addresses, TURNS))
 	}

@@ -180,7 +180,7 @@ function openPoller(
 			checksum: toChecksum,
 			digest: hash,
 			gaps: { keeper: createGapKeeper({ tries, clock, log: own }), receivers },
-			...(books && { books }),
+			...(books ? { books } : { signed: { accounts, isPrivate: network.isPrivate } }),
 		},
 		onReport: (report) => observer?.reported(name, report),
 		onFailure: () => observer?.failed(name),

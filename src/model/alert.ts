@@ -80,6 +80,8 @@ export interface AlertData extends Partial<UnexplainedData> {
 	/** Of a delegation: whose code runs from now on, and before; null: none. */
 	readonly delegate?: string | null
 	readonly previous?: string | null
+	/** Of a delegation: false: it was signed and is in the chain; whether it changed the code was not asked. */
+	readonly confirmed?: boolean
 	/** Of a delegation: what was signed; null where only the state shows it. Chain id 0 holds on every chain. */
 	readonly authorisation?: { readonly chainId: number; readonly nonce: number } | null
 	/** Of income: how many transactions paid it. */

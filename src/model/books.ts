@@ -144,6 +144,15 @@ export interface Accounts {
 	delegate(address: Address, block: Pick<BlockRef, 'number'>, signal: AbortSignal): Promise<Address | null>
 	/** Authorisations of this very block that held for the address, in order, the last of each transaction. */
 	authorisations(block: BlockRef, address: Address, signal: AbortSignal): Promise<readonly Authorised[]>
+	/**
+	 * Authorisations in a block that one of these signed for this chain, in order, the last of each transaction and
+	 * signer; whether they held is another matter. No address is named to anybody. `block`: as it was read.
+	 */
+	signedIn(
+		number: bigint,
+		authorities: AddressSet,
+		signal: AbortSignal,
+	): Promise<{ readonly block: Block; readonly signed: readonly (Authorised & Pick<Signed, 'authority'>)[] }>
 	/** Authorisations in a transaction that are signed for this chain, in order; none where it has no list. */
 	signed(txHash: Hash, signal: AbortSignal): Promise<readonly Signed[]>
 	/**

@@ -17,6 +17,8 @@ export interface Block extends BlockRef {
 	readonly withdrawals?: readonly Withdrawal[]
 	/** Who made the block; absent where the header does not say. */
 	readonly author?: Address
+	/** The header is one of Prague or later, whose transactions may set the code of plain addresses (EIP-7702). */
+	readonly takesAuthorisations?: true
 	/** Of its access list (EIP-7928); absent where the header names none. */
 	readonly accessListHash?: Hash
 }

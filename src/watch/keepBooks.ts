@@ -1,11 +1,8 @@
-import { findingAlerts } from '../core/bookAlerts.js'
 import { closes, deferred, movementBetween, movementsOf, still, withPostings } from '../core/books.js'
 import type { Difference } from '../core/compare.js'
 import { isAnnounced } from '../core/compare.js'
-import { isCovered } from '../core/coverage.js'
 import { addressOfId } from '../core/events.js'
 import type { Finding } from '../core/findings.js'
-import { finalityOf } from '../core/target.js'
 import { type Found, withFindings } from '../core/withFindings.js'
 import { RpcError } from '../errors.js'
 import type { Accounts, Book } from '../model/books.js'
@@ -16,7 +13,9 @@ import type { Announcement, Commit, NetworkState } from '../model/state.js'
 import { summed } from './askBalances.js'
 import type { Bookkeeper } from './bookkeeper.js'
 import { type CodeChange, delegationsOf } from './delegations.js'
+import { alertsOf } from './findingAlerts.js'
 import { type LookContext, look } from './look.js'
+import { delegationsSigned, type SignedChange, signedChanges, signedInPart } from './signedIn.js'
 
 export interface BooksPorts {
 	readonly bookkeeper: Bookkeeper
@@ -53,7 +52,8 @@ export async function keepBooks(
 		...(state.booksSeen && { before: state.booksSeen }),
 	}
 	const { books, findings, witnessed, changes, summary } = await bookkeeper.close(part, facts, signal)
-	const delegated = await delegationsIn(changes, { accounts, chain, log }, signal)
+	const blocks = await signedInPart(part, facts.head, context.watches, accounts, signal)
+	const delegated = await delegationsIn(changes, signedChanges(blocks, changes), { accounts, chain, log }, signal)
 	// A book that stays where it is shows a crossing again.
 	const told = findings.filter(({ kind, address }) => kind !== 'balance' || !delegated.open.has(address))
 	const found: Found[] = [...told, ...delegated.findings].map((finding) => ({
@@ -95,6 +95,7 @@ function withOpen(
 /** `open`: of whom it could not be told now. */
 async function delegationsIn(
 	changes: readonly CodeChange[],
+	signed: readonly SignedChange[],
 	ports: Omit<BooksPorts, 'bookkeeper'>,
 	signal: AbortSignal,
 ): Promise<{ readonly findings: readonly Finding[]; readonly open: ReadonlySet<Address> }> {
@@ -110,6 +111,7 @@ async function delegationsIn(
 				ports.log.warn({ address: change.address, error: error.message }, 'nobody tells whose code an address runs now')
 		}
 	}
+	findings.push(...(await delegationsSigned(signed, ports, signal)))
 	return { findings, open }
 }
 
@@ -133,20 +135,6 @@ async function replacedCrossings(
 		else gone.push(entry)
 	}
 	return { gone, moved }
-}
-
-function alertsOf(finding: Finding, part: Part, context: LookContext) {
-	const { covered, head } = context
-	return findingAlerts(finding, {
-		network: context.network,
-		watches: context.watches,
-		isCovered: (watch, blockNumber) => isCovered(watch, covered.get(watch.address), blockNumber),
-		finalityOf: (blockNumber) => finalityOf(blockNumber, head),
-		detectedAtMs: context.nowMs,
-		lateReason: (block) =>
-			context.lateReason(block) ?? (block.number < part.span.from ? 'found when the books were closed' : null),
-		checksum: context.checksum,
-	})
 }
 
 /**

@@ -41,6 +41,8 @@ export interface PollPorts {
 	}
 	/** Keeps the books; absent where none are kept. */
 	readonly books?: { readonly bookkeeper: Bookkeeper; readonly accounts: Accounts }
+	/** Where none are kept: finds delegations by the transactions that carry them; absent: they are not looked for. */
+	readonly signed?: { readonly accounts: Accounts; readonly isPrivate: boolean }
 }
 
 /** Where a poll stands; it moves as parts are committed. */

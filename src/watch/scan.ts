@@ -11,6 +11,7 @@ import { addressesOf, type LookContext } from './look.js'
 import { backfillSet, contextOf } from './lookContext.js'
 import { passGap } from './passGap.js'
 import { advance, type PollPorts, type PollSession, refOf, type Step, unsettled } from './pollSession.js'
+import { withSigned } from './signedOnly.js'
 
 /** What is written when the blocks up to and with `last` were looked at. */
 export type StepOf = (last: BlockRef) => Step
@@ -117,8 +118,13 @@ async function heldAgainstBooks(
 	ports: PollPorts,
 	signal: AbortSignal,
 ): Promise<{ readonly difference: Difference; readonly books?: Kept['books'] }> {
-	if (ports.books === undefined || context.backfill !== null) return { difference: seen }
+	if (context.backfill !== null) return { difference: seen }
 	const { state, checkpoint } = session
+	if (ports.books === undefined) {
+		if (ports.signed === undefined || part.span.from <= checkpoint.number) return { difference: seen }
+		const own = { ...ports.signed, chain: ports.chain }
+		return { difference: await withSigned(part, state.announcements, seen, context, own, signal) }
+	}
 	const own = { ...ports.books, chain: ports.chain, log: ports.log }
 	const checked = await checkFindings(part, state.announcements, seen, own, signal)
 	if (part.span.from <= checkpoint.number) return { difference: checked, books: withGap(state, part) }

@@ -32,6 +32,13 @@ test('default: a poll for each block costs the head, the block, its balances, an
 	expect(perTouchedBlock).toEqual({ calls: 5, credits: null })
 })
 
+test('behavior: who is told of delegations has each block asked for once more, where they are few', () => {
+	const blocks = (more: Partial<ForecastFacts>) => forecastOf({ ...facts, ...more }).calls['eth_getBlockByNumber'] ?? 0
+	expect(blocks({ readsTransactions: true })).toBe(blocks({}) + 7_200)
+	const slow = { pollsPerDay: 360 }
+	expect(blocks({ ...slow, readsTransactions: true })).toBe(blocks(slow))
+})
+
 test('behavior: credits are those of each method', () => {
 	const infura = providerOf('mainnet.infura.io')?.creditsOf ?? null
 	const { calls, creditsPerDay, perTouchedBlock } = forecastOf({ ...facts, price: infura })

@@ -121,7 +121,9 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 					checksum: toChecksum,
 					digest,
 					...(options.gaps !== false && { gaps }),
-					...(options.books !== false && options.isPrivate !== true && { books: { bookkeeper, accounts } }),
+					...(options.books !== false && options.isPrivate !== true
+						? { books: { bookkeeper, accounts } }
+						: { signed: { accounts, isPrivate: options.isPrivate ?? false } }),
 				},
 				signal,
 			),

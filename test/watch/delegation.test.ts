@@ -6,7 +6,7 @@ import type { AlertData } from '../../src/model/alert.js'
 import type { Address, Hash, Hex } from '../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
-import { alertOf, type Bench, openBench, watchOf } from './bench.js'
+import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from './bench.js'
 
 /** Accounts 0 to 2 of Anvil's usual mnemonic. */
 const sponsor = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
@@ -17,12 +17,13 @@ const first: Address = '0x00000000000000000000000000000000000d0001'
 const second: Address = '0x00000000000000000000000000000000000d0002'
 const nobody: Address = '0x0000000000000000000000000000000000000000'
 
-async function open(dialect: Dialect = {}) {
+async function open(dialect: Dialect = {}, kept: Pick<BenchOptions, 'books' | 'isPrivate'> = {}) {
 	const node = await startTestAnvil(['--no-mining', '--hardfork', 'prague'])
 	const gateway = await startDialectGateway(node.url, dialect)
 	const bench = await openBench({
 		urls: [gateway.url],
 		watches: [watchOf(watched, { kinds: ['delegation', 'unexplained'] })],
+		...kept,
 	})
 	onTestFinished(async () => {
 		await bench.close()
@@ -62,7 +63,7 @@ async function open(dialect: Dialect = {}) {
 		await bench.settle()
 		return number
 	}
-	return { node, bench, sign, send, block, nonceOf }
+	return { node, bench, gateway, sign, send, block, nonceOf }
 }
 
 async function told(bench: Bench, type = 'alert.delegation'): Promise<readonly AlertData[]> {
@@ -156,10 +157,11 @@ describe('delegation', () => {
 	})
 
 	test.each([
-		[true, 2],
-		[false, 0],
-	])('behavior: set and cleared in one block, access lists %s: %i alerts', async (accessLists, count) => {
-		const { node, bench, sign, send, block, nonceOf } = await open({ accessLists })
+		[{ accessLists: true }, {}],
+		[{}, {}],
+		[{}, { books: false }],
+	])('behavior: set and cleared in one block, both are told: %j %j', async (dialect, kept) => {
+		const { node, bench, sign, send, block, nonceOf } = await open(dialect, kept)
 		const nonce = await nonceOf(owner)
 		const [set, clear] = [
 			await send([await sign(owner, first, { nonce })]),
@@ -168,13 +170,49 @@ describe('delegation', () => {
 		const number = await block()
 		expect(await codeOf(node, number)).toBeNull()
 		const alerts = await told(bench)
-		expect(alerts).toHaveLength(count)
-		expect(alerts.map(({ txHash, delegate, previous }) => [txHash, lower(delegate), lower(previous)])).toEqual(
-			[
-				[set, first, null],
-				[clear, null, first],
-			].slice(0, count),
-		)
+		expect(alerts.map(({ txHash, delegate, previous }) => [txHash, lower(delegate), lower(previous)])).toEqual([
+			[set, first, null],
+			[clear, null, first],
+		])
+		await block()
+		expect(await told(bench)).toHaveLength(2)
+	})
+
+	test('behavior: with `proof: off` each is held against the code, one that does not hold is none', async () => {
+		const { node, bench, sign, send, block } = await open({}, { books: false })
+		await send([await sign(owner, first, { nonce: 7 }), await sign(other, first)])
+		expect(await codeOf(node, await block())).toBeNull()
+		expect(await told(bench)).toEqual([])
+		const before = await node.rpc<string>('evm_snapshot')
+		// The transaction fails for want of what it calls, the delegation stays.
+		const set = await send([await sign(owner, first), await sign(other, second)])
+		expect(await codeOf(node, await block())).toBe(first)
+		const id = `31337:${set}:auth_0:delegation:${watched}`
+		const alerts = await told(bench)
+		expect(alerts).toMatchObject([{ id, previous: null, authorisation: { chainId: 31337, nonce: 0 } }])
+		expect(alerts[0]?.confirmed).toBeUndefined()
+		await block()
+		expect(await told(bench)).toHaveLength(1)
+		await node.rpc('evm_revert', [before])
+		await node.rpc('evm_increaseTime', [100])
+		await node.mine(3)
+		await bench.settle()
+		expect((await told(bench, 'alert.removed')).map((alert) => alert.id)).toEqual([id])
+	})
+
+	test('behavior: a private network tells what was signed, as that, and names nothing to the node', async () => {
+		const { bench, gateway, sign, send, block } = await open({}, { isPrivate: true })
+		const set = await send([await sign(owner, first), await sign(other, second)])
+		const wrong = await send([await sign(owner, second, { nonce: 99, chainId: 0 })])
+		await block()
+		await block()
+		const alerts = await told(bench)
+		expect(alerts.map(({ id, delegate, confirmed, previous }) => [id, lower(delegate), confirmed, previous])).toEqual([
+			[`31337:${set}:auth_0:delegation:${watched}`, first, false, undefined],
+			[`31337:${wrong}:auth_0:delegation:${watched}`, second, false, undefined],
+		])
+		const methods = ['eth_getCode', 'eth_getTransactionCount', 'eth_getTransactionByHash', 'eth_call', 'eth_getBalance']
+		expect(methods.map((method) => gateway.count(method))).toEqual(methods.map(() => 0))
 	})
 
 	test('behavior: several between two polls, and what left the chain is retracted', async () => {

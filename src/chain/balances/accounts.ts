@@ -10,6 +10,7 @@ import { createBalanceReader } from './balances.js'
 import { readAuthorisations, readDelegate, readSigned } from './delegations.js'
 import { feesAreKnown, surePostings } from './fee.js'
 import { readPostings } from './postings.js'
+import { readSignedIn } from './signedIn.js'
 
 export interface AccountsOptions {
 	readonly endpoints: Pick<Endpoints, 'use' | 'states'>
@@ -54,6 +55,8 @@ export function createAccounts({ endpoints, chainId, witnesses, clock = Date.now
 		delegate: (address, block, signal) => ask(block.number, (rpc) => readDelegate(rpc, address, block, signal), signal),
 		authorisations: (block, address, signal) =>
 			ask(block.number, (rpc) => readAuthorisations(rpc, chainId, block, address, signal), signal),
+		signedIn: (number, authorities, signal) =>
+			ask(number, (rpc) => readSignedIn(rpc, { chainId, number, authorities }, signal), signal),
 		signed: (txHash, signal) => endpoints.use((rpc) => readSigned(rpc, chainId, txHash, signal), signal),
 		postings: (block, addresses, signal) =>
 			ask(block.number, (rpc) => readPostings(rpc, chainId, block, addresses, signal), signal),

@@ -11,7 +11,7 @@ import type { Rpc } from '../rpc/rpc.js'
 import { askAll } from '../sources/ask.js'
 import { address, hash, hexOf, isObject, type Json, malformed, quantity, unsettled } from '../wire.js'
 
-const SET_CODE = 4n
+export const SET_CODE = 4n
 /** Half of the order of secp256k1: a higher s is not taken (EIP-2). */
 const MOST_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
@@ -94,7 +94,7 @@ export async function readSigned(
 }
 
 /** Null where it holds for nobody here. */
-function readEntry(entry: Json, chainId: number) {
+export function readEntry(entry: Json, chainId: number): Omit<Signed, 'at'> | null {
 	const forChain = quantity(entry.chainId)
 	const nonce = quantity(entry.nonce)
 	const to = address(entry.address)

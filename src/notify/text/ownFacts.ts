@@ -18,7 +18,7 @@ export function ownFacts(data: AlertData): readonly Fact[] {
 			return [
 				fact('Kind', 'delegation of a plain address (EIP-7702)'),
 				fact('Delegated to', data.delegate ?? 'nobody'),
-				fact('Before', data.previous ?? 'nobody'),
+				fact('Before', data.confirmed === false ? 'not known' : (data.previous ?? 'nobody')),
 				fact('Authorised', authorisationInWords(data)),
 				...(data.initiator === undefined ? [] : [fact('Started by', data.initiator)]),
 			]

@@ -136,7 +136,11 @@ export function happening(data: AlertData): string {
 }
 
 /** Whoever the delegate's code lets can spend from the address. */
-function delegated({ delegate, previous }: AlertData, subject: string): string {
+function delegated({ delegate, previous, confirmed }: AlertData, subject: string): string {
+	if (confirmed === false) {
+		const what = delegate == null ? 'an end of its delegation' : `a delegation to ${shortAddress(delegate)}`
+		return `DELEGATION: ${subject} signed ${what}, which is in the chain; whether it took effect was not asked`
+	}
 	const before = previous == null ? '' : shortAddress(previous)
 	if (delegate == null)
 		return `DELEGATION: ${subject} is delegated no more${before === '' ? '' : ` (to ${before} before)`}`

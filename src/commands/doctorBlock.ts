@@ -1,0 +1,70 @@
+/** What `doctor` asks of one recent block, for the books: balances, and its access list. */
+
+import { readAccessList } from '../chain/balances/accessList.js'
+import { createBalanceReader } from '../chain/balances/balances.js'
+import type { Rpc } from '../chain/rpc/rpc.js'
+import { blockCall, needBlock } from '../chain/sources/ask.js'
+import { RpcError } from '../errors.js'
+import type { Block } from '../model/chain.js'
+import type { Address } from '../model/glossary.js'
+import type { Log } from '../model/ports.js'
+import type { AccessLists, Balances } from './doctorReport.js'
+
+export interface BlockReport {
+	readonly balances: Balances
+	readonly accessLists: AccessLists
+	/** Its transactions may set the code of plain addresses (EIP-7702). */
+	readonly takesAuthorisations: boolean
+}
+
+/** Throws only the signal's reason. */
+export async function examineBlock(
+	rpc: Rpc,
+	head: bigint,
+	keepsBooks: boolean,
+	signal: AbortSignal,
+): Promise<BlockReport> {
+	const block = await blockAt(rpc, head, signal)
+	const balances = keepsBooks ? (block === null ? 'no' : await balancesAt(rpc, block, signal)) : 'not asked'
+	const accessLists = block === null ? 'not known' : await accessListOf(rpc, block, signal)
+	return { balances, accessLists, takesAuthorisations: block?.takesAuthorisations ?? false }
+}
+
+async function blockAt(rpc: Rpc, number: bigint, signal: AbortSignal): Promise<Block | null> {
+	try {
+		const { method, params } = blockCall(number)
+		return needBlock(await rpc.call(method, params, signal), number, rpc.endpoint)
+	} catch (error) {
+		if (error instanceof RpcError) return null
+		throw error
+	}
+}
+
+/** Anybody's: that of the fee recipient of nothing, which every chain has. */
+const ANYBODY: Address = '0x0000000000000000000000000000000000000000'
+
+/** Whether books can be kept here. */
+async function balancesAt(rpc: Rpc, block: Block, signal: AbortSignal): Promise<Balances> {
+	try {
+		const reader = createBalanceReader({ log: silent })
+		await reader.read(rpc, [ANYBODY], block, signal)
+		return reader.wayOf(rpc)?.ask ?? 'no'
+	} catch (error) {
+		if (error instanceof RpcError) return 'no'
+		throw error
+	}
+}
+
+async function accessListOf(rpc: Rpc, block: Block, signal: AbortSignal): Promise<AccessLists> {
+	if (block.accessListHash === undefined) return 'none'
+	try {
+		await readAccessList(rpc, block, signal)
+		return 'checked'
+	} catch (error) {
+		if (!(error instanceof RpcError)) throw error
+		if (error.kind === 'malformed') return 'wrong'
+		return ['no-data', 'unsupported', 'bad-params'].includes(error.kind) ? 'not given' : 'not known'
+	}
+}
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
