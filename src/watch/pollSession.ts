@@ -1,5 +1,4 @@
 import type { Difference } from '../core/compare.js'
-import { type EnrolmentBasis, enrolmentSteps } from '../core/coverage.js'
 import { deliveriesOf } from '../core/deliveries.js'
 import { gapNotices } from '../core/gapNotices.js'
 import { systemDeliveries } from '../core/system.js'
@@ -9,10 +8,11 @@ import type { Accounts, BooksSummary } from '../model/books.js'
 import type { BlockRef, Head } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log, Store } from '../model/ports.js'
-import type { Commit, Enrolment, Gap, NetworkState } from '../model/state.js'
+import type { Commit, Gap, NetworkState } from '../model/state.js'
 import type { UnprovedLogs } from '../model/token.js'
 import type { Kind, Network, WatchIndex } from '../model/watch.js'
 import type { Bookkeeper } from './bookkeeper.js'
+import { enrolmentOf } from './enrolment.js'
 import type { GapKeeper } from './gapKeeper.js'
 
 /** What one network is polled with; the same until the watchlists are read again. */
@@ -108,16 +108,6 @@ export async function openState(
 
 /** Coverage that already says what the watches say: with many of them the comparison is not free. */
 const enrolled = new WeakMap<NetworkState['covered'], WatchIndex>()
-
-/** Step by step: a million watches take a second, and others must not wait for that. */
-async function enrolmentOf(basis: EnrolmentBasis, watches: WatchIndex): Promise<Enrolment | null> {
-	const steps = enrolmentSteps(basis, watches)
-	for (;;) {
-		const step = steps.next()
-		if (step.done === true) return step.value
-		await new Promise((resolve) => setImmediate(resolve))
-	}
-}
 
 /** Takes in watches that are new, gone or changed, and stands at the checkpoint. */
 export async function startSession(
