@@ -40,6 +40,26 @@ export interface TextColumn {
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
+/** Nearly all texts are ASCII, and short: there the codec's own start takes longer than all the rest. */
+const shortText = 64
+
+/** Where it ends; -1: it is not ASCII, or not short. What was written behind `at` means nothing then. */
+function putAscii(text: string, into: Uint8Array, at: number): number {
+	if (text.length > shortText) return -1
+	for (let index = 0; index < text.length; index++) {
+		const code = text.charCodeAt(index)
+		if (code > 0x7f) return -1
+		into[at + index] = code
+	}
+	return at + text.length
+}
+
+function isShortAscii(bytes: Uint8Array): boolean {
+	if (bytes.length > shortText) return false
+	for (let index = 0; index < bytes.length; index++) if ((bytes[index] ?? 0) > 0x7f) return false
+	return true
+}
+
 export function createTextColumn(): TextColumn {
 	let [bytes, taken] = [new Uint8Array(256), 0]
 	/** Twice where each text ends in `bytes`, and 1 more for null. */
@@ -48,7 +68,9 @@ export function createTextColumn(): TextColumn {
 	return {
 		at(index) {
 			const end = ends.at(index)
-			return (end & 1) === 1 ? null : decoder.decode(bytes.subarray(startOf(index), end >>> 1))
+			if ((end & 1) === 1) return null
+			const part = bytes.subarray(startOf(index), end >>> 1)
+			return isShortAscii(part) ? String.fromCharCode.apply(null, part as unknown as number[]) : decoder.decode(part)
 		},
 		push(text) {
 			if (text === null) return ends.push(2 * taken + 1)
@@ -57,7 +79,8 @@ export function createTextColumn(): TextColumn {
 				wider.set(bytes)
 				bytes = wider
 			}
-			taken += encoder.encodeInto(text, bytes.subarray(taken)).written
+			const end = putAscii(text, bytes, taken)
+			taken = end === -1 ? taken + encoder.encodeInto(text, bytes.subarray(taken)).written : end
 			ends.push(2 * taken)
 		},
 	}

@@ -35,7 +35,19 @@ function tableOf(
 	kinds: Coverage[],
 	places: Map<string, number>,
 ): CoverageTable {
+	/** Most are told one after the other with the same words, as one object: what it is called need not be made anew. */
+	let last: Coverage | null = null
+	let lastPlace = 0
+
 	function placeOf(coverage: Coverage): number {
+		if (coverage !== last) {
+			last = coverage
+			lastPlace = placeByContent(coverage)
+		}
+		return lastPlace
+	}
+
+	function placeByContent(coverage: Coverage): number {
 		const { since, from, leftAt, missed } = coverage
 		const key = `${since} ${from} ${leftAt} ${missed.map((span) => `${span.from}-${span.to}`).join(' ')}`
 		const before = places.get(key)

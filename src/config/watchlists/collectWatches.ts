@@ -53,11 +53,8 @@ export function collectWatches({ network, watchlist, silences, source, table, pr
 
 	/** What is wrong when the address stood in this watchlist before; null when it did not, and then it is there. */
 	function add(address: Address, label: string | null, own: WatchRules, place: number): string | null {
-		const before = table.lastOf(address)
-		if (before >= start) {
-			return `this address stands already ${placeOf(before)}; a watchlist names an address once`
-		}
-		table.add(address, label, own)
+		const before = table.addOnceSince(start, address, label, own)
+		if (before !== -1) return `this address stands already ${placeOf(before)}; a watchlist names an address once`
 		places.push(place)
 		return null
 	}

@@ -13,12 +13,15 @@ export interface WatchTable {
 	readonly length: number
 	readonly index: WatchIndex
 	at(number: number): Watch
-	/** Number of the last watch of this address; -1: there is none. */
-	lastOf(address: Address): number
 	/** So many watches are about to be added. */
 	reserve(more: number): void
 	/** The rules are kept as they are, and told apart by identity. */
 	add(address: Address, label: string | null, rules: WatchRules): void
+	/**
+	 * The same where no watch of this address has that number or a later one: -1 then. Else nothing is added, and the
+	 * number of the last such watch is given.
+	 */
+	addOnceSince(number: number, address: Address, label: string | null, rules: WatchRules): number
 }
 
 /** `seed`: see createAddressTable. */
@@ -59,6 +62,21 @@ export function createWatchTable(seed: number): WatchTable {
 		return lowest
 	}
 
+	/** `found`: of its address. */
+	function add(found: number, label: string | null, own: WatchRules): void {
+		const number = addressOf.length
+		if (found === last.length) {
+			last.push(number)
+			before.push(0)
+		} else {
+			before.push(last.at(found) + 1)
+			last.set(found, number)
+		}
+		addressOf.push(found)
+		rulesOf.push(rules.placeOf(own))
+		labels.push(label)
+	}
+
 	const index: WatchIndex = {
 		*fromBlocks() {
 			for (let found = 0; found < addresses.size; found++) yield [addresses.at(found), lowestFromBlock(found)]
@@ -95,24 +113,16 @@ export function createWatchTable(seed: number): WatchTable {
 		},
 		index,
 		at,
-		lastOf(address) {
-			const found = addresses.indexOf(address)
-			return found === -1 ? -1 : last.at(found)
-		},
 		reserve: addresses.reserve,
 		add(address, label, own) {
-			const number = addressOf.length
+			add(addresses.add(address), label, own)
+		},
+		addOnceSince(number, address, label, own) {
 			const found = addresses.add(address)
-			if (found === last.length) {
-				last.push(number)
-				before.push(0)
-			} else {
-				before.push(last.at(found) + 1)
-				last.set(found, number)
-			}
-			addressOf.push(found)
-			rulesOf.push(rules.placeOf(own))
-			labels.push(label)
+			const there = found === last.length ? -1 : last.at(found)
+			if (there >= number) return there
+			add(found, label, own)
+			return -1
 		},
 	}
 }

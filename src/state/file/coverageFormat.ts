@@ -166,10 +166,16 @@ function* packed(addresses: Iterable<Address>): Iterable<string> {
 	yield Buffer.from(hex.join(''), 'hex').toString('base64')
 }
 
+/** Of 60,000 bytes. */
+const charactersPerPiece = 80_000
+
+/** Piece by piece: 27 MB of base64 at once are 30 ms. */
 function* unpacked(text: string): Iterable<Address> {
-	const bytes = Buffer.from(text, 'base64')
-	if (bytes.length % 20 !== 0) throw new Error('addresses are not whole')
-	for (let at = 0; at < bytes.length; at += 20) yield `0x${bytes.toString('hex', at, at + 20)}`
+	for (let from = 0; from < text.length; from += charactersPerPiece) {
+		const bytes = Buffer.from(text.slice(from, from + charactersPerPiece), 'base64')
+		if (bytes.length % 20 !== 0) throw new Error('addresses are not whole')
+		for (let at = 0; at < bytes.length; at += 20) yield `0x${bytes.toString('hex', at, at + 20)}`
+	}
 }
 
 const spanJson = ({ from, to }: Span): SpanJson => [String(from), String(to)]

@@ -80,6 +80,8 @@ export async function examine<T extends object>(
 	if (found === null) return { value: null }
 	if ('damage' in found) return found
 	const { version } = found
+	// Of many megabytes to parse them and to understand them are tens of milliseconds each.
+	await setImmediate()
 	try {
 		return { value: await format.decode(migrated(found.data, version, format)) }
 	} catch (cause) {

@@ -47,10 +47,25 @@ describe('a watch table', () => {
 				expect(each).toEqual([...model])
 				for (const [address, list] of model) {
 					expect(index.get(address)).toEqual(list)
-					expect(table.at(table.lastOf(address))).toEqual(list.at(-1))
 				}
 				expect(index.get(`0x${'f'.repeat(40)}`)).toBeUndefined()
-				expect(table.lastOf(`0x${'f'.repeat(40)}`)).toBe(-1)
+				// Each address that stands there from a number on is found by its last watch, and not added again.
+				const middle = Math.floor(all.length / 2)
+				const own = rules[0] as WatchRules
+				for (const address of model.keys()) {
+					const last = all.findLastIndex((one, number) => number >= middle && one.address === address)
+					const length = table.length
+					if (last === -1) continue
+					expect(table.addOnceSince(middle, address, 'again', own)).toBe(last)
+					expect(table.length).toBe(length)
+				}
+				for (const [address, list] of model) {
+					const length = table.length
+					expect(table.addOnceSince(length, address, 'once', own)).toBe(-1)
+					expect(table.at(length)).toEqual({ ...own, address, label: 'once' })
+					expect(table.addOnceSince(length, address, 'twice', own)).toBe(length)
+					expect(index.get(address)).toEqual([...list, table.at(length)])
+				}
 			}),
 		)
 	})
