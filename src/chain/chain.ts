@@ -3,7 +3,6 @@
  * that a poll reads through; `reader.ts` chooses how a span is read.
  */
 
-import { DeadlinePassed, withDeadline } from '../base/deadline.js'
 import type { PriceOf } from '../core/cost.js'
 import { providerOf } from '../core/prices.js'
 import { firstOf } from '../core/spans.js'
@@ -16,20 +15,22 @@ import type { Network } from '../model/watch.js'
 import { inCoins, partInCoins, type WithdrawalLists, type WithdrawalRules } from './balances/withdrawals.js'
 import { probeSettingOf } from './capabilities/permitted.js'
 import type { SourceSetting } from './capabilities/probe.js'
-import { createCapabilitiesRegistry } from './capabilities/registry.js'
+import { type CapabilitiesRegistry, createCapabilitiesRegistry } from './capabilities/registry.js'
+import { createCreator } from './creator.js'
 import type { Need } from './endpoints/endpoint.js'
 import type { Endpoints } from './endpoints/endpoints.js'
 import { headerOnly, headWithin, locateAt, readBlockOf } from './locate.js'
 import { createAskSecond } from './logs/askSecond.js'
 import { createContracts } from './logs/contracts.js'
 import { createTokens, type TokenSetting } from './logs/tokens.js'
-import { fullLevel, readCreator, readFailureData } from './ots.js'
+import { fullLevel, readFailureData } from './ots.js'
 import { createPrefetch } from './prefetch.js'
 import { createReader } from './reader.js'
 import { readHead } from './readHead.js'
 import type { Rpc } from './rpc/rpc.js'
 import { readTransaction } from './transaction.js'
 import { unbroken } from './unbroken.js'
+import { type WalkWait, waitOf } from './walkWait.js'
 import type { Header } from './wire.js'
 import { createWitnesses } from './witnesses.js'
 
@@ -53,17 +54,21 @@ export interface ChainOptions {
 	readonly settle?: Network['settle']
 	/** Default: withdrawals are paid in the chain's coin, and how their roots are made is not known. */
 	readonly withdrawals?: WithdrawalRules
+	/** What is known of the endpoints, where others ask them too. Default: its own. */
+	readonly registry?: CapabilitiesRegistry
+	/**
+	 * How long a walk waits for one block, and for several: then it fails, what it has asked for stays under way, and the
+	 * next walk from there takes it up. Default: as long as it takes.
+	 */
+	readonly walkWait?: WalkWait
 	/** Default: the wall clock. */
 	readonly clock?: Clock
 	readonly log: Log
 }
 
-/**
- * An alert waits no longer for the confirmation of a creator; a node that was slower is not asked again for a while.
- */
-const CREATOR_MS = 250
-const CREATOR_REST_MS = 600_000
 const FIRST_BLOCKS = 100
+/** Some may be a stranger's that nobody can read, and what the others hold is to be told soon. */
+const FIRST_BLOCKS_SOON = 8
 const MOST_BLOCKS = 10_000
 /** With tokens the header of each block is asked for. */
 const MOST_BLOCKS_WITH_TOKENS = 500
@@ -76,7 +81,9 @@ export function createChain(options: ChainOptions): Chain {
 	const { endpoints, source = 'auto', isPrivate = false, fees = true, withSent = false } = options
 	const { rowsAtOnce, priceAt = (endpoint) => providerOf(endpoint)?.creditsOf ?? null } = options
 	const { clock = Date.now, log } = options
-	const registry = createCapabilitiesRegistry({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
+	const registry =
+		options.registry ??
+		createCapabilitiesRegistry({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
 	const withdrawals: WithdrawalLists = { areCoins: true, rootsFit: false, ...options.withdrawals, seen: false }
 	const contracts = createContracts({ endpoints, isPrivate })
 	const tokens = createTokens(options.tokens, { isPrivate, priceAt, clock, log })
@@ -97,18 +104,19 @@ export function createChain(options: ChainOptions): Chain {
 	/** Number of the last block that has settled, by the word of each. */
 	const settled = new WeakMap<Rpc, bigint>()
 	let head = 0n
-	let creatorsRestUntilMs = 0
 	/** Which endpoint read last: it shows how much may be asked ahead. Null before the first. */
 	let reading: Rpc | null = null
 	const witnesses = createWitnesses((rpc) => registry.known(rpc)?.clientVersion ?? null)
 	const askSecond = createAskSecond({ endpoints, rank: witnesses.rank, clock })
+	const first = options.walkWait === undefined ? FIRST_BLOCKS : FIRST_BLOCKS_SOON
 	const ahead = {
 		width: () => (reading === null ? 1 : Math.min(MOST_AHEAD, reading.limits.speed.width())),
 		blocks(addresses: AddressSet) {
 			if (addresses.size === 0) return MOST_BLOCKS
-			return reading === null ? FIRST_BLOCKS : reader.blocksAtOnce(reading, addresses)
+			return reading === null ? first : reader.blocksAtOnce(reading, addresses)
 		},
 		clock,
+		...(options.walkWait && { waitMs: waitOf(options.walkWait) }),
 	}
 	const prefetch = createPrefetch({
 		...ahead,
@@ -210,27 +218,7 @@ export function createChain(options: ChainOptions): Chain {
 				return { trace, block, ...told, failureData }
 			}, signal)
 		},
-		async creator(contract, signal) {
-			if (isPrivate || clock() < creatorsRestUntilMs) return null
-			try {
-				// Some nodes search their history for it.
-				return await withDeadline(
-					CREATOR_MS,
-					(limited) => endpoints.use((rpc) => creatorAt(rpc, limited), limited),
-					signal,
-				)
-			} catch (error) {
-				signal.throwIfAborted()
-				if (error instanceof DeadlinePassed) creatorsRestUntilMs = clock() + CREATOR_REST_MS
-				return null
-			}
-
-			async function creatorAt(rpc: Rpc, limited: AbortSignal) {
-				// As far as it is known: to ask what an endpoint can do takes longer than this may.
-				const otsLevel = registry.known(rpc)?.otsLevel ?? 0
-				return otsLevel >= fullLevel ? readCreator(rpc, contract, limited) : null
-			}
-		},
+		creator: createCreator({ endpoints, registry, isPrivate, clock }),
 		isContract: contracts.hasCode,
 		tokenWords: contracts.tokenWords,
 		tokenBalance: contracts.tokenBalance,

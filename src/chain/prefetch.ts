@@ -4,6 +4,7 @@
  */
 
 import { cut, firstOf, restOf } from '../core/spans.js'
+import { RpcError } from '../errors.js'
 import type { AddressSet, Part, Span } from '../model/chain.js'
 import type { Clock } from '../model/glossary.js'
 
@@ -26,6 +27,8 @@ export interface PrefetchOptions {
 	readonly width: () => number
 	/** Blocks of the next piece. */
 	readonly blocks: (addresses: AddressSet) => number
+	/** How long a walk waits for its next piece. Default: as long as it takes. */
+	readonly waitMs?: (piece: Span) => number
 	readonly clock: Clock
 }
 
@@ -54,7 +57,7 @@ const mostKept = 4
 /** Long enough for the next poll. */
 const keptMs = 60_000
 
-export function createPrefetch({ readFirst, width, blocks, clock }: PrefetchOptions): Prefetch {
+export function createPrefetch({ readFirst, width, blocks, waitMs, clock }: PrefetchOptions): Prefetch {
 	const kept: Track[] = []
 
 	function open(span: Span, addresses: AddressSet, signal: AbortSignal): Track {
@@ -68,7 +71,14 @@ export function createPrefetch({ readFirst, width, blocks, clock }: PrefetchOpti
 		return track
 	}
 
+	/** What waits in blocks that this walk has left behind is not waited for any more. */
 	function start({ from, to }: Span, addresses: AddressSet): Track {
+		for (const [index, track] of [...kept.entries()].reverse()) {
+			const first = firstBlock(track)
+			if (track.addresses !== addresses || first >= from || from > track.to + 1n) continue
+			kept.splice(index, 1)
+			track.stop.abort()
+		}
 		return { addresses, pieces: [], to, uncut: from, stop: new AbortController(), heeds: null, leftAtMs: clock() }
 	}
 
@@ -131,6 +141,28 @@ export function createPrefetch({ readFirst, width, blocks, clock }: PrefetchOpti
 		)
 	}
 
+	/** Throws RpcError; what takes too long stays under way, for the next walk. */
+	async function soon(piece: Piece, signal: AbortSignal): Promise<Part> {
+		const { span, reading } = piece
+		if (reading === null) throw new Error('a piece of a walk was not asked for')
+		const done = reading.catch((error: unknown) => {
+			piece.reading = null
+			signal.throwIfAborted()
+			throw error
+		})
+		if (waitMs === undefined) return done
+		const ms = waitMs(span)
+		let timer: NodeJS.Timeout | undefined
+		const late = new Promise<never>((_, reject) => {
+			timer = setTimeout(() => reject(tooLate(span, ms)), ms)
+		})
+		try {
+			return await Promise.race([done, late])
+		} finally {
+			clearTimeout(timer)
+		}
+	}
+
 	return {
 		async *walk(span, addresses, signal) {
 			signal.throwIfAborted()
@@ -140,12 +172,7 @@ export function createPrefetch({ readFirst, width, blocks, clock }: PrefetchOpti
 					fill(track)
 					const piece = track.pieces[0]
 					if (piece === undefined) return
-					if (piece.reading === null) throw new Error('a piece of a walk was not asked for')
-					const part = await piece.reading.catch((error: unknown) => {
-						piece.reading = null
-						signal.throwIfAborted()
-						throw error
-					})
+					const part = await soon(piece, signal)
 					track.pieces.shift()
 					// The next is under way while this one is looked at.
 					fill(track)
@@ -169,6 +196,12 @@ export function createPrefetch({ readFirst, width, blocks, clock }: PrefetchOpti
 			}
 		},
 	}
+}
+
+function tooLate({ from, to }: Span, waitMs: number): RpcError {
+	const blocks = from === to ? `block ${from}` : `blocks ${from} to ${to}`
+	const words = `${blocks} could not be read within ${waitMs / 1_000} s`
+	return new RpcError(words, { kind: 'timeout', endpoint: '' })
 }
 
 function firstBlock({ pieces, uncut }: Track): bigint {

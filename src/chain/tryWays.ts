@@ -5,16 +5,20 @@ import type { Hash } from '../model/glossary.js'
 import type { Tries } from '../model/ports.js'
 import type { Way } from './ways.js'
 
-/** Each reads one block, in so long. */
-const wayMs = 45_000
+/** A way to read a block has so long: where everybody waits for it, in earnest, and where nobody does. */
+const momentMs = 3_000
+const earnestMs = 15_000
+const patientMs = 45_000
+/** Blocks around it are such as everybody reads. */
+const otherMs = 5_000
 /** So many blocks after it that cannot be read either: each may take the whole time. */
 const mostHostile = 2
 /** So many headers in a row that end in an error of the server are no longer about these blocks. */
 const mostHeaders = 3
 
 /**
- * Asks for one block by every way: endpoints side by side, the sources of each in turn. Resolves to the block as soon
- * as one gives it, else to how each fared.
+ * Asks for one block by every way: endpoints side by side, and of each its sources; those that are not to be believed
+ * are not asked. Resolves to the block as soon as one gives it, else to how each fared.
  */
 async function tryWays(
 	ways: readonly Way[],
@@ -29,18 +33,27 @@ async function tryWays(
 	const fared: Fared[] = []
 	let found: Part | null = null
 	const ofEndpoint = async (own: readonly Way[]) => {
+		const able: Way[] = []
 		for (const way of own) {
-			if (enough.signal.aborted) return
-			const came = await tryWay(way, doubt, addresses, enough.signal)
+			const why = way.doubtful()
+			if (why === null) able.push(way)
+			else fared.push({ way: nameOf(way), result: 'unable', why })
+		}
+		// Those around it first: a node that is busy with the block in doubt answers nothing for a while.
+		const listen = (way: Way) => listenTo(way, doubt, addresses, enough.signal)
+		const [first, ...others] = able
+		const one = first && (await listen(first))
+		// Where not even headers come, its other sources would say the same.
+		const rest = one !== undefined && isDown(one.after) ? others.map(() => one) : await Promise.all(others.map(listen))
+		const heard = one === undefined ? [] : [one, ...rest]
+		const tries = able.map(async (way, index) => {
+			const came = await tryWay(way, heard[index], doubt, addresses, enough.signal)
 			if ('span' in came) {
 				found ??= came
 				enough.abort()
-				return
-			}
-			fared.push(came)
-			// Its other sources would say the same, and everybody else waits for it.
-			if (came.isDown) return
-		}
+			} else fared.push(came)
+		})
+		await Promise.all(tries)
 	}
 	try {
 		const endpoints = [...new Set(ways.map(({ endpoint }) => endpoint))]
@@ -55,19 +68,37 @@ async function tryWays(
 	}
 }
 
-type Came = Part | (Fared & { readonly isDown?: boolean })
+function nameOf({ endpoint, source }: Way): string {
+	return `${endpoint} by ${source}`
+}
 
-async function tryWay(way: Way, doubt: Doubt, addresses: AddressSet, signal: AbortSignal): Promise<Came> {
-	const name = `${way.endpoint} by ${way.source}`
-	// Those around it first: a node that is busy with the block in doubt answers nothing for a while.
+/** How it does with the blocks around. */
+interface Heard {
+	/** Null: none of them has transactions. */
+	readonly after: Part | RpcError | Down | null
+	readonly before: Part | RpcError | Down | null
+}
+
+async function listenTo(way: Way, doubt: Doubt, addresses: AddressSet, signal: AbortSignal): Promise<Heard> {
 	const next = await readFull(way, doubt.after, addresses, signal, mostHostile)
 	const isFurther = next === null || (next instanceof RpcError && isOfBlock(next))
 	const further = isFurther ? await readFull(way, doubt.furtherAfter, addresses, signal, mostHostile) : null
 	const after = further ?? next
-	if (isDown(after)) return { way: name, result: 'unheard', why: after.down.message, isDown: true }
-	const before =
-		after === null || after instanceof RpcError ? null : await readFull(way, doubt.before, addresses, signal)
-	const failed = await read(way, doubt.number, addresses, signal)
+	if (after === null || after instanceof RpcError || isDown(after)) return { after, before: null }
+	return { after, before: await readFull(way, doubt.before, addresses, signal) }
+}
+
+async function tryWay(
+	way: Way,
+	heard: Heard | undefined,
+	doubt: Doubt,
+	addresses: AddressSet,
+	signal: AbortSignal,
+): Promise<Part | Fared> {
+	const name = nameOf(way)
+	const { after = null, before = null } = heard ?? {}
+	if (isDown(after)) return { way: name, result: 'unheard', why: after.down.message }
+	const failed = await read(way, doubt.number, addresses, waitFor(doubt), signal)
 	if (!(failed instanceof RpcError)) return failed
 	const why = failed.message
 	if (isAboutNow(failed)) return { way: name, result: 'unheard', why }
@@ -76,6 +107,11 @@ async function tryWay(way: Way, doubt: Doubt, addresses: AddressSet, signal: Abo
 	if (after === null) return { way: name, result: 'unheard', why }
 	// Where nothing has happened before it, there is nothing that could be gone by now.
 	return { way: name, result: 'fails', afterGood: !(before instanceof RpcError || isDown(before)), why }
+}
+
+function waitFor({ wait }: Doubt): number {
+	if (wait === 'patient') return patientMs
+	return wait === 'moment' ? momentMs : earnestMs
 }
 
 /** It does not even give a header. */
@@ -99,13 +135,13 @@ async function readFull(
 	let failing = 0
 	let failedHeaders = 0
 	for (const number of numbers) {
-		const header = await limited(way, number, (until) => way.chain().block(number, until), signal)
+		const header = await limited(way, number, (until) => way.chain().block(number, until), otherMs, signal)
 		if (header instanceof RpcError) {
 			failedHeaders += 1
 			if (!isOfHeader(header) && !(header.kind === 'server' && failedHeaders < mostHeaders)) return { down: header }
 			last = header
 		} else if (header !== null && header.txHashes.length > 0) {
-			const part = await read(way, number, addresses, signal)
+			const part = await read(way, number, addresses, otherMs, signal)
 			if (!(part instanceof RpcError)) return part
 			last = part
 			failing += 1
@@ -116,28 +152,38 @@ async function readFull(
 	return last
 }
 
-async function read(way: Way, number: bigint, addresses: AddressSet, signal: AbortSignal): Promise<Part | RpcError> {
+async function read(
+	way: Way,
+	number: bigint,
+	addresses: AddressSet,
+	ms: number,
+	signal: AbortSignal,
+): Promise<Part | RpcError> {
 	const { endpoint } = way
 	const whole = async (until: AbortSignal) => {
-		for await (const part of way.chain().walk({ from: number, to: number }, addresses, until)) return part
+		for await (const part of way.chain().walk({ from: number, to: number }, addresses, until)) {
+			way.heard()
+			return part
+		}
 		throw new RpcError(`${endpoint} gave no block ${number}`, { kind: 'no-data', endpoint })
 	}
-	return limited(way, number, whole, signal)
+	return limited(way, number, whole, ms, signal)
 }
 
 async function limited<T>(
 	{ endpoint }: Way,
 	number: bigint,
 	job: (until: AbortSignal) => Promise<T>,
+	ms: number,
 	signal: AbortSignal,
 ): Promise<T | RpcError> {
 	try {
-		return await withDeadline(wayMs, job, signal)
+		return await withDeadline(ms, job, signal)
 	} catch (error) {
 		signal.throwIfAborted()
 		if (error instanceof RpcError) return error
 		if (!(error instanceof DeadlinePassed)) throw error
-		return new RpcError(`${endpoint} did not give block ${number} within ${wayMs / 1_000} s`, {
+		return new RpcError(`${endpoint} did not give block ${number} within ${ms / 1_000} s`, {
 			kind: 'timeout',
 			endpoint,
 		})

@@ -1,6 +1,7 @@
 import type { Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { SourceSetting } from './capabilities/probe.js'
+import type { CapabilitiesRegistry } from './capabilities/registry.js'
 import { type ChainOptions, createChain } from './chain.js'
 import { createEndpoint, type EndpointOptions } from './endpoints/endpoint.js'
 import { createEndpoints, type Endpoints } from './endpoints/endpoints.js'
@@ -14,11 +15,22 @@ export interface Way {
 	readonly source: SourceName
 	/** Opened when it is first asked for. */
 	readonly chain: () => Pick<Chain, 'walk' | 'block'>
+	/**
+	 * Why what it tells of a block is not to be believed, by what is known of the endpoint; null: it may be asked. An
+	 * operator's own choice is asked whatever was seen of it.
+	 */
+	readonly doubtful: () => string | null
+	/** It has given a block. */
+	readonly heard: () => void
 }
 
 export interface WaysOptions {
 	readonly rpcs: readonly Rpc[]
 	readonly chainId: number
+	/** What is known of the endpoints, by whoever reads from them first: no way finds out for itself. */
+	readonly registry: CapabilitiesRegistry
+	/** An endpoint has given a block, so that it is not down. */
+	readonly onHeard?: (rpc: Rpc) => void
 	/** Default: every source. */
 	readonly source?: SourceSetting
 	/** Whole blocks only. Default: false. */
@@ -40,22 +52,36 @@ const SOURCES: readonly SourceName[] = ['trace_block', 'trace_filter', 'debug_tr
  * another time.
  */
 export function openWays(options: WaysOptions): readonly Way[] {
-	const { rpcs, chainId, source = 'auto', isPrivate = false, rests = false, tokens, fees, clock } = options
+	const { rpcs, chainId, registry, source = 'auto', isPrivate = false, rests = false, tokens, fees, clock } = options
 	const sources = SOURCES.filter((name) => {
 		if (isPrivate && name === 'trace_filter') return false
 		return source === 'auto' || source === name
 	})
 	const { withdrawals } = options
 	const told = { ...(tokens && { tokens }), ...(fees !== undefined && { fees }), ...(withdrawals && { withdrawals }) }
-	const asked = { isPrivate, ...told, clock, log: silent }
+	const asked = { isPrivate, ...told, registry, clock, log: silent }
 	return rpcs.flatMap((rpc) =>
 		sources.map((name): Way => {
 			const own = { chainId, clock, log: silent, wait: nothing }
 			const endpoints = () => (rests ? createEndpoints({ rpcs: [rpc], ...own }) : restless(rpc, own))
 			const open = () => createChain({ ...asked, endpoints: endpoints(), source: name })
-			return { endpoint: rpc.endpoint, source: name, chain: once(open) }
+			const doubtful = () => (source === 'auto' ? doubtOf(name, rpc, registry) : null)
+			const heard = () => options.onHeard?.(rpc)
+			return { endpoint: rpc.endpoint, source: name, chain: once(open), doubtful, heard }
 		}),
 	)
+}
+
+/** A filter that was not held against whole blocks may leave out what it likes, and an empty answer closes a gap. */
+function doubtOf(name: SourceName, rpc: Rpc, registry: CapabilitiesRegistry): string | null {
+	const capabilities = registry.known(rpc)
+	if (capabilities === null) return null
+	const ability = capabilities.methods[name]
+	if (ability === 'no' || (ability === 'wrong' && !capabilities.passing)) return `${name} is not to be used there`
+	if (name !== 'trace_filter') return null
+	const sources = registry.sourcesOf(rpc, capabilities)
+	const isTaken = sources.includes(name) && (ability === 'yes' || sources.length === 1)
+	return isTaken ? null : 'trace_filter was not shown to tell everything there'
 }
 
 function restless(rpc: Rpc, own: Omit<EndpointOptions, 'rpc' | 'random'>): Pick<Endpoints, 'use' | 'close'> {

@@ -4,11 +4,17 @@ import type { BlockRef, Doubt, Fared } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Gap } from '../model/state.js'
 
-/** Everything is tried so many times, over so long, before the chain goes on without a block. */
+/**
+ * Everything is tried so many times, over so long, before the chain goes on without a block: nothing is lost by it, and
+ * everybody else waits meanwhile. Where each time is long, fewer times.
+ */
 const leastTries = 3
-const leastMs = 60_000
-/** Longer, where an endpoint could not be heard: it may be back. */
-const unheardMs = 5 * 60_000
+const leastMs = 10_000
+const longTries = 2
+/** Also where an endpoint could not be heard: it may be back. */
+const longMs = 20_000
+/** Whoever has made one such block so lately is likely to make more: one round says enough. */
+const besiegedBlocks = 64n
 /** With so many something else is wrong, and going on would hide it. */
 export const mostGaps = 1_000
 
@@ -34,8 +40,8 @@ export function suspected(
 }
 
 /**
- * Whether the chain may go on after it. Where the block before it is a gap already, one round says enough: somebody
- * makes them, and with a minute for each they would come faster than they are passed.
+ * Whether the chain may go on after it. Soon after another gap one round says enough: somebody makes them, and with
+ * more for each they would come faster than they are passed.
  */
 export function mayOpen(
 	{ block, tries, sinceMs, isAfterGood }: Gap,
@@ -43,9 +49,17 @@ export function mayOpen(
 	open: ReadonlySet<bigint>,
 	nowMs: number,
 ): boolean {
-	if (open.has(block.number - 1n)) return isAfterGood
-	const wholeMs = round.some(({ result }) => result === 'unheard') ? unheardMs : leastMs
-	return isAfterGood && tries >= leastTries && nowMs - sinceMs >= wholeMs
+	if (!isAfterGood) return false
+	if (isBesieged(block.number, open)) return true
+	const ms = nowMs - sinceMs
+	if (tries >= longTries && ms >= longMs) return true
+	return tries >= leastTries && ms >= leastMs && round.every(({ result }) => result !== 'unheard')
+}
+
+/** Whether one of the blocks before it is a gap. */
+export function isBesieged(number: bigint, open: ReadonlySet<bigint>): boolean {
+	for (const gap of open) if (gap < number && gap + besiegedBlocks >= number) return true
+	return false
 }
 
 function reasonOf(round: readonly Fared[]): string {
@@ -103,5 +117,6 @@ export function doubtOf(
 	// In a row of gaps the next block is likely to be another.
 	const isInRow = open.has(number - 1n)
 	const [after, furtherAfter] = isInRow ? [last, next] : [next, last]
-	return { number, before: before.filter((each) => each > 0n && !open.has(each)), after, furtherAfter }
+	const good = before.filter((each) => each > 0n && !open.has(each))
+	return { number, before: good, after, furtherAfter, wait: isBesieged(number, open) ? 'moment' : 'earnest' }
 }

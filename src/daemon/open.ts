@@ -1,11 +1,14 @@
 import { keepHeapSmall, letYoungGrow } from '../base/v8Habits.js'
 import { openAccounts } from '../chain/balances/openAccounts.js'
 import { withdrawalRulesOf } from '../chain/balances/withdrawals.js'
+import { probeSettingOf } from '../chain/capabilities/permitted.js'
+import { createCapabilitiesRegistry } from '../chain/capabilities/registry.js'
 import { createChain } from '../chain/chain.js'
 import { createEndpoints, type Endpoints } from '../chain/endpoints/endpoints.js'
 import type { LogProofs } from '../chain/logs/logProofs.js'
 import { createRpc, type RpcRequest } from '../chain/rpc/rpc.js'
 import { triesOf } from '../chain/tryWays.js'
+import type { WalkWait } from '../chain/walkWait.js'
 import { openWays } from '../chain/ways.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { asksForTokens, noTokens } from '../core/tokenChoice.js'
@@ -29,6 +32,8 @@ export interface OpenChainOptions {
 	readonly withSent?: boolean
 	/** For who reads a long span and keeps none of it: less is read at once, and memory is given back sooner. */
 	readonly isStream?: boolean
+	/** How long a walk waits for its next blocks. Default: as long as it takes. */
+	readonly walkWait?: WalkWait
 }
 
 /** Rows that one part may bring, where little is to be kept. */
@@ -46,6 +51,7 @@ export function openChain(
 		onRequest,
 		onLogProofs,
 		onProgress,
+		walkWait,
 		withSent = false,
 		isStream = false,
 	}: OpenChainOptions,
@@ -77,14 +83,15 @@ export function openChain(
 		},
 	}
 	const own = { withSent, fees: keepsBooks || withSent, withdrawals: withdrawalRulesOf(chainId) }
-	const asked = { source, isPrivate, ...tokens, ...own, clock }
+	const registry = createCapabilitiesRegistry({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
+	const asked = { source, isPrivate, ...tokens, ...own, registry, clock }
 	const streamed = isStream ? { rowsAtOnce: streamedRows } : {}
-	const ways = openWays({ rpcs, chainId, ...asked })
 	const endpoints = createEndpoints({ rpcs, chainId, clock, log })
+	const ways = openWays({ rpcs, chainId, ...asked, onHeard: endpoints.heard })
 	return {
-		chain: createChain({ endpoints, ...asked, ...streamed, settle, log }),
+		chain: createChain({ endpoints, ...asked, ...streamed, settle, log, ...(walkWait && { walkWait }) }),
 		endpoints,
-		accounts: openAccounts({ rpcs, endpoints, chainId, clock, log }),
+		accounts: openAccounts({ rpcs, endpoints, chainId, registry, clock, log }),
 		tries: triesOf(ways),
 	}
 }

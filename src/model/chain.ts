@@ -135,6 +135,8 @@ export interface Doubt {
 	readonly after: readonly bigint[]
 	/** Asked for where those do not help: whoever makes one block hostile can make the next ones so. */
 	readonly furtherAfter: readonly bigint[]
+	/** How long each way is waited for: everybody else may wait meanwhile, or nobody. */
+	readonly wait: 'moment' | 'earnest' | 'patient'
 }
 
 /**

@@ -12,8 +12,12 @@ export interface GapKeeper {
 	 * would never be heard if each poll asked for it anew. Null: it may be walked over.
 	 */
 	tooLongAt(number: bigint): RpcError | null
-	/** A walk over it took too long, and so did everything else. */
+	/** A walk over it took too long, and so did everything else; what it has asked for may still be answered. */
 	noteTooLong(number: bigint, error: RpcError): void
+	/** The end of a walk that may begin here: this very block where one after the other is to be read, else null. */
+	stepAt(number: bigint): bigint | null
+	/** A walk over several blocks took too long, or ended at a gap: the next ones are read one after the other. */
+	goCarefully(from: bigint): void
 	/** The hash of a block that may be a gap; see Tries. */
 	readonly hashOf: Tries['hashOf']
 	/** It was opened now, and is read again after a while. */
@@ -43,8 +47,12 @@ export interface GapKeeperOptions {
 	readonly momentMs?: number
 }
 
-const betweenMs = 15_000
-const afterGapMs = 2_000
+const betweenMs = 4_000
+const afterGapMs = 0
+/** What was asked for by a walk is waited for so long in all. */
+const slowWalkMs = 25_000
+/** Where one block cannot be read others may be near. */
+const carefulBlocks = 128n
 const longestBetweenMs = 60_000
 const firstRereadMs = 30_000
 const longestRereadMs = 3_600_000
@@ -56,10 +64,12 @@ export function createGapKeeper({ tries, clock, log, momentMs = 3_000 }: GapKeep
 	const rereads = new Map<bigint, { readonly times: number; readonly atMs: number; readonly dueAtMs: number }>()
 	let running: { readonly number: bigint; readonly done: Promise<Part | null> } | null = null
 	let found: Part | null = null
-	let slow: { readonly number: bigint; readonly error: RpcError } | null = null
+	let slow: { readonly number: bigint; readonly error: RpcError; readonly sinceMs: number } | null = null
+	/** Up to this block none is walked over with others; null: they are. */
+	let carefulTo: bigint | null = null
 
 	async function readOne(number: bigint, addresses: AddressSet, signal: AbortSignal): Promise<Part | null> {
-		const doubt = { number, before: [], after: [], furtherAfter: [] }
+		const doubt = { number, before: [], after: [], furtherAfter: [], wait: 'patient' } as const
 		try {
 			const came = await tries.tryAll(doubt, addresses, signal)
 			if ('span' in came) return came
@@ -98,16 +108,22 @@ export function createGapKeeper({ tries, clock, log, momentMs = 3_000 }: GapKeep
 		async tryAll(doubt, addresses, signal) {
 			if (clock() - triedAtMs < waitMs) return null
 			const came = await tries.tryAll(doubt, addresses, signal)
-			slow = slow?.number === doubt.number ? null : slow
 			if ('span' in came) return came
 			triedAtMs = clock()
 			// Where nobody is heard it is not this block: asking all would only add to what is wrong.
 			waitMs = came.some(({ result }) => result === 'fails') ? betweenMs : Math.min(longestBetweenMs, waitMs * 2)
 			return came
 		},
-		tooLongAt: (number) => (slow?.number === number ? slow.error : null),
+		tooLongAt: (number) => (slow?.number === number && clock() - slow.sinceMs > slowWalkMs ? slow.error : null),
 		noteTooLong(number, error) {
-			slow = { number, error }
+			slow = { number, error, sinceMs: slow?.number === number ? slow.sinceMs : clock() }
+		},
+		stepAt(number) {
+			if (carefulTo !== null && number > carefulTo) carefulTo = null
+			return carefulTo === null ? null : number
+		},
+		goCarefully(from) {
+			carefulTo = from + carefulBlocks
 		},
 		hashOf: tries.hashOf,
 		opened(number) {

@@ -79,4 +79,5 @@ async function openGap(session: PollSession, gap: Gap, step: Step, ports: Ports)
 	)
 	await advance(session, { ...step, gaps: new Map([[block.number, now]]) }, null, ports)
 	ports.gaps.keeper.opened(block.number)
+	ports.gaps.keeper.goCarefully(block.number + 1n)
 }

@@ -31,7 +31,7 @@ export async function scan(
 	const backfill = job && backfillSet(job)
 	const isSecondLook = backfill === null && span.to <= session.checkpoint.number
 	const walk = isSecondLook ? ports.chain.walkAgain : ports.chain.walk
-	let { from } = span
+	let { from, to } = span
 	const take = async (part: Part): Promise<void> => {
 		checkFollows(session, part)
 		const context = contextOf(session, span, backfill, ports)
@@ -44,14 +44,20 @@ export async function scan(
 	while (from <= span.to && !session.behind) {
 		const addresses = backfill?.addresses ?? addressesOf(session.config.watches, session.state.announcements)
 		try {
+			to = ports.gaps?.keeper.stepAt(from) ?? span.to
 			const tooLong = ports.gaps?.keeper.tooLongAt(from) ?? null
 			if (tooLong !== null) throw tooLong
-			for await (const part of walk({ from, to: span.to }, addresses, signal)) {
+			for await (const part of walk({ from, to }, addresses, signal)) {
 				await take(part)
 				if (session.behind) return
 			}
 		} catch (error) {
 			if (!(error instanceof RpcError) || error.kind === 'unsettled' || ports.gaps === undefined) throw error
+			if (error.kind === 'timeout' && to > from) {
+				// It may be any of them.
+				ports.gaps.keeper.goCarefully(from)
+				continue
+			}
 			const doubt = { number: from, addresses, job, isSecondLook, error }
 			const passed = await passGap(session, doubt, stepOf, { ...ports, gaps: ports.gaps }, signal)
 			if (passed === 'passed') from++

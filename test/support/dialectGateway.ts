@@ -56,7 +56,7 @@ export interface Dialect {
 	readonly accessLists?: boolean
 	/** Receipts that are null at first, as when the node has not indexed the block yet. */
 	readonly lateReceipts?: number
-	/** The last word: what is answered instead; `undefined` leaves it. */
+	/** The last word: what is answered instead, or will be; `undefined` leaves it. */
 	readonly twist?: (method: string, params: readonly unknown[], result: unknown) => unknown
 }
 
@@ -135,7 +135,7 @@ export async function startDialectGateway(
 		const { id, method, params } = call
 		try {
 			const result = await resultOf(method, params)
-			const twisted = gateway.dialect.twist?.(method, params, result)
+			const twisted = await gateway.dialect.twist?.(method, params, result)
 			return { jsonrpc: '2.0', id, result: (twisted === undefined ? result : twisted) ?? null }
 		} catch (error) {
 			if (!(error instanceof Refused)) throw error

@@ -10,6 +10,8 @@ export interface FailingBlocks {
 	headersToo: boolean
 	/** What is said. */
 	error: { code: number; message: string }
+	/** Nothing is said at all: whoever asks waits for ever. */
+	hangs: boolean
 }
 
 export function failingBlocks(): FailingBlocks {
@@ -18,9 +20,11 @@ export function failingBlocks(): FailingBlocks {
 		hashes: new Set(),
 		headersToo: false,
 		error: { code: -32000, message: 'internal error' },
+		hangs: false,
 		twist(method, params) {
-			if (isHit(blocks, method, params)) throw new Refused({ error: blocks.error })
-			return undefined
+			if (!isHit(blocks, method, params)) return undefined
+			if (blocks.hangs) return new Promise(() => undefined)
+			throw new Refused({ error: blocks.error })
 		},
 	}
 	return blocks

@@ -3,12 +3,15 @@
 
 import { hash as digest } from '../../src/base/hash.js'
 import { openAccounts } from '../../src/chain/balances/openAccounts.js'
+import { probeSettingOf } from '../../src/chain/capabilities/permitted.js'
+import { createCapabilitiesRegistry } from '../../src/chain/capabilities/registry.js'
 import { createChain } from '../../src/chain/chain.js'
 import { createEndpoints } from '../../src/chain/endpoints/endpoints.js'
 import type { TokenSetting } from '../../src/chain/logs/tokens.js'
 import type { Patience } from '../../src/chain/rpc/retry.js'
 import { createRpc } from '../../src/chain/rpc/rpc.js'
 import { triesOf } from '../../src/chain/tryWays.js'
+import type { WalkWait } from '../../src/chain/walkWait.js'
 import { openWays } from '../../src/chain/ways.js'
 import { toChecksum } from '../../src/config/address.js'
 import { asksForTokens } from '../../src/core/tokenChoice.js'
@@ -56,6 +59,8 @@ export interface BenchOptions {
 	/** Stands between the poll and the state; default: nothing. */
 	readonly around?: (store: Store) => Store
 	readonly timeoutMs?: number
+	/** Default: a walk waits as long as it takes. */
+	readonly walkWait?: WalkWait
 	readonly maxBodyBytes?: number
 	/** Default: blocks that nobody can give become gaps in time, as in the program; else the poll stands at them. */
 	readonly gaps?: boolean
@@ -89,20 +94,25 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 		createRpc({ url, timeoutMs, maxBodyBytes, clock, patience: options.patience ?? {}, ...time }),
 	)
 	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log, ...(wait && { wait }) })
-	const accounts = openAccounts({ rpcs, endpoints, chainId: network.chainId, clock, log })
 	const known = network.tokens ?? new Map()
 	const areAsked = () => asksForTokens([...watches.values()].flat(), known)
+	const choice = { setting: options.source ?? 'auto', isPrivate: options.isPrivate ?? false } as const
+	const registry = createCapabilitiesRegistry({ setting: probeSettingOf(choice), clock, log })
+	const accounts = openAccounts({ rpcs, endpoints, chainId: network.chainId, registry, clock, log })
 	const asked = {
+		registry,
 		tokens: { chainId: network.chainId, known, areAsked, ...options.logs },
 		clock,
 		isPrivate: options.isPrivate ?? false,
 		source: options.source ?? 'auto',
 	}
+	const { walkWait } = options
 	const chain = createChain({
 		...{ endpoints, ...asked, settle: network.settle, log },
 		...(options.priceAt && { priceAt: options.priceAt }),
+		...(walkWait && { walkWait }),
 	})
-	const ways = openWays({ rpcs, chainId: network.chainId, ...asked })
+	const ways = openWays({ rpcs, chainId: network.chainId, ...asked, onHeard: endpoints.heard })
 	const gaps = { keeper: createGapKeeper({ tries: triesOf(ways), clock, log }), receivers: () => ['hook'] }
 	const bookkeeper = createBookkeeper({ accounts, chain, clock, log })
 	const signal = new AbortController().signal

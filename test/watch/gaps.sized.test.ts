@@ -96,7 +96,8 @@ describe('a block that fails by every way', () => {
 			fail(bad)
 			const next = await pay()
 			await node.mine(2)
-			expect(await polls(bench)).toBeGreaterThanOrEqual(3)
+			// 20 s apart: never in the first.
+			expect(await polls(bench)).toBe(1)
 			expect(await types(bench)).toEqual(['system.gap', 'alert.transfer'])
 			const [gap, alert] = await told(bench)
 			expect(gap?.data).toMatchObject({
@@ -163,7 +164,7 @@ describe('a block that fails by every way', () => {
 	})
 
 	inFull(() => {
-		test('behavior: with an endpoint that cannot be heard it takes five minutes', async () => {
+		test('behavior: an endpoint that cannot be heard does not hold it up', async () => {
 			const { gateways, bench, pay, fail } = await open({ endpoints: 2, books: false })
 			const [, second] = gateways
 			const down = { code: -32000, message: 'the backend is down' }
@@ -176,9 +177,7 @@ describe('a block that fails by every way', () => {
 			}
 			fail(await pay())
 			await pay()
-			expect(await polls(bench, 12)).toBe(12)
-			expect(await types(bench)).toEqual([])
-			await polls(bench, 12)
+			expect(await polls(bench, 12)).toBeLessThanOrEqual(2)
 			expect(await types(bench)).toEqual(['system.gap', 'alert.transfer'])
 		})
 
@@ -191,8 +190,7 @@ describe('a block that fails by every way', () => {
 			expect(await polls(bench, 15)).toBe(15)
 			expect(await types(bench)).toEqual([])
 			await stir()
-			expect(await polls(bench, 3)).toBe(3)
-			await polls(bench)
+			expect(await polls(bench)).toBeGreaterThanOrEqual(1)
 			expect(await types(bench)).toEqual(['system.gap'])
 		})
 
@@ -367,6 +365,32 @@ describe('a block that fails by every way', () => {
 		const head = await node.head()
 		const { books } = (await bench.store.network('local')) ?? {}
 		expect([...(books?.values() ?? [])].map(({ block, movedWei }) => [block, movedWei])).toEqual([[head, 0n]])
+	})
+})
+
+describe('a block that only another way gives', () => {
+	test('behavior: what that leaves out is unexplained', async () => {
+		const { bench, pay, fail, gateways, failing } = await open()
+		await pay()
+		await bench.settle()
+		const bad = await pay()
+		fail(bad)
+		// The tracer fails at it too, when the walk asks; then it tells of the transaction, and not of what it paid.
+		let failures = 1
+		for (const gateway of gateways) {
+			gateway.dialect = {
+				twist(method, params, result) {
+					const isBad = method === 'debug_traceBlockByNumber' && params[0] === hex(bad.number)
+					if (!isBad || failures-- > 0) return failing.twist(method, params, result)
+					return (result as { result: object }[]).map((one) => ({ ...one, result: { ...one.result, value: '0x0' } }))
+				},
+			}
+		}
+		await pay()
+		await polls(bench)
+		const all = await told(bench)
+		expect(all.map(({ type }) => type)).toEqual(['alert.transfer', 'alert.unexplained', 'alert.transfer'])
+		expect(all[1]?.data).toMatchObject({ fromBlock: Number(bad.number), differenceWei: String(ether) })
 	})
 })
 

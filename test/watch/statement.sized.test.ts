@@ -1,6 +1,7 @@
 // A statement against the node's own balances: of every address of the scenarios, after every block that moves it.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openAccounts } from '../../src/chain/balances/openAccounts.js'
+import { createCapabilitiesRegistry } from '../../src/chain/capabilities/registry.js'
 import { createChain } from '../../src/chain/chain.js'
 import { createEndpoints } from '../../src/chain/endpoints/endpoints.js'
 import { createRpc } from '../../src/chain/rpc/rpc.js'
@@ -23,7 +24,8 @@ function openWays(url: string, source: SourceName | 'auto' = 'auto') {
 	const endpoints = createEndpoints({ rpcs, chainId: 31337, clock, log: silent })
 	const chain = createChain({ endpoints, source, withSent: true, clock, log: silent })
 	onTestFinished(() => chain.close())
-	return { chain, accounts: openAccounts({ rpcs, endpoints, chainId: 31337, clock, log: silent }) }
+	const registry = createCapabilitiesRegistry({ setting: source, clock, log: silent })
+	return { chain, accounts: openAccounts({ rpcs, endpoints, chainId: 31337, registry, clock, log: silent }) }
 }
 
 async function collect(items: AsyncIterable<StatementItem>): Promise<readonly StatementItem[]> {

@@ -1,6 +1,7 @@
 import type { Accounts } from '../../model/books.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
+import type { CapabilitiesRegistry } from '../capabilities/registry.js'
 import type { Endpoints } from '../endpoints/endpoints.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { openWays } from '../ways.js'
@@ -10,6 +11,8 @@ export interface OpenAccountsOptions {
 	readonly rpcs: readonly Rpc[]
 	readonly endpoints: Endpoints
 	readonly chainId: number
+	/** What is known of the endpoints. */
+	readonly registry: CapabilitiesRegistry
 	readonly clock: Clock
 	readonly log: Log
 }
@@ -18,6 +21,7 @@ export interface OpenAccountsOptions {
  * Balances over endpoints that others use too, and every source of each of them as a witness. Nothing is contacted yet;
  * the endpoints are not closed from here. Alerts wait for the books: a witness that must wait is none.
  */
-export function openAccounts({ rpcs, endpoints, chainId, clock, log }: OpenAccountsOptions): Accounts {
-	return createAccounts({ endpoints, chainId, witnesses: openWays({ rpcs, chainId, rests: true, clock }), clock, log })
+export function openAccounts({ rpcs, endpoints, chainId, registry, clock, log }: OpenAccountsOptions): Accounts {
+	const witnesses = openWays({ rpcs, chainId, registry, rests: true, clock })
+	return createAccounts({ endpoints, chainId, witnesses, clock, log })
 }

@@ -1,22 +1,18 @@
-import { createTimeSlices } from '../../base/timeSlices.js'
+import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
 import { RpcError } from '../../errors.js'
 import type { ToldHead } from '../heads/heads.js'
-import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { askAll } from '../sources/ask.js'
 import type { Tracer } from '../sources/debugTrace.js'
-import { checkCoverage } from '../sources/headers.js'
 import type { SourceName } from '../sources/source.js'
-import { checkBlock, groupRows, treeOf } from '../traces/assemble.js'
-import type { Row } from '../traces/parityRows.js'
-import { type Header, hexOf, quantity, readBlock, smallNumber } from '../wire.js'
-import { type Capabilities, type Finding, findingOf, fine, isBlindByName, notAsked } from './capabilities.js'
-import { askOfEach } from './eachBlock.js'
+import { type Header, quantity, readBlock, smallNumber } from '../wire.js'
+import { type Capabilities, type Finding, isBlindByName, notAsked } from './capabilities.js'
+import { within } from './eachBlock.js'
 import { findProbeBlocks } from './probeBlocks.js'
 import { probeDebug } from './probeDebug.js'
 import { probeFailures } from './probeFailures.js'
-import { filterNotAsked, probeFilter, readRows, type Specimen } from './probeFilter.js'
+import { filterNotAsked, probeFilter } from './probeFilter.js'
 import { probeTransaction } from './probeTransaction.js'
+import { probeWholeBlocks } from './probeWholeBlocks.js'
 
 /** What an operator has forced is used as it is. */
 export type SourceSetting = 'auto' | SourceName
@@ -28,7 +24,18 @@ export interface ProbeQuestion {
 	readonly setting: ProbeSetting
 	/** What the endpoint has said of its head a moment ago, on the right chain; default: it is asked. */
 	readonly told?: ToldHead | null
+	/**
+	 * Whether somebody waits for what it finds: then no block is waited for long, and what cannot be shown in a few
+	 * seconds is trusted for now. Default: false.
+	 */
+	readonly brief?: boolean
 }
+
+/** Of a trial that somebody waits for: for one answer, and for all that is tried on blocks. */
+const briefAnswerMs = 2_500
+const briefMs = 8_000
+/** Of one that nobody waits for. */
+const patientAnswerMs = 40_000
 
 type Basics = Pick<Capabilities, 'clientVersion' | 'chainId' | 'otsLevel' | 'head' | 'safeTag' | 'finalizedTag'>
 
@@ -46,18 +53,41 @@ interface TraceQuestion {
  */
 export async function probe(
 	rpc: Rpc,
-	{ setting, told = null }: ProbeQuestion,
+	{ setting, told = null, brief = false }: ProbeQuestion,
 	signal: AbortSignal,
 ): Promise<Capabilities> {
 	// Each wait is the way to the node and back: what does not depend on an answer goes with it.
 	const basicsAsked = probeBasics(rpc, told, signal)
 	const head = told?.latest.number ?? (await basicsAsked).head.number
 	const [basics, blocks] = await Promise.all([basicsAsked, findProbeBlocks(rpc, head, signal)])
-	const found = { ...basics, ...(await probeTraces(rpc, { setting, head, blocks, basics }, signal)) }
-	if (found.sources.length > 0 || blocks.length === 0 || !found.passing) return found
-	// The only block to prove it by may be one that nobody can trace: others are read, and trusted for now.
-	const rest = await probeTraces(rpc, { setting, head, blocks: [], basics }, signal)
-	return rest.sources.length === 0 ? found : { ...found, ...rest, reasons: found.reasons.slice(0, -1), passing: true }
+	const tried = within(rpc, brief ? briefAnswerMs : patientAnswerMs)
+	const onBlocks = (until: AbortSignal) => probeTraces(tried, { setting, head, blocks, basics }, until)
+	const found = await (brief ? ended(withDeadline(briefMs, onBlocks, signal)) : onBlocks(signal))
+	if (found !== null && (found.proved || blocks.length === 0 || !found.passing)) return { ...basics, ...found }
+	// Blocks to prove it by may be such as nobody can trace, by a stranger's doing: others are read, and trusted for now.
+	const rest = await probeTraces(tried, { setting, head, blocks: [], basics }, signal)
+	const sources = unshown(rest.sources)
+	const reasons = [...(found?.reasons.slice(0, -1) ?? []), UNSHOWN]
+	if (sources.length === 0 && found !== null) return { ...basics, ...found }
+	return { ...basics, ...rest, sources, trusted: sources.length > 0, reasons, passing: true }
+}
+
+const UNSHOWN = 'the blocks that it was to be tried on could not be read: its answers are trusted for now'
+
+/** Null when its time was up. */
+async function ended<T>(job: Promise<T>): Promise<T | null> {
+	try {
+		return await job
+	} catch (error) {
+		if (error instanceof DeadlinePassed) return null
+		throw error
+	}
+}
+
+/** Without a filter that was not held against whole blocks, where there is another: it may leave out what it likes. */
+function unshown(sources: readonly SourceName[]): readonly SourceName[] {
+	const others = sources.filter((source) => source !== 'trace_filter')
+	return others.length > 0 ? others : sources
 }
 
 async function probeTraces(
@@ -67,7 +97,7 @@ async function probeTraces(
 ): Promise<Omit<Capabilities, keyof Basics>> {
 	const isPrivate = setting === 'whole blocks'
 	const [block, tree] = await Promise.all([
-		probeBlock(rpc, head, blocks, signal),
+		probeWholeBlocks(rpc, head, blocks, signal),
 		isPrivate ? notAsked : probeTransaction(rpc, blocks, signal),
 	])
 	const specimens = block.specimens
@@ -170,64 +200,4 @@ function namesIn(rpc: Rpc, level: unknown, version: unknown, chainId: unknown) {
 		clientVersion: typeof version === 'string' ? rpc.words(version) : null,
 		chainId: quantity(chainId),
 	}
-}
-
-interface BlockFindings {
-	readonly finding: Finding
-	readonly specimens: readonly Specimen[]
-	readonly rewards: Capabilities['rewards']
-}
-
-/** Every transaction of a header has its root row, and each tree is whole. */
-async function probeBlock(
-	rpc: Rpc,
-	head: bigint,
-	blocks: readonly Header[],
-	signal: AbortSignal,
-): Promise<BlockFindings> {
-	const callOf = ({ number }: { readonly number: bigint }) => ({ method: 'trace_block', params: [hexOf(number)] })
-	try {
-		if (blocks.length === 0) {
-			await askAll(rpc, [callOf({ number: head })], signal)
-			return { finding: notAsked, specimens: [], rewards: 'none' }
-		}
-		const answered = await askOfEach(rpc, blocks, callOf, signal)
-		const specimens = answered.map(({ block, answer }) => ({ block, rows: readRows(rpc, answer, 'trace_block') }))
-		for (const specimen of specimens) await checkSpecimen(rpc, specimen, signal)
-		return {
-			finding: fine,
-			specimens: specimens.map(withoutRewards),
-			rewards: rewardsIn(specimens.flatMap(({ rows }) => rows)),
-		}
-	} catch (thrown) {
-		signal.throwIfAborted()
-		const error = misread(thrown, { endpoint: rpc.endpoint, method: 'trace_block' })
-		// A trace that lacks something says it of a settled block: that will not pass.
-		const lasting = error.kind === 'unsettled' ? wrong(error.message) : findingOf('trace_block', error)
-		return { finding: lasting, specimens: [], rewards: 'none' }
-	}
-}
-
-async function checkSpecimen(rpc: Rpc, { block, rows }: Specimen, signal: AbortSignal): Promise<void> {
-	const reading = { endpoint: rpc.endpoint, method: 'trace_block' }
-	const traced = new Set<string>()
-	const slices = createTimeSlices()
-	for (const { txHash, ...group } of await groupRows(rows, slices)) {
-		checkBlock(group, block, reading)
-		if (txHash === null) continue
-		await treeOf(group.rows, { txHash, blockHash: block.hash }, slices, reading)
-		traced.add(txHash)
-	}
-	const missing = block.txHashes.filter((txHash) => !traced.has(txHash))
-	if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
-}
-
-function withoutRewards({ block, rows }: Specimen): Specimen {
-	return { block, rows: rows.filter(({ frame }) => frame.type !== 'reward') }
-}
-
-function rewardsIn(rows: readonly Row[]): Capabilities['rewards'] {
-	const rewards = rows.filter(({ frame }) => frame.type === 'reward')
-	if (rewards.length === 0) return 'none'
-	return rewards.some(({ frame }) => frame.valueWei > 0n) ? 'paid' : 'zero'
 }

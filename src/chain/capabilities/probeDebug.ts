@@ -21,6 +21,8 @@ export async function probeDebug(
 		if (finding.ability === 'yes') return { finding, tracer }
 		// A wrong answer says more than that the other one is not there.
 		if (worst.ability !== 'wrong') worst = finding
+		// Blocks that are too much for one are too much for the other.
+		if (finding.passing === true) break
 	}
 	return { finding: worst, tracer: null }
 }
@@ -45,7 +47,8 @@ async function tryTracer(rpc: Rpc, blocks: readonly Header[], tracer: Tracer, si
 /** There is no transaction to trace yet: only a method that is not there shows. */
 async function probeDebugBlindly(rpc: Rpc, signal: AbortSignal): Promise<{ finding: Finding; tracer: Tracer | null }> {
 	const { method, params } = debugCall(0n, 'callTracer')
-	const [answer] = await rpc.batch([{ method, params }], signal)
+	const [answer] = await rpc.batch([{ method, params }], signal).catch((error: unknown) => [error])
+	if (answer instanceof Error && !(answer instanceof RpcError)) throw answer
 	const isThere = !(answer instanceof RpcError) || (answer.kind !== 'unsupported' && answer.kind !== 'auth')
 	if (isThere) return { finding: notAsked, tracer: 'callTracer' }
 	return { finding: findingOf(method, answer), tracer: null }

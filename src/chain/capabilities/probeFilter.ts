@@ -6,7 +6,7 @@ import { rowKey } from '../traces/assemble.js'
 import { openRows, type Row, readRow } from '../traces/parityRows.js'
 import { type Header, hexOf } from '../wire.js'
 import { type Finding, findingOf, fine, notAsked } from './capabilities.js'
-import { isOfBlock } from './eachBlock.js'
+import { askTogether, isOfBlock } from './eachBlock.js'
 
 /** A settled block with all of its rows, rewards apart, as the most trusted method tells them. */
 export interface Specimen {
@@ -47,7 +47,7 @@ export async function probeFilter(
 	const beyond = filterCall(head + 1_000n, head + 1_000n, { toAddress: [NOBODY] })
 	const [first] = specimens
 	if (first === undefined) {
-		const answers = await rpc.batch([filterCall(head, head, { toAddress: [NOBODY] }), beyond], signal)
+		const answers = await askTogether(rpc, [filterCall(head, head, { toAddress: [NOBODY] }), beyond], signal)
 		const finding = answers[0] instanceof RpcError ? findingOf('trace_filter', answers[0]) : notAsked
 		return { finding, filterMode: null, beyondHead: beyondOf(answers[1]) }
 	}
@@ -58,7 +58,6 @@ export async function probeFilter(
 	const calls = [
 		beyond,
 		filterCall(number, number, both),
-		filterCall(number - 1n, number, {}),
 		filterCall(number, number, { toAddress: [NOBODY] }),
 		...specimens.flatMap(({ block }, index) => [
 			filterCall(block.number, block.number, {}),
@@ -66,7 +65,7 @@ export async function probeFilter(
 			filterCall(block.number, block.number, { toAddress: lists[index]?.to ?? [] }),
 		]),
 	]
-	const [beyondAnswer, bothAnswer, rangeAnswer, nobodys, ...answers] = await rpc.batch(calls, signal)
+	const [beyondAnswer, bothAnswer, nobodys, ...answers] = await askTogether(rpc, calls, signal)
 	const beyondHead = beyondOf(beyondAnswer)
 	try {
 		let why = judgeNobodys(rpc, nobodys)
@@ -75,7 +74,7 @@ export async function probeFilter(
 		for (const [index, specimen] of specimens.entries()) {
 			if (isSpoilt(index) && !allSpoilt) continue
 			const [all, from, to] = answers.slice(index * 3, index * 3 + 3)
-			why ??= judgeAll(rpc, specimen, all, rangeAnswer) ?? judgeLists(rpc, specimen, lists[index] ?? empty, from, to)
+			why ??= (await judgeAll(rpc, specimen, all, signal)) ?? judgeLists(rpc, specimen, lists[index] ?? empty, from, to)
 		}
 		const filterMode = bothAnswer instanceof RpcError || canary === undefined ? null : modeOf(rpc, canary, bothAnswer)
 		return { finding: why === null ? fine : { ability: 'wrong', why }, filterMode, beyondHead }
@@ -111,7 +110,12 @@ function canariesOf({ rows }: Specimen): Canaries {
  * Without addresses; a wider range says what is wrong. Null when all is well, or when the node will not be asked
  * without addresses.
  */
-function judgeAll(rpc: Rpc, { block, rows }: Specimen, answer: unknown, range: unknown): string | null {
+async function judgeAll(
+	rpc: Rpc,
+	{ block, rows }: Specimen,
+	answer: unknown,
+	signal: AbortSignal,
+): Promise<string | null> {
 	if (answer instanceof RpcError) {
 		if (['too-large', 'timeout', 'bad-params'].includes(answer.kind)) return null
 		throw answer
@@ -121,6 +125,7 @@ function judgeAll(rpc: Rpc, { block, rows }: Specimen, answer: unknown, range: u
 	const lacking = rows.filter((row) => !given.has(rowKey(row)))
 	if (lacking.length === 0) return judgeMarks(rows, answered, block)
 	if (given.size > 0) return `trace_filter leaves out ${nameRows(lacking)} of block ${block.number}`
+	const [range] = await askTogether(rpc, [filterCall(block.number - 1n, block.number, {})], signal)
 	const wider = range instanceof RpcError ? new Set() : keysOf(readRows(rpc, range))
 	return wider.size > 0
 		? `trace_filter answers nothing for a single block (${block.number}) although it has transactions`

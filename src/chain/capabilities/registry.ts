@@ -2,6 +2,7 @@ import { backoffMs } from '../../base/backoff.js'
 import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
+import type { Limits } from '../endpoints/limits.js'
 import type { ToldHead } from '../heads/heads.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { SourceName } from '../sources/source.js'
@@ -9,9 +10,15 @@ import type { Capabilities } from './capabilities.js'
 import { type KeptAnswers, keepAnswers } from './keptAnswers.js'
 import { type ProbeSetting, probe } from './probe.js'
 
-/** What is known of each endpoint: asked at its first use, when its client changes, and every few hours. */
+/**
+ * What is known of each endpoint: asked at its first use, when its client changes, and every few hours. An endpoint is
+ * what shares its limits, whoever wraps it.
+ */
 export interface CapabilitiesRegistry {
-	/** Throws RpcError when the endpoint cannot be judged now. */
+	/**
+	 * Waits for what is not known at all, some seconds at most where blocks are dear to trace, and a moment for what is
+	 * only old. Throws RpcError when the endpoint cannot be judged now.
+	 */
 	of(rpc: Rpc, signal: AbortSignal): Promise<Capabilities>
 	/** It will be asked of soon; `told`: what the endpoint has just said of its head. Never throws. */
 	expect(rpc: Rpc, told: ToldHead, signal: AbortSignal): void
@@ -39,6 +46,8 @@ const DOUBT_MS = 60_000
 const LONGEST_DOUBT_MS = 3_600_000
 /** What a failed probe has learnt. */
 const KEPT_MS = 60_000
+/** How long a new probe is waited for, where an older one has found something to read by. */
+const MOMENT_MS = 2_000
 /** On a chain with nothing to prove answers by. */
 const YOUNG_EVERY_MS = 15_000
 
@@ -49,31 +58,47 @@ export interface RegistryOptions {
 }
 
 export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOptions): CapabilitiesRegistry {
-	const entries = new Map<Rpc, Entry>()
-	const running = new Map<Rpc, Promise<Entry>>()
+	const entries = new Map<Limits, Entry>()
+	const running = new Map<Limits, Promise<Entry>>()
 
 	/** Answers of a probe that failed on its way: the next one goes on from there. */
-	const begun = new Map<Rpc, KeptAnswers>()
+	const begun = new Map<Limits, KeptAnswers>()
 
 	async function probeNow(rpc: Rpc, told: ToldHead | null, signal: AbortSignal): Promise<Entry> {
-		const before = entries.get(rpc)
-		const old = begun.get(rpc)
+		const { limits } = rpc
+		const before = entries.get(limits)
+		const old = begun.get(limits)
 		const kept = old !== undefined && clock() - old.atMs < KEPT_MS ? old : keepAnswers(told, clock())
-		begun.set(rpc, kept)
-		const capabilities = await probe(kept.over(rpc), { setting, told: kept.told }, signal)
-		begun.delete(rpc)
+		begun.set(limits, kept)
+		const question = { setting, told: kept.told, brief: before === undefined }
+		const capabilities = await probe(kept.over(rpc), question, signal)
+		begun.delete(limits)
 		const wasDoubtful = before !== undefined && isDoubtful(before)
 		const doubts = wasDoubtful ? before.doubts + 1 : 0
 		const entry = { capabilities, probedAtMs: clock(), versionAtMs: clock(), distrusted: new Set<SourceName>(), doubts }
-		entries.set(rpc, entry)
+		entries.set(limits, entry)
 		tell(rpc, capabilities, before?.capabilities ?? null)
 		return entry
 	}
 
 	/** One probe at a time for an endpoint, whoever asks. */
 	function probeOnce(rpc: Rpc, signal: AbortSignal, told: ToldHead | null = null): Promise<Entry> {
-		const now = running.get(rpc) ?? probeNow(rpc, told, signal).finally(() => running.delete(rpc))
-		running.set(rpc, now)
+		const { limits } = rpc
+		const now = running.get(limits) ?? probeNow(rpc, told, signal).finally(() => running.delete(limits))
+		running.set(limits, now)
+		return now
+	}
+
+	/** Waited for a moment; after that the endpoint is taken for what it was. One that fails is tried later again. */
+	async function probeBeside(rpc: Rpc, entry: Entry, signal: AbortSignal): Promise<Entry> {
+		if (running.has(rpc.limits)) return entry
+		const asked = probeOnce(rpc, signal).catch((error: unknown) => {
+			entry.probedAtMs = clock()
+			log.debug({ endpoint: rpc.endpoint, err: error }, 'the endpoint could not be asked anew what it can do')
+			return entry
+		})
+		const now = await soonOr(asked, MOMENT_MS, entry)
+		signal.throwIfAborted()
 		return now
 	}
 
@@ -100,26 +125,30 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 
 	return {
 		async of(rpc, signal) {
-			const entry = entries.get(rpc)
+			const entry = entries.get(rpc.limits)
 			if (entry === undefined) return (await probeOnce(rpc, signal)).capabilities
-			if (isDue(entry)) return (await probeOnce(rpc, signal)).capabilities
+			if (isDue(entry)) {
+				// Nothing can be read by it as it was.
+				if (usable(entry).length === 0) return (await probeOnce(rpc, signal)).capabilities
+				return (await probeBeside(rpc, entry, signal)).capabilities
+			}
 			const isOld = clock() - entry.versionAtMs > VERSION_EVERY_MS
 			if (isOld && !(await isSameClient(rpc, entry, signal))) return (await probeOnce(rpc, signal)).capabilities
 			return entry.capabilities
 		},
 		expect(rpc, told, signal) {
 			// Whoever needs it hears of a failure.
-			if (!entries.has(rpc)) probeOnce(rpc, signal, told).catch(() => {})
+			if (!entries.has(rpc.limits)) probeOnce(rpc, signal, told).catch(() => {})
 		},
 		known(rpc) {
-			return entries.get(rpc)?.capabilities ?? null
+			return entries.get(rpc.limits)?.capabilities ?? null
 		},
 		sourcesOf(rpc, capabilities) {
-			const distrusted = entries.get(rpc)?.distrusted
+			const distrusted = entries.get(rpc.limits)?.distrusted
 			return capabilities.sources.filter((source) => !distrusted?.has(source))
 		},
 		distrust(rpc, source, why) {
-			const entry = entries.get(rpc)
+			const entry = entries.get(rpc.limits)
 			if (entry === undefined || entry.distrusted.has(source)) return
 			entry.distrusted.add(source)
 			entry.probedAtMs = clock()
@@ -131,10 +160,24 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 	}
 }
 
+function usable({ capabilities, distrusted }: Entry): readonly SourceName[] {
+	return capabilities.sources.filter((source) => !distrusted.has(source))
+}
+
 function isDoubtful({ capabilities, distrusted }: Entry): boolean {
 	return distrusted.size > 0 || capabilities.passing || capabilities.sources.length === 0
 }
 
 function summary({ clientVersion, otsLevel, sources, reasons }: Capabilities): string {
 	return JSON.stringify([clientVersion, otsLevel, sources, reasons])
+}
+
+async function soonOr<T>(job: Promise<T>, ms: number, otherwise: T): Promise<T> {
+	let timer: NodeJS.Timeout | undefined
+	const late = new Promise<T>((resolve) => {
+		timer = setTimeout(() => resolve(otherwise), ms)
+	})
+	const first = await Promise.race([job, late])
+	clearTimeout(timer)
+	return first
 }

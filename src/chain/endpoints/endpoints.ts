@@ -25,6 +25,11 @@ export interface Endpoints {
 	 * RpcError is an answer that could not be read: `malformed`.
 	 */
 	use<T>(job: (rpc: Rpc) => Promise<T>, signal: AbortSignal, need?: Need): Promise<T>
+	/**
+	 * This endpoint has answered somebody who asked past its rest: what it failed at was the question's doing, and it may
+	 * be asked again. An endpoint is what shares its limits, whoever wraps it.
+	 */
+	heard(rpc: Pick<Rpc, 'limits'>): void
 	/** In order of preference. */
 	states(): readonly EndpointState[]
 	close(): Promise<void>
@@ -165,6 +170,9 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 				if (nextMs === null) throw mostTelling(endpoints.map((one) => errors.get(one) ?? resting(one)))
 				await wait(nextMs, signal)
 			}
+		},
+		heard({ limits }) {
+			for (const { rpc, breaker } of endpoints) if (rpc.limits === limits) breaker.succeeded(clock())
 		},
 		states() {
 			return endpoints.map((one) => {
