@@ -3,7 +3,7 @@ import { hash } from '../base/hash.js'
 import { fitWords } from '../base/outgoing.js'
 import { parseAddress, toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
-import { deliveriesOf } from '../core/deliveries.js'
+import { deliveriesOf, deliveryId } from '../core/deliveries.js'
 import type { Payees } from '../core/lookalike.js'
 import { noReceiver, replayAlerts, replayColumns, replayRow, replayWatches } from '../core/replay.js'
 import { asksForTokens, noTokens } from '../core/tokenChoice.js'
@@ -39,7 +39,7 @@ same id as the alert of a running daemon.
   --from, --to BLOCK  decimal or 0x-hex; --to also takes latest
   --address ADDRESS   only this one; may be repeated; need not be on a watchlist
   --format FORMAT     table (default; on a narrow terminal a sentence each), json (one envelope a line, as a webhook
-                      gets it), csv
+                      gets it, with the deliveryId of the first of its receivers), csv
   --send              also delivers; not while a daemon holds the state
   -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
 
@@ -76,7 +76,7 @@ it names), 78 the configuration is wrong.`,
 				throw new PlainError(`no watchlist watches anything on ${network.name}; name an --address`)
 			sender = args.values.send === true ? await openSender(config, io) : null
 			const progress = createProgress(span)
-			const printer = createPrinter(format, beside(progress, io))
+			const printer = createPrinter(format, config, beside(progress, io))
 			let next = span.from
 			let payees: Payees = new Map()
 			try {
@@ -145,7 +145,7 @@ async function openSender(config: Config, io: Io): Promise<Sender> {
 
 type Format = 'table' | 'json' | 'csv'
 
-function createPrinter(format: Format, io: Io) {
+function createPrinter(format: Format, { receivers }: Config, io: Io) {
 	let printed = 0
 	const isNarrow = format === 'table' && io.isTty && (process.stdout.columns ?? 0) < tableWidth
 	const write = (cells: readonly string[]) =>
@@ -159,8 +159,12 @@ function createPrinter(format: Format, io: Io) {
 		)
 	if (format === 'csv') write(replayColumns)
 	return {
-		print({ type, data }: Alert) {
-			if (format === 'json') return io.out(JSON.stringify({ type, timestamp: data.detectedAt, data }))
+		print(alert: Alert) {
+			const { type, data } = alert
+			if (format === 'json') {
+				const whole = { ...data, deliveryId: firstDeliveryOf(alert, receivers) }
+				return io.out(JSON.stringify({ type, timestamp: data.detectedAt, data: whole }))
+			}
 			printed++
 			if (isNarrow) {
 				for (const line of narrowLines({ type, data })) io.out(fitWords(line))
@@ -175,13 +179,20 @@ function createPrinter(format: Format, io: Io) {
 	}
 }
 
+/** The id of the delivery that the first of its receivers would have got: with several of them there are several. */
+function firstDeliveryOf({ data, receivers: [receiver = noReceiver] }: Alert, all: Config['receivers']): string {
+	const found = all.find(({ name }) => name === receiver)
+	const recipient = found?.type === 'email' ? (found.to[0] ?? null) : null
+	return deliveryId({ alertId: data.id, blockHash: data.blockHash, receiver, recipient, revision: 0 }, hash)
+}
+
 /** What fits a terminal of 80 columns; whole addresses are in the other formats, and where there is room. */
 function narrowLines({ type, data }: Pick<Alert, 'type' | 'data'>): readonly string[] {
 	const time = data.blockTimestamp.replace('.000Z', 'Z')
 	return [`block ${data.blockNumber}, ${time}`, `  ${sentence({ type, data })}`, `  ${data.txHash}`]
 }
 
-const widths = [9, 20, 10, 4, 12, 5, 42, 42, 12, 66, 4, 42]
+const widths = [9, 20, 10, 9, 12, 5, 42, 42, 12, 66, 5, 42]
 /** The last column is mostly empty. */
 const tableWidth = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0)
 

@@ -2,6 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { jsonSchema } from '../../src/config/jsonSchema.js'
 import type { Hash } from '../../src/model/glossary.js'
 import { lockState } from '../../src/state/file/lock.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
@@ -60,6 +62,8 @@ describe('replay', () => {
 			['alert.deployment', 4, 'out', '4', hashes[3]],
 		])
 		expect(alerts[0].data.id).toBe(`31337:${hashes[0]}:root:transfer:${treasury}`)
+		const schema = z.fromJSONSchema(jsonSchema('alert') as z.core.JSONSchema.JSONSchema)
+		for (const alert of alerts) expect(schema.safeParse(alert).error).toBeUndefined()
 		const part = await opened.run(['replay', '--from', '2', '--to', '0x3', '--format', 'json'])
 		expect(lines(part.stdout)).toHaveLength(1)
 		expect(existsSync(join(opened.folder, 'state'))).toBe(false)
@@ -71,7 +75,14 @@ describe('replay', () => {
 			const table = await opened.run(['replay', '--from', '1', '--to', 'latest'])
 			expect(table.code).toBe(0)
 			expect(lines(table.stdout)).toHaveLength(4)
-			expect(lines(table.stdout)[0]).toMatch(/^block +time +kind +direction +value/)
+			const [heads = '', row = ''] = lines(table.stdout)
+			expect(heads).toMatch(/^block +time +kind +direction +value/)
+			for (const [name, cell] of [
+				['direction', 'out'],
+				['value', '0.000000000000000001'],
+				['kind', 'transfer'],
+			] as const)
+				expect(row.indexOf(cell)).toBe(heads.indexOf(name))
 			const csv = await opened.run(['replay', '--from', '1', '--to', 'latest', '--format', 'csv'])
 			const [head, first, ...rest] = lines(csv.stdout)
 			expect(head).toBe('block,time,kind,direction,value,asset,from,to,watch,tx,trace,lookalike')
@@ -137,6 +148,8 @@ describe('replay', () => {
 			// The daemon's own alert of the same event: the same id.
 			expect(new Set(hook.hits.map(({ id }) => id)).size).toBe(1)
 			expect(told(hook.hits)[0].data.valueWei).toBe('3')
+			const json = await opened.run(['replay', '--from', '1', '--to', '4', '--format', 'json'])
+			expect(JSON.parse(json.stdout).data.deliveryId).toBe(hook.hits[0]?.id)
 		})
 	})
 })
