@@ -329,6 +329,22 @@ describe('alertmanager', () => {
 	})
 })
 
+describe('watchlists that were edited wrongly', () => {
+	const word = messageOf(systemData({ reason: 'the watchlists as edited are wrong' }), 'system.refused')
+
+	test('default: a pager does not take them for a stall, whose end would be theirs', async () => {
+		const stalled = await send('pagerduty', '/v2/enqueue', 202, messageOf(systemData(), 'system.stalled'))
+		const refused = await send('pagerduty', '/v2/enqueue', 202, word)
+		expect(refused.body).toMatchObject({ event_action: 'trigger', payload: { severity: 'warning' } })
+		expect(refused.body.payload.summary).toContain('NOT IN EFFECT')
+		expect(refused.body.dedup_key).not.toBe(stalled.body.dedup_key)
+		const { body } = await send('alertmanager', '', 200, word)
+		expect(body.map(({ labels }: { labels: object }) => labels)).toEqual([
+			{ alertname: 'TracewatchRefused', network: 'ethereum', severity: 'warning' },
+		])
+	})
+})
+
 describe('a receiver that does not take its messages', () => {
 	const word = messageOf(undeliveredData({ reason: nasty }), 'system.undelivered')
 

@@ -79,6 +79,8 @@ function labelsOf(message: Message): { readonly fires: readonly Labels[]; readon
 	const network = printable(data.network)
 	if (!isAlert(data)) {
 		const { fromBlock, toBlock, acceptedAt } = data
+		if (type === 'system.refused')
+			return { fires: [{ alertname: 'TracewatchRefused', network, severity: 'warning' }], resolves: [] }
 		const what =
 			fromBlock === undefined
 				? { alertname: 'TracewatchStalled' }

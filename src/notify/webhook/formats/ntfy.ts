@@ -36,7 +36,13 @@ export const ntfy: Format = {
 	},
 }
 
-const urgent = new Set<Message['type']>(['alert.removed', 'system.stalled', 'system.gap', 'system.undelivered'])
+const urgent = new Set<Message['type']>([
+	'alert.removed',
+	'system.stalled',
+	'system.gap',
+	'system.undelivered',
+	'system.refused',
+])
 
 /** 1 to 5; 3 is usual. */
 function priorityOf(message: Message): number {

@@ -26,7 +26,7 @@ export const pagerduty: Format = {
 			payload: {
 				summary: cut(headline(message), 1_024),
 				source: sourceOf(message),
-				severity: critical.has(type) ? 'critical' : isMarked(message) ? 'warning' : 'info',
+				severity: severityOf(message),
 				timestamp,
 				custom_details: Object.fromEntries(factsOf(message).facts.map(({ name, value }) => [name, value])),
 			},
@@ -42,15 +42,21 @@ export const pagerduty: Format = {
 
 const critical = new Set<Message['type']>(['system.stalled', 'system.gap', 'system.undelivered'])
 
+function severityOf(message: Message): 'critical' | 'warning' | 'info' {
+	if (critical.has(message.type)) return 'critical'
+	return message.type === 'system.refused' || isMarked(message) ? 'warning' : 'info'
+}
+
 function sourceOf({ data }: Message): string {
 	if (isUndelivered(data)) return 'tracewatch'
 	return isDigest(data) ? networksOf(data) : printable(data.network)
 }
 
-function dedupKey({ data }: Message): string {
+function dedupKey({ type, data }: Message): string {
 	if (isUndelivered(data)) return `tracewatch:undelivered:${data.receiver}`
 	if (isAlert(data) || isDigest(data)) return data.id
 	const { chainId, network, fromBlock, toBlock } = data
-	const what = fromBlock === undefined ? 'stalled' : `gap:${fromBlock}-${toBlock}`
+	const trouble = type === 'system.refused' ? 'refused' : 'stalled'
+	const what = fromBlock === undefined ? trouble : `gap:${fromBlock}-${toBlock}`
 	return `tracewatch:${chainId}:${printable(network)}:${what}`
 }
