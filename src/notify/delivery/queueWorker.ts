@@ -59,6 +59,10 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		const [first] = queue
 		if (first === undefined) return
 		if (receiverOf(first) === null) return unconfigured.keep(queue)
+		if (await context.suspension.overtakes(first)) {
+			await store.release(queue.map(({ id }) => id))
+			return wakeUp()
+		}
 		const giveBack = await slotsOf(first.receiver).take()
 		const records: Promise<void>[] = []
 		const record = (resolution: Resolution, post?: readonly Delivery[]) => {
@@ -71,6 +75,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		}
 		let done = 0
 		let refused: Outcome | null = null
+		let refusedNew: Outcome | null = null
 		/** Sending on would only make more repetitions. */
 		let unwritten = false
 		try {
@@ -84,8 +89,11 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 					context.tally.held += 1
 					continue
 				}
-				// Once a receiver has to be fixed, the rest of the queue is not tried one by one.
-				const outcome: Outcome = refused ?? (await attempt(receiver, delivery, context.cut))
+				// Once a receiver has to be fixed, the rest of the queue is not tried one by one; but what is new once, since
+				// it may have been the message that was refused, and not the receiver that is broken.
+				const isNew = delivery.attempts === 0
+				const known: Outcome | null = isNew ? refusedNew : refused
+				const outcome: Outcome = known ?? (await attempt(receiver, delivery, context.cut))
 				// Cut off by our stop: nobody has judged it.
 				if (context.cut.aborted && outcome.result === 'retry') break
 				const resolution = resolutionOf(delivery, outcome)
@@ -93,11 +101,17 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 				account(delivery, outcome, resolution, context)
 				// What it was split into comes before the rest of the queue.
 				if (resolution.result === 'retry' || resolution.result === 'split') break
-				if (outcome.result === 'parked') refused = outcome
+				if (outcome.result === 'parked') {
+					refused = outcome
+					if (isNew) refusedNew = outcome
+				}
 				if (outcome.result !== 'delivered') continue
 				fallbacks.taken(delivery)
 				deferrals.taken(delivery)
-				if (await context.suspension.taken(delivery.receiver)) wakeUp()
+				if (!(await context.suspension.taken(delivery.receiver))) continue
+				// What was parked comes before the rest of the queue.
+				wakeUp()
+				break
 			}
 		} finally {
 			giveBack()

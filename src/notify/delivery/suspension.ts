@@ -18,6 +18,11 @@ export interface Suspension {
 	parked(receiver: string): void
 	/** A receiver took a message: whatever is parked for it becomes due. Resolves to whether there was anything. */
 	taken(receiver: string): Promise<boolean>
+	/**
+	 * Whether something older than this one is parked in its queue; that becomes due then, and is to go first: a
+	 * retraction must not overtake its alert, nor the end of a stall its beginning.
+	 */
+	overtakes(delivery: Delivery): Promise<boolean>
 	/** All that is parked becomes due. */
 	releaseAll(): Promise<void>
 	/** The oldest of each queue becomes due, where none was tried for a while. */
@@ -52,6 +57,14 @@ export function createSuspension(store: Store, clock: Clock): Suspension {
 		async taken(receiver) {
 			if (!receivers.delete(receiver)) return false
 			await makeDue((await suspendedNow()).filter((delivery) => delivery.receiver === receiver))
+			return true
+		},
+		async overtakes(delivery) {
+			// What was parked itself has its place already.
+			if (delivery.attempts > 0 || !receivers.has(delivery.receiver)) return false
+			const [oldest] = await store.deliveries('parked', delivery)
+			if (oldest === undefined || oldest.createdAtMs > delivery.createdAtMs) return false
+			await makeDue([oldest])
 			return true
 		},
 		async releaseAll() {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
-import { deliveryOf, keptLog, never, startMs } from '../samples.js'
+import { deliveryOf, idOf, keptLog, never, startMs } from '../samples.js'
 import { ids, scripted, useLab } from './lab.js'
 
 const lab = useLab()
@@ -14,17 +14,35 @@ describe('a receiver that has to be fixed', () => {
 		expect(await lab.statuses()).toEqual(['1 parked', '2 parked', '3 parked'])
 	})
 
-	test('behavior: once a receiver takes anything again, what was parked for it follows', async () => {
+	test('behavior: once a receiver takes anything again, it gets what was parked in its order', async () => {
 		const hook = scripted('hook', (_, index) =>
-			index === 0 ? { result: 'parked', code: 'removed', reason: 'gone' } : { result: 'delivered' },
+			index < 3 ? { result: 'parked', code: 'removed', reason: 'gone' } : { result: 'delivered' },
 		)
 		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] })
 		await lab.store.post([deliveryOf(1), deliveryOf(2)])
 		await deliverer.drainOnce(never)
+		// The oldest is tried first, and what is new all the same: it may have been the message that was refused.
 		await lab.store.post([deliveryOf(3)])
 		await deliverer.drainOnce(never)
-		expect(hook.got).toEqual(ids(1, 3, 1, 2))
+		expect(hook.got).toEqual(ids(1, 1, 3))
+		await lab.store.post([deliveryOf(4), deliveryOf(5)])
+		await deliverer.drainOnce(never)
+		expect(hook.got).toEqual(ids(1, 1, 3, 1, 2, 3, 4, 5))
 		expect(await lab.statuses()).toEqual([])
+	})
+
+	test('behavior: a message that is refused by itself holds back none that is new', async () => {
+		const hook = scripted('hook', ({ id }) =>
+			id === idOf(1) ? { result: 'parked', code: 'login-refused', reason: 'blocked' } : { result: 'delivered' },
+		)
+		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] })
+		for (const number of [1, 2, 3]) {
+			await lab.store.post([deliveryOf(number)])
+			await deliverer.drainOnce(never)
+			lab.nowMs += 1_000
+		}
+		expect(hook.got.filter((id) => id !== idOf(1))).toEqual(ids(2, 3))
+		expect(await lab.statuses()).toEqual(['1 parked'])
 	})
 
 	test('behavior: what is parked is tried at the start, and its oldest every quarter of an hour', async () => {
@@ -97,6 +115,6 @@ describe('a receiver that has to be fixed, one drain after the other', () => {
 		await drain()
 		await lab.store.post([deliveryOf(2)])
 		await drain()
-		expect(hook.got).toEqual(ids(1, 2, 1))
+		expect(hook.got).toEqual(ids(1, 1, 2))
 	})
 })
