@@ -57,7 +57,7 @@ export function forecastFor(used: Used, network: NetworkSettings, watched: Watch
 		tags: tags.length,
 		isToHead: network.confirmations === 0,
 		settlesInJumps: network.settle === 'finalized' && tags.includes('finalized'),
-		balances: balances === 'together' || balances === 'each' ? balances : null,
+		balances: (['together', 'multicall', 'each'] as const).find((way) => way === balances) ?? null,
 		readsTransactions: areDelegationsTold && used.takesAuthorisations,
 		logs: areTokensAsked ? { isPrivate, mostLogProofs, hasWitness: network.rpc.length > 1 } : null,
 		price: provider?.creditsOf ?? null,

@@ -49,7 +49,7 @@ export interface EndpointReport {
 }
 
 /** How balances of recent blocks can be asked for. */
-export type Balances = 'together' | 'each' | 'no' | 'not asked'
+export type Balances = 'together' | 'multicall' | 'each' | 'no' | 'not asked'
 
 /**
  * Block access lists (EIP-7928) of recent blocks. `none`: the headers name none. `checked`: given, and what was given
@@ -109,6 +109,7 @@ function bearsInWords(limits: LimitsReport | null): string {
 
 const balancesInWords: Readonly<Record<Balances, string>> = {
 	together: 'of many addresses in one question: books are kept',
+	multicall: 'of many addresses in one question, by Multicall3: books are kept',
 	each: 'one by one: books are kept',
 	no: 'not told: what this endpoint tells is not proved',
 	'not asked': 'not asked: no books are kept',

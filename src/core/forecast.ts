@@ -21,7 +21,7 @@ export interface ForecastFacts {
 	/** Blocks settle many at a time, as `finalized` does. */
 	readonly settlesInJumps: boolean
 	/** Balances are asked for; how, where they are. */
-	readonly balances: 'together' | 'each' | null
+	readonly balances: 'together' | 'multicall' | 'each' | null
 	/** Near the head each block is asked for once more with its transactions: somebody is told of delegations. */
 	readonly readsTransactions?: boolean
 	/** Token logs are read; how. Null: they are not. */
@@ -80,7 +80,7 @@ export function forecastOf(facts: ForecastFacts): Forecast {
 		const jump = settlesInJumps ? Math.max(JUMP, blocksPerRead) : blocksPerRead
 		addSpans(add, facts, { spans: blocksPerDay / jump, blocks: jump, isTip: false, isToHead: false, isAgain: true })
 		if (facts.readsTransactions === true && isToHead && blocksPerRead <= MOST_READ) add(header, blocksPerDay)
-		if (balances === 'together') add('eth_call', reads)
+		if (balances === 'together' || balances === 'multicall') add('eth_call', reads)
 		if (balances === 'each') add('eth_getBalance', reads * Math.min(addresses, TURNS))
 	}
 	const rounded = Object.fromEntries([...calls].map(([method, count]) => [method, Math.round(count)]))
@@ -150,7 +150,7 @@ function addLogs(
 function callsPerTouchedBlock({ source, balances }: ForecastFacts): Readonly<Record<string, number>> {
 	if (source === null) return {}
 	const byList = source === 'trace_filter' ? { eth_getBlockByNumber: 1, trace_transaction: 1 } : {}
-	const book = balances === null ? {} : { [balances === 'together' ? 'eth_call' : 'eth_getBalance']: 1 }
+	const book = balances === null ? {} : { [balances === 'each' ? 'eth_getBalance' : 'eth_call']: 1 }
 	return { eth_getTransactionReceipt: 2, ...byList, ...book }
 }
 

@@ -12,11 +12,12 @@ import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { blockCall, needBlock } from '../sources/ask.js'
 import { hexOf, quantity } from '../wire.js'
 import { type AccountState, balanceCall, MOST_ADDRESSES, readStates } from './balanceCode.js'
+import { MOST_IN_MULTICALL, multicallCall, readMulticall } from './multicall.js'
 
 /** How an endpoint can be asked; learnt once. */
 export interface BalanceWay {
-	/** All in one `eth_call` with lent code, or each by `eth_getBalance`. */
-	readonly ask: 'together' | 'each'
+	/** All in one `eth_call`, with lent code or by Multicall3, or each by `eth_getBalance`. */
+	readonly ask: 'together' | 'multicall' | 'each'
 	/** By the block's hash (EIP-1898), or by its number and a look at its header afterwards. */
 	readonly by: 'hash' | 'number'
 }
@@ -35,6 +36,8 @@ export interface BalanceReader {
 const WAYS: readonly BalanceWay[] = [
 	{ ask: 'together', by: 'hash' },
 	{ ask: 'together', by: 'number' },
+	{ ask: 'multicall', by: 'hash' },
+	{ ask: 'multicall', by: 'number' },
 	{ ask: 'each', by: 'hash' },
 	{ ask: 'each', by: 'number' },
 ]
@@ -44,7 +47,7 @@ const ANYBODY: Address = '0x0000000000000000000000000000000000000001'
 export function createBalanceReader({ log }: { readonly log: Log }): BalanceReader {
 	const ways = new WeakMap<Rpc, BalanceWay>()
 
-	/** All four ways in one request, held against each other. */
+	/** All ways in one request, held against each other. */
 	async function learn(rpc: Rpc, address: Address, block: BlockRef, signal: AbortSignal): Promise<BalanceWay> {
 		const pair = [address, ANYBODY]
 		const answers = await rpc.batch(
@@ -54,7 +57,7 @@ export function createBalanceReader({ log }: { readonly log: Log }): BalanceRead
 		const given = answers.values()
 		const found = WAYS.map((way) => readAnswers(pair, way, () => given.next().value))
 		// What each account says by itself is the measure.
-		const truth = found[2] ?? found[3]
+		const truth = found.find((states, index) => WAYS[index]?.ask === 'each' && states !== null)
 		const best = WAYS.find((_way, index) => truth != null && isSame(found[index], truth))
 		if (best === undefined) throw unable(rpc, block, answers)
 		ways.set(rpc, best)
@@ -69,7 +72,7 @@ export function createBalanceReader({ log }: { readonly log: Log }): BalanceRead
 		block: BlockRef,
 		signal: AbortSignal,
 	): Promise<readonly AccountState[]> {
-		const lists = piecesOf(addresses)
+		const lists = [...chunks(addresses, MOST_ASKED[way.ask])]
 		const answers = await rpc.batch(
 			lists.flatMap((list) => callsOf(list, way, block)),
 			signal,
@@ -97,8 +100,13 @@ export function createBalanceReader({ log }: { readonly log: Log }): BalanceRead
 			const [first] = addresses
 			if (first === undefined) return new Map()
 			const way = ways.get(rpc) ?? (await learn(rpc, first, block, signal))
-			const balances = await readBy(rpc, way, addresses, block, signal)
-			return balancesOf(addresses, balances)
+			try {
+				return balancesOf(addresses, await readBy(rpc, way, addresses, block, signal))
+			} catch (error) {
+				// Another node may stand behind the same address by now.
+				if (error instanceof RpcError && error.kind === 'no-data') ways.delete(rpc)
+				throw error
+			}
 		},
 	}
 }
@@ -114,17 +122,21 @@ function balancesOf(addresses: readonly Address[], states: readonly AccountState
 	return Object.assign(balances, { codes })
 }
 
-function* chunks(addresses: readonly Address[]): Iterable<readonly Address[]> {
-	for (let at = 0; at < addresses.length; at += MOST_ADDRESSES) yield addresses.slice(at, at + MOST_ADDRESSES)
+/** In one question. */
+const MOST_ASKED: Readonly<Record<BalanceWay['ask'], number>> = {
+	together: MOST_ADDRESSES,
+	multicall: MOST_IN_MULTICALL,
+	each: MOST_ADDRESSES,
 }
 
-function piecesOf(addresses: readonly Address[]): readonly (readonly Address[])[] {
-	return [...chunks(addresses)]
+function* chunks(addresses: readonly Address[], size: number): Iterable<readonly Address[]> {
+	for (let at = 0; at < addresses.length; at += size) yield addresses.slice(at, at + size)
 }
 
 function callsOf(addresses: readonly Address[], { ask, by }: BalanceWay, block: BlockRef): readonly RpcCall[] {
 	const at = by === 'hash' ? { blockHash: block.hash } : hexOf(block.number)
 	if (ask === 'together') return [{ method: 'eth_call', params: balanceCall(addresses, at) }]
+	if (ask === 'multicall') return [{ method: 'eth_call', params: multicallCall(addresses, at) }]
 	return addresses.map((address) => ({ method: 'eth_getBalance', params: [address, at] }))
 }
 
@@ -135,6 +147,7 @@ function readAnswers(
 	next: () => unknown,
 ): readonly AccountState[] | null {
 	if (ask === 'together') return readStates(next(), addresses.length)
+	if (ask === 'multicall') return readMulticall(next(), addresses.length)
 	const balances = addresses.map(() => {
 		const answer = next()
 		// An empty text is no number, whatever some nodes mean by it.

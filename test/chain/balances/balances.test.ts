@@ -7,6 +7,7 @@ import type { BlockRef } from '../../../src/model/chain.js'
 import type { Address, Hash } from '../../../src/model/glossary.js'
 import { ether, hex, startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
+import { multicallAt, multicallCode } from '../../support/multicall.js'
 import { silent } from '../../support/silent.js'
 
 const signal = new AbortController().signal
@@ -81,6 +82,57 @@ describe('balances', () => {
 			expect(told).toEqual(await expected(addresses, number))
 		}
 		expect(reader.wayOf(rpc)).toEqual(way)
+	})
+
+	describe('Multicall3, where code cannot be lent', () => {
+		const noLoan: Dialect['twist'] = (method, params) => (noOverride(method, params) ? refused : undefined)
+		const byNumber: Dialect['twist'] = (_method, params) => (typeof params[1] === 'object' ? refused : undefined)
+		const bent =
+			(bend: (answer: string) => string): Dialect['twist'] =>
+			(method, params, result) => {
+				if (noOverride(method, params)) return refused
+				return method === 'eth_call' ? bend(result as string) : undefined
+			}
+		beforeAll(() => anvil.rpc('anvil_setCode', [multicallAt, multicallCode]))
+		afterAll(() => anvil.rpc('anvil_setCode', [multicallAt, '0x']))
+
+		test.each<[string, Dialect['twist'], object]>([
+			['default', noLoan, { ask: 'multicall', by: 'hash' }],
+			[
+				'behavior: by number',
+				(...args) => noLoan?.(...args) ?? byNumber?.(...args),
+				{ ask: 'multicall', by: 'number' },
+			],
+			['error: one balance too few', bent((answer) => answer.slice(0, -64)), { ask: 'each', by: 'hash' }],
+			[
+				'error: a balance of nothing',
+				bent((answer) => `${answer.slice(0, 386)}${'0'.repeat(64)}${answer.slice(450)}`),
+				{ ask: 'each' },
+			],
+			['error: the list is said to be elsewhere', bent((answer) => answer.replace('40', '60')), { ask: 'each' }],
+		])('%s', async (_name, twist, way) => {
+			const { rpc, reader, gateway } = await open({ ...(twist && { twist }) })
+			// More than one question holds; the code stands at the head only.
+			const addresses = [...accounts, ...Array.from({ length: 510 }, (_, n) => stranger(n))]
+			const head = await anvil.head()
+			const told = await reader.read(rpc, addresses, await refOf(head), signal)
+			expect(reader.wayOf(rpc)).toMatchObject(way)
+			const some = [...accounts, ...Array.from({ length: 8 }, (_, n) => stranger(n))]
+			expect(new Map(some.map((one) => [one, told.get(one)]))).toEqual(await expected(some, head))
+			expect(told.size).toBe(addresses.length)
+			expect(told.codes).toBeUndefined()
+			if (reader.wayOf(rpc)?.ask === 'multicall') expect(gateway.count('eth_getBalance')).toBe(4)
+		})
+
+		test('behavior: a node that takes its place and cannot do it is learnt anew', async () => {
+			const { rpc, reader, gateway } = await open({ twist: noLoan })
+			const head = await refOf(await anvil.head())
+			await reader.read(rpc, accounts, head, signal)
+			gateway.dialect = { lacks: ['eth_call'] }
+			await expect(reader.read(rpc, accounts, head, signal)).rejects.toMatchObject({ facts: { kind: 'no-data' } })
+			expect(await reader.read(rpc, accounts, head, signal)).toEqual(await expected(accounts, head.number))
+			expect(reader.wayOf(rpc)).toEqual({ ask: 'each', by: 'hash' })
+		})
 	})
 
 	test('behavior: five thousand addresses in three calls of one request', async () => {
