@@ -29,7 +29,7 @@ import { openParts } from './parts.js'
 import { createKeepGood, createRefusals } from './refused.js'
 import { countWatches, createReload, type InEffect } from './reload.js'
 import { startSchedule } from './schedule.js'
-import { startService } from './service.js'
+import { startService, watchingInWords } from './service.js'
 import { createVitals } from './vitals.js'
 
 export interface DaemonOptions {
@@ -168,7 +168,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			},
 			'tracewatch is running',
 		)
-		notifier.ready(`watching ${watches.length} addresses on ${networks.length} networks`)
+		notifier.ready(watchingInWords(watches.length))
 
 		await untilAborted(signal)
 		log.info({}, 'stopping: polls end at their next border')

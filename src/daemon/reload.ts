@@ -8,6 +8,7 @@ import type { Metrics } from '../ops/metrics.js'
 import type { Notifier } from '../ops/sdNotify.js'
 import type { Parts } from './parts.js'
 import type { KeepGood, Refusals } from './refused.js'
+import { watchingInWords } from './service.js'
 
 /** What the networks are watched with. */
 export interface InEffect {
@@ -53,7 +54,7 @@ export function createReload(
 				{ cause, watches: watches.length, files: files.length + addressFiles.length },
 				'watchlists are read again and in effect',
 			)
-			notifier.ready(`watching ${watches.length} addresses`)
+			notifier.ready(watchingInWords(watches.length))
 			// At once, so that a new watch is first seen now and not at the next tick.
 			for (const poller of parts.pollers) poller.nudge(signal)
 		} catch (error) {

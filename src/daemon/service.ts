@@ -45,7 +45,6 @@ export async function startService(options: ServiceOptions): Promise<void> {
 		vitals.check().catch((error) => log.error({ err: error }, 'the watch over the polling failed; it goes on'))
 	})
 	every(statusMs, () => {
-		// A state that cannot be read now is reported by the polls; this is only a line for a person.
 		sayStatus(options).catch((error) => log.debug({ err: error }, 'the status line could not be made'))
 	})
 	const { watchdogMs } = notifier
@@ -76,9 +75,18 @@ async function sayStatus({ health, notifier, summary, pollers, config }: Service
 	if (notifier.way === 'none') return
 	const { networks, reason } = await health()
 	const failing = pollers.flatMap((poller) => (poller.status().failure === null ? [] : [poller.name]))
-	const pending = [...(await summary()).receivers.values()].reduce((sum, receiver) => sum + receiver.pending, 0)
+	// A state that cannot be read is among the troubles; yesterday's line must not stand for it.
+	const known = await summary().catch(() => null)
+	const pending = known && [...known.receivers.values()].reduce((sum, receiver) => sum + receiver.pending, 0)
 	const places = networks.map(({ network, checkpoint }) => `${network} at ${checkpoint ?? 'no block yet'}`).join(', ')
 	const trouble = reason ?? (failing.length > 0 ? `polling fails: ${failing.join(', ')}` : null)
 	const many = config.networks.length === 1 ? '' : `${config.networks.length} networks: `
-	notifier.status(`${trouble === null ? '' : `${trouble}. `}${many}${places}; ${pending} deliveries pending`)
+	const deliveries =
+		pending === null ? 'deliveries not known' : `${pending} ${pending === 1 ? 'delivery' : 'deliveries'} pending`
+	notifier.status(`${trouble === null ? '' : `${trouble}. `}${many}${places}; ${deliveries}`)
+}
+
+/** The status line right after a start and a reload. */
+export function watchingInWords(watches: number): string {
+	return `watching ${watches} ${watches === 1 ? 'address' : 'addresses'}`
 }
