@@ -2,9 +2,11 @@ import { csvLine } from '../base/csvLine.js'
 import { fitWords } from '../base/outgoing.js'
 import { parseAddress } from '../config/address.js'
 import { readDuration } from '../config/duration.js'
+import { oneOf, suggestion } from '../config/words.js'
 import { alertsOf, isHole, tellsOf, toldOfDelivery, toldOfRow } from '../core/history.js'
+import { allKinds } from '../core/kinds.js'
 import { UsageError } from '../errors.js'
-import type { AlertData } from '../model/alert.js'
+import type { AlertData, Message } from '../model/alert.js'
 import type { HistoryEntry, HistoryHole, HistoryQuery, ToldRow } from '../model/history.js'
 import type { StatePlace } from '../model/state.js'
 import { headline } from '../notify/text/sentence.js'
@@ -27,7 +29,8 @@ Works beside a running daemon. It is kept for \`history\` of tracewatch.yaml, 90
   --address ADDRESS   of one watch
   --network NAME      as in tracewatch.yaml
   --since TIME        not over by then: 24h, 7d, 2026-11-01 or 2026-11-01T10:00:00Z (UTC)
-  --kind KIND         transfer, deployment, … or the end of a message's type: removed, digest, stalled, recovered
+  --kind KIND         transfer, deployment, … or the end of a message's type: removed, digest, stalled, recovered, gap,
+                      refused, undelivered
   --token TOKEN       of this token: its contract, or the symbol that the settings gave it then
   --receiver NAME     as in tracewatch.yaml
   --format FORMAT     table (default), json (one object a line), csv
@@ -110,7 +113,7 @@ function queryOf({ values }: CommandArgs, nowMs: number): HistoryQuery {
 	return {
 		...(typeof address === 'string' && { address: readAddress(address) }),
 		...(typeof network === 'string' && { network }),
-		...(typeof kind === 'string' && { kind: kind.replace(/^(alert|system)\./, '') }),
+		...(typeof kind === 'string' && { kind: readKind(kind) }),
 		...(typeof receiver === 'string' && { receiver }),
 		...(typeof since === 'string' && { sinceMs: readSince(since, nowMs) }),
 	}
@@ -122,6 +125,20 @@ function tokenTestOf({ values: { token } }: CommandArgs): (told: ToldRow) => boo
 	const isOne = ({ token: own }: AlertData) =>
 		own !== undefined && (own.address.toLowerCase() === token.toLowerCase() || (own.known && own.symbol === token))
 	return ({ message }) => alertsOf(message).some(isOne)
+}
+
+type Ending<T> = T extends `${string}.${infer E}` ? E : never
+const endings: readonly string[] = [
+	...allKinds,
+	...(['removed', 'digest', 'stalled', 'recovered', 'gap', 'refused', 'undelivered'] as const satisfies readonly Ending<
+		Message['type']
+	>[]),
+]
+
+function readKind(text: string): string {
+	const kind = text.replace(/^(alert|system)\./, '')
+	if (endings.includes(kind)) return kind
+	throw new UsageError(`--kind takes ${oneOf(endings)}, not \`${text}\`${suggestion(kind, endings)}`)
 }
 
 function readAddress(text: string): string {

@@ -109,10 +109,11 @@ describe('tracewatch history', () => {
 			['--since', 'yesterday'],
 			['--format', 'xml'],
 			['--address', '0x12'],
+			['--kind', 'transfers'],
 		]) {
 			expect(await site.run(['history', ...args])).toMatchObject({ code: 2, stdout: '' })
 		}
-		expect(await site.run(['history'])).toMatchObject({ code: 0, stdout: '' })
+		expect(await site.run(['history', '--kind', 'alert.removed'])).toMatchObject({ code: 0, stdout: '' })
 	})
 
 	test('behavior: `history: 0` keeps none', async () => {
