@@ -49,8 +49,9 @@ export function createAddressTable(seed = 0): AddressTable {
 function tableOf(parts: Parts): AddressTable {
 	const probe = new Uint32Array(wordsEach)
 	const probeBytes = new Uint8Array(probe.buffer)
-	const text = new Uint8Array(textLength)
-	text.set([0x30, 0x78])
+	/** A list: of typed arrays texts are made at half the speed. */
+	const text: number[] = Array.from({ length: textLength }, () => 0x30)
+	text[1] = 0x78
 
 	/** Whether it is an address; its words stand in `probe` then. */
 	function read(address: string): boolean {
@@ -113,7 +114,7 @@ function tableOf(parts: Parts): AddressTable {
 				text[2 * at + 2] = hexCodes[byte >> 4] ?? 0
 				text[2 * at + 3] = hexCodes[byte & 15] ?? 0
 			}
-			return String.fromCharCode.apply(null, text as unknown as number[]) as Address
+			return String.fromCharCode.apply(null, text) as Address
 		},
 		add(address) {
 			if (!read(address)) throw new RangeError(`${address.slice(0, 50)} is no address in lower case`)

@@ -54,10 +54,16 @@ function putAscii(text: string, into: Uint8Array, at: number): number {
 	return at + text.length
 }
 
-function isShortAscii(bytes: Uint8Array): boolean {
-	if (bytes.length > shortText) return false
-	for (let index = 0; index < bytes.length; index++) if ((bytes[index] ?? 0) > 0x7f) return false
-	return true
+/** Null: it is not ASCII, or not short. `to` is not included. */
+function asciiIn(bytes: Uint8Array, from: number, to: number): string | null {
+	if (to - from > shortText) return null
+	const codes: number[] = []
+	for (let at = from; at < to; at++) {
+		const code = bytes[at] ?? 0
+		if (code > 0x7f) return null
+		codes.push(code)
+	}
+	return String.fromCharCode.apply(null, codes)
 }
 
 export function createTextColumn(): TextColumn {
@@ -69,8 +75,8 @@ export function createTextColumn(): TextColumn {
 		at(index) {
 			const end = ends.at(index)
 			if ((end & 1) === 1) return null
-			const part = bytes.subarray(startOf(index), end >>> 1)
-			return isShortAscii(part) ? String.fromCharCode.apply(null, part as unknown as number[]) : decoder.decode(part)
+			const [from, to] = [startOf(index), end >>> 1]
+			return asciiIn(bytes, from, to) ?? decoder.decode(bytes.subarray(from, to))
 		},
 		push(text) {
 			if (text === null) return ends.push(2 * taken + 1)

@@ -60,7 +60,7 @@ export function* enrolmentSteps(basis: EnrolmentBasis, watches: WatchIndex): Gen
 	for (const [address, written] of watches.fromBlocks?.() ?? fromBlocksOf(watches)) {
 		if (++seen % perStep === 0) yield
 		const asked = written === null ? null : max(written, firstTracedBlock)
-		const known = basis.covered.get(address)
+		const known = isNew ? undefined : basis.covered.get(address)
 		if (known === undefined) {
 			const since = basis.head + 1n
 			const from = asked === null || asked > since ? since : asked
