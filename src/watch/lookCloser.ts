@@ -137,6 +137,10 @@ export async function lookCloser(
 			unproved.push({ ...span, why: 'a balance was told otherwise when it was asked for again' })
 			return
 		}
+		if (await isToldOtherwise(lo, block, hi)) {
+			unproved.push({ ...span, why: 'endpoints tell different balances' })
+			return
+		}
 		if ((await needBlock(hi.number)).hash !== block.hash) throw moved(block.number)
 		const [explainedWei = 0n] = sumsOf(withPostings(frames, postings, address))
 		if (hasFees && !suspect.feesAreKnown && hi.wei - lo.wei < explainedWei) {
@@ -160,6 +164,14 @@ export async function lookCloser(
 			endpoints,
 			reason,
 		})
+	}
+
+	/** By an endpoint that was not asked for these balances: then nobody knows who is right. */
+	async function isToldOtherwise(lo: Point, block: Block, hi: Point): Promise<boolean> {
+		if (accounts.endpoints.length < 2) return false
+		const before = await accounts.balanceByEach(address, { number: lo.number, hash: block.parentHash }, signal)
+		const after = await accounts.balanceByEach(address, block, signal)
+		return before.some((wei) => wei !== lo.wei) || after.some((wei) => wei !== hi.wei)
 	}
 
 	async function needBlock(number: bigint): Promise<Block> {

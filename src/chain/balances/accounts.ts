@@ -14,6 +14,8 @@ import { readSignedIn } from './signedIn.js'
 
 export interface AccountsOptions {
 	readonly endpoints: Pick<Endpoints, 'use' | 'states'>
+	/** The same, in the same order. */
+	readonly rpcs: readonly Rpc[]
 	readonly chainId: number
 	/** One way to read a span each; every source of every endpoint. Opened when first asked for. */
 	readonly witnesses: readonly { readonly endpoint: string; readonly chain: () => Pick<Chain, 'walk'> }[]
@@ -26,7 +28,14 @@ export interface AccountsOptions {
 const LISTS_REST_MS = 600_000
 
 /** Balances and what moves them, from the first endpoint that has them. */
-export function createAccounts({ endpoints, chainId, witnesses, clock = Date.now, log }: AccountsOptions): Accounts {
+export function createAccounts({
+	endpoints,
+	rpcs,
+	chainId,
+	witnesses,
+	clock = Date.now,
+	log,
+}: AccountsOptions): Accounts {
 	const reader = createBalanceReader({ log })
 	let listsRestUntilMs = 0
 	/** It was said, and none was given since. */
@@ -52,6 +61,19 @@ export function createAccounts({ endpoints, chainId, witnesses, clock = Date.now
 		endpoints: endpoints.states().map(({ endpoint }) => endpoint),
 		balances: (addresses, block, signal) =>
 			ask(block.number, (rpc) => reader.read(rpc, addresses, block, signal), signal),
+		async balanceByEach(address, block, signal) {
+			const told: bigint[] = []
+			for (const rpc of rpcs) {
+				try {
+					const wei = (await reader.read(rpc, [address], block, signal)).get(address)
+					if (wei !== undefined) told.push(wei)
+				} catch (error) {
+					signal.throwIfAborted()
+					if (!(error instanceof RpcError)) throw error
+				}
+			}
+			return told
+		},
 		delegate: (address, block, signal) => ask(block.number, (rpc) => readDelegate(rpc, address, block, signal), signal),
 		authorisations: (block, address, signal) =>
 			ask(block.number, (rpc) => readAuthorisations(rpc, chainId, block, address, signal), signal),

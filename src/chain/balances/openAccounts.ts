@@ -23,5 +23,5 @@ export interface OpenAccountsOptions {
  */
 export function openAccounts({ rpcs, endpoints, chainId, registry, clock, log }: OpenAccountsOptions): Accounts {
 	const witnesses = openWays({ rpcs, chainId, registry, rests: true, clock })
-	return createAccounts({ endpoints, chainId, witnesses, clock, log })
+	return createAccounts({ endpoints, rpcs, chainId, witnesses, clock, log })
 }

@@ -150,7 +150,7 @@ describe('balances', () => {
 	test('error: a state that is gone is no-data, and the endpoint is not blamed for it', async () => {
 		const { gateway, rpc } = await open({ lacks: ['eth_call', 'eth_getBalance'] })
 		const endpoints = createEndpoints({ rpcs: [rpc], chainId: 31337, clock: Date.now, log: silent })
-		const told = createAccounts({ endpoints, chainId: 31337, witnesses: [], log: silent })
+		const told = createAccounts({ endpoints, rpcs: [rpc], chainId: 31337, witnesses: [], log: silent })
 		const head = await refOf(await anvil.head())
 		await expect(told.balances(accounts, head, signal)).rejects.toMatchObject({ facts: { kind: 'no-data' } })
 		expect(endpoints.states()).toMatchObject([{ healthy: true, restingUntilMs: null }])
