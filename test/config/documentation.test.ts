@@ -132,7 +132,27 @@ function configurationWith(section: string, { key, example }: Row): Readonly<Rec
 	}
 }
 
+type Bounds = [key: string, section: string, ends: readonly string[], beyond: readonly string[]]
+
+/** Of the forms that name a first and a last value. */
+function bounds(): readonly Bounds[] {
+	const shifted = (value: string, by: number) => value.replace(/^\d+/, (digits) => String(Number(digits) + by))
+	return [...tables()].flatMap(([section, rows]) =>
+		rows.flatMap(({ key, form }): Bounds[] => {
+			const [, least] = /^text of (\d+) characters or more$/.exec(form) ?? []
+			if (least !== undefined) return [[key, section, ['x'.repeat(Number(least))], ['x'.repeat(Number(least) - 1)]]]
+			const [, low, high] = /, `?(\d+\w*)`? to `?(\d+\w*)`?$/.exec(form) ?? []
+			if (low === undefined || high === undefined) return []
+			return [[key, section, [low, high], [shifted(low, -1), shifted(high, 1)]]]
+		}),
+	)
+}
+
 describe('docs/configuration.md', () => {
+	test('names the bounds of many keys', () => {
+		expect(bounds().length).toBeGreaterThan(5)
+	})
+
 	test.each(Object.entries(sections))(
 		'%s: every key of the schema, its default, and an example that loads',
 		async (section, schema) => {
@@ -154,6 +174,16 @@ describe('docs/configuration.md', () => {
 			}
 		},
 	)
+
+	test.each(bounds())('%s of %s: %s is taken, %s is not', async (key, section, ends, beyond) => {
+		const load = async (value: string) => {
+			const row = { key, form: '', standard: '', meaning: '', example: `${key}: ${value}` }
+			write(configurationWith(section, row))
+			await loadConfig('tracewatch.yaml', { env: {}, cwd: folder })
+		}
+		for (const value of ends) await load(value)
+		for (const value of beyond) await expect(load(value), value).rejects.toThrow(`\`${key}\``)
+	})
 
 	test('names no key that there is not', () => {
 		expect([...tables().keys()].sort()).toEqual(Object.keys(sections).sort())
