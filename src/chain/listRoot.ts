@@ -3,8 +3,9 @@
  * paper, appendix D). Who cannot make the same root has not been given all of the list, or not as it is.
  */
 
-import * as Hash from 'ox/Hash'
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import * as Rlp from 'ox/Rlp'
+import type { TimeSlices } from '../base/timeSlices.js'
 import type { Hash as HashText } from '../model/glossary.js'
 import { bytesOf } from './rlpWords.js'
 
@@ -13,10 +14,55 @@ export const emptyRoot: HashText = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b99
 
 /** Of the encoded entries in their order. */
 export function listRoot(values: readonly Uint8Array[]): HashText {
+	const steps = rootSteps(values)
+	for (;;) {
+		const step = steps.next()
+		if (step.done === true) return step.value
+	}
+}
+
+/** The same for many or large entries: a stranger fills a receipt with megabytes, and others must not wait for it. */
+export async function listRootInSlices(values: readonly Uint8Array[], slices: TimeSlices): Promise<HashText> {
+	const steps = rootSteps(values)
+	for (;;) {
+		const step = steps.next()
+		if (step.done === true) return step.value
+		await slices.next()
+	}
+}
+
+/** Comes to a border after each 25 kB, a millisecond or some, that were hashed. */
+type Steps<T> = Generator<undefined, T>
+
+function* rootSteps(values: readonly Uint8Array[]): Steps<HashText> {
 	const entries = values
 		.map((value, index): Entry => ({ path: nibblesOf(Rlp.fromBytes(bytesOf(BigInt(index)))), value }))
 		.sort((one, other) => Buffer.compare(one.path, other.path))
-	return entries.length === 0 ? emptyRoot : Hash.keccak256(Rlp.fromBytes(nodeOf(entries, 0)), { as: 'Hex' })
+	if (entries.length === 0) return emptyRoot
+	const counter = { bytes: 0 }
+	const hashed = yield* hashOf(Rlp.fromBytes(yield* nodeOf(entries, 0, counter)), counter)
+	return `0x${Buffer.from(hashed).toString('hex')}`
+}
+
+interface Counter {
+	/** Hashed since the last border. */
+	bytes: number
+}
+
+const STEP_BYTES = 25_000
+
+function* hashOf(bytes: Uint8Array, counter: Counter): Steps<Uint8Array> {
+	const hash = keccak_256.create()
+	for (let at = 0; at < bytes.length; ) {
+		const piece = bytes.subarray(at, at + STEP_BYTES - counter.bytes)
+		hash.update(piece)
+		at += piece.length
+		counter.bytes += piece.length
+		if (counter.bytes < STEP_BYTES) continue
+		counter.bytes = 0
+		yield
+	}
+	return hash.digest()
 }
 
 interface Entry {
@@ -30,7 +76,7 @@ type Item = Uint8Array | Item[]
 const nothing = new Uint8Array()
 
 /** All entries share the first `depth` nibbles; at least one. */
-function nodeOf(entries: readonly Entry[], depth: number): Item[] {
+function* nodeOf(entries: readonly Entry[], depth: number, counter: Counter): Steps<Item[]> {
 	const [first] = entries
 	const last = entries.at(-1)
 	if (first === undefined || last === undefined) throw new RangeError('a node of no entries')
@@ -38,20 +84,23 @@ function nodeOf(entries: readonly Entry[], depth: number): Item[] {
 	// They are sorted: what the first and the last share all share.
 	let shared = depth
 	while (shared < first.path.length && first.path[shared] === last.path[shared]) shared++
-	if (shared > depth) return [compact(first.path.subarray(depth, shared), false), referenceTo(nodeOf(entries, shared))]
+	if (shared > depth) {
+		const below = yield* nodeOf(entries, shared, counter)
+		return [compact(first.path.subarray(depth, shared), false), yield* referenceTo(below, counter)]
+	}
 	const branches: Item[] = []
 	for (let nibble = 0; nibble < 16; nibble++) {
 		const below = entries.filter(({ path }) => path[depth] === nibble)
-		branches.push(below.length === 0 ? nothing : referenceTo(nodeOf(below, depth + 1)))
+		branches.push(below.length === 0 ? nothing : yield* referenceTo(yield* nodeOf(below, depth + 1, counter), counter))
 	}
 	// No key of a place is the beginning of another.
 	return [...branches, nothing]
 }
 
 /** Small nodes stand where they are, others by their hash. */
-function referenceTo(node: Item[]): Item {
+function* referenceTo(node: Item[], counter: Counter): Steps<Item> {
 	const bytes = Rlp.fromBytes(node)
-	return bytes.length < 32 ? node : Hash.keccak256(bytes, { as: 'Bytes' })
+	return bytes.length < 32 ? node : yield* hashOf(bytes, counter)
 }
 
 /** Hex prefix encoding: whether the path is odd, and whether it ends in a leaf. */

@@ -41,11 +41,24 @@ type Move = Pick<TokenEvent, 'standard' | 'from' | 'to' | 'amountRaw' | 'tokenId
  * of wrapped coins, where the contract writes no transfer beside (docs/nodes.md, "Token logs").
  */
 export function tokenEventsOf(tx: TxLogs, known: KnownTokens): readonly TokenEvent[] {
+	const steps = tokenEventSteps(tx, known)
+	for (;;) {
+		const step = steps.next()
+		if (step.done === true) return step.value
+	}
+}
+
+/** Logs between two borders at which others may have a turn. */
+const STEP_LOGS = 500
+
+/** The same, for transactions that hold as many logs as a stranger can pay for. */
+export function* tokenEventSteps(tx: TxLogs, known: KnownTokens): Generator<undefined, readonly TokenEvent[]> {
 	const { txHash, txIndex, block, initiator } = tx
 	const facts = { kind: 'token' as const, txHash, txIndex, block, initiator }
 	const events: TokenEvent[] = []
 	const wrapped: { readonly at: number; readonly event: TokenEvent }[] = []
 	for (const [index, log] of tx.logs.entries()) {
+		if (index % STEP_LOGS === STEP_LOGS - 1) yield
 		const contract = log.address
 		const add = (move: Move | null, trace = `log_${index}`) => {
 			if (move !== null) events.push({ ...facts, contract, trace, ...move })

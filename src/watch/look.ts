@@ -15,6 +15,14 @@ import type { Announcement } from '../model/state.js'
 import type { Coverage, Network, WatchIndex } from '../model/watch.js'
 import { createPayeeLedger } from './payees.js'
 
+/** Others may have a turn after so many events of one transaction. */
+const STEP_EVENTS = 500
+
+/** Of everybody else. */
+function aTurn(): Promise<void> {
+	return new Promise((resolve) => setImmediate(resolve))
+}
+
 /** What a look must know besides the part it looks at. */
 export interface LookContext {
 	readonly network: Network
@@ -45,13 +53,16 @@ export async function look(
 	const matched: { readonly match: Match; readonly said: Omit<AlertContext, 'creatorConfirmed'> }[] = []
 	const present = new Map<string, BlockRef>()
 	const happened: ChainEvent[] = []
+	const announced = new Set([...announcements.keys()].map(addressOfId))
 	for (const { blockNumber, events } of happeningsIn(part)) {
 		for (const event of events) {
 			for (const { address } of sides(event)) {
+				if (!announced.has(address) && !context.watches.has(address)) continue
 				present.set(alertId(context.network.chainId, event, address), event.block)
 			}
+			happened.push(event)
+			if (happened.length % STEP_EVENTS === 0) await aTurn()
 		}
-		happened.push(...events)
 		const block = part.blocks.get(blockNumber)
 		if (block === undefined) continue
 		const said = {
@@ -63,8 +74,12 @@ export async function look(
 			watches: context.watches,
 			checksum: context.checksum,
 		}
-		for (const one of match(events, context.watches, isWatched, context.network.tokens)) {
-			matched.push({ match: one, said })
+		for (let at = 0; at < events.length; at += STEP_EVENTS) {
+			const some = events.slice(at, at + STEP_EVENTS)
+			for (const one of match(some, context.watches, isWatched, context.network.tokens)) {
+				matched.push({ match: one, said })
+			}
+			if (some.length === STEP_EVENTS) await aTurn()
 		}
 	}
 	const found = withoutFloods(matched, context.network.tokens).map(({ one, more }) => ({ ...one, more }))
@@ -93,7 +108,8 @@ export async function look(
 	}
 	const ledger = createPayeeLedger({ ...context, chain }, signal)
 	const marked: Alert[] = []
-	for (const event of happened) {
+	for (const [at, event] of happened.entries()) {
+		if (at % STEP_EVENTS === STEP_EVENTS - 1) await aTurn()
 		for (; found[marked.length]?.match.event === event; ) {
 			const alert = alerts[marked.length]
 			if (alert !== undefined) marked.push(isNew(alert) ? await ledger.mark(alert) : alert)

@@ -3,8 +3,8 @@
 import * as Rlp from 'ox/Rlp'
 import type { TimeSlices } from '../../base/timeSlices.js'
 import type { Hash as HashText, Hex } from '../../model/glossary.js'
-import { listRoot } from '../listRoot.js'
-import { bytesOf, shortHex } from '../rlpWords.js'
+import { listRootInSlices } from '../listRoot.js'
+import { bytesOf, listOf, shortHex } from '../rlpWords.js'
 import { hash, hexBytes, type Json, quantity } from '../wire.js'
 import type { Log, LogReceipt } from './wireLogs.js'
 
@@ -16,12 +16,12 @@ export async function receiptsRootOf(
 ): Promise<HashText | null> {
 	const values: Uint8Array[] = []
 	for (const receipt of receipts) {
-		const value = bytesInstead(receipt) ?? encodeReceipt(receipt)
+		const value = bytesInstead(receipt) ?? (await encodeReceipt(receipt, slices))
 		if (value === null) return null
 		values.push(value)
 		if (slices.isOver()) await slices.next()
 	}
-	return listRoot(values)
+	return listRootInSlices(values, slices)
 }
 
 /**
@@ -55,7 +55,7 @@ const CELO_FEE = 123n
 /** Of Arbitrum before Nitro: no root was made of its receipts in this way. */
 const ARBITRUM_CLASSIC = 120n
 
-function encodeReceipt({ raw, logs }: LogReceipt): Uint8Array | null {
+async function encodeReceipt({ raw, logs }: LogReceipt, slices: TimeSlices): Promise<Uint8Array | null> {
 	const type = raw.type === undefined || raw.type === null ? 0n : quantity(raw.type)
 	const outcome = outcomeOf(raw)
 	const gas = quantity(raw.cumulativeGasUsed)
@@ -75,7 +75,13 @@ function encodeReceipt({ raw, logs }: LogReceipt): Uint8Array | null {
 		if (number === null) return null
 		more.push(shortHex(number))
 	}
-	const fields = Rlp.fromHex([outcome, shortHex(gas), bloom, logs.map(logWords), ...more], { as: 'Bytes' })
+	const written: Uint8Array[] = []
+	for (const log of logs) {
+		written.push(Rlp.fromHex(logWords(log), { as: 'Bytes' }))
+		if (slices.isOver()) await slices.next()
+	}
+	const encoded = (words: readonly Hex[]) => words.map((word) => Rlp.fromHex(word, { as: 'Bytes' }))
+	const fields = listOf([...encoded([outcome, shortHex(gas), bloom]), listOf(written), ...encoded(more)])
 	return type === 0n ? fields : Buffer.concat([bytesOf(type), fields])
 }
 

@@ -2,7 +2,7 @@ import { createTimeSlices } from '../../base/timeSlices.js'
 import { inCalls, mostProvedOf, type PriceOf } from '../../core/cost.js'
 import { isNativeCoin } from '../../core/nativeTokens.js'
 import { lengthOf, numbersOf } from '../../core/spans.js'
-import { type TxLogs, tokenEventsOf, topics } from '../../core/tokenLogs.js'
+import { type TxLogs, tokenEventSteps, tokenEventsOf, topics } from '../../core/tokenLogs.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet, Block, Span } from '../../model/chain.js'
 import type { Log as Logger } from '../../model/ports.js'
@@ -77,6 +77,8 @@ export interface TokenReaderOptions {
 
 /** As few blocks are read whole: near the head an answer should prove itself. */
 const WHOLE_SPAN = 3n
+/** Others may have a turn after so many logs. */
+const STEP_LOGS = 500
 /** With more addresses the questions are many, and nearly every bloom may hold one of them. */
 const MOST_ASKED = 3_000
 
@@ -91,10 +93,25 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 
 	/** Of the addresses only. */
 	async function eventsIn(txs: readonly TxLogs[], addresses: AddressSet): Promise<readonly TokenEvent[]> {
-		const isAsked = await addressTestOf(addresses, createTimeSlices())
-		return txs
-			.filter(mayConcern)
-			.flatMap((tx) => eventsOf(tx).filter(({ from, to }) => addresses.has(from) || addresses.has(to)))
+		const slices = createTimeSlices()
+		const isAsked = await addressTestOf(addresses, slices)
+		const events: TokenEvent[] = []
+		let read = 0
+		for (const tx of txs) {
+			if (!mayConcern(tx)) continue
+			const steps = tokenEventSteps(tx, known)
+			let step = steps.next()
+			for (; step.done !== true; step = steps.next()) await slices.next()
+			for (const event of step.value) {
+				const { contract, from, to } = event
+				if (!isNativeCoin(chainId, contract) && (addresses.has(from) || addresses.has(to))) events.push(event)
+			}
+			read += tx.logs.length
+			if (read < STEP_LOGS) continue
+			read = 0
+			await slices.next()
+		}
+		return events
 
 		/** Most transactions concern nobody: those are not decoded. */
 		function mayConcern({ logs }: TxLogs): boolean {

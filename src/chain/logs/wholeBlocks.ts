@@ -21,6 +21,8 @@ export interface WholeBlocks {
 	read(rpc: Rpc, headers: readonly Header[], signal: AbortSignal): Promise<readonly (readonly TxLogs[])[]>
 }
 
+/** Others may have a turn after so many logs. */
+const STEP_LOGS = 500
 /** Blocks under way: some hundred kilobytes each. */
 const AT_ONCE = 8
 /** Of a block whose end is longer, with no log in it, every receipt is asked for. */
@@ -78,7 +80,7 @@ export function createWholeBlocks({
 				: await askAll(rpc, block.txHashes.map(receiptCall), signal)
 		// A node that has the header and not yet the receipts.
 		if (raw === null) throw unsettled(reading, `it has no receipts of block ${block.number} yet`)
-		const receipts = inOrder(raw, block, reading)
+		const receipts = await inOrder(raw, block, reading)
 		await checkRoot(receipts, block, reading)
 		return receipts.flatMap(({ txHash, sender, logs }, txIndex) =>
 			logs.length === 0 ? [] : [{ txHash, txIndex, block: refOf(block), initiator: sender, logs }],
@@ -136,9 +138,11 @@ export function createWholeBlocks({
 }
 
 /** One receipt for each transaction of the header, in its order. */
-function inOrder(raw: unknown, block: Header, reading: Reading): readonly LogReceipt[] {
+async function inOrder(raw: unknown, block: Header, reading: Reading): Promise<readonly LogReceipt[]> {
 	if (!Array.isArray(raw)) throw malformed(reading, 'the result is not a list')
 	const receipts = new Map<string, LogReceipt>()
+	const slices = createTimeSlices()
+	let read = 0
 	for (const one of raw as readonly unknown[]) {
 		const receipt = readLogReceipt(one, reading)
 		if (receipt === null) throw unsettled(reading, `a receipt of block ${block.number} is missing`)
@@ -146,6 +150,10 @@ function inOrder(raw: unknown, block: Header, reading: Reading): readonly LogRec
 			throw unsettled(reading, `receipts of block ${block.number} carry another hash than its header`)
 		}
 		receipts.set(receipt.txHash, receipt)
+		read += receipt.logs.length
+		if (read < STEP_LOGS && !slices.isOver()) continue
+		read = 0
+		await slices.next()
 	}
 	return block.txHashes.map((txHash) => {
 		const receipt = receipts.get(txHash)
