@@ -148,13 +148,18 @@ export interface Accounts {
 	authorisations(block: BlockRef, address: Address, signal: AbortSignal): Promise<readonly Authorised[]>
 	/**
 	 * Authorisations in a block that one of these signed for this chain, in order, the last of each transaction and
-	 * signer; whether they held is another matter. No address is named to anybody. `block`: as it was read.
+	 * signer; whether they held is another matter. No address is named to anybody. `block`: as it was read. `left`: how
+	 * many there are besides, which were not looked at.
 	 */
 	signedIn(
 		number: bigint,
 		authorities: AddressSet,
 		signal: AbortSignal,
-	): Promise<{ readonly block: Block; readonly signed: readonly (Authorised & Pick<Signed, 'authority'>)[] }>
+	): Promise<{
+		readonly block: Block
+		readonly signed: readonly (Authorised & Pick<Signed, 'authority'>)[]
+		readonly left: number
+	}>
 	/** Authorisations in a transaction that are signed for this chain, in order; none where it has no list. */
 	signed(txHash: Hash, signal: AbortSignal): Promise<readonly Signed[]>
 	/**

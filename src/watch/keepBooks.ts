@@ -52,7 +52,7 @@ export async function keepBooks(
 		...(state.booksSeen && { before: state.booksSeen }),
 	}
 	const { books, findings, witnessed, changes, summary } = await bookkeeper.close(part, facts, signal)
-	const blocks = await signedInPart(part, facts.head, context.watches, accounts, signal)
+	const blocks = await signedInPart(part, facts.head, context.watches, { accounts, log }, signal)
 	const delegated = await delegationsIn(changes, signedChanges(blocks, changes), { accounts, chain, log }, signal)
 	// A book that stays where it is shows a crossing again.
 	const told = findings.filter(({ kind, address }) => kind !== 'balance' || !delegated.open.has(address))

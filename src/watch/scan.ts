@@ -128,7 +128,7 @@ async function heldAgainstBooks(
 	const { state, checkpoint } = session
 	if (ports.books === undefined) {
 		if (ports.signed === undefined || part.span.from <= checkpoint.number) return { difference: seen }
-		const own = { ...ports.signed, chain: ports.chain }
+		const own = { ...ports.signed, chain: ports.chain, log: ports.log }
 		return { difference: await withSigned(part, state.announcements, seen, context, own, signal) }
 	}
 	const own = { ...ports.books, chain: ports.chain, log: ports.log }

@@ -5,7 +5,7 @@ import { RpcError } from '../errors.js'
 import type { Accounts, Authorised, Signed } from '../model/books.js'
 import type { Block, Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
-import type { Chain } from '../model/ports.js'
+import type { Chain, Log } from '../model/ports.js'
 import type { WatchIndex } from '../model/watch.js'
 import { type CodeChange, delegationsOf } from './delegations.js'
 
@@ -27,7 +27,7 @@ export async function signedInPart(
 	part: Part,
 	head: bigint,
 	watches: WatchIndex,
-	accounts: Accounts,
+	{ accounts, log }: { readonly accounts: Accounts; readonly log: Log },
 	signal: AbortSignal,
 ): Promise<readonly SignedBlock[]> {
 	const { span, last, parentHash } = part
@@ -39,10 +39,11 @@ export async function signedInPart(
 	for (const number of numbersOf(span)) {
 		if (number === span.to && last.txHashes.length === 0) continue
 		try {
-			const { block, signed } = await accounts.signedIn(number, authorities, signal)
+			const { block, signed, left } = await accounts.signedIn(number, authorities, signal)
 			const isOther = number === span.to ? block.hash !== last.hash : false
 			const isApart = number === span.from && parentHash !== undefined && block.parentHash !== parentHash
 			if (isOther || isApart) throw moved(number)
+			if (left > 0) log.warn({ block: number, left }, 'a block has more authorisations than are looked at')
 			if (signed.length > 0) blocks.push({ block, signed })
 		} catch (error) {
 			if (!(error instanceof RpcError) || error.kind === 'unsettled') throw error

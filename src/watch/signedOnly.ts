@@ -3,7 +3,7 @@ import type { Finding } from '../core/findings.js'
 import { type Found, withFindings } from '../core/withFindings.js'
 import type { Accounts } from '../model/books.js'
 import type { Block, Part } from '../model/chain.js'
-import type { Chain } from '../model/ports.js'
+import type { Chain, Log } from '../model/ports.js'
 import type { Announcement } from '../model/state.js'
 import { alertsOf } from './findingAlerts.js'
 import type { LookContext } from './look.js'
@@ -12,6 +12,7 @@ import { delegationsSigned, signedChanges, signedInPart } from './signedIn.js'
 export interface SignedPorts {
 	readonly accounts: Accounts
 	readonly chain: Chain
+	readonly log: Log
 	/** Nobody is asked about an address: what was signed is told as that. */
 	readonly isPrivate: boolean
 }
@@ -28,7 +29,7 @@ export async function withSigned(
 	{ isPrivate, ...ports }: SignedPorts,
 	signal: AbortSignal,
 ): Promise<Difference> {
-	const blocks = await signedInPart(part, context.head.latest.number, context.watches, ports.accounts, signal)
+	const blocks = await signedInPart(part, context.head.latest.number, context.watches, ports, signal)
 	const changes = signedChanges(blocks, [])
 	const findings: readonly Finding[] = isPrivate
 		? changes.flatMap(({ findings: all }) => all)
