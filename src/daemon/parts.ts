@@ -183,7 +183,7 @@ function openPoller(
 			checksum: toChecksum,
 			digest: hash,
 			gaps: { keeper: createGapKeeper({ tries, clock, log: own }), receivers },
-			...(books ? { books } : { signed: { accounts, isPrivate: network.isPrivate } }),
+			...(books ? { books } : { signed: { accounts, isPrivate: network.isPrivate, vain: new Map() } }),
 		},
 		onReport: (report) => observer?.reported(name, report),
 		onFailure: () => observer?.failed(name),

@@ -14,6 +14,7 @@ import type { Kind, Network, WatchIndex } from '../model/watch.js'
 import type { Bookkeeper } from './bookkeeper.js'
 import { enrolmentOf } from './enrolment.js'
 import type { GapKeeper } from './gapKeeper.js'
+import type { SignedPorts } from './signedOnly.js'
 
 /** What one network is polled with; the same until the watchlists are read again. */
 export interface PollConfig {
@@ -42,7 +43,7 @@ export interface PollPorts {
 	/** Keeps the books; absent where none are kept. */
 	readonly books?: { readonly bookkeeper: Bookkeeper; readonly accounts: Accounts }
 	/** Where none are kept: finds delegations by the transactions that carry them; absent: they are not looked for. */
-	readonly signed?: { readonly accounts: Accounts; readonly isPrivate: boolean }
+	readonly signed?: Pick<SignedPorts, 'accounts' | 'isPrivate' | 'vain'>
 }
 
 /** Where a poll stands; it moves as parts are committed. */

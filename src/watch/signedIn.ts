@@ -15,19 +15,29 @@ export interface SignedBlock {
 	readonly signed: readonly (Authorised & Pick<Signed, 'authority'>)[]
 }
 
+export interface SignedReading {
+	readonly accounts: Accounts
+	readonly log: Log
+	/** By block; written into. */
+	readonly vain?: Map<bigint, number>
+}
+
+/** Polls that fail for a block before it is passed over. */
+const MOST_TRIES = 5
+
 /** Further from the head, and of longer parts, the transactions of blocks are not read. */
 const NEAR_BLOCKS = 16n
 
 /**
  * Of those who are to be told of delegations: what they signed, in the blocks of a part near the head, one question a
- * block. Empty where the chain has no such transactions. A block that cannot be had now is left out. Throws RpcError
- * `unsettled` where the chain has changed.
+ * block. Empty where the chain has no such transactions. Throws RpcError `unsettled` where the chain has changed. A
+ * block that cannot be had is left out; with `vain`, where how often is counted, what hinders it is thrown first.
  */
 export async function signedInPart(
 	part: Part,
 	head: bigint,
 	watches: WatchIndex,
-	{ accounts, log }: { readonly accounts: Accounts; readonly log: Log },
+	{ accounts, log, vain }: SignedReading,
 	signal: AbortSignal,
 ): Promise<readonly SignedBlock[]> {
 	const { span, last, parentHash } = part
@@ -47,8 +57,14 @@ export async function signedInPart(
 			if (signed.length > 0) blocks.push({ block, signed })
 		} catch (error) {
 			if (!(error instanceof RpcError) || error.kind === 'unsettled') throw error
+			if (vain === undefined) continue
+			const tries = (vain.get(number) ?? 0) + 1
+			vain.set(number, tries)
+			if (tries < MOST_TRIES) throw error
+			log.warn({ block: number, error: error.message }, 'delegations in a block were not looked for')
 		}
 	}
+	vain?.clear()
 	return blocks
 }
 

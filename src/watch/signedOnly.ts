@@ -15,6 +15,8 @@ export interface SignedPorts {
 	readonly log: Log
 	/** Nobody is asked about an address: what was signed is told as that. */
 	readonly isPrivate: boolean
+	/** Blocks that were read in vain; written into. */
+	readonly vain: Map<bigint, number>
 }
 
 /**

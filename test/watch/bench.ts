@@ -114,6 +114,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	})
 	const ways = openWays({ rpcs, chainId: network.chainId, ...asked, onHeard: endpoints.heard })
 	const gaps = { keeper: createGapKeeper({ tries: triesOf(ways), clock, log }), receivers: () => ['hook'] }
+	const vain = new Map<bigint, number>()
 	const bookkeeper = createBookkeeper({ accounts, chain, clock, log })
 	const signal = new AbortController().signal
 	let watches = indexOf(...options.watches)
@@ -133,7 +134,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 					...(options.gaps !== false && { gaps }),
 					...(options.books !== false && options.isPrivate !== true
 						? { books: { bookkeeper, accounts } }
-						: { signed: { accounts, isPrivate: options.isPrivate ?? false } }),
+						: { signed: { accounts, isPrivate: options.isPrivate ?? false, vain } }),
 				},
 				signal,
 			),

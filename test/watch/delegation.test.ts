@@ -200,6 +200,22 @@ describe('delegation', () => {
 		expect((await told(bench, 'alert.removed')).map((alert) => alert.id)).toEqual([id])
 	})
 
+	test.each([
+		[1, true],
+		[20, false],
+	])('behavior: with `proof: off`, blocks that fail %i times with their transactions', async (fails, isTold) => {
+		let left = 0
+		const fail: Dialect['twist'] = (method, params) =>
+			method === 'eth_getBlockByNumber' && params[1] === true && left-- > 0 ? 'crashed' : undefined
+		const { bench, node, sign, send } = await open({ twist: fail }, { books: false })
+		await send([await sign(owner, first)])
+		left = fails
+		await node.mine()
+		for (let poll = 0; poll < 8; poll++) await bench.settle().catch(() => undefined)
+		expect((await bench.settle()).checkpoint).toBe(await node.head())
+		expect(await told(bench)).toHaveLength(isTold ? 1 : 0)
+	})
+
 	test('behavior: a private network tells what was signed, as that, and names nothing to the node', async () => {
 		const { bench, gateway, sign, send, block } = await open({}, { isPrivate: true })
 		const set = await send([await sign(owner, first), await sign(other, second)])
