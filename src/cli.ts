@@ -53,6 +53,7 @@ async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 		return exitCodes.done
 	}
 	const load = Object.hasOwn(commands, name) ? commands[name] : undefined
+	if (/^(-c|--config)/.test(name)) throw new UsageError('which command? such as `tracewatch check -c FILE`')
 	if (load === undefined) {
 		const near = await nearest(name, Object.keys(commands))
 		throw new UsageError(`there is no command \`${name}\`${near}; \`tracewatch --help\` lists them`)
@@ -64,7 +65,10 @@ async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 		return exitCodes.done
 	}
 	const [least, most] = command.positionals
-	if (positionals.length < least) throw new UsageError(`\`${name}\` needs more: see \`tracewatch ${name} --help\``)
+	if (positionals.length < least) {
+		const usage = command.help.split('\n', 1)[0]?.replace('Usage: ', '')
+		throw new UsageError(`\`${name}\` needs more: ${usage}; see \`tracewatch ${name} --help\``)
+	}
 	if (positionals.length > most) throw new UsageError(`\`${name}\` does not take \`${positionals[most]}\``)
 	return await command.run({ values, positionals }, io)
 }

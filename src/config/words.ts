@@ -80,7 +80,7 @@ export function inWords(issue: Issue): string {
 		case 'invalid_type':
 			if (issue.input === undefined) return 'is missing'
 			if (issue.input === null) return 'has no value; write one, or drop the line'
-			return `must be ${forms[issue.expected as string] ?? 'of another form'}, not ${formOf(issue.input)}`
+			return `must be ${forms[issue.expected as string] ?? 'of another form'}, not ${formWithCause(issue)}`
 		case 'invalid_value': {
 			const allowed = (issue.values as unknown[]).map(String)
 			if (issue.input === undefined) return 'is missing'
@@ -119,6 +119,21 @@ const forms: Readonly<Record<string, string>> = {
 	array: 'a list, such as [a, b]',
 	object: 'keys with values',
 	record: 'keys with values',
+}
+
+/** The likely cause of another form, with `: ` before it; what was written is not repeated. */
+function causeOf({ expected, input }: Issue): string {
+	if (expected === 'array') {
+		return typeof input === 'object' && !Array.isArray(input) ? ': each entry begins with `- `' : ''
+	}
+	if (expected !== 'object' || typeof input !== 'string') return ''
+	const [, key] = /^([a-z_]{2,30}):\S/.exec(input) ?? []
+	if (key !== undefined) return `: a space is missing after \`${key}:\``
+	return /^0x[0-9a-f]{40}$/i.test(input) ? ': write `- address: 0x…`' : ''
+}
+
+function formWithCause(issue: Issue): string {
+	return `${formOf(issue.input)}${causeOf(issue)}`
 }
 
 function formOf(value: unknown): string {

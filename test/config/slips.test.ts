@@ -41,6 +41,31 @@ describe('a watchlist', () => {
 		['a no-break space after the colon', `  - address: ${address}\n    label:\u00a0Treasury\n`, [`5:11: ${blank}`]],
 		['no-break spaces before the key', `  - address: ${address}\n\u00a0\u00a0  label: Treasury\n`, [`5:1: ${blank}`]],
 		['a no-break space before the address', `  - address:\u00a0${address}\n`, [`4:13: ${blank}`]],
+		[
+			'no space after the colon of an only key',
+			`  - address:${address}\n`,
+			['4:5: an entry of `watches` must be keys with values, not one text: a space is missing after `address:`'],
+		],
+		[
+			'an address without its key',
+			`  - ${address}\n`,
+			['4:5: an entry of `watches` must be keys with values, not one text: write `- address: 0x…`'],
+		],
+		[
+			'no dash before the keys',
+			`  address: ${address}\n`,
+			['4:3: `watches` must be a list, such as [a, b], not keys with values: each entry begins with `- `'],
+		],
+		[
+			'a no-break space after the address',
+			`  - address: ${address}\u00a0\n`,
+			['4:14: `address` must be an address: a blank that cannot be seen stands after it, as web pages have them'],
+		],
+		[
+			'quotes of a word processor',
+			`  - address: \u201c${address}\u201d\n`,
+			['4:14: `address` must be an address: its quotes are those of a word processor; write " or none'],
+		],
 	])('error: %s', async (_, lines, expected) => {
 		expect(await problems({ 'watchlists/a.yaml': watches(lines) })).toEqual(expected)
 	})

@@ -23,6 +23,9 @@ test.each([
 	],
 	[['xyzzy'], 'there is no command `xyzzy`; `tracewatch --help` lists them'],
 	[['check', '--al'], '`check` has no option `--al`; did you mean `--all`?; see `tracewatch check --help`'],
+	[['-c', 'tracewatch.yaml'], 'which command? such as `tracewatch check -c FILE`'],
+	[['-c'], 'which command? such as `tracewatch check -c FILE`'],
+	[['test-send'], '`test-send` needs more: tracewatch test-send RECEIVER [-c FILE]; see `tracewatch test-send --help`'],
 	[['check', '--xyzzy'], '`check` has no option `--xyzzy`; see `tracewatch check --help`'],
 ])('error: %j names what was probably meant', (args, words) => {
 	expect(run(...args)).toMatchObject({ status: 2, err: words })
