@@ -147,7 +147,7 @@ describe('tokens', () => {
 		expect((await bench.posted()).map(({ message }) => message.type)).toEqual(['alert.token'])
 	})
 
-	test.each([1, 3_000, 20_000])('behavior: %i watches cost one call more for a block near the head', async (count) => {
+	test.each([1, 3_000, 100_000])('behavior: %i watches cost one call more for a block near the head', async (count) => {
 		const node = await startTestAnvil()
 		onTestFinished(() => node.stop())
 		const [minter, alice] = (await node.accounts()) as [Address, Address]

@@ -102,14 +102,15 @@ const LONGEST = 32
 
 /**
  * On one line, without what hides or turns round, cut; letters beyond ASCII by their numbers, since a Cyrillic С looks
- * like a C.
+ * like a C, and quotes and backslashes alike.
  */
 function cleaned(bytes: Buffer | null): string | null {
 	if (bytes === null) return null
 	const words = fitWords(bytes.subarray(0, 255).toString('utf8').replaceAll('\0', '')).trim()
 	let text = ''
 	for (const letter of withoutLinks(words.normalize('NFC'))) {
-		const shown = /^[ -~]$/.test(letter) ? letter : `\\u{${letter.codePointAt(0)?.toString(16)}}`
+		// Quotes would end those that it stands in, and what came then would be our words.
+		const shown = /^[ !#-[\]-~]$/.test(letter) ? letter : `\\u{${letter.codePointAt(0)?.toString(16)}}`
 		if (text.length + shown.length > LONGEST) return `${text}…`
 		text += shown
 	}

@@ -19,6 +19,7 @@ test.each([
 	['lines and controls', asText('US\n\u0007DC\u009b'), 'US DC'],
 	['an address of the web', asText('go to gift.io'), 'go to gift[.]io'],
 	['a URL', asText('https://a.b.io/c'), 'https[://]a.b[.]io/c'],
+	['one that would end its quotes', asText('A" \\'), 'A\\u{22} \\u{5c}'],
 	['a bridged one', asText('USDC.e'), 'USDC.e'],
 	['a long one', asText('A'.repeat(100)), `${'A'.repeat(32)}…`],
 	['a long one of others, never half a number', asText('\u0421'.repeat(40)), `${'\\u{421}'.repeat(4)}…`],
