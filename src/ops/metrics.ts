@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { isAccepted } from '../core/gaps.js'
+import { allKinds } from '../core/kinds.js'
 import type { StateSummary } from '../model/state.js'
 import type { Kind } from '../model/watch.js'
 
@@ -77,11 +78,10 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 	const stalled = gauge('stalled', '1 while the checkpoint does not move though it should.', ['network'])
 	const watches = gauge('watches', 'Watches in effect.', ['network'])
 	const polls = counter('polls_total', 'Polls, by how they ended: done, failed, skipped.', ['network', 'result'])
-	const alerts = counter(
-		'alerts_total',
-		'Alerts sent, by kind: transfer, deployment, withdrawal, delegation, income, balance, unexplained, removed.',
-		['network', 'kind'],
-	)
+	const alerts = counter('alerts_total', `Alerts sent, by kind: ${[...allKinds, 'removed'].join(', ')}.`, [
+		'network',
+		'kind',
+	])
 	const booksClosed = gauge('books_closed_block', 'Lowest block up to which balances are explained.', ['network'])
 	const booksOpen = gauge('books_open', 'Watches whose balance is not explained up to now.', ['network'])
 	const booksUnproved = gauge(

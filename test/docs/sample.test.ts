@@ -1,0 +1,24 @@
+// The mail and the webhook of the README are one alert: the mail is what the program makes of the webhook.
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { jsonSchema } from '../../src/config/jsonSchema.js'
+import type { Message } from '../../src/model/alert.js'
+import { composeMessage } from '../../src/notify/text/message.js'
+import { unnamedFields } from '../support/unnamedFields.js'
+import { blocksOf, read } from './markdown.js'
+
+const text = read('README.md')
+const webhook = JSON.parse(blocksOf(text, 'json')[0] ?? '') as Message
+
+test('default: the webhook is what the schema says, as one that is sent today', () => {
+	const schema = z.fromJSONSchema(jsonSchema('alert') as z.core.JSONSchema.JSONSchema)
+	expect(schema.safeParse(webhook).error).toBeUndefined()
+	expect(unnamedFields(webhook)).toEqual([])
+	expect(webhook.data).toHaveProperty('initiator')
+})
+
+test('default: the mail says the same', () => {
+	const composed = composeMessage(webhook)
+	const mail = blocksOf(text, 'text').find((block) => block.startsWith('Subject: '))
+	expect(mail?.trim()).toBe(`Subject: ${composed.subject}\n\n${composed.text.trim()}`)
+})
