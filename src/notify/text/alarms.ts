@@ -31,10 +31,10 @@ const lookalikeNote =
 	'The other side is made to be taken for an address that you know: its first and last digits agree. ' +
 	'Compare every digit before you pay it, and copy no address from this message or from a wallet’s history.'
 
-/** What an alert must not be read without. */
-export function alarmsOf({ lookalike, kind }: AlertData): readonly string[] {
+/** What an alert must not be read without; once it is explained, nothing of the kind is left. */
+export function alarmsOf(type: Message['type'], { lookalike, kind }: AlertData): readonly string[] {
 	if (lookalike !== undefined) return [lookalikeNote]
-	return kind === 'unexplained' ? [unexplainedNote] : []
+	return kind === 'unexplained' && type !== 'alert.removed' ? [unexplainedNote] : []
 }
 
 const unexplainedNote =

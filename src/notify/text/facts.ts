@@ -23,15 +23,16 @@ export interface Facts {
 
 export function factsOf(message: Message): Facts {
 	const { type, data } = message
+	const alarms = isAlert(data) ? alarmsOf(type, data) : []
 	const notes = [
 		...(data.test === true || type === 'test'
 			? ['This is a test: nothing happened on any chain, and its addresses are invented.']
 			: []),
-		...(type === 'alert.removed' ? [retracted] : []),
-		...(isAlert(data) ? alarmsOf(data) : []),
+		...(type === 'alert.removed' ? [isAlert(data) && data.kind === 'unexplained' ? explained : retracted] : []),
+		...alarms,
 		...(data.insteadOf === undefined ? [] : [`${printable(data.insteadOf)} did not take this, so it is sent to you.`]),
 	]
-	const single = { alarms: isAlert(data) ? alarmsOf(data) : [], rows: [] }
+	const single = { alarms, rows: [] }
 	if (isUndelivered(data)) {
 		return { notes: [...notes, whatNow[data.state]], facts: undeliveredFacts(data), ...single }
 	}
@@ -80,12 +81,15 @@ function signedAmount(data: AlertData): string {
 const digestAlarm = 'Look at these first:'
 
 const retractedInDigest =
-	'Those marked RETRACTED are no longer in the chain, because the chain was reorganised. ' +
+	'Those marked RETRACTED are no longer in the chain, because the chain was reorganised, or are explained by now. ' +
 	'Treat them as if they had not happened.'
 
 const retracted =
 	'An alert that you were sent is retracted: its event is no longer in the chain, because the chain was reorganised. ' +
 	'Treat it as if it had not happened. Should it come back, you will be sent it again.'
+
+const explained =
+	'An alert that you were sent is retracted: a later look explains the balance, or its block is no longer in the chain.'
 
 function alertFacts(data: AlertData): readonly Fact[] {
 	if (!['transfer', 'deployment', 'token'].includes(data.kind)) return balanceFacts(data)

@@ -139,6 +139,13 @@ describe('subjects', () => {
 		const retracted = composeMessage(messageOf(alertData({ value: '1' }), 'alert.removed'))
 		expect(retracted.subject).toBe('[ethereum] RETRACTED: Treasury received 1 ETH from 0xd8dA…6045')
 		expect(retracted.text).toContain('no longer in the chain')
+		const found = alertData({ kind: 'unexplained', frameType: 'balance', from: null })
+		const explained = composeMessage(messageOf(found, 'alert.removed'))
+		for (const said of [explained.text, explained.html]) {
+			expect(said).toContain('a later look explains the balance, or its block is no longer in the chain')
+			expect(said).not.toContain('nothing that you were sent says why')
+		}
+		expect(composeMessage(messageOf(found, 'alert.unexplained')).text).toContain('!!! Coins moved')
 		const sample = composeMessage(messageOf(alertData({ value: '1' }), 'test'))
 		expect(sample.subject).toBe('[TEST] [ethereum] Treasury received 1 ETH from 0xd8dA…6045')
 		expect(sample.text).toContain('This is a test')
