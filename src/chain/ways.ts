@@ -86,7 +86,14 @@ function doubtOf(name: SourceName, rpc: Rpc, registry: CapabilitiesRegistry): st
 
 function restless(rpc: Rpc, own: Omit<EndpointOptions, 'rpc' | 'random'>): Pick<Endpoints, 'use' | 'close'> {
 	const endpoint = createEndpoint({ rpc, ...own, random: Math.random })
-	return { use: (job, signal, need = {}) => endpoint.attempt(job, need, signal), close: nothing }
+	return {
+		async use(job, signal, need = {}) {
+			const came = await endpoint.attempt(job, need, signal)
+			if ('result' in came) return came.result
+			throw came.error
+		},
+		close: nothing,
+	}
 }
 
 function once<T>(make: () => T): () => T {

@@ -10,19 +10,24 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openAccounts } from '../../src/chain/balances/openAccounts.js'
 import type { SourceSetting } from '../../src/chain/capabilities/probe.js'
+import { createCapabilitiesRegistry } from '../../src/chain/capabilities/registry.js'
 import { createChain } from '../../src/chain/chain.js'
 import { createEndpoints } from '../../src/chain/endpoints/endpoints.js'
 import { createRpc } from '../../src/chain/rpc/rpc.js'
+import { readBlock } from '../../src/chain/wire.js'
 import { eventsOf } from '../../src/core/events.js'
 import { RpcError } from '../../src/errors.js'
+import type { Accounts } from '../../src/model/books.js'
+import type { Block } from '../../src/model/chain.js'
 import type { Address, Hash } from '../../src/model/glossary.js'
 import type { Chain, Log } from '../../src/model/ports.js'
 import { fuzzSeconds } from '../support/longRun.js'
 import { type Damage, damage, damaged, type Mutation, mutated, mutation, written } from '../support/mutations.js'
 import { never } from '../support/pool.js'
 import { silent } from '../support/silent.js'
-import { addressOf, answerOf, payment, watched } from '../support/smallChain.js'
+import { addressOf, answerOf, payment, token, watched } from '../support/smallChain.js'
 import { folder, records } from './recorded.js'
 
 interface Attack {
@@ -60,11 +65,22 @@ const methods = [
 	'ots_getApiLevel',
 	'ots_getContractCreator',
 	'ots_getTransactionError',
+	'eth_getBlockReceipts',
+	'eth_getLogs',
+	'eth_call',
+	'eth_getBalance',
+	'eth_getBlockAccessList',
 ]
+/** Logs and books. */
+const listMethods = methods.slice(-5)
 const traceMethods = methods.filter((method) => /trace/.test(method))
+const filterMethods = new Set(['trace_filter', 'eth_getLogs', 'eth_call'])
 const distance = fc.constantFrom(-2, -1, 1, 2)
 const attack: fc.Arbitrary<Attack> = fc.record({
-	method: fc.oneof(fc.constantFrom(...methods), fc.constantFrom(...traceMethods, 'eth_getBlockByNumber')),
+	method: fc.oneof(
+		fc.constantFrom(...methods),
+		fc.constantFrom(...traceMethods, ...listMethods, 'eth_getBlockByNumber'),
+	),
 	which: fc.oneof(fc.constant(-1), fc.integer()),
 	mutations: fc.oneof(
 		fc.array(mutation, { minLength: 1, maxLength: 1 }),
@@ -85,14 +101,49 @@ const attack: fc.Arbitrary<Attack> = fc.record({
 const settings: readonly SourceSetting[] = ['auto', 'trace_filter', 'trace_block', 'debug_traceBlockByNumber']
 /** What it comes to must be possible, and what another question was answered with must not be taken for it. */
 const operations = {
-	head: (chain) => chain.head(never),
-	block: (chain) => chain.block(30n, never),
-	locate: (chain) => chain.locate(payment.txHash as Hash, never),
-	transaction: (chain) => chain.transaction(payment.txHash as Hash, never),
-	creator: (chain) => chain.creator(addressOf(178) as Address, never),
-	walk: (chain) => tell(chain, 39n, 39n),
-	'walk far': (chain) => tell(chain, 2n, 5n),
-} satisfies Record<string, (chain: Chain) => Promise<unknown>>
+	// First: then the header is known, and logs of the newest block are asked for beside its traces.
+	head: ({ chain }) => chain.head(never),
+	block: ({ chain }) => chain.block(30n, never),
+	locate: ({ chain }) => chain.locate(payment.txHash as Hash, never),
+	transaction: ({ chain }) => chain.transaction(payment.txHash as Hash, never),
+	creator: ({ chain }) => chain.creator(addressOf(178) as Address, never),
+	walk: ({ chain }) => tell(chain, 39n, 39n),
+	'walk far': ({ chain }) => tell(chain, 2n, 5n),
+	tokens: ({ withTokens }) => tellTokens(withTokens, 39n, 39n),
+	'tokens far': ({ withTokens }) => tellTokens(withTokens, 2n, 9n),
+	balances: async ({ accounts }) => (await accounts.balances([watched], await thirtieth(), never)).get(watched),
+	changes: async ({ accounts }) => {
+		const changes = await accounts.changes(await thirtieth(), never)
+		return changes === null ? null : [...changes.balances]
+	},
+} satisfies Record<string, (of: Opened) => Promise<unknown>>
+
+interface Opened {
+	readonly chain: Chain
+	/** The same, where somebody is told of tokens. */
+	readonly withTokens: Chain
+	readonly accounts: Accounts
+}
+
+/** As the small chain itself says it: its hash is what the books are asked by. */
+async function thirtieth(): Promise<Block> {
+	const reading = { endpoint: '', method: 'eth_getBlockByNumber' }
+	const block = readBlock(answerOf(reading.method, ['0x1e']), reading)
+	if (block === null) throw new Error('the small chain has thirty blocks')
+	return block
+}
+
+async function tellTokens(chain: Chain, from: bigint, to: bigint): Promise<string> {
+	const told: string[] = []
+	for await (const part of chain.walk({ from, to }, new Set([watched]), never)) {
+		for (const { block, txHash, trace, contract, from: payer, to: payee, amountRaw, txIndex } of part.tokens ?? []) {
+			expect(block.number >= from && block.number <= to, 'blocks asked for').toBe(true)
+			expect(amountRaw >> 256n, 'words').toBe(0n)
+			told.push(`${block.number} ${txHash} ${txIndex} ${trace} ${contract} ${payer} ${payee} ${amountRaw}`)
+		}
+	}
+	return told.sort().join('\n')
+}
 
 /** All the way to the texts of alerts. */
 async function tell(chain: Chain, from: bigint, to: bigint): Promise<string> {
@@ -145,9 +196,9 @@ function answer(call: { id: unknown; method: string; params: readonly unknown[] 
 	if (current.foreign !== null) {
 		const { by } = current.foreign
 		const method = current.foreign.method === '' ? call.method : current.foreign.method
-		// Of all questions only the filter's is no list of plain words.
-		const isFilter = typeof call.params[0] === 'object' && call.params[0] !== null
-		const fits = isFilter === (method === 'trace_filter')
+		// Filters are no plain words: what is answered to those fits no other question.
+		const isFilter = (params: readonly unknown[]) => typeof params[0] === 'object' && params[0] !== null
+		const fits = method === call.method || (!isFilter(call.params) && !filterMethods.has(method))
 		const other = fits ? answerOf(method, shifted(call.params, by)) : answerOf('trace_block', ['0x2'])
 		return { ...good, result: other ?? good.result }
 	}
@@ -238,6 +289,10 @@ function known(): [Attack, SourceSetting][] {
 		[attackOf('eth_getBlockByNumber', { foreign: { method: '', by: 1 } }), 'auto'],
 		[attackOf('eth_getTransactionReceipt', { foreign: { method: '', by: -2 } }), 'auto'],
 		[attackOf('trace_block', { ...named('type', 'strange'), trap: true }), 'trace_block'],
+		[attackOf('eth_getBlockReceipts', { foreign: { method: '', by: 1 } }), 'auto'],
+		[attackOf('eth_getLogs', { foreign: { method: '', by: 1 } }), 'auto'],
+		[attackOf('eth_getBlockAccessList', { foreign: { method: '', by: 1 } }), 'auto'],
+		[attackOf('eth_call', { mutations: [{ at: 0, way: 'deepen', value: null }] }), 'auto'],
 	]
 }
 
@@ -246,7 +301,8 @@ const right = new Map<string, unknown>()
 
 /** An endpoint may have an older head than another, and what it knows of a creator is an addition that may lack. */
 function mayDiffer(name: string, came: unknown): boolean {
-	return name === 'head' || (name === 'creator' && came === null)
+	// Nothing in a header says what a balance is: that it is another's question is seen by nobody.
+	return name === 'head' || name === 'balances' || ((name === 'creator' || name === 'changes') && came === null)
 }
 
 const trap: Log = {
@@ -265,19 +321,26 @@ async function run(one: Attack, setting: SourceSetting): Promise<void> {
 	const rpcs = urls.map((url) => createRpc({ url, timeoutMs: 30_000, maxBodyBytes: 20_000_000, patience }))
 	const wait = async (_ms: number, signal: AbortSignal) => signal.throwIfAborted()
 	const endpoints = createEndpoints({ rpcs, chainId: 1, clock: () => nowMs, log: silent, wait })
-	const chain = createChain({ endpoints, source: setting, log: one.trap ? trap : silent, clock: () => nowMs })
+	const clock = () => nowMs
+	const own = { endpoints, source: setting, log: one.trap ? trap : silent, clock }
+	const chain = createChain(own)
+	const tokens = { chainId: 1, known: new Map(), areAsked: () => true }
+	const withTokens = createChain({ ...own, tokens })
+	const registry = createCapabilitiesRegistry({ setting, clock, log: silent })
+	const accounts = openAccounts({ rpcs, endpoints, chainId: 1, registry, clock, log: silent })
+	const opened = { chain, withTokens, accounts }
 	const rss = process.memoryUsage().rss
 	largestBytes = 0
 	try {
 		current = { ...one, method: 'none' }
-		if (!one.fromStart) await operations.walk(chain)
+		if (!one.fromStart) await operations.walk(opened)
 		current = one
 		for (const [name, operation] of Object.entries(operations)) {
 			asked = 0
 			serversMs = 0
 			answered = 0
 			const before = process.cpuUsage()
-			const came = await operation(chain).catch((error: unknown) => {
+			const came = await operation(opened).catch((error: unknown) => {
 				if (!(error instanceof RpcError)) throw error
 				throw new Error(`the good endpoint was not used for ${name}: ${error.message.slice(0, 500)}`, { cause: error })
 			})
@@ -325,6 +388,13 @@ test('default: without a mutation the small chain is read alike by every source'
 	const walks = settings.map((setting) => right.get(`${setting} walk`))
 	expect(walks[0]).toMatch(/transfer/)
 	expect(new Set(walks).size).toBe(1)
+	for (const setting of settings) {
+		const told = ['tokens', 'tokens far'].map((name) => String(right.get(`${setting} ${name}`)).split('\n'))
+		expect(told.map((lines) => lines.length)).toEqual([2, 16])
+		expect(told.flat().every((line) => line.includes(token))).toBe(true)
+		expect(right.get(`${setting} balances`)).toBe(930n)
+		expect(right.get(`${setting} changes`)).toEqual([[watched, [{ index: 2, wei: 930n }]]])
+	}
 })
 
 test(

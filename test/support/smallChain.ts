@@ -1,5 +1,10 @@
 /** A chain of a few blocks that exists only as answers: enough for every question that the program asks a node. */
 
+import * as Hash from 'ox/Hash'
+import * as Rlp from 'ox/Rlp'
+
+type Hex = `0x${string}`
+
 const word = (n: number, bytes: number) => `0x${n.toString(16).padStart(bytes * 2, '0')}`
 export const addressOf = (n: number) => `0x${(0xabc0 + n).toString(16).padStart(40, '9')}` as const
 const blockHash = (n: number) => word(0xb10c0000 + n, 32)
@@ -25,6 +30,7 @@ interface Filter {
 
 function header(n: number): object {
 	return {
+		...namesOf(n),
 		number: hex(n),
 		hash: blockHash(n),
 		parentHash: blockHash(n - 1),
@@ -73,6 +79,153 @@ function tree(n: number, place: number): object {
 }
 
 const places = [0, 1]
+/** keccak-256 of Transfer(address,address,uint256). */
+const transfer = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+export const token = addressOf(30)
+const topicOf = (address: string) => `0x${address.slice(2).padStart(64, '0')}`
+
+interface LogRow {
+	readonly address: string
+	readonly topics: readonly string[]
+	readonly data: string
+	readonly blockNumber: string
+	readonly blockHash: string
+	readonly transactionHash: string
+	readonly logIndex: string
+}
+
+/** Each transaction pays watched some of a token. */
+function logOf(n: number, place: number): LogRow {
+	return {
+		address: token,
+		topics: [transfer, topicOf(addressOf(20)), topicOf(watched)],
+		data: word(n * 10 + place, 32),
+		blockNumber: hex(n),
+		blockHash: blockHash(n),
+		transactionHash: txHash(n, place),
+		logIndex: hex(place),
+	}
+}
+
+function receipt(n: number, place: number): Record<string, unknown> {
+	return {
+		type: '0x2',
+		from: addressOf(10 + place),
+		blockNumber: hex(n),
+		blockHash: blockHash(n),
+		transactionHash: txHash(n, place),
+		transactionIndex: hex(place),
+		status: '0x1',
+		cumulativeGasUsed: hex(21_000 * (place + 1)),
+		gasUsed: hex(21_000),
+		effectiveGasPrice: '0x1',
+		logsBloom: bloomOf([logOf(n, place)]),
+		logs: [logOf(n, place)],
+	}
+}
+
+function bloomOf(logs: readonly LogRow[]): Hex {
+	const bits = new Uint8Array(256)
+	for (const value of logs.flatMap(({ address, topics }) => [address, ...topics])) {
+		const digest = Hash.keccak256(value as Hex, { as: 'Bytes' })
+		for (const at of [0, 2, 4]) {
+			const bit = (((digest[at] ?? 0) << 8) | (digest[at + 1] ?? 0)) & 2047
+			bits[255 - (bit >> 3)] = (bits[255 - (bit >> 3)] ?? 0) | (1 << (bit & 7))
+		}
+	}
+	return `0x${Buffer.from(bits).toString('hex')}`
+}
+
+/** The root of two entries: a branch whose children are leaves, at the nibbles 0 (the place 1) and 8 (the place 0). */
+function receiptsRootOf(n: number): Hex {
+	const encoded = places.map((place) => {
+		const { address, topics, data } = logOf(n, place)
+		const { cumulativeGasUsed, logsBloom } = receipt(n, place) as { cumulativeGasUsed: Hex; logsBloom: Hex }
+		const fields = ['0x01', even(cumulativeGasUsed), logsBloom, [[address, [...topics], data]]]
+		return Buffer.concat([Uint8Array.of(2), Rlp.fromHex(fields as never, { as: 'Bytes' })])
+	})
+	// Keys are the RLP of the places: 0x80 and 0x01. What is left of each after its first nibble: 0 and 1.
+	const leaf = (path: number, value: Uint8Array) =>
+		Hash.keccak256(Rlp.fromBytes([Uint8Array.of(0x30 + path), value]), { as: 'Bytes' })
+	const [first, second] = encoded as [Buffer, Buffer]
+	const branch: Uint8Array[] = Array.from({ length: 17 }, () => new Uint8Array())
+	branch[8] = leaf(0, first)
+	branch[0] = leaf(1, second)
+	return Hash.keccak256(Rlp.fromBytes(branch), { as: 'Hex' })
+}
+
+const even = (quantity: Hex): Hex => (quantity.length % 2 === 0 ? quantity : `0x0${quantity.slice(2)}`)
+
+/** The balance of watched changes in the second transaction, by what its frames pay. */
+function accessListOf(n: number): readonly object[] {
+	return [{ address: watched, balanceChanges: [{ index: 2, value: hex(balanceAfter(n)) }] }]
+}
+
+/** [[address, [], [], [[index, balance]], [], []]], as EIP-7928 hashes it. */
+function accessListHashOf(n: number): Hex {
+	const changes = [['0x02', even(hex(balanceAfter(n)) as Hex)]]
+	return Hash.keccak256(Rlp.fromHex([[watched, [], [], changes, [], []]] as never, { as: 'Bytes' }), { as: 'Hex' })
+}
+
+/** Each block up to it has paid its number twice. */
+const balanceAfter = (n: number) => n * (n + 1)
+
+const named = new Map<number, object>()
+
+/** What a header names its lists by. */
+function namesOf(n: number): object {
+	const known = named.get(n)
+	if (known !== undefined) return known
+	const logs = places.map((place) => logOf(n, place))
+	const names = {
+		logsBloom: bloomOf(logs),
+		receiptsRoot: receiptsRootOf(n),
+		blockAccessListHash: accessListHashOf(n),
+	}
+	named.set(n, names)
+	return names
+}
+
+interface LogFilter {
+	readonly blockHash?: string
+	readonly fromBlock?: string
+	readonly toBlock?: string
+	readonly address?: readonly string[]
+	readonly topics?: readonly (readonly string[] | null)[]
+}
+
+function logsBy({ blockHash: of, fromBlock, toBlock, address, topics = [] }: LogFilter): readonly LogRow[] {
+	const all: LogRow[] = []
+	for (let n = 1; n <= headNumber; n += 1) {
+		const isIn = of === undefined ? n >= Number(fromBlock) && n <= Number(toBlock) : of === blockHash(n)
+		if (isIn) all.push(...places.map((place) => logOf(n, place)))
+	}
+	return all.filter(
+		(log) =>
+			(address === undefined || address.includes(log.address)) &&
+			topics.every((list, at) => list === null || list.includes(log.topics[at] ?? '')),
+	)
+}
+
+/** After a block, by its number or hash: of watched what it was paid, of others nothing. */
+function balanceBy(address: string, block: unknown): number {
+	const hash = typeof block === 'object' && block !== null && 'blockHash' in block ? String(block.blockHash) : null
+	const n = hash === null ? Number(block) : numberOf(hash)
+	return address === watched ? balanceAfter(n) : 0
+}
+
+/** Of a block's hash. */
+const numberOf = (hash: string) => Number(BigInt(hash) - 0xb10c0000n)
+
+function balancesBy(data: string, block: unknown): string {
+	const addresses = data.slice(2).match(/.{40}/g) ?? []
+	// Eight bytes of the hash of no code, then the balance.
+	const words = addresses.map(
+		(each) => `c5d2460186f7233c${balanceBy(`0x${each}`, block).toString(16).padStart(48, '0')}`,
+	)
+	return `0x${words.join('')}`
+}
+
 const exists = (n: number) => n > 0 && n <= headNumber
 
 /** What a good node says; undefined: it has no such method. */
@@ -93,7 +246,7 @@ export function answerOf(method: string, params: readonly unknown[]): unknown {
 		case 'eth_getBlockByNumber':
 			return exists(number) || number === 0 ? header(number) : null
 		case 'eth_getTransactionReceipt':
-			return { blockNumber: hex(block), blockHash: blockHash(block), transactionHash: first, status: '0x1', logs: [] }
+			return receipt(block, place)
 		case 'eth_getTransactionByHash':
 			return { hash: first, from: addressOf(10), to: addressOf(20), gas: '0x1', value: '0x5' }
 		case 'trace_block':
@@ -119,6 +272,16 @@ export function answerOf(method: string, params: readonly unknown[]): unknown {
 			return { hash: txHash(39, 0), creator: addressOf(20) }
 		case 'ots_getTransactionError':
 			return '0x'
+		case 'eth_getBlockReceipts':
+			return exists(number) ? places.map((at) => receipt(number, at)) : null
+		case 'eth_getLogs':
+			return logsBy(params[0] as LogFilter)
+		case 'eth_getBalance':
+			return hex(balanceBy(first, params[1]))
+		case 'eth_call':
+			return balancesBy((params[0] as { data: string }).data, params[1])
+		case 'eth_getBlockAccessList':
+			return /^0x/.test(first) ? accessListOf(numberOf(first)) : null
 		default:
 			return undefined
 	}

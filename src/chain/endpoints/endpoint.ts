@@ -32,11 +32,14 @@ export interface Endpoint {
 	head(): bigint | null
 	/**
 	 * Runs the job here, several times when the chain changed under it; single requests are asked again below. With
-	 * `block` only when the head is at that block or after it; `no-data` otherwise. Throws RpcError, or the signal's
-	 * reason: what else the job throws is an answer misread.
+	 * `block` only when the head is at that block or after it; `no-data` otherwise. This is the border for what comes in:
+	 * whatever is thrown while answers are read is an error of this endpoint. Throws the signal's reason, and nothing else.
 	 */
-	attempt<T>(job: (rpc: Rpc) => Promise<T>, need: Need, signal: AbortSignal): Promise<T>
+	attempt<T>(job: (rpc: Rpc) => Promise<T>, need: Need, signal: AbortSignal): Promise<Attempted<T>>
 }
+
+/** What came of asking one endpoint. */
+export type Attempted<T> = { readonly result: T } | { readonly error: RpcError }
 
 export interface EndpointOptions {
 	readonly rpc: Rpc
@@ -105,7 +108,7 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 					const [result] = await Promise.all([job(rpc), admitted])
 					breaker.succeeded(startedAtMs)
 					answered()
-					return result
+					return { result }
 				} catch (thrown) {
 					signal.throwIfAborted()
 					const error = misread(thrown, rpc)
@@ -115,7 +118,7 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 							verified = false
 							breaker.failed(error, startedAtMs)
 						} else if (error.kind !== 'rate') breaker.succeeded(startedAtMs)
-						throw error
+						return { error }
 					}
 				}
 				await wait(jittered(backoffMs(retry + 1, retryBaseMs, Number.POSITIVE_INFINITY), random), signal)

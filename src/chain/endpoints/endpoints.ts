@@ -9,7 +9,6 @@ import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
 import { askHash, askLatest } from '../heads/heads.js'
-import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { createEndpoint, type Endpoint, type Need } from './endpoint.js'
 import { mostTelling } from './errorChoice.js'
@@ -22,7 +21,7 @@ export interface Endpoints {
 	 * is, by their own word, at that block or after it are asked.
 	 *
 	 * Throws the signal's reason at once; the most telling RpcError when all have failed. What `job` throws that is no
-	 * RpcError is an answer that could not be read: `malformed`.
+	 * RpcError is an answer that could not be read: `malformed` (`endpoint.ts`, the one border for what comes in).
 	 */
 	use<T>(job: (rpc: Rpc) => Promise<T>, signal: AbortSignal, need?: Need): Promise<T>
 	/**
@@ -124,9 +123,11 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 		const startedAtMs = clock()
 		const attempt = (until: AbortSignal) => endpoint.attempt((rpc) => ask(rpc, until), {}, until)
 		try {
-			return await withDeadline(compareTimeoutMs, attempt, closing.signal)
+			const came = await withDeadline(compareTimeoutMs, attempt, closing.signal)
+			return 'result' in came ? came.result : null
 		} catch (error) {
 			if (error instanceof DeadlinePassed) endpoint.breaker.failed(tooSlow(endpoint), startedAtMs)
+			else if (!closing.signal.aborted) throw error
 			return null
 		}
 	}
@@ -159,12 +160,9 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 				signal.throwIfAborted()
 				await freshLags(signal)
 				for (const endpoint of ranked(able(), need.rank)) {
-					try {
-						return await endpoint.attempt(job, need, signal)
-					} catch (error) {
-						signal.throwIfAborted()
-						errors.set(endpoint, misread(error, endpoint.rpc))
-					}
+					const came = await endpoint.attempt(job, need, signal)
+					if ('result' in came) return came.result
+					errors.set(endpoint, came.error)
 				}
 				const nextMs = waits < waitsPerUse ? shortWaitMs() : null
 				if (nextMs === null) throw mostTelling(endpoints.map((one) => errors.get(one) ?? resting(one)))
