@@ -1,14 +1,10 @@
 import { DeadlinePassed, withDeadline } from '../base/deadline.js'
 import { RpcError } from '../errors.js'
 import type { AddressSet, Doubt, Fared, Part } from '../model/chain.js'
-import type { Hash } from '../model/glossary.js'
-import type { Tries } from '../model/ports.js'
 import type { Way } from './ways.js'
 
-/** A way to read a block has so long: where everybody waits for it, in earnest, and where nobody does. */
-const momentMs = 3_000
-const earnestMs = 15_000
-const patientMs = 45_000
+/** How long each source may take for a block: a moment soon after another gap, with patience where nobody waits. */
+const waitMs: Readonly<Record<Doubt['wait'], number>> = { moment: 3_000, earnest: 30_000, patient: 45_000 }
 /** Blocks around it are such as everybody reads. */
 const otherMs = 5_000
 /** So many blocks after it that cannot be read either: each may take the whole time. */
@@ -20,7 +16,7 @@ const mostHeaders = 3
  * Asks for one block by every way: endpoints side by side, and of each its sources; those that are not to be believed
  * are not asked. Resolves to the block as soon as one gives it, else to how each fared.
  */
-async function tryWays(
+export async function tryWays(
 	ways: readonly Way[],
 	doubt: Doubt,
 	addresses: AddressSet,
@@ -46,14 +42,24 @@ async function tryWays(
 		// Where not even headers come, its other sources would say the same.
 		const rest = one !== undefined && isDown(one.after) ? others.map(() => one) : await Promise.all(others.map(listen))
 		const heard = one === undefined ? [] : [one, ...rest]
-		const tries = able.map(async (way, index) => {
-			const came = await tryWay(way, heard[index], doubt, addresses, enough.signal)
+		const ms = waitMs[doubt.wait]
+		let late: string | null = null
+		// In turn: a node that is busy with the block would only be busier, and would answer nothing else.
+		for (const [index, way] of able.entries()) {
+			if (enough.signal.aborted) return
+			if (late !== null && doubt.wait !== 'patient') {
+				fared.push({ way: nameOf(way), result: 'unheard', why: late })
+				continue
+			}
+			const came = await tryWay(way, heard[index], { doubt, addresses, ms }, enough.signal)
 			if ('span' in came) {
 				found ??= came
 				enough.abort()
-			} else fared.push(came)
-		})
-		await Promise.all(tries)
+				return
+			}
+			if (came.isLate) late = 'not asked: another way took too long'
+			fared.push(came.fared)
+		}
 	}
 	try {
 		const endpoints = [...new Set(ways.map(({ endpoint }) => endpoint))]
@@ -88,30 +94,34 @@ async function listenTo(way: Way, doubt: Doubt, addresses: AddressSet, signal: A
 	return { after, before: await readFull(way, doubt.before, addresses, signal) }
 }
 
+interface Trial {
+	readonly doubt: Doubt
+	readonly addresses: AddressSet
+	readonly ms: number
+}
+
 async function tryWay(
 	way: Way,
 	heard: Heard | undefined,
-	doubt: Doubt,
-	addresses: AddressSet,
+	{ doubt, addresses, ms }: Trial,
 	signal: AbortSignal,
-): Promise<Part | Fared> {
+): Promise<Part | { readonly fared: Fared; readonly isLate: boolean }> {
 	const name = nameOf(way)
 	const { after = null, before = null } = heard ?? {}
-	if (isDown(after)) return { way: name, result: 'unheard', why: after.down.message }
-	const failed = await read(way, doubt.number, addresses, waitFor(doubt), signal)
+	if (isDown(after)) return { fared: { way: name, result: 'unheard', why: after.down.message }, isLate: false }
+	const failed = await read(way, doubt.number, addresses, ms, signal)
 	if (!(failed instanceof RpcError)) return failed
+	const isLate = failed.kind === 'timeout'
 	const why = failed.message
-	if (isAboutNow(failed)) return { way: name, result: 'unheard', why }
-	if (after instanceof RpcError)
-		return { way: name, result: isUnable(after) ? 'unable' : 'unheard', why: after.message }
-	if (after === null) return { way: name, result: 'unheard', why }
+	const unheard = { fared: { way: name, result: 'unheard', why }, isLate } as const
+	if (isAboutNow(failed) || after === null) return unheard
+	if (after instanceof RpcError) {
+		const result = isUnable(after) ? 'unable' : 'unheard'
+		return { fared: { way: name, result, why: after.message }, isLate }
+	}
 	// Where nothing has happened before it, there is nothing that could be gone by now.
-	return { way: name, result: 'fails', afterGood: !(before instanceof RpcError || isDown(before)), why }
-}
-
-function waitFor({ wait }: Doubt): number {
-	if (wait === 'patient') return patientMs
-	return wait === 'moment' ? momentMs : earnestMs
+	const afterGood = !(before instanceof RpcError || isDown(before))
+	return { fared: { way: name, result: 'fails', afterGood, why }, isLate }
 }
 
 /** It does not even give a header. */
@@ -207,34 +217,4 @@ function isOfBlock({ kind }: RpcError): boolean {
 
 function isUnable({ kind }: RpcError): boolean {
 	return kind === 'unsupported' || kind === 'bad-params'
-}
-
-/** The hash of a block, by the first endpoint that can tell. Throws the last RpcError when none can. */
-async function hashByWays(ways: readonly Way[], number: bigint, signal: AbortSignal): Promise<Hash | null> {
-	const first = new Map(ways.toReversed().map((way) => [way.endpoint, way]))
-	let failure: unknown = new RpcError(`nobody tells block ${number}`, { kind: 'no-data', endpoint: '' })
-	for (const way of [...first.values()].reverse()) {
-		const headers = [
-			async () => (await way.chain().block(number, signal))?.hash ?? null,
-			async () => (await way.chain().block(number + 1n, signal))?.parentHash ?? null,
-		]
-		for (const ask of headers) {
-			try {
-				return await ask()
-			} catch (error) {
-				signal.throwIfAborted()
-				if (!(error instanceof RpcError)) throw error
-				failure = error
-			}
-		}
-	}
-	throw failure
-}
-
-/** Every way to read a block, as the poll reaches it. */
-export function triesOf(ways: readonly Way[]): Tries {
-	return {
-		tryAll: (doubt, addresses, signal) => tryWays(ways, doubt, addresses, signal),
-		hashOf: (number, signal) => hashByWays(ways, number, signal),
-	}
 }

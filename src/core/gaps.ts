@@ -6,24 +6,26 @@ import type { Gap } from '../model/state.js'
 
 /**
  * Everything is tried so many times, over so long, before the chain goes on without a block: nothing is lost by it, and
- * everybody else waits meanwhile. Where each time is long, fewer times.
+ * everybody else waits meanwhile. Where one time takes long, it is enough.
  */
 const leastTries = 3
 const leastMs = 10_000
-const longTries = 2
 /** Also where an endpoint could not be heard: it may be back. */
-const longMs = 20_000
-/** Whoever has made one such block so lately is likely to make more: one round says enough. */
+const longMs = 25_000
+/** Whoever has made one so lately is likely to make more: one round says enough. */
 const besiegedBlocks = 64n
 /** With so many something else is wrong, and going on would hide it. */
 export const mostGaps = 1_000
 
-/** The suspicion after one more round in vain; null while there is none: nobody who can be heard has failed at it. */
+/**
+ * The suspicion after one more round in vain, which began then; null while there is none: nobody who can be heard has
+ * failed at it.
+ */
 export function suspected(
 	before: Gap | null,
 	{ block, addresses }: Pick<Gap, 'block' | 'addresses'>,
 	round: readonly Fared[],
-	nowMs: number,
+	{ beganMs }: { readonly beganMs: number },
 ): Gap | null {
 	const failing = round.filter((fared) => fared.result === 'fails')
 	const known = before?.block.hash === block.hash ? before : null
@@ -32,7 +34,7 @@ export function suspected(
 		block,
 		addresses,
 		tries: (known?.tries ?? 0) + 1,
-		sinceMs: known?.sinceMs ?? nowMs,
+		sinceMs: known?.sinceMs ?? beganMs,
 		isAfterGood: known?.isAfterGood === true || failing.some(({ afterGood }) => afterGood),
 		openedAtMs: before?.openedAtMs ?? null,
 		reason: reasonOf(round),
@@ -52,7 +54,7 @@ export function mayOpen(
 	if (!isAfterGood) return false
 	if (isBesieged(block.number, open)) return true
 	const ms = nowMs - sinceMs
-	if (tries >= longTries && ms >= longMs) return true
+	if (ms >= longMs) return true
 	return tries >= leastTries && ms >= leastMs && round.every(({ result }) => result !== 'unheard')
 }
 

@@ -46,6 +46,7 @@ export async function passGap(
 	const isAfterGood = known?.isAfterGood ?? false
 	const open = openAt(gaps)
 	const doubt = doubtOf(number, { head: session.head.latest.number, open, isAfterGood })
+	const beganMs = ports.clock()
 	const came = await ports.gaps.keeper.tryAll(doubt, failed.addresses, signal)
 	if (came === null) throw error
 	if ('span' in came) return came
@@ -53,10 +54,9 @@ export async function passGap(
 	const hash = await ports.gaps.keeper.hashOf(number, signal)
 	if (hash === null) throw error
 	const block = { number, hash }
-	const nowMs = ports.clock()
-	const gap = suspected(known, { block, addresses }, came, nowMs)
+	const gap = suspected(known, { block, addresses }, came, { beganMs })
 	if (gap === null) throw error
-	if (!mayOpen(gap, came, open, nowMs) || unaccepted(gaps) >= mostGaps) {
+	if (!mayOpen(gap, came, open, ports.clock()) || unaccepted(gaps) >= mostGaps) {
 		if (gap.tries === 1) ports.log.warn({ block: number, why: gap.reason }, 'a block fails while others are read')
 		await advance(session, { gaps: new Map([[number, gap]]) }, null, ports)
 		throw error

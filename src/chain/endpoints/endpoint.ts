@@ -33,7 +33,7 @@ export interface Endpoint {
 	/**
 	 * Runs the job here, several times when the chain changed under it; single requests are asked again below. With
 	 * `block` only when the head is at that block or after it; `no-data` otherwise. This is the border for what comes in:
-	 * whatever is thrown while answers are read is an error of this endpoint. Throws the signal's reason, and nothing else.
+	 * whatever is thrown while answers are read is an error of this endpoint. Throws the signal's reason, nothing else.
 	 */
 	attempt<T>(job: (rpc: Rpc) => Promise<T>, need: Need, signal: AbortSignal): Promise<Attempted<T>>
 }
