@@ -279,6 +279,10 @@ async function everyWay(text: string): Promise<void> {
 
 	pageSays = text
 	await expectPagesClean(text)
+	// The same line again would not be sent again, and two texts may leave the same line.
+	notifier.status('between two texts')
+	await notifier.flush()
+	ftruncateSync(statusFd)
 	notifier.status(text)
 	await notifier.flush()
 	const status = readFileSync(join(folder, 'status'), 'utf8')

@@ -12,6 +12,8 @@ export interface HeadServer {
 	readonly opened: readonly IncomingMessage[]
 	/** Subscriptions asked for, over all connections. */
 	readonly subscriptions: number
+	/** Pings that came, over all connections. */
+	readonly pings: number
 	/** What a request is answered with; default: the subscription's id. */
 	answer: (socket: WebSocket, request: { readonly id: unknown }) => void
 	/** Instead of opening a WebSocket; default: it is opened. */
@@ -36,6 +38,7 @@ export async function startHeadServer({ autoPong = true, port = 0 } = {}): Promi
 	const waiting = new Set<() => void>()
 	const hanging = new Set<Duplex>()
 	let subscriptions = 0
+	let pings = 0
 	const changed = () => {
 		for (const check of waiting) check()
 	}
@@ -50,6 +53,10 @@ export async function startHeadServer({ autoPong = true, port = 0 } = {}): Promi
 	})
 	function greet(socket: WebSocket): void {
 		socket.on('error', () => {})
+		socket.on('ping', () => {
+			pings += 1
+			changed()
+		})
 		socket.on('message', (data) => {
 			subscriptions += 1
 			server.answer(socket, JSON.parse(String(data)))
@@ -64,6 +71,9 @@ export async function startHeadServer({ autoPong = true, port = 0 } = {}): Promi
 		opened,
 		get subscriptions() {
 			return subscriptions
+		},
+		get pings() {
+			return pings
 		},
 		answer: (socket, { id }) => socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: subscription })),
 		refuse: null,

@@ -106,6 +106,7 @@ describe('a way that is long', () => {
 		const { told, firstMs } = await ride(life, [endpoint.url], 30_000, { timeoutMs: 10_000 })
 		await endpoint.close()
 		expect(told).toEqual(life.due.toSorted())
-		expect(firstMs).toBeLessThan(7 * 1_500)
+		// A seventh would show, unless the machine is so slow that it takes as long without any wait.
+		expect(firstMs).toBeLessThan(6 * 1_500 + Math.max(1_500, healthyMs))
 	})
 })
