@@ -133,7 +133,7 @@ export async function playTokens(
 			id: null,
 			place,
 		})
-		switch (chance.number(12)) {
+		switch (chance.number(14)) {
 			case 0:
 			case 1:
 				return { sender, to: contracts.usd, data: transfer(to, amount), moves: [erc20Move(sender, to, amount)] }
@@ -174,6 +174,14 @@ export async function playTokens(
 			case 8: {
 				const data = callOf('withdraw(uint256)', amount)
 				return { sender, to: contracts.weth, data, moves: [erc20Move(sender, zero, amount)] }
+			}
+			case 11: {
+				const moves = [erc20Move(sender, zero, amount)]
+				return { sender, to: contracts.usd, data: callOf('burn(uint256)', amount), moves }
+			}
+			case 12: {
+				const moves = [erc20Move(zero, sender, amount)]
+				return { sender, to: contracts.weth, data: callOf('deposit()'), valueWei: amount, moves }
 			}
 			case 9:
 				// More than there is: it reverts, and logs nothing.
