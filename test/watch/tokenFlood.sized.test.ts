@@ -129,4 +129,40 @@ test('behavior: a token whose contract is gone, or never answers, is told by its
 	])
 })
 
+/** What `symbol` and `decimals` run into. */
+const hostile: Readonly<Record<string, Hex>> = {
+	'a name of 150 kB': '0x620249f06000f3',
+	'as many bytes as memory takes': '0x63ffffffff6000f3',
+	'a length of 4 GB': '0x602060005263ffffffff60205260406000f3',
+	'a place behind its end': '0x63ffffffff60005260406000f3',
+	'a revert with words': '0x60206000fd',
+	'no instruction': '0xfe',
+	'a call to itself, for ever': '0x60006000600060006000305af1',
+}
+
+test('behavior: whatever a contract answers when asked for its name, the transfer is told, and soon', async () => {
+	const node = await startTestAnvil()
+	onTestFinished(() => node.stop())
+	const [stranger, alice] = (await node.accounts()) as [Address, Address]
+	const all = await openOn(node, alice, 'all')
+	for (const code of Object.values(hostile)) {
+		const { contractAddress } = await node.receipt(await node.send({ from: stranger, data: erc20('USDC', 6) }))
+		const to = contractAddress as Address
+		await node.receipt(await node.send({ from: stranger, to, data: mintOf(alice) }))
+		await node.rpc('anvil_setCode', [to, code])
+	}
+	const startMs = Date.now()
+	await all.settle()
+	const told = (await all.posted()).map(alertOf).map(({ token }) => [token?.symbol, token?.decimals, token?.amountRaw])
+	expect(told).toHaveLength(Object.keys(hostile).length)
+	for (const [symbol, decimals, amount] of told) {
+		expect(symbol).toBeNull()
+		// The first word of what it answers, whatever that is.
+		expect([null, 0, 32]).toContain(decimals)
+		expect(amount).toBe('5')
+	}
+	// All are asked at once, and nobody waits longer than two seconds; 0.3 s at rest.
+	expect(Date.now() - startMs).toBeLessThan(20_000)
+})
+
 const mintOf = (to: Address) => callOf('mint(address,uint256)', to, 5n)
