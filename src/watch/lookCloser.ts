@@ -17,6 +17,8 @@ export interface Suspect extends Scanned {
 	readonly gaps: ReadonlyMap<bigint, Gap>
 	/** Whether receipts are known, or were seen, to say all that a transaction costs on this chain. */
 	readonly feesAreKnown: boolean
+	/** An endpoint that was not heard was waited for long enough: what the others tell is said. */
+	readonly isHeardEnough?: boolean
 }
 
 /** What came of it: everything in the span is explained, but for what stands here. */
@@ -184,7 +186,7 @@ export async function lookCloser(
 		try {
 			yield* accounts.witnesses(span, only, signal)
 		} catch (error) {
-			if (mayWait || !(error instanceof RpcError)) throw error
+			if ((mayWait && suspect.isHeardEnough !== true) || !(error instanceof RpcError)) throw error
 		}
 	}
 

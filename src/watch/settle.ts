@@ -55,9 +55,12 @@ export interface SettlePorts {
 const MOST_CLOSER = 50
 const CLOSER_MS = 4_000
 
-/** What fails in passing is waited for so long, and so many looks at least; then what can be said is said. */
-const VAIN_LOOKS = 10
-const VAIN_MS = 60_000
+/**
+ * What fails in passing is waited for so long, and so many looks at least. An endpoint that cannot be a witness is
+ * waited for less: without it there is still something to say, without balances there is not.
+ */
+const VAIN = { looks: 30, ms: 60_000 }
+const UNHEARD = { looks: 10, ms: 60_000 }
 
 /** In the summary of `status`. */
 const OPENED_LATE = 'the book was opened at the end of them'
@@ -129,8 +132,10 @@ export async function settle(
 				looks++
 				const scanned = { movements: told.all, scannedFrom: part.span.from, gaps, feesAreKnown }
 				const before = vain.get(address)
-				const mayWait = before === undefined || before.looks < VAIN_LOOKS || clock() - before.sinceMs < VAIN_MS
-				const suspect = { address, book, to: ref, closingWei, mayWait, ...scanned }
+				const isOver = ({ looks: most, ms }: typeof VAIN) =>
+					before !== undefined && before.looks >= most && clock() - before.sinceMs >= ms
+				const patience = { mayWait: !isOver(VAIN), isHeardEnough: isOver(UNHEARD) }
+				const suspect = { address, book, to: ref, closingWei, ...patience, ...scanned }
 				const closer = mayLook ? await tryCloser(suspect, ports, signal) : null
 				if (closer === null) {
 					const looks = (before?.looks ?? 0) + (mayLook ? 1 : 0)
