@@ -129,9 +129,8 @@ function ownFields(finding: Finding, watch: Watch, { network, checksum }: Findin
 			const { authorised, delegate, previous } = finding
 			return {
 				delegate: delegate === null ? null : checksum(delegate),
-				...(previous === undefined
-					? { confirmed: false }
-					: { previous: previous === null ? null : checksum(previous) }),
+				previous: previous === undefined || previous === null ? null : checksum(previous),
+				...(previous === undefined && { confirmed: false }),
 				authorisation:
 					authorised === null ? null : { chainId: Number(authorised.chainId), nonce: Number(authorised.nonce) },
 			}

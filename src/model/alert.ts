@@ -77,7 +77,7 @@ export interface AlertData extends Partial<UnexplainedData> {
 	/** Of a withdrawal: its number over the whole chain, and the validator's. Decimal. */
 	readonly index?: string
 	readonly validatorIndex?: string
-	/** Of a delegation: whose code runs from now on, and before; null: none. */
+	/** Of a delegation: whose code runs from now on, and before; null: none, or not known (see `confirmed`). */
 	readonly delegate?: string | null
 	readonly previous?: string | null
 	/** Of a delegation: false: it was signed and is in the chain; whether it changed the code was not asked. */

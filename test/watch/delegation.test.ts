@@ -224,8 +224,8 @@ describe('delegation', () => {
 		await block()
 		const alerts = await told(bench)
 		expect(alerts.map(({ id, delegate, confirmed, previous }) => [id, lower(delegate), confirmed, previous])).toEqual([
-			[`31337:${set}:auth_0:delegation:${watched}`, first, false, undefined],
-			[`31337:${wrong}:auth_0:delegation:${watched}`, second, false, undefined],
+			[`31337:${set}:auth_0:delegation:${watched}`, first, false, null],
+			[`31337:${wrong}:auth_0:delegation:${watched}`, second, false, null],
 		])
 		const methods = ['eth_getCode', 'eth_getTransactionCount', 'eth_getTransactionByHash', 'eth_call', 'eth_getBalance']
 		expect(methods.map((method) => gateway.count(method))).toEqual(methods.map(() => 0))
