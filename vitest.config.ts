@@ -8,8 +8,8 @@ export const shared = {
 	hookTimeout: 180_000,
 	retry: 0,
 	setupFiles: ['test/support/eachFile.ts'],
-	// Much of a test is waiting for others, so two cores carry four files; vitest alone would take one.
-	maxWorkers: Math.max(4, availableParallelism()),
+	// Much of a test is waiting for others, so two cores carry six files; vitest alone would take one.
+	maxWorkers: Math.max(6, availableParallelism()),
 	// What is waited for comes when it comes: on a machine with much else to do, later than after vitest's own second.
 	expect: { poll: { timeout: 30_000, interval: 20 } },
 }

@@ -5,7 +5,7 @@ import type { AlertData } from '../src/model/alert.js'
 import { startTestAnvil } from './support/anvil.js'
 import { expectBooksBalance, keepBooks } from './support/books.js'
 import { expectSameIds } from './support/ids.js'
-import { sized } from './support/longRun.js'
+import { inFull, sized } from './support/longRun.js'
 import { planScenario, playScenario } from './support/scenario.js'
 import { alertOf, openBench, watchOf } from './watch/bench.js'
 
@@ -43,23 +43,25 @@ describe('truth', () => {
 		},
 	)
 
-	test('behavior: a watch with from_block is told the same of the past as one that was there', async () => {
-		const plan = planScenario({ seed: 5 })
-		const node = await startTestAnvil(plan.anvilArgs)
-		onTestFinished(() => node.stop())
-		const scenario = await playScenario(plan, node)
-		const bench = await openBench({
-			urls: [node.url],
-			watches: plan.watched.map((address) => watchOf(address, { fromBlock: 1n })),
+	inFull(() => {
+		test('behavior: a watch with from_block is told the same of the past as one that was there', async () => {
+			const plan = planScenario({ seed: 5 })
+			const node = await startTestAnvil(plan.anvilArgs)
+			onTestFinished(() => node.stop())
+			const scenario = await playScenario(plan, node)
+			const bench = await openBench({
+				urls: [node.url],
+				watches: plan.watched.map((address) => watchOf(address, { fromBlock: 1n })),
+			})
+			onTestFinished(() => bench.close())
+			await bench.settle()
+			const alerts: AlertData[] = (await bench.posted()).map(alertOf)
+			expectBooksBalance(alerts, await keepBooks(scenario, node))
+			await expectSameIds(
+				alerts.map(({ id }) => id),
+				'truth-prague-5-from-block',
+			)
+			expect(alerts.every(({ late }) => late)).toBe(true)
 		})
-		onTestFinished(() => bench.close())
-		await bench.settle()
-		const alerts: AlertData[] = (await bench.posted()).map(alertOf)
-		expectBooksBalance(alerts, await keepBooks(scenario, node))
-		await expectSameIds(
-			alerts.map(({ id }) => id),
-			'truth-prague-5-from-block',
-		)
-		expect(alerts.every(({ late }) => late)).toBe(true)
 	})
 })

@@ -91,22 +91,24 @@ describe('replay', () => {
 		})
 	})
 
-	test('args: --address of one that nobody watches', async () => {
-		const { code, stdout } = await here().run([
-			'replay',
-			'--from',
-			'1',
-			'--to',
-			'4',
-			'--format',
-			'json',
-			'--address',
-			other,
-		])
-		expect(code).toBe(0)
-		expect(lines(stdout).map((line) => JSON.parse(line).data.valueWei)).toEqual(['3'])
-		const none = await here().run(['replay', '--from', '5', '--to', '9'])
-		expect(none).toMatchObject({ code: 0, stdout: 'nothing happened there that a watch would have sent\n' })
+	inFull(() => {
+		test('args: --address of one that nobody watches', async () => {
+			const { code, stdout } = await here().run([
+				'replay',
+				'--from',
+				'1',
+				'--to',
+				'4',
+				'--format',
+				'json',
+				'--address',
+				other,
+			])
+			expect(code).toBe(0)
+			expect(lines(stdout).map((line) => JSON.parse(line).data.valueWei)).toEqual(['3'])
+			const none = await here().run(['replay', '--from', '5', '--to', '9'])
+			expect(none).toMatchObject({ code: 0, stdout: 'nothing happened there that a watch would have sent\n' })
+		})
 	})
 
 	test('error: beyond the head: 2, and the head', async () => {
@@ -227,18 +229,20 @@ describe('statement', () => {
 		])
 	})
 
-	test('error: a node that has forgotten the state says so', async () => {
-		const gateway = await startDialectGateway(chain.node.anvilUrl, {
-			twist: (method) => (['eth_call', 'eth_getBalance'].includes(method) ? '0x' : undefined),
+	inFull(() => {
+		test('error: a node that has forgotten the state says so', async () => {
+			const gateway = await startDialectGateway(chain.node.anvilUrl, {
+				twist: (method) => (['eth_call', 'eth_getBalance'].includes(method) ? '0x' : undefined),
+			})
+			onTestFinished(() => gateway.close())
+			const opened = siteOf({
+				'tracewatch.yaml': settings(gateway.url, { hook: 'http://127.0.0.1:9' }),
+				'watchlists/a.yaml': watchlist([`{address: ${vault}}`]),
+			})
+			const { code, stdout, stderr } = await opened.run(of(vault, 'json'))
+			expect([code, stdout]).toEqual([1, ''])
+			expect(stderr).toContain('an archive node keeps all')
 		})
-		onTestFinished(() => gateway.close())
-		const opened = siteOf({
-			'tracewatch.yaml': settings(gateway.url, { hook: 'http://127.0.0.1:9' }),
-			'watchlists/a.yaml': watchlist([`{address: ${vault}}`]),
-		})
-		const { code, stdout, stderr } = await opened.run(of(vault, 'json'))
-		expect([code, stdout]).toEqual([1, ''])
-		expect(stderr).toContain('an archive node keeps all')
 	})
 })
 

@@ -74,17 +74,19 @@ describe('tracewatch once', () => {
 		})
 	})
 
-	test('behavior: a watch that is new in the YAML starts after the block at which it is first seen', async () => {
-		const before = hook.hits.length
-		const here = site([`{address: ${vault}, direction: in}`])
-		await here.run(['once'])
-		await node.send({ from: treasury, to: stranger, valueWei: 21n })
-		here.write('watchlists/b.yaml', watchlist([`{address: ${stranger}, label: late}`]))
-		await here.run(['once'])
-		expect(since(before)).toEqual([])
-		await node.send({ from: treasury, to: stranger, valueWei: 22n })
-		await here.run(['once'])
-		expect(since(before)).toEqual([['in', '22', 'late']])
+	inFull(() => {
+		test('behavior: a watch that is new in the YAML starts after the block at which it is first seen', async () => {
+			const before = hook.hits.length
+			const here = site([`{address: ${vault}, direction: in}`])
+			await here.run(['once'])
+			await node.send({ from: treasury, to: stranger, valueWei: 21n })
+			here.write('watchlists/b.yaml', watchlist([`{address: ${stranger}, label: late}`]))
+			await here.run(['once'])
+			expect(since(before)).toEqual([])
+			await node.send({ from: treasury, to: stranger, valueWei: 22n })
+			await here.run(['once'])
+			expect(since(before)).toEqual([['in', '22', 'late']])
+		})
 	})
 
 	test('behavior: a deployment names its contract, and carries the endowment', async () => {

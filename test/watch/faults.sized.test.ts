@@ -93,7 +93,7 @@ describe('an endpoint with every fault, and a second one that lags', () => {
 				movedMs += 3_600_000
 			}
 			const everyFault = () => (random() < 0.35 ? (faults[pick(faults.length)] ?? null) : null)
-			for (let round = 0; round < sized(35, 60); round++) {
+			for (let round = 0; round < sized(30, 60); round++) {
 				for (let n = pick(3); n > 0; n--) {
 					await node.send({
 						from: accounts[pick(5)] as Address,

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { toChecksum } from '../../src/config/address.js'
 import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
+import { inFull } from '../support/longRun.js'
 import { callOf, erc20, erc721 } from '../support/tokenContracts.js'
 import { hookServer, other, polled, settings, siteOf, stranger, told, treasury, watchlist } from './site.js'
 
@@ -124,56 +125,60 @@ test('a token named in the settings, from the watchlist to the webhook', { timeo
 	expect(explain.stdout).not.toContain('by its logs')
 })
 
-test('what nothing proves of logs is said by check before, and by status after', { timeout: 60_000 }, async () => {
-	const node = await startTestAnvil()
-	onTestFinished(() => node.stop())
-	const { contractAddress } = await node.receipt(await node.send({ from: other, data: erc20('FAKE', 6) }))
-	const usd = contractAddress as Address
-	await node.receipt(await node.send({ from: other, to: usd, data: callOf('mint(address,uint256)', treasury, 5n) }))
-	await node.mine(5)
-	const site = (proof: string) =>
-		siteOf({
-			'tracewatch.yaml': settings(
-				node.url,
-				{ hook: 'http://127.0.0.1:9' },
-				`    tokens: [{symbol: USDC, address: "${toChecksum(usd)}", decimals: 6}]\n    log_proof: ${proof}\n`,
-			),
-			'watchlists/a.yaml': watchlist([`{address: "${treasury}", from_block: 1}`]),
-		})
-	const [own, proved] = [site('0'), site('auto')]
-	expect((await own.run(['check'])).stdout).toMatch(/logs of tokens: .* 0 of 500 .*; the others are believed/)
-	expect((await proved.run(['check'])).stdout).toMatch(/logs of tokens: .*, and in longer ones where/)
-	await own.run(['once'])
-	await proved.run(['once'])
-	const { stdout } = await own.run(['status'])
-	expect(stdout).toContain('\n  tokens not proved: that no log of block 2 is missing')
-	const logs = async (one: typeof own) => JSON.parse((await one.run(['status', '--json'])).stdout).networks[0].logs
-	expect(await logs(own)).toEqual({ blocks: 1, runs: [{ fromBlock: 2, toBlock: 2, blocks: 1 }] })
-	expect(await logs(proved)).toBeNull()
+inFull(() => {
+	test('what nothing proves of logs is said by check before, and by status after', { timeout: 60_000 }, async () => {
+		const node = await startTestAnvil()
+		onTestFinished(() => node.stop())
+		const { contractAddress } = await node.receipt(await node.send({ from: other, data: erc20('FAKE', 6) }))
+		const usd = contractAddress as Address
+		await node.receipt(await node.send({ from: other, to: usd, data: callOf('mint(address,uint256)', treasury, 5n) }))
+		await node.mine(5)
+		const site = (proof: string) =>
+			siteOf({
+				'tracewatch.yaml': settings(
+					node.url,
+					{ hook: 'http://127.0.0.1:9' },
+					`    tokens: [{symbol: USDC, address: "${toChecksum(usd)}", decimals: 6}]\n    log_proof: ${proof}\n`,
+				),
+				'watchlists/a.yaml': watchlist([`{address: "${treasury}", from_block: 1}`]),
+			})
+		const [own, proved] = [site('0'), site('auto')]
+		expect((await own.run(['check'])).stdout).toMatch(/logs of tokens: .* 0 of 500 .*; the others are believed/)
+		expect((await proved.run(['check'])).stdout).toMatch(/logs of tokens: .*, and in longer ones where/)
+		await own.run(['once'])
+		await proved.run(['once'])
+		const { stdout } = await own.run(['status'])
+		expect(stdout).toContain('\n  tokens not proved: that no log of block 2 is missing')
+		const logs = async (one: typeof own) => JSON.parse((await one.run(['status', '--json'])).stdout).networks[0].logs
+		expect(await logs(own)).toEqual({ blocks: 1, runs: [{ fromBlock: 2, toBlock: 2, blocks: 1 }] })
+		expect(await logs(proved)).toBeNull()
+	})
 })
 
-test('replay marks who looks like somebody whom the watch has paid', { timeout: 60_000 }, async () => {
-	const node = await startTestAnvil()
-	onTestFinished(() => node.stop())
-	const friend: Address = `0x1234ab${'0'.repeat(27)}9876543`
-	const imitation: Address = `0x1234ff${'7'.repeat(27)}1116543`
-	await node.rpc('anvil_impersonateAccount', [imitation])
-	await node.rpc('anvil_setBalance', [imitation, '0xde0b6b3a7640000'])
-	const pay = async (from: Address, to: Address) => node.receipt(await node.send({ from, to, valueWei: 5n }))
-	for (const [from, to] of [
-		[imitation, treasury],
-		[treasury, friend],
-		[imitation, treasury],
-	] as const)
-		await pay(from, to)
-	const site = siteOf({
-		'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9' }),
-		'watchlists/a.yaml': watchlist([`{address: "${treasury}"}`]),
+inFull(() => {
+	test('replay marks who looks like somebody whom the watch has paid', { timeout: 60_000 }, async () => {
+		const node = await startTestAnvil()
+		onTestFinished(() => node.stop())
+		const friend: Address = `0x1234ab${'0'.repeat(27)}9876543`
+		const imitation: Address = `0x1234ff${'7'.repeat(27)}1116543`
+		await node.rpc('anvil_impersonateAccount', [imitation])
+		await node.rpc('anvil_setBalance', [imitation, '0xde0b6b3a7640000'])
+		const pay = async (from: Address, to: Address) => node.receipt(await node.send({ from, to, valueWei: 5n }))
+		for (const [from, to] of [
+			[imitation, treasury],
+			[treasury, friend],
+			[imitation, treasury],
+		] as const)
+			await pay(from, to)
+		const site = siteOf({
+			'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9' }),
+			'watchlists/a.yaml': watchlist([`{address: "${treasury}"}`]),
+		})
+		const { stdout } = await site.run(['replay', '--from', '1', '--to', 'latest', '--format', 'csv'])
+		const [head, ...rows] = stdout
+			.trim()
+			.split('\n')
+			.map((line) => line.split(',').at(-1)?.toLowerCase())
+		expect([head, ...rows]).toEqual(['lookalike', '', '', friend])
 	})
-	const { stdout } = await site.run(['replay', '--from', '1', '--to', 'latest', '--format', 'csv'])
-	const [head, ...rows] = stdout
-		.trim()
-		.split('\n')
-		.map((line) => line.split(',').at(-1)?.toLowerCase())
-	expect([head, ...rows]).toEqual(['lookalike', '', '', friend])
 })
