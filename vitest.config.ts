@@ -19,6 +19,7 @@ export const shared = {
  * in modules that a neighbour could see. Files that measure memory or processor, or count timers, have their own.
  */
 const measured = [
+	'test/base/deadline.test.ts',
 	'test/chain/fuzz.sized.test.ts',
 	'test/chain/rpc/{jsonStream,largeAnswers}*.test.ts',
 	'test/config/watchlists/large.sized.test.ts',
