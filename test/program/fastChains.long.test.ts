@@ -6,8 +6,8 @@ import { type FastChain, startFastChain } from '../support/fastChain.js'
 import { configOf, quantileOf, sampleLags } from '../support/fastRide.js'
 import { hookServer, siteOf, told } from './site.js'
 
-/** So late are timers on a machine that has time for all. */
-const calmMs = 10
+/** So late are timers, of those who do next to nothing, on a machine that has time for all. */
+const calmMs = 3
 
 /** How late the timers of this process are, in milliseconds. */
 function sampleLateness() {
@@ -83,11 +83,12 @@ test('behavior: none waits for a slow one, or more often than needed; at rest p9
 		expect(more(name, 'calls') / blocks, name).toBeLessThan(6.2)
 		expect(more(name, 'waits'), name).toBeGreaterThan(4 * slowWaits)
 	}
-	// How far behind is a matter of time: 1 or 2 blocks were seen at 4 ms, 6 to 26 at 32 to 48 ms with a load of 16 on
-	// two cores. It is judged where the machine has time for all.
+	// How far behind is a matter of time, and the busy wait longer than the idle, who are measured: 1 or 2 blocks were
+	// seen at 4 ms, 2 or 3 at 5 ms beside three other files of tests, 6 to 26 at 32 to 48 ms with a load of 16 on two
+	// cores. So each millisecond allows for one block more; the counts above hold in any case.
 	for (const [name, own] of fast) {
 		expect(own.length, name).toBe(100)
-		if (lateMs <= calmMs) expect(quantileOf(own, 0.95), name).toBeLessThanOrEqual(2)
+		expect(quantileOf(own, 0.95), name).toBeLessThanOrEqual(2 + Math.max(0, lateMs - calmMs))
 	}
 	expect(share).toBeLessThan(0.6)
 	// All of it was told: the last ten seconds of each chain that is near.
