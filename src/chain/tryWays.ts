@@ -87,7 +87,7 @@ interface Heard {
 
 async function listenTo(way: Way, doubt: Doubt, addresses: AddressSet, signal: AbortSignal): Promise<Heard> {
 	const next = await readFull(way, doubt.after, addresses, signal, mostHostile)
-	const isFurther = next === null || (next instanceof RpcError && isOfBlock(next))
+	const isFurther = next === null || (next instanceof RpcError && mayBeHostile(next))
 	const further = isFurther ? await readFull(way, doubt.furtherAfter, addresses, signal, mostHostile) : null
 	const after = further ?? next
 	if (after === null || after instanceof RpcError || isDown(after)) return { after, before: null }
@@ -156,7 +156,7 @@ async function readFull(
 			last = part
 			failing += 1
 			// Another may be in doubt too; the rest would fail alike where it is not that.
-			if (!isOfBlock(part) || failing >= mostFailing) return part
+			if (!mayBeHostile(part) || failing >= mostFailing) return part
 		}
 	}
 	return last
@@ -211,7 +211,7 @@ function isOfHeader({ kind }: RpcError): boolean {
 }
 
 /** A second hostile block among those around it keeps nobody from being heard. */
-function isOfBlock({ kind }: RpcError): boolean {
+function mayBeHostile({ kind }: RpcError): boolean {
 	return kind === 'server' || kind === 'timeout' || kind === 'too-large' || kind === 'malformed' || kind === 'no-data'
 }
 

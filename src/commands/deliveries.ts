@@ -1,4 +1,5 @@
 import { fitWords } from '../base/outgoing.js'
+import { utc } from '../base/utc.js'
 import type { StateSettings } from '../config/load.js'
 import { PlainError, UsageError } from '../errors.js'
 import type { Delivery } from '../model/delivery.js'
@@ -134,18 +135,14 @@ function counted(found: readonly Delivery[]): ReadonlyMap<string, number> {
 function* lines(delivery: Delivery) {
 	const { id, receiver, recipient, status, attempts, createdAtMs, lastError, message } = delivery
 	const to = recipient === null ? receiver : `${receiver} (${recipient})`
-	const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} since ${iso(createdAtMs)}`
+	const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} since ${utc(createdAtMs)}`
 	yield `${id}  ${status}  ${to}  ${tries}${whatNext(delivery)}`
 	yield `  ${headline(message)}`
 	if (lastError !== null) yield `  ${lastError}`
 }
 
 function whatNext({ status, heldBy, nextAttemptAtMs }: Delivery): string {
-	if (status === 'pending') return `, next at ${iso(nextAttemptAtMs)}`
+	if (status === 'pending') return `, next at ${utc(nextAttemptAtMs)}`
 	if (status !== 'held') return ''
-	return `, ${heldBy === 'silence' ? 'by a silence' : 'for a digest'} until ${iso(nextAttemptAtMs)}`
-}
-
-function iso(ms: number): string {
-	return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+	return `, ${heldBy === 'silence' ? 'by a silence' : 'for a digest'} until ${utc(nextAttemptAtMs)}`
 }

@@ -1,4 +1,5 @@
 import { fitWords } from '../base/outgoing.js'
+import { utc } from '../base/utc.js'
 import { revertReason } from '../chain/revertReason.js'
 import { toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
@@ -56,7 +57,7 @@ endpoint failed for now, 78 the configuration is wrong.`,
 			if (found === null) throw new PlainError(`${network.name} has no mined transaction ${txHash}`)
 			const { trace, block, tokens, logFrames, failureData } = found
 			const how = trace.succeeded === false ? 'failed' : trace.succeeded ? 'succeeded' : 'was mined'
-			const time = new Date(Number(block.timestampS) * 1000).toISOString().replace('.000Z', 'Z')
+			const time = utc(Number(block.timestampS) * 1_000)
 			io.out(`${txHash} ${how} in block ${block.number} of ${network.name}, ${time}`)
 			const reason = failureData === null ? null : revertReason(failureData)
 			if (reason !== null) io.out(`reason: ${fitWords(reason)}`)

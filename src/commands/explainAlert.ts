@@ -1,6 +1,7 @@
 /** `explain` of an alert that no frame or log tells: where it comes from, and whether the node still says so. */
 
 import { fitWords } from '../base/outgoing.js'
+import { utc } from '../base/utc.js'
 import type { Config } from '../config/load.js'
 import type { AlertId } from '../core/alertId.js'
 import { alertsOf } from '../core/history.js'
@@ -44,7 +45,7 @@ export async function explainAlert(question: AlertQuestion, config: Config, io: 
 	io.out(own.length === 0 ? 'not watched now' : `watched in ${own.map(({ watchlist }) => watchlist).join(', ')}`)
 	const told = await newestOf(text, config)
 	if (told === null) io.out('it is not in the history: never sent, or longer ago than `history` keeps')
-	else io.out(`sent ${iso(told.row.toldAtMs)} to ${told.row.receiver}: ${fitWords(headline(told.row.message))}`)
+	else io.out(`sent ${utc(told.row.toldAtMs)} to ${told.row.receiver}: ${fitWords(headline(told.row.message))}`)
 	io.out('')
 
 	const options = { clock: Date.now, log: openLog(io, 2), withSent: true, isStream: true } as const
@@ -117,8 +118,4 @@ async function newestOf(
 		if (data !== undefined) return { row, data }
 	}
 	return null
-}
-
-function iso(ms: number): string {
-	return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }

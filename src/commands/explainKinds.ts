@@ -1,10 +1,12 @@
 /** What the node says now of an alert: one way of looking for each kind that no frame or log tells. */
 
+import { utc } from '../base/utc.js'
 import { numberOf } from '../chain/locate.js'
 import { toChecksum } from '../config/address.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import type { AlertId } from '../core/alertId.js'
 import { formatAmount } from '../core/amount.js'
+import { isBeyond, thresholdOf } from '../core/bookAlerts.js'
 import type { openChain } from '../daemon/open.js'
 import { PlainError, UsageError } from '../errors.js'
 import type { AlertData } from '../model/alert.js'
@@ -115,13 +117,12 @@ async function crossing(asked: Asked, { chain, accounts }: Ways, signal: AbortSi
 	const before = await needBlock(header.number - 1n, chain, signal)
 	const at = async (ref: BlockRef) => (await accounts.balances([id.address], ref, signal)).get(id.address) ?? 0n
 	const [wasWei, isWei] = [await at(before), await at(header)]
-	const isBelow = id.place === 'below'
+	const crossed = id.place === 'below' ? 'below' : 'above'
 	const limits = watches.flatMap(({ thresholds, watchlist }) => {
-		const wei = (isBelow ? thresholds?.belowWei : thresholds?.aboveWei) ?? null
+		const wei = thresholdOf(thresholds, crossed)
 		return wei === null ? [] : [{ wei, watchlist }]
 	})
-	const key = isBelow ? 'balance_below' : 'balance_above'
-	const isBeyond = (wei: bigint) => (isBelow ? isWei < wei : isWei > wei)
+	const key = `balance_${crossed}`
 	const lines = [
 		stands(header),
 		`balance before it ${coins(wasWei, network)}, after it ${coins(isWei, network)}`,
@@ -129,7 +130,8 @@ async function crossing(asked: Asked, { chain, accounts }: Ways, signal: AbortSi
 		...(limits.length === 0 ? [`no watch of it has ${key} now`] : []),
 		...(sent?.threshold === undefined ? [] : [`when it was sent, ${key} was ${sent.threshold} ${network.symbol}`]),
 	]
-	const isConfirmed = sent === null ? limits.some(({ wei }) => isBeyond(wei)) : sent.balanceWei === String(isWei)
+	const isConfirmed =
+		sent === null ? limits.some(({ wei }) => isBeyond(isWei, crossed, wei)) : sent.balanceWei === String(isWei)
 	return { lines, isConfirmed, span: only(header) }
 }
 
@@ -179,8 +181,7 @@ async function needBlock(number: bigint, chain: Ways['chain'], signal: AbortSign
 }
 
 function stands({ number, hash, timestampS }: Block): string {
-	const time = new Date(Number(timestampS) * 1_000).toISOString().replace('.000Z', 'Z')
-	return `block ${number} (${hash}), ${time}`
+	return `block ${number} (${hash}), ${utc(Number(timestampS) * 1_000)}`
 }
 
 function only({ number }: BlockRef): Span {

@@ -1,5 +1,6 @@
 import { csvLine } from '../base/csvLine.js'
 import { fitWords } from '../base/outgoing.js'
+import { utc } from '../base/utc.js'
 import { parseAddress } from '../config/address.js'
 import { readDuration } from '../config/duration.js'
 import { oneOf, suggestion } from '../config/words.js'
@@ -205,9 +206,9 @@ export function publicOf(told: ToldRow) {
 		recipient,
 		result,
 		attempts,
-		toldAt: iso(told.toldAtMs),
-		endedAt: told.endedAtMs === null ? null : iso(told.endedAtMs),
-		nextAttemptAt: told.nextAttemptAtMs === null ? null : iso(told.nextAttemptAtMs),
+		toldAt: utc(told.toldAtMs),
+		endedAt: told.endedAtMs === null ? null : utc(told.endedAtMs),
+		nextAttemptAt: told.nextAttemptAtMs === null ? null : utc(told.nextAttemptAtMs),
 		lastError,
 		answer,
 		says: headline(message),
@@ -216,7 +217,7 @@ export function publicOf(told: ToldRow) {
 }
 
 function holeOf({ hole, endedAtMs }: HistoryHole) {
-	return { result: 'hole', rows: hole.rows, from: iso(hole.fromMs), to: iso(endedAtMs) }
+	return { result: 'hole', rows: hole.rows, from: utc(hole.fromMs), to: utc(endedAtMs) }
 }
 
 function holeInWords(told: HistoryHole): string {
@@ -227,14 +228,10 @@ function holeInWords(told: HistoryHole): string {
 
 function* linesOf({ receiver, recipient, ...told }: ToldRow): Generator<string> {
 	const to = recipient === null ? receiver : `${receiver} (${recipient})`
-	yield `${iso(told.toldAtMs)}  ${told.result.padEnd(9)}  ${to}  ${headline(told.message)}`
+	yield `${utc(told.toldAtMs)}  ${told.result.padEnd(9)}  ${to}  ${headline(told.message)}`
 	if (told.result === 'delivered' && told.attempts === 1) return
 	const tries = `${told.attempts} ${told.attempts === 1 ? 'attempt' : 'attempts'}`
-	const until = told.endedAtMs === null ? '' : ` until ${iso(told.endedAtMs)}`
-	const next = told.nextAttemptAtMs === null ? '' : `, next at ${iso(told.nextAttemptAtMs)}`
+	const until = told.endedAtMs === null ? '' : ` until ${utc(told.endedAtMs)}`
+	const next = told.nextAttemptAtMs === null ? '' : `, next at ${utc(told.nextAttemptAtMs)}`
 	yield `  ${tries}${until}${next}${told.lastError === null ? '' : `; last failure: ${told.lastError}`}`
-}
-
-function iso(ms: number): string {
-	return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }

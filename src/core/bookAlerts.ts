@@ -48,13 +48,18 @@ function wants(watch: Watch, finding: Finding): boolean {
 }
 
 function isCrossed({ thresholds }: Watch, { crossed, previousWei, balanceWei }: Crossing): boolean {
-	const isBeyond = (wei: bigint, limitWei: bigint) => (crossed === 'below' ? wei < limitWei : wei > limitWei)
 	const limitWei = thresholdOf(thresholds, crossed)
-	if (limitWei === null || !isBeyond(balanceWei, limitWei)) return false
-	return previousWei === null || !isBeyond(previousWei, limitWei)
+	if (limitWei === null || !isBeyond(balanceWei, crossed, limitWei)) return false
+	return previousWei === null || !isBeyond(previousWei, crossed, limitWei)
 }
 
-function thresholdOf(thresholds: Thresholds | undefined, crossed: Crossing['crossed']): bigint | null {
+/** Whether a balance is past a threshold; one that equals it is not. */
+export function isBeyond(wei: bigint, crossed: Crossing['crossed'], limitWei: bigint): boolean {
+	return crossed === 'below' ? wei < limitWei : wei > limitWei
+}
+
+/** Of that direction; null where a watch has none. */
+export function thresholdOf(thresholds: Thresholds | undefined, crossed: Crossing['crossed']): bigint | null {
 	return (crossed === 'below' ? thresholds?.belowWei : thresholds?.aboveWei) ?? null
 }
 

@@ -1,5 +1,6 @@
 /** The frame of every page. */
 
+import { utc } from '../base/utc.js'
 import { type Html, html, textOf } from './html.js'
 
 const places = [
@@ -57,7 +58,7 @@ ${body}
 /** In UTC; the script adds the reader's own time. */
 export function time(ms: number | null, none = 'never'): Html {
 	if (ms === null) return html`${none}`
-	const iso = new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+	const iso = utc(ms)
 	return html`<time datetime="${iso}">${iso.replace('T', ' ').replace('Z', ' UTC')}</time>`
 }
 

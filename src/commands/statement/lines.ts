@@ -5,6 +5,7 @@
 
 import { csvLine } from '../../base/csvLine.js'
 import { fitWords } from '../../base/outgoing.js'
+import { utc } from '../../base/utc.js'
 import { toChecksum } from '../../config/address.js'
 import type { Block } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
@@ -70,7 +71,7 @@ export function labelOf(address: Address, watches: WatchIndex): string | null {
 }
 
 export function placeOf({ number, timestampS }: Block): { readonly block: string; readonly time: string } {
-	return { block: String(number), time: timeOf(timestampS).replace('.000Z', 'Z') }
+	return { block: String(number), time: utc(Number(timestampS) * 1_000) }
 }
 
 export function jsonPlace({ number, hash, timestampS }: Block) {
