@@ -1,11 +1,8 @@
 // The daemon is started beside a stranger's blocks that no node can bear, on a chain that stands still: what an
 // endpoint can do is tried on the newest blocks. What good blocks hold is told soon, wherever they stand.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
-import { startTestDevnode } from '../support/anvil.js'
-import { startDialectGateway } from '../support/dialectGateway.js'
-import { failingBlocks } from '../support/failingBlock.js'
-import { hookServer, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
+import { expect, test } from 'vitest'
+import { siteWithFailing, stranger, told, treasury } from './site.js'
 
 const ways = {
 	'refuses them': { hangs: false, lacks: [] },
@@ -24,28 +21,12 @@ test.each(Object.keys(ways) as (keyof typeof ways)[])(
 	'behavior: a node that %s',
 	async (name) => {
 		const { hangs, lacks } = ways[name]
-		const node = await startTestDevnode()
-		const failing = failingBlocks()
-		failing.hangs = hangs
-		const gateway = await startDialectGateway(node.url, { twist: failing.twist, lacks })
-		onTestFinished(async () => {
-			await gateway.close()
-			await node.stop()
-		})
-		const hook = await hookServer()
-		const here = siteOf({
-			'tracewatch.yaml': settings(gateway.url, { hook: hook.origin }),
-			'watchlists/a.yaml': watchlist([`{address: ${vault}, kinds: [transfer]}`]),
-		})
-		await node.mine(3)
-		expect((await here.run(['once'])).code).toBe(0)
-		const pay = async (valueWei: bigint) => node.receipt(await node.send({ from: treasury, to: vault, valueWei }))
+		const { node, hook, here, pay, hide } = await siteWithFailing({ hangs, lacks })
 		const beHostile = async () => {
 			const tx = { from: stranger, to: treasury, valueWei: 1n }
-			const { blockNumber, transactionHash } = await node.receipt(await node.send(tx))
-			failing.numbers.add(BigInt(blockNumber))
-			failing.hashes.add(transactionHash)
-			return Number(blockNumber)
+			const mined = await node.receipt(await node.send(tx))
+			hide(mined)
+			return Number(mined.blockNumber)
 		}
 		const paid: string[] = []
 		const hostile: number[] = []

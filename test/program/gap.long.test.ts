@@ -1,31 +1,14 @@
 // A block that no endpoint gives, over kills: told once, passed once, and what it held is told once when it was read.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
-import { startTestDevnode } from '../support/anvil.js'
+import { expect, test } from 'vitest'
 import { createChance } from '../support/chance.js'
-import { startDialectGateway } from '../support/dialectGateway.js'
-import { failingBlocks } from '../support/failingBlock.js'
-import { hookServer, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
+import { siteWithFailing, told } from './site.js'
 
 test('behavior: a gap is told once, and closed once, at whatever moment the program is killed', async () => {
-	const node = await startTestDevnode()
-	const failing = failingBlocks()
-	const gateway = await startDialectGateway(node.url, { twist: failing.twist })
-	onTestFinished(async () => {
-		await gateway.close()
-		await node.stop()
-	})
-	const hook = await hookServer()
-	const here = siteOf({
-		'tracewatch.yaml': settings(gateway.url, { hook: hook.origin }),
-		'watchlists/a.yaml': watchlist([`{address: ${vault}, kinds: [transfer]}`]),
-	})
-	await node.mine(3)
-	expect((await here.run(['once'])).code).toBe(0)
-	const pay = async (valueWei: bigint) => node.receipt(await node.send({ from: treasury, to: vault, valueWei }))
-	const { blockNumber, transactionHash } = await pay(1n)
-	failing.numbers.add(BigInt(blockNumber))
-	failing.hashes.add(transactionHash)
+	const { node, failing, hook, here, pay, hide } = await siteWithFailing()
+	const hidden = await pay(1n)
+	hide(hidden)
+	const blockNumber = Number(hidden.blockNumber)
 	await pay(2n)
 	await node.mine(2)
 
@@ -46,7 +29,7 @@ test('behavior: a gap is told once, and closed once, at whatever moment the prog
 	await liveUntil(() => false, 4)
 	expect([heard('system.gap').size, heard('alert.transfer').size]).toEqual([1, 1])
 	const status = JSON.parse((await here.run(['status', '--json'])).stdout)
-	expect(status.networks[0].gaps).toMatchObject([{ fromBlock: Number(blockNumber), toBlock: Number(blockNumber) }])
+	expect(status.networks[0].gaps).toMatchObject([{ fromBlock: blockNumber, toBlock: blockNumber }])
 
 	failing.numbers.clear()
 	failing.hashes.clear()
@@ -57,9 +40,9 @@ test('behavior: a gap is told once, and closed once, at whatever moment the prog
 	expect((await running.stop()).code).toBe(0)
 	const distinct = [...new Map(bodies().map((each) => [each.data.deliveryId, each])).values()]
 	expect(distinct.map(({ type, data }) => [type, data.valueWei ?? data.fromBlock, data.late ?? null])).toEqual([
-		['system.gap', Number(blockNumber), null],
+		['system.gap', blockNumber, null],
 		['alert.transfer', '2', expect.any(Boolean)],
 		['alert.transfer', '1', true],
-		['system.recovered', Number(blockNumber), null],
+		['system.recovered', blockNumber, null],
 	])
 }, 900_000)

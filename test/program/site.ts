@@ -1,6 +1,9 @@
 // The smallest real configuration: one network, one webhook, one watch; and what a test opens, closed when it is over.
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { Address } from '../../src/model/glossary.js'
+import { startTestDevnode } from '../support/anvil.js'
+import { startDialectGateway } from '../support/dialectGateway.js'
+import { failingBlocks } from '../support/failingBlock.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import { openSite, type Running, type Site } from '../support/program.js'
 
@@ -56,4 +59,30 @@ export async function startWatching(rpc: string, files: Readonly<Record<string, 
 	const running = here.start(['run'])
 	await polled(running)
 	return { hook, here, running }
+}
+
+/** Transfers of `vault` are watched through a gateway that gives all blocks but the failing ones; three are scanned. */
+export async function siteWithFailing({ hangs = false, lacks = [] as readonly string[] } = {}) {
+	const node = await startTestDevnode()
+	const failing = failingBlocks()
+	failing.hangs = hangs
+	const gateway = await startDialectGateway(node.url, { twist: failing.twist, lacks })
+	onTestFinished(async () => {
+		await gateway.close()
+		await node.stop()
+	})
+	const hook = await hookServer()
+	const here = siteOf({
+		'tracewatch.yaml': settings(gateway.url, { hook: hook.origin }),
+		'watchlists/a.yaml': watchlist([`{address: ${vault}, kinds: [transfer]}`]),
+	})
+	await node.mine(3)
+	expect((await here.run(['once'])).code).toBe(0)
+	const pay = async (valueWei: bigint) => node.receipt(await node.send({ from: treasury, to: vault, valueWei }))
+	/** A block that was mined cannot be read from now on. */
+	const hide = ({ blockNumber, transactionHash }: Awaited<ReturnType<typeof pay>>) => {
+		failing.numbers.add(BigInt(blockNumber))
+		failing.hashes.add(transactionHash)
+	}
+	return { node, failing, hook, here, pay, hide }
 }

@@ -166,3 +166,15 @@ export function lie(topics: readonly Hex[], data: Hex = '0x'): Hex {
 	const words = topics.map((topic) => topic.slice(2)).join('')
 	return `0x${topics.length.toString(16).padStart(2, '0')}${words}${data.slice(2)}`
 }
+
+/** Logs so many transfers from its caller to an address; calldata: how many, to whom. */
+export function flood(): Hex {
+	return initOf(
+		assemble(`
+	          0 CALLDATALOAD 0x40 MSTORE
+	again:    0x40 MLOAD ISZERO @end JUMPI
+	          0x40 MLOAD 0 MSTORE 32 CALLDATALOAD CALLER ${signatures.transfer} 32 0 LOG3
+	          1 0x40 MLOAD SUB 0x40 MSTORE @again JUMP
+	end:      STOP`),
+	)
+}

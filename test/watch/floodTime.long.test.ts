@@ -1,23 +1,9 @@
 // 20,000 logs to a watch, which fill a block of Ethereum: what they cost, and that nobody else waits for them.
 import { expect, onTestFinished, test } from 'vitest'
-import { assemble } from '../../src/devnode/assembler.js'
-import { initOf } from '../../src/devnode/contracts.js'
 import type { Address, Hex } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
-import { signatures, wordOf } from '../support/tokenContracts.js'
+import { flood, wordOf } from '../support/tokenContracts.js'
 import { openBench, watchOf } from './bench.js'
-
-/** Logs so many transfers from its caller to an address; calldata: how many, to whom. */
-function flood(): Hex {
-	return initOf(
-		assemble(`
-	          0 CALLDATALOAD 0x40 MSTORE
-	again:    0x40 MLOAD ISZERO @end JUMPI
-	          0x40 MLOAD 0 MSTORE 32 CALLDATALOAD CALLER ${signatures.transfer} 32 0 LOG3
-	          1 0x40 MLOAD SUB 0x40 MSTORE @again JUMP
-	end:      STOP`),
-	)
-}
 
 /**
  * The longest that one turn of the loop takes, in milliseconds of processor: of this process, its collector of garbage

@@ -7,20 +7,8 @@ import type { TokenChoice } from '../../src/model/token.js'
 import { headline } from '../../src/notify/text/sentence.js'
 import { ether, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { sized } from '../support/longRun.js'
-import { callOf, erc20, signatures, wordOf } from '../support/tokenContracts.js'
+import { callOf, erc20, flood, signatures, wordOf } from '../support/tokenContracts.js'
 import { alertOf, openBench, watchOf } from './bench.js'
-
-/** Logs so many transfers from its caller to an address; calldata: how many, to whom. */
-function flood(): Hex {
-	return initOf(
-		assemble(`
-	          0 CALLDATALOAD 0x40 MSTORE
-	again:    0x40 MLOAD ISZERO @end JUMPI
-	          0x40 MLOAD 0 MSTORE 32 CALLDATALOAD CALLER ${signatures.transfer} 32 0 LOG3
-	          1 0x40 MLOAD SUB 0x40 MSTORE @again JUMP
-	end:      STOP`),
-	)
-}
 
 /** Logs one batch of so many ids, all 0, and as many amounts, all 0; calldata as above. */
 function batch(): Hex {
