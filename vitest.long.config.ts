@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { shared } from './vitest.config.js'
 
 /** They take minutes, and begin first: one that begins last would run alone. */
-const longest = ['killLoop', 'lockRaces', 'canary.long', 'strained', 'coldStart', 'inputs', 'million']
+const longest = ['killLoop', 'lockRaces', 'canary.long', 'strained', 'coldStart', 'inputs']
 
 class LongestFirst extends BaseSequencer {
 	override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -15,13 +15,36 @@ class LongestFirst extends BaseSequencer {
 	}
 }
 
+/** What holds a time or a memory against a bound: one after another when all else is done, or a neighbour is measured. */
+const alone = [
+	'test/config/watchlists/large.sized.test.ts',
+	'test/notify/email/mailSpeed.sized.test.ts',
+	'test/pages/large.sized.test.ts',
+	'test/program/{fastChains,hostileBlocks,million}.long.test.ts',
+	'test/state/file/historySpeed.sized.test.ts',
+	'test/watch/hostile.sized.test.ts',
+]
+
 export default defineConfig({
 	test: {
 		...shared,
-		// Some measure time: as many at once as in the runs whose figures stand in docs/performance.md.
-		maxWorkers: 4,
 		sequence: { sequencer: LongestFirst },
-		include: ['test/**/*.{long,sized}.test.ts'],
 		env: { TRACEWATCH_LONG: '1' },
+		projects: [
+			{
+				extends: true,
+				test: {
+					name: 'together',
+					include: ['test/**/*.{long,sized}.test.ts'],
+					exclude: alone,
+					maxWorkers: 4,
+					sequence: { groupOrder: 0 },
+				},
+			},
+			{
+				extends: true,
+				test: { name: 'alone', include: alone, maxWorkers: 1, sequence: { groupOrder: 1 } },
+			},
+		],
 	},
 })
