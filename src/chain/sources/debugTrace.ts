@@ -2,7 +2,6 @@ import { createTimeSlices, type TimeSlices } from '../../base/timeSlices.js'
 import { numbersOf } from '../../core/spans.js'
 import { RpcError } from '../../errors.js'
 import type { Hash } from '../../model/glossary.js'
-import { payingBlocks } from '../balances/withdrawals.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { keptOf } from '../traces/assemble.js'
 import { readCalls } from '../traces/callTracer.js'
@@ -12,11 +11,10 @@ import { framesOf, type Tree } from '../traces/tree.js'
 import { type Header, hash, hexOf, isObject, malformed, type Reading, unsettled } from '../wire.js'
 import { askAll } from './ask.js'
 import { askByTransaction, isTooMuchAtOnce } from './byTransaction.js'
-import { unknownCosts } from './costs.js'
-import { checkCoverage, headerCalls, readHeaders } from './headers.js'
-import { type Hit, withoutReceipts, withReceipts } from './receipts.js'
+import { headerCalls, readHeaders } from './headers.js'
+import type { Hit } from './receipts.js'
+import { completeSpan, type ScannedSpan } from './scannedSpan.js'
 import type { ReadRequest, Source, SourceOptions } from './source.js'
-import { headerOf, type ScannedSpan } from './traceBlock.js'
 
 export type Tracer = 'flatCallTracer' | 'callTracer'
 
@@ -32,30 +30,16 @@ export interface DebugTraceOptions extends SourceOptions {
 export function debugTraceSource(options: DebugTraceOptions): Source {
 	return {
 		name: 'debug_traceBlockByNumber',
-		async read({ rpc, span, addresses, last }, signal) {
+		async read(request, signal) {
+			const { rpc } = request
 			const reading: DebugReading = {
 				endpoint: rpc.endpoint,
 				method: 'debug_traceBlockByNumber',
 				words: rpc.words,
 				...(options.onUnknown && { onUnknown: options.onUnknown }),
 			}
-			const { headers, hits, rows, uncovered } = await scanSpan(
-				{ rpc, span, addresses, last },
-				options,
-				reading,
-				signal,
-			)
-			await checkCoverage(rpc, uncovered, reading, signal)
-			const question = { addresses, tracing: 'debug', costs: options.costs ?? unknownCosts } as const
-			const transactions = options.isPrivate ? withoutReceipts(hits) : await withReceipts(rpc, hits, question, signal)
-			const paying = payingBlocks(options.withdrawals, headers, addresses, rpc.endpoint)
-			const blocks = new Map(
-				[...transactions.map(({ block }) => headerOf(headers, block.number)), ...paying].map(
-					(block) => [block.number, block] as const,
-				),
-			)
-			const { parentHash } = headerOf(headers, span.from)
-			return { span, last: headerOf(headers, span.to), parentHash, blocks, transactions, headers, rows }
+			const scanned = await scanSpan(request, options, reading, signal)
+			return completeSpan(scanned, request, 'debug', options, reading, signal)
 		},
 	}
 }

@@ -1,24 +1,14 @@
 import { numbersOf } from '../../core/spans.js'
 import type { Hash } from '../../model/glossary.js'
-import { payingBlocks } from '../balances/withdrawals.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { type Header, hexOf, type Reading } from '../wire.js'
 import { askAll } from './ask.js'
 import { askByTransaction, isTooMuchAtOnce } from './byTransaction.js'
-import { unknownCosts } from './costs.js'
-import { checkCoverage, headerCalls, readHeaders } from './headers.js'
-import { type Hit, withoutReceipts, withReceipts } from './receipts.js'
+import { headerCalls, readHeaders } from './headers.js'
+import type { Hit } from './receipts.js'
 import { scanBlock } from './scanBlock.js'
+import { completeSpan, type ScannedSpan } from './scannedSpan.js'
 import type { ReadRequest, Source, SourceOptions } from './source.js'
-
-/** What was seen of a span's blocks, whoever told it. */
-export interface ScannedSpan {
-	readonly headers: readonly Header[]
-	readonly hits: readonly Hit[]
-	/** How many rows were looked at. */
-	readonly rows: number
-	readonly uncovered: readonly { readonly block: Header; readonly missing: readonly Hash[] }[]
-}
 
 /**
  * `trace_block`: every frame of every block, matched here. The answer proves itself: each transaction of the header's
@@ -28,29 +18,15 @@ export interface ScannedSpan {
 export function traceBlockSource(options: SourceOptions): Source {
 	return {
 		name: 'trace_block',
-		async read({ rpc, span, addresses, last }, signal) {
+		async read(request, signal) {
+			const { rpc } = request
 			const reading: Reading = {
 				endpoint: rpc.endpoint,
 				method: 'trace_block',
 				...(options.onUnknown && { onUnknown: options.onUnknown }),
 			}
-			const { headers, hits, rows, uncovered } = await scanSpan(
-				{ rpc, span, addresses, last },
-				options.withSent,
-				reading,
-				signal,
-			)
-			await checkCoverage(rpc, uncovered, reading, signal)
-			const question = { addresses, tracing: 'trace', costs: options.costs ?? unknownCosts } as const
-			const transactions = options.isPrivate ? withoutReceipts(hits) : await withReceipts(rpc, hits, question, signal)
-			const paying = payingBlocks(options.withdrawals, headers, addresses, rpc.endpoint)
-			const blocks = new Map(
-				[...transactions.map(({ block }) => headerOf(headers, block.number)), ...paying].map(
-					(block) => [block.number, block] as const,
-				),
-			)
-			const { parentHash } = headerOf(headers, span.from)
-			return { span, last: headerOf(headers, span.to), parentHash, blocks, transactions, headers, rows }
+			const scanned = await scanSpan(request, options.withSent, reading, signal)
+			return completeSpan(scanned, request, 'trace', options, reading, signal)
 		},
 	}
 }
@@ -108,10 +84,4 @@ async function inPieces(
 		for (const row of list) rows.push(row)
 	}
 	return [...told, rows]
-}
-
-export function headerOf(headers: readonly Header[], number: bigint): Header {
-	const header = headers.find((block) => block.number === number)
-	if (header === undefined) throw new RangeError(`the header of block ${number} was not asked for`)
-	return header
 }
