@@ -15,7 +15,7 @@ export interface ScannedSpan {
 	readonly uncovered: readonly { readonly block: Header; readonly missing: readonly Hash[] }[]
 }
 
-/** Asks what the traces of a span cannot say: whether what they lack did nothing, and the receipts of what they hold. */
+/** Asks what traces cannot say: whether transactions they lack did nothing, and the receipts of those they hold. */
 export async function completeSpan(
 	{ headers, hits, rows, uncovered }: ScannedSpan,
 	{ rpc, span, addresses }: ReadRequest,
