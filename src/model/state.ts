@@ -76,6 +76,11 @@ export interface Payee {
 	readonly address: Address
 	/** Last time, in whole coins or tokens. */
 	readonly amount: string
+	/**
+	 * Who sent the transaction that paid it: the watch itself, or somebody else, who may have chosen whom a watched
+	 * contract pays. Absent: not known, as in older states.
+	 */
+	readonly startedBy?: 'watch' | 'other'
 }
 
 export interface NetworkState {
@@ -97,7 +102,7 @@ export interface NetworkState {
 	readonly books: BookSet
 	/** By block number. */
 	readonly gaps: ReadonlyMap<bigint, Gap>
-	/** Whom each watch has paid, the latest last; absent: nobody. */
+	/** Whom each watch has paid: by others' transactions first, then by its own, the latest last; absent: nobody. */
 	readonly payees?: ReadonlyMap<Address, readonly Payee[]>
 }
 

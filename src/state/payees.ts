@@ -1,4 +1,7 @@
-/** Whom a watch has paid, as both stores write it: `address amount`, with commas between, the latest last. */
+/**
+ * Whom a watch has paid, as both stores write it: `address amount starter`, with commas between, in their order. Older
+ * versions wrote no starter, and read over it.
+ */
 
 import type { Address } from '../model/glossary.js'
 import type { Payee } from '../model/state.js'
@@ -8,7 +11,7 @@ const texts = new WeakMap<readonly Payee[], string>()
 export function payeesText(list: readonly Payee[]): string {
 	let text = texts.get(list)
 	if (text === undefined) {
-		text = list.map(({ address, amount }) => `${address} ${amount}`).join()
+		text = list.map(({ address, amount, startedBy }) => [address, amount, startedBy].filter(Boolean).join(' ')).join()
 		texts.set(list, text)
 	}
 	return text
@@ -16,8 +19,9 @@ export function payeesText(list: readonly Payee[]): string {
 
 export function payeesOf(text: string): readonly Payee[] {
 	const list = text.split(',').map((one): Payee => {
-		const [address = '', amount = ''] = one.split(' ')
-		return { address: address as Address, amount }
+		const [address = '', amount = '', startedBy] = one.split(' ')
+		const isKnown = startedBy === 'watch' || startedBy === 'other'
+		return { address: address as Address, amount, ...(isKnown && { startedBy }) }
 	})
 	texts.set(list, text)
 	return list

@@ -1,7 +1,7 @@
 /** Whom the watches have paid, and who is made to be taken for them. */
 
 import { formatAmount } from '../core/amount.js'
-import { counterpartyOf, imitations, type Payees, withPayee } from '../core/lookalike.js'
+import { counterpartyOf, imitations, isOfOthers, type Payees, withPayee } from '../core/lookalike.js'
 import type { Alert, ChainEvent, Lookalike } from '../model/alert.js'
 import type { AddressSet } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
@@ -27,7 +27,7 @@ function anchorsAmong(watches: WatchIndex): readonly Address[] {
 
 /** What was seen of a part in the order of the chain: an alert that is to be told, or a payment. */
 export interface PayeeLedger {
-	/** Remembers whom a watch pays: people that it pays itself, as far as can be seen. */
+	/** Remembers whom a watch pays, and whether it did so itself. */
 	note(event: ChainEvent): void
 	/** The alert with its mark, where the other side imitates somebody. */
 	mark(alert: Alert): Promise<Alert>
@@ -75,11 +75,13 @@ export function createPayeeLedger(options: PayeeLedgerOptions, signal: AbortSign
 		note(event) {
 			const paid = paymentIn(event, network)
 			if (paid === null || !watches.has(paid.from) || watches.has(paid.to)) return
-			const { to: address, amount } = paid
+			const { to: address, amount, startedBy } = paid
+			const before = now.get(paid.from) ?? []
+			// Strangers who were first must not keep out whom the watch pays itself.
+			const payees = startedBy === 'watch' ? before.filter((one) => !isOfOthers(one)) : before
 			// Who was paid by mistake is nobody to be imitated.
-			if (imitations(address, amount, { payees: now.get(paid.from) ?? [], watched: anchorsAmong(watches) }).length > 0)
-				return
-			const list = withPayee(now, paid.from, { address, amount })
+			if (imitations(address, amount, { payees, watched: anchorsAmong(watches) }).length > 0) return
+			const list = withPayee(now, paid.from, { address, amount, startedBy })
 			if (list === null) return
 			now.set(paid.from, list)
 			changed.set(paid.from, list)
@@ -92,16 +94,21 @@ export function createPayeeLedger(options: PayeeLedgerOptions, signal: AbortSign
 	}
 }
 
-/** Coins that a call moves, and known tokens that their owner sent himself: what a stranger can bring about is none. */
+/**
+ * Coins that a call moves, and known tokens. What the watch has not sent in a transaction of its own is kept apart: so
+ * does a Safe pay, but also a router whom a stranger tells to.
+ */
 function paymentIn(event: ChainEvent, { decimals, tokens }: Network) {
+	const { from, to, initiator } = event
+	if (from === null || from === to || BigInt(to) === 0n) return null
+	const startedBy: NonNullable<Payee['startedBy']> = initiator === from ? 'watch' : 'other'
 	if (event.kind === 'token') {
-		const { from, to, amountRaw, initiator, contract, standard } = event
+		const { amountRaw, contract, standard } = event
 		const token = tokens?.get(contract)
-		if (token === undefined || standard === 'erc721' || amountRaw === 0n || initiator !== from) return null
-		if (BigInt(to) === 0n || from === to) return null
-		return { from, to, amount: formatAmount(amountRaw, token.decimals ?? 0) }
+		if (token === undefined || standard === 'erc721' || amountRaw === 0n) return null
+		return { from, to, startedBy, amount: formatAmount(amountRaw, token.decimals ?? 0) }
 	}
-	const { from, to, valueWei, frameType } = event
-	if (frameType !== 'call' || from === null || from === to || valueWei === 0n) return null
-	return { from, to, amount: formatAmount(valueWei, decimals) }
+	const { valueWei, frameType } = event
+	if (frameType !== 'call' || valueWei === 0n) return null
+	return { from, to, startedBy, amount: formatAmount(valueWei, decimals) }
 }

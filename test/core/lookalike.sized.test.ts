@@ -106,3 +106,93 @@ describe('who is remembered', () => {
 		expect(total).toBeLessThanOrEqual(20_000)
 	})
 })
+
+describe('who started the payment', () => {
+	const startedBy = (who: Payee['startedBy'], n: number, amount = '1'): Payee => ({
+		address: address(n),
+		amount,
+		...(who && { startedBy: who }),
+	})
+	const numbers = (list: readonly Payee[] | null | undefined) => list?.map((one) => Number(BigInt(one.address)))
+	const filled = (lists: Iterable<readonly [Address, readonly Payee[]]>): Payees => new Map(lists)
+	/** Adds one after the other, as the ledger does. */
+	const after = (all: Payees, watch: Address, payees: readonly Payee[]): Payees => {
+		const now = new Map(all)
+		for (const one of payees) {
+			const list = withPayee(now, watch, one)
+			if (list !== null) now.set(watch, list)
+		}
+		return now
+	}
+	const range = (from: number, length: number) => Array.from({ length }, (_, at) => from + at)
+
+	test('behavior: strangers push out nobody whom the watch paid itself, however many they are', () => {
+		const [watch, contract] = [address(1), address(2)]
+		const mine = range(100, 30).map((n) => startedBy('watch', n))
+		let all = after(new Map(), watch, mine)
+		all = after(
+			all,
+			watch,
+			range(1_000, 1_200).map((n) => startedBy('other', n)),
+		)
+		expect(all.get(watch)).toHaveLength(1_000)
+		expect(all.get(watch)?.slice(-30)).toEqual(mine)
+		// Nor by filling what a network has room for, through contracts that are watched.
+		for (const n of range(10, 12))
+			all = after(
+				all,
+				address(n),
+				range(5_000, 1_000).map((one) => startedBy('other', one)),
+			)
+		all = after(all, contract, [startedBy('other', 9_000)])
+		all = after(
+			all,
+			watch,
+			range(200, 400).map((n) => startedBy('watch', n)),
+		)
+		expect(numbers(all.get(watch)?.slice(-430))).toEqual([...range(100, 30), ...range(200, 400)])
+		// And with a thousand lists of theirs a watch still gets one of its own.
+		const many = filled(range(10_000, 1_000).map((n) => [address(n), [startedBy('other', 1)]]))
+		expect(numbers(withPayee(many, watch, startedBy('watch', 7)))).toEqual([7])
+		expect(withPayee(many, watch, startedBy('other', 7))).toBeNull()
+	})
+
+	test('behavior: where all room is the own ones’, others find none', () => {
+		const watch = address(1)
+		const all = after(
+			new Map(),
+			watch,
+			range(100, 1_000).map((n) => startedBy('watch', n)),
+		)
+		expect(withPayee(all, watch, startedBy('other', 7))).toBeNull()
+		expect(numbers(withPayee(all, watch, startedBy('watch', 7)))).toEqual([...range(101, 999), 7])
+	})
+
+	test('behavior: one that another pays too stays what it was; one that the watch pays itself becomes its own', () => {
+		const watch = address(1)
+		const all = after(new Map(), watch, [startedBy('watch', 5, '2'), startedBy('other', 6), startedBy(undefined, 8)])
+		expect(withPayee(all, watch, startedBy('other', 5, '9'))).toBeNull()
+		expect(withPayee(all, watch, startedBy('watch', 6))).toEqual([
+			startedBy(undefined, 8),
+			startedBy('watch', 5, '2'),
+			startedBy('watch', 6),
+		])
+		expect(withPayee(all, watch, startedBy('watch', 8))?.at(-1)).toEqual(startedBy('watch', 8))
+	})
+
+	test('behavior: who was paid by others’ doing alone is held against those whom the watch chose, and against watches', () => {
+		const planted: Payee = { address: like(5, 5), amount: '1', startedBy: 'other' }
+		const mine: Payee = { address: paid, amount: '100', startedBy: 'watch' }
+		const found = (candidate: Address, part: Partial<Anchors>) =>
+			imitations(candidate, '1', { payees: [], watched: [], ...part }).map(({ of }) => of)
+		expect(found(planted.address, { payees: [planted, mine] })).toEqual([paid])
+		expect(found(planted.address, { payees: [planted], watched: [paid] })).toEqual([paid])
+		// The real one is never said to imitate what was planted.
+		expect(found(paid, { payees: [planted, mine] })).toEqual([])
+		// A third is said to imitate the real one, although what was planted is nearer.
+		expect(found(like(4, 4), { payees: [{ ...planted, address: like(6, 6) }, mine] })).toEqual([paid, like(6, 6)])
+		// Of older states nobody knows: as before, one that was paid imitates nobody.
+		const old: Payee = { address: like(5, 5), amount: '1' }
+		expect(found(old.address, { payees: [old, mine] })).toEqual([])
+	})
+})

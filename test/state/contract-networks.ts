@@ -61,7 +61,9 @@ export function networkContract(at: OpenPlace): void {
 		test('behavior: whom a watch has paid is kept in order, list by list, also over a restart', async () => {
 			const [one, other, payee] = ['0x01', '0x02', '0x03'].map((end) => `0x${end.slice(2).padStart(40, '0')}` as const)
 			if (one === undefined || other === undefined || payee === undefined) throw new Error('no addresses')
-			const list = (...amounts: string[]) => amounts.map((amount) => ({ address: payee, amount }))
+			const starters = [{ startedBy: 'other' }, { startedBy: 'watch' }, {}] as const
+			const list = (...amounts: string[]) =>
+				amounts.map((amount, at) => ({ address: payee, amount, ...starters[(at + amounts.length) % 3] }))
 			await at.store.commit(commitOf({ checkpoint: blockOf(100), payees: new Map([[one, list('1', '0.5')]]) }))
 			await at.store.commit(commitOf({ checkpoint: blockOf(101) }))
 			await at.store.commit(commitOf({ payees: new Map([[other, list('7')]]) }))

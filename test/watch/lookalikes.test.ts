@@ -1,9 +1,10 @@
 // Address poisoning, as it is done: an imitation pays a little, or nothing, or makes the victim seem to have paid it.
 import { expect, onTestFinished, test } from 'vitest'
+import { assemble } from '../../src/devnode/assembler.js'
 import type { Address } from '../../src/model/glossary.js'
 import { headline } from '../../src/notify/text/sentence.js'
 import { ether, startTestAnvil } from '../support/anvil.js'
-import { callOf, erc20 } from '../support/tokenContracts.js'
+import { callOf, erc20, wordOf } from '../support/tokenContracts.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 
 const friend: Address = `0x1234ab${'0'.repeat(27)}9876543`
@@ -78,5 +79,56 @@ test('default: those whom the watch has paid are imitated, and it is said, also 
 	expect((await bench.store.network('local'))?.payees?.get(alice)?.map(({ address }) => address)).toEqual([
 		router,
 		friend,
+	])
+})
+
+// An account that has lent itself code (EIP-7702) pays of its own, and strangers can make it pay whom they like: the
+// same as a router does, and both in one list.
+test('behavior: whom strangers make a watch pay takes nobody’s place, and is no friend', async () => {
+	const node = await startTestAnvil()
+	onTestFinished(() => node.stop())
+	const [stranger, alice] = (await node.accounts()) as [Address, Address]
+	await node.rpc('anvil_impersonateAccount', [imitation])
+	await node.rpc('anvil_setBalance', [imitation, '0xde0b6b3a7640000'])
+	// Passes on what it is sent, to whom the caller says.
+	await node.rpc('anvil_setCode', [router, assemble('0 0 0 0 CALLVALUE 0 CALLDATALOAD GAS CALL STOP')])
+	await node.rpc('anvil_setCode', [alice, `0xef0100${router.slice(2)}`])
+	const watches = [watchOf(alice, { kinds: ['transfer'], direction: 'both' })]
+	const bench = await openBench({ urls: [node.url], watches, books: false })
+	onTestFinished(() => bench.close())
+	await bench.settle()
+	const made = (to: Address, valueWei: bigint) => ({
+		...{ from: stranger, to: alice, valueWei, gas: 200_000n },
+		data: `0x${wordOf(to)}` as const,
+	})
+	const steps = [
+		made(imitation, 5n),
+		{ from: alice, to: friend, valueWei: 6n },
+		{ from: imitation, to: alice, valueWei: 7n },
+		made(imitation, 8n),
+		{ from: alice, to: friend, valueWei: 9n },
+	]
+	for (const step of steps) {
+		await node.receipt(await node.send(step))
+		await bench.settle()
+	}
+	// Left out: coins on their way in to be passed on, and dust, which is passed on to nobody.
+	const outOrDust = (await bench.posted()).map(alertOf).filter(({ initiator, direction, to }) => {
+		return direction === 'out' ? BigInt(to ?? 0) !== 0n : initiator?.toLowerCase() === imitation
+	})
+	expect(
+		outOrDust.map(({ direction, valueWei, lookalike }) => [direction, valueWei, lookalike?.of.toLowerCase() ?? null]),
+	).toEqual([
+		// Nobody whom it imitates had been paid.
+		['out', '5', null],
+		// Which of the two is the real one nobody knows yet: that is said, once.
+		['out', '6', imitation],
+		['in', '7', friend],
+		['out', '8', friend],
+		['out', '9', null],
+	])
+	expect((await bench.store.network('local'))?.payees?.get(alice)).toEqual([
+		{ address: imitation, amount: '0.000000000000000005', startedBy: 'other' },
+		{ address: friend, amount: '0.000000000000000009', startedBy: 'watch' },
 	])
 })
