@@ -87,6 +87,17 @@ export async function sendBatches<Call>(
 			error = thrown
 		}
 		if (error === null) return
+		if (isOfCall(error)) {
+			// Nodes that take no batches refuse a single call with an error status: the others are asked all the same.
+			const [place, ...others] = again
+			if (place !== undefined && others.length === 0) {
+				answers[place] = error
+				answered += 1
+				return
+			}
+			// One of them, as the node says in good form, and not which.
+			if (error.facts.code !== undefined) return settleAll(cut(again, Math.ceil(again.length / 2)), tried)
+		}
 		// Too much for one answer, which says nothing of other calls: not learnt.
 		if (error.kind === 'too-large' && slice.length > 1) return settleAll(cut(slice, Math.ceil(slice.length / 2)), tried)
 		const waitMs = retryInMs(error, tried, patience, random())
@@ -126,6 +137,11 @@ function mostMs({ kind, facts: { retryAfterMs = 0 } }: RpcError, { withinMs }: P
 /** What one call has met all others would meet. */
 function endsAll({ kind }: RpcError): boolean {
 	return kind === 'rate' || kind === 'quota' || kind === 'auth'
+}
+
+/** What a node says of one question, and not of whoever asks. */
+function isOfCall({ kind }: RpcError): boolean {
+	return kind === 'unsupported' || kind === 'bad-params' || kind === 'no-data' || kind === 'unsettled'
 }
 
 function cut(places: readonly number[], size: number): readonly Slice[] {

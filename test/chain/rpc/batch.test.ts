@@ -130,6 +130,37 @@ describe('batch', () => {
 		expect(small, 'the rest is asked all the same').toBe(0)
 	})
 
+	test.each([
+		['404 of a method', -32601, 'the method test_no does not exist/is not available', 404, 'unsupported'],
+		['400 of a block', -32000, 'header not found', 400, 'no-data'],
+		['400 of words', -32602, 'invalid argument 0', 400, 'bad-params'],
+	])('behavior: a node that refuses single calls by HTTP status: %s', async (_name, code, message, status, kind) => {
+		node.fail((ask, response, good) => {
+			if (ask.batch) return faults.noBatchAbove(1, -32600, 'Batch requests are not supported')(ask, response, good)
+			const refused = ask.calls.some(({ method }) => method === 'test_no')
+			return (refused ? faults.rpcError(code, message, undefined, status) : faults.body(good))(ask, response, good)
+		})
+		const calls = [{ method: 'test_no', params: [] }, ...echoes(3), { method: 'test_no', params: [] }]
+		for (const connections of [1, 8]) {
+			const answers = await open({ connections }).batch(calls, never)
+			expect(answers.slice(1, 4)).toEqual([0, 1, 2])
+			for (const at of [0, 4]) expect(answers[at]).toMatchObject({ facts: { kind, status, method: 'test_no' } })
+		}
+	})
+
+	test('behavior: a batch that is refused as a whole for one call of it', async () => {
+		node.fail((ask, response, good) => {
+			const refused = ask.calls.some(({ method }) => method === 'test_no')
+			const fault = refused
+				? faults.body({ id: null, error: { code: -32602, message: 'no such block' } })
+				: faults.body(good)
+			fault(ask, response, good)
+		})
+		const answers = await open().batch([...echoes(3), { method: 'test_no', params: [] }], never)
+		expect(answers.slice(0, 3)).toEqual([0, 1, 2])
+		expect(answers[3]).toMatchObject({ facts: { kind: 'bad-params' } })
+	})
+
 	test('error: a call left without an answer fails alone', async () => {
 		node.fail((ask, response, good) => faults.body((good as unknown[]).slice(1))(ask, response, good))
 		const [first, second] = await open().batch(echoes(2), never)
