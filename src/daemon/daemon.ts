@@ -3,7 +3,7 @@
  * the polls of one network, `health.ts` and `vitals.ts` whether all is well.
  */
 
-import { setLogger } from 'node-cron'
+import { steadyClock } from '../base/steadyClock.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { statePlaceInWords } from '../config/settings/statePlace.js'
@@ -12,7 +12,6 @@ import { watchFiles } from '../config/watchlists/reload.js'
 import { formatProblem } from '../errors.js'
 import type { Log } from '../model/ports.js'
 import { serveControl } from '../ops/control.js'
-import { cronLogger } from '../ops/log.js'
 import { createMetrics } from '../ops/metrics.js'
 import type { Scrubber } from '../ops/scrub.js'
 import { createNotifier } from '../ops/sdNotify.js'
@@ -51,7 +50,6 @@ export interface DaemonOptions {
  */
 export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Promise<void> {
 	const { config, log, version, env, scrubber, onHangup } = options
-	setLogger(cronLogger(log))
 	const notifier = createNotifier({ env, pid: process.pid, log, scrubber })
 	const metrics = createMetrics({ version, summary: () => parts.store.summary() })
 	const startedAtMs = Date.now()
@@ -95,6 +93,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		recipientsOf,
 		store,
 		clock: Date.now,
+		steady: steadyClock,
 		log,
 		onChange: (network, stalled) => metrics.stalled(network, stalled),
 	})

@@ -1,4 +1,5 @@
 import { RpcError, StateError } from '../errors.js'
+import type { Clock } from '../model/glossary.js'
 import type { Log } from '../model/ports.js'
 import type { WatchIndex } from '../model/watch.js'
 import { type PollReport, poll } from '../watch/poll.js'
@@ -51,6 +52,8 @@ export interface NetworkPoller {
 export interface NetworkPollerOptions {
 	readonly config: PollConfig
 	readonly ports: PollPorts
+	/** By which signs of life are measured: the clock may be set. Default: the clock of the ports. */
+	readonly steady?: Clock
 	readonly onReport?: (report: PollReport) => void
 	readonly onFailure?: () => void
 	readonly onSkip?: () => void
@@ -66,6 +69,7 @@ const SAYS_WELL_EVERY_MS = 3_600_000
 export function createNetworkPoller({
 	config,
 	ports,
+	steady = ports.clock,
 	onReport,
 	onFailure,
 	onSkip,
@@ -75,7 +79,7 @@ export function createNetworkPoller({
 	const { log, clock, store } = ports
 	const { name } = config.network
 	let current = config
-	let lastActivityAtMs = clock()
+	let lastActivityAtMs = steady()
 	let waitsFor: string | null = null
 	let lastLogged = ''
 	let standsBy = false
@@ -94,7 +98,7 @@ export function createNetworkPoller({
 			if (signal.aborted) return 'stopped'
 			const used = current
 			nudged = false
-			lastActivityAtMs = clock()
+			lastActivityAtMs = steady()
 			try {
 				if (!(await store.acquireLease(name))) return standBy('another instance polls this network')
 				if (standsBy) log.info({}, 'this instance polls the network now')
@@ -154,9 +158,9 @@ export function createNetworkPoller({
 		if (report.behind) {
 			const { target, blocks } = report
 			log.info({ checkpoint, target, left: target - checkpoint, blocks }, 'catching up')
-		} else if (clock() - saidWellAtMs >= SAYS_WELL_EVERY_MS) {
+		} else if (steady() - saidWellAtMs >= SAYS_WELL_EVERY_MS) {
 			log.info({ checkpoint, head }, 'polling goes well: scanned up to the target')
-			saidWellAtMs = clock()
+			saidWellAtMs = steady()
 		} else {
 			log.debug({ ...report }, 'polled')
 		}
@@ -214,9 +218,9 @@ export function createNetworkPoller({
 		},
 		status: () => status,
 		noteActivity() {
-			lastActivityAtMs = clock()
+			lastActivityAtMs = steady()
 		},
-		isAlive: (withinMs) => running === null || clock() - lastActivityAtMs < withinMs,
+		isAlive: (withinMs) => running === null || steady() - lastActivityAtMs < withinMs,
 	}
 }
 

@@ -20,6 +20,8 @@ import type { Silence, WatchIndex, WatchSet } from '../model/watch.js'
 
 export interface OpenChainOptions {
 	readonly clock: Clock
+	/** By which rests and ages are measured: the clock may be set. Default: `clock`. */
+	readonly steady?: Clock
 	readonly log: Log
 	readonly onRequest?: (request: RpcRequest) => void
 	/** Whether anybody is told of tokens now. Default: nobody. */
@@ -46,6 +48,7 @@ export function openChain(
 	network: NetworkSettings,
 	{
 		clock,
+		steady = clock,
 		log,
 		areTokensAsked,
 		onRequest,
@@ -67,6 +70,7 @@ export function openChain(
 			requestsPerSecond,
 			maxBodyBytes,
 			clock,
+			steady,
 			patience,
 			...(onRequest !== undefined && { onRequest }),
 			...(onProgress !== undefined && { onProgress }),
@@ -83,15 +87,19 @@ export function openChain(
 		},
 	}
 	const own = { withSent, fees: keepsBooks || withSent, withdrawals: withdrawalRulesOf(chainId) }
-	const registry = createCapabilitiesRegistry({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
-	const asked = { source, isPrivate, ...tokens, ...own, registry, clock }
+	const registry = createCapabilitiesRegistry({
+		setting: probeSettingOf({ setting: source, isPrivate }),
+		clock: steady,
+		log,
+	})
+	const asked = { source, isPrivate, ...tokens, ...own, registry, clock: steady }
 	const streamed = isStream ? { rowsAtOnce: streamedRows } : {}
-	const endpoints = createEndpoints({ rpcs, chainId, clock, log })
+	const endpoints = createEndpoints({ rpcs, chainId, clock: steady, wallClock: clock, log })
 	const ways = openWays({ rpcs, chainId, ...asked, onHeard: endpoints.heard })
 	return {
 		chain: createChain({ endpoints, ...asked, ...streamed, settle, log, ...(walkWait && { walkWait }) }),
 		endpoints,
-		accounts: openAccounts({ rpcs, endpoints, chainId, registry, clock, log }),
+		accounts: openAccounts({ rpcs, endpoints, chainId, registry, clock: steady, log }),
 		tries: triesOf(ways),
 	}
 }

@@ -1,4 +1,5 @@
 import { hash } from '../base/hash.js'
+import { steadyClock } from '../base/steadyClock.js'
 import type { LogProofs } from '../chain/logs/logProofs.js'
 import type { RpcRequest } from '../chain/rpc/rpc.js'
 import { toChecksum } from '../config/address.js'
@@ -72,6 +73,8 @@ const walkWait = { oneMs: 4_000, severalMs: 3_000, eachMs: 250 }
 /** Takes the lock, opens the state and builds the rest; nothing is contacted yet. Throws StateError. */
 export async function openParts(options: PartsOptions): Promise<Parts> {
 	const { config, log, version, scrubber, clock = Date.now, observer, leastLateMs = 0 } = options
+	/** A clock that a test moves moves both. */
+	const steady = options.clock ?? steadyClock
 	const closers = createClosers()
 	try {
 		const { leaseMs, historyMs } = config
@@ -88,6 +91,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 			optionsOf: (name) => config.receivers.find((receiver) => receiver.name === name) ?? null,
 			silencesOf: (alert) => silencesOf(current, alert),
 			clock,
+			steady,
 			log,
 			onResult: (delivery, outcome) => observer?.attempted(delivery.receiver, outcome),
 		})
@@ -103,6 +107,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 				{
 					store,
 					clock,
+					steady,
 					log,
 					closers,
 					observer,
@@ -134,6 +139,8 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 interface Surroundings {
 	readonly store: Store
 	readonly clock: Clock
+	/** By which waits and ages are measured: the clock may be set. */
+	readonly steady: Clock
 	readonly log: Log
 	readonly closers: Closers
 	readonly observer: Observer | undefined
@@ -152,12 +159,13 @@ interface Who {
 function openPoller(
 	network: NetworkSettings,
 	{ receivers, ...who }: Who,
-	{ store, clock, log, closers, observer, maxPending, leastLateMs, areTokensAsked }: Surroundings,
+	{ store, clock, steady, log, closers, observer, maxPending, leastLateMs, areTokensAsked }: Surroundings,
 ): NetworkPoller {
 	const own = log.child({ network: network.name })
 	const { name } = network
 	const { chain, accounts, tries } = openChain(network, {
 		clock,
+		steady,
 		log: own,
 		areTokensAsked,
 		onRequest(request) {
@@ -170,7 +178,7 @@ function openPoller(
 	})
 	closers.add(() => chain.close())
 	const books = network.keepsBooks
-		? { bookkeeper: createBookkeeper({ accounts, chain, clock, log: own }), accounts }
+		? { bookkeeper: createBookkeeper({ accounts, chain, clock: steady, log: own }), accounts }
 		: undefined
 	const config = { network, ...who, lateAfterMs: Math.max(leastLateMs, lateAfterMs(network)), budgetMs: pollBudgetMs }
 	const poller = createNetworkPoller({
@@ -185,6 +193,7 @@ function openPoller(
 			gaps: { keeper: createGapKeeper({ tries, clock, log: own }), receivers },
 			...(books ? { books } : { signed: { accounts, isPrivate: network.isPrivate, vain: new Map() } }),
 		},
+		steady,
 		onReport: (report) => observer?.reported(name, report),
 		onFailure: () => observer?.failed(name),
 		onSkip: () => observer?.skipped(name),

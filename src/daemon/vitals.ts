@@ -32,6 +32,8 @@ export interface VitalsOptions {
 	readonly recipientsOf: (receiver: string) => readonly string[] | null
 	readonly store: Store
 	readonly clock: Clock
+	/** By which a silence is measured: the clock may be set. Default: `clock`. */
+	readonly steady?: Clock
 	readonly log: Log
 	/** Called at once for each network, so that a gauge of it stands from the beginning, and at each change. */
 	readonly onChange?: (network: string, stalled: boolean) => void
@@ -44,6 +46,8 @@ interface Progress {
 	head: bigint | null
 	/** When the checkpoint last moved, or watching began. */
 	movedAtMs: number
+	/** The same by the steady clock. */
+	movedAtSteadyMs: number
 	/** Null while all is well. */
 	stalledSinceMs: number | null
 	/** Another instance polls it. */
@@ -51,11 +55,12 @@ interface Progress {
 }
 
 export function createVitals(options: VitalsOptions): Vitals {
-	const { clock, log, store, recipientsOf, receiversOf, onChange } = options
+	const { clock, log, store, recipientsOf, receiversOf, onChange, steady = clock } = options
 	const networks = options.networks.map((settings, index): Progress => {
 		const poller = options.pollers[index]
 		if (poller === undefined) throw new Error(`no poller for network ${settings.name}`)
-		return { settings, poller, checkpoint: null, head: null, movedAtMs: clock(), stalledSinceMs: null, standsBy: false }
+		const moved = { movedAtMs: clock(), movedAtSteadyMs: steady() }
+		return { settings, poller, checkpoint: null, head: null, ...moved, stalledSinceMs: null, standsBy: false }
 	})
 
 	for (const { settings } of networks) onChange?.(settings.name, false)
@@ -66,8 +71,8 @@ export function createVitals(options: VitalsOptions): Vitals {
 	async function check(): Promise<void> {
 		await lookAtOthers()
 		for (const progress of networks) {
-			const { settings, movedAtMs, standsBy } = progress
-			const isStalled = settings.stallAfterMs !== null && clock() - movedAtMs > settings.stallAfterMs
+			const { settings, movedAtMs, movedAtSteadyMs, standsBy } = progress
+			const isStalled = settings.stallAfterMs !== null && steady() - movedAtSteadyMs > settings.stallAfterMs
 			if (isStalled === (progress.stalledSinceMs !== null) || (isStalled && standsBy)) continue
 			const sinceMs = progress.stalledSinceMs ?? movedAtMs
 			const reason = isStalled ? stallReason(progress) : recoveryReason(progress, sinceMs, clock())
@@ -86,7 +91,10 @@ export function createVitals(options: VitalsOptions): Vitals {
 		for (const progress of others) {
 			const found = summary?.networks.get(progress.settings.name)
 			if (found === undefined) continue
-			progress.movedAtMs = Math.max(progress.movedAtMs, found.updatedAtMs)
+			if (found.checkpoint.number !== progress.checkpoint || found.updatedAtMs > progress.movedAtMs) {
+				progress.movedAtMs = found.updatedAtMs
+				progress.movedAtSteadyMs = steady() - Math.max(0, clock() - found.updatedAtMs)
+			}
 			progress.checkpoint = found.checkpoint.number
 		}
 	}
@@ -135,7 +143,10 @@ export function createVitals(options: VitalsOptions): Vitals {
 			if (progress === undefined) return
 			progress.standsBy = false
 			// Blocks scanned a second time or for a backfill are progress too.
-			if (progress.checkpoint !== report.checkpoint || report.blocks > 0n) progress.movedAtMs = clock()
+			if (progress.checkpoint !== report.checkpoint || report.blocks > 0n) {
+				progress.movedAtMs = clock()
+				progress.movedAtSteadyMs = steady()
+			}
 			progress.checkpoint = report.checkpoint
 			progress.head = report.head
 		},

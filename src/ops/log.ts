@@ -69,19 +69,6 @@ export function isJournal(fd: number, env: NodeJS.ProcessEnv): boolean {
 	}
 }
 
-/** What `setLogger` of node-cron takes: its own logger writes colours to the console. */
-export function cronLogger(log: Log) {
-	const facts = (error: Error | undefined) => (error === undefined ? {} : { err: error })
-	return {
-		info: (message: string) => log.debug({}, message),
-		warn: (message: string) => log.warn({}, message),
-		error: (message: string | Error, err?: Error) =>
-			message instanceof Error ? log.error(facts(message), message.message) : log.error(facts(err), message),
-		debug: (message: string | Error, err?: Error) =>
-			message instanceof Error ? log.debug(facts(message), message.message) : log.debug(facts(err), message),
-	}
-}
-
 /** Only what the rooms use, so that nothing comes to depend on the library. */
 function narrow(logger: Logger): Log {
 	return {

@@ -95,7 +95,9 @@ export function createGapKeeper({ tries, clock, log, momentMs = 3_000 }: GapKeep
 
 	function isDue({ number, wantedAtMs = Number.NEGATIVE_INFINITY }: OpenGap): boolean {
 		const last = rereads.get(number)
-		return last === undefined || last.dueAtMs <= clock() || wantedAtMs > last.atMs
+		const nowMs = clock()
+		// What lies ahead was noted before the clock was set back.
+		return last === undefined || last.dueAtMs <= nowMs || last.atMs > nowMs || wantedAtMs > last.atMs
 	}
 
 	function take(): Part | null {
@@ -106,7 +108,8 @@ export function createGapKeeper({ tries, clock, log, momentMs = 3_000 }: GapKeep
 
 	return {
 		async tryAll(doubt, addresses, signal) {
-			if (clock() - triedAtMs < waitMs) return null
+			const sinceMs = clock() - triedAtMs
+			if (sinceMs >= 0 && sinceMs < waitMs) return null
 			const came = await tries.tryAll(doubt, addresses, signal)
 			if ('span' in came) return came
 			triedAtMs = clock()

@@ -69,7 +69,9 @@ export async function scan(
 
 /** After its time the poll ends at the next border. */
 function noteBudget(session: PollSession, ports: PollPorts): void {
-	if (ports.clock() - session.startedAtMs > session.config.budgetMs) session.behind = true
+	const sinceMs = ports.clock() - session.startedAtMs
+	// Below 0 the clock was set back.
+	if (sinceMs < 0 || sinceMs > session.config.budgetMs) session.behind = true
 }
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ConfigError, PlainError, RpcError, StateError, UsageError } from '../../src/errors.js'
-import { createLog, cronLogger, isJournal, type LogOptions } from '../../src/ops/log.js'
+import { createLog, isJournal, type LogOptions } from '../../src/ops/log.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 
 /** A log that keeps what it wrote. */
@@ -248,26 +248,5 @@ describe('a file descriptor', () => {
 			closeSync(fd)
 			rmSync(path)
 		}
-	})
-})
-
-describe('cronLogger', () => {
-	test('default: passes messages and errors on', () => {
-		const { log, written } = keepingLog({ level: 'debug' })
-		const logger = cronLogger(log)
-		logger.info('i')
-		logger.warn('w')
-		logger.error('e', new PlainError('why'))
-		logger.error(new PlainError('alone'))
-		logger.debug('d')
-		logger.debug(new PlainError('dd'))
-		expect(written.map((line) => JSON.parse(line)).map(({ level, msg, err }) => [level, msg, err?.message])).toEqual([
-			['debug', 'i', undefined],
-			['warn', 'w', undefined],
-			['error', 'e', 'why'],
-			['error', 'alone', 'alone'],
-			['debug', 'd', undefined],
-			['debug', 'dd', 'dd'],
-		])
 	})
 })

@@ -52,7 +52,10 @@ export interface EndpointsOptions {
 	/** In order of preference; at least one. */
 	readonly rpcs: readonly Rpc[]
 	readonly chainId: number
+	/** By which rests and ages are measured: one that nobody sets. */
 	readonly clock: Clock
+	/** On the wall, beside which a head is old or fresh. Default: `clock`. */
+	readonly wallClock?: Clock
 	readonly log: Log
 	/**
 	 * An endpoint more blocks than this behind another that has its chain is passed over, unless its head is fresh.
@@ -73,6 +76,7 @@ const compareWaitMs = 1_000
 
 export function createEndpoints(options: EndpointsOptions): Endpoints {
 	const { chainId, clock, log, maxLagBlocks = 10, random = Math.random, wait = waitMs } = options
+	const { wallClock = clock } = options
 	const endpoints = options.rpcs.map((rpc) => createEndpoint({ rpc, chainId, clock, log, random, wait }))
 	const lagging = new Set<Endpoint>()
 	const closing = new AbortController()
@@ -111,7 +115,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 		}
 		await Promise.all(able().map(one))
 		const hashAt = (endpoint: Endpoint, number: bigint) => tell(endpoint, (rpc, until) => askHash(rpc, number, until))
-		const lags = await lagsOf(heads, hashAt, { maxLagBlocks, nowMs: clock() })
+		const lags = await lagsOf(heads, hashAt, { maxLagBlocks, nowMs: wallClock() })
 		for (const [endpoint, lag] of lags) noteLag(endpoint, lag)
 	}
 

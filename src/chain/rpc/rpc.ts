@@ -88,6 +88,8 @@ export interface RpcOptions {
 	/** Again and again while a large answer comes. */
 	readonly onProgress?: () => void
 	readonly clock?: Clock
+	/** By which what was learnt is kept for a while: the clock may be set. Default: `clock`. */
+	readonly steady?: Clock
 	/** In milliseconds, never backwards. */
 	readonly now?: () => number
 	readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
@@ -114,7 +116,7 @@ export function createRpc(options: RpcOptions): Rpc {
 	const perSecond = options.requestsPerSecond ?? null
 	const limiter = perSecond === null ? null : createLimiter({ requestsPerSecond: perSecond })
 	const batch = Math.min(options.maxBatch ?? 100, limiter?.burst ?? Number.POSITIVE_INFINITY)
-	const limits = createLimits({ batch, clock, now, wait, random })
+	const limits = createLimits({ batch, clock: options.steady ?? clock, now, wait, random })
 	const patience = { ...defaultPatience, ...options.patience }
 	const width = () => Math.min(connections, limits.speed.width())
 	const sender: Sender<RpcCall> = { size: limits.batch, patience, width, post, now, wait, random }

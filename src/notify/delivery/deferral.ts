@@ -61,6 +61,8 @@ const none: readonly Silence[] = []
 
 /** Another instance may have held something, and died. */
 const lookEveryMs = 60_000
+/** What a receiver asks for is no longer. */
+const longestWaitMs = 3_600_000
 /** A silence without end has none to be written down either; each look asks anew. */
 const longestDeferralMs = 366 * 24 * 3_600_000
 
@@ -137,11 +139,12 @@ export function createDeferrals({ store, clock, receiverOf, rulesOf, silencesOf 
 		if (untilMs !== null) return untilMs
 		const rate = rateOf(delivery)
 		if (delivery.heldBy !== 'digest' || rate === null) return nowMs
-		return Math.min(delivery.nextAttemptAtMs, nowMs + rate.everyMs)
+		// Further ahead than a rate can hold it: the clock was set back, or the rate has become shorter.
+		return delivery.nextAttemptAtMs > nowMs + rate.everyMs ? nowMs : delivery.nextAttemptAtMs
 	}
 
 	async function letGoOf(due: readonly Delivery[], receiver: Receiver, nowMs: number): Promise<void> {
-		const dueAtMs = Math.max(nowMs, waitUntilMs.get(receiver.name) ?? 0)
+		const dueAtMs = Math.max(nowMs, Math.min(waitUntilMs.get(receiver.name) ?? 0, nowMs + longestWaitMs))
 		const others = due.filter(({ message }) => digested(message) === null)
 		const alerts = due.filter(({ message }) => digested(message) !== null)
 		const pieces = piecesOf(alerts, receiver, nowMs)
@@ -175,7 +178,8 @@ export function createDeferrals({ store, clock, receiverOf, rulesOf, silencesOf 
 			waitUntilMs.set(receiver, untilMs)
 		},
 		async letGo(nowMs) {
-			if (nowMs < lookAtMs) return
+			// Further ahead than it can be: the clock was set back.
+			if (nowMs < lookAtMs && lookAtMs <= nowMs + lookEveryMs) return
 			const held = await store.deliveries('held')
 			anyDeferred = held.length > 0
 			lookAtMs = nowMs + lookEveryMs

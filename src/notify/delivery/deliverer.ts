@@ -10,6 +10,7 @@ import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import type { Silence } from '../../model/watch.js'
 import { createBrokenQueues } from './brokenQueues.js'
+import { createClockWatch } from './clockWatch.js'
 import { createDeferrals, type DeferralRules } from './deferral.js'
 import { createFallbacks } from './fallback.js'
 import { createQueueLog } from './queueLog.js'
@@ -32,6 +33,8 @@ export interface DelivererOptions {
 	/** When alerts of a watch are held, whoever is notified; default: never. */
 	readonly silencesOf?: (alert: AlertData) => readonly Silence[]
 	readonly clock: Clock
+	/** Beside which it shows that the clock was set. Default: `clock`, which then is never set. */
+	readonly steady?: Clock
 	readonly log: Log
 	/** Called after each attempt. */
 	readonly onResult?: (delivery: Delivery, outcome: Outcome) => void
@@ -94,6 +97,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	})
 	const queueLog = createQueueLog(log)
 	const broken = createBrokenQueues(clock, log)
+	const clockWatch = createClockWatch({ store, clock, steady: options.steady ?? clock, log })
 	const { work } = createQueueWorker({
 		store,
 		clock,
@@ -129,6 +133,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 					await suspension.releaseAll()
 				}
 				released = true
+				await clockWatch.look()
 				await suspension.probe()
 				await deferrals.letGo(clock())
 				for (const queue of await store.claim({ nowMs: clock(), perQueue })) {
@@ -185,6 +190,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			await fallbacks.learn()
 			await suspension.learn()
 			await suspension.probe()
+			await clockWatch.look()
 			while (!signal.aborted) {
 				await deferrals.letGo(nowMs)
 				const queues = await store.claim({ nowMs, perQueue })

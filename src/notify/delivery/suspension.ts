@@ -72,10 +72,12 @@ export function createSuspension(store: Store, clock: Clock): Suspension {
 			await makeDue(await suspendedNow())
 		},
 		async probe() {
-			if (receivers.size === 0 || clock() < probeAtMs) return
+			const waitMs = probeAtMs - clock()
+			// Further ahead than it can be: the clock was set back.
+			if (receivers.size === 0 || (waitMs > 0 && waitMs <= probeEveryMs)) return
 			probeAtMs = clock() + probeEveryMs
 			const stale = [...byQueue(await suspendedNow()).values()].filter((queue) =>
-				queue.every(({ nextAttemptAtMs }) => nextAttemptAtMs + probeEveryMs <= clock()),
+				queue.every(({ nextAttemptAtMs: triedAtMs }) => triedAtMs + probeEveryMs <= clock() || triedAtMs > clock()),
 			)
 			await makeDue(stale.flatMap((queue) => queue.slice(0, 1)))
 		},

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { createDeliverer, type DelivererOptions } from '../../../src/notify/delivery/deliverer.js'
+import { deliveryOf, idOf, keptLog, never } from '../samples.js'
+import { ids, retry, type Scripted, scripted, useLab } from './lab.js'
+
+const lab = useLab()
+const hourMs = 3_600_000
+
+function delivererOf(hook: Scripted, more: Partial<DelivererOptions> = {}) {
+	return createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook], ...more })
+}
+
+test('behavior: set back, what waits for another attempt is tried, in order; it is said once', async () => {
+	let passedMs = 0
+	const log = keptLog()
+	const hook = scripted('hook', (_, index) => (index === 0 ? retry : { result: 'delivered' }))
+	const deliverer = delivererOf(hook, { steady: () => passedMs, log })
+	await lab.store.post([deliveryOf(1)])
+	await deliverer.drainOnce(never)
+	lab.nowMs -= hourMs
+	passedMs += 30_000
+	await lab.store.post([deliveryOf(2)])
+	await deliverer.drainOnce(never)
+	expect(hook.got).toEqual(ids(1, 1, 2))
+	expect(log.lines.filter(({ message }) => message.startsWith('the clock was set back'))).toHaveLength(1)
+})
+
+test('behavior: set forward, or right, nothing is tried before its time', async () => {
+	const hook = scripted('hook', () => ({ ...retry, afterMs: hourMs }))
+	const deliverer = delivererOf(hook, { steady: () => lab.nowMs - 5_000 })
+	await lab.store.post([deliveryOf(1)])
+	for (const _ of [1, 2, 3]) {
+		await deliverer.drainOnce(never)
+		lab.nowMs += 60_000
+	}
+	expect(hook.got).toEqual(ids(1))
+})
+
+test('behavior: set back, the oldest that is parked is tried after a quarter of an hour, no later', async () => {
+	const hook = scripted('hook', () => ({ result: 'parked', code: 'removed', reason: 'gone' }))
+	const deliverer = delivererOf(hook)
+	await lab.store.post([deliveryOf(1)])
+	await deliverer.drainOnce(never)
+	lab.nowMs -= 3 * hourMs
+	await deliverer.drainOnce(never)
+	expect(hook.got).toEqual(ids(1, 1))
+	lab.nowMs += 60_000
+	await deliverer.drainOnce(never)
+	expect(hook.got).toEqual(ids(1, 1))
+})
+
+test('behavior: set back, what a digest holds is let go', async () => {
+	const hook = { ...scripted('hook'), takesDigest: () => true }
+	const digest = { everyMs: 60_000, max: 1 }
+	const optionsOf = () => ({ fallback: null, silences: [], digest })
+	const deliverer = delivererOf(hook, { optionsOf })
+	await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
+	await deliverer.drainOnce(never)
+	expect(hook.got).toEqual(ids(1))
+	lab.nowMs -= hourMs
+	await deliverer.drainOnce(never)
+	expect(hook.got).toHaveLength(2)
+	expect(hook.got[0]).toBe(idOf(1))
+	expect(await lab.store.deliveries()).toEqual([])
+})
