@@ -15,9 +15,9 @@ export interface Job {
 const longestSleepMs = 5_000
 
 /**
- * Runs a job on a node-cron expression (seconds first, UTC), and once at the start. When is asked of node-cron each time
- * anew: its own timer goes by a tick that it chose before, and when the clock is set back an hour nothing runs for an
- * hour; set forward, it walks over every tick that never was, for minutes when the clock was at 1970.
+ * Runs a job on a node-cron expression (seconds first, UTC), and once at the start. When is asked of node-cron each
+ * time anew: its own timer goes by a tick that it chose before, and when the clock is set back an hour nothing runs for
+ * an hour; set forward, it walks over every tick that never was, for minutes when the clock was at 1970.
  */
 export function startSchedule(expression: string, job: Job, log: Log): Schedule {
 	const task = createTask(expression, () => undefined, { name: job.name, timezone: 'UTC' })
