@@ -22,7 +22,7 @@ const alone = [
 	'test/pages/large.sized.test.ts',
 	'test/program/{fastChains,hostileBlocks,million}.long.test.ts',
 	'test/state/file/historySpeed.sized.test.ts',
-	'test/watch/hostile.sized.test.ts',
+	'test/watch/{floodTime.long,hostile.sized}.test.ts',
 ]
 
 export default defineConfig({

@@ -6,6 +6,7 @@ import type { Config } from '../config/load.js'
 import { deliveriesOf, deliveryId } from '../core/deliveries.js'
 import type { Payees } from '../core/lookalike.js'
 import { noReceiver, replayAlerts, replayColumns, replayRow, replayWatches } from '../core/replay.js'
+import { finish } from '../core/steps.js'
 import { asksForTokens, noTokens } from '../core/tokenChoice.js'
 import { areTokensAsked, openChain, watchesOn } from '../daemon/open.js'
 import { openParts } from '../daemon/parts.js'
@@ -130,7 +131,7 @@ async function openSender(config: Config, io: Io): Promise<Sender> {
 				announcements: [],
 			}
 			const posting = { recipientsOf: parts.recipientsOf, nowMs: Date.now(), digest: hash }
-			const deliveries = deliveriesOf(difference, posting).filter(({ receiver }) => receiver !== noReceiver)
+			const deliveries = finish(deliveriesOf(difference, posting)).filter(({ receiver }) => receiver !== noReceiver)
 			if (deliveries.length > 0) await parts.store.post(deliveries)
 		},
 		async deliver() {

@@ -3,6 +3,7 @@ import type { BlockRef, Span } from '../model/chain.js'
 import type { Hash } from '../model/glossary.js'
 import type { Announcement, NetworkState } from '../model/state.js'
 import { isOfLogs, isOfTransaction } from './events.js'
+import { type Steps, stepItems } from './steps.js'
 
 /** One look at a span: what the rules say should be announced, and what is there whatever the rules. */
 export interface Sight {
@@ -28,17 +29,18 @@ export interface Difference {
 /**
  * Announcements of the span that the look did not find; where their transactions stand must be asked before `compare`.
  */
-export function missing(
+export function* missing(
 	announcements: ReadonlyMap<string, Announcement>,
 	sight: Omit<Sight, 'alerts'>,
-): readonly Announcement[] {
-	return [...announcements.values()].filter(
-		(entry) =>
-			isAnnounced(entry) &&
-			isWithin(entry.block.number, sight.span) &&
-			!sight.present.has(entry.id) &&
-			isOfTransaction(entry.id),
-	)
+): Steps<readonly Announcement[]> {
+	const gone: Announcement[] = []
+	let seen = 0
+	for (const entry of announcements.values()) {
+		if (++seen % stepItems === 0) yield
+		if (!isAnnounced(entry) || !isWithin(entry.block.number, sight.span)) continue
+		if (!sight.present.has(entry.id) && isOfTransaction(entry.id)) gone.push(entry)
+	}
+	return gone
 }
 
 /**
@@ -46,15 +48,17 @@ export function missing(
  * another block keeps its ids, so it is no new alert. An event whose transaction now stands in a later block waits for
  * that block's own look. `located` says where the transactions of the missing entries stand: null, in no block.
  */
-export function compare(
+export function* compare(
 	announcements: ReadonlyMap<string, Announcement>,
 	sight: Sight,
 	located: ReadonlyMap<Hash, BlockRef | null>,
-): Difference {
+): Steps<Difference> {
 	const news: { alerts: Alert[]; revision: number }[] = []
 	const changed = new Map<string, Announcement>()
 
+	let seen = 0
 	for (const [id, alerts] of byId(sight.alerts)) {
+		if (++seen % stepItems === 0) yield
 		const first = alerts[0]
 		const block = sight.present.get(id)
 		if (first === undefined || block === undefined) continue
@@ -66,13 +70,14 @@ export function compare(
 	}
 
 	for (const [id, block] of sight.present) {
+		if (++seen % stepItems === 0) yield
 		const known = announcements.get(id)
 		if (known !== undefined && isAnnounced(known) && known.block.hash !== block.hash)
 			changed.set(id, { ...known, block })
 	}
 
 	const retracted: Announcement[] = []
-	for (const entry of missing(announcements, sight)) {
+	for (const entry of yield* missing(announcements, sight)) {
 		const block = located.get(entry.txHash) ?? null
 		// What a log said in a block it says as long as its transaction stands there, whichever tokens are known by now.
 		const isLasting = entry.proved === true || isOfLogs(entry.id)

@@ -3,6 +3,7 @@ import type { BlockRef } from '../model/chain.js'
 import type { Delivery } from '../model/delivery.js'
 import type { Announcement } from '../model/state.js'
 import type { Difference } from './compare.js'
+import { type Steps, stepItems } from './steps.js'
 
 export interface Posting {
 	/** Mail addresses of a receiver that gets one delivery each; null where the receiver is one. */
@@ -13,14 +14,17 @@ export interface Posting {
 }
 
 /** Everything that a look has to say, news first, each alert once per receiver and recipient. */
-export function deliveriesOf(difference: Difference, posting: Posting): readonly Delivery[] {
+export function* deliveriesOf(difference: Difference, posting: Posting): Steps<readonly Delivery[]> {
 	const deliveries: Delivery[] = []
+	let made = 0
 	for (const { alerts, revision } of difference.news) {
+		if (++made % stepItems === 0) yield
 		for (const alert of alerts) {
 			deliveries.push(...fanOut(alert, alert.type, alert.data.blockHash, revision, posting))
 		}
 	}
 	for (const gone of difference.retracted) {
+		if (++made % stepItems === 0) yield
 		for (const alert of gone.alerts) deliveries.push(...removalsOf(alert, gone, posting))
 	}
 	return deliveries

@@ -17,14 +17,17 @@ export interface Kept<T> {
 	readonly more: number
 }
 
-/** In the order of the chain, as they are given. */
-export function withoutFloods<T extends { readonly match: Match }>(
-	found: readonly T[],
-	known: KnownTokens = noTokens,
-): readonly Kept<T>[] {
+export interface FloodGate<T> {
+	/** In the order of the chain. */
+	add(one: T): void
+	readonly kept: readonly Kept<T>[]
+}
+
+/** What a flood leaves out is not held. */
+export function createFloodGate<T extends { readonly match: Match }>(known: KnownTokens = noTokens): FloodGate<T> {
 	const floods = new Map<Watch, { block: bigint; seen: number; lastKept: number }>()
 	const kept: { one: T; more: number }[] = []
-	for (const one of found) {
+	function add(one: T): void {
 		const { event, watch } = one.match
 		if (event.kind === 'token' && (event.amountRaw === 0n || !isNamed(watch, event.contract, known))) {
 			const { number } = event.block
@@ -35,13 +38,13 @@ export function withoutFloods<T extends { readonly match: Match }>(
 			if (now.seen > mostUnknown) {
 				const last = kept[now.lastKept]
 				if (last !== undefined) last.more++
-				continue
+				return
 			}
 			now.lastKept = kept.length
 		}
 		kept.push({ one, more: 0 })
 	}
-	return kept
+	return { add, kept }
 }
 
 function isNamed({ tokens }: Watch, contract: Address, known: KnownTokens): boolean {

@@ -12,35 +12,25 @@ export interface Happening {
 
 /** Everything that happened in a part, in the order of the chain; whoever it concerns. */
 export function* happeningsIn(part: Pick<Part, 'transactions' | 'tokens'>): Generator<Happening> {
-	const tokens = groupsOf(part.tokens ?? [])
+	const tokens = part.tokens ?? []
+	/** First of those that have not had their turn. */
 	let next = 0
+	const take = (): readonly TokenEvent[] => {
+		const from = next
+		while (next < tokens.length && tokens[next]?.txHash === tokens[from]?.txHash) next++
+		return tokens.slice(from, next)
+	}
 	for (const tx of part.transactions) {
-		for (let group = tokens[next]; group !== undefined && isBefore(group[0], tx); group = tokens[next]) {
-			next++
-			yield happening(group)
-		}
-		const group = tokens[next]
-		const isSame = group !== undefined && group[0]?.txHash === tx.txHash
-		if (isSame) next++
-		const events = [...eventsOf(tx), ...(isSame ? group : [])]
+		while (next < tokens.length && isBefore(tokens[next], tx)) yield happening(take())
+		const own = tokens[next]?.txHash === tx.txHash ? take() : []
+		const events = [...eventsOf(tx), ...own]
 		if (events.length > 0) yield { blockNumber: tx.block.number, events }
 	}
-	for (const group of tokens.slice(next)) yield happening(group)
+	while (next < tokens.length) yield happening(take())
 }
 
 function happening(events: readonly TokenEvent[]): Happening {
 	return { blockNumber: events[0]?.block.number ?? 0n, events }
-}
-
-/** By transaction. */
-function groupsOf(tokens: readonly TokenEvent[]): readonly (readonly TokenEvent[])[] {
-	const groups = new Map<string, TokenEvent[]>()
-	for (const event of tokens) {
-		const group = groups.get(event.txHash)
-		if (group === undefined) groups.set(event.txHash, [event])
-		else group.push(event)
-	}
-	return [...groups.values()]
 }
 
 /** Rewards stand after all transactions of their block. */

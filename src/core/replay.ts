@@ -3,12 +3,12 @@ import type { Head, Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { TokenWords } from '../model/token.js'
 import type { Network, Watch, WatchIndex } from '../model/watch.js'
-import { alertOf } from './alert.js'
+import { type AlertContext, alertOf } from './alert.js'
 import { findingAlerts } from './bookAlerts.js'
 import { withdrawalsOf } from './findings.js'
-import { withoutFloods } from './flood.js'
+import { createFloodGate } from './flood.js'
 import { happeningsIn } from './happenings.js'
-import { match } from './match.js'
+import { type Match, match } from './match.js'
 import { finalityOf } from './target.js'
 
 /** Stands where an address that no watchlist names has no receivers. */
@@ -32,9 +32,10 @@ export interface ReplayContext {
 /** The alerts of a part by the rules of the watches, whatever their first blocks are. */
 export function replayAlerts(part: Part, context: ReplayContext): readonly Alert[] {
 	const { network, watches, head, nowMs, checksum, tokenWords } = context
-	const matched = [...happeningsIn(part)].flatMap(({ blockNumber, events }) => {
+	const gate = createFloodGate<{ readonly match: Match; readonly said: Omit<AlertContext, 'more'> }>(network.tokens)
+	for (const { blockNumber, events } of happeningsIn(part)) {
 		const block = part.blocks.get(blockNumber)
-		if (block === undefined) return []
+		if (block === undefined) continue
 		const said = {
 			network,
 			block,
@@ -45,11 +46,9 @@ export function replayAlerts(part: Part, context: ReplayContext): readonly Alert
 			checksum,
 			...(tokenWords && { tokenWords }),
 		}
-		return match(events, watches, () => true, network.tokens).map((found) => ({ match: found, said }))
-	})
-	const ofFrames = withoutFloods(matched, network.tokens).map(({ one, more }) =>
-		alertOf(one.match, { ...one.said, more }),
-	)
+		for (const found of match(events, watches, () => true, network.tokens)) gate.add({ match: found, said })
+	}
+	const ofFrames = gate.kept.map(({ one, more }) => alertOf(one.match, { ...one.said, more }))
 	const ofHeaders = withdrawalsOf(part).flatMap((finding) =>
 		findingAlerts(finding, {
 			network,

@@ -2,10 +2,11 @@ import { type AlertContext, alertOf } from '../core/alert.js'
 import { compare, type Difference, isAnnounced, missing } from '../core/compare.js'
 import { type BackfillSet, isCovered, isInBackfill } from '../core/coverage.js'
 import { addressOfId, alertId, isOfLogs } from '../core/events.js'
-import { withoutFloods } from '../core/flood.js'
+import { createFloodGate } from '../core/flood.js'
 import { happeningsIn } from '../core/happenings.js'
 import type { Payees } from '../core/lookalike.js'
 import { type IsCovered, type Match, match, sides } from '../core/match.js'
+import { stepItems } from '../core/steps.js'
 import { finalityOf } from '../core/target.js'
 import type { Alert, ChainEvent, FrameEvent } from '../model/alert.js'
 import type { AddressSet, Block, BlockRef, Head, Part } from '../model/chain.js'
@@ -14,14 +15,7 @@ import type { Chain } from '../model/ports.js'
 import type { Announcement } from '../model/state.js'
 import type { Coverage, Network, WatchIndex } from '../model/watch.js'
 import { createPayeeLedger } from './payees.js'
-
-/** Others may have a turn after so many events of one transaction. */
-const STEP_EVENTS = 500
-
-/** Of everybody else. */
-function aTurn(): Promise<void> {
-	return new Promise((resolve) => setImmediate(resolve))
-}
+import { aTurn, inTurns } from './turns.js'
 
 /** What a look must know besides the part it looks at. */
 export interface LookContext {
@@ -50,7 +44,9 @@ export async function look(
 	signal: AbortSignal,
 ): Promise<Difference> {
 	const isWatched = coverageTestOf(context)
-	const matched: { readonly match: Match; readonly said: Omit<AlertContext, 'creatorConfirmed'> }[] = []
+	const gate = createFloodGate<{ readonly match: Match; readonly said: Omit<AlertContext, 'creatorConfirmed'> }>(
+		context.network.tokens,
+	)
 	const present = new Map<string, BlockRef>()
 	const happened: ChainEvent[] = []
 	const announced = new Set([...announcements.keys()].map(addressOfId))
@@ -61,7 +57,7 @@ export async function look(
 				present.set(alertId(context.network.chainId, event, address), event.block)
 			}
 			happened.push(event)
-			if (happened.length % STEP_EVENTS === 0) await aTurn()
+			if (happened.length % stepItems === 0) await aTurn()
 		}
 		const block = part.blocks.get(blockNumber)
 		if (block === undefined) continue
@@ -74,34 +70,44 @@ export async function look(
 			watches: context.watches,
 			checksum: context.checksum,
 		}
-		for (let at = 0; at < events.length; at += STEP_EVENTS) {
-			const some = events.slice(at, at + STEP_EVENTS)
+		for (let at = 0; at < events.length; at += stepItems) {
+			const some = events.slice(at, at + stepItems)
 			for (const one of match(some, context.watches, isWatched, context.network.tokens)) {
-				matched.push({ match: one, said })
+				gate.add({ match: one, said })
 			}
-			if (some.length === STEP_EVENTS) await aTurn()
+			if (some.length === stepItems) await aTurn()
 		}
 	}
-	const found = withoutFloods(matched, context.network.tokens).map(({ one, more }) => ({ ...one, more }))
+	const found = gate.kept.map(({ one, more }) => ({ ...one, more }))
 	const comparable = comparableWith(part, announcements, context.backfill)
-	const creations = found.flatMap(({ match: { event, watch } }) => {
-		const known = comparable.get(alertId(context.network.chainId, event, watch.address))
-		return event.kind === 'deployment' && (known === undefined || !isAnnounced(known)) ? [event] : []
-	})
-	const strangers = found.flatMap(({ match: { event, watch } }) => {
-		if (event.kind !== 'token' || context.network.tokens?.has(event.contract)) return []
-		const known = comparable.get(alertId(context.network.chainId, event, watch.address))
-		return known === undefined || !isAnnounced(known) ? [event.contract] : []
-	})
+	const creations: FrameEvent[] = []
+	const strangers = new Set<Address>()
+	for (const [
+		at,
+		{
+			match: { event, watch },
+		},
+	] of found.entries()) {
+		if (at % stepItems === stepItems - 1) await aTurn()
+		const isAsked = event.kind === 'token' ? !context.network.tokens?.has(event.contract) : event.kind === 'deployment'
+		const known = isAsked ? comparable.get(alertId(context.network.chainId, event, watch.address)) : undefined
+		if (!isAsked || (known !== undefined && isAnnounced(known))) continue
+		if (event.kind === 'token') strangers.add(event.contract)
+		else creations.push(event)
+	}
+	const gone = await inTurns(missing(comparable, { span: part.span, present }))
 	const [located, confirmed, words] = await Promise.all([
-		locateAll(missing(comparable, { span: part.span, present }), chain, signal),
+		locateAll(gone, chain, signal),
 		confirmAll(creations, chain, signal),
-		chain.tokenWords(new Set(strangers), signal),
+		chain.tokenWords(strangers, signal),
 	])
-	const alerts = found.map(({ match: one, said, more }): Alert => {
+	const alerts: Alert[] = []
+	const tokenWords = (contract: Address) => words.get(contract) ?? null
+	for (const { match: one, said, more } of found) {
+		if (alerts.length % stepItems === stepItems - 1) await aTurn()
 		const creatorConfirmed = confirmed.get(placeOf(one.event)) ?? null
-		return alertOf(one, { ...said, more, creatorConfirmed, tokenWords: (contract) => words.get(contract) ?? null })
-	})
+		alerts.push(alertOf(one, { ...said, more, creatorConfirmed, tokenWords }))
+	}
 	const isNew = ({ data: { id } }: Alert) => {
 		const known = comparable.get(id)
 		return known === undefined || !isAnnounced(known)
@@ -109,7 +115,7 @@ export async function look(
 	const ledger = createPayeeLedger({ ...context, chain }, signal)
 	const marked: Alert[] = []
 	for (const [at, event] of happened.entries()) {
-		if (at % STEP_EVENTS === STEP_EVENTS - 1) await aTurn()
+		if (at % stepItems === stepItems - 1) await aTurn()
 		for (; found[marked.length]?.match.event === event; ) {
 			const alert = alerts[marked.length]
 			if (alert !== undefined) marked.push(isNew(alert) ? await ledger.mark(alert) : alert)
@@ -117,7 +123,7 @@ export async function look(
 		ledger.note(event)
 	}
 	const payees = ledger.changes()
-	const difference = compare(comparable, { span: part.span, alerts: marked, present }, located)
+	const difference = await inTurns(compare(comparable, { span: part.span, alerts: marked, present }, located))
 	return payees.size === 0 ? difference : { ...difference, payees }
 }
 

@@ -1,6 +1,7 @@
 import type { Difference } from '../core/compare.js'
 import { deliveriesOf } from '../core/deliveries.js'
 import { gapNotices } from '../core/gapNotices.js'
+import { stepItems } from '../core/steps.js'
 import { systemDeliveries } from '../core/system.js'
 import { rememberedBlocks } from '../core/target.js'
 import { RpcError, StateError } from '../errors.js'
@@ -15,6 +16,7 @@ import type { Bookkeeper } from './bookkeeper.js'
 import { enrolmentOf } from './enrolment.js'
 import type { GapKeeper } from './gapKeeper.js'
 import type { SignedPorts } from './signedOnly.js'
+import { aTurn, inTurns } from './turns.js'
 
 /** What one network is polled with; the same until the watchlists are read again. */
 export interface PollConfig {
@@ -183,7 +185,7 @@ export async function advance(
 		nowMs: clock(),
 	})
 	const deliveries = [
-		...(difference === null ? [] : deliveriesOf(difference, posting)),
+		...(difference === null ? [] : await inTurns(deliveriesOf(difference, posting))),
 		...notices.flatMap((notice) => systemDeliveries(notice, ports.gaps?.receivers() ?? [], posting)),
 	]
 	const gaps = closed.length === 0 ? step.gaps : new Map(closed.map(({ block }) => [block.number, null]))
@@ -207,7 +209,9 @@ export async function advance(
 		if (type === 'system.recovered') log.info({}, `a gap is closed: ${reason}`)
 		else if (acceptedAt !== undefined) log.warn({ accepted_at: acceptedAt }, `a gap is accepted: ${reason}`)
 	}
+	let said = 0
 	for (const { alerts, revision } of difference?.news ?? []) {
+		if (++said % stepItems === 0) await aTurn()
 		for (const { data, receivers } of alerts) {
 			session.alerts[data.kind]++
 			const { id, kind, direction, value, asset, blockNumber, late } = data

@@ -1,11 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { compare, missing, type Sight } from '../../src/core/compare.js'
-import { deliveriesOf } from '../../src/core/deliveries.js'
+import { compare as compareSteps, missing as missingSteps, type Sight } from '../../src/core/compare.js'
+import { deliveriesOf as deliverySteps } from '../../src/core/deliveries.js'
+import { finish } from '../../src/core/steps.js'
 import type { Alert } from '../../src/model/alert.js'
 import type { BlockRef } from '../../src/model/chain.js'
 import type { Announcement } from '../../src/model/state.js'
 import { alert, blockRef, digest, hash } from './build.js'
 
+const compare = (...args: Parameters<typeof compareSteps>) => finish(compareSteps(...args))
+const missing = (...args: Parameters<typeof missingSteps>) => finish(missingSteps(...args))
+const deliveriesOf = (...args: Parameters<typeof deliverySteps>) => finish(deliverySteps(...args))
 const announcementOf = (id: string, block: BlockRef, revision = 0): Announcement => ({
 	id,
 	block,

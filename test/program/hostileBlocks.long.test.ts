@@ -8,6 +8,7 @@ import { initOf } from '../../src/devnode/contracts.js'
 import type { Hex } from '../../src/model/glossary.js'
 import { handOn, startTestAnvil, startTestDevnode } from '../support/anvil.js'
 import { startHookServer } from '../support/hookServer.js'
+import { machineSpeed } from '../support/machineSpeed.js'
 import { openSite } from '../support/program.js'
 import { settings, stranger, told, treasury, vault, watchlist } from './site.js'
 
@@ -26,24 +27,6 @@ function caller(call: string): Hex {
 const diver = initOf('0x60006000600060006000305af15000')
 
 const word = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
-
-/**
- * How much slower a core is now than one that has nothing else to do: work of the kind that reading is, by the
- * processor's clock, and the wall's beside it.
- */
-function calibrate(): { readonly core: number; readonly wall: number } {
-	const text = JSON.stringify(Array.from({ length: 150_000 }, (_, n) => ({ type: 'CALL', to: word(n), value: '0x0' })))
-	const [wallMs, cpu] = [performance.now(), process.cpuUsage()]
-	for (let round = 0; round < 3; round++) JSON.parse(text)
-	const { user, system } = process.cpuUsage(cpu)
-	// At rest on the machine where the bounds were written.
-	return {
-		core: Math.max(1, (user + system) / 1_000 / restMs),
-		wall: Math.max(1, (performance.now() - wallMs) / restMs),
-	}
-}
-
-const restMs = 200
 
 const attacks = {
 	'1: large inputs, traced by debug': [caller(largeInput), 1_000, 1_000_000n, 'debug_traceBlockByNumber'],
@@ -96,7 +79,7 @@ test.each(Object.keys(attacks) as (keyof typeof attacks)[])(
 		if (isDebug) await hand.rpc(source, [blockNumber, { tracer: 'callTracer' }])
 		else await hand.rpc('trace_block', [blockNumber])
 		const nodeMs = Date.now() - askedAtMs
-		const { core, wall } = calibrate()
+		const { core, wall } = machineSpeed()
 		const { longestMs, peakBytes } = JSON.parse(readFileSync(file, 'utf8'))
 		console.log(
 			`attack ${name}: ${Number(gasUsed)} gas, told after ${tookMs} ms (the node alone ${nodeMs} ms), ` +

@@ -1,6 +1,7 @@
 /** Bloom filters of headers: what is not in one is certainly in no log of the block; what is may be. */
 
 import * as Hash from 'ox/Hash'
+import type { TimeSlices } from '../../base/timeSlices.js'
 import type { TxLog } from '../../core/tokenLogs.js'
 import type { AddressSet } from '../../model/chain.js'
 import type { Address, Hex } from '../../model/glossary.js'
@@ -24,7 +25,7 @@ export function mayHold(bloom: Uint8Array, places: Places): boolean {
 }
 
 /** The filter that a block with just these logs has. */
-export function bloomOf(logs: Iterable<TxLog>): Hex {
+export async function bloomOf(logs: Iterable<TxLog>, slices: TimeSlices): Promise<Hex> {
 	const bloom = Buffer.alloc(256)
 	const seen = new Set<Hex>()
 	const add = (value: Hex) => {
@@ -34,6 +35,7 @@ export function bloomOf(logs: Iterable<TxLog>): Hex {
 			bloom[255 - (place >> 3)] = (bloom[255 - (place >> 3)] ?? 0) | (1 << (place & 7))
 	}
 	for (const { address, topics } of logs) {
+		if (slices.isOver()) await slices.next()
 		add(address)
 		for (const topic of topics) add(topic)
 	}

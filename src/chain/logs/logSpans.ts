@@ -1,3 +1,4 @@
+import { createTimeSlices } from '../../base/timeSlices.js'
 import { firstOf, lengthOf } from '../../core/spans.js'
 import { topics } from '../../core/tokenLogs.js'
 import { RpcError } from '../../errors.js'
@@ -32,6 +33,7 @@ export async function readLogSpan(
 ): Promise<readonly Log[]> {
 	const reading: Reading = { endpoint: rpc.endpoint, method: METHOD }
 	const logs = new Map<string, Log>()
+	const slices = createTimeSlices()
 	for (let next = span.from; next <= span.to; ) {
 		const size = rpc.limits.spanSize(METHOD, BOUNDS)
 		const piece = firstOf({ from: next, to: span.to }, size.blocks)
@@ -41,12 +43,12 @@ export async function readLogSpan(
 			for (const list of listsOf(addresses, rpc.limits.list.now())) {
 				for (const answer of await askFor(rpc, piece, list, signal)) {
 					rows += Array.isArray(answer) ? answer.length : 0
-					keep(readLogs(answer, reading), piece)
+					await keep(answer, piece)
 				}
 			}
 			for (const filter of unindexedFilters(known)) {
 				const [answer] = await askAll(rpc, [{ method: METHOD, params: [withRange(filter, piece)] }], signal)
-				keep(readLogs(answer, reading), piece)
+				await keep(answer, piece)
 			}
 			rpc.limits.setSpanSize(METHOD, afterAnswer(rpc.limits.spanSize(METHOD, BOUNDS), asked, rows, BOUNDS))
 			next = piece.to + 1n
@@ -57,8 +59,9 @@ export async function readLogSpan(
 	}
 	return [...logs.values()]
 
-	function keep(found: readonly Log[], piece: Span): void {
-		for (const log of found) {
+	async function keep(answer: unknown, piece: Span): Promise<void> {
+		for (const log of await readLogs(answer, reading, slices)) {
+			if (slices.isOver()) await slices.next()
 			// Reth before 1.9 puts the newest block's logs in the place of a range beyond its head (reth#18098).
 			if (log.block.number < piece.from || log.block.number > piece.to) {
 				throw malformed(reading, `a log is of block ${log.block.number}, which was not asked for`)

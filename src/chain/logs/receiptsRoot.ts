@@ -1,10 +1,9 @@
 /** The root that a header names its receipts by (EIP-2718 for typed receipts). */
 
-import * as Rlp from 'ox/Rlp'
 import type { TimeSlices } from '../../base/timeSlices.js'
 import type { Hash as HashText, Hex } from '../../model/glossary.js'
 import { listRootInSlices } from '../listRoot.js'
-import { bytesOf, listOf, shortHex } from '../rlpWords.js'
+import { bytesOf, itemOf, listOf, shortHex } from '../rlpWords.js'
 import { hash, hexBytes, type Json, quantity } from '../wire.js'
 import type { Log, LogReceipt } from './wireLogs.js'
 
@@ -75,17 +74,25 @@ async function encodeReceipt({ raw, logs }: LogReceipt, slices: TimeSlices): Pro
 		if (number === null) return null
 		more.push(shortHex(number))
 	}
-	const written: Uint8Array[] = []
+	// Joined now and then, for to join a hundred thousand at once takes long.
+	const joined: Uint8Array[] = []
+	let written: Uint8Array[] = []
 	for (const log of logs) {
-		written.push(Rlp.fromHex(logWords(log), { as: 'Bytes' }))
 		if (slices.isOver()) await slices.next()
+		written.push(encodeLog(log))
+		if (written.length < STEP_LOGS) continue
+		joined.push(Buffer.concat(written))
+		written = []
 	}
-	const encoded = (words: readonly Hex[]) => words.map((word) => Rlp.fromHex(word, { as: 'Bytes' }))
-	const fields = listOf([...encoded([outcome, shortHex(gas), bloom]), listOf(written), ...encoded(more)])
+	const fields = listOf([
+		...[outcome, shortHex(gas), bloom].map(itemOf),
+		listOf([...joined, ...written]),
+		...more.map(itemOf),
+	])
 	return type === 0n ? fields : Buffer.concat([bytesOf(type), fields])
 }
 
-type Words = Hex | Words[]
+const STEP_LOGS = 500
 
 /** A state root before Byzantium, since then the status. */
 function outcomeOf({ root, status }: Json): Hex | null {
@@ -95,6 +102,6 @@ function outcomeOf({ root, status }: Json): Hex | null {
 	return number === null ? null : shortHex(number)
 }
 
-function logWords({ address, topics, data }: Log): Words {
-	return [address, [...topics], data]
+function encodeLog({ address, topics, data }: Log): Uint8Array {
+	return listOf([itemOf(address), listOf(topics.map(itemOf)), itemOf(data)])
 }

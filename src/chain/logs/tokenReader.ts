@@ -1,10 +1,11 @@
-import { createTimeSlices } from '../../base/timeSlices.js'
+import { createTimeSlices, type TimeSlices } from '../../base/timeSlices.js'
 import { inCalls, mostProvedOf, type PriceOf } from '../../core/cost.js'
 import { isNativeCoin } from '../../core/nativeTokens.js'
 import { lengthOf, numbersOf } from '../../core/spans.js'
-import { type TxLogs, tokenEventSteps, tokenEventsOf, topics } from '../../core/tokenLogs.js'
+import { type TxLogs, tokenEventSteps, topics } from '../../core/tokenLogs.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet, Block, Span } from '../../model/chain.js'
+import type { Address, Hash } from '../../model/glossary.js'
 import type { Log as Logger } from '../../model/ports.js'
 import type { KnownTokens, TokenEvent } from '../../model/token.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -13,12 +14,13 @@ import { headerCalls, readHeaders } from '../sources/headers.js'
 import { receiptCall } from '../sources/readReceipts.js'
 import { addressTestOf } from '../traces/addressBitmap.js'
 import type { Header, Reading } from '../wire.js'
+import { blocksThatDiffer, byPlace, eventsOnlyIn, merged } from './comparedLogs.js'
 import { doubtsOf, sample } from './doubts.js'
 import { readHitReceipts } from './hitReceipts.js'
 import { createLogProofs, type LogProofs } from './logProofs.js'
 import { partiesOf, readLogSpan } from './logSpans.js'
 import { createWholeBlocks, mayFallBack } from './wholeBlocks.js'
-import { type Log, readLogReceipt } from './wireLogs.js'
+import { readLogReceipt } from './wireLogs.js'
 
 export interface TokenQuestion {
 	readonly span: Span
@@ -54,7 +56,7 @@ export interface TokenReader {
 	/** All token transfers of the addresses in a span, from one endpoint. Throws RpcError where anything is in doubt. */
 	read(rpc: Rpc, question: TokenQuestion, signal: AbortSignal): Promise<TokenPart>
 	/** Of one transaction; every token, whoever it concerns. */
-	eventsOf(tx: TxLogs): readonly TokenEvent[]
+	eventsOf(tx: TxLogs): Promise<readonly TokenEvent[]>
 }
 
 export interface TokenReaderOptions {
@@ -77,8 +79,6 @@ export interface TokenReaderOptions {
 
 /** As few blocks are read whole: near the head an answer should prove itself. */
 const WHOLE_SPAN = 3n
-/** Others may have a turn after so many logs. */
-const STEP_LOGS = 500
 /** With more addresses the questions are many, and nearly every bloom may hold one of them. */
 const MOST_ASKED = 3_000
 
@@ -87,8 +87,21 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 	const noteProofs = createLogProofs(options)
 	const whole = createWholeBlocks({ chainId, isBelieved: mostProved === 0, clock, log })
 
-	function eventsOf(tx: TxLogs): readonly TokenEvent[] {
-		return tokenEventsOf(tx, known).filter(({ contract }) => !isNativeCoin(chainId, contract))
+	/** Those of them that count. */
+	async function eventsOf(
+		tx: TxLogs,
+		slices: TimeSlices,
+		concerns: (event: TokenEvent) => boolean = () => true,
+	): Promise<readonly TokenEvent[]> {
+		const steps = tokenEventSteps(tx, known)
+		let step = steps.next()
+		for (; step.done !== true; step = steps.next()) await slices.next()
+		const events: TokenEvent[] = []
+		for (const event of step.value) {
+			if (slices.isOver()) await slices.next()
+			if (!isNativeCoin(chainId, event.contract) && concerns(event)) events.push(event)
+		}
+		return events
 	}
 
 	/** Of the addresses only. */
@@ -96,30 +109,22 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		const slices = createTimeSlices()
 		const isAsked = await addressTestOf(addresses, slices)
 		const events: TokenEvent[] = []
-		let read = 0
 		for (const tx of txs) {
-			if (!mayConcern(tx)) continue
-			const steps = tokenEventSteps(tx, known)
-			let step = steps.next()
-			for (; step.done !== true; step = steps.next()) await slices.next()
-			for (const event of step.value) {
-				const { contract, from, to } = event
-				if (!isNativeCoin(chainId, contract) && (addresses.has(from) || addresses.has(to))) events.push(event)
-			}
-			read += tx.logs.length
-			if (read < STEP_LOGS) continue
-			read = 0
-			await slices.next()
+			if (!(await mayConcern(tx))) continue
+			const own = await eventsOf(tx, slices, ({ from, to }) => addresses.has(from) || addresses.has(to))
+			for (const event of own) events.push(event)
 		}
 		return events
 
 		/** Most transactions concern nobody: those are not decoded. */
-		function mayConcern({ logs }: TxLogs): boolean {
-			return logs.some(
-				(one) =>
-					TOPICS.has(one.topics[0]) &&
-					(one.topics.length === 1 ? known.has(one.address) : partiesOf(one).some((party) => isAsked(party))),
-			)
+		async function mayConcern({ logs }: TxLogs): Promise<boolean> {
+			for (const one of logs) {
+				if (slices.isOver()) await slices.next()
+				if (!TOPICS.has(one.topics[0])) continue
+				if (one.topics.length === 1 ? known.has(one.address) : partiesOf(one).some((party) => isAsked(party)))
+					return true
+			}
+			return false
 		}
 	}
 
@@ -143,12 +148,22 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 
 	/** Logs alone do not say who sent a transaction. */
 	async function withInitiators(rpc: Rpc, tokens: readonly TokenEvent[], signal: AbortSignal) {
-		const lacking = [...new Set(tokens.flatMap(({ initiator, txHash }) => (initiator === null ? [txHash] : [])))]
-		if (lacking.length === 0) return tokens
+		const nameless = new Set<Hash>()
+		for (const { initiator, txHash } of tokens) if (initiator === null) nameless.add(txHash)
+		if (nameless.size === 0) return tokens
+		const lacking = [...nameless]
 		const reading: Reading = { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' }
 		const answers = await askAll(rpc, lacking.map(receiptCall), signal)
-		const senders = new Map(lacking.map((txHash, at) => [txHash, readLogReceipt(answers[at], reading)?.sender ?? null]))
-		return tokens.map((event) => ({ ...event, initiator: event.initiator ?? senders.get(event.txHash) ?? null }))
+		const slices = createTimeSlices()
+		const senders = new Map<Hash, Address | null>()
+		for (const [at, txHash] of lacking.entries())
+			senders.set(txHash, (await readLogReceipt(answers[at], reading, slices))?.sender ?? null)
+		const named: TokenEvent[] = []
+		for (const event of tokens) {
+			if (slices.isOver()) await slices.next()
+			named.push({ ...event, initiator: event.initiator ?? senders.get(event.txHash) ?? null })
+		}
+		return named
 	}
 
 	async function readBlockwise(
@@ -169,20 +184,20 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		signal: AbortSignal,
 	): Promise<ReadLogs> {
 		const found = await readLogSpan(rpc, { span, addresses, known }, signal)
+		const slices = createTimeSlices()
 		const txs = await readHitReceipts(rpc, found, headers, signal)
-		const told = await eventsIn(txs, addresses)
+		const told = await eventsIn(txs.toSorted(byPlace), addresses)
 		const doubtful = isAgain ? [] : doubtsOf(found, headers, { addresses, known })
 		const witness = async (other: Rpc, limited: AbortSignal) => readLogSpan(other, { span, addresses, known }, limited)
 		const seen = doubtful.length === 0 ? null : ((await askAnother?.(witness)) ?? null)
-		const suspects = new Set(seen === null ? [] : [...onlyIn(seen, found), ...onlyIn(found, seen)])
+		const suspects = seen === null ? new Set<bigint>() : await blocksThatDiffer(seen, found, slices)
 		const rest = doubtful.filter(({ number }) => !suspects.has(number))
 		const most = mostProvedOf(mostProved, seen !== null, priceAt?.(rpc.endpoint) ?? inCalls)
 		const drawn = new Set(sample(rest, most, random))
 		const proved = headers.filter((header) => suspects.has(header.number) || drawn.has(header))
 		const again = new Set(proved.map(({ number }) => number))
 		const more = await readWhole(rpc, proved, addresses, signal)
-		const before = new Set(told.map(({ txHash, trace }) => `${txHash}:${trace}`))
-		const missed = more.filter(({ txHash, trace }) => !before.has(`${txHash}:${trace}`))
+		const missed = await eventsOnlyIn(more, told, slices)
 		if (missed.length > 0) {
 			const facts = { endpoint: rpc.endpoint, missed: missed.length, block: missed[0]?.block.number }
 			log.warn(facts, 'eth_getLogs left out logs that the receipts have: the receipts are believed')
@@ -196,12 +211,13 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 			witness: seen === null ? 0 : left.length,
 			none: seen === null ? left.length : 0,
 		}
-		const tokens = [...told.filter(({ block }) => !again.has(block.number)), ...more].sort(byPlace)
+		const believed = told.filter(({ block }) => !again.has(block.number))
+		const tokens = await merged(believed, more, slices)
 		return { tokens, proofs, unproved: seen === null ? left : [] }
 	}
 
 	return {
-		eventsOf,
+		eventsOf: (tx) => eventsOf(tx, createTimeSlices()),
 		async read(rpc, question, signal) {
 			const { span, addresses, isAgain } = question
 			const headers = await headersOf(rpc, question, signal)
@@ -218,9 +234,12 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 			if (!isAgain) noteProofs(proofs)
 			const headerAt = new Map(headers.map((header) => [header.number, header]))
 			const blocks = new Map<bigint, Block>()
+			let before: bigint | null = null
 			for (const { block } of tokens) {
-				const header = headerAt.get(block.number)
-				if (header !== undefined) blocks.set(block.number, header)
+				if (block.number === before) continue
+				before = block.number
+				const header = headerAt.get(before)
+				if (header !== undefined) blocks.set(before, header)
 			}
 			return { tokens, blocks, unproved }
 		},
@@ -228,16 +247,3 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 }
 
 const TOPICS: ReadonlySet<string | undefined> = new Set(Object.values(topics))
-
-/** Numbers of the blocks in which one endpoint has logs that the other has not, or has otherwise. */
-function onlyIn(seen: readonly Log[], found: readonly Log[]): ReadonlySet<bigint> {
-	const keyOf = ({ block, txHash, index, address, topics: words, data }: Log) =>
-		[block.hash, txHash, index, address, ...words, data].join(':')
-	const told = new Set(found.map(keyOf))
-	return new Set(seen.flatMap((one) => (told.has(keyOf(one)) ? [] : [one.block.number])))
-}
-
-function byPlace(one: TokenEvent, other: TokenEvent): number {
-	if (one.block.number !== other.block.number) return one.block.number < other.block.number ? -1 : 1
-	return (one.txIndex ?? 0) - (other.txIndex ?? 0)
-}

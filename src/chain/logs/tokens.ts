@@ -89,12 +89,12 @@ export function createTokens(
 			return { ...part, tokens, blocks: new Map([...part.blocks, ...blocks]), ...doubt }
 		},
 		async inReceipt(rpc, raw, block, signal) {
-			const receipt = readLogReceipt(raw, { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' })
+			const receipt = await readLogReceipt(raw, { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' })
 			if (receipt === null) return nothing
 			const { txHash, sender: initiator, logs } = receipt
 			const txIndex = block.txHashes.indexOf(txHash)
 			const { number, hash } = block
-			const told = reader.eventsOf({ txHash, txIndex, block: { number, hash }, initiator, logs })
+			const told = await reader.eventsOf({ txHash, txIndex, block: { number, hash }, initiator, logs })
 			if (told.length === 0) return nothing
 			return { tokens: told, logFrames: await readLogFrames(rpc, txHash, logs, signal) }
 		},

@@ -1,4 +1,4 @@
-import { createTimeSlices } from '../../base/timeSlices.js'
+import { createTimeSlices, type TimeSlices } from '../../base/timeSlices.js'
 import type { TxLogs } from '../../core/tokenLogs.js'
 import { RpcError } from '../../errors.js'
 import type { Hex } from '../../model/glossary.js'
@@ -21,8 +21,6 @@ export interface WholeBlocks {
 	read(rpc: Rpc, headers: readonly Header[], signal: AbortSignal): Promise<readonly (readonly TxLogs[])[]>
 }
 
-/** Others may have a turn after so many logs. */
-const STEP_LOGS = 500
 /** Blocks under way: some hundred kilobytes each. */
 const AT_ONCE = 8
 /** Of a block whose end is longer, with no log in it, every receipt is asked for. */
@@ -80,21 +78,27 @@ export function createWholeBlocks({
 				: await askAll(rpc, block.txHashes.map(receiptCall), signal)
 		// A node that has the header and not yet the receipts.
 		if (raw === null) throw unsettled(reading, `it has no receipts of block ${block.number} yet`)
-		const receipts = await inOrder(raw, block, reading)
-		await checkRoot(receipts, block, reading)
+		const slices = createTimeSlices()
+		const receipts = await inOrder(raw, block, reading, slices)
+		await checkRoot(receipts, block, reading, slices)
 		return receipts.flatMap(({ txHash, sender, logs }, txIndex) =>
 			logs.length === 0 ? [] : [{ txHash, txIndex, block: refOf(block), initiator: sender, logs }],
 		)
 	}
 
-	async function checkRoot(receipts: readonly LogReceipt[], block: Header, reading: Reading): Promise<void> {
+	async function checkRoot(
+		receipts: readonly LogReceipt[],
+		block: Header,
+		reading: Reading,
+		slices: TimeSlices,
+	): Promise<void> {
 		const { receiptsRoot: root } = block
 		const named = root && { root, hasStateSync: hasStateSync(chainId) }
-		const fits = named && (await fitsRoot(receipts, named, createTimeSlices()))
+		const fits = named && (await fitsRoot(receipts, named, slices))
 		if (fits === true) rootsFit = true
 		else if (fits === false && rootsFit) {
 			throw malformed(reading, `its receipts of block ${block.number} are not those that the header names`)
-		} else if (block.logsBloom !== null && !isWithin(block.logsBloom, bloomOf(logsOf(receipts)))) {
+		} else if (block.logsBloom !== null && !isWithin(block.logsBloom, await bloomOf(logsOf(receipts), slices))) {
 			throw malformed(reading, `its receipts of block ${block.number} lack logs that the header names`)
 		}
 	}
@@ -103,13 +107,15 @@ export function createWholeBlocks({
 	async function fromLogs(rpc: Rpc, block: Header, signal: AbortSignal): Promise<readonly TxLogs[] | null> {
 		const reading: Reading = { endpoint: rpc.endpoint, method: 'eth_getLogs' }
 		if (block.logsBloom === null) return null
-		const logs = readLogs(await rpc.call(reading.method, [{ blockHash: block.hash }], signal), reading)
+		const slices = createTimeSlices()
+		const answer = await rpc.call(reading.method, [{ blockHash: block.hash }], signal)
+		const logs = await readLogs(answer, reading, slices)
 		for (const { block: own } of logs) {
 			if (own.hash !== block.hash) throw malformed(reading, `logs of another block came for block ${block.number}`)
 		}
 		const isWhole = logs.every(({ index }, at) => index === BigInt(at))
-		if (!isWhole || block.logsBloom !== bloomOf(logs) || !(await isEnd(rpc, block, logs, signal))) return null
-		return groupsOf(logs, block)
+		if (!isWhole || block.logsBloom !== (await bloomOf(logs, slices))) return null
+		return (await isEnd(rpc, block, logs, signal)) ? groupsOf(logs, block) : null
 	}
 
 	/** Whether no log comes after these: a hole before one shows in its place, one at the end only in receipts. */
@@ -120,7 +126,8 @@ export function createWholeBlocks({
 		if (end.length > LONGEST_END) return false
 		const reading: Reading = { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' }
 		const answers = await askAll(rpc, end.map(receiptCall), signal)
-		const told = answers.flatMap((raw) => readLogReceipt(raw, reading)?.logs ?? [])
+		const told: Log[] = []
+		for (const raw of answers) for (const one of (await readLogReceipt(raw, reading))?.logs ?? []) told.push(one)
 		const own = logs.filter(({ txHash }) => end.includes(txHash))
 		return told.length === own.length && told.every((one, at) => own[at] !== undefined && isSame(one, own[at]))
 	}
@@ -138,22 +145,21 @@ export function createWholeBlocks({
 }
 
 /** One receipt for each transaction of the header, in its order. */
-async function inOrder(raw: unknown, block: Header, reading: Reading): Promise<readonly LogReceipt[]> {
+async function inOrder(
+	raw: unknown,
+	block: Header,
+	reading: Reading,
+	slices: TimeSlices,
+): Promise<readonly LogReceipt[]> {
 	if (!Array.isArray(raw)) throw malformed(reading, 'the result is not a list')
 	const receipts = new Map<string, LogReceipt>()
-	const slices = createTimeSlices()
-	let read = 0
 	for (const one of raw as readonly unknown[]) {
-		const receipt = readLogReceipt(one, reading)
+		const receipt = await readLogReceipt(one, reading, slices)
 		if (receipt === null) throw unsettled(reading, `a receipt of block ${block.number} is missing`)
 		if (receipt.block.hash !== block.hash) {
 			throw unsettled(reading, `receipts of block ${block.number} carry another hash than its header`)
 		}
 		receipts.set(receipt.txHash, receipt)
-		read += receipt.logs.length
-		if (read < STEP_LOGS && !slices.isOver()) continue
-		read = 0
-		await slices.next()
 	}
 	return block.txHashes.map((txHash) => {
 		const receipt = receipts.get(txHash)

@@ -1,3 +1,4 @@
+import { createTimeSlices, type TimeSlices } from '../../base/timeSlices.js'
 import type { TxLog } from '../../core/tokenLogs.js'
 import type { BlockRef } from '../../model/chain.js'
 import type { Address, Hash } from '../../model/glossary.js'
@@ -35,12 +36,20 @@ export function readLog(raw: unknown, reading: Reading): Log {
 	return { address: emitter, topics: words, data, block: { number, hash: blockHash }, txHash, index }
 }
 
-/** The logs of an answer, each once, in the order of their places. Throws as `readLog`. */
-export function readLogs(raw: unknown, reading: Reading): readonly Log[] {
+/**
+ * The logs of an answer, each once, in the order of their places; a stranger fills a block with a hundred thousand.
+ * Throws as `readLog`.
+ */
+export async function readLogs(raw: unknown, reading: Reading, slices: TimeSlices): Promise<readonly Log[]> {
 	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
 	const logs = new Map<string, Log>()
+	let last: Log | null = null
+	let isInOrder = true
 	for (const one of raw as readonly unknown[]) {
+		if (slices.isOver()) await slices.next()
 		const log = readLog(one, reading)
+		isInOrder &&= last === null || byPlace(last, log) < 0
+		last = log
 		const key = `${log.txHash}:${log.index}`
 		const before = logs.get(key)
 		if (before !== undefined && !isSame(before, log)) {
@@ -48,7 +57,8 @@ export function readLogs(raw: unknown, reading: Reading): readonly Log[] {
 		}
 		logs.set(key, log)
 	}
-	return [...logs.values()].sort(byPlace)
+	const all = [...logs.values()]
+	return isInOrder ? all : all.sort(byPlace)
 }
 
 export function isSame(one: Log, other: Log): boolean {
@@ -81,15 +91,20 @@ export interface LogReceipt {
 }
 
 /** Null where the transaction is in no block. Throws `malformed`. */
-export function readLogReceipt(raw: unknown, reading: Reading): LogReceipt | null {
+export async function readLogReceipt(
+	raw: unknown,
+	reading: Reading,
+	slices: TimeSlices = createTimeSlices(),
+): Promise<LogReceipt | null> {
 	if (raw === null) return null
 	if (!isObject(raw)) throw malformed(reading, 'a receipt is not an object')
 	const [txHash, blockHash, number] = [hash(raw.transactionHash), hash(raw.blockHash), quantity(raw.blockNumber)]
 	if (txHash === null || blockHash === null || number === null) {
 		throw malformed(reading, 'a receipt lacks its transaction or block')
 	}
-	const logs = readLogs(raw.logs, reading)
+	const logs = await readLogs(raw.logs, reading, slices)
 	for (const [place, log] of logs.entries()) {
+		if (slices.isOver()) await slices.next()
 		if (log.txHash !== txHash || log.block.hash !== blockHash) {
 			throw malformed(reading, `the receipt of ${txHash} holds a log of another transaction or block`)
 		}

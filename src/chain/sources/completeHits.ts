@@ -177,18 +177,26 @@ async function readTree(
 	}
 	const [missing] = lacking.values()
 	if (missing) throw unsettled(reading, `${hit.txHash} lacks frame ${missing.frame.traceAddress.join('_')}`)
-	checkFilter(rows, hit, addresses, endpoint)
+	await checkFilter(rows, hit, addresses, slices, endpoint)
 	return framesOf(tree, slices, keptOf(addresses, withSent))
 }
 
 /** The tree is the filter's witness: what it holds for these addresses the filter must have given. */
-function checkFilter(tree: readonly Row[], hit: RowGroup, addresses: AddressSet, endpoint: string): void {
+async function checkFilter(
+	tree: readonly Row[],
+	hit: RowGroup,
+	addresses: AddressSet,
+	slices: TimeSlices,
+	endpoint: string,
+): Promise<void> {
 	const given = new Set(hit.rows.map(rowKey))
-	const kept = tree.find((row) => matters(row.frame, addresses) && !given.has(rowKey(row)))
-	if (kept === undefined) return
-	const { type, traceAddress } = kept.frame
-	const what = `it left out the ${type} at ${traceAddress.join('_') || 'the root'} of ${hit.txHash}`
-	throw malformed({ endpoint, method: 'trace_filter' }, what)
+	for (const row of tree) {
+		if (slices.isOver()) await slices.next()
+		if (!matters(row.frame, addresses) || given.has(rowKey(row))) continue
+		const { type, traceAddress } = row.frame
+		const what = `it left out the ${type} at ${traceAddress.join('_') || 'the root'} of ${hit.txHash}`
+		throw malformed({ endpoint, method: 'trace_filter' }, what)
+	}
 }
 
 /** The rows of an answer, each once. */

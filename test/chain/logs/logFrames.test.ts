@@ -28,7 +28,8 @@ test('default: the path of each log, failed calls and precompiled contracts left
 		`${log(4)} ${call('4')} ${call(failing)} ${log(5)} ${call(middle)} ${call(leaf)} ${log(6)} STOP`,
 	)
 	const txHash = await node.send({ from, to: top, gas: 3_000_000n })
-	const receipt = readLogReceipt(await node.receipt(txHash), { endpoint: 'here', method: 'eth_getTransactionReceipt' })
+	const raw = await node.receipt(txHash)
+	const receipt = await readLogReceipt(raw, { endpoint: 'here', method: 'eth_getTransactionReceipt' })
 	const logs = receipt?.logs ?? []
 	expect(logs.map(({ topics: [word] }) => Number(word))).toEqual([4, 5, 1, 3, 1, 1, 6])
 	const frames = async (url: string, own = logs) => {

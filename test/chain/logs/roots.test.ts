@@ -21,23 +21,29 @@ interface Said {
 }
 
 /** As a node answers. */
-function receiptsOf(said: readonly Said[]): readonly LogReceipt[] {
+async function receiptsOf(said: readonly Said[]): Promise<readonly LogReceipt[]> {
 	const blockHash = `0x${'b'.repeat(64)}`
 	let logIndex = 0
-	return said.flatMap(({ type = '0x0', gas, root, logs = [], more }, at) => {
+	const blooms = await Promise.all(said.map(({ logs = [] }) => bloomOf(logs, createTimeSlices())))
+	const raws = said.map(({ type = '0x0', gas, root, logs = [], more }, at) => {
 		const transactionHash = `0x${(at + 1).toString(16).padStart(64, '0')}`
 		const place = { blockHash, blockNumber: '0x1', transactionHash }
-		const raw = {
+		return {
 			...place,
 			type,
 			cumulativeGasUsed: gas,
-			logsBloom: bloomOf(logs),
+			logsBloom: blooms[at],
 			...(root === undefined ? { status: '0x1' } : { root }),
 			logs: logs.map((log) => ({ ...log, ...place, logIndex: `0x${(logIndex++).toString(16)}` })),
 			...more,
 		}
-		return readLogReceipt(raw, { endpoint: 'here', method: 'eth_getBlockReceipts' }) ?? []
 	})
+	return readAll(raws)
+}
+
+async function readAll(raws: readonly unknown[]): Promise<readonly LogReceipt[]> {
+	const reading = { endpoint: 'here', method: 'eth_getBlockReceipts' }
+	return (await Promise.all(raws.map((raw) => readLogReceipt(raw, reading)))).flatMap((one) => one ?? [])
 }
 
 const deposit = (gas: Hex, depositNonce: Hex, version?: Hex): Said => ({
@@ -115,7 +121,7 @@ const blocks: readonly (readonly [name: string, root: HashText, receipts: readon
 
 describe('recorded', () => {
 	test.each(blocks)('default: %s', async (_, root, said) => {
-		const receipts = receiptsOf(said)
+		const receipts = await receiptsOf(said)
 		expect(receipts).toHaveLength(said.length)
 		expect(await fitsRoot(receipts, { root, hasStateSync: false }, createTimeSlices())).toBe(true)
 		// Without the last, or with other gas, it does not.
@@ -123,7 +129,7 @@ describe('recorded', () => {
 		expect(await fitsRoot(receipts.slice(0, -1), fewer, createTimeSlices())).toBe(false)
 		const [first, ...rest] = said
 		if (first === undefined) throw new Error('no receipt')
-		const other = receiptsOf([{ ...first, gas: '0x1' }, ...rest])
+		const other = await receiptsOf([{ ...first, gas: '0x1' }, ...rest])
 		expect(await fitsRoot(other, { root, hasStateSync: false }, createTimeSlices())).toBe(false)
 	})
 })
@@ -153,13 +159,13 @@ describe('worked out by hand', () => {
 			['0x', '0x01'],
 		],
 	])('default: %s', async (_, type, more, beside) => {
-		const receipts = receiptsOf([{ type, gas: '0x5208', more }])
+		const receipts = await receiptsOf([{ type, gas: '0x5208', more }])
 		const root = rootByHand(type, ['0x01', '0x5208', noBloom, [], ...beside])
 		expect(await receiptsRootOf(receipts, createTimeSlices())).toBe(root)
 	})
 
 	test('default: of what Arbitrum had before Nitro no root is known', async () => {
-		const receipts = receiptsOf([{ type: '0x78', gas: '0x5208' }])
+		const receipts = await receiptsOf([{ type: '0x78', gas: '0x5208' }])
 		expect(await receiptsRootOf(receipts, createTimeSlices())).toBeNull()
 	})
 
@@ -171,7 +177,7 @@ describe('worked out by hand', () => {
 			logs: transfer,
 			more: { from: `0x${'0'.repeat(40)}`, gasUsed: '0x0' },
 		}
-		const receipts = receiptsOf([own, bridge])
+		const receipts = await receiptsOf([own, bridge])
 		const without = rootByHand('0x2', ['0x01', '0x5208', noBloom, []])
 		expect(await fitsRoot(receipts, { root: without, hasStateSync: true }, createTimeSlices())).toBe(true)
 		expect(await fitsRoot(receipts, { root: without, hasStateSync: false }, createTimeSlices())).toBe(false)
@@ -184,7 +190,7 @@ describe('worked out by hand', () => {
 		const byType = Hash.keccak256(Rlp.fromHex(branch))
 		expect(await fitsRoot(receipts, { root: byType, hasStateSync: true }, createTimeSlices())).toBe(true)
 		// Somebody's payment in its place is never left out.
-		const paid = receiptsOf([own, { ...bridge, more: { from: `0x${'1'.repeat(40)}`, gasUsed: '0x0' } }])
+		const paid = await receiptsOf([own, { ...bridge, more: { from: `0x${'1'.repeat(40)}`, gasUsed: '0x0' } }])
 		expect(await fitsRoot(paid, { root: without, hasStateSync: true }, createTimeSlices())).toBe(false)
 		expect([1, 10, 137, 80_002].map(hasStateSync)).toEqual([false, false, true, true])
 	})
@@ -202,7 +208,7 @@ test('default: authorisations, as Anvil has them', async () => {
 	const raw = await node.rpc<unknown[]>('eth_getBlockReceipts', [blockNumber])
 	expect(raw).toMatchObject([{ type: '0x4' }])
 	const header = await node.rpc('eth_getBlockByNumber', [blockNumber, false])
-	const receipts = raw.flatMap((one) => readLogReceipt(one, { endpoint: 'here', method: 'eth_getBlockReceipts' }) ?? [])
+	const receipts = await readAll(raw)
 	expect(isObject(header) && header.receiptsRoot).toBe(await receiptsRootOf(receipts, createTimeSlices()))
 })
 
