@@ -1,4 +1,4 @@
-/** What one reading of logs has and another has not. In slices, for a stranger fills a block with a hundred thousand. */
+/** What one reading of logs has and another has not; in slices, for a stranger fills a block with thousands of them. */
 
 import type { TimeSlices } from '../../base/timeSlices.js'
 import type { BlockRef } from '../../model/chain.js'
