@@ -20,7 +20,8 @@ export function createDensities(): Densities {
 		rowsPerBlock: () => rowsPerBlock,
 		note(addresses, { span, transactions }, rows) {
 			const blocks = Number(lengthOf(span))
-			const hit = new Set(transactions.map(({ block }) => block.number)).size
+			// They come in the order of their blocks.
+			const hit = transactions.filter(({ block }, at) => block.number !== transactions[at - 1]?.block.number).length
 			const trees = transactions.filter(({ frames }) =>
 				frames.some(({ traceAddress }) => traceAddress.length > 0),
 			).length

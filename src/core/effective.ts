@@ -34,19 +34,22 @@ export interface Verdict {
  * successes, so every frame is held against all of its ancestors. Linear in the length of the trace addresses.
  */
 export function judge(tx: TxTrace): readonly Verdict[] {
-	const failed = createPathMap<Frame>()
-	const runners = createPathMap<Frame>()
-	const hasFailures = tx.frames.some((frame) => frame.error !== null)
+	const failed = mapOf(tx.frames.filter((frame) => frame.error !== null))
 	const hasDestructions = tx.frames.some((frame) => frame.type === 'suicide')
-	for (const frame of tx.frames) {
-		if (frame.error !== null) failed.set(frame.traceAddress, frame)
-		if (hasDestructions && frame.type !== 'suicide') runners.set(frame.traceAddress, frame)
-	}
+	const runners = hasDestructions ? mapOf(tx.frames.filter((frame) => frame.type !== 'suicide')) : null
 	return tx.frames.map((frame) => {
-		const isUndone = hasFailures && failed.findAbove(frame.traceAddress, () => true) !== undefined
+		const isUndone = failed?.findAbove(frame.traceAddress, () => true) !== undefined
 		const reason = reasonOf(frame, tx, isUndone, runners)
 		return { frame, reason, counts: reason === 'moved' || reason === 'created' }
 	})
+}
+
+/** Null where there are none, as in nearly every transaction. */
+function mapOf(frames: readonly Frame[]): PathMap<Frame> | null {
+	if (frames.length === 0) return null
+	const map = createPathMap<Frame>()
+	for (const frame of frames) map.set(frame.traceAddress, frame)
+	return map
 }
 
 /** Whether a frame would count if all above it went well: what cannot count needs no further questions. */
@@ -63,7 +66,7 @@ export function effective(tx: TxTrace): readonly Frame[] {
 		.map((verdict) => verdict.frame)
 }
 
-function reasonOf(frame: Frame, tx: TxTrace, isUndone: boolean, runners: PathMap<Frame>): Reason {
+function reasonOf(frame: Frame, tx: TxTrace, isUndone: boolean, runners: PathMap<Frame> | null): Reason {
 	const own = ownReason(frame)
 	if (frame.type === 'reward') return own
 	if (frame.error !== null) return 'failed'
@@ -97,8 +100,8 @@ function ownReason(frame: Omit<Frame, 'traceAddress'>): Reason {
  * destroy itself: the callee of the frame above, its caller where that is a delegatecall or callcode, or the contract
  * being created.
  */
-function isPhantom(frame: Frame, runners: PathMap<Frame>): boolean {
-	const parent = frame.traceAddress.length === 0 ? undefined : runners.get(frame.traceAddress.slice(0, -1))
+function isPhantom(frame: Frame, runners: PathMap<Frame> | null): boolean {
+	const parent = frame.traceAddress.length === 0 ? undefined : runners?.get(frame.traceAddress.slice(0, -1))
 	if (parent === undefined) return false
 	const borrows = parent.callType === 'delegatecall' || parent.callType === 'callcode'
 	return frame.from !== (borrows ? parent.from : parent.to)

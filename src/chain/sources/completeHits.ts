@@ -1,11 +1,12 @@
 import { createTimeSlices, type TimeSlices } from '../../base/timeSlices.js'
-import { isCheaperWhole } from '../../core/cost.js'
+import { isCheaperWhole, type PriceOf } from '../../core/cost.js'
 import { mayCount } from '../../core/effective.js'
 import type { AddressSet, Part } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import { byPlace, checkBlock, keptOf, matters, type RowGroup, rowKey, treeOf } from '../traces/assemble.js'
+import { byPlace, checkBlock, keptOf, matters, placeKey, type RowGroup, rowKey, treeOf } from '../traces/assemble.js'
 import { listOf, openRow, type Row, readRow } from '../traces/parityRows.js'
+import { isAscending } from '../traces/rowTree.js'
 import { framesOf } from '../traces/tree.js'
 import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire.js'
 import { askAll, blockCall, needBlock } from './ask.js'
@@ -36,12 +37,13 @@ export async function completeHits(
 ): Promise<Pick<Part, 'blocks' | 'transactions'>> {
 	const byBlock = blocksOf(hits)
 	const numbers = [...byBlock.keys()]
-	const whole = new Set(numbers.filter((number) => isReadWhole(rpc, byBlock.get(number) ?? [], costs)))
+	const price = costs.priceAt(rpc)
+	const isWhole = costs.hasWholeBlocks(rpc) ? isReadWhole(costs.rowsPerBlock(), price) : () => false
+	const whole = new Set(numbers.filter((number) => isWhole(byBlock.get(number) ?? [])))
 	const singles = hits.filter(({ blockNumber }) => !whole.has(blockNumber))
 	const calls = [...numbers.map(blockCall), ...[...whole].map(traceBlockCall), ...singles.flatMap(callFor)]
 	// Of a frame below its root it may show later that its receipt is needed: where the root is seen to have failed.
 	const early = hits.filter((hit) => hit.txHash !== null && costs.receipts.of(rpc, 'trace', rootOf(hit), addresses))
-	const price = costs.priceAt(rpc)
 	const guesses = early.map((hit) => guessed(hit, costs))
 	const plan = planReceipts(rpc, guesses, price)
 	const [told, fromBlocks] = await Promise.all([
@@ -89,12 +91,13 @@ function blocksOf(hits: readonly RowGroup[]): ReadonlyMap<bigint, readonly RowGr
 	return blocks
 }
 
-function isReadWhole(rpc: Rpc, hits: readonly RowGroup[], costs: Costs): boolean {
-	if (!costs.hasWholeBlocks(rpc)) return false
-	const trees = hits.filter((hit) => hit.txHash !== null && isDeep(hit)).length
-	// Rewards are told by the whole block alone: then its trees cost nothing more.
-	if (trees > 0 && hits.some(({ txHash }) => txHash === null)) return true
-	return isCheaperWhole(trees, costs.rowsPerBlock(), costs.priceAt(rpc))
+function isReadWhole(rowsPerBlock: number | null, price: PriceOf): (hits: readonly RowGroup[]) => boolean {
+	return (hits) => {
+		const trees = hits.filter((hit) => hit.txHash !== null && isDeep(hit)).length
+		// Rewards are told by the whole block alone: then its trees cost nothing more.
+		if (trees > 0 && hits.some(({ txHash }) => txHash === null)) return true
+		return isCheaperWhole(trees, rowsPerBlock, price)
+	}
 }
 
 /** Rows of a transaction, and blocks of which nothing is known. */
@@ -170,10 +173,11 @@ async function readTree(
 	const reading: Reading = { endpoint, method: 'trace_transaction' }
 	const rows = await readRows(raw, slices, reading)
 	const tree = await treeOf(rows, hit, slices, reading)
-	const lacking = new Map(hit.rows.map((row) => [rowKey(row), row]))
+	// From here on all rows are of this transaction, in this block.
+	const lacking = new Map(hit.rows.map((row) => [placeKey(row), row]))
 	for (const row of rows) {
 		if (slices.isOver()) await slices.next()
-		lacking.delete(rowKey(row))
+		lacking.delete(placeKey(row))
 	}
 	const [missing] = lacking.values()
 	if (missing) throw unsettled(reading, `${hit.txHash} lacks frame ${missing.frame.traceAddress.join('_')}`)
@@ -189,10 +193,10 @@ async function checkFilter(
 	slices: TimeSlices,
 	endpoint: string,
 ): Promise<void> {
-	const given = new Set(hit.rows.map(rowKey))
+	const given = new Set(hit.rows.map(placeKey))
 	for (const row of tree) {
 		if (slices.isOver()) await slices.next()
-		if (!matters(row.frame, addresses) || given.has(rowKey(row))) continue
+		if (!matters(row.frame, addresses) || given.has(placeKey(row))) continue
 		const { type, traceAddress } = row.frame
 		const what = `it left out the ${type} at ${traceAddress.join('_') || 'the root'} of ${hit.txHash}`
 		throw malformed({ endpoint, method: 'trace_filter' }, what)
@@ -202,14 +206,19 @@ async function checkFilter(
 /** The rows of an answer, each once. */
 export async function readRows(raw: unknown, slices: TimeSlices, reading: Reading): Promise<readonly Row[]> {
 	const rows: Row[] = []
-	const seen = new Set<string>()
 	for (const [index, one] of listOf(raw, reading).entries()) {
 		if (slices.isOver()) await slices.next()
-		const row = readRow(openRow(one, index, reading), index, reading)
+		rows.push(readRow(openRow(one, index, reading), index, reading))
+	}
+	if (isAscending(rows)) return rows
+	const seen = new Set<string>()
+	const once: Row[] = []
+	for (const row of rows) {
+		if (slices.isOver()) await slices.next()
 		const key = rowKey(row)
 		if (key !== null && seen.has(key)) continue
 		if (key !== null) seen.add(key)
-		rows.push(row)
+		once.push(row)
 	}
-	return rows
+	return once
 }

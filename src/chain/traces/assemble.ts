@@ -44,32 +44,40 @@ export function isSentBy({ from, type }: Pick<Frame, 'from' | 'type'>, addresses
 
 /** Groups rows by transaction and drops repetitions, which proxies and two lists in two calls make. */
 export async function groupRows(rows: readonly Row[], slices: TimeSlices): Promise<readonly RowGroup[]> {
-	const groups = new Map<string, RowGroup & { readonly rows: Row[] }>()
-	const seen = new Set<string>()
+	const groups = new Map<string, { readonly group: RowGroup & { readonly rows: Row[] }; readonly seen: Set<string> }>()
+	let own: ReturnType<(typeof groups)['get']>
 	for (const row of rows) {
 		if (slices.isOver()) await slices.next()
 		const { blockNumber, blockHash, txHash } = row
-		const groupKey = `${blockHash}:${txHash ?? ''}`
-		const key = rowKey(row)
-		if (key !== null) {
-			if (seen.has(key)) continue
-			seen.add(key)
+		// Those of one transaction mostly come one after the other, and long keys are most of what this costs.
+		if (own === undefined || own.group.txHash !== txHash || own.group.blockHash !== blockHash) {
+			const key = `${blockHash}:${txHash ?? ''}`
+			own = groups.get(key) ?? { group: { txHash, blockNumber, blockHash, rows: [] }, seen: new Set() }
+			groups.set(key, own)
 		}
-		const group = groups.get(groupKey)
-		if (group === undefined) groups.set(groupKey, { txHash, blockNumber, blockHash, rows: [row] })
-		else group.rows.push(row)
+		const key = placeKey(row)
+		if (key !== null) {
+			if (own.seen.has(key)) continue
+			own.seen.add(key)
+		}
+		own.group.rows.push(row)
 	}
-	return [...groups.values()]
+	return Array.from(groups.values(), ({ group }) => group)
 }
 
 /**
  * What makes a row the same row in two answers; null where nothing does: two uncles of one miner pay two rewards that
  * look alike, while a block has one reward only for each author.
  */
-export function rowKey({ blockHash, txHash, frame }: Row): string | null {
-	const { type, traceAddress, rewardType, to } = frame
-	if (type !== 'reward') return `${blockHash}:${txHash}:${traceAddress.join('_')}:${type}`
-	return rewardType === 'block' ? `${blockHash}:${rewardType}:${to}` : null
+export function rowKey(row: Row): string | null {
+	const place = placeKey(row)
+	return place === null ? null : `${row.blockHash}:${row.txHash}:${place}`
+}
+
+/** The same among rows of one transaction, or of the rewards of one block. */
+export function placeKey({ frame: { type, traceAddress, rewardType, to } }: Row): string | null {
+	if (type !== 'reward') return `${traceAddress.join('_')}:${type}`
+	return rewardType === 'block' ? `${rewardType}:${to}` : null
 }
 
 /** The rows of one transaction as its tree. Throws `malformed` when it is not whole, `unsettled` when it has moved. */

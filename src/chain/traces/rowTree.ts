@@ -63,6 +63,11 @@ function inOrder<T extends TreeRow>(rows: readonly T[]): readonly T[] {
 	return isSorted ? rows : rows.toSorted(byPath)
 }
 
+/** Whether each row comes after the one before it: then none comes twice. */
+export function isAscending(rows: readonly TreeRow[]): boolean {
+	return rows.every((row, at) => at === 0 || byPath(rows[at - 1] ?? row, row) < 0)
+}
+
 /** Depth first, parents before children. */
 function byPath({ frame: { traceAddress: a } }: TreeRow, { frame: { traceAddress: b } }: TreeRow): number {
 	const length = Math.min(a.length, b.length)
