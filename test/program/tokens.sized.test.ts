@@ -7,7 +7,7 @@ import { inFull } from '../support/longRun.js'
 import { callOf, erc20, erc721 } from '../support/tokenContracts.js'
 import { hookServer, other, polled, settings, siteOf, stranger, told, treasury, watchlist } from './site.js'
 
-test('a token named in the settings, from the watchlist to the webhook', { timeout: 60_000 }, async () => {
+test('a token named in the settings, from the watchlist to the webhook', async () => {
 	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const deploy = async (data: string) => (await node.receipt(await node.send({ from: other, data }))).contractAddress
@@ -126,7 +126,7 @@ test('a token named in the settings, from the watchlist to the webhook', { timeo
 })
 
 inFull(() => {
-	test('what nothing proves of logs is said by check before, and by status after', { timeout: 60_000 }, async () => {
+	test('what nothing proves of logs is said by check before, and by status after', async () => {
 		const node = await startTestAnvil()
 		onTestFinished(() => node.stop())
 		const { contractAddress } = await node.receipt(await node.send({ from: other, data: erc20('FAKE', 6) }))
@@ -156,7 +156,7 @@ inFull(() => {
 })
 
 inFull(() => {
-	test('replay marks who looks like somebody whom the watch has paid', { timeout: 60_000 }, async () => {
+	test('replay marks who looks like somebody whom the watch has paid', async () => {
 		const node = await startTestAnvil()
 		onTestFinished(() => node.stop())
 		const friend: Address = `0x1234ab${'0'.repeat(27)}9876543`

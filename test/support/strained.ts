@@ -28,6 +28,8 @@ export interface Strained {
 	readonly calls: Map<string, number>
 	/** The most requests that were under way at once. */
 	most: number
+	/** The longest chain of requests, each of which came when the one before had been answered. */
+	waits: number
 	forget(): void
 	close(): Promise<void>
 }
@@ -58,9 +60,14 @@ export async function startStrained(nodeUrl: string, answers: Answers | null = n
 			strained.requests += 1
 			for (const { method } of calls) strained.calls.set(method, (strained.calls.get(method) ?? 0) + 1)
 			underWay += 1
+			const wait = strained.waits + 1
 			strained.most = Math.max(strained.most, underWay)
 			response.once('close', () => {
 				underWay -= 1
+			})
+			// Not one that was given up meanwhile.
+			response.once('finish', () => {
+				strained.waits = Math.max(strained.waits, wait)
 			})
 			const batch = Array.isArray(sent)
 			const tooMany = `Batch of more than ${strained.mostBatch} requests are not allowed`
@@ -81,9 +88,11 @@ export async function startStrained(nodeUrl: string, answers: Answers | null = n
 		requests: 0,
 		calls: new Map(),
 		most: 0,
+		waits: 0,
 		forget() {
 			strained.requests = 0
 			strained.most = 0
+			strained.waits = 0
 			strained.calls.clear()
 		},
 		async close() {

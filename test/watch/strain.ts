@@ -30,28 +30,28 @@ export async function startLife(blocks: number, watches: number, perBlock: numbe
 export interface Ride {
 	/** Ids that were told, sorted; none is told twice, or this throws. */
 	readonly told: readonly string[]
-	/** Since the start; null when nothing was told. */
-	readonly firstMs: number | null
 	/** Until nothing was left to be told; null when that did not come within the time given. */
 	readonly lastMs: number | null
 	/** Polls that failed. */
 	readonly failures: number
 }
 
-/** From nothing known to everything told, or until `mostMs` have passed. */
+/** From nothing known to everything told, or until `mostMs` have passed; `onFirst` when the first was posted. */
 export async function ride(
 	life: Life,
 	urls: readonly string[],
 	mostMs: number,
 	options: Partial<BenchOptions> = {},
+	onFirst: () => void = () => {},
 ): Promise<Ride> {
 	const watches = life.watched.map((address) => watchOf(address, { fromBlock: 1n }))
 	const bench = await openBench({ urls, watches, timeoutMs: 1_000, ...options })
 	const startedAtMs = performance.now()
 	const sinceMs = () => performance.now() - startedAtMs
-	let firstMs: number | null = null
+	let isFirst = true
 	const stopLooking = bench.store.onPosted(() => {
-		firstMs ??= sinceMs()
+		if (isFirst) onFirst()
+		isFirst = false
 	})
 	let lastMs: number | null = null
 	let failures = 0
@@ -72,7 +72,7 @@ export async function ride(
 		}
 		const told = (await bench.posted()).map((delivery) => alertOf(delivery).id).toSorted()
 		if (new Set(told).size !== told.length) throw new Error('an alert was told twice')
-		return { told, firstMs, lastMs, failures }
+		return { told, lastMs, failures }
 	} finally {
 		stopLooking()
 		await bench.close()
