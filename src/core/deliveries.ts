@@ -13,19 +13,29 @@ export interface Posting {
 	readonly digest: (text: string) => string
 }
 
-/** Everything that a look has to say, news first, each alert once per receiver and recipient. */
+/**
+ * Everything that a look has to say, news first, each alert once per receiver and recipient. What is announced anew
+ * under the same id comes after its retraction, or whoever keeps alerts by their ids would be left without it.
+ */
 export function* deliveriesOf(difference: Difference, posting: Posting): Steps<readonly Delivery[]> {
 	const deliveries: Delivery[] = []
 	let made = 0
+	const retracted = new Map(difference.retracted.map((gone) => [gone.id, gone]))
+	const retract = (gone: Announcement) => {
+		for (const alert of gone.alerts) deliveries.push(...removalsOf(alert, gone, posting))
+		retracted.delete(gone.id)
+	}
 	for (const { alerts, revision } of difference.news) {
 		if (++made % stepItems === 0) yield
 		for (const alert of alerts) {
+			const before = retracted.get(alert.data.id)
+			if (before !== undefined) retract(before)
 			deliveries.push(...fanOut(alert, alert.type, alert.data.blockHash, revision, posting))
 		}
 	}
-	for (const gone of difference.retracted) {
+	for (const gone of retracted.values()) {
 		if (++made % stepItems === 0) yield
-		for (const alert of gone.alerts) deliveries.push(...removalsOf(alert, gone, posting))
+		retract(gone)
 	}
 	return deliveries
 }

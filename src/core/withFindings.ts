@@ -1,6 +1,6 @@
 import type { Alert } from '../model/alert.js'
 import type { Announcement } from '../model/state.js'
-import { type Difference, isAnnounced } from './compare.js'
+import { type Difference, isAnnounced, retractionOf } from './compare.js'
 
 /** Alerts of one id. `proved`: of an event that not every endpoint tells of. */
 export interface Found {
@@ -8,7 +8,10 @@ export interface Found {
 	readonly proved?: true
 }
 
-/** The difference with these alerts in it, but for those that were announced and still stand. */
+/**
+ * The difference with these alerts in it, but for those that were announced and still stand. One of them that is
+ * `retracted` too is announced anew.
+ */
 export function withFindings(
 	difference: Difference,
 	found: readonly Found[],
@@ -16,8 +19,8 @@ export function withFindings(
 	announcements: ReadonlyMap<string, Announcement>,
 ): Difference {
 	const news = [...difference.news]
-	const changed = [...difference.announcements]
-	const now = new Map(changed.map((entry) => [entry.id, entry]))
+	const gone = retracted.map(retractionOf)
+	const now = new Map([...difference.announcements, ...gone].map((entry) => [entry.id, entry]))
 	const known = new Set(news.flatMap(({ alerts }) => alerts.map(({ data }) => data.id)))
 	for (const { alerts, proved } of found) {
 		const data = alerts[0]?.data
@@ -28,18 +31,10 @@ export function withFindings(
 		const revision = before === undefined ? 0 : before.revision + 1
 		const block = { number: BigInt(data.blockNumber), hash: data.blockHash }
 		news.push({ alerts, revision })
-		changed.push({
-			id: data.id,
-			block,
-			txHash: data.txHash,
-			alerts,
-			status: 'announced',
-			revision,
-			...(proved && { proved }),
-		})
+		const { id, txHash } = data
+		now.set(id, { id, block, txHash, alerts, status: 'announced', revision, ...(proved && { proved }) })
 	}
-	const gone = retracted.map((entry): Announcement => ({ ...entry, status: 'retracted', revision: entry.revision + 1 }))
 	const { payees } = difference
 	const retractions = [...difference.retracted, ...gone]
-	return { news, retracted: retractions, announcements: [...changed, ...gone], ...(payees && { payees }) }
+	return { news, retracted: retractions, announcements: [...now.values()], ...(payees && { payees }) }
 }

@@ -76,14 +76,17 @@ function announcedIn(
  * may pay it too.
  */
 async function blockOf(
-	{ block: { number, hash }, alerts }: Announcement,
+	{ id, block: { number, hash }, alerts }: Announcement,
 	{ blocks, last }: Part,
 	chain: Chain,
 	signal: AbortSignal,
 ): Promise<Pick<Block, 'number' | 'hash'> | null> {
-	const index = alerts[0]?.data.index
-	const pays = ({ withdrawals = [] }: { readonly withdrawals?: readonly Withdrawal[] }) =>
-		withdrawals.some((one) => String(one.index) === index)
+	const said = alerts[0]?.data
+	const address = addressOfId(id)
+	// A block in the place of another may give the same index to somebody else, or another amount to the same.
+	const isSame = (one: Withdrawal) =>
+		String(one.index) === said?.index && one.address === address && String(one.wei) === said.valueWei
+	const pays = ({ withdrawals = [] }: { readonly withdrawals?: readonly Withdrawal[] }) => withdrawals.some(isSame)
 	for (const block of blocks.values()) if (pays(block)) return block
 	const now = number === last.number ? last : (blocks.get(number) ?? (await chain.block(number, signal)))
 	// A node that has no such block now says nothing of it.

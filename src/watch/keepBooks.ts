@@ -125,13 +125,14 @@ async function replacedCrossings(
 ): Promise<{ readonly gone: readonly Announcement[]; readonly moved: readonly Announcement[] }> {
 	const gone: Announcement[] = []
 	const moved: Announcement[] = []
-	const ids = new Set(found.flatMap(({ alerts }) => alerts.map(({ data }) => data.id)))
+	const again = new Map(found.flatMap(({ alerts }) => alerts.map(({ data }) => [data.id, data.balanceWei] as const)))
 	for (const entry of announcements.values()) {
 		const { number, hash } = entry.block
 		if (kindOf(entry) !== 'balance' || !isAnnounced(entry) || number < span.from || number > span.to) continue
 		const now = number === last.number ? last : (blocks.get(number) ?? (await chain.block(number, signal)))
 		if (now === null || now.hash === hash) continue
-		if (ids.has(entry.id)) moved.push({ ...entry, block: { number, hash: now.hash } })
+		const isSame = again.has(entry.id) && again.get(entry.id) === entry.alerts[0]?.data.balanceWei
+		if (isSame) moved.push({ ...entry, block: { number, hash: now.hash } })
 		else gone.push(entry)
 	}
 	return { gone, moved }

@@ -1,5 +1,5 @@
 import { type AlertContext, alertOf } from '../core/alert.js'
-import { compare, type Difference, isAnnounced, missing } from '../core/compare.js'
+import { compare, type Difference, isAnnounced, isAsAnnounced, missing } from '../core/compare.js'
 import { type BackfillSet, isCovered, isInBackfill } from '../core/coverage.js'
 import { addressOfId, alertId, isOfLogs } from '../core/events.js'
 import { createFloodGate } from '../core/flood.js'
@@ -47,14 +47,14 @@ export async function look(
 	const gate = createFloodGate<{ readonly match: Match; readonly said: Omit<AlertContext, 'creatorConfirmed'> }>(
 		context.network.tokens,
 	)
-	const present = new Map<string, BlockRef>()
+	const present = new Map<string, ChainEvent>()
 	const happened: ChainEvent[] = []
 	const announced = new Set([...announcements.keys()].map(addressOfId))
 	for (const { blockNumber, events } of happeningsIn(part)) {
 		for (const event of events) {
 			for (const { address } of sides(event)) {
 				if (!announced.has(address) && !context.watches.has(address)) continue
-				present.set(alertId(context.network.chainId, event, address), event.block)
+				present.set(alertId(context.network.chainId, event, address), event)
 			}
 			happened.push(event)
 			if (happened.length % stepItems === 0) await aTurn()
@@ -80,18 +80,17 @@ export async function look(
 	}
 	const found = gate.kept.map(({ one, more }) => ({ ...one, more }))
 	const comparable = comparableWith(part, announcements, context.backfill)
+	const isNew = ({ event, watch }: Match) => {
+		const known = comparable.get(alertId(context.network.chainId, event, watch.address))
+		return known === undefined || !isAnnounced(known) || !isAsAnnounced(known, event)
+	}
 	const creations: FrameEvent[] = []
 	const strangers = new Set<Address>()
-	for (const [
-		at,
-		{
-			match: { event, watch },
-		},
-	] of found.entries()) {
+	for (const [at, { match: one }] of found.entries()) {
 		if (at % stepItems === stepItems - 1) await aTurn()
+		const { event } = one
 		const isAsked = event.kind === 'token' ? !context.network.tokens?.has(event.contract) : event.kind === 'deployment'
-		const known = isAsked ? comparable.get(alertId(context.network.chainId, event, watch.address)) : undefined
-		if (!isAsked || (known !== undefined && isAnnounced(known))) continue
+		if (!isAsked || !isNew(one)) continue
 		if (event.kind === 'token') strangers.add(event.contract)
 		else creations.push(event)
 	}
@@ -108,17 +107,13 @@ export async function look(
 		const creatorConfirmed = confirmed.get(placeOf(one.event)) ?? null
 		alerts.push(alertOf(one, { ...said, more, creatorConfirmed, tokenWords }))
 	}
-	const isNew = ({ data: { id } }: Alert) => {
-		const known = comparable.get(id)
-		return known === undefined || !isAnnounced(known)
-	}
 	const ledger = createPayeeLedger({ ...context, chain }, signal)
 	const marked: Alert[] = []
 	for (const [at, event] of happened.entries()) {
 		if (at % stepItems === stepItems - 1) await aTurn()
-		for (; found[marked.length]?.match.event === event; ) {
+		for (let one = found[marked.length]?.match; one?.event === event; one = found[marked.length]?.match) {
 			const alert = alerts[marked.length]
-			if (alert !== undefined) marked.push(isNew(alert) ? await ledger.mark(alert) : alert)
+			if (alert !== undefined) marked.push(isNew(one) ? await ledger.mark(alert) : alert)
 		}
 		ledger.note(event)
 	}

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { compare as compareSteps, missing as missingSteps, type Sight } from '../../src/core/compare.js'
 import { deliveriesOf as deliverySteps } from '../../src/core/deliveries.js'
 import { finish } from '../../src/core/steps.js'
-import type { Alert } from '../../src/model/alert.js'
+import type { Alert, ChainEvent } from '../../src/model/alert.js'
 import type { BlockRef } from '../../src/model/chain.js'
 import type { Announcement } from '../../src/model/state.js'
-import { alert, blockRef, digest, hash } from './build.js'
+import { address, alert, blockRef, digest, hash } from './build.js'
 
 const compare = (...args: Parameters<typeof compareSteps>) => finish(compareSteps(...args))
 const missing = (...args: Parameters<typeof missingSteps>) => finish(missingSteps(...args))
@@ -19,10 +19,25 @@ const announcementOf = (id: string, block: BlockRef, revision = 0): Announcement
 	revision,
 })
 const book = (...entries: readonly Announcement[]) => new Map(entries.map((entry) => [entry.id, entry]))
-const sight = (from: number, to: number, alerts: readonly Alert[], present: Record<string, BlockRef>): Sight => ({
+/** As `alert` of build.ts tells it. */
+const event = (block: BlockRef, valueWei = 1n, to = address(2)): ChainEvent => ({
+	kind: 'transfer',
+	frameType: 'call',
+	from: address(1),
+	to,
+	valueWei,
+	txHash: hash(0xabc),
+	txIndex: 0,
+	traceAddress: [],
+	trace: 'root',
+	block,
+	initiator: null,
+})
+type Present = Record<string, BlockRef | ChainEvent>
+const sight = (from: number, to: number, alerts: readonly Alert[], present: Present): Sight => ({
 	span: { from: BigInt(from), to: BigInt(to) },
 	alerts,
-	present: new Map(Object.entries(present)),
+	present: new Map(Object.entries(present).map(([id, one]) => [id, 'kind' in one ? one : event(one)])),
 })
 
 describe('compare', () => {
@@ -86,6 +101,51 @@ describe('compare', () => {
 		expect(compare(known, sight(10, 10, [], { x: blockRef(10) }), new Map()).retracted).toEqual([])
 	})
 
+	test.each([
+		['another amount', event(blockRef(10, 1), 2n), { valueWei: '2' }],
+		['another side', event(blockRef(11, 1), 1n, address(3)), { to: address(3) }],
+		['another amount of the same block, as another endpoint tells it', event(blockRef(10), 2n), { valueWei: '2' }],
+	])('behavior: %s than was announced is retracted and announced anew', (_name, now, part) => {
+		const known = announcementOf('x', blockRef(10))
+		const { news, retracted, announcements } = compare(
+			book(known),
+			sight(9, 12, [alert('x', part)], { x: now }),
+			new Map(),
+		)
+		expect(retracted).toEqual([{ ...known, status: 'retracted', revision: 1 }])
+		expect(news).toEqual([{ alerts: [alert('x', part)], revision: 2 }])
+		expect(announcements).toEqual([
+			{ ...known, alerts: [alert('x', part)], block: now.block, status: 'announced', revision: 2 },
+		])
+	})
+
+	test('behavior: another amount that the rules no longer want is retracted', () => {
+		const known = announcementOf('x', blockRef(10))
+		const { news, retracted, announcements } = compare(
+			book(known),
+			sight(9, 12, [], { x: event(blockRef(10, 1), 2n) }),
+			new Map(),
+		)
+		expect([news, retracted]).toEqual([[], [{ ...known, status: 'retracted', revision: 1 }]])
+		expect(announcements).toEqual(retracted)
+	})
+
+	test('behavior: what the balances have proved of a block stands beside another amount', () => {
+		const known: Announcement = { ...announcementOf('x', blockRef(10)), proved: true }
+		const now = event(blockRef(10), 2n)
+		expect(compare(book(known), sight(9, 12, [alert('x', { valueWei: '2' })], { x: now }), new Map())).toEqual({
+			news: [],
+			retracted: [],
+			announcements: [],
+		})
+	})
+
+	test('behavior: addresses are the same in any spelling', () => {
+		const spelt = alert('x', { from: address(1).toUpperCase(), to: address(2).toUpperCase() })
+		const known = { ...announcementOf('x', blockRef(10)), alerts: [spelt] }
+		expect(compare(book(known), sight(9, 12, [spelt], { x: blockRef(10, 1) }), new Map()).retracted).toEqual([])
+	})
+
 	test('behavior: entries outside the span are left alone', () => {
 		const known = book(announcementOf('x', blockRef(8)), announcementOf('y', blockRef(13)))
 		expect(missing(known, sight(9, 12, [], {}))).toEqual([])
@@ -117,6 +177,23 @@ describe('deliveriesOf', () => {
 	test('behavior: the same alert gives the same ids at any time', () => {
 		const ids = (nowMs: number) => deliveriesOf(difference([alert('x')]), { ...posting, nowMs }).map(({ id }) => id)
 		expect(ids(1)).toEqual(ids(2))
+	})
+
+	test('behavior: what is announced anew comes after its own retraction, and before the others', () => {
+		const [first, second] = [alert('x', {}, ['hook', 'mail']), alert('x', { valueWei: '2' }, ['hook'])]
+		const gone = { ...announcementOf('x', blockRef(10), 1), alerts: [first] }
+		const other = { ...announcementOf('y', blockRef(10), 1), alerts: [alert('y', {}, ['hook'])] }
+		const news = [{ alerts: [second], revision: 2 }]
+		const rows = deliveriesOf({ news, retracted: [other, gone], announcements: [] }, posting)
+		const said = rows.map(({ receiver, message: { type, data } }) => [type, data.id, receiver])
+		expect(said).toEqual([
+			['alert.removed', 'x', 'hook'],
+			['alert.removed', 'x', 'mail'],
+			['alert.removed', 'x', 'mail'],
+			['alert.transfer', 'x', 'hook'],
+			['alert.removed', 'y', 'hook'],
+		])
+		expect(new Set(rows.map(({ id }) => id)).size).toBe(5)
 	})
 
 	test('behavior: a removal answers the delivery that it takes back, under an id of its own', () => {

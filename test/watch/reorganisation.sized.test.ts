@@ -79,6 +79,37 @@ describe('reorganisations', () => {
 		expect((await bench.posted()).map(typeOf)).toEqual(['alert.transfer'])
 	})
 
+	test('behavior: a transaction that moves another amount when it is mined again is retracted and told anew', async () => {
+		const { node, accounts, bench } = await setUp(1)
+		const [to, from] = [accounts[first], accounts[second]] as [Address, Address]
+		// Whoever calls it, it pays all that it has to the watch.
+		const payer = '0x00000000000000000000000000000000000fa7e5'
+		await node.rpc('anvil_setCode', [payer, `0x60006000600060004773${to.slice(2)}5af100`])
+		await node.rpc('anvil_setBalance', [payer, hex(7n)])
+		const fields = { from, to: payer, value: '0x0', nonce: '0x0', gas: hex(100_000n), gasPrice }
+		const before = await node.rpc('evm_snapshot')
+		const hash = await node.rpc('eth_sendTransaction', [fields])
+		await node.mine()
+		await bench.settle()
+		await node.rpc('evm_revert', [before])
+		await node.rpc('anvil_setBalance', [payer, hex(12n)])
+		expect(await node.rpc('eth_sendTransaction', [fields])).toBe(hash)
+		await node.mine(2)
+		await bench.settle()
+		await node.mine(20)
+		await bench.settle()
+		const told = await bench.posted()
+		const said = told.map((one) => [typeOf(one), alertOf(one).valueWei])
+		expect(said).toEqual([
+			['alert.transfer', '7'],
+			['alert.removed', '7'],
+			['alert.transfer', '12'],
+		])
+		expect(new Set(told.map((one) => alertOf(one).id)).size).toBe(1)
+		expect(new Set(told.map(({ id }) => id)).size).toBe(3)
+		expect(told[1]?.answers).toBe(told[0]?.id)
+	})
+
 	test('behavior: what enters the chain behind the checkpoint is sent late', async () => {
 		const { node, accounts, bench } = await setUp(1)
 		const [from, to] = [accounts[first], accounts[second]] as [Address, Address]

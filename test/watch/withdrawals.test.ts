@@ -147,6 +147,31 @@ describe('withdrawals', () => {
 		expect(await told(bench, 'alert.unexplained')).toEqual([])
 	})
 
+	test('behavior: a block in the other’s place that gives its index to somebody else, or another amount', async () => {
+		const { node, bench, pay, lists } = await open()
+		const before = await node.rpc<string>('evm_snapshot')
+		await pay(1, watched, 17n)
+		await pay(2, watched, 18n)
+		const block = await node.mine(2)
+		await bench.settle()
+		await node.rpc('evm_revert', [before])
+		lists.clear()
+		await node.rpc('evm_increaseTime', [100])
+		await pay(1, stranger, 17n)
+		await pay(2, watched, 19n)
+		await node.mine()
+		await node.mine(Number(block - (await node.head())) + 1)
+		await bench.settle()
+		const said = (await bench.posted()).map((one) => `${one.message.type} ${alertOf(one).index} ${alertOf(one).value}`)
+		expect(said).toEqual([
+			'alert.withdrawal 1 0.000000017',
+			'alert.withdrawal 2 0.000000018',
+			'alert.removed 2 0.000000018',
+			'alert.withdrawal 2 0.000000019',
+			'alert.removed 1 0.000000017',
+		])
+	})
+
 	test('behavior: one that the header hides is unexplained, with its exact amount', async () => {
 		// Anvil pays no withdrawals: a payment that nothing tells of stands for one.
 		const { dialect, hide } = hideTransactions()
