@@ -51,7 +51,8 @@ export function* missing(
  * The one comparison behind the first look, the second look and reorganisations. A transaction that was mined again in
  * another block keeps its ids, so it is no new alert. An event whose transaction now stands in a later block waits for
  * that block's own look. One that moved another amount than was announced, or to another side, is retracted, and is
- * news if the rules still want it. `located` says where the transactions of the missing entries stand: null, in no block.
+ * news if the rules still want it. `located` says where the transactions of the missing entries stand: null, in no
+ * block.
  */
 export function* compare(
 	announcements: ReadonlyMap<string, Announcement>,

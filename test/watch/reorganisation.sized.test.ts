@@ -79,7 +79,7 @@ describe('reorganisations', () => {
 		expect((await bench.posted()).map(typeOf)).toEqual(['alert.transfer'])
 	})
 
-	test('behavior: a transaction that moves another amount when it is mined again is retracted and told anew', async () => {
+	test('behavior: a transaction that moves another amount when mined again is retracted and told anew', async () => {
 		const { node, accounts, bench } = await setUp(1)
 		const [to, from] = [accounts[first], accounts[second]] as [Address, Address]
 		// Whoever calls it, it pays all that it has to the watch.
