@@ -152,7 +152,9 @@ const alert = {
 
 const system = {
 	type: 'object',
-	description: 'A network stands still, or moves again; or some blocks of it cannot be read, or could be read at last.',
+	description:
+		'A network stands still, or moves again; or some blocks of it cannot be read, or could be read at last; or ' +
+		'watchlists were edited wrongly, or are right again.',
 	required: ['id', 'network', 'chainId', 'checkpoint', 'head', 'reason'],
 	properties: {
 		id: text,
@@ -164,6 +166,10 @@ const system = {
 		fromBlock: { ...count, description: 'Of a gap, and of its end: first block that could not be read.' },
 		toBlock: { ...count, description: 'Its last block.' },
 		acceptedAt: { ...time, description: 'Of a gap: when a person accepted that these blocks may stay unread.' },
+		ends: {
+			enum: ['refused'],
+			description: 'Of a recovery: the watchlists are right again. Absent: a stall is over, or a gap was read.',
+		},
 	},
 } as const
 

@@ -17,6 +17,8 @@ export interface SystemNotice {
 	readonly blocks?: Span
 	/** ISO 8601; of a gap that a person has accepted. */
 	readonly acceptedAt?: string
+	/** What is over, of a recovery: a refused edit. Absent: a stall, or a gap. */
+	readonly ends?: 'refused'
 }
 
 /** One delivery per receiver and recipient, with ids that follow from the notice. */
@@ -25,7 +27,7 @@ export function systemDeliveries(
 	receivers: readonly string[],
 	posting: Posting,
 ): readonly Delivery[] {
-	const { type, network, chainId, checkpoint, head, reason, sinceMs, blocks, acceptedAt } = notice
+	const { type, network, chainId, checkpoint, head, reason, sinceMs, blocks, acceptedAt, ends } = notice
 	const place = blocks === undefined ? '' : `${blocks.from}-${blocks.to}:`
 	const data: SystemData = {
 		id: `${chainId}:${type.replace('.', '_')}:${network}:${place}${sinceMs}`,
@@ -36,6 +38,7 @@ export function systemDeliveries(
 		reason,
 		...(blocks && { fromBlock: Number(blocks.from), toBlock: Number(blocks.to) }),
 		...(acceptedAt !== undefined && { acceptedAt }),
+		...(ends !== undefined && { ends }),
 	}
 	const timestamp = new Date(posting.nowMs).toISOString()
 	return receivers.flatMap((receiver) =>

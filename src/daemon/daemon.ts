@@ -132,7 +132,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			return schedule
 		})
 		const delivering = parts.deliverer.run(signal)
-		const tellRefused = createRefusals({
+		const refusals = createRefusals({
 			config,
 			recipientsOf,
 			store,
@@ -143,12 +143,9 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		if (config.refused === undefined) void keepGood(watches, config.revision)
 		else {
 			metrics.reloaded(false)
-			void tellRefused(lists.revision(), config.refused.map(formatProblem).join('; '))
+			void refusals.refused(lists.revision(), config.refused.map(formatProblem).join('; '))
 		}
-		const reload = createReload(
-			{ config, lists, parts, metrics, notifier, log, inEffect, tellRefused, keepGood },
-			signal,
-		)
+		const reload = createReload({ config, lists, parts, metrics, notifier, log, inEffect, refusals, keepGood }, signal)
 		const offHangup = onHangup(() => void reload('SIGHUP'))
 		const watching = watchFiles({
 			paths: lists.paths,

@@ -1,7 +1,8 @@
 import { hash } from '../base/hash.js'
 import type { Config } from '../config/load.js'
+import type { NetworkSettings } from '../config/settings/settings.js'
 import { keptOf } from '../config/watchlists/keptWatches.js'
-import { systemDeliveries } from '../core/system.js'
+import { type SystemNotice, systemDeliveries } from '../core/system.js'
 import type { Log, Store } from '../model/ports.js'
 import type { StatePlace } from '../model/state.js'
 import type { WatchSet } from '../model/watch.js'
@@ -28,8 +29,13 @@ export function createKeepGood(place: StatePlace, log: Log, signal: AbortSignal)
 	}
 }
 
-/** Tells every receiver once of the same wrong watchlists, also over restarts. Never rejects. */
-export type Refusals = (revision: string, words: string) => Promise<void>
+/** Tells receivers that watchlists were edited wrongly, and that they are right again. Nothing here rejects. */
+export interface Refusals {
+	/** Told once of the same files, also over restarts. */
+	refused(revision: string, words: string): Promise<void>
+	/** Tells whom it told that they were wrong; nobody, where they were not. */
+	accepted(watches: number): Promise<void>
+}
 
 export interface RefusalOptions {
 	readonly config: Pick<Config, 'networks'>
@@ -42,27 +48,76 @@ export interface RefusalOptions {
 
 const mostWords = 500
 
+/** What is told of each network, and to whom: each receiver once. */
+type Addressed = ReadonlyMap<NetworkSettings, readonly string[]>
+
 export function createRefusals({ config, recipientsOf, receiversOf, store, log }: RefusalOptions): Refusals {
+	/** Since they were last right. */
 	const said = new Set<string>()
-	return async (revision, words) => {
+	/** Whoever was told that they are wrong, since then; `sinceMs` names it. */
+	let open: { readonly addressed: Addressed; readonly sinceMs: number } | null = null
+	let timesAccepted = 0
+
+	function deliveriesTo(addressed: Addressed, notice: Pick<SystemNotice, 'type' | 'reason' | 'sinceMs'>) {
+		const posting = { recipientsOf, nowMs: Date.now(), digest: hash }
+		const ends = notice.type === 'system.recovered' ? { ends: 'refused' as const } : {}
+		return [...addressed].flatMap(([{ name: network, chainId }, receivers]) =>
+			systemDeliveries({ ...notice, ...ends, network, chainId, checkpoint: null, head: null }, receivers, posting),
+		)
+	}
+
+	async function tellRefused(revision: string, words: string): Promise<void> {
 		if (said.has(revision)) return
 		said.add(revision)
-		const told = new Set<string>()
 		const reason = `the watchlists as edited are wrong and change nothing; the last good ones stay in effect: ${words}`
-		// Names the edit: the same one is told under the same id.
-		const sinceMs = Number.parseInt(hash(revision).slice(0, 12), 16)
-		const deliveries = config.networks.flatMap(({ name: network, chainId }) => {
-			const receivers = receiversOf(network).filter((name) => !told.has(name))
-			for (const name of receivers) told.add(name)
-			const notice = { type: 'system.refused' as const, network, chainId, checkpoint: null, head: null, sinceMs }
-			const posting = { recipientsOf, nowMs: Date.now(), digest: hash }
-			return systemDeliveries({ ...notice, reason: reason.slice(0, mostWords) }, receivers, posting)
-		})
+		// Names the edit: the same one is told under the same id, unless it was mended in between.
+		const seed = timesAccepted === 0 ? revision : `${revision} ${timesAccepted}`
+		const sinceMs = Number.parseInt(hash(seed).slice(0, 12), 16)
+		const addressed = open?.addressed ?? addressedOf(config.networks, receiversOf)
+		const notice = { type: 'system.refused', reason: reason.slice(0, mostWords), sinceMs } as const
 		try {
-			await store.post(deliveries)
+			await store.post(deliveriesTo(addressed, notice))
+			open ??= { addressed, sinceMs }
 		} catch (error) {
 			said.delete(revision)
 			log.error({ err: error }, 'the receivers cannot be told that the watchlists are wrong')
 		}
 	}
+
+	async function tellAccepted(watches: number): Promise<void> {
+		said.clear()
+		if (open === null) return
+		const { addressed, sinceMs } = open
+		const many = `${watches} ${watches === 1 ? 'address is' : 'addresses are'} watched`
+		const reason = `the watchlists are right again and in effect: ${many}`
+		try {
+			await store.post(deliveriesTo(addressed, { type: 'system.recovered', reason, sinceMs }))
+			open = null
+			timesAccepted += 1
+		} catch (error) {
+			log.error({ err: error }, 'the receivers cannot be told that the watchlists are right again')
+		}
+	}
+
+	/** One word after the other: what is being told must be known when it is over. */
+	let before: Promise<void> = Promise.resolve()
+	const inTurn = (tell: () => Promise<void>) => {
+		before = before.then(tell)
+		return before
+	}
+	return {
+		refused: (revision, words) => inTurn(() => tellRefused(revision, words)),
+		accepted: (watches) => inTurn(() => tellAccepted(watches)),
+	}
+}
+
+function addressedOf(networks: readonly NetworkSettings[], receiversOf: RefusalOptions['receiversOf']): Addressed {
+	const told = new Set<string>()
+	return new Map(
+		networks.map((network) => {
+			const receivers = receiversOf(network.name).filter((name) => !told.has(name))
+			for (const name of receivers) told.add(name)
+			return [network, receivers]
+		}),
+	)
 }

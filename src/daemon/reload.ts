@@ -27,13 +27,13 @@ export interface ReloadParts {
 	readonly notifier: Notifier
 	readonly log: Log
 	readonly inEffect: InEffect
-	readonly tellRefused: Refusals
+	readonly refusals: Refusals
 	readonly keepGood: KeepGood
 }
 
 /** Reads the watchlists anew: all of them take effect at the next border, or none. One at a time. */
 export function createReload(
-	{ config, lists, parts, metrics, notifier, log, inEffect, tellRefused, keepGood }: ReloadParts,
+	{ config, lists, parts, metrics, notifier, log, inEffect, refusals, keepGood }: ReloadParts,
 	signal: AbortSignal,
 ) {
 	let running: Promise<void> = Promise.resolve()
@@ -55,6 +55,7 @@ export function createReload(
 				'watchlists are read again and in effect',
 			)
 			notifier.ready(watchingInWords(watches.length))
+			void refusals.accepted(watches.length)
 			// At once, so that a new watch is first seen now and not at the next tick.
 			for (const poller of parts.pollers) poller.nudge(signal)
 		} catch (error) {
@@ -66,7 +67,7 @@ export function createReload(
 			const facts = error instanceof ConfigError ? { cause, problems: error.problems } : { cause, err: error }
 			const words = error instanceof Error ? error.message : String(error)
 			log.error(facts, `the watchlists are wrong and change nothing; the last good ones stay in effect: ${words}`)
-			await tellRefused(lists.revision(), words.replaceAll('\n', '; '))
+			await refusals.refused(lists.revision(), words.replaceAll('\n', '; '))
 		} finally {
 			letYoungGrow()
 		}

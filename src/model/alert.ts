@@ -206,8 +206,8 @@ export interface DigestedAlert {
 }
 
 /**
- * `data` of `system.stalled`, `system.gap` and `system.recovered`. Of a gap, and of its end, it names the blocks that
- * could not be read.
+ * `data` of `system.stalled`, `system.gap`, `system.refused` and `system.recovered`. Of a gap, and of its end, it names
+ * the blocks that could not be read.
  */
 export interface SystemData {
 	readonly id: string
@@ -222,6 +222,8 @@ export interface SystemData {
 	readonly toBlock?: number
 	/** Of a gap: when a person took it that these blocks may stay unread; ISO 8601. Absent: nobody did. */
 	readonly acceptedAt?: string
+	/** Of `system.recovered`: `refused`: the watchlists are right again. Absent: it ends a stall, or a gap. */
+	readonly ends?: 'refused'
 }
 
 /**

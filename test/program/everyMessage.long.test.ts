@@ -197,7 +197,9 @@ test('every message, by webhook and by mail, is what the schema says', async () 
 	await until('system.recovered')
 	site.write('watchlists/a.yaml', watchlist.replace('label: Purse', 'lable: Purse'))
 	await until('system.refused')
+	const before = heard('system.recovered').length
 	site.write('watchlists/a.yaml', watchlist)
+	await until('system.recovered', before + 1)
 
 	// A head that stands.
 	const [stalled, recovered] = [heard('system.stalled').length, heard('system.recovered').length]

@@ -45,8 +45,13 @@ test('default: a restart goes on with the last good ones, loudly, and mending ta
 	site.write('watchlists/a.yaml', watchlist([`{address: ${vault}}`]))
 	await polled(running)
 	await node.receipt(await node.send({ from: other, to: vault, valueWei: 3n }))
-	const hits = told(await hook.until(4))
-	expect(hits.slice(2).map(({ data }) => data.valueWei)).toEqual(['2', '3'])
+	const hits = told(await hook.until(5))
+	expect(hits.slice(2).map(({ data }) => data.valueWei ?? data.ends)).toEqual(['2', 'refused', '3'])
+	// Wrong again as it was before is news: under another id, which no receiver takes for a repetition.
+	site.write('watchlists/a.yaml', wrong)
+	const [, , , , , anew] = told(await hook.until(6))
+	expect(anew.type).toBe('system.refused')
+	expect(anew.data.deliveryId).not.toBe(refused.data.deliveryId)
 	expect((await running.stop()).code).toBe(0)
 })
 

@@ -58,6 +58,10 @@ describe('tracewatch run', () => {
 		await node.send({ from: treasury, to: other, valueWei: 3n })
 		await hook.until(3)
 		expect(values(hook)).toEqual(['2', undefined, '3'])
+
+		here.write('watchlists/a.yaml', watchlist([`{address: ${treasury}}`]))
+		await hook.until(4)
+		expect(told(hook.hits)[3]).toMatchObject({ type: 'system.recovered', data: { network: 'local', ends: 'refused' } })
 		expect((await running.stop()).code).toBe(0)
 	})
 

@@ -41,9 +41,13 @@ describe('edits beside a running daemon', () => {
 		here.write('watchlists/two.csv', `address,tags,label\n${stranger},new,Stranger\n`)
 		await running.line(({ msg, addresses, watched }) => msg === 'coverage changed' && addresses === 1 && watched === 2)
 		await node.send({ from: other, to: stranger, valueWei: 4n })
-		await hook.until(2)
-		expect(told(hook.hits)[0].type).toBe('system.refused')
-		expect(told(hook.hits)[1].data).toMatchObject({
+		await hook.until(3)
+		expect(told(hook.hits).map(({ type, data }) => data.ends ?? type)).toEqual([
+			'system.refused',
+			'refused',
+			'alert.transfer',
+		])
+		expect(told(hook.hits)[2].data).toMatchObject({
 			valueWei: '4',
 			watch: { label: 'Stranger', tags: ['new'], watchlist: 'a.yaml' },
 		})

@@ -81,6 +81,7 @@ function systemHeadline(type: Message['type'], data: SystemData): string {
 	if (type === 'system.stalled') return 'STALLED: this network is not being watched at present'
 	if (type === 'system.refused') return 'NOT IN EFFECT: the watchlists as edited are wrong; the last good ones stay'
 	if (data.fromBlock !== undefined) return gapHeadline(type, data)
+	if (data.ends === 'refused') return 'Recovered: the watchlists are right again and in effect'
 	if (type === 'system.recovered') return 'Recovered: this network is being watched again'
 	return printable(data.reason, 120)
 }

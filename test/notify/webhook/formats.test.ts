@@ -343,6 +343,18 @@ describe('watchlists that were edited wrongly', () => {
 			{ alertname: 'TracewatchRefused', network: 'ethereum', severity: 'warning' },
 		])
 	})
+
+	test('default: that they are right again ends what they began, and no stall', async () => {
+		const over = messageOf(systemData({ ends: 'refused' }), 'system.recovered')
+		const refused = await send('pagerduty', '/v2/enqueue', 202, word)
+		const accepted = await send('pagerduty', '/v2/enqueue', 202, over)
+		expect(accepted.body).toMatchObject({ event_action: 'resolve', dedup_key: refused.body.dedup_key })
+		expect(accepted.body.payload.summary).toContain('the watchlists are right again and in effect')
+		const [fired] = (await send('alertmanager', '', 200, word)).body
+		const [resolved] = (await send('alertmanager', '', 200, over)).body
+		expect(resolved.labels).toEqual(fired.labels)
+		expect(Date.parse(resolved.endsAt)).toBeLessThanOrEqual(Date.now())
+	})
 })
 
 describe('a receiver that does not take its messages', () => {

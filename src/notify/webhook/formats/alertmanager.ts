@@ -78,9 +78,10 @@ function labelsOf(message: Message): { readonly fires: readonly Labels[]; readon
 	if (isDigest(data)) return { fires: [], resolves: [] }
 	const network = printable(data.network)
 	if (!isAlert(data)) {
-		const { fromBlock, toBlock, acceptedAt } = data
-		if (type === 'system.refused')
-			return { fires: [{ alertname: 'TracewatchRefused', network, severity: 'warning' }], resolves: [] }
+		const { fromBlock, toBlock, acceptedAt, ends } = data
+		const refused = [{ alertname: 'TracewatchRefused', network, severity: 'warning' }]
+		if (type === 'system.refused') return { fires: refused, resolves: [] }
+		if (ends === 'refused') return { fires: [], resolves: refused }
 		const what =
 			fromBlock === undefined
 				? { alertname: 'TracewatchStalled' }

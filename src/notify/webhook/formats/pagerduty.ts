@@ -55,8 +55,8 @@ function sourceOf({ data }: Message): string {
 function dedupKey({ type, data }: Message): string {
 	if (isUndelivered(data)) return `tracewatch:undelivered:${data.receiver}`
 	if (isAlert(data) || isDigest(data)) return data.id
-	const { chainId, network, fromBlock, toBlock } = data
-	const trouble = type === 'system.refused' ? 'refused' : 'stalled'
+	const { chainId, network, fromBlock, toBlock, ends } = data
+	const trouble = type === 'system.refused' || ends === 'refused' ? 'refused' : 'stalled'
 	const what = fromBlock === undefined ? trouble : `gap:${fromBlock}-${toBlock}`
 	return `tracewatch:${chainId}:${printable(network)}:${what}`
 }
