@@ -13,6 +13,7 @@ import type { Deferrals } from './deferral.js'
 import type { Fallbacks } from './fallback.js'
 import type { QueueLog } from './queueLog.js'
 import type { Recorder } from './recorder.js'
+import { createRefusals } from './refusals.js'
 import type { Suspension } from './suspension.js'
 import type { Unconfigured } from './unconfigured.js'
 
@@ -74,8 +75,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 			done += 1
 		}
 		let done = 0
-		let refused: Outcome | null = null
-		let refusedNew: Outcome | null = null
+		const refusals = createRefusals()
 		/** Sending on would only make more repetitions. */
 		let unwritten = false
 		try {
@@ -89,11 +89,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 					context.tally.held += 1
 					continue
 				}
-				// Once a receiver has to be fixed, the rest of the queue is not tried one by one; but what is new once, since
-				// it may have been the message that was refused, and not the receiver that is broken.
-				const isNew = delivery.attempts === 0
-				const known: Outcome | null = isNew ? refusedNew : refused
-				const outcome: Outcome = known ?? (await attempt(receiver, delivery, context.cut))
+				const outcome = refusals.known(delivery) ?? (await attempt(receiver, delivery, context.cut))
 				// Cut off by our stop: nobody has judged it.
 				if (context.cut.aborted && outcome.result === 'retry') break
 				const resolution = resolutionOf(delivery, outcome)
@@ -101,14 +97,12 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 				account(delivery, outcome, resolution, context)
 				// What it was split into comes before the rest of the queue.
 				if (resolution.result === 'retry' || resolution.result === 'split') break
-				if (outcome.result === 'parked') {
-					refused = outcome
-					if (isNew) refusedNew = outcome
-				}
+				if (outcome.result === 'parked') refusals.note(delivery, outcome)
 				if (outcome.result !== 'delivered') continue
-				fallbacks.taken(delivery)
+				refusals.end()
+				if (refusals.ids.size === 0) fallbacks.taken(delivery)
 				deferrals.taken(delivery)
-				if (!(await context.suspension.taken(delivery.receiver))) continue
+				if (!(await context.suspension.taken(delivery.receiver, refusals.ids))) continue
 				// What was parked comes before the rest of the queue.
 				wakeUp()
 				break

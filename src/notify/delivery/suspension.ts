@@ -1,6 +1,6 @@
 /**
  * What is parked waits for somebody to fix its receiver, who may not think of saying so. So it is tried again when
- * the daemon starts, when the settings change, as soon as its receiver takes anything else, and the oldest of each
+ * the daemon starts, when the settings change, as soon as its receiver takes anything else, and the oldest few of each
  * queue every quarter of an hour. It is never given up.
  */
 
@@ -8,6 +8,7 @@ import { byQueue } from '../../core/queue.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Store } from '../../model/ports.js'
+import { mostOpinions } from './refusals.js'
 
 export const probeEveryMs = 15 * 60_000
 
@@ -16,8 +17,11 @@ export interface Suspension {
 	learn(): Promise<void>
 	/** A delivery of this receiver was parked. */
 	parked(receiver: string): void
-	/** A receiver took a message: whatever is parked for it becomes due. Resolves to whether there was anything. */
-	taken(receiver: string): Promise<boolean>
+	/**
+	 * A receiver took a message: whatever is parked for it becomes due, but for what it has just refused. Resolves to
+	 * whether there was anything.
+	 */
+	taken(receiver: string, refused: ReadonlySet<string>): Promise<boolean>
 	/**
 	 * Whether something older than this one is parked in its queue; that becomes due then, and is to go first: a
 	 * retraction must not overtake its alert, nor the end of a stall its beginning.
@@ -25,7 +29,7 @@ export interface Suspension {
 	overtakes(delivery: Delivery): Promise<boolean>
 	/** All that is parked becomes due. */
 	releaseAll(): Promise<void>
-	/** The oldest of each queue becomes due, where none was tried for a while. */
+	/** The oldest few of each queue become due, where none was tried for a while. */
 	probe(): Promise<void>
 	/** Time of the next probe; null while nothing is known to be parked. */
 	nextProbeMs(): number | null
@@ -54,10 +58,13 @@ export function createSuspension(store: Store, clock: Clock): Suspension {
 			if (receivers.size === 0) probeAtMs = clock() + probeEveryMs
 			receivers.add(receiver)
 		},
-		async taken(receiver) {
-			if (!receivers.delete(receiver)) return false
-			await makeDue((await suspendedNow()).filter((delivery) => delivery.receiver === receiver))
-			return true
+		async taken(receiver, refused) {
+			if (!receivers.has(receiver)) return false
+			if (refused.size === 0) receivers.delete(receiver)
+			const waiting = (await suspendedNow()).filter((delivery) => delivery.receiver === receiver)
+			const others = waiting.filter(({ id }) => !refused.has(id))
+			await makeDue(others)
+			return others.length > 0
 		},
 		async overtakes(delivery) {
 			// What was parked itself has its place already.
@@ -79,7 +86,7 @@ export function createSuspension(store: Store, clock: Clock): Suspension {
 			const stale = [...byQueue(await suspendedNow()).values()].filter((queue) =>
 				queue.every(({ nextAttemptAtMs: triedAtMs }) => triedAtMs + probeEveryMs <= clock() || triedAtMs > clock()),
 			)
-			await makeDue(stale.flatMap((queue) => queue.slice(0, 1)))
+			await makeDue(stale.flatMap((queue) => queue.slice(0, mostOpinions)))
 		},
 		nextProbeMs: () => (receivers.size === 0 ? null : probeAtMs),
 	}
