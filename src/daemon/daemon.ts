@@ -51,7 +51,12 @@ export interface DaemonOptions {
 export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Promise<void> {
 	const { config, log, version, env, scrubber, onHangup } = options
 	const notifier = createNotifier({ env, pid: process.pid, log, scrubber })
-	const metrics = createMetrics({ version, summary: () => parts.store.summary() })
+	const namesOf = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name)
+	const [networkNames, receiverNames] = [namesOf(config.networks), namesOf(config.receivers)]
+	const metrics = createMetrics({
+		...{ version, networks: networkNames, receivers: receiverNames },
+		summary: () => parts.store.summary(),
+	})
 	const startedAtMs = Date.now()
 	const activity = createActivity(Date.now)
 	const notes = createPageNotes(activity)

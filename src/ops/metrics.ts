@@ -52,17 +52,22 @@ export interface RequestFacts {
 	readonly rateLimit: number | null
 }
 
-export type DeliveryResult = 'delivered' | 'retry' | 'parked' | 'dead'
+const deliveryResults = ['delivered', 'retry', 'parked', 'dead'] as const
+export type DeliveryResult = (typeof deliveryResults)[number]
 
 export interface MetricsOptions {
 	readonly version: string
 	/** Pending, held, parked and dead deliveries, and the checkpoints before the first poll. */
 	readonly summary: () => Promise<StateSummary>
+	/** Those of the settings: what is counted of them stands at 0 before it happens. Default: none. */
+	readonly networks?: readonly string[]
+	readonly receivers?: readonly string[]
 	/** Also what the process uses: memory, processor, file descriptors, delay of the event loop. Default: true. */
 	readonly process?: boolean
 }
 
-export function createMetrics({ version, summary, process: own = true }: MetricsOptions): Metrics {
+export function createMetrics(options: MetricsOptions): Metrics {
+	const { version, summary, process: own = true, networks = [], receivers: configured = [] } = options
 	const registry = new Registry()
 	const registers = [registry]
 	if (own) collectDefaultMetrics({ register: registry })
@@ -147,6 +152,14 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 	reloadOk.set(1)
 	reloadAt.setToCurrentTime()
 	const bounded = createBounds()
+	// A first failure is an increase only beside a 0.
+	for (const network of networks) {
+		for (const result of ['done', 'failed', 'skipped']) polls.inc({ network, result }, 0)
+		for (const kind of [...allKinds, 'removed']) alerts.inc({ network, kind }, 0)
+		unexplained.inc({ network }, 0)
+		disagreements.inc({ network }, 0)
+	}
+	for (const receiver of configured) for (const result of deliveryResults) deliveries.inc({ receiver, result }, 0)
 
 	/** What a restart must not forget, and what other programs may have changed. */
 	async function readState(): Promise<void> {
@@ -163,6 +176,7 @@ export function createMetrics({ version, summary, process: own = true }: Metrics
 		}
 		for (const [status, each] of Object.entries(waiting)) {
 			each.reset()
+			for (const receiver of configured) each.set({ receiver }, 0)
 			for (const [receiver, counts] of receivers) each.set({ receiver }, counts[status as keyof typeof waiting])
 		}
 	}

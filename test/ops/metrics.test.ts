@@ -42,6 +42,18 @@ async function samples(metrics: ReturnType<typeof metricsOf>) {
 }
 
 describe('createMetrics', () => {
+	test('default: what is counted of a receiver and a network stands at 0 before it happens', async () => {
+		const of = { networks: ['ethereum'], receivers: ['hook'] }
+		const found = await samples(createMetrics({ version: '1', summary: async () => stateOf(), process: false, ...of }))
+		for (const result of ['delivered', 'retry', 'parked', 'dead'])
+			expect(found.get(`tracewatch_deliveries_total{receiver="hook",result="${result}"}`)).toBe(0)
+		for (const status of ['pending', 'held', 'parked', 'dead'])
+			expect(found.get(`tracewatch_deliveries_${status}{receiver="hook"}`)).toBe(0)
+		for (const result of ['done', 'failed', 'skipped'])
+			expect(found.get(`tracewatch_polls_total{network="ethereum",result="${result}"}`)).toBe(0)
+		expect(found.get('tracewatch_alerts_total{network="ethereum",kind="transfer"}')).toBe(0)
+	})
+
 	test('default: before anything happened the state and the program are known', async () => {
 		const found = await samples(metricsOf(() => stateOf({ hook: { pending: 3, held: 0, parked: 1, dead: 2 } })))
 		expect(found.get('tracewatch_checkpoint_block{network="ethereum"}')).toBe(100)
