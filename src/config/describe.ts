@@ -1,5 +1,5 @@
 import { formatAmount } from '../core/amount.js'
-import { MOST_KEPT } from '../core/books.js'
+import { MOST_KEPT, MOST_TURNS } from '../core/books.js'
 import { arbitrumMisses, isArbitrum } from '../core/chains.js'
 import { logProofInWords } from '../core/doctor.js'
 import { providerOf } from '../core/prices.js'
@@ -82,7 +82,9 @@ function networkInWords(network: NetworkSettings, watched: number, areTokensAske
 
 function booksInWords({ keepsBooks, isPrivate }: NetworkSettings, watched: number): string {
 	const isTooMuch = keepsBooks && watched > MOST_KEPT
-	if (keepsBooks && !isTooMuch) return 'keeps books: what no event explains of a balance is told'
+	const polls = Math.ceil(watched / MOST_TURNS)
+	const turns = polls > 1 ? `; the balance of each is asked for when it is touched, and once in ${polls} polls` : ''
+	if (keepsBooks && !isTooMuch) return `keeps books: what no event explains of a balance is told${turns}`
 	return (
 		`keeps no books${isPrivate ? ', for balances are asked for by address' : ''}` +
 		`${isTooMuch ? `, for it watches more than ${MOST_KEPT.toLocaleString('en')} addresses` : ''}: ` +

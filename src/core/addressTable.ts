@@ -11,6 +11,10 @@ export interface AddressTable extends AddressSet {
 	at(index: number): Address
 	/** The index; it is new when that was the size before. The address is a right one, in lower case. */
 	add(address: Address): number
+	/** The same for its 20 bytes, which begin at `at`. */
+	addBytes(bytes: Uint8Array, at: number): number
+	/** Its 20 bytes, from `at` on. */
+	writeTo(index: number, target: Uint8Array, at: number): void
 	/** So many more will be added: room is made once, and not again and again as they come. */
 	reserve(more: number): void
 	/** Of the same addresses; it goes its own way from here on. */
@@ -101,6 +105,21 @@ function tableOf(parts: Parts): AddressTable {
 		parts.slots = slots
 	}
 
+	/** What stands in `probe`. */
+	function addProbe(): number {
+		const slot = find()
+		const found = parts.slots[slot] ?? 0
+		if (found !== 0) return found - 1
+		if ((parts.size + 1) * wordsEach > parts.words.length) grow(2 * parts.words.length)
+		parts.words.set(probe, parts.size * wordsEach)
+		parts.slots[slot] = ++parts.size
+		if (2 * parts.size > parts.slots.length) spread(2 * parts.slots.length)
+		return parts.size - 1
+	}
+
+	const bytesAt = (index: number) =>
+		new Uint8Array(parts.words.buffer, parts.words.byteOffset + index * bytesEach, bytesEach)
+
 	const table: AddressTable = {
 		get size() {
 			return parts.size
@@ -108,7 +127,7 @@ function tableOf(parts: Parts): AddressTable {
 		indexOf: (address) => (read(address) ? (parts.slots[find()] ?? 0) - 1 : -1),
 		has: (address) => read(address) && parts.slots[find()] !== 0,
 		at(index) {
-			const bytes = new Uint8Array(parts.words.buffer, parts.words.byteOffset + index * bytesEach, bytesEach)
+			const bytes = bytesAt(index)
 			for (let at = 0; at < bytesEach; at++) {
 				const byte = bytes[at] ?? 0
 				text[2 * at + 2] = hexCodes[byte >> 4] ?? 0
@@ -118,14 +137,14 @@ function tableOf(parts: Parts): AddressTable {
 		},
 		add(address) {
 			if (!read(address)) throw new RangeError(`${address.slice(0, 50)} is no address in lower case`)
-			const slot = find()
-			const found = parts.slots[slot] ?? 0
-			if (found !== 0) return found - 1
-			if ((parts.size + 1) * wordsEach > parts.words.length) grow(2 * parts.words.length)
-			parts.words.set(probe, parts.size * wordsEach)
-			parts.slots[slot] = ++parts.size
-			if (2 * parts.size > parts.slots.length) spread(2 * parts.slots.length)
-			return parts.size - 1
+			return addProbe()
+		},
+		addBytes(bytes, at) {
+			for (let byte = 0; byte < bytesEach; byte++) probeBytes[byte] = bytes[at + byte] ?? 0
+			return addProbe()
+		},
+		writeTo(index, target, at) {
+			target.set(bytesAt(index), at)
 		},
 		reserve(more) {
 			const size = parts.size + more

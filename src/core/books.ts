@@ -26,11 +26,11 @@ export const still: Movement = { wei: 0n, posted: [0n, 0n], burnsWei: [] }
 /** By block, then by address. */
 export type Movements = ReadonlyMap<bigint, ReadonlyMap<Address, Movement>>
 
-/**
- * With more watches of a network no books are kept: the state is written with every step, and a book weighs 40 bytes
- * there.
- */
-export const MOST_KEPT = 100_000
+/** With more watches of a network no books are kept: nobody has tried it. */
+export const MOST_KEPT = 2_000_000
+
+/** Watches that nothing touched whose balances are asked for in one poll, at most: eight questions. */
+export const MOST_TURNS = 16_000
 
 /** More self-destructs of one address in one span than this, and the sums are not tried. */
 const MOST_BURNS = 6

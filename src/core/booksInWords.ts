@@ -10,7 +10,17 @@ export function booksInWords(books: BooksSummary | undefined): string {
 }
 
 /** What is open, and what was never proved: a phrase each. */
-export function* unprovedInWords({ open, openCount, unopened = 0, unproved = [] }: BooksSummary): Iterable<string> {
+export function* unprovedInWords({
+	open,
+	openCount,
+	unopened = 0,
+	unproved = [],
+	round,
+}: BooksSummary): Iterable<string> {
+	if (round !== undefined) {
+		yield `slow: each is closed once in ${round.blocks} blocks (${round.minutes} min): what was hidden meanwhile ` +
+			'is found in its block only where a node keeps the state of so many blocks'
+	}
 	if (openCount > 0) {
 		const parts = [
 			...(unopened > 0 ? [`${unopened} without a book yet`] : []),

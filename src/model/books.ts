@@ -27,6 +27,10 @@ export interface BookSet extends ReadonlyMap<Address, Book> {
 		readonly waiting: number
 		readonly some: readonly Address[]
 	}
+	/** Whose book stands on a block after this one, or who has moved since. Absent: by looking at all. */
+	beyond?(block: bigint): Iterable<Address>
+	/** `most` addresses or some more from a place on (0: the first), and the place after them; 0: the end. */
+	some?(from: number, most: number): { readonly addresses: readonly Address[]; readonly next: number }
 }
 
 /** By address, in wei. */
@@ -98,6 +102,13 @@ export interface BooksSummary {
 	readonly unproved?: readonly Unproved[]
 	/** How often that happened in all, each watch by itself. */
 	readonly unprovedCount?: number
+	/** How long it takes until each book was closed once, where that is too long. Absent: it is not. */
+	readonly round?: BooksRound
+}
+
+export interface BooksRound {
+	readonly blocks: number
+	readonly minutes: number
 }
 
 /** Blocks over which a book was opened anew, since nothing could be proved of them; both ends are included. */

@@ -71,6 +71,8 @@ export type Silence =
 export interface WatchIndex extends ReadonlyMap<Address, readonly Watch[]> {
 	/** The lowest `fromBlock` of each address (null: none is written), without making its watches. Absent: by them. */
 	fromBlocks?(): Iterable<readonly [address: Address, fromBlock: bigint | null]>
+	/** What its watches say, each saying once or more. Absent: by them. */
+	rules?(): readonly WatchRules[]
 }
 
 export type Confirmations = number | 'safe' | 'finalized'

@@ -1,5 +1,5 @@
 /**
- * Books, packed: some 30 bytes each and the place to find it by, instead of 200. They stand in pieces of a few, and a
+ * Books, packed: some dozen bytes each and the place to find it by, instead of 200. They stand in pieces of many, and a
  * change makes those pieces anew that it touches; the others are shared with the table before.
  */
 
@@ -7,47 +7,112 @@ import { randomBytes } from 'node:crypto'
 import { type AddressTable, createAddressTable } from '../core/addressTable.js'
 import type { Book, BookSet } from '../model/books.js'
 import type { Address } from '../model/glossary.js'
+import { ADDRESS_BYTES, BASE_BYTES, bookAt, eachPacked, skim } from './bookFormat.js'
+import {
+	type BookPiece,
+	blankEntries,
+	type Entries,
+	entriesOf,
+	fillEntries,
+	PIECE_BITS,
+	pieceOf,
+	putBook,
+} from './bookPiece.js'
 
 export interface BookTable extends BookSet {
 	after(changes: ReadonlyMap<Address, Book | null>): BookTable
-	/** The books of a few addresses each, as `unpackBooks` reads them. */
+	/** The books of some addresses each, as `unpackBooks` reads them. */
 	pieces(): Iterable<Uint8Array>
 }
 
-interface Piece {
-	readonly bytes: Buffer
-	readonly size: number
-	/** Of the blocks that its books are closed at. */
-	readonly lowest: bigint
-	/** How many hold what moved and is not proved yet. */
-	readonly waiting: number
-}
-
-const PIECE_BITS = 6
+const SLOT_MASK = (1 << PIECE_BITS) - 1
 
 export function bookTableOf(books: ReadonlyMap<Address, Book>): BookTable {
 	if ('pieces' in books) return books as BookTable
-	return tableOf(createAddressTable(randomBytes(4).readUInt32LE()), []).after(books)
+	return tableOf(freshPlaces(), []).after(books)
+}
+
+function freshPlaces(): AddressTable {
+	return createAddressTable(randomBytes(4).readUInt32LE())
+}
+
+/** A table made of what `packBooks` made, in order: what comes later counts, and nobody else has it before `done`. */
+export interface BookGatherer {
+	/** Throws RangeError for what is not whole. */
+	add(packed: Buffer): void
+	/** 20 bytes each. */
+	remove(addresses: Buffer): void
+	done(): BookTable
+}
+
+/** `expected`: about so many. */
+export function createBookGatherer(expected = 0): BookGatherer {
+	const places = freshPlaces()
+	places.reserve(expected)
+	const pieces: (BookPiece | undefined)[] = []
+	let at = -1
+	const entries = blankEntries()
+
+	function turnTo(piece: number): void {
+		if (piece === at) return
+		if (at !== -1) pieces[at] = pieceOf(entries)
+		while (pieces.length < piece) pieces.push(undefined)
+		at = piece
+		fillEntries(entries, pieces[piece])
+	}
+
+	return {
+		add(packed) {
+			eachPacked(packed, (address, found, block) => {
+				const place = places.addBytes(packed, address)
+				turnTo(place >> PIECE_BITS)
+				entries.put(place & SLOT_MASK, found.head, block, packed, found.from, found.to)
+			})
+		},
+		remove(addresses) {
+			for (let address = 0; address + ADDRESS_BYTES <= addresses.length; address += ADDRESS_BYTES) {
+				const place = places.addBytes(addresses, address)
+				turnTo(place >> PIECE_BITS)
+				entries.take(place & SLOT_MASK)
+			}
+		},
+		done() {
+			if (at !== -1) pieces[at] = pieceOf(entries)
+			return tableOf(places, pieces)
+		},
+	}
 }
 
 /** `places` only grows, and may be ahead of the pieces: tables share it. */
-function tableOf(places: AddressTable, pieces: readonly (Piece | undefined)[]): BookTable {
+function tableOf(places: AddressTable, pieces: readonly (BookPiece | undefined)[]): BookTable {
 	const size = pieces.reduce((sum, piece) => sum + (piece?.size ?? 0), 0)
-	let last: { readonly piece: Piece; readonly books: ReadonlyMap<Address, Book> } | null = null
-
-	function booksIn(piece: Piece | undefined): ReadonlyMap<Address, Book> {
-		if (piece === undefined) return none
-		if (last?.piece !== piece) last = { piece, books: unpackBooks(piece.bytes) }
-		return last.books
-	}
 
 	function bookOf(address: Address): Book | undefined {
 		const place = places.indexOf(address)
-		return place === -1 ? undefined : booksIn(pieces[place >> PIECE_BITS]).get(address)
+		const piece = place === -1 ? undefined : pieces[place >> PIECE_BITS]
+		if (piece === undefined) return undefined
+		const found = { head: 0, block: 0, from: 0, to: 0 }
+		for (let at = 0; at < piece.bytes.length; at = found.to) {
+			skim(piece.bytes, at + 1, found)
+			if (piece.bytes[at] === (place & SLOT_MASK)) return bookAt(piece.bytes, found, BigInt(piece.lowest + found.block))
+		}
+		return undefined
+	}
+
+	function* entriesIn(number: number): Iterable<[Address, Book]> {
+		const piece = pieces[number]
+		if (piece === undefined) return
+		const found = { head: 0, block: 0, from: 0, to: 0 }
+		for (let at = 0; at < piece.bytes.length; at = found.to) {
+			const slot = piece.bytes[at] ?? 0
+			skim(piece.bytes, at + 1, found)
+			const address = places.at((number << PIECE_BITS) + slot)
+			yield [address, bookAt(piece.bytes, found, BigInt(piece.lowest + found.block))]
+		}
 	}
 
 	function* entries(): MapIterator<[Address, Book]> {
-		for (const piece of pieces) if (piece !== undefined) yield* unpackBooks(piece.bytes)
+		for (let number = 0; number < pieces.length; number++) yield* entriesIn(number)
 		return undefined
 	}
 
@@ -57,41 +122,59 @@ function tableOf(places: AddressTable, pieces: readonly (Piece | undefined)[]): 
 		get: bookOf,
 		after(changes) {
 			if (changes.size === 0) return table
-			const touched = new Map<number, Map<Address, Book>>()
+			const touched = new Map<number, Entries>()
 			for (const [address, book] of changes) {
 				const known = places.indexOf(address)
 				if (known === -1 && book === null) continue
-				const at = (known === -1 ? places.add(address) : known) >> PIECE_BITS
-				let books = touched.get(at)
-				if (books === undefined) {
-					books = new Map(booksIn(pieces[at]))
-					touched.set(at, books)
+				const place = known === -1 ? places.add(address) : known
+				let entries = touched.get(place >> PIECE_BITS)
+				if (entries === undefined) {
+					entries = entriesOf(pieces[place >> PIECE_BITS])
+					touched.set(place >> PIECE_BITS, entries)
 				}
-				if (book === null) books.delete(address)
-				else books.set(address, book)
+				if (book === null) entries.take(place & SLOT_MASK)
+				else putBook(entries, place & SLOT_MASK, book)
 			}
 			const next = [...pieces]
-			for (const [at, books] of touched) {
-				while (next.length < at) next.push(undefined)
-				next[at] = books.size === 0 ? undefined : pieceOf(books)
+			for (const [number, entries] of touched) {
+				while (next.length < number) next.push(undefined)
+				next[number] = pieceOf(entries)
 			}
 			return tableOf(places, next)
 		},
 		facts(most) {
-			let lowest: bigint | null = null
+			let lowest: number | null = null
 			let waiting = 0
 			const some: Address[] = []
-			for (const piece of pieces) {
+			for (const [number, piece] of pieces.entries()) {
 				if (piece === undefined) continue
 				if (lowest === null || piece.lowest < lowest) lowest = piece.lowest
 				waiting += piece.waiting
 				if (piece.waiting === 0 || some.length >= most) continue
-				for (const [address, { movedWei }] of booksIn(piece)) if (movedWei !== 0n) some.push(address)
+				for (const [address, { movedWei }] of entriesIn(number)) if (movedWei !== 0n) some.push(address)
 			}
-			return { lowest, waiting, some: some.slice(0, most) }
+			return { lowest: lowest === null ? null : BigInt(lowest), waiting, some: some.slice(0, most) }
+		},
+		*beyond(block) {
+			for (const [number, piece] of pieces.entries()) {
+				if (piece === undefined || (piece.waiting === 0 && piece.highest <= Number(block))) continue
+				for (const [address, book] of entriesIn(number)) {
+					if (book.movedWei !== 0n || book.block > block) yield address
+				}
+			}
+		},
+		some(from, most) {
+			const addresses: Address[] = []
+			let number = from
+			while (number < pieces.length && addresses.length < most) {
+				for (const [address] of entriesIn(number++)) addresses.push(address)
+			}
+			return { addresses, next: number < pieces.length ? number : 0 }
 		},
 		*pieces() {
-			for (const piece of pieces) if (piece !== undefined) yield piece.bytes
+			for (const [number, piece] of pieces.entries()) {
+				if (piece !== undefined) yield packedPiece(places, number, piece)
+			}
 		},
 		*keys(): MapIterator<Address> {
 			for (const [address] of entries()) yield address
@@ -110,93 +193,17 @@ function tableOf(places: AddressTable, pieces: readonly (Piece | undefined)[]): 
 	return table
 }
 
-const none: ReadonlyMap<Address, Book> = new Map()
-
-function pieceOf(books: ReadonlyMap<Address, Book>): Piece {
-	let lowest: bigint | null = null
-	let waiting = 0
-	for (const { block, movedWei } of books.values()) {
-		if (lowest === null || block < lowest) lowest = block
-		if (movedWei !== 0n) waiting++
+/** As `packBooks` makes it. */
+function packedPiece(places: AddressTable, number: number, { bytes, size, lowest }: BookPiece): Buffer {
+	const packed = Buffer.allocUnsafe(BASE_BYTES + bytes.length + size * (ADDRESS_BYTES - 1))
+	const found = { head: 0, block: 0, from: 0, to: 0 }
+	let to = packed.writeDoubleBE(lowest, 0)
+	for (let at = 0; at < bytes.length; at = found.to) {
+		skim(bytes, at + 1, found)
+		places.writeTo((number << PIECE_BITS) + (bytes[at] ?? 0), packed, to)
+		to += ADDRESS_BYTES
+		bytes.copy(packed, to, at + 1, found.to)
+		to += found.to - at - 1
 	}
-	return { bytes: packBooks(books, lowest ?? 0n), size: books.size, lowest: lowest ?? 0n, waiting }
-}
-
-/** Of a book: whether something moved, whether its code is known, whether it has code; and bytes of its balance. */
-const [MOVED, KNOWN, CODE, LENGTH] = [0x80, 0x40, 0x20, 0x1f]
-/** So many bytes or more stand after a byte of their own. */
-const MUCH = LENGTH
-/** Of a sum that is negative. */
-const NEGATIVE = 0x80
-const MARK_BYTES = 8
-/** Address, head, block, balance, what moved, mark. */
-const MOST_EACH = 20 + 1 + 8 + 33 + 33 + MARK_BYTES
-
-/** The block that all of them are counted from, then each book. */
-function packBooks(books: ReadonlyMap<Address, Book>, base: bigint): Buffer {
-	const bytes = Buffer.allocUnsafe(8 + books.size * MOST_EACH)
-	let at = bytes.writeDoubleBE(Number(base), 0)
-	for (const [address, { block, balanceWei, movedWei, code }] of books) {
-		const balance = hexOf(balanceWei)
-		const length = balance.length / 2
-		at += bytes.write(address.slice(2), at, 'hex')
-		const flags = (movedWei === 0n ? 0 : MOVED) | (code === undefined ? 0 : KNOWN) | (code == null ? 0 : CODE)
-		at = bytes.writeUInt8(flags | Math.min(length, MUCH), at)
-		for (let left = Number(block - base); ; left = Math.floor(left / 128)) {
-			at = bytes.writeUInt8((left % 128) + (left < 128 ? 0 : 128), at)
-			if (left < 128) break
-		}
-		if (length >= MUCH) at = bytes.writeUInt8(length, at)
-		at += bytes.write(balance, at, 'hex')
-		if (movedWei !== 0n) {
-			const moved = hexOf(movedWei < 0n ? -movedWei : movedWei)
-			at = bytes.writeUInt8(moved.length / 2 + (movedWei < 0n ? NEGATIVE : 0), at)
-			at += bytes.write(moved, at, 'hex')
-		}
-		if (code != null) at += bytes.write(code, at, MARK_BYTES, 'hex')
-	}
-	return Buffer.from(bytes.subarray(0, at))
-}
-
-/** Throws RangeError for what `pieces` did not make. */
-export function unpackBooks(bytes: Buffer): ReadonlyMap<Address, Book> {
-	const books = new Map<Address, Book>()
-	const base = BigInt(bytes.readDoubleBE(0))
-	let at = 8
-	const take = (length: number) => {
-		at += length
-		if (at > bytes.length) throw new RangeError('books are not whole')
-		return bytes.toString('hex', at - length, at)
-	}
-	while (at < bytes.length) {
-		const address: Address = `0x${take(20)}`
-		const head = bytes.readUInt8(at++)
-		let block = 0
-		for (let scale = 1; ; scale *= 128) {
-			const digit = bytes.readUInt8(at++)
-			block += (digit % 128) * scale
-			if (digit < 128) break
-		}
-		const short = head & LENGTH
-		const balanceWei = weiOf(take(short < MUCH ? short : bytes.readUInt8(at++)))
-		let movedWei = 0n
-		if ((head & MOVED) !== 0) {
-			const length = bytes.readUInt8(at++)
-			movedWei = weiOf(take(length % NEGATIVE)) * (length < NEGATIVE ? 1n : -1n)
-		}
-		const code = (head & CODE) === 0 ? null : take(MARK_BYTES)
-		books.set(address, { block: base + BigInt(block), balanceWei, movedWei, ...((head & KNOWN) !== 0 && { code }) })
-	}
-	return books
-}
-
-/** Whole bytes; none for 0. */
-function hexOf(wei: bigint): string {
-	if (wei === 0n) return ''
-	const digits = wei.toString(16)
-	return digits.length % 2 === 0 ? digits : `0${digits}`
-}
-
-function weiOf(hex: string): bigint {
-	return hex === '' ? 0n : BigInt(`0x${hex}`)
+	return packed
 }

@@ -15,6 +15,7 @@ import { coverageFormat } from './file/coverageFormat.js'
 import { durableFile, examine, type Format, migrated, pieces } from './file/durable.js'
 import { lockState } from './file/lock.js'
 import { readState, statePath } from './file/read.js'
+import { readWholeState } from './file/stateFile.js'
 import { readPostgres, writePostgres } from './postgres/peek.js'
 
 /**
@@ -46,7 +47,10 @@ const wholeFormat: Format<Whole> = {
  */
 export async function readPlace(place: StatePlace, clock: Clock): Promise<Whole | null> {
 	if (place.kind === 'postgres') return await readPostgres(place.url, clock)
-	const { state, coverage } = await readState(place.dir)
+	let { state, coverage, damage } = await readWholeState(place.dir)
+	// The files of two steps, one of which a daemon made meanwhile, look like damage; they do not a second time.
+	if (damage !== null) ({ state, coverage, damage } = await readWholeState(place.dir))
+	if (damage !== null) throw new StateError('damaged', `${damage}. Start the daemon once: it opens these books anew.`)
 	return state === null ? null : { state, coverage: coverage?.coverage ?? emptyCoverage }
 }
 

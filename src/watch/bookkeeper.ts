@@ -59,6 +59,8 @@ export interface BookkeeperOptions {
 const STATE_BLOCKS = 120n
 /** All of it over one part: alerts wait for the books, and never long. */
 const MOST_MS = 8_000
+/** Books of others that are looked for over one part: some milliseconds. */
+const MOST_PRUNED = 20_000
 /** After balances could not be asked for. */
 const REST_MS = 30_000
 
@@ -67,8 +69,9 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 	let reason: string | null = null
 	let restsUntilMs = 0
 	let summary: BooksSummary | null = null
-	/** Whose books are kept since those of all others were taken away. */
+	/** Whose books are kept while those of all others are taken away, and how far that is; null: done. */
 	let pruned: AddressSet | null = null
+	let prunedTo: number | null = null
 	let unproved: UnprovedFacts | null = null
 	/** Where the last part ended: one that begins before comes after a reorganisation. */
 	let lastTo: bigint | null = null
@@ -98,14 +101,13 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 
 	async function close(part: Part, facts: ClosingFacts, outer: AbortSignal): Promise<Closing> {
 		const signal = AbortSignal.any([outer, AbortSignal.timeout(MOST_MS)])
-		const kept = rounds.keptOf(facts.watches)
+		const kept = await rounds.keptOf(facts.watches)
 		const draft = draftOf(facts.books)
 		let movements = movementsOf(part.transactions, kept, part.blocks.values())
 		const found: Settled = { findings: [], witnessed: [], changes: [] }
-		if (kept !== pruned || facts.books.size > kept.size) {
-			for (const address of facts.books.keys()) if (!kept.has(address)) draft.set(address, null)
-			pruned = kept
-		}
+		if (kept !== pruned) prunedTo = 0
+		pruned = kept
+		prunedTo = prune(facts.books, kept, prunedTo, draft)
 
 		const { unproved: entries, unprovedCount } = facts.before ?? {}
 		unproved ??= { ...nothingUnproved, ...(entries && { unproved: entries }), ...(unprovedCount && { unprovedCount }) }
@@ -153,7 +155,9 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		return result()
 
 		function result(): Closing {
-			summary = summaryOf(kept, afterwards(facts.books, draft), reason, unproved ?? nothingUnproved)
+			const round = rounds.slow()
+			const now = summaryOf(kept, afterwards(facts.books, draft), reason, unproved ?? nothingUnproved)
+			summary = round === null ? now : { ...now, round }
 			return { books: draft.changes, ...found, summary }
 		}
 	}
@@ -167,6 +171,17 @@ function later(block: bigint, other: bigint | null): bigint {
 
 function tooSlow(): RpcError {
 	return new RpcError(`balances were not told within ${MOST_MS / 1_000} s`, { kind: 'timeout', endpoint: '' })
+}
+
+/**
+ * Takes away books of those that are watched no more, some at a time; gives where to go on, null at the end. One whose
+ * watch is back before its turn came is closed over the time between.
+ */
+function prune(books: BookSet, kept: AddressSet, from: number | null, draft: BooksDraft): number | null {
+	if (from === null && books.size <= kept.size) return null
+	const { addresses, next } = books.some?.(from ?? 0, MOST_PRUNED) ?? { addresses: books.keys(), next: 0 }
+	for (const address of addresses) if (!kept.has(address)) draft.set(address, null)
+	return next === 0 ? null : next
 }
 
 /** No balance can be asked for: what moved is added up, to be proved later. */

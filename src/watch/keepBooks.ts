@@ -5,7 +5,7 @@ import { addressOfId } from '../core/events.js'
 import type { Finding } from '../core/findings.js'
 import { type Found, withFindings } from '../core/withFindings.js'
 import { RpcError } from '../errors.js'
-import type { Accounts, Book } from '../model/books.js'
+import type { Accounts, Book, BookSet } from '../model/books.js'
 import type { Block, BlockRef, Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
@@ -209,9 +209,12 @@ async function isExplained(
 }
 
 /** Books that stand on blocks after this one, which have left the chain: they are opened anew. */
-export function reopened(books: ReadonlyMap<Address, Book>, back: BlockRef): ReadonlyMap<Address, null> {
+export function reopened(books: BookSet, back: BlockRef): ReadonlyMap<Address, null> {
 	const gone = new Map<Address, null>()
-	for (const [address, { block, movedWei }] of books)
-		if (block > back.number || movedWei !== 0n) gone.set(address, null)
+	for (const address of books.beyond?.(back.number) ?? beyond(books, back.number)) gone.set(address, null)
 	return gone
+}
+
+function* beyond(books: ReadonlyMap<Address, Book>, block: bigint): Iterable<Address> {
+	for (const [address, book] of books) if (book.block > block || book.movedWei !== 0n) yield address
 }

@@ -1,8 +1,10 @@
-import { MOST_KEPT } from '../core/books.js'
+import { createAddressTable } from '../core/addressTable.js'
+import { MOST_KEPT, MOST_TURNS } from '../core/books.js'
 import { lengthOf } from '../core/spans.js'
+import type { BooksRound } from '../model/books.js'
 import type { AddressSet, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
-import type { Kind, Watch, WatchIndex } from '../model/watch.js'
+import type { Kind, WatchIndex, WatchRules } from '../model/watch.js'
 
 /**
  * Whose books are closed although nothing touched them: each in its turn, and all of them before their state is
@@ -10,7 +12,7 @@ import type { Kind, Watch, WatchIndex } from '../model/watch.js'
  */
 export interface Rounds {
 	/** Those of whom anything unexplained is to be told. */
-	keptOf(watches: WatchIndex): AddressSet
+	keptOf(watches: WatchIndex): Promise<AddressSet>
 	/**
 	 * The next ones, as many as this part makes due, and all whose balance has a threshold. Of the watches last asked for
 	 * by `keptOf`. `isOpening`: some have no book yet; then as many as one question bears.
@@ -18,63 +20,113 @@ export interface Rounds {
 	next(part: Part, isOpening: boolean): readonly Address[]
 	/** Those whose balance has a threshold. */
 	limited(): AddressSet
+	/** How long a round takes, where that is too long; null where it is not, or not known. */
+	slow(): BooksRound | null
 }
 
 /** Everybody's turn comes within so many blocks: half of what most nodes remember. */
 const ROUND_BLOCKS = 64
 /** And within this time, on a chain that is slow. */
 const ROUND_MS = 45 * 60_000
+/** A round that takes longer is said to: what most nodes remember, and what we mean to keep. */
+const SLOW = { blocks: 120, ms: 60 * 60_000 }
 /** As many fit into a small question. */
 const LEAST = 200
 /** And into a large one, 10 million gas and 80 kB, with some that are touched. */
 const MOST_AT_ONCE = 1_900
 
+/** Looked at in one breath: some milliseconds. */
+const AT_ONCE = 5_000
+
+const nobody: AddressSet = createAddressTable()
+
 export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 	let watched: WatchIndex | null = null
-	let kept = new Set<Address>()
-	let order: readonly Address[] = []
+	let kept = nobody
 	/** Those with a threshold. */
-	let limited = new Set<Address>()
-	let at = 0
+	let limited = nobody
+	let turns: Iterator<Address> = kept.keys()
 	let lastMs = clock()
+	let isFirst = true
+	/** Where and when this round began; null before its first turn. */
+	let began: { readonly block: bigint; readonly ms: number } | null = null
+	let last: BooksRound | null = null
+
+	function restart(): void {
+		turns = kept.keys()
+		began = null
+	}
 
 	return {
-		keptOf(watches) {
+		async keptOf(watches) {
 			if (watches === watched) return kept
+			const sorted = await sort(watches)
 			watched = watches
-			kept = new Set()
-			order = []
-			const isTooMany = watches.size > MOST_KEPT
-			limited = new Set()
-			for (const [address, list] of watches) {
-				const isLimited = list.some((watch) => watch.thresholds !== undefined && watch.kinds.includes('balance'))
-				if (isLimited) limited.add(address)
-				if (isLimited || (!isTooMany && list.some(needsBook))) kept.add(address)
-			}
-			order = [...kept]
-			at = 0
+			kept = sorted.kept
+			limited = sorted.limited
+			last = null
+			restart()
 			return kept
 		},
 		next({ span }, isOpening) {
 			const elapsedMs = clock() - lastMs
 			lastMs = clock()
 			const share = Math.max(Number(lengthOf(span)) / ROUND_BLOCKS, elapsedMs / ROUND_MS)
-			const size = Math.min(order.length, Math.max(isOpening ? MOST_AT_ONCE : LEAST, Math.ceil(order.length * share)))
-			const turns: Address[] = [...limited]
+			const due = Math.max(isOpening ? MOST_AT_ONCE : LEAST, Math.ceil(kept.size * share))
+			// Alerts wait for the books: after a start the first come soon.
+			const size = Math.min(kept.size, due, isFirst ? MOST_AT_ONCE : MOST_TURNS)
+			isFirst = false
+			const found: Address[] = []
+			for (let all = limited.keys(), one = all.next(); one.done !== true; one = all.next()) found.push(one.value)
 			for (let taken = 0; taken < size; taken++) {
-				const address = order[at]
-				at = at + 1 >= order.length ? 0 : at + 1
-				if (address !== undefined) turns.push(address)
+				began ??= { block: span.to, ms: lastMs }
+				let next = turns.next()
+				if (next.done === true) {
+					last = { blocks: Number(span.to - began.block), minutes: Math.round((lastMs - began.ms) / 60_000) }
+					restart()
+					began = { block: span.to, ms: lastMs }
+					next = turns.next()
+				}
+				if (next.done !== true) found.push(next.value)
 			}
-			return limited.size === 0 ? turns : [...new Set(turns)]
+			return limited.size === 0 ? found : [...new Set(found)]
 		},
 		limited: () => limited,
+		slow: () => (last !== null && (last.blocks > SLOW.blocks || last.minutes * 60_000 > SLOW.ms) ? last : null),
 	}
+}
+
+interface Sorted {
+	readonly kept: AddressSet
+	readonly limited: AddressSet
+}
+
+/** In turns: there may be a million. Where all are alike, they are not looked at one by one. */
+async function sort(watches: WatchIndex): Promise<Sorted> {
+	const isTooMany = watches.size > MOST_KEPT
+	const rules = watches.rules?.()
+	if (rules !== undefined && !rules.some(isLimited)) {
+		if (isTooMany || !rules.some(needsBook)) return { kept: nobody, limited: nobody }
+		if (rules.every(needsBook)) return { kept: watches, limited: nobody }
+	}
+	const [kept, limited] = [createAddressTable(), createAddressTable()]
+	let seen = 0
+	for (const [address, list] of watches) {
+		const isOneLimited = list.some(isLimited)
+		if (isOneLimited) limited.add(address)
+		if (isOneLimited || (!isTooMany && list.some(needsBook))) kept.add(address)
+		if (++seen % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))
+	}
+	return { kept, limited }
 }
 
 /** What the books alone find. */
 const FOUND: readonly Kind[] = ['unexplained', 'delegation', 'income']
 
-function needsBook({ kinds }: Watch): boolean {
+function needsBook({ kinds }: Pick<WatchRules, 'kinds'>): boolean {
 	return FOUND.some((kind) => kinds.includes(kind))
+}
+
+function isLimited({ thresholds, kinds }: Pick<WatchRules, 'thresholds' | 'kinds'>): boolean {
+	return thresholds !== undefined && kinds.includes('balance')
 }

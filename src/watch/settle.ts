@@ -54,6 +54,8 @@ export interface SettlePorts {
 /** Books that do not close at first are looked into, this many over one part and for this long; the rest next time. */
 const MOST_CLOSER = 50
 const CLOSER_MS = 4_000
+/** Closed in one breath: some milliseconds. */
+const AT_ONCE = 2_000
 
 /**
  * What fails in passing is waited for so long, and so many looks at least. An endpoint that cannot be a witness is
@@ -115,8 +117,10 @@ export async function settle(
 		found.findings.push({ ...change, crossed: 'below' }, { ...change, crossed: 'above' })
 	}
 
+	let seen = 0
 	for (const { ref, balances, movements } of told.blocks) {
 		for (const [address, closingWei] of balances) {
+			if (++seen % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))
 			const movement = movements.get(address) ?? still
 			const book = draft.get(address)
 			if (book === null) {

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest'
 import type { Book } from '../../src/model/books.js'
 import type { Address } from '../../src/model/glossary.js'
-import { type BookTable, bookTableOf, unpackBooks } from '../../src/state/bookTable.js'
+import { unpackBooks } from '../../src/state/bookFormat.js'
+import { type BookTable, bookTableOf, createBookGatherer } from '../../src/state/bookTable.js'
 import { randomOf } from '../support/random.js'
 
 const addressOf = (n: number): Address =>
@@ -20,6 +21,19 @@ function expectSame(table: BookTable, books: ReadonlyMap<Address, Book>): void {
 	expect(table.facts?.(3)).toMatchObject(factsOf(books))
 	const read = [...table.pieces()].flatMap((piece) => [...unpackBooks(Buffer.from(piece))])
 	expect(new Map(read)).toEqual(books)
+	const gatherer = createBookGatherer()
+	for (const piece of table.pieces()) gatherer.add(Buffer.from(piece))
+	expect(new Map(gatherer.done())).toEqual(books)
+	const middle = 2n ** 39n
+	const beyond = [...books].flatMap(([address, one]) => (one.block > middle || one.movedWei !== 0n ? [address] : []))
+	expect([...(table.beyond?.(middle) ?? [])].sort()).toEqual(beyond.sort())
+	const seen: Address[] = []
+	for (let from = 0, part = table.some?.(from, 50); part !== undefined; part = table.some?.(from, 50)) {
+		seen.push(...part.addresses)
+		from = part.next
+		if (from === 0) break
+	}
+	expect(seen.sort()).toEqual([...books.keys()].sort())
 }
 
 test('default: what a table says after any changes is what a map says, and the table before stays as it was', () => {

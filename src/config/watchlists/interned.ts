@@ -2,6 +2,7 @@
 export interface Interned<T> {
 	placeOf(value: T): number
 	at(place: number): T | undefined
+	values(): readonly T[]
 }
 
 export function createInterned<T>(): Interned<T> {
@@ -16,5 +17,6 @@ export function createInterned<T>(): Interned<T> {
 			return place
 		},
 		at: (place) => values[place],
+		values: () => values,
 	}
 }

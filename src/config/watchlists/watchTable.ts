@@ -81,6 +81,7 @@ export function createWatchTable(seed: number): WatchTable {
 		*fromBlocks() {
 			for (let found = 0; found < addresses.size; found++) yield [addresses.at(found), lowestFromBlock(found)]
 		},
+		rules: () => rules.values(),
 		get size() {
 			return addresses.size
 		},

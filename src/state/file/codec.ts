@@ -11,10 +11,12 @@ import type { Address, Hash, Hex } from '../../model/glossary.js'
 import type { HistoryEntry } from '../../model/history.js'
 import type { Seen } from '../../model/state.js'
 import { announcementOf, type StoredAnnouncement, storedOf } from '../announcement.js'
-import { bookTableOf, unpackBooks } from '../bookTable.js'
+import { unpackBooks } from '../bookFormat.js'
+import { bookTableOf } from '../bookTable.js'
 import { emptyHistory, type NetworkRecord, type StateDoc, type Total } from '../document.js'
 import { gapsOf, type StoredGap, storedGap } from '../gap.js'
 import { payeesOf, payeesText } from '../payees.js'
+import { type BooksAt, isBookId } from './bookFile.js'
 import type { Format, Piece } from './durable.js'
 
 type BlockJson = readonly [number: string, hash: string]
@@ -42,74 +44,94 @@ interface StateJson {
 	totals: Record<string, Total>
 	deliveries: Delivery[]
 	/** Absent where none was ever kept. */
-	history?: { next: number; entries: HistoryEntry[] }
+	history?: { next: number; entries: readonly HistoryEntry[] }
+	/** Where the books stand; absent: here. */
+	books?: BooksAt
 }
 
+/** Content of `state.json`. */
+export interface StateFile {
+	readonly doc: StateDoc
+	/** Null: they stand in the document, and are read with it. */
+	readonly booksAt: BooksAt | null
+}
+
+export const stateFileFormat: Format<StateFile> = {
+	version: 1,
+	migrations: {},
+	*encode({ doc, booksAt }) {
+		yield* document(doc, booksAt)
+	},
+	decode(data) {
+		const { books: booksAt = null } = data as StateJson
+		if (booksAt !== null && !(isBookId(booksAt.id) && (booksAt.before === null || isBookId(booksAt.before))))
+			throw new Error('no name of a file')
+		return { doc: documentOf(data as StateJson), booksAt }
+	},
+}
+
+/** With all that is remembered in it. */
 export const stateFormat: Format<StateDoc> = {
 	version: 1,
 	migrations: {},
-	*encode({ networks, totals, deliveries, history }) {
-		yield '{"networks":'
-		yield* object(networks, network)
-		yield ',"totals":'
-		yield* object(totals, (total) => [JSON.stringify(total)])
-		yield ',"deliveries":'
-		yield* array(deliveries.values(), (entry) => entry)
-		if (history.next > 1) {
-			yield `,"history":{"next":${history.next},"entries":`
-			yield* array(history.entries, (entry) => entry)
-			yield '}'
-		}
-		yield '}'
-	},
-	decode(data) {
-		const { networks, totals, deliveries, history = emptyHistory } = data as StateJson
-		return {
-			networks: new Map(
-				Object.entries(networks).map(
-					([name, { checkpoint, settled, progress, told, books, packedBooks, gaps, payees, ...rest }]): [
-						string,
-						NetworkRecord,
-					] => [
-						name,
-						{
-							...rest,
-							checkpoint: blockOf(checkpoint),
-							settled: blockOf(settled),
-							progress: new Map(Object.entries(progress).map(([token, next]) => [token, BigInt(next)])),
-							books: booksOf(books, packedBooks),
-							gaps: gapsOf(gaps ?? []),
-							...(payees && {
-								payees: new Map(
-									(Object.entries(payees) as [Address, string][]).map(([watch, text]) => [watch, payeesOf(text)]),
-								),
-							}),
-							announcements: new Map(
-								told.map((entry) => [entry.id, announcementOf(entry.id, blockOf(entry.block), entry)]),
-							),
-						},
-					],
-				),
-			),
-			totals: new Map(Object.entries(totals)),
-			deliveries: new Map(deliveries.map((entry) => [entry.id, entry])),
-			history,
-		}
-	},
+	encode: (doc) => document(doc, null),
+	decode: (data) => documentOf(data as StateJson),
 }
 
-function* network({
-	chainId,
-	checkpoint,
-	settled,
-	updatedAtMs,
-	seen,
-	progress,
-	announcements,
-	books,
-	gaps,
-	payees,
-}: NetworkRecord): Iterable<Piece> {
+function* document({ networks, totals, deliveries, history }: StateDoc, booksAt: BooksAt | null): Iterable<Piece> {
+	if (booksAt !== null) yield `{"books":${JSON.stringify(booksAt)},"networks":`
+	else yield '{"networks":'
+	yield* object(networks, (record) => network(record, booksAt === null))
+	yield ',"totals":'
+	yield* object(totals, (total) => [JSON.stringify(total)])
+	yield ',"deliveries":'
+	yield* array(deliveries.values(), (entry) => entry)
+	if (history.next > 1) {
+		yield `,"history":{"next":${history.next},"entries":`
+		yield* array(history.entries, (entry) => entry)
+		yield '}'
+	}
+	yield '}'
+}
+
+function documentOf({ networks, totals, deliveries, history = emptyHistory }: StateJson): StateDoc {
+	return {
+		networks: new Map(
+			Object.entries(networks).map(
+				([name, { checkpoint, settled, progress, told, books, packedBooks, gaps, payees, ...rest }]): [
+					string,
+					NetworkRecord,
+				] => [
+					name,
+					{
+						...rest,
+						checkpoint: blockOf(checkpoint),
+						settled: blockOf(settled),
+						progress: new Map(Object.entries(progress).map(([token, next]) => [token, BigInt(next)])),
+						books: booksOf(books, packedBooks),
+						gaps: gapsOf(gaps ?? []),
+						...(payees && {
+							payees: new Map(
+								(Object.entries(payees) as [Address, string][]).map(([watch, text]) => [watch, payeesOf(text)]),
+							),
+						}),
+						announcements: new Map(
+							told.map((entry) => [entry.id, announcementOf(entry.id, blockOf(entry.block), entry)]),
+						),
+					},
+				],
+			),
+		),
+		totals: new Map(Object.entries(totals)),
+		deliveries: new Map(deliveries.map((entry) => [entry.id, entry])),
+		history,
+	}
+}
+
+function* network(
+	{ chainId, checkpoint, settled, updatedAtMs, seen, progress, announcements, books, gaps, payees }: NetworkRecord,
+	withBooks: boolean,
+): Iterable<Piece> {
 	const facts = { chainId, checkpoint: blockJson(checkpoint), settled: blockJson(settled), updatedAtMs, seen }
 	yield `${JSON.stringify(facts).slice(0, -1)},"progress":`
 	yield* object(progress, (next) => [`"${next}"`])
@@ -119,7 +141,7 @@ function* network({
 		block: blockJson(entry.block),
 		...storedOf(entry),
 	}))
-	if (books.size > 0) {
+	if (withBooks && books.size > 0) {
 		yield ',"packedBooks":['
 		let comma = ''
 		for (const piece of bookTableOf(books).pieces()) {

@@ -1,7 +1,7 @@
 /** A file of the state, read as one that nobody but this program should have written. */
 
 import { constants } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { StateError } from '../../errors.js'
 
@@ -10,6 +10,16 @@ import { StateError } from '../../errors.js'
  * of the folder. Throws what the system says, and StateError `disk`.
  */
 export async function readOwnFile(path: string): Promise<Buffer> {
+	const file = await openOwnFile(path)
+	try {
+		return await file.readFile()
+	} finally {
+		await file.close()
+	}
+}
+
+/** The same, to be read by whoever closes it. */
+export async function openOwnFile(path: string): Promise<FileHandle> {
 	// Not blocking: a pipe would hold up the opening until somebody writes to it.
 	const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
 	try {
@@ -22,8 +32,9 @@ export async function readOwnFile(path: string): Promise<Buffer> {
 				'disk',
 				`cannot read ${path}: it belongs to another user (${found.uid}), who may have made it up`,
 			)
-		return await file.readFile()
-	} finally {
+		return file
+	} catch (error) {
 		await file.close()
+		throw error
 	}
 }

@@ -1,7 +1,8 @@
 /**
  * The room is the store in a folder: `state.json` (checkpoints, announced alerts, deliveries) written with every step,
  * `coverage.json` (from where on each address is watched) written only when the watches change, so that a step's write
- * does not grow with their number. Whoever opens it holds `lockState`.
+ * does not grow with their number; many books have a file of their own, see `bookFile.ts`. Whoever opens it holds
+ * `lockState`.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -24,15 +25,15 @@ import type { CoverageDoc, StateDoc } from '../document.js'
 import { emptyCoverage, emptyState, networkState, summarize } from '../document.js'
 import { applyEnrolment } from '../enrolment.js'
 import { applyGapMark } from '../gapMarks.js'
-import { stateFormat } from './codec.js'
 import { changesPath, coveragePath, coverageWriter } from './coverageFile.js'
 import { diskError } from './diskErrors.js'
-import { durableFile, temporaryOf } from './durable.js'
+import { temporaryOf } from './durable.js'
 import { gather } from './gather.js'
 import { forgetDays, historyFolder } from './history/days.js'
 import { type HistoryWriter, openHistoryWriter } from './history/writer.js'
 import { createQueues } from './queues.js'
-import { readState, statePath } from './read.js'
+import { statePath } from './read.js'
+import { readWholeState, stateWriter } from './stateFile.js'
 
 export interface FileStoreOptions {
 	readonly clock: Clock
@@ -42,13 +43,16 @@ export interface FileStoreOptions {
 	 * there stays.
 	 */
 	readonly historyMs?: number
+	/** Up to so many books stand in `state.json`. Default: 1,000. */
+	readonly mostBooksInside?: number
 }
 
 /** Opens the state of a folder, making both if they are not there. Throws StateError. */
-export async function openFileStore(folder: string, { clock, log, historyMs }: FileStoreOptions): Promise<Store> {
+export async function openFileStore(folder: string, options: FileStoreOptions): Promise<Store> {
+	const { clock, log, historyMs } = options
 	let history: HistoryWriter | null = null
 	const keeping = () => (history === null ? null : { writtenTo: history.writtenTo() })
-	const { state, coverage, touch } = await openLedgers(folder, (doc) => draftOf(doc, keeping()))
+	const { state, coverage, touch, touchBooks } = await openLedgers(folder, options, (doc) => draftOf(doc, keeping()))
 	const waiting = () => state.current().history.entries
 	if (historyMs === 0) await forgetDays(historyFolder(folder), 0, clock()).catch(() => undefined)
 	else if (historyMs !== undefined)
@@ -82,7 +86,10 @@ export async function openFileStore(folder: string, { clock, log, historyMs }: F
 			return record === undefined ? null : networkState(record, coverage.current().get(name))
 		},
 		commit: async (step) => {
-			const { record, added } = await change((draft) => applyCommit(draft, step, coverage.current(), clock()))
+			const { record, added } = await change((draft) => {
+				if (step.books !== undefined) touchBooks(step.network, step.books.keys())
+				return applyCommit(draft, step, coverage.current(), clock())
+			})
 			announce(added)
 			return networkState(record, coverage.current().get(step.network))
 		},
@@ -148,7 +155,11 @@ function newToken(): string {
 	return randomBytes(6).toString('hex')
 }
 
-async function openLedgers(folder: string, begin: (doc: StateDoc) => Draft) {
+async function openLedgers(
+	folder: string,
+	{ log, mostBooksInside }: FileStoreOptions,
+	begin: (doc: StateDoc) => Draft,
+) {
 	try {
 		await mkdir(folder, { recursive: true, mode: 0o700 })
 		// Writes that a kill cut short.
@@ -157,8 +168,9 @@ async function openLedgers(folder: string, begin: (doc: StateDoc) => Draft) {
 	} catch (error) {
 		throw diskError('make', folder, error)
 	}
-	const found = await readState(folder)
-	const state = new Low(durableFile(statePath(folder), stateFormat), found.state ?? emptyState)
+	const found = await readWholeState(folder)
+	const stateFile = await stateWriter(folder, found, { log, mostBooksInside })
+	const state = new Low(stateFile, found.state ?? emptyState)
 	const writer = coverageWriter(folder, found.coverage)
 	const coverage = new Low(writer, found.coverage?.coverage ?? emptyCoverage)
 	// From now on a missing file is a loss and not a beginning.
@@ -166,6 +178,7 @@ async function openLedgers(folder: string, begin: (doc: StateDoc) => Draft) {
 	if (found.coverage === null) await coverage.write()
 	return {
 		touch: writer.touch,
+		touchBooks: stateFile.touch,
 		state: gather(state, begin, ({ changed, history, ...doc }, before) =>
 			changed ? { ...doc, history: history ?? before.history } : before,
 		),

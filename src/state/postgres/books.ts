@@ -2,9 +2,13 @@
 
 import type { Book } from '../../model/books.js'
 import type { Address } from '../../model/glossary.js'
-import { bookTableOf } from '../bookTable.js'
+import { packBooks } from '../bookFormat.js'
+import { createBookGatherer } from '../bookTable.js'
 import type { Ask } from './database.js'
 import { pieces } from './pieces.js'
+
+/** Rows of one question. */
+const PAGE = 5_000
 
 interface BookRow {
 	readonly address: Address
@@ -15,23 +19,26 @@ interface BookRow {
 	readonly code: string | null
 }
 
+/** A page at a time, and packed: there may be a million. */
 export async function readBooks(ask: Ask, network: string): Promise<ReadonlyMap<Address, Book>> {
-	const rows = await ask<BookRow>(
-		'select address, block, balance, moved, code from tracewatch.book where network = $1 order by address',
-		[network],
-	)
-	const books = new Map(
-		rows.map(({ address, block, balance, moved, code }) => [
-			address,
-			{
-				block: BigInt(block),
-				balanceWei: BigInt(balance),
-				movedWei: BigInt(moved),
-				...(code !== null && { code: code === '' ? null : code }),
-			},
-		]),
-	)
-	return books.size === 0 ? books : bookTableOf(books)
+	const gatherer = createBookGatherer()
+	let count = 0
+	for (let after = ''; ; ) {
+		const rows = await ask<BookRow>(
+			`select address, block, balance, moved, code from tracewatch.book
+			where network = $1 and address > $2 order by address limit ${PAGE}`,
+			[network, after],
+		)
+		if (rows.length > 0) gatherer.add(packBooks(new Map(rows.map((row) => [row.address, bookOf(row)]))))
+		count += rows.length
+		after = rows.at(-1)?.address ?? ''
+		if (rows.length < PAGE) return count === 0 ? new Map() : gatherer.done()
+	}
+}
+
+function bookOf({ block, balance, moved, code }: BookRow): Book {
+	const mark = code === null ? {} : { code: code === '' ? null : code }
+	return { block: BigInt(block), balanceWei: BigInt(balance), movedWei: BigInt(moved), ...mark }
 }
 
 /** Writes books that changed; null: gone. */

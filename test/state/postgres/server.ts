@@ -109,7 +109,19 @@ async function freePort(): Promise<number> {
 	return port
 }
 
-const TABLES = ['network', 'lease', 'told', 'cover', 'backfill', 'lane', 'delivery', 'total', 'history']
+const TABLES = [
+	'network',
+	'lease',
+	'told',
+	'cover',
+	'backfill',
+	'lane',
+	'delivery',
+	'total',
+	'history',
+	'book',
+	'payee',
+]
 
 /** Takes all state away that was made by a store before; nobody may have it open. */
 export async function emptied(server: Server, database?: string): Promise<void> {
