@@ -146,11 +146,11 @@ export function createChain(options: ChainOptions): Chain {
 			const most = tokens.areAsked() ? firstOf(span, MOST_BLOCKS_WITH_TOKENS) : span
 			const known = { newest: newest?.rpc === rpc ? newest.header : null, settled: settled.get(rpc) ?? null }
 			const question = { span: most, addresses, head, ...known }
-			const early = tokens.begin(rpc, question, signal)
+			const askAnother = askSecond(rpc, span.to, signal)
+			const early = tokens.begin(rpc, { ...question, askAnother, isAgain }, signal)
 			const { headers, ...part } = await reader.readFirst(rpc, question, signal)
 			reading = rpc
 			const whole = { ...partInCoins(withdrawals, part), endpoint: rpc.endpoint }
-			const askAnother = askSecond(rpc, span.to, signal)
 			return await tokens.addTo(whole, { rpc, addresses, headers, early, askAnother, isAgain }, signal)
 		} catch (error) {
 			// What it has told may be what is not true any more.

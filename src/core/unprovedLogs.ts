@@ -1,33 +1,44 @@
 /** Blocks whose logs nothing proves: kept in mind, few words for many. */
 
-import type { UnprovedLogs, UnprovedRun } from '../model/token.js'
+import type { UnprovedBlock, UnprovedLogs, UnprovedRun } from '../model/token.js'
 
 const MOST_RUNS = 20
 /** Blocks that lie no further apart are of one run. */
 const NEAR = 1_000
 
 /** With more, which are in order. */
-export function withUnprovedLogs(before: UnprovedLogs | undefined, more: readonly bigint[]): UnprovedLogs | undefined {
+export function withUnprovedLogs(
+	before: UnprovedLogs | undefined,
+	more: readonly UnprovedBlock[],
+): UnprovedLogs | undefined {
 	if (more.length === 0) return before
 	let runs = before?.runs ?? []
-	for (const number of more.map(Number)) {
-		const near = runs.find((run) => run.fromBlock <= number + NEAR && number <= run.toBlock + NEAR)
-		const run = near === undefined ? { fromBlock: number, toBlock: number, blocks: 1 } : grown(near, number)
+	for (const { number: block, why } of more) {
+		const number = Number(block)
+		const isNear = (run: UnprovedRun) => run.fromBlock <= number + NEAR && number <= run.toBlock + NEAR
+		const near = runs.find((run) => run.why === why && isNear(run))
+		const first = { fromBlock: number, toBlock: number, blocks: 1, ...(why && { why }) }
+		const run = near === undefined ? first : grown(near, number)
 		runs = [...runs.filter((one) => one !== near), run].slice(-MOST_RUNS)
 	}
 	return { runs, blocks: (before?.blocks ?? 0) + more.length }
 }
 
-function grown({ fromBlock, toBlock, blocks }: UnprovedRun, number: number): UnprovedRun {
-	return { fromBlock: Math.min(fromBlock, number), toBlock: Math.max(toBlock, number), blocks: blocks + 1 }
+function grown({ fromBlock, toBlock, blocks, ...rest }: UnprovedRun, number: number): UnprovedRun {
+	return { ...rest, fromBlock: Math.min(fromBlock, number), toBlock: Math.max(toBlock, number), blocks: blocks + 1 }
 }
 
 /** The latest first. */
 export function* unprovedLogsInWords({ runs }: UnprovedLogs): Iterable<string> {
-	for (const { fromBlock, toBlock, blocks } of [...runs].reverse()) {
+	for (const { fromBlock, toBlock, blocks, why } of [...runs].reverse()) {
 		const which =
 			fromBlock === toBlock ? `of block ${fromBlock}` : `of ${blocks} blocks from ${fromBlock} to ${toBlock}`
-		yield `not proved: that no log ${which} is missing: one endpoint has told them, ` +
-			'and their headers do not rule it out; a second endpoint or `log_proof: all` proves such blocks'
+		yield `not proved: that no log ${which} is missing: ${why === 'receipts' ? UNKNOWN : UNREAD}`
 	}
 }
+
+const UNREAD =
+	'one endpoint has told them, and their headers do not rule it out; a second endpoint or `log_proof: all` proves ' +
+	'such blocks'
+const UNKNOWN =
+	'their receipts were read whole, but their headers name them in no way that this version knows; look for a newer one'

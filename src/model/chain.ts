@@ -1,6 +1,6 @@
 /** What a node answers, once it was read and checked. */
 import type { Address, Hash } from './glossary.js'
-import type { TokenEvent } from './token.js'
+import type { TokenEvent, UnprovedBlock } from './token.js'
 
 export interface BlockRef {
 	readonly number: bigint
@@ -114,7 +114,7 @@ export interface Part {
 	 */
 	readonly tokens?: readonly TokenEvent[]
 	/** Blocks in which nothing proves that no log is missing, in order; absent: none, or a second look. */
-	readonly unprovedLogs?: readonly bigint[]
+	readonly unprovedLogs?: readonly UnprovedBlock[]
 }
 
 /** A set of addresses: a Set, or a Map from addresses. */

@@ -35,6 +35,14 @@ export interface UnprovedRun {
 	readonly fromBlock: number
 	readonly toBlock: number
 	readonly blocks: number
+	/** Their receipts were read, but no header names them in a way that is known. Absent: they were not read. */
+	readonly why?: UnprovedBlock['why']
+}
+
+export interface UnprovedBlock {
+	readonly number: bigint
+	/** `receipts`: they were read whole, and no header names them in a way that is known. Absent: they were not read. */
+	readonly why?: 'receipts'
 }
 
 /** What a contract says of itself; nobody vouches for it. Null: it does not say, or cannot be understood. */

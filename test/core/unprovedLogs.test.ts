@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { unprovedLogsInWords, withUnprovedLogs } from '../../src/core/unprovedLogs.js'
 
-const blocks = (...numbers: readonly number[]) => numbers.map(BigInt)
+const blocks = (...numbers: readonly number[]) => numbers.map((number) => ({ number: BigInt(number) }))
 
 describe('blocks whose logs nothing proves', () => {
 	test('default: near ones are one run, of which all are counted', () => {
@@ -21,12 +21,31 @@ describe('blocks whose logs nothing proves', () => {
 	test('behavior: the latest twenty runs are kept, and all blocks are counted', () => {
 		const many = withUnprovedLogs(
 			undefined,
-			Array.from({ length: 30 }, (_, at) => BigInt(at * 5_000)),
+			Array.from({ length: 30 }, (_, at) => ({ number: BigInt(at * 5_000) })),
 		)
 		expect(many?.runs.map(({ fromBlock }) => fromBlock)).toEqual(
 			Array.from({ length: 20 }, (_, at) => (at + 10) * 5_000),
 		)
 		expect(many?.blocks).toBe(30)
+	})
+
+	test('behavior: what was read whole is a run apart, and is said to need another remedy', () => {
+		const first = withUnprovedLogs(undefined, blocks(10, 11))
+		const then = withUnprovedLogs(
+			first,
+			[12n, 14n].map((number) => ({ number, why: 'receipts' })),
+		)
+		expect(then?.runs).toEqual([
+			{ fromBlock: 10, toBlock: 11, blocks: 2 },
+			{ fromBlock: 12, toBlock: 14, blocks: 2, why: 'receipts' },
+		])
+		const lines = then === undefined ? [] : [...unprovedLogsInWords(then)]
+		expect(lines.map((line) => line.replace(/^not proved: that no log /, ''))).toEqual([
+			'of 2 blocks from 12 to 14 is missing: their receipts were read whole, but their headers name them in no way ' +
+				'that this version knows; look for a newer one',
+			'of 2 blocks from 10 to 11 is missing: one endpoint has told them, and their headers do not rule it out; a ' +
+				'second endpoint or `log_proof: all` proves such blocks',
+		])
 	})
 
 	test('behavior: in words, the latest first', () => {

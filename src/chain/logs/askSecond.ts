@@ -4,7 +4,7 @@ import type { Clock } from '../../model/glossary.js'
 import type { Endpoints } from '../endpoints/endpoints.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Witnesses } from '../witnesses.js'
-import type { AskAnother } from './tokenReader.js'
+import type { AskAnother } from './secondWitness.js'
 
 /** For the logs of one part; a second endpoint that was slower is not asked again for a while. */
 const WITHIN_MS = 10_000

@@ -31,7 +31,7 @@ export function createLogProofs({ clock, log, onProofs }: LogProofsOptions): (pr
 		log.info(
 			{ blocks: unproved },
 			'the logs of these blocks are believed as the endpoint tells them: nothing proves that none is missing; ' +
-				'`log_proof: all` or a second endpoint does',
+				'`tracewatch status` says which, and what would',
 		)
 		unproved = 0
 	}

@@ -1,25 +1,25 @@
-import { createTimeSlices, type TimeSlices } from '../../base/timeSlices.js'
+import { createTimeSlices } from '../../base/timeSlices.js'
 import { inCalls, mostProvedOf, type PriceOf } from '../../core/cost.js'
-import { isNativeCoin } from '../../core/nativeTokens.js'
 import { lengthOf, numbersOf } from '../../core/spans.js'
-import { type TxLogs, tokenEventSteps, topics } from '../../core/tokenLogs.js'
+import type { TxLogs } from '../../core/tokenLogs.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet, Block, Span } from '../../model/chain.js'
 import type { Address, Hash } from '../../model/glossary.js'
 import type { Log as Logger } from '../../model/ports.js'
-import type { KnownTokens, TokenEvent } from '../../model/token.js'
+import type { KnownTokens, TokenEvent, UnprovedBlock } from '../../model/token.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { askAll } from '../sources/ask.js'
 import { headerCalls, readHeaders } from '../sources/headers.js'
 import { receiptCall } from '../sources/readReceipts.js'
-import { addressTestOf } from '../traces/addressBitmap.js'
 import type { Header, Reading } from '../wire.js'
 import { blocksThatDiffer, byPlace, eventsOnlyIn, merged } from './comparedLogs.js'
 import { doubtsOf, sample } from './doubts.js'
+import { eventsIn, eventsOf } from './eventsIn.js'
 import { readHitReceipts } from './hitReceipts.js'
 import { createLogProofs, type LogProofs } from './logProofs.js'
-import { partiesOf, readLogSpan } from './logSpans.js'
-import { createWholeBlocks, mayFallBack } from './wholeBlocks.js'
+import { readLogSpan } from './logSpans.js'
+import { type AskAnother, createSecondWitness } from './secondWitness.js'
+import { createWholeBlocks, mayFallBack, type WholeBlock } from './wholeBlocks.js'
 import { readLogReceipt } from './wireLogs.js'
 
 export interface TokenQuestion {
@@ -34,22 +34,20 @@ export interface TokenQuestion {
 	readonly isAgain?: boolean
 }
 
-export type AskAnother = <T>(job: (rpc: Rpc, limited: AbortSignal) => Promise<T>) => Promise<T | null>
-
 export interface TokenPart {
 	/** By block, index and log. */
 	readonly tokens: readonly TokenEvent[]
 	/** Headers of the blocks that they stand in. */
 	readonly blocks: ReadonlyMap<bigint, Block>
-	/** Numbers of the blocks in which nothing proves that no log is missing, in order. */
-	readonly unproved: readonly bigint[]
+	/** Blocks in which nothing proves that no log is missing, in order. */
+	readonly unproved: readonly UnprovedBlock[]
 }
 
 /** What was read of blocks, and what proves that it is all. */
 interface ReadLogs {
 	readonly tokens: readonly TokenEvent[]
 	readonly proofs: LogProofs
-	readonly unproved: readonly bigint[]
+	readonly unproved: readonly UnprovedBlock[]
 }
 
 export interface TokenReader {
@@ -85,48 +83,9 @@ const MOST_ASKED = 3_000
 export function createTokenReader(options: TokenReaderOptions): TokenReader {
 	const { chainId, known, isPrivate, clock, log, mostProved = null, priceAt, random = Math.random } = options
 	const noteProofs = createLogProofs(options)
+	const decoding = { chainId, known }
+	const isWitnessed = createSecondWitness(decoding)
 	const whole = createWholeBlocks({ chainId, isBelieved: mostProved === 0, clock, log })
-
-	/** Those of them that count. */
-	async function eventsOf(
-		tx: TxLogs,
-		slices: TimeSlices,
-		concerns: (event: TokenEvent) => boolean = () => true,
-	): Promise<readonly TokenEvent[]> {
-		const steps = tokenEventSteps(tx, known)
-		let step = steps.next()
-		for (; step.done !== true; step = steps.next()) await slices.next()
-		const events: TokenEvent[] = []
-		for (const event of step.value) {
-			if (slices.isOver()) await slices.next()
-			if (!isNativeCoin(chainId, event.contract) && concerns(event)) events.push(event)
-		}
-		return events
-	}
-
-	/** Of the addresses only. */
-	async function eventsIn(txs: readonly TxLogs[], addresses: AddressSet): Promise<readonly TokenEvent[]> {
-		const slices = createTimeSlices()
-		const isAsked = await addressTestOf(addresses, slices)
-		const events: TokenEvent[] = []
-		for (const tx of txs) {
-			if (!(await mayConcern(tx))) continue
-			const own = await eventsOf(tx, slices, ({ from, to }) => addresses.has(from) || addresses.has(to))
-			for (const event of own) events.push(event)
-		}
-		return events
-
-		/** Most transactions concern nobody: those are not decoded. */
-		async function mayConcern({ logs }: TxLogs): Promise<boolean> {
-			for (const one of logs) {
-				if (slices.isOver()) await slices.next()
-				if (!TOPICS.has(one.topics[0])) continue
-				if (one.topics.length === 1 ? known.has(one.address) : partiesOf(one).some((party) => isAsked(party)))
-					return true
-			}
-			return false
-		}
-	}
 
 	async function headersOf(
 		rpc: Rpc,
@@ -142,8 +101,9 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 
 	async function readWhole(rpc: Rpc, headers: readonly Header[], addresses: AddressSet, signal: AbortSignal) {
 		const blocks = await whole.read(rpc, headers, signal)
-		const tokens = await eventsIn(blocks.flat(), addresses)
-		return isPrivate ? tokens : withInitiators(rpc, tokens, signal)
+		const txs = blocks.flatMap((block) => block.txs)
+		const found = await eventsIn(txs, addresses, decoding)
+		return { blocks, tokens: isPrivate ? found : await withInitiators(rpc, found, signal) }
 	}
 
 	/** Logs alone do not say who sent a transaction. */
@@ -169,24 +129,36 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 	async function readBlockwise(
 		rpc: Rpc,
 		headers: readonly Header[],
-		addresses: AddressSet,
+		question: TokenQuestion,
 		signal: AbortSignal,
 	): Promise<ReadLogs> {
-		const tokens = await readWhole(rpc, headers, addresses, signal)
-		return { tokens, proofs: { receipts: headers.length, bloom: 0, witness: 0, none: 0 }, unproved: [] }
+		const { blocks, tokens } = await readWhole(rpc, headers, question.addresses, signal)
+		const open = blocks.filter(isOpen)
+		// A new encoding is what a second endpoint is asked about; a chain that proves nothing is as it always was.
+		const fresh = new Set(open.flatMap(({ number, proof }) => (proof === 'new' ? [number] : [])))
+		const asked = headers.filter(({ number }) => fresh.has(number))
+		const isSeen =
+			asked.length > 0 && !question.isAgain && !isPrivate && (await isWitnessed(rpc, asked, tokens, question))
+		const left = isSeen ? open.filter(({ number }) => !fresh.has(number)) : open
+		return {
+			tokens,
+			proofs: { ...proofsOf(blocks), witness: open.length - left.length, none: left.length },
+			unproved: left.map(({ number }) => ({ number, why: 'receipts' })),
+		}
 	}
 
 	/** By topics, each hit held against its receipt and each block without one against its header. */
 	async function readByTopics(
 		rpc: Rpc,
 		headers: readonly Header[],
-		{ span, addresses, askAnother, isAgain }: TokenQuestion,
+		question: TokenQuestion,
 		signal: AbortSignal,
 	): Promise<ReadLogs> {
+		const { span, addresses, askAnother, isAgain } = question
 		const found = await readLogSpan(rpc, { span, addresses, known }, signal)
 		const slices = createTimeSlices()
 		const txs = await readHitReceipts(rpc, found, headers, signal)
-		const told = await eventsIn(txs.toSorted(byPlace), addresses)
+		const told = await eventsIn(txs.toSorted(byPlace), addresses, decoding)
 		const doubtful = isAgain ? [] : doubtsOf(found, headers, { addresses, known })
 		const witness = async (other: Rpc, limited: AbortSignal) => readLogSpan(other, { span, addresses, known }, limited)
 		const seen = doubtful.length === 0 ? null : ((await askAnother?.(witness)) ?? null)
@@ -196,33 +168,40 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		const drawn = new Set(sample(rest, most, random))
 		const proved = headers.filter((header) => suspects.has(header.number) || drawn.has(header))
 		const again = new Set(proved.map(({ number }) => number))
-		const more = await readWhole(rpc, proved, addresses, signal)
+		const { blocks, tokens: more } = await readWhole(rpc, proved, addresses, signal)
 		const missed = await eventsOnlyIn(more, told, slices)
 		if (missed.length > 0) {
 			const facts = { endpoint: rpc.endpoint, missed: missed.length, block: missed[0]?.block.number }
 			log.warn(facts, 'eth_getLogs left out logs that the receipts have: the receipts are believed')
 			// Where it has left out one it may have others: nothing of this span is believed unproved.
-			if (proved.length < headers.length) return readBlockwise(rpc, headers, addresses, signal)
+			if (proved.length < headers.length) return readBlockwise(rpc, headers, question, signal)
 		}
-		const left = rest.filter((header) => !drawn.has(header)).map(({ number }) => number)
+		const left = rest.filter((header) => !drawn.has(header))
+		const open = [
+			...blocks.flatMap((one) => (isOpen(one) ? [{ number: one.number, why: 'receipts' as const }] : [])),
+			...left.map(({ number }) => ({ number })),
+		]
+		// What a second endpoint tells otherwise it does not witness.
+		const unproved = open.filter(({ number }) => seen === null || suspects.has(number)).sort(byNumber)
+		const { receipts, bloom } = proofsOf(blocks)
 		const proofs = {
-			receipts: proved.length,
-			bloom: headers.length - proved.length - left.length,
-			witness: seen === null ? 0 : left.length,
-			none: seen === null ? left.length : 0,
+			receipts,
+			bloom: bloom + headers.length - proved.length - left.length,
+			witness: open.length - unproved.length,
+			none: unproved.length,
 		}
 		const believed = told.filter(({ block }) => !again.has(block.number))
 		const tokens = await merged(believed, more, slices)
-		return { tokens, proofs, unproved: seen === null ? left : [] }
+		return { tokens, proofs, unproved }
 	}
 
 	return {
-		eventsOf: (tx) => eventsOf(tx, createTimeSlices()),
+		eventsOf: (tx) => eventsOf(tx, decoding, createTimeSlices()),
 		async read(rpc, question, signal) {
 			const { span, addresses, isAgain } = question
 			const headers = await headersOf(rpc, question, signal)
 			const isWhole = isPrivate || lengthOf(span) <= WHOLE_SPAN || addresses.size > MOST_ASKED
-			const blockwise = () => readBlockwise(rpc, headers, addresses, signal)
+			const blockwise = () => readBlockwise(rpc, headers, question, signal)
 			const { tokens, proofs, unproved } = await (isWhole
 				? blockwise()
 				: readByTopics(rpc, headers, question, signal).catch((error: unknown) => {
@@ -246,4 +225,16 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 	}
 }
 
-const TOPICS: ReadonlySet<string | undefined> = new Set(Object.values(topics))
+/** Nothing in its header proves what was read of it. */
+function isOpen({ proof }: WholeBlock): boolean {
+	return proof === 'new' || proof === 'none'
+}
+
+function proofsOf(blocks: readonly WholeBlock[]) {
+	const count = (wanted: WholeBlock['proof']) => blocks.filter(({ proof }) => proof === wanted).length
+	return { receipts: count('receipts'), bloom: count('bloom') }
+}
+
+function byNumber(one: UnprovedBlock, other: UnprovedBlock): number {
+	return one.number < other.number ? -1 : 1
+}

@@ -9,7 +9,8 @@ import type { Rpc } from '../rpc/rpc.js'
 import type { Header } from '../wire.js'
 import { readLogFrames } from './logFrames.js'
 import type { LogProofs } from './logProofs.js'
-import { type AskAnother, createTokenReader, type TokenPart, type TokenReaderOptions } from './tokenReader.js'
+import type { AskAnother } from './secondWitness.js'
+import { createTokenReader, type TokenPart, type TokenReaderOptions } from './tokenReader.js'
 import { readLogReceipt } from './wireLogs.js'
 
 export interface TokenSetting {
@@ -62,6 +63,9 @@ interface Begun {
 	readonly addresses: AddressSet
 	/** The newest header that this endpoint has told. */
 	readonly newest: Header | null
+	readonly askAnother: AskAnother
+	/** They were read before. */
+	readonly isAgain: boolean
 }
 
 export function createTokens(
@@ -74,9 +78,9 @@ export function createTokens(
 	const reader = createTokenReader({ ...setting, ...options })
 	return {
 		areAsked: setting.areAsked,
-		begin(rpc, { span, addresses, newest }, signal) {
+		begin(rpc, { span, addresses, newest, askAnother, isAgain }, signal) {
 			if (!setting.areAsked() || span.from !== span.to || newest?.number !== span.to) return null
-			const begun = reader.read(rpc, { span, addresses, headers: [newest] }, signal)
+			const begun = reader.read(rpc, { span, addresses, headers: [newest], askAnother, isAgain }, signal)
 			// Thrown where it is waited for; nobody waits where the traces have failed.
 			begun.catch(() => {})
 			return begun

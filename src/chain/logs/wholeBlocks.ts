@@ -1,24 +1,28 @@
 import { createTimeSlices, type TimeSlices } from '../../base/timeSlices.js'
 import type { TxLogs } from '../../core/tokenLogs.js'
 import { RpcError } from '../../errors.js'
-import type { Hex } from '../../model/glossary.js'
 import type { Log as Logger } from '../../model/ports.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { askAll } from '../sources/ask.js'
 import { receiptCall } from '../sources/readReceipts.js'
 import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire.js'
-import { bloomOf, bytesOf } from './bloom.js'
-import { fitsRoot } from './receiptsRoot.js'
-import { hasStateSync, isRootKnown } from './rootChains.js'
+import { bloomOf } from './bloom.js'
+import { createReceiptProof, type ReceiptProof } from './receiptProof.js'
 import { isSame, type Log, type LogReceipt, readLogReceipt, readLogs } from './wireLogs.js'
 
 /** Reads all logs of blocks, and names no address to do so. */
 export interface WholeBlocks {
 	/**
-	 * The transactions of a block that have logs, in order, complete: held against the header's root of receipts, or,
+	 * The transactions of each block that have logs, in order, complete: held against the header's root of receipts, or,
 	 * where the node has no whole receipts, against its bloom and the receipts at the end of the block. Throws RpcError.
 	 */
-	read(rpc: Rpc, headers: readonly Header[], signal: AbortSignal): Promise<readonly (readonly TxLogs[])[]>
+	read(rpc: Rpc, headers: readonly Header[], signal: AbortSignal): Promise<readonly WholeBlock[]>
+}
+
+export interface WholeBlock {
+	readonly number: bigint
+	readonly txs: readonly TxLogs[]
+	readonly proof: ReceiptProof
 }
 
 /** Blocks under way: some hundred kilobytes each. */
@@ -41,10 +45,12 @@ export function createWholeBlocks({
 	readonly log: Logger
 }): WholeBlocks {
 	const refusedUntilMs = new WeakMap<Rpc, number>()
-	let rootsFit = isRootKnown(chainId)
+	const prove = createReceiptProof({ chainId, log })
 
-	async function readOne(rpc: Rpc, block: Header, signal: AbortSignal): Promise<readonly TxLogs[]> {
-		if (block.txHashes.length === 0) return []
+	async function readOne(rpc: Rpc, block: Header, signal: AbortSignal): Promise<WholeBlock> {
+		const { number } = block
+		if (block.txHashes.length === 0) return { number, txs: [], proof: 'receipts' }
+		let wasCaught = false
 		if ((refusedUntilMs.get(rpc) ?? 0) <= clock()) {
 			try {
 				return await fromReceipts(rpc, block, 'eth_getBlockReceipts', signal)
@@ -55,6 +61,7 @@ export function createWholeBlocks({
 				if (error.kind === 'malformed' && !isBelieved) {
 					return fromReceipts(rpc, block, 'eth_getTransactionReceipt', signal)
 				}
+				wasCaught = error.kind === 'malformed'
 				if (error.kind !== 'timeout' && error.kind !== 'server') refusedUntilMs.set(rpc, clock() + REFUSED_MS)
 			}
 		}
@@ -62,7 +69,8 @@ export function createWholeBlocks({
 			if (error instanceof RpcError && mayFallBack(error)) return null
 			throw error
 		})
-		return logs ?? (await fromReceipts(rpc, block, 'eth_getTransactionReceipt', signal))
+		if (logs === null) return fromReceipts(rpc, block, 'eth_getTransactionReceipt', signal)
+		return { number, txs: logs, proof: wasCaught ? 'new' : 'bloom' }
 	}
 
 	async function fromReceipts(
@@ -70,7 +78,7 @@ export function createWholeBlocks({
 		block: Header,
 		method: 'eth_getBlockReceipts' | 'eth_getTransactionReceipt',
 		signal: AbortSignal,
-	): Promise<readonly TxLogs[]> {
+	): Promise<WholeBlock> {
 		const reading: Reading = { endpoint: rpc.endpoint, method }
 		const raw =
 			method === 'eth_getBlockReceipts'
@@ -80,27 +88,11 @@ export function createWholeBlocks({
 		if (raw === null) throw unsettled(reading, `it has no receipts of block ${block.number} yet`)
 		const slices = createTimeSlices()
 		const receipts = await inOrder(raw, block, reading, slices)
-		await checkRoot(receipts, block, reading, slices)
-		return receipts.flatMap(({ txHash, sender, logs }, txIndex) =>
+		const proof = await prove(receipts, block, reading, slices)
+		const txs = receipts.flatMap(({ txHash, sender, logs }, txIndex) =>
 			logs.length === 0 ? [] : [{ txHash, txIndex, block: refOf(block), initiator: sender, logs }],
 		)
-	}
-
-	async function checkRoot(
-		receipts: readonly LogReceipt[],
-		block: Header,
-		reading: Reading,
-		slices: TimeSlices,
-	): Promise<void> {
-		const { receiptsRoot: root } = block
-		const named = root && { root, hasStateSync: hasStateSync(chainId) }
-		const fits = named && (await fitsRoot(receipts, named, slices))
-		if (fits === true) rootsFit = true
-		else if (fits === false && rootsFit) {
-			throw malformed(reading, `its receipts of block ${block.number} are not those that the header names`)
-		} else if (block.logsBloom !== null && !isWithin(block.logsBloom, await bloomOf(logsOf(receipts), slices))) {
-			throw malformed(reading, `its receipts of block ${block.number} lack logs that the header names`)
-		}
+		return { number: block.number, txs, proof }
 	}
 
 	/** Null where they cannot be proved to be all. */
@@ -134,7 +126,7 @@ export function createWholeBlocks({
 
 	return {
 		async read(rpc, headers, signal) {
-			const blocks: (readonly TxLogs[])[] = []
+			const blocks: WholeBlock[] = []
 			for (let at = 0; at < headers.length; at += AT_ONCE) {
 				const group = headers.slice(at, at + AT_ONCE).map((header) => readOne(rpc, header, signal))
 				blocks.push(...(await Promise.all(group)))
@@ -180,16 +172,6 @@ function groupsOf(logs: readonly Log[], block: Header): readonly TxLogs[] {
 		const own = groups.get(txHash)
 		return own === undefined ? [] : [{ txHash, txIndex, block: refOf(block), initiator: null, logs: own }]
 	})
-}
-
-function* logsOf(receipts: readonly LogReceipt[]): Generator<Log> {
-	for (const { logs } of receipts) yield* logs
-}
-
-/** A log that is missing leaves its bits unset; some chains fill no bloom at all, which says nothing. */
-function isWithin(bloom: Hex, other: Hex): boolean {
-	const bits = bytesOf(other)
-	return bytesOf(bloom).every((byte, at) => (byte & ~(bits[at] ?? 0)) === 0)
 }
 
 function refOf({ number, hash }: Header) {
