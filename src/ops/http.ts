@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 import { isLoopback } from '../base/loopback.js'
 import { fitOutput } from '../base/outgoing.js'
 import { PlainError } from '../errors.js'
@@ -54,7 +53,9 @@ export interface Page {
  */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 	const { host, port, log, scrubber, password = null } = options
-	const isKnown = createLogin(password)
+	const login = createLogin(password, (from) =>
+		log.warn({ from }, 'somebody guesses the password of the pages: guesses wait, two are checked in a second'),
+	)
 	const isOurs = createHostRule(host)
 	// Without the last, the time limits would be looked at every 30 s only.
 	const limits = {
@@ -64,17 +65,32 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 		maxHeaderSize: 8_192,
 	}
 	const server = createServer(limits, (request, response) => {
-		const isLoggedIn = isKnown(request.headers.authorization)
-		// A page of somebody else that points his name here cannot know the password.
-		if (!isLoggedIn && !isOurs(request.headers.host) && (password === null || isForMachines(request.url)))
-			return send(response, request, notOurs)
-		answer(request, options, isLoggedIn)
+		admit(request, response)
+			.then((refused) => refused ?? answer(request, options))
 			.catch((error: unknown): Page => {
 				log.error({ err: error, path: request.url }, 'a page could not be made')
 				return { status: 500, type: text, body: 'this page could not be made; the log says why\n' }
 			})
 			.then((page) => send(response, request, { ...page, body: fitOutput(scrubber.clean(page.body)) }))
 	})
+	/** What is said instead of an answer; null: whoever asks may see it. */
+	async function admit(request: IncomingMessage, response: ServerResponse): Promise<Page | null> {
+		// A proxy before us may have looked at the other (RFC 9112, 3.2).
+		if ((request.headersDistinct.host?.length ?? 0) > 1) return twoHosts
+		const isHere = isOurs(request.headers.host)
+		const isFree = password === null || isForMachines(request.url)
+		// A page of somebody else that points his name here cannot know the password.
+		if (password === null && !isHere) return notOurs
+		if (request.method !== 'GET' && request.method !== 'HEAD') return onlyGet
+		// Where no password is needed a guess that comes along is not looked at: the answer would tell of it.
+		if (isFree && isHere) return null
+		const verdict = await login.ask(request)
+		if (verdict === 'too-many') return tooMany
+		if (verdict !== 'right') return isFree ? notOurs : unknown
+		response.setHeader('set-cookie', login.cookie)
+		return null
+	}
+
 	makeRoom(server, connectionsAtOnce)
 	await new Promise<void>((resolve, reject) => {
 		server.once('error', (error) => reject(inWords(error, host, port)))
@@ -92,22 +108,20 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 
 const connectionsAtOnce = 100
 const text = 'text/plain; charset=utf-8'
+const twoHosts = { status: 400, type: text, body: 'more than one `Host`\n' }
+const onlyGet = { status: 405, type: text, body: 'only GET\n' }
+const unknown = { status: 401, type: text, body: 'the password is `http_password` of tracewatch.yaml\n' }
+const tooMany = { status: 429, type: text, body: 'somebody guesses the password, and others wait: try again\n' }
 const notOurs = { status: 421, type: text, body: 'ask by address, or by a name of this machine\n' }
 
-async function answer(request: IncomingMessage, options: HttpOptions, isLoggedIn: boolean): Promise<Page> {
+async function answer(request: IncomingMessage, options: HttpOptions): Promise<Page> {
 	const { metrics, health, version, pages, password = null, host } = options
-	if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, type: text, body: 'only GET\n' }
 	const path = (request.url ?? '').replace(/\?.*$/s, '')
 	if (path === '/metrics') return { status: 200, type: metrics.contentType, body: await metrics.text() }
 	if (path === '/healthz') {
 		const { ok, ...facts } = await health()
 		const body = `${JSON.stringify({ status: ok ? 'ok' : 'stalled', ...facts })}\n`
 		return { status: ok ? 200 : 503, type: 'application/json; charset=utf-8', body }
-	}
-	if (password !== null && !isLoggedIn) {
-		// Whoever tries many does so slowly.
-		if (request.headers.authorization !== undefined) await pause(wrongPasswordMs, undefined, { ref: false })
-		return { status: 401, type: text, body: 'the password is `http_password` of tracewatch.yaml\n' }
 	}
 	if (pages === undefined || (password === null && !isLocal(host))) {
 		const more = pages === undefined ? '' : 'pages are shown on loopback, or with `http_password`\n'
@@ -131,8 +145,6 @@ const guards = {
 	'cross-origin-resource-policy': 'same-origin',
 	'cross-origin-opener-policy': 'same-origin',
 }
-
-const wrongPasswordMs = 500
 
 /** Asked without a password, as they always were. */
 function isForMachines(url = ''): boolean {
@@ -161,7 +173,9 @@ function send(response: ServerResponse, request: IncomingMessage, { status, type
 		'cache-control': 'no-store',
 		'x-content-type-options': 'nosniff',
 		...guards,
+		...(status === 400 ? { connection: 'close' } : {}),
 		...(status === 405 ? { allow: 'GET, HEAD' } : {}),
+		...(status === 429 ? { 'retry-after': '1' } : {}),
 		...(status === 401 ? { 'www-authenticate': 'Basic realm="tracewatch", charset="UTF-8"' } : {}),
 	})
 	response.end(request.method === 'HEAD' ? undefined : body)

@@ -160,7 +160,7 @@ describe('the pages', () => {
 		expect((await get(port, '/watches', { host: 'watch.example.org' })).status).toBe(401)
 		expect((await get(port, '/metrics', { host: 'watch.example.org' })).status).toBe(421)
 		expect((await get(port, '/metrics')).status).toBe(200)
-		expect((await get(port, '/healthz')).status).toBe(503)
+		await expect.poll(async () => (await get(port, '/healthz')).status).toBe(503)
 		await running.stop()
 		expect(running.output()).not.toContain(password)
 		expect((await site.run(['check'])).stdout).not.toContain(password)
