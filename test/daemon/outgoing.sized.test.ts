@@ -461,12 +461,12 @@ test(
 	async () => {
 		const until = performance.now() + fuzzSeconds * 1_000
 		let tried = 0
-		while (performance.now() < until) {
+		// A few in any case, also where each takes its time.
+		while (performance.now() < until || tried < 5) {
 			await everyWay(hostile())
 			tried += 1
 		}
 		console.log(`${tried} texts through every way out`)
-		expect(tried).toBeGreaterThan(3)
 	},
 	(fuzzSeconds + 60) * 1_000,
 )
