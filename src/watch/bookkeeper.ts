@@ -15,6 +15,7 @@ import { afterwards, summaryOf } from './booksSummary.js'
 import type { CodeChange } from './delegations.js'
 import { createRounds } from './rounds.js'
 import { type Settled, settle, type VainLooks } from './settle.js'
+import { createUnheard, type Unheard } from './unheard.js'
 
 /** What closing the books over one part came to; nothing of it is written yet. */
 export interface Closing {
@@ -46,6 +47,7 @@ export interface Bookkeeper {
 	close(part: Part, facts: ClosingFacts, signal: AbortSignal): Promise<Closing>
 	/** As the last closing left it; null before the first. */
 	summary(): BooksSummary | null
+	readonly unheard: Unheard
 }
 
 export interface BookkeeperOptions {
@@ -162,7 +164,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		}
 	}
 
-	return { close, summary: () => summary }
+	return { close, summary: () => summary, unheard: createUnheard({ clock }) }
 }
 
 function later(block: bigint, other: bigint | null): bigint {

@@ -1,18 +1,18 @@
-import { closes, deferred, movementBetween, movementsOf, still, withPostings } from '../core/books.js'
+import { deferred, movementsOf, still } from '../core/books.js'
 import type { Difference } from '../core/compare.js'
 import { isAnnounced } from '../core/compare.js'
-import { addressOfId } from '../core/events.js'
 import type { Finding } from '../core/findings.js'
 import { type Found, withFindings } from '../core/withFindings.js'
 import { RpcError } from '../errors.js'
 import type { Accounts, Book, BookSet } from '../model/books.js'
-import type { Block, BlockRef, Part } from '../model/chain.js'
+import type { BlockRef, Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Announcement, Commit, NetworkState } from '../model/state.js'
 import { summed } from './askBalances.js'
 import type { Bookkeeper } from './bookkeeper.js'
 import { type CodeChange, delegationsOf } from './delegations.js'
+import { explainedLater, isExplained } from './explained.js'
 import { alertsOf } from './findingAlerts.js'
 import { type LookContext, look } from './look.js'
 import { delegationsSigned, type SignedChange, signedChanges, signedInPart } from './signedIn.js'
@@ -66,7 +66,8 @@ export async function keepBooks(
 		found.push(...seen.news.map(({ alerts }): Found => ({ alerts, proved: true })))
 	}
 	const { gone, moved } = await replacedCrossings(part, announcements, found, chain, signal)
-	const whole = withFindings(difference, found, gone, announcements)
+	const later = await explainedLater(state, bookkeeper.unheard, { accounts, chain }, signal)
+	const whole = withFindings(difference, found, [...gone, ...later], announcements)
 	const written = withOpen(books, delegated.open, part, state.books)
 	return { difference: { ...whole, announcements: [...whole.announcements, ...moved] }, books: written, summary }
 }
@@ -146,7 +147,7 @@ export async function checkFindings(
 	part: Part,
 	announcements: ReadonlyMap<string, Announcement>,
 	difference: Difference,
-	{ accounts, chain }: Pick<BooksPorts, 'accounts' | 'chain'>,
+	{ bookkeeper, accounts, chain }: Omit<BooksPorts, 'log'>,
 	signal: AbortSignal,
 ): Promise<Difference> {
 	const gone: Announcement[] = []
@@ -163,7 +164,12 @@ export async function checkFindings(
 			const now = await placeOf(entry, chain, signal)
 			if (now === null) gone.push(entry)
 			else moved.push({ ...entry, block: { number: now.number, hash: now.hash } })
-		} else if (block.hash !== hash || (await isExplained(entry, block, part, accounts, signal))) gone.push(entry)
+		} else if (block.hash !== hash) gone.push(entry)
+		else {
+			const answer = await isExplained(entry, block, part, accounts, signal)
+			if (answer === 'yes') gone.push(entry)
+			if (answer === 'later') bookkeeper.unheard.note(entry.id)
+		}
 	}
 	if (gone.length === 0 && moved.length === 0) return difference
 	const whole = withFindings(difference, [], gone, announcements)
@@ -182,30 +188,6 @@ async function placeOf(
 
 function kindOf({ alerts }: Announcement) {
 	return alerts[0]?.data.kind
-}
-
-async function isExplained(
-	entry: Announcement,
-	block: Block,
-	part: Part,
-	accounts: Accounts,
-	signal: AbortSignal,
-): Promise<boolean> {
-	const data = entry.alerts[0]?.data
-	if (data?.kind !== 'unexplained' || data.fromBlock !== data.toBlock) return false
-	const { openingWei, closingWei } = data
-	if (openingWei === undefined || closingWei === undefined) return false
-	const address = addressOfId(entry.id)
-	const only = new Set([address])
-	try {
-		const postings = await accounts.postings(block, only, signal)
-		const moved = movementBetween(movementsOf(part.transactions, only), address, block.number, block.number)
-		return closes(BigInt(openingWei), withPostings(moved, postings, address), BigInt(closingWei))
-	} catch (error) {
-		signal.throwIfAborted()
-		if (error instanceof RpcError) return false
-		throw error
-	}
 }
 
 /** Books that stand on blocks after this one, which have left the chain: they are opened anew. */

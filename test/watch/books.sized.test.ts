@@ -6,7 +6,7 @@ import type { AlertData } from '../../src/model/alert.js'
 import type { Address, Hash } from '../../src/model/glossary.js'
 import type { Kind } from '../../src/model/watch.js'
 import { ether, type Hand, hex, startTestAnvil, type TestAnvil } from '../support/anvil.js'
-import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
+import { type Dialect, Refused, startDialectGateway } from '../support/dialectGateway.js'
 import { dialects } from '../support/dialectTable.js'
 import { dueOfHidden, hideLeaves, hideTransactions } from '../support/hiding.js'
 import { listening } from '../support/listening.js'
@@ -227,6 +227,33 @@ describe('books, of a small chain', () => {
 		expect(await alertsOf(bench, 'alert.removed')).toMatchObject([{ id: first?.id }])
 		expect(await alertsOf(bench, 'alert.transfer')).toMatchObject([{ id: `31337:${txHash}:0:transfer:${puppet}` }])
 		expect(await alertsOf(bench, 'alert.unexplained')).toHaveLength(1)
+	})
+
+	test('behavior: what explains it is asked for again where the second look could not be answered', async () => {
+		const { dialect } = hideLeaves(() => true)
+		const { node, bench, gateways, puppet, bob } = await open({ dialects: [dialect] })
+		await node.send({ from: bob, to: puppet, data: pays(stranger, 3n), gas: 200_000n })
+		await node.mine()
+		await bench.settle()
+		const [first] = await alertsOf(bench, 'alert.unexplained')
+		expect(first).toMatchObject({ differenceWei: '-3' })
+		const [gateway] = gateways
+		// It tells all by now, but for a while not what stands in the block besides.
+		const failing: Dialect = {
+			twist(method, [, isWhole]) {
+				if (method !== 'eth_getBlockByNumber' || isWhole !== true) return undefined
+				throw new Refused({ error: { code: -32603, message: 'internal error' } })
+			},
+		}
+		if (gateway !== undefined) gateway.dialect = failing
+		await node.mine(20)
+		await bench.settle()
+		expect(await alertsOf(bench, 'alert.removed')).toEqual([])
+		if (gateway !== undefined) gateway.dialect = {}
+		bench.pass(20_000)
+		await node.mine()
+		await bench.settle()
+		expect(await alertsOf(bench, 'alert.removed')).toMatchObject([{ id: first?.id }])
 	})
 
 	test('behavior: a withdrawal from staking is told, exactly, and explains the balance', async () => {
