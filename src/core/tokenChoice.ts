@@ -1,3 +1,4 @@
+import type { Address } from '../model/glossary.js'
 import type { KnownTokens, TokenEvent } from '../model/token.js'
 import type { Watch } from '../model/watch.js'
 
@@ -10,6 +11,20 @@ export function asksForTokens(rules: Iterable<Pick<Watch, 'kinds' | 'tokens'>>, 
 		if (tokens === 'all' || (tokens === 'known' ? known.size > 0 : tokens.size > 0)) return true
 	}
 	return false
+}
+
+/** The contracts of all tokens that any of these may be told of; null: any contract. */
+export function contractsTold(
+	rules: Iterable<Pick<Watch, 'kinds' | 'tokens'>>,
+	known: KnownTokens,
+): ReadonlySet<Address> | null {
+	const told = new Set<Address>()
+	for (const { kinds, tokens = 'known' } of rules) {
+		if (!kinds.includes('token') || tokens === 'none') continue
+		if (tokens === 'all') return null
+		for (const contract of tokens === 'known' ? known.keys() : tokens) told.add(contract)
+	}
+	return told
 }
 
 /** Why the watch is not told of this token; null when it is. What moves nothing is told with `tokens: all` only. */

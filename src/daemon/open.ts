@@ -11,7 +11,7 @@ import { triesOf } from '../chain/tries.js'
 import type { WalkWait } from '../chain/walkWait.js'
 import { openWays } from '../chain/ways.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
-import { asksForTokens, noTokens } from '../core/tokenChoice.js'
+import { contractsTold, noTokens } from '../core/tokenChoice.js'
 import type { AlertData } from '../model/alert.js'
 import type { Accounts } from '../model/books.js'
 import type { Address, Clock } from '../model/glossary.js'
@@ -26,6 +26,8 @@ export interface OpenChainOptions {
 	readonly onRequest?: (request: RpcRequest) => void
 	/** Whether anybody is told of tokens now. Default: nobody. */
 	readonly areTokensAsked?: () => boolean
+	/** Contracts of the tokens that anybody is told of now; null: any. Default: any. */
+	readonly tokensTold?: () => ReadonlySet<Address> | null
 	/** What proves that no log of these blocks is missing. */
 	readonly onLogProofs?: (proofs: LogProofs) => void
 	/** Again and again while a large answer comes. */
@@ -51,6 +53,7 @@ export function openChain(
 		steady = clock,
 		log,
 		areTokensAsked,
+		tokensTold,
 		onRequest,
 		onLogProofs,
 		onProgress,
@@ -82,6 +85,7 @@ export function openChain(
 			chainId,
 			known: network.tokens ?? noTokens,
 			areAsked: areTokensAsked,
+			...(tokensTold !== undefined && { told: tokensTold }),
 			mostProved: network.mostLogProofs,
 			...(onLogProofs !== undefined && { onProofs: onLogProofs }),
 		},
@@ -109,18 +113,27 @@ export function watchesOn({ networks }: WatchSet, network: string): WatchIndex {
 	return networks.get(network)?.index ?? new Map()
 }
 
-const asked = new WeakMap<WatchSet, Map<string, boolean>>()
+const asked = new WeakMap<WatchSet, Map<string, ReadonlySet<Address> | null>>()
 
-/** Whether a watch of the network is told of any token. */
-export function areTokensAsked(watches: WatchSet, { name, tokens = noTokens }: NetworkSettings): boolean {
-	const known = asked.get(watches) ?? new Map<string, boolean>()
+/** Contracts of the tokens that a watch of the network is told of; null: any. */
+export function tokensTold(
+	watches: WatchSet,
+	{ name, tokens = noTokens }: NetworkSettings,
+): ReadonlySet<Address> | null {
+	const known = asked.get(watches) ?? new Map<string, ReadonlySet<Address> | null>()
 	asked.set(watches, known)
 	const before = known.get(name)
 	if (before !== undefined) return before
 	const own = watches.rules.filter(({ network }) => network === name)
-	const now = asksForTokens(own, tokens)
+	const now = contractsTold(own, tokens)
 	known.set(name, now)
 	return now
+}
+
+/** Whether a watch of the network is told of any token. */
+export function areTokensAsked(watches: WatchSet, network: NetworkSettings): boolean {
+	const told = tokensTold(watches, network)
+	return told === null || told.size > 0
 }
 
 /** Names of the receivers that the watches of a network are sent to. */

@@ -7,7 +7,7 @@ import type { Config } from '../config/load.js'
 import { longestGapMs } from '../config/settings/schedule.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import type { Outcome } from '../model/delivery.js'
-import type { Clock } from '../model/glossary.js'
+import type { Address, Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
 import type { StateSummary } from '../model/state.js'
 import type { WatchIndex, WatchSet } from '../model/watch.js'
@@ -21,7 +21,7 @@ import type { PollReport } from '../watch/poll.js'
 import { type Closers, createClosers } from './closers.js'
 import { createNetworkPoller, type NetworkPoller } from './networkPoller.js'
 import { type NoteState, noting } from './noting.js'
-import { areTokensAsked, openChain, receiversOf, silencesOf, watchesOn } from './open.js'
+import { areTokensAsked, openChain, receiversOf, silencesOf, tokensTold, watchesOn } from './open.js'
 import { guarded } from './outgoing.js'
 
 /** All that `run` and `once` are made of; closing takes it down in reverse order. */
@@ -114,6 +114,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 					leastLateMs,
 					maxPending: config.maxPending,
 					areTokensAsked: () => areTokensAsked(current, network),
+					tokensTold: () => tokensTold(current, network),
 				},
 			)
 		})
@@ -147,6 +148,7 @@ interface Surroundings {
 	readonly maxPending: number
 	readonly leastLateMs: number
 	readonly areTokensAsked: () => boolean
+	readonly tokensTold: () => ReadonlySet<Address> | null
 }
 
 interface Who {
@@ -159,7 +161,7 @@ interface Who {
 function openPoller(
 	network: NetworkSettings,
 	{ receivers, ...who }: Who,
-	{ store, clock, steady, log, closers, observer, maxPending, leastLateMs, areTokensAsked }: Surroundings,
+	{ store, clock, steady, log, closers, observer, maxPending, leastLateMs, ...surroundings }: Surroundings,
 ): NetworkPoller {
 	const own = log.child({ network: network.name })
 	const { name } = network
@@ -167,7 +169,8 @@ function openPoller(
 		clock,
 		steady,
 		log: own,
-		areTokensAsked,
+		areTokensAsked: surroundings.areTokensAsked,
+		tokensTold: surroundings.tokensTold,
 		onRequest(request) {
 			poller.noteActivity()
 			observer?.requested(name, request)

@@ -13,11 +13,12 @@ import { headerCalls, readHeaders } from '../sources/headers.js'
 import { receiptCall } from '../sources/readReceipts.js'
 import type { Header, Reading } from '../wire.js'
 import { blocksThatDiffer, byPlace, eventsOnlyIn, merged } from './comparedLogs.js'
-import { doubtsOf, sample } from './doubts.js'
+import { createDoubts, sample } from './doubts.js'
 import { eventsIn, eventsOf } from './eventsIn.js'
 import { readHitReceipts } from './hitReceipts.js'
 import { createLogProofs, type LogProofs } from './logProofs.js'
 import { readLogSpan } from './logSpans.js'
+import { isRootKnown } from './rootChains.js'
 import { type AskAnother, createSecondWitness } from './secondWitness.js'
 import { createWholeBlocks, mayFallBack, type WholeBlock } from './wholeBlocks.js'
 import { readLogReceipt } from './wireLogs.js'
@@ -60,6 +61,7 @@ export interface TokenReader {
 export interface TokenReaderOptions {
 	readonly chainId: number
 	readonly known: KnownTokens
+	readonly told?: () => ReadonlySet<Address> | null
 	/** Whole blocks only: no question names an address or a transaction. */
 	readonly isPrivate: boolean
 	readonly clock: () => number
@@ -82,6 +84,8 @@ const MOST_ASKED = 3_000
 
 export function createTokenReader(options: TokenReaderOptions): TokenReader {
 	const { chainId, known, isPrivate, clock, log, mostProved = null, priceAt, random = Math.random } = options
+	const { told = () => null } = options
+	const doubtsOf = createDoubts<Rpc>(isRootKnown(chainId))
 	const noteProofs = createLogProofs(options)
 	const decoding = { chainId, known }
 	const isWitnessed = createSecondWitness(decoding)
@@ -158,8 +162,8 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		const found = await readLogSpan(rpc, { span, addresses, known }, signal)
 		const slices = createTimeSlices()
 		const txs = await readHitReceipts(rpc, found, headers, signal)
-		const told = await eventsIn(txs.toSorted(byPlace), addresses, decoding)
-		const doubtful = isAgain ? [] : doubtsOf(found, headers, { addresses, known })
+		const hits = await eventsIn(txs.toSorted(byPlace), addresses, decoding)
+		const doubtful = isAgain ? [] : doubtsOf(rpc, found, headers, { addresses, known, told: told() })
 		const witness = async (other: Rpc, limited: AbortSignal) => readLogSpan(other, { span, addresses, known }, limited)
 		const seen = doubtful.length === 0 ? null : ((await askAnother?.(witness)) ?? null)
 		const suspects = seen === null ? new Set<bigint>() : await blocksThatDiffer(seen, found, slices)
@@ -169,7 +173,7 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		const proved = headers.filter((header) => suspects.has(header.number) || drawn.has(header))
 		const again = new Set(proved.map(({ number }) => number))
 		const { blocks, tokens: more } = await readWhole(rpc, proved, addresses, signal)
-		const missed = await eventsOnlyIn(more, told, slices)
+		const missed = await eventsOnlyIn(more, hits, slices)
 		if (missed.length > 0) {
 			const facts = { endpoint: rpc.endpoint, missed: missed.length, block: missed[0]?.block.number }
 			log.warn(facts, 'eth_getLogs left out logs that the receipts have: the receipts are believed')
@@ -190,7 +194,7 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 			witness: open.length - unproved.length,
 			none: unproved.length,
 		}
-		const believed = told.filter(({ block }) => !again.has(block.number))
+		const believed = hits.filter(({ block }) => !again.has(block.number))
 		const tokens = await merged(believed, more, slices)
 		return { tokens, proofs, unproved }
 	}

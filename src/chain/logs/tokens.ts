@@ -4,6 +4,7 @@
  */
 
 import type { AddressSet, Part, Span } from '../../model/chain.js'
+import type { Address } from '../../model/glossary.js'
 import type { KnownTokens, TokenEvent } from '../../model/token.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Header } from '../wire.js'
@@ -18,6 +19,8 @@ export interface TokenSetting {
 	readonly known: KnownTokens
 	/** Whether anybody is told of tokens now: else no log is asked for. */
 	readonly areAsked: () => boolean
+	/** Contracts of the tokens that anybody is told of now; null: any. Default: any. */
+	readonly told?: () => ReadonlySet<Address> | null
 	/**
 	 * Of 500 blocks caught up, so many are read whole although nothing was found to be missing. Default: by what that
 	 * costs.
