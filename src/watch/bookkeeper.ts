@@ -6,7 +6,7 @@ import type { Accounts, Book, BookSet, BooksSummary, Witness } from '../model/bo
 import type { AddressSet, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
-import type { Gap } from '../model/state.js'
+import type { Gap, NetworkState } from '../model/state.js'
 import type { WatchIndex } from '../model/watch.js'
 import { type BlockLists, compensations, listedCodes, listsOf, withListed } from './accessLists.js'
 import { askBalances, summed, type Told } from './askBalances.js'
@@ -45,8 +45,8 @@ export interface ClosingFacts {
 export interface Bookkeeper {
 	/** Closes what can be closed over blocks that are scanned for the first time. Throws only what is no RpcError. */
 	close(part: Part, facts: ClosingFacts, signal: AbortSignal): Promise<Closing>
-	/** As the last closing left it; null before the first. */
-	summary(): BooksSummary | null
+	/** As the last closing left it; before the first, as it was last seen, or as the books are. */
+	summary(watches: WatchIndex, state: Pick<NetworkState, 'books' | 'booksSeen'>): Promise<BooksSummary>
 	readonly unheard: Unheard
 }
 
@@ -164,7 +164,16 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		}
 	}
 
-	return { close, summary: () => summary, unheard: createUnheard({ clock }) }
+	return {
+		close,
+		async summary(watches, { books, booksSeen }) {
+			const last = summary ?? booksSeen
+			if (last !== undefined) return last
+			if (watches.size > MOST_KEPT) tooMany()
+			return summaryOf(await rounds.keptOf(watches), books, reason, nothingUnproved)
+		},
+		unheard: createUnheard({ clock }),
+	}
 }
 
 function later(block: bigint, other: bigint | null): bigint {

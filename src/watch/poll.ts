@@ -48,7 +48,7 @@ export async function poll(config: PollConfig, ports: PollPorts, signal: AbortSi
 	const target = targetOf(head, network.confirmations)
 	if (target === null) throw unknownTag(network)
 
-	const state = await openState(network, head, target, ports, signal)
+	const state = await openState(config, head, target, ports, signal)
 	const session = await startSession(config, state, { head, target }, ports)
 
 	if (target >= session.checkpoint.number) {

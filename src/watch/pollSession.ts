@@ -83,7 +83,7 @@ export type Step = Pick<Commit, 'checkpoint' | 'settled' | 'backfill' | 'books' 
  * StateError when the state is of another chain.
  */
 export async function openState(
-	network: Network,
+	{ network, watches }: Pick<PollConfig, 'network' | 'watches'>,
 	head: Head,
 	target: bigint,
 	ports: PollPorts,
@@ -103,7 +103,10 @@ export async function openState(
 		chainId: network.chainId,
 		checkpoint,
 		settled: checkpoint,
-		seen: { head: Number(head.latest.number) },
+		seen: {
+			head: Number(head.latest.number),
+			...(ports.books && { books: ports.books.bookkeeper.summary(watches, { books: new Map() }) }),
+		},
 	})
 	ports.log.info({ checkpoint: block.number }, 'first sight of this network: watching starts after the checkpoint')
 	return state
@@ -143,7 +146,7 @@ export async function startSession(
 		settled: state.settled,
 		reorganisedUpTo: -1n,
 		source: undefined,
-		books: ports.books?.bookkeeper.summary() ?? undefined,
+		books: ports.books?.bookkeeper.summary(watches, state),
 		logs: state.logsSeen,
 		behind: false,
 		alerts: {

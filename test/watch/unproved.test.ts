@@ -59,6 +59,20 @@ async function open() {
 	return { node, bench, memory, mine, books, pay, hide, alice }
 }
 
+test('behavior: before the first block, books are said to wait, and not that none are kept', async () => {
+	const node = await startTestAnvil([])
+	const [alice] = (await node.accounts()) as [Address]
+	const bench = await openBench({ urls: [node.url], watches: [watchOf(alice)] })
+	onTestFinished(async () => {
+		await bench.close()
+		await node.stop()
+	})
+	await bench.poll()
+	const books = (await bench.store.summary()).networks.get('local')?.seen?.books
+	expect(books).toMatchObject({ closedTo: null, closed: 0, kept: 1, open: [alice], openCount: 1, reason: null })
+	expect(booksInWords(books)).toBe('not closed yet for 0 of 1 watches')
+})
+
 test('behavior: blocks whose state was forgotten in time are said not to be proved, and stay so', async () => {
 	const { bench, memory, mine, books, pay, hide, alice } = await open()
 	const closed = await mine()
