@@ -98,6 +98,7 @@ export async function openState(
 	if (block === null)
 		throw unsettled(network, `block ${target} is at or below the head, but the node has no such block`)
 	const checkpoint = refOf(block)
+	const books = await ports.books?.bookkeeper.summary(watches, { books: new Map() })
 	const state = await ports.store.commit({
 		network: network.name,
 		chainId: network.chainId,
@@ -105,7 +106,7 @@ export async function openState(
 		settled: checkpoint,
 		seen: {
 			head: Number(head.latest.number),
-			...(ports.books && { books: ports.books.bookkeeper.summary(watches, { books: new Map() }) }),
+			...(books && { books }),
 		},
 	})
 	ports.log.info({ checkpoint: block.number }, 'first sight of this network: watching starts after the checkpoint')
@@ -146,7 +147,7 @@ export async function startSession(
 		settled: state.settled,
 		reorganisedUpTo: -1n,
 		source: undefined,
-		books: ports.books?.bookkeeper.summary(watches, state),
+		books: await ports.books?.bookkeeper.summary(watches, state),
 		logs: state.logsSeen,
 		behind: false,
 		alerts: {
