@@ -1,24 +1,18 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
-import { type Config, loadConfig } from '../config/load.js'
+import { join } from 'node:path'
+import type { Config } from '../config/load.js'
 import { chainNamed } from '../core/chains.js'
-import { ConfigError, PlainError, UsageError } from '../errors.js'
+import { PlainError } from '../errors.js'
 import { canAsk, createAsker } from './ask.js'
 import { type Command, type CommandArgs, type ExitCode, exitCodes, type Io } from './command.js'
-import { doctor } from './doctor.js'
-import {
-	chooseEndpoint,
-	chooseReceiver,
-	chooseWatch,
-	type Endpoint,
-	type Secrets,
-	type Sources,
-} from './setup/answers.js'
-import { needUnit, startService } from './setup/service.js'
+import { addChain, addedKind, addReceiver, stageAdded } from './setup/add.js'
+import { chooseEndpoint, chooseNetwork, chooseReceiver, chooseWatch, type Endpoint } from './setup/answers.js'
+import type { Secrets, Sources } from './setup/choose.js'
+import { needUnit, startService, whileResting } from './setup/service.js'
 import { type Found, lookAround, nextCommands, placeFor, type SetupPlace, watchlistWith } from './setup/site.js'
-import { configText, RECEIVER, type SetupConfig, type SetupWatch } from './setup/texts.js'
-import { testSend } from './testSend.js'
+import { configText, RECEIVER, type SetupWatch } from './setup/texts.js'
+import { checkStaged, stage, type Trial, tryBothWays } from './setup/trial.js'
 import { type WholeFile, writeAll } from './writeWhole.js'
 
 export const setup: Command = {
@@ -31,12 +25,15 @@ Asks for the URL of a node, who is told, and a first address; tries both ways (d
 /etc/tracewatch/tracewatch.yaml, a watchlist, and the secrets as credentials of the service, for root alone; and starts
 the service, now and at each boot. Until all of it is known and tried nothing is written: Ctrl-C leaves things as they
 were. Run again it keeps what is not answered anew, and adds an address. A tracewatch.yaml that somebody edited is
-replaced only when that is confirmed, and kept beside the new one.
+replaced only when that is confirmed, and kept beside the new one. With --add what is there stays as it is, comments
+too: a receiver comes into every watchlist, a chain gets a watchlist of its own, and a second node of a chain that is
+there becomes its next endpoint.
 
 For scripts, options answer; secrets come from the environment, since others can see options: ETHEREUM_RPC_URL, and
 SMTP_URL or OPS_HOOK_URL.
 
-  --address ADDRESS   to watch; --label TEXT names it in alerts
+  --address ADDRESS   to watch; --label TEXT names it in alerts, --network NAME says where it is, among several
+  --add WHAT          receiver, chain or address: one more of it
   --to MAIL           who gets mails (may be repeated); --from MAIL is their sender
   --format FORMAT     of a webhook: standard (default), slack, discord
   --rpc URL, --smtp URL, --webhook URL
@@ -52,6 +49,7 @@ reached now, or stopped (nothing is written), 78 the configuration that is there
 		...{ rpc: { type: 'string' }, smtp: { type: 'string' }, webhook: { type: 'string' } },
 		...{ to: { type: 'string', multiple: true }, from: { type: 'string' }, format: { type: 'string' } },
 		...{ address: { type: 'string' }, label: { type: 'string' }, dir: { type: 'string' } },
+		...{ add: { type: 'string' }, network: { type: 'string' } },
 		...{ replace: { type: 'boolean' }, untested: { type: 'boolean' }, 'no-start': { type: 'boolean' } },
 		'chain-id': { type: 'string' },
 	},
@@ -64,15 +62,16 @@ reached now, or stopped (nothing is written), 78 the configuration that is there
 		try {
 			const found = await lookAround(place, io)
 			const sources: Sources = { values: args.values, io, asker, stored: place.stored, receiver: receiverOf(found) }
-			const plan = (await keeps(found, sources)) ? await planFrom(found, place, sources) : null
-			const { files, secrets, staged } = plan ?? (await planAnew(found, place, folder, sources))
+			const { files, secrets, staged, trial } = await planOf(found, place, folder, sources)
 			if (args.values.untested !== true) {
-				const code = await tryBothWays(staged, { ...place.env, ...Object.fromEntries(secrets) }, sources)
+				const code = await tryBothWays(staged, { ...place.env, ...Object.fromEntries(secrets) }, sources, trial)
 				if (code !== exitCodes.done) return code
 			}
 			asker?.close()
 			io.signal.throwIfAborted()
-			await write(files, place, io)
+			// A daemon that runs with the old settings would take watchlists with new names for a wrong edit, and say so.
+			const rests = trial !== undefined && place.isService && args.values['no-start'] !== true
+			await whileResting(rests, () => write(files, place, io))
 		} catch (error) {
 			if (!(error instanceof Error && error.name === 'AbortError')) throw error
 			io.err('stopped; nothing was written')
@@ -91,6 +90,40 @@ interface Plan {
 	readonly secrets: Secrets
 	/** Path of a configuration that says the same. */
 	readonly staged: string
+	/** Absent: both ways in full. */
+	readonly trial?: Trial
+}
+
+async function planOf(found: Found, place: SetupPlace, folder: string, sources: Sources): Promise<Plan> {
+	const what = addedKind(sources.values.add)
+	if (what === 'address') return await planFrom(found, place, sources)
+	if (what !== null) return await planAdded(what, found, place, folder, sources)
+	if (await keeps(found, sources)) return await planFrom(found, place, sources)
+	return await planAnew(found, place, folder, sources)
+}
+
+/** A receiver or a chain more for a configuration that stays. */
+async function planAdded(
+	what: 'receiver' | 'chain',
+	found: Found,
+	place: SetupPlace,
+	folder: string,
+	sources: Sources,
+): Promise<Plan> {
+	const { path, config } = configured(found)
+	const into = { path, config, place, sources }
+	const added = what === 'receiver' ? await addReceiver(into) : await addChain(into)
+	const staged = await stageAdded(into, added, folder)
+	const secretFiles = [...added.secrets].flatMap(([name, text]) => place.secretFiles(name, text))
+	await checkStaged(staged, added.secrets, place, sources.io)
+	return { files: [...secretFiles, ...added.files], secrets: added.secrets, staged, trial: added }
+}
+
+function configured({ path, config, error, kind }: Found): { readonly path: string; readonly config: Config } {
+	if (config !== null) return { path, config }
+	if (kind === 'none' || kind === 'example')
+		throw new PlainError('nothing is set up there yet: `tracewatch setup` first')
+	throw error ?? new PlainError(`${path} cannot be used`)
 }
 
 function receiverOf({ kind, config }: Found) {
@@ -106,7 +139,7 @@ async function keeps({ kind, path }: Found, { values, asker, io }: Sources): Pro
 	if (asker === null) {
 		if (asked.length === 0) return true
 		throw new PlainError(
-			`${path} was edited by hand and stays as it is; --replace writes a new one and keeps the old one beside it, ` +
+			`${path} was edited by hand and stays as it is; --add puts more into it, --replace writes a new one, ` +
 				`and without --${asked[0]} an address is added`,
 		)
 	}
@@ -117,17 +150,14 @@ async function keeps({ kind, path }: Found, { values, asker, io }: Sources): Pro
 
 /** One address more for a configuration that stays. */
 async function planFrom(found: Found, place: SetupPlace, sources: Sources): Promise<Plan> {
-	if (found.config === null) throw found.error ?? new PlainError(`${found.path} cannot be used`)
-	const { config, path } = found
+	const { config, path } = configured(found)
 	const watch = await chooseWatch(sources, config.watches.length > 0)
 	const files: WholeFile[] = []
 	if (watch !== null) {
-		const [network] = config.networks
-		if (network === undefined || config.networks.length > 1) {
-			throw new PlainError(`${path} has several networks: add the address to a watchlist of one of them`)
-		}
+		const names = config.networks.map(({ name }) => name)
+		const network = await chooseNetwork(sources, names)
 		const receivers = config.receivers.map(({ name }) => name)
-		const file = await watchlistWith(watch, { place, network: network.name, receivers, config })
+		const file = await watchlistWith(watch, { place, network, receivers, config })
 		if (file !== null) files.push(file)
 		else sources.io.out(`${watch.address} is watched already`)
 	}
@@ -149,7 +179,7 @@ async function planAnew(found: Found, place: SetupPlace, folder: string, sources
 	const staged = await stage(folder, settings, place, watchlist, sources.io)
 	const own = { path: found.path, text: configText(settings), mode: 0o644, folderMode: 0o755 }
 	const files = [
-		...[...secrets].map(([variable, text]) => place.secretFile(variable, text)),
+		...[...secrets].flatMap(([variable, text]) => place.secretFiles(variable, text)),
 		...(watchlist === null ? [] : [watchlist]),
 		...(found.kind === 'edited' ? [await found.keep()] : []),
 		own,
@@ -163,7 +193,7 @@ function refuseOtherChain({ kind, config, path }: Found, { chainId }: Endpoint):
 	if (before === undefined || before.chainId === chainId || config?.watches.length === 0) return
 	throw new PlainError(
 		`that is a node of chain ${chainId}, and ${path} watches ${before.name} (chain ${before.chainId}): ` +
-			'add a second network there by hand',
+			'give --add chain to have both',
 	)
 }
 
@@ -171,64 +201,10 @@ async function watchlistOf(watch: SetupWatch, place: SetupPlace, network: string
 	return await watchlistWith(watch, { place, network, receivers: [RECEIVER], config })
 }
 
-/** The same configuration in a folder of its own: what is tried must not be in effect yet. */
-async function stage(
-	folder: string,
-	settings: SetupConfig,
-	place: SetupPlace,
-	watchlist: WholeFile | null,
-	io: Io,
-): Promise<string> {
-	io.signal.throwIfAborted()
-	const names = await readdir(place.watchlists).catch(() => [])
-	const others = names
-		.filter((name) => /\.ya?ml$/.test(name))
-		.map((name) => join(place.watchlists, name))
-		.filter((path) => path !== watchlist?.path)
-	const own = join(folder, 'watchlist.yaml')
-	if (watchlist !== null) await writeFile(own, watchlist.text, { mode: 0o600 })
-	const watchlistFiles = watchlist === null ? others : [...others, own]
-	const staged = join(folder, 'tracewatch.yaml')
-	await writeFile(staged, configText({ ...settings, watchlistFiles }), { mode: 0o600 })
-	return staged
-}
-
-/** Throws ConfigError as if what is staged stood in its place. */
-async function checkStaged(staged: string, secrets: Secrets, place: SetupPlace, io: Io): Promise<void> {
-	const onSecrets = (all: readonly string[]) => void io.scrubber.add(all)
-	const env = { ...io.env, ...Object.fromEntries(secrets) }
-	try {
-		const { watches } = await loadConfig(staged, { env, cwd: '/', onSecrets })
-		if (watches.length === 0) throw new UsageError('nothing would be watched: give --address')
-	} catch (error) {
-		if (!(error instanceof ConfigError)) throw error
-		const own = dirname(staged).slice(1)
-		const named = (file: string) => (file.startsWith(own) ? join(place.folder, basename(file)) : `/${file}`)
-		throw new ConfigError(error.problems.map((problem) => ({ ...problem, file: named(problem.file) })))
-	}
-}
-
-/** Doctor and test-send, on what is about to be written. */
-async function tryBothWays(staged: string, env: NodeJS.ProcessEnv, { io, asker }: Sources): Promise<ExitCode> {
-	const tried: Io = { ...io, env }
-	const values = { config: staged }
-	const { receivers } = await loadConfig(staged, { env, cwd: io.cwd })
-	const codes: ExitCode[] = [await doctor.run({ values, positionals: [] }, tried)]
-	for (const { name } of receivers) codes.push(await testSend.run({ values, positionals: [name] }, tried))
-	const worst = codes.find((code) => code !== exitCodes.done)
-	if (worst === undefined) return exitCodes.done
-	if (asker !== null) {
-		const answer = await asker.ask('Not all of that is well. Go on all the same? [y/N]: ')
-		if (/^y(es)?$/i.test(answer)) return exitCodes.done
-	}
-	io.err('not all of that is well, and nothing was written; --untested writes all the same')
-	return worst
-}
-
 async function write(files: readonly WholeFile[], { watchlists, hides }: SetupPlace, io: Io): Promise<void> {
 	await writeAll(files)
 	for (const { path } of files) io.out(`wrote ${path}${hides(path) ? ' (secret, for its owner alone)' : ''}`)
-	const signing = files.find(({ path }) => path.endsWith('OPS_HOOK_SECRET'))
+	const signing = files.find(({ path }) => /OPS_HOOK_SECRET(_\d+)?$/.test(path))
 	if (signing !== undefined)
 		io.out(`Your receiver checks signatures with the secret in ${signing.path} (docs/delivery.md).`)
 	if (files.length === 0) io.out(`nothing was changed; watchlists are in ${watchlists}`)
@@ -239,6 +215,7 @@ async function start(place: SetupPlace, { values }: CommandArgs, io: Io): Promis
 		await startService()
 		io.out('tracewatch runs, now and after each boot. `tracewatch status` says where it stands.')
 		if (place.http !== null) io.out(`A page shows it all: http://${place.http}/`)
+		io.out('One more receiver, chain or address: `sudo tracewatch setup --add receiver` (chain, address).')
 		return exitCodes.done
 	}
 	for (const line of nextCommands(place)) io.out(line)

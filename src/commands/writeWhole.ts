@@ -23,6 +23,9 @@ export async function writeWhole({ path, text, mode, folderMode }: WholeFile): P
 		try {
 			await file.writeFile(text)
 			await file.chmod(mode)
+			// Whoever may read it now, by its group for one, may read it afterwards.
+			const before = await stat(path).catch(() => null)
+			if (before !== null) await file.chown(before.uid, before.gid).catch(() => {})
 			await file.sync()
 		} finally {
 			await file.close()

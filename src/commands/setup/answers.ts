@@ -1,28 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { parseAddress, toChecksum } from '../../config/address.js'
-import type { ReceiverSettings } from '../../config/settings/settings.js'
 import { formatNames } from '../../config/settings/webhookFormat.js'
 import { readHttpUrl, readLine, readMailAddress, readMailbox, readSmtpUrl } from '../../config/values.js'
-import { PlainError, UsageError } from '../../errors.js'
-import type { Asker } from '../ask.js'
+import { UsageError } from '../../errors.js'
 import { chainIdOf } from '../chainId.js'
-import type { CommandArgs, Io } from '../command.js'
+import { choose, type Secrets, type Sources } from './choose.js'
 import { rpcVariable, type SetupHook, type SetupMail, type SetupWatch } from './texts.js'
-
-/** Secrets by the names that stand for them. */
-export type Secrets = ReadonlyMap<string, string>
-
-/** Where answers come from: options, then the environment, then a person, then what there was. */
-export interface Sources {
-	readonly values: CommandArgs['values']
-	readonly io: Io
-	/** Null: nobody can be asked. */
-	readonly asker: Asker | null
-	/** A secret that was written before; null: none. */
-	stored(name: string): string | null
-	/** What was set up before; null: nothing, or nothing of ours. */
-	readonly receiver: ReceiverSettings | null
-}
 
 export interface Endpoint {
 	readonly chainId: number
@@ -71,7 +54,7 @@ async function chooseKind(sources: Sources): Promise<'mail' | 'webhook'> {
 	const { env } = io
 	const [isMail, isHook] = [values.smtp ?? values.to, values.webhook].map((value) => value !== undefined)
 	if (isMail && isHook)
-		throw new UsageError('either mail (--smtp, --to) or --webhook; the other is added by hand later')
+		throw new UsageError('either mail (--smtp, --to) or --webhook; the other comes with --add receiver')
 	if (isMail || isHook) return isMail ? 'mail' : 'webhook'
 	const before = receiver === null ? null : receiver.type === 'email' ? 'mail' : 'webhook'
 	if (before === null && (env.SMTP_URL !== undefined) !== (env.OPS_HOOK_URL !== undefined)) {
@@ -196,46 +179,17 @@ export async function chooseWatch(sources: Sources, mayBeNone: boolean): Promise
 	return { address, label }
 }
 
-interface Choice<T> {
-	/** Name of the option that gives it. */
-	readonly option: string
-	/** Default: what the option says. */
-	readonly given?: string | undefined
-	readonly fromEnv?: string | undefined
-	/** Taken for Enter alone, and where nobody can be asked. */
-	readonly before: string | null
-	/** What Enter means, shown in brackets. */
-	readonly usual?: string | undefined
-	readonly question: string
-	readonly isSecret?: boolean
-	/** Throws RangeError whose message completes "it …", or PlainError or RpcError for what was tried in vain. */
-	read(text: string): T | Promise<T>
-}
-
-/** Asks until the answer is right; what was given on the command line is right or an error. */
-async function choose<T>({ values, io, asker }: Sources, choice: Choice<T>): Promise<T> {
-	const { option, before, usual, question, isSecret = false } = choice
-	const value = values[option]
-	const given = choice.given ?? (typeof value === 'string' ? value : undefined) ?? choice.fromEnv
-	const shown = usual === undefined ? (before === null ? '' : ' [Enter keeps what there is]') : ` [${usual}]`
-	for (;;) {
-		if (given === undefined && asker === null && before === null) {
-			throw new UsageError(`nobody can be asked here: give --${option} (see \`tracewatch setup --help\`)`)
-		}
-		const typed =
-			given ?? (asker === null ? '' : await (isSecret ? asker.askHidden : asker.ask)(`${question}${shown}: `))
-		const text = typed === '' ? (before ?? usual ?? '') : typed
-		try {
-			return await choice.read(text)
-		} catch (error) {
-			io.signal.throwIfAborted()
-			const words = error instanceof Error ? error.message : String(error)
-			if (given !== undefined || asker === null) {
-				if (error instanceof RangeError) throw new UsageError(`--${option}: it ${words}`)
-				throw error
-			}
-			if (!(error instanceof RangeError || error instanceof PlainError || error instanceof Error)) throw error
-			io.err(`  ${error instanceof RangeError ? 'it ' : ''}${words}`)
-		}
-	}
+/** Asks on which network an address is, where there are several. */
+export async function chooseNetwork(sources: Sources, names: readonly string[]): Promise<string> {
+	const [only = ''] = names
+	return await choose(sources, {
+		option: 'network',
+		before: names.length === 1 ? only : null,
+		given: names.length === 1 ? ((sources.values.network as string | undefined) ?? only) : undefined,
+		question: `Its network (${names.join(', ')})`,
+		read(text) {
+			if (names.includes(text)) return text
+			throw new RangeError(`must be one of ${names.join(', ')}`)
+		},
+	})
 }

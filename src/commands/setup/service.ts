@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { PlainError } from '../../errors.js'
+import type { WholeFile } from '../writeWhole.js'
 
 const call = promisify(execFile)
 const unit = 'tracewatch.service'
@@ -9,6 +10,20 @@ const unit = 'tracewatch.service'
 /** Whether the machine was booted by systemd (sd_booted(3)). */
 export function isSystemdHere(): boolean {
 	return existsSync('/run/systemd/system')
+}
+
+/** The credentials that the units shipped load. */
+const shipped = new Set(['ETHEREUM_RPC_URL', 'RPC_URL', 'SMTP_URL', 'OPS_HOOK_URL', 'OPS_HOOK_SECRET'])
+
+/** Has the units load a credential that they do not know; a purge of the package takes these files away. */
+export function handedOver(name: string): readonly WholeFile[] {
+	if (shipped.has(name)) return []
+	const why = '# Written by `tracewatch setup`: one more secret of the service.'
+	const text = `${why}\n[Service]\nLoadCredential=${name}:tracewatch.${name}\n`
+	return ['tracewatch.service', 'tracewatch-once.service'].map((each) => {
+		const path = `/etc/systemd/system/${each}.d/tracewatch-credential-${name}.conf`
+		return { path, text, mode: 0o644, folderMode: 0o755 }
+	})
 }
 
 /** Throws PlainError where the unit is not installed. */
@@ -27,6 +42,7 @@ export async function needUnit(): Promise<void> {
  */
 export async function startService(): Promise<void> {
 	try {
+		await call('systemctl', ['daemon-reload'])
 		await call('systemctl', ['enable', unit])
 		await call('systemctl', ['restart', unit])
 	} catch {
@@ -34,5 +50,17 @@ export async function startService(): Promise<void> {
 			stdout: '',
 		}))
 		throw new PlainError(`the files are written, but the service does not start; the end of its log:\n${stdout.trim()}`)
+	}
+}
+
+/** With the service stopped, where `rests`; the caller starts it. When `act` fails it runs again as before. */
+export async function whileResting(rests: boolean, act: () => Promise<void>): Promise<void> {
+	if (!rests) return await act()
+	await call('systemctl', ['stop', unit])
+	try {
+		await act()
+	} catch (error) {
+		await call('systemctl', ['start', unit]).catch(() => undefined)
+		throw error
 	}
 }

@@ -11,7 +11,7 @@ import { ConfigError, PlainError } from '../../errors.js'
 import type { Address } from '../../model/glossary.js'
 import type { CommandArgs, Io } from '../command.js'
 import type { WholeFile } from '../writeWhole.js'
-import { isSystemdHere } from './service.js'
+import { handedOver, isSystemdHere } from './service.js'
 import { isAsWritten, type SetupWatch, watchlistText, withWatch } from './texts.js'
 
 export interface SetupPlace {
@@ -29,7 +29,8 @@ export interface SetupPlace {
 	readonly called: string
 	/** A secret that is there; null: none. */
 	stored(name: string): string | null
-	secretFile(name: string, value: string): WholeFile
+	/** What keeps a secret, and hands it to the service. */
+	secretFiles(name: string, value: string): readonly WholeFile[]
 	/** Whether it is a secret's file. */
 	hides(path: string): boolean
 }
@@ -42,7 +43,16 @@ export function placeFor({ values }: CommandArgs, io: Io): SetupPlace {
 		const store = join(folder, 'secrets')
 		const paths = { folder, watchlists: join(folder, 'watchlists'), state: 'state', called: shown(folder, cwd) || '.' }
 		const own = { ...env, CREDENTIALS_DIRECTORY: store }
-		return { ...paths, http: null, isService: false, env: own, ...secretsAt((name) => join(store, name)) }
+		return {
+			...paths,
+			http: null,
+			isService: false,
+			env: own,
+			...secretsAt(
+				(name) => join(store, name),
+				() => [],
+			),
+		}
 	}
 	const advice = 'to set it up in a folder of its own: `tracewatch setup --dir FOLDER`'
 	if (process.getuid?.() !== 0) {
@@ -53,10 +63,13 @@ export function placeFor({ values }: CommandArgs, io: Io): SetupPlace {
 	const folder = '/etc/tracewatch'
 	const paths = { folder, watchlists: join(folder, 'watchlists'), state: '/var/lib/tracewatch', called: folder }
 	const at = { http: '127.0.0.1:9464', isService: true, env }
-	return { ...paths, ...at, ...secretsAt((name) => credentialPath(name, env)) }
+	return { ...paths, ...at, ...secretsAt((name) => credentialPath(name, env), handedOver) }
 }
 
-function secretsAt(pathOf: (name: string) => string): Pick<SetupPlace, 'stored' | 'secretFile' | 'hides'> {
+function secretsAt(
+	pathOf: (name: string) => string,
+	handedOver: (name: string) => readonly WholeFile[],
+): Pick<SetupPlace, 'stored' | 'secretFiles' | 'hides'> {
 	const written = new Set<string>()
 	return {
 		stored(name) {
@@ -66,10 +79,10 @@ function secretsAt(pathOf: (name: string) => string): Pick<SetupPlace, 'stored' 
 				return null
 			}
 		},
-		secretFile(name, value) {
+		secretFiles(name, value) {
 			const path = pathOf(name)
 			written.add(path)
-			return { path, text: `${value}\n`, mode: 0o600, folderMode: 0o700 }
+			return [{ path, text: `${value}\n`, mode: 0o600, folderMode: 0o700 }, ...handedOver(name)]
 		},
 		hides: (path) => written.has(path),
 	}
@@ -136,7 +149,7 @@ interface Into {
 export async function watchlistWith(watch: SetupWatch, into: Into): Promise<WholeFile | null> {
 	const { place, network, receivers, config } = into
 	if (config !== null && watchesOn(config.watches, network).has(watch.address.toLowerCase() as Address)) return null
-	const folder = folderOf(config, place)
+	const folder = folderOf(config, place.watchlists)
 	const names = new Set(await readdir(folder).catch(() => []))
 	for (let at = 1; ; at++) {
 		const name = at === 1 ? `${network}.yaml` : `${network}-${at}.yaml`
@@ -147,8 +160,9 @@ export async function watchlistWith(watch: SetupWatch, into: Into): Promise<Whol
 	}
 }
 
-function folderOf(config: Config | null, place: SetupPlace): string {
-	if (config === null) return place.watchlists
+/** Of the watchlists; `usual` where there is no configuration. Throws PlainError where they are named one by one. */
+function folderOf(config: Config | null, usual: string): string {
+	if (config === null) return usual
 	if ('folder' in config.watchlists) return config.watchlists.folder
 	const [file = ''] = config.watchlists.files
 	throw new PlainError(

@@ -37,25 +37,14 @@ const MARK = '# Written by `tracewatch setup`, sum '
 
 /** What `tracewatch.yaml` says; its first line tells later whether somebody edited it. */
 export function configText(config: SetupConfig): string {
-	const { name, symbol, explorer } = chainNamed(config.chainId)
-	const isLocal = config.chainId === 31_337
-	const schedule = isLocal ? '* * * * * *' : config.chainId === 1 ? '*/12 * * * * *' : '*/5 * * * * *'
 	const lines = [
 		'# What each key means: docs/configuration.md, and `tracewatch init` writes a longer one with reasons.',
 		'# A ${NAME} is a secret, kept apart. Edit this as you like: `tracewatch check` says what is wrong, and setup asks',
 		'# before it replaces it.',
 		'networks:',
-		`  - name: ${name}`,
-		`    chain_id: ${config.chainId}`,
-		'    rpc:                         # in order of preference; more of them, more certain',
-		`      - \${${rpcVariable(config.chainId)}}`,
-		`    schedule: "${schedule}"   # seconds first`,
-		...(symbol === 'ETH' ? [] : [`    symbol: ${symbol}`]),
-		...(explorer === null ? [] : [`    explorer: ${explorer}`]),
-		...(isLocal ? ['    stall_after: never           # blocks come when somebody pays'] : []),
+		...asEntry(networkLines(config.chainId, rpcVariable(config.chainId))),
 		'receivers:',
-		`  - name: ${RECEIVER}`,
-		...receiverLines(config.receiver),
+		...asEntry(receiverLines(RECEIVER, config.receiver)),
 		config.watchlistFiles === undefined
 			? 'watchlists: watchlists           # a folder: its *.yaml, *.yml'
 			: `watchlists: ${JSON.stringify(config.watchlistFiles)}`,
@@ -69,20 +58,47 @@ export function configText(config: SetupConfig): string {
 	return `${MARK}${hash(text).slice(0, 12)}\n${text}`
 }
 
-function receiverLines(receiver: SetupMail | SetupHook): readonly string[] {
+function asEntry(lines: readonly string[]): readonly string[] {
+	return lines.map((line, at) => `${at === 0 ? '  - ' : '    '}${line}`)
+}
+
+/** An entry of `networks`, without indentation; the endpoint is the secret of that name. */
+export function networkLines(chainId: number, variable: string): readonly string[] {
+	const { name, symbol, explorer } = chainNamed(chainId)
+	const isLocal = chainId === 31_337
+	const schedule = isLocal ? '* * * * * *' : chainId === 1 ? '*/12 * * * * *' : '*/5 * * * * *'
+	return [
+		`name: ${name}`,
+		`chain_id: ${chainId}`,
+		'rpc:                         # in order of preference; more of them, more certain',
+		`  - \${${variable}}`,
+		`schedule: "${schedule}"   # seconds first`,
+		...(symbol === 'ETH' ? [] : [`symbol: ${symbol}`]),
+		...(explorer === null ? [] : [`explorer: ${explorer}`]),
+		...(isLocal ? ['stall_after: never           # blocks come when somebody pays'] : []),
+	]
+}
+
+/** An entry of `receivers`, without indentation; `secretOf` names the secrets: `SMTP_URL` as it is called here. */
+export function receiverLines(
+	name: string,
+	receiver: SetupMail | SetupHook,
+	secretOf = (usual: string) => usual,
+): readonly string[] {
+	const named = [`name: ${name}`, `type: ${receiver.kind === 'mail' ? 'email' : 'webhook'}`]
 	if (receiver.kind === 'mail') {
 		return [
-			'    type: email',
-			'    smtp: ${SMTP_URL}',
-			`    from: ${settingsScalar(receiver.from)}`,
-			`    to: [${receiver.to.map(settingsScalar).join(', ')}]`,
+			...named,
+			`smtp: \${${secretOf('SMTP_URL')}}`,
+			`from: ${settingsScalar(receiver.from)}`,
+			`to: [${receiver.to.map(settingsScalar).join(', ')}]`,
 		]
 	}
 	const isSigned = receiver.format === 'standard'
 	return [
-		'    type: webhook',
-		'    url: ${OPS_HOOK_URL}',
-		...(isSigned ? ['    secret: ${OPS_HOOK_SECRET}   # signs each request'] : [`    format: ${receiver.format}`]),
+		...named,
+		`url: \${${secretOf('OPS_HOOK_URL')}}`,
+		isSigned ? `secret: \${${secretOf('OPS_HOOK_SECRET')}}   # signs each request` : `format: ${receiver.format}`,
 	]
 }
 
