@@ -116,7 +116,7 @@ export function createChain(options: ChainOptions): Chain {
 			return reading === null ? first : reader.blocksAtOnce(reading, addresses)
 		},
 		clock,
-		...(options.walkWait && { waitMs: waitOf(options.walkWait) }),
+		...(options.walkWait && { waitMs: waitOf(options.walkWait, () => reading === null) }),
 	}
 	const prefetch = createPrefetch({
 		...ahead,

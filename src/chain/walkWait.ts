@@ -4,11 +4,19 @@ import type { Span } from '../model/chain.js'
 /** How long a walk waits for one block, and for several. */
 export interface WalkWait {
 	readonly oneMs: number
+	/** For the first several of all, when nothing has been read yet: some may be such as nobody can read. */
+	readonly firstMs: number
 	readonly severalMs: number
 	/** More for each of several. */
 	readonly eachMs: number
 }
 
-export function waitOf({ oneMs, severalMs, eachMs }: WalkWait): (span: Span) => number {
-	return (span) => (span.from === span.to ? oneMs : severalMs + eachMs * Number(lengthOf(span)))
+export function waitOf(
+	{ oneMs, firstMs, severalMs, eachMs }: WalkWait,
+	isFirst: () => boolean,
+): (span: Span) => number {
+	return (span) => {
+		if (span.from === span.to) return oneMs
+		return isFirst() ? firstMs : severalMs + eachMs * Number(lengthOf(span))
+	}
 }

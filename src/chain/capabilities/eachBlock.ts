@@ -16,7 +16,7 @@ export async function askOfEach<B>(
 	callOf: (block: B) => RpcCall,
 	signal: AbortSignal,
 ): Promise<readonly { readonly block: B; readonly answer: unknown }[]> {
-	let answers = await askTogether(rpc, blocks.map(callOf), signal)
+	let answers = await askTogether(blocks.length > 1 ? soon(rpc) : rpc, blocks.map(callOf), signal)
 	// One of them may have spoilt it for all.
 	if (blocks.length > 1 && answers.every(isOfBlock)) answers = await askAlone(rpc, blocks.map(callOf), signal)
 	const failures = answers.filter((answer) => answer instanceof RpcError)
@@ -26,6 +26,14 @@ export async function askOfEach<B>(
 		const answer = answers[index]
 		return answer instanceof RpcError ? [] : [{ block, answer }]
 	})
+}
+
+/** How long all are waited for together, and one where others may do: a block that is never answered holds up all. */
+const togetherMs = 1_000
+
+/** The same endpoint, for what can be asked otherwise when it is not answered soon. */
+export function soon(rpc: Rpc): Rpc {
+	return within(rpc, togetherMs)
 }
 
 /** In one request; where that is too much, by some block's doing, each call has failed by itself. */

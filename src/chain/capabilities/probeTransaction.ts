@@ -6,7 +6,7 @@ import type { Rpc } from '../rpc/rpc.js'
 import { treeOf } from '../traces/assemble.js'
 import type { Header } from '../wire.js'
 import { type Finding, findingOf, fine, notAsked } from './capabilities.js'
-import { askOfEach, isOfBlock } from './eachBlock.js'
+import { askOfEach, askTogether, isOfBlock, soon } from './eachBlock.js'
 import { readRows } from './probeFilter.js'
 
 /**
@@ -19,7 +19,7 @@ export async function probeTransaction(rpc: Rpc, blocks: readonly Header[], sign
 	const callOf = ({ txHash }: { readonly txHash: Hash }) => ({ method: reading.method, params: [txHash] })
 	/** Of the first that the node can bear. */
 	const ask = async () => {
-		const [answer] = await rpc.batch([callOf(first)], signal)
+		const [answer] = await askTogether(others.length > 0 ? soon(rpc) : rpc, [callOf(first)], signal)
 		if (!isOfBlock(answer) || others.length === 0) return { ...first, answer }
 		const [other] = await askOfEach(rpc, others, callOf, signal)
 		return other === undefined ? { ...first, answer } : { ...other.block, answer: other.answer }
