@@ -21,7 +21,8 @@ describe('withDeadline', () => {
 		const jobs = Array.from({ length: 50 }, () => withDeadline(60_000, async () => waitMs(1, signal), signal))
 		await Promise.all(jobs)
 		expect(getEventListeners(signal, 'abort')).toEqual([])
-		expect(timers()).toBe(before)
+		// One that was there before may have ended meanwhile.
+		expect(timers()).toBeLessThanOrEqual(before)
 		process.off('warning', onWarning)
 		expect(warnings).toEqual([])
 	})

