@@ -8,6 +8,7 @@ import { delegateIn } from '../delegate.js'
 import type { Endpoints } from '../endpoints/endpoints.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { hexBytes, hexOf } from '../wire.js'
+import { createMoment } from './moment.js'
 import { createTokenWords, isNoAnswer } from './tokenWords.js'
 
 export interface Contracts {
@@ -24,20 +25,13 @@ export interface ContractsOptions {
 
 export function createContracts({ endpoints, isPrivate }: ContractsOptions): Contracts {
 	const words = createTokenWords()
+	const ask = createMoment(endpoints)
 	return {
-		async hasCode(address, signal) {
-			if (isPrivate) return null
-			try {
-				return await endpoints.use((rpc) => hasCode(rpc, address, signal), signal)
-			} catch (error) {
-				signal.throwIfAborted()
-				if (error instanceof RpcError) return null
-				throw error
-			}
-		},
+		hasCode: async (address, signal) =>
+			isPrivate ? null : ask((rpc, limited) => hasCode(rpc, address, limited), signal),
 		async tokenWords(contracts, signal) {
 			if (isPrivate || contracts.size === 0) return new Map()
-			return words.read(contracts, (job, limited) => endpoints.use(job, limited), signal)
+			return words.read(contracts, async (job) => void (await ask(job, signal)))
 		},
 		tokenBalance: (question, signal) => endpoints.use((rpc) => balanceOf(rpc, question, signal), signal),
 	}

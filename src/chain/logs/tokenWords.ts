@@ -1,6 +1,5 @@
 /** What contracts of tokens say of themselves: asked once, and believed by nobody. */
 
-import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
 import { fitWords } from '../../base/outgoing.js'
 import { RpcError } from '../../errors.js'
 import type { Address, Hex } from '../../model/glossary.js'
@@ -9,11 +8,10 @@ import type { Rpc } from '../rpc/rpc.js'
 import { hexBytes } from '../wire.js'
 
 export interface TokenWordsReader {
-	/** Of those that could be asked in time. Never throws but for an abort. */
+	/** Of those that could be asked in time. Throws what `ask` throws. */
 	read(
 		contracts: ReadonlySet<Address>,
-		use: (job: (rpc: Rpc) => Promise<void>, signal: AbortSignal) => Promise<void>,
-		signal: AbortSignal,
+		ask: (job: (rpc: Rpc, signal: AbortSignal) => Promise<void>) => Promise<void>,
 	): Promise<ReadonlyMap<Address, TokenWords>>
 }
 
@@ -23,8 +21,6 @@ const DECIMALS = '0x313ce567'
 const MOST_KEPT = 10_000
 /** At once; the rest of a storm of them goes without. */
 const MOST_ASKED = 50
-/** No alert waits longer for a word that nobody vouches for. */
-const WITHIN_MS = 2_000
 
 export function createTokenWords(): TokenWordsReader {
 	const kept = new Map<Address, TokenWords>()
@@ -46,16 +42,9 @@ export function createTokenWords(): TokenWordsReader {
 	}
 
 	return {
-		async read(contracts, use, signal) {
+		async read(contracts, askOne) {
 			const lacking = [...contracts].filter((contract) => !kept.has(contract)).slice(0, MOST_ASKED)
-			if (lacking.length > 0) {
-				try {
-					await withDeadline(WITHIN_MS, (limited) => use((rpc) => ask(rpc, lacking, limited), limited), signal)
-				} catch (error) {
-					signal.throwIfAborted()
-					if (!(error instanceof RpcError) && !(error instanceof DeadlinePassed)) throw error
-				}
-			}
+			if (lacking.length > 0) await askOne((rpc, signal) => ask(rpc, lacking, signal))
 			return new Map(
 				[...contracts].flatMap((contract) => {
 					const words = kept.get(contract)
