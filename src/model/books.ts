@@ -152,7 +152,11 @@ export interface Accounts {
 	 */
 	balances(addresses: readonly Address[], block: BlockRef, signal: AbortSignal): Promise<Balances>
 	/** One balance as each endpoint that can tell it by itself does, in order; who cannot is left out. */
-	balanceByEach(address: Address, block: BlockRef, signal: AbortSignal): Promise<readonly bigint[]>
+	balanceByEach(
+		address: Address,
+		block: BlockRef,
+		signal: AbortSignal,
+	): Promise<readonly { readonly endpoint: string; readonly wei: bigint }[]>
 	/** Whose code the address runs after a block; null: none but its own. */
 	delegate(address: Address, block: Pick<BlockRef, 'number'>, signal: AbortSignal): Promise<Address | null>
 	/** Authorisations of this very block that held for the address, in order, the last of each transaction. */

@@ -7,6 +7,7 @@ import type { Block, BlockRef, Span } from '../model/chain.js'
 import type { Chain } from '../model/ports.js'
 import type { Gap } from '../model/state.js'
 import { type Scanned, scannedAgain } from './scannedAgain.js'
+import { sidesOf } from './sides.js'
 
 /** A book that does not close by what the frames and receipts at hand tell. */
 export interface Suspect extends Scanned {
@@ -139,8 +140,13 @@ export async function lookCloser(
 			unproved.push({ ...span, why: 'a balance was told otherwise when it was asked for again' })
 			return
 		}
-		if (await isToldOtherwise(lo, block, hi)) {
-			unproved.push({ ...span, why: 'endpoints tell different balances' })
+		const tellings = [
+			{ ref: { number: lo.number, hash: block.parentHash }, wei: lo.wei },
+			{ ref: block, wei: hi.wei },
+		]
+		const sides = await sidesOf(address, tellings, accounts, signal)
+		if (sides !== null) {
+			unproved.push({ ...span, why: `endpoints tell different balances: ${sides}` })
 			return
 		}
 		if ((await needBlock(hi.number)).hash !== block.hash) throw moved(block.number)
@@ -166,14 +172,6 @@ export async function lookCloser(
 			endpoints,
 			reason,
 		})
-	}
-
-	/** By an endpoint that was not asked for these balances: then nobody knows who is right. */
-	async function isToldOtherwise(lo: Point, block: Block, hi: Point): Promise<boolean> {
-		if (accounts.endpoints.length < 2) return false
-		const before = await accounts.balanceByEach(address, { number: lo.number, hash: block.parentHash }, signal)
-		const after = await accounts.balanceByEach(address, block, signal)
-		return before.some((wei) => wei !== lo.wei) || after.some((wei) => wei !== hi.wei)
 	}
 
 	async function needBlock(number: bigint): Promise<Block> {

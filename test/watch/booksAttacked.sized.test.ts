@@ -94,6 +94,20 @@ describe('books under attack', () => {
 		expect(said.filter((line) => line.includes('nothing can be proved')).join()).toContain('endpoints tell different')
 	})
 
+	test('behavior: of three endpoints the one that lies in balances is named, and stands alone', async () => {
+		const { lie, dialect } = liar()
+		const { node, bench, alice, bob, gateways, block } = await open([dialect, {}, {}])
+		Object.assign(lie, { of: alice, from: (await node.head()) + 1n })
+		await node.send({ from: alice, to: bob, valueWei: 7n, gas: 21_000n })
+		await block()
+		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+		const [liars, one, two] = gateways.map(({ url }) => new URL(url).host)
+		const seen = (await bench.store.summary()).networks.get('local')?.seen?.books
+		expect(seen?.unproved?.map(({ why }) => why)).toEqual([
+			`endpoints tell different balances: ${liars} against ${one}, ${two}`,
+		])
+	})
+
 	test('behavior: the only endpoint lies in balances: it is told, and so is the way back', async () => {
 		const { lie, dialect } = liar()
 		const { node, bench, alice, block } = await open([dialect])

@@ -1,0 +1,103 @@
+// Kills at random moments with books on, on a node that fails one request in ten and hides payments inside of
+// transactions: every payment that it tells reaches the webhook, and of what it hides exactly that is told, once.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { encodeActions } from '../../src/devnode/actions.js'
+import { createAddress, puppetInit } from '../../src/devnode/contracts.js'
+import type { AlertData } from '../../src/model/alert.js'
+import type { Hash } from '../../src/model/glossary.js'
+import { ether, startTestAnvil } from '../support/anvil.js'
+import { createChance } from '../support/chance.js'
+import { startDialectGateway } from '../support/dialectGateway.js'
+import * as faults from '../support/faults.js'
+import { hideLeaves } from '../support/hiding.js'
+import { byChance, startStrained } from '../support/strained.js'
+import { hookServer, other, settings, siteOf, told, treasury, watchlist } from './site.js'
+
+const kills = 40
+
+test(`behavior: after ${kills} kills what was hidden is told with its amount, each once`, {
+	timeout: 900_000,
+}, async () => {
+	const node = await startTestAnvil()
+	const payer = createAddress(other, 0n)
+	await node.send({ from: other, data: puppetInit, valueWei: 10n * ether, gas: 1_000_000n })
+	const { dialect, hidden } = hideLeaves((txHash) => BigInt(txHash) % 5n === 0n)
+	const gateway = await startDialectGateway(node.url, dialect)
+	const way = await startStrained(gateway.url, null)
+	const hook = await hookServer()
+	const site = siteOf({
+		'tracewatch.yaml': settings(way.url, { hook: hook.origin }),
+		'watchlists/a.yaml': watchlist([`{address: "${treasury}"}`]),
+	})
+	onTestFinished(async () => {
+		await way.close()
+		await gateway.close()
+		await node.stop()
+	})
+	// The book is open from here on.
+	for (let poll = 0; poll < 2; poll++) {
+		expect((await site.run(['once'])).code).toBe(0)
+		await node.mine(1)
+	}
+	expect((await site.run(['once'])).code).toBe(0)
+	way.next = byChance(10, faults.status(502, 'bad gateway'), 5)
+
+	const paid = new Map<Hash, bigint>()
+	let isQuiet = false
+	const paying = (async () => {
+		for (let n = 1n; !isQuiet; n++) {
+			const data = encodeActions([{ do: 'call', to: treasury, valueWei: n }])
+			paid.set(await node.send({ from: other, to: payer, data, gas: 200_000n }), n)
+			await sleep(150)
+		}
+	})()
+	paying.catch(() => undefined)
+	const chance = createChance(9)
+	for (let kill = 1; kill <= kills; kill++) {
+		const running = site.start(['run'])
+		if (kill % 2 === 0) await running.line(({ msg }) => msg === 'tracewatch is running')
+		await sleep(chance.number(1_500))
+		running.process.kill('SIGKILL')
+		await running.ended
+	}
+	isQuiet = true
+	await paying
+	await node.mine(1)
+	const head = Number(await node.head())
+
+	const running = site.start(['run'])
+	const alerts = (type: string) =>
+		told(hook.hits).flatMap((one) => (one.type === type ? [one.data as unknown as AlertData] : []))
+	// Each payment has a block of its own.
+	const dueOf = () => hidden().map(({ block, to, wei }) => `${to} ${block} ${wei}`)
+	const unexplained = () =>
+		alerts('alert.unexplained').map(
+			({ watch, toBlock, differenceWei }) => `${watch.address.toLowerCase()} ${toBlock} ${differenceWei}`,
+		)
+	const closedTo = async () => {
+		const { stdout } = await site.run(['status', '--json'])
+		const [network] = (JSON.parse(stdout) as { networks: { books: { closedTo: number } | null }[] }).networks
+		return network?.books?.closedTo ?? 0
+	}
+	// Books are closed with new blocks.
+	while ((await closedTo()) < head) {
+		await node.mine(1)
+		await sleep(1_000)
+	}
+	const transfers = () => new Set(alerts('alert.transfer').map(({ txHash }) => txHash))
+	const isAll = () => transfers().size + new Set(unexplained()).size >= paid.size
+	await Promise.race([hook.until(isAll), running.ended, sleep(120_000, undefined, { ref: false })])
+	expect(await running.stop()).toMatchObject({ code: 0 })
+
+	const due = dueOf()
+	expect(due.length).toBeGreaterThan(5)
+	expect([...new Set(unexplained())].sort()).toEqual([...due].sort())
+	// A kill may repeat a message, under the same id.
+	const ids = (type: string) => new Set(hook.hits.flatMap(({ id, body }) => (body.includes(`"${type}"`) ? [id] : [])))
+	expect(ids('alert.unexplained').size).toBe(due.length)
+	expect(ids('alert.removed').size).toBe(0)
+	const hiddenIn = new Set(hidden().map(({ txHash }) => txHash))
+	const shown: readonly string[] = [...paid.keys()].filter((txHash) => !hiddenIn.has(txHash))
+	expect([...transfers()].sort()).toEqual([...shown].sort())
+})
