@@ -62,6 +62,12 @@ expect 'a second run adds an address, and what runs goes on' tracewatch setup --
 	--address 0x90F79bf6EB2c4f870365E785982E1f101E93b906
 expect 'it is watched' grep -q Other /etc/tracewatch/watchlists/local.yaml
 expect 'it is tried again' told 3
+expect 'a second receiver is added, under secrets that the units shipped do not load' tracewatch setup \
+	--add receiver --webhook http://127.0.0.1:9000/Canary-Hook-0002
+expect 'it alone is tried' told 4
+expect 'the service runs on' is_active
+expect 'the service is handed the secret' sh -c 'systemctl cat tracewatch | grep -q LoadCredential=OPS_HOOK_URL_2'
+expect 'no edit was taken for a wrong one' not grep -q system.refused $got
 
 before=$(systemctl show tracewatch --property=MainPID --value)
 expect 'an upgrade installs' dpkg --force-confdef --force-confold -i /stage/next/tracewatch_99.0.0.deb
@@ -69,11 +75,11 @@ expect 'an upgrade keeps the edited configuration' grep -q 31337 /etc/tracewatch
 expect 'an upgrade restarts what ran' within 30 sh -c "systemctl --quiet is-active tracewatch &&
 	[ \"\$(systemctl show tracewatch --property=MainPID --value)\" != $before ]"
 pay >>/run/paid.log 2>&1
-expect 'and goes on from its state' within 20 told 4
+expect 'and goes on from its state, to both' within 20 told 6
 expect 'a downgrade installs' dpkg --force-downgrade --force-confdef --force-confold -i "$first"
 expect 'a downgrade keeps it too' grep -q 31337 /etc/tracewatch/tracewatch.yaml
 pay >>/run/paid.log 2>&1
-expect 'and tells' within 20 told 5
+expect 'and tells' within 20 told 8
 
 expect 'it can be removed' dpkg --remove tracewatch
 expect 'nothing runs any more' not is_active
@@ -81,7 +87,7 @@ expect 'the configuration stays' [ -f /etc/tracewatch/tracewatch.yaml ]
 expect 'the state stays' [ -e /var/lib/private/tracewatch/state.json ]
 expect 'it can be purged' dpkg --purge tracewatch
 for path in /etc/tracewatch/tracewatch.yaml /var/lib/private/tracewatch /usr/lib/tracewatch \
-	/lib/systemd/system/tracewatch.service; do
+	/lib/systemd/system/tracewatch.service /etc/systemd/system/tracewatch.service.d; do
 	expect "nothing of ours is left: $path" [ ! -e "$path" ]
 done
 expect 'the watchlist is the user'"'"'s, and is not lost' [ -f /etc/tracewatch/watchlists/local.yaml ]

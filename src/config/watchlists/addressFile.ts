@@ -52,7 +52,11 @@ export async function readAddressFile(
 			tell(separator, 'the columns are separated by commas here, not by this: save the file as CSV with commas')
 		} else if (fault !== null) tell(fault, fault.message)
 		else if (columns === null && isHeader(fields)) columns = readHeader(fields, tell)
-		else {
+		else if (columns === null && isForeignHeader(fields)) {
+			isForeign = true
+			const [first = { line: 1, column: 1 }] = fields
+			tell(first, 'no address in the first line: where it names the columns, their names are address, label, tags')
+		} else {
 			columns ??= columnNames
 			const row = readRow(fields, columns, readTags, tell)
 			if (row !== null) rows.push(row)
@@ -110,6 +114,11 @@ function isHeader(fields: readonly Field[]): boolean {
 	return fields.some(({ text }) => text.toLowerCase() === 'address')
 }
 
+/** Names of columns in another language, or as another program calls them. */
+function isForeignHeader(fields: readonly Field[]): boolean {
+	return fields.every(({ text }) => !/0x|[0-9a-f]{16}/i.test(text) && /\p{L}/u.test(text))
+}
+
 function readHeader(fields: readonly Field[], tell: Tell): readonly string[] {
 	const columns = fields.map(({ text }) => text.toLowerCase())
 	for (const [index, name] of columns.entries()) {
@@ -118,7 +127,8 @@ function readHeader(fields: readonly Field[], tell: Tell): readonly string[] {
 		if (!columnNames.some((known) => known === name)) {
 			tell(
 				field,
-				`unknown column ${shownKey(field.text)}${suggestion(name, columnNames)}; there are ${columnNames.join(', ')}`,
+				`unknown column ${shownKey(field.text)}${suggestion(name, columnNames)}; ` +
+					`only ${columnNames.join(', ')} may stand in the file`,
 			)
 		} else if (columns.indexOf(name) !== index) tell(field, `the column ${shownKey(field.text)} stands twice`)
 	}
@@ -134,7 +144,10 @@ function readRow(
 ): AddressRow | null {
 	const surplus = fields[columns.length]
 	if (surplus !== undefined) {
-		tell(surplus, `the columns are ${columns.join(', ')}, and here is one more; a label with a comma stands in quotes`)
+		tell(
+			surplus,
+			`the columns are ${columns.join(', ')}, and here is one more: take it out, or quote a label with a comma`,
+		)
 		return null
 	}
 	let isRight = true

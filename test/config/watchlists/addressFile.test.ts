@@ -152,12 +152,27 @@ describe('addresses_from', () => {
 		[
 			'a column too many',
 			`${one},a,b,c`,
-			['1:48: the columns are address, label, tags, and here is one more; a label with a comma stands in quotes'],
+			['1:48: the columns are address, label, tags, and here is one more: take it out, or quote a label with a comma'],
+		],
+		[
+			'columns named in another language',
+			'Adresse,Bezeichnung\n0x70997970C51812dc3A010C7d01b50e0d17dc79C8,1\n',
+			['1:1: no address in the first line: where it names the columns, their names are address, label, tags'],
+		],
+		[
+			'columns as another program names them',
+			'Name,Wallet address\n0x70997970C51812dc3A010C7d01b50e0d17dc79C8,1\n',
+			['1:1: no address in the first line: where it names the columns, their names are address, label, tags'],
+		],
+		[
+			'columns in another script',
+			'地址,标签\n0x70997970C51812dc3A010C7d01b50e0d17dc79C8,1\n',
+			['1:1: no address in the first line: where it names the columns, their names are address, label, tags'],
 		],
 		[
 			'an unknown column',
 			`address,lable\n${one},x`,
-			['1:9: unknown column `lable`; did you mean `label`?; there are address, label, tags'],
+			['1:9: unknown column `lable`; did you mean `label`?; only address, label, tags may stand in the file'],
 		],
 		['a column twice', `address,address\n${one},${two}`, ['1:9: the column `address` stands twice']],
 		[
