@@ -1,5 +1,6 @@
 /** What watching one network asks of its first endpoint in a day, and what that costs. */
 
+import { MOST_TURNS } from './books.js'
 import { areBlocksCheaper, inCalls, mostProvedOf, nothingKnown, type PriceOf } from './cost.js'
 
 export interface ForecastFacts {
@@ -62,8 +63,9 @@ const CHECKS: Readonly<Record<string, number>> = {
 	eth_getBlockByNumber: 6 * 20,
 	trace_block: 6 * 4,
 }
-/** Addresses whose books are closed in a poll that touches nobody. */
-const TURNS = 200
+/** As `watch/rounds.ts` has it: whose books are closed in a poll that touches nobody, and in one question. */
+const [TURNS, ROUND_BLOCKS, ROUND_SECONDS] = [200, 64, 45 * 60]
+const [TOGETHER, MULTICALL] = [2_000, 500]
 
 export function forecastOf(facts: ForecastFacts): Forecast {
 	const { source, pollsPerDay, blocksPerDay, addresses, tags, isToHead, settlesInJumps, balances, price } = facts
@@ -80,8 +82,10 @@ export function forecastOf(facts: ForecastFacts): Forecast {
 		const jump = settlesInJumps ? Math.max(JUMP, blocksPerRead) : blocksPerRead
 		addSpans(add, facts, { spans: blocksPerDay / jump, blocks: jump, isTip: false, isToHead: false, isAgain: true })
 		if (facts.readsTransactions === true && isToHead && blocksPerRead <= MOST_READ) add(header, blocksPerDay)
-		if (balances === 'together' || balances === 'multicall') add('eth_call', reads)
-		if (balances === 'each') add('eth_getBalance', reads * Math.min(addresses, TURNS))
+		const turns = turnsAPoll(addresses, blocksPerRead, reads)
+		if (balances === 'together') add('eth_call', reads * Math.ceil(turns / TOGETHER))
+		if (balances === 'multicall') add('eth_call', reads * Math.ceil(turns / MULTICALL))
+		if (balances === 'each') add('eth_getBalance', reads * turns)
 	}
 	const rounded = Object.fromEntries([...calls].map(([method, count]) => [method, Math.round(count)]))
 	const touched = callsPerTouchedBlock(facts)
@@ -91,6 +95,11 @@ export function forecastOf(facts: ForecastFacts): Forecast {
 		creditsPerDay: price && sum(rounded, price),
 		perTouchedBlock: { calls: sum(touched, inCalls), credits: price && sum(touched, price) },
 	}
+}
+
+function turnsAPoll(addresses: number, blocks: number, pollsPerDay: number): number {
+	const share = Math.max(blocks / ROUND_BLOCKS, 86_400 / pollsPerDay / ROUND_SECONDS)
+	return Math.min(addresses, MOST_TURNS, Math.max(TURNS, Math.ceil(addresses * share)))
 }
 
 interface Spans {

@@ -39,6 +39,16 @@ test('behavior: who is told of delegations has each block asked for once more, w
 	expect(blocks({ ...slow, readsTransactions: true })).toBe(blocks(slow))
 })
 
+test('behavior: books of many watches take as many questions as their turns fill', () => {
+	const asked = (more: Partial<ForecastFacts>) => forecastOf({ ...facts, ...more }).calls['eth_call'] ?? 0
+	expect(asked({ addresses: 10_000 })).toBe(7_200)
+	// 15,625 a block, 2,000 in a question.
+	expect(asked({ addresses: 1_000_000 })).toBe(7_200 * 8)
+	// More than 16,000 are not asked for in a poll, however long it was.
+	expect(asked({ addresses: 1_000_000, pollsPerDay: 24 })).toBe(24 * 8)
+	expect(asked({ addresses: 100_000, balances: 'multicall' })).toBe(7_200 * 4)
+})
+
 test('behavior: credits are those of each method', () => {
 	const infura = providerOf('mainnet.infura.io')?.creditsOf ?? null
 	const { calls, creditsPerDay, perTouchedBlock } = forecastOf({ ...facts, price: infura })
