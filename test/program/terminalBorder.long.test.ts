@@ -1,0 +1,78 @@
+// The border for what goes out to a terminal, by itself: a label that hides a letter is right by the rules of
+// watchlists. Where the border is taken out, `check` and `replay --format json` print it, and every command the words that
+// it was given. The others are held further in, too: tables, trees and statements by `fitWords` for each cell or line, CSV
+// by its lines (`base/csvLine.ts`), history and deliveries by `daemon/outgoing.ts` as the state is written.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Hash } from '../../src/model/glossary.js'
+import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { type HookServer, startHookServer } from '../support/hookServer.js'
+import { openSite } from '../support/program.js'
+import { other, settings, treasury, watchlist } from './site.js'
+
+const hidden = '\u200b'
+const label = `Trea${hidden}sury`
+
+let node: TestDevnode
+let hook: HookServer
+let here: ReturnType<typeof openSite>
+let hash: Hash
+let id: string
+
+beforeAll(async () => {
+	node = await startTestDevnode()
+	hook = await startHookServer()
+	here = openSite({
+		'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
+		'watchlists/a.yaml': watchlist([`{address: ${treasury}, label: ${JSON.stringify(label)}}`]),
+	})
+	expect((await here.run(['once'])).code).toBe(0)
+	hash = await node.send({ from: other, to: treasury, valueWei: 5n })
+	await node.receipt(hash)
+	await node.mine(2)
+	hook.answer = () => ({ status: 503, body: label })
+	await here.run(['once'])
+	id = JSON.parse(String(hook.hits[0]?.body)).data.id
+})
+
+afterAll(async () => {
+	await here.close()
+	await hook.close()
+	await node.stop()
+})
+
+const span = ['--network', 'local', '--from', '1', '--to', 'latest']
+
+test.each<[string, () => readonly string[]]>([
+	['check', () => ['check']],
+	['replay', () => ['replay', ...span]],
+	['replay --format csv', () => ['replay', ...span, '--format', 'csv']],
+	['replay --format json', () => ['replay', ...span, '--format', 'json']],
+	['explain of a transaction', () => ['explain', hash, '--network', 'local']],
+	['explain of an alert', () => ['explain', id]],
+	['history', () => ['history']],
+	['history --format csv', () => ['history', '--format', 'csv']],
+	['history --format json', () => ['history', '--format', 'json']],
+	['deliveries', () => ['deliveries']],
+	['deliveries list --json', () => ['deliveries', 'list', '--json']],
+	['statement', () => ['statement', treasury, ...span]],
+	['a command that is not there', () => [`no${hidden}Treasury`]],
+	['a network that is not there', () => ['replay', '--network', `no${hidden}Treasury`, '--from', '1', '--to', '2']],
+	['a file that is not there', () => ['check', '--config', `no${hidden}Treasury.yaml`]],
+])('error: %s', async (_, args) => {
+	const { stdout, stderr } = await here.run(args())
+	const text = stdout + stderr
+	expect(text).not.toContain(hidden)
+	// Else the label was not there, and nothing is proved. JSON says what was there, as an escape.
+	expect(text).toMatch(/Trea(?:\\u200b)?sury/)
+})
+
+test('error: every command, of words that it was given', async () => {
+	const { stdout: help } = await here.run(['--help'])
+	const names = [...help.matchAll(/^ {2}([a-z-]+) {2,}/gm)].map(([, name]) => name ?? '')
+	expect(names.length).toBeGreaterThan(15)
+	for (const name of names) {
+		const { stdout, stderr } = await here.run([name, `--no${hidden}Treasury`])
+		expect(stdout + stderr, name).not.toContain(hidden)
+		expect(stderr, name).toContain('--noTreasury')
+	}
+})
