@@ -1,7 +1,7 @@
 // The border for what goes out to a terminal, by itself: a label that hides a letter is right by the rules of
-// watchlists. Where the border is taken out, `check` and `replay --format json` print it, and every command the words that
-// it was given. The others are held further in, too: tables, trees and statements by `fitWords` for each cell or line, CSV
-// by its lines (`base/csvLine.ts`), history and deliveries by `daemon/outgoing.ts` as the state is written.
+// watchlists. Where the border is taken out, `check` and `replay --format json` print it, and every command the
+// words that it was given. The others are held further in, too: tables, trees and statements by `fitWords` for each
+// cell or line, CSV by its lines, history and deliveries as the state is written.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Hash } from '../../src/model/glossary.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
