@@ -1,5 +1,5 @@
-// Campaigns of address poisoning with shapes and imitations drawn at random: with `tokens: all` each is told, marked and
-// trusted in nothing; with `tokens: known` what is told is marked, and strangers' tokens are not told at all.
+// Campaigns of address poisoning with shapes and imitations drawn at random: with `tokens: all` each is told, marked
+// and trusted in nothing; with `tokens: known` what is told is marked, and strangers' tokens are not told at all.
 import { expect, onTestFinished, test } from 'vitest'
 import type { Address, Hex } from '../../src/model/glossary.js'
 import { composeMessage } from '../../src/notify/text/message.js'
