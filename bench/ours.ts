@@ -113,7 +113,8 @@ export async function openPoller(
 			let bytesWritten = 0
 			for (const [name, { size, ino, mtimeMs }] of after) {
 				const old = before.get(name)
-				if (old === undefined || old.ino !== ino || old.mtimeMs !== mtimeMs) bytesWritten += size
+				if (old === undefined || old.ino !== ino) bytesWritten += size
+				else if (old.mtimeMs !== mtimeMs) bytesWritten += name.endsWith('.data') ? Math.max(0, size - old.size) : size
 			}
 			// What is delivered is not written again.
 			const queues = await store.claim({ nowMs: Date.now(), perQueue: 1_000 })
@@ -129,7 +130,7 @@ export async function openPoller(
 	}
 }
 
-/** A file that was written anew counts with its whole size, for so much was written. */
+/** A file that was written anew counts with its whole size, for so much was written; to others is only added. */
 async function filesIn(folder: string) {
 	const names = await readdir(folder)
 	const stats = await Promise.all(names.map(async (name) => [name, await stat(join(folder, name))] as const))

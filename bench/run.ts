@@ -95,7 +95,7 @@ for (const addresses of [1, 100, 10_000, 100_000]) {
 }
 
 const books = []
-for (const addresses of [1, 100, 10_000, 100_000]) {
+for (const addresses of [1, 100, 10_000, 100_000, ...(quick ? [] : [1_000_000])]) {
 	step(`keeping books of ${addresses} addresses`)
 	books.push(await measureBooks(anvil, addresses))
 }
