@@ -15,6 +15,8 @@ export interface Health {
 	readonly ok: boolean
 	/** Why not, in a sentence; null while all is well. */
 	readonly reason: string | null
+	/** The same, one by one. */
+	readonly reasons?: readonly string[]
 	readonly networks: readonly NetworkHealth[]
 }
 
@@ -38,7 +40,7 @@ export function createHealth({ config, pollers, vitals, summary, isRefused }: He
 		)
 		const refused = isRefused() ? ['the watchlists as edited are wrong, and the last good ones stay in effect'] : []
 		const all = [...new Set([...reasons, ...kept, ...refused])]
-		return { ok: all.length === 0, reason: all.length === 0 ? null : all.join('; '), networks }
+		return { ok: all.length === 0, reason: all.length === 0 ? null : all.join('; '), reasons: all, networks }
 	}
 }
 

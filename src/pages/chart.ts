@@ -24,7 +24,7 @@ export function chart({ id, title, values, unit }: ChartOptions): Html {
 			? 'nothing is known yet'
 			: unit === 'alerts'
 				? `${sum} in the last 24 hours, at most ${Math.max(...known)} in ten minutes`
-				: `${last} ${unitFor(last)} now, at most ${Math.max(...known)} in the last 24 hours`
+				: `${last} ${unitFor(last)} at the last poll, at most ${Math.max(...known)} in the last 24 hours`
 	const bars = values.flatMap((value, at) => {
 		if (value === null || value === 0) return []
 		const tall = Math.max(1, Math.round((value / most) * (height - 4)))

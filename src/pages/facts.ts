@@ -45,6 +45,8 @@ export interface PageFacts {
 	health(): Promise<{
 		readonly ok: boolean
 		readonly reason: string | null
+		/** The same, one by one. */
+		readonly reasons?: readonly string[]
 		readonly networks: readonly NetworkHealth[]
 	}>
 	summary(): Promise<StateSummary>

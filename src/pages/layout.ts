@@ -15,14 +15,17 @@ export interface Frame {
 	readonly path: string
 	readonly version: string
 	/** Well, or what is not. */
-	readonly health: { readonly ok: boolean; readonly reason: string | null }
+	readonly health: { readonly ok: boolean; readonly reason: string | null; readonly reasons?: readonly string[] }
 	/** What the same is called as JSON. */
 	readonly jsonPath: string
 	readonly body: Html
 }
 
 export function page({ title, path, version, health, jsonPath, body }: Frame): string {
-	const said = health.ok ? 'All is well' : `NOT WELL: ${health.reason}`
+	const { reason, reasons = [reason ?? ''] } = health
+	// Each trouble on a line of its own: at night nobody finds the second one in a paragraph.
+	const troubles = reasons.map((one, at) => html`${at === 0 ? null : html`<br>`}${one}`)
+	const said = health.ok ? html`All is well` : html`NOT WELL: ${reasons.length > 1 ? html`<br>` : null}${troubles}`
 	return textOf(html`<!doctype html>
 <html lang="en">
 <head>
