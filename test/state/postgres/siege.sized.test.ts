@@ -136,7 +136,7 @@ describe.skipIf(server === null)('three instances under siege', () => {
 		await Promise.all([...instances.map(attack), cutting()])
 		await Promise.all(instances.map((instance) => instance.stop()))
 		const pending = async () => (await server.sql('select from tracewatch.delivery', [], 'siege')).length
-		await expect.poll(pending, { timeout: 20_000, interval: 100 }).toBe(0)
+		await expect.poll(pending, { timeout: 120_000, interval: 100 }).toBe(0)
 
 		const moved = await server.sql<Moved>('select network, number, epoch, owner from moved order by seq', [], 'siege')
 		for (const network of NETWORKS) {
