@@ -1,5 +1,5 @@
-// A node that nobody has seen: it serves a made-up chain with manners drawn by chance from those that nodes are known to
-// have (docs/nodes.md), in mixtures that no node has.
+// A node that nobody has seen: it serves a made-up chain with manners drawn by chance from those that nodes are known
+// to have (docs/nodes.md), in mixtures that no node has.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'

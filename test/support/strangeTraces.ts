@@ -1,4 +1,5 @@
-// What a strange node tells of the frames of a made-up block: rows as the trace methods tell them, or calls of callTracer.
+// What a strange node tells of the frames of a made-up block: rows as the trace methods tell them, or the calls of
+// callTracer.
 import { toChecksum } from '../../src/config/address.js'
 import type { Address } from '../../src/model/glossary.js'
 import { hex } from './anvil.js'
