@@ -49,9 +49,9 @@ const keptMs = 10 * 60_000
 export function createLimits({ batch: most, clock, ...options }: LimitsOptions): Limits {
 	const speed = createSpeed(options)
 	const learnt = createLimit(most, clock)
-	// More calls in one request than a second bears would never be let through; what it bears is not known that exactly.
+	// More calls in one request than a second bears would never be let through.
 	const batch: Limit = {
-		now: () => Math.min(learnt.now(), Math.max(1, Math.floor((speed.callsPerSecond() ?? 2 * most) / 2))),
+		now: () => Math.min(learnt.now(), Math.max(1, Math.floor(speed.callsPerSecond() ?? most))),
 		learn: learnt.learn,
 	}
 	const list = createLimit(firstList, clock)

@@ -51,10 +51,8 @@ const ratePauseMs = 250
 const longestPauseMs = 10_000
 /** Refusals in a row whose own word of how long to wait is taken as it is. */
 const strikesBelieved = 3
-/** Requests must have come without a break for so long before a refusal says what a second bears. */
-const busyMs = 1_000
-/** A break: so long after the last answer, or the end of a pause, nobody asked. */
-const breakMs = 500
+/** Requests must have queued for so long before a refusal says what a second bears. */
+const hungryMs = 1_000
 /** What was let through lately is remembered for so long. */
 const rememberedMs = 10_000
 /** Of what the best second bore. */
@@ -74,11 +72,7 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 	let pausedUntilMs = Number.NEGATIVE_INFINITY
 	/** By the learnt rate. */
 	let nextAtMs = Number.NEGATIVE_INFINITY
-	/** Whoever came last had to wait: more would be asked if it might be. */
-	let isHungry = false
-	/** Requests have come without a break since then. */
-	let busySinceMs = Number.POSITIVE_INFINITY
-	let endedAtMs = Number.NEGATIVE_INFINITY
+	let hungrySinceMs: number | null = null
 	let cutAtMs = Number.NEGATIVE_INFINITY
 	/** Passes are numbered; those up to this one left before the last refusal. */
 	let cutAfter = 0
@@ -95,14 +89,6 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 
 	function isFull(): boolean {
 		return underWay >= Math.max(1, Math.floor(width))
-	}
-
-	/** Requests that go one after the other never queue, and may be too fast all the same. */
-	function noteBreak(): void {
-		const nowMs = now()
-		const isIdle = queued === 0 && underWay === 0
-		if (isIdle && nowMs - Math.max(endedAtMs, pausedUntilMs, nextAtMs) > breakMs) busySinceMs = nowMs
-		else busySinceMs = Math.min(busySinceMs, nowMs)
 	}
 
 	function forgetOld(): void {
@@ -130,7 +116,7 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 		forgetOld()
 		// What was not made use of has not been tried.
 		if (fullAtMs >= startedAtMs) width = Math.min(mostWidth, width + 1 / width)
-		if (rate !== null && isHungry) rate += perCall * calls
+		if (rate !== null && hungrySinceMs !== null) rate += perCall * calls
 	}
 
 	function refused({ kind, retryAfterMs }: Refusal, pass: number): void {
@@ -143,8 +129,12 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 		forgetOld()
 		// An endpoint that says how long to wait says all that must be known; what came through between its pauses says
 		// less.
-		const mayBeRate = kind === 'busy' && retryAfterMs === null && nowMs - busySinceMs >= busyMs
-		const isRate = mayBeRate && (width < 2 || rate !== null)
+		const isRate =
+			kind === 'busy' &&
+			retryAfterMs === null &&
+			width < 2 &&
+			hungrySinceMs !== null &&
+			nowMs - hungrySinceMs >= hungryMs
 		if (isRate) {
 			// What came through within a second was allowed: a refusal now and then must not bring the speed to nothing.
 			const best = Math.max(1, bestSecond())
@@ -167,9 +157,9 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 			const before = last
 			const turn = deferred()
 			last = turn.promise
-			noteBreak()
 			queued += 1
-			isHungry = queued > 1 || isFull() || untilMs() > 0
+			if (queued > 1 || isFull() || untilMs() > 0) hungrySinceMs ??= now()
+			else hungrySinceMs = null
 			try {
 				await unlessAborted(before, signal)
 				for (;;) {
@@ -195,7 +185,6 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 					if (count > 0) answered(count, startedAtMs)
 					if (refusal !== null) refused(refusal, number)
 					underWay -= 1
-					endedAtMs = now()
 					freed.resolve()
 					freed = deferred()
 				},

@@ -15,6 +15,8 @@ export interface Patience {
 
 export const defaultPatience: Patience = { tries: 6, withinMs: 75_000 }
 
+/** A refused speed is waited for, and each wait is longer: what bounds it is the time. */
+const triesForSpeed = 4
 /** Most failures are of the moment: the first time it is asked again nearly at once. */
 const firstWaitMs = 10
 const secondWaitMs = 100
@@ -38,9 +40,8 @@ function triesFor({ kind, facts }: RpcError, tries: number): number {
 		// An answer that came whole and contradicts itself will do so again.
 		case 'malformed':
 			return facts.content === true || facts.wrongChainId !== undefined ? 1 : tries
-		// A refused speed is waited for, and each wait is longer while nothing is let through: what bounds it is the time.
 		case 'rate':
-			return tries <= 1 ? 1 : Number.POSITIVE_INFINITY
+			return tries <= 1 ? 1 : tries + triesForSpeed
 		// A node that says in good form that it failed may mean this very question.
 		case 'server':
 			return (facts.status ?? 500) < 500 ? Math.min(2, tries) : tries

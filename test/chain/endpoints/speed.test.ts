@@ -18,8 +18,8 @@ function provider(perSecond: number, answerMs: number) {
 		},
 	})
 	const seen: { readonly atMs: number; readonly ok: boolean }[] = []
-	/** So many requests, twenty of them wanted at once, asked again until they are answered. */
-	async function ask(requests: number, atOnce = 20): Promise<void> {
+	/** So many requests, all wanted at once, asked again until they are answered. */
+	async function ask(requests: number): Promise<void> {
 		let left = requests
 		const worker = async () => {
 			while (left > 0) {
@@ -34,7 +34,7 @@ function provider(perSecond: number, answerMs: number) {
 				pass.end(ok ? 1 : 0, ok ? null : busy)
 			}
 		}
-		await Promise.all(Array.from({ length: atOnce }, worker))
+		await Promise.all(Array.from({ length: 20 }, worker))
 	}
 	return { speed, seen, ask, now: () => nowMs }
 }
@@ -83,17 +83,6 @@ describe('speed', () => {
 		expect(refused / later.length).toBeLessThan(0.1)
 		// 600 at 15 a second are 40 s; what is learnt leaves little of it unused.
 		expect(now()).toBeLessThan(70_000)
-	})
-
-	test('behavior: requests that go one after the other learn it too', async () => {
-		const { speed, seen, ask } = provider(15, 10)
-		await ask(100, 1)
-		const asked = seen.length
-		await ask(300, 1)
-		const later = seen.slice(asked)
-		expect(speed.callsPerSecond()).toBeGreaterThan(7)
-		expect(speed.callsPerSecond()).toBeLessThan(20)
-		expect(later.filter(({ ok }) => !ok).length / later.length).toBeLessThan(0.1)
 	})
 
 	test('behavior: refusals that have nothing to do with the speed do not bring it to nothing', async () => {
