@@ -109,7 +109,7 @@ export function createChain(options: ChainOptions): Chain {
 	const witnesses = createWitnesses((rpc) => registry.known(rpc)?.clientVersion ?? null)
 	const askSecond = createAskSecond({ endpoints, rank: witnesses.rank, clock })
 	const first = options.walkWait === undefined ? FIRST_BLOCKS : FIRST_BLOCKS_SOON
-	const ahead = {
+	const prefetching = {
 		width: () => (reading === null ? 1 : Math.min(MOST_AHEAD, reading.limits.speed.width())),
 		blocks(addresses: AddressSet) {
 			if (addresses.size === 0) return MOST_BLOCKS
@@ -119,7 +119,7 @@ export function createChain(options: ChainOptions): Chain {
 		...(options.walkWait && { waitMs: waitOf(options.walkWait, () => reading === null) }),
 	}
 	const prefetch = createPrefetch({
-		...ahead,
+		...prefetching,
 		async readFirst(span, addresses, signal) {
 			const { rpc, part } = await readFirst(span, addresses, signal, { isAgain: false })
 			witnesses.note(part.span, rpc)
@@ -127,7 +127,7 @@ export function createChain(options: ChainOptions): Chain {
 		},
 	})
 	const secondLook = createPrefetch({
-		...ahead,
+		...prefetching,
 		async readFirst(span, addresses, signal) {
 			const first = witnesses.readerOf(span.from)
 			const other = first === null ? {} : { rank: witnesses.rank(first) }
@@ -184,18 +184,18 @@ export function createChain(options: ChainOptions): Chain {
 
 	return {
 		async head(signal) {
-			const ask = async (rpc: Rpc) => ({ rpc, told: await readHead(rpc, registry.known(rpc), withdrawals, signal) })
+			const ask = async (rpc: Rpc) => ({ rpc, answer: await readHead(rpc, registry.known(rpc), withdrawals, signal) })
 			// Which chain it is on is asked beside: what it says counts when that is known.
-			const { rpc, told } = await endpoints.use(ask, signal, { beside: true })
-			newest = { rpc, header: told.latest }
+			const { rpc, answer } = await endpoints.use(ask, signal, { beside: true })
+			newest = { rpc, header: answer.latest }
 			const { settle } = options
-			const settledTo = settle === undefined ? null : settleTargetOf(told, { settle })
+			const settledTo = settle === undefined ? null : settleTargetOf(answer, { settle })
 			if (settledTo !== null) settled.set(rpc, settledTo)
 			// What an earlier poll has read near the head may have left the chain since.
 			for (const { forget } of [prefetch, secondLook]) forget(settledTo)
-			head = told.latest.number
-			registry.expect(rpc, told, signal)
-			return told
+			head = answer.latest.number
+			registry.expect(rpc, answer, signal)
+			return answer
 		},
 		async block(number, signal) {
 			const block = await endpoints.use((rpc) => readBlockOf(rpc, number, withdrawals, signal), signal)
@@ -213,9 +213,9 @@ export function createChain(options: ChainOptions): Chain {
 				if (found === null) return null
 				const mayTell = found.trace.succeeded === false && (capabilities.otsLevel ?? 0) >= fullLevel
 				const { trace, block, receipt } = found
-				const told = await tokens.inReceipt(rpc, receipt, block, signal)
+				const withTokens = await tokens.inReceipt(rpc, receipt, block, signal)
 				const failureData = mayTell ? await readFailureData(rpc, txHash, signal) : null
-				return { trace, block, ...told, failureData }
+				return { trace, block, ...withTokens, failureData }
 			}, signal)
 		},
 		creator: createCreator({ endpoints, registry, isPrivate, clock }),

@@ -43,8 +43,9 @@ export async function numberOf(rpc: Rpc, blockHash: Hash, signal: AbortSignal): 
  */
 export function headWithin({ from, to }: Span, states: Iterable<{ readonly head: bigint | null }>): bigint | null {
 	let reached: bigint | null = null
-	for (const { head: told } of states) {
-		if (told !== null && told >= from && told < to && (reached === null || told > reached)) reached = told
+	for (const { head: claimed } of states) {
+		if (claimed !== null && claimed >= from && claimed < to && (reached === null || claimed > reached))
+			reached = claimed
 	}
 	return reached
 }

@@ -1,7 +1,7 @@
 import { RpcError } from '../errors.js'
 import { noteWithdrawals, type WithdrawalLists } from './balances/withdrawals.js'
 import type { Capabilities } from './capabilities/capabilities.js'
-import type { ToldHead } from './heads/heads.js'
+import type { HeadAnswer } from './heads/heads.js'
 import type { Rpc } from './rpc/rpc.js'
 import { type Header, isObject, readBlock } from './wire.js'
 
@@ -11,7 +11,7 @@ export async function readHead(
 	capabilities: Capabilities | null,
 	lists: WithdrawalLists,
 	signal: AbortSignal,
-): Promise<ToldHead> {
+): Promise<HeadAnswer> {
 	const reading = { endpoint: rpc.endpoint, method: 'eth_getBlockByNumber' }
 	const asks = { safe: capabilities?.safeTag ?? true, finalized: capabilities?.finalizedTag ?? true }
 	const tags = ['latest', ...(asks.safe ? ['safe'] : []), ...(asks.finalized ? ['finalized'] : [])]

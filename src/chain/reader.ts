@@ -153,9 +153,9 @@ export function createReader(options: ReaderOptions): Reader {
 			try {
 				const { addresses, settled } = question
 				const isSettled = settled !== null && span.to <= settled
-				const { rows: told, ...part } = await sources[name].read({ rpc, span, addresses, last, isSettled }, signal)
-				densities.note(addresses, part, name === 'trace_filter' ? null : told)
-				rpc.limits.setSpanSize(name, afterAnswer(sizeOf(rpc, name), asked, told, bounds))
+				const { rows: rowCount, ...part } = await sources[name].read({ rpc, span, addresses, last, isSettled }, signal)
+				densities.note(addresses, part, name === 'trace_filter' ? null : rowCount)
+				rpc.limits.setSpanSize(name, afterAnswer(sizeOf(rpc, name), asked, rowCount, bounds))
 				return { ...part, source: name }
 			} catch (thrown) {
 				signal.throwIfAborted()

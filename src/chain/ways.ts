@@ -58,8 +58,8 @@ export function openWays(options: WaysOptions): readonly Way[] {
 		return source === 'auto' || source === name
 	})
 	const { withdrawals } = options
-	const told = { ...(tokens && { tokens }), ...(fees !== undefined && { fees }), ...(withdrawals && { withdrawals }) }
-	const asked = { isPrivate, ...told, registry, clock, log: silent }
+	const shared = { ...(tokens && { tokens }), ...(fees !== undefined && { fees }), ...(withdrawals && { withdrawals }) }
+	const asked = { isPrivate, ...shared, registry, clock, log: silent }
 	return rpcs.flatMap((rpc) =>
 		sources.map((name): Way => {
 			const own = { chainId, clock, log: silent, wait: nothing }

@@ -68,10 +68,10 @@ export function forecastFor(used: Used, network: NetworkSettings, watched: Watch
 export function* forecastInWords(forecast: NetworkForecast): Generator<readonly [name: string, words: string]> {
 	const { endpoint, provider, callsPerDay, creditsPerDay, perTouchedBlock, secondsPerBlock } = forecast
 	const credits = (count: number | null) => (count === null ? '' : ` (${inWords(count)} credits)`)
-	const pace = `a block each ${secondsPerBlock} s`
+	const each = `a block each ${secondsPerBlock} s`
 	yield [
 		'forecast',
-		`about ${inWords(callsPerDay)} calls a day${credits(creditsPerDay)} at this schedule, with ${pace}`,
+		`about ${inWords(callsPerDay)} calls a day${credits(creditsPerDay)} at this schedule, with ${each}`,
 	]
 	yield ['', `and ${perTouchedBlock.calls}${credits(perTouchedBlock.credits)} more for each block that touches a watch`]
 	if (provider === null) yield ['', `what ${endpoint} charges is not known`]

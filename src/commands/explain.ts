@@ -108,8 +108,8 @@ async function drawSigned(
 		if (signed.length > 0) io.out('\nauthorisations (EIP-7702), whether the transaction failed or not:')
 		for (const one of signed) {
 			const isWatched = context.watches.has(one.authority)
-			const held = isWatched ? await accounts.authorisations(block, one.authority, io.signal) : []
-			const own = held.filter((other) => other.txHash === txHash)
+			const applied = isWatched ? await accounts.authorisations(block, one.authority, io.signal) : []
+			const own = applied.filter((other) => other.txHash === txHash)
 			drawLog(explainSigned(one, own, context), '', io)
 		}
 	} catch (error) {

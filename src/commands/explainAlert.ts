@@ -9,7 +9,7 @@ import { openChain, watchesOn } from '../daemon/open.js'
 import { PlainError } from '../errors.js'
 import type { AlertData } from '../model/alert.js'
 import type { Span } from '../model/chain.js'
-import type { ToldRow } from '../model/history.js'
+import type { DeliveryRow } from '../model/history.js'
 import { headline } from '../notify/text/sentence.js'
 import { statementOf } from '../watch/statement.js'
 import { type ExitCode, exitCodes, type Io } from './command.js'
@@ -43,15 +43,15 @@ export async function explainAlert(question: AlertQuestion, config: Config, io: 
 	io.out(`${kinds[id.kind]} of ${nameOf(facts)} on ${network.name}`)
 	const own = watches.get(id.address) ?? []
 	io.out(own.length === 0 ? 'not watched now' : `watched in ${own.map(({ watchlist }) => watchlist).join(', ')}`)
-	const told = await newestOf(text, config)
-	if (told === null) io.out('it is not in the history: never sent, or longer ago than `history` keeps')
-	else io.out(`sent ${utc(told.row.toldAtMs)} to ${told.row.receiver}: ${fitWords(headline(told.row.message))}`)
+	const found = await newestOf(text, config)
+	if (found === null) io.out('it is not in the history: never sent, or longer ago than `history` keeps')
+	else io.out(`sent ${utc(found.row.toldAtMs)} to ${found.row.receiver}: ${fitWords(headline(found.row.message))}`)
 	io.out('')
 
 	const options = { clock: Date.now, log: openLog(io, 2), withSent: true, isStream: true } as const
 	const ways = openChain(network, options)
 	try {
-		const asked = { id, network, watches: own, sent: told?.data ?? null, block: question.block }
+		const asked = { id, network, watches: own, sent: found?.data ?? null, block: question.block }
 		const checked = await checkAlert(asked, ways, io.signal)
 		for (const line of checked.lines) io.out(fitWords(line))
 		const isClosed = checked.span === null ? null : await drawBook(checked.span, facts, ways, io)
@@ -111,7 +111,7 @@ async function drawBook(
 async function newestOf(
 	text: string,
 	{ statePlace }: Config,
-): Promise<{ readonly row: ToldRow; readonly data: AlertData } | null> {
+): Promise<{ readonly row: DeliveryRow; readonly data: AlertData } | null> {
 	for await (const row of everything(statePlace, { text })) {
 		if ('hole' in row || row.message.type === 'alert.removed') continue
 		const data = alertsOf(row.message).find(({ id }) => id === text)

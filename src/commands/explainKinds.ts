@@ -152,8 +152,8 @@ async function delegation({ id, sent }: Asked, { chain, accounts }: Ways, signal
 		const isSame = was !== is && (sent === null || sent.delegate?.toLowerCase() === is?.toLowerCase())
 		return { lines: [stands(header), code], isConfirmed: isSame, span: null }
 	}
-	const held = await accounts.authorisations(header, id.address, signal)
-	const found = held.find(({ txHash, at }) => txHash === id.anchor && `auth_${at}` === id.place)
+	const applied = await accounts.authorisations(header, id.address, signal)
+	const found = applied.find(({ txHash, at }) => txHash === id.anchor && `auth_${at}` === id.place)
 	const signed =
 		found === undefined
 			? `no authorisation ${id.place} of transaction ${id.anchor} held for it`

@@ -8,7 +8,7 @@ import { alertsOf, isHole, tellsOf, toldOfDelivery, toldOfRow } from '../core/hi
 import { allKinds } from '../core/kinds.js'
 import { UsageError } from '../errors.js'
 import type { AlertData, Message } from '../model/alert.js'
-import type { HistoryEntry, HistoryHole, HistoryQuery, ToldRow } from '../model/history.js'
+import type { DeliveryRow, HistoryEntry, HistoryHole, HistoryQuery } from '../model/history.js'
 import type { StatePlace } from '../model/state.js'
 import { headline } from '../notify/text/sentence.js'
 import { openHistory, peek } from '../state/open.js'
@@ -59,11 +59,11 @@ Exit codes: 0 done, 1 the state or the history cannot be read, 2 wrong usage, 78
 			const print = printerOf(args, beside(line, io))
 			const { statePlace, networks, receivers } = await openStateSettings(args, io)
 			const isOfToken = tokenTestOf(args)
-			for await (const told of everything(statePlace, query)) {
-				if (!('hole' in told) && !isOfToken(told)) continue
+			for await (const row of everything(statePlace, query)) {
+				if (!('hole' in row) && !isOfToken(row)) continue
 				// Nobody reads on, or somebody has seen enough.
 				if (io.signal.aborted || process.stdout.destroyed) break
-				print(told)
+				print(row)
 				found++
 			}
 			if (found === 0) {
@@ -78,7 +78,7 @@ Exit codes: 0 done, 1 the state or the history cannot be read, 2 wrong usage, 78
 }
 
 /** What waits, then what is over; each delivery once, though it may end while this reads. */
-export async function* everything(place: StatePlace, query: HistoryQuery): AsyncIterable<ToldRow | HistoryHole> {
+export async function* everything(place: StatePlace, query: HistoryQuery): AsyncIterable<DeliveryRow | HistoryHole> {
 	const found = await peek(place, Date.now)
 	const seen = new Set<string>()
 	for (const delivery of found?.deliveries.toReversed() ?? []) {
@@ -121,7 +121,7 @@ function queryOf({ values }: CommandArgs, nowMs: number): HistoryQuery {
 }
 
 /** By its symbol only where the settings gave it: a stranger's token bears what symbol it likes. */
-function tokenTestOf({ values: { token } }: CommandArgs): (told: ToldRow) => boolean {
+function tokenTestOf({ values: { token } }: CommandArgs): (row: DeliveryRow) => boolean {
 	if (typeof token !== 'string') return () => true
 	const isOne = ({ token: own }: AlertData) =>
 		own !== undefined && (own.address.toLowerCase() === token.toLowerCase() || (own.known && own.symbol === token))
@@ -164,23 +164,23 @@ const columns = [
 	...['says', 'last_error', 'answer', 'id', 'delivery_id'],
 ] as const
 
-function printerOf({ values: { format = 'table' } }: CommandArgs, io: Io): (told: ToldRow | HistoryHole) => void {
-	if (format === 'json') return (told) => io.out(JSON.stringify('hole' in told ? holeOf(told) : publicOf(told)))
+function printerOf({ values: { format = 'table' } }: CommandArgs, io: Io): (row: DeliveryRow | HistoryHole) => void {
+	if (format === 'json') return (row) => io.out(JSON.stringify('hole' in row ? holeOf(row) : publicOf(row)))
 	if (format === 'csv') {
 		const line = (cells: readonly string[]) => io.out(csvLine(cells))
 		line(columns)
 		// A line of another shape would break whatever reads the rest.
-		return (told) => ('hole' in told ? io.err(holeInWords(told)) : line(cellsOf(told)))
+		return (row) => ('hole' in row ? io.err(holeInWords(row)) : line(cellsOf(row)))
 	}
 	if (format !== 'table') throw new UsageError(`--format takes table, json or csv, not \`${String(format)}\``)
-	return (told) => {
-		const lines = 'hole' in told ? [holeInWords(told)] : linesOf(told)
+	return (row) => {
+		const lines = 'hole' in row ? [holeInWords(row)] : linesOf(row)
 		for (const line of lines) io.out(fitWords(line))
 	}
 }
 
-function cellsOf(told: ToldRow): readonly string[] {
-	const { deliveryId, address, label, ...one } = publicOf(told)
+function cellsOf(row: DeliveryRow): readonly string[] {
+	const { deliveryId, address, label, ...one } = publicOf(row)
 	return [
 		...[one.toldAt, one.endedAt ?? '', one.result, one.receiver, one.recipient ?? '', String(one.attempts)],
 		...[one.network ?? '', one.kind, address ?? '', label ?? '', one.says, one.lastError ?? '', one.answer ?? ''],
@@ -189,8 +189,8 @@ function cellsOf(told: ToldRow): readonly string[] {
 }
 
 /** As `--format json` has it. Of a digest: what is the same of all of its alerts. */
-export function publicOf(told: ToldRow) {
-	const { id: deliveryId, receiver, recipient, result, attempts, lastError, answer, message } = told
+export function publicOf(row: DeliveryRow) {
+	const { id: deliveryId, receiver, recipient, result, attempts, lastError, answer, message } = row
 	const alerts = alertsOf(message)
 	const same = (values: readonly (string | null)[]) => (new Set(values).size === 1 ? (values[0] ?? null) : null)
 	const network = 'network' in message.data ? message.data.network : same(alerts.map((alert) => alert.network))
@@ -206,9 +206,9 @@ export function publicOf(told: ToldRow) {
 		recipient,
 		result,
 		attempts,
-		toldAt: utc(told.toldAtMs),
-		endedAt: told.endedAtMs === null ? null : utc(told.endedAtMs),
-		nextAttemptAt: told.nextAttemptAtMs === null ? null : utc(told.nextAttemptAtMs),
+		toldAt: utc(row.toldAtMs),
+		endedAt: row.endedAtMs === null ? null : utc(row.endedAtMs),
+		nextAttemptAt: row.nextAttemptAtMs === null ? null : utc(row.nextAttemptAtMs),
 		lastError,
 		answer,
 		says: headline(message),
@@ -220,18 +220,18 @@ function holeOf({ hole, endedAtMs }: HistoryHole) {
 	return { result: 'hole', rows: hole.rows, from: utc(hole.fromMs), to: utc(endedAtMs) }
 }
 
-function holeInWords(told: HistoryHole): string {
-	const { rows, from, to } = holeOf(told)
+function holeInWords(row: HistoryHole): string {
+	const { rows, from, to } = holeOf(row)
 	const count = `${rows} ${rows === 1 ? 'row' : 'rows'}`
 	return `HOLE: ${count} could not be kept, ${from} to ${to}; everything was told all the same`
 }
 
-function* linesOf({ receiver, recipient, ...told }: ToldRow): Generator<string> {
+function* linesOf({ receiver, recipient, ...row }: DeliveryRow): Generator<string> {
 	const to = recipient === null ? receiver : `${receiver} (${recipient})`
-	yield `${utc(told.toldAtMs)}  ${told.result.padEnd(9)}  ${to}  ${headline(told.message)}`
-	if (told.result === 'delivered' && told.attempts === 1) return
-	const tries = `${told.attempts} ${told.attempts === 1 ? 'attempt' : 'attempts'}`
-	const until = told.endedAtMs === null ? '' : ` until ${utc(told.endedAtMs)}`
-	const next = told.nextAttemptAtMs === null ? '' : `, next at ${utc(told.nextAttemptAtMs)}`
-	yield `  ${tries}${until}${next}${told.lastError === null ? '' : `; last failure: ${told.lastError}`}`
+	yield `${utc(row.toldAtMs)}  ${row.result.padEnd(9)}  ${to}  ${headline(row.message)}`
+	if (row.result === 'delivered' && row.attempts === 1) return
+	const tries = `${row.attempts} ${row.attempts === 1 ? 'attempt' : 'attempts'}`
+	const until = row.endedAtMs === null ? '' : ` until ${utc(row.endedAtMs)}`
+	const next = row.nextAttemptAtMs === null ? '' : `, next at ${utc(row.nextAttemptAtMs)}`
+	yield `  ${tries}${until}${next}${row.lastError === null ? '' : `; last failure: ${row.lastError}`}`
 }

@@ -163,10 +163,10 @@ function watchInWords(watch: Watch, network: NetworkSettings | undefined): strin
 		balance: thresholdsInWords(watch, network),
 		unexplained: 'what is unexplained',
 	}
-	const told = kinds.map((kind) => words[kind]).filter((word) => word !== null)
+	const phrases = kinds.map((kind) => words[kind]).filter((word) => word !== null)
 	const start = fromBlock === null ? '' : `, from block ${fromBlock} on`
 	const held = watch.silences === undefined ? '' : `; ${silencesInWords(watch.silences)}`
-	return `${name} on ${watch.network}: ${told.join(' and ')}${start} → ${receivers.join(', ')}${held}`
+	return `${name} on ${watch.network}: ${phrases.join(' and ')}${start} → ${receivers.join(', ')}${held}`
 }
 
 /** Null: it is told of none. */

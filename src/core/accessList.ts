@@ -16,11 +16,11 @@ export interface TxDifference {
 	readonly txHash: Hash | null
 	/** What it really moved, and what is told of it. */
 	readonly movedWei: bigint
-	readonly toldWei: bigint
+	readonly seenWei: bigint
 }
 
 /** What was told of one block. */
-export interface ToldBlock {
+export interface TracedBlock {
 	readonly transactions: readonly TxTrace[]
 	/** Of all transactions of the block, in order: not every source says where one stands. */
 	readonly txHashes: readonly Hash[]
@@ -39,18 +39,18 @@ export function txDifferences(
 	address: Address,
 	changes: BlockChanges,
 	openingWei: bigint,
-	{ transactions, txHashes, author, paidWei }: ToldBlock,
+	{ transactions, txHashes, author, paidWei }: TracedBlock,
 ): readonly TxDifference[] {
 	if (author === address) return []
 	const only = new Set([address])
-	const told = new Map<number, { readonly tx: TxTrace; readonly movement: Movement }>()
+	const traced = new Map<number, { readonly tx: TxTrace; readonly movement: Movement }>()
 	for (const tx of transactions) {
 		const movement = movementsIn(tx, only).get(address)
 		const txIndex = tx.txIndex ?? (tx.txHash === null ? -1 : txHashes.indexOf(tx.txHash))
-		if (txIndex >= 0) told.set(txIndex, { tx, movement: movement ?? still })
+		if (txIndex >= 0) traced.set(txIndex, { tx, movement: movement ?? still })
 	}
 	const listed = new Map((changes.balances.get(address) ?? []).map(({ index, wei }) => [index, wei]))
-	const places = [...new Set([...listed.keys(), ...[...told.keys()].map((txIndex) => txIndex + 1)])].sort(
+	const places = [...new Set([...listed.keys(), ...[...traced.keys()].map((txIndex) => txIndex + 1)])].sort(
 		(a, b) => a - b,
 	)
 	const found: TxDifference[] = []
@@ -60,14 +60,14 @@ export function txDifferences(
 		const txIndex = index - 1
 		// What the chain does before the first transaction is nobody's.
 		if (txIndex >= 0) {
-			const { movement, tx } = told.get(txIndex) ?? {
+			const { movement, tx } = traced.get(txIndex) ?? {
 				movement: txIndex < changes.transactions ? still : { ...still, wei: paidWei },
 				tx: null,
 			}
 			const isUnsaid = tx !== null && tx.fee === undefined && isSentBy(tx, address)
 			if (!isUnsaid && !closes(before, movement, after)) {
-				const toldWei = movement.wei + movement.posted[0]
-				found.push({ txIndex, txHash: tx?.txHash ?? null, movedWei: after - before, toldWei })
+				const seenWei = movement.wei + movement.posted[0]
+				found.push({ txIndex, txHash: tx?.txHash ?? null, movedWei: after - before, seenWei: seenWei })
 			}
 		}
 		before = after

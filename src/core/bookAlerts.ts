@@ -21,14 +21,14 @@ export interface FindingFacts {
 
 /** The alerts of one finding, each receiver once, in the order of the watchlists. */
 export function findingAlerts(finding: Finding, facts: FindingFacts): readonly Alert[] {
-	const told = new Set<string>()
+	const reached = new Set<string>()
 	return (facts.watches.get(finding.address) ?? []).flatMap((watch): Alert[] => {
 		// A threshold is about what is, whenever it came to be.
 		const isOfItsTime = finding.kind === 'balance' || facts.isCovered(watch, finding.block.number)
 		if (!wants(watch, finding) || !isOfItsTime) return []
-		const receivers = watch.receivers.filter((receiver) => !told.has(receiver))
+		const receivers = watch.receivers.filter((receiver) => !reached.has(receiver))
 		if (receivers.length === 0) return []
-		for (const receiver of receivers) told.add(receiver)
+		for (const receiver of receivers) reached.add(receiver)
 		return [{ type: `alert.${finding.kind}`, data: dataOf(finding, watch, facts), receivers }]
 	})
 }

@@ -11,14 +11,14 @@ export interface ExplainedSigned {
 /** `held`: those of its transaction that held for the watches. Of several of one authority the last counts. */
 export function explainSigned(
 	signed: Signed,
-	held: readonly Pick<Authorised, 'at'>[],
+	applied: readonly Pick<Authorised, 'at'>[],
 	{ watches, checksum }: ExplainContext,
 ): ExplainedSigned {
 	const { at, authority, delegate, chainId, nonce } = signed
 	const what = delegate === null ? 'runs no code of others from then on' : `runs the code of ${checksum(delegate)}`
 	const chain = chainId === 0n ? 'every chain' : `chain ${chainId}`
 	const text = `auth_${at}: ${checksum(authority)} ${what} (signed for ${chain}, nonce ${nonce})`
-	const isHeld = held.some((one) => one.at === at)
+	const isHeld = applied.some((one) => one.at === at)
 	const verdicts: string[] = []
 	let isSent = false
 	for (const { label, watchlist, kinds, receivers } of watches.get(authority) ?? []) {

@@ -26,13 +26,13 @@ export function gapNotices({
 	nowMs,
 }: Facts): readonly SystemNotice[] {
 	const common = { network: network.name, chainId: network.chainId, head }
-	const told = changes.filter((gap) => isOpen(gap) && !isOpenIn(gaps, gap))
-	const accepted = changes.filter(({ block: { number }, isAcceptanceTold }) => {
+	const opened = changes.filter((gap) => isOpen(gap) && !isOpenIn(gaps, gap))
+	const accepted = changes.filter(({ block: { number }, isAcceptanceAnnounced: isAcceptanceTold }) => {
 		const before = gaps.get(number)
 		return isAcceptanceTold === true && before !== undefined && isAcceptanceNews(before)
 	})
 	return [
-		...told.map(({ block: { number }, openedAtMs, tries, reason }): SystemNotice => {
+		...opened.map(({ block: { number }, openedAtMs, tries, reason }): SystemNotice => {
 			const words =
 				`block ${number} of ${network.name} cannot be read, and was tried ${tries} times: ${reason}. ` +
 				'It is asked for again, and what happened in it is sent when it was read; the blocks after it are watched'

@@ -82,7 +82,7 @@ export function isAccepted({ acceptedAtMs }: Gap): boolean {
 
 /** Accepted, and nobody was told yet. */
 export function isAcceptanceNews(gap: Gap): boolean {
-	return isOpen(gap) && isAccepted(gap) && gap.isAcceptanceTold !== true
+	return isOpen(gap) && isAccepted(gap) && gap.isAcceptanceAnnounced !== true
 }
 
 /** The same gap for these addresses besides; null stands for everybody. */

@@ -2,7 +2,14 @@
 
 import type { AlertData, Message } from '../model/alert.js'
 import type { Delivery } from '../model/delivery.js'
-import type { HistoryEntry, HistoryHole, HistoryQuery, HistoryResult, HistoryRow, ToldRow } from '../model/history.js'
+import type {
+	DeliveryRow,
+	HistoryEntry,
+	HistoryHole,
+	HistoryQuery,
+	HistoryResult,
+	HistoryRow,
+} from '../model/history.js'
 import { isDigest } from './digest.js'
 
 /** A row without its place. `answer`: what the receiver said; null where it was not asked. */
@@ -16,7 +23,7 @@ export function historyRowOf(
 	return { endedAtMs: atMs, result, id, receiver, recipient, createdAtMs, attempts: tries, lastError, answer, message }
 }
 
-export function toldOfDelivery(delivery: Delivery): ToldRow {
+export function toldOfDelivery(delivery: Delivery): DeliveryRow {
 	const { id, receiver, recipient, attempts, lastError, message, status, createdAtMs, nextAttemptAtMs } = delivery
 	const isTriedAgain = status === 'pending' || status === 'held'
 	return {
@@ -27,7 +34,7 @@ export function toldOfDelivery(delivery: Delivery): ToldRow {
 	}
 }
 
-export function toldOfRow({ seq: _, createdAtMs, ...row }: HistoryRow): ToldRow {
+export function toldOfRow({ seq: _, createdAtMs, ...row }: HistoryRow): DeliveryRow {
 	return { ...row, toldAtMs: createdAtMs, nextAttemptAtMs: null }
 }
 

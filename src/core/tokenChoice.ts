@@ -14,17 +14,17 @@ export function asksForTokens(rules: Iterable<Pick<Watch, 'kinds' | 'tokens'>>, 
 }
 
 /** The contracts of all tokens that any of these may be told of; null: any contract. */
-export function contractsTold(
+export function contractsWanted(
 	rules: Iterable<Pick<Watch, 'kinds' | 'tokens'>>,
 	known: KnownTokens,
 ): ReadonlySet<Address> | null {
-	const told = new Set<Address>()
+	const wanted = new Set<Address>()
 	for (const { kinds, tokens = 'known' } of rules) {
 		if (!kinds.includes('token') || tokens === 'none') continue
 		if (tokens === 'all') return null
-		for (const contract of tokens === 'known' ? known.keys() : tokens) told.add(contract)
+		for (const contract of tokens === 'known' ? known.keys() : tokens) wanted.add(contract)
 	}
-	return told
+	return wanted
 }
 
 /** Why the watch is not told of this token; null when it is. What moves nothing is told with `tokens: all` only. */

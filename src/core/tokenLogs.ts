@@ -98,8 +98,8 @@ function withWrapped(
 ): readonly TokenEvent[] {
 	const all: TokenEvent[] = []
 	const keyOf = ({ contract, from, to }: TokenEvent) => `${contract} ${from} ${to}`
-	const told = new Set(events.map(keyOf))
-	const own = wrapped.filter(({ event }) => !told.has(keyOf(event)))
+	const transferred = new Set(events.map(keyOf))
+	const own = wrapped.filter(({ event }) => !transferred.has(keyOf(event)))
 	let next = 0
 	for (let at = 0; at <= events.length; at++) {
 		for (let one = own[next]; one?.at === at; one = own[next]) {

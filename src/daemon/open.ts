@@ -11,7 +11,7 @@ import { triesOf } from '../chain/tries.js'
 import type { WalkWait } from '../chain/walkWait.js'
 import { openWays } from '../chain/ways.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
-import { contractsTold, noTokens } from '../core/tokenChoice.js'
+import { contractsWanted, noTokens } from '../core/tokenChoice.js'
 import type { AlertData } from '../model/alert.js'
 import type { Accounts } from '../model/books.js'
 import type { Address, Clock } from '../model/glossary.js'
@@ -27,7 +27,7 @@ export interface OpenChainOptions {
 	/** Whether anybody is told of tokens now. Default: nobody. */
 	readonly areTokensAsked?: () => boolean
 	/** Contracts of the tokens that anybody is told of now; null: any. Default: any. */
-	readonly tokensTold?: () => ReadonlySet<Address> | null
+	readonly tokensWanted?: () => ReadonlySet<Address> | null
 	/** What proves that no log of these blocks is missing. */
 	readonly onLogProofs?: (proofs: LogProofs) => void
 	/** Again and again while a large answer comes. */
@@ -53,7 +53,7 @@ export function openChain(
 		steady = clock,
 		log,
 		areTokensAsked,
-		tokensTold,
+		tokensWanted,
 		onRequest,
 		onLogProofs,
 		onProgress,
@@ -85,7 +85,7 @@ export function openChain(
 			chainId,
 			known: network.tokens ?? noTokens,
 			areAsked: areTokensAsked,
-			...(tokensTold !== undefined && { told: tokensTold }),
+			...(tokensWanted !== undefined && { wanted: tokensWanted }),
 			mostProved: network.mostLogProofs,
 			...(onLogProofs !== undefined && { onProofs: onLogProofs }),
 		},
@@ -116,7 +116,7 @@ export function watchesOn({ networks }: WatchSet, network: string): WatchIndex {
 const asked = new WeakMap<WatchSet, Map<string, ReadonlySet<Address> | null>>()
 
 /** Contracts of the tokens that a watch of the network is told of; null: any. */
-export function tokensTold(
+export function tokensWanted(
 	watches: WatchSet,
 	{ name, tokens = noTokens }: NetworkSettings,
 ): ReadonlySet<Address> | null {
@@ -125,15 +125,15 @@ export function tokensTold(
 	const before = known.get(name)
 	if (before !== undefined) return before
 	const own = watches.rules.filter(({ network }) => network === name)
-	const now = contractsTold(own, tokens)
+	const now = contractsWanted(own, tokens)
 	known.set(name, now)
 	return now
 }
 
 /** Whether a watch of the network is told of any token. */
 export function areTokensAsked(watches: WatchSet, network: NetworkSettings): boolean {
-	const told = tokensTold(watches, network)
-	return told === null || told.size > 0
+	const wanted = tokensWanted(watches, network)
+	return wanted === null || wanted.size > 0
 }
 
 /** Names of the receivers that the watches of a network are sent to. */

@@ -21,7 +21,7 @@ import type { PollReport } from '../watch/poll.js'
 import { type Closers, createClosers } from './closers.js'
 import { createNetworkPoller, type NetworkPoller } from './networkPoller.js'
 import { type NoteState, noting } from './noting.js'
-import { areTokensAsked, openChain, receiversOf, silencesOf, tokensTold, watchesOn } from './open.js'
+import { areTokensAsked, openChain, receiversOf, silencesOf, tokensWanted, watchesOn } from './open.js'
 import { guarded } from './outgoing.js'
 
 /** All that `run` and `once` are made of; closing takes it down in reverse order. */
@@ -114,7 +114,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 					leastLateMs,
 					maxPending: config.maxPending,
 					areTokensAsked: () => areTokensAsked(current, network),
-					tokensTold: () => tokensTold(current, network),
+					tokensWanted: () => tokensWanted(current, network),
 				},
 			)
 		})
@@ -148,7 +148,7 @@ interface Surroundings {
 	readonly maxPending: number
 	readonly leastLateMs: number
 	readonly areTokensAsked: () => boolean
-	readonly tokensTold: () => ReadonlySet<Address> | null
+	readonly tokensWanted: () => ReadonlySet<Address> | null
 }
 
 interface Who {
@@ -170,7 +170,7 @@ function openPoller(
 		steady,
 		log: own,
 		areTokensAsked: surroundings.areTokensAsked,
-		tokensTold: surroundings.tokensTold,
+		tokensWanted: surroundings.tokensWanted,
 		onRequest(request) {
 			poller.noteActivity()
 			observer?.requested(name, request)

@@ -112,11 +112,11 @@ export function createRefusals({ config, recipientsOf, receiversOf, store, log }
 }
 
 function addressedOf(networks: readonly NetworkSettings[], receiversOf: RefusalOptions['receiversOf']): Addressed {
-	const told = new Set<string>()
+	const reached = new Set<string>()
 	return new Map(
 		networks.map((network) => {
-			const receivers = receiversOf(network.name).filter((name) => !told.has(name))
-			for (const name of receivers) told.add(name)
+			const receivers = receiversOf(network.name).filter((name) => !reached.has(name))
+			for (const name of receivers) reached.add(name)
 			return [network, receivers]
 		}),
 	)

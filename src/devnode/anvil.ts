@@ -96,7 +96,7 @@ async function listening(child: ChildProcess): Promise<string> {
 	child.stderr?.on('data', (chunk) => {
 		complaint = (complaint + chunk).slice(-keptOutput)
 	})
-	const told = new Promise<string>((resolve) => {
+	const url = new Promise<string>((resolve) => {
 		child.stdout?.on('data', (chunk) => {
 			printed = (printed + chunk).slice(-keptOutput)
 			const port = /Listening on 127\.0\.0\.1:(\d+)/.exec(printed)?.[1]
@@ -108,7 +108,7 @@ async function listening(child: ChildProcess): Promise<string> {
 	// `close`, not `exit`: by then its last words have been read.
 	const ended = once(child, 'close', { signal: over.signal }).then(([code]) => `ended with code ${code}`)
 	try {
-		const first = await Promise.race([told, ended, late])
+		const first = await Promise.race([url, ended, late])
 		if (first.startsWith('http')) return first
 		const words = complaint.trim() || printed.trim()
 		throw new PlainError(`Anvil ${first} before it listened${words === '' ? '.' : `: ${words}`}`)

@@ -71,7 +71,7 @@ function act(from: Address, puppet: Address, valueWei: bigint, actions: readonly
 
 type Facts = Omit<ExpectedAlert, 'address' | 'direction' | 'receivers'>
 
-function told(direction: 'in' | 'out', facts: Facts, receivers: readonly string[] = both): ExpectedAlert {
+function alertOf(direction: 'in' | 'out', facts: Facts, receivers: readonly string[] = both): ExpectedAlert {
 	return { ...facts, address: direction === 'in' ? facts.to : facts.from, direction, receivers }
 }
 
@@ -95,21 +95,24 @@ export const story: readonly Step[] = [
 			tx(deployer, null, 0n, puppetInit),
 			tx(deployer, factory, 5000n * milli),
 		],
-		alerts: [told('in', deployment(deployer, factory, 0n)), told('in', transfer(deployer, factory, 5000n * milli))],
+		alerts: [
+			alertOf('in', deployment(deployer, factory, 0n)),
+			alertOf('in', transfer(deployer, factory, 5000n * milli)),
+		],
 		untold: ['the two other deployments: nobody watches those addresses, nor the deployer'],
 	},
 	{
 		name: 'payment in',
 		sentence: 'A customer pays 1.5 ETH to Treasury.',
 		transactions: [tx(customer, treasury, 1500n * milli)],
-		alerts: [told('in', transfer(customer, treasury, 1500n * milli))],
+		alerts: [alertOf('in', transfer(customer, treasury, 1500n * milli))],
 		untold: [],
 	},
 	{
 		name: 'payment out',
 		sentence: 'Treasury pays 0.25 ETH to Payroll.',
 		transactions: [tx(treasury, payroll, 250n * milli)],
-		alerts: [told('out', transfer(treasury, payroll, 250n * milli))],
+		alerts: [alertOf('out', transfer(treasury, payroll, 250n * milli))],
 		untold: ['the same payment to the watch on Payroll: its min_value is 0.5'],
 	},
 	{
@@ -134,7 +137,7 @@ export const story: readonly Step[] = [
 				},
 			]),
 		],
-		alerts: [told('in', transfer(router, treasury, 750n * milli))],
+		alerts: [alertOf('in', transfer(router, treasury, 750n * milli))],
 		untold: ['the three calls on the way: no watched address pays or is paid in them'],
 	},
 	{
@@ -144,8 +147,8 @@ export const story: readonly Step[] = [
 			act(deployer, factory, 0n, [{ do: 'create', init: puppetInit, valueWei: 100n * milli, bubble: true }]),
 		],
 		alerts: [
-			told('out', deployment(factory, vault, 100n * milli)),
-			told('in', deployment(factory, vault, 100n * milli)),
+			alertOf('out', deployment(factory, vault, 100n * milli)),
+			alertOf('in', deployment(factory, vault, 100n * milli)),
 		],
 		untold: ['the endowment as transfers besides: the deployments carry it'],
 	},
@@ -158,8 +161,8 @@ export const story: readonly Step[] = [
 			]),
 		],
 		alerts: [
-			told('out', deployment(factory, pocket, 200n * milli)),
-			told('in', deployment(factory, pocket, 200n * milli), ['demo-hook']),
+			alertOf('out', deployment(factory, pocket, 200n * milli)),
+			alertOf('in', deployment(factory, pocket, 200n * milli), ['demo-hook']),
 		],
 		untold: ['the deployment of that contract by mail: its watch names the webhook only'],
 	},
@@ -167,7 +170,7 @@ export const story: readonly Step[] = [
 		name: 'delegatecall',
 		sentence: 'The customer pays the Factory 0.4 ETH, and the Factory hands the call on by delegatecall.',
 		transactions: [act(customer, factory, 400n * milli, [{ do: 'delegatecall', to: router, bubble: true }])],
-		alerts: [told('in', transfer(customer, factory, 400n * milli))],
+		alerts: [alertOf('in', transfer(customer, factory, 400n * milli))],
 		untold: ['0.4 ETH out of the Factory: a delegatecall shows the value of its parent and moves nothing'],
 	},
 	{

@@ -34,7 +34,7 @@ export interface HistoryHole {
 export type HistoryEntry = HistoryRow | HistoryHole
 
 /** A delivery wherever it stands: in the outbox still, or in the history. */
-export interface ToldRow
+export interface DeliveryRow
 	extends Pick<Delivery, 'id' | 'receiver' | 'recipient' | 'attempts' | 'lastError' | 'message'> {
 	readonly result: HistoryResult | DeliveryStatus
 	readonly toldAtMs: number

@@ -49,7 +49,7 @@ export interface Gap {
 	/** When a person took it that this block may stay unread; it is asked for all the same. Absent: nobody did. */
 	readonly acceptedAtMs?: number
 	/** The acceptance was told. */
-	readonly isAcceptanceTold?: true
+	readonly isAcceptanceAnnounced?: true
 	/** When a person last wanted it to be asked for at once. */
 	readonly wantedAtMs?: number
 }

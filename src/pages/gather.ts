@@ -1,11 +1,11 @@
 /** Deliveries for a page: from the outbox and the history, newest first, for a bounded time. */
 
 import { tellsOf, toldOfDelivery, toldOfRow } from '../core/history.js'
-import type { HistoryHole, HistoryQuery, ToldRow } from '../model/history.js'
+import type { DeliveryRow, HistoryHole, HistoryQuery } from '../model/history.js'
 import type { PageFacts } from './facts.js'
 
 export interface Gathered {
-	readonly rows: readonly (ToldRow | HistoryHole)[]
+	readonly rows: readonly (DeliveryRow | HistoryHole)[]
 	/** Where to go on; null: there is no more. */
 	readonly next: string | null
 	/** The time was over before the page was full: what is older was not looked at yet. */
@@ -19,7 +19,7 @@ export interface GatherOptions {
 	/** Only those with this result or status. */
 	readonly status?: string | undefined
 	/** Takes a row onto the page; false when it is too much for it. */
-	readonly fits: (row: ToldRow | HistoryHole) => boolean
+	readonly fits: (row: DeliveryRow | HistoryHole) => boolean
 	readonly budgetMs?: number
 }
 
@@ -27,8 +27,8 @@ export interface GatherOptions {
 export async function gather(facts: PageFacts, options: GatherOptions): Promise<Gathered> {
 	const { query, below, status, fits, budgetMs = 10 } = options
 	const endMs = performance.now() + budgetMs
-	const rows: (ToldRow | HistoryHole)[] = []
-	const isAsked = (row: ToldRow) =>
+	const rows: (DeliveryRow | HistoryHole)[] = []
+	const isAsked = (row: DeliveryRow) =>
 		(status === undefined || row.result === status) &&
 		(query.sinceMs === undefined || row.endedAtMs === null || row.endedAtMs >= query.sinceMs) &&
 		tellsOf(row.message, row.receiver, query)

@@ -2,7 +2,7 @@
 
 import { alertsOf } from '../core/history.js'
 import type { AlertData, Message, TokenData } from '../model/alert.js'
-import type { HistoryHole, ToldRow } from '../model/history.js'
+import type { DeliveryRow, HistoryHole } from '../model/history.js'
 import type { PageFacts } from './facts.js'
 import { type Gathered, gather, queryOf } from './gather.js'
 import { type Html, html } from './html.js'
@@ -15,7 +15,7 @@ const rowsAPage = 400
 
 const waits: ReadonlySet<string> = new Set(['pending', 'held'])
 
-function publicOf(row: ToldRow) {
+function publicOf(row: DeliveryRow) {
 	const { id, receiver, recipient, result, attempts, lastError, answer } = row
 	return {
 		...{ deliveryId: id, receiver, recipient, result, attempts },
@@ -33,7 +33,7 @@ function holesOf(rows: Gathered['rows']) {
 
 /** By the message, not by the delivery: an alert is one line, whoever was sent it. */
 export async function alerts(facts: PageFacts, params: URLSearchParams) {
-	const keyOf = ({ message }: ToldRow) => `${message.data.id} ${message.type}`
+	const keyOf = ({ message }: DeliveryRow) => `${message.data.id} ${message.type}`
 	const seen = new Set<string>()
 	let rowsSeen = 0
 	const fits = (row: Gathered['rows'][number]) => {
@@ -44,7 +44,7 @@ export async function alerts(facts: PageFacts, params: URLSearchParams) {
 		return true
 	}
 	const found = await gather(facts, { query: queryOf(params), below: params.get('before'), fits })
-	const groups = new Map<string, { readonly message: Message; readonly rows: ToldRow[] }>()
+	const groups = new Map<string, { readonly message: Message; readonly rows: DeliveryRow[] }>()
 	for (const row of found.rows) {
 		if ('hole' in row) continue
 		const key = keyOf(row)

@@ -19,7 +19,7 @@ export interface StoredGap {
 
 export function storedGap(gap: Gap): StoredGap {
 	const { block, addresses, tries, sinceMs, isAfterGood, openedAtMs, reason } = gap
-	const { acceptedAtMs, isAcceptanceTold, wantedAtMs } = gap
+	const { acceptedAtMs, isAcceptanceAnnounced: isAcceptanceTold, wantedAtMs } = gap
 	const marks = {
 		...(acceptedAtMs !== undefined && { acceptedAtMs }),
 		...(isAcceptanceTold && { acceptanceTold: true as const }),
@@ -34,8 +34,14 @@ export function gapsOf(stored: readonly StoredGap[]): ReadonlyMap<bigint, Gap> {
 	return new Map(
 		stored.map(({ block, addresses = null, afterGood, acceptanceTold, ...facts }) => {
 			const number = BigInt(block[0])
-			const told = acceptanceTold === undefined ? {} : { isAcceptanceTold: acceptanceTold }
-			const gap = { ...facts, ...told, block: { number, hash: block[1] as Hash }, addresses, isAfterGood: afterGood }
+			const accepted = acceptanceTold === undefined ? {} : { isAcceptanceTold: acceptanceTold }
+			const gap = {
+				...facts,
+				...accepted,
+				block: { number, hash: block[1] as Hash },
+				addresses,
+				isAfterGood: afterGood,
+			}
 			return [number, gap]
 		}),
 	)

@@ -1,4 +1,4 @@
-import { closingIn, type ToldBlock, type TxDifference, txDifferences } from '../core/accessList.js'
+import { closingIn, type TracedBlock, type TxDifference, txDifferences } from '../core/accessList.js'
 import { type Movements, still } from '../core/books.js'
 import type { Unexplained } from '../core/findings.js'
 import { lengthOf, numbersOf } from '../core/spans.js'
@@ -121,7 +121,7 @@ export async function compensations(
 	}
 }
 
-function toldOf(block: Block, transactions: readonly TxTrace[], address: Address): ToldBlock {
+function toldOf(block: Block, transactions: readonly TxTrace[], address: Address): TracedBlock {
 	const { withdrawals = [], txHashes, author = null } = block
 	const paidWei = withdrawals.reduce((sum, one) => (one.address === address ? sum + one.wei : sum), 0n)
 	return { transactions, txHashes, author, paidWei }
@@ -130,8 +130,8 @@ function toldOf(block: Block, transactions: readonly TxTrace[], address: Address
 const MOST_NAMED = 5
 
 function inWords(differences: readonly TxDifference[]): string {
-	const each = differences.slice(0, MOST_NAMED).map(({ txIndex, txHash, movedWei, toldWei }) => {
-		return `transaction ${txIndex}${txHash === null ? '' : ` (${txHash})`} moved ${movedWei} wei, told were ${toldWei}`
+	const each = differences.slice(0, MOST_NAMED).map(({ txIndex, txHash, movedWei, seenWei }) => {
+		return `transaction ${txIndex}${txHash === null ? '' : ` (${txHash})`} moved ${movedWei} wei, told were ${seenWei}`
 	})
 	const more = differences.length - each.length
 	return `${each.join('; ')}${more > 0 ? `; and ${more} more` : ''}`

@@ -12,7 +12,7 @@ const MOST_BLOCKS_EACH = 16
 const FEW = 2_000
 
 /** Balances after some blocks of a part, in the order of the chain, with what moved in each. */
-export interface Told {
+export interface AskedBalances {
 	readonly blocks: readonly {
 		readonly ref: BlockRef
 		readonly balances: Balances
@@ -29,11 +29,11 @@ export interface Told {
 export async function askBalances(
 	part: Part,
 	movements: Movements,
-	{ turns, limited }: { readonly turns: readonly Address[]; readonly limited: AddressSet },
+	{ due, limited }: { readonly due: readonly Address[]; readonly limited: AddressSet },
 	draft: BooksDraft,
 	accounts: Accounts,
 	signal: AbortSignal,
-): Promise<Told> {
+): Promise<AskedBalances> {
 	const refs = new Map(
 		[...part.blocks.values(), ...part.transactions.map(({ block }) => block)].map(({ number, hash }) => [
 			number,
@@ -49,11 +49,11 @@ export async function askBalances(
 		return { ref: refs.get(number) ?? last, addresses: [...moved.keys()] as Address[], movements: moved }
 	})
 	const atLast = isEach ? (movements.get(last.number) ?? new Map()) : summed(movements)
-	const ends = { ref: last, addresses: [...new Set([...turns, ...touched])], movements: atLast }
+	const ends = { ref: last, addresses: [...new Set([...due, ...touched])], movements: atLast }
 
 	const isFresh = (address: Address) => draft.get(address) === null
-	const isFew = part.span.to - part.span.from < MOST_BLOCKS_EACH && turns.length <= FEW
-	const others = turns.filter((address) => (isFew || limited.has(address)) && !touched.has(address))
+	const isFew = part.span.to - part.span.from < MOST_BLOCKS_EACH && due.length <= FEW
+	const others = due.filter((address) => (isFew || limited.has(address)) && !touched.has(address))
 	const fresh = [...touched, ...others].filter(isFresh)
 	const { parentHash } = part
 	const before = parentHash === undefined ? null : { number: part.span.from - 1n, hash: parentHash }

@@ -9,7 +9,7 @@ import type { Chain, Log } from '../model/ports.js'
 import type { Gap, NetworkState } from '../model/state.js'
 import type { WatchIndex } from '../model/watch.js'
 import { type BlockLists, compensations, listedCodes, listsOf, withListed } from './accessLists.js'
-import { askBalances, summed, type Told } from './askBalances.js'
+import { type AskedBalances, askBalances, summed } from './askBalances.js'
 import { type BooksDraft, draftOf } from './booksDraft.js'
 import { afterwards, summaryOf } from './booksSummary.js'
 import type { CodeChange } from './delegations.js'
@@ -128,13 +128,13 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		}
 		const next = rounds.next(part, facts.books.size < kept.size)
 		for (const address of vain.keys()) if (!kept.has(address)) vain.delete(address)
-		const turns = vain.size === 0 ? next : [...new Set([...next, ...vain.keys()])]
-		let told: Told
+		const due = vain.size === 0 ? next : [...new Set([...next, ...vain.keys()])]
+		let asked: AskedBalances
 		let lists: BlockLists = []
 		try {
 			lists = await listsOf(part, { accounts, chain }, signal)
 			movements = withListed(movements, lists, kept)
-			told = await askBalances(part, movements, { turns, limited: rounds.limited() }, draft, accounts, signal)
+			asked = await askBalances(part, movements, { due: due, limited: rounds.limited() }, draft, accounts, signal)
 			works()
 		} catch (error) {
 			outer.throwIfAborted()
@@ -146,7 +146,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		}
 		const first = (address: Address) => later(facts.since(address), reopenedFrom)
 		const settling = { draft, found, gaps: facts.gaps, first, since: facts.since, limited: rounds.limited() }
-		const done = await settle(part, told, { ...settling, feesAreKnown, vain }, { accounts, chain, clock, log }, signal)
+		const done = await settle(part, asked, { ...settling, feesAreKnown, vain }, { accounts, chain, clock, log }, signal)
 		feesAreKnown = done.feesAreKnown
 		for (const one of done.unproved) unproved = withUnproved(unproved, one)
 		const hidden = await compensations(part, lists, { kept, openings: done.openings }, accounts, signal)

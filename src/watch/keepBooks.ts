@@ -55,8 +55,8 @@ export async function keepBooks(
 	const blocks = await signedInPart(part, facts.head, context.watches, { accounts, log }, signal)
 	const delegated = await delegationsIn(changes, signedChanges(blocks, changes), { accounts, chain, log }, signal)
 	// A book that stays where it is shows a crossing again.
-	const told = findings.filter(({ kind, address }) => kind !== 'balance' || !delegated.open.has(address))
-	const found: Found[] = [...told, ...delegated.findings].map((finding) => ({
+	const shown = findings.filter(({ kind, address }) => kind !== 'balance' || !delegated.open.has(address))
+	const found: Found[] = [...shown, ...delegated.findings].map((finding) => ({
 		alerts: alertsOf(finding, part, context),
 	}))
 	for (const witness of witnessed) {

@@ -14,8 +14,8 @@ import type { Address, Hash } from '../model/glossary.js'
 import type { Chain } from '../model/ports.js'
 import type { Announcement } from '../model/state.js'
 import type { Coverage, Network, WatchIndex } from '../model/watch.js'
+import { inSteps, yieldNow } from './inSteps.js'
 import { createPayeeLedger } from './payees.js'
-import { aTurn, inTurns } from './turns.js'
 
 /** What a look must know besides the part it looks at. */
 export interface LookContext {
@@ -57,7 +57,7 @@ export async function look(
 				present.set(alertId(context.network.chainId, event, address), event)
 			}
 			happened.push(event)
-			if (happened.length % stepItems === 0) await aTurn()
+			if (happened.length % stepItems === 0) await yieldNow()
 		}
 		const block = part.blocks.get(blockNumber)
 		if (block === undefined) continue
@@ -75,7 +75,7 @@ export async function look(
 			for (const one of match(some, context.watches, isWatched, context.network.tokens)) {
 				gate.add({ match: one, said })
 			}
-			if (some.length === stepItems) await aTurn()
+			if (some.length === stepItems) await yieldNow()
 		}
 	}
 	const found = gate.kept.map(({ one, more }) => ({ ...one, more }))
@@ -87,14 +87,14 @@ export async function look(
 	const creations: FrameEvent[] = []
 	const strangers = new Set<Address>()
 	for (const [at, { match: one }] of found.entries()) {
-		if (at % stepItems === stepItems - 1) await aTurn()
+		if (at % stepItems === stepItems - 1) await yieldNow()
 		const { event } = one
 		const isAsked = event.kind === 'token' ? !context.network.tokens?.has(event.contract) : event.kind === 'deployment'
 		if (!isAsked || !isNew(one)) continue
 		if (event.kind === 'token') strangers.add(event.contract)
 		else creations.push(event)
 	}
-	const gone = await inTurns(missing(comparable, { span: part.span, present }))
+	const gone = await inSteps(missing(comparable, { span: part.span, present }))
 	const [located, confirmed, words] = await Promise.all([
 		locateAll(gone, chain, signal),
 		confirmAll(creations, chain, signal),
@@ -103,14 +103,14 @@ export async function look(
 	const alerts: Alert[] = []
 	const tokenWords = (contract: Address) => words.get(contract) ?? null
 	for (const { match: one, said, more } of found) {
-		if (alerts.length % stepItems === stepItems - 1) await aTurn()
+		if (alerts.length % stepItems === stepItems - 1) await yieldNow()
 		const creatorConfirmed = confirmed.get(placeOf(one.event)) ?? null
 		alerts.push(alertOf(one, { ...said, more, creatorConfirmed, tokenWords }))
 	}
 	const ledger = createPayeeLedger({ ...context, chain }, signal)
 	const marked: Alert[] = []
 	for (const [at, event] of happened.entries()) {
-		if (at % stepItems === stepItems - 1) await aTurn()
+		if (at % stepItems === stepItems - 1) await yieldNow()
 		for (let one = found[marked.length]?.match; one?.event === event; one = found[marked.length]?.match) {
 			const alert = alerts[marked.length]
 			if (alert !== undefined) marked.push(isNew(one) ? await ledger.mark(alert) : alert)
@@ -118,7 +118,7 @@ export async function look(
 		ledger.note(event)
 	}
 	const payees = ledger.changes()
-	const difference = await inTurns(compare(comparable, { span: part.span, alerts: marked, present }, located))
+	const difference = await inSteps(compare(comparable, { span: part.span, alerts: marked, present }, located))
 	return payees.size === 0 ? difference : { ...difference, payees }
 }
 

@@ -109,16 +109,16 @@ export async function lookCloser(
 			return
 		}
 		const frames = movementBetween(movements, address, hi.number, hi.number)
-		const told = readings(postings, accounts.surePostings).find((one) =>
+		const fitting = readings(postings, accounts.surePostings).find((one) =>
 			closes(lo.wei, withPostings(frames, one, address), hi.wei),
 		)
-		findings.push(...paidIn(told ?? postings, block))
+		findings.push(...paidIn(fitting ?? postings, block))
 		const hasFees = postings.some(({ kind }) => kind === 'fee')
 		const note = (by: readonly Posting[], witness: Witness | null) =>
 			looked.push({ block, postings: by, witness, changeWei: hi.wei - lo.wei })
-		if (told !== undefined) {
-			note(told, null)
-			if (told === postings && hasFees) feesHeld = true
+		if (fitting !== undefined) {
+			note(fitting, null)
+			if (fitting === postings && hasFees) feesHeld = true
 			return
 		}
 		for await (const witness of isGap ? [] : witnessesOf(span)) {
@@ -140,11 +140,11 @@ export async function lookCloser(
 			unproved.push({ ...span, why: 'a balance was told otherwise when it was asked for again' })
 			return
 		}
-		const tellings = [
+		const answers = [
 			{ ref: { number: lo.number, hash: block.parentHash }, wei: lo.wei },
 			{ ref: block, wei: hi.wei },
 		]
-		const sides = await sidesOf(address, tellings, accounts, signal)
+		const sides = await sidesOf(address, answers, accounts, signal)
 		if (sides !== null) {
 			unproved.push({ ...span, why: `endpoints tell different balances: ${sides}` })
 			return

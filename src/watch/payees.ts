@@ -53,9 +53,9 @@ export function createPayeeLedger(options: PayeeLedgerOptions, signal: AbortSign
 	async function isContract(address: Address): Promise<boolean> {
 		const known = contracts.get(address)
 		if (known !== undefined || contracts.size >= MOST_ASKED) return known ?? false
-		const told = (await chain.isContract(address, signal)) ?? false
-		contracts.set(address, told)
-		return told
+		const isOne = (await chain.isContract(address, signal)) ?? false
+		contracts.set(address, isOne)
+		return isOne
 	}
 
 	async function lookalikeOf({ data }: Alert): Promise<Lookalike | null> {

@@ -15,8 +15,8 @@ import type { Kind, Network, WatchIndex } from '../model/watch.js'
 import type { Bookkeeper } from './bookkeeper.js'
 import { enrolmentOf } from './enrolment.js'
 import type { GapKeeper } from './gapKeeper.js'
+import { inSteps, yieldNow } from './inSteps.js'
 import type { SignedPorts } from './signedOnly.js'
-import { aTurn, inTurns } from './turns.js'
 
 /** What one network is polled with; the same until the watchlists are read again. */
 export interface PollConfig {
@@ -189,7 +189,7 @@ export async function advance(
 		nowMs: clock(),
 	})
 	const deliveries = [
-		...(difference === null ? [] : await inTurns(deliveriesOf(difference, posting))),
+		...(difference === null ? [] : await inSteps(deliveriesOf(difference, posting))),
 		...notices.flatMap((notice) => systemDeliveries(notice, ports.gaps?.receivers() ?? [], posting)),
 	]
 	const gaps = closed.length === 0 ? step.gaps : new Map(closed.map(({ block }) => [block.number, null]))
@@ -215,7 +215,7 @@ export async function advance(
 	}
 	let said = 0
 	for (const { alerts, revision } of difference?.news ?? []) {
-		if (++said % stepItems === 0) await aTurn()
+		if (++said % stepItems === 0) await yieldNow()
 		for (const { data, receivers } of alerts) {
 			session.alerts[data.kind]++
 			const { id, kind, direction, value, asset, blockNumber, late } = data

@@ -37,8 +37,8 @@ export async function rereadGap(session: PollSession, ports: PollPorts, signal: 
 async function tellAccepted(session: PollSession, ports: PollPorts): Promise<void> {
 	const news = [...session.state.gaps.values()].filter(isAcceptanceNews)
 	if (news.length === 0) return
-	const told = news.map((gap): [bigint, Gap] => [gap.block.number, { ...gap, isAcceptanceTold: true }])
-	await advance(session, { gaps: new Map(told) }, null, ports)
+	const changes = news.map((gap): [bigint, Gap] => [gap.block.number, { ...gap, isAcceptanceAnnounced: true }])
+	await advance(session, { gaps: new Map(changes) }, null, ports)
 }
 
 function setOf(gap: Gap | undefined) {

@@ -6,7 +6,7 @@ import type { AddressSet, BlockRef, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Gap } from '../model/state.js'
-import type { Told } from './askBalances.js'
+import type { AskedBalances } from './askBalances.js'
 import type { BooksDraft } from './booksDraft.js'
 import type { CodeChange } from './delegations.js'
 import { type CloserLook, lookCloser } from './lookCloser.js'
@@ -71,7 +71,7 @@ const MOST_NAMED = 3
 /** Block by block: what does not close is looked into before the next block is. */
 export async function settle(
 	part: Part,
-	told: Told,
+	asked: AskedBalances,
 	{ draft, found, gaps, since, first, limited, feesAreKnown: areKnown, vain }: Settling,
 	ports: SettlePorts,
 	signal: AbortSignal,
@@ -89,10 +89,10 @@ export async function settle(
 	/** Opened with this part, although their books were to be kept before; and the first block of these. */
 	const openedLate = new Map<Address, bigint>()
 	const before = part.span.from - 1n
-	for (const [address, wei] of told.openings) {
+	for (const [address, wei] of asked.openings) {
 		if (draft.get(address) === null && since(address) >= part.span.from) unknown.add(address)
 		noteOpening(address, before)
-		draft.set(address, closedAt(before, wei, codeIn(told.openings, address)))
+		draft.set(address, closedAt(before, wei, codeIn(asked.openings, address)))
 	}
 
 	function noteOpening(address: Address, block: bigint): void {
@@ -118,7 +118,7 @@ export async function settle(
 	}
 
 	let seen = 0
-	for (const { ref, balances, movements } of told.blocks) {
+	for (const { ref, balances, movements } of asked.blocks) {
 		for (const [address, closingWei] of balances) {
 			if (++seen % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))
 			const movement = movements.get(address) ?? still
@@ -134,7 +134,7 @@ export async function settle(
 			} else {
 				const mayLook = looks < MOST_CLOSER && clock() - startedAtMs < CLOSER_MS
 				looks++
-				const scanned = { movements: told.all, scannedFrom: part.span.from, gaps, feesAreKnown }
+				const scanned = { movements: asked.all, scannedFrom: part.span.from, gaps, feesAreKnown }
 				const before = vain.get(address)
 				const isOver = ({ looks: most, ms }: typeof VAIN) =>
 					before !== undefined && before.looks >= most && clock() - before.sinceMs >= ms

@@ -8,15 +8,15 @@ import type { Address } from '../model/glossary.js'
  */
 export async function sidesOf(
 	address: Address,
-	tellings: readonly { readonly ref: BlockRef; readonly wei: bigint }[],
+	answers: readonly { readonly ref: BlockRef; readonly wei: bigint }[],
 	accounts: Accounts,
 	signal: AbortSignal,
 ): Promise<string | null> {
 	if (accounts.endpoints.length < 2) return null
-	for (const { ref, wei } of tellings) {
-		const told = await accounts.balanceByEach(address, ref, signal)
-		if (told.every((one) => one.wei === wei)) continue
-		const sides = [...new Set(told.map((one) => one.wei))].map((of) => told.filter((one) => one.wei === of))
+	for (const { ref, wei } of answers) {
+		const balances = await accounts.balanceByEach(address, ref, signal)
+		if (balances.every((one) => one.wei === wei)) continue
+		const sides = [...new Set(balances.map((one) => one.wei))].map((of) => balances.filter((one) => one.wei === of))
 		sides.sort((one, other) => one.length - other.length)
 		return sides.map((side) => side.map(({ endpoint }) => endpoint).join(', ')).join(' against ')
 	}

@@ -197,7 +197,7 @@ export function networkContract(at: OpenPlace): void {
 			expect((await at.store.summary()).networks.get('ethereum')?.gaps).toEqual([one, two])
 
 			const wider = gapOf(95, { addresses: [addressOf(1)] })
-			const told = gapOf(90, { acceptedAtMs: 5_000, isAcceptanceTold: true })
+			const told = gapOf(90, { acceptedAtMs: 5_000, isAcceptanceAnnounced: true })
 			await at.store.commit(commitOf({ gaps: byNumber([wider, told]) }))
 			const after = (await (await at.reopened()).network('ethereum'))?.gaps
 			expect(after?.get(95n)).toEqual({ ...two, addresses: [addressOf(1)] })

@@ -14,7 +14,7 @@ import { triesOf } from '../../src/chain/tries.js'
 import type { WalkWait } from '../../src/chain/walkWait.js'
 import { openWays } from '../../src/chain/ways.js'
 import { toChecksum } from '../../src/config/address.js'
-import { asksForTokens, contractsTold } from '../../src/core/tokenChoice.js'
+import { asksForTokens, contractsWanted } from '../../src/core/tokenChoice.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Log, Store } from '../../src/model/ports.js'
@@ -96,7 +96,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log, ...(wait && { wait }) })
 	const known = network.tokens ?? new Map()
 	const areAsked = () => asksForTokens([...watches.values()].flat(), known)
-	const told = () => contractsTold([...watches.values()].flat(), known)
+	const told = () => contractsWanted([...watches.values()].flat(), known)
 	const choice = { setting: options.source ?? 'auto', isPrivate: options.isPrivate ?? false } as const
 	const registry = createCapabilitiesRegistry({ setting: probeSettingOf(choice), clock, log })
 	const accounts = openAccounts({ rpcs, endpoints, chainId: network.chainId, registry, clock, log })

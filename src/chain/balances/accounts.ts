@@ -62,17 +62,17 @@ export function createAccounts({
 		balances: (addresses, block, signal) =>
 			ask(block.number, (rpc) => reader.read(rpc, addresses, block, signal), signal),
 		async balanceByEach(address, block, signal) {
-			const told: { readonly endpoint: string; readonly wei: bigint }[] = []
+			const balances: { readonly endpoint: string; readonly wei: bigint }[] = []
 			for (const rpc of rpcs) {
 				try {
 					const wei = (await reader.read(rpc, [address], block, signal)).get(address)
-					if (wei !== undefined) told.push({ endpoint: rpc.endpoint, wei })
+					if (wei !== undefined) balances.push({ endpoint: rpc.endpoint, wei })
 				} catch (error) {
 					signal.throwIfAborted()
 					if (!(error instanceof RpcError)) throw error
 				}
 			}
-			return told
+			return balances
 		},
 		delegate: (address, block, signal) => ask(block.number, (rpc) => readDelegate(rpc, address, block, signal), signal),
 		authorisations: (block, address, signal) =>

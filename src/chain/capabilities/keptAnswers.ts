@@ -1,17 +1,17 @@
 import { RpcError } from '../../errors.js'
-import type { ToldHead } from '../heads/heads.js'
+import type { HeadAnswer } from '../heads/heads.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 
 /** What an endpoint has answered while it was probed: a probe that failed on its way asks only for what is missing. */
 export interface KeptAnswers {
 	readonly atMs: number
 	/** The head that the probe began with: from another one it would ask of other blocks. */
-	readonly told: ToldHead | null
+	readonly headAnswer: HeadAnswer | null
 	/** The same endpoint, asked only what it has not answered yet. */
 	over(rpc: Rpc): Rpc
 }
 
-export function keepAnswers(told: ToldHead | null, atMs: number): KeptAnswers {
+export function keepAnswers(headAnswer: HeadAnswer | null, atMs: number): KeptAnswers {
 	const answers = new Map<string, unknown>()
 	const keyOf = ({ method, params }: RpcCall) => JSON.stringify([method, params])
 
@@ -29,7 +29,7 @@ export function keepAnswers(told: ToldHead | null, atMs: number): KeptAnswers {
 
 	return {
 		atMs,
-		told,
+		headAnswer: headAnswer,
 		over: (rpc) => ({
 			...rpc,
 			async call(method, params, signal) {

@@ -1,6 +1,6 @@
 import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
 import { RpcError } from '../../errors.js'
-import type { ToldHead } from '../heads/heads.js'
+import type { HeadAnswer } from '../heads/heads.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Tracer } from '../sources/debugTrace.js'
 import type { SourceName } from '../sources/source.js'
@@ -23,7 +23,7 @@ export type ProbeSetting = SourceSetting | 'whole blocks'
 export interface ProbeQuestion {
 	readonly setting: ProbeSetting
 	/** What the endpoint has said of its head a moment ago, on the right chain; default: it is asked. */
-	readonly told?: ToldHead | null
+	readonly headAnswer?: HeadAnswer | null
 	/**
 	 * Whether somebody waits for what it finds: then no block is waited for long, and what cannot be shown in a few
 	 * seconds is trusted for now. Default: false.
@@ -53,12 +53,12 @@ interface TraceQuestion {
  */
 export async function probe(
 	rpc: Rpc,
-	{ setting, told = null, brief = false }: ProbeQuestion,
+	{ setting, headAnswer = null, brief = false }: ProbeQuestion,
 	signal: AbortSignal,
 ): Promise<Capabilities> {
 	// Each wait is the way to the node and back: what does not depend on an answer goes with it.
-	const basicsAsked = probeBasics(rpc, told, signal)
-	const head = told?.latest.number ?? (await basicsAsked).head.number
+	const basicsAsked = probeBasics(rpc, headAnswer, signal)
+	const head = headAnswer?.latest.number ?? (await basicsAsked).head.number
 	const [basics, blocks] = await Promise.all([basicsAsked, findProbeBlocks(rpc, head, signal)])
 	const tried = within(rpc, brief ? briefAnswerMs : patientAnswerMs)
 	const onBlocks = (until: AbortSignal) => probeTraces(tried, { setting, head, blocks, basics }, until)
@@ -164,16 +164,16 @@ function reasonsOf(findings: Findings, sources: readonly SourceName[], proved: b
 	return proved ? asked : [...asked, 'no transactions to prove its answers by: they are trusted for now']
 }
 
-async function probeBasics(rpc: Rpc, told: ToldHead | null, signal: AbortSignal): Promise<Basics> {
+async function probeBasics(rpc: Rpc, headAnswer: HeadAnswer | null, signal: AbortSignal): Promise<Basics> {
 	const names = ['ots_getApiLevel', 'web3_clientVersion', 'eth_chainId'].map((method) => ({ method, params: [] }))
-	if (told !== null) {
+	if (headAnswer !== null) {
 		const [level, version, chainId] = await rpc.batch(names, signal)
-		const { number, timestampS } = told.latest
+		const { number, timestampS } = headAnswer.latest
 		return {
 			...namesIn(rpc, level, version, chainId),
 			head: { number, timestampS },
-			safeTag: told.safe !== null,
-			finalizedTag: told.finalized !== null,
+			safeTag: headAnswer.safe !== null,
+			finalizedTag: headAnswer.finalized !== null,
 		}
 	}
 	const byTag = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })

@@ -3,7 +3,7 @@ import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
 import type { Limits } from '../endpoints/limits.js'
-import type { ToldHead } from '../heads/heads.js'
+import type { HeadAnswer } from '../heads/heads.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { SourceName } from '../sources/source.js'
 import type { Capabilities } from './capabilities.js'
@@ -21,7 +21,7 @@ export interface CapabilitiesRegistry {
 	 */
 	of(rpc: Rpc, signal: AbortSignal): Promise<Capabilities>
 	/** It will be asked of soon; `told`: what the endpoint has just said of its head. Never throws. */
-	expect(rpc: Rpc, told: ToldHead, signal: AbortSignal): void
+	expect(rpc: Rpc, headAnswer: HeadAnswer, signal: AbortSignal): void
 	/** As far as it is known. */
 	known(rpc: Rpc): Capabilities | null
 	/** What may be used of an endpoint now, best first: without what has given a false answer lately. */
@@ -64,13 +64,13 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 	/** Answers of a probe that failed on its way: the next one goes on from there. */
 	const begun = new Map<Limits, KeptAnswers>()
 
-	async function probeNow(rpc: Rpc, told: ToldHead | null, signal: AbortSignal): Promise<Entry> {
+	async function probeNow(rpc: Rpc, headAnswer: HeadAnswer | null, signal: AbortSignal): Promise<Entry> {
 		const { limits } = rpc
 		const before = entries.get(limits)
 		const old = begun.get(limits)
-		const kept = old !== undefined && clock() - old.atMs < KEPT_MS ? old : keepAnswers(told, clock())
+		const kept = old !== undefined && clock() - old.atMs < KEPT_MS ? old : keepAnswers(headAnswer, clock())
 		begun.set(limits, kept)
-		const question = { setting, told: kept.told, brief: before === undefined }
+		const question = { setting, headAnswer: kept.headAnswer, brief: before === undefined }
 		const capabilities = await probe(kept.over(rpc), question, signal)
 		begun.delete(limits)
 		const wasDoubtful = before !== undefined && isDoubtful(before)
@@ -82,9 +82,9 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 	}
 
 	/** One probe at a time for an endpoint, whoever asks. */
-	function probeOnce(rpc: Rpc, signal: AbortSignal, told: ToldHead | null = null): Promise<Entry> {
+	function probeOnce(rpc: Rpc, signal: AbortSignal, headAnswer: HeadAnswer | null = null): Promise<Entry> {
 		const { limits } = rpc
-		const now = running.get(limits) ?? probeNow(rpc, told, signal).finally(() => running.delete(limits))
+		const now = running.get(limits) ?? probeNow(rpc, headAnswer, signal).finally(() => running.delete(limits))
 		running.set(limits, now)
 		return now
 	}
@@ -136,9 +136,9 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 			if (isOld && !(await isSameClient(rpc, entry, signal))) return (await probeOnce(rpc, signal)).capabilities
 			return entry.capabilities
 		},
-		expect(rpc, told, signal) {
+		expect(rpc, headAnswer, signal) {
 			// Whoever needs it hears of a failure.
-			if (!entries.has(rpc.limits)) probeOnce(rpc, signal, told).catch(() => {})
+			if (!entries.has(rpc.limits)) probeOnce(rpc, signal, headAnswer).catch(() => {})
 		},
 		known(rpc) {
 			return entries.get(rpc.limits)?.capabilities ?? null

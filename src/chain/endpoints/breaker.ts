@@ -38,7 +38,7 @@ export function createBreaker({ endpoint, clock, log, random }: BreakerOptions):
 	let failedAtMs = Number.NEGATIVE_INFINITY
 	let restsUntilMs = 0
 	let last: RpcError | null = null
-	let told: Advice | 'failing' | null = null
+	let logged: Advice | 'failing' | null = null
 
 	function restFor(error: RpcError): number {
 		const { retryAfterMs } = error.facts
@@ -52,11 +52,11 @@ export function createBreaker({ endpoint, clock, log, random }: BreakerOptions):
 		const facts = { endpoint, kind: error.kind, error: error.message, restMs }
 		const advice = adviceFor(error)
 		if (advice !== null) {
-			if (told !== advice) log.error(facts, advices[advice])
-			told = advice
-		} else if (told === null) {
+			if (logged !== advice) log.error(facts, advices[advice])
+			logged = advice
+		} else if (logged === null) {
 			log.warn(facts, 'an endpoint fails and rests')
-			told = 'failing'
+			logged = 'failing'
 		}
 	}
 
@@ -66,11 +66,11 @@ export function createBreaker({ endpoint, clock, log, random }: BreakerOptions):
 		lastError: () => last,
 		succeeded(startedAtMs) {
 			if (failures === 0 || startedAtMs < failedAtMs) return
-			if (told !== null) log.info({ endpoint }, 'the endpoint is back')
+			if (logged !== null) log.info({ endpoint }, 'the endpoint is back')
 			failures = 0
 			restsUntilMs = 0
 			last = null
-			told = null
+			logged = null
 		},
 		failed(error, startedAtMs) {
 			if (!blames(error)) return

@@ -61,8 +61,8 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 	let head: bigint | null = null
 	let verified = false
 	let refusals = 0
-	const rpc = watchHead(inner, (told) => {
-		head = told
+	const rpc = watchHead(inner, (seen) => {
+		head = seen
 	})
 
 	/** Before the first use, and again after a failure: an address may lead to another node than a minute ago. */

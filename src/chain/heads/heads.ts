@@ -7,7 +7,7 @@ import type { Rpc } from '../rpc/rpc.js'
 import { type Header, hexOf, isObject, quantity, readBlock, readBlockAt } from '../wire.js'
 
 /** A head with the whole header of its newest block. */
-export interface ToldHead extends Head {
+export interface HeadAnswer extends Head {
 	readonly latest: Header
 }
 

@@ -43,17 +43,17 @@ export async function followHeads(options: FollowOptions, signal: AbortSignal): 
 	const wake = coalesce(options.onHead, options.gapMs ?? 250)
 	const limits = { ...usualLimits, ...options.limits }
 	let failures = 0
-	let told = false
+	let hasWarned = false
 
 	function isGood(endpoint: string): void {
-		if (told) log.info({ endpoint }, 'new heads are followed again')
+		if (hasWarned) log.info({ endpoint }, 'new heads are followed again')
 		failures = 0
-		told = false
+		hasWarned = false
 	}
 
 	try {
-		for (let turn = 0; ; turn += 1) {
-			const url = urls[turn % urls.length]
+		for (let attempt = 0; ; attempt += 1) {
+			const url = urls[attempt % urls.length]
 			if (url === undefined) throw new RangeError('there is no URL to follow heads at')
 			const onSubscribed = () => {
 				log.debug({ endpoint: url.name }, 'new heads are followed')
@@ -72,10 +72,10 @@ export async function followHeads(options: FollowOptions, signal: AbortSignal): 
 				if (performance.now() - startedAtMs >= limits.silenceMs) isGood(url.name)
 				failures += 1
 				const facts = { endpoint: url.name, kind: error.kind, error: error.message }
-				if (told || failures <= quietEnds) log.debug(facts, 'a connection for new heads has ended')
+				if (hasWarned || failures <= quietEnds) log.debug(facts, 'a connection for new heads has ended')
 				else {
 					log.warn(facts, 'new heads cannot be followed; polling goes on by its schedule')
-					told = true
+					hasWarned = true
 				}
 			}
 			const rounds = Math.ceil(failures / urls.length)

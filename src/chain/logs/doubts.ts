@@ -14,7 +14,7 @@ export interface DoubtQuestion {
 	readonly addresses: AddressSet
 	readonly known: KnownTokens
 	/** Tokens that anybody is told of; null: any. */
-	readonly told: ReadonlySet<Address> | null
+	readonly wanted: ReadonlySet<Address> | null
 }
 
 /**
@@ -37,7 +37,7 @@ export function createDoubts<Endpoint extends object>(isKnownToFill: boolean) {
 		if (isContradicted(found, headers)) filling.set(endpoint, 'no')
 		const fills = filling.get(endpoint) ?? (isKnownToFill ? 'yes' : 'unseen')
 		const hits = new Set<bigint>()
-		for (const { block, address } of found) if (question.told?.has(address) !== false) hits.add(block.number)
+		for (const { block, address } of found) if (question.wanted?.has(address) !== false) hits.add(block.number)
 		const maybe = maybeIn(question)
 		return headers.filter(({ number, logsBloom, txHashes }) => {
 			if (txHashes.length === 0) return false
@@ -47,9 +47,9 @@ export function createDoubts<Endpoint extends object>(isKnownToFill: boolean) {
 	}
 }
 
-function maybeIn({ addresses, known, told }: DoubtQuestion): (bloom: Uint8Array) => boolean {
+function maybeIn({ addresses, known, wanted }: DoubtQuestion): (bloom: Uint8Array) => boolean {
 	const parties = topicPlacesOf(addresses)
-	const contracts: readonly Places[] | null = told === null ? null : [...told].map(placesOf)
+	const contracts: readonly Places[] | null = wanted === null ? null : [...wanted].map(placesOf)
 	const unindexed = [...known.values()].flatMap((token) => (token.decimals === null ? [placesOf(token.address)] : []))
 	return (bloom) => {
 		const has = (places: Places) => mayHold(bloom, places)

@@ -40,9 +40,9 @@ export function createSecondWitness({ chainId, known }: SecondWitnessOptions) {
 			return eventsIn(await readHitReceipts(other, own, headers, limited), addresses, { chainId, known })
 		})
 		if (seen === undefined || seen === null) return false
-		const told = new Set(tokens.flatMap((one) => (numbers.has(one.block.number) ? [wordsOf(one)] : [])))
-		const [more] = seen.filter((one) => !told.has(wordsOf(one)))
-		if (more === undefined) return seen.length === told.size
+		const ours = new Set(tokens.flatMap((one) => (numbers.has(one.block.number) ? [wordsOf(one)] : [])))
+		const [more] = seen.filter((one) => !ours.has(wordsOf(one)))
+		if (more === undefined) return seen.length === ours.size
 		const { number } = more.block
 		const reading = { endpoint: rpc.endpoint, method: 'eth_getBlockReceipts' }
 		throw malformed(reading, `nothing proves its receipts of block ${number}, and a second endpoint tells other logs`)

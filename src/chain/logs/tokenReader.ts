@@ -61,7 +61,7 @@ export interface TokenReader {
 export interface TokenReaderOptions {
 	readonly chainId: number
 	readonly known: KnownTokens
-	readonly told?: () => ReadonlySet<Address> | null
+	readonly wanted?: () => ReadonlySet<Address> | null
 	/** Whole blocks only: no question names an address or a transaction. */
 	readonly isPrivate: boolean
 	readonly clock: () => number
@@ -84,7 +84,7 @@ const MOST_ASKED = 3_000
 
 export function createTokenReader(options: TokenReaderOptions): TokenReader {
 	const { chainId, known, isPrivate, clock, log, mostProved = null, priceAt, random = Math.random } = options
-	const { told = () => null } = options
+	const { wanted = () => null } = options
 	const doubtsOf = createDoubts<Rpc>(isRootKnown(chainId))
 	const noteProofs = createLogProofs(options)
 	const decoding = { chainId, known }
@@ -163,7 +163,7 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		const slices = createTimeSlices()
 		const txs = await readHitReceipts(rpc, found, headers, signal)
 		const hits = await eventsIn(txs.toSorted(byPlace), addresses, decoding)
-		const doubtful = isAgain ? [] : doubtsOf(rpc, found, headers, { addresses, known, told: told() })
+		const doubtful = isAgain ? [] : doubtsOf(rpc, found, headers, { addresses, known, wanted: wanted() })
 		const witness = async (other: Rpc, limited: AbortSignal) => readLogSpan(other, { span, addresses, known }, limited)
 		const seen = doubtful.length === 0 ? null : ((await askAnother?.(witness)) ?? null)
 		const suspects = seen === null ? new Set<bigint>() : await blocksThatDiffer(seen, found, slices)

@@ -20,7 +20,7 @@ export interface TokenSetting {
 	/** Whether anybody is told of tokens now: else no log is asked for. */
 	readonly areAsked: () => boolean
 	/** Contracts of the tokens that anybody is told of now; null: any. Default: any. */
-	readonly told?: () => ReadonlySet<Address> | null
+	readonly wanted?: () => ReadonlySet<Address> | null
 	/**
 	 * Of 500 blocks caught up, so many are read whole although nothing was found to be missing. Default: by what that
 	 * costs.
@@ -101,9 +101,9 @@ export function createTokens(
 			const { txHash, sender: initiator, logs } = receipt
 			const txIndex = block.txHashes.indexOf(txHash)
 			const { number, hash } = block
-			const told = await reader.eventsOf({ txHash, txIndex, block: { number, hash }, initiator, logs })
-			if (told.length === 0) return nothing
-			return { tokens: told, logFrames: await readLogFrames(rpc, txHash, logs, signal) }
+			const events = await reader.eventsOf({ txHash, txIndex, block: { number, hash }, initiator, logs })
+			if (events.length === 0) return nothing
+			return { tokens: events, logFrames: await readLogFrames(rpc, txHash, logs, signal) }
 		},
 	}
 }

@@ -118,10 +118,10 @@ export function createWholeBlocks({
 		if (end.length > LONGEST_END) return false
 		const reading: Reading = { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' }
 		const answers = await askAll(rpc, end.map(receiptCall), signal)
-		const told: Log[] = []
-		for (const raw of answers) for (const one of (await readLogReceipt(raw, reading))?.logs ?? []) told.push(one)
+		const answered: Log[] = []
+		for (const raw of answers) for (const one of (await readLogReceipt(raw, reading))?.logs ?? []) answered.push(one)
 		const own = logs.filter(({ txHash }) => end.includes(txHash))
-		return told.length === own.length && told.every((one, at) => own[at] !== undefined && isSame(one, own[at]))
+		return answered.length === own.length && answered.every((one, at) => own[at] !== undefined && isSame(one, own[at]))
 	}
 
 	return {

@@ -63,7 +63,7 @@ export function createJsonStream(shape: Shape, limits: JsonLimits): JsonStream {
 	/** In the middle of a text; the next byte is escaped. */
 	let passing = false
 	let escaped = false
-	const held = createHeldText()
+	const keptText = createHeldText()
 	const keep = createKept(limits.keptBytes)
 
 	/** A value has been made, or passed over. */
@@ -142,10 +142,10 @@ export function createJsonStream(shape: Shape, limits: JsonLimits): JsonStream {
 		const quote = closingQuote(chunk, start, start)
 		passing = quote < 0
 		escaped = passing && isEscaped(chunk, start, chunk.length)
-		keep(held.add(chunk, from, passing ? chunk.length : quote))
+		keep(keptText.add(chunk, from, passing ? chunk.length : quote))
 		if (passing) return chunk.length
-		if (held.isOpen()) {
-			const bytes = held.take()
+		if (keptText.isOpen()) {
+			const bytes = keptText.take()
 			keep(-bytes.length)
 			tookText(textIn(bytes, 0, bytes.length))
 		} else if (isKey()) tookKey(null)
@@ -166,7 +166,7 @@ export function createJsonStream(shape: Shape, limits: JsonLimits): JsonStream {
 		if (!isWanted()) return pass(chunk, from)
 		const end = texts.endOf(chunk, from)
 		if (end < 0) {
-			held.begin(longestText() * mostBytes + mostBytes)
+			keptText.begin(longestText() * mostBytes + mostBytes)
 			return pass(chunk, from)
 		}
 		tookText(textIn(chunk, from, end))

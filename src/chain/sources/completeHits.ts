@@ -46,13 +46,13 @@ export async function completeHits(
 	const early = hits.filter((hit) => hit.txHash !== null && costs.receipts.of(rpc, 'trace', rootOf(hit), addresses))
 	const guesses = early.map((hit) => guessed(hit, costs))
 	const plan = planReceipts(rpc, guesses, price)
-	const [told, fromBlocks] = await Promise.all([
+	const [results, fromBlocks] = await Promise.all([
 		askAll(rpc, [...calls, ...plan.single.map(receiptCall)], signal),
 		readWholeBlocks(rpc, plan.whole, signal),
 	])
 	const receipts = new Map(fromBlocks)
-	for (const [at, txHash] of plan.single.entries()) receipts.set(txHash, told[calls.length + at])
-	const answers = told.values()
+	for (const [at, txHash] of plan.single.entries()) receipts.set(txHash, results[calls.length + at])
+	const answers = results.values()
 	const next = () => answers.next().value
 	const blocks = new Map(numbers.map((number) => [number, needBlock(next(), number, rpc.endpoint)] as const))
 	const reading: Reading = { endpoint: rpc.endpoint, method: 'trace_filter' }

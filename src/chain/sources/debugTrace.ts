@@ -55,8 +55,8 @@ async function scanSpan(
 	signal: AbortSignal,
 ): Promise<ScannedSpan> {
 	const numbers = [...numbersOf(span)]
-	const told = await askAll(rpc, headerCalls(numbers, last), signal)
-	const headers = readHeaders(told, numbers, last, rpc.endpoint)
+	const headerAnswers = await askAll(rpc, headerCalls(numbers, last), signal)
+	const headers = readHeaders(headerAnswers, numbers, last, rpc.endpoint)
 	const full = headers.filter((block) => block.txHashes.length > 0)
 	const calls = full.map((block) => debugCall(block.number, tracer(rpc)))
 	const answers = await askAll(rpc, calls, signal).catch(async (error: unknown) => {
@@ -123,16 +123,16 @@ export async function readDebugBlock(
 	for (const [index, entry] of (raw as readonly unknown[]).entries()) {
 		const { txHash, trace } = openEntry(entry, index, reading)
 		const isPlaced = raw.length === block.txHashes.length
-		const told = txHash ?? (isPlaced ? block.txHashes[index] : undefined)
-		if (told === undefined) {
+		const itsHash = txHash ?? (isPlaced ? block.txHashes[index] : undefined)
+		if (itsHash === undefined) {
 			const count = block.txHashes.length
 			throw unsettled(reading, `${raw.length} traces came for the ${count} transactions of ${block.number}`)
 		}
-		if (!listed.has(told)) throw unsettled(reading, `${told} is not in block ${block.number}`)
+		if (!listed.has(itsHash)) throw unsettled(reading, `${itsHash} is not in block ${block.number}`)
 		// No row at all: not traced, as a state sync of Polygon's.
 		if (Array.isArray(trace) && trace.length === 0) continue
-		const tree = Array.isArray(trace) ? readFlat(trace, told, slices, reading) : readCalls(trace, slices, reading)
-		traces.set(told, await tree)
+		const tree = Array.isArray(trace) ? readFlat(trace, itsHash, slices, reading) : readCalls(trace, slices, reading)
+		traces.set(itsHash, await tree)
 	}
 	return { traces, missing: block.txHashes.filter((txHash) => !traces.has(txHash)) }
 }

@@ -34,11 +34,11 @@ export async function readReceipts(
 	{ whole, single }: ReceiptPlan,
 	signal: AbortSignal,
 ): Promise<ReadonlyMap<Hash, unknown>> {
-	const [told, receipts] = await Promise.all([
+	const [ofBlocks, receipts] = await Promise.all([
 		readWholeBlocks(rpc, whole, signal),
 		askAll(rpc, single.map(receiptCall), signal),
 	])
-	return new Map([...told, ...single.map((txHash, at) => [txHash, receipts[at]] as const)])
+	return new Map([...ofBlocks, ...single.map((txHash, at) => [txHash, receipts[at]] as const)])
 }
 
 /** The same of blocks that are asked for whole. */
@@ -49,7 +49,7 @@ export async function readWholeBlocks(
 ): Promise<ReadonlyMap<Hash, unknown>> {
 	const numbers = whole.map(({ number }) => number)
 	const answers = await askBlocks(rpc, numbers, signal)
-	const told = new Map<Hash, unknown>()
+	const receipts = new Map<Hash, unknown>()
 	/** What a block of receipts did not tell is asked for by itself: that is what counts. */
 	const left: Hash[] = []
 	for (const [at, { txHashes }] of whole.entries()) {
@@ -57,12 +57,12 @@ export async function readWholeBlocks(
 		for (const txHash of txHashes) {
 			const receipt = given.get(txHash)
 			if (receipt === undefined) left.push(txHash)
-			else told.set(txHash, receipt)
+			else receipts.set(txHash, receipt)
 		}
 	}
 	const again = await askAll(rpc, left.map(receiptCall), signal)
-	for (const [at, txHash] of left.entries()) told.set(txHash, again[at])
-	return told
+	for (const [at, txHash] of left.entries()) receipts.set(txHash, again[at])
+	return receipts
 }
 
 /** By themselves: that a plan does not include this method says nothing of the others. */

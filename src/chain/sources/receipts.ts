@@ -66,8 +66,8 @@ export async function withReceipts(
 	const { addresses, tracing, costs } = question
 	const needed = hits.filter(({ frames: [root = null] }) => costs.receipts.of(rpc, tracing, root, addresses))
 	const plan = planReceipts(rpc, needed.map(wantedOf), costs.priceAt(rpc))
-	const told = await readReceipts(rpc, plan, signal)
-	return hits.map((hit) => joined(rpc, hit, told, tracing, costs)).sort(byPlace)
+	const answers = await readReceipts(rpc, plan, signal)
+	return hits.map((hit) => joined(rpc, hit, answers, tracing, costs)).sort(byPlace)
 }
 
 export function wantedOf({ txHash, block }: Pick<Hit, 'txHash' | 'block'>): Wanted {
@@ -83,12 +83,12 @@ export function withoutReceipts(hits: readonly Hit[]): readonly TxTrace[] {
 export function joined(
 	rpc: Rpc,
 	hit: Hit,
-	told: ReadonlyMap<Hash, unknown>,
+	answers: ReadonlyMap<Hash, unknown>,
 	tracing: Tracing,
 	{ receipts }: Pick<Costs, 'receipts'>,
 ): TxTrace {
-	if (hit.txHash === null || !told.has(hit.txHash)) return traceOf(hit, hit.block, null)
-	const receipt = told.get(hit.txHash)
+	if (hit.txHash === null || !answers.has(hit.txHash)) return traceOf(hit, hit.block, null)
+	const receipt = answers.get(hit.txHash)
 	const succeeded = readSuccess(receipt, hit, rpc.endpoint)
 	receipts.note(rpc, tracing, hit.frames[0], succeeded)
 	return { ...traceOf(hit, hit.block, succeeded), ...feeIn(receipt) }

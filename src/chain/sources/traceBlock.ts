@@ -73,8 +73,8 @@ async function inPieces(
 	signal: AbortSignal,
 	error: unknown,
 ): Promise<readonly unknown[]> {
-	const told = await askAll(rpc, forHeaders, signal)
-	const [block] = readHeaders(told, numbers, last, rpc.endpoint)
+	const headerAnswers = await askAll(rpc, forHeaders, signal)
+	const [block] = readHeaders(headerAnswers, numbers, last, rpc.endpoint)
 	if (block === undefined || block.difficulty === null || block.difficulty > 2n) throw error
 	const callFor = (txHash: string) => ({ method: 'trace_transaction', params: [txHash] })
 	const lists = await askByTransaction(rpc, block, callFor, signal)
@@ -83,5 +83,5 @@ async function inPieces(
 		if (!Array.isArray(list)) throw error
 		for (const row of list) rows.push(row)
 	}
-	return [...told, rows]
+	return [...headerAnswers, rows]
 }

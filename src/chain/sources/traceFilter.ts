@@ -75,9 +75,9 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 			// The first is only held against the part before, so it may come with the traces.
 			const ends = [...new Set([...(early === null ? [span.to] : []), ...(span.from === span.to ? [] : [span.from])])]
 			const asked = lists.map((list, at) => askList(rpc, span, list, at === 0 ? ends.map(blockCall) : [], signal))
-			const told = (await Promise.all(asked)).flat()
-			const answers = told.slice(ends.length)
-			const headers = ends.map((number, at) => needBlock(told[at], number, rpc.endpoint))
+			const results = (await Promise.all(asked)).flat()
+			const answers = results.slice(ends.length)
+			const headers = ends.map((number, at) => needBlock(results[at], number, rpc.endpoint))
 			const last = early ?? (headers[0] as Header)
 			const first = headers.find(({ number }) => number === span.from) ?? last
 			const { parentHash } = first

@@ -51,9 +51,9 @@ export function secretsOf(settings: Secretive, filled: readonly Filled[]): reado
 		for (const value of Object.values(receiver.headers)) found.add(value).add(value.replace(/^\S+\s+/, ''))
 	}
 	for (const { values } of filled) for (const value of values) found.add(value)
-	const told = tellings(settings)
+	const open = saidOpenly(settings)
 	return [...found]
-		.filter((text) => text !== '' && text !== '/' && !hosts.has(text) && !told.has(text))
+		.filter((text) => text !== '' && text !== '/' && !hosts.has(text) && !open.has(text))
 		.sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
 }
 
@@ -85,16 +85,16 @@ const secretKeys: readonly string[] = [
 ]
 
 /** What the settings say openly: names, mail addresses, symbols and the like. */
-function tellings(settings: Secretive): ReadonlySet<string> {
-	const told = new Set<string>()
+function saidOpenly(settings: Secretive): ReadonlySet<string> {
+	const open = new Set<string>()
 	const collect = (value: unknown, key: string) => {
 		if (secretKeys.includes(key)) return
-		if (typeof value === 'string') told.add(value)
-		else if (typeof value === 'number') told.add(String(value))
+		if (typeof value === 'string') open.add(value)
+		else if (typeof value === 'number') open.add(String(value))
 		else if (value !== null && typeof value === 'object') {
 			for (const [name, item] of Object.entries(value)) collect(item, Array.isArray(value) ? key : name)
 		}
 	}
 	collect(isDatabase(settings.state) ? { ...settings, state: null } : settings, '')
-	return told
+	return open
 }

@@ -104,13 +104,13 @@ export function createDeferrals({ store, clock, receiverOf, rulesOf, silencesOf 
 		const applies = anyDeferred || rate !== null || queue.some(mayBeSilenced)
 		if (first === undefined || !applies) return () => null
 		// Nobody else adds to them while the queue is ours.
-		const held = [...(await store.deliveries('held', first))]
+		const deferred = [...(await store.deliveries('held', first))]
 		return (delivery) => {
 			if (delivery.alone) return null
 			const nowMs = clock()
-			const reason = silenced(delivery, nowMs) ?? behind(delivery, held) ?? crowded(delivery, rate, nowMs)
+			const reason = silenced(delivery, nowMs) ?? behind(delivery, deferred) ?? crowded(delivery, rate, nowMs)
 			if (reason === null) return null
-			held.push({ ...delivery, heldBy: reason.by, nextAttemptAtMs: reason.untilMs })
+			deferred.push({ ...delivery, heldBy: reason.by, nextAttemptAtMs: reason.untilMs })
 			anyDeferred = true
 			lookAtMs = Math.min(lookAtMs, reason.untilMs)
 			return { id: delivery.id, result: 'held', ...reason }
@@ -180,11 +180,11 @@ export function createDeferrals({ store, clock, receiverOf, rulesOf, silencesOf 
 		async letGo(nowMs) {
 			// Further ahead than it can be: the clock was set back.
 			if (nowMs < lookAtMs && lookAtMs <= nowMs + lookEveryMs) return
-			const held = await store.deliveries('held')
-			anyDeferred = held.length > 0
+			const deferred = await store.deliveries('held')
+			anyDeferred = deferred.length > 0
 			lookAtMs = nowMs + lookEveryMs
 			const silentUntilMs = silentAt(nowMs)
-			for (const queue of byQueue(held).values()) {
+			for (const queue of byQueue(deferred).values()) {
 				const [first] = queue
 				const receiver = first === undefined ? null : receiverOf(first)
 				// Kept for when it comes back.
@@ -214,10 +214,10 @@ interface Reason {
  * Whether something that is held must come first: in a digest all alerts wait for each other, in a silence those of a
  * watchlist.
  */
-function behind({ message }: Delivery, held: readonly Delivery[]): Reason | null {
+function behind({ message }: Delivery, deferred: readonly Delivery[]): Reason | null {
 	const alert = digested(message)
 	if (alert === null) return null
-	const before = held.find(
+	const before = deferred.find(
 		(other) =>
 			other.heldBy === 'digest' || digested(other.message)?.data.watch.watchlist === alert.data.watch.watchlist,
 	)

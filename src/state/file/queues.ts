@@ -16,7 +16,7 @@ export function createQueues(): Queues {
 	/** Queue by id of what is taken. */
 	const taken = new Map<string, string>()
 	/** How many of a queue are taken; a queue that is not here is free. */
-	const held = new Map<string, number>()
+	const underWay = new Map<string, number>()
 	let known: ReadonlyMap<string, Delivery> | null = null
 	let queues: ReadonlyMap<string, readonly Delivery[]> = new Map()
 
@@ -33,11 +33,11 @@ export function createQueues(): Queues {
 		claim(deliveries, { nowMs, perQueue }) {
 			const claimed: Delivery[][] = []
 			for (const [queue, pending] of pendingByQueue(deliveries)) {
-				if (held.has(queue)) continue
+				if (underWay.has(queue)) continue
 				const due = duePrefix(pending, nowMs, perQueue)
 				if (due.length === 0) continue
 				for (const { id } of due) taken.set(id, queue)
-				held.set(queue, due.length)
+				underWay.set(queue, due.length)
 				claimed.push(due)
 			}
 			return claimed
@@ -47,15 +47,15 @@ export function createQueues(): Queues {
 				const queue = taken.get(id)
 				if (queue === undefined) continue
 				taken.delete(id)
-				const left = (held.get(queue) ?? 1) - 1
-				if (left > 0) held.set(queue, left)
-				else held.delete(queue)
+				const left = (underWay.get(queue) ?? 1) - 1
+				if (left > 0) underWay.set(queue, left)
+				else underWay.delete(queue)
 			}
 		},
 		nextDueMs(deliveries) {
 			let next: number | null = null
 			for (const [queue, [first]] of pendingByQueue(deliveries)) {
-				if (!first || held.has(queue)) continue
+				if (!first || underWay.has(queue)) continue
 				if (next === null || first.nextAttemptAtMs < next) next = first.nextAttemptAtMs
 			}
 			return next

@@ -24,7 +24,7 @@ export interface Leases {
 /** `owner` is of this one instance, never used before or again. */
 export function createLeases(database: Database, owner: string, leaseMs: number): Leases {
 	/** Epoch by network. */
-	const held = new Map<string, number>()
+	const leases = new Map<string, number>()
 
 	async function taken(network: string): Promise<number | null> {
 		const [row] = await database.ask<{ epoch: number }>(TAKE, [network, owner, leaseMs])
@@ -36,10 +36,10 @@ export function createLeases(database: Database, owner: string, leaseMs: number)
 			try {
 				const epoch = await taken(network)
 				if (epoch !== null) {
-					held.set(network, epoch)
+					leases.set(network, epoch)
 					return true
 				}
-				held.delete(network)
+				leases.delete(network)
 				await database.ask(WANT, [network, owner])
 				return false
 			} catch (error) {
@@ -49,16 +49,16 @@ export function createLeases(database: Database, owner: string, leaseMs: number)
 			}
 		},
 		async releaseLease(network) {
-			const epoch = held.get(network)
+			const epoch = leases.get(network)
 			if (epoch === undefined) return
-			held.delete(network)
+			leases.delete(network)
 			await database.ask(GIVE_BACK, [network, owner, epoch])
 		},
 		async fence(ask, network) {
-			const epoch = held.get(network)
+			const epoch = leases.get(network)
 			const rows = epoch === undefined ? [] : await ask(FENCE, [network, owner, leaseMs, epoch])
 			if (rows.length > 0) return
-			held.delete(network)
+			leases.delete(network)
 			throw new StateError(
 				'lost',
 				epoch === undefined
@@ -71,8 +71,8 @@ export function createLeases(database: Database, owner: string, leaseMs: number)
 			await ask(BESIDE, [network])
 		},
 		async renew() {
-			if (held.size === 0) return
-			const asked = new Map(held)
+			if (leases.size === 0) return
+			const asked = new Map(leases)
 			const rows = await database.ask<{ network: string }>(RENEW, [
 				[...asked.keys()],
 				[...asked.values()],
@@ -81,11 +81,11 @@ export function createLeases(database: Database, owner: string, leaseMs: number)
 			])
 			const kept = new Set(rows.map(({ network }) => network))
 			for (const [network, epoch] of asked) {
-				if (!kept.has(network) && held.get(network) === epoch) held.delete(network)
+				if (!kept.has(network) && leases.get(network) === epoch) leases.delete(network)
 			}
 		},
 		async close() {
-			held.clear()
+			leases.clear()
 			await database.ask(RELEASE, [owner])
 		},
 	}

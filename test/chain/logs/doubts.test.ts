@@ -23,8 +23,8 @@ const headerOf = (number: bigint, logsBloom: Hex | null): Header => ({
 	...{ receiptsRoot: null, logsBloom, withdrawalsRoot: null },
 })
 const bloom = (...logs: readonly Log[]) => bloomOf(logs, createTimeSlices())
-const question = (told: ReadonlySet<Address> | null = null) => ({
-	...{ addresses: new Set([alice]), known: new Map(), told },
+const question = (wanted: ReadonlySet<Address> | null = null) => ({
+	...{ addresses: new Set([alice]), known: new Map(), wanted },
 })
 const numbers = (headers: readonly Header[]) => headers.map(({ number }) => Number(number))
 

@@ -1,15 +1,15 @@
 import type { Steps } from '../core/steps.js'
 
 /** Of everybody else. */
-export function aTurn(): Promise<void> {
+export function yieldNow(): Promise<void> {
 	return new Promise((resolve) => setImmediate(resolve))
 }
 
 /** The work to its end, others having a turn at each of its borders. */
-export async function inTurns<T>(steps: Steps<T>): Promise<T> {
+export async function inSteps<T>(steps: Steps<T>): Promise<T> {
 	for (;;) {
 		const step = steps.next()
 		if (step.done === true) return step.value
-		await aTurn()
+		await yieldNow()
 	}
 }
