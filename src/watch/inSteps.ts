@@ -1,6 +1,6 @@
 import type { Steps } from '../core/steps.js'
 
-/** Of everybody else. */
+/** Lets everybody else go on. */
 export function yieldNow(): Promise<void> {
 	return new Promise((resolve) => setImmediate(resolve))
 }
