@@ -117,7 +117,9 @@ export async function readDebugBlock(
 	slices: TimeSlices,
 	reading: DebugReading,
 ): Promise<DebugBlock> {
-	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
+	// Of a block that it has just got a node may have no traces yet.
+	if (raw === null) throw unsettled(reading, `block ${block.number} has no traces yet`)
+	if (!Array.isArray(raw)) throw malformed(reading, 'the result is not a list')
 	const listed = new Set(block.txHashes)
 	const traces = new Map<Hash, Tree>()
 	for (const [index, entry] of (raw as readonly unknown[]).entries()) {

@@ -30,7 +30,9 @@ export async function scanBlock(
 	reading: Reading,
 	withSent = false,
 ): Promise<ScannedBlock> {
-	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
+	// Of a block that it has just got a node may have no traces yet.
+	if (raw === null) throw unsettled(reading, `block ${block.number} has no traces yet`)
+	if (!Array.isArray(raw)) throw malformed(reading, 'the result is not a list')
 	const slices = createTimeSlices()
 	const number = Number(block.number)
 	const isAsked = await addressTestOf(addresses, slices)
