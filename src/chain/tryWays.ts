@@ -181,19 +181,20 @@ async function read(
 }
 
 async function limited<T>(
-	{ endpoint }: Way,
+	{ endpoint, slowness }: Way,
 	number: bigint,
 	job: (until: AbortSignal) => Promise<T>,
-	ms: number,
+	usualMs: number,
 	signal: AbortSignal,
 ): Promise<T | RpcError> {
+	const ms = usualMs * slowness()
 	try {
 		return await withDeadline(ms, job, signal)
 	} catch (error) {
 		signal.throwIfAborted()
 		if (error instanceof RpcError) return error
 		if (!(error instanceof DeadlinePassed)) throw error
-		return new RpcError(`${endpoint} did not give block ${number} within ${ms / 1_000} s`, {
+		return new RpcError(`${endpoint} did not give block ${number} within ${Math.round(ms / 1_000)} s`, {
 			kind: 'timeout',
 			endpoint,
 		})

@@ -14,9 +14,10 @@ export interface WalkWait {
 export function waitOf(
 	{ oneMs, firstMs, severalMs, eachMs }: WalkWait,
 	isFirst: () => boolean,
+	slowness: () => number,
 ): (span: Span) => number {
 	return (span) => {
-		if (span.from === span.to) return oneMs
-		return isFirst() ? firstMs : severalMs + eachMs * Number(lengthOf(span))
+		if (span.from === span.to) return oneMs * slowness()
+		return (isFirst() ? firstMs : severalMs + eachMs * Number(lengthOf(span))) * slowness()
 	}
 }

@@ -22,6 +22,8 @@ export interface Way {
 	readonly doubtful: () => string | null
 	/** It has given a block. */
 	readonly heard: () => void
+	/** As of the limits of its endpoint. */
+	readonly slowness: () => number
 }
 
 export interface WaysOptions {
@@ -67,7 +69,8 @@ export function openWays(options: WaysOptions): readonly Way[] {
 			const open = () => createChain({ ...asked, endpoints: endpoints(), source: name })
 			const doubtful = () => (source === 'auto' ? doubtOf(name, rpc, registry) : null)
 			const heard = () => options.onHeard?.(rpc)
-			return { endpoint: rpc.endpoint, source: name, chain: once(open), doubtful, heard }
+			const { slowness } = rpc.limits
+			return { endpoint: rpc.endpoint, source: name, chain: once(open), doubtful, heard, slowness }
 		}),
 	)
 }

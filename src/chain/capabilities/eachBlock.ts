@@ -90,7 +90,7 @@ export function isOfBlock(answer: unknown): boolean {
 export function within(rpc: Rpc, ms: number): Rpc {
 	const limited = async <T>(method: string, job: (until: AbortSignal) => Promise<T>, signal: AbortSignal) => {
 		try {
-			return await withDeadline(ms, job, signal)
+			return await withDeadline(ms * rpc.limits.slowness(), job, signal)
 		} catch (error) {
 			if (error instanceof DeadlinePassed) throw late(rpc, method)
 			throw error

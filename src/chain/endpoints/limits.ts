@@ -7,6 +7,13 @@ import { createSpeed, type Speed, type SpeedOptions } from './speed.js'
 export interface Limits {
 	/** Requests under way, and calls a second. */
 	readonly speed: Speed
+	/**
+	 * How many times longer than usual its quickest answer took, 1 to 8: whoever waits for it in vain after some seconds
+	 * waits so many times longer.
+	 */
+	slowness(): number
+	/** An answer came after so long. */
+	noteAnswer(tookMs: number): void
 	/** Calls in one request. */
 	readonly batch: Limit
 	/** Addresses in one list. */
@@ -43,6 +50,9 @@ export interface LimitsOptions extends SpeedOptions {
 
 /** Addresses in one list: some 45 kB of request. */
 export const firstList = 1_000
+/** Nearly all endpoints answer a simple question sooner. */
+const usualMs = 500
+const mostSlowness = 8
 /** How long a refusal is kept in mind: the node behind an address may be replaced, or the plan paid for. */
 const keptMs = 10 * 60_000
 
@@ -56,8 +66,13 @@ export function createLimits({ batch: most, clock, ...options }: LimitsOptions):
 	}
 	const list = createLimit(firstList, clock)
 	const sizes = new Map<string, SpanSize>()
+	let quickestMs = 0
 	return {
 		speed,
+		slowness: () => Math.min(mostSlowness, Math.max(1, quickestMs / usualMs)),
+		noteAnswer(tookMs) {
+			quickestMs = quickestMs === 0 ? tookMs : Math.min(quickestMs, tookMs)
+		},
 		batch,
 		list,
 		spanSize: (source, bounds) => sizes.get(source) ?? startSpanSize(bounds),

@@ -162,8 +162,8 @@ export function createRpc(options: RpcOptions): Rpc {
 			pass.end(answered, refusal)
 			if (startedAtMs !== null) {
 				const durationMs = performance.now() - startedAtMs
-				const { speed } = limits
-				const bears = { inFlightLimit: speed.width(), rateLimit: speed.callsPerSecond() }
+				if (answered > 0) limits.noteAnswer(durationMs)
+				const bears = { inFlightLimit: limits.speed.width(), rateLimit: limits.speed.callsPerSecond() }
 				options.onRequest?.({ endpoint: url.name, method, result, durationMs, ...bears })
 			}
 		}
