@@ -67,7 +67,7 @@ export function txDifferences(
 			const isUnsaid = tx !== null && tx.fee === undefined && isSentBy(tx, address)
 			if (!isUnsaid && !closes(before, movement, after)) {
 				const seenWei = movement.wei + movement.posted[0]
-				found.push({ txIndex, txHash: tx?.txHash ?? null, movedWei: after - before, seenWei: seenWei })
+				found.push({ txIndex, txHash: tx?.txHash ?? null, movedWei: after - before, seenWei })
 			}
 		}
 		before = after

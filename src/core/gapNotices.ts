@@ -27,9 +27,9 @@ export function gapNotices({
 }: Facts): readonly SystemNotice[] {
 	const common = { network: network.name, chainId: network.chainId, head }
 	const opened = changes.filter((gap) => isOpen(gap) && !isOpenIn(gaps, gap))
-	const accepted = changes.filter(({ block: { number }, isAcceptanceAnnounced: isAcceptanceTold }) => {
+	const accepted = changes.filter(({ block: { number }, isAcceptanceAnnounced }) => {
 		const before = gaps.get(number)
-		return isAcceptanceTold === true && before !== undefined && isAcceptanceNews(before)
+		return isAcceptanceAnnounced === true && before !== undefined && isAcceptanceNews(before)
 	})
 	return [
 		...opened.map(({ block: { number }, openedAtMs, tries, reason }): SystemNotice => {

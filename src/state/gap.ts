@@ -19,10 +19,10 @@ export interface StoredGap {
 
 export function storedGap(gap: Gap): StoredGap {
 	const { block, addresses, tries, sinceMs, isAfterGood, openedAtMs, reason } = gap
-	const { acceptedAtMs, isAcceptanceAnnounced: isAcceptanceTold, wantedAtMs } = gap
+	const { acceptedAtMs, isAcceptanceAnnounced, wantedAtMs } = gap
 	const marks = {
 		...(acceptedAtMs !== undefined && { acceptedAtMs }),
-		...(isAcceptanceTold && { acceptanceTold: true as const }),
+		...(isAcceptanceAnnounced && { acceptanceTold: true as const }),
 		...(wantedAtMs !== undefined && { wantedAtMs }),
 	}
 	const facts = { tries, sinceMs, afterGood: isAfterGood, openedAtMs, reason, ...marks }
@@ -34,7 +34,7 @@ export function gapsOf(stored: readonly StoredGap[]): ReadonlyMap<bigint, Gap> {
 	return new Map(
 		stored.map(({ block, addresses = null, afterGood, acceptanceTold, ...facts }) => {
 			const number = BigInt(block[0])
-			const accepted = acceptanceTold === undefined ? {} : { isAcceptanceTold: acceptanceTold }
+			const accepted = acceptanceTold === undefined ? {} : { isAcceptanceAnnounced: acceptanceTold }
 			const gap = {
 				...facts,
 				...accepted,

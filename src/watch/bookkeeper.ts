@@ -134,7 +134,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		try {
 			lists = await listsOf(part, { accounts, chain }, signal)
 			movements = withListed(movements, lists, kept)
-			asked = await askBalances(part, movements, { due: due, limited: rounds.limited() }, draft, accounts, signal)
+			asked = await askBalances(part, movements, { due, limited: rounds.limited() }, draft, accounts, signal)
 			works()
 		} catch (error) {
 			outer.throwIfAborted()

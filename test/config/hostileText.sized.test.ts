@@ -113,7 +113,7 @@ describe('error: what would take minutes, or end the process, takes a moment', (
 		],
 		[
 			'200,000 wrong lines',
-			{ csv: 'x\n'.repeat(200_000) },
+			{ csv: `address\n${'x\n'.repeat(200_000)}` },
 			/further problems of this file are told when these are mended/,
 		],
 		['60,000 commas in a line', { csv: `${address}${','.repeat(60_000)}` }, /here is one more/],

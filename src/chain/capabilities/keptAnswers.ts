@@ -29,7 +29,7 @@ export function keepAnswers(headAnswer: HeadAnswer | null, atMs: number): KeptAn
 
 	return {
 		atMs,
-		headAnswer: headAnswer,
+		headAnswer,
 		over: (rpc) => ({
 			...rpc,
 			async call(method, params, signal) {
