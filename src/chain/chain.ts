@@ -109,7 +109,7 @@ export function createChain(options: ChainOptions): Chain {
 	const witnesses = createWitnesses((rpc) => registry.known(rpc)?.clientVersion ?? null)
 	const askSecond = createAskSecond({ endpoints, rank: witnesses.rank, clock })
 	const first = options.walkWait === undefined ? FIRST_BLOCKS : FIRST_BLOCKS_SOON
-	const slowness = () => (reading ?? newest?.rpc)?.limits.slowness() ?? 1
+	const patience = (usualMs: number) => (reading ?? newest?.rpc)?.limits.patience(usualMs) ?? usualMs
 	const prefetching = {
 		width: () => (reading === null ? 1 : Math.min(MOST_AHEAD, reading.limits.speed.width())),
 		blocks(addresses: AddressSet) {
@@ -117,7 +117,7 @@ export function createChain(options: ChainOptions): Chain {
 			return reading === null ? first : reader.blocksAtOnce(reading, addresses)
 		},
 		clock,
-		...(options.walkWait && { waitMs: waitOf(options.walkWait, () => reading === null, slowness) }),
+		...(options.walkWait && { waitMs: waitOf(options.walkWait, () => reading === null, patience) }),
 	}
 	const prefetch = createPrefetch({
 		...prefetching,

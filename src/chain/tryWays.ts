@@ -181,13 +181,13 @@ async function read(
 }
 
 async function limited<T>(
-	{ endpoint, slowness }: Way,
+	{ endpoint, patience }: Way,
 	number: bigint,
 	job: (until: AbortSignal) => Promise<T>,
 	usualMs: number,
 	signal: AbortSignal,
 ): Promise<T | RpcError> {
-	const ms = usualMs * slowness()
+	const ms = patience(usualMs)
 	try {
 		return await withDeadline(ms, job, signal)
 	} catch (error) {

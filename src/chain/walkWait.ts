@@ -14,10 +14,10 @@ export interface WalkWait {
 export function waitOf(
 	{ oneMs, firstMs, severalMs, eachMs }: WalkWait,
 	isFirst: () => boolean,
-	slowness: () => number,
+	patience: (usualMs: number) => number,
 ): (span: Span) => number {
 	return (span) => {
-		if (span.from === span.to) return oneMs * slowness()
-		return (isFirst() ? firstMs : severalMs + eachMs * Number(lengthOf(span))) * slowness()
+		if (span.from === span.to) return patience(oneMs)
+		return patience(isFirst() ? firstMs : severalMs + eachMs * Number(lengthOf(span)))
 	}
 }

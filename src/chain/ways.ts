@@ -23,7 +23,7 @@ export interface Way {
 	/** It has given a block. */
 	readonly heard: () => void
 	/** As of the limits of its endpoint. */
-	readonly slowness: () => number
+	readonly patience: (usualMs: number) => number
 }
 
 export interface WaysOptions {
@@ -69,8 +69,8 @@ export function openWays(options: WaysOptions): readonly Way[] {
 			const open = () => createChain({ ...asked, endpoints: endpoints(), source: name })
 			const doubtful = () => (source === 'auto' ? doubtOf(name, rpc, registry) : null)
 			const heard = () => options.onHeard?.(rpc)
-			const { slowness } = rpc.limits
-			return { endpoint: rpc.endpoint, source: name, chain: once(open), doubtful, heard, slowness }
+			const { patience } = rpc.limits
+			return { endpoint: rpc.endpoint, source: name, chain: once(open), doubtful, heard, patience }
 		}),
 	)
 }

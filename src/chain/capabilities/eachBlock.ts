@@ -86,11 +86,11 @@ export function isOfBlock(answer: unknown): boolean {
 	return kind === 'timeout' || kind === 'too-large' || kind === 'no-data'
 }
 
-/** The same endpoint, where no answer is waited for longer than this: then it is a timeout. */
+/** The same endpoint, where no answer is waited for longer than this, or as its limits say: then it is a timeout. */
 export function within(rpc: Rpc, ms: number): Rpc {
 	const limited = async <T>(method: string, job: (until: AbortSignal) => Promise<T>, signal: AbortSignal) => {
 		try {
-			return await withDeadline(ms * rpc.limits.slowness(), job, signal)
+			return await withDeadline(rpc.limits.patience(ms), job, signal)
 		} catch (error) {
 			if (error instanceof DeadlinePassed) throw late(rpc, method)
 			throw error

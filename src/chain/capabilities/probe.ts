@@ -62,9 +62,7 @@ export async function probe(
 	const [basics, blocks] = await Promise.all([basicsAsked, findProbeBlocks(rpc, head, signal)])
 	const tried = within(rpc, brief ? briefAnswerMs : patientAnswerMs)
 	const onBlocks = (until: AbortSignal) => probeTraces(tried, { setting, head, blocks, basics }, until)
-	const found = await (brief
-		? ended(withDeadline(briefMs * rpc.limits.slowness(), onBlocks, signal))
-		: onBlocks(signal))
+	const found = await (brief ? ended(withDeadline(rpc.limits.patience(briefMs), onBlocks, signal)) : onBlocks(signal))
 	if (found !== null && (found.proved || blocks.length === 0 || !found.passing)) return { ...basics, ...found }
 	// Blocks to prove it by may be such as nobody can trace, by a stranger's doing: others are read, and trusted for now.
 	const rest = await probeTraces(tried, { setting, head, blocks: [], basics }, signal)

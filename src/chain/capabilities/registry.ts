@@ -20,7 +20,7 @@ export interface CapabilitiesRegistry {
 	 * only old. Throws RpcError when the endpoint cannot be judged now.
 	 */
 	of(rpc: Rpc, signal: AbortSignal): Promise<Capabilities>
-	/** It will be asked of soon; `told`: what the endpoint has just said of its head. Never throws. */
+	/** It will be asked of soon; `headAnswer`: what the endpoint has just said of its head. Never throws. */
 	expect(rpc: Rpc, headAnswer: HeadAnswer, signal: AbortSignal): void
 	/** As far as it is known. */
 	known(rpc: Rpc): Capabilities | null

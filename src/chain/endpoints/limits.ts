@@ -8,10 +8,10 @@ export interface Limits {
 	/** Requests under way, and calls a second. */
 	readonly speed: Speed
 	/**
-	 * How many times longer than usual its quickest answer took, 1 to 8: whoever waits for it in vain after some seconds
-	 * waits so many times longer.
+	 * How long to wait, where one waits so long for others: as many times longer as its quickest answer took longer than
+	 * usual, up to eight times, and for that no longer than half a minute.
 	 */
-	slowness(): number
+	patience(usualMs: number): number
 	/** An answer came after so long. */
 	noteAnswer(tookMs: number): void
 	/** Calls in one request. */
@@ -51,8 +51,9 @@ export interface LimitsOptions extends SpeedOptions {
 /** Addresses in one list: some 45 kB of request. */
 export const firstList = 1_000
 /** Nearly all endpoints answer a simple question sooner. */
-const usualMs = 500
+const usualAnswerMs = 500
 const mostSlowness = 8
+const longestPatienceMs = 30_000
 /** How long a refusal is kept in mind: the node behind an address may be replaced, or the plan paid for. */
 const keptMs = 10 * 60_000
 
@@ -69,7 +70,10 @@ export function createLimits({ batch: most, clock, ...options }: LimitsOptions):
 	let quickestMs = 0
 	return {
 		speed,
-		slowness: () => Math.min(mostSlowness, Math.max(1, quickestMs / usualMs)),
+		patience(usualMs) {
+			const slowness = Math.min(mostSlowness, Math.max(1, quickestMs / usualAnswerMs))
+			return Math.max(usualMs, Math.min(longestPatienceMs, usualMs * slowness))
+		},
 		noteAnswer(tookMs) {
 			quickestMs = quickestMs === 0 ? tookMs : Math.min(quickestMs, tookMs)
 		},
