@@ -11,9 +11,9 @@ import type { Log, Receiver, Store } from '../../model/ports.js'
 import { nextAttemptMs } from './backoff.js'
 import type { Deferrals } from './deferral.js'
 import type { Fallbacks } from './fallback.js'
+import { createOpinions } from './opinions.js'
 import type { QueueLog } from './queueLog.js'
 import type { Recorder } from './recorder.js'
-import { createRefusals } from './refusals.js'
 import type { Suspension } from './suspension.js'
 import type { Unconfigured } from './unconfigured.js'
 
@@ -75,7 +75,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 			done += 1
 		}
 		let done = 0
-		const refusals = createRefusals()
+		const opinions = createOpinions()
 		/** Sending on would only make more repetitions. */
 		let unwritten = false
 		try {
@@ -89,7 +89,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 					context.tally.held += 1
 					continue
 				}
-				const outcome = refusals.known(delivery) ?? (await attempt(receiver, delivery, context.cut))
+				const outcome = opinions.known(delivery) ?? (await attempt(receiver, delivery, context.cut))
 				// Cut off by our stop: nobody has judged it.
 				if (context.cut.aborted && outcome.result === 'retry') break
 				const resolution = resolutionOf(delivery, outcome)
@@ -97,12 +97,12 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 				account(delivery, outcome, resolution, context)
 				// What it was split into comes before the rest of the queue.
 				if (resolution.result === 'retry' || resolution.result === 'split') break
-				if (outcome.result === 'parked') refusals.note(delivery, outcome)
+				if (outcome.result === 'parked') opinions.note(delivery, outcome)
 				if (outcome.result !== 'delivered') continue
-				refusals.end()
-				if (refusals.ids.size === 0) fallbacks.taken(delivery)
+				opinions.end()
+				if (opinions.ids.size === 0) fallbacks.taken(delivery)
 				deferrals.taken(delivery)
-				if (!(await context.suspension.taken(delivery.receiver, refusals.ids))) continue
+				if (!(await context.suspension.taken(delivery.receiver, opinions.ids))) continue
 				// What was parked comes before the rest of the queue.
 				wakeUp()
 				break

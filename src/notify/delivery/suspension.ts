@@ -8,7 +8,7 @@ import { byQueue } from '../../core/queue.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Store } from '../../model/ports.js'
-import { mostOpinions } from './refusals.js'
+import { mostOpinions } from './opinions.js'
 
 export const probeEveryMs = 15 * 60_000
 

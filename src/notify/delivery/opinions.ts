@@ -6,7 +6,7 @@
 
 import type { Delivery, Outcome, ReasonCode } from '../../model/delivery.js'
 
-export interface Refusals {
+export interface Opinions {
 	/** What is known of this one untried; null: it is to be tried. */
 	known(delivery: Delivery): Outcome | null
 	note(delivery: Delivery, refused: Outcome & { readonly result: 'parked' }): void
@@ -22,7 +22,7 @@ export const mostOpinions = 3
 /** What a mail server says before it has seen any message; many logins that fail lock an account. */
 const unseen = new Set<ReasonCode>(['login-refused', 'login-wanted', 'no-login', 'no-tls', 'not-served'])
 
-export function createRefusals(): Refusals {
+export function createOpinions(): Opinions {
 	const ids = new Set<string>()
 	let last: Outcome | null = null
 	/** In a row, of what was tried before, and of what is new. */
