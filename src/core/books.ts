@@ -31,6 +31,22 @@ export const MOST_KEPT = 2_000_000
 
 /** Watches that nothing touched whose balances are asked for in one poll, at most: eight questions. */
 export const MOST_TURNS = 16_000
+/** And so many at least: they fit into a small question. */
+export const LEAST_TURNS = 200
+/** Everybody's turn comes within so many blocks: half of what most nodes remember. */
+const ROUND_BLOCKS = 64
+/** And within this time, on a chain that is slow. */
+const ROUND_MS = 45 * 60_000
+
+/** What part of all have their turn after so many blocks, which took so long. */
+export function shareOfRound(blocks: number, elapsedMs: number): number {
+	return Math.max(blocks / ROUND_BLOCKS, elapsedMs / ROUND_MS)
+}
+
+/** Balances in one question by code that is lent to `eth_call`: 10 million gas, below every limit known; 80 kB. */
+export const MOST_TOGETHER = 2_000
+/** And by Multicall3: 10 million gas; 100 kB. */
+export const MOST_IN_MULTICALL = 500
 
 /** More self-destructs of one address in one span than this, and the sums are not tried. */
 const MOST_BURNS = 6

@@ -1,6 +1,6 @@
 /** What watching one network asks of its first endpoint in a day, and what that costs. */
 
-import { MOST_TURNS } from './books.js'
+import { LEAST_TURNS, MOST_IN_MULTICALL, MOST_TOGETHER, MOST_TURNS, shareOfRound } from './books.js'
 import { areBlocksCheaper, inCalls, mostProvedOf, nothingKnown, type PriceOf } from './cost.js'
 
 export interface ForecastFacts {
@@ -63,9 +63,6 @@ const CHECKS: Readonly<Record<string, number>> = {
 	eth_getBlockByNumber: 6 * 20,
 	trace_block: 6 * 4,
 }
-/** As `watch/rounds.ts` has it: whose books are closed in a poll that touches nobody, and in one question. */
-const [TURNS, ROUND_BLOCKS, ROUND_SECONDS] = [200, 64, 45 * 60]
-const [TOGETHER, MULTICALL] = [2_000, 500]
 
 export function forecastOf(facts: ForecastFacts): Forecast {
 	const { source, pollsPerDay, blocksPerDay, addresses, tags, isToHead, settlesInJumps, balances, price } = facts
@@ -83,8 +80,8 @@ export function forecastOf(facts: ForecastFacts): Forecast {
 		addSpans(add, facts, { spans: blocksPerDay / jump, blocks: jump, isTip: false, isToHead: false, isAgain: true })
 		if (facts.readsTransactions === true && isToHead && blocksPerRead <= MOST_READ) add(header, blocksPerDay)
 		const turns = turnsAPoll(addresses, blocksPerRead, reads)
-		if (balances === 'together') add('eth_call', reads * Math.ceil(turns / TOGETHER))
-		if (balances === 'multicall') add('eth_call', reads * Math.ceil(turns / MULTICALL))
+		if (balances === 'together') add('eth_call', reads * Math.ceil(turns / MOST_TOGETHER))
+		if (balances === 'multicall') add('eth_call', reads * Math.ceil(turns / MOST_IN_MULTICALL))
 		if (balances === 'each') add('eth_getBalance', reads * turns)
 	}
 	const rounded = Object.fromEntries([...calls].map(([method, count]) => [method, Math.round(count)]))
@@ -98,8 +95,8 @@ export function forecastOf(facts: ForecastFacts): Forecast {
 }
 
 function turnsAPoll(addresses: number, blocks: number, pollsPerDay: number): number {
-	const share = Math.max(blocks / ROUND_BLOCKS, 86_400 / pollsPerDay / ROUND_SECONDS)
-	return Math.min(addresses, MOST_TURNS, Math.max(TURNS, Math.ceil(addresses * share)))
+	const share = shareOfRound(blocks, 86_400_000 / pollsPerDay)
+	return Math.min(addresses, MOST_TURNS, Math.max(LEAST_TURNS, Math.ceil(addresses * share)))
 }
 
 interface Spans {

@@ -6,11 +6,8 @@ export const noTokens: KnownTokens = new Map()
 
 /** Whether any of these may be told of a token: else no log need be read. */
 export function asksForTokens(rules: Iterable<Pick<Watch, 'kinds' | 'tokens'>>, known: KnownTokens): boolean {
-	for (const { kinds, tokens = 'known' } of rules) {
-		if (!kinds.includes('token') || tokens === 'none') continue
-		if (tokens === 'all' || (tokens === 'known' ? known.size > 0 : tokens.size > 0)) return true
-	}
-	return false
+	const wanted = contractsWanted(rules, known)
+	return wanted === null || wanted.size > 0
 }
 
 /** The contracts of all tokens that any of these may be told of; null: any contract. */

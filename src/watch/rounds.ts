@@ -1,10 +1,11 @@
 import { createAddressTable } from '../core/addressTable.js'
-import { MOST_KEPT, MOST_TURNS } from '../core/books.js'
+import { LEAST_TURNS, MOST_KEPT, MOST_TURNS, shareOfRound } from '../core/books.js'
 import { lengthOf } from '../core/spans.js'
 import type { BooksRound } from '../model/books.js'
 import type { AddressSet, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Kind, WatchIndex, WatchRules } from '../model/watch.js'
+import { yieldNow } from './inSteps.js'
 
 /**
  * Whose books are closed although nothing touched them: each in its turn, and all of them before their state is
@@ -24,15 +25,9 @@ export interface Rounds {
 	slow(): BooksRound | null
 }
 
-/** Everybody's turn comes within so many blocks: half of what most nodes remember. */
-const ROUND_BLOCKS = 64
-/** And within this time, on a chain that is slow. */
-const ROUND_MS = 45 * 60_000
 /** A round that takes longer is said to: what most nodes remember, and what we mean to keep. */
 const SLOW = { blocks: 120, ms: 60 * 60_000 }
-/** As many fit into a small question. */
-const LEAST = 200
-/** And into a large one, 10 million gas and 80 kB, with some that are touched. */
+/** As many fit into a large question, 10 million gas and 80 kB, with some that are touched. */
 const MOST_AT_ONCE = 1_900
 
 /** Looked at in one breath: some milliseconds. */
@@ -71,8 +66,8 @@ export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 		next({ span }, isOpening) {
 			const elapsedMs = clock() - lastMs
 			lastMs = clock()
-			const share = Math.max(Number(lengthOf(span)) / ROUND_BLOCKS, elapsedMs / ROUND_MS)
-			const due = Math.max(isOpening ? MOST_AT_ONCE : LEAST, Math.ceil(kept.size * share))
+			const share = shareOfRound(Number(lengthOf(span)), elapsedMs)
+			const due = Math.max(isOpening ? MOST_AT_ONCE : LEAST_TURNS, Math.ceil(kept.size * share))
 			// Alerts wait for the books: after a start the first come soon.
 			const size = Math.min(kept.size, due, isFirst ? MOST_AT_ONCE : MOST_TURNS)
 			isFirst = false
@@ -101,7 +96,7 @@ interface Sorted {
 	readonly limited: AddressSet
 }
 
-/** In turns: there may be a million. Where all are alike, they are not looked at one by one. */
+/** Step by step: there may be a million. Where all are alike, they are not looked at one by one. */
 async function sort(watches: WatchIndex): Promise<Sorted> {
 	const isTooMany = watches.size > MOST_KEPT
 	const rules = watches.rules?.()
@@ -115,7 +110,7 @@ async function sort(watches: WatchIndex): Promise<Sorted> {
 		const isOneLimited = list.some(isLimited)
 		if (isOneLimited) limited.add(address)
 		if (isOneLimited || (!isTooMany && list.some(needsBook))) kept.add(address)
-		if (++seen % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))
+		if (++seen % AT_ONCE === 0) await yieldNow()
 	}
 	return { kept, limited }
 }

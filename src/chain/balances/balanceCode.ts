@@ -36,9 +36,6 @@ const CODE: Hex = `0x${[
 const GAS_EACH = 5_000n
 const GAS_FIXED = 100_000n
 
-/** Addresses in one question: 10 million gas, below every limit known; 80 kB of question. */
-export const MOST_ADDRESSES = 2_000
-
 /** Parameters of `eth_call`; `block` is a number or an EIP-1898 object. */
 export function balanceCall(addresses: readonly Address[], block: unknown): readonly unknown[] {
 	const data: Hex = `0x${addresses.map((address) => address.slice(2)).join('')}`

@@ -3,6 +3,7 @@
  * (here), and for what moves them without a frame (`postings.ts`).
  */
 
+import { MOST_IN_MULTICALL, MOST_TOGETHER } from '../../core/books.js'
 import { RpcError } from '../../errors.js'
 import type { Balances } from '../../model/books.js'
 import type { BlockRef } from '../../model/chain.js'
@@ -11,8 +12,8 @@ import type { Log } from '../../model/ports.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { blockCall, needBlock } from '../sources/ask.js'
 import { hexOf, quantity } from '../wire.js'
-import { type AccountState, balanceCall, MOST_ADDRESSES, readStates } from './balanceCode.js'
-import { MOST_IN_MULTICALL, multicallCall, readMulticall } from './multicall.js'
+import { type AccountState, balanceCall, readStates } from './balanceCode.js'
+import { multicallCall, readMulticall } from './multicall.js'
 
 /** How an endpoint can be asked; learnt once. */
 export interface BalanceWay {
@@ -124,9 +125,9 @@ function balancesOf(addresses: readonly Address[], states: readonly AccountState
 
 /** In one question. */
 const MOST_ASKED: Readonly<Record<BalanceWay['ask'], number>> = {
-	together: MOST_ADDRESSES,
+	together: MOST_TOGETHER,
 	multicall: MOST_IN_MULTICALL,
-	each: MOST_ADDRESSES,
+	each: MOST_TOGETHER,
 }
 
 function* chunks(addresses: readonly Address[], size: number): Iterable<readonly Address[]> {

@@ -19,9 +19,6 @@ const GET_BALANCE = '4d2301cc'
 const GAS_EACH = 20_000n
 const GAS_FIXED = 200_000n
 
-/** Addresses in one question: 10 million gas; 100 kB of question. */
-export const MOST_IN_MULTICALL = 500
-
 /** Parameters of `eth_call`; `block` is a number or an EIP-1898 object. */
 export function multicallCall(addresses: readonly Address[], block: unknown): readonly unknown[] {
 	const target = MULTICALL3.slice(2).padStart(64, '0')
