@@ -27,7 +27,8 @@ export function startSchedule(expression: string, job: Job, log: Log): Schedule 
 	function sleepUntil(dueMs: number): void {
 		const waitMs = Math.min(longestSleepMs, Math.max(0, dueMs - Date.now()))
 		timer = setTimeout(() => {
-			if (Date.now() >= dueMs) run()
+			if (Date.now() < dueMs) return sleepUntil(Math.min(dueMs, nextMs()))
+			run()
 			sleepUntil(nextMs())
 		}, waitMs)
 	}
