@@ -4,7 +4,7 @@ import { utc } from '../base/utc.js'
 import { parseAddress } from '../config/address.js'
 import { readDuration } from '../config/duration.js'
 import { oneOf, suggestion } from '../config/words.js'
-import { alertsOf, isHole, tellsOf, toldOfDelivery, toldOfRow } from '../core/history.js'
+import { alertsOf, isHole, rowOfDelivery, rowOfHistory, tellsOf } from '../core/history.js'
 import { allKinds } from '../core/kinds.js'
 import { UsageError } from '../errors.js'
 import type { AlertData, Message } from '../model/alert.js'
@@ -83,19 +83,19 @@ export async function* everything(place: StatePlace, query: HistoryQuery): Async
 	const seen = new Set<string>()
 	for (const delivery of found?.deliveries.toReversed() ?? []) {
 		seen.add(delivery.id)
-		if (tellsOf(delivery.message, delivery.receiver, query)) yield toldOfDelivery(delivery)
+		if (tellsOf(delivery.message, delivery.receiver, query)) yield rowOfDelivery(delivery)
 	}
 	const numbers = new Set<number>()
 	for (const entry of found?.history.toReversed() ?? []) {
 		numbers.add(entry.seq)
-		if (isAsked(entry, query)) yield isHole(entry) ? entry : toldOfRow(entry)
+		if (isAsked(entry, query)) yield isHole(entry) ? entry : rowOfHistory(entry)
 	}
 	const reader = await openHistory(place, Date.now)
 	try {
 		for await (const { entry } of reader.read(query, null)) {
 			if (entry === null || numbers.has(entry.seq) || !isAsked(entry, query)) continue
 			if (isHole(entry)) yield entry
-			else if (!seen.has(entry.id)) yield toldOfRow(entry)
+			else if (!seen.has(entry.id)) yield rowOfHistory(entry)
 		}
 	} finally {
 		await reader.close()

@@ -18,12 +18,12 @@ export function explainSigned(
 	const what = delegate === null ? 'runs no code of others from then on' : `runs the code of ${checksum(delegate)}`
 	const chain = chainId === 0n ? 'every chain' : `chain ${chainId}`
 	const text = `auth_${at}: ${checksum(authority)} ${what} (signed for ${chain}, nonce ${nonce})`
-	const isHeld = applied.some((one) => one.at === at)
+	const isApplied = applied.some((one) => one.at === at)
 	const verdicts: string[] = []
 	let isSent = false
 	for (const { label, watchlist, kinds, receivers } of watches.get(authority) ?? []) {
 		const name = `${label ?? checksum(authority)} (${watchlist})`
-		if (!isHeld) verdicts.push(`no alert for ${name}: it did not hold, or another in the list came after it`)
+		if (!isApplied) verdicts.push(`no alert for ${name}: it did not hold, or another in the list came after it`)
 		else if (!kinds.includes('delegation')) verdicts.push(`no alert for ${name}: \`kinds\` leaves delegations out`)
 		else {
 			isSent = true

@@ -23,7 +23,7 @@ export function historyRowOf(
 	return { endedAtMs: atMs, result, id, receiver, recipient, createdAtMs, attempts: tries, lastError, answer, message }
 }
 
-export function toldOfDelivery(delivery: Delivery): DeliveryRow {
+export function rowOfDelivery(delivery: Delivery): DeliveryRow {
 	const { id, receiver, recipient, attempts, lastError, message, status, createdAtMs, nextAttemptAtMs } = delivery
 	const isTriedAgain = status === 'pending' || status === 'held'
 	return {
@@ -34,7 +34,7 @@ export function toldOfDelivery(delivery: Delivery): DeliveryRow {
 	}
 }
 
-export function toldOfRow({ seq: _, createdAtMs, ...row }: HistoryRow): DeliveryRow {
+export function rowOfHistory({ seq: _, createdAtMs, ...row }: HistoryRow): DeliveryRow {
 	return { ...row, toldAtMs: createdAtMs, nextAttemptAtMs: null }
 }
 

@@ -1,6 +1,6 @@
 /** Deliveries for a page: from the outbox and the history, newest first, for a bounded time. */
 
-import { tellsOf, toldOfDelivery, toldOfRow } from '../core/history.js'
+import { rowOfDelivery, rowOfHistory, tellsOf } from '../core/history.js'
 import type { DeliveryRow, HistoryHole, HistoryQuery } from '../model/history.js'
 import type { PageFacts } from './facts.js'
 
@@ -40,7 +40,7 @@ export async function gather(facts: PageFacts, options: GatherOptions): Promise<
 			const delivery = outbox[at]
 			if (delivery === undefined) break
 			if (at % 64 === 63 && performance.now() > endMs) return { rows, next: `w${at}`, isCut: true }
-			const row = toldOfDelivery(delivery)
+			const row = rowOfDelivery(delivery)
 			if (!isAsked(row)) continue
 			if (!fits(row)) return { rows, next: `w${at}`, isCut: false }
 			rows.push(row)
@@ -49,7 +49,7 @@ export async function gather(facts: PageFacts, options: GatherOptions): Promise<
 	if (facts.history === null) return { rows, next: null, isCut: false }
 	let last = passed === null ? below : null
 	for await (const { entry, cursor } of facts.history.read(query, last)) {
-		const row = entry === null || 'hole' in entry ? entry : toldOfRow(entry)
+		const row = entry === null || 'hole' in entry ? entry : rowOfHistory(entry)
 		if (row !== null && ('hole' in row || (isAsked(row) && !waiting.has(row.id)))) {
 			if (!fits(row)) return { rows, next: last ?? 'w999999999', isCut: false }
 			rows.push(row)

@@ -83,7 +83,7 @@ export async function compensations(
 		for (const address of changes.balances.keys()) {
 			const openingWei = openings.get(keyOf(address, block.number))
 			if (openingWei === undefined || !kept.has(address)) continue
-			const differences = txDifferences(address, changes, openingWei, toldOf(block, transactions, address))
+			const differences = txDifferences(address, changes, openingWei, tracedBlockOf(block, transactions, address))
 			if (differences.length === 0) continue
 			const witness = await witnessOf(block, address, changes, openingWei)
 			if (witness !== null) {
@@ -111,7 +111,7 @@ export async function compensations(
 		try {
 			for await (const witness of accounts.witnesses(span, new Set([address]), signal)) {
 				if (witness.part.last.hash !== block.hash) continue
-				const seen = toldOf(block, witness.part.transactions, address)
+				const seen = tracedBlockOf(block, witness.part.transactions, address)
 				if (txDifferences(address, changes, openingWei, seen).length === 0) return witness
 			}
 		} catch (error) {
@@ -121,7 +121,7 @@ export async function compensations(
 	}
 }
 
-function toldOf(block: Block, transactions: readonly TxTrace[], address: Address): TracedBlock {
+function tracedBlockOf(block: Block, transactions: readonly TxTrace[], address: Address): TracedBlock {
 	const { withdrawals = [], txHashes, author = null } = block
 	const paidWei = withdrawals.reduce((sum, one) => (one.address === address ? sum + one.wei : sum), 0n)
 	return { transactions, txHashes, author, paidWei }

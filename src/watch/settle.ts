@@ -9,6 +9,7 @@ import type { Gap } from '../model/state.js'
 import type { AskedBalances } from './askBalances.js'
 import type { BooksDraft } from './booksDraft.js'
 import type { CodeChange } from './delegations.js'
+import { yieldNow } from './inSteps.js'
 import { type CloserLook, lookCloser } from './lookCloser.js'
 
 /** What was found on the way. */
@@ -120,7 +121,7 @@ export async function settle(
 	let seen = 0
 	for (const { ref, balances, movements } of asked.blocks) {
 		for (const [address, closingWei] of balances) {
-			if (++seen % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))
+			if (++seen % AT_ONCE === 0) await yieldNow()
 			const movement = movements.get(address) ?? still
 			const book = draft.get(address)
 			if (book === null) {

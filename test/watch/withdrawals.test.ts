@@ -53,6 +53,28 @@ async function open(options: Partial<BenchOptions> = {}): Promise<Stage> {
 	}
 }
 
+/** Two payments were told; `replace` puts a longer chain in the place of theirs, with others in its first block. */
+async function paidTwice() {
+	const { node, bench, pay, lists } = await open()
+	const before = await node.rpc<string>('evm_snapshot')
+	await pay(1, watched, 17n)
+	await pay(2, watched, 18n)
+	const block = await node.mine(2)
+	await bench.settle()
+	return {
+		bench,
+		async replace(...payments: readonly Parameters<Stage['pay']>[]) {
+			await node.rpc('evm_revert', [before])
+			lists.clear()
+			await node.rpc('evm_increaseTime', [100])
+			for (const payment of payments) await pay(...payment)
+			await node.mine()
+			await node.mine(Number(block - (await node.head())) + 1)
+			await bench.settle()
+		},
+	}
+}
+
 async function told(bench: Bench, type = 'alert.withdrawal'): Promise<readonly AlertData[]> {
 	return (await bench.posted()).filter(({ message }) => message.type === type).map(alertOf)
 }
@@ -128,40 +150,17 @@ describe('withdrawals', () => {
 	})
 
 	test('behavior: a block that takes the other’s place may pay it too, and then nothing is said', async () => {
-		const { node, bench, pay, lists } = await open()
-		const before = await node.rpc<string>('evm_snapshot')
-		await pay(1, watched, 17n)
-		await pay(2, watched, 18n)
-		const block = await node.mine(2)
-		await bench.settle()
+		const { bench, replace } = await paidTwice()
 		expect(await told(bench)).toHaveLength(2)
-		await node.rpc('evm_revert', [before])
-		lists.clear()
-		await node.rpc('evm_increaseTime', [100])
-		await pay(1, watched, 17n)
-		await node.mine()
-		await node.mine(Number(block - (await node.head())) + 1)
-		await bench.settle()
+		await replace([1, watched, 17n])
 		expect(await told(bench)).toHaveLength(2)
 		expect(await told(bench, 'alert.removed')).toMatchObject([{ id: `31337:withdrawal:2:withdrawal:${watched}` }])
 		expect(await told(bench, 'alert.unexplained')).toEqual([])
 	})
 
 	test('behavior: a block in the other’s place that gives its index to somebody else, or another amount', async () => {
-		const { node, bench, pay, lists } = await open()
-		const before = await node.rpc<string>('evm_snapshot')
-		await pay(1, watched, 17n)
-		await pay(2, watched, 18n)
-		const block = await node.mine(2)
-		await bench.settle()
-		await node.rpc('evm_revert', [before])
-		lists.clear()
-		await node.rpc('evm_increaseTime', [100])
-		await pay(1, stranger, 17n)
-		await pay(2, watched, 19n)
-		await node.mine()
-		await node.mine(Number(block - (await node.head())) + 1)
-		await bench.settle()
+		const { bench, replace } = await paidTwice()
+		await replace([1, stranger, 17n], [2, watched, 19n])
 		const said = (await bench.posted()).map((one) => `${one.message.type} ${alertOf(one).index} ${alertOf(one).value}`)
 		expect(said).toEqual([
 			'alert.withdrawal 1 0.000000017',
