@@ -1,12 +1,13 @@
 // The rules and the dashboard of monitoring/, by Debian's promtool, and by a real Prometheus that scrapes the program.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { root } from '../docs/markdown.js'
 import { hookServer, other, polled, settings, siteOf, treasury, watchlist } from '../program/site.js'
 import { startTestDevnode } from '../support/anvil.js'
+import { freePort } from '../support/freePort.js'
 
 const run = promisify(execFile)
 const monitoring = join(root, 'monitoring')
@@ -46,7 +47,7 @@ test('default: the rules are right, and tell what their tests say', async () => 
 	expect(cases).toEqual(rules)
 })
 
-/** On a port of its own. */
+/** Resolves when it answers; rejects with its last words when it ends before. */
 async function startPrometheus(target: string): Promise<string> {
 	const site = siteOf({
 		'prometheus.yml': [
@@ -56,22 +57,31 @@ async function startPrometheus(target: string): Promise<string> {
 			'',
 		].join('\n'),
 	})
-	const port = 20_000 + Math.floor(Math.random() * 20_000)
+	const url = `http://127.0.0.1:${await freePort()}`
+	const output = join(site.folder, 'output')
+	const file = openSync(output, 'w')
 	const child: ChildProcess = spawn(
 		'prometheus',
 		[
 			`--config.file=${join(site.folder, 'prometheus.yml')}`,
 			`--storage.tsdb.path=${join(site.folder, 'data')}`,
-			`--web.listen-address=127.0.0.1:${port}`,
+			`--web.listen-address=${new URL(url).host}`,
 		],
-		{ stdio: 'ignore' },
+		{ stdio: ['ignore', file, file] },
 	)
+	closeSync(file)
 	const ended = new Promise((resolve) => child.once('exit', resolve))
 	onTestFinished(async () => {
 		child.kill('SIGKILL')
 		await ended
 	})
-	return `http://127.0.0.1:${port}`
+	const isReady = async () => (await fetch(`${url}/-/ready`).catch(() => null))?.ok === true
+	const lastWords = () => readFileSync(output, 'utf8').slice(-2_000)
+	while (!(await isReady())) {
+		if (child.exitCode !== null) throw new Error(`Prometheus ended with ${child.exitCode}: ${lastWords()}`)
+		await new Promise((resolve) => setTimeout(resolve, 50))
+	}
+	return url
 }
 
 /** The result of a query; null while Prometheus does not answer yet. */

