@@ -1,6 +1,7 @@
 import { fitWords } from '../base/outgoing.js'
 import { utc } from '../base/utc.js'
 import type { StateSettings } from '../config/load.js'
+import { isAside } from '../core/aside.js'
 import { PlainError, UsageError } from '../errors.js'
 import type { Delivery } from '../model/delivery.js'
 import { headline } from '../notify/text/sentence.js'
@@ -136,7 +137,8 @@ function* lines(delivery: Delivery) {
 	const { id, receiver, recipient, status, attempts, createdAtMs, lastError, message } = delivery
 	const to = recipient === null ? receiver : `${receiver} (${recipient})`
 	const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} since ${utc(createdAtMs)}`
-	yield `${id}  ${status}  ${to}  ${tries}${whatNext(delivery)}`
+	const own = isAside(delivery) ? ' by itself, while others are taken' : ''
+	yield `${id}  ${status}${own}  ${to}  ${tries}${whatNext(delivery)}`
 	yield `  ${headline(message)}`
 	if (lastError !== null) yield `  ${lastError}`
 }

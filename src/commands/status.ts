@@ -100,6 +100,8 @@ interface NetworkLine {
 interface ReceiverLine {
 	readonly receiver: string
 	readonly pending: number
+	/** Of the pending ones, those at which the receiver fails while it takes others: they are tried by themselves. */
+	readonly aside: number
 	/** Kept back by digests and silences. */
 	readonly held: number
 	readonly parked: number
@@ -148,6 +150,7 @@ function reportOf(
 			return {
 				receiver,
 				pending: found?.pending ?? 0,
+				aside: found?.aside ?? 0,
 				held: found?.held ?? 0,
 				parked: found?.parked ?? 0,
 				dead: found?.dead ?? 0,
@@ -191,9 +194,10 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 			yield `  still to scan for ${addresses} ${addresses === 1 ? 'address' : 'addresses'}: blocks ${from} to ${to}`
 		}
 	}
-	for (const { receiver, pending, held, parked, dead, delivered, lastDeliveredAt } of receivers) {
+	for (const { receiver, pending, aside, held, parked, dead, delivered, lastDeliveredAt } of receivers) {
 		const last = lastDeliveredAt === null ? '' : `, last at ${lastDeliveredAt}`
-		yield `${receiver}: ${pending} pending, ${held === 0 ? '' : `${held} held, `}${parked} parked, ${dead} dead, ` +
-			`${delivered} delivered${last}`
+		const own = aside === 0 ? '' : ` (${aside} tried alone: it takes others)`
+		const kept = held === 0 ? '' : `${held} held, `
+		yield `${receiver}: ${pending} pending${own}, ${kept}${parked} parked, ${dead} dead, ${delivered} delivered${last}`
 	}
 }

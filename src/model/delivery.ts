@@ -43,6 +43,8 @@ export type ReasonCode =
 	| 'later'
 	| 'out-of-step'
 	| 'server-failed'
+	/** The other side fails at this one and takes others: it is set aside (`core/aside.ts`). */
+	| 'message-failed'
 	| 'unconfirmed'
 	| 'chat-unreachable'
 	| 'unexpected'

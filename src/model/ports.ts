@@ -104,8 +104,9 @@ export interface Store {
 	/** Adds deliveries that belong to no network's step (tests, system messages). */
 	post(deliveries: readonly Delivery[]): Promise<void>
 	/**
-	 * Takes what can be tried now: for each queue whose first pending delivery is due and that nobody else holds, up to
-	 * `perQueue` pending ones in order. They stay taken until resolved or released.
+	 * Takes what can be tried now: for each queue that nobody else holds, up to `perQueue` pending ones in order, as far
+	 * as the first that is not due; what is set aside and not due is passed over. They stay taken until resolved or
+	 * released.
 	 */
 	claim(options: { readonly nowMs: number; readonly perQueue: number }): Promise<readonly (readonly Delivery[])[]>
 	/** `post` is added in the same atomic write, as `post` adds. */
@@ -124,6 +125,8 @@ export interface Store {
 
 	/** In order of posting; of one status only, and of one queue only, where they are named. */
 	deliveries(status?: DeliveryStatus, queue?: Pick<Delivery, 'receiver' | 'recipient'>): Promise<readonly Delivery[]>
+	/** Of one queue, what is set aside (`core/aside.ts`), in order of posting. */
+	aside(queue: Pick<Delivery, 'receiver' | 'recipient'>): Promise<readonly Delivery[]>
 	/**
 	 * Makes deliveries due then, whatever their status; one that was held goes out alone. Resolves to how many were
 	 * found.

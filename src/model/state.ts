@@ -164,6 +164,8 @@ export interface NetworkSummary {
 
 export interface ReceiverSummary {
 	readonly pending: number
+	/** How many of the pending ones are set aside (`core/aside.ts`); absent: none. */
+	readonly aside?: number
 	readonly held: number
 	readonly parked: number
 	readonly dead: number

@@ -49,6 +49,7 @@ export async function overview(facts: PageFacts) {
 			place: settings?.place ?? 'not configured any more',
 			fallback: settings?.fallback ?? null,
 			pending: state?.pending ?? 0,
+			aside: state?.aside ?? 0,
 			held: state?.held ?? 0,
 			parked: state?.parked ?? 0,
 			dead: state?.dead ?? 0,
@@ -133,7 +134,9 @@ ${table(
 	['Receiver', 'Pending', 'Held', 'Parked', 'Dead', 'Delivered', 'Last delivered', 'Last answer', 'Fallback'],
 	receivers.map((one) => [
 		html`${one.receiver} <small>${one.type === null ? '' : `${one.type}, `}${one.place}</small>`,
-		count(one.pending, 'pending', one.receiver),
+		one.aside === 0
+			? count(one.pending, 'pending', one.receiver)
+			: html`${mark(`fails at ${one.aside}`, 'ill')} ${count(one.pending, 'pending', one.receiver)}`,
 		count(one.held, 'held', one.receiver),
 		one.parked === 0 ? '0' : html`${mark('takes nothing', 'ill')} ${count(one.parked, 'parked', one.receiver)}`,
 		one.dead === 0 ? '0' : html`${mark('given up', 'ill')} ${count(one.dead, 'dead', one.receiver)}`,

@@ -3,6 +3,7 @@
  * `file/` and `postgres/` keep it.
  */
 
+import { isAside } from '../core/aside.js'
 import type { BookSet } from '../model/books.js'
 import type { BlockRef } from '../model/chain.js'
 import type { Delivery } from '../model/delivery.js'
@@ -144,9 +145,11 @@ export function summarize(doc: StateDoc, coverage: CoverageDoc): StateSummary {
 	const receivers = new Map<string, ReceiverSummary>()
 	const blank = { pending: 0, held: 0, parked: 0, dead: 0, delivered: 0, lastDeliveredAtMs: null }
 	for (const [name, total] of doc.totals) receivers.set(name, { ...blank, ...total })
-	for (const { receiver, status } of doc.deliveries.values()) {
-		const seen = receivers.get(receiver) ?? blank
-		receivers.set(receiver, { ...seen, [status]: seen[status] + 1 })
+	for (const delivery of doc.deliveries.values()) {
+		const { receiver, status } = delivery
+		const seen: ReceiverSummary = receivers.get(receiver) ?? blank
+		const aside = isAside(delivery) ? { aside: (seen.aside ?? 0) + 1 } : {}
+		receivers.set(receiver, { ...seen, [status]: seen[status] + 1, ...aside })
 	}
 	return { networks, receivers }
 }

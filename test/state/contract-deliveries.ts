@@ -63,6 +63,42 @@ export function deliveryContract(at: OpenPlace): void {
 			expect((await claim()).map(ids)).toEqual([['c']])
 		})
 
+		test('behavior: what is set aside is due in its own time, and holds up nobody', async () => {
+			const asideUntil = (nextAttemptAtMs: number) => ({
+				attempts: 6,
+				lastErrorCode: 'message-failed',
+				nextAttemptAtMs,
+			})
+			await at.store.post([
+				deliveryOf('a', asideUntil(at.nowMs + 50) as Partial<Delivery>),
+				deliveryOf('b'),
+				deliveryOf('c', asideUntil(at.nowMs + 40) as Partial<Delivery>),
+				deliveryOf('d', { nextAttemptAtMs: at.nowMs + 90 }),
+				deliveryOf('x', { receiver: 'other' }),
+			])
+			expect(await at.store.nextDueMs()).toBe(START_MS - 1_000_000)
+			expect(new Set((await claim()).map((queue) => String(ids(queue))))).toEqual(new Set(['b', 'x']))
+			await at.store.resolve([
+				{ id: 'b', result: 'delivered' },
+				{ id: 'x', result: 'delivered' },
+			])
+			await at.reopened()
+			expect(ids(await at.store.aside({ receiver: 'hook', recipient: null }))).toEqual(['a', 'c'])
+			expect(await at.store.aside({ receiver: 'other', recipient: null })).toEqual([])
+			expect((await at.store.summary()).receivers.get('hook')).toMatchObject({ pending: 3, aside: 2 })
+			expect(await at.store.nextDueMs()).toBe(at.nowMs + 40)
+			expect(await claim()).toEqual([])
+			at.nowMs += 40
+			expect((await claim()).map(ids)).toEqual([['c']])
+			expect(await at.store.nextDueMs()).toBeNull()
+			await at.store.resolve([
+				{ id: 'c', result: 'retry', code: 'message-failed', error: 'HTTP 500', nextAttemptAtMs: at.nowMs + 500 },
+			])
+			expect(await at.store.nextDueMs()).toBe(at.nowMs + 10)
+			at.nowMs += 50
+			expect((await claim()).map(ids)).toEqual([['a', 'd']])
+		})
+
 		test('behavior: what was taken when the program died can be taken again', async () => {
 			await at.store.post([deliveryOf('a')])
 			await claim()

@@ -1,6 +1,7 @@
 /** Who may try what now: queues of pending deliveries in order of posting, and what is taken. In memory only. */
 
-import { byQueue } from '../../core/queue.js'
+import { isAside } from '../../core/aside.js'
+import { byQueue, queueOf } from '../../core/queue.js'
 import type { Delivery } from '../../model/delivery.js'
 
 export interface Queues {
@@ -10,6 +11,7 @@ export interface Queues {
 	): readonly (readonly Delivery[])[]
 	release(ids: readonly string[]): void
 	nextDueMs(deliveries: ReadonlyMap<string, Delivery>): number | null
+	aside(deliveries: ReadonlyMap<string, Delivery>, queue: Pick<Delivery, 'receiver' | 'recipient'>): readonly Delivery[]
 }
 
 export function createQueues(): Queues {
@@ -54,20 +56,25 @@ export function createQueues(): Queues {
 		},
 		nextDueMs(deliveries) {
 			let next: number | null = null
-			for (const [queue, [first]] of pendingByQueue(deliveries)) {
-				if (!first || underWay.has(queue)) continue
-				if (next === null || first.nextAttemptAtMs < next) next = first.nextAttemptAtMs
+			for (const [queue, pending] of pendingByQueue(deliveries)) {
+				if (underWay.has(queue)) continue
+				for (const delivery of pending) {
+					if (next === null || delivery.nextAttemptAtMs < next) next = delivery.nextAttemptAtMs
+					if (!isAside(delivery)) break
+				}
 			}
 			return next
 		},
+		aside: (deliveries, queue) => (pendingByQueue(deliveries).get(queueOf(queue)) ?? []).filter(isAside),
 	}
 }
 
 function duePrefix(pending: readonly Delivery[], nowMs: number, most: number): Delivery[] {
 	const due: Delivery[] = []
 	for (const delivery of pending) {
-		if (due.length >= most || delivery.nextAttemptAtMs > nowMs) break
-		due.push(delivery)
+		if (due.length >= most) break
+		if (delivery.nextAttemptAtMs <= nowMs) due.push(delivery)
+		else if (!isAside(delivery)) break
 	}
 	return due
 }

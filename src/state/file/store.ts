@@ -131,6 +131,7 @@ export async function openFileStore(folder: string, options: FileStoreOptions): 
 					(status === undefined || delivery.status === status) &&
 					(queue === undefined || (delivery.receiver === queue.receiver && delivery.recipient === queue.recipient)),
 			),
+		aside: async (queue) => queues.aside(state.current().deliveries, queue),
 		retry: async (ids, atMs) => {
 			const found = await change((draft) => applyRetry(draft, ids, atMs))
 			announce(found)

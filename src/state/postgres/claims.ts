@@ -7,7 +7,7 @@
 import type { Delivery } from '../../model/delivery.js'
 import type { Log, Store } from '../../model/ports.js'
 import type { Database } from './database.js'
-import { COLUMNS, type DeliveryRow, deliveryOf } from './outbox.js'
+import { ASIDE, COLUMNS, type DeliveryRow, deliveryOf } from './outbox.js'
 import type { Skew } from './skew.js'
 
 export interface Claims {
@@ -52,7 +52,7 @@ export function createClaims({ database, owner, leaseMs, skew, log }: ClaimsOpti
 		if (taken.length === 0) return []
 		// What is in them is read only now that nobody else settles anything in them.
 		const queues = taken.map(({ queue }) => queue)
-		const rows = await database.ask<DeliveryRow & { claim: number }>(CONTENT, [queues, owner, perQueue])
+		const rows = await database.ask<DeliveryRow & { claim: number }>(CONTENT, [queues, owner, perQueue, now])
 		const handed: Delivery[][] = []
 		const useless: { queue: string; claim: number }[] = []
 		for (const { queue, claim } of taken) {
@@ -135,6 +135,9 @@ function duePrefix(rows: readonly DeliveryRow[], now: number): readonly Delivery
 	return wait < 0 ? rows : rows.slice(0, wait)
 }
 
+/** What is set aside and not due is passed over. */
+const isNext = (now: string) => `(not ${ASIDE} or d.next_attempt_at_ms <= ${now}::bigint)`
+
 /** A mark of our own that we do not know of is of an answer that never arrived. */
 const TAKE = `
 	with free as (
@@ -143,7 +146,7 @@ const TAKE = `
 			and (l.claimed_by is null or l.claimed_by = $2 or l.claimed_until < clock_timestamp())
 			and (
 				select d.next_attempt_at_ms from tracewatch.delivery d
-				where d.lane = l.lane and d.status = 'pending' order by d.seq limit 1
+				where d.lane = l.lane and d.status = 'pending' and ${isNext('$4')} order by d.seq limit 1
 			) <= $4::bigint
 		for update of l skip locked
 	)
@@ -154,7 +157,8 @@ const TAKE = `
 
 const CONTENT = `
 	select ${COLUMNS}, l.claim from tracewatch.lane l cross join lateral (
-		select * from tracewatch.delivery d where d.lane = l.lane and d.status = 'pending' order by d.seq limit $3
+		select * from tracewatch.delivery d
+		where d.lane = l.lane and d.status = 'pending' and ${isNext('$4')} order by d.seq limit $3
 	) d
 	where l.lane = any($1) and l.claimed_by = $2 and l.claimed_until > clock_timestamp()
 	order by l.lane, d.seq`
@@ -169,14 +173,22 @@ const RENEW = `
 	from unnest($1::text[], $2::bigint[]) mine (lane, claim)
 	where l.lane = mine.lane and l.claim = mine.claim and l.claimed_by = $3`
 
-/** A queue that another works on may fall to us when its mark runs out. */
+/**
+ * A queue that another works on may fall to us when its mark runs out. What is set aside before the first of the others
+ * is due in its own time.
+ */
 const NEXT = `
 	select min(greatest(
 		d.next_attempt_at_ms,
 		case when l.claimed_until > clock_timestamp() then (extract(epoch from l.claimed_until) * 1000)::bigint end
 	)) as next
-	from tracewatch.lane l cross join lateral (
-		select d.next_attempt_at_ms from tracewatch.delivery d
-		where d.lane = l.lane and d.status = 'pending' order by d.seq limit 1
+	from tracewatch.lane l
+	left join lateral (
+		select d.seq, d.next_attempt_at_ms from tracewatch.delivery d
+		where d.lane = l.lane and d.status = 'pending' and not ${ASIDE} order by d.seq limit 1
+	) f on true
+	cross join lateral (
+		select least(f.next_attempt_at_ms, min(d.next_attempt_at_ms)) as next_attempt_at_ms from tracewatch.delivery d
+		where d.lane = l.lane and d.status = 'pending' and ${ASIDE} and d.seq < coalesce(f.seq, 9223372036854775807)
 	) d
-	where not (l.lane = any($1::text[]))`
+	where not (l.lane = any($1::text[])) and d.next_attempt_at_ms is not null`

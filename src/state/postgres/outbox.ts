@@ -1,5 +1,6 @@
 /** Deliveries as rows: in order of posting, each in the queue of its receiver and recipient. */
 
+import { asideCode } from '../../core/aside.js'
 import { alertsIn } from '../../core/digest.js'
 import { queueOf } from '../../core/queue.js'
 import type { Delivery, DeliveryStatus, HeldBy, ReasonCode, Resolution } from '../../model/delivery.js'
@@ -139,6 +140,21 @@ export async function readDeliveries(
 	return (await ask<DeliveryRow>(text, values)).map((row) => deliveryOf(row, skew))
 }
 
+/** Of a row `d` of the outbox, whether it is set aside; the database's form of `isAside`. */
+export const ASIDE = `(d.status = 'pending' and d.last_error_code is not distinct from '${asideCode}')`
+
+/** Of one queue, what is set aside, in order of posting. */
+export async function readAside(
+	ask: Ask,
+	skew: Skew,
+	queue: Pick<Delivery, 'receiver' | 'recipient'>,
+): Promise<readonly Delivery[]> {
+	const text = `
+		select ${COLUMNS} from tracewatch.delivery d
+		where d.lane = $1 and d.status = 'pending' and d.last_error_code = '${asideCode}' order by d.seq`
+	return (await ask<DeliveryRow>(text, [queueOf(queue)])).map((row) => deliveryOf(row, skew))
+}
+
 /**
  * Counts them and takes them away; one that is gone already is not counted again. `atMs` is by the database's clock.
  */
@@ -216,22 +232,27 @@ export async function deleteDeliveries(ask: Ask, ids: readonly string[]): Promis
 }
 
 export async function readReceivers(ask: Ask, skew: Skew): Promise<ReadonlyMap<string, ReceiverSummary>> {
-	const rows = await ask<ReceiverSummary & { receiver: string; last: number | null }>(RECEIVERS)
+	const rows = await ask<ReceiverSummary & { receiver: string; aside: number; last: number | null }>(RECEIVERS)
 	return new Map(
-		rows.map(({ receiver, pending, held, parked, dead, delivered, last }) => [
+		rows.map(({ receiver, aside, last, pending, held, parked, dead, delivered }) => [
 			receiver,
-			{ pending, held, parked, dead, delivered, lastDeliveredAtMs: last === null ? null : skew.fromDatabase(last) },
+			{
+				...{ pending, ...(aside > 0 ? { aside } : {}), held, parked, dead, delivered },
+				lastDeliveredAtMs: last === null ? null : skew.fromDatabase(last),
+			},
 		]),
 	)
 }
 
 const RECEIVERS = `
-	select receiver, coalesce(pending, 0) as pending, coalesce(held, 0) as held, coalesce(parked, 0) as parked,
+	select receiver, coalesce(pending, 0) as pending, coalesce(aside, 0) as aside,
+		coalesce(held, 0) as held, coalesce(parked, 0) as parked,
 		coalesce(dead, 0) as dead, coalesce(delivered, 0) as delivered, last_delivered_at_ms as last
 	from (
 		select receiver,
 			count(*) filter (where status = 'pending') as pending, count(*) filter (where status = 'held') as held,
+			count(*) filter (where ${ASIDE}) as aside,
 			count(*) filter (where status = 'parked') as parked, count(*) filter (where status = 'dead') as dead
-		from tracewatch.delivery group by receiver
+		from tracewatch.delivery d group by receiver
 	) waiting full join tracewatch.total using (receiver)
 	order by receiver`

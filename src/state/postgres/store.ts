@@ -19,7 +19,15 @@ import { dropDeliveries } from './historyRows.js'
 import { createLeases } from './leases.js'
 import { CHANNEL, createListener } from './listen.js'
 import { createNetworks } from './networks.js'
-import { deleteDeliveries, insertAt, insertDeliveries, readDeliveries, readReceivers, updateDue } from './outbox.js'
+import {
+	deleteDeliveries,
+	insertAt,
+	insertDeliveries,
+	readAside,
+	readDeliveries,
+	readReceivers,
+	updateDue,
+} from './outbox.js'
 import { writeResolutions } from './resolutions.js'
 import { prepareSchema } from './schema.js'
 import { createTimeSlices } from './sequence.js'
@@ -153,6 +161,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 		},
 
 		deliveries: (status, queue) => during(() => readDeliveries(database.ask, skew, status, queue)),
+		aside: (queue) => during(() => readAside(database.ask, skew, queue)),
 		retry: (ids, atMs) =>
 			during(async () => {
 				const found = await database.transact(async (ask) => {
