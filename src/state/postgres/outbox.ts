@@ -4,7 +4,6 @@ import { asideCode } from '../../core/aside.js'
 import { alertsIn } from '../../core/digest.js'
 import { queueOf } from '../../core/queue.js'
 import type { Delivery, DeliveryStatus, HeldBy, ReasonCode, Resolution } from '../../model/delivery.js'
-import type { ReceiverSummary } from '../../model/state.js'
 import type { Ask } from './database.js'
 import { pieces } from './pieces.js'
 import type { Skew } from './skew.js'
@@ -230,29 +229,3 @@ export async function updateDue(ask: Ask, ids: readonly string[], atMs: number):
 export async function deleteDeliveries(ask: Ask, ids: readonly string[]): Promise<number> {
 	return (await ask('delete from tracewatch.delivery where id = any($1) returning id', [ids])).length
 }
-
-export async function readReceivers(ask: Ask, skew: Skew): Promise<ReadonlyMap<string, ReceiverSummary>> {
-	const rows = await ask<ReceiverSummary & { receiver: string; aside: number; last: number | null }>(RECEIVERS)
-	return new Map(
-		rows.map(({ receiver, aside, last, pending, held, parked, dead, delivered }) => [
-			receiver,
-			{
-				...{ pending, ...(aside > 0 ? { aside } : {}), held, parked, dead, delivered },
-				lastDeliveredAtMs: last === null ? null : skew.fromDatabase(last),
-			},
-		]),
-	)
-}
-
-const RECEIVERS = `
-	select receiver, coalesce(pending, 0) as pending, coalesce(aside, 0) as aside,
-		coalesce(held, 0) as held, coalesce(parked, 0) as parked,
-		coalesce(dead, 0) as dead, coalesce(delivered, 0) as delivered, last_delivered_at_ms as last
-	from (
-		select receiver,
-			count(*) filter (where status = 'pending') as pending, count(*) filter (where status = 'held') as held,
-			count(*) filter (where ${ASIDE}) as aside,
-			count(*) filter (where status = 'parked') as parked, count(*) filter (where status = 'dead') as dead
-		from tracewatch.delivery d group by receiver
-	) waiting full join tracewatch.total using (receiver)
-	order by receiver`

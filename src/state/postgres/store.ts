@@ -19,15 +19,8 @@ import { dropDeliveries } from './historyRows.js'
 import { createLeases } from './leases.js'
 import { CHANNEL, createListener } from './listen.js'
 import { createNetworks } from './networks.js'
-import {
-	deleteDeliveries,
-	insertAt,
-	insertDeliveries,
-	readAside,
-	readDeliveries,
-	readReceivers,
-	updateDue,
-} from './outbox.js'
+import { deleteDeliveries, insertAt, insertDeliveries, readAside, readDeliveries, updateDue } from './outbox.js'
+import { readReceivers } from './receivers.js'
 import { writeResolutions } from './resolutions.js'
 import { prepareSchema } from './schema.js'
 import { createTimeSlices } from './sequence.js'

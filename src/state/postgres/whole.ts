@@ -8,8 +8,9 @@ import { readBackfills, readCoverage, writeBackfills, writeCoverage, writeProgre
 import type { Ask, Database } from './database.js'
 import { insertHistory } from './history.js'
 import { type NetworkRow, recordOf, writeRow } from './networks.js'
-import { insertDeliveries, readDeliveries, readReceivers } from './outbox.js'
+import { insertDeliveries, readDeliveries } from './outbox.js'
 import { readPayees, writePayees } from './payees.js'
+import { readReceivers } from './receivers.js'
 import { lockSchema } from './schema.js'
 import type { Skew } from './skew.js'
 
