@@ -35,6 +35,7 @@ export function networkAt(url: string): NetworkSettings {
 		source: 'auto',
 		isPrivate: false,
 		keepsBooks: false,
+		keepsListedBooks: false,
 		requestsPerSecond: null,
 		mostLogProofs: 16,
 		maxAnswerBytes: 1_000_000_000,

@@ -67,6 +67,7 @@ async function examine(network: NetworkSettings, config: Config, signal: AbortSi
 	return {
 		network: network.name,
 		chainId: network.chainId,
+		private: network.isPrivate,
 		watches: addresses,
 		logs: forTokens
 			? logProofInWords({ ...network, endpoints: able, price: (used && providerOf(used.endpoint)?.creditsOf) ?? null })

@@ -23,6 +23,7 @@ interface Used {
 	readonly tags: readonly string[]
 	readonly methods: Readonly<Record<string, string>>
 	readonly balances: string
+	readonly accessLists: string
 	readonly takesAuthorisations: boolean
 	readonly limits: LimitsReport | null
 	readonly secondsPerBlock: number | null
@@ -44,6 +45,7 @@ export function forecastFor(used: Used, network: NetworkSettings, watched: Watch
 	const { isPrivate, mostLogProofs } = network
 	const { endpoint, source, lists, tags, methods, balances, limits } = used
 	const provider = providerOf(endpoint)
+	const held = network.keepsListedBooks ? 'alone' : balances === 'not asked' ? null : 'beside balances'
 	const secondsPerBlock = used.secondsPerBlock ?? USUAL_SECONDS
 	const pollsPerDay = Math.round(86_400_000 / longestGapMs(network.schedule))
 	const forecast = forecastOf({
@@ -58,6 +60,7 @@ export function forecastFor(used: Used, network: NetworkSettings, watched: Watch
 		isToHead: network.confirmations === 0,
 		settlesInJumps: network.settle === 'finalized' && tags.includes('finalized'),
 		balances: (['together', 'multicall', 'each'] as const).find((way) => way === balances) ?? null,
+		...(used.accessLists === 'checked' && held !== null && { accessLists: held }),
 		readsTransactions: areDelegationsTold && used.takesAuthorisations,
 		logs: areTokensAsked ? { isPrivate, mostLogProofs, hasWitness: network.rpc.length > 1 } : null,
 		price: provider?.creditsOf ?? null,

@@ -7,6 +7,8 @@ import { forecastInWords, type NetworkForecast } from './doctorForecast.js'
 export interface NetworkReport {
 	readonly network: string
 	readonly chainId: number
+	/** Nobody is asked about an address: books are kept by access lists, or not at all. */
+	readonly private: boolean
 	readonly watches: number
 	/** What proves that no log of a token is missing; null where nobody is told of tokens. */
 	readonly logs: string | null
@@ -59,11 +61,12 @@ export type Balances = 'together' | 'multicall' | 'each' | 'no' | 'not asked'
 export type AccessLists = 'none' | 'checked' | 'not given' | 'wrong' | 'not known'
 
 /** For a terminal; the other side's words in it are not fit for one yet. */
-export function* linesOf({ network, chainId, watches, logs, forecast, endpoints }: NetworkReport): Generator<string> {
-	yield `${network} (chain ${chainId}), ${watches} ${watches === 1 ? 'address' : 'addresses'} watched`
+export function* linesOf(network: NetworkReport): Generator<string> {
+	const { chainId, watches, logs, forecast, endpoints } = network
+	yield `${network.network} (chain ${chainId}), ${watches} ${watches === 1 ? 'address' : 'addresses'} watched`
 	for (const report of endpoints) {
 		yield `  ${report.endpoint}`
-		for (const [name, value] of cellsOf(report)) for (const line of wrapped(name, value)) yield line
+		for (const [name, value] of cellsOf(report, network.private)) for (const line of wrapped(name, value)) yield line
 	}
 	if (logs !== null) yield* wrapped('token logs', logs)
 	if (forecast !== null) {
@@ -72,7 +75,7 @@ export function* linesOf({ network, chainId, watches, logs, forecast, endpoints 
 	yield ''
 }
 
-function cellsOf(report: EndpointReport): readonly (readonly [string, string])[] {
+function cellsOf(report: EndpointReport, isPrivate: boolean): readonly (readonly [string, string])[] {
 	const advice = report.advice.map((words) => ['to do', words] as const)
 	if (report.error !== null) return [['failed', report.error], ...advice]
 	const methods = Object.entries(report.methods).filter(([, ability]) => ability !== 'unknown')
@@ -94,7 +97,7 @@ function cellsOf(report: EndpointReport): readonly (readonly [string, string])[]
 		['trusted', report.trusted ? (report.proved ? 'yes, proved' : 'for now, not proved yet') : 'no'],
 		['source', report.source ?? 'none'],
 		['balances', balancesInWords[report.balances]],
-		['access lists', accessListsInWords[report.accessLists]],
+		['access lists', (isPrivate ? privateListsInWords : accessListsInWords)[report.accessLists]],
 		...report.reasons.map((words) => ['seen', words] as const),
 		...advice,
 	]
@@ -112,7 +115,7 @@ const balancesInWords: Readonly<Record<Balances, string>> = {
 	multicall: 'of many addresses in one question, by Multicall3: books are kept',
 	each: 'one by one: books are kept',
 	no: 'not told: what this endpoint tells is not proved',
-	'not asked': 'not asked: no books are kept',
+	'not asked': 'not asked: no books are kept by them',
 }
 
 const accessListsInWords: Readonly<Record<AccessLists, string>> = {
@@ -121,6 +124,14 @@ const accessListsInWords: Readonly<Record<AccessLists, string>> = {
 	'not given': 'not given, though headers name them: the books go by balances',
 	wrong: 'given, but not what the header names: distrust this endpoint',
 	'not known': 'could not be asked for now',
+}
+
+/** Where nobody is asked for a balance. */
+const privateListsInWords: Readonly<Record<AccessLists, string>> = {
+	...accessListsInWords,
+	none: 'none on this chain: no books are kept of a private network',
+	checked: 'given, and they make the hash in the header: the books of a private network are kept by them',
+	'not given': 'not given, though headers name them: no books are kept of a private network',
 }
 
 /** A fact with its name before it, in lines of at most 80 columns. */

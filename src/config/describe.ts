@@ -80,13 +80,19 @@ function networkInWords(network: NetworkSettings, watched: number, areTokensAske
 	]
 }
 
-function booksInWords({ keepsBooks, isPrivate }: NetworkSettings, watched: number): string {
+function booksInWords({ keepsBooks, keepsListedBooks }: NetworkSettings, watched: number): string {
+	if (keepsListedBooks && watched <= MOST_KEPT) {
+		return (
+			'keeps books where blocks name their access lists (EIP-7928), since balances are asked for by address; ' +
+			'elsewhere that nothing was missed is not proved'
+		)
+	}
 	const isTooMuch = keepsBooks && watched > MOST_KEPT
 	const polls = Math.ceil(watched / MOST_TURNS)
 	const turns = polls > 1 ? `; the balance of each is asked for when it is touched, and once in ${polls} polls` : ''
 	if (keepsBooks && !isTooMuch) return `keeps books: what no event explains of a balance is told${turns}`
 	return (
-		`keeps no books${isPrivate ? ', for balances are asked for by address' : ''}` +
+		'keeps no books' +
 		`${isTooMuch ? `, for it watches more than ${MOST_KEPT.toLocaleString('en')} addresses` : ''}: ` +
 		'that nothing was missed is not proved'
 	)

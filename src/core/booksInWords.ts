@@ -3,10 +3,12 @@ import type { BooksSummary, Unproved } from '../model/books.js'
 /** How far the books of a network are, in one phrase. Undefined: none are kept. */
 export function booksInWords(books: BooksSummary | undefined): string {
 	if (books === undefined) return 'not kept, so that it is not proved that nothing was missed'
-	const { closedTo, closed, kept, reason } = books
+	const { closedTo, closed, kept, reason, listed } = books
 	if (kept === 0) return reason === null ? 'nothing to close' : `not kept, since ${reason}`
 	const upTo = closedTo === null ? 'not closed yet' : `closed up to block ${closedTo}`
-	return `${upTo} for ${closed} of ${kept} watches${reason === null ? '' : `; not now: ${reason}`}`
+	const how =
+		listed === undefined ? '' : `, by the access lists of all blocks since ${listed.from}; others open when they move`
+	return `${upTo} for ${closed} of ${kept} watches${how}${reason === null ? '' : `; not now: ${reason}`}`
 }
 
 /** What is open, and what was never proved: a phrase each. */

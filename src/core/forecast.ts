@@ -23,6 +23,8 @@ export interface ForecastFacts {
 	readonly settlesInJumps: boolean
 	/** Balances are asked for; how, where they are. */
 	readonly balances: 'together' | 'multicall' | 'each' | null
+	/** Access lists (EIP-7928) that books are held against near the head; alone: on a private network. */
+	readonly accessLists?: 'beside balances' | 'alone'
 	/** Near the head each block is asked for once more with its transactions: somebody is told of delegations. */
 	readonly readsTransactions?: boolean
 	/** Token logs are read; how. Null: they are not. */
@@ -80,6 +82,11 @@ export function forecastOf(facts: ForecastFacts): Forecast {
 		addSpans(add, facts, { spans: blocksPerDay / jump, blocks: jump, isTip: false, isToHead: false, isAgain: true })
 		if (facts.readsTransactions === true && isToHead && blocksPerRead <= MOST_READ) add(header, blocksPerDay)
 		const turns = turnsAPoll(addresses, blocksPerRead, reads)
+		if (facts.accessLists !== undefined && blocksPerRead <= MOST_READ) add('eth_getBlockAccessList', blocksPerDay)
+		if (facts.accessLists === 'alone' && blocksPerRead <= MOST_READ) {
+			add(header, blocksPerDay)
+			add('eth_getBlockReceipts', blocksPerDay)
+		}
 		if (balances === 'together') add('eth_call', reads * Math.ceil(turns / MOST_TOGETHER))
 		if (balances === 'multicall') add('eth_call', reads * Math.ceil(turns / MOST_IN_MULTICALL))
 		if (balances === 'each') add('eth_getBalance', reads * turns)

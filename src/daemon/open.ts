@@ -103,7 +103,7 @@ export function openChain(
 	return {
 		chain: createChain({ endpoints, ...asked, ...streamed, settle, log, ...(walkWait && { walkWait }) }),
 		endpoints,
-		accounts: openAccounts({ rpcs, endpoints, chainId, registry, clock: steady, log }),
+		accounts: openAccounts({ rpcs, endpoints, chainId, registry, isPrivate, clock: steady, log }),
 		tries: triesOf(ways),
 	}
 }

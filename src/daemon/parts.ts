@@ -17,6 +17,7 @@ import type { Scrubber } from '../ops/scrub.js'
 import { openStore } from '../state/open.js'
 import { createBookkeeper } from '../watch/bookkeeper.js'
 import { createGapKeeper } from '../watch/gapKeeper.js'
+import { createListedBookkeeper } from '../watch/listedBookkeeper.js'
 import type { PollReport } from '../watch/poll.js'
 import { type Closers, createClosers } from './closers.js'
 import { createNetworkPoller, type NetworkPoller } from './networkPoller.js'
@@ -180,9 +181,9 @@ function openPoller(
 		walkWait,
 	})
 	closers.add(() => chain.close())
-	const books = network.keepsBooks
-		? { bookkeeper: createBookkeeper({ accounts, chain, clock: steady, log: own }), accounts }
-		: undefined
+	const keeper = network.keepsBooks ? createBookkeeper : network.keepsListedBooks ? createListedBookkeeper : null
+	const books = keeper && { bookkeeper: keeper({ accounts, chain, clock: steady, log: own }), accounts }
+	const signed = { accounts, isPrivate: network.isPrivate, vain: new Map() }
 	const config = { network, ...who, lateAfterMs: Math.max(leastLateMs, lateAfterMs(network)), budgetMs: pollBudgetMs }
 	const poller = createNetworkPoller({
 		config,
@@ -194,7 +195,8 @@ function openPoller(
 			checksum: toChecksum,
 			digest: hash,
 			gaps: { keeper: createGapKeeper({ tries, clock, log: own }), receivers },
-			...(books ? { books } : { signed: { accounts, isPrivate: network.isPrivate, vain: new Map() } }),
+			...(books && { books }),
+			...(!network.keepsBooks && { signed }),
 		},
 		steady,
 		onReport: (report) => observer?.reported(name, report),

@@ -102,6 +102,11 @@ export interface BooksSummary {
 	readonly unproved?: readonly Unproved[]
 	/** How often that happened in all, each watch by itself. */
 	readonly unprovedCount?: number
+	/**
+	 * On a private network: blocks whose access lists were held against the books, without a hole between; both ends are
+	 * included. A book is opened at the first list that names its watch. Absent: none were, or balances are asked for.
+	 */
+	readonly listed?: { readonly from: number; readonly to: number }
 	/** How long it takes until each book was closed once, where that is too long. Absent: it is not. */
 	readonly round?: BooksRound
 }
@@ -192,6 +197,8 @@ export interface Accounts {
 	 * every source in a way that may pass: it was not heard.
 	 */
 	witnesses(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncIterable<Witness>
+	/** No address is named to anybody: whoever asks for balances or code gets `no-data`. */
+	readonly isPrivate: boolean
 	/** Whether a receipt is known to say all that its transaction cost, on this chain. */
 	readonly feesAreKnown: boolean
 	/** Postings that are known to be paid as they are told, on this chain; of others a book may close without them. */

@@ -16,13 +16,20 @@ export type BlockLists = readonly { readonly block: Block; readonly changes: Blo
 /** Longer parts are not read block by block: they are far from the head. */
 const MOST_BLOCKS = 16n
 
+export interface ListPorts {
+	readonly accounts: Accounts
+	readonly chain: Chain
+	/** Of longer parts no list is read. */
+	readonly mostBlocks?: bigint
+}
+
 /** Empty where the chain has no access lists, or nobody gives them. */
 export async function listsOf(
 	part: Part,
-	{ accounts, chain }: { readonly accounts: Accounts; readonly chain: Chain },
+	{ accounts, chain, mostBlocks = MOST_BLOCKS }: ListPorts,
 	signal: AbortSignal,
 ): Promise<BlockLists> {
-	if (part.last.accessListHash === undefined || lengthOf(part.span) > MOST_BLOCKS) return []
+	if (part.last.accessListHash === undefined || lengthOf(part.span) > mostBlocks) return []
 	const lists: { block: Block; changes: BlockChanges }[] = []
 	for (const number of numbersOf(part.span)) {
 		const block =

@@ -188,7 +188,7 @@ function tooSlow(): RpcError {
  * Takes away books of those that are watched no more, some at a time; gives where to go on, null at the end. One whose
  * watch is back before its turn came is closed over the time between.
  */
-function prune(books: BookSet, kept: AddressSet, from: number | null, draft: BooksDraft): number | null {
+export function prune(books: BookSet, kept: AddressSet, from: number | null, draft: BooksDraft): number | null {
 	if (from === null && books.size <= kept.size) return null
 	const { addresses, next } = books.some?.(from ?? 0, MOST_PRUNED) ?? { addresses: books.keys(), next: 0 }
 	for (const address of addresses) if (!kept.has(address)) draft.set(address, null)
@@ -196,7 +196,7 @@ function prune(books: BookSet, kept: AddressSet, from: number | null, draft: Boo
 }
 
 /** No balance can be asked for: what moved is added up, to be proved later. */
-function putBy(draft: BooksDraft, movements: Movements): void {
+export function putBy(draft: BooksDraft, movements: Movements): void {
 	for (const [address, movement] of summed(movements)) {
 		const book = draft.get(address)
 		if (book !== null) draft.set(address, deferred(book, movement))

@@ -44,7 +44,7 @@ export interface PollPorts {
 	}
 	/** Keeps the books; absent where none are kept. */
 	readonly books?: { readonly bookkeeper: Bookkeeper; readonly accounts: Accounts }
-	/** Where none are kept: finds delegations by the transactions that carry them; absent: they are not looked for. */
+	/** Finds delegations by what was signed, where none are kept or nobody is asked for code; absent: nothing is. */
 	readonly signed?: Pick<SignedPorts, 'accounts' | 'isPrivate' | 'vain'>
 }
 

@@ -128,17 +128,18 @@ async function heldAgainstBooks(
 ): Promise<{ readonly difference: Difference; readonly books?: Kept['books'] }> {
 	if (context.backfill !== null) return { difference: seen }
 	const { state, checkpoint } = session
-	if (ports.books === undefined) {
-		if (ports.signed === undefined || part.span.from <= checkpoint.number) return { difference: seen }
+	let difference = seen
+	if (ports.signed !== undefined && part.span.from > checkpoint.number) {
 		const own = { ...ports.signed, chain: ports.chain, log: ports.log }
-		return { difference: await withSigned(part, state.announcements, seen, context, own, signal) }
+		difference = await withSigned(part, state.announcements, seen, context, own, signal)
 	}
+	if (ports.books === undefined) return { difference }
 	const own = { ...ports.books, chain: ports.chain, log: ports.log }
-	const checked = await checkFindings(part, state.announcements, seen, own, signal)
+	const checked = await checkFindings(part, state.announcements, difference, own, signal)
 	if (part.span.from <= checkpoint.number) return { difference: checked, books: withGap(state, part) }
-	const { difference, books, summary } = await keepBooks(part, state, checked, context, own, signal)
-	session.books = summary
-	return { difference, books }
+	const kept = await keepBooks(part, state, checked, context, own, signal)
+	session.books = kept.summary
+	return { difference: kept.difference, books: kept.books }
 }
 
 /**

@@ -33,6 +33,8 @@ export interface Settling {
 	readonly feesAreKnown: boolean
 	/** Books that were looked into in vain; written into. */
 	readonly vain: VainLooks
+	/** What cannot be told now is not asked for again: then what is known is said at once. */
+	readonly isFinal?: boolean
 }
 
 /** By address: how often, and since when. */
@@ -67,13 +69,14 @@ const UNHEARD = { looks: 10, ms: 60_000 }
 
 /** In the summary of `status`. */
 const OPENED_LATE = 'the book was opened at the end of them'
+const NOT_LOOKED_INTO = 'there was no time to look into them'
 const MOST_NAMED = 3
 
 /** Block by block: what does not close is looked into before the next block is. */
 export async function settle(
 	part: Part,
 	asked: AskedBalances,
-	{ draft, found, gaps, since, first, limited, feesAreKnown: areKnown, vain }: Settling,
+	{ draft, found, gaps, since, first, limited, feesAreKnown: areKnown, vain, isFinal = false }: Settling,
 	ports: SettlePorts,
 	signal: AbortSignal,
 ): Promise<SettledPart> {
@@ -139,9 +142,15 @@ export async function settle(
 				const before = vain.get(address)
 				const isOver = ({ looks: most, ms }: typeof VAIN) =>
 					before !== undefined && before.looks >= most && clock() - before.sinceMs >= ms
-				const patience = { mayWait: !isOver(VAIN), isHeardEnough: isOver(UNHEARD) }
+				const patience = { mayWait: !isFinal && !isOver(VAIN), isHeardEnough: isFinal || isOver(UNHEARD) }
 				const suspect = { address, book, to: ref, closingWei, ...patience, ...scanned }
 				const closer = mayLook ? await tryCloser(suspect, ports, signal) : null
+				if (closer === null && isFinal) {
+					const [fromBlock, toBlock] = [Number(book.block + 1n), Number(ref.number)]
+					unproved.push({ fromBlock, toBlock, count: 1, addresses: [address], why: NOT_LOOKED_INTO })
+					closeAt(address, ref, balances)
+					continue
+				}
 				if (closer === null) {
 					const looks = (before?.looks ?? 0) + (mayLook ? 1 : 0)
 					vain.set(address, { looks, sinceMs: before?.sinceMs ?? clock() })

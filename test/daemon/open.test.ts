@@ -16,6 +16,7 @@ test('behavior: requests_per_second holds for each endpoint of the network', asy
 			mostLogProofs: null,
 			isPrivate: false,
 			keepsBooks: true,
+			keepsListedBooks: false,
 			source: 'auto',
 			schedule: '* * * * * *',
 			stallAfterMs: null,

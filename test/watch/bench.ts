@@ -22,6 +22,7 @@ import type { Network, Watch } from '../../src/model/watch.js'
 import { openFileStore } from '../../src/state/file/store.js'
 import { createBookkeeper } from '../../src/watch/bookkeeper.js'
 import { createGapKeeper } from '../../src/watch/gapKeeper.js'
+import { createListedBookkeeper } from '../../src/watch/listedBookkeeper.js'
 import { type PollReport, poll } from '../../src/watch/poll.js'
 import { indexOf } from '../core/build.js'
 import { temporaryFolder } from '../support/folder.js'
@@ -99,7 +100,8 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	const told = () => contractsWanted([...watches.values()].flat(), known)
 	const choice = { setting: options.source ?? 'auto', isPrivate: options.isPrivate ?? false } as const
 	const registry = createCapabilitiesRegistry({ setting: probeSettingOf(choice), clock, log })
-	const accounts = openAccounts({ rpcs, endpoints, chainId: network.chainId, registry, clock, log })
+	const { isPrivate = false } = options
+	const accounts = openAccounts({ rpcs, endpoints, chainId: network.chainId, registry, isPrivate, clock, log })
 	const asked = {
 		registry,
 		tokens: { chainId: network.chainId, known, areAsked, told, ...options.logs },
@@ -116,7 +118,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	const ways = openWays({ rpcs, chainId: network.chainId, ...asked, onHeard: endpoints.heard })
 	const gaps = { keeper: createGapKeeper({ tries: triesOf(ways), clock, log }), receivers: () => ['hook'] }
 	const vain = new Map<bigint, number>()
-	const bookkeeper = createBookkeeper({ accounts, chain, clock, log })
+	const bookkeeper = (isPrivate ? createListedBookkeeper : createBookkeeper)({ accounts, chain, clock, log })
 	const signal = new AbortController().signal
 	let watches = indexOf(...options.watches)
 
@@ -133,9 +135,8 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 					checksum: toChecksum,
 					digest,
 					...(options.gaps !== false && { gaps }),
-					...(options.books !== false && options.isPrivate !== true
-						? { books: { bookkeeper, accounts } }
-						: { signed: { accounts, isPrivate: options.isPrivate ?? false, vain } }),
+					...(options.books !== false && { books: { bookkeeper, accounts } }),
+					...((options.books === false || isPrivate) && { signed: { accounts, isPrivate, vain } }),
 				},
 				signal,
 			),

@@ -1,30 +1,8 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
+import { startEar } from '../support/ear.js'
 import { alertOf, openBench, watchOf } from './bench.js'
-
-/** Hands every request on to a node, and keeps what was asked. */
-async function startEar(url: string) {
-	const heard: string[] = []
-	const server = createServer((request, response) => {
-		const chunks: Buffer[] = []
-		request.on('data', (chunk: Buffer) => chunks.push(chunk))
-		request.on('end', async () => {
-			const body = Buffer.concat(chunks).toString('utf8')
-			heard.push(body)
-			const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-			response.setHeader('content-type', 'application/json').end(await answer.text())
-		})
-	})
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-	onTestFinished(() => {
-		server.closeAllConnections()
-		server.close()
-	})
-	return { heard, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
-}
 
 test.each([true, false])('isPrivate %s: whether the provider can learn what is watched', async (isPrivate) => {
 	const node = await startTestAnvil()

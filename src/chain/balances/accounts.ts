@@ -19,6 +19,8 @@ export interface AccountsOptions {
 	readonly chainId: number
 	/** One way to read a span each; every source of every endpoint. Opened when first asked for. */
 	readonly witnesses: readonly { readonly endpoint: string; readonly chain: () => Pick<Chain, 'walk'> }[]
+	/** No address is named to anybody, and no transaction of one. Default: false. */
+	readonly isPrivate?: boolean
 	/** Default: the wall clock. */
 	readonly clock?: Clock
 	readonly log: Log
@@ -33,6 +35,7 @@ export function createAccounts({
 	rpcs,
 	chainId,
 	witnesses,
+	isPrivate = false,
 	clock = Date.now,
 	log,
 }: AccountsOptions): Accounts {
@@ -55,13 +58,23 @@ export function createAccounts({
 		return endpoints.use(mild, signal, { block })
 	}
 
+	/** Questions that name an address. */
+	function checkNamed(what: string): void {
+		if (!isPrivate) return
+		throw new RpcError(`${what} is not asked for on a private network`, { kind: 'no-data', endpoint: '' })
+	}
+
 	return {
+		isPrivate,
 		feesAreKnown: feesAreKnown(chainId),
 		surePostings: surePostings(chainId),
 		endpoints: endpoints.states().map(({ endpoint }) => endpoint),
-		balances: (addresses, block, signal) =>
-			ask(block.number, (rpc) => reader.read(rpc, addresses, block, signal), signal),
+		async balances(addresses, block, signal) {
+			checkNamed('a balance')
+			return ask(block.number, (rpc) => reader.read(rpc, addresses, block, signal), signal)
+		},
 		async balanceByEach(address, block, signal) {
+			checkNamed('a balance')
 			const balances: { readonly endpoint: string; readonly wei: bigint }[] = []
 			for (const rpc of rpcs) {
 				try {
@@ -74,14 +87,17 @@ export function createAccounts({
 			}
 			return balances
 		},
-		delegate: (address, block, signal) => ask(block.number, (rpc) => readDelegate(rpc, address, block, signal), signal),
+		async delegate(address, block, signal) {
+			checkNamed('the code of an address')
+			return ask(block.number, (rpc) => readDelegate(rpc, address, block, signal), signal)
+		},
 		authorisations: (block, address, signal) =>
 			ask(block.number, (rpc) => readAuthorisations(rpc, chainId, block, address, signal), signal),
 		signedIn: (number, authorities, signal) =>
 			ask(number, (rpc) => readSignedIn(rpc, { chainId, number, authorities }, signal), signal),
 		signed: (txHash, signal) => endpoints.use((rpc) => readSigned(rpc, chainId, txHash, signal), signal),
 		postings: (block, addresses, signal) =>
-			ask(block.number, (rpc) => readPostings(rpc, chainId, block, addresses, signal), signal),
+			ask(block.number, (rpc) => readPostings(rpc, { chainId, isPrivate }, block, addresses, signal), signal),
 		async changes(block, signal) {
 			if (block.accessListHash === undefined || clock() < listsRestUntilMs) return null
 			try {
@@ -91,7 +107,8 @@ export function createAccounts({
 			} catch (error) {
 				if (!(error instanceof RpcError)) throw error
 				if (error.kind === 'no-data') {
-					listsRestUntilMs = clock() + LISTS_REST_MS
+					// Where nothing else proves anything, each block's is asked for.
+					if (!isPrivate) listsRestUntilMs = clock() + LISTS_REST_MS
 					const facts = { block: block.number, error: error.message }
 					if (!areListsMissed) log.warn(facts, 'no endpoint gives the access list of a block')
 					areListsMissed = true

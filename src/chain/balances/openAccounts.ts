@@ -13,6 +13,8 @@ export interface OpenAccountsOptions {
 	readonly chainId: number
 	/** What is known of the endpoints. */
 	readonly registry: CapabilitiesRegistry
+	/** Default: false. */
+	readonly isPrivate?: boolean
 	readonly clock: Clock
 	readonly log: Log
 }
@@ -21,7 +23,8 @@ export interface OpenAccountsOptions {
  * Balances over endpoints that others use too, and every source of each of them as a witness. Nothing is contacted yet;
  * the endpoints are not closed from here. Alerts wait for the books: a witness that must wait is none.
  */
-export function openAccounts({ rpcs, endpoints, chainId, registry, clock, log }: OpenAccountsOptions): Accounts {
-	const witnesses = openWays({ rpcs, chainId, registry, rests: true, clock })
-	return createAccounts({ endpoints, rpcs, chainId, witnesses, clock, log })
+export function openAccounts(options: OpenAccountsOptions): Accounts {
+	const { rpcs, endpoints, chainId, registry, isPrivate = false, clock, log } = options
+	const witnesses = openWays({ rpcs, chainId, registry, isPrivate, rests: true, clock })
+	return createAccounts({ endpoints, rpcs, chainId, witnesses, isPrivate, clock, log })
 }

@@ -5,8 +5,7 @@ import type { Posting } from '../../model/books.js'
 import type { AddressSet, BlockRef } from '../../model/chain.js'
 import type { Address, Hash } from '../../model/glossary.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { askAll } from '../sources/ask.js'
-import { receiptCall } from '../sources/readReceipts.js'
+import { readReceipts } from '../sources/readReceipts.js'
 import {
 	address,
 	hash,
@@ -29,12 +28,18 @@ interface Transaction {
 	readonly raw: Json
 }
 
+export interface PostingRules {
+	readonly chainId: number
+	/** Receipts are asked for of every transaction of the block: which of them matter is told to nobody. */
+	readonly isPrivate: boolean
+}
+
 /**
  * All of it for these addresses, in this very block. Throws RpcError; `no-data` where the rules of fees are not known.
  */
 export async function readPostings(
 	rpc: Rpc,
-	chainId: number,
+	{ chainId, isPrivate }: PostingRules,
 	block: BlockRef,
 	addresses: AddressSet,
 	signal: AbortSignal,
@@ -50,17 +55,17 @@ export async function readPostings(
 	const isAuthor = author !== null && addresses.has(author)
 
 	const asked = isAuthor ? transactions : transactions.filter(({ from }) => addresses.has(from))
-	const receipts = await askAll(
-		rpc,
-		asked.map((tx) => receiptCall(tx.hash)),
-		signal,
-	)
+	const hashesOf = (list: readonly Transaction[]) => list.map((tx) => tx.hash)
+	const plan = isPrivate
+		? { whole: [{ number: block.number, txHashes: hashesOf(transactions) }], single: [] }
+		: { whole: [], single: hashesOf(asked) }
+	const receipts = await readReceipts(rpc, plan, signal)
 	const postings: Posting[] = []
 	let income = 0n
 	let payers = 0
 	const baseFee = quantity(raw.baseFeePerGas) ?? 0n
-	for (const [index, tx] of asked.entries()) {
-		const receipt = receipts[index]
+	for (const tx of asked) {
+		const receipt = receipts.get(tx.hash)
 		if (!isObject(receipt) || hash(receipt.blockHash) !== block.hash) {
 			throw unsettled({ ...reading, method: 'eth_getTransactionReceipt' }, `${tx.hash} is not in block ${block.number}`)
 		}

@@ -32,6 +32,8 @@ export interface NetworkSettings extends Network {
 	readonly isPrivate: boolean
 	/** Whether books are kept of the balances; never on a private network, since balances are asked for by address. */
 	readonly keepsBooks: boolean
+	/** Whether they are kept by block access lists alone, as on a private network. */
+	readonly keepsListedBooks: boolean
 	/** To each endpoint; null: no limit. */
 	readonly requestsPerSecond: number | null
 	/** Of one answer. */
@@ -207,7 +209,8 @@ function networkOf(
 	const stallAfter = stallAfterMs({ ...network, stall_after })
 	// Balances are asked for by address, which a private network never does.
 	const keepsBooks = proof === 'auto' && !isPrivate
-	const asked = { requestsPerSecond, maxAnswerBytes, mostLogProofs, isPrivate, keepsBooks }
+	const keepsListedBooks = proof === 'auto' && isPrivate
+	const asked = { requestsPerSecond, maxAnswerBytes, mostLogProofs, isPrivate, keepsBooks, keepsListedBooks }
 	const named = tokens === undefined || tokens.size === 0 ? {} : { tokens }
 	return { ...network, chainId: chain_id, stallAfterMs: stallAfter, ...asked, ...named }
 }

@@ -87,7 +87,7 @@ const network = section({
 		.meta({
 			description:
 				'Whether books are kept: each balance is held against all that was seen to move it, ' +
-				'and what stays unexplained is told. Not with `private`. Default: auto.',
+				'and what stays unexplained is told. With `private` only where blocks have access lists. Default: auto.',
 		}),
 	requests_per_second: orNull(text(readRate)).meta({
 		type: ['number', 'string'],

@@ -1,0 +1,244 @@
+// A private network keeps its books by block access lists: nobody is asked for a balance, and no request names a watch.
+import { expect, onTestFinished, test } from 'vitest'
+import { encodeActions } from '../../src/devnode/actions.js'
+import { createAddress, puppetInit } from '../../src/devnode/contracts.js'
+import type { AlertData } from '../../src/model/alert.js'
+import type { Address } from '../../src/model/glossary.js'
+import { ether, startTestAnvil } from '../support/anvil.js'
+import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
+import { startEar } from '../support/ear.js'
+import { hideLeaves, hideTransactions } from '../support/hiding.js'
+import { listening } from '../support/listening.js'
+import { planScenario, playScenario } from '../support/scenario.js'
+import { alertOf, type Bench, openBench, watchOf } from './bench.js'
+
+const stranger: Address = '0x00000000000000000000000000000000000abcde'
+const pays = (to: Address, valueWei: bigint) => encodeActions([{ do: 'call', to, valueWei }])
+
+async function open(dialects: readonly Dialect[]) {
+	const node = await startTestAnvil(['--order', 'fifo'])
+	await node.automine(false)
+	const [alice, bob, carol] = (await node.accounts()) as [Address, Address, Address]
+	const [puppet, payer] = [createAddress(bob, 0n), createAddress(carol, 0n)] as const
+	for (const from of [bob, carol]) await node.send({ from, data: puppetInit, valueWei: 10n * ether, gas: 1_000_000n })
+	await node.mine(3)
+	const gateways = await Promise.all(dialects.map((one) => startDialectGateway(node.url, one)))
+	const ears = await Promise.all(gateways.map(({ url }) => startEar(url)))
+	const { log, said } = listening()
+	const watches = [watchOf(puppet), watchOf(alice)]
+	const bench = await openBench({ urls: ears.map(({ url }) => url), watches, log, isPrivate: true })
+	onTestFinished(async () => {
+		await bench.close()
+		for (const gateway of gateways) await gateway.close()
+		await node.stop()
+	})
+	await bench.settle()
+	const block = async () => {
+		const number = await node.mine()
+		await bench.settle()
+		return number
+	}
+	const tell = (method: string) => gateways.reduce((sum, gateway) => sum + gateway.count(method), 0)
+	const heard = () => ears.flatMap((ear) => ear.heard).join('\n')
+	const books = async () => (await bench.store.network('local'))?.books ?? new Map()
+	const seen = async () => (await bench.store.network('local'))?.booksSeen
+	return { node, bench, block, tell, heard, books, seen, said, alice, bob, carol, puppet, payer }
+}
+
+async function alertsOf(bench: Bench, type: string): Promise<readonly AlertData[]> {
+	return (await bench.posted()).filter(({ message }) => message.type === type).map(alertOf)
+}
+
+test('default: books are opened at the first list that names a watch, and no request names one', async () => {
+	const stage = await open([{ accessLists: true }])
+	const { node, block, alice, bob, puppet, books } = stage
+	await block()
+	expect((await books()).size).toBe(0)
+	await node.send({ from: bob, to: puppet, valueWei: 5n, gas: 200_000n })
+	const hash = await node.send({ from: alice, to: stranger, valueWei: 2n, gas: 30_000n })
+	const opened = await block()
+	// Its fee alone, its payment, and nothing.
+	await node.send({ from: alice, to: stranger, valueWei: 0n, gas: 30_000n })
+	await node.send({ from: bob, to: puppet, data: pays(stranger, 3n), gas: 200_000n })
+	await block()
+	const last = await block()
+	for (const address of [alice, puppet]) {
+		expect((await books()).get(address)).toMatchObject({ block: opened + 1n, movedWei: 0n })
+		expect((await books()).get(address)?.balanceWei).toBe(await node.balanceWei(address, await node.head()))
+	}
+	expect(await stage.seen()).toMatchObject({ closedTo: Number(last), closed: 2, kept: 2, openCount: 0, reason: null })
+	expect((await stage.seen())?.listed?.to).toBe(Number(last))
+	expect(await alertsOf(stage.bench, 'alert.unexplained')).toEqual([])
+	const everything = stage.heard().toLowerCase()
+	for (const one of [alice, puppet, hash]) expect(everything).not.toContain(one.slice(2).toLowerCase())
+	expect(everything).not.toMatch(/eth_getbalance|eth_call|eth_getcode|eth_gettransactionreceipt/)
+})
+
+test('behavior: what is asked of a block does not depend on whether it moves a watch', async () => {
+	const stage = await open([{ accessLists: true }])
+	const { node, block, alice, bob, heard } = stage
+	const askedFor = async (from: Address) => {
+		await node.send({ from, to: stranger, valueWei: 1n, gas: 30_000n })
+		const before = heard().split('\n').length
+		await block()
+		return [
+			...heard()
+				.split('\n')
+				.slice(before)
+				.join()
+				.matchAll(/"method":"(\w+)"/g),
+		].map(([, name]) => name)
+	}
+	await askedFor(alice)
+	const [ofStranger, ofWatch] = [await askedFor(bob), await askedFor(alice)]
+	expect(ofWatch).toEqual(ofStranger)
+	expect(ofWatch).toContain('eth_getBlockReceipts')
+})
+
+test('behavior: what is hidden in a block is told with its exact amount', async () => {
+	const { dialect, hide } = hideTransactions()
+	const stage = await open([{ ...dialect, accessLists: true }])
+	const { node, block, bob, alice } = stage
+	await node.send({ from: bob, to: alice, valueWei: 1n, gas: 30_000n })
+	await block()
+	for (let n = 0; n < 3; n++) await block()
+	hide(await node.send({ from: bob, to: alice, valueWei: 11n, gas: 30_000n }))
+	const number = await block()
+	expect(await alertsOf(stage.bench, 'alert.unexplained')).toMatchObject([
+		{ fromBlock: Number(number), toBlock: Number(number), differenceWei: '11', late: false },
+	])
+	await block()
+	expect(await alertsOf(stage.bench, 'alert.unexplained')).toHaveLength(1)
+})
+
+test('behavior: what one endpoint hides another tells: told as an event, late', async () => {
+	const { dialect } = hideLeaves(() => true)
+	const stage = await open([{ ...dialect, accessLists: true }, { accessLists: true }])
+	const { node, block, bob, carol, puppet, payer } = stage
+	await node.send({ from: bob, to: puppet, valueWei: 1n, gas: 200_000n })
+	await block()
+	await node.send({ from: carol, to: payer, data: pays(puppet, 7n), gas: 200_000n })
+	await block()
+	expect(await alertsOf(stage.bench, 'alert.unexplained')).toEqual([])
+	const told = await alertsOf(stage.bench, 'alert.transfer')
+	expect(told.map(({ valueWei, late }) => [valueWei, late])).toEqual([
+		['1', false],
+		['7', true],
+	])
+	expect(stage.heard().toLowerCase()).not.toContain(puppet.slice(2))
+})
+
+test('behavior: two hidden payments that make up for each other in one block are told', async () => {
+	const { dialect } = hideLeaves(() => true)
+	const stage = await open([{ ...dialect, accessLists: true }])
+	const { node, block, bob, carol, puppet, payer } = stage
+	await node.send({ from: bob, to: puppet, valueWei: 1n, gas: 200_000n })
+	await block()
+	await node.send({ from: carol, to: payer, data: pays(puppet, 7n), gas: 200_000n })
+	await node.send({ from: bob, to: puppet, data: pays(stranger, 7n), gas: 200_000n })
+	await block()
+	expect(await alertsOf(stage.bench, 'alert.unexplained')).toMatchObject([{ differenceWei: '0' }])
+})
+
+test('behavior: a block without its list: a book that closes over it stays, another is opened anew', async () => {
+	const { dialect, hide } = hideTransactions()
+	let isGiven = true
+	const twist: Dialect['twist'] = (method, params, result) =>
+		method === 'eth_getBlockAccessList' && !isGiven ? null : dialect.twist?.(method, params, result)
+	const stage = await open([{ ...dialect, twist, accessLists: true }])
+	const { node, bench, block, bob, alice, puppet } = stage
+	for (const to of [alice, puppet]) await node.send({ from: bob, to, valueWei: 1n, gas: 200_000n })
+	await block()
+	isGiven = false
+	await node.send({ from: bob, to: puppet, valueWei: 2n, gas: 200_000n })
+	hide(await node.send({ from: bob, to: alice, valueWei: 3n, gas: 200_000n }))
+	await block()
+	expect(await stage.seen()).toMatchObject({ reason: 'the access list of a block was not given' })
+	expect((await stage.books()).get(puppet)).toMatchObject({ movedWei: 2n })
+	isGiven = true
+	await block()
+	for (const to of [alice, puppet]) await node.send({ from: bob, to, valueWei: 4n, gas: 200_000n })
+	const last = await block()
+	expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+	expect(await stage.seen()).toMatchObject({ reason: null, closed: 2, closedTo: Number(last) })
+	expect((await stage.seen())?.unproved).toMatchObject([{ toBlock: Number(last), addresses: [alice], count: 1 }])
+})
+
+test('behavior: a watch that comes back: what it moved meanwhile is not held against its book', async () => {
+	const stage = await open([{ accessLists: true }])
+	const { node, bench, block, bob, alice, puppet } = stage
+	await node.send({ from: bob, to: alice, valueWei: 1n, gas: 30_000n })
+	await block()
+	bench.setWatches([watchOf(puppet)])
+	await node.send({ from: bob, to: alice, valueWei: 2n, gas: 30_000n })
+	await block()
+	bench.setWatches([watchOf(puppet), watchOf(alice)])
+	await node.send({ from: bob, to: alice, valueWei: 3n, gas: 30_000n })
+	await block()
+	expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+	expect((await stage.books()).get(alice)?.balanceWei).toBe(await node.balanceWei(alice, await node.head()))
+})
+
+test('behavior: after a reorganisation the books stand on what took the place', async () => {
+	const { dialect, hide } = hideTransactions()
+	const stage = await open([{ ...dialect, accessLists: true }])
+	const { node, bench, block, bob, alice, puppet } = stage
+	await node.send({ from: bob, to: alice, valueWei: 1n, gas: 30_000n })
+	await node.send({ from: bob, to: puppet, valueWei: 1n, gas: 200_000n })
+	await block()
+	const before = await node.rpc('evm_snapshot')
+	hide(await node.send({ from: bob, to: alice, valueWei: 5n, gas: 30_000n }))
+	await block()
+	expect(await alertsOf(bench, 'alert.unexplained')).toHaveLength(1)
+	await node.rpc('evm_revert', [before])
+	await node.send({ from: bob, to: alice, valueWei: 6n, gas: 30_000n })
+	await node.mine()
+	await node.mine()
+	await bench.settle()
+	hide(await node.send({ from: bob, to: puppet, valueWei: 7n, gas: 200_000n }))
+	await block()
+	const told = await alertsOf(bench, 'alert.unexplained')
+	expect(told.map(({ differenceWei }) => differenceWei)).toEqual(['5', '7'])
+	expect(await alertsOf(bench, 'alert.removed')).toHaveLength(1)
+	expect((await stage.books()).get(alice)?.balanceWei).toBe(await node.balanceWei(alice, await node.head()))
+})
+
+test('behavior: on a chain without lists no books are kept, and it says why', async () => {
+	const stage = await open([{}])
+	await stage.node.send({ from: stage.bob, to: stage.alice, valueWei: 1n, gas: 30_000n })
+	await stage.block()
+	expect((await stage.books()).size).toBe(0)
+	expect(await stage.seen()).toMatchObject({ kept: 0, closedTo: null, openCount: 0 })
+	expect((await stage.seen())?.reason).toContain('name no access lists')
+})
+
+test('default: over a scenario of everything that moves coins nothing is unexplained', async () => {
+	const plan = planScenario({ seed: 11, blocks: 60 })
+	const node = await startTestAnvil(plan.anvilArgs)
+	const gateway = await startDialectGateway(node.url, { accessLists: true })
+	const { log, said } = listening()
+	const watches = plan.watched.map((address) => watchOf(address))
+	const bench = await openBench({ urls: [gateway.url], watches, log, isPrivate: true })
+	onTestFinished(async () => {
+		await bench.close()
+		await gateway.close()
+		await node.stop()
+	})
+	await bench.settle()
+	const hand = {
+		...node,
+		async mine(blocks?: number) {
+			const head = await node.mine(blocks)
+			await bench.settle()
+			return head
+		},
+	}
+	await playScenario(plan, hand)
+	await hand.mine(1)
+	expect((await alertsOf(bench, 'alert.unexplained')).map(({ id, reason }) => [id, reason])).toEqual([])
+	const state = await bench.store.network('local')
+	expect(state?.books.size).toBeGreaterThan(3)
+	for (const [address, { balanceWei }] of state?.books ?? [])
+		expect(balanceWei).toBe(await node.balanceWei(address, await node.head()))
+	expect(said).toEqual([])
+})
