@@ -84,7 +84,7 @@ export function createChain(options: ChainOptions): Chain {
 	const registry =
 		options.registry ??
 		createCapabilitiesRegistry({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
-	const withdrawals: WithdrawalLists = { areCoins: true, rootsFit: false, ...options.withdrawals, seen: false }
+	const withdrawals: WithdrawalLists = { areCoins: true, rootsFit: false, ...options.withdrawals, mayBePaid: false }
 	const contracts = createContracts({ endpoints, isPrivate })
 	const tokens = createTokens(options.tokens, { isPrivate, priceAt, clock, log })
 	const reader = createReader({
@@ -94,6 +94,7 @@ export function createChain(options: ChainOptions): Chain {
 		fees,
 		withSent,
 		withdrawals,
+		readsHeaders: tokens.areAsked,
 		rowsAtOnce,
 		priceAt,
 		clock,

@@ -60,6 +60,8 @@ export interface ReaderOptions {
 	/** Also transactions that an address merely sent. */
 	readonly withSent: boolean
 	readonly withdrawals: WithdrawalLists
+	/** Who reads on needs the header of each block. */
+	readonly readsHeaders: () => boolean
 	readonly registry: CapabilitiesRegistry
 	/** Fees are wanted of those whom an address has sent. */
 	readonly fees: boolean
@@ -137,7 +139,8 @@ export function createReader(options: ReaderOptions): Reader {
 		const isTip = length <= TIP_SPAN && span.to + TIP_BLOCKS > head
 		const blocks = Math.min(Number(length), sizeOf(rpc, 'trace_filter').blocks)
 		const lists = Math.ceil(addresses.size / firstList)
-		const asked = { blocks, lists, together: capabilities.filterMode === 'union' }
+		const readsHeaders = withdrawals.mayBePaid || options.readsHeaders()
+		const asked = { blocks, lists, together: capabilities.filterMode === 'union', readsHeaders }
 		const isCheaper = areBlocksCheaper(asked, densities.of(addresses), costs.priceAt(rpc))
 		return isTip || isCheaper ? ['trace_block', ...able.filter((source) => source !== 'trace_block')] : able
 	}

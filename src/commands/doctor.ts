@@ -82,7 +82,7 @@ async function examineEndpoint(url: string, network: NetworkSettings, signal: Ab
 	const rpc = createRpc({ url, timeoutMs: 15_000 })
 	try {
 		const capabilities = await probe(rpc, { setting: probeSettingOf(choiceOf(network)) }, signal)
-		const block = await examineBlock(rpc, capabilities.head.number, network.keepsBooks, signal)
+		const block = await examineBlock(rpc, capabilities.head.number, network, signal)
 		const secondsPerBlock = await paceOf(rpc, capabilities.head, signal)
 		const report = reportOf(rpc.endpoint, capabilities, network)
 		return { ...report, ...block, secondsPerBlock, limits: rpc.limits.report() }
@@ -168,6 +168,7 @@ function unasked(endpoint: string, error: string): EndpointReport {
 		balances: 'not asked',
 		accessLists: 'not known',
 		takesAuthorisations: false,
+		mayPayWithdrawals: false,
 		reasons: [],
 		advice: ['it could not be asked: see whether the URL, its key and the network are right'],
 	}

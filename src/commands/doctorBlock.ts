@@ -2,8 +2,10 @@
 
 import { readAccessList } from '../chain/balances/accessList.js'
 import { createBalanceReader } from '../chain/balances/balances.js'
+import { mayPay, withdrawalRulesOf } from '../chain/balances/withdrawals.js'
 import type { Rpc } from '../chain/rpc/rpc.js'
 import { blockCall, needBlock } from '../chain/sources/ask.js'
+import type { Header } from '../chain/wire.js'
 import { RpcError } from '../errors.js'
 import type { Block } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
@@ -15,22 +17,29 @@ export interface BlockReport {
 	readonly accessLists: AccessLists
 	/** Its transactions may set the code of plain addresses (EIP-7702). */
 	readonly takesAuthorisations: boolean
+	/** Blocks like it may pay withdrawals of staked coins. */
+	readonly mayPayWithdrawals: boolean
 }
 
 /** Throws only the signal's reason. */
 export async function examineBlock(
 	rpc: Rpc,
 	head: bigint,
-	keepsBooks: boolean,
+	{ keepsBooks, chainId }: { readonly keepsBooks: boolean; readonly chainId: number },
 	signal: AbortSignal,
 ): Promise<BlockReport> {
 	const block = await blockAt(rpc, head, signal)
 	const balances = keepsBooks ? (block === null ? 'no' : await balancesAt(rpc, block, signal)) : 'not asked'
 	const accessLists = block === null ? 'not known' : await accessListOf(rpc, block, signal)
-	return { balances, accessLists, takesAuthorisations: block?.takesAuthorisations ?? false }
+	return {
+		balances,
+		accessLists,
+		takesAuthorisations: block?.takesAuthorisations ?? false,
+		mayPayWithdrawals: block !== null && mayPay(withdrawalRulesOf(chainId), block),
+	}
 }
 
-async function blockAt(rpc: Rpc, number: bigint, signal: AbortSignal): Promise<Block | null> {
+async function blockAt(rpc: Rpc, number: bigint, signal: AbortSignal): Promise<Header | null> {
 	try {
 		const { method, params } = blockCall(number)
 		return needBlock(await rpc.call(method, params, signal), number, rpc.endpoint)

@@ -25,6 +25,7 @@ interface Used {
 	readonly balances: string
 	readonly accessLists: string
 	readonly takesAuthorisations: boolean
+	readonly mayPayWithdrawals: boolean
 	readonly limits: LimitsReport | null
 	readonly secondsPerBlock: number | null
 }
@@ -62,6 +63,7 @@ export function forecastFor(used: Used, network: NetworkSettings, watched: Watch
 		balances: (['together', 'multicall', 'each'] as const).find((way) => way === balances) ?? null,
 		...(used.accessLists === 'checked' && held !== null && { accessLists: held }),
 		readsTransactions: areDelegationsTold && used.takesAuthorisations,
+		mayBePaid: used.mayPayWithdrawals,
 		logs: areTokensAsked ? { isPrivate, mostLogProofs, hasWitness: network.rpc.length > 1 } : null,
 		price: provider?.creditsOf ?? null,
 	})

@@ -46,6 +46,8 @@ export interface EndpointReport {
 	readonly accessLists: AccessLists
 	/** Transactions of recent blocks may carry delegations (EIP-7702). */
 	readonly takesAuthorisations: boolean
+	/** Recent blocks may pay withdrawals of staked coins. */
+	readonly mayPayWithdrawals: boolean
 	readonly reasons: readonly string[]
 	readonly advice: readonly string[]
 }

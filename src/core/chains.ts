@@ -7,6 +7,11 @@ export function isArbitrum(chainId: number): boolean {
 	return ARBITRUM.has(chainId)
 }
 
+/** OP, Base, Unichain, World, Ink, Soneium, Mode, Zora, and test networks. */
+export const OP_STACK: readonly number[] = [
+	...[10, 8_453, 130, 480, 57_073, 1_868, 34_443, 7_777_777, 11_155_420, 84_532, 1_301],
+]
+
 /** What is not told on a chain of Arbitrum's kind, in words. */
 export const arbitrumMisses =
 	'on Arbitrum, deposits, retryable tickets and their refunds move coins outside of the EVM: these are not told'

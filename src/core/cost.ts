@@ -51,6 +51,8 @@ export interface SpanQuestion {
 	readonly lists: number
 	/** Both sides go into one question. */
 	readonly together: boolean
+	/** Each header is asked for however the traces are read: it may pay withdrawals, or rule out logs. */
+	readonly readsHeaders: boolean
 }
 
 /** A list beyond the first costs the node another pass over the same blocks: as much as so many blocks read whole. */
@@ -58,7 +60,7 @@ const BLOCKS_PER_PASS = 16
 
 /** Whether a span costs less when each of its blocks is read whole than by lists, and what those find completed. */
 export function areBlocksCheaper(
-	{ blocks, lists, together }: SpanQuestion,
+	{ blocks, lists, together, readsHeaders }: SpanQuestion,
 	{ hitBlocks, trees, rows }: Density,
 	price: PriceOf,
 ): boolean {
@@ -66,8 +68,9 @@ export function areBlocksCheaper(
 	const block = costOfBlock(rows, price)
 	const questions = (together ? 1 : 2) * lists * price('trace_filter')
 	const passes = BLOCKS_PER_PASS * (lists - 1) * (header + block)
-	const completion = hitBlocks * header + Math.min(trees * price('trace_transaction'), hitBlocks * block)
-	const byLists = Math.min(2, blocks) * header + questions + passes + blocks * completion
+	const headers = readsHeaders ? blocks : Math.min(2, blocks) + blocks * hitBlocks
+	const completion = Math.min(trees * price('trace_transaction'), hitBlocks * block)
+	const byLists = headers * header + questions + passes + blocks * completion
 	return byLists > blocks * (header + block)
 }
 

@@ -27,6 +27,8 @@ export interface ForecastFacts {
 	readonly accessLists?: 'beside balances' | 'alone'
 	/** Near the head each block is asked for once more with its transactions: somebody is told of delegations. */
 	readonly readsTransactions?: boolean
+	/** Blocks may pay withdrawals: no header is left out. */
+	readonly mayBePaid: boolean
 	/** Token logs are read; how. Null: they are not. */
 	readonly logs: LogForecast | null
 	/** Null: not known. */
@@ -123,14 +125,13 @@ function addSpans(
 ): void {
 	const { source, hasWholeBlocks, addresses, perList, together, price } = facts
 	const lists = Math.ceil(addresses / perList)
-	const question = { blocks, lists, together }
+	const readsHeaders = facts.mayBePaid || facts.logs !== null
+	const question = { blocks, lists, together, readsHeaders }
 	const isWhole = isTip || areBlocksCheaper(question, nothingKnown, price ?? inCalls)
 	const known = isToHead ? spans : 0
 	if (source === 'trace_filter' && !(hasWholeBlocks && isWhole)) {
-		add('eth_getBlockByNumber', spans * Math.min(2, blocks) - known)
+		add('eth_getBlockByNumber', spans * (readsHeaders ? blocks : Math.min(2, blocks)) - known)
 		add('trace_filter', spans * lists * (together ? 1 : 2))
-		// Of a longer span the source has asked for two headers only.
-		if (facts.logs !== null && blocks > 2) add('eth_getBlockByNumber', spans * (blocks - 1))
 		addLogs(add, facts, { spans, blocks, isAgain })
 		return
 	}
@@ -160,9 +161,10 @@ function addLogs(
 }
 
 /** Two looks: the receipt, where lists are asked its header and its tree, and the balance where books are kept. */
-function callsPerTouchedBlock({ source, balances }: ForecastFacts): Readonly<Record<string, number>> {
+function callsPerTouchedBlock({ source, balances, mayBePaid, logs }: ForecastFacts): Readonly<Record<string, number>> {
 	if (source === null) return {}
-	const byList = source === 'trace_filter' ? { eth_getBlockByNumber: 1, trace_transaction: 1 } : {}
+	const header = mayBePaid || logs !== null ? {} : { eth_getBlockByNumber: 1 }
+	const byList = source === 'trace_filter' ? { ...header, trace_transaction: 1 } : {}
 	const book = balances === null ? {} : { [balances === 'each' ? 'eth_getBalance' : 'eth_call']: 1 }
 	return { eth_getTransactionReceipt: 2, ...byList, ...book }
 }

@@ -30,6 +30,11 @@ test.each([
 		await rpc.close()
 		await gateway.close()
 	})
-	const report = await examineBlock(rpc, await node.head(), true, new AbortController().signal)
-	expect(report).toEqual({ balances: 'together', accessLists, takesAuthorisations: true })
+	const report = await examineBlock(
+		rpc,
+		await node.head(),
+		{ keepsBooks: true, chainId: 31_337 },
+		new AbortController().signal,
+	)
+	expect(report).toEqual({ balances: 'together', accessLists, takesAuthorisations: true, mayPayWithdrawals: true })
 })

@@ -59,7 +59,7 @@ describe('receipts of a block at once', () => {
 })
 
 describe('a span by lists, or by whole blocks', () => {
-	const span = { blocks: 100, lists: 1, together: true }
+	const span = { blocks: 100, lists: 1, together: true, readsHeaders: false }
 
 	test('default: by lists while nothing is known, and where blocks seldom hold a hit', () => {
 		expect(areBlocksCheaper(span, nothingKnown, inCalls)).toBe(false)
@@ -73,8 +73,19 @@ describe('a span by lists, or by whole blocks', () => {
 	})
 
 	test('behavior: one block alone is read whole where two lists would be asked for', () => {
-		expect(areBlocksCheaper({ blocks: 1, lists: 1, together: false }, nothingKnown, inCalls)).toBe(true)
-		expect(areBlocksCheaper({ blocks: 1, lists: 1, together: true }, nothingKnown, inCalls)).toBe(false)
+		expect(areBlocksCheaper({ ...span, blocks: 1, together: false }, nothingKnown, inCalls)).toBe(true)
+		expect(areBlocksCheaper({ ...span, blocks: 1 }, nothingKnown, inCalls)).toBe(false)
+	})
+
+	test('behavior: headers that are read in any case make neither way dearer', () => {
+		// 4 headers and 4 blocks against 4 or 5 lists and 4 headers.
+		const few = { ...span, blocks: 4, together: false, readsHeaders: true }
+		expect(areBlocksCheaper(few, nothingKnown, inCalls)).toBe(false)
+		expect(areBlocksCheaper({ ...few, blocks: 1 }, nothingKnown, inCalls)).toBe(true)
+		// Each block is hit: 2 + 100 headers, a list and 99 trees against 200; or 100 headers, where each is read.
+		const dense = { hitBlocks: 1, trees: 0.99, rows: 0 }
+		expect(areBlocksCheaper(span, dense, inCalls)).toBe(true)
+		expect(areBlocksCheaper({ ...span, readsHeaders: true }, dense, inCalls)).toBe(false)
 	})
 
 	test('behavior: many lists cost the node a pass each', () => {

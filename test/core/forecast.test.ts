@@ -14,6 +14,7 @@ const facts: ForecastFacts = {
 	isToHead: true,
 	settlesInJumps: true,
 	balances: 'together',
+	mayBePaid: false,
 	logs: null,
 	price: null,
 }
@@ -30,6 +31,13 @@ test('default: a poll for each block costs the head, the block, its balances, an
 	expect(callsPerDay).toBe(Object.values(calls).reduce((sum, count) => sum + count, 0))
 	expect(creditsPerDay).toBeNull()
 	expect(perTouchedBlock).toEqual({ calls: 5, credits: null })
+})
+
+test('behavior: where blocks may pay withdrawals each header is read, and none of them twice', () => {
+	const { calls, perTouchedBlock } = forecastOf({ ...facts, mayBePaid: true })
+	// 225 second looks of 32 blocks: all their headers.
+	expect(calls).toMatchObject({ eth_getBlockByNumber: 7_200 * 3 + 7_200 + 120, trace_filter: 225, trace_block: 7_224 })
+	expect(perTouchedBlock.calls).toBe(4)
 })
 
 test('behavior: who is told of delegations has each block asked for once more, where they are few', () => {

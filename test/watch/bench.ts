@@ -31,7 +31,7 @@ import { silent } from '../support/silent.js'
 export interface Bench {
 	/** One poll, to its end. */
 	poll(): Promise<PollReport>
-	/** Polls until nothing is left below the target. */
+	/** Polls until nothing is left below the target. The report is the last one, with the disagreements of all. */
 	settle(): Promise<PollReport>
 	setWatches(watches: readonly Watch[]): void
 	/** Moves the clock, where the bench has its own. */
@@ -141,9 +141,10 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 				signal,
 			),
 		async settle() {
-			for (;;) {
+			for (let disagreements = 0; ; ) {
 				const report = await bench.poll()
-				if (!report.behind) return report
+				disagreements += report.disagreements
+				if (!report.behind) return { ...report, disagreements }
 			}
 		},
 		pass(ms) {

@@ -62,6 +62,7 @@ test.each([
 		isToHead: true,
 		settlesInJumps: false,
 		balances: 'together',
+		mayBePaid: true,
 		logs: withTokens ? { isPrivate: false, mostLogProofs: 0, hasWitness: false } : null,
 		price: inCalls,
 	})

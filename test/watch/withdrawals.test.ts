@@ -117,14 +117,35 @@ describe('withdrawals', () => {
 				if (index % 3 === 0) await pay(index, watched, BigInt(index + 1))
 				await node.mine()
 			}
-			// The head says that this chain pays withdrawals at all.
-			await pay(100, stranger, 1n)
 			await node.mine()
 			await bench.settle()
 			expect((await told(bench)).map(({ index }) => index)).toEqual(
 				Array.from({ length: 10 }, (_, at) => String(3 * at)),
 			)
 			expect(await bench.posted()).toHaveLength(10)
+		},
+	)
+
+	test.each(['trace_filter', 'trace_block', 'auto'] as const)(
+		'behavior: %s: the only ones that the chain has ever paid, amid a long pause, beside payments',
+		async (source) => {
+			const { node, bench, pay, gateway } = await open({ source, books: false })
+			const [from] = (await node.accounts()) as [Address]
+			const first = await node.head()
+			for (let index = 0; index < 30; index++) {
+				if (index === 12 || index === 20) await pay(index, watched, 1n)
+				if (index % 5 === 0) await node.send({ from, to: watched, valueWei: 1n })
+				await node.mine()
+			}
+			const before = gateway.count('eth_getBlockByNumber')
+			await bench.settle()
+			expect((await told(bench)).map(({ blockNumber }) => blockNumber)).toEqual([
+				Number(first) + 13,
+				Number(first) + 21,
+			])
+			expect(await told(bench, 'alert.transfer')).toHaveLength(6)
+			// Both looks at 30 blocks, each header once; besides, the head and its tags, and the ends of spans.
+			expect(gateway.count('eth_getBlockByNumber') - before).toBeLessThanOrEqual(30 + 30 + 20)
 		},
 	)
 

@@ -82,7 +82,7 @@ export async function readPostings(
 	const rules = withdrawalRulesOf(chainId)
 	if (!rules.areCoins) return postings
 	const header = readBlock(raw, reading)
-	if (header !== null) noteWithdrawals({ ...rules, seen: false }, header, rpc.endpoint)
+	if (header !== null) noteWithdrawals({ ...rules, mayBePaid: false }, header, rpc.endpoint)
 	return [...postings, ...withdrawalsOf(raw, addresses, reading)]
 }
 

@@ -1,3 +1,5 @@
+import { OP_STACK } from '../../core/chains.js'
+
 /**
  * Chains whose receipts are known, by the source of their nodes, to make the root that their headers name; on others a
  * root counts once one was seen to fit. Sources: docs/nodes.md, "Roots of receipts".
@@ -5,8 +7,7 @@
 const KNOWN: ReadonlySet<number> = new Set([
 	// Ethereum, its test nets, development nodes.
 	...[1, 17_000, 560_048, 11_155_111, 1_337, 31_337],
-	// The OP stack: OP, Base, Unichain, World, Ink, Soneium, Mode, Zora, and test nets.
-	...[10, 8_453, 130, 480, 57_073, 1_868, 34_443, 7_777_777, 11_155_420, 84_532, 1_301],
+	...OP_STACK,
 	// Arbitrum (Nitro): One, Nova, Sepolia.
 	...[42_161, 42_170, 421_614],
 	// BNB Smart Chain, Gnosis, Avalanche C, Polygon; with their test nets.

@@ -8,8 +8,8 @@ import type { Address, Hash } from '../../model/glossary.js'
 import type { Log as Logger } from '../../model/ports.js'
 import type { KnownTokens, TokenEvent, UnprovedBlock } from '../../model/token.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { askAll } from '../sources/ask.js'
-import { headerCalls, readHeaders } from '../sources/headers.js'
+import { askAll, blockCall, needBlock } from '../sources/ask.js'
+import { checkChain } from '../sources/between.js'
 import { receiptCall } from '../sources/readReceipts.js'
 import type { Header, Reading } from '../wire.js'
 import { blocksThatDiffer, byPlace, eventsOnlyIn, merged } from './comparedLogs.js'
@@ -97,10 +97,13 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		signal: AbortSignal,
 	): Promise<readonly Header[]> {
 		const numbers = [...numbersOf(span)]
-		const given = new Map(headers.map((header) => [header.number, header]))
-		if (numbers.every((number) => given.has(number))) return numbers.flatMap((number) => given.get(number) ?? [])
-		const last = given.get(span.to) ?? null
-		return readHeaders(await askAll(rpc, headerCalls(numbers, last), signal), numbers, last, rpc.endpoint)
+		const found = new Map(headers.map((header) => [header.number, header]))
+		const lacking = numbers.filter((number) => !found.has(number))
+		const answers = await askAll(rpc, lacking.map(blockCall), signal)
+		for (const [at, number] of lacking.entries()) found.set(number, needBlock(answers[at], number, rpc.endpoint))
+		const all = numbers.flatMap((number) => found.get(number) ?? [])
+		checkChain(all, rpc.endpoint)
+		return all
 	}
 
 	async function readWhole(rpc: Rpc, headers: readonly Header[], addresses: AddressSet, signal: AbortSignal) {

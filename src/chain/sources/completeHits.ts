@@ -26,6 +26,11 @@ interface Incomplete {
 	readonly withSent?: boolean | undefined
 }
 
+export interface CompletedHits extends Pick<Part, 'transactions'> {
+	/** Of the blocks that were hit, by number. */
+	readonly blocks: ReadonlyMap<bigint, Header>
+}
+
 /**
  * Asks what rows alone do not say, each transaction once: headers, receipts where they are needed, and the whole tree
  * of a transaction that was hit below its root, since a frame under a failed one carries no error of its own
@@ -34,7 +39,7 @@ interface Incomplete {
 export async function completeHits(
 	{ rpc, hits, addresses, last, costs, withSent }: Incomplete,
 	signal: AbortSignal,
-): Promise<Pick<Part, 'blocks' | 'transactions'>> {
+): Promise<CompletedHits> {
 	const byBlock = blocksOf(hits)
 	const numbers = [...byBlock.keys()]
 	const price = costs.priceAt(rpc)

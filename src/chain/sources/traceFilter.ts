@@ -3,15 +3,16 @@ import { mayCount } from '../../core/effective.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet, Span } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
-import { payingBlocks, readBetween } from '../balances/withdrawals.js'
+import { payingBlocks } from '../balances/withdrawals.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import { groupRows, isSentBy, touches } from '../traces/assemble.js'
+import { groupRows, isSentBy, type RowGroup, touches } from '../traces/assemble.js'
 import { listOf, openRow, type Row, readRow } from '../traces/parityRows.js'
 import { type Header, hexOf, malformed, type Reading } from '../wire.js'
 import { askAll, blockCall, needBlock } from './ask.js'
+import { checkChain, type Ends, mayPayBetween, nothingBetween, readBetween } from './between.js'
 import { completeHits } from './completeHits.js'
 import { unknownCosts } from './costs.js'
-import type { Source, SourceOptions } from './source.js'
+import type { Source, SourceOptions, SourcePart } from './source.js'
 
 export interface TraceFilterOptions extends SourceOptions {
 	/** Both lists in one question: only for a node that was seen to take them as "either". */
@@ -47,17 +48,31 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 		}
 	}
 
-	/** The ends of the span are known; between them each header is a question, where the chain pays withdrawals. */
-	async function readPaying(
+	/** What the rows alone do not say, and what the headers pay. */
+	async function complete(
 		rpc: Rpc,
-		ends: { readonly from: Header; readonly to: Header },
-		addresses: AddressSet,
+		{ ends, hits, addresses }: Filtered,
 		signal: AbortSignal,
-	): Promise<readonly Header[]> {
-		const { withdrawals } = options
-		if (withdrawals?.areCoins !== true) return []
-		const atEnds = payingBlocks(withdrawals, [ends.from, ends.to], addresses, rpc.endpoint)
-		return withdrawals.seen ? [...atEnds, ...(await readBetween(rpc, ends, withdrawals, addresses, signal))] : atEnds
+	): Promise<Pick<SourcePart, 'blocks' | 'transactions' | 'headers'>> {
+		const { withdrawals: lists, costs = unknownCosts, withSent } = options
+		const { from: first, to: last } = ends
+		const atEnds = payingBlocks(lists, [first, last], addresses, rpc.endpoint)
+		const spared = new Set(hits.map(({ blockNumber }) => blockNumber))
+		const [{ blocks, transactions }, between] = await Promise.all([
+			completeHits({ rpc, hits, addresses, last, costs, withSent }, signal),
+			lists !== undefined && mayPayBetween(lists, ends)
+				? readBetween(rpc, ends, { spared, addresses, lists }, signal)
+				: nothingBetween,
+		])
+		const hitBlocks = [...blocks.values()]
+		payingBlocks(lists, hitBlocks, addresses, rpc.endpoint)
+		checkChain([first, last, ...hitBlocks, ...between.links], rpc.endpoint)
+		const paying = [...atEnds, ...between.paying].map((block) => [block.number, block] as const)
+		return {
+			headers: [first, last, ...hitBlocks, ...between.headers],
+			blocks: new Map([...paying, ...blocks]),
+			transactions,
+		}
 	}
 
 	return {
@@ -92,15 +107,17 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 			const isHit = ({ frame }: Row) =>
 				mayCount(frame) || (options.withSent === true && frame.traceAddress.length === 0 && isSentBy(frame, addresses))
 			const hits = groups.filter((group) => group.rows.some(isHit))
-			const { blocks, transactions } = await completeHits(
-				{ rpc, hits, addresses, last, costs: options.costs ?? unknownCosts, withSent: options.withSent },
-				signal,
-			)
-			const paying = await readPaying(rpc, { from: first, to: last }, addresses, signal)
-			const all = new Map([...blocks, ...paying.map((block) => [block.number, block] as const)])
-			return { span, last, parentHash, headers: [last], rows: count, blocks: all, transactions }
+			const found = await complete(rpc, { ends: { from: first, to: last }, hits, addresses }, signal)
+			return { span, last, parentHash, rows: count, ...found }
 		},
 	}
+}
+
+/** What the filter gave of a span. */
+interface Filtered {
+	readonly ends: Ends
+	readonly hits: readonly RowGroup[]
+	readonly addresses: AddressSet
 }
 
 async function readHeader(rpc: Rpc, number: bigint, signal: AbortSignal): Promise<Header> {

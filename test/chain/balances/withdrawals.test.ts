@@ -35,19 +35,19 @@ test.each([
 	['another order', paid.toReversed()],
 	['all hidden', []],
 ])('error: %s is not believed', (_name, withdrawals) => {
-	expect(() => noteWithdrawals({ ...withdrawalRulesOf(1), seen: false }, headerWith(withdrawals), 'here')).toThrow(
+	expect(() => noteWithdrawals({ ...withdrawalRulesOf(1), mayBePaid: false }, headerWith(withdrawals), 'here')).toThrow(
 		'the withdrawals of block 18000000 are not those that its header names',
 	)
 	// Of a chain whose roots are not known to be made like this nothing is held against it.
-	noteWithdrawals({ ...withdrawalRulesOf(10), seen: false }, headerWith(withdrawals), 'here')
+	noteWithdrawals({ ...withdrawalRulesOf(10), mayBePaid: false }, headerWith(withdrawals), 'here')
 })
 
 test('behavior: on other chains one list that fits is enough to hold the others to it', () => {
-	const lists = { ...withdrawalRulesOf(999), seen: false }
+	const lists = { ...withdrawalRulesOf(999), mayBePaid: false }
 	noteWithdrawals(lists, headerWith([]), 'here')
-	expect(lists).toEqual({ areCoins: true, rootsFit: false, seen: false })
+	expect(lists).toEqual({ areCoins: true, rootsFit: false, mayBePaid: false })
 	noteWithdrawals(lists, headerWith(paid), 'here')
-	expect(lists).toEqual({ areCoins: true, rootsFit: true, seen: true })
+	expect(lists).toEqual({ areCoins: true, rootsFit: true, mayBePaid: true })
 	expect(() => noteWithdrawals(lists, headerWith([]), 'here')).toThrow('are not those that its header names')
 })
 
