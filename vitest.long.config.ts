@@ -20,7 +20,7 @@ const alone = [
 	'test/config/watchlists/large.sized.test.ts',
 	'test/notify/email/mailSpeed.sized.test.ts',
 	'test/pages/large.sized.test.ts',
-	'test/program/{fastChains,hostileBlocks,million}.long.test.ts',
+	'test/program/{fastChains,floods,hostileBlocks,million}.long.test.ts',
 	'test/state/file/historySpeed.sized.test.ts',
 	'test/watch/{floodTime.long,hostile.sized}.test.ts',
 ]

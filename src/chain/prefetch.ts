@@ -86,7 +86,8 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, clock }: Pref
 	function find({ from, to }: Span, addresses: AddressSet): Track | null {
 		const index = kept.findIndex((track) => track.addresses === addresses && firstBlock(track) === from)
 		const track = index === -1 ? undefined : kept.splice(index, 1)[0]
-		if (track === undefined) return null
+		// Whoever left it wants nothing more of it.
+		if (track === undefined || track.stop.signal.aborted) return null
 		if (track.uncut <= to + 1n && clock() - track.leftAtMs <= keptMs) return track
 		track.stop.abort()
 		return null

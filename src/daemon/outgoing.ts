@@ -5,9 +5,10 @@
  */
 
 import { fitWords } from '../base/outgoing.js'
+import { createTimeSlices } from '../base/timeSlices.js'
 import type { Delivery, Resolution } from '../model/delivery.js'
 import type { Store } from '../model/ports.js'
-import type { Commit, Gap, Seen } from '../model/state.js'
+import type { Announcement, Commit, Gap, Seen } from '../model/state.js'
 
 /** Fields of messages that hold words of others. */
 const words: ReadonlySet<string> = new Set([
@@ -22,25 +23,51 @@ const words: ReadonlySet<string> = new Set([
 	'asset',
 ])
 
+/** Texts that are remembered for the length of one step. */
+const mostKnown = 1_000
+
 /** The store, with everything that goes into it cleaned by `clean`. */
 export function guarded(store: Store, clean: (text: string) => string): Store {
 	const fit = (text: string) => fitWords(clean(text))
-	const delivery = (one: Delivery): Delivery => ({
+	const delivery = (one: Delivery, own = fit): Delivery => ({
 		...one,
-		message: inWords(one.message, fit),
-		lastError: one.lastError === null ? null : fit(one.lastError),
+		message: inWords(one.message, own),
+		lastError: one.lastError === null ? null : own(one.lastError),
 	})
 	const resolution = (one: Resolution): Resolution => {
 		if ('error' in one) return { ...one, error: fit(one.error) }
 		if (one.result === 'delivered') return one.answer === undefined ? one : { ...one, answer: fit(one.answer) }
-		return one.result === 'split' ? { ...one, into: one.into.map(delivery) } : one
+		return one.result === 'split' ? { ...one, into: one.into.map((part) => delivery(part)) } : one
 	}
 	return {
 		...store,
-		commit: async (change) => await store.commit(commit(change)),
-		post: async (deliveries) => await store.post(deliveries.map(delivery)),
-		resolve: async (resolutions, post) => await store.resolve(resolutions.map(resolution), post?.map(delivery)),
+		commit: async (change) => await store.commit(await commit(change)),
+		post: async (deliveries) => await store.post(await each(deliveries, delivery)),
+		resolve: async (resolutions, post) =>
+			await store.resolve(
+				resolutions.map(resolution),
+				post?.map((one) => delivery(one)),
+			),
 		merge: async (ids, digest) => await store.merge(ids, delivery(digest)),
+	}
+
+	/** A stranger can make thousands of them in one block: the same few words in each, and others have their turns. */
+	async function each<T>(all: readonly T[], one: (item: T, fit: (text: string) => string) => T): Promise<readonly T[]> {
+		const slices = createTimeSlices()
+		const known = new Map<string, string>()
+		const fitOnce = (text: string) => {
+			const before = known.get(text)
+			if (before !== undefined) return before
+			const now = fit(text)
+			if (known.size < mostKnown) known.set(text, now)
+			return now
+		}
+		const cleaned: T[] = []
+		for (const item of all) {
+			if (slices.isOver()) await slices.next()
+			cleaned.push(one(item, fitOnce))
+		}
+		return cleaned
 	}
 
 	function inGap(gap: Gap | null): Gap | null {
@@ -53,22 +80,19 @@ export function guarded(store: Store, clean: (text: string) => string): Store {
 		return books === undefined || reason === null ? seen : { ...seen, books: { ...books, reason: fit(reason) } }
 	}
 
-	function commit({ deliveries, announcements, gaps, seen, ...rest }: Commit): Commit {
+	async function commit({ deliveries, announcements, gaps, seen, ...rest }: Commit): Promise<Commit> {
 		return {
 			...rest,
 			...(seen === undefined ? {} : { seen: inSeen(seen) }),
 			...(gaps === undefined ? {} : { gaps: new Map([...gaps].map(([number, gap]) => [number, inGap(gap)])) }),
-			...(deliveries === undefined ? {} : { deliveries: deliveries.map(delivery) }),
-			...(announcements === undefined
-				? {}
-				: {
-						announcements: announcements.map((one) => ({
-							...one,
-							alerts: one.alerts.map((alert) => inWords(alert, fit)),
-						})),
-					}),
+			...(deliveries === undefined ? {} : { deliveries: await each(deliveries, delivery) }),
+			...(announcements === undefined ? {} : { announcements: await each(announcements, announcement) }),
 		}
 	}
+}
+
+function announcement(one: Announcement, fit: (text: string) => string): Announcement {
+	return { ...one, alerts: one.alerts.map((alert) => inWords(alert, fit)) }
 }
 
 /** A copy of plain data with the texts of those fields cleaned, however deep they stand. */

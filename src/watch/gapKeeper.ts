@@ -5,6 +5,8 @@ import type { Log, Tries } from '../model/ports.js'
 
 /** When blocks that fail are asked for again; between polls it remembers only that. */
 export interface GapKeeper {
+	/** Whether `tryAll` would try now. */
+	isDue(): boolean
 	/** Everything is tried once for a block that has failed; null where that was done a moment ago. */
 	tryAll(doubt: Doubt, addresses: AddressSet, signal: AbortSignal): Promise<Part | readonly Fared[] | null>
 	/**
@@ -68,6 +70,11 @@ export function createGapKeeper({ tries, clock, log, momentMs = 3_000 }: GapKeep
 	/** Up to this block none is walked over with others; null: they are. */
 	let carefulTo: bigint | null = null
 
+	function isTryDue(): boolean {
+		const sinceMs = clock() - triedAtMs
+		return sinceMs < 0 || sinceMs >= waitMs
+	}
+
 	async function readOne(number: bigint, addresses: AddressSet, signal: AbortSignal): Promise<Part | null> {
 		const doubt = { number, before: [], after: [], furtherAfter: [], wait: 'patient' } as const
 		try {
@@ -107,9 +114,9 @@ export function createGapKeeper({ tries, clock, log, momentMs = 3_000 }: GapKeep
 	}
 
 	return {
+		isDue: isTryDue,
 		async tryAll(doubt, addresses, signal) {
-			const sinceMs = clock() - triedAtMs
-			if (sinceMs >= 0 && sinceMs < waitMs) return null
+			if (!isTryDue()) return null
 			const came = await tries.tryAll(doubt, addresses, signal)
 			if ('span' in came) return came
 			triedAtMs = clock()

@@ -14,6 +14,8 @@ export interface Failed {
 	/** It was read before. */
 	readonly isSecondLook: boolean
 	readonly error: RpcError
+	/** What the walk has asked for is waited for no more: all of it is asked anew. */
+	readonly leave: () => void
 }
 
 type Ports = PollPorts & { readonly gaps: NonNullable<PollPorts['gaps']> }
@@ -47,6 +49,8 @@ export async function passGap(
 	const open = openAt(gaps)
 	const doubt = doubtOf(number, { head: session.head.latest.number, open, isAfterGood })
 	const beganMs = ports.clock()
+	// Of a block that a stranger has filled one answer is all that fits the memory.
+	if (ports.gaps.keeper.isDue()) failed.leave()
 	const came = await ports.gaps.keeper.tryAll(doubt, failed.addresses, signal)
 	if (came === null) throw error
 	if ('span' in came) return came

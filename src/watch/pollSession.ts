@@ -1,7 +1,6 @@
 import type { Difference } from '../core/compare.js'
 import { deliveriesOf } from '../core/deliveries.js'
 import { gapNotices } from '../core/gapNotices.js'
-import { stepItems } from '../core/steps.js'
 import { systemDeliveries } from '../core/system.js'
 import { rememberedBlocks } from '../core/target.js'
 import { RpcError, StateError } from '../errors.js'
@@ -15,7 +14,8 @@ import type { Kind, Network, WatchIndex } from '../model/watch.js'
 import type { Bookkeeper } from './bookkeeper.js'
 import { enrolmentOf } from './enrolment.js'
 import type { GapKeeper } from './gapKeeper.js'
-import { inSteps, yieldNow } from './inSteps.js'
+import { inSteps } from './inSteps.js'
+import { logNews } from './logNews.js'
 import type { SignedPorts } from './signedOnly.js'
 
 /** What one network is polled with; the same until the watchlists are read again. */
@@ -213,15 +213,7 @@ export async function advance(
 		if (type === 'system.recovered') log.info({}, `a gap is closed: ${reason}`)
 		else if (acceptedAt !== undefined) log.warn({ accepted_at: acceptedAt }, `a gap is accepted: ${reason}`)
 	}
-	let said = 0
-	for (const { alerts, revision } of difference?.news ?? []) {
-		if (++said % stepItems === 0) await yieldNow()
-		for (const { data, receivers } of alerts) {
-			session.alerts[data.kind]++
-			const { id, kind, direction, value, asset, blockNumber, late } = data
-			log.info({ alert: id, kind, direction, value, asset, block: blockNumber, late, revision, receivers }, 'alert')
-		}
-	}
+	await logNews(difference?.news ?? [], { counts: session.alerts, log })
 	for (const { id, block } of difference?.retracted ?? []) {
 		session.retracted++
 		log.warn({ alert: id, block: block.number }, 'alert retracted: its event has left the chain')

@@ -42,12 +42,13 @@ export async function scan(
 		if (part.span.to < span.to) noteBudget(session, ports)
 	}
 	while (from <= span.to && !session.behind) {
+		const left = new AbortController()
 		const addresses = backfill?.addresses ?? addressesOf(session.config.watches, session.state.announcements)
 		try {
 			to = ports.gaps?.keeper.stepAt(from) ?? span.to
 			const tooLong = ports.gaps?.keeper.tooLongAt(from) ?? null
 			if (tooLong !== null) throw tooLong
-			for await (const part of walk({ from, to }, addresses, signal)) {
+			for await (const part of walk({ from, to }, addresses, AbortSignal.any([signal, left.signal]))) {
 				await take(part)
 				if (session.behind) return
 			}
@@ -58,7 +59,7 @@ export async function scan(
 				ports.gaps.keeper.goCarefully(from)
 				continue
 			}
-			const doubt = { number: from, addresses, job, isSecondLook, error }
+			const doubt = { number: from, addresses, job, isSecondLook, error, leave: () => left.abort() }
 			const passed = await passGap(session, doubt, stepOf, { ...ports, gaps: ports.gaps }, signal)
 			if (passed === 'passed') from++
 			else await take(passed)

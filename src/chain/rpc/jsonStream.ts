@@ -7,6 +7,7 @@
  */
 
 import { atomEnd, atomIn } from './jsonAtoms.js'
+import { type Container, compact } from './jsonContainer.js'
 import { broken } from './jsonFault.js'
 import { createHeldText } from './jsonHeldText.js'
 import { createKept } from './jsonKept.js'
@@ -40,13 +41,13 @@ const nothing = 6
 const valueBytes = 8
 const containerBytes = 56
 
-type Container = Record<string, unknown> | unknown[]
-
 interface Level {
 	/** Null: passed over. */
 	readonly made: Container | null
 	readonly shape: Shape | null
 	readonly isList: boolean
+	/** Under which it stands in the one above; null: it is not made. */
+	readonly key: string | null
 }
 
 export function createJsonStream(shape: Shape, limits: JsonLimits): JsonStream {
@@ -87,10 +88,9 @@ export function createJsonStream(shape: Shape, limits: JsonLimits): JsonStream {
 		const isMade = valueShape !== null
 		const made: Container | null = isMade ? (isList ? [] : {}) : null
 		if (isMade) keep(containerBytes)
-		put(made)
 		if (level !== null) levels.push(level)
-		else levels.push({ made: null, shape: null, isList: true })
-		level = { made, shape: valueShape, isList }
+		else levels.push({ made: null, shape: null, isList: true, key: null })
+		level = { made, shape: valueShape, isList, key }
 		next = isList ? valueOrEnd : keyOrEnd
 		// The elements of a list are of its shape.
 		if (isList) key = isMade ? '' : null
@@ -98,9 +98,12 @@ export function createJsonStream(shape: Shape, limits: JsonLimits): JsonStream {
 
 	function close(isList: boolean): void {
 		if (level === null || level.isList !== isList) throw broken('its brackets do not match')
+		const closed = level
 		const above = levels.pop()
 		level = above === undefined || levels.length === 0 ? null : above
-		next = level === null ? nothing : commaOrEnd
+		key = closed.key
+		// Only now, when it is as large as it will be.
+		put(closed.made === null ? undefined : compact(closed.made))
 		if (level?.isList === true) {
 			valueShape = level.shape
 			key = level.made === null ? null : ''

@@ -208,12 +208,14 @@ async function checkFilter(
 	}
 }
 
-/** The rows of an answer, each once. */
+/** The rows of an answer, each once. It is let go of row by row: it cannot be read again. */
 export async function readRows(raw: unknown, slices: TimeSlices, reading: Reading): Promise<readonly Row[]> {
 	const rows: Row[] = []
-	for (const [index, one] of listOf(raw, reading).entries()) {
+	const list = listOf(raw, reading)
+	for (const [index, one] of list.entries()) {
 		if (slices.isOver()) await slices.next()
 		rows.push(readRow(openRow(one, index, reading), index, reading))
+		list[index] = null
 	}
 	if (isAscending(rows)) return rows
 	const seen = new Set<string>()

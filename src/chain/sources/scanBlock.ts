@@ -21,7 +21,7 @@ export interface ScannedBlock {
  * Looks at every row of a block, and decodes those of the transactions that touch the addresses. Everything that goes
  * by is a row of others, so the first look makes nothing: it costs a fraction of what parsing the JSON did. In a whole
  * tree each row but the root is the child of one, and the rows of a transaction come one after the other; where it is
- * not so the tree is decoded too, and checked in full.
+ * not so the tree is decoded too, and checked in full. The answer is let go of row by row: it cannot be read again.
  */
 export async function scanBlock(
 	raw: unknown,
@@ -102,7 +102,7 @@ interface Touched {
 }
 
 async function hitsOf(
-	raw: readonly unknown[],
+	raw: unknown[],
 	{ owners, touched, block, addresses, withSent }: Touched,
 	slices: TimeSlices,
 	reading: Reading,
@@ -111,6 +111,7 @@ async function hitsOf(
 	for (const [index, owner] of owners.entries()) {
 		if (slices.isOver()) await slices.next()
 		if (touched.has(owner)) rows.push(readRow(openRow(raw[index], index, reading), index, reading))
+		raw[index] = null
 	}
 	const hits: Hit[] = []
 	for (const { txHash, rows: own } of await groupRows(rows, slices)) {

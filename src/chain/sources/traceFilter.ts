@@ -148,6 +148,7 @@ function filterCalls(span: Span, list: readonly Address[], together: boolean): r
 	return filters.map((filter) => ({ method: 'trace_filter', params: [filter] }))
 }
 
+/** The answer is let go of row by row: it cannot be read again. */
 async function readAnswer(
 	answer: unknown,
 	{ span, addresses }: { readonly span: Span; readonly addresses: AddressSet },
@@ -155,9 +156,11 @@ async function readAnswer(
 	reading: Reading,
 ): Promise<readonly Row[]> {
 	const rows: Row[] = []
-	for (const [index, one] of listOf(answer, reading).entries()) {
+	const list = listOf(answer, reading)
+	for (const [index, one] of list.entries()) {
 		if (slices.isOver()) await slices.next()
 		const raw = openRow(one, index, reading)
+		list[index] = null
 		const row = readRow(raw, index, reading)
 		if (row.blockNumber < span.from || row.blockNumber > span.to) {
 			throw malformed(reading, `row ${index} is of block ${row.blockNumber}, which was not asked for`)

@@ -101,13 +101,25 @@ export function checkBlock(group: Pick<RowGroup, 'blockHash' | 'blockNumber'>, b
 	throw unsettled(reading, `frames of block ${group.blockNumber} carry another hash than its header`)
 }
 
+/** A block may be full of transactions that were hit: to look through its list for each would be their square. */
+const places = new WeakMap<Header, ReadonlyMap<Hash, number>>()
+
+function placesIn(block: Header): ReadonlyMap<Hash, number> {
+	const known = places.get(block)
+	if (known !== undefined) return known
+	const own = new Map<Hash, number>()
+	for (const [at, txHash] of block.txHashes.entries()) if (!own.has(txHash)) own.set(txHash, at)
+	places.set(block, own)
+	return own
+}
+
 /** One transaction with the frames that are of interest, in their order. */
 export function traceOf(
 	{ txHash, txIndex, frames }: Pick<TxTrace, 'txHash' | 'txIndex' | 'frames'>,
 	block: Header,
 	succeeded: boolean | null,
 ): TxTrace {
-	const place = txHash === null ? -1 : block.txHashes.indexOf(txHash)
+	const place = txHash === null ? -1 : (placesIn(block).get(txHash) ?? -1)
 	return {
 		txHash,
 		// A node's own count is asked only where the header does not list the transaction (Polygon's state sync).

@@ -36,7 +36,7 @@ export function openRows(raw: unknown, reading: Reading): readonly RawRow[] {
 }
 
 /** An answer that is a list; its rows are opened one by one, in turns with everybody else's work. */
-export function listOf(raw: unknown, reading: Reading): readonly unknown[] {
+export function listOf(raw: unknown, reading: Reading): unknown[] {
 	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
 	return raw
 }

@@ -1,0 +1,78 @@
+// Blocks as full as their gas allows of what touches a watch, from a node of our own: what reading them takes, and that
+// what is told of the block after them is not held up.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { bystander, type Flood, startFloodNode, victim } from '../support/floodNode.js'
+import { startHookServer } from '../support/hookServer.js'
+import { machineSpeed } from '../support/machineSpeed.js'
+import { openSite } from '../support/program.js'
+import { polled, told } from './site.js'
+
+const loopWatch = fileURLToPath(new URL('../support/loopWatch.mjs', import.meta.url))
+
+/** What fills the block, the least that is told, in wei, and how much memory the program may take at its highest. */
+const floods: Readonly<Record<string, readonly [Flood, bigint, number]>> = {
+	// 100 gas each.
+	'100,000 empty calls, of which one is a payment': [{ transactions: 1, calls: 100_000, hits: 1, wei: 1n }, 1n, 350e6],
+	'460,000 calls of the watch with nothing': [{ transactions: 1, calls: 460_000, hits: 460_000, wei: 0n }, 1n, 650e6],
+	'1,500 transactions of 300 calls, each with a payment': [
+		{ transactions: 1_500, calls: 300, hits: 1, wei: 1n },
+		2n,
+		600e6,
+	],
+	'4,000 transactions, each with a payment': [{ transactions: 4_000, calls: 1, hits: 1, wei: 1n }, 1n, 350e6],
+	// As many as fit 200 million gas.
+	'20,000 payments, each told': [{ transactions: 1, calls: 20_000, hits: 20_000, wei: 1n }, 1n, 500e6],
+}
+
+test.each(Object.keys(floods))(
+	'behavior: %s',
+	async (name) => {
+		const [flood, leastWei, mostBytes] = floods[name] as (typeof floods)[string]
+		const node = await startFloodNode()
+		const [flooded, quiet] = [await startHookServer(), await startHookServer()]
+		const here = openSite({
+			'tracewatch.yaml':
+				`networks:\n  - {name: local, chain_id: 1, rpc: ["${node.url}"], schedule: "* * * * * *"}\nreceivers:\n` +
+				`  - {name: flooded, type: webhook, url: "${flooded.origin}"}\n` +
+				`  - {name: quiet, type: webhook, url: "${quiet.origin}"}\n`,
+			'watchlists/a.yaml':
+				`network: local\nwatches:\n  - {address: "${victim}", receivers: [flooded], min_value: ${leastWei} wei}\n` +
+				`  - {address: "${bystander}", receivers: [quiet]}\n`,
+		})
+		onTestFinished(async () => {
+			await here.close()
+			await Promise.all([flooded.close(), quiet.close(), node.close()])
+		})
+		node.head = 100
+		const file = join(here.folder, 'loop.json')
+		const running = here.start(['run'], { NODE_OPTIONS: `--import ${loopWatch}`, LOOP_WATCH: file })
+		await polled(running)
+		node.head = 101
+		await quiet.until(1)
+		running.process.kill('SIGUSR2')
+
+		node.fill = (block) => (block === 110 ? flood : null)
+		const sentAtMs = Date.now()
+		node.head = 111
+		// Blocks 101 to 109, and the one after the flood.
+		await quiet.until(10)
+		const tookMs = Date.now() - sentAtMs
+		const { core, wall } = machineSpeed()
+		expect((await running.stop()).code).toBe(0)
+		const { longestMs, usedMs, peakBytes } = JSON.parse(readFileSync(file, 'utf8'))
+		console.log(
+			`${name}: told after ${tookMs} ms, ${Math.round(usedMs)} ms of processor in all, longest pause ` +
+				`${Math.round(longestMs)} ms, ${Math.round(peakBytes / 1e6)} MB; the machine is ${wall.toFixed(1)} times ` +
+				`slower than at rest (a core ${core.toFixed(1)})`,
+		)
+		const wei = told(quiet.hits).map(({ data }) => Number(data.valueWei))
+		expect(wei.toSorted((a, b) => a - b)).toEqual([101, 102, 103, 104, 105, 106, 107, 108, 109, 111])
+		expect(running.output().split('"msg":"alert"').length).toBeLessThan(1_020)
+		expect(peakBytes).toBeLessThan(mostBytes)
+		expect(longestMs).toBeLessThan(100 * Math.max(core, wall))
+	},
+	180_000,
+)
