@@ -15,7 +15,7 @@ import { type CodeChange, delegationsOf } from './delegations.js'
 import { explainedLater, isExplained } from './explained.js'
 import { alertsOf } from './findingAlerts.js'
 import { type LookContext, look } from './look.js'
-import { delegationsSigned, type SignedChange, signedChanges, signedInPart } from './signedIn.js'
+import { delegationsSigned, type SignedBlock, type SignedChange, signedChanges, signedInPart } from './signedIn.js'
 
 export interface BooksPorts {
 	readonly bookkeeper: Bookkeeper
@@ -33,12 +33,32 @@ export interface Kept {
 	readonly summary: Awaited<ReturnType<Bookkeeper['close']>>['summary']
 }
 
+/** Delegations that watches signed in a part; of a private network they were found before, books or not. */
+export async function signedInFirst(
+	part: Part,
+	{ head, watches }: LookContext,
+	{ accounts, log }: BooksPorts,
+	signal: AbortSignal,
+): Promise<readonly SignedBlock[]> {
+	return accounts.isPrivate ? [] : await signedInPart(part, head.latest.number, watches, { accounts, log }, signal)
+}
+
+/** The books with what a part moved put by, of those whom it moved. */
+export function putBy(part: Part, books: BookSet): ReadonlyMap<Address, Book> {
+	const changed = new Map<Address, Book>()
+	for (const [address, movement] of summed(movementsOf(part.transactions, books, part.blocks.values()))) {
+		const book = books.get(address)
+		if (book !== undefined) changed.set(address, deferred(book, movement))
+	}
+	return changed
+}
+
 /** Over blocks that are scanned for the first time: closes the books, and tells what they found. */
 export async function keepBooks(
 	part: Part,
 	state: NetworkState,
 	difference: Difference,
-	context: LookContext,
+	context: LookContext & { readonly signed: readonly SignedBlock[] },
 	{ bookkeeper, accounts, chain, log }: BooksPorts,
 	signal: AbortSignal,
 ): Promise<Kept> {
@@ -52,11 +72,8 @@ export async function keepBooks(
 		...(state.booksSeen && { before: state.booksSeen }),
 	}
 	const { books, findings, witnessed, changes, summary } = await bookkeeper.close(part, facts, signal)
-	// On a private network they are found by what is signed alone, books or not.
-	const blocks = accounts.isPrivate
-		? []
-		: await signedInPart(part, facts.head, context.watches, { accounts, log }, signal)
-	const delegated = await delegationsIn(changes, signedChanges(blocks, changes), { accounts, chain, log }, signal)
+	const signed = signedChanges(context.signed, changes)
+	const delegated = await delegationsIn(changes, signed, { accounts, chain, log }, signal)
 	// A book that stays where it is shows a crossing again.
 	const shown = findings.filter(({ kind, address }) => kind !== 'balance' || !delegated.open.has(address))
 	const found: Found[] = [...shown, ...delegated.findings].map((finding) => ({

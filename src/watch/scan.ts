@@ -3,15 +3,19 @@ import { isOpen } from '../core/gaps.js'
 import { withUnprovedLogs } from '../core/unprovedLogs.js'
 import { RpcError } from '../errors.js'
 import type { BlockRef, Part, Span } from '../model/chain.js'
+import type { NetworkState } from '../model/state.js'
 import type { Backfill } from '../model/watch.js'
+import { STATE_BLOCKS } from './bookkeeper.js'
 import { withGap } from './gapBooks.js'
 import { lookAtPart } from './headerWithdrawals.js'
-import { checkFindings, type Kept, keepBooks } from './keepBooks.js'
+import { type BooksPorts, checkFindings, type Kept, keepBooks, putBy, signedInFirst } from './keepBooks.js'
 import { addressesOf, type LookContext } from './look.js'
 import { backfillSet, contextOf } from './lookContext.js'
 import { passGap } from './passGap.js'
 import { advance, type PollPorts, type PollSession, refOf, type Step, unsettled } from './pollSession.js'
 import { withSigned } from './signedOnly.js'
+
+const noDifference: Difference = { news: [], retracted: [], announcements: [] }
 
 /** What is written when the blocks up to and with `last` were looked at. */
 export type StepOf = (last: BlockRef) => Step
@@ -103,16 +107,26 @@ export async function conclude(
 ): Promise<void> {
 	session.source = part.source ?? session.source
 	session.logs = withUnprovedLogs(session.logs, part.unprovedLogs ?? [])
-	const { difference, books } = await heldAgainstBooks(session, part, seen, context, ports, signal)
+	const { difference, books, later } = await heldAgainstBooks(session, part, seen, context, ports, signal)
 	const closes = context.backfill === null ? session.state.gaps.values() : suspectedIn(session)
 	const closed = [...closes].filter(({ block: { number } }) => part.span.from <= number && number <= part.span.to)
 	await advance(session, { ...step, ...(books && { books }) }, difference, ports, closed)
 	session.blocks += part.span.to - part.span.from + 1n
+	if (later === undefined) return
+	const kept = await later()
+	await advance(session, { books: kept.books }, kept.difference, ports)
 }
 
 /** An open gap stays one for all others when a backfill has read its block. */
 function suspectedIn({ state }: PollSession) {
 	return [...state.gaps.values()].filter((gap) => !isOpen(gap))
+}
+
+interface Held {
+	readonly difference: Difference
+	readonly books?: Kept['books']
+	/** The alerts are written first, with what the part moved put by; then the books are closed over it by this. */
+	readonly later?: () => Promise<Kept>
 }
 
 /**
@@ -126,7 +140,7 @@ async function heldAgainstBooks(
 	context: LookContext,
 	ports: PollPorts,
 	signal: AbortSignal,
-): Promise<{ readonly difference: Difference; readonly books?: Kept['books'] }> {
+): Promise<Held> {
 	if (context.backfill !== null) return { difference: seen }
 	const { state, checkpoint } = session
 	let difference = seen
@@ -138,9 +152,26 @@ async function heldAgainstBooks(
 	const own = { ...ports.books, chain: ports.chain, log: ports.log }
 	const checked = await checkFindings(part, state.announcements, difference, own, signal)
 	if (part.span.from <= checkpoint.number) return { difference: checked, books: withGap(state, part) }
-	const kept = await keepBooks(part, state, checked, context, own, signal)
-	session.books = kept.summary
-	return { difference: kept.difference, books: kept.books }
+	const signed = await signedInFirst(part, context, own, signal)
+	const close = async (before: Difference, { announcements }: NetworkState) => {
+		const kept = await keepBooks(part, { ...state, announcements }, before, { ...context, signed }, own, signal)
+		session.books = kept.summary
+		return kept
+	}
+	if (signed.length > 0 || !areAlertsFirst(session, part, checked, own)) return await close(checked, state)
+	return { difference: checked, books: putBy(part, state.books), later: () => close(noDifference, session.state) }
+}
+
+/** Anybody is to be told of anything now, and the books take their time: balances are asked for. */
+function areAlertsFirst(
+	{ head, reorganisedUpTo }: PollSession,
+	{ span }: Part,
+	{ news, retracted }: Difference,
+	{ accounts }: BooksPorts,
+): boolean {
+	if (news.length + retracted.length === 0 || accounts.isPrivate) return false
+	// What was found in blocks that were replaced is compared with these, in one commit with them.
+	return span.from > reorganisedUpTo && head.latest.number - span.to <= STATE_BLOCKS
 }
 
 /**

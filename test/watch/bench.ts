@@ -30,9 +30,9 @@ import { silent } from '../support/silent.js'
 
 export interface Bench {
 	/** One poll, to its end. */
-	poll(): Promise<PollReport>
+	poll(signal?: AbortSignal): Promise<PollReport>
 	/** Polls until nothing is left below the target. The report is the last one, with the disagreements of all. */
-	settle(): Promise<PollReport>
+	settle(signal?: AbortSignal): Promise<PollReport>
 	setWatches(watches: readonly Watch[]): void
 	/** Moves the clock, where the bench has its own. */
 	pass(ms: number): void
@@ -124,7 +124,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 
 	const bench: Bench = {
 		store,
-		poll: () =>
+		poll: (own = signal) =>
 			poll(
 				{ network, watches, recipientsOf: () => null, lateAfterMs: options.lateAfterMs ?? 3_600_000, budgetMs: 5_000 },
 				{
@@ -138,11 +138,11 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 					...(options.books !== false && { books: { bookkeeper, accounts } }),
 					...((options.books === false || isPrivate) && { signed: { accounts, isPrivate, vain } }),
 				},
-				signal,
+				own,
 			),
-		async settle() {
+		async settle(own) {
 			for (let disagreements = 0; ; ) {
-				const report = await bench.poll()
+				const report = await bench.poll(own)
 				disagreements += report.disagreements
 				if (!report.behind) return { ...report, disagreements }
 			}
