@@ -59,7 +59,7 @@ export interface BookkeeperOptions {
 
 /** Most nodes keep the state of 128 blocks: what is older is put by until blocks near the head are read. */
 export const STATE_BLOCKS = 120n
-/** All of it over one part: alerts wait for the books, and never long. */
+/** All of it over one part: the next block waits for the books, and never long. */
 const MOST_MS = 8_000
 /** Books of others that are looked for over one part: some milliseconds. */
 const MOST_PRUNED = 20_000

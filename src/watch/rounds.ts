@@ -68,7 +68,7 @@ export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 			lastMs = clock()
 			const share = shareOfRound(Number(lengthOf(span)), elapsedMs)
 			const due = Math.max(isOpening ? MOST_AT_ONCE : LEAST_TURNS, Math.ceil(kept.size * share))
-			// Alerts wait for the books: after a start the first come soon.
+			// The next block waits for the books: after a start the first come soon.
 			const size = Math.min(kept.size, due, isFirst ? MOST_AT_ONCE : MOST_TURNS)
 			isFirst = false
 			const found: Address[] = []

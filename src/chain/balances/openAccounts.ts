@@ -21,7 +21,7 @@ export interface OpenAccountsOptions {
 
 /**
  * Balances over endpoints that others use too, and every source of each of them as a witness. Nothing is contacted yet;
- * the endpoints are not closed from here. Alerts wait for the books: a witness that must wait is none.
+ * the endpoints are not closed from here. The next block waits for the books: a witness that must wait is none.
  */
 export function openAccounts(options: OpenAccountsOptions): Accounts {
 	const { rpcs, endpoints, chainId, registry, isPrivate = false, clock, log } = options

@@ -4,6 +4,7 @@ import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { hideTransactions } from '../support/hiding.js'
+import { inFull } from '../support/longRun.js'
 import { alertOf, type Bench, openBench, watchOf } from './bench.js'
 
 /** A network whose node holds back what it knows of balances, once it is told to. */
@@ -21,14 +22,17 @@ async function open() {
 		},
 	})
 	let commits = 0
+	let onDelivery: () => void = () => undefined
 	const bench = await openBench({
 		urls: [gateway.url],
 		watches: [watchOf(treasury)],
 		around: (store) => ({
 			...store,
-			commit(change) {
+			async commit(change) {
 				commits++
-				return store.commit(change)
+				const state = await store.commit(change)
+				if (change.deliveries?.length) onDelivery()
+				return state
 			},
 		}),
 	})
@@ -50,26 +54,32 @@ async function open() {
 	}
 	const book = async () => (await bench.store.network('local'))?.books.get(treasury)
 	const pay = (valueWei: bigint) => node.send({ from: payer, to: treasury, valueWei, gas: 21_000n })
+	const delivery = () =>
+		new Promise<void>((resolve) => {
+			onDelivery = resolve
+		})
 	const countOf = async (job: () => Promise<unknown>) => {
 		const before = commits
 		await job()
 		return commits - before
 	}
-	return { node, bench, treasury, hide, hold, book, pay, countOf }
+	return { node, bench, treasury, hide, hold, book, pay, delivery, countOf }
 }
 
 async function toldOf(bench: Bench, type: string) {
 	return (await bench.posted()).filter(({ message }) => message.type === type).map(alertOf)
 }
 
-test('default: while a node is slow with balances the alert stands, and its book is closed when they come', async () => {
-	const { node, bench, treasury, hold, book, pay } = await open()
+test('default: while a node is slow with balances the alert stands; its book is closed when they come', async () => {
+	const { node, bench, treasury, hold, book, pay, delivery } = await open()
 	const before = await book()
 	const release = hold()
 	await pay(5n)
 	const head = await node.mine(1)
+	const told = delivery()
 	const polling = bench.settle()
-	await expect.poll(async () => (await toldOf(bench, 'alert.transfer')).length, { timeout: 4_000 }).toBe(1)
+	await Promise.race([told, polling])
+	expect(await toldOf(bench, 'alert.transfer')).toHaveLength(1)
 	expect((await bench.store.network('local'))?.checkpoint.number).toBe(head)
 	expect(await book()).toEqual({ ...before, movedWei: 5n })
 	release()
@@ -78,27 +88,17 @@ test('default: while a node is slow with balances the alert stands, and its book
 	expect(await toldOf(bench, 'alert.unexplained')).toEqual([])
 })
 
-test('behavior: what is hidden beside what is told has its own alert, of the same block, with its amount', async () => {
-	const { node, bench, hide, pay } = await open()
-	await pay(5n)
-	hide(await pay(7n))
-	const head = await node.mine(1)
-	await bench.settle()
-	expect(await toldOf(bench, 'alert.transfer')).toMatchObject([{ valueWei: '5' }])
-	expect(await toldOf(bench, 'alert.unexplained')).toMatchObject([
-		{ fromBlock: Number(head), toBlock: Number(head), differenceWei: '7', late: false },
-	])
-})
-
 test('behavior: a poll that ends before the books are closed leaves what moved to be proved later', async () => {
-	const { node, bench, treasury, hide, hold, book, pay } = await open()
+	const { node, bench, treasury, hide, hold, book, pay, delivery } = await open()
 	const release = hold()
 	await pay(5n)
 	hide(await pay(7n))
 	const first = await node.mine(1)
 	const end = new AbortController()
+	const told = delivery()
 	const polling = bench.settle(end.signal).catch(() => undefined)
-	await expect.poll(async () => (await toldOf(bench, 'alert.transfer')).length, { timeout: 4_000 }).toBe(1)
+	await Promise.race([told, polling])
+	expect(await toldOf(bench, 'alert.transfer')).toHaveLength(1)
 	end.abort()
 	release()
 	await polling
@@ -112,11 +112,25 @@ test('behavior: a poll that ends before the books are closed leaves what moved t
 	expect(await book()).toMatchObject({ block: head, movedWei: 0n, balanceWei: await node.balanceWei(treasury, head) })
 })
 
-test('default: a part that tells of nothing is written once, books and all', async () => {
-	const { node, bench, pay, countOf } = await open()
-	await node.mine(1)
-	expect(await countOf(() => bench.settle())).toBe(1)
-	await pay(1n)
-	await node.mine(1)
-	expect(await countOf(() => bench.settle())).toBe(2)
+inFull(() => {
+	test('behavior: what is hidden beside what is told has its own alert, of the same block, with its amount', async () => {
+		const { node, bench, hide, pay } = await open()
+		await pay(5n)
+		hide(await pay(7n))
+		const head = await node.mine(1)
+		await bench.settle()
+		expect(await toldOf(bench, 'alert.transfer')).toMatchObject([{ valueWei: '5' }])
+		expect(await toldOf(bench, 'alert.unexplained')).toMatchObject([
+			{ fromBlock: Number(head), toBlock: Number(head), differenceWei: '7', late: false },
+		])
+	})
+
+	test('default: a part that tells of nothing is written once, books and all', async () => {
+		const { node, bench, pay, countOf } = await open()
+		await node.mine(1)
+		expect(await countOf(() => bench.settle())).toBe(1)
+		await pay(1n)
+		await node.mine(1)
+		expect(await countOf(() => bench.settle())).toBe(2)
+	})
 })
