@@ -113,7 +113,7 @@ test('behavior: a poll that ends before the books are closed leaves what moved t
 })
 
 inFull(() => {
-	test('behavior: what is hidden beside what is told has its own alert, of the same block, with its amount', async () => {
+	test('behavior: what is hidden beside what is told has an alert of its own, with its block and amount', async () => {
 		const { node, bench, hide, pay } = await open()
 		await pay(5n)
 		hide(await pay(7n))
