@@ -86,7 +86,7 @@ export function createChain(options: ChainOptions): Chain {
 		createCapabilitiesRegistry({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
 	const withdrawals: WithdrawalLists = { areCoins: true, rootsFit: false, ...options.withdrawals, mayBePaid: false }
 	const contracts = createContracts({ endpoints, isPrivate })
-	const tokens = createTokens(options.tokens, { isPrivate, priceAt, clock, log })
+	const tokens = createTokens(options.tokens, { isPrivate, clock, log })
 	const reader = createReader({
 		setting: source,
 		isPrivate,

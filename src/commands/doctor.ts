@@ -10,7 +10,6 @@ import type { NetworkSettings } from '../config/settings/settings.js'
 import { MOST_KEPT } from '../core/books.js'
 import { adviceFor, logProofInWords, rangeLimitInWords } from '../core/doctor.js'
 import { isKindWanted } from '../core/kinds.js'
-import { providerOf } from '../core/prices.js'
 import { areTokensAsked, watchesOn } from '../daemon/open.js'
 import { RpcError } from '../errors.js'
 import { type Command, configOption, exitCodes } from './command.js'
@@ -69,9 +68,7 @@ async function examine(network: NetworkSettings, config: Config, signal: AbortSi
 		chainId: network.chainId,
 		private: network.isPrivate,
 		watches: addresses,
-		logs: forTokens
-			? logProofInWords({ ...network, endpoints: able, price: (used && providerOf(used.endpoint)?.creditsOf) ?? null })
-			: null,
+		logs: forTokens ? logProofInWords({ ...network, endpoints: able }) : null,
 		forecast,
 		callsPerDay: forecast?.callsPerDay ?? null,
 		endpoints,

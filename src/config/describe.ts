@@ -2,7 +2,6 @@ import { formatAmount } from '../core/amount.js'
 import { MOST_KEPT, MOST_TURNS } from '../core/books.js'
 import { arbitrumMisses, isArbitrum } from '../core/chains.js'
 import { logProofInWords } from '../core/doctor.js'
-import { providerOf } from '../core/prices.js'
 import { asksForTokens, noTokens } from '../core/tokenChoice.js'
 import type { Watch, WatchSet } from '../model/watch.js'
 import { toChecksum } from './address.js'
@@ -107,9 +106,7 @@ function tellsOfTokens({ watches }: Config, { name, tokens = noTokens }: Network
 }
 
 function logsInWords({ rpc, isPrivate, mostLogProofs }: NetworkSettings): string {
-	const [first] = rpc
-	const price = first === undefined ? null : (providerOf(new URL(first).host)?.creditsOf ?? null)
-	return logProofInWords({ isPrivate, mostLogProofs, price, endpoints: rpc.length })
+	return logProofInWords({ isPrivate, mostLogProofs, endpoints: rpc.length })
 }
 
 function knownTokensInWords({ tokens = noTokens }: NetworkSettings): string {

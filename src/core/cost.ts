@@ -76,17 +76,13 @@ export function areBlocksCheaper(
 
 /** Of the blocks of one part of which a header does not rule out one more log, so many are drawn and read whole. */
 const DRAWN = 16
-/** In headers. */
-const CHEAP_RECEIPTS = 4
 
 /**
- * How many are proved by their receipts. `setting` null: all where receipts cost little and no second endpoint has told
- * the same.
+ * How many are proved by their receipts. `setting` null: all, where no second endpoint has told the same. Each of them
+ * costs what it would have cost near the head.
  */
-export function mostProvedOf(setting: number | null, hasWitness: boolean, price: PriceOf): number {
-	if (setting !== null) return setting
-	const isCheap = price('eth_getBlockReceipts') <= CHEAP_RECEIPTS * price('eth_getBlockByNumber')
-	return isCheap && !hasWitness ? Number.POSITIVE_INFINITY : DRAWN
+export function mostProvedOf(setting: number | null, hasWitness: boolean): number {
+	return setting ?? (hasWitness ? DRAWN : Number.POSITIVE_INFINITY)
 }
 
 /** A receipt weighs what a row does, or two: one whole block of them against one by one. */

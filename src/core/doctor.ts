@@ -1,7 +1,7 @@
 /** What a doctor's look at an endpoint means, in words. */
 
 import { arbitrumMisses, isArbitrum } from './chains.js'
-import { inCalls, mostProvedOf, type PriceOf } from './cost.js'
+import { mostProvedOf } from './cost.js'
 
 /**
  * The facts of one endpoint, as far as they were found out: a part of its `Capabilities`, said again on purpose, since
@@ -97,18 +97,16 @@ export function adviceFor(found: Findings, expected: Expected): readonly string[
 
 export interface LogReading {
 	readonly isPrivate: boolean
-	/** Null: by what that costs. */
+	/** Null: all, or a share where a second endpoint tells the same. */
 	readonly mostLogProofs: number | null
-	/** Of the first; null: not known. */
-	readonly price: PriceOf | null
 	/** How many can be asked. */
 	readonly endpoints: number
 }
 
 /** What proves that no log of a token is missing. */
-export function logProofInWords({ isPrivate, mostLogProofs, price, endpoints }: LogReading): string {
+export function logProofInWords({ isPrivate, mostLogProofs, endpoints }: LogReading): string {
 	const near = 'in polls of up to 3 blocks each is proved by its receipts'
-	const most = mostProvedOf(mostLogProofs, endpoints > 1, price ?? inCalls)
+	const most = mostProvedOf(mostLogProofs, endpoints > 1)
 	if (isPrivate || most === Number.POSITIVE_INFINITY) {
 		return `${near}${isPrivate ? '' : ', and in longer ones where its header does not rule out one more log'}`
 	}

@@ -147,7 +147,7 @@ const QUESTIONS = 3
 
 function addLogs(
 	add: (method: string, count: number) => void,
-	{ logs, addresses, perList, price }: ForecastFacts,
+	{ logs, addresses, perList }: ForecastFacts,
 	{ spans, blocks, isAgain }: Required<Pick<Spans, 'spans' | 'blocks' | 'isAgain'>>,
 ): void {
 	if (logs === null) return
@@ -156,7 +156,7 @@ function addLogs(
 		return
 	}
 	add('eth_getLogs', spans * QUESTIONS * Math.ceil(addresses / perList))
-	const most = isAgain ? 0 : mostProvedOf(logs.mostLogProofs, logs.hasWitness, price ?? inCalls)
+	const most = isAgain ? 0 : mostProvedOf(logs.mostLogProofs, logs.hasWitness)
 	add('eth_getBlockReceipts', spans * Math.min(blocks, most))
 }
 

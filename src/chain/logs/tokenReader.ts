@@ -1,5 +1,5 @@
 import { createTimeSlices } from '../../base/timeSlices.js'
-import { inCalls, mostProvedOf, type PriceOf } from '../../core/cost.js'
+import { mostProvedOf } from '../../core/cost.js'
 import { lengthOf, numbersOf } from '../../core/spans.js'
 import type { TxLogs } from '../../core/tokenLogs.js'
 import { RpcError } from '../../errors.js'
@@ -67,12 +67,10 @@ export interface TokenReaderOptions {
 	readonly clock: () => number
 	readonly log: Logger
 	/**
-	 * Of the blocks of one part whose header does not rule out one more log, so many are read whole. Default: by what
-	 * that costs.
+	 * Of the blocks of one part whose header does not rule out one more log, so many are read whole. Default: all, or a
+	 * share where a second endpoint tells the same.
 	 */
 	readonly mostProved?: number | null
-	/** What calls to an endpoint cost. Default: all the same. */
-	readonly priceAt?: (endpoint: string) => PriceOf | null
 	readonly onProofs?: (proofs: LogProofs) => void
 	readonly random?: () => number
 }
@@ -83,7 +81,7 @@ const WHOLE_SPAN = 3n
 const MOST_ASKED = 3_000
 
 export function createTokenReader(options: TokenReaderOptions): TokenReader {
-	const { chainId, known, isPrivate, clock, log, mostProved = null, priceAt, random = Math.random } = options
+	const { chainId, known, isPrivate, clock, log, mostProved = null, random = Math.random } = options
 	const { wanted = () => null } = options
 	const doubtsOf = createDoubts<Rpc>(isRootKnown(chainId))
 	const noteProofs = createLogProofs(options)
@@ -171,7 +169,7 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		const seen = doubtful.length === 0 ? null : ((await askAnother?.(witness)) ?? null)
 		const suspects = seen === null ? new Set<bigint>() : await blocksThatDiffer(seen, found, slices)
 		const rest = doubtful.filter(({ number }) => !suspects.has(number))
-		const most = mostProvedOf(mostProved, seen !== null, priceAt?.(rpc.endpoint) ?? inCalls)
+		const most = mostProvedOf(mostProved, seen !== null)
 		const drawn = new Set(sample(rest, most, random))
 		const proved = headers.filter((header) => suspects.has(header.number) || drawn.has(header))
 		const again = new Set(proved.map(({ number }) => number))

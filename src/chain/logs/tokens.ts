@@ -73,7 +73,7 @@ interface Begun {
 
 export function createTokens(
 	setting: TokenSetting | undefined,
-	options: Pick<TokenReaderOptions, 'isPrivate' | 'clock' | 'log' | 'priceAt'>,
+	options: Pick<TokenReaderOptions, 'isPrivate' | 'clock' | 'log'>,
 ): Tokens {
 	if (setting === undefined) {
 		return { areAsked: () => false, begin: () => null, addTo: async (part) => part, inReceipt: async () => nothing }

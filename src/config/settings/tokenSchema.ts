@@ -33,8 +33,8 @@ export const tokenKeys = {
 			type: ['integer', 'string'],
 			description:
 				'Of each 500 blocks of a poll of more than 3, how many are read whole to prove that no log of them is ' +
-				'missing, where their headers do not rule it out; or all; or auto: all where that is cheap and no second ' +
-				'endpoint tells the same, else 16. Default: auto.',
+				'missing, where their headers do not rule it out; or all; or auto: 16 where a second endpoint tells the ' +
+				'same, else all. Default: auto.',
 		}),
 } as const
 

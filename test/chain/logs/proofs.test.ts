@@ -8,7 +8,7 @@ import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
 import { silent } from '../../support/silent.js'
 import { callOf, erc20 } from '../../support/tokenContracts.js'
-import { alertOf, type BenchOptions, openBench, watchOf } from '../../watch/bench.js'
+import { alertOf, openBench, watchOf } from '../../watch/bench.js'
 
 interface Played {
 	readonly node: TestAnvil
@@ -53,7 +53,6 @@ async function told(
 	{ node, alice, token, first }: Played,
 	twists: readonly Dialect['twist'][],
 	mostProved: number | null,
-	priceAt?: BenchOptions['priceAt'],
 ) {
 	const urls: string[] = []
 	for (const twist of twists) {
@@ -72,7 +71,6 @@ async function told(
 		books: false,
 		logs: { mostProved, onProofs: (one) => proofs.push(one) },
 		log,
-		...(priceAt && { priceAt }),
 	})
 	onTestFinished(() => bench.close())
 	await bench.settle()
@@ -124,18 +122,16 @@ describe('a log that eth_getLogs does not tell', () => {
 		expect(said.filter((line) => line.includes('nothing proves'))).toHaveLength(1)
 	}, 30_000)
 
-	test('behavior: where receipts cost little every block in doubt is proved by itself, else 16 are drawn', async () => {
+	test('behavior: every block in doubt is proved, or 16 where a second endpoint tells the same', async () => {
 		const played = await play()
 		const { hashes, count } = played
-		const cheap = await told(played, [hiding(hashes[0], hashes[2])], null)
-		expect(cheap.hashes).toEqual([...hashes].sort())
-		expect(cheap.counts.none).toBe(0)
-		expect(cheap.logs).toBeUndefined()
-		// As at Infura: a thousand credits, eighty for a header.
-		const dear = () => (method: string) => (method === 'eth_getBlockReceipts' ? 1_000 : 80)
-		const { counts, logs } = await told(played, [undefined], null, dear)
-		expect(counts).toEqual({ receipts: 16, bloom: count - 31, witness: 0, none: 15 })
-		expect(logs?.blocks).toBe(15)
+		const lying = await told(played, [hiding(hashes[0], hashes[2])], null)
+		expect(lying.hashes).toEqual([...hashes].sort())
+		expect(lying.counts.none).toBe(0)
+		expect(lying.logs).toBeUndefined()
+		const { counts, logs } = await told(played, [undefined], null)
+		expect(counts).toEqual({ receipts: 31, bloom: count - 31, witness: 0, none: 0 })
+		expect(logs).toBeUndefined()
 		// A second endpoint that tells the same is witness enough.
 		const two = await told(played, [undefined, undefined], null)
 		expect(two.counts).toEqual({ receipts: 16, bloom: count - 31, witness: 15, none: 0 })
