@@ -17,7 +17,7 @@ import type { Scrubber } from '../ops/scrub.js'
 import { createNotifier } from '../ops/sdNotify.js'
 import { createActivity } from '../pages/activity.js'
 import { pageAt } from '../pages/pages.js'
-import { openHistory } from '../state/open.js'
+import { openHistory, openTroubles } from '../state/open.js'
 import type { PollReport } from '../watch/poll.js'
 import { answerControl } from './controlAnswer.js'
 import { createHealth } from './health.js'
@@ -91,12 +91,14 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		isRefused: config.refused !== undefined,
 	}
 	const lists = followWatchlists(config)
+	const troubles = await openTroubles(config.statePlace, receiverNames, log)
 	const vitals = createVitals({
 		networks: config.networks,
 		pollers,
 		receiversOf: (network) => receiversOf(inEffect.watches, network),
 		recipientsOf,
 		store,
+		troubles,
 		clock: Date.now,
 		steady: steadyClock,
 		log,
@@ -141,6 +143,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			config,
 			recipientsOf,
 			store,
+			troubles,
 			log,
 			receiversOf: (name) => receiversOf(inEffect.watches, name),
 		})

@@ -5,6 +5,7 @@ import { keptOf } from '../config/watchlists/keptWatches.js'
 import { type SystemNotice, systemDeliveries } from '../core/system.js'
 import type { Log, Store } from '../model/ports.js'
 import type { StatePlace } from '../model/state.js'
+import type { Trouble, TroubleBook } from '../model/trouble.js'
 import type { WatchSet } from '../model/watch.js'
 import { keepWatchlists } from '../state/open.js'
 
@@ -43,41 +44,44 @@ export interface RefusalOptions {
 	/** Names of the receivers that the watches of a network are sent to. */
 	readonly receiversOf: (network: string) => readonly string[]
 	readonly store: Pick<Store, 'post'>
+	/** With what an earlier run has told and not ended. */
+	readonly troubles: TroubleBook
 	readonly log: Log
 }
 
 const mostWords = 500
 
-/** What is told of each network, and to whom: each receiver once. */
-type Addressed = ReadonlyMap<NetworkSettings, readonly string[]>
-
-export function createRefusals({ config, recipientsOf, receiversOf, store, log }: RefusalOptions): Refusals {
+export function createRefusals(options: RefusalOptions): Refusals {
+	const { config, recipientsOf, receiversOf, store, troubles, log } = options
 	/** Since they were last right. */
 	const said = new Set<string>()
-	/** Whoever was told that they are wrong, since then; `sinceMs` names it. */
-	let open: { readonly addressed: Addressed; readonly sinceMs: number } | null = null
-	let timesAccepted = 0
+	const open = () => troubles.current().open.filter(isRefusal)
 
-	function deliveriesTo(addressed: Addressed, notice: Pick<SystemNotice, 'type' | 'reason' | 'sinceMs'>) {
+	function deliveriesOf(all: readonly Trouble[], notice: Pick<SystemNotice, 'type' | 'reason'>, sinceMs?: number) {
 		const posting = { recipientsOf, nowMs: Date.now(), digest: hash }
 		const ends = notice.type === 'system.recovered' ? { ends: 'refused' as const } : {}
-		return [...addressed].flatMap(([{ name: network, chainId }, receivers]) =>
-			systemDeliveries({ ...notice, ...ends, network, chainId, checkpoint: null, head: null }, receivers, posting),
-		)
+		return all.flatMap(({ network, chainId, receivers, sinceMs: own }) => {
+			const named = { ...notice, ...ends, network, chainId, checkpoint: null, head: null, sinceMs: sinceMs ?? own }
+			return systemDeliveries(named, receivers, posting)
+		})
 	}
 
 	async function tellRefused(revision: string, words: string): Promise<void> {
 		if (said.has(revision)) return
 		said.add(revision)
 		const reason = `the watchlists as edited are wrong and change nothing; the last good ones stay in effect: ${words}`
+		const { timesAccepted } = troubles.current()
 		// Names the edit: the same one is told under the same id, unless it was mended in between.
 		const seed = timesAccepted === 0 ? revision : `${revision} ${timesAccepted}`
 		const sinceMs = Number.parseInt(hash(seed).slice(0, 12), 16)
-		const addressed = open?.addressed ?? addressedOf(config.networks, receiversOf)
-		const notice = { type: 'system.refused', reason: reason.slice(0, mostWords), sinceMs } as const
 		try {
-			await store.post(deliveriesTo(addressed, notice))
-			open ??= { addressed, sinceMs }
+			// First that it is to be ended: a kill in between ends what nobody was told of, and not the other way round.
+			if (open().length === 0) {
+				const now = troublesOf(config.networks, receiversOf, sinceMs)
+				await troubles.change((before) => ({ ...before, open: [...before.open, ...now] }))
+			}
+			const notice = { type: 'system.refused', reason: reason.slice(0, mostWords) } as const
+			await store.post(deliveriesOf(open(), notice, sinceMs))
 		} catch (error) {
 			said.delete(revision)
 			log.error({ err: error }, 'the receivers cannot be told that the watchlists are wrong')
@@ -86,14 +90,15 @@ export function createRefusals({ config, recipientsOf, receiversOf, store, log }
 
 	async function tellAccepted(watches: number): Promise<void> {
 		said.clear()
-		if (open === null) return
-		const { addressed, sinceMs } = open
+		if (open().length === 0) return
 		const many = `${watches} ${watches === 1 ? 'address is' : 'addresses are'} watched`
 		const reason = `the watchlists are right again and in effect: ${many}`
 		try {
-			await store.post(deliveriesTo(addressed, { type: 'system.recovered', reason, sinceMs }))
-			open = null
-			timesAccepted += 1
+			await store.post(deliveriesOf(open(), { type: 'system.recovered', reason }))
+			await troubles.change(({ open, timesAccepted }) => ({
+				open: open.filter((trouble) => !isRefusal(trouble)),
+				timesAccepted: timesAccepted + 1,
+			}))
 		} catch (error) {
 			log.error({ err: error }, 'the receivers cannot be told that the watchlists are right again')
 		}
@@ -111,13 +116,20 @@ export function createRefusals({ config, recipientsOf, receiversOf, store, log }
 	}
 }
 
-function addressedOf(networks: readonly NetworkSettings[], receiversOf: RefusalOptions['receiversOf']): Addressed {
+function isRefusal({ kind }: Trouble): boolean {
+	return kind === 'refused'
+}
+
+/** Each receiver once, whatever networks it is sent. */
+function troublesOf(
+	networks: readonly NetworkSettings[],
+	receiversOf: RefusalOptions['receiversOf'],
+	sinceMs: number,
+): readonly Trouble[] {
 	const reached = new Set<string>()
-	return new Map(
-		networks.map((network) => {
-			const receivers = receiversOf(network.name).filter((name) => !reached.has(name))
-			for (const name of receivers) reached.add(name)
-			return [network, receivers]
-		}),
-	)
+	return networks.map(({ name: network, chainId }) => {
+		const receivers = receiversOf(network).filter((name) => !reached.has(name))
+		for (const name of receivers) reached.add(name)
+		return { kind: 'refused', network, chainId, sinceMs, receivers, checkpoint: null, announced: true }
+	})
 }

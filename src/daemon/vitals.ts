@@ -1,13 +1,11 @@
-import { hash } from '../base/hash.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
-import { systemDeliveries } from '../core/system.js'
-import { StateError } from '../errors.js'
-import type { Delivery } from '../model/delivery.js'
 import type { Clock } from '../model/glossary.js'
 import type { NetworkHealth } from '../model/health.js'
 import type { Log, Store } from '../model/ports.js'
+import type { TroubleBook } from '../model/trouble.js'
 import type { PollReport } from '../watch/poll.js'
 import type { NetworkPoller } from './networkPoller.js'
+import { createStallNotices } from './stallNotices.js'
 
 /** Silence must mean calm: watches over the polling itself. */
 export interface Vitals {
@@ -31,6 +29,8 @@ export interface VitalsOptions {
 	readonly receiversOf: (network: string) => readonly string[]
 	readonly recipientsOf: (receiver: string) => readonly string[] | null
 	readonly store: Store
+	/** With the stalls that an earlier run has told of and not ended. */
+	readonly troubles: TroubleBook
 	readonly clock: Clock
 	/** By which a silence is measured: the clock may be set. Default: `clock`. */
 	readonly steady?: Clock
@@ -52,27 +52,39 @@ interface Progress {
 	stalledSinceMs: number | null
 	/** Another instance polls it. */
 	standsBy: boolean
+	/** An earlier run has told that it is stalled, and nothing has moved since. */
+	isCarried: boolean
 }
 
 export function createVitals(options: VitalsOptions): Vitals {
-	const { clock, log, store, recipientsOf, receiversOf, onChange, steady = clock } = options
+	const { clock, log, store, onChange, steady = clock } = options
+	const notices = createStallNotices(options)
 	const networks = options.networks.map((settings, index): Progress => {
 		const poller = options.pollers[index]
 		if (poller === undefined) throw new Error(`no poller for network ${settings.name}`)
-		const moved = { movedAtMs: clock(), movedAtSteadyMs: steady() }
-		return { settings, poller, checkpoint: null, head: null, ...moved, stalledSinceMs: null, standsBy: false }
+		const stall = notices.stallOf(settings.name)
+		return {
+			...{ settings, poller, head: null, standsBy: false, isCarried: stall !== undefined },
+			checkpoint: stall?.checkpoint == null ? null : BigInt(stall.checkpoint),
+			movedAtMs: stall?.sinceMs ?? clock(),
+			movedAtSteadyMs: steady(),
+			stalledSinceMs: stall?.sinceMs ?? null,
+		}
 	})
 
-	for (const { settings } of networks) onChange?.(settings.name, false)
-	/** In the order they happened; a full disk may keep them from being written down for a while. */
-	const unposted: Delivery[] = []
-	let troubled = false
+	for (const { settings, isCarried } of networks) onChange?.(settings.name, isCarried)
+	// What a kill kept from being told, under the id that it had; and of what is configured no more, the end.
+	for (const progress of networks)
+		if (progress.isCarried && notices.stallOf(progress.settings.name)?.announced !== true)
+			note(progress, 'system.stalled', stallReason(progress), progress.movedAtMs)
+	notices.forgetOthers(networks.map(({ settings }) => settings.name))
 
 	async function check(): Promise<void> {
 		await lookAtOthers()
 		for (const progress of networks) {
 			const { settings, movedAtMs, movedAtSteadyMs, standsBy } = progress
-			const isStalled = settings.stallAfterMs !== null && steady() - movedAtSteadyMs > settings.stallAfterMs
+			const isSilent = settings.stallAfterMs !== null && steady() - movedAtSteadyMs > settings.stallAfterMs
+			const isStalled = isSilent || progress.isCarried
 			if (isStalled === (progress.stalledSinceMs !== null) || (isStalled && standsBy)) continue
 			const sinceMs = progress.stalledSinceMs ?? movedAtMs
 			const reason = isStalled ? stallReason(progress) : recoveryReason(progress, sinceMs, clock())
@@ -80,7 +92,7 @@ export function createVitals(options: VitalsOptions): Vitals {
 			progress.stalledSinceMs = isStalled ? sinceMs : null
 			onChange?.(settings.name, isStalled)
 		}
-		await postNotices()
+		await notices.post()
 	}
 
 	/** How far other instances have come; a state that cannot be read is reported by the polls. */
@@ -94,37 +106,23 @@ export function createVitals(options: VitalsOptions): Vitals {
 			if (found.checkpoint.number !== progress.checkpoint || found.updatedAtMs > progress.movedAtMs) {
 				progress.movedAtMs = found.updatedAtMs
 				progress.movedAtSteadyMs = steady() - Math.max(0, clock() - found.updatedAtMs)
+				progress.isCarried = false
 			}
 			progress.checkpoint = found.checkpoint.number
 		}
 	}
 
 	function note(
-		{ settings, checkpoint, head }: Progress,
+		progress: Progress,
 		type: 'system.stalled' | 'system.recovered',
 		reason: string,
 		sinceMs: number,
 	): void {
+		const { settings, checkpoint, head } = progress
 		const { name: network, chainId } = settings
 		if (type === 'system.stalled') log.error({ network, checkpoint, head }, `stalled: ${reason}`)
 		else log.info({ network, checkpoint, head }, `recovered: ${reason}`)
-		const notice = { type, network, chainId, checkpoint, head, reason, sinceMs }
-		unposted.push(...systemDeliveries(notice, receiversOf(network), { recipientsOf, nowMs: clock(), digest: hash }))
-	}
-
-	async function postNotices(): Promise<void> {
-		if (unposted.length === 0) return
-		const notices = [...unposted]
-		try {
-			await store.post(notices)
-			unposted.splice(0, notices.length)
-			troubled = false
-		} catch (error) {
-			if (!(error instanceof StateError)) throw error
-			if (!troubled)
-				log.error({ err: error }, 'the receivers cannot be told of it until the state can be written again')
-			troubled = true
-		}
+		notices.note({ type, network, chainId, checkpoint, head, reason, sinceMs })
 	}
 
 	/** One check at a time: a state that writes slowly must not make a notice twice. */
@@ -146,6 +144,7 @@ export function createVitals(options: VitalsOptions): Vitals {
 			if (progress.checkpoint !== report.checkpoint || report.blocks > 0n) {
 				progress.movedAtMs = clock()
 				progress.movedAtSteadyMs = steady()
+				progress.isCarried = false
 			}
 			progress.checkpoint = report.checkpoint
 			progress.head = report.head

@@ -6,11 +6,13 @@ import type { Clock } from '../model/glossary.js'
 import type { HistoryReader } from '../model/history.js'
 import type { Log, Store } from '../model/ports.js'
 import type { KeptLists, StatePlace } from '../model/state.js'
+import type { TroubleBook, Troubles } from '../model/trouble.js'
 import { openHistoryFiles } from './file/history/reader.js'
 import { readKept, writeKept } from './file/kept.js'
 import { lockState } from './file/lock.js'
 import { type Peek, peekState } from './file/peek.js'
 import { openFileStore } from './file/store.js'
+import { readTroubles, writeTroubles } from './file/troubles.js'
 
 /** A second and a half in all. */
 const lockTries = 16
@@ -95,4 +97,53 @@ export async function keptWatchlists(place: StatePlace): Promise<AsyncIterable<u
 	if (place.kind === 'folder') return await readKept(place.dir)
 	const { readKeptRows } = await import('./postgres/kept.js')
 	return await readKeptRows(place.url)
+}
+
+const noTroubles: Troubles = { open: [], timesAccepted: 0 }
+
+/**
+ * Those that an earlier run has left, for those of their receivers that are configured still. What cannot be read is
+ * logged, and begun anew: no alert waits for it.
+ */
+export async function openTroubles(place: StatePlace, configured: readonly string[], log: Log): Promise<TroubleBook> {
+	const { read, write } = await troublesAt(place)
+	const found = await read().catch((error: unknown) => {
+		log.warn({ err: error }, 'what receivers were told is wrong cannot be read: its end may not be told')
+		return null
+	})
+	const { open, timesAccepted } = found ?? noTroubles
+	const known = open.map((trouble) => ({
+		...trouble,
+		receivers: trouble.receivers.filter((name) => configured.includes(name)),
+	}))
+	return troubleBook({ open: known, timesAccepted }, write)
+}
+
+async function troublesAt(place: StatePlace) {
+	if (place.kind === 'folder') {
+		return { read: () => readTroubles(place.dir), write: (all: Troubles) => writeTroubles(place.dir, all) }
+	}
+	const { readTroubleRow, writeTroubleRow } = await import('./postgres/troubles.js')
+	return { read: () => readTroubleRow(place.url), write: (all: Troubles) => writeTroubleRow(place.url, all) }
+}
+
+/** `write` keeps them; default: nowhere. */
+export function troubleBook(
+	first: Troubles = noTroubles,
+	write: (troubles: Troubles) => Promise<void> = async () => undefined,
+): TroubleBook {
+	let current = first
+	let before: Promise<unknown> = Promise.resolve()
+	return {
+		current: () => current,
+		change(change) {
+			const result = before.then(async () => {
+				const next = change(current)
+				await write(next)
+				current = next
+			})
+			before = result.catch(() => undefined)
+			return result
+		},
+	}
 }

@@ -6,6 +6,7 @@ import { RpcError, StateError } from '../../src/errors.js'
 import type { Block } from '../../src/model/chain.js'
 import type { Chain, Log, Store } from '../../src/model/ports.js'
 import { openFileStore } from '../../src/state/file/store.js'
+import { troubleBook } from '../../src/state/open.js'
 import { blockOf, commitOf } from '../state/samples.js'
 import { temporaryFolder } from '../support/folder.js'
 import { silent } from '../support/silent.js'
@@ -113,6 +114,7 @@ describe('vitals', () => {
 			receiversOf: () => ['hook'],
 			recipientsOf: () => null,
 			store,
+			troubles: troubleBook(),
 			clock,
 			log: silent,
 		})

@@ -4,6 +4,7 @@ import type { NetworkSettings } from '../../src/config/settings/settings.js'
 import type { NetworkPoller, PollerStatus } from '../../src/daemon/networkPoller.js'
 import { createVitals } from '../../src/daemon/vitals.js'
 import { openFileStore } from '../../src/state/file/store.js'
+import { troubleBook } from '../../src/state/open.js'
 import type { PollReport } from '../../src/watch/poll.js'
 import { temporaryFolder } from '../support/folder.js'
 import { silent } from '../support/silent.js'
@@ -29,6 +30,7 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 		receiversOf: () => ['mail', 'hook'],
 		recipientsOf: (name) => (name === 'mail' ? ['a@example.org', 'b@example.org'] : null),
 		store,
+		troubles: troubleBook(),
 		clock,
 		log: silent,
 	})

@@ -1,0 +1,166 @@
+// What receivers were told is wrong is ended, whoever runs by then: over restarts, and kills between any two writes.
+import { expect, test } from 'vitest'
+import type { Config } from '../../src/config/load.js'
+import type { NetworkSettings } from '../../src/config/settings/settings.js'
+import type { NetworkPoller, PollerStatus } from '../../src/daemon/networkPoller.js'
+import { createRefusals } from '../../src/daemon/refused.js'
+import { createVitals } from '../../src/daemon/vitals.js'
+import { StateError } from '../../src/errors.js'
+import type { Delivery } from '../../src/model/delivery.js'
+import type { Store } from '../../src/model/ports.js'
+import type { TroubleBook } from '../../src/model/trouble.js'
+import { openTroubles } from '../../src/state/open.js'
+import type { PollReport } from '../../src/watch/poll.js'
+import { temporaryFolder } from '../support/folder.js'
+import { silent } from '../support/silent.js'
+
+const minute = 60_000
+
+/** A state folder and what was posted to it, for one run after the other; each write may be the last of its run. */
+function place(configured = ['hook']) {
+	const dir = temporaryFolder()
+	const posted: Delivery[] = []
+	let nowMs = 1_800_000_000_000
+	let left = Number.POSITIVE_INFINITY
+	const write = async <T>(act: () => Promise<T> | T): Promise<T> => {
+		if (left <= 0) throw new StateError('disk', 'killed')
+		left -= 1
+		return await act()
+	}
+	const store = { post: (all: readonly Delivery[]) => write(() => void posted.push(...all)) } as unknown as Store
+	return {
+		posted,
+		said: () => posted.map(({ message }) => message.type),
+		/** Of what a receiver keeps that drops repetitions. */
+		kept: () => [...new Map(posted.map((each) => [each.id, each.message])).values()],
+		pass: (ms: number) => {
+			nowMs += ms
+		},
+		async start(networks = ['ethereum'], writes = Number.POSITIVE_INFINITY) {
+			left = writes
+			const opened = await openTroubles({ kind: 'folder', dir }, configured, silent)
+			const troubles: TroubleBook = { ...opened, change: (change) => write(() => opened.change(change)) }
+			const clock = () => nowMs
+			const status = (): PollerStatus => ({
+				lastReport: null,
+				lastDoneAtMs: null,
+				failure: 'no endpoint answers',
+				skipped: 0,
+				lastResult: null,
+			})
+			const all = networks.map((name) => ({ name, chainId: 1, stallAfterMs: 10 * minute }) as NetworkSettings)
+			const shared = { receiversOf: () => ['hook'], recipientsOf: () => null, store, troubles, log: silent }
+			const vitals = createVitals({
+				...{ ...shared, clock, networks: all },
+				pollers: networks.map((name) => ({ name, status }) as NetworkPoller),
+			})
+			const refusals = createRefusals({ ...shared, config: { networks: all } as unknown as Config })
+			const report = (checkpoint: bigint) =>
+				vitals.reported('ethereum', { head: checkpoint, target: checkpoint, checkpoint, blocks: 0n } as PollReport)
+			return { vitals, refusals, report }
+		},
+	}
+}
+
+test('default: a stall that ends while no daemon runs is ended by the next, once it has scanned a block', async () => {
+	const { start, said, posted, pass } = place()
+	const first = await start()
+	first.report(5n)
+	pass(11 * minute)
+	await first.vitals.check()
+	expect(said()).toEqual(['system.stalled'])
+
+	const second = await start()
+	await second.vitals.check()
+	expect(second.vitals.networks()[0]).toMatchObject({ ok: false, checkpoint: 5 })
+	expect(second.vitals.isWell()).toBe(false)
+	// Polls work again, but the head stands where it stood.
+	second.report(5n)
+	pass(20 * minute)
+	await second.vitals.check()
+	expect(said()).toEqual(['system.stalled'])
+	second.report(6n)
+	await second.vitals.check()
+	await second.vitals.check()
+	expect(said()).toEqual(['system.stalled', 'system.recovered'])
+	const [stalled, recovered] = posted.map(({ message }) => message.data.id)
+	expect(recovered).toBe(stalled?.replace('system_stalled', 'system_recovered'))
+
+	const third = await start()
+	third.report(7n)
+	await third.vitals.check()
+	expect(said()).toHaveLength(2)
+})
+
+test('behavior: a stall of a network that is configured no more is ended; receivers that are gone are left out', async () => {
+	const { start, said, pass } = place()
+	const first = await start()
+	first.report(5n)
+	pass(11 * minute)
+	await first.vitals.check()
+	const second = await start(['base'])
+	await second.vitals.check()
+	expect(said()).toEqual(['system.stalled', 'system.recovered'])
+
+	const other = place(['mail'])
+	const run = await other.start()
+	run.report(5n)
+	other.pass(11 * minute)
+	await run.vitals.check()
+	const next = await other.start()
+	next.report(6n)
+	await next.vitals.check()
+	expect(other.said()).toEqual(['system.stalled'])
+})
+
+test('default: what was refused and is mended while no daemon runs is ended by the next, and is news again', async () => {
+	const { start, posted, said } = place()
+	const first = await start()
+	await first.refusals.refused('a', 'wrong')
+	const second = await start()
+	await second.refusals.accepted(3)
+	await second.refusals.accepted(3)
+	expect(said()).toEqual(['system.refused', 'system.recovered'])
+	const [refused, recovered] = posted.map(({ message }) => message.data)
+	expect(recovered).toMatchObject({ ends: 'refused', id: refused?.id.replace('system_refused', 'system_recovered') })
+	// The same files, wrong once more: a receiver that drops repetitions must not drop this.
+	await (await start()).refusals.refused('a', 'wrong')
+	expect(posted.at(-1)?.message.type).toBe('system.refused')
+	expect(posted.at(-1)?.id).not.toBe(posted[0]?.id)
+})
+
+test('behavior: killed at any write, what was announced is ended, under one id each', async () => {
+	for (let writes = 0; writes < 8; writes += 1) {
+		const { start, kept, said, pass } = place()
+		const first = await start(['ethereum'], writes)
+		first.report(5n)
+		pass(11 * minute)
+		await first.vitals.check()
+		await first.refusals.refused('a', 'wrong')
+		first.report(6n)
+		await first.vitals.check()
+		await first.refusals.accepted(1)
+		const wasTold = said()
+
+		const second = await start()
+		await second.vitals.check()
+		second.report(7n)
+		await second.vitals.check()
+		await second.refusals.accepted(1)
+		const found = kept().map(({ type, data }) => ('ends' in data && data.ends === 'refused' ? 'mended' : type))
+		const counts = (type: string) => found.filter((each) => each === type).length
+		for (const [begin, end] of [
+			['system.stalled', 'system.recovered'],
+			['system.refused', 'mended'],
+		] as const) {
+			expect(counts(begin), `${writes} writes`).toBeLessThanOrEqual(1)
+			expect(counts(end), `${writes} writes`).toBeLessThanOrEqual(1)
+			if (wasTold.some((type) => type === begin)) expect(counts(end), `${writes} writes`).toBe(1)
+		}
+	}
+})
+
+test('error: what cannot be read is begun anew, and no alert waits for it', async () => {
+	const opened = await openTroubles({ kind: 'folder', dir: '/dev/null/nowhere' }, ['hook'], silent)
+	expect(opened.current()).toEqual({ open: [], timesAccepted: 0 })
+})
