@@ -148,8 +148,10 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			receiversOf: (name) => receiversOf(inEffect.watches, name),
 		})
 		const keepGood = createKeepGood(statePlace, log, signal)
-		if (config.refused === undefined) void keepGood(watches, config.revision)
-		else {
+		if (config.refused === undefined) {
+			void keepGood(watches, config.revision)
+			void refusals.accepted(watches.length)
+		} else {
 			metrics.reloaded(false)
 			void refusals.refused(lists.revision(), config.refused.map(formatProblem).join('; '))
 		}

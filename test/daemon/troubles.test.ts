@@ -92,7 +92,7 @@ test('default: a stall that ends while no daemon runs is ended by the next, once
 	expect(said()).toHaveLength(2)
 })
 
-test('behavior: a stall of a network that is configured no more is ended; receivers that are gone are left out', async () => {
+test('behavior: a stall of a network that is gone is ended, and receivers that are gone get nothing', async () => {
 	const { start, said, pass } = place()
 	const first = await start()
 	first.report(5n)
@@ -113,7 +113,7 @@ test('behavior: a stall of a network that is configured no more is ended; receiv
 	expect(other.said()).toEqual(['system.stalled'])
 })
 
-test('default: what was refused and is mended while no daemon runs is ended by the next, and is news again', async () => {
+test('default: a refusal that ends while no daemon runs is ended by the next, and is news again', async () => {
 	const { start, posted, said } = place()
 	const first = await start()
 	await first.refusals.refused('a', 'wrong')
