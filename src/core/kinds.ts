@@ -25,7 +25,8 @@ export function isKindWanted(watches: WatchIndex, kind: Kind): boolean {
 	let isWanted = known.get(kind)
 	if (isWanted !== undefined) return isWanted
 	isWanted = false
-	for (const list of watches.values()) {
+	// A million watches say a few things: they are not looked at one by one.
+	for (const list of watches.rules === undefined ? watches.values() : [watches.rules()]) {
 		isWanted = list.some(({ kinds }) => kinds.includes(kind))
 		if (isWanted) break
 	}
