@@ -161,6 +161,21 @@ describe('who asks', () => {
 			expect([host, await ask(port, host)]).toEqual([host, 200])
 	})
 
+	test('error: by whatever method, such a name is told no more than that', async () => {
+		const { port } = await serve()
+		const ask = (method: string, host: string) =>
+			new Promise<number>((resolve, reject) => {
+				request({ host: '127.0.0.1', port, path: '/', method, headers: { host } }, ({ statusCode = 0 }) =>
+					resolve(statusCode),
+				)
+					.on('error', reject)
+					.end()
+			})
+		for (const method of ['HEAD', 'POST', 'OPTIONS', 'DELETE'])
+			expect([method, await ask(method, 'evil.example')]).toEqual([method, 421])
+		expect(await ask('POST', '127.0.0.1')).toBe(405)
+	})
+
 	test('behavior: on every address, names that only a local network gives are answered too', async () => {
 		const { port } = await serve({ host: '0.0.0.0' })
 		for (const host of ['evil.example', 'svc.evil.example', 'local.evil.example:80'])
