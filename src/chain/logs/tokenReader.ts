@@ -172,8 +172,11 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		const most = mostProvedOf(mostProved, seen !== null)
 		const drawn = new Set(sample(rest, most, random))
 		const proved = headers.filter((header) => suspects.has(header.number) || drawn.has(header))
-		const again = new Set(proved.map(({ number }) => number))
-		const { blocks, tokens: more } = await readWhole(rpc, proved, addresses, signal)
+		const { blocks, tokens: inBlocks } = await readWhole(rpc, proved, addresses, signal)
+		// Receipts that prove nothing say nothing against what two endpoints have found alike.
+		const isUnsure = (one: WholeBlock) => isOpen(one) && seen !== null && !suspects.has(one.number)
+		const again = new Set(blocks.flatMap((one) => (isUnsure(one) ? [] : [one.number])))
+		const more = inBlocks.filter(({ block }) => again.has(block.number))
 		const missed = await eventsOnlyIn(more, hits, slices)
 		if (missed.length > 0) {
 			const facts = { endpoint: rpc.endpoint, missed: missed.length, block: missed[0]?.block.number }
