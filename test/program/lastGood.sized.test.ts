@@ -56,6 +56,30 @@ test('default: a restart goes on with the last good ones, loudly, and mending ta
 })
 
 inFull(() => {
+	test('behavior: mended while no daemon runs, the next one tells whom the last one told', async () => {
+		const hook = await hookServer()
+		const site = siteOf({ 'tracewatch.yaml': settings(node.url, { hook: hook.origin }), 'watchlists/a.yaml': right })
+		let running = site.start(['run'])
+		await polled(running)
+		site.write('watchlists/a.yaml', wrong)
+		const [refused] = told(await hook.until(1))
+		await running.stop('SIGKILL')
+		site.write('watchlists/a.yaml', right)
+		running = site.start(['run'])
+		const isEnd = ({ type }: { readonly type: string }) => type === 'system.recovered'
+		const hits = await hook.until((all) => told(all).some(isEnd))
+		const ended = told(hits).find(isEnd)
+		if (ended === undefined) throw new Error('no end')
+		expect(ended).toMatchObject({ data: { ends: 'refused', network: 'local' } })
+		expect(ended.data.id).toBe(String(refused.data.id).replace('system_refused', 'system_recovered'))
+		expect((await running.stop()).code).toBe(0)
+		running = site.start(['run'])
+		await running.line(({ msg }) => msg === 'tracewatch is running')
+		expect((await running.stop()).code).toBe(0)
+		// The kill may have come before the first was written down as sent: a repetition, under its id.
+		expect(new Set(hook.hits.map(({ id }) => id)).size).toBe(2)
+	})
+
 	test('error: nothing was ever right, the settings are wrong, or name less than the last good ones: 78', async () => {
 		const hook = await hookServer()
 		const text = settings(node.url, { hook: hook.origin, more: hook.origin })
