@@ -24,8 +24,8 @@ export interface Frame {
 export function page({ title, path, version, health, jsonPath, body }: Frame): string {
 	const { reason, reasons = [reason ?? ''] } = health
 	// Each trouble on a line of its own: at night nobody finds the second one in a paragraph.
-	const troubles = reasons.map((one, at) => html`${at === 0 ? null : html`<br>`}${one}`)
-	const said = health.ok ? html`All is well` : html`NOT WELL: ${reasons.length > 1 ? html`<br>` : null}${troubles}`
+	const troubles = reasons.length > 1 ? reasons.map((one) => html`<span class="trouble">${one}</span> `) : reasons
+	const said = health.ok ? html`All is well` : html`NOT WELL: ${troubles}`
 	return textOf(html`<!doctype html>
 <html lang="en">
 <head>
@@ -62,7 +62,8 @@ ${body}
 export function time(ms: number | null, none = 'never'): Html {
 	if (ms === null) return html`${none}`
 	const iso = utc(ms)
-	return html`<time datetime="${iso}">${iso.replace('T', ' ').replace('Z', ' UTC')}</time>`
+	const [day = '', clock = ''] = iso.replace('Z', '').split('T')
+	return html`<time datetime="${iso}"><span>${day}</span> <span>${clock} UTC</span></time>`
 }
 
 /** Links to what is newer and older, where there is any. */

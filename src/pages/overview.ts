@@ -136,7 +136,7 @@ ${table(
 		html`${one.receiver} <small>${one.type === null ? '' : `${one.type}, `}${one.place}</small>`,
 		one.aside === 0
 			? count(one.pending, 'pending', one.receiver)
-			: html`${mark(`fails at ${one.aside}`, 'ill')} ${count(one.pending, 'pending', one.receiver)}`,
+			: html`${mark(`fails at ${one.aside} alone`, 'ill')} ${count(one.pending, 'pending', one.receiver)}`,
 		count(one.held, 'held', one.receiver),
 		one.parked === 0 ? '0' : html`${mark('takes nothing', 'ill')} ${count(one.parked, 'parked', one.receiver)}`,
 		one.dead === 0 ? '0' : html`${mark('given up', 'ill')} ${count(one.dead, 'dead', one.receiver)}`,

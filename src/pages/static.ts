@@ -24,7 +24,8 @@ nav a[aria-current] { font-weight: 700; text-decoration-thickness: 3px; }
 .health { flex-basis: 100%; margin: .5rem 0 1rem; padding: .6rem .8rem; border-left: .4rem solid;
 	background: var(--lift); font-weight: 600; overflow-wrap: anywhere; }
 .well { color: var(--well); } .ill { color: var(--ill); } .waits { color: var(--waits); }
-.mark { font-weight: 600; }
+.mark { font-weight: 600; white-space: nowrap; } time span:not(.local) { white-space: nowrap; }
+.trouble { display: block; padding-left: 1rem; text-indent: -1rem; } .trouble::before { content: '• '; }
 h1 { font-size: 1.5rem; margin: .5rem 0; } h2 { font-size: 1.15rem; margin: 1.5rem 0 .5rem; }
 small, .quiet { color: var(--quiet); font-size: .875rem; }
 code { font-family: ui-monospace, monospace; font-size: .9em; overflow-wrap: anywhere; }

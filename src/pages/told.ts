@@ -57,6 +57,7 @@ export async function alerts(facts: PageFacts, params: URLSearchParams) {
 			id: message.data.id,
 			type: message.type,
 			says: facts.says(message),
+			reason: reasonOf(message),
 			toldAt: iso(Math.min(...rows.map(({ toldAtMs }) => toldAtMs))),
 			alerts: alertsOf(message),
 			deliveries: rows.map(publicOf),
@@ -72,16 +73,17 @@ export function alertsBody(found: Awaited<ReturnType<typeof alerts>>, facts: Pag
 		{ name: 'q', label: 'Label, tag, address, transaction' },
 		{ name: 'address', label: 'Watched address' },
 		{ name: 'network', label: 'Network', among: facts.networks.map(({ name }) => name) },
-		{ name: 'kind', label: 'Kind' },
+		{ name: 'kind', label: 'Kind, such as token' },
 		{ name: 'receiver', label: 'Receiver', among: facts.receivers.map(({ name }) => name) },
 	])}
 <section id="list" data-live aria-label="Alerts, newest first">
 ${holesIn(found.holes)}
 ${found.alerts.length === 0 ? noneBody(found.cut) : null}
 <ol class="alerts">${found.alerts.map(
-		({ says, toldAt, id, alerts: inside, deliveries }) => html`<li><article>
+		({ says, toldAt, id, reason, alerts: inside, deliveries }) => html`<li><article>
 <h2>${says}</h2>
 <p>${time(Date.parse(toldAt))}</p>
+${reason === null ? null : html`<p>${reason}</p>`}
 <ul class="sent">${deliveries.map((one) => html`<li>${deliveryInWords(one)}</li>`)}</ul>
 <details><summary>Details</summary>${inside.slice(0, 50).map(alertFacts)}
 ${inside.length > 50 ? html`<p>and ${inside.length - 50} more, in the JSON of this page</p>` : null}
@@ -89,6 +91,11 @@ ${inside.length > 50 ? html`<p>and ${inside.length - 50} more, in the JSON of th
 </article></li>`,
 	)}</ol>
 ${pager('/alerts', params, found.next, found.cut ? 'Look further back' : 'Older')}</section>`
+}
+
+/** What a word of the system says besides its headline: what stands still, and why. */
+function reasonOf({ data }: Message): string | null {
+	return 'reason' in data && typeof data.reason === 'string' ? data.reason : null
 }
 
 function noneBody(isCut: boolean): Html {
@@ -133,8 +140,10 @@ function link(url: string | undefined): Html | null {
 function deliveryInWords(one: PublicDelivery): Html {
 	const to = one.recipient === null ? one.receiver : `${one.receiver} (${one.recipient})`
 	const kind = one.result === 'delivered' ? 'well' : waits.has(one.result) ? 'waits' : 'ill'
-	const tries = one.attempts > 1 || one.result !== 'delivered' ? `, ${one.attempts} attempts` : ''
-	return html`${mark(one.result, kind)} ${to}${tries} ${one.endedAt === null ? null : time(Date.parse(one.endedAt))}${
+	const ended = one.endedAt === null ? null : html` ${time(Date.parse(one.endedAt))}`
+	const many = `, ${one.attempts} ${one.attempts === 1 ? 'attempt' : 'attempts'}`
+	const tries = one.attempts > 1 || one.result !== 'delivered' ? many : ''
+	return html`${mark(one.result, kind)} ${to}${tries}${ended}${
 		one.nextAttemptAt === null ? null : html`, next ${time(Date.parse(one.nextAttemptAt))}`
 	}${one.lastError === null ? null : html`; last failure: ${one.lastError}`}${
 		one.answer === null ? null : html`; ${one.answer}`
@@ -178,7 +187,7 @@ export function deliveriesBody(
 ${holesIn(found.holes)}
 ${table(
 	'Deliveries',
-	['Message', 'Receiver', 'Result', 'Attempts', 'Told', 'Ended', 'Next attempt', 'Last failure', 'Answer'],
+	['Message', 'Receiver', 'Result', 'Attempts', 'Since', 'Ended', 'Next attempt', 'Last failure', 'Answer'],
 	found.deliveries.map((one) => [
 		html`${one.says} <small><code>${one.deliveryId}</code></small>`,
 		one.recipient === null ? one.receiver : `${one.receiver} (${one.recipient})`,
