@@ -13,6 +13,7 @@ import { type AskedBalances, askBalances, summed } from './askBalances.js'
 import { type BooksDraft, draftOf } from './booksDraft.js'
 import { afterwards, summaryOf } from './booksSummary.js'
 import type { CodeChange } from './delegations.js'
+import { yieldNow } from './inSteps.js'
 import { createRounds } from './rounds.js'
 import { type Settled, settle, type VainLooks } from './settle.js'
 import { createUnheard, type Unheard } from './unheard.js'
@@ -61,6 +62,8 @@ export interface BookkeeperOptions {
 export const STATE_BLOCKS = 120n
 /** All of it over one part: the next block waits for the books, and never long. */
 const MOST_MS = 8_000
+/** To pack more books than this takes some ten milliseconds: others have a turn before and after. */
+export const MANY = 2_000
 /** Books of others that are looked for over one part: some milliseconds. */
 const MOST_PRUNED = 20_000
 /** After balances could not be asked for. */
@@ -154,6 +157,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		found.findings.push(...hidden.findings)
 		found.witnessed.push(...hidden.witnessed)
 		outer.throwIfAborted()
+		if (draft.changes.size > MANY) await yieldNow()
 		return result()
 
 		function result(): Closing {

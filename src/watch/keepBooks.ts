@@ -10,10 +10,11 @@ import type { Address } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Announcement, Commit, NetworkState } from '../model/state.js'
 import { summed } from './askBalances.js'
-import type { Bookkeeper } from './bookkeeper.js'
+import { type Bookkeeper, MANY } from './bookkeeper.js'
 import { type CodeChange, delegationsOf } from './delegations.js'
 import { explainedLater, isExplained } from './explained.js'
 import { alertsOf } from './findingAlerts.js'
+import { yieldNow } from './inSteps.js'
 import { type LookContext, look } from './look.js'
 import { delegationsSigned, type SignedBlock, type SignedChange, signedChanges, signedInPart } from './signedIn.js'
 
@@ -72,6 +73,7 @@ export async function keepBooks(
 		...(state.booksSeen && { before: state.booksSeen }),
 	}
 	const { books, findings, witnessed, changes, summary } = await bookkeeper.close(part, facts, signal)
+	if (books.size > MANY) await yieldNow()
 	const signed = signedChanges(context.signed, changes)
 	const delegated = await delegationsIn(changes, signed, { accounts, chain, log }, signal)
 	// A book that stays where it is shows a crossing again.
