@@ -76,6 +76,23 @@ const listMethods = methods.slice(-5)
 const traceMethods = methods.filter((method) => /trace/.test(method))
 const filterMethods = new Set(['trace_filter', 'eth_getLogs', 'eth_call'])
 const distance = fc.constantFrom(-2, -1, 1, 2)
+/** What logs and receipts might say, and do not. */
+const logMutation: fc.Arbitrary<Mutation> = fc.oneof(
+	...Object.entries({
+		data: [`0x${'7'.repeat(64)}`, '0x', `0x${'0'.repeat(63)}1`],
+		topics: [[], ['0x1', null], [`0x${'f'.repeat(64)}`]],
+		logs: [[], null],
+		logIndex: ['0x0', '0x1', '0xffff'],
+		type: ['0x0', '0x3', '0xff', null],
+		status: ['0x0', null],
+		address: [watched, addressOf(31)],
+		cumulativeGasUsed: ['0x0', '0x1'],
+		transactionHash: [payment.txHash],
+	} satisfies Record<string, readonly unknown[]>).map(([key, values]) =>
+		fc.constantFrom<unknown>(...values).map((value): Mutation => ({ at: 0, way: 'put', value, key })),
+	),
+)
+
 const attack: fc.Arbitrary<Attack> = fc.record({
 	method: fc.oneof(
 		fc.constantFrom(...methods),
@@ -85,6 +102,7 @@ const attack: fc.Arbitrary<Attack> = fc.record({
 	mutations: fc.oneof(
 		fc.array(mutation, { minLength: 1, maxLength: 1 }),
 		fc.array(mutation, { minLength: 1, maxLength: 4 }),
+		fc.array(logMutation, { minLength: 1, maxLength: 2 }),
 	),
 	donor: fc.oneof({ arbitrary: fc.constant(null), weight: 5 }, { arbitrary: fc.nat(), weight: 1 }),
 	foreign: fc.oneof(
@@ -311,6 +329,13 @@ function known(): [Attack, SourceSetting][] {
 			'auto',
 		],
 		[attackOf('eth_getLogs', { foreign: { method: '', by: 1 } }), 'auto'],
+		// Of the form that they should have, and not true.
+		...[...provedMethods].flatMap((method): [Attack, SourceSetting][] => [
+			[attackOf(method, named('data', `0x${'9'.repeat(64)}`)), 'auto'],
+			[attackOf(method, named('topics', ['0x1', null])), 'auto'],
+		]),
+		[attackOf('eth_getBlockReceipts', named('logs', [])), 'auto'],
+		[attackOf('eth_getTransactionReceipt', named('logs', [])), 'auto'],
 		[attackOf('eth_getBlockAccessList', { foreign: { method: '', by: 1 } }), 'auto'],
 		[attackOf('eth_call', { mutations: [{ at: 0, way: 'deepen', value: null }] }), 'auto'],
 	]
