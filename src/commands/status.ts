@@ -58,6 +58,8 @@ interface DaemonLine {
 	readonly ok: boolean
 	/** In a sentence; null while it runs and all is well. */
 	readonly reason: string | null
+	/** The same, one by one, where there are several. */
+	readonly reasons?: readonly string[]
 }
 
 interface Report {
@@ -170,9 +172,18 @@ function gapLine({ block, sinceMs, reason, acceptedAtMs }: Gap): NetworkLine['ga
 	return { fromBlock: number, toBlock: number, since: new Date(sinceMs).toISOString(), reason, acceptedAt }
 }
 
+/** At night nobody finds the second trouble in a paragraph: each has a line. */
+function* daemonInWords({ running, ok, reason, reasons = [] }: DaemonLine): Generator<string> {
+	if (ok) yield running ? 'the daemon runs and is well' : `${reason}`
+	else if (reasons.length < 2) yield `NOT WELL: ${reason}`
+	else {
+		yield 'NOT WELL:'
+		for (const each of reasons) yield `  - ${each}`
+	}
+}
+
 function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
-	if (daemon?.running === true) yield daemon.ok ? 'the daemon runs and is well' : `NOT WELL: ${daemon.reason}`
-	else if (daemon !== undefined) yield daemon.ok ? `${daemon.reason}` : `NOT WELL: ${daemon.reason}`
+	if (daemon !== undefined) yield* daemonInWords(daemon)
 	for (const line of networks) {
 		if (line.checkpoint === null) {
 			yield `${line.network}: not polled yet`

@@ -13,8 +13,10 @@ export function answerControl(
 		const atMs = Date.now()
 		switch (request.act) {
 			case 'health': {
-				const { ok, reason } = await health()
-				return { health: { ok, reason: reason === null ? null : fitWords(clean(reason)) } }
+				const { ok, reason, reasons = [] } = await health()
+				const fit = (words: string) => fitWords(clean(words))
+				const each = reasons.length > 1 ? { reasons: reasons.map(fit) } : {}
+				return { health: { ok, reason: reason === null ? null : fit(reason), ...each } }
 			}
 			case 'accept-gaps':
 			case 'retry-gaps': {

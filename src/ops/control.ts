@@ -31,6 +31,8 @@ export type ControlReply = { readonly count: number } | { readonly health: Contr
 export interface ControlHealth {
 	readonly ok: boolean
 	readonly reason: string | null
+	/** The same, one by one, where there are several. */
+	readonly reasons?: readonly string[]
 }
 
 const longestRequest = 4_000_000
