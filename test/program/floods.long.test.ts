@@ -75,7 +75,8 @@ test.each(Object.keys(floods))(
 		expect(wei.toSorted((a, b) => a - b)).toEqual([101, 102, 103, 104, 105, 106, 107, 108, 109, 111])
 		expect(running.output().split('"msg":"alert"').length).toBeLessThan(1_020)
 		expect(peakBytes).toBeLessThan(mostBytes)
-		expect(longestMs).toBeLessThan(100 * Math.max(core, wall))
+		// 51 to 90 ms were seen on a machine at rest, and 132 once: the speed of the machine is measured afterwards.
+		expect(longestMs).toBeLessThan(150 * Math.max(core, wall))
 	},
 	180_000,
 )
