@@ -16,6 +16,7 @@ import { markGaps } from './gapMarks.js'
 import { deleteHeld } from './held.js'
 import { forgetRows } from './history.js'
 import { dropDeliveries } from './historyRows.js'
+import { createInFlight } from './inFlight.js'
 import { createLeases } from './leases.js'
 import { CHANNEL, createListener } from './listen.js'
 import { createNetworks } from './networks.js'
@@ -23,7 +24,6 @@ import { deleteDeliveries, insertAt, insertDeliveries, readAside, readDeliveries
 import { readReceivers } from './receivers.js'
 import { writeResolutions } from './resolutions.js'
 import { prepareSchema } from './schema.js'
-import { createTimeSlices } from './sequence.js'
 import { createSkew } from './skew.js'
 
 export interface PostgresStoreOptions {
@@ -73,8 +73,10 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 	const networks = createNetworks({ database, leases, skew, nowMs: clock, post })
 	const listeners = new Set<() => void>()
 	const listening = createListener(url, owner, wakeUp, log)
-	const slices = createTimeSlices()
+	const inFlight = createInFlight()
 	const renewal = setInterval(() => void keepUp(), leaseMs / 3).unref()
+	let again: NodeJS.Timeout | null = null
+	let isClosing = false
 	const forgetting = historyMs === undefined ? null : forgetRows(database, { keepMs: historyMs, clock, skew, log })
 	log?.debug({ database: database.host, owner }, 'state opened')
 
@@ -92,13 +94,21 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 		if (count > 0) wakeUp()
 	}
 
-	/** Nothing of it is needed at once: what fails now is tried again at the next renewal, or the lease runs out. */
+	/** A lease has room for two renewals that fail; so that it is more than two, one is tried again before the next. */
 	async function keepUp(): Promise<void> {
+		let isKept = true
 		for (const part of [leases.renew, claims.renew, skew.measure]) {
-			await slices
-				.during(part)
-				.catch((error: unknown) => log?.debug({ err: error }, 'a lease could not be kept up; trying again'))
+			await inFlight.during(part).catch((error: unknown) => {
+				isKept = false
+				log?.debug({ err: error }, 'a lease could not be kept up; trying again')
+			})
 		}
+		if (!isKept && !isClosing) again ??= setTimeout(() => void keepUpAgain(), leaseMs / 30).unref()
+	}
+
+	async function keepUpAgain(): Promise<void> {
+		again = null
+		await keepUp()
 	}
 
 	async function giveBack(): Promise<void> {
@@ -106,7 +116,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 		await leases.close()
 	}
 
-	const { during, inTurn } = slices
+	const { during, inTurn } = inFlight
 	return {
 		acquireLease: (network) => inTurn(network, () => leases.acquireLease(network)),
 		releaseLease: (network) => inTurn(network, () => leases.releaseLease(network)),
@@ -180,8 +190,10 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 				receivers: await readReceivers(database.ask, skew),
 			})),
 		async close() {
-			if (!(await slices.close())) return
+			isClosing = true
+			if (!(await inFlight.close())) return
 			clearInterval(renewal)
+			clearTimeout(again ?? undefined)
 			await forgetting?.()
 			await listening.close()
 			try {

@@ -1,6 +1,6 @@
 /** What is asked of the store while it is open; closing waits for all of it. */
 
-export interface TimeSlices {
+export interface InFlight {
 	/** Throws once the store is closed. */
 	during<T>(work: () => Promise<T>): Promise<T>
 	/** The same, and one after the other for each name, in the order asked. */
@@ -9,7 +9,7 @@ export interface TimeSlices {
 	close(): Promise<boolean>
 }
 
-export function createTimeSlices(): TimeSlices {
+export function createInFlight(): InFlight {
 	const running = new Set<Promise<unknown>>()
 	const queues = new Map<string, Promise<unknown>>()
 	let closed = false
