@@ -15,7 +15,8 @@ import type { Hash } from '../model/glossary.js'
 import { type Command, type CommandArgs, configOption, exitCodes, type Io } from './command.js'
 import { explainAlert } from './explainAlert.js'
 import { networkOf } from './network.js'
-import { openConfig, openLog } from './open.js'
+import { openConfig } from './open.js'
+import { openLog } from './openLog.js'
 
 export const explain: Command = {
 	name: 'explain',

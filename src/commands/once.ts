@@ -1,7 +1,8 @@
 import { openParts } from '../daemon/parts.js'
 import { version } from '../version.js'
 import { type Command, configOption, exitCodes } from './command.js'
-import { openConfig, openLog } from './open.js'
+import { openConfig } from './open.js'
+import { openLog } from './openLog.js'
 
 /** Timers run `once` at a pace of their own, which the schedule does not tell. */
 const leastLateMs = 10 * 60_000

@@ -6,8 +6,6 @@ import {
 	loadStateSettings,
 	type StateSettings,
 } from '../config/load.js'
-import type { Log } from '../model/ports.js'
-import { createLog, isJournal, type LogLevel } from '../ops/log.js'
 import type { CommandArgs, Io } from './command.js'
 
 /**
@@ -31,22 +29,4 @@ export async function openStateSettings({ values }: CommandArgs, io: Io): Promis
 	const settings = await loadStateSettings(findConfig(named, io.cwd), { env: io.env, cwd: io.cwd })
 	io.scrubber.add(settings.secrets)
 	return settings
-}
-
-/**
- * The log of a command: pretty for a person, with priorities for the journal. A command whose output is its result logs
- * beside it (2), and warnings only, unless LOG_LEVEL asks for more.
- */
-export function openLog(io: Io, destination: 1 | 2 = 1): Log {
-	return createLog({
-		level: readLevel(io.env.LOG_LEVEL ?? (destination === 1 ? 'info' : 'warn')),
-		scrubber: io.scrubber,
-		destination,
-		pretty: io.isTty,
-		journal: isJournal(destination, io.env),
-	})
-}
-
-function readLevel(text: string | undefined): LogLevel {
-	return text === 'debug' || text === 'warn' || text === 'error' ? text : 'info'
 }

@@ -7,7 +7,8 @@ import type { WatchSet } from '../model/watch.js'
 import { keptWatchlists } from '../state/open.js'
 import { version } from '../version.js'
 import { type Command, configOption, exitCodes } from './command.js'
-import { openConfig, openLog } from './open.js'
+import { openConfig } from './open.js'
+import { openLog } from './openLog.js'
 
 export const run: Command = {
 	name: 'run',

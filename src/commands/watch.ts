@@ -13,7 +13,7 @@ import { isAlert, sentence } from '../notify/text/sentence.js'
 import { version } from '../version.js'
 import { chainIdOf } from './chainId.js'
 import { type Command, type CommandArgs, exitCodes, type Io } from './command.js'
-import { openLog } from './open.js'
+import { openLog } from './openLog.js'
 
 export const watch: Command = {
 	name: 'watch',

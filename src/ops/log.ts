@@ -4,8 +4,9 @@
  */
 
 import { fstatSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
-import { prettyFactory } from 'pino-pretty'
+import type { prettyFactory } from 'pino-pretty'
 import { isJson } from '../base/isJson.js'
 import { fitText } from '../base/outgoing.js'
 import type { Log } from '../model/ports.js'
@@ -33,7 +34,7 @@ const longestLine = 16_384
 /** One JSON line an event, written at once: the last line before a crash is the one that matters. */
 export function createLog({ level = 'info', scrubber, destination = 1, pretty, journal }: LogOptions): Log {
 	// The form alone, not the package's stream: nothing is buffered, and no worker outlives the program.
-	const form = pretty ? prettyFactory({ singleLine: true }) : null
+	const form = pretty ? prettyForm() : null
 	const finish = (line: string) => {
 		const safe = withoutEscapes(fitText(clean(line, scrubber)))
 		if (form !== null) return form(safe)
@@ -53,6 +54,12 @@ export function createLog({ level = 'info', scrubber, destination = 1, pretty, j
 			typeof destination === 'number' ? pino.destination({ fd: destination, sync: true }) : destination,
 		),
 	)
+}
+
+/** Loaded only where a person reads: a service starts sooner without. */
+function prettyForm(): (line: string) => string {
+	const pretty: { prettyFactory: typeof prettyFactory } = createRequire(import.meta.url)('pino-pretty')
+	return pretty.prettyFactory({ singleLine: true })
 }
 
 /**
