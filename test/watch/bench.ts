@@ -97,14 +97,14 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log, ...(wait && { wait }) })
 	const known = network.tokens ?? new Map()
 	const areAsked = () => asksForTokens([...watches.values()].flat(), known)
-	const told = () => contractsWanted([...watches.values()].flat(), known)
+	const wanted = () => contractsWanted([...watches.values()].flat(), known)
 	const choice = { setting: options.source ?? 'auto', isPrivate: options.isPrivate ?? false } as const
 	const registry = createCapabilitiesRegistry({ setting: probeSettingOf(choice), clock, log })
 	const { isPrivate = false } = options
 	const accounts = openAccounts({ rpcs, endpoints, chainId: network.chainId, registry, isPrivate, clock, log })
 	const asked = {
 		registry,
-		tokens: { chainId: network.chainId, known, areAsked, told, ...options.logs },
+		tokens: { chainId: network.chainId, known, areAsked, wanted, ...options.logs } satisfies TokenSetting,
 		clock,
 		isPrivate: options.isPrivate ?? false,
 		source: options.source ?? 'auto',

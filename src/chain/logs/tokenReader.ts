@@ -1,27 +1,28 @@
 import { createTimeSlices } from '../../base/timeSlices.js'
 import { mostProvedOf } from '../../core/cost.js'
+import { isNativeCoin } from '../../core/nativeTokens.js'
 import { lengthOf, numbersOf } from '../../core/spans.js'
 import type { TxLogs } from '../../core/tokenLogs.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet, Block, Span } from '../../model/chain.js'
-import type { Address, Hash } from '../../model/glossary.js'
+import type { Address } from '../../model/glossary.js'
 import type { Log as Logger } from '../../model/ports.js'
 import type { KnownTokens, TokenEvent, UnprovedBlock } from '../../model/token.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { askAll, blockCall, needBlock } from '../sources/ask.js'
 import { checkChain } from '../sources/between.js'
-import { receiptCall } from '../sources/readReceipts.js'
-import type { Header, Reading } from '../wire.js'
-import { blocksThatDiffer, byPlace, eventsOnlyIn, merged } from './comparedLogs.js'
+import type { Header } from '../wire.js'
+import { blocksThatDiffer, byPlace, leftOut, merged } from './comparedLogs.js'
 import { createDoubts, sample } from './doubts.js'
 import { eventsIn, eventsOf } from './eventsIn.js'
 import { readHitReceipts } from './hitReceipts.js'
+import { withInitiators } from './initiators.js'
 import { createLogProofs, type LogProofs } from './logProofs.js'
 import { readLogSpan } from './logSpans.js'
 import { isRootKnown } from './rootChains.js'
 import { type AskAnother, createSecondWitness } from './secondWitness.js'
 import { createWholeBlocks, mayFallBack, type WholeBlock } from './wholeBlocks.js'
-import { readLogReceipt } from './wireLogs.js'
+import type { Log } from './wireLogs.js'
 
 export interface TokenQuestion {
 	readonly span: Span
@@ -111,26 +112,6 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		return { blocks, tokens: isPrivate ? found : await withInitiators(rpc, found, signal) }
 	}
 
-	/** Logs alone do not say who sent a transaction. */
-	async function withInitiators(rpc: Rpc, tokens: readonly TokenEvent[], signal: AbortSignal) {
-		const nameless = new Set<Hash>()
-		for (const { initiator, txHash } of tokens) if (initiator === null) nameless.add(txHash)
-		if (nameless.size === 0) return tokens
-		const lacking = [...nameless]
-		const reading: Reading = { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' }
-		const answers = await askAll(rpc, lacking.map(receiptCall), signal)
-		const slices = createTimeSlices()
-		const senders = new Map<Hash, Address | null>()
-		for (const [at, txHash] of lacking.entries())
-			senders.set(txHash, (await readLogReceipt(answers[at], reading, slices))?.sender ?? null)
-		const named: TokenEvent[] = []
-		for (const event of tokens) {
-			if (slices.isOver()) await slices.next()
-			named.push({ ...event, initiator: event.initiator ?? senders.get(event.txHash) ?? null })
-		}
-		return named
-	}
-
 	async function readBlockwise(
 		rpc: Rpc,
 		headers: readonly Header[],
@@ -152,7 +133,10 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		}
 	}
 
-	/** By topics, each hit held against its receipt and each block without one against its header. */
+	/**
+	 * By topics: each block of which the header does not rule out one more log is read whole, and each hit of another is
+	 * held against its receipt.
+	 */
 	async function readByTopics(
 		rpc: Rpc,
 		headers: readonly Header[],
@@ -162,8 +146,6 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		const { span, addresses, askAnother, isAgain } = question
 		const found = await readLogSpan(rpc, { span, addresses, known }, signal)
 		const slices = createTimeSlices()
-		const txs = await readHitReceipts(rpc, found, headers, signal)
-		const hits = await eventsIn(txs.toSorted(byPlace), addresses, decoding)
 		const doubtful = isAgain ? [] : doubtsOf(rpc, found, headers, { addresses, known, wanted: wanted() })
 		const witness = async (other: Rpc, limited: AbortSignal) => readLogSpan(other, { span, addresses, known }, limited)
 		const seen = doubtful.length === 0 ? null : ((await askAnother?.(witness)) ?? null)
@@ -177,13 +159,17 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		const isUnsure = (one: WholeBlock) => isOpen(one) && seen !== null && !suspects.has(one.number)
 		const again = new Set(blocks.flatMap((one) => (isUnsure(one) ? [] : [one.number])))
 		const more = inBlocks.filter(({ block }) => again.has(block.number))
-		const missed = await eventsOnlyIn(more, hits, slices)
+		const whole = { blocks: blocks.filter(({ number }) => again.has(number)), events: more }
+		const missed = await leftOut(whole, found, { known, endpoint: rpc.endpoint, slices })
 		if (missed.length > 0) {
 			const facts = { endpoint: rpc.endpoint, missed: missed.length, block: missed[0]?.block.number }
 			log.warn(facts, 'eth_getLogs left out logs that the receipts have: the receipts are believed')
 			// Where it has left out one it may have others: nothing of this span is believed unproved.
 			if (proved.length < headers.length) return readBlockwise(rpc, headers, question, signal)
 		}
+		const isSingle = ({ address, block }: Log) => !again.has(block.number) && !isNativeCoin(chainId, address)
+		const txs = await readHitReceipts(rpc, found.filter(isSingle), headers, signal)
+		const hits = await eventsIn(txs.toSorted(byPlace), addresses, decoding)
 		const left = rest.filter((header) => !drawn.has(header))
 		const open = [
 			...blocks.flatMap((one) => (isOpen(one) ? [{ number: one.number, why: 'receipts' as const }] : [])),
@@ -198,8 +184,7 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 			witness: open.length - unproved.length,
 			none: unproved.length,
 		}
-		const believed = hits.filter(({ block }) => !again.has(block.number))
-		const tokens = await merged(believed, more, slices)
+		const tokens = await merged(hits, more, slices)
 		return { tokens, proofs, unproved }
 	}
 

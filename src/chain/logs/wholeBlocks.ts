@@ -21,8 +21,12 @@ export interface WholeBlocks {
 
 export interface WholeBlock {
 	readonly number: bigint
-	readonly txs: readonly TxLogs[]
+	readonly txs: readonly WholeTx[]
 	readonly proof: ReceiptProof
+}
+
+interface WholeTx extends TxLogs {
+	readonly logs: readonly Log[]
 }
 
 /** Blocks under way: some hundred kilobytes each. */
@@ -96,7 +100,7 @@ export function createWholeBlocks({
 	}
 
 	/** Null where they cannot be proved to be all. */
-	async function fromLogs(rpc: Rpc, block: Header, signal: AbortSignal): Promise<readonly TxLogs[] | null> {
+	async function fromLogs(rpc: Rpc, block: Header, signal: AbortSignal): Promise<readonly WholeTx[] | null> {
 		const reading: Reading = { endpoint: rpc.endpoint, method: 'eth_getLogs' }
 		if (block.logsBloom === null) return null
 		const slices = createTimeSlices()
@@ -161,7 +165,7 @@ async function inOrder(
 }
 
 /** By transaction; those of no transaction of the block (Celo's, of the block itself) are nobody's. */
-function groupsOf(logs: readonly Log[], block: Header): readonly TxLogs[] {
+function groupsOf(logs: readonly Log[], block: Header): readonly WholeTx[] {
 	const groups = new Map<string, Log[]>()
 	for (const log of logs) {
 		const group = groups.get(log.txHash)

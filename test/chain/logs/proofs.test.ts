@@ -5,9 +5,9 @@ import type { LogProofs } from '../../../src/chain/logs/logProofs.js'
 import type { Address, Hash } from '../../../src/model/glossary.js'
 import type { Log } from '../../../src/model/ports.js'
 import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
-import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
+import { type Dialect, type DialectGateway, startDialectGateway } from '../../support/dialectGateway.js'
 import { silent } from '../../support/silent.js'
-import { callOf, erc20 } from '../../support/tokenContracts.js'
+import { callOf, erc20, liar, lie, signatures, wordOf } from '../../support/tokenContracts.js'
 import { alertOf, openBench, watchOf } from '../../watch/bench.js'
 
 interface Played {
@@ -54,18 +54,19 @@ async function told(
 	twists: readonly Dialect['twist'][],
 	mostProved: number | null,
 ) {
-	const urls: string[] = []
+	const gateways: DialectGateway[] = []
 	for (const twist of twists) {
 		const gateway = await startDialectGateway(node.url, twist === undefined ? {} : { twist })
 		onTestFinished(() => gateway.close())
-		urls.push(gateway.url)
+		gateways.push(gateway)
 	}
 	const proofs: LogProofs[] = []
 	const said: string[] = []
-	const log: Log = { ...silent, info: (_, message) => void said.push(String(message)), child: () => log }
+	const say = (_: object, message: string) => void said.push(message)
+	const log: Log = { ...silent, info: say, warn: say, child: () => log }
 	const known = { address: token, symbol: 'USD', decimals: 6, minAmountRaw: null }
 	const bench = await openBench({
-		urls,
+		urls: gateways.map(({ url }) => url),
 		watches: [watchOf(alice, { kinds: ['token'], fromBlock: first })],
 		network: { tokens: new Map([[token, known]]) },
 		books: false,
@@ -78,7 +79,8 @@ async function told(
 	const sum = (proof: keyof LogProofs) => proofs.reduce((total, one) => total + one[proof], 0)
 	const counts = { receipts: sum('receipts'), bloom: sum('bloom'), witness: sum('witness'), none: sum('none') }
 	const { logs } = (await bench.store.summary()).networks.get('local')?.seen ?? {}
-	return { hashes: hashes.sort(), counts, said, logs, bench }
+	const receipts = gateways.map((gateway) => gateway.count('eth_getTransactionReceipt'))
+	return { hashes: hashes.sort(), counts, said, logs, bench, receipts }
 }
 
 describe('a log that eth_getLogs does not tell', () => {
@@ -129,13 +131,40 @@ describe('a log that eth_getLogs does not tell', () => {
 		expect(lying.hashes).toEqual([...hashes].sort())
 		expect(lying.counts.none).toBe(0)
 		expect(lying.logs).toBeUndefined()
-		const { counts, logs } = await told(played, [undefined], null)
+		const { counts, logs, receipts } = await told(played, [undefined], null)
 		expect(counts).toEqual({ receipts: 31, bloom: count - 31, witness: 0, none: 0 })
+		// What was found in a block that is read whole is held against that, and not asked for once more.
+		expect(receipts).toEqual([0])
 		expect(logs).toBeUndefined()
 		// A second endpoint that tells the same is witness enough.
 		const two = await told(played, [undefined, undefined], null)
 		expect(two.counts).toEqual({ receipts: 16, bloom: count - 31, witness: 15, none: 0 })
 	}, 60_000)
+
+	test('behavior: no endpoint is blamed for what no topic finds', async () => {
+		const node = await startTestAnvil()
+		onTestFinished(() => node.stop())
+		const [from, alice] = (await node.accounts()) as [Address, Address]
+		const created = await node.receipt(await node.send({ from, data: liar() }))
+		const token = created.contractAddress as Address
+		const [nobody, her] = [0n, alice].map(wordOf)
+		const indexed = lie([signatures.transfer, `0x${nobody}`, `0x${her}`], `0x${wordOf(5n)}`)
+		const unindexed = lie([signatures.transfer], `0x${nobody}${her}${wordOf(6n)}`)
+		await node.automine(false)
+		const hashes: Hash[] = []
+		for (let block = 0; block < 5; block++) {
+			for (const data of [indexed, unindexed]) hashes.push(await node.send({ from, to: token, data, gas: 200_000n }))
+			await node.mine(1)
+		}
+		const played = { node, alice, token, hashes, first: BigInt(created.blockNumber) + 1n, count: 5 }
+		const every = [...hashes].sort()
+		const honest = await told(played, [undefined], null)
+		expect(honest.hashes).toEqual(every)
+		expect(honest.said.filter((line) => line.includes('left out'))).toEqual([])
+		const lying = await told(played, [hiding(hashes[2])], null)
+		expect(lying.hashes).toEqual(every)
+		expect(lying.said.filter((line) => line.includes('left out'))).toHaveLength(1)
+	}, 30_000)
 
 	test('behavior: the second look proves and counts nothing again, and what was not proved stays said', async () => {
 		const played = await play()
