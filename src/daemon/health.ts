@@ -7,7 +7,7 @@ import type { Config } from '../config/load.js'
 import { isAccepted } from '../core/gaps.js'
 import type { NetworkHealth } from '../model/health.js'
 import type { StateSummary } from '../model/state.js'
-import type { NetworkPoller } from './networkPoller.js'
+import type { NetworkPoller, TickResult } from './networkPoller.js'
 import type { Vitals } from './vitals.js'
 
 export interface Health {
@@ -45,14 +45,16 @@ export function createHealth({ config, pollers, vitals, summary, isRefused }: He
 }
 
 /**
- * What will not pass by itself is no wait for a stall: an endpoint of another chain, a state that cannot be written.
+ * What will not pass by itself is no wait for a stall: an endpoint of another chain, a state that cannot be written, or
+ * has no room.
  */
 function withFailure(each: NetworkHealth, pollers: readonly NetworkPoller[]): NetworkHealth {
 	const status = pollers.find(({ name }) => name === each.network)?.status()
-	const lasts = status?.lastResult === 'misconfigured' || status?.lastResult === 'unwritten'
-	if (!each.ok || status === undefined || !lasts || status.failure === null) return each
+	if (!each.ok || status?.failure == null || !lasting.has(status.lastResult)) return each
 	return { ...each, ok: false, reason: `${each.network} is not scanned: ${status.failure}` }
 }
+
+const lasting: ReadonlySet<TickResult | null> = new Set(['misconfigured', 'unwritten', 'crowded'])
 
 /** What happened in these blocks is told when they could be read; those that a person has accepted are no illness. */
 function gapsIn({ networks }: StateSummary, shown: readonly NetworkHealth[]): readonly string[] {

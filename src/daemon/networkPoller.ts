@@ -20,10 +20,18 @@ export interface PollerStatus {
 
 /**
  * `misconfigured`: the endpoints are on another chain than configured, so that trying again cannot help. `unwritten`:
- * the state could not be written, or is of another chain. `standby`: another instance polls this network. `broken`: a
+ * the state could not be written, or is of another chain. `crowded`: too much waits for the receivers. `standby`: another instance polls this network. `broken`: a
  * fault of this program itself.
  */
-export type TickResult = 'done' | 'failed' | 'misconfigured' | 'unwritten' | 'standby' | 'stopped' | 'broken'
+export type TickResult =
+	| 'done'
+	| 'failed'
+	| 'misconfigured'
+	| 'unwritten'
+	| 'crowded'
+	| 'standby'
+	| 'stopped'
+	| 'broken'
 
 /** The polling of one network, never twice at a time. */
 export interface NetworkPoller {
@@ -103,7 +111,7 @@ export function createNetworkPoller({
 				if (!(await store.acquireLease(name))) return standBy('another instance polls this network')
 				if (standsBy) log.info({}, 'this instance polls the network now')
 				standsBy = false
-				if (await mustWait()) return 'failed'
+				if (await mustWait()) return 'crowded'
 				const report = await poll(used, ports, signal)
 				onReport?.(report)
 				succeeded(report)

@@ -6,10 +6,10 @@ import { toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
 import { longestGapMs } from '../config/settings/schedule.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
+import { tooMuchWaits } from '../core/backlog.js'
 import type { Outcome } from '../model/delivery.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
-import type { StateSummary } from '../model/state.js'
 import type { WatchIndex, WatchSet } from '../model/watch.js'
 import { createDeliverer, type Deliverer } from '../notify/delivery/deliverer.js'
 import { createReceiver } from '../notify/receiver.js'
@@ -203,20 +203,24 @@ function openPoller(
 		onFailure: () => observer?.failed(name),
 		onSkip: () => observer?.skipped(name),
 		onStandby: () => observer?.stoodBy(name),
-		waitReason: async () => tooManyWaiting(await store.summary(), maxPending),
+		waitReason: () => tooManyWaiting(name, store, receivers(), maxPending),
 	})
 	return poller
 }
 
-/** Rather late than lost: what cannot be sent is not piled up without end. */
-function tooManyWaiting({ receivers }: StateSummary, maxPending: number): string | null {
-	let waiting = 0
-	for (const { pending, held, parked } of receivers.values()) waiting += pending + held + parked
-	if (waiting < maxPending) return null
-	return (
-		`${waiting} deliveries wait for their receivers, and max_pending is ${maxPending}; ` +
-		`see \`tracewatch deliveries\``
-	)
+async function tooManyWaiting(
+	network: string,
+	store: Store,
+	receivers: readonly string[],
+	maxPending: number,
+): Promise<string | null> {
+	let all = 0
+	for (const { pending, held, parked } of (await store.summary()).receivers.values()) all += pending + held + parked
+	if (all < maxPending) return null
+	const count = tooMuchWaits({ own: await store.waiting(network), all, receivers }, maxPending)
+	if (count === null) return null
+	const words = `${count} deliveries wait for their receivers, and max_pending is ${maxPending}`
+	return `${words}; see \`tracewatch deliveries\``
 }
 
 /** Two missed ticks; a block that must be `safe` or `finalized` first is some minutes old when its turn comes. */

@@ -139,6 +139,8 @@ export interface Store {
 	 */
 	markGaps(network: string, numbers: readonly bigint[], mark: GapMark): Promise<number>
 	summary(): Promise<StateSummary>
+	/** How many deliveries that tell of a network are pending, held or parked, by receiver. */
+	waiting(network: string): Promise<ReadonlyMap<string, number>>
 	close(): Promise<void>
 }
 

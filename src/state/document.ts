@@ -4,6 +4,7 @@
  */
 
 import { isAside } from '../core/aside.js'
+import { isAbout } from '../core/backlog.js'
 import type { BookSet } from '../model/books.js'
 import type { BlockRef } from '../model/chain.js'
 import type { Delivery } from '../model/delivery.js'
@@ -152,4 +153,13 @@ export function summarize(doc: StateDoc, coverage: CoverageDoc): StateSummary {
 		receivers.set(receiver, { ...seen, [status]: seen[status] + 1, ...aside })
 	}
 	return { networks, receivers }
+}
+
+/** How much of a network waits for each receiver. */
+export function waitingOf({ deliveries }: StateDoc, network: string): ReadonlyMap<string, number> {
+	const waiting = new Map<string, number>()
+	for (const { receiver, status, message } of deliveries.values()) {
+		if (status !== 'dead' && isAbout(message, network)) waiting.set(receiver, (waiting.get(receiver) ?? 0) + 1)
+	}
+	return waiting
 }

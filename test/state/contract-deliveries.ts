@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { OpenPlace } from './contract.js'
-import { blockOf, commitOf, deliveryOf, START_MS } from './samples.js'
+import { alertOf, blockOf, commitOf, deliveryOf, digestMessageOf, START_MS } from './samples.js'
 
 const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id)
 
@@ -105,6 +105,31 @@ export function deliveryContract(at: OpenPlace): void {
 			await at.reopened()
 			expect((await claim()).map(ids)).toEqual([['a']])
 		})
+	})
+
+	test('default: what waits of one network is counted by receiver, and what is given up is not', async () => {
+		const { message } = deliveryOf('a')
+		// Words of others that look like a key.
+		const label = '"network":"base"'
+		const data = { ...message.data, network: 'base', watch: { ...alertOf('a').data.watch, label } }
+		const onBase = { ...message, data } as Delivery['message']
+		const labelled = { ...message, data: { ...data, network: 'ethereum' } } as Delivery['message']
+		await at.store.post([
+			deliveryOf('a', { message: labelled }),
+			deliveryOf('b'),
+			deliveryOf('c', { receiver: 'mail', recipient: 'one@example.org' }),
+			deliveryOf('d', { message: onBase }),
+			deliveryOf('e', { message: digestMessageOf('e', [message, onBase]) }),
+			deliveryOf('f'),
+		])
+		await at.store.resolve([
+			{ id: 'b', result: 'parked', code: 'removed', error: 'gone', nextAttemptAtMs: 0 },
+			{ id: 'f', result: 'dead', code: 'removed', error: 'gone', nextAttemptAtMs: 0 },
+		])
+		const store = await at.reopened()
+		expect(Object.fromEntries(await store.waiting('ethereum'))).toEqual({ hook: 3, mail: 1 })
+		expect(Object.fromEntries(await store.waiting('base'))).toEqual({ hook: 2 })
+		expect((await store.waiting('other')).size).toBe(0)
 	})
 
 	describe('resolve', () => {

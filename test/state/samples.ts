@@ -79,7 +79,7 @@ export function digestMessageOf(id: string, alerts: readonly Delivery['message']
 	return { type: 'alert.digest', timestamp: '2026-11-20T10:00:00.000Z', data }
 }
 
-function alertOf(id: string): Alert {
+export function alertOf(id: string): Alert {
 	const data: AlertData = {
 		id,
 		network: 'ethereum',

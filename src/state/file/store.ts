@@ -22,7 +22,7 @@ import {
 	mustHave,
 } from '../changes.js'
 import type { CoverageDoc, StateDoc } from '../document.js'
-import { emptyCoverage, emptyState, networkState, summarize } from '../document.js'
+import { emptyCoverage, emptyState, networkState, summarize, waitingOf } from '../document.js'
 import { applyEnrolment } from '../enrolment.js'
 import { applyGapMark } from '../gapMarks.js'
 import { changesPath, coveragePath, coverageWriter } from './coverageFile.js'
@@ -144,6 +144,7 @@ export async function openFileStore(folder: string, options: FileStoreOptions): 
 		},
 		markGaps: async (network, numbers, mark) => await change((draft) => applyGapMark(draft, network, numbers, mark)),
 		summary: async () => summarize(state.current(), coverage.current()),
+		waiting: async (network) => waitingOf(state.current(), network),
 		close: async () => {
 			closed = true
 			await Promise.all([state.idle(), coverage.idle()])

@@ -1,4 +1,4 @@
-/** What waits for each receiver, counted. */
+/** What waits for each receiver, counted; of one network too. */
 
 import type { ReceiverSummary } from '../../model/state.js'
 import type { Ask } from './database.js'
@@ -18,6 +18,13 @@ export async function readReceivers(ask: Ask, skew: Skew): Promise<ReadonlyMap<s
 	)
 }
 
+export async function readWaiting(ask: Ask, network: string): Promise<ReadonlyMap<string, number>> {
+	const rows = await ask<{ readonly receiver: string; readonly waiting: number }>(WAITING, [
+		`"network":${JSON.stringify(network)}`,
+	])
+	return new Map(rows.map(({ receiver, waiting }) => [receiver, waiting]))
+}
+
 const RECEIVERS = `
 	select receiver, coalesce(pending, 0) as pending, coalesce(aside, 0) as aside,
 		coalesce(held, 0) as held, coalesce(parked, 0) as parked,
@@ -30,3 +37,8 @@ const RECEIVERS = `
 		from tracewatch.delivery d group by receiver
 	) waiting full join tracewatch.total using (receiver)
 	order by receiver`
+
+/** As text: what a message says cannot look like a key of it, for its quotes are escaped. */
+const WAITING = `
+	select receiver, count(*) as waiting from tracewatch.delivery
+	where status <> 'dead' and position($1 in content::text) > 0 group by receiver`

@@ -21,7 +21,7 @@ import { createLeases } from './leases.js'
 import { CHANNEL, createListener } from './listen.js'
 import { createNetworks } from './networks.js'
 import { deleteDeliveries, insertAt, insertDeliveries, readAside, readDeliveries, updateDue } from './outbox.js'
-import { readReceivers } from './receivers.js'
+import { readReceivers, readWaiting } from './receivers.js'
 import { writeResolutions } from './resolutions.js'
 import { prepareSchema } from './schema.js'
 import { createSkew } from './skew.js'
@@ -189,6 +189,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 				networks: await networks.summaries(),
 				receivers: await readReceivers(database.ask, skew),
 			})),
+		waiting: (network) => during(() => readWaiting(database.ask, network)),
 		async close() {
 			isClosing = true
 			if (!(await inFlight.close())) return
