@@ -19,19 +19,14 @@ export interface PollerStatus {
 }
 
 /**
- * `misconfigured`: the endpoints are on another chain than configured, so that trying again cannot help. `unwritten`:
- * the state could not be written, or is of another chain. `crowded`: too much waits for the receivers. `standby`: another instance polls this network. `broken`: a
- * fault of this program itself.
+ * What does not pass by itself. `misconfigured`: the endpoints are on another chain than configured, so that trying
+ * again cannot help. `unwritten`: the state could not be written, or is of another chain. `crowded`: too much waits for
+ * the receivers.
  */
-export type TickResult =
-	| 'done'
-	| 'failed'
-	| 'misconfigured'
-	| 'unwritten'
-	| 'crowded'
-	| 'standby'
-	| 'stopped'
-	| 'broken'
+type Lasting = 'misconfigured' | 'unwritten' | 'crowded'
+
+/** `standby`: another instance polls this network. `broken`: a fault of this program itself. */
+export type TickResult = 'done' | 'failed' | Lasting | 'standby' | 'stopped' | 'broken'
 
 /** The polling of one network, never twice at a time. */
 export interface NetworkPoller {

@@ -1,5 +1,5 @@
-// A stranger makes more alerts than a receiver takes: what is told of the watch that he pays waits for that receiver, and
-// nothing else waits: neither the other receiver of the same network nor another network.
+// A stranger makes more alerts than a receiver takes: what is told of the watch that he pays waits for that receiver,
+// and nothing else waits: neither the other receiver of the same network nor another network.
 import { expect, onTestFinished, test } from 'vitest'
 import { bystander, startFloodNode, victim } from '../support/floodNode.js'
 import { freePort } from '../support/freePort.js'

@@ -98,7 +98,7 @@ export interface Settings {
 	readonly historyMs: number
 	/** Fetched while all networks progress; null: none. */
 	readonly heartbeatUrl: string | null
-	/** Waiting deliveries at which polling waits. */
+	/** Deliveries about one network to one receiver at which its polling waits. */
 	readonly maxPending: number
 	readonly http: { readonly host: string; readonly port: number } | null
 	/** Null: the pages are shown on loopback only. */

@@ -187,7 +187,7 @@ export const settingsSchema = section({
 		.default(10_000)
 		.meta({
 			type: ['integer', 'string'],
-			description: 'Waiting deliveries at which polling waits instead of piling up more. Default: 10000.',
+			description: 'Deliveries about one network to one receiver that may wait. Default: 10000.',
 		}),
 	http_password: orNull(text(readPassword)).meta({
 		description:
