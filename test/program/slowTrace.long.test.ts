@@ -2,7 +2,7 @@
 // in a stranger's transaction, and a tracer whose time grows with their square. Anvil answers nothing else while it
 // traces, so that there are two of one life: one traces that block, the other answers all the rest.
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, request } from 'node:http'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,6 +10,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { assemble } from '../../src/devnode/assembler.js'
 import { initOf } from '../../src/devnode/contracts.js'
 import { startTestAnvil, type TestAnvil, type Tx } from '../support/anvil.js'
+import { orCut } from '../support/orCut.js'
 import { hookServer, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
 interface Call {
@@ -57,15 +58,15 @@ async function endpointBefore(rest: TestAnvil, tracer: TestAnvil) {
 		call.method.startsWith('debug_') && (call.params[0] === slow.block || call.params[0] === slow.txHash)
 			? trace(call)
 			: post(rest.url, call)
-	const server = createServer(async (incoming, response) => {
-		response.on('error', () => undefined)
+	const answer = async (incoming: IncomingMessage, response: ServerResponse) => {
 		const chunks: Buffer[] = []
 		for await (const chunk of incoming) chunks.push(chunk as Buffer)
 		const asked = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Call | Call[]
 		const answers = await Promise.all([asked].flat().map(answerTo))
 		response.setHeader('content-type', 'application/json')
 		response.end(JSON.stringify(Array.isArray(asked) ? answers : answers[0]))
-	})
+	}
+	const server = createServer((incoming, response) => orCut(response, answer(incoming, response)))
 	server.listen(0, '127.0.0.1')
 	await once(server, 'listening')
 	onTestFinished(() => {

@@ -3,8 +3,9 @@
  * worked out from the number of the block alone, so that nothing of them need be kept.
  */
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { orCut } from './orCut.js'
 
 export interface BusyNode {
 	readonly url: string
@@ -185,7 +186,7 @@ export async function startBusyNode({ blocks, transactions, every = 1, denseFrom
 		}
 	}
 
-	const server = createServer(async (request, response) => {
+	async function answerAll(request: IncomingMessage, response: ServerResponse): Promise<void> {
 		const chunks: Buffer[] = []
 		for await (const chunk of request) chunks.push(chunk as Buffer)
 		const body = JSON.parse(Buffer.concat(chunks).toString())
@@ -195,7 +196,8 @@ export async function startBusyNode({ blocks, transactions, every = 1, denseFrom
 			return JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: `no method ${method}` } })
 		})
 		response.end(Array.isArray(body) ? `[${answers.join(',')}]` : answers[0])
-	})
+	}
+	const server = createServer((request, response) => orCut(response, answerAll(request, response)))
 	server.listen(0, '127.0.0.1')
 	await once(server, 'listening')
 	return {

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { accessListOf } from './dialectAccessLists.js'
 import { bendFilterCall, bendRows, filterRows, rewardOf } from './dialectRows.js'
 import { bendTraces } from './dialectTraces.js'
+import { orCut } from './orCut.js'
 
 export interface Dialect {
 	readonly clientVersion?: string
@@ -188,9 +189,8 @@ export async function startDialectGateway(
 
 	const server = createServer((request, response) => {
 		const chunks: Buffer[] = []
-		response.on('error', () => {})
 		request.on('data', (chunk: Buffer) => chunks.push(chunk))
-		request.on('end', async () => {
+		const answerAll = async () => {
 			const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as GatewayCall | GatewayCall[]
 			const most = gateway.dialect.batch ?? 1_000
 			const send = (value: unknown, status = 200) =>
@@ -203,7 +203,8 @@ export async function startDialectGateway(
 			const answers = await Promise.all((Array.isArray(body) ? body : [body]).map(answer))
 			const status = answers.map((one) => (one as Refusal).status).find((one) => one !== undefined)
 			send(Array.isArray(body) ? answers : answers[0], status)
-		})
+		}
+		request.on('end', () => orCut(response, answerAll()))
 	})
 	server.listen(0, '127.0.0.1')
 	await once(server, 'listening')

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { orCut } from './orCut.js'
 
 /** Hands every request on to a node, and keeps what was asked. */
 export async function startEar(url: string) {
@@ -8,12 +9,13 @@ export async function startEar(url: string) {
 	const server = createServer((request, response) => {
 		const chunks: Buffer[] = []
 		request.on('data', (chunk: Buffer) => chunks.push(chunk))
-		request.on('end', async () => {
+		const answer = async () => {
 			const body = Buffer.concat(chunks).toString('utf8')
 			heard.push(body)
-			const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-			response.setHeader('content-type', 'application/json').end(await answer.text())
-		})
+			const given = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+			response.setHeader('content-type', 'application/json').end(await given.text())
+		}
+		request.on('end', () => orCut(response, answer()))
 	})
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 	onTestFinished(() => {

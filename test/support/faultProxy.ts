@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Call, type Fault, sendJson } from './faultyNode.js'
+import { orCut } from './orCut.js'
 
 export interface FaultProxy {
 	readonly url: string
@@ -47,9 +48,8 @@ export async function startFaultProxy(nodeUrl: string): Promise<FaultProxy> {
 	const server = createServer((request, response) => {
 		const chunks: Buffer[] = []
 		request.on('error', () => undefined)
-		response.on('error', () => undefined)
 		request.on('data', (chunk: Buffer) => chunks.push(chunk))
-		request.on('end', async () => {
+		const answerAll = async () => {
 			const sent = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Call | Call[]
 			const calls = Array.isArray(sent) ? sent : [sent]
 			const head = proxy.lagBlocks === 0n ? 0n : await headOf()
@@ -58,7 +58,8 @@ export async function startFaultProxy(nodeUrl: string): Promise<FaultProxy> {
 			const fault = proxy.next()
 			if (fault === null) return sendJson(response, good)
 			fault({ path: request.url ?? '/', headers: request.headers, batch: Array.isArray(sent), calls }, response, good)
-		})
+		}
+		request.on('end', () => orCut(response, answerAll()))
 	})
 	server.listen(0, '127.0.0.1')
 	await once(server, 'listening')

@@ -3,8 +3,9 @@
  * some call a watched address, with one wei or with nothing. Worked out from the number of the block alone.
  */
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { orCut } from './orCut.js'
 
 /** What fills a block. */
 export interface Flood {
@@ -202,10 +203,9 @@ export async function startFloodNode(withFilter = true): Promise<FloodNode> {
 		} else response.write(JSON.stringify({ jsonrpc: '2.0', id, result }))
 	}
 
-	const server = createServer(async (request, response) => {
+	async function answerAll(request: IncomingMessage, response: ServerResponse): Promise<void> {
 		const chunks: Buffer[] = []
 		for await (const chunk of request) chunks.push(chunk as Buffer)
-		response.on('error', () => {})
 		const body = JSON.parse(Buffer.concat(chunks).toString())
 		if (!Array.isArray(body)) await write(response, body.id, body.method, body.params)
 		else {
@@ -216,7 +216,8 @@ export async function startFloodNode(withFilter = true): Promise<FloodNode> {
 			response.write(']')
 		}
 		response.end()
-	})
+	}
+	const server = createServer((request, response) => orCut(response, answerAll(request, response)))
 	server.listen(0, '127.0.0.1')
 	await once(server, 'listening')
 	const bornMs = Date.now()

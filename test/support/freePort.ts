@@ -1,18 +1,29 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:net'
+import { createServer } from 'node:net'
 
-/** One where nothing listens, on loopback; nobody keeps it free. */
+/**
+ * Below those that the kernel gives to connections and to servers that ask for any (from 32768 on): there another
+ * process may have it a moment later.
+ */
+const [first, count] = [12_000, 20_000]
+
+/** One where nothing listens, on loopback; nobody keeps it free, but only who asks here too could take it. */
 export async function freePort(): Promise<number> {
-	const server = createServer().listen(0, '127.0.0.1')
-	await once(server, 'listening')
-	const port = portOf(server)
-	server.close()
-	await once(server, 'close')
-	return port
+	for (;;) {
+		const port = first + Math.floor(Math.random() * count)
+		if (await isFree(port)) return port
+	}
 }
 
-function portOf(server: Server): number {
-	const address = server.address()
-	if (address === null || typeof address === 'string') throw new Error('listens on no port')
-	return address.port
+async function isFree(port: number): Promise<boolean> {
+	const server = createServer().listen(port, '127.0.0.1')
+	try {
+		await once(server, 'listening')
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false
+		throw error
+	}
+	server.close()
+	await once(server, 'close')
+	return true
 }

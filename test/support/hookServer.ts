@@ -62,6 +62,8 @@ export async function startHookServer(port = 0): Promise<HookServer> {
 			for (const check of waiting) check()
 		})
 	})
+	// A sender that stood still finds its connection as it left it.
+	http.keepAliveTimeout = 0
 	http.listen(port, '127.0.0.1')
 	await once(http, 'listening')
 

@@ -10,6 +10,7 @@ import { createChance } from './chance.js'
 import { rpcError } from './faults.js'
 import type { Call, Fault } from './faultyNode.js'
 import { sendJson } from './faultyNode.js'
+import { orCut } from './orCut.js'
 
 /** What a node that does not change has answered; shared, so that hundreds of runs do not wait for one Anvil. */
 export type Answers = Map<string, Promise<object>>
@@ -52,9 +53,8 @@ export async function startStrained(nodeUrl: string, answers: Answers | null = n
 	const server = createServer((request, response) => {
 		const chunks: Buffer[] = []
 		request.on('error', () => undefined)
-		response.on('error', () => undefined)
 		request.on('data', (chunk: Buffer) => chunks.push(chunk))
-		request.on('end', async () => {
+		const answerAll = async () => {
 			const sent = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Call | Call[]
 			const calls = [sent].flat()
 			strained.requests += 1
@@ -76,7 +76,8 @@ export async function startStrained(nodeUrl: string, answers: Answers | null = n
 			const good = await Promise.all(calls.map(answerTo))
 			if (fault === null) sendJson(response, batch ? good : good[0])
 			else fault({ path: '/', headers: request.headers, batch, calls }, response, batch ? good : good[0])
-		})
+		}
+		request.on('end', () => orCut(response, answerAll()))
 	})
 	server.listen(0, '127.0.0.1')
 	await once(server, 'listening')

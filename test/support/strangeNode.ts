@@ -1,10 +1,11 @@
 // A node that nobody has seen: it serves a made-up chain with manners drawn by chance from those that nodes are known
 // to have (docs/nodes.md), in mixtures that no node has.
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import type { Address } from '../../src/model/glossary.js'
 import { hex } from './anvil.js'
+import { orCut } from './orCut.js'
 import { randomOf } from './random.js'
 import { baseFee, type StrangeBlock, type StrangeTx } from './strangeChain.js'
 import type { StrangeManners } from './strangeManners.js'
@@ -173,7 +174,7 @@ export async function startStrangeNode(
 		}
 	}
 
-	const server = createServer(async (request, response) => {
+	async function answerAll(request: IncomingMessage, response: ServerResponse): Promise<void> {
 		const chunks: Buffer[] = []
 		for await (const chunk of request) chunks.push(chunk)
 		const asked = JSON.parse(Buffer.concat(chunks).toString())
@@ -187,9 +188,10 @@ export async function startStrangeNode(
 		response.statusCode = error !== undefined && manners.refusal === 'status' ? (isOfMethod ? 404 : 400) : 200
 		const words = error !== undefined && manners.refusal === 'words' && !isOfMethod
 		const text = words ? `message: ${error.message}, trace_id: 1` : JSON.stringify(body)
-		if (!manners.gzip) return response.end(text)
-		return response.setHeader('content-encoding', 'gzip').end(gzipSync(text))
-	})
+		if (manners.gzip) response.setHeader('content-encoding', 'gzip').end(gzipSync(text))
+		else response.end(text)
+	}
+	const server = createServer((request, response) => orCut(response, answerAll(request, response)))
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 	const node: StrangeNode = {
 		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/KEY/evm`,

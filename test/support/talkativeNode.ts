@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { repeated } from './canaries.js'
+import { orCut } from './orCut.js'
 
 /** `good` hands the request on to a real node; all others fail in their own way. */
 export type NodeMood = 'good' | 'failing' | 'error' | 'unauthorized' | 'page' | 'redirect' | 'cut' | 'limited'
@@ -23,14 +24,15 @@ export interface TalkativeNode {
 
 export async function startTalkativeNode(nodeUrl: string): Promise<TalkativeNode> {
 	const asked: string[] = []
-	const server = createServer(async (request, response) => {
+	async function answerAll(request: IncomingMessage, response: ServerResponse): Promise<void> {
 		const chunks: Buffer[] = []
 		for await (const chunk of request) chunks.push(chunk as Buffer)
 		const body = Buffer.concat(chunks).toString()
 		asked.push(body)
 		if (node.delayMs > 0) await sleep(node.delayMs)
 		await answer(node.mood, body, request, response)
-	})
+	}
+	const server = createServer((request, response) => orCut(response, answerAll(request, response)))
 
 	async function answer(
 		mood: NodeMood,

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
+import { orCut } from '../support/orCut.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 
 interface Call {
@@ -18,15 +19,16 @@ async function startNode(hangs: boolean) {
 	const server = createServer((request, response) => {
 		const chunks: Buffer[] = []
 		request.on('data', (chunk: Buffer) => chunks.push(chunk))
-		request.on('end', async () => {
+		const answer = async () => {
 			const body = Buffer.concat(chunks).toString('utf8')
 			const parsed = JSON.parse(body) as Call | readonly Call[]
 			const creators = [parsed].flat().filter(({ method }) => method === 'ots_getContractCreator')
 			asked.push(...creators.map(({ params }) => String(params[0])))
 			if (hangs && creators.length > 0) return
-			const answer = await fetch(node.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-			response.setHeader('content-type', 'application/json').end(await answer.text())
-		})
+			const given = await fetch(node.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+			response.setHeader('content-type', 'application/json').end(await given.text())
+		}
+		request.on('end', () => orCut(response, answer()))
 	})
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 	onTestFinished(async () => {

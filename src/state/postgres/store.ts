@@ -31,6 +31,8 @@ export interface PostgresStoreOptions {
 	readonly log?: Log
 	/** After this time without a sign of life from an instance, others take over what it had. */
 	readonly leaseMs: number
+	/** How often that sign is given; default: three times within it. */
+	readonly renewEveryMs?: number
 	/** Name of this instance for whoever looks into the database; default: host name and process id. */
 	readonly owner?: string
 	/** How far the database's clock is ahead of `clock`; default: measured, now and then. */
@@ -45,7 +47,7 @@ const GIVE_BACK_MS = 3_000
 
 /** Opens the state, making the tables if they are not there. Throws StateError. */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<Store> {
-	const { clock, log, leaseMs, skewMs = null, historyMs } = options
+	const { clock, log, leaseMs, renewEveryMs = leaseMs / 3, skewMs = null, historyMs } = options
 	const keepsHistory = historyMs !== undefined && historyMs > 0
 	// Two of the same name must not take each other for themselves.
 	const owner = `${options.owner ?? `${hostname()}:${process.pid}`}#${randomBytes(6).toString('hex')}`
@@ -74,7 +76,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 	const listeners = new Set<() => void>()
 	const listening = createListener(url, owner, wakeUp, log)
 	const inFlight = createInFlight()
-	const renewal = setInterval(() => void keepUp(), leaseMs / 3).unref()
+	const renewal = setInterval(() => void keepUp(), renewEveryMs).unref()
 	let again: NodeJS.Timeout | null = null
 	let isClosing = false
 	const forgetting = historyMs === undefined ? null : forgetRows(database, { keepMs: historyMs, clock, skew, log })
@@ -103,7 +105,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 				log?.debug({ err: error }, 'a lease could not be kept up; trying again')
 			})
 		}
-		if (!isKept && !isClosing) again ??= setTimeout(() => void keepUpAgain(), leaseMs / 30).unref()
+		if (!isKept && !isClosing) again ??= setTimeout(() => void keepUpAgain(), renewEveryMs / 10).unref()
 	}
 
 	async function keepUpAgain(): Promise<void> {

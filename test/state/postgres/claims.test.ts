@@ -70,17 +70,18 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 	})
 
 	test('behavior: who works on a queue keeps it, however long that takes', async () => {
-		// As long as a busy machine may forget a process, and longer.
-		const leaseMs = 5_000
-		const brief = await instance({ leaseMs })
-		await brief.post([deliveryOf('a1'), deliveryOf('a2')])
-		expect(await claim(brief, 1)).toEqual(['a1'])
-		const endMs = Date.now() + 1.2 * leaseMs
-		while (Date.now() < endMs) {
+		// Longer than any process here stands still: what would lose it is that no renewal comes.
+		const busy = await instance({ leaseMs: 60_000, renewEveryMs: 500 })
+		await busy.post([deliveryOf('a1'), deliveryOf('a2')])
+		expect(await claim(busy, 1)).toEqual(['a1'])
+		const until = async () =>
+			Number((await server?.sql('select max(extract(epoch from claimed_until)) as at from tracewatch.lane'))?.[0]?.at)
+		for (let renewal = 0; renewal < 3; renewal++) {
+			const before = await until()
+			await expect.poll(until).toBeGreaterThan(before)
 			expect(await claim(b)).toEqual([])
-			await new Promise((resolve) => setTimeout(resolve, 100))
 		}
-		await brief.resolve([{ id: 'a1', result: 'delivered' }])
+		await busy.resolve([{ id: 'a1', result: 'delivered' }])
 		expect(await claim(b)).toEqual(['a2'])
 	})
 
@@ -88,8 +89,9 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 		await a.post([deliveryOf('a1')])
 		await claim(a)
 		const dueMs = await b.nextDueMs()
-		expect(dueMs).toBeGreaterThan(Date.now() + 290_000)
-		expect(dueMs).toBeLessThan(Date.now() + 301_000)
+		// The lease, give or take what passes here meanwhile, and how well two clocks are known.
+		expect(dueMs).toBeGreaterThan(Date.now() + 240_000)
+		expect(dueMs).toBeLessThan(Date.now() + 310_000)
 		expect(await a.nextDueMs()).toBeNull()
 		await runOut()
 		expect(await claim(b)).toEqual(['a1'])
@@ -163,11 +165,10 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 	})
 
 	describe('word of new deliveries', () => {
+		const hears = `select pid from pg_stat_activity where query ilike 'listen %'`
 		/** Resolves when so many instances hear what others say. */
 		const listening = (count: number) =>
-			expect
-				.poll(async () => (await server?.sql(`select from pg_stat_activity where query ilike 'listen %'`))?.length)
-				.toBe(count)
+			expect.poll(async () => (await server?.sql(`${hears} and state = 'idle'`))?.length).toBe(count)
 
 		test('default: heard by others and by oneself, once', async () => {
 			const calls: string[] = []
@@ -189,13 +190,13 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 			let calls = 0
 			b.onPosted(() => calls++)
 			await listening(1)
-			const before = await server?.sql(`select pid from pg_stat_activity where query ilike 'listen %'`)
+			const before = await server?.sql(hears)
 			await server?.cutAll()
 			await expect
 				.poll(async () => await server?.sql(`select from pg_stat_activity where pid = ${before?.[0]?.pid}`))
 				.toEqual([])
 			await a.post([deliveryOf('meanwhile')])
-			await expect.poll(() => calls, { timeout: 5_000 }).toBeGreaterThan(0)
+			await expect.poll(() => calls).toBeGreaterThan(0)
 		})
 	})
 
@@ -207,10 +208,11 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 			const [fast, slow] = await Promise.all([instance({ clock: ahead }), instance({ clock: behind })])
 			await fast.post([deliveryOf('later', { nextAttemptAtMs: ahead() + 60_000 })])
 			await fast.post([deliveryOf('now', { receiver: 'other', nextAttemptAtMs: ahead() })])
-			expect(ids(await slow.claim({ nowMs: behind() + 5, perQueue: 9 }))).toEqual(['now'])
-			expect(await slow.nextDueMs()).toBeGreaterThan(behind() + 57_000)
-			expect(await slow.nextDueMs()).toBeLessThan(behind() + 61_000)
-			expect(ids(await slow.claim({ nowMs: behind() + 61_000, perQueue: 9 }))).toEqual(['later'])
+			// Give or take what passes here meanwhile, and how well two clocks are known: far less than the ten minutes.
+			expect(ids(await slow.claim({ nowMs: behind() + 20_000, perQueue: 9 }))).toEqual(['now'])
+			expect(await slow.nextDueMs()).toBeGreaterThan(behind() + 20_000)
+			expect(await slow.nextDueMs()).toBeLessThan(behind() + 70_000)
+			expect(ids(await slow.claim({ nowMs: behind() + 70_000, perQueue: 9 }))).toEqual(['later'])
 		})
 
 		test('behavior: times come back as they were given', async () => {
