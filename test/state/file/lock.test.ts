@@ -28,7 +28,7 @@ const hold = async () => {
 	return child
 }
 
-/** Refused, each time, until it is refused in these words: a holder that stands still for a second is told as silent. */
+/** Refused each time, at last in these words: a holder that stands still for a second is told as silent. */
 const refusedUntil = (words: RegExp) =>
 	expect
 		.poll(async () => {

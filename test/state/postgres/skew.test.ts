@@ -31,7 +31,7 @@ test('behavior: a slow answer is asked for again', async () => {
 	expect([skew.toDatabase(0), asked()]).toEqual([600_000, 2])
 })
 
-test('behavior: where all are slow, it is known as well as they tell it, and no slow answer changes it later', async () => {
+test('behavior: where all are slow, it is known as well as they tell it, and no slow answer undoes that', async () => {
 	const slow = [
 		{ beforeMs: 5_000, afterMs: 0 },
 		{ beforeMs: 0, afterMs: 3_000 },
