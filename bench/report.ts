@@ -69,17 +69,18 @@ export function tablesOf(
 			]),
 		),
 		tokens: table(
-			['with tokens', 'calls', 'for the coin only', 'processor', 'for the coin only'],
-			tokens.map(({ addresses, how, blocks, transfers, native, withTokens }) => [
+			['with tokens', 'the coin only', '`auto`', '`auto`, two endpoints', '`all`'],
+			tokens.map(({ addresses, how, blocks, transfers, costs }) => [
 				`${how === 'near' ? 'near the head' : 'catching up'}, ${blocks} blocks, ${addressesIn(addresses)}, ` +
 					`${count(transfers)} transfers`,
-				count(withTokens.calls),
-				count(native.calls),
-				ms(withTokens.cpuMs),
-				ms(native.cpuMs),
+				...(['off', 'auto', 'witnessed', 'all'] as const).map((way) => perBlock(costs[way], blocks)),
 			]),
 		),
 	}
+}
+
+function perBlock({ calls, cpuMs }: { readonly calls: number; readonly cpuMs: number }, blocks: number): string {
+	return `${(calls / blocks).toFixed(2)} calls, ${(cpuMs / blocks).toFixed(1)} ms`
 }
 
 function runOf({ measured, machine, quick }: Results): string {

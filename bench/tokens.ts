@@ -1,5 +1,6 @@
-// What tokens cost besides the coin: calls and processor, near the head and catching up, on a chain whose every block
-// moves tokens of a known contract.
+// What tokens cost besides the coin, near the head and catching up, by how logs are proved, on a chain whose every
+// block moves tokens of a known contract.
+import type { NetworkSettings } from '../src/config/settings/settings.js'
 import { openChain } from '../src/daemon/open.js'
 import type { Span } from '../src/model/chain.js'
 import type { Address } from '../src/model/glossary.js'
@@ -16,11 +17,13 @@ export interface TokenCost {
 	readonly how: 'near' | 'catching'
 	readonly blocks: number
 	readonly transfers: number
-	readonly native: Both
-	readonly withTokens: Both
+	readonly costs: Readonly<Record<Way, WalkCost>>
 }
 
-interface Both {
+/** `off`: the coin alone; else as `log_proof` says, `witnessed`: `auto` with a second endpoint. */
+export type Way = 'off' | 'auto' | 'witnessed' | 'all'
+
+interface WalkCost {
 	readonly calls: number
 	readonly cpuMs: number
 	readonly answerBytes: number
@@ -54,12 +57,10 @@ export async function measureTokens(blocks: number): Promise<readonly TokenCost[
 		const rows: TokenCost[] = []
 		for (const addresses of [1, 1_000, 100_000]) {
 			for (const how of ['near', 'catching'] as const) {
-				const [native, withTokens] = [
-					await walked(anvil.url, { span, addresses, how, known: null }),
-					await walked(anvil.url, { span, addresses, how, known }),
-				]
-				const asked = how === 'near' ? NEAR_BLOCKS : blocks
-				rows.push({ addresses, how, blocks: asked, transfers: withTokens.transfers, native, withTokens })
+				const walk = (way: Way) => walked(anvil.url, { span, addresses, how, known, way })
+				const { transfers, ...auto } = await walk('auto')
+				const costs = { off: await walk('off'), auto, witnessed: await walk('witnessed'), all: await walk('all') }
+				rows.push({ addresses, how, blocks: how === 'near' ? NEAR_BLOCKS : blocks, transfers, costs })
 			}
 		}
 		return rows
@@ -68,18 +69,29 @@ export async function measureTokens(blocks: number): Promise<readonly TokenCost[
 	}
 }
 
+interface Moved {
+	readonly transfers: number
+}
+
 interface Walk {
 	readonly span: Span
 	readonly addresses: number
 	readonly how: TokenCost['how']
-	/** Null: the coin alone. */
-	readonly known: KnownTokens | null
+	readonly known: KnownTokens
+	readonly way: Way
 }
 
-async function walked(url: string, { span, addresses, how, known }: Walk): Promise<Both & { transfers: number }> {
-	const proxy = await startProxy(url)
-	const network = { ...networkAt(proxy.url), ...(known !== null && { tokens: known }) }
-	const { chain } = openChain(network, { clock: Date.now, log: quiet, areTokensAsked: () => known !== null })
+async function walked(url: string, { span, addresses, how, known, way }: Walk): Promise<WalkCost & Moved> {
+	const proxies = [await startProxy(url), ...(way === 'witnessed' ? [await startProxy(url)] : [])]
+	const network: NetworkSettings = {
+		...networkAt(url),
+		rpc: proxies.map((proxy) => proxy.url),
+		mostLogProofs: way === 'all' ? Number.POSITIVE_INFINITY : null,
+		tokens: known,
+	}
+	const tokensWanted = () => new Set(known.keys())
+	const areTokensAsked = () => way !== 'off'
+	const { chain } = openChain(network, { clock: Date.now, log: quiet, areTokensAsked, tokensWanted })
 	const index = watchIndex(watchedUpTo(addresses))
 	let transfers = 0
 	const walk = async (one: Span) => {
@@ -88,16 +100,16 @@ async function walked(url: string, { span, addresses, how, known }: Walk): Promi
 	// What an endpoint is asked once, to get to know it, does not count.
 	await chain.head(never)
 	await walk({ from: span.to, to: span.to })
-	proxy.take()
+	for (const proxy of proxies) proxy.take()
 	transfers = 0
 	const near = Array.from({ length: NEAR_BLOCKS }, (_, at) => span.to - BigInt(NEAR_BLOCKS - at))
 	const { cpuMs } = await cost(async () => {
 		if (how === 'catching') await walk(span)
 		else for (const block of near) await walk({ from: block, to: block })
 	})
-	const exchanges = proxy.take()
+	const exchanges = proxies.flatMap((proxy) => proxy.take())
 	await chain.close()
-	await proxy.close()
+	for (const proxy of proxies) await proxy.close()
 	return {
 		calls: exchanges.reduce((sum, { methods }) => sum + methods.length, 0),
 		answerBytes: exchanges.reduce((sum, { answer }) => sum + answer.length, 0),

@@ -8,7 +8,7 @@ import { blockCall, needBlock } from '../chain/sources/ask.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { MOST_KEPT } from '../core/books.js'
-import { adviceFor, logProofInWords, rangeLimitInWords } from '../core/doctor.js'
+import { adviceFor, logProofInWords, rangeLimitInWords, witnessInWords } from '../core/doctor.js'
 import { isKindWanted } from '../core/kinds.js'
 import { areTokensAsked, watchesOn } from '../daemon/open.js'
 import { RpcError } from '../errors.js'
@@ -69,6 +69,7 @@ async function examine(network: NetworkSettings, config: Config, signal: AbortSi
 		private: network.isPrivate,
 		watches: addresses,
 		logs: forTokens ? logProofInWords({ ...network, endpoints: able }) : null,
+		alone: witnessInWords(able),
 		forecast,
 		callsPerDay: forecast?.callsPerDay ?? null,
 		endpoints,

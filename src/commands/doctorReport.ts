@@ -12,6 +12,8 @@ export interface NetworkReport {
 	readonly watches: number
 	/** What proves that no log of a token is missing; null where nobody is told of tokens. */
 	readonly logs: string | null
+	/** What no proof finds out with one endpoint alone; null where more can be asked, or none. */
+	readonly alone: string | null
 	/** Of the endpoint that is used; null when none is. */
 	readonly forecast: NetworkForecast | null
 	/** The same as in the forecast. */
@@ -64,13 +66,14 @@ export type AccessLists = 'none' | 'checked' | 'not given' | 'wrong' | 'not know
 
 /** For a terminal; the other side's words in it are not fit for one yet. */
 export function* linesOf(network: NetworkReport): Generator<string> {
-	const { chainId, watches, logs, forecast, endpoints } = network
+	const { chainId, watches, logs, alone, forecast, endpoints } = network
 	yield `${network.network} (chain ${chainId}), ${watches} ${watches === 1 ? 'address' : 'addresses'} watched`
 	for (const report of endpoints) {
 		yield `  ${report.endpoint}`
 		for (const [name, value] of cellsOf(report, network.private)) for (const line of wrapped(name, value)) yield line
 	}
 	if (logs !== null) yield* wrapped('token logs', logs)
+	if (alone !== null) yield* wrapped('not proved', alone)
 	if (forecast !== null) {
 		for (const [name, words] of forecastInWords(forecast)) yield* wrapped(name, words)
 	}

@@ -118,6 +118,15 @@ export function logProofInWords({ isPrivate, mostLogProofs, endpoints }: LogRead
 	return `${near}; of others whose headers do not rule out one more log, ${drawn}; ${others}`
 }
 
+/** What no proof can find out where all of them are held against headers of one endpoint; null where there are more. */
+export function witnessInWords(endpoints: number): string | null {
+	if (endpoints !== 1) return null
+	return (
+		'one endpoint: what it tells is held against headers and balances of its own, which finds out a node that has ' +
+		'lost or mixed up something, and none that makes up whole blocks; that takes a second endpoint of another provider'
+	)
+}
+
 export function durationInWords(seconds: number): string {
 	if (seconds < 120) return `${Math.max(0, seconds)} s`
 	if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
