@@ -209,24 +209,26 @@ describe('statement', () => {
 		expect(table.stdout).toContain('The books close: the difference is 0.')
 	})
 
-	test('behavior: a node that hides a payment: 1, and the difference', async () => {
-		const { dialect, hide } = hideTransactions()
-		hide(hashes[2] ?? '0x')
-		const gateway = await startDialectGateway(chain.node.anvilUrl, dialect)
-		onTestFinished(() => gateway.close())
-		const opened = siteOf({
-			'tracewatch.yaml': settings(gateway.url, { hook: 'http://127.0.0.1:9' }),
-			'watchlists/a.yaml': watchlist([`{address: ${vault}}`]),
+	inFull(() => {
+		test('behavior: a node that hides a payment: 1, and the difference', async () => {
+			const { dialect, hide } = hideTransactions()
+			hide(hashes[2] ?? '0x')
+			const gateway = await startDialectGateway(chain.node.anvilUrl, dialect)
+			onTestFinished(() => gateway.close())
+			const opened = siteOf({
+				'tracewatch.yaml': settings(gateway.url, { hook: 'http://127.0.0.1:9' }),
+				'watchlists/a.yaml': watchlist([`{address: ${vault}}`]),
+			})
+			const { code, stdout } = await opened.run(of(stranger, 'json'))
+			const told = lines(stdout).map((line) => JSON.parse(line))
+			expect(code).toBe(1)
+			const receipt = await chain.receipt(hashes[2] ?? '0x')
+			const lostWei = -3n - BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)
+			expect(told.slice(1)).toMatchObject([
+				{ type: 'unexplained', fromBlock: 3, toBlock: 3, differenceWei: String(lostWei) },
+				{ type: 'closing', differenceWei: String(lostWei), closed: false },
+			])
 		})
-		const { code, stdout } = await opened.run(of(stranger, 'json'))
-		const told = lines(stdout).map((line) => JSON.parse(line))
-		expect(code).toBe(1)
-		const receipt = await chain.receipt(hashes[2] ?? '0x')
-		const lostWei = -3n - BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)
-		expect(told.slice(1)).toMatchObject([
-			{ type: 'unexplained', fromBlock: 3, toBlock: 3, differenceWei: String(lostWei) },
-			{ type: 'closing', differenceWei: String(lostWei), closed: false },
-		])
 	})
 
 	inFull(() => {

@@ -47,17 +47,19 @@ test('default: all is well, and a script sees it', async () => {
 	expect(await status(here)).toEqual({ code: 0, running: false, ok: true, reason: 'no daemon runs' })
 })
 
-test('error: an endpoint of another chain is told at once, not after the stall', async () => {
-	const hook = await hookServer()
-	const text = settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n').replace('31337', '1')
-	const here = siteOf({ 'tracewatch.yaml': text, ...watches })
-	const running = here.start(['run'])
-	const said = await untilSaid(await served(running), 'local is not scanned')
-	expect(said.status).toBe(503)
-	const { code, ok, reason } = await status(here)
-	expect({ code, ok }).toEqual({ code: 1, ok: false })
-	expect(reason).toContain('31337')
-	await running.stop()
+inFull(() => {
+	test('error: an endpoint of another chain is told at once, not after the stall', async () => {
+		const hook = await hookServer()
+		const text = settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n').replace('31337', '1')
+		const here = siteOf({ 'tracewatch.yaml': text, ...watches })
+		const running = here.start(['run'])
+		const said = await untilSaid(await served(running), 'local is not scanned')
+		expect(said.status).toBe(503)
+		const { code, ok, reason } = await status(here)
+		expect({ code, ok }).toEqual({ code: 1, ok: false })
+		expect(reason).toContain('31337')
+		await running.stop()
+	})
 })
 
 test('error: the only receiver refuses our credentials', async () => {

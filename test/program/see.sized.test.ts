@@ -117,19 +117,21 @@ describe('tracewatch explain', () => {
 		expect(stderr).toContain('no mined transaction')
 	})
 
-	test('behavior: a node with debug methods only will do', async () => {
-		const geth = await startDialectGateway(node.url, { lacks: noTraces, clientVersion: 'Geth/v1.16.0' })
-		onTestFinished(() => geth.close())
-		const own = openSite({
-			'tracewatch.yaml': settings(geth.url, { hook: 'http://127.0.0.1:9/x' }),
-			'watchlists/a.yaml': watchlist([`{address: ${treasury}, label: Treasury}`]),
+	inFull(() => {
+		test('behavior: a node with debug methods only will do', async () => {
+			const geth = await startDialectGateway(node.url, { lacks: noTraces, clientVersion: 'Geth/v1.16.0' })
+			onTestFinished(() => geth.close())
+			const own = openSite({
+				'tracewatch.yaml': settings(geth.url, { hook: 'http://127.0.0.1:9/x' }),
+				'watchlists/a.yaml': watchlist([`{address: ${treasury}, label: Treasury}`]),
+			})
+			onTestFinished(() => own.close())
+			const data = encodeActions([{ do: 'call', to: treasury, valueWei: 5n, bubble: true }])
+			const hash = await node.send({ from: other, to: puppet, valueWei: 100n, data, gas: 2_000_000n })
+			const { stdout, code } = await own.run(['explain', hash])
+			expect(code).toBe(0)
+			expect(stdout).toContain('* counts for Treasury (a.yaml): transfer, in → hook')
 		})
-		onTestFinished(() => own.close())
-		const data = encodeActions([{ do: 'call', to: treasury, valueWei: 5n, bubble: true }])
-		const hash = await node.send({ from: other, to: puppet, valueWei: 100n, data, gas: 2_000_000n })
-		const { stdout, code } = await own.run(['explain', hash])
-		expect(code).toBe(0)
-		expect(stdout).toContain('* counts for Treasury (a.yaml): transfer, in → hook')
 	})
 })
 
@@ -181,21 +183,23 @@ describe('tracewatch doctor', () => {
 		for (const method of ['trace_filter', 'trace_transaction']) expect(asked).not.toContain(method)
 	})
 
-	test('error: a source is forced that the endpoint has not got', async () => {
-		const geth = await startDialectGateway(node.url, { lacks: noTraces, clientVersion: 'Geth/v1.16.0' })
-		onTestFinished(() => geth.close())
-		const forced = openSite({
-			'tracewatch.yaml': settings(geth.url, { hook: 'http://127.0.0.1:9/x' }).replace(
-				'    chain_id: 31337',
-				'    chain_id: 31337\n    source: trace_block',
-			),
-			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+	inFull(() => {
+		test('error: a source is forced that the endpoint has not got', async () => {
+			const geth = await startDialectGateway(node.url, { lacks: noTraces, clientVersion: 'Geth/v1.16.0' })
+			onTestFinished(() => geth.close())
+			const forced = openSite({
+				'tracewatch.yaml': settings(geth.url, { hook: 'http://127.0.0.1:9/x' }).replace(
+					'    chain_id: 31337',
+					'    chain_id: 31337\n    source: trace_block',
+				),
+				'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+			})
+			onTestFinished(() => forced.close())
+			const { stdout, code } = await forced.run(['doctor'])
+			expect(code).toBe(1)
+			expect(stdout).toMatch(/trusted +no/)
+			expect(stdout).toContain('`source: trace_block` is not what it can do')
 		})
-		onTestFinished(() => forced.close())
-		const { stdout, code } = await forced.run(['doctor'])
-		expect(code).toBe(1)
-		expect(stdout).toMatch(/trusted +no/)
-		expect(stdout).toContain('`source: trace_block` is not what it can do')
 	})
 
 	inFull(() => {

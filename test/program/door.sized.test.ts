@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { sized } from '../support/longRun.js'
 
 const program = resolve('dist/cli.js')
 let folder: string
@@ -16,7 +17,7 @@ function run(...args: string[]) {
 	return { status, err: stderr.trim(), out: stdout }
 }
 
-test.each([
+const slips: readonly (readonly [args: readonly string[], words: string])[] = [
 	[
 		['stat'],
 		'there is no command `stat`; did you mean `status`, `statement` or `state`?; `tracewatch --help` lists them',
@@ -27,13 +28,17 @@ test.each([
 	[['-c'], 'which command? such as `tracewatch check -c FILE`'],
 	[['test-send'], '`test-send` needs more: tracewatch test-send RECEIVER [-c FILE]; see `tracewatch test-send --help`'],
 	[['check', '--xyzzy'], '`check` has no option `--xyzzy`; see `tracewatch check --help`'],
-])('error: %j names what was probably meant', (args, words) => {
+]
+test.each(slips.filter((_, at) => sized(at < 3, true)))('error: %j names what was probably meant', (args, words) => {
 	expect(run(...args)).toMatchObject({ status: 2, err: words })
 })
 
 test('behavior: the configuration may be named before the command', () => {
 	writeFileSync(join(folder, 'other.yaml'), 'networks: []\n')
-	for (const args of [['-c', 'other.yaml'], ['--config', 'other.yaml'], ['--config=other.yaml']]) {
+	for (const args of sized(
+		[['-c', 'other.yaml']],
+		[['-c', 'other.yaml'], ['--config', 'other.yaml'], ['--config=other.yaml']],
+	)) {
 		const { status, err } = run(...args, 'check')
 		expect(status).toBe(78)
 		expect(err).toContain('other.yaml:1:11: `networks` is empty; name at least one')
@@ -47,7 +52,7 @@ test('error: a receiver or a network that is not configured is told from one tha
 	]
 	writeFileSync(join(folder, 'tracewatch.yaml'), settings.join('\n'))
 	const words = 'there is no receiver `hok`; did you mean `hook`?; there are: `hook`'
-	for (const args of [['history'], ['deliveries'], ['deliveries', 'drop', '--all']]) {
+	for (const args of sized([['deliveries']], [['history'], ['deliveries'], ['deliveries', 'drop', '--all']])) {
 		expect(run(...args, '--receiver', 'hok')).toMatchObject({ status: 2, err: words })
 		expect(run(...args, '--receiver', 'hook')).toMatchObject({ status: 0, err: '' })
 	}

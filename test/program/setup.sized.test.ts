@@ -3,6 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { inFull } from '../support/longRun.js'
 import { cliPath } from '../support/program.js'
 import { openTerminal } from '../support/terminal.js'
 import { startSetup } from './setupSite.js'
@@ -54,15 +55,17 @@ test('default: a person answers, both ways are tried, and what is written tells 
 	})
 })
 
-test('error: Ctrl-C at any question leaves nothing', async () => {
-	const { out, secrets, terminal } = await startSetup(node)
-	const person = terminal()
-	await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
-	await person.sees('mail or webhook')
-	person.types('\u0003')
-	await person.sees('stopped; nothing was written')
-	expect(await person.ended).toBe(75)
-	expect(existsSync(out)).toBe(false)
+inFull(() => {
+	test('error: Ctrl-C at any question leaves nothing', async () => {
+		const { out, secrets, terminal } = await startSetup(node)
+		const person = terminal()
+		await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
+		await person.sees('mail or webhook')
+		person.types('\u0003')
+		await person.sees('stopped; nothing was written')
+		expect(await person.ended).toBe(75)
+		expect(existsSync(out)).toBe(false)
+	})
 })
 
 test('behavior: replay fits the terminal that it is shown on', async () => {
