@@ -190,6 +190,7 @@ const undelivered = {
 		count: { ...count, description: 'Deliveries in that state.' },
 		reason: { ...text, description: 'What the other side says.' },
 		since: time,
+		ends: { const: 'undelivered', description: 'Of a recovery: nothing is left of what the receiver refused.' },
 	},
 } as const
 
@@ -243,7 +244,7 @@ export const alertSchema = {
 			withDelivery('system'),
 			'a word of the system',
 		),
-		envelope(['system.undelivered'], withDelivery('undelivered'), 'a receiver does not take its messages'),
+		envelope(['system.undelivered', 'system.recovered'], withDelivery('undelivered'), 'word of a receiver'),
 	],
 	definitions: { alert, system, undelivered },
 }

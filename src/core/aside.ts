@@ -20,5 +20,6 @@ export function isAside({ status, lastErrorCode }: Pick<Delivery, 'status' | 'la
  */
 export function subjectsOf({ data }: Message): readonly string[] {
 	if (isDigest(data)) return data.alerts.map((alert) => alert.data.id)
+	if ('receiver' in data) return [`undelivered:${data.receiver}`]
 	return [data.id.replace(/:system_(stalled|gap|refused|recovered):/, ':system:')]
 }

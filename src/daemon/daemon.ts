@@ -17,7 +17,7 @@ import type { Scrubber } from '../ops/scrub.js'
 import { createNotifier } from '../ops/sdNotify.js'
 import { createActivity } from '../pages/activity.js'
 import { pageAt } from '../pages/pages.js'
-import { openHistory, openTroubles } from '../state/open.js'
+import { openHistory } from '../state/open.js'
 import type { PollReport } from '../watch/poll.js'
 import { answerControl } from './controlAnswer.js'
 import { createHealth } from './health.js'
@@ -42,6 +42,9 @@ export interface DaemonOptions {
 	/** Registers what SIGHUP does; the result takes it back. */
 	readonly onHangup: (reload: () => void) => () => void
 }
+
+/** How often it is looked whether another instance has ended what this one has told. */
+const lookMs = 10_000
 
 /**
  * The daemon, until the signal aborts: every network polls on its schedule, the deliverer works beside them, and edited
@@ -84,14 +87,13 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			noted: notes.note,
 		},
 	})
-	const { store, pollers, recipientsOf, closers } = parts
+	const { store, troubles, pollers, recipientsOf, closers } = parts
 	const inEffect: InEffect = {
 		watches: config.watches,
 		loadedAtMs: startedAtMs,
 		isRefused: config.refused !== undefined,
 	}
 	const lists = followWatchlists(config)
-	const troubles = await openTroubles(config.statePlace, receiverNames, log)
 	const vitals = createVitals({
 		networks: config.networks,
 		pollers,
@@ -147,6 +149,8 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			log,
 			receiversOf: (name) => receiversOf(inEffect.watches, name),
 		})
+		const looking = setInterval(() => void refusals.look(), lookMs)
+		closers.add(() => clearInterval(looking))
 		const keepGood = createKeepGood(statePlace, log, signal)
 		if (config.refused === undefined) {
 			void keepGood(watches, config.revision)

@@ -10,11 +10,12 @@ import { tooMuchWaits } from '../core/backlog.js'
 import type { Outcome } from '../model/delivery.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
+import type { TroubleBook } from '../model/trouble.js'
 import type { WatchIndex, WatchSet } from '../model/watch.js'
 import { createDeliverer, type Deliverer } from '../notify/delivery/deliverer.js'
 import { createReceiver } from '../notify/receiver.js'
 import type { Scrubber } from '../ops/scrub.js'
-import { openStore } from '../state/open.js'
+import { openStore, openTroubles } from '../state/open.js'
 import { createBookkeeper } from '../watch/bookkeeper.js'
 import { createGapKeeper } from '../watch/gapKeeper.js'
 import { createListedBookkeeper } from '../watch/listedBookkeeper.js'
@@ -29,6 +30,8 @@ import { guarded } from './outgoing.js'
 export interface Parts {
 	readonly store: Store
 	readonly deliverer: Deliverer
+	/** What receivers were told is wrong, and not yet the end of. */
+	readonly troubles: TroubleBook
 	readonly pollers: readonly NetworkPoller[]
 	/** Mail addresses of a receiver that gets one delivery each; null where the receiver is one. */
 	recipientsOf(receiver: string): readonly string[] | null
@@ -84,10 +87,15 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 		const store = observer === undefined ? clean : noting(clean, observer.noted)
 		closers.add(() => store.close())
 
+		const receiverNames = config.receivers.map(({ name }) => name)
+		const troubles = await openTroubles(config.statePlace, receiverNames, log)
+		closers.add(() => troubles.close())
+
 		let current = config.watches
 		const receivers = await Promise.all(config.receivers.map((one) => createReceiver(one, { version, clock })))
 		const deliverer = createDeliverer({
 			store,
+			troubles,
 			receivers,
 			optionsOf: (name) => config.receivers.find((receiver) => receiver.name === name) ?? null,
 			silencesOf: (alert) => silencesOf(current, alert),
@@ -121,8 +129,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 		})
 
 		return {
-			store,
-			deliverer,
+			...{ store, deliverer, troubles },
 			pollers,
 			recipientsOf,
 			setWatches(watches) {

@@ -5,7 +5,7 @@ import { keptOf } from '../config/watchlists/keptWatches.js'
 import { type SystemNotice, systemDeliveries } from '../core/system.js'
 import type { Log, Store } from '../model/ports.js'
 import type { StatePlace } from '../model/state.js'
-import type { Trouble, TroubleBook } from '../model/trouble.js'
+import type { NetworkTrouble, Trouble, TroubleBook } from '../model/trouble.js'
 import type { WatchSet } from '../model/watch.js'
 import { keepWatchlists } from '../state/open.js'
 
@@ -36,6 +36,8 @@ export interface Refusals {
 	refused(revision: string, words: string): Promise<void>
 	/** Tells whom it told that they were wrong; nobody, where they were not. */
 	accepted(watches: number): Promise<void>
+	/** Tells it anew where another instance, whose watchlists are right, has told its end. */
+	look(): Promise<void>
 }
 
 export interface RefusalOptions {
@@ -55,9 +57,14 @@ export function createRefusals(options: RefusalOptions): Refusals {
 	const { config, recipientsOf, receiversOf, store, troubles, log } = options
 	/** Since they were last right. */
 	const said = new Set<string>()
+	let last: { readonly revision: string; readonly words: string } | null = null
 	const open = () => troubles.current().open.filter(isRefusal)
 
-	function deliveriesOf(all: readonly Trouble[], notice: Pick<SystemNotice, 'type' | 'reason'>, sinceMs?: number) {
+	function deliveriesOf(
+		all: readonly NetworkTrouble[],
+		notice: Pick<SystemNotice, 'type' | 'reason'>,
+		sinceMs?: number,
+	) {
 		const posting = { recipientsOf, nowMs: Date.now(), digest: hash }
 		const ends = notice.type === 'system.recovered' ? { ends: 'refused' as const } : {}
 		return all.flatMap(({ network, chainId, receivers, sinceMs: own }) => {
@@ -69,6 +76,7 @@ export function createRefusals(options: RefusalOptions): Refusals {
 	async function tellRefused(revision: string, words: string): Promise<void> {
 		if (said.has(revision)) return
 		said.add(revision)
+		last = { revision, words }
 		const reason = `the watchlists as edited are wrong and change nothing; the last good ones stay in effect: ${words}`
 		const { timesAccepted } = troubles.current()
 		// Names the edit: the same one is told under the same id, unless it was mended in between.
@@ -76,10 +84,10 @@ export function createRefusals(options: RefusalOptions): Refusals {
 		const sinceMs = Number.parseInt(hash(seed).slice(0, 12), 16)
 		try {
 			// First that it is to be ended: a kill in between ends what nobody was told of, and not the other way round.
-			if (open().length === 0) {
-				const now = troublesOf(config.networks, receiversOf, sinceMs)
-				await troubles.change((before) => ({ ...before, open: [...before.open, ...now] }))
-			}
+			const now = troublesOf(config.networks, receiversOf, sinceMs)
+			await troubles.change((before) =>
+				before.open.some(isRefusal) ? before : { ...before, open: [...before.open, ...now] },
+			)
 			const notice = { type: 'system.refused', reason: reason.slice(0, mostWords) } as const
 			await store.post(deliveriesOf(open(), notice, sinceMs))
 		} catch (error) {
@@ -90,6 +98,7 @@ export function createRefusals(options: RefusalOptions): Refusals {
 
 	async function tellAccepted(watches: number): Promise<void> {
 		said.clear()
+		last = null
 		if (open().length === 0) return
 		const many = `${watches} ${watches === 1 ? 'address is' : 'addresses are'} watched`
 		const reason = `the watchlists are right again and in effect: ${many}`
@@ -104,6 +113,12 @@ export function createRefusals(options: RefusalOptions): Refusals {
 		}
 	}
 
+	async function lookAgain(): Promise<void> {
+		if (last === null || open().length > 0) return
+		said.clear()
+		await tellRefused(last.revision, last.words)
+	}
+
 	/** One word after the other: what is being told must be known when it is over. */
 	let before: Promise<void> = Promise.resolve()
 	const inTurn = (tell: () => Promise<void>) => {
@@ -113,11 +128,12 @@ export function createRefusals(options: RefusalOptions): Refusals {
 	return {
 		refused: (revision, words) => inTurn(() => tellRefused(revision, words)),
 		accepted: (watches) => inTurn(() => tellAccepted(watches)),
+		look: () => inTurn(lookAgain),
 	}
 }
 
-function isRefusal({ kind }: Trouble): boolean {
-	return kind === 'refused'
+function isRefusal(trouble: Trouble): trouble is NetworkTrouble {
+	return trouble.kind === 'refused'
 }
 
 /** Each receiver once, whatever networks it is sent. */
@@ -125,7 +141,7 @@ function troublesOf(
 	networks: readonly NetworkSettings[],
 	receiversOf: RefusalOptions['receiversOf'],
 	sinceMs: number,
-): readonly Trouble[] {
+): readonly NetworkTrouble[] {
 	const reached = new Set<string>()
 	return networks.map(({ name: network, chainId }) => {
 		const receivers = receiversOf(network).filter((name) => !reached.has(name))

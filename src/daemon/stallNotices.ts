@@ -6,14 +6,15 @@
 import { hash } from '../base/hash.js'
 import { type SystemNotice, systemDeliveries } from '../core/system.js'
 import { StateError } from '../errors.js'
-import type { Delivery } from '../model/delivery.js'
 import type { Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
-import type { Trouble, TroubleBook } from '../model/trouble.js'
+import type { NetworkTrouble, Trouble, TroubleBook } from '../model/trouble.js'
 
 export interface StallNotices {
-	/** What was told, or begun to be, and is not ended. */
-	stallOf(network: string): Trouble | undefined
+	/** What was told, or begun to be, and is not ended; by another instance, too. */
+	stallOf(network: string): NetworkTrouble | undefined
+	/** Something noted is not posted yet. */
+	isWaiting(network: string): boolean
 	note(notice: StallNotice): void
 	/** Ends the stalls of networks that are configured no more. */
 	forgetOthers(networks: readonly string[]): void
@@ -34,9 +35,9 @@ export interface StallNoticeOptions {
 }
 
 interface Waiting {
-	readonly trouble: Trouble
-	readonly isOver: boolean
-	readonly deliveries: readonly Delivery[]
+	readonly trouble: NetworkTrouble
+	readonly notice: StallNotice
+	readonly nowMs: number
 }
 
 export function createStallNotices(options: StallNoticeOptions): StallNotices {
@@ -44,33 +45,51 @@ export function createStallNotices(options: StallNoticeOptions): StallNotices {
 	const waiting: Waiting[] = []
 	let troubled = false
 
-	const stalls = () => troubles.current().open.filter(({ kind }) => kind === 'stalled')
+	const stalls = () => troubles.current().open.filter(isStall)
 	const stallOf = (network: string) => stalls().find((trouble) => trouble.network === network)
 
 	function note(notice: StallNotice): void {
 		const { type, network, chainId, checkpoint, sinceMs } = notice
-		const isOver = type === 'system.recovered'
 		// Its end goes to whom it was announced.
-		const receivers = (isOver ? stallOf(network)?.receivers : undefined) ?? receiversOf(network)
+		const receivers = (type === 'system.recovered' ? stallOf(network)?.receivers : undefined) ?? receiversOf(network)
 		const at = checkpoint === null ? null : String(checkpoint)
 		waiting.push({
 			trouble: { kind: 'stalled', network, chainId, sinceMs, receivers, checkpoint: at, announced: false },
-			isOver,
-			deliveries: systemDeliveries(notice, receivers, { recipientsOf, nowMs: clock(), digest: hash }),
+			notice,
+			nowMs: clock(),
 		})
 	}
 
-	async function postOne({ trouble, isOver, deliveries }: Waiting): Promise<void> {
-		const isSame = ({ kind, network }: Trouble) => kind === trouble.kind && network === trouble.network
+	async function postOne({ trouble, notice, nowMs }: Waiting): Promise<void> {
 		const leave = (instead: readonly Trouble[]) =>
-			troubles.change((all) => ({ ...all, open: [...all.open.filter((each) => !isSame(each)), ...instead] }))
-		if (!isOver) await leave([trouble])
-		await store.post(deliveries)
-		await leave(isOver ? [] : [{ ...trouble, announced: true }])
+			troubles.change((all) => ({ ...all, open: [...othersThan(trouble.network, all.open), ...instead] }))
+		const post = ({ sinceMs, receivers }: NetworkTrouble) =>
+			store.post(systemDeliveries({ ...notice, sinceMs }, receivers, { recipientsOf, nowMs, digest: hash }))
+		if (notice.type === 'system.stalled') {
+			const own = await begin(trouble)
+			if (own === null) return
+			await post(own)
+			await leave([{ ...own, announced: true }])
+		} else if (stallOf(trouble.network) !== undefined) {
+			await post(trouble)
+			await leave([])
+		}
+	}
+
+	/** Null where another instance has told it; one that has just begun to may not come to it: the same is told. */
+	async function begin(trouble: NetworkTrouble): Promise<NetworkTrouble | null> {
+		let own: NetworkTrouble | null = trouble
+		await troubles.change((all) => {
+			const stall = all.open.filter(isStall).find(({ network }) => network === trouble.network)
+			own = stall === undefined ? trouble : stall.announced && stall.sinceMs !== trouble.sinceMs ? null : stall
+			return own === trouble ? { ...all, open: [...all.open, trouble] } : all
+		})
+		return own
 	}
 
 	return {
 		stallOf,
+		isWaiting: (network) => waiting.some(({ trouble }) => trouble.network === network),
 		note,
 		forgetOthers(networks) {
 			for (const { network, chainId, sinceMs } of stalls()) {
@@ -94,4 +113,12 @@ export function createStallNotices(options: StallNoticeOptions): StallNotices {
 			}
 		},
 	}
+}
+
+function isStall(trouble: Trouble): trouble is NetworkTrouble {
+	return trouble.kind === 'stalled'
+}
+
+function othersThan(network: string, open: readonly Trouble[]): readonly Trouble[] {
+	return open.filter((each) => !(isStall(each) && each.network === network))
 }

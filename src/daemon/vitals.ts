@@ -52,8 +52,10 @@ interface Progress {
 	stalledSinceMs: number | null
 	/** Another instance polls it. */
 	standsBy: boolean
-	/** An earlier run has told that it is stalled, and nothing has moved since. */
+	/** An earlier run, or another instance, has told that it is stalled, and nothing has moved since. */
 	isCarried: boolean
+	/** That it is stalled was told, whoever did it. */
+	isAnnounced: boolean
 }
 
 export function createVitals(options: VitalsOptions): Vitals {
@@ -64,7 +66,8 @@ export function createVitals(options: VitalsOptions): Vitals {
 		if (poller === undefined) throw new Error(`no poller for network ${settings.name}`)
 		const stall = notices.stallOf(settings.name)
 		return {
-			...{ settings, poller, head: null, standsBy: false, isCarried: stall !== undefined },
+			...{ settings, poller, head: null, standsBy: false },
+			...{ isCarried: stall !== undefined, isAnnounced: stall !== undefined },
 			checkpoint: stall?.checkpoint == null ? null : BigInt(stall.checkpoint),
 			movedAtMs: stall?.sinceMs ?? clock(),
 			movedAtSteadyMs: steady(),
@@ -81,7 +84,10 @@ export function createVitals(options: VitalsOptions): Vitals {
 
 	async function check(): Promise<void> {
 		await lookAtOthers()
+		// Where it cannot be read, nothing can be posted either.
+		await options.troubles.refresh().catch(() => undefined)
 		for (const progress of networks) {
+			hearOthers(progress)
 			const { settings, movedAtMs, movedAtSteadyMs, standsBy } = progress
 			const isSilent = settings.stallAfterMs !== null && steady() - movedAtSteadyMs > settings.stallAfterMs
 			const isStalled = isSilent || progress.isCarried
@@ -93,6 +99,7 @@ export function createVitals(options: VitalsOptions): Vitals {
 			onChange?.(settings.name, isStalled)
 		}
 		await notices.post()
+		for (const progress of networks) progress.isAnnounced ||= notices.stallOf(progress.settings.name) !== undefined
 	}
 
 	/** How far other instances have come; a state that cannot be read is reported by the polls. */
@@ -110,6 +117,30 @@ export function createVitals(options: VitalsOptions): Vitals {
 			}
 			progress.checkpoint = found.checkpoint.number
 		}
+	}
+
+	/** Another instance may have told that it is stalled, or that it goes on. */
+	function hearOthers(progress: Progress): void {
+		const { settings, checkpoint, stalledSinceMs } = progress
+		if (notices.isWaiting(settings.name)) return
+		const stall = notices.stallOf(settings.name)
+		if (stall === undefined) {
+			if (progress.isAnnounced && stalledSinceMs !== null) {
+				Object.assign(progress, { movedAtMs: clock(), movedAtSteadyMs: steady() })
+				Object.assign(progress, { stalledSinceMs: null, isCarried: false })
+				onChange?.(settings.name, false)
+			}
+			progress.isAnnounced = false
+			return
+		}
+		if (!stall.announced) return
+		progress.isAnnounced = true
+		if (stalledSinceMs === null) {
+			const before = stall.checkpoint === null ? -1n : BigInt(stall.checkpoint)
+			progress.isCarried = checkpoint === null || checkpoint <= before
+			onChange?.(settings.name, true)
+		}
+		progress.stalledSinceMs = stall.sinceMs
 	}
 
 	function note(

@@ -227,8 +227,8 @@ export interface SystemData {
 }
 
 /**
- * `data` of `system.undelivered`: a receiver takes nothing, or refuses what it is sent. It goes to that receiver's
- * fallback.
+ * `data` of `system.undelivered`, and of the `system.recovered` that `ends` it: a receiver takes nothing, or refuses
+ * what it is sent. It goes to that receiver's fallback.
  */
 export interface UndeliveredData {
 	readonly id: string
@@ -242,8 +242,9 @@ export interface UndeliveredData {
 	readonly state: 'parked' | 'dead'
 	/** How many deliveries to the receiver are in that state, or about to be, at this moment. */
 	readonly count: number
-	/** What the other side says, without secrets. */
+	/** What the other side says, without secrets; of the end, what came of it. */
 	readonly reason: string
 	/** ISO 8601 UTC. */
 	readonly since: string
+	readonly ends?: 'undelivered'
 }

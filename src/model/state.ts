@@ -166,6 +166,8 @@ export interface ReceiverSummary {
 	readonly pending: number
 	/** How many of the pending ones are set aside (`core/aside.ts`); absent: none. */
 	readonly aside?: number
+	/** How many of the pending and held ones were parked or dead, and are tried once more; absent: none. */
+	readonly again?: number
 	readonly held: number
 	readonly parked: number
 	readonly dead: number

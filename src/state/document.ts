@@ -3,6 +3,7 @@
  * `file/` and `postgres/` keep it.
  */
 
+import { isAgain } from '../core/again.js'
 import { isAside } from '../core/aside.js'
 import { isAbout } from '../core/backlog.js'
 import type { BookSet } from '../model/books.js'
@@ -150,7 +151,8 @@ export function summarize(doc: StateDoc, coverage: CoverageDoc): StateSummary {
 		const { receiver, status } = delivery
 		const seen: ReceiverSummary = receivers.get(receiver) ?? blank
 		const aside = isAside(delivery) ? { aside: (seen.aside ?? 0) + 1 } : {}
-		receivers.set(receiver, { ...seen, [status]: seen[status] + 1, ...aside })
+		const again = isAgain(delivery) ? { again: (seen.again ?? 0) + 1 } : {}
+		receivers.set(receiver, { ...seen, [status]: seen[status] + 1, ...aside, ...again })
 	}
 	return { networks, receivers }
 }

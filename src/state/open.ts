@@ -102,48 +102,77 @@ export async function keptWatchlists(place: StatePlace): Promise<AsyncIterable<u
 const noTroubles: Troubles = { open: [], timesAccepted: 0 }
 
 /**
- * Those that an earlier run has left, for those of their receivers that are configured still. What cannot be read is
- * logged, and begun anew: no alert waits for it.
+ * Those that an earlier run or another instance has left, for those of their receivers that are configured still. What
+ * cannot be read is logged, and begun anew: no alert waits for it.
  */
 export async function openTroubles(place: StatePlace, configured: readonly string[], log: Log): Promise<TroubleBook> {
-	const { read, write } = await troublesAt(place)
-	const found = await read().catch((error: unknown) => {
+	const kept = await troublesAt(place)
+	const found = await kept.read().catch((error: unknown) => {
 		log.warn({ err: error }, 'what receivers were told is wrong cannot be read: its end may not be told')
 		return null
 	})
-	const { open, timesAccepted } = found ?? noTroubles
-	const known = open.map((trouble) => ({
-		...trouble,
-		receivers: trouble.receivers.filter((name) => configured.includes(name)),
-	}))
-	return troubleBook({ open: known, timesAccepted }, write)
+	return troubleBook(found ?? noTroubles, kept, configured)
 }
 
-async function troublesAt(place: StatePlace) {
+interface KeptTroubles {
+	read(): Promise<Troubles | null>
+	/** Resolves to what it made of what was kept; `known` is what we know of it. */
+	change(change: (before: Troubles) => Troubles, known: Troubles): Promise<Troubles>
+	close(): Promise<void>
+}
+
+async function troublesAt(place: StatePlace): Promise<KeptTroubles & { readonly isShared: boolean }> {
 	if (place.kind === 'folder') {
-		return { read: () => readTroubles(place.dir), write: (all: Troubles) => writeTroubles(place.dir, all) }
+		return {
+			isShared: false,
+			read: () => readTroubles(place.dir),
+			async change(change, known) {
+				const next = change(known)
+				await writeTroubles(place.dir, next)
+				return next
+			},
+			close: async () => undefined,
+		}
 	}
-	const { readTroubleRow, writeTroubleRow } = await import('./postgres/troubles.js')
-	return { read: () => readTroubleRow(place.url), write: (all: Troubles) => writeTroubleRow(place.url, all) }
+	const { troubleRow } = await import('./postgres/troubles.js')
+	return { isShared: true, ...troubleRow(place.url, noTroubles) }
 }
 
-/** `write` keeps them; default: nowhere. */
+const inMemory: KeptTroubles = {
+	read: async () => null,
+	change: async (change, known) => change(known),
+	close: async () => undefined,
+}
+
+/** `kept`: where; default: nowhere. `configured`: others are told nothing; default: all are. */
 export function troubleBook(
 	first: Troubles = noTroubles,
-	write: (troubles: Troubles) => Promise<void> = async () => undefined,
+	kept: KeptTroubles & { readonly isShared?: boolean } = inMemory,
+	configured?: readonly string[],
 ): TroubleBook {
+	const ours = ({ open, timesAccepted }: Troubles): Troubles => ({
+		timesAccepted,
+		open: open.map((trouble) => ({
+			...trouble,
+			receivers: trouble.receivers.filter((name) => configured?.includes(name) ?? true),
+		})),
+	})
 	let current = first
 	let before: Promise<unknown> = Promise.resolve()
+	const inTurn = (act: () => Promise<Troubles>) => {
+		const result = before.then(async () => {
+			current = await act()
+		})
+		before = result.catch(() => undefined)
+		return result
+	}
 	return {
-		current: () => current,
-		change(change) {
-			const result = before.then(async () => {
-				const next = change(current)
-				await write(next)
-				current = next
-			})
-			before = result.catch(() => undefined)
-			return result
+		current: () => ours(current),
+		change: (change) => inTurn(() => kept.change(change, current)),
+		refresh: () => (kept.isShared === true ? inTurn(async () => (await kept.read()) ?? noTroubles) : Promise.resolve()),
+		async close() {
+			await before
+			await kept.close()
 		},
 	}
 }

@@ -132,6 +132,8 @@ describe('the schema of an alert', () => {
 		}
 		expect(isRight(messageOf('system.undelivered', undelivered))).toBe(true)
 		expect(isRight(messageOf('system.undelivered', { ...undelivered, state: 'retry' }))).toBe(false)
+		expect(isRight(messageOf('system.recovered', { ...undelivered, ends: 'undelivered' }))).toBe(true)
+		expect(isRight(messageOf('system.recovered', { ...undelivered, ends: 'refused' }))).toBe(false)
 		expect(isRight(messageOf('alert.transfer', { ...alert, insteadOf: 'ops-hook' }))).toBe(true)
 	})
 

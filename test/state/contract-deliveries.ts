@@ -1,7 +1,7 @@
 /** The contract's second half: what is sent, and when it is tried. */
 
 import { describe, expect, test } from 'vitest'
-import type { Delivery } from '../../src/model/delivery.js'
+import type { Delivery, ReasonCode } from '../../src/model/delivery.js'
 import type { OpenPlace } from './contract.js'
 import { alertOf, blockOf, commitOf, deliveryOf, digestMessageOf, START_MS } from './samples.js'
 
@@ -61,6 +61,24 @@ export function deliveryContract(at: OpenPlace): void {
 			])
 			await at.store.release(['c'])
 			expect((await claim()).map(ids)).toEqual([['c']])
+		})
+
+		test('behavior: what was parked or dead and is tried once more is counted', async () => {
+			const failed = (lastErrorCode: ReasonCode) => ({ attempts: 1, lastErrorCode, lastError: 'no' })
+			await at.store.post([
+				deliveryOf('a', { ...failed('removed'), status: 'parked' }),
+				deliveryOf('b', { ...failed('too-large'), status: 'dead' }),
+				deliveryOf('c', failed('server-failed')),
+				deliveryOf('d'),
+				deliveryOf('e', { ...failed('login-refused'), status: 'held', heldBy: 'silence' }),
+			])
+			const counts = async () => (await at.store.summary()).receivers.get('hook')
+			expect(await counts()).toMatchObject({ pending: 2, held: 1, parked: 1, dead: 1, again: 1 })
+			await at.store.retry(['a', 'b'], at.nowMs)
+			await at.reopened()
+			expect(await counts()).toMatchObject({ pending: 4, parked: 0, dead: 0, again: 3 })
+			await at.store.drop(['a', 'b', 'e'])
+			expect(await counts()).not.toHaveProperty('again')
 		})
 
 		test('behavior: what is set aside is due in its own time, and holds up nobody', async () => {

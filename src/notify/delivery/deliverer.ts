@@ -8,6 +8,7 @@ import type { AlertData } from '../../model/alert.js'
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
+import type { TroubleBook } from '../../model/trouble.js'
 import type { Silence } from '../../model/watch.js'
 import { createBrokenQueues } from './brokenQueues.js'
 import { createClockWatch } from './clockWatch.js'
@@ -27,6 +28,8 @@ export interface ReceiverOptions extends DeferralRules {
 
 export interface DelivererOptions {
 	readonly store: Store
+	/** Where it is written down what fallbacks were notified of, until that is over. Default: nowhere. */
+	readonly troubles?: TroubleBook
 	readonly receivers: readonly Receiver[]
 	/** Of a receiver, by its name; default: none has any. */
 	readonly optionsOf?: (receiver: string) => ReceiverOptions | null
@@ -83,10 +86,10 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	let wake = new AbortController()
 	const wakeUp = () => wake.abort()
 	const optionsOf = options.optionsOf ?? (() => null)
+	const receiverCalled = (name: string) => receivers.get(name) ?? null
 	const fallbacks = createFallbacks({
-		store,
-		clock,
-		fallbackOf: (name) => receivers.get(optionsOf(name)?.fallback ?? '') ?? null,
+		...{ store, troubles: options.troubles, clock, log, receiverCalled },
+		fallbackOf: (name) => receiverCalled(optionsOf(name)?.fallback ?? ''),
 	})
 	const deferrals = createDeferrals({
 		store,
@@ -135,6 +138,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 				released = true
 				await clockWatch.look()
 				await suspension.probe()
+				await fallbacks.look()
 				await deferrals.letGo(clock())
 				for (const queue of await store.claim({ nowMs: clock(), perQueue })) {
 					const [first] = queue
@@ -156,6 +160,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 					(await store.nextDueMs()) ?? Infinity,
 					suspension.nextProbeMs() ?? Infinity,
 					deferrals.nextLookMs(),
+					fallbacks.nextLookMs(),
 				)
 				waitMs = Math.min(longestSleepMs, Math.max(shortestSleepMs, nextMs - clock()))
 				if (troubled) log.info({}, 'deliveries can be read again')
@@ -198,6 +203,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 				const ends = await Promise.allSettled(queues.map((queue) => work(queue, context)))
 				for (const end of ends) if (end.status === 'rejected') throw end.reason
 			}
+			await fallbacks.look()
 		} finally {
 			signal.removeEventListener('abort', stop)
 			await unconfigured.letGo()

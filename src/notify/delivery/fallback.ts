@@ -5,17 +5,18 @@
  */
 
 import { hash } from '../../base/hash.js'
-import { freshDelivery } from '../../core/deliveries.js'
 import { isDigest, splitDigest } from '../../core/digest.js'
 import { queueOf } from '../../core/queue.js'
 import type { Message, UndeliveredData } from '../../model/alert.js'
 import type { Delivery, ReasonCode, Resolution } from '../../model/delivery.js'
-import type { Clock } from '../../model/glossary.js'
 import type { Receiver, Store } from '../../model/ports.js'
 import type { ReceiverSummary } from '../../model/state.js'
+import { isUndelivered } from '../text/sentence.js'
+import { toEach } from './toEach.js'
+import { createUndelivered, type Undelivered, type UndeliveredOptions } from './undelivered.js'
 
-export interface Fallbacks {
-	/** What an earlier run has parked, its fallback was notified of. */
+export interface Fallbacks extends Pick<Undelivered, 'look' | 'nextLookMs'> {
+	/** What an earlier run has parked, its fallback was notified of, and is to be told the end of. */
 	learn(): Promise<void>
 	/** What to post along with this result of a delivery. */
 	postsFor(delivery: Delivery, resolution: Resolution): Promise<readonly Delivery[]>
@@ -23,9 +24,8 @@ export interface Fallbacks {
 	taken(delivery: Delivery): void
 }
 
-export interface FallbackOptions {
+export interface FallbackOptions extends UndeliveredOptions {
 	readonly store: Store
-	readonly clock: Clock
 	/** The receiver to notify when this one fails; null: none. */
 	readonly fallbackOf: (receiver: string) => Receiver | null
 }
@@ -35,7 +35,9 @@ type Why = { readonly code: ReasonCode; readonly error: string }
 /** A receiver that refuses one message now and then is reported no more often. */
 const refusalsEveryMs = 3_600_000
 
-export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): Fallbacks {
+export function createFallbacks(options: FallbackOptions): Fallbacks {
+	const { store, clock, fallbackOf } = options
+	const undelivered = createUndelivered(options)
 	/**
 	 * What queues are parked for, as far as their fallback knows; by receiver, then queue. Null: parked by version 0.1.0,
 	 * which wrote no code down; whatever it turns out to be was told then.
@@ -61,6 +63,15 @@ export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): 
 		}
 	}
 
+	/** Versions before this one told it, and wrote no end down. */
+	async function learnOpen(): Promise<void> {
+		await learn()
+		for (const receiver of parked.keys()) {
+			const fallback = fallbackOf(receiver)
+			if (fallback !== null) await undelivered.begin(receiver, fallback.name)
+		}
+	}
+
 	async function counts(receiver: string): Promise<ReceiverSummary | undefined> {
 		return (await store.summary().catch(() => null))?.receivers.get(receiver)
 	}
@@ -68,32 +79,35 @@ export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): 
 	async function suspendedPosts(delivery: Delivery, why: Why, fallback: Receiver): Promise<readonly Delivery[]> {
 		// Another instance may have found out before. A state that cannot be read is no reason to say nothing.
 		if (!isKnown(delivery, why.code)) await learn().catch(() => undefined)
-		const known = isKnown(delivery, why.code)
+		// What was ended, and fails again, is news.
+		const known = isKnown(delivery, why.code) && undelivered.isOpen(delivery.receiver, fallback.name)
 		note(delivery, why.code)
 		if (known) return []
 		const { pending = 0, parked = 0 } = (await counts(delivery.receiver)) ?? {}
-		return notice(delivery, 'parked', Math.max(1, pending + parked), why, fallback)
+		return await notice(delivery, 'parked', Math.max(1, pending + parked), why, fallback)
 	}
 
 	async function deadLetterPosts(delivery: Delivery, why: Why, fallback: Receiver): Promise<readonly Delivery[]> {
 		const { receiver } = delivery
 		const instead = alertsOf(delivery).flatMap((alert) => forwarded(alert, fallback, clock()))
 		const lastMs = refusedAtMs.get(receiver)
-		if (lastMs !== undefined && clock() - lastMs < refusalsEveryMs) return instead
+		const isRecent = lastMs !== undefined && clock() - lastMs < refusalsEveryMs
+		if (isRecent && undelivered.isOpen(receiver, fallback.name)) return instead
 		refusedAtMs.set(receiver, clock())
 		const dead = (await counts(receiver))?.dead ?? 0
-		return [...notice(delivery, 'dead', dead + 1, why, fallback), ...instead]
+		return [...(await notice(delivery, 'dead', dead + 1, why, fallback)), ...instead]
 	}
 
-	function notice(
+	async function notice(
 		delivery: Delivery,
 		state: UndeliveredData['state'],
 		count: number,
 		{ code, error: reason }: Why,
 		fallback: Receiver,
-	): readonly Delivery[] {
+	): Promise<readonly Delivery[]> {
 		const nowMs = clock()
 		const { receiver, recipient } = delivery
+		await undelivered.begin(receiver, fallback.name)
 		const seed = [delivery.id, state, code]
 		const since = new Date(nowMs).toISOString()
 		// Named by the delivery and not by the time: sent again after a kill, it is the same.
@@ -107,7 +121,9 @@ export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): 
 	}
 
 	return {
-		learn,
+		look: undelivered.look,
+		nextLookMs: undelivered.nextLookMs,
+		learn: learnOpen,
 		async postsFor(delivery, resolution) {
 			if (resolution.result !== 'parked' && resolution.result !== 'dead') return []
 			const fallback = fallbackOf(delivery.receiver)
@@ -123,9 +139,9 @@ export function createFallbacks({ store, clock, fallbackOf }: FallbackOptions): 
 }
 
 /** What a fallback is sent, as a fallback. */
-function isWord({ type, data }: Message): boolean {
+function isWord({ data }: Message): boolean {
 	if (isDigest(data)) return data.alerts.every((alert) => alert.data.insteadOf !== undefined)
-	return type === 'system.undelivered' || data.insteadOf !== undefined
+	return isUndelivered(data) || data.insteadOf !== undefined
 }
 
 /** Of a digest each alert by itself: the fallback may take no digests, or smaller ones. */
@@ -142,19 +158,4 @@ function forwarded(delivery: Delivery, fallback: Receiver, nowMs: number): reado
 		...message,
 		data: { ...message.data, deliveryId, insteadOf: receiver },
 	}))
-}
-
-function toEach(
-	{ name, recipients }: Receiver,
-	seed: readonly string[],
-	nowMs: number,
-	answered: readonly string[] | null,
-	messageOf: (deliveryId: string) => Message,
-): readonly Delivery[] {
-	return (recipients ?? [null]).map((recipient) => {
-		const idOf = (parts: readonly string[]) => `msg_${hash(JSON.stringify([...parts, name, recipient])).slice(0, 32)}`
-		const id = idOf(seed)
-		const answers = answered === null ? null : idOf(answered)
-		return freshDelivery(id, name, recipient, messageOf(id), nowMs, answers)
-	})
 }

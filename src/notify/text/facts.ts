@@ -8,7 +8,7 @@ import type { Row } from './digestTable.js'
 import { type Fact, fact, utc } from './fact.js'
 import { ownFacts } from './ownFacts.js'
 import { isAlert, isUndelivered, numbered } from './sentence.js'
-import { systemFacts, undeliveredFacts, whatNow } from './systemFacts.js'
+import { receiverWorks, systemFacts, undeliveredFacts, whatNow } from './systemFacts.js'
 import { tokenAmount, tokenLines } from './token.js'
 
 export interface Facts {
@@ -34,7 +34,11 @@ export function factsOf(message: Message): Facts {
 	]
 	const single = { alarms, rows: [] }
 	if (isUndelivered(data)) {
-		return { notes: [...notes, whatNow[data.state]], facts: undeliveredFacts(data), ...single }
+		return {
+			notes: [...notes, data.ends === undefined ? whatNow[data.state] : receiverWorks],
+			facts: undeliveredFacts(data),
+			...single,
+		}
 	}
 	if (isDigest(data)) return digestFacts(data, notes)
 	if (!isAlert(data)) return { notes: [...notes, printable(data.reason, 500)], facts: systemFacts(data), ...single }

@@ -93,8 +93,9 @@ function gapHeadline(type: Message['type'], { fromBlock, toBlock, acceptedAt }: 
 	return `GAP: ${blocks} cannot be read at present`
 }
 
-function undelivered({ receiver, recipient, state, count }: UndeliveredData): string {
+function undelivered({ receiver, recipient, state, count, ends }: UndeliveredData): string {
 	const who = `${printable(receiver)}${recipient === null ? '' : ` (${printable(recipient)})`}`
+	if (ends !== undefined) return `Recovered: nothing is left of what ${who} refused`
 	const messages = count === 1 ? '1 message' : `${count} messages`
 	if (state === 'dead') return `NOT DELIVERED: ${who} refuses messages; they are sent to you instead`
 	return `NOT DELIVERED: ${who} takes nothing until somebody fixes it; ${messages} ${count === 1 ? 'waits' : 'wait'}`

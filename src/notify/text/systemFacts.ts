@@ -23,13 +23,17 @@ export const whatNow = {
 	dead: 'Each message that it refused for good is sent to you by itself. "tracewatch deliveries" lists them.',
 } as const
 
+export const receiverWorks =
+	'All that the receiver refused was delivered, or discarded by hand. There is nothing left to do.'
+
 export function undeliveredFacts(data: UndeliveredData): readonly Fact[] {
-	const { id, receiver, recipient, state, count, reason, since } = data
+	const { id, receiver, recipient, state, count, reason, since, ends } = data
 	return [
 		fact('Receiver', printable(receiver)),
 		...(recipient === null ? [] : [fact('Recipient', printable(recipient))]),
-		fact(state === 'dead' ? 'Refused so far' : 'Waiting', String(count)),
-		fact('Reason', printable(reason, 500)),
+		...(ends === undefined
+			? [fact(state === 'dead' ? 'Refused so far' : 'Waiting', String(count)), fact('Reason', printable(reason, 500))]
+			: []),
 		fact('Since', utc(since)),
 		fact('Why you get this', `this is the fallback of ${printable(receiver)}`),
 		fact('Alert id', id),

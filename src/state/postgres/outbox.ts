@@ -1,5 +1,6 @@
 /** Deliveries as rows: in order of posting, each in the queue of its receiver and recipient. */
 
+import { againCodes } from '../../core/again.js'
 import { asideCode } from '../../core/aside.js'
 import { alertsIn } from '../../core/digest.js'
 import { queueOf } from '../../core/queue.js'
@@ -141,6 +142,8 @@ export async function readDeliveries(
 
 /** Of a row `d` of the outbox, whether it is set aside; the database's form of `isAside`. */
 export const ASIDE = `(d.status = 'pending' and d.last_error_code is not distinct from '${asideCode}')`
+export const AGAIN = `(d.status in ('pending', 'held')
+	and coalesce(d.last_error_code in (${againCodes.map((code) => `'${code}'`).join(', ')}), false))`
 
 /** Of one queue, what is set aside, in order of posting. */
 export async function readAside(

@@ -1,36 +1,53 @@
-/** What receivers were told is wrong, as a row beside the tables of the state. */
+/** What receivers were told is wrong, as a row beside the tables of the state, which all instances share. */
 
 import type { Troubles } from '../../model/trouble.js'
-import { openDatabase } from './database.js'
-import { prepareSchema } from './schema.js'
+import { type Ask, openDatabase } from './database.js'
+import { prepareSchema, schemaVersion } from './schema.js'
 
 const options = { connections: 1, standstillMs: 30_000 }
 const name = 'troubles'
+const read = 'select content from tracewatch.kept where name = $1'
 
-/** Null where there were none yet. Throws StateError. */
-export async function readTroubleRow(url: string): Promise<Troubles | null> {
-	const database = openDatabase(url, options)
-	try {
-		await prepareSchema(database)
-		const rows = await database.ask<{ content: Troubles }>('select content from tracewatch.kept where name = $1', [
-			name,
-		])
-		return rows[0]?.content ?? null
-	} finally {
-		await database.close()
-	}
+interface Row {
+	readonly content: Troubles
 }
 
-/** Throws StateError. */
-export async function writeTroubleRow(url: string, troubles: Troubles): Promise<void> {
+/** Null where there were none yet. */
+export async function readTroubleRow(ask: Ask): Promise<Troubles | null> {
+	return (await ask<Row>(read, [name]))[0]?.content ?? null
+}
+
+export async function writeTroubleRow(ask: Ask, troubles: Troubles): Promise<void> {
+	await ask(
+		`insert into tracewatch.kept (name, content) values ($1, $2::json)
+		on conflict (name) do update set content = excluded.content`,
+		[name, JSON.stringify(troubles)],
+	)
+}
+
+/** Nothing is contacted yet. All of it throws StateError. */
+export function troubleRow(url: string, none: Troubles) {
 	const database = openDatabase(url, options)
-	try {
-		await database.ask(
-			`insert into tracewatch.kept (name, content) values ($1, $2::json)
-			on conflict (name) do update set content = excluded.content`,
-			[name, JSON.stringify(troubles)],
-		)
-	} finally {
-		await database.close()
+	return {
+		async read(): Promise<Troubles | null> {
+			if ((await schemaVersion(database.ask, database.host)) === null) return null
+			await prepareSchema(database)
+			return await readTroubleRow(database.ask)
+		},
+		/** Of two instances one waits, and changes what the other has left. */
+		async change(change: (before: Troubles) => Troubles): Promise<Troubles> {
+			await prepareSchema(database)
+			return await database.transact(async (ask) => {
+				await ask('insert into tracewatch.kept (name, content) values ($1, $2::json) on conflict do nothing', [
+					name,
+					JSON.stringify(none),
+				])
+				const [row] = await ask<Row>(`${read} for update`, [name])
+				const next = change(row?.content ?? none)
+				await writeTroubleRow(ask, next)
+				return next
+			})
+		},
+		close: () => database.close(),
 	}
 }

@@ -180,6 +180,10 @@ describe('subjects', () => {
 		)
 		const dead = composeMessage(messageOf(undeliveredData({ state: 'dead' }), 'system.undelivered'))
 		expect(dead.subject).toBe('NOT DELIVERED: ops-hook refuses messages; they are sent to you instead')
+		const over = composeMessage(messageOf(undeliveredData({ count: 0, ends: 'undelivered' }), 'system.recovered'))
+		expect(over.subject).toBe('Recovered: nothing is left of what ops-hook refused')
+		expect(over.text).toContain('All that the receiver refused was delivered, or discarded by hand.')
+		for (const fact of ['Waiting', 'Reason']) expect(over.text).not.toContain(fact)
 	})
 
 	test('behavior: what comes instead says instead of whom', () => {

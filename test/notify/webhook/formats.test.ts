@@ -387,6 +387,17 @@ describe('a receiver that does not take its messages', () => {
 			{ alertname: 'TracewatchUndelivered', receiver: 'ops-hook', severity: 'critical' },
 		])
 	})
+
+	test('default: once nothing is left of what it refused, the incident is resolved', async () => {
+		const over = messageOf(undeliveredData({ count: 0, ends: 'undelivered' }), 'system.recovered')
+		const event = await send('pagerduty', '/v2/enqueue', 202, over, { secret: 'KEY' })
+		expect(event.body).toMatchObject({ event_action: 'resolve', dedup_key: 'tracewatch:undelivered:ops-hook' })
+		const { body } = await send('alertmanager', '', 200, over)
+		expect(body).toHaveLength(1)
+		const [{ labels, endsAt }] = body
+		expect(labels).toEqual({ alertname: 'TracewatchUndelivered', receiver: 'ops-hook', severity: 'critical' })
+		expect(Date.parse(endsAt)).toBeLessThanOrEqual(Date.now())
+	})
 })
 
 describe('a digest', () => {

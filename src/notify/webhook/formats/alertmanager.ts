@@ -73,7 +73,8 @@ function labelsOf(message: Message): { readonly fires: readonly Labels[]; readon
 	const { type, data } = message
 	if (isUndelivered(data)) {
 		const receiver = printable(data.receiver)
-		return { fires: [{ alertname: 'TracewatchUndelivered', receiver, severity: 'critical' }], resolves: [] }
+		const trouble = { alertname: 'TracewatchUndelivered', receiver, severity: 'critical' }
+		return data.ends === undefined ? { fires: [trouble], resolves: [] } : { fires: [], resolves: [trouble] }
 	}
 	if (isDigest(data)) return { fires: [], resolves: [] }
 	const network = printable(data.network)

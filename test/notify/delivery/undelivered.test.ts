@@ -1,0 +1,156 @@
+// What a fallback was told of a receiver is ended, whoever runs by then: an incident stands open there until it is.
+import { describe, expect, test } from 'vitest'
+import { againCodes } from '../../../src/core/again.js'
+import { StateError } from '../../../src/errors.js'
+import type { Message, UndeliveredData } from '../../../src/model/alert.js'
+import type { Delivery, Outcome } from '../../../src/model/delivery.js'
+import type { Store } from '../../../src/model/ports.js'
+import type { TroubleBook } from '../../../src/model/trouble.js'
+import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
+import { httpPolicy, smtpPolicy } from '../../../src/notify/delivery/policy.js'
+import { openTroubles } from '../../../src/state/open.js'
+import { deliveryOf, idOf, keptLog, never } from '../samples.js'
+import { scripted, useLab } from './lab.js'
+
+const lab = useLab()
+const gone: Outcome = { result: 'parked', code: 'removed', reason: 'hook.example answered 410: removed' }
+const refused: Outcome = { result: 'dead', code: 'too-large', reason: 'hook.example answered 413: too large' }
+const fine: Outcome = { result: 'delivered' }
+const hour = 3_600_000
+
+/** A receiver with a fallback that keeps what it is told, for one run after the other. */
+function site(recipients: readonly string[] | null = null) {
+	const at: { answer: (delivery: Delivery) => Outcome } = { answer: () => gone }
+	const told: { id: string; message: Message }[] = []
+	const hook = scripted('hook', (delivery) => at.answer(delivery), recipients)
+	const desk = scripted('desk', ({ id, message }) => {
+		told.push({ id, message })
+		return fine
+	})
+	return {
+		at,
+		told,
+		said: () => told.map(({ message }) => message.type),
+		/** A run of its own, each an hour after the one before: what it posts goes out with the next. */
+		async run({ store = lab.store as Store, keep = (book: TroubleBook) => book } = {}) {
+			lab.nowMs += hour
+			const troubles = keep(await openTroubles({ kind: 'folder', dir: lab.folder }, ['hook', 'desk'], keptLog()))
+			await createDeliverer({
+				...{ store, troubles, clock: lab.clock, log: keptLog(), receivers: [hook, desk], random: () => 0.5 },
+				optionsOf: (name) => ({ fallback: name === 'hook' ? 'desk' : null, digest: null, silences: [] }),
+			}).drainOnce(never)
+		},
+	}
+}
+
+describe('what a fallback was told', () => {
+	test('default: is ended once nothing is left of what was refused, over restarts', async () => {
+		const { at, run, said, told } = site()
+		await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
+		await run()
+		await run()
+		expect(said()).toEqual(['system.undelivered'])
+		at.answer = ({ id }) => (id === idOf(1) ? gone : fine)
+		await run()
+		await run()
+		expect(said()).toEqual(['system.undelivered'])
+		at.answer = () => fine
+		await run()
+		await run()
+		await run()
+		expect(said()).toEqual(['system.undelivered', 'system.recovered'])
+		const [begun, ended] = told.map(({ message }) => message.data as UndeliveredData)
+		expect(ended).toMatchObject({
+			ends: 'undelivered',
+			receiver: 'hook',
+			recipient: null,
+			count: 0,
+			since: begun?.since,
+		})
+		at.answer = () => gone
+		await lab.store.post([deliveryOf(9)])
+		await run()
+		expect(said()).toEqual(['system.undelivered', 'system.recovered', 'system.undelivered'])
+	})
+
+	test('behavior: is ended when what was refused is discarded by hand, or tried again and taken', async () => {
+		const { at, run, said } = site()
+		at.answer = () => refused
+		await lab.store.post([1, 2].map((number) => deliveryOf(number)))
+		await run()
+		await run()
+		const words = () => said().filter((type) => type.startsWith('system.'))
+		expect(words()).toEqual(['system.undelivered'])
+		expect(await lab.store.drop([idOf(1)])).toBe(1)
+		await lab.store.retry([idOf(2)], lab.nowMs + 2 * hour)
+		await run()
+		// Nobody knows yet what comes of the second.
+		expect((await lab.store.summary()).receivers.get('hook')).toMatchObject({ pending: 1, again: 1, dead: 0 })
+		expect(words()).toEqual(['system.undelivered'])
+		at.answer = () => fine
+		await run()
+		await run()
+		expect(words()).toEqual(['system.undelivered', 'system.recovered'])
+	})
+
+	test('behavior: lasts while one mailbox of several refuses, whatever the others take', async () => {
+		const { at, run, said } = site(['a@example.org', 'b@example.org'])
+		at.answer = ({ recipient }) => (recipient === 'a@example.org' ? gone : fine)
+		await lab.store.post([deliveryOf(1, { recipient: 'a@example.org' })])
+		for (const number of [2, 3, 4]) {
+			await lab.store.post([deliveryOf(number, { recipient: 'b@example.org' })])
+			await run()
+		}
+		expect(said()).toEqual(['system.undelivered'])
+		await lab.store.drop([idOf(1)])
+		await run()
+		await run()
+		expect(said()).toEqual(['system.undelivered', 'system.recovered'])
+	})
+
+	test('behavior: what an earlier version has told and written no end of down is ended, too', async () => {
+		const { at, run, said } = site()
+		await lab.store.post([deliveryOf(1, { status: 'parked', attempts: 1, lastErrorCode: 'removed', lastError: '410' })])
+		await run()
+		at.answer = () => fine
+		await run()
+		await run()
+		expect(said()).toEqual(['system.recovered'])
+	})
+
+	test('error: killed at any write, its end is told under one id', async () => {
+		for (let writes = 0; writes < 6; writes += 1) {
+			const { at, run, told } = site()
+			let left = writes
+			const write = async <T>(act: () => Promise<T>): Promise<T> => {
+				if (left-- <= 0) throw new StateError('disk', 'killed')
+				return await act()
+			}
+			const store: Store = {
+				...lab.store,
+				post: (all) => write(() => lab.store.post(all)),
+				resolve: (all, post) => write(() => lab.store.resolve(all, post)),
+			}
+			const keep = (book: TroubleBook): TroubleBook => ({ ...book, change: (act) => write(() => book.change(act)) })
+			await lab.store.post([deliveryOf(writes)])
+			await run({ store, keep }).catch(() => undefined)
+			await lab.reopen()
+			await run()
+			await run()
+			at.answer = () => fine
+			for (let runs = 0; runs < 4; runs += 1) await run()
+			const kept = new Map(told.map(({ id, message }) => [id, message.type]))
+			expect([...kept.values()], `${writes} writes`).toEqual(['system.undelivered', 'system.recovered'])
+			expect(await lab.store.deliveries()).toEqual([])
+		}
+	})
+})
+
+test('default: whatever parks or kills a delivery is known to be tried again by hand or by a probe alone', () => {
+	const rows = [...httpPolicy, ...smtpPolicy]
+	const last = rows.flatMap((row) => (row.verdict === 'parked' || row.verdict === 'dead' ? [row.code] : []))
+	expect(last.length).toBeGreaterThan(15)
+	expect(last.filter((code) => !againCodes.includes(code))).toEqual([])
+	const later = rows.flatMap((row) => (row.verdict === 'retry' ? [row.code] : []))
+	expect(later.filter((code) => againCodes.includes(code))).toEqual([])
+})
