@@ -30,7 +30,7 @@ import { readHead } from './readHead.js'
 import type { Rpc } from './rpc/rpc.js'
 import { readTransaction } from './transaction.js'
 import { unbroken } from './unbroken.js'
-import { type WalkWait, waitOf } from './walkWait.js'
+import { moreOf, type WalkWait, waitOf } from './walkWait.js'
 import type { Header } from './wire.js'
 import { createWitnesses } from './witnesses.js'
 
@@ -118,7 +118,10 @@ export function createChain(options: ChainOptions): Chain {
 			return reading === null ? first : reader.blocksAtOnce(reading, addresses)
 		},
 		clock,
-		...(options.walkWait && { waitMs: waitOf(options.walkWait, () => reading === null, patience) }),
+		...(options.walkWait && {
+			waitMs: waitOf(options.walkWait, () => reading === null, patience),
+			moreMs: moreOf(options.walkWait),
+		}),
 	}
 	const prefetch = createPrefetch({
 		...prefetching,

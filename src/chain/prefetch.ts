@@ -29,6 +29,8 @@ export interface PrefetchOptions {
 	readonly blocks: (addresses: AddressSet) => number
 	/** How long a walk waits for its next piece. Default: as long as it takes. */
 	readonly waitMs?: (piece: Span) => number
+	/** When it has waited so long: how much longer it waits; 0: no longer. Default: no longer. */
+	readonly moreMs?: (piece: Span, waitedMs: number) => number
 	readonly clock: Clock
 }
 
@@ -57,7 +59,7 @@ const mostKept = 4
 /** Long enough for the next poll. */
 const keptMs = 60_000
 
-export function createPrefetch({ readFirst, width, blocks, waitMs, clock }: PrefetchOptions): Prefetch {
+export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, clock }: PrefetchOptions): Prefetch {
 	const kept: Track[] = []
 
 	function open(span: Span, addresses: AddressSet, signal: AbortSignal): Track {
@@ -152,10 +154,16 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, clock }: Pref
 			throw error
 		})
 		if (waitMs === undefined) return done
-		const ms = waitMs(span)
+		let ms = waitMs(span)
 		let timer: NodeJS.Timeout | undefined
 		const late = new Promise<never>((_, reject) => {
-			timer = setTimeout(() => reject(tooLate(span, ms)), ms)
+			const look = () => {
+				const more = moreMs?.(span, ms) ?? 0
+				if (more <= 0) return reject(tooLate(span, ms))
+				ms += more
+				timer = setTimeout(look, more)
+			}
+			timer = setTimeout(look, ms)
 		})
 		try {
 			return await Promise.race([done, late])

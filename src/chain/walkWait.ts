@@ -9,6 +9,10 @@ export interface WalkWait {
 	readonly severalMs: number
 	/** More for each of several. */
 	readonly eachMs: number
+	/** For one block whose large answer goes on coming, where no other endpoint could give it. */
+	readonly longestMs: number
+	/** How long ago a large answer last went on coming; absent: another endpoint could be asked. */
+	readonly sinceProgressMs?: () => number
 }
 
 export function waitOf(
@@ -19,5 +23,15 @@ export function waitOf(
 	return (span) => {
 		if (span.from === span.to) return patience(oneMs)
 		return patience(isFirst() ? firstMs : severalMs + eachMs * Number(lengthOf(span)))
+	}
+}
+
+/**
+ * How much longer a walk waits for one block, when it has waited so long: what comes would only be asked for once more.
+ */
+export function moreOf({ oneMs, longestMs, sinceProgressMs }: WalkWait): (span: Span, waitedMs: number) => number {
+	return (span, waitedMs) => {
+		if (sinceProgressMs === undefined || span.from !== span.to || waitedMs >= longestMs) return 0
+		return Math.max(0, Math.ceil(oneMs - sinceProgressMs()))
 	}
 }

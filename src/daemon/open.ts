@@ -67,6 +67,8 @@ export function openChain(
 	const { requestsPerSecond, maxAnswerBytes: maxBodyBytes } = network
 	// With another to turn to, nobody waits long for one that fails.
 	const patience = network.rpc.length > 1 ? { withinMs: patienceWithOthersMs } : {}
+	let progressAtMs = Number.NEGATIVE_INFINITY
+	const sinceProgressMs = () => steady() - progressAtMs
 	const rpcs = network.rpc.map((url) =>
 		createRpc({
 			url,
@@ -76,7 +78,10 @@ export function openChain(
 			steady,
 			patience,
 			...(onRequest !== undefined && { onRequest }),
-			...(onProgress !== undefined && { onProgress }),
+			onProgress() {
+				progressAtMs = steady()
+				onProgress?.()
+			},
 		}),
 	)
 	const { chainId, source, isPrivate, keepsBooks, settle } = network
@@ -99,9 +104,10 @@ export function openChain(
 	const asked = { source, isPrivate, ...tokens, ...own, registry, clock: steady }
 	const streamed = isStream ? { rowsAtOnce: streamedRows } : {}
 	const endpoints = createEndpoints({ rpcs, chainId, clock: steady, wallClock: clock, log })
+	const wait = walkWait && { walkWait: { ...walkWait, ...(rpcs.length === 1 && { sinceProgressMs }) } }
 	const ways = openWays({ rpcs, chainId, ...asked, onHeard: endpoints.heard })
 	return {
-		chain: createChain({ endpoints, ...asked, ...streamed, settle, log, ...(walkWait && { walkWait }) }),
+		chain: createChain({ endpoints, ...asked, ...streamed, settle, log, ...wait }),
 		endpoints,
 		accounts: openAccounts({ rpcs, endpoints, chainId, registry, isPrivate, clock: steady, log }),
 		tries: triesOf(ways),

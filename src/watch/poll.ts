@@ -133,7 +133,10 @@ function settledUnseen({ head, config, settled, checkpoint }: PollSession, targe
 function expectNewBlocks(session: PollSession, target: bigint, ports: PollPorts, signal: AbortSignal): void {
 	const { checkpoint, head, config, state } = session
 	if (head.latest.number <= checkpoint.number + 1n) return
-	const span = settledUnseen(session, target) ?? { from: checkpoint.number + 1n, to: target }
+	const from = checkpoint.number + 1n
+	const { to } = settledUnseen(session, target) ?? { to: target }
+	// As the walk will be: what is asked for otherwise is asked for in vain.
+	const span = { from, to: ports.gaps?.keeper.stepAt(from) ?? to }
 	ports.chain.expect(span, addressesOf(config.watches, state.announcements), signal)
 }
 

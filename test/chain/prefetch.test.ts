@@ -19,9 +19,10 @@ interface Setting {
 	readonly read?: (piece: Span, signal: AbortSignal) => Promise<Span>
 	readonly width?: number
 	readonly blocks?: number
+	readonly moreMs?: (piece: Span, waitedMs: number) => number
 }
 
-function open({ read = async (piece) => piece, width = 3, blocks = 10 }: Setting = {}) {
+function open({ read = async (piece) => piece, width = 3, blocks = 10, moreMs }: Setting = {}) {
 	let nowMs = 0
 	const asked: string[] = []
 	let underWay = 0
@@ -39,6 +40,7 @@ function open({ read = async (piece) => piece, width = 3, blocks = 10 }: Setting
 		width: () => width,
 		blocks: () => blocks,
 		clock: () => nowMs,
+		...(moreMs !== undefined && { waitMs: () => 1, moreMs }),
 	})
 	return { prefetch, asked, most: () => most, pass: (ms: number) => (nowMs += ms) }
 }
@@ -53,6 +55,38 @@ async function take(parts: AsyncGenerator<Part>, count = Number.POSITIVE_INFINIT
 }
 
 describe('a walk', () => {
+	test('behavior: what takes too long is waited for as long as it is said to come, and asked for once', async () => {
+		let come = () => {}
+		const coming = new Promise<void>((resolve) => {
+			come = resolve
+		})
+		const waited: number[] = []
+		const { prefetch, asked } = open({
+			async read(piece) {
+				await coming
+				return piece
+			},
+			moreMs(_piece, waitedMs) {
+				waited.push(waitedMs)
+				if (waited.length === 3) come()
+				return 2
+			},
+		})
+		expect(await take(prefetch.walk(span(1, 10), addresses, never))).toEqual(['1-10'])
+		expect(asked).toEqual(['1-10'])
+		expect(waited.slice(0, 3)).toEqual([1, 3, 5])
+	})
+
+	test('error: what comes no more is waited for no longer', async () => {
+		const { prefetch } = open({
+			read: () => new Promise(() => undefined),
+			moreMs: (_, waitedMs) => (waitedMs < 3 ? 1 : 0),
+		})
+		await expect(take(prefetch.walk(span(1, 1), addresses, never))).rejects.toThrow(
+			'block 1 could not be read within 0.003 s',
+		)
+	})
+
 	test('property: whatever comes first and however short, every block comes once and in order', async () => {
 		await fc.assert(
 			fc.asyncProperty(

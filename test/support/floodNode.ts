@@ -26,6 +26,8 @@ export interface FloodNode {
 	fill: (block: number) => Flood | null
 	/** How often each method was asked. */
 	readonly asked: Map<string, number>
+	/** Each answer waits for it. */
+	before: (method: string, params: readonly unknown[]) => Promise<void> | void
 	close(): Promise<void>
 }
 
@@ -183,6 +185,7 @@ export async function startFloodNode(withFilter = true): Promise<FloodNode> {
 	/** As it is made, in pieces: a large answer need not be held here. */
 	async function write(response: ServerResponse, id: number, method: string, params: readonly unknown[]) {
 		node.asked.set(method, (node.asked.get(method) ?? 0) + 1)
+		await node.before(method, params)
 		const result = answer(method, params)
 		if (result === undefined) {
 			const error = { code: -32601, message: `the method ${method} does not exist/is not available` }
@@ -226,6 +229,7 @@ export async function startFloodNode(withFilter = true): Promise<FloodNode> {
 		head: 0,
 		fill: () => null,
 		asked: new Map(),
+		before: () => undefined,
 		async close() {
 			server.closeAllConnections()
 			server.close()
