@@ -10,7 +10,8 @@ export const state: Command = {
 	help: `Usage: tracewatch state export [FILE] [-c FILE]
        tracewatch state import FILE [-c FILE]
 
-export  writes checkpoints, announced alerts, coverage and deliveries as one JSON document, to FILE or standard output
+export  writes checkpoints, announced alerts, coverage, deliveries and what receivers were told is wrong as one JSON
+        document, to FILE or standard output
 import  puts such a document where \`state:\` points to: a folder or a database that holds no state yet
 
 To move between a folder and a database: stop every tracewatch, export, change \`state:\`, import, start. Export also

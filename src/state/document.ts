@@ -20,6 +20,7 @@ import type {
 	Seen,
 	StateSummary,
 } from '../model/state.js'
+import type { Troubles } from '../model/trouble.js'
 import type { Backfill, Coverage } from '../model/watch.js'
 
 /** Content of `state.json`. */
@@ -84,6 +85,8 @@ export interface Definition extends Backfill {
 export interface Whole {
 	readonly state: StateDoc
 	readonly coverage: CoverageDoc
+	/** Absent: none are known, as in documents of earlier versions. */
+	readonly troubles?: Troubles
 }
 
 export const emptyHistory: HistoryQueue = { next: 1, entries: [] }

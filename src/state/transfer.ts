@@ -16,7 +16,13 @@ import { durableFile, examine, type Format, migrated, pieces } from './file/dura
 import { lockState } from './file/lock.js'
 import { readState, statePath } from './file/read.js'
 import { readWholeState } from './file/stateFile.js'
+import { readTroubles, troubleFormat, writeTroubles } from './file/troubles.js'
 import { readPostgres, writePostgres } from './postgres/peek.js'
+
+interface Part {
+	readonly v: number
+	readonly data: unknown
+}
 
 /**
  * Each part in the version of its own file, so that a document can be read by every later program that reads such
@@ -25,18 +31,24 @@ import { readPostgres, writePostgres } from './postgres/peek.js'
 const wholeFormat: Format<Whole> = {
 	version: 1,
 	migrations: {},
-	*encode({ state, coverage }) {
+	*encode({ state, coverage, troubles }) {
 		yield `{"state":{"v":${stateFormat.version},"data":`
 		yield* stateFormat.encode(state)
 		yield `},"coverage":{"v":${coverageFormat.version},"data":`
 		yield* coverageFormat.encode({ id: '', coverage })
+		if (troubles !== undefined) {
+			yield `},"troubles":{"v":${troubleFormat.version},"data":`
+			yield* troubleFormat.encode(troubles)
+		}
 		yield '}}'
 	},
 	async decode(data) {
-		const { state, coverage } = data as Record<keyof Whole, { readonly v: number; readonly data: unknown }>
+		const { state, coverage, troubles } = data as Record<'state' | 'coverage', Part> & { readonly troubles?: Part }
+		const known = troubles && (await troubleFormat.decode(migrated(troubles.data, troubles.v, troubleFormat)))
 		return {
 			state: await stateFormat.decode(migrated(state.data, state.v, stateFormat)),
 			coverage: (await coverageFormat.decode(migrated(coverage.data, coverage.v, coverageFormat))).coverage,
+			...(known && { troubles: known }),
 		}
 	},
 }
@@ -51,7 +63,10 @@ export async function readPlace(place: StatePlace, clock: Clock): Promise<Whole 
 	// The files of two steps, one of which a daemon made meanwhile, look like damage; they do not a second time.
 	if (damage !== null) ({ state, coverage, damage } = await readWholeState(place.dir))
 	if (damage !== null) throw new StateError('damaged', `${damage}. Start the daemon once: it opens these books anew.`)
-	return state === null ? null : { state, coverage: coverage?.coverage ?? emptyCoverage }
+	if (state === null) return null
+	// One that is damaged is begun anew by the daemon, which says so.
+	const troubles = await readTroubles(place.dir).catch(() => null)
+	return { state, coverage: coverage?.coverage ?? emptyCoverage, ...(troubles && { troubles }) }
 }
 
 /**
@@ -69,6 +84,7 @@ export async function fillPlace(place: StatePlace, whole: Whole, clock: Clock): 
 				`the folder ${place.dir} holds a state already, and nothing was changed: name an empty one`,
 			)
 		}
+		if (whole.troubles !== undefined) await writeTroubles(place.dir, whole.troubles)
 		await coverageWriter(place.dir, null).write(whole.coverage)
 		await durableFile(statePath(place.dir), stateFormat).write(whole.state)
 	} finally {

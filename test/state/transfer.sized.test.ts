@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../src/model/ports.js'
 import type { StatePlace } from '../../src/model/state.js'
+import type { Troubles } from '../../src/model/trouble.js'
 import { emptyHistory } from '../../src/state/document.js'
 import { lockState } from '../../src/state/file/lock.js'
-import { openStore, peek } from '../../src/state/open.js'
+import { openStore, openTroubles, peek } from '../../src/state/open.js'
 import { fillPlace, readDocument, readPlace, textOf, writeDocument } from '../../src/state/transfer.js'
 import { sized } from '../support/longRun.js'
+import { silent } from '../support/silent.js'
 import { makeFolder, removeFolder } from './file/folder.js'
 import { emptied, startServer } from './postgres/server.js'
 import { addressOf, announcementOf, blockOf, commitOf, coverageOf, deliveryOf, gapOf, START_MS } from './samples.js'
@@ -112,6 +114,46 @@ test('default: the document is the same, written to a file or as text, and for t
 	expect(await readFile(path, 'utf8')).toBe(textOf(whole))
 	expect((await stat(path)).mode & 0o777).toBe(0o600)
 	expect(await readDocument(path)).toEqual(whole)
+})
+
+const troubles: Troubles = {
+	open: [
+		{ kind: 'undelivered', receiver: 'mail', sinceMs: 7, receivers: ['hook'] },
+		{
+			...{ kind: 'stalled', network: 'base', chainId: 8453, sinceMs: 8, receivers: ['hook'] },
+			...{ checkpoint: '12345678901234567890', announced: true },
+		},
+	],
+	timesAccepted: 3,
+}
+
+async function openTroublesOf(place: StatePlace) {
+	return await openTroubles(place, ['hook'], silent)
+}
+
+test('default: what receivers were told is wrong goes along, between both stores; earlier documents had none', async () => {
+	const places = [inFolder('one'), ...(server === null ? [] : [await emptyDatabase()]), inFolder('three')]
+	const first = inFolder('zero')
+	await filled(first)
+	const book = await openTroublesOf(first)
+	await book.change(() => troubles)
+	await book.close()
+	let from = first
+	for (const to of places) {
+		await moved(from, to)
+		const opened = await openTroublesOf(to)
+		expect(opened.current()).toEqual(troubles)
+		await opened.close()
+		from = to
+	}
+	const whole = await readPlace(first, clock)
+	if (whole === null) throw new Error('nothing there')
+	const { troubles: _, ...before } = whole
+	const path = join(folder, 'earlier.export')
+	await writeDocument(path, before)
+	expect(await readFile(path, 'utf8')).not.toContain('troubles')
+	await fillPlace(inFolder('four'), await readDocument(path), clock)
+	expect((await openTroublesOf(inFolder('four'))).current().open).toEqual([])
 })
 
 test('default: where there is no state there is none to move', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Troubles } from '../../model/trouble.js'
 import { durableFile, type Format } from './durable.js'
 
-const format: Format<Troubles> = {
+export const troubleFormat: Format<Troubles> = {
 	version: 1,
 	migrations: {},
 	*encode({ open, timesAccepted }) {
@@ -13,7 +13,7 @@ const format: Format<Troubles> = {
 	decode: (data) => data as Troubles,
 }
 
-const fileIn = (folder: string) => durableFile(join(folder, 'troubles.json'), format)
+const fileIn = (folder: string) => durableFile(join(folder, 'troubles.json'), troubleFormat)
 
 /** Null where there were none yet. Throws StateError. */
 export async function readTroubles(folder: string): Promise<Troubles | null> {

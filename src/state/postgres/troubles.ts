@@ -12,8 +12,12 @@ interface Row {
 	readonly content: Troubles
 }
 
-/** Null where there were none yet. */
+/** Null where there were none yet, or tables of before there were any. */
 export async function readTroubleRow(ask: Ask): Promise<Troubles | null> {
+	const [found] = await ask<{ there: boolean }>(
+		`select exists (select from pg_tables where schemaname = 'tracewatch' and tablename = 'kept') as there`,
+	)
+	if (!found?.there) return null
 	return (await ask<Row>(read, [name]))[0]?.content ?? null
 }
 

@@ -13,6 +13,7 @@ import { readPayees, writePayees } from './payees.js'
 import { readReceivers } from './receivers.js'
 import { lockSchema } from './schema.js'
 import type { Skew } from './skew.js'
+import { readTroubleRow, writeTroubleRow } from './troubles.js'
 
 /** Inside a snapshot. */
 export async function readWhole(ask: Ask, skew: Skew): Promise<Whole> {
@@ -36,14 +37,16 @@ export async function readWhole(ask: Ask, skew: Skew): Promise<Whole> {
 		),
 	)
 	// What has left the outbox is no part of what must be known to go on.
-	return { state: { networks, deliveries, totals, history: emptyHistory }, coverage }
+	const troubles = await readTroubleRow(ask)
+	const state = { networks, deliveries, totals, history: emptyHistory }
+	return { state, coverage, ...(troubles && { troubles }) }
 }
 
 /**
  * All of it, or nothing. Whoever held a network before loses it: what he is about to write was worked out from an empty
  * state. Throws StateError `mismatch` when there is a state already.
  */
-export async function writeWhole(database: Database, { state, coverage }: Whole, skew: Skew): Promise<void> {
+export async function writeWhole(database: Database, { state, coverage, troubles }: Whole, skew: Skew): Promise<void> {
 	await database.transact(async (ask) => {
 		await lockSchema(ask)
 		await ask('lock table tracewatch.network, tracewatch.delivery, tracewatch.total in share row exclusive mode')
@@ -55,6 +58,7 @@ export async function writeWhole(database: Database, { state, coverage }: Whole,
 			)
 		}
 		await ask(DISOWN, [[...state.networks.keys()]])
+		if (troubles !== undefined) await writeTroubleRow(ask, troubles)
 		for (const [name, record] of state.networks) {
 			await writeRow(ask, name, record, 1, skew)
 			await writeAnnouncements(ask, name, new Map(), record.announcements)
