@@ -131,7 +131,7 @@ async function openTroublesOf(place: StatePlace) {
 	return await openTroubles(place, ['hook'], silent)
 }
 
-test('default: what receivers were told is wrong goes along, between both stores; earlier documents had none', async () => {
+test('default: what receivers were told is wrong goes along; earlier documents had none', async () => {
 	const places = [inFolder('one'), ...(server === null ? [] : [await emptyDatabase()]), inFolder('three')]
 	const first = inFolder('zero')
 	await filled(first)

@@ -40,18 +40,20 @@ export function createDoubts(isAnyAside: boolean, steady: () => number): Doubts 
 	let open: Doubted[] = []
 	let untilMs = Number.POSITIVE_INFINITY
 	let mayFail = 0
+	/** How often the first was in doubt before. */
+	let rounds = 0
 	return {
 		failed(delivery, outcome) {
-			// Who asks to be left alone is.
-			const asksToWait = outcome.afterMs !== undefined
+			const sort = delivery.recipient === null ? 'webhook' : 'mail'
 			if (open.length === 0) {
-				const rounds = delivery.attempts - firstDoubt
-				const sort = delivery.recipient === null ? 'webhook' : 'mail'
+				rounds = delivery.attempts - firstDoubt
 				mayFail = rounds < 0 ? 0 : Math.min(most[sort], fewest[sort] * 2 ** Math.min(rounds, 10))
 				untilMs = steady() + mostMs
 			}
+			// Who asks to be left alone mostly is: one is tried behind it, and one more each time.
+			if (outcome.afterMs !== undefined) mayFail = Math.min(mayFail, fewest[sort], rounds + 1)
 			open.push({ delivery, outcome })
-			return !asksToWait && open.length <= mayFail && steady() < untilMs
+			return open.length <= mayFail && steady() < untilMs
 		},
 		get open() {
 			return open

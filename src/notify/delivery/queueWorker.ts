@@ -203,7 +203,8 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		const into = splitDigest(delivery, nowMs)
 		if (into.length > 0) return { id: delivery.id, result: 'split', into }
 		const resolution = resolutionOf(delivery, { ...outcome, code: asideCode })
-		return resolution.result === 'retry' ? { ...resolution, nextAttemptAtMs: nowMs + againAfterMs } : resolution
+		const nextAttemptAtMs = nowMs + Math.max(againAfterMs, outcome.afterMs ?? 0)
+		return resolution.result === 'retry' ? { ...resolution, nextAttemptAtMs } : resolution
 	}
 
 	/** Not tried: what it speaks of is not there yet. */
@@ -224,7 +225,8 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	function account(delivery: Delivery, outcome: Outcome, resolution: Resolution, context: RunContext): void {
 		const { suspension } = context
 		if (outcome.result === 'parked') suspension.parked(delivery.receiver)
-		if (outcome.result === 'retry' && outcome.afterMs !== undefined)
+		// What is set aside says nothing of the others.
+		if (outcome.result === 'retry' && outcome.afterMs !== undefined && !isAside(delivery))
 			deferrals.mustWait(delivery.receiver, clock() + outcome.afterMs)
 		const final = finalOf(outcome, resolution)
 		queueLog.note(delivery, final)

@@ -116,6 +116,27 @@ describe('a message at which the receiver fails', () => {
 		expect(lines.map(({ message }) => message)).toContain('a message that was tried by itself is taken')
 	})
 
+	test('behavior: holds up nobody where it is always answered with Retry-After, which is heeded', async () => {
+		hook.answer = ({ id }) => (poisonous.has(id) ? { status: 503, headers: { 'retry-after': '1200' } } : 204)
+		poisonous.add(idOf(1))
+		poisonous.add(idOf(2))
+		await post(...numbered(1, 2, 3, 4))
+		await passUntil(startMs + 80 * minute)
+		expect(taken()).toEqual([])
+		await passUntil(startMs + 3 * hour)
+		expect(taken()).toEqual(ids(3, 4))
+		expect((await lab.store.summary()).receivers.get('hook')).toMatchObject({ pending: 2, aside: 2, delivered: 2 })
+		const asides = await lab.store.aside({ receiver: 'hook', recipient: null })
+		for (const { nextAttemptAtMs } of asides) expect(nextAttemptAtMs).toBeGreaterThan(lab.nowMs)
+		const before = hook.hits.length
+		await post(...numbered(5))
+		await passUntil(lab.nowMs)
+		expect(hook.hits.slice(before).map(({ id }) => id)).toEqual(ids(5))
+		// Each is asked for three times an hour, and no more.
+		await passUntil(lab.nowMs + 2 * hour)
+		expect(hook.hits.length - before).toBeLessThanOrEqual(1 + 2 * 7)
+	})
+
 	test('behavior: its retraction and its return wait for it, and nothing else does', async () => {
 		poisonous.add(idOf(1))
 		const [alert] = numbered(1)
@@ -165,12 +186,21 @@ describe('a receiver that fails at all', () => {
 		expect([at(3), at(1), at(2)]).toEqual([hook.hits.length - 3, hook.hits.length - 2, hook.hits.length - 1])
 	})
 
-	test('behavior: who asks to be left alone is not asked by others', async () => {
-		hook.answer = () => ({ status: 503, headers: { 'retry-after': '60' } })
-		await post(...numbered(1, 2))
-		await passUntil(startMs + hour)
-		expect(tries(1)).toBeGreaterThan(6)
-		expect(tries(2)).toBe(0)
+	test('behavior: who asks to be left alone is asked for one more each time, and no attempt is counted', async () => {
+		hook.answer = () => ({ status: 429, headers: { 'retry-after': '60' } })
+		await post(...numbered(...Array.from({ length: 40 }, (_, at) => at + 1)))
+		await passUntil(startMs + 6 * hour)
+		const rounds = tries(1) - 5
+		expect(rounds).toBeGreaterThan(6)
+		// One behind it in the first round, two in the second, and so on; twelve at most.
+		expect(hook.hits.length - tries(1)).toBe(
+			Array.from({ length: rounds }, (_, at) => Math.min(12, at + 1)).reduce((sum, each) => sum + each, 0),
+		)
+		expect((await lab.store.deliveries()).slice(1)).toEqual(numbered(...Array.from({ length: 39 }, (_, at) => at + 2)))
+		const before = hook.hits.length
+		hook.answer = () => 204
+		await passUntil(startMs + 8 * hour)
+		expect(hook.hits.slice(before).map(({ id }) => id)).toEqual(ids(...Array.from({ length: 40 }, (_, at) => at + 1)))
 	})
 })
 
