@@ -4,6 +4,7 @@ import type { Address } from '../model/glossary.js'
 import type { TokenWords } from '../model/token.js'
 import type { Network, Watch, WatchIndex } from '../model/watch.js'
 import { type AlertContext, alertOf } from './alert.js'
+import { assetInWord } from './asset.js'
 import { findingAlerts } from './bookAlerts.js'
 import { withdrawalsOf } from './findings.js'
 import { createFloodGate } from './flood.js'
@@ -88,7 +89,7 @@ export function replayRow(data: AlertData): readonly string[] {
 		data.kind,
 		data.direction,
 		data.value ?? data.token?.amountRaw ?? '',
-		data.asset ?? data.token?.address ?? '',
+		assetInWord(data),
 		data.from ?? '',
 		data.to,
 		data.watch.label ?? data.watch.address,

@@ -1,3 +1,4 @@
+import { assetInWord } from '../core/asset.js'
 import type { Difference } from '../core/compare.js'
 import type { Log } from '../model/ports.js'
 import type { Kind } from '../model/watch.js'
@@ -22,7 +23,8 @@ export async function logNews(
 			counts[data.kind]++
 			if (++lines > mostLines) continue
 			if (lines % linesAtOnce === 0) await yieldNow()
-			const { id, kind, direction, value, asset, blockNumber, late } = data
+			const { id, kind, direction, value, blockNumber, late } = data
+			const asset = assetInWord(data)
 			log.info({ alert: id, kind, direction, value, asset, block: blockNumber, late, revision, receivers }, 'alert')
 		}
 	}

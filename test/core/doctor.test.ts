@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { adviceFor, type Expected, type Findings } from '../../src/core/doctor.js'
+import { adviceFor, type Expected, type Findings, witnessInWords } from '../../src/core/doctor.js'
 
 const found: Findings = {
 	clientVersion: 'Geth/v1.16.0',
@@ -39,4 +39,9 @@ test.each([
 test('error: the source that is forced is not there', () => {
 	const advice = adviceFor(found, { ...expected, source: 'trace_filter', isAble: false })
 	expect(advice).toEqual([expect.stringContaining('`source: trace_filter` is not what it can do')])
+})
+
+test('behavior: what one endpoint alone cannot prove is said, and of two nothing', () => {
+	expect(witnessInWords(1)).toMatch(/^one endpoint: .* none that makes up whole blocks/)
+	expect([witnessInWords(0), witnessInWords(2)]).toEqual([null, null])
 })
