@@ -8,8 +8,15 @@ export class DeadlinePassed extends Error {
 }
 
 /**
- * Runs a job with a signal that is aborted with the caller's or after `ms`; the job may ask for at least so much time
- * from now on. Throws DeadlinePassed, or the reason of the caller's signal, whatever the job made of it.
+ * A timer that fires so late says that this process stood still (a machine that is suspended, or has much else to do).
+ * What came meanwhile is still to be read: for that there is as much time again, so often at most.
+ */
+const LATE_MS = 50
+const MOST_STANDSTILLS = 3
+
+/**
+ * Runs a job with a signal that is aborted with the caller's or after `ms` in which this process ran; the job may
+ * ask for at least so much time from now on. Throws DeadlinePassed, or the reason of the caller's signal, whatever the job made of it.
  *
  * Not AbortSignal.any: on Node 20 it keeps each derived signal in the list of its long-lived parent.
  */
@@ -21,14 +28,24 @@ export async function withDeadline<T>(
 	signal.throwIfAborted()
 	const deadline = new AbortController()
 	const end = () => deadline.abort()
-	let timer = setTimeout(end, ms)
-	let endsAtMs = performance.now() + ms
-	const atLeast = (more: number) => {
-		if (performance.now() + more <= endsAtMs) return
+	let timer: NodeJS.Timeout | undefined
+	let endsAtMs = Number.NEGATIVE_INFINITY
+	let standstills = 0
+	const arm = (waitMs: number) => {
 		clearTimeout(timer)
-		timer = setTimeout(end, more)
-		endsAtMs = performance.now() + more
+		timer = setTimeout(timeIsUp, waitMs)
+		endsAtMs = performance.now() + waitMs
 	}
+	const timeIsUp = () => {
+		const lateMs = performance.now() - endsAtMs
+		if (lateMs < LATE_MS || standstills === MOST_STANDSTILLS) return end()
+		standstills += 1
+		arm(Math.min(lateMs, ms))
+	}
+	const atLeast = (more: number) => {
+		if (performance.now() + more > endsAtMs) arm(more)
+	}
+	arm(ms)
 	// Every request under way listens to the same signal; that is no leak.
 	setMaxListeners(0, signal)
 	signal.addEventListener('abort', end, { once: true })

@@ -1,10 +1,12 @@
 import { getEventListeners } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { DeadlinePassed, withDeadline } from '../../src/base/deadline.js'
 import { waitMs } from '../../src/base/wait.js'
 
 const hang = (signal: AbortSignal) =>
 	new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('aborted within'))))
+const standStill = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 
 describe('withDeadline', () => {
@@ -29,6 +31,19 @@ describe('withDeadline', () => {
 
 	test('error: the time is up', async () => {
 		await expect(withDeadline(20, hang, new AbortController().signal)).rejects.toBeInstanceOf(DeadlinePassed)
+	})
+
+	test('behavior: what came while this process stood still came in time', async () => {
+		const reading = (signal: AbortSignal) => Promise.race([readFile(import.meta.filename, 'utf8'), hang(signal)])
+		const read = withDeadline(500, reading, new AbortController().signal)
+		standStill(1_000)
+		expect(await read).toContain('came in time')
+	})
+
+	test('error: the time is up, also of one that hangs while this process stands still now and then', async () => {
+		const work = withDeadline(20, hang, new AbortController().signal)
+		standStill(200)
+		await expect(work).rejects.toBeInstanceOf(DeadlinePassed)
 	})
 
 	test('error: an abort gives the reason of the signal, whatever the job makes of it', async () => {

@@ -39,7 +39,7 @@ export interface DatabaseOptions {
 	readonly standstillMs: number
 }
 
-const CONNECT_MS = 10_000
+const CONNECT_MS = 30_000
 /** A statement that takes longer is ended by the database, and given up here a little later. */
 const STATEMENT_MS = 30_000
 const LOCK_MS = 10_000

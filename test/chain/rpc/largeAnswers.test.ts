@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRpc, type Rpc } from '../../../src/chain/rpc/rpc.js'
@@ -30,27 +29,27 @@ function open(options: { maxBodyBytes?: number; timeoutMs?: number; onProgress?:
 test('behavior: half a gigabyte of inputs and 100,000 calls take little memory, and hold nothing up', async () => {
 	let progress = 0
 	const rpc = open({ onProgress: () => (progress += 1) })
-	const delays = monitorEventLoopDelay({ resolution: 5 })
 	const before = process.memoryUsage().rss
 	let most = before
+	// By the wall or by the processor, whichever is less: what others do with this machine held nothing up here.
+	let [longestMs, beganMs, used] = [0, performance.now(), process.cpuUsage()]
 	const looks = setInterval(() => {
 		most = Math.max(most, process.memoryUsage().rss)
-	}, 20)
-	delays.enable()
+		const { user, system } = process.cpuUsage(used)
+		longestMs = Math.max(longestMs, Math.min(performance.now() - beganMs, (user + system) / 1_000))
+		;[beganMs, used] = [performance.now(), process.cpuUsage()]
+	}, 5)
 	const result = (await rpc.call('debug_traceBlockByNumber', [500], never)) as { result: Record<string, unknown> }[]
-	delays.disable()
 	clearInterval(looks)
 	const tree = result[0]?.result
 	expect(Object.keys(tree ?? {})).toEqual(['from', 'to', 'value', 'type', 'calls'])
 	expect(tree).toMatchObject({ from: `0x${'11'.repeat(20)}`, to: `0x${'22'.repeat(20)}`, value: '0x7', type: 'CALL' })
 	expect(tree?.calls).toHaveLength(100_000)
 	expect(progress).toBeGreaterThan(25)
-	console.log(
-		`half a gigabyte: +${Math.round((most - before) / 1e6)} MB, longest pause ${Math.round(delays.max / 1e6)} ms`,
-	)
+	console.log(`half a gigabyte: +${Math.round((most - before) / 1e6)} MB, longest pause ${Math.round(longestMs)} ms`)
 	expect(most - before).toBeLessThan(300_000_000)
-	expect(delays.max / 1e6).toBeLessThan(1_000)
-}, 60_000)
+	expect(longestMs).toBeLessThan(1_000)
+})
 
 test('error: more than max_answer allows, in words that name the key', async () => {
 	const error = await errorOf(open({ maxBodyBytes: 50_000_000 }).call('debug_traceBlockByNumber', [100], never))
@@ -67,4 +66,4 @@ test('error: what is kept is bounded, whatever the method', async () => {
 test('behavior: a large answer that comes fast may take longer than the time for a small one', async () => {
 	const result = await open({ timeoutMs: 1_000 }).call('debug_traceBlockByNumber', [400], never)
 	expect(result).toHaveLength(1)
-}, 60_000)
+})

@@ -25,7 +25,8 @@ function open(options: Partial<RpcOptions> = {}): Rpc {
 	let nowMs = 0
 	const rpc = createRpc({
 		url: node.url,
-		timeoutMs: 300,
+		// Nothing here is given up but what hangs, however long this process may stand still.
+		timeoutMs: 60_000,
 		random: () => 0.5,
 		now: () => nowMs,
 		async wait(ms, signal) {
@@ -53,7 +54,7 @@ describe('a request that fails in passing', () => {
 		['the id of another', faults.wrongId],
 		['no answer', faults.hang],
 	])('behavior: %s costs one request', async (_name, fault) => {
-		const rpc = open()
+		const rpc = open(fault === faults.hang ? { timeoutMs: 2_000 } : {})
 		node.fail(fault, { times: 1 })
 		expect(await rpc.batch(echoes(3), never)).toEqual([0, 1, 2])
 		expect(asked()).toEqual([

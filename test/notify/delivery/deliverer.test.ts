@@ -22,7 +22,7 @@ describe('run', () => {
 			log,
 			receivers,
 			random: () => 0,
-			graceMs: 300,
+			graceMs: 60_000,
 			...rest,
 		})
 		const ended = deliverer.run(controller.signal)
@@ -164,7 +164,7 @@ describe('run', () => {
 					signal.addEventListener('abort', () => resolve({ result: 'retry', code: 'stopped', reason: 'stopped' })),
 				),
 		)
-		const { stop } = start([hook])
+		const { stop } = start([hook], { graceMs: 300 })
 		await lab.store.post([deliveryOf(1)])
 		await until(() => hook.got.length === 1)
 		const startedMs = performance.now()

@@ -26,7 +26,7 @@ async function serverOf(options: MailServerOptions): Promise<MailServer> {
 async function send(settings: Pick<EmailSettings, 'smtp'> & Partial<EmailSettings>): Promise<Outcome> {
 	const receiver = createEmailReceiver(
 		{ type: 'email', name: 'mail', from: 'a@example.org', to: ['b@example.org'], ...settings },
-		{ timeLimitMs: 5_000 },
+		{ timeLimitMs: 60_000 },
 	)
 	try {
 		return await receiver.deliver(mailDeliveryOf(1, 'b@example.org'), never)
