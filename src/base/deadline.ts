@@ -15,8 +15,9 @@ const LATE_MS = 50
 const MOST_STANDSTILLS = 3
 
 /**
- * Runs a job with a signal that is aborted with the caller's or after `ms` in which this process ran; the job may
- * ask for at least so much time from now on. Throws DeadlinePassed, or the reason of the caller's signal, whatever the job made of it.
+ * Runs a job with a signal that is aborted with the caller's or after `ms` in which this process ran; the job may ask
+ * for at least so much time from now on. Throws DeadlinePassed, or the reason of the caller's signal, whatever the job
+ * made of it.
  *
  * Not AbortSignal.any: on Node 20 it keeps each derived signal in the list of its long-lived parent.
  */
