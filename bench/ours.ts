@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hash as digest } from '../src/base/hash.js'
+import { sha256 as digest } from '../src/base/sha256.js'
 import { toChecksum } from '../src/config/address.js'
 import type { NetworkSettings } from '../src/config/settings/settings.js'
 import { createWatchTable } from '../src/config/watchlists/watchTable.js'

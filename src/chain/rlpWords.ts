@@ -21,7 +21,7 @@ export function itemOf(hex: Hex): Uint8Array {
 }
 
 /** A list of entries that are encoded already. */
-export function listOf(entries: readonly Uint8Array[]): Uint8Array {
+export function rlpList(entries: readonly Uint8Array[]): Uint8Array {
 	const length = entries.reduce((sum, { length: own }) => sum + own, 0)
 	return Buffer.concat([headOf(length, 0xc0), ...entries])
 }

@@ -1,7 +1,7 @@
 /** What `doctor` found out, and how a terminal shows it. */
 
 import type { LimitsReport } from '../chain/endpoints/limits.js'
-import { durationInWords } from '../core/doctor.js'
+import { roughDuration } from '../core/doctor.js'
 import { forecastInWords, type NetworkForecast } from './doctorForecast.js'
 
 export interface NetworkReport {
@@ -87,7 +87,7 @@ function cellsOf(report: EndpointReport, isPrivate: boolean): readonly (readonly
 	return [
 		['client', report.client ?? 'does not say'],
 		['chain id', report.chainId ?? 'does not say'],
-		['head', `${report.head}, ${durationInWords(report.headAgeSeconds ?? 0)} old`],
+		['head', `${report.head}, ${roughDuration(report.headAgeSeconds ?? 0)} old`],
 		['tags', report.tags.length === 0 ? 'neither safe nor finalized' : report.tags.join(', ')],
 		['ots level', report.otsLevel === null ? 'none: deployments are not confirmed by it' : String(report.otsLevel)],
 		['methods', methods.map(([name, ability]) => `${name} ${ability}`).join(', ') || 'nothing to prove them by yet'],

@@ -18,7 +18,7 @@ import { everything } from './history.js'
 import { openLog } from './openLog.js'
 import { createStatementPrinter } from './statement/coinLines.js'
 import { nameOf } from './statement/lines.js'
-import { inWords } from './statement.js'
+import { withWayOut } from './statement.js'
 
 export interface AlertQuestion {
 	/** As typed, in lower case. */
@@ -60,7 +60,7 @@ export async function explainAlert(question: AlertQuestion, config: Config, io: 
 		io.out(verdictOf(isConfirmed, id))
 		return isConfirmed ? exitCodes.done : exitCodes.failed
 	} catch (error) {
-		throw inWords(error)
+		throw withWayOut(error)
 	} finally {
 		await ways.chain.close()
 	}

@@ -1,6 +1,6 @@
 import { csvLine } from '../base/csvLine.js'
-import { hash } from '../base/hash.js'
 import { fitWords } from '../base/outgoing.js'
+import { sha256 } from '../base/sha256.js'
 import { parseAddress, toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
 import { deliveriesOf, deliveryId } from '../core/deliveries.js'
@@ -131,7 +131,7 @@ async function openSender(config: Config, io: Io): Promise<Sender> {
 				retracted: [],
 				announcements: [],
 			}
-			const posting = { recipientsOf: parts.recipientsOf, nowMs: Date.now(), digest: hash }
+			const posting = { recipientsOf: parts.recipientsOf, nowMs: Date.now(), digest: sha256 }
 			const deliveries = finish(deliveriesOf(difference, posting)).filter(({ receiver }) => receiver !== noReceiver)
 			if (deliveries.length > 0) await parts.store.post(deliveries)
 		},
@@ -185,7 +185,7 @@ function createPrinter(format: Format, { receivers }: Config, io: Io) {
 function firstDeliveryOf({ data, receivers: [receiver = noReceiver] }: Alert, all: Config['receivers']): string {
 	const found = all.find(({ name }) => name === receiver)
 	const recipient = found?.type === 'email' ? (found.to[0] ?? null) : null
-	return deliveryId({ alertId: data.id, blockHash: data.blockHash, receiver, recipient, revision: 0 }, hash)
+	return deliveryId({ alertId: data.id, blockHash: data.blockHash, receiver, recipient, revision: 0 }, sha256)
 }
 
 /** What fits a terminal of 80 columns; whole addresses are in the other formats, and where there is room. */

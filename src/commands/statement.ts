@@ -83,7 +83,7 @@ endpoint failed for now, 78 the configuration is wrong.`,
 			}
 			return code
 		} catch (error) {
-			throw inWords(error)
+			throw withWayOut(error)
 		} finally {
 			await ways.chain.close()
 		}
@@ -94,7 +94,7 @@ const FORGOTTEN =
 	'The node has forgotten the state of these blocks: most keep that of the last 128 blocks, an archive node keeps all'
 
 /** What a person can do about state that is not there. */
-export function inWords(error: unknown): unknown {
+export function withWayOut(error: unknown): unknown {
 	return error instanceof RpcError && isForgotten(error) ? new PlainError(`${error.message}. ${FORGOTTEN}`) : error
 }
 

@@ -1,6 +1,6 @@
 import type { Problem } from '../errors.js'
 import type { KnownTokens } from '../model/token.js'
-import { readName, readWhole } from './values.js'
+import { readName, readWholeNumber } from './values.js'
 
 /** Absolute paths, and where the settings name them. */
 export type WatchlistPlace = ({ readonly folder: string } | { readonly files: readonly string[] }) & {
@@ -60,7 +60,7 @@ function coinOf(network: unknown): Coin | null {
 	const [decimals, symbol] = [at(network, 'decimals') ?? '18', at(network, 'symbol') ?? 'ETH']
 	if (typeof decimals !== 'string' || typeof symbol !== 'string') return null
 	try {
-		return { decimals: readWhole(decimals, 77), symbol, tokens: null }
+		return { decimals: readWholeNumber(decimals, 77), symbol, tokens: null }
 	} catch {
 		return null
 	}

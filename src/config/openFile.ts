@@ -39,7 +39,7 @@ export async function* readChunks(path: string, mostBytes: number, signal?: Abor
 }
 
 /** The whole of it; throws as `readChunks` does. */
-export async function readWhole(path: string, mostBytes: number, signal?: AbortSignal): Promise<Uint8Array> {
+export async function readFileWhole(path: string, mostBytes: number, signal?: AbortSignal): Promise<Uint8Array> {
 	const chunks: Uint8Array[] = []
 	for await (const chunk of readChunks(path, mostBytes, signal)) chunks.push(chunk)
 	return Buffer.concat(chunks)

@@ -2,7 +2,7 @@ import { isAbsolute, relative } from 'node:path'
 import type { z } from 'zod'
 import { codeOf, systemWords } from '../base/systemError.js'
 import type { Problem } from '../errors.js'
-import { readWhole } from './openFile.js'
+import { readFileWhole } from './openFile.js'
 import { inWords, mostProblems } from './words.js'
 import { parseYaml, type YamlFile } from './yaml.js'
 
@@ -31,7 +31,7 @@ export async function readSource(
 	}
 	let bytes: Uint8Array
 	try {
-		bytes = await readWhole(path, mostBytes, signal)
+		bytes = await readFileWhole(path, mostBytes, signal)
 	} catch (error) {
 		signal?.throwIfAborted()
 		return fail(null, `the file cannot be read: ${reason(error)}`)

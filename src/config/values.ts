@@ -10,7 +10,7 @@ export function readName(text: string): string {
 }
 
 /** A whole number in decimal digits, `least` and `most` included. */
-export function readWhole(text: string, most = Number.MAX_SAFE_INTEGER, least = 0): number {
+export function readWholeNumber(text: string, most = Number.MAX_SAFE_INTEGER, least = 0): number {
 	if (!/^(0|[1-9]\d*)$/.test(text)) throw new RangeError(`must be a whole number such as 12, not ${quoted(text)}`)
 	const number = Number(text)
 	if (number > most) throw new RangeError(`must be at most ${most}, not ${quoted(text)}`)
@@ -20,18 +20,18 @@ export function readWhole(text: string, most = Number.MAX_SAFE_INTEGER, least = 
 
 export function readChainId(text: string): number {
 	if (/^0x[0-9a-f]{1,13}$/i.test(text)) throw new RangeError(`must be in decimal digits: write ${BigInt(text)}`)
-	return readWhole(text, Number.MAX_SAFE_INTEGER, 1)
+	return readWholeNumber(text, Number.MAX_SAFE_INTEGER, 1)
 }
 
 export function readConfirmations(text: string): number | 'safe' | 'finalized' {
 	if (text === 'safe' || text === 'finalized') return text
-	if (/^\d+$/.test(text)) return readWhole(text)
+	if (/^\d+$/.test(text)) return readWholeNumber(text)
 	throw new RangeError(`must be a number of blocks, safe or finalized, not ${quoted(text)}`)
 }
 
 export function readSettle(text: string): number | 'finalized' {
 	if (text === 'finalized') return text
-	if (/^\d+$/.test(text)) return readWhole(text)
+	if (/^\d+$/.test(text)) return readWholeNumber(text)
 	throw new RangeError(`must be a number of blocks, or finalized, not ${quoted(text)}`)
 }
 

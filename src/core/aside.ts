@@ -5,7 +5,7 @@
 
 import type { Message } from '../model/alert.js'
 import type { Delivery, ReasonCode } from '../model/delivery.js'
-import { isDigest } from './digest.js'
+import { isDigest } from './messageKinds.js'
 
 /** PostgreSQL's queries name it too. */
 export const asideCode: ReasonCode = 'message-failed'

@@ -1,7 +1,7 @@
 /** When a network waits with polling, since too much waits for its receivers: rather late than lost. Pure. */
 
 import type { Message } from '../model/alert.js'
-import { isDigest } from './digest.js'
+import { isDigest } from './messageKinds.js'
 
 export interface Backlog {
 	/** Deliveries about the network that wait, by receiver. */

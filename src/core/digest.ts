@@ -1,12 +1,9 @@
 /** Many alerts in one message, and such a message split again. */
 
-import type { DigestData, DigestedAlert, Message, MessageContent } from '../model/alert.js'
+import type { DigestData, DigestedAlert, Message } from '../model/alert.js'
 import type { Delivery } from '../model/delivery.js'
 import { freshDelivery } from './deliveries.js'
-
-export function isDigest<C extends MessageContent>(data: C): data is C & DigestData {
-	return 'alerts' in data
-}
+import { isDigest } from './messageKinds.js'
 
 /** How many alerts a message carries; a word of the system counts as one. */
 export function alertsIn({ data }: Message): number {

@@ -61,7 +61,7 @@ export function adviceFor(found: Findings, expected: Expected): readonly string[
 	const ageS = Math.round(expected.nowMs / 1000) - Number(found.head.timestampS)
 	if (ageS > 600) {
 		advice.push(
-			`its newest block is ${durationInWords(ageS)} old: the node lags or the chain stands still; ` +
+			`its newest block is ${roughDuration(ageS)} old: the node lags or the chain stands still; ` +
 				'prefer another endpoint',
 		)
 	}
@@ -127,7 +127,7 @@ export function witnessInWords(endpoints: number): string | null {
 	)
 }
 
-export function durationInWords(seconds: number): string {
+export function roughDuration(seconds: number): string {
 	if (seconds < 120) return `${Math.max(0, seconds)} s`
 	if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
 	return `${Math.round(seconds / 3_600)} h`

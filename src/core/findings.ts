@@ -4,9 +4,9 @@ import type { Authorised } from '../model/books.js'
 import type { Block, Part, Span } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 
-export type Finding = Withdrawal | Delegation | Income | Crossing | Unexplained
+export type Finding = WithdrawalFinding | Delegation | Income | Crossing | Unexplained
 
-export interface Withdrawal {
+export interface WithdrawalFinding {
 	readonly kind: 'withdrawal'
 	readonly address: Address
 	readonly block: Block
@@ -66,7 +66,7 @@ export interface Crossing {
 }
 
 /** Of the headers of a part: by block, then by their place in it; of whoever is paid. */
-export function withdrawalsOf({ blocks }: Part): readonly Finding[] {
+export function withdrawalFindings({ blocks }: Part): readonly Finding[] {
 	const inOrder = [...blocks.values()].sort((a, b) => Number(a.number - b.number))
 	return inOrder.flatMap((block) =>
 		(block.withdrawals ?? []).map((one): Finding => ({ kind: 'withdrawal', block, ...one })),

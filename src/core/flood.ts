@@ -11,7 +11,7 @@ import { noTokens } from './tokenChoice.js'
  */
 export const mostUnknown = 100
 
-export interface Kept<T> {
+export interface KeptOfFlood<T> {
 	readonly one: T
 	/** Transfers of unknown tokens or of nothing, of the same watch in the same block, that are not told. */
 	readonly more: number
@@ -20,7 +20,7 @@ export interface Kept<T> {
 export interface FloodGate<T> {
 	/** In the order of the chain. */
 	add(one: T): void
-	readonly kept: readonly Kept<T>[]
+	readonly kept: readonly KeptOfFlood<T>[]
 }
 
 /** What a flood leaves out is not held. */

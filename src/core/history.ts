@@ -10,7 +10,7 @@ import type {
 	HistoryResult,
 	HistoryRow,
 } from '../model/history.js'
-import { isDigest } from './digest.js'
+import { isDigest } from './messageKinds.js'
 
 /** A row without its place. `answer`: what the receiver said; null where it was not asked. */
 export function historyRowOf(

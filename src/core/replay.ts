@@ -6,7 +6,7 @@ import type { Network, Watch, WatchIndex } from '../model/watch.js'
 import { type AlertContext, alertOf } from './alert.js'
 import { assetInWord } from './asset.js'
 import { findingAlerts } from './bookAlerts.js'
-import { withdrawalsOf } from './findings.js'
+import { withdrawalFindings } from './findings.js'
 import { createFloodGate } from './flood.js'
 import { happeningsIn } from './happenings.js'
 import { type Match, match } from './match.js'
@@ -50,7 +50,7 @@ export function replayAlerts(part: Part, context: ReplayContext): readonly Alert
 		for (const found of match(events, watches, () => true, network.tokens)) gate.add({ match: found, said })
 	}
 	const ofFrames = gate.kept.map(({ one, more }) => alertOf(one.match, { ...one.said, more }))
-	const ofHeaders = withdrawalsOf(part).flatMap((finding) =>
+	const ofHeaders = withdrawalFindings(part).flatMap((finding) =>
 		findingAlerts(finding, {
 			network,
 			watches,

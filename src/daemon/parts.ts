@@ -1,4 +1,4 @@
-import { hash } from '../base/hash.js'
+import { sha256 } from '../base/sha256.js'
 import { steadyClock } from '../base/steadyClock.js'
 import type { LogProofs } from '../chain/logs/logProofs.js'
 import type { RpcRequest } from '../chain/rpc/rpc.js'
@@ -200,7 +200,7 @@ function openPoller(
 			clock,
 			log: own,
 			checksum: toChecksum,
-			digest: hash,
+			digest: sha256,
 			gaps: { keeper: createGapKeeper({ tries, clock, log: own }), receivers },
 			...(books && { books }),
 			...(!network.keepsBooks && { signed }),

@@ -1,4 +1,4 @@
-import { hash } from '../base/hash.js'
+import { sha256 } from '../base/sha256.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { keptOf } from '../config/watchlists/keptWatches.js'
@@ -65,7 +65,7 @@ export function createRefusals(options: RefusalOptions): Refusals {
 		notice: Pick<SystemNotice, 'type' | 'reason'>,
 		sinceMs?: number,
 	) {
-		const posting = { recipientsOf, nowMs: Date.now(), digest: hash }
+		const posting = { recipientsOf, nowMs: Date.now(), digest: sha256 }
 		const ends = notice.type === 'system.recovered' ? { ends: 'refused' as const } : {}
 		return all.flatMap(({ network, chainId, receivers, sinceMs: own }) => {
 			const named = { ...notice, ...ends, network, chainId, checkpoint: null, head: null, sinceMs: sinceMs ?? own }
@@ -81,7 +81,7 @@ export function createRefusals(options: RefusalOptions): Refusals {
 		const { timesAccepted } = troubles.current()
 		// Names the edit: the same one is told under the same id, unless it was mended in between.
 		const seed = timesAccepted === 0 ? revision : `${revision} ${timesAccepted}`
-		const sinceMs = Number.parseInt(hash(seed).slice(0, 12), 16)
+		const sinceMs = Number.parseInt(sha256(seed).slice(0, 12), 16)
 		try {
 			// First that it is to be ended: a kill in between ends what nobody was told of, and not the other way round.
 			const now = troublesOf(config.networks, receiversOf, sinceMs)

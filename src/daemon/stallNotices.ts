@@ -3,7 +3,7 @@
  * down before it is told, and that it is ended after that was told: whatever a kill leaves is ended by the next run.
  */
 
-import { hash } from '../base/hash.js'
+import { sha256 } from '../base/sha256.js'
 import { type SystemNotice, systemDeliveries } from '../core/system.js'
 import { StateError } from '../errors.js'
 import type { Clock } from '../model/glossary.js'
@@ -64,7 +64,7 @@ export function createStallNotices(options: StallNoticeOptions): StallNotices {
 		const leave = (instead: readonly Trouble[]) =>
 			troubles.change((all) => ({ ...all, open: [...othersThan(trouble.network, all.open), ...instead] }))
 		const post = ({ sinceMs, receivers }: NetworkTrouble) =>
-			store.post(systemDeliveries({ ...notice, sinceMs }, receivers, { recipientsOf, nowMs, digest: hash }))
+			store.post(systemDeliveries({ ...notice, sinceMs }, receivers, { recipientsOf, nowMs, digest: sha256 }))
 		if (notice.type === 'system.stalled') {
 			const own = await begin(trouble)
 			if (own === null) return

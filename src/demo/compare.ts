@@ -1,6 +1,7 @@
 /** What must have arrived after a step of the story, and what did. Pure. */
+import { isAlert } from '../core/messageKinds.js'
 import type { ExpectedAlert } from '../devnode/story.js'
-import type { AlertData, Message, MessageData } from '../model/alert.js'
+import type { AlertData } from '../model/alert.js'
 import type { ReceivedHook, ReceivedMail } from './receivers.js'
 
 /** In words; empty when everything is as the story says. */
@@ -43,10 +44,6 @@ export function discrepancies(
 export function countsOf(expected: readonly ExpectedAlert[]): { readonly hooks: number; readonly mails: number } {
 	const to = (name: string) => expected.filter(({ receivers }) => receivers.includes(name)).length
 	return { hooks: to('demo-hook'), mails: to('demo-mail') }
-}
-
-export function isAlert(data: Message['data'] | MessageData): data is AlertData & { deliveryId: string } {
-	return 'txHash' in data
 }
 
 function keyOf({ address, kind, direction, from, to, valueWei }: ExpectedAlert): string {

@@ -7,7 +7,7 @@ import type { Part } from '../model/chain.js'
 import type { LookContext } from './look.js'
 
 /** The alerts of a finding, in the words of the look at a part; of blocks before the part they are late. */
-export function alertsOf(finding: Finding, part: Part, context: LookContext): readonly Alert[] {
+export function alertsOfFinding(finding: Finding, part: Part, context: LookContext): readonly Alert[] {
 	const { covered, head } = context
 	return findingAlerts(finding, {
 		network: context.network,

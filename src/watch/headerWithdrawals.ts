@@ -1,7 +1,7 @@
 import { findingAlerts } from '../core/bookAlerts.js'
 import { type Difference, isAnnounced } from '../core/compare.js'
 import { addressOfId } from '../core/events.js'
-import { withdrawalsOf } from '../core/findings.js'
+import { withdrawalFindings } from '../core/findings.js'
 import { finalityOf } from '../core/target.js'
 import { withFindings } from '../core/withFindings.js'
 import type { Block, Part, Withdrawal } from '../model/chain.js'
@@ -33,7 +33,7 @@ async function withWithdrawals(
 	chain: Chain,
 	signal: AbortSignal,
 ): Promise<Difference> {
-	const found = withdrawalsOf(part).map((finding) => ({
+	const found = withdrawalFindings(part).map((finding) => ({
 		alerts: findingAlerts(finding, {
 			network: context.network,
 			watches: context.watches,

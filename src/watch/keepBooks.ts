@@ -13,7 +13,7 @@ import { summed } from './askBalances.js'
 import { type Bookkeeper, MANY } from './bookkeeper.js'
 import { type CodeChange, delegationsOf } from './delegations.js'
 import { explainedLater, isExplained } from './explained.js'
-import { alertsOf } from './findingAlerts.js'
+import { alertsOfFinding } from './findingAlerts.js'
 import { yieldNow } from './inSteps.js'
 import { type LookContext, look } from './look.js'
 import { delegationsSigned, type SignedBlock, type SignedChange, signedChanges, signedInPart } from './signedIn.js'
@@ -45,7 +45,7 @@ export async function signedInFirst(
 }
 
 /** The books with what a part moved put by, of those whom it moved. */
-export function putBy(part: Part, books: BookSet): ReadonlyMap<Address, Book> {
+export function booksPutBy(part: Part, books: BookSet): ReadonlyMap<Address, Book> {
 	const changed = new Map<Address, Book>()
 	for (const [address, movement] of summed(movementsOf(part.transactions, books, part.blocks.values()))) {
 		const book = books.get(address)
@@ -79,7 +79,7 @@ export async function keepBooks(
 	// A book that stays where it is shows a crossing again.
 	const shown = findings.filter(({ kind, address }) => kind !== 'balance' || !delegated.open.has(address))
 	const found: Found[] = [...shown, ...delegated.findings].map((finding) => ({
-		alerts: alertsOf(finding, part, context),
+		alerts: alertsOfFinding(finding, part, context),
 	}))
 	for (const witness of witnessed) {
 		const reason = `found when the books did not close, by asking ${witness.endpoint} once more`

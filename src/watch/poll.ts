@@ -11,13 +11,13 @@ import { reopened } from './keepBooks.js'
 import { addressesOf } from './look.js'
 import {
 	advance,
+	movedOn,
 	openState,
 	type PollConfig,
 	type PollPorts,
 	type PollSession,
 	refOf,
 	startSession,
-	unsettled,
 } from './pollSession.js'
 import { rereadGap } from './rereadGap.js'
 import { scan } from './scan.js'
@@ -78,7 +78,7 @@ async function checkReorganisation(session: PollSession, ports: PollPorts, signa
 	if (!(await stands(session, settled, ports, signal))) {
 		const number = atLeast(settled.number - rememberedBlocks, 0n)
 		const block = await ports.chain.block(number, signal)
-		if (block === null) throw unsettled(network, `block ${number} has gone`)
+		if (block === null) throw movedOn(network, `block ${number} has gone`)
 		back = refOf(block)
 		ports.log.error(
 			{ settled: settled.number, back_to: number },
@@ -99,7 +99,7 @@ async function stands(session: PollSession, ref: BlockRef, ports: PollPorts, sig
 	const asked = keeper?.hashOf(ref.number, signal) ?? ports.chain.block(ref.number, signal).then((block) => block?.hash)
 	const hash = (await asked) ?? null
 	if (hash === null)
-		throw unsettled(session.config.network, `block ${ref.number} is below the head, but the node has no such block`)
+		throw movedOn(session.config.network, `block ${ref.number} is below the head, but the node has no such block`)
 	return hash === ref.hash
 }
 

@@ -95,8 +95,7 @@ export async function openState(
 		return known
 	}
 	const block = target === head.latest.number ? head.latest : await ports.chain.block(target, signal)
-	if (block === null)
-		throw unsettled(network, `block ${target} is at or below the head, but the node has no such block`)
+	if (block === null) throw movedOn(network, `block ${target} is at or below the head, but the node has no such block`)
 	const checkpoint = refOf(block)
 	const books = await ports.books?.bookkeeper.summary(watches, { books: new Map() })
 	const state = await ports.store.commit({
@@ -226,7 +225,7 @@ export function refOf({ number, hash }: BlockRef): BlockRef {
 }
 
 /** The chain changed while it was read. */
-export function unsettled(network: Network, fact: string): RpcError {
+export function movedOn(network: Network, fact: string): RpcError {
 	return new RpcError(`${network.name}: ${fact}; asking again at the next poll`, {
 		kind: 'unsettled',
 		endpoint: network.name,

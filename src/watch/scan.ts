@@ -8,11 +8,11 @@ import type { Backfill } from '../model/watch.js'
 import { STATE_BLOCKS } from './bookkeeper.js'
 import { withGap } from './gapBooks.js'
 import { lookAtPart } from './headerWithdrawals.js'
-import { type BooksPorts, checkFindings, type Kept, keepBooks, putBy, signedInFirst } from './keepBooks.js'
+import { type BooksPorts, booksPutBy, checkFindings, type Kept, keepBooks, signedInFirst } from './keepBooks.js'
 import { addressesOf, type LookContext } from './look.js'
 import { backfillSet, contextOf } from './lookContext.js'
 import { passGap } from './passGap.js'
-import { advance, type PollPorts, type PollSession, refOf, type Step, unsettled } from './pollSession.js'
+import { advance, movedOn, type PollPorts, type PollSession, refOf, type Step } from './pollSession.js'
 import { withSigned } from './signedOnly.js'
 
 const noDifference: Difference = { news: [], retracted: [], announcements: [] }
@@ -159,7 +159,7 @@ async function heldAgainstBooks(
 		return kept
 	}
 	if (signed.length > 0 || !areAlertsFirst(session, part, checked, own)) return await close(checked, state)
-	return { difference: checked, books: putBy(part, state.books), later: () => close(noDifference, session.state) }
+	return { difference: checked, books: booksPutBy(part, state.books), later: () => close(noDifference, session.state) }
 }
 
 /** Anybody is to be told of anything now, and the books take their time: balances are asked for. */
@@ -180,5 +180,5 @@ function areAlertsFirst(
  */
 function checkFollows({ config, checkpoint }: PollSession, { span, parentHash }: Part): void {
 	if (span.from !== checkpoint.number + 1n || parentHash === undefined || parentHash === checkpoint.hash) return
-	throw unsettled(config.network, `block ${span.from} does not follow the block that was scanned before it`)
+	throw movedOn(config.network, `block ${span.from} does not follow the block that was scanned before it`)
 }

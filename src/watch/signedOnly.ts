@@ -5,7 +5,7 @@ import type { Accounts } from '../model/books.js'
 import type { Block, Part } from '../model/chain.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Announcement } from '../model/state.js'
-import { alertsOf } from './findingAlerts.js'
+import { alertsOfFinding } from './findingAlerts.js'
 import type { LookContext } from './look.js'
 import { delegationsSigned, signedChanges, signedInPart } from './signedIn.js'
 
@@ -36,7 +36,7 @@ export async function withSigned(
 	const findings: readonly Finding[] = isPrivate
 		? changes.flatMap(({ findings: all }) => all)
 		: await delegationsSigned(changes, ports, signal)
-	const found = findings.map((finding): Found => ({ alerts: alertsOf(finding, part, context) }))
+	const found = findings.map((finding): Found => ({ alerts: alertsOfFinding(finding, part, context) }))
 	const now = new Map(found.flatMap(({ alerts }) => alerts.map(({ data }) => [data.id, data] as const)))
 	const gone: Announcement[] = []
 	const moved: Announcement[] = []

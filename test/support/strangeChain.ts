@@ -1,5 +1,5 @@
 // A chain made by chance, and the truth of it: whoever makes a chain knows what moved, and needs no trace to say so.
-import { hash as digest } from '../../src/base/hash.js'
+import { sha256 as digest } from '../../src/base/sha256.js'
 import type { Address, Hash } from '../../src/model/glossary.js'
 import { randomOf } from './random.js'
 

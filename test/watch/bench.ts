@@ -1,7 +1,7 @@
 // A network polled by hand over a real node and a real state folder: no schedule, no deliverer, so that a test decides
 // when a poll happens and reads from the state what is to be told.
 
-import { hash as digest } from '../../src/base/hash.js'
+import { sha256 as digest } from '../../src/base/sha256.js'
 import { openAccounts } from '../../src/chain/balances/openAccounts.js'
 import { probeSettingOf } from '../../src/chain/capabilities/permitted.js'
 import { createCapabilitiesRegistry } from '../../src/chain/capabilities/registry.js'

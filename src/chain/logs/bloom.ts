@@ -15,7 +15,7 @@ export function placesOf(value: Hex): Places {
 	return [place(0), place(2), place(4)]
 }
 
-export function bytesOf(bloom: Hex): Uint8Array {
+export function bloomBytes(bloom: Hex): Uint8Array {
 	return Buffer.from(bloom.slice(2), 'hex')
 }
 

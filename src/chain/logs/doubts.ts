@@ -5,7 +5,7 @@ import type { AddressSet } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 import type { KnownTokens } from '../../model/token.js'
 import type { Header } from '../wire.js'
-import { bytesOf, mayHold, type Places, placesOf, topicPlacesOf } from './bloom.js'
+import { bloomBytes, mayHold, type Places, placesOf, topicPlacesOf } from './bloom.js'
 import type { Log } from './wireLogs.js'
 
 const TOPIC_PLACES = Object.values(topics).map(placesOf)
@@ -42,7 +42,7 @@ export function createDoubts<Endpoint extends object>(isKnownToFill: boolean) {
 		return headers.filter(({ number, logsBloom, txHashes }) => {
 			if (txHashes.length === 0) return false
 			if (logsBloom === null || fills === 'no' || hits.has(number)) return true
-			return isEmpty(logsBloom) ? fills !== 'yes' : maybe(bytesOf(logsBloom))
+			return isEmpty(logsBloom) ? fills !== 'yes' : maybe(bloomBytes(logsBloom))
 		})
 	}
 }

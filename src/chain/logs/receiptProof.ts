@@ -8,7 +8,7 @@ import type { TimeSlices } from '../../base/timeSlices.js'
 import type { Hex } from '../../model/glossary.js'
 import type { Log as Logger } from '../../model/ports.js'
 import { type Header, hexOf, malformed, quantity, type Reading } from '../wire.js'
-import { bloomOf, bytesOf } from './bloom.js'
+import { bloomBytes, bloomOf } from './bloom.js'
 import { fitsRoot } from './receiptsRoot.js'
 import { hasStateSync, isRootKnown } from './rootChains.js'
 import type { Log, LogReceipt } from './wireLogs.js'
@@ -110,8 +110,8 @@ function* logsOf(receipts: readonly LogReceipt[]): Generator<Log> {
 
 /** A log that is missing leaves its bits unset; some chains fill no bloom at all, which says nothing. */
 function isWithin(bloom: Hex, other: Hex): boolean {
-	const bits = bytesOf(other)
-	return bytesOf(bloom).every((byte, at) => (byte & ~(bits[at] ?? 0)) === 0)
+	const bits = bloomBytes(other)
+	return bloomBytes(bloom).every((byte, at) => (byte & ~(bits[at] ?? 0)) === 0)
 }
 
 async function isCounted(receipts: readonly LogReceipt[], slices: TimeSlices): Promise<boolean> {

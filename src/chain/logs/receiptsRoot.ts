@@ -3,7 +3,7 @@
 import type { TimeSlices } from '../../base/timeSlices.js'
 import type { Hash as HashText, Hex } from '../../model/glossary.js'
 import { listRootInSlices } from '../listRoot.js'
-import { bytesOf, itemOf, listOf, shortHex } from '../rlpWords.js'
+import { bytesOf, itemOf, rlpList, shortHex } from '../rlpWords.js'
 import { hash, hexBytes, type Json, quantity } from '../wire.js'
 import type { Log, LogReceipt } from './wireLogs.js'
 
@@ -84,9 +84,9 @@ async function encodeReceipt({ raw, logs }: LogReceipt, slices: TimeSlices): Pro
 		joined.push(Buffer.concat(written))
 		written = []
 	}
-	const fields = listOf([
+	const fields = rlpList([
 		...[outcome, shortHex(gas), bloom].map(itemOf),
-		listOf([...joined, ...written]),
+		rlpList([...joined, ...written]),
 		...more.map(itemOf),
 	])
 	return type === 0n ? fields : Buffer.concat([bytesOf(type), fields])
@@ -103,5 +103,5 @@ function outcomeOf({ root, status }: Json): Hex | null {
 }
 
 function encodeLog({ address, topics, data }: Log): Uint8Array {
-	return listOf([itemOf(address), listOf(topics.map(itemOf)), itemOf(data)])
+	return rlpList([itemOf(address), rlpList(topics.map(itemOf)), itemOf(data)])
 }

@@ -1,6 +1,6 @@
 /** The room holds the parts of `setup`: questions, places, the service. This file: the texts of what it writes. */
 
-import { hash } from '../../base/hash.js'
+import { sha256 } from '../../base/sha256.js'
 import { chainNamed } from '../../core/chains.js'
 
 export interface SetupMail {
@@ -55,7 +55,7 @@ export function configText(config: SetupConfig): string {
 		'',
 	]
 	const text = lines.join('\n')
-	return `${MARK}${hash(text).slice(0, 12)}\n${text}`
+	return `${MARK}${sha256(text).slice(0, 12)}\n${text}`
 }
 
 function asEntry(lines: readonly string[]): readonly string[] {
@@ -105,7 +105,7 @@ export function receiverLines(
 /** Whether the text is one that `configText` made, as it made it. */
 export function isAsWritten(text: string): boolean {
 	const end = text.indexOf('\n')
-	return text.startsWith(MARK) && text.slice(MARK.length, end) === hash(text.slice(end + 1)).slice(0, 12)
+	return text.startsWith(MARK) && text.slice(MARK.length, end) === sha256(text.slice(end + 1)).slice(0, 12)
 }
 
 export interface SetupWatch {

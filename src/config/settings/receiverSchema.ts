@@ -12,7 +12,7 @@ import {
 	readSmtpUrl,
 	readTelegramChat,
 	readTopic,
-	readWhole,
+	readWholeNumber,
 } from '../values.js'
 import { list, oneOf, orNull, section, suggestion, text } from '../words.js'
 import { readHeaders } from './headers.js'
@@ -25,7 +25,7 @@ const digest = section({
 	every: text(readDuration).optional().meta({
 		description: 'Length of the time that is counted, such as 10m. Default: 10m.',
 	}),
-	max: text((value) => readWhole(value, 10_000, 1))
+	max: text((value) => readWholeNumber(value, 10_000, 1))
 		.default(20)
 		.meta({
 			type: ['integer', 'string'],

@@ -14,7 +14,7 @@ import {
 	readSettle,
 	readSize,
 	readSwitch,
-	readWhole,
+	readWholeNumber,
 	readWsUrl,
 } from '../values.js'
 import { list, oneOrMore, orNull, section, text } from '../words.js'
@@ -122,7 +122,7 @@ const network = section({
 				'or never. Default: 10m; 45m with confirmations safe or finalized.',
 		}),
 	symbol: text(readLine).default('ETH').meta({ description: 'Symbol of the native coin. Default: ETH.' }),
-	decimals: text((value) => readWhole(value, 77))
+	decimals: text((value) => readWholeNumber(value, 77))
 		.default(18)
 		.meta({ type: ['integer', 'string'], description: 'Digits after the point of the native coin. Default: 18.' }),
 	...tokenKeys,
@@ -183,7 +183,7 @@ export const settingsSchema = section({
 		description:
 			"Fetched about once a minute, only while every network progresses: for a dead man's switch. Default: none.",
 	}),
-	max_pending: text((value) => readWhole(value, 1_000_000, 1))
+	max_pending: text((value) => readWholeNumber(value, 1_000_000, 1))
 		.default(10_000)
 		.meta({
 			type: ['integer', 'string'],

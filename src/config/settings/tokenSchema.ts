@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseAddress } from '../address.js'
-import { readLine, readWhole } from '../values.js'
+import { readLine, readWholeNumber } from '../values.js'
 import { orNull, section, text } from '../words.js'
 
 /** The keys of a network that name tokens. Amounts wait as text until the decimals are known. */
@@ -10,7 +10,7 @@ export const tokenKeys = {
 			section({
 				symbol: text(readLine).meta({ description: 'What alerts call it, such as USDC; the contract is not asked.' }),
 				address: text(parseAddress).meta({ type: ['string', 'number'], description: 'Of its contract.' }),
-				decimals: orNull(text((value) => readWhole(value, 77))).meta({
+				decimals: orNull(text((value) => readWholeNumber(value, 77))).meta({
 					type: ['integer', 'string'],
 					description: 'Digits after the point. Default: none, as ERC-721 and ERC-1155 have none.',
 				}),
@@ -40,7 +40,7 @@ export const tokenKeys = {
 
 function readLogProof(value: string): number | null {
 	if (value === 'auto') return null
-	return value === 'all' ? Number.POSITIVE_INFINITY : readWhole(value)
+	return value === 'all' ? Number.POSITIVE_INFINITY : readWholeNumber(value)
 }
 
 export type TokensWritten = z.output<z.ZodObject<typeof tokenKeys>>

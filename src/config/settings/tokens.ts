@@ -4,9 +4,9 @@ import type { Problem } from '../../errors.js'
 import type { Address } from '../../model/glossary.js'
 import type { KnownToken, KnownTokens } from '../../model/token.js'
 import { parseAddress } from '../address.js'
-import { readWhole as readBytes } from '../openFile.js'
+import { readFileWhole as readBytes } from '../openFile.js'
 import { reason, type Source, shown } from '../source.js'
-import { readLine, readWhole } from '../values.js'
+import { readLine, readWholeNumber } from '../values.js'
 import { mostProblems } from '../words.js'
 import type { TokensWritten } from './tokenSchema.js'
 
@@ -103,7 +103,7 @@ function listedTokens(
 			tokens.push({
 				address: parseAddress(String(address)),
 				symbol: readLine(String(symbol ?? '')),
-				decimals: decimals === undefined ? null : readWhole(String(decimals), 77),
+				decimals: decimals === undefined ? null : readWholeNumber(String(decimals), 77),
 				minAmountRaw: null,
 			})
 		} catch (error) {

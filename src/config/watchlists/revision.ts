@@ -18,7 +18,7 @@ export function revisionOf(contents: readonly Content[]): string {
 }
 
 /** Null for null. */
-export async function digestOf(bytes: Uint8Array | null): Promise<string | null> {
+export async function contentHash(bytes: Uint8Array | null): Promise<string | null> {
 	// Beside the event loop: a file may hold many megabytes.
 	return bytes && Buffer.from(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex')
 }

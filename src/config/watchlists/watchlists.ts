@@ -11,7 +11,7 @@ import type { WatchSet } from '../../model/watch.js'
 import type { Names, WatchlistPlace } from '../names.js'
 import { atMost, readSource, reason, shown } from '../source.js'
 import { type AddressFile, readAddressFile } from './addressFile.js'
-import { type Content, digestOf, revisionOf } from './revision.js'
+import { type Content, contentHash, revisionOf } from './revision.js'
 import { readWatchlist } from './watchlist.js'
 import { createWatchSet } from './watchSet.js'
 
@@ -83,7 +83,7 @@ export async function readWatchlists(
 	}
 	for (const path of files) {
 		const source = await readSource(path, cwd, signal)
-		contents.push({ path, digest: await digestOf(source.bytes) })
+		contents.push({ path, digest: await contentHash(source.bytes) })
 		if ('problems' in source) {
 			problems.push(...source.problems)
 			continue

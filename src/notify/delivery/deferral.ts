@@ -4,7 +4,7 @@
  * process.
  */
 
-import { hash } from '../../base/hash.js'
+import { sha256 } from '../../base/sha256.js'
 import { digested, digestOf } from '../../core/digest.js'
 import { byQueue } from '../../core/queue.js'
 import { silentUntil } from '../../core/silence.js'
@@ -155,7 +155,7 @@ export function createDeferrals({ store, clock, receiverOf, rulesOf, silencesOf 
 				piece.length === 1 ||
 				store.merge(
 					piece.map(({ id }) => id),
-					{ ...digestOf(piece, nowMs, hash), nextAttemptAtMs: dueAtMs },
+					{ ...digestOf(piece, nowMs, sha256), nextAttemptAtMs: dueAtMs },
 				),
 		)
 		if (single.length > 0)

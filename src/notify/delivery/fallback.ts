@@ -4,14 +4,14 @@
  * to its own fallback.
  */
 
-import { hash } from '../../base/hash.js'
-import { isDigest, splitDigest } from '../../core/digest.js'
+import { sha256 } from '../../base/sha256.js'
+import { splitDigest } from '../../core/digest.js'
+import { isDigest, isUndelivered } from '../../core/messageKinds.js'
 import { queueOf } from '../../core/queue.js'
 import type { Message, UndeliveredData } from '../../model/alert.js'
 import type { Delivery, ReasonCode, Resolution } from '../../model/delivery.js'
 import type { Receiver, Store } from '../../model/ports.js'
 import type { ReceiverSummary } from '../../model/state.js'
-import { isUndelivered } from '../text/sentence.js'
 import { toEach } from './toEach.js'
 import { createUndelivered, type Undelivered, type UndeliveredOptions } from './undelivered.js'
 
@@ -111,7 +111,7 @@ export function createFallbacks(options: FallbackOptions): Fallbacks {
 		const seed = [delivery.id, state, code]
 		const since = new Date(nowMs).toISOString()
 		// Named by the delivery and not by the time: sent again after a kill, it is the same.
-		const id = `undelivered:${hash(JSON.stringify(seed)).slice(0, 16)}`
+		const id = `undelivered:${sha256(JSON.stringify(seed)).slice(0, 16)}`
 		const data: UndeliveredData = { id, receiver, recipient, state, count, reason, since }
 		return toEach(fallback, seed, nowMs, null, (deliveryId) => ({
 			type: 'system.undelivered',

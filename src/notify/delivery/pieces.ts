@@ -1,6 +1,6 @@
 /** Which of many alerts go into one digest: as many from the front as one message can carry in full. */
 
-import { hash } from '../../base/hash.js'
+import { sha256 } from '../../base/sha256.js'
 import { digestOf } from '../../core/digest.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Receiver } from '../../model/ports.js'
@@ -18,7 +18,7 @@ export function piecesOf(
 	nowMs: number,
 ): readonly (readonly Delivery[])[] {
 	const isTaken = (some: readonly Delivery[]) => {
-		const { message } = digestOf(some, nowMs, hash)
+		const { message } = digestOf(some, nowMs, sha256)
 		return takesDigest?.(message) === true && Buffer.byteLength(JSON.stringify(message)) <= mostBytes
 	}
 	const pieces: (readonly Delivery[])[] = []

@@ -1,6 +1,6 @@
 /** What a fallback is sent, once for each of its recipients, under ids that follow from what it is about. */
 
-import { hash } from '../../base/hash.js'
+import { sha256 } from '../../base/sha256.js'
 import { freshDelivery } from '../../core/deliveries.js'
 import type { Message } from '../../model/alert.js'
 import type { Delivery } from '../../model/delivery.js'
@@ -15,7 +15,7 @@ export function toEach(
 	messageOf: (deliveryId: string) => Message,
 ): readonly Delivery[] {
 	return (recipients ?? [null]).map((recipient) => {
-		const idOf = (parts: readonly string[]) => `msg_${hash(JSON.stringify([...parts, name, recipient])).slice(0, 32)}`
+		const idOf = (parts: readonly string[]) => `msg_${sha256(JSON.stringify([...parts, name, recipient])).slice(0, 32)}`
 		const id = idOf(seed)
 		const answers = answered === null ? null : idOf(answered)
 		return freshDelivery(id, name, recipient, messageOf(id), nowMs, answers)

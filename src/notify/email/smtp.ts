@@ -1,7 +1,8 @@
 /** How a mail server is spoken to: the settings of nodemailer, each with its reason. */
-import { connect, isIP, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { createTransport, type Transporter } from 'nodemailer'
 import { hiderOf } from '../../base/hide.js'
+import { isLoopback } from '../../base/loopback.js'
 import { decoded } from '../../base/urlSecrets.js'
 import { allowedLookup, forbiddenError, isForbidden } from '../webhook/forbidden.js'
 
@@ -32,7 +33,7 @@ export function createSmtp(settings: SmtpSettings, connections: number): Smtp {
 	const port = url.port === '' ? (secure ? 465 : 587) : Number(url.port)
 	const user = decoded(url.username)
 	const pass = decoded(url.password)
-	const requireTLS = !secure && (settings.requireTls ?? !isLoopback(host))
+	const requireTLS = !secure && (settings.requireTls ?? !isThisMachine(host))
 	const transport = createTransport({
 		host,
 		port,
@@ -89,9 +90,9 @@ function openSocket(host: string, port: number, callback: SocketCallback): void 
 	socket.once('connect', connected).once('error', finish)
 }
 
-export function isLoopback(host: string): boolean {
-	if (host === 'localhost' || host.endsWith('.localhost')) return true
-	return isIP(host) === 4 ? host.startsWith('127.') : host === '::1'
+/** By its address, or by the names that stand for it everywhere. */
+export function isThisMachine(host: string): boolean {
+	return host === 'localhost' || host.endsWith('.localhost') || isLoopback(host)
 }
 
 /**

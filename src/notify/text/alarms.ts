@@ -1,6 +1,6 @@
 /** What must not be overlooked: how subjects begin, and what is framed in a mail. */
 
-import { isDigest } from '../../core/digest.js'
+import { isDigest } from '../../core/messageKinds.js'
 import type { AlertData, DigestedAlert, Message } from '../../model/alert.js'
 
 /** As subjects begin, the gravest first. */

@@ -19,7 +19,7 @@ export function blocksOf({ fromBlock, toBlock }: { readonly fromBlock?: number; 
 }
 
 /** `2026-11-20 18:04:11 UTC` */
-export function utc(iso: string): string {
+export function utcInWords(iso: string): string {
 	return iso.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')
 }
 

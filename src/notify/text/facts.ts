@@ -1,13 +1,13 @@
 /** What a message says, as a list that text and HTML are both made of: neither can say more than the other. */
 
 import { printable } from '../../base/printable.js'
-import { isDigest } from '../../core/digest.js'
+import { isAlert, isDigest, isUndelivered } from '../../core/messageKinds.js'
 import type { AlertData, DigestData, Finality, Message } from '../../model/alert.js'
 import { alarmsOf, marksOf } from './alarms.js'
 import type { Row } from './digestTable.js'
-import { type Fact, fact, utc } from './fact.js'
+import { type Fact, fact, utcInWords } from './fact.js'
 import { ownFacts } from './ownFacts.js'
-import { isAlert, isUndelivered, numbered } from './sentence.js'
+import { numbered } from './sentence.js'
 import { receiverWorks, systemFacts, undeliveredFacts, whatNow } from './systemFacts.js'
 import { tokenAmount, tokenLines } from './token.js'
 
@@ -47,7 +47,7 @@ export function factsOf(message: Message): Facts {
 
 function digestFacts(data: DigestData, notes: readonly string[]): Facts {
 	const { id, alerts, held } = data
-	const why = held === undefined ? [] : [`A silence held them from ${utc(held.from)} to ${utc(held.to)}.`]
+	const why = held === undefined ? [] : [`A silence held them from ${utcInWords(held.from)} to ${utcInWords(held.to)}.`]
 	const isRemoved = alerts.some(({ type }) => type === 'alert.removed')
 	const alarms = numbered(data).filter(({ alert }) => marksOf(alert).length > 0)
 	const watchlists = [...new Set(alerts.map((alert) => printable(alert.data.watch.watchlist)))]
@@ -56,7 +56,7 @@ function digestFacts(data: DigestData, notes: readonly string[]): Facts {
 		alarms: alarms.length === 0 ? [] : [digestAlarm, ...alarms.map(({ title }) => title)],
 		rows: numbered(data).map(({ says, alert }, index) => ({
 			number: index + 1,
-			time: utc(alert.data.blockTimestamp).replace(' UTC', ''),
+			time: utcInWords(alert.data.blockTimestamp).replace(' UTC', ''),
 			amount: signedAmount(alert.data),
 			says,
 			isAlarming: marksOf(alert).length > 0,
@@ -150,9 +150,9 @@ function balanceFacts(data: AlertData): readonly Fact[] {
 function commonFacts(data: AlertData): readonly Fact[] {
 	return [
 		fact('Block', `${data.blockNumber} (${data.blockHash})`, data.links?.block),
-		fact('Time', utc(data.blockTimestamp)),
+		fact('Time', utcInWords(data.blockTimestamp)),
 		fact('Finality', finalityInWords[data.finality]),
-		fact('Seen', `${utc(data.detectedAt)}, ${durationInWords(data.lagSeconds)} after the block`),
+		fact('Seen', `${utcInWords(data.detectedAt)}, ${durationInWords(data.lagSeconds)} after the block`),
 		...lateFacts(data),
 		fact('Network', `${printable(data.network)} (chain id ${data.chainId})`),
 		fact('Why you get this', whyOf(data.watch)),

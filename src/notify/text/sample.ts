@@ -1,5 +1,5 @@
 /** The sample alert of `test-send`: looks like a real one, says that it is none, and goes the same way. */
-import { hash } from '../../base/hash.js'
+import { sha256 } from '../../base/sha256.js'
 import { freshDelivery } from '../../core/deliveries.js'
 import type { Message } from '../../model/alert.js'
 import type { Delivery } from '../../model/delivery.js'
@@ -13,7 +13,7 @@ const other = '0x7E5700000000000000000000000000000000bBbB'
 export function sampleDeliveries(receiver: Pick<Receiver, 'name' | 'recipients'>, nowMs: number): readonly Delivery[] {
 	return (receiver.recipients ?? [null]).map((recipient) => {
 		const seed = JSON.stringify(['test', receiver.name, recipient, nowMs])
-		const id = `msg_${hash(seed).slice(0, 32)}`
+		const id = `msg_${sha256(seed).slice(0, 32)}`
 		return freshDelivery(id, receiver.name, recipient, sampleMessage(id, nowMs), nowMs)
 	})
 }

@@ -1,28 +1,10 @@
 /** An alert in one sentence, for subjects, chats and the first line of a mail. */
 
 import { printable } from '../../base/printable.js'
-import { isDigest } from '../../core/digest.js'
-import type {
-	AlertData,
-	DigestData,
-	DigestedAlert,
-	Message,
-	MessageContent,
-	SystemData,
-	UndeliveredData,
-} from '../../model/alert.js'
+import { isAlert, isDigest, isUndelivered } from '../../core/messageKinds.js'
+import type { AlertData, DigestData, DigestedAlert, Message, SystemData, UndeliveredData } from '../../model/alert.js'
 import { marks, marksOf } from './alarms.js'
 import { tokenHappening } from './token.js'
-
-/** Who is sent an event carries its data; a system message has none. */
-export function isAlert<C extends MessageContent>(data: C): data is C & AlertData {
-	return 'txHash' in data
-}
-
-/** Word of a receiver that takes nothing, or refuses what it is sent. */
-export function isUndelivered<C extends MessageContent>(data: C): data is C & UndeliveredData {
-	return 'receiver' in data
-}
 
 /** `[ethereum] Treasury received 1.5 ETH from 0x1234…abcd` */
 export function headline(message: Message): string {

@@ -2,7 +2,7 @@
 
 import { printable } from '../../base/printable.js'
 import type { SystemData, UndeliveredData } from '../../model/alert.js'
-import { blocksOf, type Fact, fact, utc } from './fact.js'
+import { blocksOf, type Fact, fact, utcInWords } from './fact.js'
 
 export function systemFacts(data: SystemData): readonly Fact[] {
 	return [
@@ -34,7 +34,7 @@ export function undeliveredFacts(data: UndeliveredData): readonly Fact[] {
 		...(ends === undefined
 			? [fact(state === 'dead' ? 'Refused so far' : 'Waiting', String(count)), fact('Reason', printable(reason, 500))]
 			: []),
-		fact('Since', utc(since)),
+		fact('Since', utcInWords(since)),
 		fact('Why you get this', `this is the fallback of ${printable(receiver)}`),
 		fact('Alert id', id),
 	]

@@ -35,13 +35,13 @@ async function wayBack(path: string, isWhole: (path: string) => Promise<boolean>
 		: 'blocks since then are scanned again, and some alerts may come a second time under the same id'
 	return (
 		`The copy before the last write, of ${mtime.toISOString()}, is whole; to take it: ` +
-		`cp -p ${quoted(previous)} ${quoted(path)} (${price}).`
+		`cp -p ${shellQuoted(previous)} ${shellQuoted(path)} (${price}).`
 	)
 }
 
 function anew(folder: string): string {
 	const files = ['state.json', 'coverage.json', 'coverage.changes.json']
-		.map((name) => `${quoted(join(folder, name))}*`)
+		.map((name) => `${shellQuoted(join(folder, name))}*`)
 		.join(' ')
 	return (
 		`To start anew: rm -f ${files} (everything is forgotten: pending deliveries are lost, ` +
@@ -50,6 +50,6 @@ function anew(folder: string): string {
 }
 
 /** For a shell, if it needs to be. */
-export function quoted(text: string): string {
+export function shellQuoted(text: string): string {
 	return /^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

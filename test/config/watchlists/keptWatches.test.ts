@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hash } from '../../../src/base/hash.js'
+import { sha256 } from '../../../src/base/sha256.js'
 import { keptOf, watchesOf } from '../../../src/config/watchlists/keptWatches.js'
 import { createWatchSet } from '../../../src/config/watchlists/watchSet.js'
 import type { KeptLists } from '../../../src/model/state.js'
@@ -69,7 +69,7 @@ function setOf(count: number, labelOf: (at: number) => string | null, skipped = 
 		const table = gathered.begin('ethereum', own.watchlist)
 		for (let at = 0; at < count; at++) {
 			if (at === skipped) continue
-			table.add(`0x${hash(`${at}`).slice(0, 40)}`, labelOf(at), own)
+			table.add(`0x${sha256(`${at}`).slice(0, 40)}`, labelOf(at), own)
 		}
 		gathered.end([own])
 	}

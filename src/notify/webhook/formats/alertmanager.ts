@@ -5,10 +5,10 @@
  */
 
 import { printable } from '../../../base/printable.js'
-import { isDigest } from '../../../core/digest.js'
+import { isAlert, isDigest, isUndelivered } from '../../../core/messageKinds.js'
 import type { AlertData, Message } from '../../../model/alert.js'
 import { factsOf } from '../../text/facts.js'
-import { headline, isAlert, isUndelivered } from '../../text/sentence.js'
+import { headline } from '../../text/sentence.js'
 import { linkOf } from './chat.js'
 import { type Format, jsonBody } from './format.js'
 

@@ -1,8 +1,8 @@
 /** A message as a chat shows it: the sentence, what a reader asks next, and one link. */
-import { isDigest } from '../../../core/digest.js'
+import { isAlert, isDigest } from '../../../core/messageKinds.js'
 import type { Message } from '../../../model/alert.js'
 import { factsOf } from '../../text/facts.js'
-import { headline, isAlert, numbered } from '../../text/sentence.js'
+import { headline, numbered } from '../../text/sentence.js'
 
 export interface Markup {
 	/** Takes the meaning from whatever the service would read as markup or a mention. */

@@ -5,11 +5,11 @@
  */
 
 import { printable } from '../../../base/printable.js'
-import { isDigest } from '../../../core/digest.js'
+import { isAlert, isDigest, isUndelivered } from '../../../core/messageKinds.js'
 import type { Message } from '../../../model/alert.js'
 import { isMarked } from '../../text/alarms.js'
 import { factsOf } from '../../text/facts.js'
-import { headline, isAlert, isUndelivered, networksOf } from '../../text/sentence.js'
+import { headline, networksOf } from '../../text/sentence.js'
 import { cut, linkOf } from './chat.js'
 import { type Format, jsonBody } from './format.js'
 
