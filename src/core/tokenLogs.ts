@@ -91,15 +91,23 @@ function eventOf(
 	return { kind, contract, txHash, txIndex, block, initiator, trace, standard, from, to, amountRaw, tokenId, operator }
 }
 
-/** Those that no transfer of the same contract tells of, each in its place. */
+/**
+ * Those that no transfer of the same contract tells of, each in its place. Each transfer stands for one, of its amount:
+ * WETH9 lets anybody log a transfer of nothing from nobody to the watch, or from it to nobody.
+ */
 function withWrapped(
 	events: readonly TokenEvent[],
 	wrapped: readonly { readonly at: number; readonly event: TokenEvent }[],
 ): readonly TokenEvent[] {
 	const all: TokenEvent[] = []
-	const keyOf = ({ contract, from, to }: TokenEvent) => `${contract} ${from} ${to}`
-	const transferred = new Set(events.map(keyOf))
-	const own = wrapped.filter(({ event }) => !transferred.has(keyOf(event)))
+	const keyOf = ({ contract, from, to, amountRaw }: TokenEvent) => `${contract} ${from} ${to} ${amountRaw}`
+	const transfers = new Map<string, number>()
+	for (const event of events) transfers.set(keyOf(event), (transfers.get(keyOf(event)) ?? 0) + 1)
+	const own = wrapped.filter(({ event }) => {
+		const left = transfers.get(keyOf(event)) ?? 0
+		transfers.set(keyOf(event), left - 1)
+		return left <= 0
+	})
 	let next = 0
 	for (let at = 0; at <= events.length; at++) {
 		for (let one = own[next]; one?.at === at; one = own[next]) {

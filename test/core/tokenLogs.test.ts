@@ -88,6 +88,19 @@ describe('wrapping', () => {
 		expect(told([made, deposit], known(18))).toEqual([`log_0 erc20 ${nobody} ${alice} 5 - -`])
 	})
 
+	test('behavior: a transfer of nothing, which anybody can log of WETH, hides neither', () => {
+		const zero = (from: Address, to: Address) => log([topics.transfer, word(from), word(to)], words(0n))
+		const back = log([topics.withdrawal, word(alice)], words(9n))
+		expect(told([deposit, back, zero(nobody, alice), zero(alice, nobody)], known(18))).toEqual([
+			`log_0 erc20 ${nobody} ${alice} 5 - -`,
+			`log_1 erc20 ${alice} ${nobody} 9 - -`,
+			`log_2 erc20 ${nobody} ${alice} 0 - -`,
+			`log_3 erc20 ${alice} ${nobody} 0 - -`,
+		])
+		// One transfer stands for one of two deposits.
+		expect(told([deposit, made, deposit], known(18))).toHaveLength(2)
+	})
+
 	test('behavior: the transfer of another contract changes nothing, and the order stays', () => {
 		const other = { ...made, address: address(0x71) }
 		expect(told([other, deposit, log([topics.transfer, word(alice), word(bob)], words(5n))], known(18))).toEqual([
