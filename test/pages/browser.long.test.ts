@@ -1,7 +1,7 @@
 // Pages and mails in a real Chromium: nothing for axe-core to find, no error, no request to elsewhere, on any screen.
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { ReceiverSummary } from '../../src/model/state.js'
@@ -21,11 +21,20 @@ const screens = [
 ]
 const themes = ['light', 'dark'] as const
 
+/** In place of Playwright's half a minute, which a busy machine may take to start a browser. */
+const timeout = 150_000
+
+async function contextOf(browser: Browser, options: BrowserContextOptions = {}) {
+	const context = await browser.newContext(options)
+	context.setDefaultTimeout(timeout)
+	return context
+}
+
 let browser: Browser | null = null
 beforeAll(async () => {
 	if (program === undefined)
 		console.warn("NOT PROVED HERE: pages in a browser: there is no chromium (Debian's package)")
-	else browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] })
+	else browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'], timeout })
 })
 afterAll(async () => {
 	await browser?.close()
@@ -81,7 +90,7 @@ describe.each(Object.entries(sites))('pages, %s', (_, make) => {
 		const facts = make()
 		const origin = await servePages(() => facts)
 		for (const viewport of screens) {
-			const context = await browser.newContext({ colorScheme, viewport, timezoneId: 'Asia/Kolkata' })
+			const context = await contextOf(browser, { colorScheme, viewport, timezoneId: 'Asia/Kolkata' })
 			const page = await context.newPage()
 			const wrong: string[] = []
 			page.on('console', (message) => message.type() === 'error' && wrong.push(message.text()))
@@ -110,12 +119,12 @@ test('behavior: without script everything is there; with it, it refreshes in pla
 	let deliveries = dead.slice(0, 1)
 	const facts = () => pageFacts({ deliveries: async () => deliveries })
 	const origin = await servePages(facts)
-	const bare = await (await browser.newContext({ javaScriptEnabled: false })).newPage()
+	const bare = await (await contextOf(browser, { javaScriptEnabled: false })).newPage()
 	await bare.goto(`${origin}/alerts`)
 	expect(await bare.locator('article').count()).toBe(1)
 	expect(await bare.locator('#refreshing').textContent()).toBe('')
 
-	const page = await (await browser.newContext({ timezoneId: 'Asia/Kolkata' })).newPage()
+	const page = await (await contextOf(browser, { timezoneId: 'Asia/Kolkata' })).newPage()
 	await page.goto(`${origin}/deliveries`)
 	expect(await page.locator('tbody tr').count()).toBe(1)
 	expect(await page.locator('.local').first().textContent()).toContain('here')
@@ -134,7 +143,7 @@ test('behavior: without script everything is there; with it, it refreshes in pla
 test('behavior: by keyboard alone, from the first key on', async () => {
 	if (browser === null) return
 	const origin = await servePages(() => pageFacts({ deliveries: async () => dead }))
-	const page = await (await browser.newContext()).newPage()
+	const page = await (await contextOf(browser)).newPage()
 	await page.goto(`${origin}/alerts`)
 	await page.keyboard.press('Tab')
 	expect(await page.evaluate('document.activeElement.textContent')).toBe('To the content')
@@ -177,7 +186,7 @@ describe.each(Object.entries(mails))('a mail: %s', (_, message) => {
 		if (browser === null) return
 		const { html, subject } = composeMessage(message)
 		for (const viewport of screens) {
-			const context = await browser.newContext({ colorScheme, viewport })
+			const context = await contextOf(browser, { colorScheme, viewport })
 			const page = await context.newPage()
 			const wrong: string[] = []
 			page.on('request', (request) => wrong.push(request.url()))

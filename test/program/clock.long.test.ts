@@ -31,7 +31,7 @@ async function startBesideClock() {
 			writeFileSync(file, String(byMs))
 			running.process.kill('SIGUSR2')
 			const isSet = () => existsSync(`${file}.set`) && readFileSync(`${file}.set`, 'utf8') === String(byMs)
-			await expect.poll(isSet, { timeout: 10_000 }).toBe(true)
+			await expect.poll(isSet, { timeout: 60_000 }).toBe(true)
 		},
 		async restart() {
 			await running.stop()
@@ -49,7 +49,7 @@ async function startBesideClock() {
 }
 
 const values = (hits: Parameters<typeof told>[0]) => told(hits).map(({ type, data }) => data.valueWei ?? type)
-const soon = { timeout: 45_000, interval: 100 }
+const soon = { timeout: 90_000, interval: 100 }
 
 for (const [name, byMs] of [
 	['forward', hourMs],

@@ -417,7 +417,7 @@ inFull(() =>
 			expect(new Set(late.map(({ data }) => 'txHash' in data && data.txHash))).toEqual(
 				new Set(hostile.map(({ txHash }) => txHash)),
 			)
-		}, 120_000)
+		})
 	}),
 )
 

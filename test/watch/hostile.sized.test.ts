@@ -98,21 +98,17 @@ const sources = sized(
 
 describe('a hostile transaction', () => {
 	// Anvil itself takes a minute to tell of 100,000 in one transaction, so it is asked for 20,000.
-	test.each(sources)(
-		'behavior: 20,000 empty calls of a precompiled contract, read by %s',
-		async (source) => {
-			const node = await startTestAnvil(['--gas-limit', '60000000'])
-			onTestFinished(() => node.stop())
-			const [from] = (await node.accounts()) as [Address]
-			const many = await deploy(node, from, manyCalls)
-			const { alerts, blockedMs } = await watchBlock(node.url, source, async () => {
-				await node.receipt(await node.send({ from, to: many, valueWei: 7n, gas: 3_300_000n }))
-			})
-			expect(alerts).toBe(1)
-			expect(blockedMs).toBeLessThan(1_500)
-		},
-		60_000,
-	)
+	test.each(sources)('behavior: 20,000 empty calls of a precompiled contract, read by %s', async (source) => {
+		const node = await startTestAnvil(['--gas-limit', '60000000'])
+		onTestFinished(() => node.stop())
+		const [from] = (await node.accounts()) as [Address]
+		const many = await deploy(node, from, manyCalls)
+		const { alerts, blockedMs } = await watchBlock(node.url, source, async () => {
+			await node.receipt(await node.send({ from, to: many, valueWei: 7n, gas: 3_300_000n }))
+		})
+		expect(alerts).toBe(1)
+		expect(blockedMs).toBeLessThan(1_500)
+	})
 
 	test('behavior: 100,000 of them: what Anvil tells of 20,000, five times in one tree', async () => {
 		const node = await startTestAnvil(['--gas-limit', '60000000'])
@@ -131,21 +127,17 @@ describe('a hostile transaction', () => {
 		// It took a minute, in which nothing else had a turn.
 		expect(tookMs).toBeLessThan(30_000)
 		expect(blockedMs).toBeLessThan(3_000)
-	}, 60_000)
+	})
 
-	test.each(sources)(
-		'behavior: as deep as the EVM goes, read by %s',
-		async (source) => {
-			const node = await startTestAnvil(['--gas-limit', '60000000000'])
-			onTestFinished(() => node.stop())
-			const [from] = (await node.accounts()) as [Address]
-			const deep = await deploy(node, from, deepCalls)
-			const { alerts, blockedMs } = await watchBlock(node.url, source, async () => {
-				await node.receipt(await node.send({ from, to: deep, valueWei: 10_000n, gas: 30_000_000_000n }))
-			})
-			expect(alerts).toBeGreaterThan(1)
-			expect(blockedMs).toBeLessThan(2_000)
-		},
-		120_000,
-	)
+	test.each(sources)('behavior: as deep as the EVM goes, read by %s', async (source) => {
+		const node = await startTestAnvil(['--gas-limit', '60000000000'])
+		onTestFinished(() => node.stop())
+		const [from] = (await node.accounts()) as [Address]
+		const deep = await deploy(node, from, deepCalls)
+		const { alerts, blockedMs } = await watchBlock(node.url, source, async () => {
+			await node.receipt(await node.send({ from, to: deep, valueWei: 10_000n, gas: 30_000_000_000n }))
+		})
+		expect(alerts).toBeGreaterThan(1)
+		expect(blockedMs).toBeLessThan(2_000)
+	})
 })

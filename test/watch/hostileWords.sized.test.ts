@@ -32,7 +32,6 @@ const answers: Readonly<
 
 test.each(Object.keys(answers).filter((name) => sized(name === 'never comes', true)))(
 	'behavior: an answer that %s holds up nobody',
-	{ timeout: 60_000 },
 	async (name) => {
 		const { twist = () => undefined, symbol = null } = answers[name] ?? {}
 		const node = await startTestAnvil()

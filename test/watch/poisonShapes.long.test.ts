@@ -14,7 +14,7 @@ const CAMPAIGNS = 24
 /** Whatever a stranger calls his token: the coin itself, turned round, hidden, with letters that look alike. */
 const SYMBOLS = ['ETH', '\u202eHTE', 'USD\u200bC', 'U\u0405DC', 'ETH" from you', 'visit eth-gift.example.org']
 
-test('behavior: no campaign is silenced, and none is taken for what it imitates', { timeout: 120_000 }, async () => {
+test('behavior: no campaign is silenced, and none is taken for what it imitates', async () => {
 	const chance = createChance(20_261_122)
 	const digits = (count: number) => Array.from({ length: count }, () => chance.number(16).toString(16)).join('')
 	const node = await startTestAnvil()

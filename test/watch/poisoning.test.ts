@@ -72,7 +72,7 @@ async function said(node: TestAnvil, { alice, usd, first }: Awaited<ReturnType<t
 	}
 }
 
-test('default: what is said of each shape', { timeout: 30_000 }, async () => {
+test('default: what is said of each shape', async () => {
 	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const played = await play(node)

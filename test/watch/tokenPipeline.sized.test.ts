@@ -263,7 +263,6 @@ describe('a private network', () => {
 describe('reorganisations', () => {
 	test.each(sized([1], [1, 2, 3, 4, 5, 6]))(
 		'property: seed %i: what was told, less what was retracted, is the chain',
-		{ timeout: 60_000 },
 		async (seed) => {
 			const own = await stage()
 			const { node, alice, token, minter } = own

@@ -203,29 +203,25 @@ async function read(played: Played, { lie, lacks = [] }: Case, way: (typeof ways
 const few = ['one of two is hidden, and there are no whole receipts', 'an amount is raised in logs and receipts']
 
 describe('what is told, whatever an endpoint does to logs', () => {
-	test.each(Object.keys(ways) as (keyof typeof ways)[])(
-		'behavior: %s: what is true, or nothing',
-		{ timeout: 120_000 },
-		async (name) => {
-			const played = await play()
-			const { truth } = played
-			const way = ways[name]
-			for (const [title, one] of Object.entries(cases).filter(([title]) => sized(few.includes(title), true))) {
-				const { lines, failure, unproved, afterwards } = await read(played, one, way)
-				const isTrue = lines.join() === truth.join()
-				if (way.proved === 0) {
-					// Believed as it was told, on purpose; and said to be.
-					expect(failure, title).toBeNull()
-					expect(isTrue || unproved > 0, title).toBe(true)
-					continue
-				}
-				const isRefused = one.refused === true && way.endpoints === 1
-				expect(failure === null, `${title}: ${failure}`).toBe(!isRefused)
-				expect(lines, title).toEqual(isRefused ? [] : truth)
-				// Who was caught is no witness for the other.
-				if (way.endpoints === 1) expect(unproved, title).toBe(0)
-				expect(afterwards, title).toEqual(truth)
+	test.each(Object.keys(ways) as (keyof typeof ways)[])('behavior: %s: what is true, or nothing', async (name) => {
+		const played = await play()
+		const { truth } = played
+		const way = ways[name]
+		for (const [title, one] of Object.entries(cases).filter(([title]) => sized(few.includes(title), true))) {
+			const { lines, failure, unproved, afterwards } = await read(played, one, way)
+			const isTrue = lines.join() === truth.join()
+			if (way.proved === 0) {
+				// Believed as it was told, on purpose; and said to be.
+				expect(failure, title).toBeNull()
+				expect(isTrue || unproved > 0, title).toBe(true)
+				continue
 			}
-		},
-	)
+			const isRefused = one.refused === true && way.endpoints === 1
+			expect(failure === null, `${title}: ${failure}`).toBe(!isRefused)
+			expect(lines, title).toEqual(isRefused ? [] : truth)
+			// Who was caught is no witness for the other.
+			if (way.endpoints === 1) expect(unproved, title).toBe(0)
+			expect(afterwards, title).toEqual(truth)
+		}
+	})
 })

@@ -95,7 +95,7 @@ describe('a log that eth_getLogs does not tell', () => {
 			expect(counts.none + counts.witness).toBe(0)
 			expect(counts.receipts + counts.bloom).toBe(count)
 		}
-	}, 30_000)
+	})
 
 	test('behavior: is found by a second endpoint, without one receipt of a whole block asked in vain', async () => {
 		const played = await play()
@@ -110,7 +110,7 @@ describe('a log that eth_getLogs does not tell', () => {
 		const other = await told(played, [undefined, hiding(...hashes)], 0)
 		expect(other.hashes).toEqual(every)
 		expect(other.counts).toMatchObject({ none: 0, receipts: 31, witness: 0 })
-	}, 30_000)
+	})
 
 	test('behavior: what nothing proves is counted and said', async () => {
 		const played = await play()
@@ -122,7 +122,7 @@ describe('a log that eth_getLogs does not tell', () => {
 		// Blocks 5, 9 and 12 to 40 hold a transfer, and no bloom can rule out one more there.
 		expect(counts).toEqual({ receipts: 0, bloom: count - 31, witness: 0, none: 31 })
 		expect(said.filter((line) => line.includes('nothing proves'))).toHaveLength(1)
-	}, 30_000)
+	})
 
 	test('behavior: every block in doubt is proved, or 16 where a second endpoint tells the same', async () => {
 		const played = await play()
@@ -139,7 +139,7 @@ describe('a log that eth_getLogs does not tell', () => {
 		// A second endpoint that tells the same is witness enough.
 		const two = await told(played, [undefined, undefined], null)
 		expect(two.counts).toEqual({ receipts: 16, bloom: count - 31, witness: 15, none: 0 })
-	}, 60_000)
+	})
 
 	test('behavior: no endpoint is blamed for what no topic finds', async () => {
 		const node = await startTestAnvil()
@@ -164,7 +164,7 @@ describe('a log that eth_getLogs does not tell', () => {
 		const lying = await told(played, [hiding(hashes[2])], null)
 		expect(lying.hashes).toEqual(every)
 		expect(lying.said.filter((line) => line.includes('left out'))).toHaveLength(1)
-	}, 30_000)
+	})
 
 	test('behavior: the second look proves and counts nothing again, and what was not proved stays said', async () => {
 		const played = await play()
@@ -175,5 +175,5 @@ describe('a log that eth_getLogs does not tell', () => {
 		expect(state?.settled.number).toBeGreaterThan(played.first + BigInt(played.count))
 		expect((await bench.store.summary()).networks.get('local')?.seen?.logs).toEqual(logs)
 		expect(counts.none).toBe(31)
-	}, 30_000)
+	})
 })

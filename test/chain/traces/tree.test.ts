@@ -138,7 +138,7 @@ describe('a hostile tree', () => {
 		const pruned = await framesOf(tree, createTimeSlices(), (one) => matters(one, addresses))
 		expect(pruned.map(({ traceAddress }) => traceAddress)).toEqual([[], [3_000]])
 		expect(effective(tx(whole))).toHaveLength(1)
-	}, 20_000)
+	})
 
 	test('behavior: as rows too, and with thousands of self-destructs among them', async () => {
 		const raw = Array.from({ length: 100_000 }, (_, at) => ({
@@ -158,7 +158,7 @@ describe('a hostile tree', () => {
 		}))
 		const frames = await framesOf(await treeOfRows(rows, 'it', createTimeSlices(), reading), createTimeSlices())
 		expect(effective(tx(frames))).toHaveLength(10_000)
-	}, 20_000)
+	})
 
 	test('behavior: as deep as nodes can tell of the EVM, all of it is read', async () => {
 		const frames = await framesOf(await readCalls(chainOf(MOST_DEPTH), createTimeSlices(), reading), createTimeSlices())

@@ -47,7 +47,7 @@ test('error: a pipe in its place holds nothing up', async () => {
 	await unlink(at('state.json'))
 	execFileSync('mkfifo', [at('state.json')])
 	await expect(open()).rejects.toMatchObject({ reason: 'disk', message: expect.stringContaining('no plain file') })
-}, 5_000)
+})
 
 test('error: a state that another user wrote is not believed', async (here) => {
 	const path = at('state.json')
