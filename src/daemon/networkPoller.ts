@@ -4,6 +4,7 @@ import type { Log } from '../model/ports.js'
 import type { WatchIndex } from '../model/watch.js'
 import { type PollReport, poll } from '../watch/poll.js'
 import type { PollConfig, PollPorts } from '../watch/pollSession.js'
+import { withRemedy } from './remedy.js'
 
 /** How one network fares; for health, metrics and the log. */
 export interface PollerStatus {
@@ -176,7 +177,7 @@ export function createNetworkPoller({
 		const news = newsOf(error, words)
 		if (status.failure === null || news !== lastLogged) logFailure(log, error, words)
 		lastLogged = news
-		status = { ...status, failure: words }
+		status = { ...status, failure: withRemedy(error, words) }
 		onFailure?.()
 	}
 

@@ -5,6 +5,7 @@ import type { Log, Store } from '../model/ports.js'
 import type { TroubleBook } from '../model/trouble.js'
 import type { PollReport } from '../watch/poll.js'
 import type { NetworkPoller } from './networkPoller.js'
+import { reach } from './remedy.js'
 import { createStallNotices } from './stallNotices.js'
 
 /** Silence must mean calm: watches over the polling itself. */
@@ -79,7 +80,7 @@ export function createVitals(options: VitalsOptions): Vitals {
 	// What a kill kept from being told, under the id that it had; and of what is configured no more, the end.
 	for (const progress of networks)
 		if (progress.isCarried && notices.stallOf(progress.settings.name)?.announced !== true)
-			note(progress, 'system.stalled', stallReason(progress), progress.movedAtMs)
+			note(progress, 'system.stalled', stallReason(progress, clock()), progress.movedAtMs)
 	notices.forgetOthers(networks.map(({ settings }) => settings.name))
 
 	async function check(): Promise<void> {
@@ -93,7 +94,7 @@ export function createVitals(options: VitalsOptions): Vitals {
 			const isStalled = isSilent || progress.isCarried
 			if (isStalled === (progress.stalledSinceMs !== null) || (isStalled && standsBy)) continue
 			const sinceMs = progress.stalledSinceMs ?? movedAtMs
-			const reason = isStalled ? stallReason(progress) : recoveryReason(progress, sinceMs, clock())
+			const reason = isStalled ? stallReason(progress, clock()) : recoveryReason(progress, sinceMs, clock())
 			note(progress, isStalled ? 'system.stalled' : 'system.recovered', reason, sinceMs)
 			progress.stalledSinceMs = isStalled ? sinceMs : null
 			onChange?.(settings.name, isStalled)
@@ -183,32 +184,37 @@ export function createVitals(options: VitalsOptions): Vitals {
 		stoodBy(network) {
 			for (const progress of networks) if (progress.settings.name === network) progress.standsBy = true
 		},
-		networks: () => networks.map(vitalsOf),
+		networks: () => networks.map((progress) => vitalsOf(progress, clock())),
 		isWell: () =>
 			networks.every(({ stalledSinceMs, poller }) => stalledSinceMs === null && poller.status().failure === null),
 	}
 }
 
-function vitalsOf(progress: Progress): NetworkHealth {
+function vitalsOf(progress: Progress, nowMs: number): NetworkHealth {
 	const { settings, poller, checkpoint, head, stalledSinceMs } = progress
 	const { lastDoneAtMs } = poller.status()
 	return {
 		network: settings.name,
 		ok: stalledSinceMs === null,
-		reason: stalledSinceMs === null ? null : stallReason(progress),
+		reason: stalledSinceMs === null ? null : stallReason(progress, nowMs),
 		checkpoint: checkpoint === null ? null : Number(checkpoint),
 		head: head === null ? null : Number(head),
 		lastPollAt: lastDoneAtMs === null ? null : new Date(lastDoneAtMs).toISOString(),
 	}
 }
 
-function stallReason({ settings, poller, checkpoint, head, movedAtMs }: Progress): string {
+function stallReason({ settings, poller, checkpoint, head, movedAtMs }: Progress, nowMs: number): string {
 	const since = `no block of ${settings.name} was scanned since ${new Date(movedAtMs).toISOString()}`
-	const { failure } = poller.status()
+	const { failure, lastDoneAtMs } = poller.status()
 	if (failure !== null) return `${since}: ${failure}`
-	if (head === null || checkpoint === null) return `${since}: no poll has ended yet`
+	if (head === null || checkpoint === null) return `${since}: no poll has ended yet. To do: ${reach}`
+	if (lastDoneAtMs !== null && nowMs - lastDoneAtMs > (settings.stallAfterMs ?? Number.POSITIVE_INFINITY) / 2) {
+		const ended = new Date(lastDoneAtMs).toISOString()
+		return `${since}, and no poll has ended since ${ended}: no answer, or one that asks for patience. To do: ${reach}`
+	}
 	const stands = `${since}: polls work, but the head stands at block ${head}`
-	if (head >= checkpoint) return stands
+	if (head >= checkpoint)
+		return `${stands}. To do: compare with another endpoint, and put it first in \`rpc\` if it is ahead`
 	return (
 		`${stands}, before block ${checkpoint}, which was scanned already: the endpoint lags, ` +
 		'or its chain began anew and needs a state of its own'

@@ -21,7 +21,8 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 	onTestFinished(async () => {
 		await store.close()
 	})
-	const status = (): PollerStatus => ({ lastReport: null, lastDoneAtMs: null, failure, skipped: 0, lastResult: null })
+	let lastDoneAtMs: number | null = null
+	const status = (): PollerStatus => ({ lastReport: null, lastDoneAtMs, failure, skipped: 0, lastResult: null })
 	const poller = { name: 'ethereum', status } as NetworkPoller
 	const settings = { name: 'ethereum', chainId: 1, stallAfterMs } as NetworkSettings
 	const vitals = createVitals({
@@ -41,6 +42,10 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 		pass: async (ms: number) => {
 			nowMs += ms
 			await vitals.check()
+		},
+		/** A poll ends well. */
+		done() {
+			lastDoneAtMs = nowMs
 		},
 		fail(words: string | null) {
 			failure = words
@@ -62,6 +67,17 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 			(await store.deliveries()).map(({ message, receiver, recipient }) => [message.type, recipient ?? receiver]),
 	}
 }
+
+test('behavior: polls that do not end are not said to work', async () => {
+	const { pass, report, done, vitals } = await watched()
+	report(5n)
+	await pass(9 * minute)
+	done()
+	await pass(2 * minute)
+	expect(vitals.networks()[0]?.reason).toContain('polls work, but the head stands at block 5. To do: compare')
+	await pass(9 * minute)
+	expect(vitals.networks()[0]?.reason).toContain('and no poll has ended since')
+})
 
 test('a network that moves says nothing', async () => {
 	const { pass, report, said, vitals } = await watched()

@@ -8,7 +8,7 @@ import type { Row } from './digestTable.js'
 import { type Fact, fact, utcInWords } from './fact.js'
 import { ownFacts } from './ownFacts.js'
 import { numbered } from './sentence.js'
-import { receiverWorks, systemFacts, undeliveredFacts, whatNow } from './systemFacts.js'
+import { nothingLost, receiverWorks, systemFacts, undeliveredFacts, whatNow } from './systemFacts.js'
 import { tokenAmount, tokenLines } from './token.js'
 
 export interface Facts {
@@ -41,7 +41,10 @@ export function factsOf(message: Message): Facts {
 		}
 	}
 	if (isDigest(data)) return digestFacts(data, notes)
-	if (!isAlert(data)) return { notes: [...notes, printable(data.reason, 500)], facts: systemFacts(data), ...single }
+	if (!isAlert(data)) {
+		const stalled = type === 'system.stalled' ? [nothingLost] : []
+		return { notes: [...notes, printable(data.reason, 500), ...stalled], facts: systemFacts(data), ...single }
+	}
 	return { notes, facts: alertFacts(data), ...single }
 }
 

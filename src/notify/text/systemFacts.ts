@@ -23,6 +23,10 @@ export const whatNow = {
 	dead: 'Each message that it refused for good is sent to you by itself. "tracewatch deliveries" lists them.',
 } as const
 
+export const nothingLost =
+	'Nothing is lost: what happens meanwhile is sent late, as soon as blocks can be scanned again. ' +
+	'"tracewatch status" says how it stands.'
+
 export const receiverWorks =
 	'All that the receiver refused was delivered, or discarded by hand. There is nothing left to do.'
 

@@ -8,8 +8,17 @@ export function diskError(act: 'read' | 'write' | 'make', path: string, cause: u
 	if (cause instanceof StateError) return cause
 	const code = codeOf(cause)
 	const words = (code && systemWords(code)) || (cause instanceof Error ? cause.message : String(cause))
+	const todo = act === 'read' || code === null || todos[code] === undefined ? '' : `: ${todos[code]}`
 	const end = act === 'write' ? '; what was there before is still there' : ''
-	return new StateError('disk', `cannot ${act} ${path}: ${words}${code ? ` (${code})` : ''}${end}`, { cause })
+	return new StateError('disk', `cannot ${act} ${path}: ${words}${code ? ` (${code})` : ''}${todo}${end}`, { cause })
+}
+
+/** What a person does about it; polls and results are tried again all the time. */
+const todos: Readonly<Record<string, string | undefined>> = {
+	ENOSPC: 'make room there, and a daemon goes on by itself',
+	EDQUOT: 'make room there or raise the quota, and a daemon goes on by itself',
+	EROFS: 'mount it for writing, and a daemon goes on by itself',
+	EIO: 'look at the disk (`dmesg`), and take a copy of the folder',
 }
 
 export function isMissing(error: unknown): boolean {

@@ -8,6 +8,7 @@ import { StateError } from '../../errors.js'
 /** Where the database means something of its own by a code, or there is something to be done about it. */
 const WORDS: Readonly<Record<string, string>> = {
 	ENOENT: 'there is no such socket',
+	ECONNREFUSED: 'the connection was refused: start it, and a daemon goes on by itself',
 	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself; see sslmode and sslrootcert of the URL',
 	SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is of an unknown authority; see sslrootcert of the URL',
 	'28P01': 'it refuses the user or the password',
@@ -17,7 +18,7 @@ const WORDS: Readonly<Record<string, string>> = {
 		'this user may not do that: it needs to own the schema tracewatch, ' +
 		'or be allowed to create it (CREATE on the database)',
 	'25006': 'it takes no writes (a standby?)',
-	'53100': 'its disk is full',
+	'53100': 'its disk is full: make room there, and a daemon goes on by itself',
 	'53200': 'it is out of memory',
 	'53300': 'it has too many connections',
 	'57P01': 'the connection was ended there',

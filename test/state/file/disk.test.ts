@@ -45,7 +45,8 @@ async function fullDisk(disk: string): Promise<void> {
 	const path = join(folder, 'state.json')
 	expect(error).toMatchObject({ name: 'StateError', reason: 'disk' })
 	expect(String(error)).toContain(
-		`cannot write ${path}: the disk is full (ENOSPC); what was there before is still there`,
+		`cannot write ${path}: the disk is full (ENOSPC): make room there, and a daemon goes on by itself; ` +
+			'what was there before is still there',
 	)
 	// In memory as on disk: the last step that was taken.
 	expect((await store.network('ethereum'))?.checkpoint).toEqual(blockOf(steps))
