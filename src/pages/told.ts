@@ -114,7 +114,10 @@ function alertFacts(data: AlertData): Html {
 		['From', from == null ? null : html`<code>${from}</code>`],
 		['To', to == null ? null : html`<code>${to}</code>`],
 		['Imitates', lookalike === undefined ? null : html`${lookalike.label ?? ''} <code>${lookalike.of}</code>`],
-		['Amount', value == null ? null : html`<code>${value}</code> ${asset}`],
+		[
+			'Amount',
+			value == null ? null : html`<code>${value}</code> ${token?.known === false ? 'of an unknown token' : asset}`,
+		],
 		['Raw amount', token === undefined ? null : html`<code>${token.amountRaw}</code>`],
 		['Token', token === undefined ? null : tokenInWords(token)],
 		['In wei', valueWei === undefined ? null : html`<code>${valueWei}</code>`],

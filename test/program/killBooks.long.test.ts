@@ -14,90 +14,101 @@ import { hideLeaves } from '../support/hiding.js'
 import { byChance, startStrained } from '../support/strained.js'
 import { hookServer, other, settings, siteOf, told, treasury, watchlist } from './site.js'
 
-const kills = 40
+const ways = [
+	{ title: 'by balances, of a node that fails one request in ten', kills: 40, isPrivate: false },
+	{ title: 'on a private network, by access lists', kills: 12, isPrivate: true },
+] as const
 
-test(`behavior: after ${kills} kills what was hidden is told with its amount, each once`, {
-	timeout: 900_000,
-}, async () => {
-	const node = await startTestAnvil()
-	const payer = createAddress(other, 0n)
-	await node.send({ from: other, data: puppetInit, valueWei: 10n * ether, gas: 1_000_000n })
-	const { dialect, hidden } = hideLeaves((txHash) => BigInt(txHash) % 5n === 0n)
-	const gateway = await startDialectGateway(node.url, dialect)
-	const way = await startStrained(gateway.url, null)
-	const hook = await hookServer()
-	const site = siteOf({
-		'tracewatch.yaml': settings(way.url, { hook: hook.origin }),
-		'watchlists/a.yaml': watchlist([`{address: "${treasury}"}`]),
-	})
-	onTestFinished(async () => {
-		await way.close()
-		await gateway.close()
-		await node.stop()
-	})
-	// The book is open from here on.
-	for (let poll = 0; poll < 2; poll++) {
-		expect((await site.run(['once'])).code).toBe(0)
-		await node.mine(1)
-	}
-	expect((await site.run(['once'])).code).toBe(0)
-	way.next = byChance(10, faults.status(502, 'bad gateway'), 5)
-
-	const paid = new Map<Hash, bigint>()
-	let isQuiet = false
-	const paying = (async () => {
-		for (let n = 1n; !isQuiet; n++) {
-			const data = encodeActions([{ do: 'call', to: treasury, valueWei: n }])
-			paid.set(await node.send({ from: other, to: payer, data, gas: 200_000n }), n)
-			await sleep(150)
+test.each(ways)(
+	'behavior: what was hidden is told with its amount, each once, after $kills kills: $title',
+	{
+		timeout: 900_000,
+	},
+	async ({ kills, isPrivate }) => {
+		const node = await startTestAnvil()
+		const payer = createAddress(other, 0n)
+		await node.send({ from: other, data: puppetInit, valueWei: 10n * ether, gas: 1_000_000n })
+		let isHiding = false
+		const { dialect, hidden } = hideLeaves((txHash) => isHiding && BigInt(txHash) % 5n === 0n)
+		const gateway = await startDialectGateway(node.url, { ...dialect, accessLists: isPrivate })
+		const way = await startStrained(gateway.url, null)
+		const hook = await hookServer()
+		const site = siteOf({
+			'tracewatch.yaml': settings(way.url, { hook: hook.origin }, isPrivate ? '    private: true\n' : ''),
+			'watchlists/a.yaml': watchlist([`{address: "${treasury}"}`]),
+		})
+		onTestFinished(async () => {
+			await way.close()
+			await gateway.close()
+			await node.stop()
+		})
+		// The book is open from here on: of a private network with the first block whose list names the watch.
+		for (let poll = 0; poll < 2; poll++) {
+			expect((await site.run(['once'])).code).toBe(0)
+			await node.mine(1)
 		}
-	})()
-	paying.catch(() => undefined)
-	const chance = createChance(9)
-	for (let kill = 1; kill <= kills; kill++) {
-		const running = site.start(['run'])
-		if (kill % 2 === 0) await running.line(({ msg }) => msg === 'tracewatch is running')
-		await sleep(chance.number(1_500))
-		running.process.kill('SIGKILL')
-		await running.ended
-	}
-	isQuiet = true
-	await paying
-	await node.mine(1)
-	const head = Number(await node.head())
+		const opening = await node.send({ from: other, to: treasury, valueWei: 1n })
+		expect((await site.run(['once'])).code).toBe(0)
+		isHiding = true
+		// A list that is not given in time leaves its block unproved.
+		if (!isPrivate) way.next = byChance(10, faults.status(502, 'bad gateway'), 5)
 
-	const running = site.start(['run'])
-	const alerts = (type: string) =>
-		told(hook.hits).flatMap((one) => (one.type === type ? [one.data as unknown as AlertData] : []))
-	// Each payment has a block of its own.
-	const dueOf = () => hidden().map(({ block, to, wei }) => `${to} ${block} ${wei}`)
-	const unexplained = () =>
-		alerts('alert.unexplained').map(
-			({ watch, toBlock, differenceWei }) => `${watch.address.toLowerCase()} ${toBlock} ${differenceWei}`,
-		)
-	const closedTo = async () => {
-		const { stdout } = await site.run(['status', '--json'])
-		const [network] = (JSON.parse(stdout) as { networks: { books: { closedTo: number } | null }[] }).networks
-		return network?.books?.closedTo ?? 0
-	}
-	// Books are closed with new blocks.
-	while ((await closedTo()) < head) {
+		const paid = new Map<Hash, bigint>([[opening, 1n]])
+		let isQuiet = false
+		const paying = (async () => {
+			for (let n = 1n; !isQuiet; n++) {
+				const data = encodeActions([{ do: 'call', to: treasury, valueWei: n }])
+				paid.set(await node.send({ from: other, to: payer, data, gas: 200_000n }), n)
+				await sleep(150)
+			}
+		})()
+		paying.catch(() => undefined)
+		const chance = createChance(9)
+		for (let kill = 1; kill <= kills; kill++) {
+			const running = site.start(['run'])
+			if (kill % 2 === 0) await running.line(({ msg }) => msg === 'tracewatch is running')
+			await sleep(chance.number(1_500))
+			running.process.kill('SIGKILL')
+			await running.ended
+		}
+		isQuiet = true
+		await paying
 		await node.mine(1)
-		await sleep(1_000)
-	}
-	const transfers = () => new Set(alerts('alert.transfer').map(({ txHash }) => txHash))
-	const isAll = () => transfers().size + new Set(unexplained()).size >= paid.size
-	await Promise.race([hook.until(isAll), running.ended, sleep(120_000, undefined, { ref: false })])
-	expect(await running.stop()).toMatchObject({ code: 0 })
+		const head = Number(await node.head())
 
-	const due = dueOf()
-	expect(due.length).toBeGreaterThan(5)
-	expect([...new Set(unexplained())].sort()).toEqual([...due].sort())
-	// A kill may repeat a message, under the same id.
-	const ids = (type: string) => new Set(hook.hits.flatMap(({ id, body }) => (body.includes(`"${type}"`) ? [id] : [])))
-	expect(ids('alert.unexplained').size).toBe(due.length)
-	expect(ids('alert.removed').size).toBe(0)
-	const hiddenIn = new Set(hidden().map(({ txHash }) => txHash))
-	const shown: readonly string[] = [...paid.keys()].filter((txHash) => !hiddenIn.has(txHash))
-	expect([...transfers()].sort()).toEqual([...shown].sort())
-})
+		const running = site.start(['run'])
+		const alerts = (type: string) =>
+			told(hook.hits).flatMap((one) => (one.type === type ? [one.data as unknown as AlertData] : []))
+		// Each payment has a block of its own.
+		const dueOf = () => hidden().map(({ block, to, wei }) => `${to} ${block} ${wei}`)
+		const unexplained = () =>
+			alerts('alert.unexplained').map(
+				({ watch, toBlock, differenceWei }) => `${watch.address.toLowerCase()} ${toBlock} ${differenceWei}`,
+			)
+		const closedTo = async () => {
+			const { stdout } = await site.run(['status', '--json'])
+			const [network] = (JSON.parse(stdout) as { networks: { books: { closedTo: number } | null }[] }).networks
+			return network?.books?.closedTo ?? 0
+		}
+		// Books are closed with new blocks.
+		while ((await closedTo()) < head) {
+			await node.mine(1)
+			await sleep(1_000)
+		}
+		const transfers = () => new Set(alerts('alert.transfer').map(({ txHash }) => txHash))
+		const isAll = () => transfers().size + new Set(unexplained()).size >= paid.size
+		await Promise.race([hook.until(isAll), running.ended, sleep(120_000, undefined, { ref: false })])
+		expect(await running.stop()).toMatchObject({ code: 0 })
+
+		const due = dueOf()
+		expect(due.length).toBeGreaterThan(5)
+		expect([...new Set(unexplained())].sort()).toEqual([...due].sort())
+		// A kill may repeat a message, under the same id.
+		const ids = (type: string) => new Set(hook.hits.flatMap(({ id, body }) => (body.includes(`"${type}"`) ? [id] : [])))
+		expect(ids('alert.unexplained').size).toBe(due.length)
+		expect(ids('alert.removed').size).toBe(0)
+		const hiddenIn = new Set(hidden().map(({ txHash }) => txHash))
+		const shown: readonly string[] = [...paid.keys()].filter((txHash) => !hiddenIn.has(txHash))
+		expect([...transfers()].sort()).toEqual([...shown].sort())
+	},
+)

@@ -66,7 +66,9 @@ export function tokenLines(data: AlertData, token: TokenData): readonly (readonl
 	const word = printable(symbol ?? '', 20)
 	const standing = known ? 'named in the settings' : 'UNKNOWN: its contract calls itself so, and nobody vouches for it'
 	return [
-		...(amount === null ? [] : ([['Amount', `${amount} ${word}`.trim()]] as const)),
+		...(amount === null
+			? []
+			: ([['Amount', known ? `${amount} ${word}`.trim() : `${amount} of an unknown token`]] as const)),
 		['Raw amount', decimals === null ? amountRaw : `${amountRaw} (${decimals} decimals)`],
 		...(tokenId === null ? [] : ([['Token id', tokenId]] as const)),
 		['Token', `${word === '' ? '' : `${word}, `}${address} (${standards[standard]}; ${standing})`],

@@ -75,6 +75,8 @@ describe('what a reader must not overlook', () => {
 		const markup = { disarm: (text: string) => text, link: (url: string) => url }
 		const words = 'UNKNOWN: its contract calls itself so, and nobody vouches for it'
 		expect(composeMessage(message).text).toContain(words)
+		// Nowhere stands its word beside an amount as the operator's would.
+		expect(composeMessage(message).text).toMatch(/^Amount: +[\d.]+ of an unknown token$/m)
 		expect(chatText(message, markup)).toContain(words)
 		expect(composeMessage(messageFor(token)).text).not.toContain(words)
 	})
