@@ -30,10 +30,10 @@ beforeEach(async () => {
 	onTestFinished(() => hook.close())
 })
 
-/** Each instance in a folder of its own, as on a machine of its own. */
+/** Each instance in a folder of its own, as on a machine of its own. No lease runs out but of one that is gone. */
 function site(more = ''): Site {
 	return siteOf({
-		'tracewatch.yaml': `${settings(node.url, { hook: hook.origin })}state: \${DATABASE_URL}\nlease: 3s\n${more}`,
+		'tracewatch.yaml': `${settings(node.url, { hook: hook.origin })}state: \${DATABASE_URL}\nlease: 15s\n${more}`,
 		'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 	})
 }

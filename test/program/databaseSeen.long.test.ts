@@ -20,7 +20,7 @@ beforeEach(async () => {
 	env = { DATABASE_URL: (await server?.fresh(`seen${count++}`)) ?? '' }
 })
 
-const state = `state: \${DATABASE_URL}\nlease: 3s\n`
+const state = `state: \${DATABASE_URL}\n`
 const pay = async (to: `0x${string}`, valueWei: bigint) =>
 	await node.receipt(await node.send({ from: other, to, valueWei }))
 const json = async (url: string): Promise<ReturnType<typeof JSON.parse>> => await (await fetch(url)).json()

@@ -19,7 +19,8 @@ test('behavior: a gap is told once, and closed once, at whatever moment the prog
 	const liveUntil = async (isDone: () => boolean, lives: number) => {
 		for (let life = 0; life < lives; life++) {
 			const running = here.start(['run'])
-			await sleep(1_200 + chance.number(4_000))
+			// Ever longer, so that a slow machine gets somewhere too.
+			await sleep((1_200 + chance.number(4_000)) * (1 + life / 20))
 			running.process.kill('SIGKILL')
 			await running.ended
 			if (isDone()) return

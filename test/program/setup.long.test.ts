@@ -1,6 +1,5 @@
 // `tracewatch setup`, by scripts, again over what is there, and in vain.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
@@ -165,10 +164,8 @@ test('error: a password that the mail server refuses is told, and nothing is wri
 test('error: Ctrl-C at each question, and while both ways are tried, leaves nothing', {
 	timeout: 300_000,
 }, async () => {
-	const { here, out, secrets, terminal } = await startSetup(node)
+	const { here, out, tmp, secrets, terminal } = await startSetup(node)
 	const { server, smtp } = await mailSite()
-	const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith('tracewatch-setup-'))
-	const before = left()
 	const questions = [
 		['Endpoint', secrets.ETHEREUM_RPC_URL],
 		['mail or webhook?', 'mail'],
@@ -186,7 +183,7 @@ test('error: Ctrl-C at each question, and while both ways are tried, leaves noth
 		person.types('\u0003')
 		expect(await person.ended, `${stop}: ${person.screen()}`).toBe(75)
 		expect(person.screen()).toContain('stopped')
-		expect([existsSync(out), left()], `${stop}`).toEqual([false, before])
+		expect([existsSync(out), readdirSync(tmp)], `${stop}`).toEqual([false, []])
 	}
 	// What was there stays as it was, too.
 	here.write('out/tracewatch.yaml', 'networks: []   # mine\n')

@@ -1,5 +1,5 @@
 /** A folder, a node and a receiver for `tracewatch setup`, and the ways to run it: at a terminal, or by a script. */
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestDevnode } from '../support/anvil.js'
 import { cliPath } from '../support/program.js'
@@ -9,11 +9,13 @@ import { hookServer, siteOf } from './site.js'
 export async function startSetup(node: TestDevnode) {
 	const hook = await hookServer()
 	const here = siteOf()
-	const out = join(here.folder, 'out')
+	const [out, tmp] = [join(here.folder, 'out'), join(here.folder, 'tmp')]
+	mkdirSync(tmp)
 	const command = [process.execPath, cliPath, 'setup', '--dir', 'out']
 	const secrets = { ETHEREUM_RPC_URL: node.url, OPS_HOOK_URL: `${hook.origin}/Canary-hook-0123456789` }
 	const read = (name: string) => readFileSync(join(out, name), 'utf8')
-	const terminal = (...more: string[]) => openTerminal([...command, ...more], { cwd: here.folder })
+	const terminal = (...more: string[]) =>
+		openTerminal([...command, ...more], { cwd: here.folder, env: { TMPDIR: tmp } })
 	const script = (more: readonly string[], env = {}) => here.run(['setup', '--dir', 'out', ...more], env)
-	return { hook, here, out, read, secrets, terminal, script, env: { CREDENTIALS_DIRECTORY: join(out, 'secrets') } }
+	return { hook, here, out, tmp, read, secrets, terminal, script, env: { CREDENTIALS_DIRECTORY: join(out, 'secrets') } }
 }
