@@ -48,8 +48,8 @@ test.each(Object.keys(ways) as (keyof typeof ways)[])(
 				if (Date.now() > endsAtMs) throw new Error(`after ${mostMs} ms: ${JSON.stringify(seen)}`)
 			}
 		}
-		// At rest 2 to 8 s, then 12 to 50 s for the first, and 1 to 8 s for each that comes after it. Three times as much for
-		// a slow machine, and a minute at least for one that stands still.
+		// At rest 2 to 8 s, then 12 to 50 s for the first, and 1 to 8 s for each that comes after it; a slow machine may
+		// take three times as much, and one that stands still a minute.
 		await until(3, 60_000)
 		await until(4, 180_000)
 		await until(paid.length + hostile.length - 1, 60_000 * (rounds - 2))

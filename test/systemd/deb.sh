@@ -45,7 +45,7 @@ until grep -q 'A page' /run/screen; do sleep 0.2; done
 PERSON
 : >/run/screen
 expect 'setup asks, tries, writes and starts' sh -c "sh /run/person.sh $rpc $watched |
-	timeout 60 script --quiet --return --flush --command 'tracewatch setup' /dev/null >/run/screen 2>&1"
+	timeout 240 script --quiet --return --flush --command 'tracewatch setup' /dev/null >/run/screen 2>&1"
 expect 'the service runs' is_active
 expect 'and at each boot' systemctl --quiet is-enabled tracewatch
 expect 'setup shows no secret' not grep -q 'Canary\|whsec_' /run/screen
@@ -55,6 +55,7 @@ for name in RPC_URL OPS_HOOK_URL OPS_HOOK_SECRET; do
 done
 expect 'check finds the configuration by itself' sh -c 'cd / && tracewatch check'
 expect 'the test message arrived' told 1
+expect 'it is watched from now on' within 20 sh -c 'journalctl -u tracewatch -o cat --no-pager | grep -q "coverage changed"'
 pay >/run/paid.log 2>&1
 expect 'the first alert arrives' within 20 told 2
 echo "        $(($(date +%s) - began)) s from the package to the first alert, the local node's start included"
