@@ -55,7 +55,7 @@ for name in RPC_URL OPS_HOOK_URL OPS_HOOK_SECRET; do
 done
 expect 'check finds the configuration by itself' sh -c 'cd / && tracewatch check'
 expect 'the test message arrived' told 1
-expect 'it is watched from now on' within 20 sh -c 'journalctl -u tracewatch -o cat --no-pager | grep -q "coverage changed"'
+expect 'it is watched from now on' within 20 logged tracewatch 'coverage changed'
 pay >/run/paid.log 2>&1
 expect 'the first alert arrives' within 20 told 2
 echo "        $(($(date +%s) - began)) s from the package to the first alert, the local node's start included"

@@ -27,6 +27,9 @@ within() {
 	done
 }
 
+# logged UNIT PATTERN: some line of its journal has it.
+logged() { journalctl -u "$1" -o cat --no-pager | grep -q "$2"; }
+
 verdict() {
 	[ "$failed" = 0 ] && echo 'ALL CASES PASSED' || echo "$failed CASES FAILED"
 }
