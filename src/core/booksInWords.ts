@@ -5,10 +5,10 @@ export function booksInWords(books: BooksSummary | undefined): string {
 	if (books === undefined) return 'not kept, so that it is not proved that nothing was missed'
 	const { closedTo, closed, kept, reason, listed } = books
 	if (kept === 0) return reason === null ? 'nothing to close' : `not kept, since ${reason}`
-	const upTo = closedTo === null ? 'not closed yet' : `closed up to block ${closedTo}`
+	const upTo = closedTo === null ? 'not closed yet:' : `closed up to block ${closedTo} for`
 	const how =
 		listed === undefined ? '' : `, by the access lists of all blocks since ${listed.from}; others open when they move`
-	return `${upTo} for ${closed} of ${kept} watches${how}${reason === null ? '' : `; not now: ${reason}`}`
+	return `${upTo} ${closed} of ${kept} watches${how}${reason === null ? '' : `; not now: ${reason}`}`
 }
 
 /** What is open, and what was never proved: a phrase each. */

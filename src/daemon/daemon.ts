@@ -20,6 +20,7 @@ import { pageAt } from '../pages/pages.js'
 import { openHistory } from '../state/open.js'
 import type { PollReport } from '../watch/poll.js'
 import { answerControl } from './controlAnswer.js'
+import { createFailingReceivers } from './failingReceivers.js'
 import { createHealth } from './health.js'
 import type { NetworkPoller } from './networkPoller.js'
 import { receiversOf } from './open.js'
@@ -63,6 +64,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 	const startedAtMs = Date.now()
 	const activity = createActivity(Date.now)
 	const notes = createPageNotes(activity)
+	const failing = createFailingReceivers(Date.now, steadyClock)
 	const parts = await openParts({
 		...options,
 		observer: {
@@ -83,6 +85,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			attempted(receiver, outcome) {
 				metrics.attempted(receiver, outcome.result)
 				activity.attempted(receiver, outcome)
+				failing.attempted(receiver, outcome)
 			},
 			noted: notes.note,
 		},
@@ -109,7 +112,10 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 	try {
 		const { networks, receivers, watches, statePlace } = config
 		const summary = () => store.summary()
-		const health = createHealth({ config, pollers, vitals, summary, isRefused: () => inEffect.isRefused })
+		const health = createHealth({
+			...{ config, pollers, vitals, summary, failing },
+			isRefused: () => inEffect.isRefused,
+		})
 		// A database takes word from anyone.
 		if (statePlace.kind === 'folder') {
 			closers.add(await serveControl(statePlace.dir, answerControl(store, health, scrubber.clean)))

@@ -7,6 +7,7 @@ import type { Config } from '../config/load.js'
 import { isAccepted } from '../core/gaps.js'
 import type { NetworkHealth } from '../model/health.js'
 import type { StateSummary } from '../model/state.js'
+import type { FailingReceivers } from './failingReceivers.js'
 import type { NetworkPoller, TickResult } from './networkPoller.js'
 import type { Vitals } from './vitals.js'
 
@@ -27,15 +28,24 @@ export interface HealthOptions {
 	readonly summary: () => Promise<StateSummary>
 	/** Whether the watchlists on disk are wrong and older ones are in effect. */
 	readonly isRefused: () => boolean
+	/** Default: none is known to fail. */
+	readonly failing?: Pick<FailingReceivers, 'reasons'>
 }
 
 /** Never throws: a state that cannot be read is part of the answer. */
-export function createHealth({ config, pollers, vitals, summary, isRefused }: HealthOptions): () => Promise<Health> {
+export function createHealth({
+	config,
+	pollers,
+	vitals,
+	summary,
+	isRefused,
+	failing,
+}: HealthOptions): () => Promise<Health> {
 	return async () => {
 		const networks = vitals.networks().map((each) => withFailure(each, pollers))
 		const reasons = networks.flatMap(({ reason }) => (reason === null ? [] : [reason]))
 		const kept = await summary().then(
-			(found) => [...gapsIn(found, networks), ...deafReceivers(config, found)],
+			(found) => [...gapsIn(found, networks), ...deafReceivers(config, found), ...(failing?.reasons(found) ?? [])],
 			(error: unknown) => [`the state cannot be read: ${error instanceof Error ? error.message : String(error)}`],
 		)
 		const refused = isRefused() ? ['the watchlists as edited are wrong, and the last good ones stay in effect'] : []

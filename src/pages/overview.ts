@@ -155,7 +155,7 @@ ${table(
 	silences.map(({ of, until }) => [of, until === null ? 'no end' : time(Date.parse(until))]),
 )}</section>
 <section id="config" data-live aria-labelledby="h-config"><h2 id="h-config">Configuration</h2>
-<p><code>${config.file}</code>: ${config.watches} watches, read ${time(Date.parse(config.loadedAt ?? ''))}${
+<p><code>${config.file}</code>: ${config.watches} ${config.watches === 1 ? 'watch' : 'watches'}, read ${time(Date.parse(config.loadedAt ?? ''))}${
 		config.refused
 			? html`. ${mark('refused', 'ill')} The watchlists as edited are wrong; these are the last good ones`
 			: null

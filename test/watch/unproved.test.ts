@@ -70,7 +70,7 @@ test('behavior: before the first block, books are said to wait, and not that non
 	await bench.poll()
 	const books = (await bench.store.summary()).networks.get('local')?.seen?.books
 	expect(books).toMatchObject({ closedTo: null, closed: 0, kept: 1, open: [alice], openCount: 1, reason: null })
-	expect(booksInWords(books)).toBe('not closed yet for 0 of 1 watches')
+	expect(booksInWords(books)).toBe('not closed yet: 0 of 1 watches')
 })
 
 test('behavior: blocks whose state was forgotten in time are said not to be proved, and stay so', async () => {
