@@ -103,6 +103,7 @@ export function overviewBody(facts: Overview): Html {
 		number === 0
 			? '0'
 			: html`<a href="/deliveries?status=${status}&amp;receiver=${encodeURIComponent(name)}">${number}</a>`
+	const counted = `${config.watches} ${config.watches === 1 ? 'watch' : 'watches'}`
 	return html`
 <section id="networks" data-live aria-labelledby="h-networks"><h2 id="h-networks">Networks</h2>
 ${table(
@@ -155,7 +156,7 @@ ${table(
 	silences.map(({ of, until }) => [of, until === null ? 'no end' : time(Date.parse(until))]),
 )}</section>
 <section id="config" data-live aria-labelledby="h-config"><h2 id="h-config">Configuration</h2>
-<p><code>${config.file}</code>: ${config.watches} ${config.watches === 1 ? 'watch' : 'watches'}, read ${time(Date.parse(config.loadedAt ?? ''))}${
+<p><code>${config.file}</code>: ${counted}, read ${time(Date.parse(config.loadedAt ?? ''))}${
 		config.refused
 			? html`. ${mark('refused', 'ill')} The watchlists as edited are wrong; these are the last good ones`
 			: null
