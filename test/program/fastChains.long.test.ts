@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { type FastChain, startFastChain } from '../support/fastChain.js'
 import { configOf, quantileOf, sampleLags } from '../support/fastRide.js'
+import { machineSpeed } from '../support/machineSpeed.js'
 import { hookServer, siteOf, told } from './site.js'
 
 /** So late are timers, of those who do next to nothing, on a machine that has time for all. */
@@ -85,12 +86,14 @@ test('behavior: none waits for a slow one, or more often than needed; at rest p9
 	}
 	// How far behind is a matter of time, and the busy wait longer than the idle, who are measured: 1 or 2 blocks were
 	// seen at 4 ms, 2 or 3 at 5 ms beside three other files of tests, 6 to 26 at 32 to 48 ms with a load of 16 on two
-	// cores. So each millisecond allows for one block more; the counts above hold in any case.
+	// cores. So each millisecond allows for one block more, and a slower core for more of all; the counts above hold in
+	// any case.
+	const { core } = machineSpeed()
 	for (const [name, own] of fast) {
 		expect(own.length, name).toBe(100)
-		expect(quantileOf(own, 0.95), name).toBeLessThanOrEqual(2 + Math.max(0, lateMs - calmMs))
+		expect(quantileOf(own, 0.95), name).toBeLessThanOrEqual(2 * core + Math.max(0, lateMs - calmMs))
 	}
-	expect(share).toBeLessThan(0.6)
+	expect(share).toBeLessThan(0.6 * core)
 	// All of it was told: the last ten seconds of each chain that is near.
 	await running.stop()
 	const alerts = new Set(told(hook.hits).map(({ data }) => `${data.network} ${data.txHash}`))
