@@ -34,8 +34,8 @@ export interface DemoOptions {
 	readonly keep: boolean
 }
 
-/** How long the alerts of one step may take, polling each second. */
-const patienceMs = 15_000
+/** How long the alerts of one step may take, polling each second; a busy machine may forget a process for a while. */
+const patienceMs = 60_000
 
 /**
  * Plays the story on an embedded node before a real daemon with real receivers, and holds what arrives against it.

@@ -19,7 +19,7 @@ export interface AnvilOptions {
 	readonly signal?: AbortSignal
 }
 
-const startTimeoutMs = 20_000
+const startTimeoutMs = 60_000
 const stopTimeoutMs = 5_000
 const keptOutput = 4_000
 
@@ -123,7 +123,7 @@ async function listening(child: ChildProcess): Promise<string> {
 
 async function answering(url: string, child: ChildProcess) {
 	const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] })
-	for (let waitMs = 10; child.exitCode === null && waitMs < startTimeoutMs / 2; waitMs *= 2) {
+	for (let waitMs = 10; child.exitCode === null && waitMs < 10_000; waitMs *= 2) {
 		const signal = AbortSignal.timeout(startTimeoutMs)
 		const headers = { 'content-type': 'application/json' }
 		const answer = await fetch(url, { method: 'POST', headers, body, signal }).catch(() => null)

@@ -125,12 +125,14 @@ describe('the pages', () => {
 		const beganMs = performance.now()
 		await expect.poll(() => lines.some(({ message }) => message.includes('guesses'))).toBe(true)
 		const [known] = cookie.split(';')
+		const waitedMs: number[] = []
 		for (let n = 0; n < 5; n++) {
 			const askedMs = performance.now()
 			expect((await get({ ...basic(password), cookie: known ?? '' })).status).toBe(200)
-			// At rest 3 ms; in the queue it would wait for those before it.
-			expect(performance.now() - askedMs).toBeLessThan(5_000)
+			waitedMs.push(performance.now() - askedMs)
 		}
+		// At rest 3 ms; in the queue each would wait for those before it. This process may stand still in one or two.
+		expect(waitedMs.toSorted((one, other) => one - other)[2]).toBeLessThan(5_000)
 		// The cookie opens nothing.
 		expect((await get({ cookie: known ?? '' })).status).toBe(401)
 		expect((await get({ ...basic('x'), cookie: known ?? '' })).status).toBe(401)
