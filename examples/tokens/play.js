@@ -22,6 +22,8 @@ const imitation = `${supplier.slice(0, 6)}${'7'.repeat(32)}${supplier.slice(-4)}
 
 // Of a new chain the first contract of the last account, always at the same address: tracewatch.yaml names it.
 const usdc = await deploy('USDC')
+if (usdc !== '0x700b6a60ce7eaaea56f065753d8dcb9653dbad35')
+	end('this chain is not new: start `tracewatch devnode` again')
 const fake = await deploy('USDC')
 const gift = await deploy('claim at gift.example')
 
@@ -55,8 +57,15 @@ async function mined(transaction) {
 
 async function call(method, params) {
 	const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-	const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+	const headers = { 'content-type': 'application/json' }
+	const nobodyThere = () => end(`nobody answers at ${url}: start \`tracewatch devnode\` first`)
+	const answer = await fetch(url, { method: 'POST', headers, body }).catch(nobodyThere)
 	const { result, error } = await answer.json()
 	if (error !== undefined) throw new Error(`${method}: ${error.message}`)
 	return result
+}
+
+function end(words) {
+	console.error(words)
+	process.exit(1)
 }
