@@ -5,6 +5,7 @@
 
 import { setMaxListeners } from 'node:events'
 import { waitMs } from '../../base/wait.js'
+import { createLearntRate } from './learntRate.js'
 
 export interface Speed {
 	/**
@@ -53,18 +54,12 @@ const longestPauseMs = 10_000
 const strikesBelieved = 3
 /** Requests must have queued for so long before a refusal says what a second bears. */
 const hungryMs = 1_000
-/** What was let through lately is remembered for so long. */
-const rememberedMs = 10_000
-/** Of what the best second bore. */
-const afterRefusal = 0.8
-/** Each call that is let through at the limit raises it by so much a second. */
-const perCall = 0.02
-/** A plan may be paid for, the node behind an address replaced. */
-const keptMs = 10 * 60_000
+/** So many in a row, each after a longer pause, say the same of requests that leave one after the other. */
+const strikesOfRate = 4
 
 export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.random }: SpeedOptions = {}): Speed {
 	let width = firstWidth
-	let rate: number | null = null
+	const rate = createLearntRate(now)
 	let underWay = 0
 	let queued = 0
 	let last: Promise<void> = Promise.resolve()
@@ -73,7 +68,6 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 	/** By the learnt rate. */
 	let nextAtMs = Number.NEGATIVE_INFINITY
 	let hungrySinceMs: number | null = null
-	let cutAtMs = Number.NEGATIVE_INFINITY
 	/** Passes are numbered; those up to this one left before the last refusal. */
 	let cutAfter = 0
 	let lastPass = 0
@@ -81,7 +75,6 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 	let fullAtMs = Number.NEGATIVE_INFINITY
 	/** Refusals without an answer between them. */
 	let strikes = 0
-	const passed: { readonly atMs: number; readonly calls: number }[] = []
 
 	function untilMs(): number {
 		return Math.max(pausedUntilMs, nextAtMs) - now()
@@ -91,32 +84,11 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 		return underWay >= Math.max(1, Math.floor(width))
 	}
 
-	function forgetOld(): void {
-		const nowMs = now()
-		while (passed[0] !== undefined && passed[0].atMs < nowMs - rememberedMs) passed.shift()
-		if (rate !== null && nowMs - cutAtMs > keptMs) rate = null
-	}
-
-	/** The most calls that were let through in any one second, lately. */
-	function bestSecond(): number {
-		let best = 0
-		let sum = 0
-		let from = 0
-		for (const { atMs, calls } of passed) {
-			sum += calls
-			for (let old = passed[from]; old !== undefined && old.atMs <= atMs - 1_000; old = passed[++from]) sum -= old.calls
-			best = Math.max(best, sum)
-		}
-		return best
-	}
-
 	function answered(calls: number, startedAtMs: number): void {
 		strikes = 0
-		passed.push({ atMs: now(), calls })
-		forgetOld()
 		// What was not made use of has not been tried.
 		if (fullAtMs >= startedAtMs) width = Math.min(mostWidth, width + 1 / width)
-		if (rate !== null && hungrySinceMs !== null) rate += perCall * calls
+		rate.passed(calls, hungrySinceMs !== null)
 	}
 
 	function refused({ kind, retryAfterMs }: Refusal, pass: number): void {
@@ -125,21 +97,11 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 		// Requests that were under way together are refused together: that is said once.
 		if (pass <= cutAfter) return
 		cutAfter = lastPass
-		cutAtMs = nowMs
-		forgetOld()
 		// An endpoint that says how long to wait says all that must be known; what came through between its pauses says
 		// less.
-		const isRate =
-			kind === 'busy' &&
-			retryAfterMs === null &&
-			width < 2 &&
-			hungrySinceMs !== null &&
-			nowMs - hungrySinceMs >= hungryMs
-		if (isRate) {
-			// What came through within a second was allowed: a refusal now and then must not bring the speed to nothing.
-			const best = Math.max(1, bestSecond())
-			rate = Math.max(best / 2, Math.min(rate ?? best, best) * afterRefusal)
-		}
+		const isHungry = width < 2 && hungrySinceMs !== null && nowMs - hungrySinceMs >= hungryMs
+		const isLikely = isHungry || strikes + 1 >= strikesOfRate
+		const isRate = kind === 'busy' && retryAfterMs === null && isLikely && rate.learn(isHungry)
 		width = Math.max(1, width / 2)
 		if (kind === 'slow') return
 		strikes += 1
@@ -179,9 +141,11 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 			lastPass += 1
 			const number = lastPass
 			if (isFull()) fullAtMs = startedAtMs
-			if (rate !== null) nextAtMs = Math.max(nextAtMs, startedAtMs) + (calls / rate) * 1_000
+			const perSecond = rate.now()
+			if (perSecond !== null) nextAtMs = Math.max(nextAtMs, startedAtMs) + (calls / perSecond) * 1_000
 			return {
 				end(count, refusal) {
+					rate.ended(refusal?.kind === 'busy' && refusal.retryAfterMs === null)
 					if (count > 0) answered(count, startedAtMs)
 					if (refusal !== null) refused(refusal, number)
 					underWay -= 1
@@ -191,10 +155,7 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 			}
 		},
 		width: () => Math.max(1, Math.floor(width)),
-		callsPerSecond() {
-			forgetOld()
-			return rate
-		},
+		callsPerSecond: rate.now,
 		pausedMs: () => Math.max(0, pausedUntilMs - now()),
 		isHoldingBack: () => queued > 0 || untilMs() > 0,
 	}

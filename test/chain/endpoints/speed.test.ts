@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createSpeed, type Pass, type Speed } from '../../../src/chain/endpoints/speed.js'
+import { createChance } from '../../support/chance.js'
 
 const never = new AbortController().signal
 const busy = { kind: 'busy', retryAfterMs: null } as const
@@ -8,7 +9,7 @@ const busy = { kind: 'busy', retryAfterMs: null } as const
  * A provider that lets so many calls through in a second, and takes so long for an answer; only waiting moves the
  * clock.
  */
-function provider(perSecond: number, answerMs: number) {
+function provider(perSecond: number, answerMs: number, { workers = 20, calls = 1, isFixed = false } = {}) {
 	let nowMs = 0
 	const speed = createSpeed({
 		now: () => nowMs,
@@ -18,23 +19,26 @@ function provider(perSecond: number, answerMs: number) {
 		},
 	})
 	const seen: { readonly atMs: number; readonly ok: boolean }[] = []
+	/** Of seconds that begin at each full one, or of any second. */
+	const isLately = (atMs: number) =>
+		isFixed ? Math.floor(atMs / 1_000) === Math.floor(nowMs / 1_000) : atMs > nowMs - 1_000
 	/** So many requests, all wanted at once, asked again until they are answered. */
 	async function ask(requests: number): Promise<void> {
 		let left = requests
 		const worker = async () => {
 			while (left > 0) {
-				const pass = await speed.enter(1, Number.POSITIVE_INFINITY, never)
+				const pass = await speed.enter(calls, Number.POSITIVE_INFINITY, never)
 				if (pass === null) throw new Error('nobody asked for a pause')
-				const lately = seen.filter(({ atMs, ok }) => ok && atMs > nowMs - 1_000).length
-				const ok = lately < perSecond
+				const lately = seen.filter(({ atMs, ok }) => ok && isLately(atMs)).length * calls
+				const ok = lately + calls <= perSecond
 				seen.push({ atMs: nowMs, ok })
 				nowMs += answerMs
 				await Promise.resolve()
 				if (ok) left -= 1
-				pass.end(ok ? 1 : 0, ok ? null : busy)
+				pass.end(ok ? calls : 0, ok ? null : busy)
 			}
 		}
-		await Promise.all(Array.from({ length: 20 }, worker))
+		await Promise.all(Array.from({ length: workers }, worker))
 	}
 	return { speed, seen, ask, now: () => nowMs }
 }
@@ -83,6 +87,47 @@ describe('speed', () => {
 		expect(refused / later.length).toBeLessThan(0.1)
 		// 600 at 15 a second are 40 s; what is learnt leaves little of it unused.
 		expect(now()).toBeLessThan(70_000)
+	})
+
+	test.each([
+		['one after the other', { workers: 1 }],
+		['one after the other, two calls each', { workers: 1, calls: 2 }],
+		['one after the other, in full seconds', { workers: 1, isFixed: true }],
+		['two at once, five calls each', { workers: 2, calls: 5 }],
+	])('behavior: the same where requests leave %s', async (_, how) => {
+		const { speed, seen, ask, now } = provider(25, 10, how)
+		const requests = 1_000 / ('calls' in how ? how.calls : 1)
+		await ask(requests)
+		const asked = seen.length
+		const atMs = now()
+		await ask(requests)
+		const later = seen.slice(asked)
+		expect(speed.callsPerSecond()).toBeGreaterThan(15)
+		expect(speed.callsPerSecond()).toBeLessThan(32)
+		expect(later.filter(({ ok }) => !ok).length / later.length).toBeLessThan(0.1)
+		// The first ones teach it. 1,000 at 25 a second are 40 s.
+		expect(seen.filter(({ ok }) => !ok).length / seen.length).toBeLessThan(0.15)
+		expect(now() - atMs).toBeLessThan(55_000)
+	})
+
+	test.each([1, 2, 3])('behavior: refusals by chance do not slow it down (%i)', async (seed) => {
+		const chance = createChance(seed)
+		let nowMs = 0
+		const speed = createSpeed({
+			now: () => nowMs,
+			random: () => 0.5,
+			async wait(ms) {
+				nowMs += ms
+			},
+		})
+		for (let request = 0; request < 3_000; request++) {
+			const pass = await entered(speed)
+			nowMs += 10
+			const isRefused = chance.percent(33)
+			pass.end(isRefused ? 0 : 1, isRefused ? busy : null)
+		}
+		// Without any learning they take 3,000 answers of 10 ms, and the pauses after refusals in a row.
+		expect(nowMs).toBeLessThan(250_000)
 	})
 
 	test('behavior: refusals that have nothing to do with the speed do not bring it to nothing', async () => {

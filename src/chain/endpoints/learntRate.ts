@@ -1,0 +1,126 @@
+/**
+ * How many calls a second an endpoint lets through, learnt from what it let through when it refused. Whether a refusal
+ * is about that is not known: it is tried, and what does not make refusals fewer is taken back.
+ */
+
+export interface LearntRate {
+	/** Calls a second; null: no limit is known. */
+	now(): number | null
+	/** So many calls were let through; `isWanted`: more would have left if they might. */
+	passed(calls: number, isWanted: boolean): void
+	/** A request ended: it was refused as too fast, without a word of how long to wait, or it was not. */
+	ended(isRefused: boolean): void
+	/**
+	 * Refusals look like a rate, surely or by their row alone: what was let through lately is taken for the limit. False
+	 * where one is known, it was tried in vain lately, or too little was let through to say it.
+	 */
+	learn(isSure: boolean): boolean
+}
+
+/** What was let through lately is remembered for so long. */
+const rememberedMs = 10_000
+/** Of what the best second bore. */
+const afterRefusal = 0.8
+/** Each call that is let through at the limit raises it by so much a second. */
+const perCall = 0.02
+/** A plan may be paid for, the node behind an address replaced. */
+const keptMs = 10 * 60_000
+/** A rate is judged by so many requests: by the share of them that is refused. */
+const judgedRequests = 25
+/** Or by fewer, after so long: a rate that was learnt wrong is not kept up for long. */
+const judgedSooner = 8
+const judgedSoonerMs = 5_000
+/** Calls of the best second that say more than that a few were lucky. */
+const leastSeen = 10
+const bearableShare = 0.1
+/** What was cut must have made it that much less, or the refusals have nothing to do with the speed. */
+const helpedBy = 0.8
+/** Then none is learnt for so long; each time twice as long, up to `keptMs`. */
+const doubtMs = 60_000
+
+/** `now` in milliseconds, never backwards. */
+export function createLearntRate(now: () => number): LearntRate {
+	let rate: number | null = null
+	let cutAtMs = Number.NEGATIVE_INFINITY
+	/** When it was last seen to be there. */
+	let seenAtMs = Number.NEGATIVE_INFINITY
+	const lately: { readonly atMs: number; readonly calls: number }[] = []
+	/** How the last requests ended, or those since the rate was last judged; true: refused. */
+	let ends: boolean[] = []
+	/** Share refused before the rate was last cut; null: it was bearable since. */
+	let shareBefore: number | null = null
+	let doubtedUntilMs = Number.NEGATIVE_INFINITY
+	let doubts = 0
+
+	function forgetOld(): void {
+		const nowMs = now()
+		while (lately[0] !== undefined && lately[0].atMs < nowMs - rememberedMs) lately.shift()
+		if (rate !== null && nowMs - seenAtMs > keptMs) rate = null
+	}
+
+	/** The most calls that were let through in any one second, lately. */
+	function bestSecond(): number {
+		let best = 0
+		let sum = 0
+		let from = 0
+		for (const { atMs, calls } of lately) {
+			sum += calls
+			for (let old = lately[from]; old !== undefined && old.atMs <= atMs - 1_000; old = lately[++from]) sum -= old.calls
+			best = Math.max(best, sum)
+		}
+		return best
+	}
+
+	function refusedShare(): number {
+		return ends.filter((isRefused) => isRefused).length / Math.max(1, ends.length)
+	}
+
+	function cutTo(next: number): void {
+		rate = Math.max(1, next)
+		cutAtMs = now()
+		seenAtMs = cutAtMs
+		shareBefore = refusedShare()
+		ends = []
+	}
+
+	return {
+		now() {
+			forgetOld()
+			return rate
+		},
+		passed(calls, isWanted) {
+			lately.push({ atMs: now(), calls })
+			forgetOld()
+			if (rate !== null && isWanted) rate += perCall * calls
+		},
+		ended(isRefused) {
+			ends.push(isRefused)
+			if (rate === null && ends.length > judgedRequests) ends.shift()
+			if (rate === null || ends.length < judgedSooner) return
+			if (ends.length < judgedRequests && now() - cutAtMs < judgedSoonerMs) return
+			const share = refusedShare()
+			if (share <= bearableShare) {
+				if (share > 0) seenAtMs = now()
+				shareBefore = null
+				doubts = 0
+				ends = []
+			} else if (shareBefore === null || share < helpedBy * shareBefore) cutTo(rate * afterRefusal)
+			else {
+				// Who refuses by chance, or for all that others ask, refuses as many of few.
+				rate = null
+				shareBefore = null
+				ends = []
+				doubtedUntilMs = now() + Math.min(keptMs, doubtMs * 2 ** doubts)
+				doubts += 1
+			}
+		},
+		learn(isSure) {
+			forgetOld()
+			if (rate !== null || now() < doubtedUntilMs) return false
+			const best = bestSecond()
+			if (!isSure && best < leastSeen) return false
+			cutTo(best * afterRefusal)
+			return true
+		},
+	}
+}
