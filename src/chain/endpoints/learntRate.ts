@@ -27,11 +27,14 @@ const perCall = 0.02
 const keptMs = 10 * 60_000
 /** A rate is judged by so many requests: by the share of them that is refused. */
 const judgedRequests = 25
-/** Or by fewer, after so long: a rate that was learnt wrong is not kept up for long. */
+/** Or by fewer, of which so many were refused: a rate that was learnt wrong is not kept up for long. */
 const judgedSooner = 8
-const judgedSoonerMs = 5_000
+const refusedSooner = 3
 /** Calls of the best second that say more than that a few were lucky. */
 const leastSeen = 10
+/** A plan shows alike again and again: so soon, with as many calls in its best second but for so much. */
+const againMs = 3_000
+const alike = 0.8
 const bearableShare = 0.1
 /** What was cut must have made it that much less, or the refusals have nothing to do with the speed. */
 const helpedBy = 0.8
@@ -41,7 +44,6 @@ const doubtMs = 60_000
 /** `now` in milliseconds, never backwards. */
 export function createLearntRate(now: () => number): LearntRate {
 	let rate: number | null = null
-	let cutAtMs = Number.NEGATIVE_INFINITY
 	/** When it was last seen to be there. */
 	let seenAtMs = Number.NEGATIVE_INFINITY
 	const lately: { readonly atMs: number; readonly calls: number }[] = []
@@ -51,6 +53,8 @@ export function createLearntRate(now: () => number): LearntRate {
 	let shareBefore: number | null = null
 	let doubtedUntilMs = Number.NEGATIVE_INFINITY
 	let doubts = 0
+	/** By refusals in a row. */
+	let suspected: { readonly atMs: number; readonly best: number } | null = null
 
 	function forgetOld(): void {
 		const nowMs = now()
@@ -59,16 +63,27 @@ export function createLearntRate(now: () => number): LearntRate {
 	}
 
 	/** The most calls that were let through in any one second, lately. */
-	function bestSecond(): number {
+	function bestSecond(withinMs: number): number {
 		let best = 0
 		let sum = 0
 		let from = 0
 		for (const { atMs, calls } of lately) {
+			if (atMs < now() - withinMs) {
+				from += 1
+				continue
+			}
 			sum += calls
 			for (let old = lately[from]; old !== undefined && old.atMs <= atMs - 1_000; old = lately[++from]) sum -= old.calls
 			best = Math.max(best, sum)
 		}
 		return best
+	}
+
+	function isSeenAgain(best: number): boolean {
+		const before = suspected
+		suspected = { atMs: now(), best }
+		if (before === null || now() - before.atMs > againMs || best < leastSeen) return false
+		return Math.min(best, before.best) >= alike * Math.max(best, before.best)
 	}
 
 	function refusedShare(): number {
@@ -77,8 +92,7 @@ export function createLearntRate(now: () => number): LearntRate {
 
 	function cutTo(next: number): void {
 		rate = Math.max(1, next)
-		cutAtMs = now()
-		seenAtMs = cutAtMs
+		seenAtMs = now()
 		shareBefore = refusedShare()
 		ends = []
 	}
@@ -97,7 +111,8 @@ export function createLearntRate(now: () => number): LearntRate {
 			ends.push(isRefused)
 			if (rate === null && ends.length > judgedRequests) ends.shift()
 			if (rate === null || ends.length < judgedSooner) return
-			if (ends.length < judgedRequests && now() - cutAtMs < judgedSoonerMs) return
+			const refused = ends.filter((one) => one).length
+			if (ends.length < judgedRequests && refused < refusedSooner) return
 			const share = refusedShare()
 			if (share <= bearableShare) {
 				if (share > 0) seenAtMs = now()
@@ -117,8 +132,8 @@ export function createLearntRate(now: () => number): LearntRate {
 		learn(isSure) {
 			forgetOld()
 			if (rate !== null || now() < doubtedUntilMs) return false
-			const best = bestSecond()
-			if (!isSure && best < leastSeen) return false
+			const best = bestSecond(againMs)
+			if (!isSure && !isSeenAgain(best)) return false
 			cutTo(best * afterRefusal)
 			return true
 		},

@@ -100,7 +100,7 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 		// An endpoint that says how long to wait says all that must be known; what came through between its pauses says
 		// less.
 		const isHungry = width < 2 && hungrySinceMs !== null && nowMs - hungrySinceMs >= hungryMs
-		const isLikely = isHungry || strikes + 1 >= strikesOfRate
+		const isLikely = isHungry || strikes + 1 === strikesOfRate
 		const isRate = kind === 'busy' && retryAfterMs === null && isLikely && rate.learn(isHungry)
 		width = Math.max(1, width / 2)
 		if (kind === 'slow') return
