@@ -120,7 +120,7 @@ describe('a way that is long', () => {
 
 inFull(() => {
 	describe('a plan of 25 calls a second', { timeout: 180_000 }, () => {
-		test('behavior: it is learnt also where one request follows the other, and few are refused from then on', async () => {
+		test('behavior: learnt where one request follows the other: few are refused from then on', async () => {
 			const endpoint = await startStrained(life.url, life.answers)
 			endpoint.mostBatch = 1
 			const passedAtMs: number[] = []
