@@ -4,7 +4,7 @@ import type { PageFacts } from './facts.js'
 import { page } from './layout.js'
 import { overview, overviewBody } from './overview.js'
 import { icon, script, style } from './static.js'
-import { alerts, alertsBody, deliveriesBody, deliveryParts } from './told.js'
+import { alerts, alertsBody, deliveriesBody, deliveryPage } from './told.js'
 import { watches, watchesBody } from './watches.js'
 
 export interface Page {
@@ -52,7 +52,7 @@ const pages: Readonly<Record<string, (facts: PageFacts, params: URLSearchParams)
 		return { title: 'Watches', found, body: watchesBody(found, facts, params) }
 	},
 	async '/deliveries'(facts, params) {
-		const found = await deliveryParts(facts, params)
+		const found = await deliveryPage(facts, params)
 		return { title: 'Deliveries', found, body: deliveriesBody(found, facts, params) }
 	},
 }

@@ -60,7 +60,7 @@ export async function alerts(facts: PageFacts, params: URLSearchParams) {
 			reason: reasonOf(message),
 			toldAt: iso(Math.min(...rows.map(({ toldAtMs }) => toldAtMs))),
 			alerts: alertsOf(message),
-			deliveryParts: rows.map(publicOf),
+			deliveries: rows.map(publicOf),
 		})),
 		holes: holesOf(found.rows),
 		next: found.next,
@@ -80,11 +80,11 @@ export function alertsBody(found: Awaited<ReturnType<typeof alerts>>, facts: Pag
 ${holesIn(found.holes)}
 ${found.alerts.length === 0 ? noneBody(found.cut) : null}
 <ol class="alerts">${found.alerts.map(
-		({ says, toldAt, id, reason, alerts: inside, deliveryParts }) => html`<li><article>
+		({ says, toldAt, id, reason, alerts: inside, deliveries }) => html`<li><article>
 <h2>${says}</h2>
 <p>${time(Date.parse(toldAt))}</p>
 ${reason === null ? null : html`<p>${reason}</p>`}
-<ul class="sent">${deliveryParts.map((one) => html`<li>${deliveryInWords(one)}</li>`)}</ul>
+<ul class="sent">${deliveries.map((one) => html`<li>${deliveryInWords(one)}</li>`)}</ul>
 <details><summary>Details</summary>${inside.slice(0, 50).map(alertFacts)}
 ${inside.length > 50 ? html`<p>and ${inside.length - 50} more, in the JSON of this page</p>` : null}
 <dl><dt>Id</dt><dd><code>${id}</code></dd></dl></details>
@@ -153,7 +153,7 @@ function deliveryInWords(one: PublicDelivery): Html {
 	}`
 }
 
-export async function deliveryParts(facts: PageFacts, params: URLSearchParams) {
+export async function deliveryPage(facts: PageFacts, params: URLSearchParams) {
 	const status = params.get('status') ?? ''
 	let rowsSeen = 0
 	const found = await gather(facts, {
@@ -163,7 +163,7 @@ export async function deliveryParts(facts: PageFacts, params: URLSearchParams) {
 		fits: () => rowsSeen++ < deliveriesAPage,
 	})
 	return {
-		deliveryParts: found.rows.flatMap((row) =>
+		deliveries: found.rows.flatMap((row) =>
 			'hole' in row
 				? []
 				: [{ ...publicOf(row), id: row.message.data.id, type: row.message.type, says: facts.says(row.message) }],
@@ -177,7 +177,7 @@ export async function deliveryParts(facts: PageFacts, params: URLSearchParams) {
 const results = ['pending', 'held', 'parked', 'dead', 'delivered', 'dropped', 'split']
 
 export function deliveriesBody(
-	found: Awaited<ReturnType<typeof deliveryParts>>,
+	found: Awaited<ReturnType<typeof deliveryPage>>,
 	facts: PageFacts,
 	params: URLSearchParams,
 ): Html {
@@ -191,7 +191,7 @@ ${holesIn(found.holes)}
 ${table(
 	'Deliveries',
 	['Message', 'Receiver', 'Result', 'Attempts', 'Since', 'Ended', 'Next attempt', 'Last failure', 'Answer'],
-	found.deliveryParts.map((one) => [
+	found.deliveries.map((one) => [
 		html`${one.says} <small><code>${one.deliveryId}</code></small>`,
 		one.recipient === null ? one.receiver : `${one.receiver} (${one.recipient})`,
 		mark(one.result, one.result === 'delivered' ? 'well' : waits.has(one.result) ? 'waits' : 'ill'),
