@@ -1,7 +1,9 @@
 /**
  * Tells a dead man's switch elsewhere that watching goes on; its silence is the alarm that this process cannot give.
  */
+
 import { Agent, request } from 'undici'
+import { neverHeldBack } from '../base/neverHeldBack.js'
 import type { Log } from '../model/ports.js'
 
 export interface Heartbeat {
@@ -31,7 +33,11 @@ export function createHeartbeat(url: string, log: Log): Heartbeat {
 		async beat() {
 			try {
 				const limit = AbortSignal.timeout(timeoutMs)
-				const { statusCode, body } = await request(url, { dispatcher: agent, signal: limit })
+				const { statusCode, body } = await request(url, {
+					dispatcher: agent,
+					signal: limit,
+					highWaterMark: neverHeldBack,
+				})
 				await body.dump({ limit: 65_536, signal: limit })
 				report(statusCode < 200 || statusCode > 299, `${host} answers ${statusCode}`)
 			} catch (error) {

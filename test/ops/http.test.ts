@@ -6,6 +6,7 @@ import { PlainError } from '../../src/errors.js'
 import type { Log } from '../../src/model/ports.js'
 import { type Health, type HttpOptions, type HttpServer, startHttp } from '../../src/ops/http.js'
 import { createScrubber } from '../../src/ops/scrub.js'
+import { statusOf } from '../support/statusOf.js'
 
 const closers: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -91,9 +92,9 @@ describe('startHttp', () => {
 		const { url } = await serve()
 		const head = await fetch(`${url}/healthz`, { method: 'HEAD' })
 		expect([head.status, await head.text()]).toEqual([200, ''])
-		expect((await fetch(`${url}/healthz`, { method: 'POST', body: 'x' })).status).toBe(405)
-		expect((await fetch(`${url}/secrets`)).status).toBe(404)
-		expect((await fetch(`${url}//metrics`)).status).toBe(404)
+		expect(await statusOf(`${url}/healthz`, { method: 'POST', body: 'x' })).toBe(405)
+		expect(await statusOf(`${url}/secrets`)).toBe(404)
+		expect(await statusOf(`${url}//metrics`)).toBe(404)
 	})
 
 	test('behavior: closing does not wait for a connection that says nothing', async () => {
@@ -193,7 +194,7 @@ describe('who asks', () => {
 
 	test.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])('error: %s is refused', async (method) => {
 		const { url } = await serve()
-		expect((await fetch(url, { method })).status).toBe(405)
+		expect(await statusOf(url, { method })).toBe(405)
 	})
 
 	test('behavior: 1,000 slow connections do not keep a health check out', async () => {
@@ -207,7 +208,7 @@ describe('who asks', () => {
 		try {
 			for (let times = 0; times < 5; times++) {
 				const began = performance.now()
-				expect((await fetch(`${url}/healthz`, { headers: { connection: 'close' } })).status).toBe(200)
+				expect(await statusOf(`${url}/healthz`, { headers: { connection: 'close' } })).toBe(200)
 				expect(performance.now() - began).toBeLessThan(10_000)
 			}
 			// No more than so many are kept at all.

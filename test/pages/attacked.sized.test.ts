@@ -1,7 +1,9 @@
 // The pages, attacked by whoever reaches their port, and by whoever can put text on them.
+
 import { describe, expect, test } from 'vitest'
 import { sized } from '../support/longRun.js'
 import { quickest } from '../support/quickest.js'
+import { statusOf } from '../support/statusOf.js'
 import { mark, password, raw, script, serve } from './hostile.js'
 
 const statusesIn = (back: string) => [...back.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
@@ -118,7 +120,7 @@ describe('what is asked', () => {
 		expect(statusesIn(await raw(port, `${head}${'X: a\r\n'.repeat(5_000)}\r\n`))).toEqual([431])
 		expect(statusesIn(await raw(port, `GET /${'a'.repeat(20_000)} HTTP/1.1\r\n\r\n`))).toEqual([431])
 		expect(statusesIn(await raw(port, `GET /${'a'.repeat(7_000)} HTTP/1.0\r\n\r\n`))).toEqual([404])
-		expect((await fetch(`${url}/healthz`)).status).toBe(503)
+		expect(await statusOf(`${url}/healthz`)).toBe(503)
 	})
 
 	test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH'])(
@@ -148,7 +150,7 @@ describe('what is asked', () => {
 		for (const path of [...paths, '/nothing']) {
 			const [head, ...rest] = (await raw(port, `HEAD ${path} HTTP/1.0\r\n\r\n`)).split('\r\n\r\n')
 			expect(rest.join('')).toBe('')
-			expect(statusesIn(head ?? '')).toEqual([(await fetch(`${url}${path}`)).status])
+			expect(statusesIn(head ?? '')).toEqual([await statusOf(`${url}${path}`)])
 		}
 	})
 
@@ -207,7 +209,7 @@ describe('with a password', () => {
 		const cookie = (await fetch(url, { headers: known })).headers.get('set-cookie') ?? ''
 		expect(cookie).toMatch(/; HttpOnly; SameSite=Strict$/)
 		expect(cookie).not.toContain('correct')
-		expect((await fetch(url, { headers: { cookie: cookie.split(';')[0] ?? '' } })).status).toBe(401)
+		expect(await statusOf(url, { headers: { cookie: cookie.split(';')[0] ?? '' } })).toBe(401)
 	})
 
 	test('error: what is no password in good form is none', async () => {
@@ -222,6 +224,6 @@ describe('with a password', () => {
 			'Basic',
 			'Digest username="me"',
 		])
-			expect([authorization, (await fetch(url, { headers: { authorization } })).status]).toEqual([authorization, 401])
+			expect([authorization, await statusOf(url, { headers: { authorization } })]).toEqual([authorization, 401])
 	})
 })

@@ -1,7 +1,9 @@
 // The pages of a running daemon, as a browser without script gets them.
+
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { statusOf } from '../support/statusOf.js'
 import { hookServer, other, settings, siteOf, treasury, vault, watchlist } from './site.js'
 
 let node: TestDevnode
@@ -121,9 +123,9 @@ describe('the pages', () => {
 			// Nothing is asked of anybody else.
 			expect(body).not.toMatch(/(src|href)="(https?:)?\/\//)
 		}
-		for (const path of ['/style.css', '/refresh.js', '/icon.svg']) expect((await fetch(origin + path)).status).toBe(200)
-		expect((await fetch(`${origin}/constructor`)).status).toBe(404)
-		expect((await fetch(`${origin}/alerts`, { method: 'POST' })).status).toBe(405)
+		for (const path of ['/style.css', '/refresh.js', '/icon.svg']) expect(await statusOf(origin + path)).toBe(200)
+		expect(await statusOf(`${origin}/constructor`)).toBe(404)
+		expect(await statusOf(`${origin}/alerts`, { method: 'POST' })).toBe(405)
 		await node.receipt(await node.send({ from: other, to: treasury, valueWei: 1n }))
 		const books = await said(origin, '/watches?format=json&q=cold', (found) => found.watches[0]?.book !== null)
 		const { balanceWei, closedTo, asset } = books.watches[0].book
@@ -138,7 +140,7 @@ describe('the pages', () => {
 		const { body, status } = await get(port, '/')
 		expect(status).toBe(200)
 		expect(body).toContain('http_password')
-		expect((await fetch(`${origin}/metrics`)).status).toBe(200)
+		expect(await statusOf(`${origin}/metrics`)).toBe(200)
 		await running.stop()
 	})
 

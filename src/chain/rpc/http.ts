@@ -3,12 +3,13 @@
  * URL.
  */
 
+import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { Agent, type Dispatcher } from 'undici'
 import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
 import { systemWords } from '../../base/systemError.js'
 import { type Body, createBodyReader } from './body.js'
+import { type ConnectionsOptions, createConnections } from './connections.js'
 import type { EndpointUrl } from './endpointUrl.js'
 import { JsonFault } from './jsonFault.js'
 import type { Shape } from './shapes.js'
@@ -31,15 +32,13 @@ export class HttpFailure extends Error {
 	}
 }
 
-export interface HttpOptions {
+export interface HttpOptions extends ConnectionsOptions {
 	/**
 	 * For the whole request, from connecting to the last byte; a large answer has more as long as it comes fast enough.
 	 */
 	readonly timeoutMs: number
-	readonly connectTimeoutMs: number
 	/** Of the decoded body. */
 	readonly maxBodyBytes: number
-	readonly connections: number
 	/** Again and again while a large answer comes. */
 	readonly onProgress?: () => void
 }
@@ -50,7 +49,7 @@ export interface Http {
 	 * aborted.
 	 */
 	post(body: string, shape: Shape, signal: AbortSignal): Promise<HttpAnswer>
-	close(): Promise<void>
+	close(): void
 }
 
 /** Time for each `progressBytes` of a large answer, where it would not be done in time: 4 MiB a second. */
@@ -59,15 +58,7 @@ const progressMs = 4_000
 const errorBodyBytes = 64 * 1024
 
 export function createHttp(url: EndpointUrl, options: HttpOptions): Http {
-	const agent = new Agent({
-		connections: options.connections,
-		pipelining: 1,
-		keepAliveTimeout: 30_000,
-		connect: { timeout: options.connectTimeoutMs },
-		// These count from byte to byte, and a node that drips never trips them: the deadline below does it all.
-		headersTimeout: 0,
-		bodyTimeout: 0,
-	})
+	const connections = createConnections(url, options)
 	const headers = {
 		'content-type': 'application/json',
 		accept: 'application/json',
@@ -78,14 +69,13 @@ export function createHttp(url: EndpointUrl, options: HttpOptions): Http {
 	return {
 		async post(body, shape, signal) {
 			const ask = async (bounded: AbortSignal, atLeast: (ms: number) => void): Promise<HttpAnswer> => {
-				const target = { origin: url.origin, path: url.path, method: 'POST' } as const
-				const response = await agent.request({ ...target, headers, body, signal: bounded })
+				const response = await connections.post(body, headers, bounded)
 				const onProgress = () => {
 					atLeast(progressMs)
 					options.onProgress?.()
 				}
 				const read = await readBody(response, { maxBytes: options.maxBodyBytes, shape, onProgress })
-				return { status: response.statusCode, body: read, retryAfter: oneHeader(response, 'retry-after') }
+				return { status: response.statusCode ?? 0, body: read, retryAfter: response.headers['retry-after'] ?? null }
 			}
 			try {
 				return await withDeadline(options.timeoutMs, ask, signal)
@@ -99,17 +89,17 @@ export function createHttp(url: EndpointUrl, options: HttpOptions): Http {
 				throw failureOf(error)
 			}
 		},
-		close: () => agent.destroy(),
+		close: connections.close,
 	}
 }
 
 async function readBody(
-	response: Dispatcher.ResponseData,
+	response: IncomingMessage,
 	{ maxBytes, shape, onProgress }: { maxBytes: number; shape: Shape; onProgress: () => void },
 ): Promise<Body> {
-	const failed = response.statusCode >= 300
+	const failed = (response.statusCode ?? 0) >= 300
 	const limit = failed ? Math.min(errorBodyBytes, maxBytes) : maxBytes
-	const encoding = oneHeader(response, 'content-encoding')?.toLowerCase() ?? 'identity'
+	const encoding = response.headers['content-encoding']?.toLowerCase() ?? 'identity'
 	const reader = createBodyReader({ maxBytes: limit, cuts: failed, shape: failed ? null : shape, onProgress })
 	let enough = false
 	// Counted after decoding: 200 KB on the wire may be 200 MB here.
@@ -119,17 +109,15 @@ async function readBody(
 			if (enough) return
 		}
 	}
-	// What is left unread is thrown away below, which the stream takes for an error.
-	response.body.on('error', () => {})
 	try {
-		if (encoding === 'identity' || encoding === '') await pipeline(response.body, collect)
-		else if (encoding === 'gzip' || encoding === 'x-gzip') await pipeline(response.body, createGunzip(), collect)
+		if (encoding === 'identity' || encoding === '') await pipeline(response, collect)
+		else if (encoding === 'gzip' || encoding === 'x-gzip') await pipeline(response, createGunzip(), collect)
 		else throw new HttpFailure('malformed', 'the answer is encoded in a way that was not asked for')
 	} catch (error) {
 		// To stop reading before the end is an error to the streams.
 		if (!enough) throw error
 	} finally {
-		response.body.destroy()
+		response.destroy()
 	}
 	const body = reader.end()
 	if (body === null) {
@@ -145,17 +133,12 @@ function faultIn({ kind, message }: JsonFault): HttpFailure {
 	)
 }
 
-function oneHeader(response: Dispatcher.ResponseData, name: string): string | null {
-	const value = response.headers[name]
-	return (Array.isArray(value) ? value[0] : value) ?? null
-}
-
 /** What a socket's or a stream's error says, without what it holds. */
 export function failureOf(error: unknown): HttpFailure {
 	const raw = (error as { readonly code?: unknown } | null)?.code
 	const code = typeof raw === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(raw) ? raw : 'unknown'
 	if (code.startsWith('Z_')) return new HttpFailure('malformed', `the gzip of the answer is broken (${code})`)
-	// Parser errors of undici: what came was not HTTP.
+	// What came was not HTTP.
 	if (code.startsWith('HPE_')) return new HttpFailure('malformed', `the answer is not HTTP (${code})`)
 	return new HttpFailure('network', `${systemWords(code) ?? 'the connection failed'} (${code})`)
 }

@@ -104,7 +104,7 @@ export function createRpc(options: RpcOptions): Rpc {
 	const url = readEndpointUrl(options.url)
 	const clock = options.clock ?? Date.now
 	const { now = () => performance.now(), random = Math.random } = options
-	const { wait, close } = createClosing(url.name, options.wait ?? waitMs, () => http.close())
+	const { wait, close } = createClosing(url.name, options.wait ?? waitMs, async () => http.close())
 	const connections = options.connections ?? 8
 	const http = createHttp(url, {
 		timeoutMs: options.timeoutMs ?? 30_000,

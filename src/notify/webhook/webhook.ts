@@ -6,6 +6,7 @@
 import { Agent, buildConnector, type Dispatcher, request } from 'undici'
 import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
 import { hiderOf } from '../../base/hide.js'
+import { neverHeldBack } from '../../base/neverHeldBack.js'
 import { retryAfterMs } from '../../base/retryAfter.js'
 import { decoded, urlSecrets } from '../../base/urlSecrets.js'
 import type { Outcome } from '../../model/delivery.js'
@@ -63,6 +64,7 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 					headers: { ...fixed, 'content-type': 'application/json', ...post.headers },
 					body: post.body,
 					signal: limited,
+					highWaterMark: neverHeldBack,
 				})
 				return await judge(answer, limited)
 			}

@@ -150,8 +150,8 @@ describe('an endpoint that is closed', () => {
 		await expect.poll(() => node.asks.length).toBeGreaterThan(0)
 		await rpc.close()
 		await expect(failing).rejects.toThrow(/ is closed/)
-		const askedBefore = node.asks.length
-		await expect(rpc.call('test_echo', [2], never)).rejects.toThrow(/ is closed/)
-		expect(node.asks.length).toBe(askedBefore)
+		await expect(rpc.call('test_echo', ['late'], never)).rejects.toThrow(/ is closed/)
+		// What was on its way at the close may still arrive.
+		expect(JSON.stringify(node.asks)).not.toContain('late')
 	})
 })
