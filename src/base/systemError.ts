@@ -41,6 +41,7 @@ const words: Readonly<Record<string, string>> = {
 	UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is of an unknown authority',
 	ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
 	ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS on this port',
+	EPROTO: 'it does not speak TLS on this port, or not as it should',
 }
 
 /** Null for a code that is not known here. */

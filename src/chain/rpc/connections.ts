@@ -35,9 +35,9 @@ export function createConnections(
 	const { Agent, request } = protocol === 'https:' ? https : http
 	const established = protocol === 'https:' ? 'secureConnect' : 'connect'
 	const agent = new Agent({ keepAlive: true, maxSockets: connections, maxFreeSockets: connections, timeout: idleMs })
-	// An IPv6 address stands in brackets in URLs only.
 	const underWay = new Set<http.ClientRequest>()
 	let isClosed = false
+	// An IPv6 address stands in brackets in URLs only.
 	const target = { agent, protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port, path: url.path, method: 'POST' }
 
 	return {
@@ -48,7 +48,11 @@ export function createConnections(
 				const sent = request({ ...target, headers: { ...headers, ...length }, signal })
 				underWay.add(sent)
 				sent.once('error', reject).on('error', ignore)
-				sent.once('close', () => underWay.delete(sent))
+				sent.once('close', () => {
+					underWay.delete(sent)
+					// Of an answer that asks for another protocol (101) nothing else is heard.
+					reject(Object.assign(new Error('closed without an answer'), { code: 'ECONNRESET' }))
+				})
 				sent.once('response', (response) => {
 					// It may fail before anybody reads it; who reads it is told of it all the same.
 					resolve(response.on('error', ignore))
