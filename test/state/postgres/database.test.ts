@@ -30,7 +30,7 @@ describe.skipIf(server === null)('a database', () => {
 		[
 			'of another port',
 			() => server.url().replace(`:${server.port}`, ':1'),
-			/127\.0\.0\.1:1: the connection was refused \(ECONN/,
+			/127\.0\.0\.1:1: the connection was refused: start it.* \(ECONN/,
 		],
 		[
 			'of an unknown host',
