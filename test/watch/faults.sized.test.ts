@@ -125,7 +125,8 @@ describe('an endpoint with every fault, and a second one that lags', () => {
 			const ids = (await bench.posted()).map((delivery) => alertOf(delivery).id)
 			expect(new Set(ids).size).toBe(ids.length)
 			expect(ids.toSorted()).toEqual((await paymentsOf(node, from, new Set(watched))).toSorted())
-			expect(ids.length).toBeGreaterThan(20)
+			// Requests draw from the same numbers, so that how many are paid is not the same in each run.
+			expect(ids.length).toBeGreaterThan(10)
 		},
 	)
 })
