@@ -6,13 +6,11 @@ import type { Clock } from '../model/glossary.js'
 import type { HistoryReader } from '../model/history.js'
 import type { Log, Store } from '../model/ports.js'
 import type { KeptLists, StatePlace } from '../model/state.js'
-import type { TroubleBook, Troubles } from '../model/trouble.js'
 import { openHistoryFiles } from './file/history/reader.js'
 import { readKept, writeKept } from './file/kept.js'
 import { lockState } from './file/lock.js'
 import { type Peek, peekState } from './file/peek.js'
 import { openFileStore } from './file/store.js'
-import { readTroubles, writeTroubles } from './file/troubles.js'
 
 /** A second and a half in all. */
 const lockTries = 16
@@ -97,82 +95,4 @@ export async function keptWatchlists(place: StatePlace): Promise<AsyncIterable<u
 	if (place.kind === 'folder') return await readKept(place.dir)
 	const { readKeptRows } = await import('./postgres/kept.js')
 	return await readKeptRows(place.url)
-}
-
-const noTroubles: Troubles = { open: [], timesAccepted: 0 }
-
-/**
- * Those that an earlier run or another instance has left, for those of their receivers that are configured still. What
- * cannot be read is logged, and begun anew: no alert waits for it.
- */
-export async function openTroubles(place: StatePlace, configured: readonly string[], log: Log): Promise<TroubleBook> {
-	const kept = await troublesAt(place)
-	const found = await kept.read().catch((error: unknown) => {
-		log.warn({ err: error }, 'what receivers were told is wrong cannot be read: its end may not be told')
-		return null
-	})
-	return troubleBook(found ?? noTroubles, kept, configured)
-}
-
-interface KeptTroubles {
-	read(): Promise<Troubles | null>
-	/** Resolves to what it made of what was kept; `known` is what we know of it. */
-	change(change: (before: Troubles) => Troubles, known: Troubles): Promise<Troubles>
-	close(): Promise<void>
-}
-
-async function troublesAt(place: StatePlace): Promise<KeptTroubles & { readonly isShared: boolean }> {
-	if (place.kind === 'folder') {
-		return {
-			isShared: false,
-			read: () => readTroubles(place.dir),
-			async change(change, known) {
-				const next = change(known)
-				await writeTroubles(place.dir, next)
-				return next
-			},
-			close: async () => undefined,
-		}
-	}
-	const { troubleRow } = await import('./postgres/troubles.js')
-	return { isShared: true, ...troubleRow(place.url, noTroubles) }
-}
-
-const inMemory: KeptTroubles = {
-	read: async () => null,
-	change: async (change, known) => change(known),
-	close: async () => undefined,
-}
-
-/** `kept`: where; default: nowhere. `configured`: others are told nothing; default: all are. */
-export function troubleBook(
-	first: Troubles = noTroubles,
-	kept: KeptTroubles & { readonly isShared?: boolean } = inMemory,
-	configured?: readonly string[],
-): TroubleBook {
-	const ours = ({ open, timesAccepted }: Troubles): Troubles => ({
-		timesAccepted,
-		open: open.map((trouble) => ({
-			...trouble,
-			receivers: trouble.receivers.filter((name) => configured?.includes(name) ?? true),
-		})),
-	})
-	let current = first
-	let before: Promise<unknown> = Promise.resolve()
-	const inTurn = (act: () => Promise<Troubles>) => {
-		const result = before.then(async () => {
-			current = await act()
-		})
-		before = result.catch(() => undefined)
-		return result
-	}
-	return {
-		current: () => ours(current),
-		change: (change) => inTurn(() => kept.change(change, current)),
-		refresh: () => (kept.isShared === true ? inTurn(async () => (await kept.read()) ?? noTroubles) : Promise.resolve()),
-		async close() {
-			await before
-			await kept.close()
-		},
-	}
 }

@@ -4,7 +4,7 @@ import type { Problem } from '../../errors.js'
 import type { Address } from '../../model/glossary.js'
 import type { KnownToken, KnownTokens } from '../../model/token.js'
 import { parseAddress } from '../address.js'
-import { readFileWhole as readBytes } from '../openFile.js'
+import { readFileWhole } from '../openFile.js'
 import { reason, type Source, shown } from '../source.js'
 import { readLine, readWholeNumber } from '../values.js'
 import { mostProblems } from '../words.js'
@@ -33,7 +33,7 @@ export async function readTokens(
 		const fault = (message: string) =>
 			problems.push(source.problem([...at, 'token_list'], `\`token_list\`: ${message}`))
 		try {
-			const bytes = await readBytes(listPath, MOST_BYTES)
+			const bytes = await readFileWhole(listPath, MOST_BYTES)
 			const list = listedTokens(bytes, chainId)
 			for (const token of list.tokens) if (!isNativeCoin(chainId, token.address)) tokens.set(token.address, token)
 			const file = shown(listPath, cwd)

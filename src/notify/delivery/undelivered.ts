@@ -41,7 +41,7 @@ export function createUndelivered(options: UndeliveredOptions): Undelivered {
 	let fresh: readonly UndeliveredTrouble[] = []
 	let lookedAtMs: number | null = null
 
-	const open = () => troubles?.current().open.filter(isUndelivered) ?? []
+	const open = () => troubles?.current().open.filter(isOfReceiver) ?? []
 	const isOpen = (receiver: string, fallback: string) =>
 		[...open(), ...fresh].some((each) => each.receiver === receiver && each.receivers.includes(fallback))
 
@@ -59,7 +59,7 @@ export function createUndelivered(options: UndeliveredOptions): Undelivered {
 		await troubles?.change((before) => ({
 			...before,
 			open: before.open.filter(
-				(each) => !(isUndelivered(each) && each.receiver === receiver && each.sinceMs === sinceMs),
+				(each) => !(isOfReceiver(each) && each.receiver === receiver && each.sinceMs === sinceMs),
 			),
 		}))
 		log.info({ receiver, fallbacks: trouble.receivers }, 'nothing is left of what a receiver refused')
@@ -97,7 +97,7 @@ export function createUndelivered(options: UndeliveredOptions): Undelivered {
 	}
 }
 
-function isUndelivered(trouble: Trouble): trouble is UndeliveredTrouble {
+function isOfReceiver(trouble: Trouble): trouble is UndeliveredTrouble {
 	return trouble.kind === 'undelivered'
 }
 

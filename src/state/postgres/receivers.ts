@@ -29,7 +29,7 @@ export async function readWaiting(ask: Ask, network: string): Promise<ReadonlyMa
 
 const RECEIVERS = `
 	select receiver, coalesce(pending, 0) as pending, coalesce(aside, 0) as aside,
-		coalesce(again, 0) as again,		coalesce(held, 0) as held, coalesce(parked, 0) as parked,
+		coalesce(again, 0) as again, coalesce(held, 0) as held, coalesce(parked, 0) as parked,
 		coalesce(dead, 0) as dead, coalesce(delivered, 0) as delivered, last_delivered_at_ms as last
 	from (
 		select receiver,

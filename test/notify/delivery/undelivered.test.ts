@@ -8,7 +8,7 @@ import type { Store } from '../../../src/model/ports.js'
 import type { TroubleBook } from '../../../src/model/trouble.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
 import { httpPolicy, smtpPolicy } from '../../../src/notify/delivery/policy.js'
-import { openTroubles } from '../../../src/state/open.js'
+import { openTroubles } from '../../../src/state/troubles.js'
 import { deliveryOf, idOf, keptLog, never } from '../samples.js'
 import { scripted, useLab } from './lab.js'
 

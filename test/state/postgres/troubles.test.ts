@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import type { Trouble } from '../../../src/model/trouble.js'
-import { keepWatchlists, openTroubles } from '../../../src/state/open.js'
+import { keepWatchlists } from '../../../src/state/open.js'
+import { openTroubles } from '../../../src/state/troubles.js'
 import { silent } from '../../support/silent.js'
 import { emptied, startServer } from './server.js'
 
