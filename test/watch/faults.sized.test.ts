@@ -57,8 +57,10 @@ describe('an endpoint with every fault, and a second one that lags', () => {
 			const [faulty, lagging] = proxies as [FaultProxy, FaultProxy]
 			await node.automine(false)
 			await node.mine(25)
-			const random = randomOf(seed)
-			const pick = (n: number) => Math.floor(random() * n)
+			// Each request draws a fault, and how many there are is not the same in each run: what happens draws elsewhere.
+			const [random, story] = [randomOf(seed), randomOf(seed + 1_000)]
+			const below = (draw: () => number, n: number) => Math.floor(draw() * n)
+			const [pick, pickOfStory] = [(n: number) => below(random, n), (n: number) => below(story, n)]
 			lagging.lagBlocks = 20n
 			const accounts = await node.accounts()
 			const watched = accounts.slice(0, 3)
@@ -83,25 +85,27 @@ describe('an endpoint with every fault, and a second one that lags', () => {
 
 			let failures = 0
 			const pollOnce = async () => {
+				// Rests end: time goes by between polls.
 				try {
-					await bench.settle()
+					return (await bench.settle()).checkpoint
 				} catch (error) {
 					if (!(error instanceof RpcError)) throw error
 					failures++
+					return null
+				} finally {
+					movedMs += 3_600_000
 				}
-				// Rests end: time goes by between polls.
-				movedMs += 3_600_000
 			}
 			const everyFault = () => (random() < 0.35 ? (faults[pick(faults.length)] ?? null) : null)
 			for (let round = 0; round < sized(30, 60); round++) {
-				for (let n = pick(3); n > 0; n--) {
+				for (let n = pickOfStory(3); n > 0; n--) {
 					await node.send({
-						from: accounts[pick(5)] as Address,
-						to: accounts[pick(5)] as Address,
-						valueWei: BigInt(1 + pick(1000)),
+						from: accounts[pickOfStory(5)] as Address,
+						to: accounts[pickOfStory(5)] as Address,
+						valueWei: BigInt(1 + pickOfStory(1000)),
 					})
 				}
-				await node.mine(1 + pick(3))
+				await node.mine(1 + pickOfStory(3))
 				// Now and then the first one's head goes back by a few blocks too.
 				faulty.lagBlocks = random() < 0.15 ? BigInt(pick(8)) : 0n
 				if (random() < 0.5) lagging.next = () => (random() < 0.2 ? (faults[pick(faults.length)] ?? null) : null)
@@ -118,15 +122,14 @@ describe('an endpoint with every fault, and a second one that lags', () => {
 			faulty.lagBlocks = 0n
 			await node.mine(30)
 			for (let tries = 0; tries < 5; tries++) await pollOnce()
-			const { checkpoint } = await bench.settle()
-			expect(checkpoint).toBe(await node.head())
+			// On a busy machine an answer may still take longer than this test's requests have.
+			await expect.poll(pollOnce, { timeout: 120_000 }).toBe(await node.head())
 			const told = (await bench.posted()).map(({ message }) => [message.type, message.data.id])
 			expect(told.filter(([type]) => type === 'alert.removed')).toEqual([])
 			const ids = (await bench.posted()).map((delivery) => alertOf(delivery).id)
 			expect(new Set(ids).size).toBe(ids.length)
 			expect(ids.toSorted()).toEqual((await paymentsOf(node, from, new Set(watched))).toSorted())
-			// Requests draw from the same numbers, so that how many are paid is not the same in each run.
-			expect(ids.length).toBeGreaterThan(10)
+			expect(ids.length).toBeGreaterThan(20)
 		},
 	)
 })
