@@ -206,3 +206,15 @@ describe.each(Object.entries(mails))('a mail: %s', (_, message) => {
 		}
 	})
 })
+
+test('behavior: what happened has the width of the phone in a digest, not the few letters of a column', async () => {
+	if (browser === null) return
+	const context = await contextOf(browser, { viewport: { width: 320, height: 640 } })
+	const page = await context.newPage()
+	await page.setContent(composeMessage(mails['digest with alarms']).html)
+	const words = await page.locator('td:has(> strong)').filter({ hasText: ' received ' }).all()
+	expect(words.length).toBeGreaterThan(12)
+	for (const cell of words) expect((await cell.boundingBox())?.width).toBeGreaterThan(250)
+	expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320)
+	await context.close()
+})

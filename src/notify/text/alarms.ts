@@ -32,8 +32,13 @@ const lookalikeNote =
 	'Compare every digit before you pay it, and copy no address from this message or from a wallet’s history.'
 
 /** What an alert must not be read without; once it is explained, nothing of the kind is left. */
-export function alarmsOf(type: Message['type'], { lookalike, kind }: AlertData): readonly string[] {
-	if (lookalike !== undefined) return [lookalikeNote]
+export function alarmsOf(type: Message['type'], data: AlertData): readonly string[] {
+	const { lookalike, kind } = data
+	if (lookalike !== undefined) {
+		// One below the other: far apart nobody sees where they part.
+		const address = data.direction === 'in' ? data.from : (data.contractAddress ?? data.to)
+		return [lookalikeNote, ...(address === null ? [] : [`This one: ${address}`, `You know: ${lookalike.of}`])]
+	}
 	return kind === 'unexplained' && type !== 'alert.removed' ? [unexplainedNote] : []
 }
 

@@ -37,24 +37,26 @@ export function rowsAsText(rows: readonly Row[]): string {
 	].join('\n')
 }
 
-/** A row that is read at a glance, and below it one of its particulars, as wide as the screen. */
+/**
+ * Number, time and amount in a line, what happened below it and then its particulars, each as wide as the screen: in a
+ * column the words would have a few letters' room on a phone.
+ */
 export function rowsAsHtml(rows: readonly Row[]): string {
 	const side = (isAlarming: boolean) => (isAlarming ? ';border-left:6px solid #d32f2f' : '')
-	const cell = 'padding:6px 8px 2px 0;overflow-wrap:anywhere;border-top:1px solid #808080'
-	const widths = ['30', '92', '110', ''] as const
-	const head = heads.map((name, at) => {
-		const width = widths[at] === '' ? '' : ` width="${widths[at]}"`
-		return `<th scope="col" align="${at === 2 ? 'right' : 'left'}" style="padding:2px 8px 2px 0"${width}>${name}</th>`
-	})
+	const cell = 'padding:8px 8px 0 0;overflow-wrap:anywhere;border-top:1px solid #808080'
+	const [number, time, amount, says] = heads
+	const head = (name: string, rest: string) => `<th scope="col" align="left" ${rest}>${name}</th>`
 	return [
 		'<table cellspacing="0" width="100%" style="table-layout:fixed;border-collapse:collapse">',
-		`<thead><tr>${head.join('')}</tr></thead><tbody>`,
+		`<thead><tr>${head(number, 'width="30"')}${head(time, 'width="110"')}${head(amount, '')}</tr>`,
+		`<tr>${head(says, 'colspan="3" style="padding:0 0 6px 0"')}</tr></thead><tbody>`,
 		...rows.flatMap(({ number, time, amount, says, isAlarming, facts }) => [
 			`<tr><td valign="top" style="${cell};padding-left:4px${side(isAlarming)}">${number}</td>`,
 			`<td valign="top" style="${cell}">${escapeHtml(time).replace(' ', '<br>')}</td>`,
-			`<td valign="top" align="right" style="${cell}"><strong>${escapeHtml(amount)}</strong></td>`,
-			`<td valign="top" style="${cell}${isAlarming ? ';font-weight:bold' : ''}">${escapeHtml(says)}</td></tr>`,
-			`<tr><td colspan="4" style="padding:0 0 10px 12px;font-size:13px${side(isAlarming)}">`,
+			`<td valign="top" style="${cell}"><strong>${escapeHtml(amount)}</strong></td></tr>`,
+			`<tr><td colspan="3" style="padding:4px 0 4px 4px;overflow-wrap:anywhere${side(isAlarming)}">`,
+			`<strong>${escapeHtml(says)}</strong></td></tr>`,
+			`<tr><td colspan="3" style="padding:0 0 10px 12px;font-size:13px${side(isAlarming)}">`,
 			'<table cellpadding="1" width="100%" style="table-layout:fixed">',
 			...facts.map((one) => tableRow(one, 92)),
 			'</table></td></tr>',

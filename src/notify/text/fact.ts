@@ -39,5 +39,5 @@ export function tableRow({ name, value, link }: Fact, width: number): string {
 	const style = 'color:inherit;overflow-wrap:anywhere'
 	const linked = url === null ? shown : `${shown}<br><a style="${style}" href="${url}">${url}</a>`
 	const head = `<th scope="row" align="left" valign="top" width="${width}">${escapeHtml(name)}:</th>`
-	return `<tr>${head}<td>${linked}</td></tr>`
+	return `<tr>${head}<td valign="top">${linked}</td></tr>`
 }

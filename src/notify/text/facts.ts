@@ -8,7 +8,7 @@ import type { Row } from './digestTable.js'
 import { type Fact, fact, utcInWords } from './fact.js'
 import { ownFacts } from './ownFacts.js'
 import { numbered } from './sentence.js'
-import { nothingLost, receiverWorks, systemFacts, undeliveredFacts, whatNow } from './systemFacts.js'
+import { nothingLost, receiverWorks, systemFacts, undeliveredFacts, whatNow, withToDo } from './systemFacts.js'
 import { tokenAmount, tokenLines } from './token.js'
 
 export interface Facts {
@@ -35,7 +35,7 @@ export function factsOf(message: Message): Facts {
 	const single = { alarms, rows: [] }
 	if (isUndelivered(data)) {
 		return {
-			notes: [...notes, data.ends === undefined ? whatNow[data.state] : receiverWorks],
+			notes: [...notes, ...(data.ends === undefined ? whatNow[data.state] : [receiverWorks])],
 			facts: undeliveredFacts(data),
 			...single,
 		}
@@ -43,7 +43,7 @@ export function factsOf(message: Message): Facts {
 	if (isDigest(data)) return digestFacts(data, notes)
 	if (!isAlert(data)) {
 		const stalled = type === 'system.stalled' ? [nothingLost] : []
-		return { notes: [...notes, printable(data.reason, 500), ...stalled], facts: systemFacts(data), ...single }
+		return { notes: [...notes, ...withToDo(data.reason), ...stalled], facts: systemFacts(data), ...single }
 	}
 	return { notes, facts: alertFacts(data), ...single }
 }

@@ -6,6 +6,7 @@ import { rowsAsHtml, rowsAsText } from './digestTable.js'
 import { tableRow, textLines } from './fact.js'
 import { type Facts, factsOf } from './facts.js'
 import { headline } from './sentence.js'
+import { toDo } from './systemFacts.js'
 
 export interface Composed {
 	readonly subject: string
@@ -44,7 +45,9 @@ function asHtml(subject: string, { alarms, notes, facts, rows }: Facts): string 
 		'<body style="font-family:sans-serif;font-size:15px;line-height:1.45;max-width:680px">',
 		`<h1 style="font-size:18px;margin:0 0 12px;${frame};overflow-wrap:anywhere">${escapeHtml(subject)}</h1>`,
 		...bannerOf(alarms),
-		...rest.map((note) => `<p style="overflow-wrap:anywhere">${escapeHtml(note)}</p>`),
+		...rest.map(
+			(note) => `<p style="overflow-wrap:anywhere">${note.startsWith(toDo) ? bold(note) : escapeHtml(note)}</p>`,
+		),
 		...(rows.length === 0 ? [] : [rowsAsHtml(rows)]),
 		'<table cellpadding="4" width="100%" style="table-layout:fixed">',
 		...facts.map((one) => tableRow(one, 110)),
@@ -55,7 +58,14 @@ function asHtml(subject: string, { alarms, notes, facts, rows }: Facts): string 
 
 function bannerOf(alarms: readonly string[]): readonly string[] {
 	if (alarms.length === 0) return []
-	const lines = alarms.map((line) => `<p style="margin:6px 0;overflow-wrap:anywhere"><b>${escapeHtml(line)}</b></p>`)
+	const lines = alarms.map((line) => `<p style="margin:6px 0;overflow-wrap:anywhere">${bold(line)}</p>`)
 	const style = 'border:2px solid #d32f2f;border-left-width:8px;padding:4px 12px;margin:0 0 12px'
 	return [`<div style="${style}">`, ...lines, '</div>']
+}
+
+/** A line of which an address begins a line of its own, in letters of one width: so two of them can be compared. */
+function bold(line: string): string {
+	const [, before, address] = /^(\w[\w ]*:) (0x[0-9a-fA-F]{40})$/.exec(line) ?? []
+	if (before === undefined || address === undefined) return `<b>${escapeHtml(line)}</b>`
+	return `<b>${before}<br><code style="font-size:14px">${address}</code></b>`
 }

@@ -16,11 +16,23 @@ export function systemFacts(data: SystemData): readonly Fact[] {
 	]
 }
 
+/** How a sentence begins that says what a person does about it. */
+export const toDo = 'To do: '
+
+/** A reason, and what to do about it apart from it: at night nobody finds it at the end of a paragraph, or cut off. */
+export function withToDo(reason: string): readonly string[] {
+	const [why = '', ...remedies] = reason.split(` ${toDo}`)
+	return [printable(why, 500), ...remedies.map((one) => `${toDo}${printable(one, 500)}`)]
+}
+
 export const whatNow = {
-	parked:
+	parked: [
+		`${toDo}put right what the reason below says, at the receiver or in its settings; if these or its secret ` +
+			'changed, restart tracewatch.',
 		'What waits is kept and tried again when tracewatch starts, every quarter of an hour, ' +
-		'and as soon as the receiver takes anything. "tracewatch deliveries" lists it.',
-	dead: 'Each message that it refused for good is sent to you by itself. "tracewatch deliveries" lists them.',
+			'and as soon as the receiver takes anything. "tracewatch deliveries" lists it.',
+	],
+	dead: ['Each message that it refused for good is sent to you by itself. "tracewatch deliveries" lists them.'],
 } as const
 
 export const nothingLost =

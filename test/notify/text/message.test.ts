@@ -186,6 +186,16 @@ describe('subjects', () => {
 		for (const fact of ['Waiting', 'Reason']) expect(over.text).not.toContain(fact)
 	})
 
+	test('behavior: what to do stands by itself, and is never cut off with a long reason', () => {
+		const reason = `no block of ethereum was scanned: ${'word '.repeat(200)}. To do: see whether the node runs`
+		const { text, html } = composeMessage(messageOf(systemData({ reason }), 'system.stalled'))
+		expect(text.split('\n')).toContain('To do: see whether the node runs')
+		expect(html).toContain('<b>To do: see whether the node runs</b>')
+		const parked = composeMessage(messageOf(undeliveredData(), 'system.undelivered'))
+		expect(parked.text.split('\n')[2]).toMatch(/^To do: put right what the reason below says/)
+		expect(parked.html).toContain('<b>To do: put right')
+	})
+
 	test('behavior: what comes instead says instead of whom', () => {
 		const message = messageOf(alertData())
 		const { text } = composeMessage({ ...message, data: { ...message.data, insteadOf: 'ops-hook' } })
@@ -233,18 +243,32 @@ describe('bodies', () => {
 		expect(text.split(words)).toHaveLength(2)
 	})
 
+	test.each([
+		['in', { from: created }],
+		['out', { direction: 'out', from: treasury, to: created }],
+		['of a new contract', { kind: 'deployment', direction: 'out', from: treasury, contractAddress: created }],
+	] as const)('behavior: a look-alike, %s: both addresses whole, one below the other', (_, rest) => {
+		const lookalike = { of: payer, label: 'Supplier', prefix: 4, suffix: 4 }
+		const { text, html } = composeMessage(messageOf(alertData({ ...rest, lookalike })))
+		expect(text.split('\n').slice(3, 5)).toEqual([`!!! This one: ${created}`, `!!! You know: ${payer}`])
+		const banner = html.slice(html.indexOf('</h1>'), html.indexOf('<table'))
+		expect(banner.match(/<code[^>]*>0x\w{40}(?=<)/g)).toHaveLength(2)
+	})
+
 	const everything: readonly Message[] = [
 		...sentences.map(([, data]) => messageOf(alertData(data))),
 		messageOf(alertData({ late: true, lateReason: 'a <b>bold</b> reason & more' }), 'alert.removed'),
 		messageOf(alertData({ watch: unlabelled }), 'test'),
-		messageOf(systemData(), 'system.stalled'),
+		messageOf(alertData({ lookalike: { of: payer, label: 'Supplier', prefix: 4, suffix: 4 } })),
+		messageOf(systemData({ reason: 'no answer. To do: look at the node' }), 'system.stalled'),
 		messageOf(undeliveredData(), 'system.undelivered'),
 		messageOf(digestData([alertDeliveryOf(1), alertDeliveryOf(2)]), 'alert.digest'),
 	]
 	test('behavior: text and HTML say the same, word for word', () => {
 		for (const message of everything) {
 			const { text, html } = composeMessage(message)
-			expect(words(shown(html))).toEqual(words(text))
+			// In text what is framed is marked.
+			expect(words(shown(html))).toEqual(words(text).filter((word) => word !== '!!!'))
 		}
 	})
 
