@@ -35,6 +35,7 @@ export function* unprovedInWords({
 
 function unprovedWords({ fromBlock, toBlock, count, addresses, why }: Unproved): string {
 	const blocks = fromBlock === toBlock ? `block ${fromBlock}` : `in blocks ${fromBlock} to ${toBlock}`
+	if (addresses.length === 0) return `${blocks}, of every watch: ${why}`
 	const times = count === addresses.length ? '' : `, ${count} times`
 	return `${blocks}${times}, of ${named(addresses, Math.max(count, addresses.length))}: ${why}`
 }

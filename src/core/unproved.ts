@@ -20,6 +20,11 @@ export function withUnproved({ unproved, unprovedCount }: UnprovedFacts, more: U
 }
 
 function isAlike(one: Unproved, other: Unproved): boolean {
+	// Of all watches alike: only what adjoins, or proved blocks were among those.
+	if (one.addresses.length === 0 || other.addresses.length === 0) {
+		const isNameless = one.addresses.length === other.addresses.length
+		return isNameless && one.why === other.why && one.toBlock + 1 === other.fromBlock
+	}
 	return one.why === other.why && (one.fromBlock === other.fromBlock || one.addresses[0] === other.addresses[0])
 }
 

@@ -107,6 +107,11 @@ export interface BooksSummary {
 	 * included. A book is opened at the first list that names its watch. Absent: none were, or balances are asked for.
 	 */
 	readonly listed?: { readonly from: number; readonly to: number }
+	/**
+	 * On a private network: blocks that were scanned, and whose access lists are asked for again since the first one was
+	 * not given yet; both ends are included. Absent: none.
+	 */
+	readonly waiting?: { readonly from: number; readonly to: number }
 	/** How long it takes until each book was closed once, where that is too long. Absent: it is not. */
 	readonly round?: BooksRound
 }
@@ -122,7 +127,7 @@ export interface Unproved {
 	readonly toBlock: number
 	/** How many times, each watch by itself: the blocks are the lowest and the highest of these. */
 	readonly count: number
-	/** Some of the watches. */
+	/** Some of the watches; none: it is all of them. */
 	readonly addresses: readonly Address[]
 	/** In words. */
 	readonly why: string

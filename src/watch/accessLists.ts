@@ -19,17 +19,11 @@ const MOST_BLOCKS = 16n
 export interface ListPorts {
 	readonly accounts: Accounts
 	readonly chain: Chain
-	/** Of longer parts no list is read. */
-	readonly mostBlocks?: bigint
 }
 
 /** Empty where the chain has no access lists, or nobody gives them. */
-export async function listsOf(
-	part: Part,
-	{ accounts, chain, mostBlocks = MOST_BLOCKS }: ListPorts,
-	signal: AbortSignal,
-): Promise<BlockLists> {
-	if (part.last.accessListHash === undefined || lengthOf(part.span) > mostBlocks) return []
+export async function listsOf(part: Part, { accounts, chain }: ListPorts, signal: AbortSignal): Promise<BlockLists> {
+	if (part.last.accessListHash === undefined || lengthOf(part.span) > MOST_BLOCKS) return []
 	const lists: { block: Block; changes: BlockChanges }[] = []
 	for (const number of numbersOf(part.span)) {
 		const block =

@@ -8,7 +8,7 @@ import type { Backfill } from '../model/watch.js'
 import { STATE_BLOCKS } from './bookkeeper.js'
 import { withGap } from './gapBooks.js'
 import { lookAtPart } from './headerWithdrawals.js'
-import { type BooksPorts, booksPutBy, checkFindings, type Kept, keepBooks, signedInFirst } from './keepBooks.js'
+import { booksPutBy, checkFindings, type Kept, keepBooks, signedInFirst } from './keepBooks.js'
 import { addressesOf, type LookContext } from './look.js'
 import { backfillSet, contextOf } from './lookContext.js'
 import { passGap } from './passGap.js'
@@ -158,18 +158,17 @@ async function heldAgainstBooks(
 		session.books = kept.summary
 		return kept
 	}
-	if (signed.length > 0 || !areAlertsFirst(session, part, checked, own)) return await close(checked, state)
+	if (signed.length > 0 || !areAlertsFirst(session, part, checked)) return await close(checked, state)
 	return { difference: checked, books: booksPutBy(part, state.books), later: () => close(noDifference, session.state) }
 }
 
-/** Anybody is to be told of anything now, and the books take their time: balances are asked for. */
+/** Anybody is to be told of anything now, and the books take their time: balances or lists are asked for. */
 function areAlertsFirst(
 	{ head, reorganisedUpTo }: PollSession,
 	{ span }: Part,
 	{ news, retracted }: Difference,
-	{ accounts }: BooksPorts,
 ): boolean {
-	if (news.length + retracted.length === 0 || accounts.isPrivate) return false
+	if (news.length + retracted.length === 0) return false
 	// What was found in blocks that were replaced is compared with these, in one commit with them.
 	return span.from > reorganisedUpTo && head.latest.number - span.to <= STATE_BLOCKS
 }

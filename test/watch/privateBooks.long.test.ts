@@ -10,12 +10,12 @@ import { startEar } from '../support/ear.js'
 import { hideLeaves, hideTransactions } from '../support/hiding.js'
 import { listening } from '../support/listening.js'
 import { planScenario, playScenario } from '../support/scenario.js'
-import { alertOf, type Bench, openBench, watchOf } from './bench.js'
+import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from './bench.js'
 
 const stranger: Address = '0x00000000000000000000000000000000000abcde'
 const pays = (to: Address, valueWei: bigint) => encodeActions([{ do: 'call', to, valueWei }])
 
-async function open(dialects: readonly Dialect[]) {
+async function open(dialects: readonly Dialect[], around?: BenchOptions['around']) {
 	const node = await startTestAnvil(['--order', 'fifo'])
 	await node.automine(false)
 	const [alice, bob, carol] = (await node.accounts()) as [Address, Address, Address]
@@ -26,7 +26,13 @@ async function open(dialects: readonly Dialect[]) {
 	const ears = await Promise.all(gateways.map(({ url }) => startEar(url)))
 	const { log, said } = listening()
 	const watches = [watchOf(puppet), watchOf(alice)]
-	const bench = await openBench({ urls: ears.map(({ url }) => url), watches, log, isPrivate: true })
+	const bench = await openBench({
+		urls: ears.map(({ url }) => url),
+		watches,
+		log,
+		isPrivate: true,
+		...(around && { around }),
+	})
 	onTestFinished(async () => {
 		await bench.close()
 		for (const gateway of gateways) await gateway.close()
@@ -140,28 +146,240 @@ test('behavior: two hidden payments that make up for each other in one block are
 	expect(await alertsOf(stage.bench, 'alert.unexplained')).toMatchObject([{ differenceWei: '0' }])
 })
 
-test('behavior: a block without its list: a book that closes over it stays, another is opened anew', async () => {
-	const { dialect, hide } = hideTransactions()
-	let isGiven = true
+/** Holds back what it is told to hold back, until it is released. */
+function holding(method: string, dialect: Dialect = {}) {
+	let held: Promise<void> = Promise.resolve()
+	const twist: Dialect['twist'] = async (asked, params, result) => {
+		if (asked === method) await held
+		return dialect.twist?.(asked, params, result)
+	}
+	const hold = () => {
+		let release: () => void = () => undefined
+		held = new Promise((resolve) => {
+			release = resolve
+		})
+		return () => release()
+	}
+	return { dialect: { ...dialect, twist, accessLists: true }, hold }
+}
+
+/** A store that says when something is to be told. */
+function heralded() {
+	let onDelivery: () => void = () => undefined
+	const around: BenchOptions['around'] = (store) => ({
+		...store,
+		async commit(change) {
+			const state = await store.commit(change)
+			if (change.deliveries?.length) onDelivery()
+			return state
+		},
+	})
+	const delivery = () =>
+		new Promise<void>((resolve) => {
+			onDelivery = resolve
+		})
+	return { around, delivery }
+}
+
+test.each(['eth_getBlockAccessList', 'eth_getBlockReceipts'])(
+	'behavior: while a node does not answer %s the alert stands, and the book is closed when it comes',
+	async (method) => {
+		const { dialect, hold } = holding(method)
+		const { around, delivery } = heralded()
+		const stage = await open([dialect], around)
+		const { node, bench, block, bob, alice } = stage
+		await node.send({ from: bob, to: alice, valueWei: 1n, gas: 30_000n })
+		const opened = await block()
+		const before = (await stage.books()).get(alice)
+		expect(before).toMatchObject({ block: opened, movedWei: 0n })
+		const release = hold()
+		onTestFinished(release)
+		await node.send({ from: bob, to: alice, valueWei: 5n, gas: 30_000n })
+		const head = await node.mine()
+		const told = delivery()
+		const polling = bench.settle()
+		await Promise.race([told, polling])
+		// Before the answer came: whoever waits for it has closed the book by now, or given it up.
+		expect((await stage.books()).get(alice)).toEqual({ ...before, movedWei: 5n })
+		expect(await alertsOf(bench, 'alert.transfer')).toHaveLength(2)
+		expect((await bench.store.network('local'))?.checkpoint.number).toBe(head)
+		release()
+		await polling
+		// Had it taken too long, it is asked again after a rest.
+		bench.pass(31_000)
+		await block()
+		expect((await stage.books()).get(alice)).toMatchObject({
+			movedWei: 0n,
+			balanceWei: await node.balanceWei(alice, head),
+		})
+		expect((await stage.seen())?.unprovedCount).toBe(0)
+		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+	},
+)
+
+test('behavior: after a kill between alerts and their books what their block hides is told with the next', async () => {
+	const { dialect: hiding, hide } = hideTransactions()
+	const { dialect, hold } = holding('eth_getBlockAccessList', hiding)
+	const { around, delivery } = heralded()
+	const stage = await open([dialect], around)
+	const { node, bench, block, bob, alice } = stage
+	const pay = (valueWei: bigint) => node.send({ from: bob, to: alice, valueWei, gas: 30_000n })
+	await pay(1n)
+	await block()
+	const release = hold()
+	onTestFinished(release)
+	await pay(5n)
+	hide(await pay(7n))
+	const number = await node.mine()
+	const end = new AbortController()
+	const told = delivery()
+	const polling = bench.settle(end.signal).catch(() => undefined)
+	await Promise.race([told, polling])
+	end.abort()
+	release()
+	await polling
+	expect((await bench.store.network('local'))?.checkpoint.number).toBe(number)
+	expect((await stage.books()).get(alice)).toMatchObject({ movedWei: 5n })
+	bench.pass(31_000)
+	await pay(11n)
+	await block()
+	expect(await alertsOf(bench, 'alert.unexplained')).toMatchObject([
+		{ fromBlock: Number(number), toBlock: Number(number), differenceWei: '7', late: true },
+	])
+	expect((await alertsOf(bench, 'alert.transfer')).map(({ valueWei }) => valueWei)).toEqual(['1', '5', '11'])
+	expect((await stage.books()).get(alice)).toMatchObject({ block: number + 1n, movedWei: 0n })
+	expect((await stage.seen())?.unprovedCount).toBe(0)
+})
+
+/** A node that gives no access lists as long as it is told so. */
+function withholding(dialect: Dialect) {
+	const gives = { lists: true }
 	const twist: Dialect['twist'] = (method, params, result) =>
-		method === 'eth_getBlockAccessList' && !isGiven ? null : dialect.twist?.(method, params, result)
-	const stage = await open([{ ...dialect, twist, accessLists: true }])
+		method === 'eth_getBlockAccessList' && !gives.lists ? null : dialect.twist?.(method, params, result)
+	return { dialect: { ...dialect, twist, accessLists: true }, gives }
+}
+
+test('behavior: a list that comes late is asked for again, and what its block hides is told', async () => {
+	const { dialect: hiding, hide } = hideTransactions()
+	const { dialect, gives } = withholding(hiding)
+	const stage = await open([dialect])
 	const { node, bench, block, bob, alice, puppet } = stage
 	for (const to of [alice, puppet]) await node.send({ from: bob, to, valueWei: 1n, gas: 200_000n })
-	await block()
-	isGiven = false
+	const first = await block()
+	gives.lists = false
 	await node.send({ from: bob, to: puppet, valueWei: 2n, gas: 200_000n })
 	hide(await node.send({ from: bob, to: alice, valueWei: 3n, gas: 200_000n }))
-	await block()
-	expect(await stage.seen()).toMatchObject({ reason: 'the access list of a block was not given' })
-	expect((await stage.books()).get(puppet)).toMatchObject({ movedWei: 2n })
-	isGiven = true
-	await block()
-	for (const to of [alice, puppet]) await node.send({ from: bob, to, valueWei: 4n, gas: 200_000n })
+	const late = await block()
+	await node.send({ from: alice, to: puppet, valueWei: 4n, gas: 200_000n })
+	const second = await block()
+	const waiting = { from: Number(late), to: Number(second) }
+	expect(await stage.seen()).toMatchObject({ waiting, closedTo: Number(first), listed: { to: Number(first) } })
+	expect((await stage.seen())?.reason).toContain(`access list of block ${late} was not given yet`)
+	expect((await stage.books()).get(puppet)).toMatchObject({ block: first, movedWei: 6n })
+	gives.lists = true
 	const last = await block()
+	expect(await alertsOf(bench, 'alert.unexplained')).toMatchObject([
+		{ fromBlock: Number(late), toBlock: Number(late), differenceWei: '3', late: true },
+	])
+	const seen = await stage.seen()
+	expect(seen).toMatchObject({ reason: null, closed: 2, closedTo: Number(last), openCount: 0, unprovedCount: 0 })
+	expect(seen?.waiting).toBeUndefined()
+	expect(seen?.listed?.to).toBe(Number(last))
+	for (const to of [alice, puppet]) {
+		expect((await stage.books()).get(to)).toMatchObject({ movedWei: 0n, balanceWei: await node.balanceWei(to, last) })
+	}
+	expect((await alertsOf(bench, 'alert.transfer')).map(({ valueWei }) => valueWei).sort()).toEqual([
+		...['1', '1', '2', '4', '4'],
+	])
+})
+
+test('behavior: many lists that come late are read some at a time, and nothing is lost meanwhile', async () => {
+	const { dialect: hiding, hide } = hideTransactions()
+	const { dialect, gives } = withholding(hiding)
+	const stage = await open([dialect])
+	const { node, bench, block, bob, alice, puppet } = stage
+	const pay = (to: Address, valueWei: bigint) => node.send({ from: bob, to, valueWei, gas: 200_000n })
+	for (const to of [alice, puppet]) await pay(to, 1n)
+	const first = await block()
+	gives.lists = false
+	await pay(puppet, 2n)
+	await block()
+	await node.mine(68)
+	await bench.settle()
+	await pay(puppet, 4n)
+	hide(await pay(alice, 3n))
+	const late = await block()
+	gives.lists = true
+	await pay(puppet, 8n)
+	await block()
+	// The first ones are read: what moved after them is put by as before.
+	const begun = await stage.seen()
+	expect(begun?.waiting?.to).toBe(Number(first) + 71)
+	expect(begun?.listed?.to).toBeLessThanOrEqual(Number(first) + 64)
+	const book = (await stage.books()).get(puppet)
+	expect(book).toMatchObject(book?.block === first ? { movedWei: 14n } : { block: first + 1n, movedWei: 12n })
+	let last = late
+	while ((await stage.seen())?.waiting !== undefined) {
+		bench.pass(31_000)
+		last = await block()
+	}
+	expect(await alertsOf(bench, 'alert.unexplained')).toMatchObject([
+		{ fromBlock: Number(late), toBlock: Number(late), differenceWei: '3' },
+	])
+	expect(await stage.seen()).toMatchObject({ reason: null, closedTo: Number(last), openCount: 0, unprovedCount: 0 })
+	for (const to of [alice, puppet]) {
+		expect((await stage.books()).get(to)).toMatchObject({ movedWei: 0n, balanceWei: await node.balanceWei(to, last) })
+	}
+})
+
+test('behavior: a list that never comes is given up, which is said; the blocks after it are proved', async () => {
+	const { dialect: hiding, hide } = hideTransactions()
+	let isGone = false
+	const gone = new Set<unknown>()
+	const twist: Dialect['twist'] = (method, params, result) => {
+		if (method !== 'eth_getBlockAccessList') return hiding.twist?.(method, params, result)
+		if (isGone) gone.add(params[0])
+		return gone.has(params[0]) ? null : undefined
+	}
+	const stage = await open([{ ...hiding, twist, accessLists: true }])
+	const { node, bench, block, bob, carol, alice, puppet } = stage
+	bench.setWatches([alice, puppet, carol].map((one) => watchOf(one)))
+	const pay = (to: Address, valueWei: bigint) => node.send({ from: bob, to, valueWei, gas: 200_000n })
+	for (const to of [alice, puppet, carol]) await pay(to, 1n)
+	await block()
+	isGone = true
+	await pay(puppet, 2n)
+	hide(await pay(alice, 3n))
+	const never = await block()
+	isGone = false
+	hide(await pay(carol, 5n))
+	const after = await block()
+	expect((await stage.seen())?.waiting).toEqual({ from: Number(never), to: Number(after) })
+	await block()
 	expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
-	expect(await stage.seen()).toMatchObject({ reason: null, closed: 2, closedTo: Number(last) })
-	expect((await stage.seen())?.unproved).toMatchObject([{ toBlock: Number(last), addresses: [alice], count: 1 }])
+	bench.pass(61_000)
+	await block()
+	// What carol got stands in a list; but her book stands before the block of which nobody knows what it did.
+	expect((await stage.seen())?.unproved).toMatchObject([
+		{ fromBlock: Number(never), addresses: [carol], count: 1 },
+		{
+			...{ fromBlock: Number(never), toBlock: Number(never), count: 3, addresses: [] },
+			why: 'the access list of a block was not given',
+		},
+	])
+	expect((await stage.seen())?.waiting).toBeUndefined()
+	for (const to of [alice, puppet]) await pay(to, 4n)
+	const last = await block()
+	expect((await stage.books()).get(puppet)).toMatchObject({ block: last, movedWei: 0n })
+	const seen = await stage.seen()
+	expect(seen).toMatchObject({ reason: null, closed: 3, listed: { from: Number(after), to: Number(last) } })
+	const named = (seen?.unproved ?? []).flatMap(({ addresses }) => addresses)
+	expect(named.toSorted()).toEqual([alice, carol].toSorted())
+	hide(await pay(carol, 6n))
+	const hidden = await block()
+	expect(await alertsOf(bench, 'alert.unexplained')).toMatchObject([
+		{ fromBlock: Number(hidden), toBlock: Number(hidden), differenceWei: '6' },
+	])
 })
 
 test('behavior: a watch that comes back: what it moved meanwhile is not held against its book', async () => {

@@ -98,6 +98,22 @@ test('behavior: blocks whose state was forgotten in time are said not to be prov
 	])
 })
 
+test('default: blocks proved for no watch are one entry where they adjoin, else several', () => {
+	const why = 'the access list of a block was not given'
+	const entry = (block: number) => ({ fromBlock: block, toBlock: block, count: 3, addresses: [], why })
+	const all = [7, 8, 12, 13, 14].map(entry).reduce(withUnproved, nothingUnproved)
+	expect(all.unproved).toEqual([
+		{ ...entry(7), toBlock: 8, count: 6 },
+		{ ...entry(12), toBlock: 14, count: 9 },
+	])
+	expect(all.unprovedCount).toBe(15)
+	const facts = { closedTo: 14, closed: 3, kept: 3, open: [], openCount: 0, reason: null, ...all }
+	expect([...unprovedInWords(facts)]).toEqual([
+		`not proved: in blocks 12 to 14, of every watch: ${why}`,
+		`not proved: in blocks 7 to 8, of every watch: ${why}`,
+	])
+})
+
 test('behavior: a book that could be opened late only is said to be open, and then what was not proved', async () => {
 	const { bench, memory, mine, books, alice } = await open()
 	memory.first = null
