@@ -6,6 +6,7 @@ import { chromium } from 'playwright-core'
 
 const from = (path) => import(new URL(`../dist/${path}`, import.meta.url).href)
 const { composeMessage } = await from('notify/text/message.js')
+const { isAlarming } = await from('notify/text/alarms.js')
 const { headline } = await from('notify/text/sentence.js')
 const { createWatchSet } = await from('config/watchlists/watchSet.js')
 const { createActivity, bucketMs } = await from('pages/activity.js')
@@ -121,7 +122,7 @@ function facts() {
 			]),
 		}),
 		...{ deliveries: async () => [], history: null, activity, book: () => null, announcements: () => [] },
-		...{ says: headline, checksum: (address) => address },
+		...{ says: headline, isAlarming, checksum: (address) => address },
 	}
 }
 

@@ -7,6 +7,7 @@ import type { HistoryReader } from '../model/history.js'
 import type { Log, Store } from '../model/ports.js'
 import type { NetworkState } from '../model/state.js'
 import type { WatchSet } from '../model/watch.js'
+import { isAlarming } from '../notify/text/alarms.js'
 import { headline } from '../notify/text/sentence.js'
 import { type Activity, bucketMs, buckets } from '../pages/activity.js'
 import type { PageFacts } from '../pages/facts.js'
@@ -66,6 +67,7 @@ export function createPageFacts(options: PageFactsOptions): () => PageFacts {
 			book: (network, address) => notes.states.get(network)?.books.get(address) ?? null,
 			announcements: (network) => notes.states.get(network)?.announcements.values() ?? [],
 			says: headline,
+			isAlarming,
 			checksum: toChecksum,
 		}
 	}

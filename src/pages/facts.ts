@@ -59,5 +59,7 @@ export interface PageFacts {
 	announcements(network: string): Iterable<Announcement>
 	/** One sentence for a person. */
 	says(message: Message): string
+	/** Whether such a sentence must not be overlooked. */
+	isAlarming(said: string): boolean
 	checksum(address: Address): string
 }

@@ -120,6 +120,16 @@ export function table(
 	)}</tbody></table>`
 }
 
+/** A name in a table, not broken where it is short: at other places it would be, to make room for the other columns. */
+export function whole(words: string, most = 24): Html | string {
+	return words.length <= most ? html`<span class="whole">${words}</span>` : words
+}
+
+/** What a message says; marked where it must not be overlooked. */
+export function said(words: string, isAlarming: boolean): Html | string {
+	return isAlarming ? html`<span class="alarm">${words}</span>` : words
+}
+
 export function mark(words: string, kind: 'well' | 'ill' | 'waits'): Html {
 	return html`<span class="mark ${kind}">${words}</span>`
 }

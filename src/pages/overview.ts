@@ -7,7 +7,7 @@ import type { WatchRules } from '../model/watch.js'
 import { chart } from './chart.js'
 import type { PageFacts } from './facts.js'
 import { type Html, html } from './html.js'
-import { mark, table, time } from './layout.js'
+import { mark, table, time, whole } from './layout.js'
 
 export async function overview(facts: PageFacts) {
 	const { clock, activity, config, watches } = facts
@@ -110,14 +110,14 @@ ${table(
 	'Networks',
 	['Network', 'State', 'Head', 'Scanned to', 'Behind', 'Last poll', 'Books', 'Endpoint', 'Watches'],
 	networks.map((one) => [
-		html`${one.network} <small>chain ${one.chainId}</small>`,
+		html`${whole(one.network)} <small>chain ${one.chainId}</small>`,
 		one.ok ? mark('well', 'well') : html`${mark('not well', 'ill')} ${one.reason ?? ''}`,
 		html`<span class="whole">${one.head ?? 'not known'}</span>`,
 		html`<span class="whole">${one.checkpoint ?? 'not yet'}</span>`,
 		html`<span class="whole">${one.lagBlocks === null ? 'not known' : blocks(one.lagBlocks)}</span>`,
 		time(one.lastPollAt === null ? null : Date.parse(one.lastPollAt)),
 		booksInWords(one.books ?? undefined),
-		html`<span class="host">${one.endpoint ?? `${one.endpoints[0] ?? ''} (not asked yet)`}</span>
+		html`${whole(one.endpoint ?? one.endpoints[0] ?? '', 32)}${one.endpoint === null ? ' (not asked yet)' : null}
 <small>${one.source ?? 'source not chosen yet'}</small>`,
 		html`<a href="/watches?network=${encodeURIComponent(one.network)}">${one.watches}</a>`,
 	]),
@@ -134,7 +134,7 @@ ${table(
 	'Receivers',
 	['Receiver', 'Pending', 'Held', 'Parked', 'Dead', 'Delivered', 'Last delivered', 'Last answer', 'Fallback'],
 	receivers.map((one) => [
-		html`${one.receiver} <small>${one.type === null ? '' : `${one.type}, `}${one.place}</small>`,
+		html`${whole(one.receiver)} <small>${one.type === null ? '' : `${one.type}, `}${whole(one.place, 32)}</small>`,
 		one.aside === 0
 			? count(one.pending, 'pending', one.receiver)
 			: html`${mark(`fails at ${one.aside} alone`, 'ill')} ${count(one.pending, 'pending', one.receiver)}`,
@@ -146,7 +146,7 @@ ${table(
 		one.lastAnswer === null
 			? 'none since the start'
 			: html`${one.lastAnswer.words} <small>${time(Date.parse(one.lastAnswer.at ?? ''))}</small>`,
-		one.fallback ?? 'none',
+		whole(one.fallback ?? 'none'),
 	]),
 )}</section>
 <section id="silences" data-live aria-labelledby="h-silences"><h2 id="h-silences">Silences in force</h2>

@@ -35,7 +35,8 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .6rem; border-bot
 	overflow-wrap: anywhere; min-width: 4.5rem; }
 thead th { color: var(--quiet); font-weight: 600; overflow-wrap: normal; }
 tbody th { font-weight: 600; min-width: 6.5rem; }
-.whole { white-space: nowrap; } .host { display: inline-block; min-width: min(10rem, 100%); }
+.whole { white-space: nowrap; }
+.alarm { color: var(--ill); border-left: .4rem solid; padding-left: .5rem; display: inline-block; }
 tbody th small { display: block; font-weight: 400; }
 .chart { margin: 0 0 1rem; } .chart svg { display: block; width: 100%; height: 4rem; background: var(--lift); }
 .chart rect { fill: var(--bar); } .chart line { stroke: var(--line); }
@@ -56,7 +57,7 @@ dt { color: var(--quiet); } dd { margin: 0; overflow-wrap: anywhere; }
 .pager { display: flex; gap: 1.5rem; margin: 1rem 0; } .pager a { padding: .35rem 0; }
 .local { color: var(--quiet); }
 footer { margin-top: 2rem; border-top: 1px solid var(--line); }
-@media (max-width: 60rem) {
+@media (max-width: 72rem) {
 	thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 	table, tbody, tr, tbody th, td { display: block; width: 100%; }
 	tr { border: 1px solid var(--line); margin-bottom: .75rem; padding: .35rem .5rem; }

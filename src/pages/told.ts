@@ -6,7 +6,7 @@ import type { DeliveryRow, HistoryHole } from '../model/history.js'
 import type { PageFacts } from './facts.js'
 import { type Gathered, gather, queryOf } from './gather.js'
 import { type Html, html } from './html.js'
-import { filters, mark, pager, table, time } from './layout.js'
+import { filters, mark, pager, said, table, time, whole } from './layout.js'
 
 const alertsAPage = 50
 const deliveriesAPage = 100
@@ -81,7 +81,7 @@ ${holesIn(found.holes)}
 ${found.alerts.length === 0 ? noneBody(found.cut) : null}
 <ol class="alerts">${found.alerts.map(
 		({ says, toldAt, id, reason, alerts: inside, deliveries }) => html`<li><article>
-<h2>${says}</h2>
+<h2>${said(says, facts.isAlarming(says))}</h2>
 <p>${time(Date.parse(toldAt))}</p>
 ${reason === null ? null : html`<p>${reason}</p>`}
 <ul class="sent">${deliveries.map((one) => html`<li>${deliveryInWords(one)}</li>`)}</ul>
@@ -190,20 +190,23 @@ export function deliveriesBody(
 ${holesIn(found.holes)}
 ${table(
 	'Deliveries',
-	['Message', 'Receiver', 'Result', 'Attempts', 'Since', 'Ended', 'Next attempt', 'Last failure', 'Answer'],
+	['Message', 'Receiver', 'Result', 'Attempts', 'Since', 'Ended or next', 'Last answer'],
 	found.deliveries.map((one) => [
-		html`${one.says} <small><code>${one.deliveryId}</code></small>`,
-		one.recipient === null ? one.receiver : `${one.receiver} (${one.recipient})`,
+		html`${said(one.says, facts.isAlarming(one.says))} <small><code>${one.deliveryId}</code></small>`,
+		html`${whole(one.receiver)}${one.recipient === null ? null : html` <small>${whole(one.recipient, 32)}</small>`}`,
 		mark(one.result, one.result === 'delivered' ? 'well' : waits.has(one.result) ? 'waits' : 'ill'),
 		String(one.attempts),
 		time(Date.parse(one.toldAt)),
-		one.endedAt === null ? '' : time(Date.parse(one.endedAt)),
-		one.nextAttemptAt === null ? '' : time(Date.parse(one.nextAttemptAt)),
-		one.lastError ?? '',
-		one.answer ?? '',
+		endedOrNext(one),
+		one.answer ?? one.lastError ?? '',
 	]),
 )}
 ${pager('/deliveries', params, found.next, found.cut ? 'Look further back' : 'Older')}</section>`
+}
+
+function endedOrNext({ endedAt, nextAttemptAt }: PublicDelivery): Html | string {
+	if (endedAt !== null) return time(Date.parse(endedAt))
+	return nextAttemptAt === null ? '' : html`next ${time(Date.parse(nextAttemptAt))}`
 }
 
 function holesIn(holes: ReturnType<typeof holesOf>): readonly Html[] {

@@ -5,7 +5,7 @@ import type { Address } from '../model/glossary.js'
 import type { Watch } from '../model/watch.js'
 import type { PageFacts } from './facts.js'
 import { type Html, html } from './html.js'
-import { filters, pager, table, time } from './layout.js'
+import { filters, pager, table, time, whole } from './layout.js'
 
 const watchesAPage = 100
 const budgetMs = 10
@@ -119,10 +119,10 @@ ${table(
 	['Watch', 'Network', 'Tags', 'Told of', 'Receivers', 'Last event', 'Balance', 'Closed to', 'Watchlist'],
 	found.map((watch) => [
 		html`${watch.label ?? ''} <code>${watch.address}</code>`,
-		watch.network,
+		whole(watch.network),
 		watch.tags.join(', '),
 		`${watch.kinds.join(', ')}${watch.direction === 'both' ? '' : `, ${watch.direction} only`}`,
-		watch.receivers.join(', '),
+		html`${watch.receivers.map((name, at) => html`${at === 0 ? null : ', '}${whole(name)}`)}`,
 		html`${
 			watch.lastEvent === null
 				? null
@@ -132,8 +132,8 @@ ${table(
 		} <a href="/alerts?address=${watch.address}&amp;network=${encodeURIComponent(watch.network)}">alerts<span
 class="hidden"> of ${watch.label ?? watch.address}</span></a>`,
 		watch.book === null ? 'not closed' : html`<code>${watch.book.balance}</code> ${watch.book.asset}`,
-		watch.book === null ? '' : `block ${watch.book.closedTo}`,
-		watch.watchlist,
+		watch.book === null ? '' : html`<span class="whole">${watch.book.closedTo}</span>`,
+		whole(watch.watchlist),
 	]),
 )}
 ${pager('/watches', params, next, cut ? 'Look further' : 'More')}</section>`

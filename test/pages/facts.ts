@@ -2,6 +2,7 @@
 import { onTestFinished } from 'vitest'
 import { createWatchSet } from '../../src/config/watchlists/watchSet.js'
 import type { WatchRules } from '../../src/model/watch.js'
+import { isAlarming } from '../../src/notify/text/alarms.js'
 import { headline } from '../../src/notify/text/sentence.js'
 import { startHttp } from '../../src/ops/http.js'
 import { createScrubber } from '../../src/ops/scrub.js'
@@ -36,7 +37,7 @@ export function pageFacts(rest: Partial<PageFacts> = {}): PageFacts {
 		activity: createActivity(Date.now),
 		book: () => null,
 		announcements: () => [],
-		says: headline,
+		...{ says: headline, isAlarming },
 		checksum: (address) => address,
 		...rest,
 	}

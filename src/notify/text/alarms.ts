@@ -19,6 +19,17 @@ export function marksOf({ type, data }: Pick<DigestedAlert, 'type' | 'data'>): r
 	]
 }
 
+/** What must not be overlooked, by the words that begin it after the network's name. */
+const alarming = new RegExp(
+	'^(\\[TEST\\] )?(\\[[^\\]]*\\] )?' +
+		'(UNEXPLAINED|LOOK-ALIKE|DELEGATION|LOW|HIGH|STALLED|GAP|NOT IN EFFECT|NOT DELIVERED|RETRACTED)\\b',
+)
+
+/** Of a subject, or of a sentence of a page: whether it is about what must not be overlooked. */
+export function isAlarming(subject: string): boolean {
+	return alarming.test(subject)
+}
+
 /** Whether a message is, or holds, what must not be overlooked. */
 export function isMarked({ type, data }: Message): boolean {
 	if (isDigest(data)) return data.alerts.some((alert) => marksOf(alert).length > 0)

@@ -2,6 +2,7 @@
 
 import { escapeHtml } from '../../base/escapeHtml.js'
 import type { Message } from '../../model/alert.js'
+import { isAlarming } from './alarms.js'
 import { rowsAsHtml, rowsAsText } from './digestTable.js'
 import { tableRow, textLines } from './fact.js'
 import { type Facts, factsOf } from './facts.js'
@@ -27,15 +28,9 @@ function asText(subject: string, { alarms, notes, facts, rows }: Facts): string 
 	return [subject, ...banner, ...rest, ...table, textLines(facts).join('\n')].join('\n\n').concat('\n')
 }
 
-/** What must not be overlooked, by the words that begin it after the network's name. */
-const alarming = new RegExp(
-	'^(\\[TEST\\] )?(\\[[^\\]]*\\] )?' +
-		'(UNEXPLAINED|LOOK-ALIKE|DELEGATION|LOW|HIGH|STALLED|GAP|NOT IN EFFECT|NOT DELIVERED|RETRACTED)\\b',
-)
-
 /** Styles stand at each element, since mail programs drop others; colours are left to the reader's own theme. */
 function asHtml(subject: string, { alarms, notes, facts, rows }: Facts): string {
-	const frame = alarming.test(subject) ? 'border-left:8px solid #d32f2f;padding:8px 12px' : 'padding:8px 0'
+	const frame = isAlarming(subject) ? 'border-left:8px solid #d32f2f;padding:8px 12px' : 'padding:8px 0'
 	const rest = notes.filter((note) => !alarms.includes(note))
 	return [
 		'<!doctype html>',
