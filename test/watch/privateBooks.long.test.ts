@@ -5,6 +5,7 @@ import { createAddress, puppetInit } from '../../src/devnode/contracts.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address } from '../../src/model/glossary.js'
 import { ether, startTestAnvil } from '../support/anvil.js'
+import { createChance } from '../support/chance.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { startEar } from '../support/ear.js'
 import { hideLeaves, hideTransactions } from '../support/hiding.js'
@@ -430,33 +431,93 @@ test('behavior: on a chain without lists no books are kept, and it says why', as
 	expect((await stage.seen())?.reason).toContain('name no access lists')
 })
 
-test('default: over a scenario of everything that moves coins nothing is unexplained', async () => {
-	const plan = planScenario({ seed: 11, blocks: 60 })
-	const node = await startTestAnvil(plan.anvilArgs)
-	const gateway = await startDialectGateway(node.url, { accessLists: true })
-	const { log, said } = listening()
-	const watches = plan.watched.map((address) => watchOf(address))
-	const bench = await openBench({ urls: [gateway.url], watches, log, isPrivate: true })
-	onTestFinished(async () => {
-		await bench.close()
-		await gateway.close()
-		await node.stop()
-	})
+test('behavior: blocks that wait for their lists leave the chain: the books stand on what took their place', async () => {
+	const { dialect: hiding, hide } = hideTransactions()
+	const { dialect, gives } = withholding(hiding)
+	const stage = await open([dialect])
+	const { node, bench, block, bob, alice, puppet } = stage
+	const pay = (to: Address, valueWei: bigint) => node.send({ from: bob, to, valueWei, gas: 200_000n })
+	for (const to of [alice, puppet]) await pay(to, 1n)
+	await block()
+	gives.lists = false
+	await pay(alice, 2n)
+	await block()
+	const before = await node.rpc('evm_snapshot')
+	await pay(puppet, 3n)
+	await block()
+	await node.rpc('evm_revert', [before])
+	await pay(alice, 4n)
+	await node.mine(2)
 	await bench.settle()
-	const hand = {
-		...node,
-		async mine(blocks?: number) {
-			const head = await node.mine(blocks)
-			await bench.settle()
-			return head
-		},
+	gives.lists = true
+	await block()
+	expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+	hide(await pay(puppet, 5n))
+	hide(await pay(alice, 6n))
+	const last = await block()
+	expect((await alertsOf(bench, 'alert.unexplained')).map(({ differenceWei }) => differenceWei).sort()).toEqual([
+		'5',
+		'6',
+	])
+	for (const to of [alice, puppet]) {
+		expect((await stage.books()).get(to)).toMatchObject({ movedWei: 0n, balanceWei: await node.balanceWei(to, last) })
 	}
-	await playScenario(plan, hand)
-	await hand.mine(1)
-	expect((await alertsOf(bench, 'alert.unexplained')).map(({ id, reason }) => [id, reason])).toEqual([])
-	const state = await bench.store.network('local')
-	expect(state?.books.size).toBeGreaterThan(3)
-	for (const [address, { balanceWei }] of state?.books ?? [])
-		expect(balanceWei).toBe(await node.balanceWei(address, await node.head()))
-	expect(said).toEqual([])
+	expect((await stage.seen())?.reason).toBeNull()
 })
+
+const scenarios = [
+	{ title: 'each list at once', late: 0, never: 0 },
+	{ title: 'every other list late', late: 50, never: 0 },
+	{ title: 'four of five lists late', late: 80, never: 0 },
+	{ title: 'one of five lists never, some late', late: 20, never: 20 },
+] as const
+
+test.each(scenarios)(
+	'default: over a scenario of everything that moves coins nothing is unexplained: $title',
+	async ({ late, never }) => {
+		const plan = planScenario({ seed: 11, blocks: 60 })
+		const node = await startTestAnvil(plan.anvilArgs)
+		const chance = createChance(late + never)
+		let isOver = false
+		const gone = new Map<unknown, boolean>()
+		const twist: Dialect['twist'] = (method, params) => {
+			if (!['eth_getBlockAccessList', 'eth_getBlockReceipts'].includes(method)) return undefined
+			if (!gone.has(params[0])) gone.set(params[0], method === 'eth_getBlockAccessList' && chance.percent(never))
+			return gone.get(params[0]) || (!isOver && chance.percent(late)) ? null : undefined
+		}
+		const gateway = await startDialectGateway(node.url, { twist, accessLists: true })
+		const { log, said } = listening()
+		const watches = plan.watched.map((address) => watchOf(address))
+		const bench = await openBench({ urls: [gateway.url], watches, log, isPrivate: true })
+		onTestFinished(async () => {
+			await bench.close()
+			await gateway.close()
+			await node.stop()
+		})
+		await bench.settle()
+		const hand = {
+			...node,
+			async mine(blocks?: number) {
+				const head = await node.mine(blocks)
+				if (never > 0) bench.pass(31_000)
+				await bench.settle()
+				return head
+			},
+		}
+		const seen = async () => (await bench.store.network('local'))?.booksSeen
+		await playScenario(plan, hand)
+		isOver = true
+		do {
+			bench.pass(31_000)
+			await hand.mine(1)
+		} while ((await seen())?.waiting !== undefined)
+		expect((await alertsOf(bench, 'alert.unexplained')).map(({ id, reason }) => [id, reason])).toEqual([])
+		const state = await bench.store.network('local')
+		expect(state?.books.size).toBeGreaterThan(3)
+		for (const [address, { block, balanceWei }] of state?.books ?? []) {
+			expect(balanceWei).toBe(await node.balanceWei(address, never === 0 ? await node.head() : block))
+		}
+		if (late === 0) expect(said).toEqual([])
+		if (never > 0) expect(state?.booksSeen?.unprovedCount).toBeGreaterThan(0)
+	},
+)
