@@ -122,7 +122,8 @@ export async function compensations(
 	}
 }
 
-function tracedBlockOf(block: Block, transactions: readonly TxTrace[], address: Address): TracedBlock {
+/** What these transactions tell of one block, to be held against its list. */
+export function tracedBlockOf(block: Block, transactions: readonly TxTrace[], address: Address): TracedBlock {
 	const { withdrawals = [], txHashes, author = null } = block
 	const paidWei = withdrawals.reduce((sum, one) => (one.address === address ? sum + one.wei : sum), 0n)
 	return { transactions, txHashes, author, paidWei }

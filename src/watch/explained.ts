@@ -1,5 +1,6 @@
 /** Whether a later look explains what was announced as unexplained; asked for until it is answered. */
 
+import { txDifferences } from '../core/accessList.js'
 import { closes, movementBetween, movementsOf, withPostings } from '../core/books.js'
 import { addressOfId } from '../core/events.js'
 import { RpcError } from '../errors.js'
@@ -7,6 +8,8 @@ import type { Accounts } from '../model/books.js'
 import type { Block, Part } from '../model/chain.js'
 import type { Chain } from '../model/ports.js'
 import type { Announcement, NetworkState } from '../model/state.js'
+import { tracedBlockOf } from './accessLists.js'
+import { withFees } from './listedBalances.js'
 import type { Unheard } from './unheard.js'
 
 /** `later`: it could not be told for now. */
@@ -25,6 +28,15 @@ export async function isExplained(
 	const only = new Set([address])
 	try {
 		const postings = await accounts.postings(block, only, signal)
+		if (data.differenceWei === '0') {
+			// What makes up for each other explains nothing: each transaction is held against the block's list.
+			const changes = await accounts.changes(block, signal)
+			if (changes === null) return 'later'
+			const own = part.transactions.filter((tx) => tx.block.number === block.number)
+			const paid = withFees(own, new Map([[block.number, postings]]))
+			const traced = tracedBlockOf(block, paid, address)
+			return txDifferences(address, changes, BigInt(openingWei), traced).length === 0 ? 'yes' : 'no'
+		}
 		const moved = movementBetween(movementsOf(part.transactions, only), address, block.number, block.number)
 		return closes(BigInt(openingWei), withPostings(moved, postings, address), BigInt(closingWei)) ? 'yes' : 'no'
 	} catch (error) {

@@ -81,6 +81,11 @@ test('behavior: two hidden payments that make up for each other in one block are
 	expect(rest).toEqual([])
 	expect(told).toMatchObject({ fromBlock: Number(block), toBlock: Number(block), differenceWei: '0' })
 	expect(told?.reason).toContain('transaction 0 moved 7 wei, told were 0; transaction 1 moved -7 wei, told were 0')
+	// The second look sees no more than the first did, and explains nothing.
+	await stage.node.mine(14)
+	await stage.bench.settle()
+	expect(await alertsOf(stage.bench, 'alert.removed')).toEqual([])
+	expect(await alertsOf(stage.bench, 'alert.unexplained')).toHaveLength(1)
 })
 
 test('behavior: without the lists nobody sees them', async () => {

@@ -145,6 +145,35 @@ test('behavior: two hidden payments that make up for each other in one block are
 	await node.send({ from: bob, to: puppet, data: pays(stranger, 7n), gas: 200_000n })
 	await block()
 	expect(await alertsOf(stage.bench, 'alert.unexplained')).toMatchObject([{ differenceWei: '0' }])
+	// The second look sees no more than the first did, and explains nothing.
+	await node.mine(10)
+	await stage.bench.settle()
+	await node.mine(4)
+	await stage.bench.settle()
+	expect(await alertsOf(stage.bench, 'alert.removed')).toEqual([])
+})
+
+test('behavior: what makes up for each other is taken back when a second look tells each of it', async () => {
+	let isHiding = true
+	const { dialect } = hideLeaves(() => isHiding)
+	const stage = await open([{ ...dialect, accessLists: true }])
+	const { node, block, bob, carol, puppet, payer } = stage
+	await node.send({ from: bob, to: puppet, valueWei: 1n, gas: 200_000n })
+	await block()
+	await node.send({ from: carol, to: payer, data: pays(puppet, 7n), gas: 200_000n })
+	await node.send({ from: bob, to: puppet, data: pays(stranger, 7n), gas: 200_000n })
+	await block()
+	expect(await alertsOf(stage.bench, 'alert.unexplained')).toHaveLength(1)
+	isHiding = false
+	await node.mine(14)
+	await stage.bench.settle()
+	expect(await alertsOf(stage.bench, 'alert.removed')).toHaveLength(1)
+	const told = await alertsOf(stage.bench, 'alert.transfer')
+	expect(told.map(({ valueWei, late }) => [valueWei, late])).toEqual([
+		['1', false],
+		['7', true],
+		['7', true],
+	])
 })
 
 /** Holds back what it is told to hold back, until it is released. */
