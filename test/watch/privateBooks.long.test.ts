@@ -460,7 +460,7 @@ test('behavior: on a chain without lists no books are kept, and it says why', as
 	expect((await stage.seen())?.reason).toContain('name no access lists')
 })
 
-test('behavior: blocks that wait for their lists leave the chain: the books stand on what took their place', async () => {
+test('behavior: blocks that wait for lists leave the chain: the books stand on what took their place', async () => {
 	const { dialect: hiding, hide } = hideTransactions()
 	const { dialect, gives } = withholding(hiding)
 	const stage = await open([dialect])
