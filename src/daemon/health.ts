@@ -46,12 +46,22 @@ export function createHealth({
 		const reasons = networks.flatMap(({ reason }) => (reason === null ? [] : [reason]))
 		const kept = await summary().then(
 			(found) => [...gapsIn(found, networks), ...deafReceivers(config, found), ...(failing?.reasons(found) ?? [])],
-			(error: unknown) => [`the state cannot be read: ${error instanceof Error ? error.message : String(error)}`],
+			(error: unknown) => unread(error, reasons),
 		)
-		const refused = isRefused() ? ['the watchlists as edited are wrong, and the last good ones stay in effect'] : []
+		const refused = isRefused() ? [wrongEdit] : []
 		const all = [...new Set([...reasons, ...kept, ...refused])]
 		return { ok: all.length === 0, reason: all.length === 0 ? null : all.join('; '), reasons: all, networks }
 	}
+}
+
+const wrongEdit =
+	'the watchlists as edited are wrong, and the last good ones stay in effect. ' +
+	'To do: `tracewatch check` says what is wrong; correct it, and it takes effect by itself'
+
+/** Nothing, where a network says the same: two sentences about one trouble look like two. */
+function unread(error: unknown, reasons: readonly string[]): readonly string[] {
+	const words = error instanceof Error ? error.message : String(error)
+	return reasons.some((reason) => reason.includes(words)) ? [] : [`the state cannot be read: ${words}`]
 }
 
 /**
@@ -83,6 +93,9 @@ function deafReceivers({ receivers }: Pick<Config, 'receivers'>, summary: StateS
 	return receivers.flatMap(({ name, fallback }) => {
 		const parked = summary.receivers.get(name)?.parked ?? 0
 		if (parked === 0 || fallback !== null) return []
-		return [`${name} takes nothing (${parked} parked) and has no \`fallback\`: see \`tracewatch deliveries\``]
+		return [
+			`${name} takes nothing (${parked} parked) and has no \`fallback\`. To do: \`tracewatch deliveries\` says why; ` +
+				'put that right; what waits is tried again by itself within a quarter of an hour, or at once after a restart',
+		]
 	})
 }

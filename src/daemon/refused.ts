@@ -52,6 +52,7 @@ export interface RefusalOptions {
 }
 
 const mostWords = 500
+const remedy = '. To do: correct what is named, and save; it takes effect by itself'
 
 export function createRefusals(options: RefusalOptions): Refusals {
 	const { config, recipientsOf, receiversOf, store, troubles, log } = options
@@ -88,7 +89,7 @@ export function createRefusals(options: RefusalOptions): Refusals {
 			await troubles.change((before) =>
 				before.open.some(isRefusal) ? before : { ...before, open: [...before.open, ...now] },
 			)
-			const notice = { type: 'system.refused', reason: reason.slice(0, mostWords) } as const
+			const notice = { type: 'system.refused', reason: `${reason.slice(0, mostWords)}${remedy}` } as const
 			await store.post(deliveriesOf(open(), notice, sinceMs))
 		} catch (error) {
 			said.delete(revision)

@@ -1,6 +1,8 @@
 /** The room of the pages for people: which there are, each as HTML and as JSON. They only read. */
 
+import { StateError } from '../errors.js'
 import type { PageFacts } from './facts.js'
+import { type Html, html } from './html.js'
 import { page } from './layout.js'
 import { overview, overviewBody } from './overview.js'
 import { icon, script, style } from './static.js'
@@ -25,18 +27,38 @@ export async function pageAt(path: string, params: URLSearchParams, facts: () =>
 	const asked = pages[path]
 	if (!Object.hasOwn(pages, path) || asked === undefined) return null
 	const now = facts()
-	const { title, found, body } = await asked(now, params)
+	const made = await asked(now, params).catch(unreadable)
+	const { title, found, body } = made
+	const status = made.isUnreadable === true ? 503 : 200
 	if (params.get('format') === 'json') {
-		return { status: 200, type: `application/json${utf8}`, body: `${JSON.stringify(found)}\n` }
+		return { status, type: `application/json${utf8}`, body: `${JSON.stringify(found)}\n` }
 	}
 	const query = new URLSearchParams(params)
 	query.set('format', 'json')
 	const health = await now.health()
 	const frame = { title, path, version: now.version, health, jsonPath: `${path}?${query.toString()}`, body }
-	return { status: 200, type: `text/html${utf8}`, body: page(frame) }
+	return { status, type: `text/html${utf8}`, body: page(frame) }
 }
 
-type Made = { readonly title: string; readonly found: object; readonly body: ReturnType<typeof overviewBody> }
+interface Made {
+	readonly title: string
+	readonly found: object
+	readonly body: Html
+	/** The state cannot be read at present. */
+	readonly isUnreadable?: true
+}
+
+/** A database that is away: whoever looks at night sees why, here and above, and not that a page failed. */
+function unreadable(error: unknown): Made {
+	if (!(error instanceof StateError)) throw error
+	const why = error.message
+	return {
+		title: 'Not now',
+		found: { error: why },
+		body: html`<section id="list" data-live><p class="none">This cannot be shown now: ${why}.</p></section>`,
+		isUnreadable: true,
+	}
+}
 
 const pages: Readonly<Record<string, (facts: PageFacts, params: URLSearchParams) => Promise<Made>>> = {
 	async '/'(facts) {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { StateError } from '../../src/errors.js'
 import { alertDeliveryOf, deliveryOf, messageOf, payer, removalOf, systemData } from '../notify/samples.js'
 import { pageFacts, servePages } from './facts.js'
 
@@ -31,3 +32,20 @@ test.each(['/alerts', '/deliveries'])(
 function watchOf({ message }: typeof plain) {
 	return 'watch' in message.data ? message.data.watch : { address: payer, tags: [], watchlist: 'a.yaml' }
 }
+
+test.each(['/alerts', '/deliveries'])(
+	'error: a state that is away is said in words, and not as a fault: %s',
+	async (at) => {
+		const reason = 'cannot reach the state in the database at db<1>: start it'
+		const deliveries = () => Promise.reject(new StateError('disk', reason))
+		const health = async () => ({ ok: false, reason, networks: [] })
+		const origin = await servePages(() => pageFacts({ deliveries, health }))
+		const answer = await fetch(origin + at)
+		expect(answer.status).toBe(503)
+		const text = await answer.text()
+		expect(text).toContain('This cannot be shown now: cannot reach the state in the database at db&lt;1&gt;: start it.')
+		expect(text).toContain('NOT WELL')
+		const json = await fetch(`${origin}${at}?format=json`)
+		expect([json.status, await json.json()]).toEqual([503, { error: reason }])
+	},
+)

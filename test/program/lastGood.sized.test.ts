@@ -22,6 +22,7 @@ test('default: a restart goes on with the last good ones, loudly, and mending ta
 	site.write('watchlists/a.yaml', wrong)
 	const [refused] = told(await hook.until(1))
 	expect(refused).toMatchObject({ type: 'system.refused', data: { network: 'local', chainId: 31337 } })
+	expect(refused.data.reason).toMatch(/To do: correct what is named, and save; it takes effect by itself$/)
 	expect(refused.data.reason).toContain('a.yaml:4:15')
 	expect((await running.stop()).code).toBe(0)
 

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { createHealth, type HealthOptions } from '../../src/daemon/health.js'
+import { StateError } from '../../src/errors.js'
+
+const away = 'cannot reach the state in the database at db.example: the connection was refused: start it'
+const network = { network: 'local', checkpoint: 7, head: 9, lastPollAt: null }
+const counts = { pending: 0, held: 0, parked: 12, dead: 0, delivered: 1, lastDeliveredAtMs: null }
+
+function healthWith(rest: Partial<HealthOptions>) {
+	return createHealth({
+		config: { receivers: [] },
+		pollers: [],
+		vitals: { networks: () => [{ ...network, ok: true, reason: null }] },
+		summary: async () => ({ networks: new Map(), receivers: new Map([['hook', counts]]) }),
+		isRefused: () => false,
+		...rest,
+	})()
+}
+
+test('behavior: a state that is away is one trouble, where a network says it too', async () => {
+	const summary = () => Promise.reject(new StateError('lost', away))
+	const alone = await healthWith({ summary })
+	expect(alone.reasons).toEqual([`the state cannot be read: ${away}`])
+	const reason = `local is not scanned: ${away}`
+	const both = await healthWith({ summary, vitals: { networks: () => [{ ...network, ok: false, reason }] } })
+	expect(both.reasons).toEqual([reason])
+})
+
+test('behavior: a wrong edit and a receiver that takes nothing say what to do', async () => {
+	const hook = { name: 'hook', fallback: null }
+	const { reasons } = await healthWith({ isRefused: () => true, config: { receivers: [hook as never] } })
+	expect(reasons).toEqual([
+		expect.stringMatching(
+			/^hook takes nothing \(12 parked\) and has no `fallback`\. To do: `tracewatch deliveries` says/,
+		),
+		expect.stringMatching(/last good ones stay in effect\. To do: `tracewatch check` says what is wrong/),
+	])
+})
