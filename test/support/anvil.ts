@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startAnvil } from '../../src/devnode/anvil.js'
 import { type Devnode, type DevnodeOptions, startDevnode } from '../../src/devnode/devnode.js'
 import type { Address, Hash } from '../../src/model/glossary.js'
+import { askNode } from './askNode.js'
 
 /** Wei per coin. */
 export const ether = 10n ** 18n
@@ -73,12 +74,8 @@ export function handOn(url: string): Hand {
 	let id = 0
 	const rpc = async <T>(method: string, params: readonly unknown[] = []): Promise<T> => {
 		id += 1
-		const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
-		const headers = { 'content-type': 'application/json' }
-		const answer = (await (await fetch(url, { method: 'POST', headers, body })).json()) as {
-			result: T
-			error?: { code: number; message: string }
-		}
+		const call = { jsonrpc: '2.0', id, method, params }
+		const answer = await askNode<{ result: T; error?: { code: number; message: string } }>(url, call)
 		if (answer.error) throw new Error(`${method}: ${answer.error.code} ${answer.error.message}`)
 		return answer.result
 	}

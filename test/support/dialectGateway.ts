@@ -5,6 +5,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { askNode } from './askNode.js'
 import { accessListOf } from './dialectAccessLists.js'
 import { bendFilterCall, bendRows, filterRows, rewardOf } from './dialectRows.js'
 import { bendTraces } from './dialectTraces.js'
@@ -107,9 +108,8 @@ export async function startDialectGateway(
 		return asked
 	}
 	const askAnvil: Ask = async (method, params) => {
-		const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-		const answer = await fetch(anvilUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-		const { result, error } = (await answer.json()) as { result?: unknown; error?: Refusal['error'] }
+		const call = { jsonrpc: '2.0', id: 1, method, params }
+		const { result, error } = await askNode<{ result?: unknown; error?: Refusal['error'] }>(anvilUrl, call)
 		if (error !== undefined) throw new Refused({ error })
 		return result
 	}

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { postJson } from './askNode.js'
 import { orCut } from './orCut.js'
 
 /** Hands every request on to a node, and keeps what was asked. */
@@ -12,8 +13,8 @@ export async function startEar(url: string) {
 		const answer = async () => {
 			const body = Buffer.concat(chunks).toString('utf8')
 			heard.push(body)
-			const given = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-			response.setHeader('content-type', 'application/json').end(await given.text())
+			const { text } = await postJson(url, body)
+			response.setHeader('content-type', 'application/json').end(text)
 		}
 		request.on('end', () => orCut(response, answer()))
 	})

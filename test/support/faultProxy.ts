@@ -4,6 +4,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { askNode } from './askNode.js'
 import { type Call, type Fault, sendJson } from './faultyNode.js'
 import { orCut } from './orCut.js'
 
@@ -17,14 +18,7 @@ export interface FaultProxy {
 }
 
 export async function startFaultProxy(nodeUrl: string): Promise<FaultProxy> {
-	const ask = async (body: unknown) => {
-		const answer = await fetch(nodeUrl, {
-			method: 'POST',
-			headers: { 'content-type': 'application/json' },
-			body: JSON.stringify(body),
-		})
-		return (await answer.json()) as { result?: unknown }
-	}
+	const ask = (body: unknown) => askNode<{ result?: unknown }>(nodeUrl, body)
 	const headOf = async () =>
 		BigInt(String((await ask({ jsonrpc: '2.0', id: 0, method: 'eth_blockNumber', params: [] })).result)) -
 		proxy.lagBlocks

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { askNode } from './askNode.js'
 import { createChance } from './chance.js'
 import { rpcError } from './faults.js'
 import type { Call, Fault } from './faultyNode.js'
@@ -38,9 +39,8 @@ export interface Strained {
 /** `answers` null: of a chain that goes on, nothing is kept. */
 export async function startStrained(nodeUrl: string, answers: Answers | null = new Map()): Promise<Strained> {
 	const ask = async (method: string, params: readonly unknown[]): Promise<object> => {
-		const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-		const answer = await fetch(nodeUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-		const { result, error } = (await answer.json()) as { result?: unknown; error?: unknown }
+		const call = { jsonrpc: '2.0', id: 1, method, params }
+		const { result, error } = await askNode<{ result?: unknown; error?: unknown }>(nodeUrl, call)
 		return error === undefined ? { result } : { error }
 	}
 	const answerTo = async ({ id, method, params }: Call): Promise<object> => {

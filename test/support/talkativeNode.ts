@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { postJson } from './askNode.js'
 import { repeated } from './canaries.js'
 import { orCut } from './orCut.js'
 
@@ -44,8 +45,8 @@ export async function startTalkativeNode(nodeUrl: string): Promise<TalkativeNode
 		const headers = { 'content-type': 'application/json' }
 		switch (mood) {
 			case 'good': {
-				const good = await fetch(nodeUrl, { method: 'POST', headers, body })
-				response.writeHead(good.status, headers).end(await good.text())
+				const good = await postJson(nodeUrl, body)
+				response.writeHead(good.status, headers).end(good.text)
 				return
 			}
 			case 'error': {
