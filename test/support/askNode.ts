@@ -2,7 +2,9 @@
 
 import { Agent, type IncomingMessage, request } from 'node:http'
 
-/** Anvil cuts no idle connection. Who says how long it keeps one, as Node's servers do, is asked on a new one each time. */
+/**
+ * Anvil cuts no idle connection. Who says how long it keeps one, as servers of Node do, is asked on a new one each time.
+ */
 const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 })
 
 export interface Answered {
