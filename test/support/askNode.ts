@@ -2,9 +2,7 @@
 
 import { Agent, type IncomingMessage, request } from 'node:http'
 
-/**
- * Anvil cuts no idle connection. Who says how long it keeps one, as servers of Node do, is asked on a new one each time.
- */
+/** Anvil cuts no idle connection. Who says how long it keeps one, as servers of Node do, is asked on new ones. */
 const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 })
 
 export interface Answered {
