@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createTimeSlices } from '../../src/base/timeSlices.js'
-import { openRows, readFrame, readRow } from '../../src/chain/traces/parityRows.js'
+import { frameOf, readPlaced, readRow } from '../../src/chain/traces/parityRows.js'
+import { readAll } from '../../src/chain/traces/rows.js'
 import { treeOfRows } from '../../src/chain/traces/rowTree.js'
 import { effective } from '../../src/core/effective.js'
 import type { Frame, TxTrace } from '../../src/model/chain.js'
@@ -17,7 +18,7 @@ const bare = 'geth-old.mainnet.etl.0xf7105.debug_traceBlockByNumber'
 const withCalls = all.filter(({ id, response }) => id !== bare && callRoots(response).length > 0)
 
 function decode(rows: readonly Json[]): readonly Frame[] {
-	return openRows(rows, reading).map((row, index) => readFrame(row, index, reading))
+	return readAll(rows, readPlaced, reading).map(frameOf)
 }
 
 function txOf(frames: readonly Frame[]): TxTrace {
@@ -44,7 +45,7 @@ describe.skipIf(!isThere)('recorded answers of real nodes', () => {
 		'%s: rows with a place keep it',
 		(_id, response) => {
 			const placed = rowLists(response).flatMap((rows) => rows.filter((row) => 'blockHash' in row))
-			const rows = openRows(placed, reading).map((row, index) => readRow(row, index, reading))
+			const rows = readAll(placed, readRow, reading)
 			expect(rows.map(({ blockNumber, blockHash, txHash }) => [Number(blockNumber), blockHash, txHash])).toEqual(
 				placed.map((row) => [
 					Number(row.blockNumber),
@@ -84,7 +85,8 @@ describe.skipIf(!isThere)('recorded answers of real nodes', () => {
 			for (const rows of rowLists(response)) {
 				for (const [whose, own] of treesIn(rows)) {
 					trees++
-					const parts = own.map((row) => ({ frame: decode([row])[0] as Frame, subtraces: row.subtraces as number }))
+					const parts = readAll(own, readPlaced, reading)
+					expect(parts.map(({ subtraces }) => subtraces)).toEqual(own.map(({ subtraces }) => subtraces))
 					await treeOfRows(parts, whose, createTimeSlices(), reading)
 				}
 			}

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { openRows, readRow } from '../../src/chain/traces/parityRows.js'
+import { frameOf, readRow } from '../../src/chain/traces/parityRows.js'
+import { readAll } from '../../src/chain/traces/rows.js'
 import { deliveryId } from '../../src/core/deliveries.js'
 import { alertId, eventsOf } from '../../src/core/events.js'
 import { sides } from '../../src/core/match.js'
@@ -49,14 +50,14 @@ async function placedTraces(response: unknown): Promise<readonly TxTrace[]> {
 	const traces = new Map<string, TxTrace & { readonly frames: TxTrace['frames'][number][] }>()
 	for (const list of rowLists(response)) {
 		const placed = list.filter((row) => 'blockHash' in row)
-		openRows(placed, reading).forEach((raw, index) => {
-			const { txHash, txIndex, blockNumber, blockHash, frame } = readRow(raw, index, reading)
+		for (const row of readAll(placed, readRow, reading)) {
+			const { txHash, txIndex, blockNumber, blockHash } = row
 			const key = `${blockHash}:${txHash}`
 			const block = { number: blockNumber, hash: blockHash }
 			const tx = traces.get(key) ?? { txHash, txIndex, block, succeeded: null, frames: [] }
-			tx.frames.push(frame)
+			tx.frames.push(frameOf(row))
 			traces.set(key, tx)
-		})
+		}
 	}
 	return [...traces.values()]
 }

@@ -11,7 +11,9 @@ import type { Specimen } from './probeFilter.js'
  */
 export async function probeFailures(rpc: Rpc, specimens: readonly Specimen[], signal: AbortSignal): Promise<boolean> {
 	const rows = specimens.flatMap((specimen) => specimen.rows)
-	const failed = rows.find(({ frame }) => frame.traceAddress.length === 0 && frame.error !== null && isKnown(frame))
+	const failed = rows.find(
+		({ frame, traceAddress }) => traceAddress.length === 0 && frame.error !== null && isKnown(frame),
+	)
 	const txHash = failed?.txHash ?? null
 	if (failed === undefined || txHash === null) return false
 	const reading = { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' }

@@ -3,7 +3,8 @@ import type { Address } from '../../model/glossary.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { rowKey } from '../traces/assemble.js'
-import { openRows, type Row, readRow } from '../traces/parityRows.js'
+import { type Row, readRow } from '../traces/parityRows.js'
+import { readAll, rowsIn } from '../traces/rows.js'
 import { type Header, hexOf } from '../wire.js'
 import { type Finding, findingOf, fine, notAsked } from './capabilities.js'
 import { askTogether, isOfBlock } from './eachBlock.js'
@@ -52,7 +53,7 @@ export async function probeFilter(
 		return { finding, filterMode: null, beyondHead: beyondOf(answers[1]) }
 	}
 	const lists = specimens.map(canariesOf)
-	const canary = first.rows.find(({ frame }) => frame.traceAddress.length === 0 && frame.from !== frame.to)
+	const canary = first.rows.find(({ frame, traceAddress }) => traceAddress.length === 0 && frame.from !== frame.to)
 	const both = { fromAddress: [canary?.frame.from ?? NOBODY], toAddress: [NOBODY] }
 	const { number } = first.block
 	const calls = [
@@ -94,9 +95,9 @@ const empty: Canaries = { from: [], to: [] }
 
 /** The addresses that show most: of self-destructs and creations, then of inner calls, then of roots. */
 function canariesOf({ rows }: Specimen): Canaries {
-	const rank = ({ frame }: Row) => (frame.type !== 'call' ? 0 : frame.traceAddress.length > 0 ? 1 : 2)
+	const rank = ({ frame, traceAddress }: Row) => (frame.type !== 'call' ? 0 : traceAddress.length > 0 ? 1 : 2)
 	const found = rows.filter(({ frame }) => frame.error === null).toSorted((a, b) => rank(a) - rank(b))
-	const roots = rows.filter(({ frame }) => frame.traceAddress.length === 0).slice(0, 2)
+	const roots = rows.filter(({ traceAddress }) => traceAddress.length === 0).slice(0, 2)
 	const list = (side: 'from' | 'to') => {
 		const all = [...roots, ...found].map(({ frame }) => frame[side]).filter((address) => address !== null)
 		const some = [...new Set(all)].slice(0, CANARIES)
@@ -178,12 +179,12 @@ function modeOf(rpc: Rpc, canary: Row, answer: unknown): 'union' | 'intersection
 /** What a question beyond the head meets. */
 function beyondOf(answer: unknown): 'refused' | 'empty' | null {
 	if (answer instanceof RpcError) return answer.kind === 'no-data' || answer.kind === 'bad-params' ? 'refused' : null
-	return Array.isArray(answer) && answer.length === 0 ? 'empty' : null
+	return rowsIn(answer)?.length === 0 ? 'empty' : null
 }
 
 export function readRows(rpc: Rpc, answer: unknown, method = 'trace_filter'): readonly Row[] {
 	const reading = { endpoint: rpc.endpoint, method }
-	return openRows(answer, reading).map((row, index) => readRow(row, index, reading))
+	return readAll(answer, readRow, reading)
 }
 
 function keysOf(rows: readonly Row[]): ReadonlySet<string | null> {

@@ -5,7 +5,8 @@ import type { AddressSet, Part } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { byPlace, checkBlock, keptOf, matters, placeKey, type RowGroup, rowKey, treeOf } from '../traces/assemble.js'
-import { listOf, openRow, type Row, readRow } from '../traces/parityRows.js'
+import { frameOf, type Row, readRow } from '../traces/parityRows.js'
+import { createRowReader, listOf } from '../traces/rows.js'
 import { isAscending } from '../traces/rowTree.js'
 import { framesOf } from '../traces/tree.js'
 import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire.js'
@@ -131,12 +132,13 @@ function isDeep(hit: RowGroup): boolean {
 }
 
 function isRoot(row: Row): boolean {
-	return row.frame.traceAddress.length === 0
+	return row.traceAddress.length === 0
 }
 
 /** Null where it was not given: then neither side of it is asked for. */
 function rootOf({ rows }: RowGroup) {
-	return rows.find(isRoot)?.frame ?? null
+	const root = rows.find(isRoot)
+	return root === undefined ? null : frameOf(root)
 }
 
 function needHeader(blocks: ReadonlyMap<bigint, Header>, number: bigint): Header {
@@ -164,7 +166,7 @@ async function completeOne(
 	if (txHash === null) return readRewards(next(), block, addresses, endpoint)
 	const frames = isDeep(hit)
 		? await readTree(next(), { ...hit, txHash }, { addresses, withSent }, slices, endpoint)
-		: rows.filter(isRoot).map(({ frame }) => frame)
+		: rows.filter(isRoot).map(frameOf)
 	return { txHash, txIndex: rows[0]?.txIndex ?? null, block, frames }
 }
 
@@ -185,7 +187,7 @@ async function readTree(
 		lacking.delete(placeKey(row))
 	}
 	const [missing] = lacking.values()
-	if (missing) throw unsettled(reading, `${hit.txHash} lacks frame ${missing.frame.traceAddress.join('_')}`)
+	if (missing) throw unsettled(reading, `${hit.txHash} lacks frame ${missing.traceAddress.join('_')}`)
 	await checkFilter(rows, hit, addresses, slices, endpoint)
 	return framesOf(tree, slices, keptOf(addresses, withSent))
 }
@@ -202,8 +204,7 @@ async function checkFilter(
 	for (const row of tree) {
 		if (slices.isOver()) await slices.next()
 		if (!matters(row.frame, addresses) || given.has(placeKey(row))) continue
-		const { type, traceAddress } = row.frame
-		const what = `it left out the ${type} at ${traceAddress.join('_') || 'the root'} of ${hit.txHash}`
+		const what = `it left out the ${row.frame.type} at ${row.traceAddress.join('_') || 'the root'} of ${hit.txHash}`
 		throw malformed({ endpoint, method: 'trace_filter' }, what)
 	}
 }
@@ -212,10 +213,11 @@ async function checkFilter(
 export async function readRows(raw: unknown, slices: TimeSlices, reading: Reading): Promise<readonly Row[]> {
 	const rows: Row[] = []
 	const list = listOf(raw, reading)
-	for (const [index, one] of list.entries()) {
+	const rowAt = createRowReader(list, readRow, reading)
+	for (let index = 0; index < list.length; index++) {
 		if (slices.isOver()) await slices.next()
-		rows.push(readRow(openRow(one, index, reading), index, reading))
-		list[index] = null
+		rows.push(rowAt(index))
+		list.letGo(index)
 	}
 	if (isAscending(rows)) return rows
 	const seen = new Set<string>()

@@ -5,8 +5,9 @@ import type { Hash } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { keptOf } from '../traces/assemble.js'
 import { readCalls } from '../traces/callTracer.js'
-import { openRow, readFrame, readSubtraces } from '../traces/parityRows.js'
-import { type TreeRow, treeOfRows } from '../traces/rowTree.js'
+import { type Placed, readPlaced } from '../traces/parityRows.js'
+import { createRowReader, type Rows, rowsIn } from '../traces/rows.js'
+import { treeOfRows } from '../traces/rowTree.js'
 import { framesOf, type Tree } from '../traces/tree.js'
 import { type Header, hash, hexOf, isObject, malformed, type Reading, unsettled } from '../wire.js'
 import { askAll } from './ask.js'
@@ -119,21 +120,23 @@ export async function readDebugBlock(
 ): Promise<DebugBlock> {
 	// Of a block that it has just got a node may have no traces yet.
 	if (raw === null) throw unsettled(reading, `block ${block.number} has no traces yet`)
-	if (!Array.isArray(raw)) throw malformed(reading, 'the result is not a list')
+	const entries = rowsIn(raw)
+	if (entries === null) throw malformed(reading, 'the result is not a list')
 	const listed = new Set(block.txHashes)
 	const traces = new Map<Hash, Tree>()
-	for (const [index, entry] of (raw as readonly unknown[]).entries()) {
-		const { txHash, trace } = openEntry(entry, index, reading)
-		const isPlaced = raw.length === block.txHashes.length
+	for (let index = 0; index < entries.length; index++) {
+		const { txHash, trace } = openEntry(entries.at(index), index, reading)
+		const isPlaced = entries.length === block.txHashes.length
 		const itsHash = txHash ?? (isPlaced ? block.txHashes[index] : undefined)
 		if (itsHash === undefined) {
 			const count = block.txHashes.length
-			throw unsettled(reading, `${raw.length} traces came for the ${count} transactions of ${block.number}`)
+			throw unsettled(reading, `${entries.length} traces came for the ${count} transactions of ${block.number}`)
 		}
 		if (!listed.has(itsHash)) throw unsettled(reading, `${itsHash} is not in block ${block.number}`)
 		// No row at all: not traced, as a state sync of Polygon's.
-		if (Array.isArray(trace) && trace.length === 0) continue
-		const tree = Array.isArray(trace) ? readFlat(trace, itsHash, slices, reading) : readCalls(trace, slices, reading)
+		const rows = rowsIn(trace)
+		if (rows?.length === 0) continue
+		const tree = rows === null ? readCalls(trace, slices, reading) : readFlat(rows, itsHash, slices, reading)
 		traces.set(itsHash, await tree)
 	}
 	return { traces, missing: block.txHashes.filter((txHash) => !traces.has(txHash)) }
@@ -141,7 +144,7 @@ export async function readDebugBlock(
 
 /** The trace of one transaction as it came: rows, or nested calls. */
 function openEntry(entry: unknown, index: number, reading: DebugReading): { txHash: Hash | null; trace: unknown } {
-	if (Array.isArray(entry)) return { txHash: null, trace: entry }
+	if (rowsIn(entry) !== null) return { txHash: null, trace: entry }
 	if (!isObject(entry)) throw malformed(reading, `trace ${index} is not an object`)
 	const txHash = hash(entry.txHash ?? entry.transactionHash)
 	const isBare = typeof entry.type === 'string'
@@ -151,12 +154,12 @@ function openEntry(entry: unknown, index: number, reading: DebugReading): { txHa
 	return { txHash, trace }
 }
 
-async function readFlat(raw: readonly unknown[], txHash: Hash, slices: TimeSlices, reading: Reading): Promise<Tree> {
-	const rows: TreeRow[] = []
-	for (const [index, one] of raw.entries()) {
+async function readFlat(raw: Rows, txHash: Hash, slices: TimeSlices, reading: Reading): Promise<Tree> {
+	const rows: Placed[] = []
+	const rowAt = createRowReader(raw, readPlaced, reading)
+	for (let index = 0; index < raw.length; index++) {
 		if (slices.isOver()) await slices.next()
-		const row = openRow(one, index, reading)
-		rows.push({ frame: readFrame(row, index, reading), subtraces: readSubtraces(row.raw) })
+		rows.push(rowAt(index))
 	}
 	return treeOfRows(rows, txHash, slices, reading)
 }

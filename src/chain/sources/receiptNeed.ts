@@ -59,6 +59,6 @@ export function createReceiptNeed({ fees, isProved = () => false, clock }: Recei
 export const everyReceipt: ReceiptNeed = { of: () => true, note() {} }
 
 /** A root of an unknown kind is no call: the failed deposits of rollups are told so. */
-export function isKnown({ callType, type }: Frame): boolean {
+export function isKnown({ callType, type }: Pick<Frame, 'callType' | 'type'>): boolean {
 	return callType !== null || type !== 'call'
 }

@@ -3,7 +3,8 @@ import type { AddressSet } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import { type AddressTest, addressTestOf } from '../traces/addressBitmap.js'
 import { groupRows, keptOf, rewardsOf, treeOf } from '../traces/assemble.js'
-import { checkForm, type FormedRow, openRow, type Row, readRow, readSubtraces } from '../traces/parityRows.js'
+import { checkForm, type FormedRow, type Row, readRow, readSubtraces } from '../traces/parityRows.js'
+import { createRowReader, type Rows, rowsIn } from '../traces/rows.js'
 import { framesOf } from '../traces/tree.js'
 import { type Header, hash, isObject, malformed, quantity, type Reading, unsettled } from '../wire.js'
 import type { Hit } from './receipts.js'
@@ -32,7 +33,8 @@ export async function scanBlock(
 ): Promise<ScannedBlock> {
 	// Of a block that it has just got a node may have no traces yet.
 	if (raw === null) throw unsettled(reading, `block ${block.number} has no traces yet`)
-	if (!Array.isArray(raw)) throw malformed(reading, 'the result is not a list')
+	const rows = rowsIn(raw)
+	if (rows === null) throw malformed(reading, 'the result is not a list')
 	const slices = createTimeSlices()
 	const number = Number(block.number)
 	const isAsked = await addressTestOf(addresses, slices)
@@ -42,9 +44,9 @@ export async function scanBlock(
 	let lastText: unknown = null
 	let lastHash: Hash | null = null
 	const run: Run = { rows: 0, children: 0, roots: 0 }
-	for (let index = 0; index < raw.length; index++) {
+	for (let index = 0; index < rows.length; index++) {
 		if (slices.isOver()) await slices.next()
-		const row = checkForm(raw[index], index, reading)
+		const row = checkForm(rows.at(index), index, reading)
 		if (row.blockNumber !== number || row.blockHash !== block.hash) checkPlace(row, index, block, reading)
 		if (row.type === 'reward') {
 			owners.push(null)
@@ -74,9 +76,10 @@ export async function scanBlock(
 	}
 	if (!isWhole(run)) touched.add(lastHash)
 	return {
-		hits: touched.size === 0 ? [] : await hitsOf(raw, { owners, touched, block, addresses, withSent }, slices, reading),
+		hits:
+			touched.size === 0 ? [] : await hitsOf(rows, { owners, touched, block, addresses, withSent }, slices, reading),
 		missing: block.txHashes.filter((txHash) => !roots.has(txHash)),
-		rows: raw.length,
+		rows: rows.length,
 	}
 }
 
@@ -102,19 +105,24 @@ interface Touched {
 }
 
 async function hitsOf(
-	raw: unknown[],
+	rows: Rows,
 	{ owners, touched, block, addresses, withSent }: Touched,
 	slices: TimeSlices,
 	reading: Reading,
 ): Promise<readonly Hit[]> {
-	const rows: Row[] = []
+	/** Of each transaction, in the order of the first rows of all. */
+	const places = new Map<Hash | null, number[]>()
 	for (const [index, owner] of owners.entries()) {
 		if (slices.isOver()) await slices.next()
-		if (touched.has(owner)) rows.push(readRow(openRow(raw[index], index, reading), index, reading))
-		raw[index] = null
+		const own = places.get(owner)
+		if (own !== undefined) own.push(index)
+		else if (touched.has(owner)) places.set(owner, [index])
+		else rows.letGo(index)
 	}
+	const rowAt = createRowReader(rows, readRow, reading)
 	const hits: Hit[] = []
-	for (const { txHash, rows: own } of await groupRows(rows, slices)) {
+	for (const [txHash, indexes] of places) {
+		const own = await readOnce(rows, indexes, rowAt, slices)
 		if (txHash === null) {
 			const rewards = rewardsOf(own, block, addresses)
 			if (rewards !== null) hits.push({ txHash, txIndex: null, block, frames: rewards.frames })
@@ -125,6 +133,23 @@ async function hitsOf(
 		if (frames.length > 0) hits.push({ txHash, txIndex: own[0]?.txIndex ?? null, block, frames })
 	}
 	return hits
+}
+
+/** The rows of one transaction, or the rewards of the block, without repetitions. */
+async function readOnce(
+	rows: Rows,
+	indexes: readonly number[],
+	rowAt: (index: number) => Row,
+	slices: TimeSlices,
+): Promise<readonly Row[]> {
+	const own: Row[] = []
+	for (const index of indexes) {
+		if (slices.isOver()) await slices.next()
+		own.push(rowAt(index))
+		rows.letGo(index)
+	}
+	const [group] = await groupRows(own, slices)
+	return group?.rows ?? []
 }
 
 /**

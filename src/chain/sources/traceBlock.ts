@@ -1,6 +1,7 @@
 import { numbersOf } from '../../core/spans.js'
 import type { Hash } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
+import { rowsIn } from '../traces/rows.js'
 import { type Header, hexOf, type Reading } from '../wire.js'
 import { askAll } from './ask.js'
 import { askByTransaction, isTooMuchAtOnce } from './byTransaction.js'
@@ -78,10 +79,12 @@ async function inPieces(
 	if (block === undefined || block.difficulty === null || block.difficulty > 2n) throw error
 	const callFor = (txHash: string) => ({ method: 'trace_transaction', params: [txHash] })
 	const lists = await askByTransaction(rpc, block, callFor, signal)
-	const rows: unknown[] = []
+	if (lists.length === 1 && rowsIn(lists[0]) !== null) return [...headerAnswers, lists[0]]
+	const all: unknown[] = []
 	for (const list of lists) {
-		if (!Array.isArray(list)) throw error
-		for (const row of list) rows.push(row)
+		const rows = rowsIn(list)
+		if (rows === null) throw error
+		for (let index = 0; index < rows.length; index++) all.push(rows.at(index))
 	}
-	return [...headerAnswers, rows]
+	return [...headerAnswers, all]
 }

@@ -6,7 +6,8 @@ import type { Address } from '../../model/glossary.js'
 import { payingBlocks } from '../balances/withdrawals.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { groupRows, isSentBy, type RowGroup, touches } from '../traces/assemble.js'
-import { listOf, openRow, type Row, readRow } from '../traces/parityRows.js'
+import { type Row, readRow } from '../traces/parityRows.js'
+import { createRowReader, listOf, rowsIn } from '../traces/rows.js'
 import { type Header, hexOf, malformed, type Reading } from '../wire.js'
 import { askAll, blockCall, needBlock } from './ask.js'
 import { checkChain, type Ends, mayPayBetween, nothingBetween, readBetween } from './between.js'
@@ -100,12 +101,12 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 			const rows: Row[] = []
 			let count = 0
 			for (const answer of answers) {
-				count += Array.isArray(answer) ? answer.length : 0
+				count += rowsIn(answer)?.length ?? 0
 				for (const row of await readAnswer(answer, { span, addresses }, slices, reading)) rows.push(row)
 			}
 			const groups = await groupRows(rows, slices)
-			const isHit = ({ frame }: Row) =>
-				mayCount(frame) || (options.withSent === true && frame.traceAddress.length === 0 && isSentBy(frame, addresses))
+			const isHit = ({ frame, traceAddress }: Row) =>
+				mayCount(frame) || (options.withSent === true && traceAddress.length === 0 && isSentBy(frame, addresses))
 			const hits = groups.filter((group) => group.rows.some(isHit))
 			const found = await complete(rpc, { ends: { from: first, to: last }, hits, addresses }, signal)
 			return { span, last, parentHash, rows: count, ...found }
@@ -157,11 +158,11 @@ async function readAnswer(
 ): Promise<readonly Row[]> {
 	const rows: Row[] = []
 	const list = listOf(answer, reading)
-	for (const [index, one] of list.entries()) {
+	const rowAt = createRowReader(list, readRow, reading)
+	for (let index = 0; index < list.length; index++) {
 		if (slices.isOver()) await slices.next()
-		const raw = openRow(one, index, reading)
-		list[index] = null
-		const row = readRow(raw, index, reading)
+		const row = rowAt(index)
+		list.letGo(index)
 		if (row.blockNumber < span.from || row.blockNumber > span.to) {
 			throw malformed(reading, `row ${index} is of block ${row.blockNumber}, which was not asked for`)
 		}

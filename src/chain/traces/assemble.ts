@@ -3,8 +3,8 @@ import { mayCount } from '../../core/effective.js'
 import type { AddressSet, Frame, TxTrace } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import { type Header, malformed, type Reading, unsettled } from '../wire.js'
-import type { Row } from './parityRows.js'
-import { treeOfRows } from './rowTree.js'
+import { frameOf, type Row } from './parityRows.js'
+import { byPath, treeOfRows } from './rowTree.js'
 import type { PlacelessFrame, Tree } from './tree.js'
 
 /** Rows of one transaction; `txHash` is null for the rewards of a block. */
@@ -42,25 +42,45 @@ export function isSentBy({ from, type }: Pick<Frame, 'from' | 'type'>, addresses
 	return type !== 'reward' && from !== null && addresses.has(from)
 }
 
+interface Growing {
+	readonly group: RowGroup & { readonly rows: Row[] }
+	/** Null as long as each row comes after the one before it, as mostly all do: then none comes twice. */
+	seen: Set<string> | null
+}
+
+async function keysOf(rows: readonly Row[], slices: TimeSlices): Promise<Set<string>> {
+	const keys = new Set<string>()
+	for (const row of rows) {
+		if (slices.isOver()) await slices.next()
+		const key = placeKey(row)
+		if (key !== null) keys.add(key)
+	}
+	return keys
+}
+
 /** Groups rows by transaction and drops repetitions, which proxies and two lists in two calls make. */
 export async function groupRows(rows: readonly Row[], slices: TimeSlices): Promise<readonly RowGroup[]> {
-	const groups = new Map<string, { readonly group: RowGroup & { readonly rows: Row[] }; readonly seen: Set<string> }>()
-	let own: ReturnType<(typeof groups)['get']>
+	const groups = new Map<string, Growing>()
+	let own: Growing | undefined
 	for (const row of rows) {
 		if (slices.isOver()) await slices.next()
 		const { blockNumber, blockHash, txHash } = row
 		// Those of one transaction mostly come one after the other, and long keys are most of what this costs.
 		if (own === undefined || own.group.txHash !== txHash || own.group.blockHash !== blockHash) {
 			const key = `${blockHash}:${txHash ?? ''}`
-			own = groups.get(key) ?? { group: { txHash, blockNumber, blockHash, rows: [] }, seen: new Set() }
+			own = groups.get(key) ?? { group: { txHash, blockNumber, blockHash, rows: [] }, seen: null }
 			groups.set(key, own)
 		}
-		const key = placeKey(row)
-		if (key !== null) {
-			if (own.seen.has(key)) continue
-			own.seen.add(key)
+		const { rows: before } = own.group
+		const last = before.at(-1)
+		const isNext = last === undefined || byPath(last, row) < 0
+		if (!isNext && own.seen === null) own.seen = await keysOf(before, slices)
+		if (own.seen !== null) {
+			const key = placeKey(row)
+			if (key !== null && own.seen.has(key)) continue
+			if (key !== null) own.seen.add(key)
 		}
-		own.group.rows.push(row)
+		before.push(row)
 	}
 	return Array.from(groups.values(), ({ group }) => group)
 }
@@ -75,7 +95,7 @@ export function rowKey(row: Row): string | null {
 }
 
 /** The same among rows of one transaction, or of the rewards of one block. */
-export function placeKey({ frame: { type, traceAddress, rewardType, to } }: Row): string | null {
+export function placeKey({ frame: { type, rewardType, to }, traceAddress }: Row): string | null {
 	if (type !== 'reward') return `${traceAddress.join('_')}:${type}`
 	return rewardType === 'block' ? `${rewardType}:${to}` : null
 }
@@ -138,7 +158,7 @@ export function rewardsOf(rows: readonly Row[], block: Header, addresses: Addres
 	const isMined = block.difficulty === null || block.difficulty > 2n
 	const paid = rows.filter(({ frame }) => isMined || !['block', 'uncle'].includes(frame.rewardType ?? ''))
 	if (!paid.some((row) => matters(row.frame, addresses))) return null
-	const frames = paid.map((row) => row.frame).sort(byReward)
+	const frames = paid.map(frameOf).sort(byReward)
 	return traceOf({ txHash: null, txIndex: null, frames }, block, null)
 }
 

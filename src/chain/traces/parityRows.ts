@@ -1,7 +1,7 @@
 import type { CallType, Frame, FrameType } from '../../model/chain.js'
 import type { Address, Hash } from '../../model/glossary.js'
 import { address, hash, isObject, type Json, malformed, nameOf, quantity, type Reading, smallNumber } from '../wire.js'
-import { MOST_DEPTH } from './tree.js'
+import { MOST_DEPTH, type PlacelessFrame } from './tree.js'
 
 /**
  * Rows of `trace_filter`, `trace_block`, `trace_transaction` and of geth's flatCallTracer, as Frames.
@@ -17,33 +17,31 @@ export interface RawRow {
 	readonly type: string
 }
 
-export interface Row {
+/** A frame, which many rows may have in common, and where it stands. */
+export interface Placed {
+	readonly frame: PlacelessFrame
+	/** Empty for a reward. */
+	readonly traceAddress: readonly number[]
+	/** How many children the node says that the frame has; null where it does not say. */
+	readonly subtraces: number | null
+}
+
+export interface Row extends Placed {
 	readonly blockNumber: bigint
 	readonly blockHash: Hash
 	/** Null for a reward. */
 	readonly txHash: Hash | null
 	readonly txIndex: number | null
-	readonly frame: Frame
-	/** How many children the node says that the frame has; null where it does not say. */
-	readonly subtraces: number | null
-}
-
-/**
- * Opens an answer: an array of rows, each with its type and action and without an error object in the place of a text.
- */
-export function openRows(raw: unknown, reading: Reading): readonly RawRow[] {
-	return listOf(raw, reading).map((row, index) => openRow(row, index, reading))
-}
-
-/** An answer that is a list; its rows are opened one by one, in turns with everybody else's work. */
-export function listOf(raw: unknown, reading: Reading): unknown[] {
-	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
-	return raw
 }
 
 export function openRow(raw: unknown, index: number, reading: Reading): RawRow {
 	const row = checkForm(raw, index, reading)
 	return { raw: row, action: row.action, type: row.type }
+}
+
+/** A row's frame with its place. */
+export function frameOf({ frame, traceAddress }: Placed): Frame {
+	return { ...frame, traceAddress }
 }
 
 /** A row that has its type and its action; nothing else of it was looked at. */
@@ -65,14 +63,14 @@ export function readRow(row: RawRow, index: number, reading: Reading): Row {
 	const blockNumber = quantity(raw.blockNumber)
 	const blockHash = hash(raw.blockHash)
 	if (blockNumber === null || blockHash === null) throw malformed(reading, `row ${index} lacks its block`)
-	const frame = readFrame(row, index, reading)
+	const { frame, traceAddress, subtraces } = readPlaced(row, index, reading)
 	const txHash = hash(raw.transactionHash)
 	if (frame.type === 'reward') {
-		return { blockNumber, blockHash, txHash: null, txIndex: null, frame, subtraces: null }
+		return { blockNumber, blockHash, txHash: null, txIndex: null, frame, traceAddress, subtraces: null }
 	}
 	if (txHash === null) throw malformed(reading, `row ${index} lacks its transaction`)
-	const subtraces = readSubtraces(raw)
-	return { blockNumber, blockHash, txHash, txIndex: smallNumber(raw.transactionPosition), frame, subtraces }
+	const txIndex = smallNumber(raw.transactionPosition)
+	return { blockNumber, blockHash, txHash, txIndex, frame, traceAddress, subtraces }
 }
 
 /** How many children a row says that it has; null where it does not say. */
@@ -80,19 +78,25 @@ export function readSubtraces({ subtraces }: Json): number | null {
 	return subtraces === undefined ? null : smallNumber(subtraces)
 }
 
-/** Reads what a row says of its frame; its place on the chain is left to the caller. */
-export function readFrame(row: RawRow, index: number, reading: Reading): Frame {
+/** Reads what a row says of its frame and where that stands in its transaction. */
+export function readPlaced(row: RawRow, index: number, reading: Reading): Placed {
+	const frame = readFrame(row, index, reading)
+	const traceAddress = frame.type === 'reward' ? [] : readTraceAddress(row.raw.traceAddress, index, reading)
+	return { frame, traceAddress, subtraces: readSubtraces(row.raw) }
+}
+
+/** Reads what a row says of its frame; its place is left to the caller. */
+export function readFrame(row: RawRow, index: number, reading: Reading): PlacelessFrame {
 	const { raw, action } = row
 	const where = () => `row ${index}`
 	const error = readError(raw.error, where, reading)
 	const { from, to } = partiesOf(row)
-	const read = (type: FrameType, callType: CallType | null, valueWei: bigint): Frame => ({
+	const read = (type: FrameType, callType: CallType | null, valueWei: bigint): PlacelessFrame => ({
 		type,
 		callType,
 		from,
 		to,
 		valueWei,
-		traceAddress: type === 'reward' ? [] : readTraceAddress(raw.traceAddress, index, reading),
 		error,
 		rewardType: type === 'reward' ? rewardTypeOf(action.rewardType) : null,
 	})

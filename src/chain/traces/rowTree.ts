@@ -1,14 +1,7 @@
 import type { TimeSlices } from '../../base/timeSlices.js'
-import type { Frame } from '../../model/chain.js'
 import { malformed, type Reading } from '../wire.js'
+import type { Placed } from './parityRows.js'
 import type { Tree } from './tree.js'
-
-/** A row of a transaction as far as its tree goes. */
-export interface TreeRow {
-	readonly frame: Frame
-	/** How many children the node says that it has; null where it does not say. */
-	readonly subtraces: number | null
-}
 
 /**
  * The tree of one transaction out of all of its rows, in any order, each once. Throws `malformed` when something is
@@ -17,7 +10,7 @@ export interface TreeRow {
  * gives no root at all.
  */
 export async function treeOfRows(
-	rows: readonly TreeRow[],
+	rows: readonly Placed[],
 	whose: string,
 	slices: TimeSlices,
 	reading: Reading,
@@ -29,9 +22,8 @@ export async function treeOfRows(
 	const gaps = new Uint8Array(sorted.length)
 	/** The last frame of each depth. */
 	const last: number[] = []
-	for (const [at, { frame }] of sorted.entries()) {
+	for (const [at, { traceAddress: path }] of sorted.entries()) {
 		if (slices.isOver()) await slices.next()
-		const path = frame.traceAddress
 		const depth = path.length
 		if (at === 0 && depth > 0) throw malformed(reading, `${whose} has no root frame`)
 		const parent = depth === 0 ? -1 : last[depth - 1]
@@ -49,27 +41,27 @@ export async function treeOfRows(
 		last.push(at)
 		parents.push(parent)
 	}
-	for (const [at, { frame, subtraces }] of sorted.entries()) {
+	for (const [at, { traceAddress, subtraces }] of sorted.entries()) {
 		if (subtraces === null ? gaps[at] === 0 : subtraces === children[at]) continue
 		const says = subtraces === null ? 'numbers that have a gap' : `${subtraces} by its own count`
-		const where = frame.traceAddress.join('_') || 'the root'
+		const where = traceAddress.join('_') || 'the root'
 		throw malformed(reading, `${whose} has ${children[at]} frames under ${where}, and ${says}`)
 	}
 	return { frames: sorted.map((row) => row.frame), parents }
 }
 
-function inOrder<T extends TreeRow>(rows: readonly T[]): readonly T[] {
+function inOrder<T extends Placed>(rows: readonly T[]): readonly T[] {
 	const isSorted = rows.every((row, at) => at === 0 || byPath(rows[at - 1] ?? row, row) <= 0)
 	return isSorted ? rows : rows.toSorted(byPath)
 }
 
 /** Whether each row comes after the one before it: then none comes twice. */
-export function isAscending(rows: readonly TreeRow[]): boolean {
+export function isAscending(rows: readonly Placed[]): boolean {
 	return rows.every((row, at) => at === 0 || byPath(rows[at - 1] ?? row, row) < 0)
 }
 
 /** Depth first, parents before children. */
-function byPath({ frame: { traceAddress: a } }: TreeRow, { frame: { traceAddress: b } }: TreeRow): number {
+export function byPath({ traceAddress: a }: Placed, { traceAddress: b }: Placed): number {
 	const length = Math.min(a.length, b.length)
 	for (let depth = 0; depth < length; depth++) {
 		const difference = (a[depth] ?? 0) - (b[depth] ?? 0)
@@ -79,15 +71,15 @@ function byPath({ frame: { traceAddress: a } }: TreeRow, { frame: { traceAddress
 }
 
 /** Whether the path is one step below that of the row, which is one step shorter. From behind: there they differ. */
-function isUnder(path: readonly number[], above: TreeRow | undefined): boolean {
+function isUnder(path: readonly number[], above: Placed | undefined): boolean {
 	if (above === undefined) return false
 	for (let depth = path.length - 2; depth >= 0; depth--) {
-		if (above.frame.traceAddress[depth] !== path[depth]) return false
+		if (above.traceAddress[depth] !== path[depth]) return false
 	}
 	return true
 }
 
-function isSame(path: readonly number[], other: TreeRow | undefined): boolean {
-	if (other === undefined || other.frame.traceAddress.length !== path.length) return false
-	return path.every((step, depth) => other.frame.traceAddress[depth] === step)
+function isSame(path: readonly number[], other: Placed | undefined): boolean {
+	if (other === undefined || other.traceAddress.length !== path.length) return false
+	return path.every((step, depth) => other.traceAddress[depth] === step)
 }

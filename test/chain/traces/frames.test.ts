@@ -1,7 +1,8 @@
 // Small answers of our own writing, each for one fact about nodes.
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { openRows, readRow } from '../../../src/chain/traces/parityRows.js'
+import { frameOf, readRow } from '../../../src/chain/traces/parityRows.js'
+import { readAll } from '../../../src/chain/traces/rows.js'
 import { RpcError } from '../../../src/errors.js'
 import type { Frame } from '../../../src/model/chain.js'
 import { flattened } from '../flattened.js'
@@ -25,7 +26,7 @@ const cases = readdirSync(folder).map((name) => {
 async function read({ read, raw }: Case, unknown: string[]): Promise<readonly Frame[]> {
 	const reading = { endpoint: 'node.example', method: 'trace_x', onUnknown: (type: string) => void unknown.push(type) }
 	if (read === 'calls') return flattened(raw, reading)
-	return openRows(raw, reading).map((row, index) => readRow(row, index, reading).frame)
+	return readAll(raw, readRow, reading).map(frameOf)
 }
 
 describe('frames', () => {

@@ -23,7 +23,7 @@ function call(traceAddress: readonly number[], to: Address, part: Partial<Frame>
 }
 
 async function paths(frames: readonly Frame[]): Promise<readonly (readonly number[])[]> {
-	const rows = frames.map((frame) => ({ frame, subtraces: null }))
+	const rows = frames.map((frame) => ({ frame, traceAddress: frame.traceAddress, subtraces: null }))
 	const tree = await treeOfRows(rows, 'it', createTimeSlices(), { endpoint: 'node.example', method: 'trace_x' })
 	return (await framesOf(tree, createTimeSlices())).map(({ traceAddress }) => traceAddress)
 }

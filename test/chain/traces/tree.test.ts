@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { createTimeSlices, type TimeSlices } from '../../../src/base/timeSlices.js'
 import { matters } from '../../../src/chain/traces/assemble.js'
 import { readCalls } from '../../../src/chain/traces/callTracer.js'
-import { openRows, readFrame } from '../../../src/chain/traces/parityRows.js'
+import { readPlaced } from '../../../src/chain/traces/parityRows.js'
+import { readAll } from '../../../src/chain/traces/rows.js'
 import { treeOfRows } from '../../../src/chain/traces/rowTree.js'
 import { framesOf, MOST_DEPTH } from '../../../src/chain/traces/tree.js'
 import { effective } from '../../../src/core/effective.js'
@@ -33,7 +34,11 @@ function chainOf(depth: number): Call {
 }
 
 function treeOf(paths: readonly (readonly number[])[], subtraces: readonly (number | null)[] = []) {
-	const rows = paths.map((traceAddress, at) => ({ frame: frame({ traceAddress }), subtraces: subtraces[at] ?? null }))
+	const rows = paths.map((traceAddress, at) => ({
+		frame: frame({ traceAddress }),
+		traceAddress,
+		subtraces: subtraces[at] ?? null,
+	}))
 	return treeOfRows(rows, 'it', createTimeSlices(), reading)
 }
 
@@ -99,7 +104,7 @@ describe('the frames of a tree', () => {
 	test('property: those that matter and all above them tell the same as the whole tree', async () => {
 		await fc.assert(
 			fc.asyncProperty(shape, async (root) => {
-				const rows = lay(root).map((one) => ({ frame: one, subtraces: null }))
+				const rows = lay(root).map((one) => ({ frame: one, traceAddress: one.traceAddress, subtraces: null }))
 				const tree = await treeOfRows(rows, 'it', createTimeSlices(), reading)
 				const whole = await framesOf(tree, createTimeSlices())
 				const addresses = new Set([other])
@@ -152,10 +157,7 @@ describe('a hostile tree', () => {
 			subtraces: at === 0 ? 99_999 : 0,
 			traceAddress: at === 0 ? [] : [at - 1],
 		}))
-		const rows = openRows(raw, reading).map((row, index) => ({
-			frame: readFrame(row, index, reading),
-			subtraces: raw[index]?.subtraces ?? null,
-		}))
+		const rows = readAll(raw, readPlaced, reading)
 		const frames = await framesOf(await treeOfRows(rows, 'it', createTimeSlices(), reading), createTimeSlices())
 		expect(effective(tx(frames))).toHaveLength(10_000)
 	})
@@ -179,8 +181,7 @@ describe('a hostile tree', () => {
 	test('error: rows deeper than that are refused', () => {
 		const deep = { type: 'call', action: {}, traceAddress: Array.from({ length: 1_027 }, () => 0) }
 		const row = { ...deep, action: { callType: 'call', from: someone, to: other, value: '0x0' } }
-		const [open] = openRows([row], reading)
-		expect(() => readFrame(open as never, 0, reading)).toThrow('row 0 stands more than 1026 frames deep')
+		expect(() => readAll([row], readPlaced, reading)).toThrow('row 0 stands more than 1026 frames deep')
 	})
 
 	test('behavior: everybody else gets a turn after each slice of work', async () => {
