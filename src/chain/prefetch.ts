@@ -5,17 +5,31 @@
 
 import { cut, firstOf, restOf } from '../core/spans.js'
 import { RpcError } from '../errors.js'
-import type { AddressSet, Part, Span } from '../model/chain.js'
+import type { AddressSet, Part, Span, WalkSpan } from '../model/chain.js'
 import type { Clock } from '../model/glossary.js'
+import {
+	end,
+	firstBlock,
+	heed,
+	isSingly,
+	newTrack,
+	type Piece,
+	type Reading,
+	skipTo,
+	splitNext,
+	type Track,
+	uncutEnd,
+} from './track.js'
 
 export interface Prefetch {
 	/**
 	 * The parts of a span, in order, without a gap. A failure is thrown in its turn, after all parts before it; the next
-	 * walk from there asks again for what failed, and for nothing else.
+	 * walk from there asks again for what failed, and for nothing else. When `signal` is aborted what is under way ends;
+	 * what has come waits for the next walk all the same.
 	 */
-	walk(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncGenerator<Part, void, undefined>
+	walk(span: WalkSpan, addresses: AddressSet, signal: AbortSignal): AsyncGenerator<Part, void, undefined>
 	/** A walk of this span comes soon: its first pieces are asked for now. */
-	expect(span: Span, addresses: AddressSet, signal: AbortSignal): void
+	expect(span: WalkSpan, addresses: AddressSet, signal: AbortSignal): void
 	/** What waits of blocks after this one, and may have left the chain, is asked for anew; null: of any block. */
 	forget(after: bigint | null): void
 }
@@ -34,26 +48,6 @@ export interface PrefetchOptions {
 	readonly clock: Clock
 }
 
-/** Of one walk, with what it has asked for. */
-interface Track {
-	readonly addresses: AddressSet
-	readonly pieces: Piece[]
-	/** Last block of the walk. */
-	to: bigint
-	/** First block that is in no piece yet. */
-	uncut: bigint
-	readonly stop: AbortController
-	/** Whose end is this one's end; null: nobody's yet. */
-	heeds: AbortSignal | null
-	leftAtMs: number
-}
-
-interface Piece {
-	readonly span: Span
-	/** Null: not asked for yet, or it has failed. */
-	reading: Promise<Part> | null
-}
-
 /** Walks that were left: the new blocks, a second look, and backfills. */
 const mostKept = 4
 /** Long enough for the next poll. */
@@ -62,14 +56,11 @@ const keptMs = 60_000
 export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, clock }: PrefetchOptions): Prefetch {
 	const kept: Track[] = []
 
-	function open(span: Span, addresses: AddressSet, signal: AbortSignal): Track {
+	function open(span: WalkSpan, addresses: AddressSet, signal: AbortSignal): Track {
 		const track = find(span, addresses) ?? start(span, addresses)
 		track.to = span.to
-		if (signal.aborted) track.stop.abort(signal.reason)
-		if (track.heeds === signal) return track
-		track.heeds = signal
-		// Listeners go with the track; its signal lives as long as the program, and a track may be taken up again often.
-		signal.addEventListener('abort', () => track.stop.abort(signal.reason), { once: true, signal: track.stop.signal })
+		track.singlyTo = span.singlyTo ?? null
+		heed(track, signal)
 		return track
 	}
 
@@ -79,35 +70,45 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, clock
 			const first = firstBlock(track)
 			if (track.addresses !== addresses || first >= from || from > track.to + 1n) continue
 			kept.splice(index, 1)
-			track.stop.abort()
+			end(track)
 		}
-		return { addresses, pieces: [], to, uncut: from, stop: new AbortController(), heeds: null, leftAtMs: clock() }
+		return newTrack(addresses, { from, to }, clock())
 	}
 
-	/** A walk that was left where this one begins. */
+	/** A walk that was left where this one begins, or before: a block may have been passed over. */
 	function find({ from, to }: Span, addresses: AddressSet): Track | null {
-		const index = kept.findIndex((track) => track.addresses === addresses && firstBlock(track) === from)
+		const index = kept.findIndex(
+			(track) => track.addresses === addresses && firstBlock(track) <= from && from < track.uncut,
+		)
 		const track = index === -1 ? undefined : kept.splice(index, 1)[0]
-		// Whoever left it wants nothing more of it.
-		if (track === undefined || track.stop.signal.aborted) return null
-		if (track.uncut <= to + 1n && clock() - track.leftAtMs <= keptMs) return track
-		track.stop.abort()
-		return null
+		if (track === undefined) return null
+		if (track.uncut > to + 1n || clock() - track.leftAtMs > keptMs) {
+			end(track)
+			return null
+		}
+		skipTo(track, from)
+		return track
 	}
 
 	function keep(track: Track): void {
-		if (track.pieces.length === 0 || track.stop.signal.aborted) {
-			track.stop.abort()
+		uncutEnd(track)
+		if (track.pieces.length === 0) {
+			end(track)
 			return
 		}
 		track.leftAtMs = clock()
 		kept.push(track)
-		if (kept.length > mostKept) kept.shift()?.stop.abort()
+		if (kept.length > mostKept) {
+			const [oldest] = kept.splice(0, 1)
+			if (oldest !== undefined) end(oldest)
+		}
 	}
 
 	/** Asks for as much as may be under way, in order; for what comes next in any case. */
 	function fill(track: Track): void {
-		const most = Math.max(1, width())
+		const isAlone = isSingly(track)
+		if (isAlone) splitNext(track)
+		const most = isAlone ? 1 : Math.max(1, width())
 		const [next] = track.pieces
 		// Of those after it more may be under way than are allowed by now.
 		if (next !== undefined && next.reading === null) ask(track, next)
@@ -119,7 +120,7 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, clock
 			asked += 1
 		}
 		for (; asked < most && track.uncut <= track.to; asked += 1) {
-			const span = firstOf({ from: track.uncut, to: track.to }, blocks(track.addresses))
+			const span = firstOf({ from: track.uncut, to: track.to }, isAlone ? 1 : blocks(track.addresses))
 			const piece: Piece = { span, reading: null }
 			track.pieces.push(piece)
 			track.uncut = span.to + 1n
@@ -128,16 +129,19 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, clock
 	}
 
 	function ask(track: Track, piece: Piece): void {
-		const reading = readFirst(piece.span, track.addresses, track.stop.signal)
+		const stop = new AbortController()
+		const reading: Reading = { part: readFirst(piece.span, track.addresses, stop.signal), stop, hasCome: false }
 		piece.reading = reading
-		reading.then(
+		reading.part.then(
 			(part) => {
+				reading.hasCome = true
 				const rest = restOf(piece.span, part.span.to)
 				const index = track.pieces.indexOf(piece)
-				if (rest === null || index === -1) return
+				if (rest === null || index === -1 || piece.reading !== reading) return
+				piece.span = { from: piece.span.from, to: part.span.to }
 				const more = cut(rest, blocks(track.addresses)).map((span): Piece => ({ span, reading: null }))
 				track.pieces.splice(index + 1, 0, ...more)
-				fill(track)
+				if (track.heeds?.aborted !== true) fill(track)
 			},
 			// Thrown in its turn; until then it is nobody's.
 			() => {},
@@ -148,8 +152,8 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, clock
 	async function soon(piece: Piece, signal: AbortSignal): Promise<Part> {
 		const { span, reading } = piece
 		if (reading === null) throw new Error('a piece of a walk was not asked for')
-		const done = reading.catch((error: unknown) => {
-			piece.reading = null
+		const done = reading.part.catch((error: unknown) => {
+			if (piece.reading === reading) piece.reading = null
 			signal.throwIfAborted()
 			throw error
 		})
@@ -182,9 +186,10 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, clock
 					const piece = track.pieces[0]
 					if (piece === undefined) return
 					const part = await soon(piece, signal)
+					signal.throwIfAborted()
 					track.pieces.shift()
 					// The next is under way while this one is looked at.
-					fill(track)
+					if (!isSingly(track)) fill(track)
 					yield part
 				}
 			} finally {
@@ -200,7 +205,7 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, clock
 		forget(after) {
 			const mayHaveLeft = ({ reading, span }: Piece) => reading !== null && (after === null || span.to > after)
 			for (const track of kept.splice(0)) {
-				if (track.pieces.some(mayHaveLeft)) track.stop.abort()
+				if (track.pieces.some(mayHaveLeft)) end(track)
 				else kept.push(track)
 			}
 		},
@@ -211,8 +216,4 @@ function tooLate({ from, to }: Span, waitMs: number): RpcError {
 	const blocks = from === to ? `block ${from}` : `blocks ${from} to ${to}`
 	const words = `${blocks} could not be read within ${waitMs / 1_000} s`
 	return new RpcError(words, { kind: 'timeout', endpoint: '' })
-}
-
-function firstBlock({ pieces, uncut }: Track): bigint {
-	return pieces[0]?.span.from ?? uncut
 }

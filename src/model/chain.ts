@@ -44,6 +44,15 @@ export interface Span {
 	readonly to: bigint
 }
 
+/** What a walk goes over. */
+export interface WalkSpan extends Span {
+	/**
+	 * Up to this block one after the other is asked for, each alone; what has come with others is taken all the same.
+	 * Default: as many at once as the endpoint bears.
+	 */
+	readonly singlyTo?: bigint | null
+}
+
 export type FrameType = 'call' | 'create' | 'create2' | 'suicide' | 'reward'
 
 export type CallType = 'call' | 'callcode' | 'delegatecall' | 'staticcall'

@@ -1,7 +1,7 @@
 /** The borders of the rooms: `watch` reaches the chain, the state and the receivers through these alone. */
 
 import type { Message } from './alert.js'
-import type { AddressSet, Block, BlockRef, Doubt, Fared, Head, Part, Span, TxTrace } from './chain.js'
+import type { AddressSet, Block, BlockRef, Doubt, Fared, Head, Part, TxTrace, WalkSpan } from './chain.js'
 import type { Delivery, DeliveryStatus, Outcome, Resolution } from './delivery.js'
 import type { Address, Hash, Hex } from './glossary.js'
 import type { Commit, Enrolment, GapMark, NetworkState, StateSummary } from './state.js'
@@ -56,14 +56,14 @@ export interface Chain {
 	 * Reads a span, cut into parts of a size that the endpoint can bear, in order, without a gap. A part is yielded only
 	 * when nothing about it is in doubt. `addresses` may be empty: then no traces are asked for.
 	 */
-	walk(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncIterable<Part>
+	walk(span: WalkSpan, addresses: AddressSet, signal: AbortSignal): AsyncIterable<Part>
 	/**
 	 * The same for blocks that were walked before: read by another endpoint than then, by another client if there is one,
 	 * where the network has several.
 	 */
-	walkAgain(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncIterable<Part>
+	walkAgain(span: WalkSpan, addresses: AddressSet, signal: AbortSignal): AsyncIterable<Part>
 	/** This span will be walked soon, for these addresses: its reading may begin. Never throws. */
-	expect(span: Span, addresses: AddressSet, signal: AbortSignal): void
+	expect(span: WalkSpan, addresses: AddressSet, signal: AbortSignal): void
 	close(): Promise<void>
 }
 

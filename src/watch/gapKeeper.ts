@@ -16,8 +16,8 @@ export interface GapKeeper {
 	tooLongAt(number: bigint): RpcError | null
 	/** A walk over it took too long, and so did everything else; what it has asked for may still be answered. */
 	noteTooLong(number: bigint, error: RpcError): void
-	/** The end of a walk that may begin here: this very block where one after the other is to be read, else null. */
-	stepAt(number: bigint): bigint | null
+	/** Up to which block one after the other is to be read from here; null: as many at once as one likes. */
+	singlyTo(number: bigint): bigint | null
 	/** A walk over several blocks took too long, or ended at a gap: the next ones are read one after the other. */
 	goCarefully(from: bigint): void
 	/** The hash of a block that may be a gap; see Tries. */
@@ -128,9 +128,9 @@ export function createGapKeeper({ tries, clock, log, momentMs = 3_000 }: GapKeep
 		noteTooLong(number, error) {
 			slow = { number, error, sinceMs: slow?.number === number ? slow.sinceMs : clock() }
 		},
-		stepAt(number) {
+		singlyTo(number) {
 			if (carefulTo !== null && number > carefulTo) carefulTo = null
-			return carefulTo === null ? null : number
+			return carefulTo
 		},
 		goCarefully(from) {
 			carefulTo = from + carefulBlocks

@@ -136,7 +136,7 @@ function expectNewBlocks(session: PollSession, target: bigint, ports: PollPorts,
 	const from = checkpoint.number + 1n
 	const { to } = settledUnseen(session, target) ?? { to: target }
 	// As the walk will be: what is asked for otherwise is asked for in vain.
-	const span = { from, to: ports.gaps?.keeper.stepAt(from) ?? to }
+	const span = { from, to, singlyTo: ports.gaps?.keeper.singlyTo(from) ?? null }
 	ports.chain.expect(span, addressesOf(config.watches, state.announcements), signal)
 }
 

@@ -35,7 +35,14 @@ export async function scan(
 	const backfill = job && backfillSet(job)
 	const isSecondLook = backfill === null && span.to <= session.checkpoint.number
 	const walk = isSecondLook ? ports.chain.walkAgain : ports.chain.walk
-	let { from, to } = span
+	const keeper = ports.gaps?.keeper
+	let { from } = span
+	const singlyTo = () => keeper?.singlyTo(from) ?? null
+	const isSingly = () => singlyTo() !== null
+	const holdBack = () => {
+		const tooLong = keeper?.tooLongAt(from) ?? null
+		if (tooLong !== null) throw tooLong
+	}
 	const take = async (part: Part): Promise<void> => {
 		checkFollows(session, part)
 		const context = contextOf(session, span, backfill, ports)
@@ -49,16 +56,16 @@ export async function scan(
 		const left = new AbortController()
 		const addresses = backfill?.addresses ?? addressesOf(session.config.watches, session.state.announcements)
 		try {
-			to = ports.gaps?.keeper.stepAt(from) ?? span.to
-			const tooLong = ports.gaps?.keeper.tooLongAt(from) ?? null
-			if (tooLong !== null) throw tooLong
-			for await (const part of walk({ from, to }, addresses, AbortSignal.any([signal, left.signal]))) {
+			holdBack()
+			const blocks = { from, to: span.to, singlyTo: singlyTo() }
+			for await (const part of walk(blocks, addresses, AbortSignal.any([signal, left.signal]))) {
 				await take(part)
 				if (session.behind) return
+				if (from <= span.to && isSingly()) holdBack()
 			}
 		} catch (error) {
 			if (!(error instanceof RpcError) || error.kind === 'unsettled' || ports.gaps === undefined) throw error
-			if (error.kind === 'timeout' && to > from) {
+			if (error.kind === 'timeout' && from < span.to && !isSingly()) {
 				// It may be any of them.
 				ports.gaps.keeper.goCarefully(from)
 				continue

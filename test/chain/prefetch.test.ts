@@ -19,10 +19,11 @@ interface Setting {
 	readonly read?: (piece: Span, signal: AbortSignal) => Promise<Span>
 	readonly width?: number
 	readonly blocks?: number
+	readonly waitMs?: number
 	readonly moreMs?: (piece: Span, waitedMs: number) => number
 }
 
-function open({ read = async (piece) => piece, width = 3, blocks = 10, moreMs }: Setting = {}) {
+function open({ read = async (piece) => piece, width = 3, blocks = 10, waitMs = 1, moreMs }: Setting = {}) {
 	let nowMs = 0
 	const asked: string[] = []
 	let underWay = 0
@@ -40,7 +41,7 @@ function open({ read = async (piece) => piece, width = 3, blocks = 10, moreMs }:
 		width: () => width,
 		blocks: () => blocks,
 		clock: () => nowMs,
-		...(moreMs !== undefined && { waitMs: () => 1, moreMs }),
+		...(moreMs !== undefined && { waitMs: () => waitMs, moreMs }),
 	})
 	return { prefetch, asked, most: () => most, pass: (ms: number) => (nowMs += ms) }
 }
@@ -159,16 +160,22 @@ describe('a walk', () => {
 		)
 	})
 
-	test("behavior: a walk taken up again and again leaves one listener on the program's signal", async () => {
+	test('behavior: a walk taken up again and again leaves one listener, on the signal of the last', async () => {
 		const prefetch = createPrefetch({
 			readFirst: async ({ from, to }) => partOf({ from, to: from < to ? from : to }),
 			width: () => 1,
 			blocks: () => 1,
 			clock: () => 0,
 		})
-		const { signal } = new AbortController()
+		const [{ signal }, other] = [new AbortController(), new AbortController()]
 		for (let next = 1; next <= 50; next++) await take(prefetch.walk(span(next, 60), addresses, signal), 1)
 		expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+		await take(prefetch.walk(span(51, 60), addresses, other.signal), 1)
+		expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+		expect(getEventListeners(other.signal, 'abort')).toHaveLength(1)
+		await take(prefetch.walk(span(52, 60), addresses, signal))
+		expect(getEventListeners(other.signal, 'abort')).toHaveLength(0)
+		expect(getEventListeners(signal, 'abort')).toHaveLength(0)
 	})
 
 	test('default: what was asked ahead is taken by the next walk that comes to it', async () => {
@@ -206,7 +213,7 @@ describe('a walk', () => {
 	})
 
 	test.each([
-		['a walk from elsewhere', span(31, 60), addresses, 0],
+		['a walk from elsewhere', span(51, 60), addresses, 0],
 		['a walk for other addresses', span(11, 60), new Set<`0x${string}`>(['0x2']), 0],
 		['a walk that ends before', span(11, 25), addresses, 0],
 		['a walk much later', span(11, 60), addresses, 60_001],
@@ -218,6 +225,105 @@ describe('a walk', () => {
 		const [first] = await take(prefetch.walk(next, whose, never), 1)
 		expect(first?.startsWith(`${next.from}-`)).toBe(true)
 		expect(asked[before]?.startsWith(`${next.from}-`)).toBe(true)
+	})
+
+	/** Of pieces, those that hold these blocks are never answered; `all`: whatever is asked, till it is let go of. */
+	function hanging(numbers: readonly number[]) {
+		const ended: string[] = []
+		const read = (piece: Span, signal: AbortSignal) => {
+			if (piece.from === piece.to) return Promise.resolve(piece)
+			if (!numbers.some((number) => piece.from <= number && number <= piece.to)) return Promise.resolve(piece)
+			return new Promise<Span>((_, reject) => {
+				signal.addEventListener('abort', () => {
+					ended.push(`${piece.from}-${piece.to}`)
+					reject(signal.reason)
+				})
+			})
+		}
+		return { read, ended }
+	}
+
+	test('behavior: one block after the other where several took too long, and what came after them is taken', async () => {
+		const { read, ended } = hanging([2, 22])
+		const { prefetch, asked } = open({ read, width: 4, blocks: 4, moreMs: () => 0 })
+		await expect(take(prefetch.walk(span(1, 30), addresses, never))).rejects.toThrow('blocks 1 to 4')
+		expect(asked).toEqual(['1-4', '5-8', '9-12', '13-16'])
+		// The next walk takes the four before they are asked for alone, and meets no other before the 17th.
+		const careful = { ...span(1, 30), singlyTo: 18n }
+		const taken = take(prefetch.walk(careful, addresses, never))
+		await expect(taken).rejects.toThrow('blocks 19 to 22')
+		expect(asked.slice(4)).toEqual(['1-1', '2-2', '3-3', '4-4', '17-17', '18-18', '19-22', '23-26', '27-30'])
+		expect(ended).toEqual(['1-4'])
+		const last = await take(prefetch.walk({ ...span(19, 30), singlyTo: 150n }, addresses, never))
+		expect(last).toEqual(['19-19', '20-20', '21-21', '22-22', '23-26', '27-30'])
+		expect(ended).toEqual(['1-4', '19-22'])
+	})
+
+	test('behavior: one after the other, none is asked for before its turn', async () => {
+		const { prefetch, asked } = open()
+		const careful = { ...span(1, 30), singlyTo: 3n }
+		prefetch.expect(careful, addresses, never)
+		expect(asked).toEqual(['1-1'])
+		const turns: string[][] = []
+		for await (const _ of prefetch.walk(careful, addresses, never)) turns.push([...asked])
+		expect(turns.slice(0, 2)).toEqual([['1-1'], ['1-1', '2-2']])
+		expect(turns[2]).toEqual(['1-1', '2-2', '3-3', '4-13', '14-23', '24-30'])
+	})
+
+	test('behavior: an abort ends what is under way; what has come is taken by the next walk, past the block too', async () => {
+		const { read, ended } = hanging([1, 9])
+		const { prefetch, asked } = open({ read, width: 4, blocks: 4, moreMs: () => 0 })
+		const left = new AbortController()
+		await expect(take(prefetch.walk(span(1, 24), addresses, left.signal))).rejects.toThrow('blocks 1 to 4')
+		left.abort()
+		expect(ended).toEqual(['1-4', '9-12'])
+		const passed = await take(prefetch.walk({ ...span(2, 24), singlyTo: 12n }, addresses, never))
+		expect(passed).toEqual(['2-2', '3-3', '4-4', '5-8', '9-9', '10-10', '11-11', '12-12', '13-16', '17-20', '21-24'])
+		expect(asked.filter((piece) => piece === '5-8' || piece === '13-16')).toHaveLength(2)
+	})
+
+	test('property: however it is left and gone on with, singly or not, every block comes once and in order', async () => {
+		const step = fc.record({
+			count: fc.integer({ min: 1, max: 4 }),
+			singly: fc.option(fc.integer({ min: 0, max: 60 })),
+			isLeft: fc.boolean(),
+			skip: fc.nat(2),
+		})
+		await fc.assert(
+			fc.asyncProperty(
+				fc.array(step, { minLength: 1, maxLength: 12 }),
+				fc.array(fc.tuple(fc.nat(2), fc.integer({ min: 1, max: 12 })), { minLength: 1, maxLength: 20 }),
+				fc.integer({ min: 1, max: 6 }),
+				async (steps, script, width) => {
+					let at = 0
+					const { prefetch } = open({
+						width,
+						async read({ from, to }, signal) {
+							const [ms, length] = script[at++ % script.length] as [number, number]
+							for (let passed = 0; passed < ms; passed++) await later(0)
+							signal.throwIfAborted()
+							const end = from + BigInt(length) - 1n
+							return { from, to: end < to ? end : to }
+						},
+					})
+					let next = 1n
+					for (let walks = 0; next <= 60n; walks++) {
+						const { count, singly, isLeft, skip } = steps[walks % steps.length] as (typeof steps)[number]
+						const left = new AbortController()
+						let taken = 0
+						const whole = { from: next, to: 60n, singlyTo: singly === null ? null : BigInt(singly) }
+						for await (const part of prefetch.walk(whole, addresses, left.signal)) {
+							expect(part.span.from).toBe(next)
+							next = part.span.to + 1n
+							if (++taken === count) break
+						}
+						if (isLeft) left.abort()
+						next += BigInt(skip)
+					}
+				},
+			),
+			{ numRuns: 20 },
+		)
 	})
 
 	test('behavior: what is expected is under way before it is walked, and asked once', async () => {
