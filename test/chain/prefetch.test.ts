@@ -243,7 +243,7 @@ describe('a walk', () => {
 		return { read, ended }
 	}
 
-	test('behavior: one block after the other where several took too long, and what came after them is taken', async () => {
+	test('behavior: one by one where several took too long, and what came after them is taken', async () => {
 		const { read, ended } = hanging([2, 22])
 		const { prefetch, asked } = open({ read, width: 4, blocks: 4, moreMs: () => 0 })
 		await expect(take(prefetch.walk(span(1, 30), addresses, never))).rejects.toThrow('blocks 1 to 4')
@@ -270,7 +270,7 @@ describe('a walk', () => {
 		expect(turns[2]).toEqual(['1-1', '2-2', '3-3', '4-13', '14-23', '24-30'])
 	})
 
-	test('behavior: an abort ends what is under way; what has come is taken by the next walk, past the block too', async () => {
+	test('behavior: an abort ends what is under way; the next walk takes what has come, past a block too', async () => {
 		const { read, ended } = hanging([1, 9])
 		const { prefetch, asked } = open({ read, width: 4, blocks: 4, moreMs: () => 0 })
 		const left = new AbortController()
@@ -282,7 +282,7 @@ describe('a walk', () => {
 		expect(asked.filter((piece) => piece === '5-8' || piece === '13-16')).toHaveLength(2)
 	})
 
-	test('property: however it is left and gone on with, singly or not, every block comes once and in order', async () => {
+	test('property: however it is left and gone on with, every block comes once and in order', async () => {
 		const step = fc.record({
 			count: fc.integer({ min: 1, max: 4 }),
 			singly: fc.option(fc.integer({ min: 0, max: 60 })),

@@ -10,6 +10,8 @@ export interface LearntRate {
 	passed(calls: number, isWanted: boolean): void
 	/** A request ended: it was refused as too fast, without a word of how long to wait, or it was not. */
 	ended(isRefused: boolean): void
+	/** Of what was asked lately a good part was refused: it may be asked too fast. */
+	isStrained(): boolean
 	/**
 	 * Refusals look like a rate, surely or by their row alone: what was let through lately is taken for the limit. False
 	 * where one is known, it was tried in vain lately, or too little was let through to say it.
@@ -21,8 +23,15 @@ export interface LearntRate {
 const rememberedMs = 10_000
 /** Of what the best second bore. */
 const afterRefusal = 0.8
+/** Of what came through while others were refused. */
+const steadyShare = 0.95
+/** Pauses may have kept it low: no more than so much is taken away at once. */
+const leastLeft = 0.6
 /** Each call that is let through at the limit raises it by so much a second. */
 const perCall = 0.02
+/** Near the rate that was too high the last time it grows by so little of that. */
+const nearCeiling = 0.9
+const growthThere = 0.2
 /** A plan may be paid for, the node behind an address replaced. */
 const keptMs = 10 * 60_000
 /** A rate is judged by so many requests: by the share of them that is refused. */
@@ -36,6 +45,8 @@ const leastSeen = 10
 const againMs = 3_000
 const alike = 0.8
 const bearableShare = 0.1
+const strainedShare = 0.2
+const leastEnds = 15
 /** What was cut must have made it that much less, or the refusals have nothing to do with the speed. */
 const helpedBy = 0.8
 /** Then none is learnt for so long; each time twice as long, up to `keptMs`. */
@@ -53,6 +64,12 @@ export function createLearntRate(now: () => number): LearntRate {
 	let shareBefore: number | null = null
 	let doubtedUntilMs = Number.NEGATIVE_INFINITY
 	let doubts = 0
+	/** The rate that was last seen to be too high. */
+	let ceiling = Number.POSITIVE_INFINITY
+	/** It is not what a burst bore, but what came through for a while. */
+	let isSteady = false
+	let cutAtMs = 0
+	let passedSince = 0
 	/** By refusals in a row. */
 	let suspected: { readonly atMs: number; readonly best: number } | null = null
 
@@ -90,9 +107,17 @@ export function createLearntRate(now: () => number): LearntRate {
 		return ends.filter((isRefused) => isRefused).length / Math.max(1, ends.length)
 	}
 
+	/** Calls a second that came through since it was last cut. */
+	function borne(): number {
+		return (passedSince * 1_000) / Math.max(1, now() - cutAtMs)
+	}
+
 	function cutTo(next: number): void {
+		ceiling = rate ?? Number.POSITIVE_INFINITY
 		rate = Math.max(1, next)
 		seenAtMs = now()
+		cutAtMs = seenAtMs
+		passedSince = 0
 		shareBefore = refusedShare()
 		ends = []
 	}
@@ -105,7 +130,8 @@ export function createLearntRate(now: () => number): LearntRate {
 		passed(calls, isWanted) {
 			lately.push({ atMs: now(), calls })
 			forgetOld()
-			if (rate !== null && isWanted) rate += perCall * calls
+			passedSince += calls
+			if (rate !== null && isWanted) rate += perCall * calls * (rate > nearCeiling * ceiling ? growthThere : 1)
 		},
 		ended(isRefused) {
 			ends.push(isRefused)
@@ -119,8 +145,11 @@ export function createLearntRate(now: () => number): LearntRate {
 				shareBefore = null
 				doubts = 0
 				ends = []
-			} else if (shareBefore === null || share < helpedBy * shareBefore) cutTo(rate * afterRefusal)
-			else {
+			} else if (shareBefore === null || share < helpedBy * shareBefore || !isSteady) {
+				// A provider may let a second's worth through at once, and then as much again as time goes by.
+				isSteady = true
+				cutTo(Math.min(rate * afterRefusal, Math.max(rate * leastLeft, borne() * steadyShare)))
+			} else {
 				// Who refuses by chance, or for all that others ask, refuses as many of few.
 				rate = null
 				shareBefore = null
@@ -129,12 +158,14 @@ export function createLearntRate(now: () => number): LearntRate {
 				doubts += 1
 			}
 		},
+		isStrained: () => ends.length >= leastEnds && refusedShare() >= strainedShare,
 		learn(isSure) {
 			forgetOld()
 			if (rate !== null || now() < doubtedUntilMs) return false
 			const best = bestSecond(againMs)
-			if (!isSure && !isSeenAgain(best)) return false
+			if (best === 0 || (!isSure && !isSeenAgain(best))) return false
 			cutTo(best * afterRefusal)
+			isSteady = false
 			return true
 		},
 	}

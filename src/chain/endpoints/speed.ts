@@ -17,6 +17,8 @@ export interface Speed {
 	width(): number
 	/** Calls that may leave in a second, now; null: no limit is known. */
 	callsPerSecond(): number | null
+	/** Refusals as too fast since the last answer; those of requests that were under way together are one. */
+	refusedInRow(): number
 	/** How long the endpoint asked to be left alone; 0: it may be asked now. */
 	pausedMs(): number
 	/** A request made now would have to wait for what was learnt here. */
@@ -81,7 +83,8 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 	}
 
 	function isFull(): boolean {
-		return underWay >= Math.max(1, Math.floor(width))
+		// After a refusal one shows whether the others may follow: they would be refused together.
+		return underWay >= (strikes > 0 ? 1 : Math.max(1, Math.floor(width)))
 	}
 
 	function answered(calls: number, startedAtMs: number): void {
@@ -99,7 +102,8 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 		cutAfter = lastPass
 		// An endpoint that says how long to wait says all that must be known; what came through between its pauses says
 		// less.
-		const isHungry = width < 2 && hungrySinceMs !== null && nowMs - hungrySinceMs >= hungryMs
+		const isStrained = width < 2 || rate.isStrained()
+		const isHungry = isStrained && hungrySinceMs !== null && nowMs - hungrySinceMs >= hungryMs
 		const isLikely = isHungry || strikes + 1 === strikesOfRate
 		const isRate = kind === 'busy' && retryAfterMs === null && isLikely && rate.learn(isHungry)
 		width = Math.max(1, width / 2)
@@ -156,6 +160,7 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 		},
 		width: () => Math.max(1, Math.floor(width)),
 		callsPerSecond: rate.now,
+		refusedInRow: () => strikes,
 		pausedMs: () => Math.max(0, pausedUntilMs - now()),
 		isHoldingBack: () => queued > 0 || untilMs() > 0,
 	}

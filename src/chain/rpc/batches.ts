@@ -5,6 +5,7 @@
 
 import { RpcError } from '../../errors.js'
 import type { Limit } from '../endpoints/limits.js'
+import type { Speed } from '../endpoints/speed.js'
 import { defaultPatience, type Patience, retryInMs } from './retry.js'
 
 /** The node takes no batch of this size; never seen outside. */
@@ -25,6 +26,7 @@ export interface Sender<Call> {
 	readonly patience: Patience
 	/** Requests at the same time. */
 	readonly width: () => number
+	readonly speed: Pick<Speed, 'refusedInRow'>
 	/** One HTTP request, asked once; throws RpcError, BatchRefused, or the signal's reason. */
 	readonly post: (calls: readonly Call[], signal: AbortSignal) => Promise<readonly unknown[]>
 	readonly now: () => number
@@ -32,6 +34,10 @@ export interface Sender<Call> {
 	/** From 0 up to, not including, 1. */
 	readonly random: () => number
 }
+
+/** Plans bear as many calls in a second, and by chance no limit gets lower than that. */
+const leastLearnt = 5
+const manyInRow = 3
 
 /** Some of the calls, by their places, that go together. */
 type Slice = readonly number[]
@@ -42,7 +48,7 @@ type Slice = readonly number[]
  */
 export async function sendBatches<Call>(
 	calls: readonly Call[],
-	{ size, patience, width, post, now, wait, random }: Sender<Call>,
+	{ size, patience, width, speed, post, now, wait, random }: Sender<Call>,
 	signal: AbortSignal,
 ): Promise<readonly unknown[]> {
 	const answers: unknown[] = calls.map(() => null)
@@ -58,6 +64,7 @@ export async function sendBatches<Call>(
 	/** Sends a slice until each of its calls has an answer, or has failed for good. */
 	async function settle(slice: Slice, tried: number): Promise<void> {
 		if (failure !== null) return fail(slice, failure)
+		if (slice.length > size.now()) return settleAll(cut(slice, size.now()), tried)
 		let again: readonly number[] = slice
 		let error: RpcError | null = null
 		try {
@@ -106,10 +113,13 @@ export async function sendBatches<Call>(
 			return fail(again, error)
 		}
 		if (waitMs > 0) await wait(waitMs, signal)
-		// What was too slow or too fast twice may be too much at once.
-		const isHeavy = tried > 1 && (error.kind === 'timeout' || error.kind === 'rate')
+		// What was too slow or too fast twice may be too much at once; so may what comes after others that were.
+		const isTwice = tried > 1 || (error.kind === 'rate' && speed.refusedInRow() >= manyInRow)
+		const isHeavy = isTwice && (error.kind === 'timeout' || error.kind === 'rate')
 		const most = isHeavy ? Math.max(1, Math.ceil(again.length / 2)) : again.length
-		return settleAll(cut(again, Math.min(most, size.now())), tried + 1)
+		// More calls than a second bears are refused each time; by chance few are refused twice in a row.
+		if (isHeavy && error.kind === 'rate' && most >= leastLearnt && most < size.now()) size.learn(most)
+		return settleAll(cut(again, Math.min(most, size.now())), most < again.length ? tried : tried + 1)
 	}
 
 	async function settleAll(slices: readonly Slice[], tried: number): Promise<void> {

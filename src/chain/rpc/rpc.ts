@@ -119,7 +119,7 @@ export function createRpc(options: RpcOptions): Rpc {
 	const limits = createLimits({ batch, clock: options.steady ?? clock, now, wait, random })
 	const patience = { ...defaultPatience, ...options.patience }
 	const width = () => Math.min(connections, limits.speed.width())
-	const sender: Sender<RpcCall> = { size: limits.batch, patience, width, post, now, wait, random }
+	const sender: Sender<RpcCall> = { size: limits.batch, patience, width, speed: limits.speed, post, now, wait, random }
 	let lastId = 0
 
 	/** One HTTP request. Throws RpcError when it failed as a whole, BatchRefused when it should have been smaller. */
