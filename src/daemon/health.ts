@@ -3,12 +3,15 @@
  * alike.
  */
 
+import { steadyClock } from '../base/steadyClock.js'
 import type { Config } from '../config/load.js'
 import { isAccepted } from '../core/gaps.js'
+import type { Clock } from '../model/glossary.js'
 import type { NetworkHealth } from '../model/health.js'
 import type { StateSummary } from '../model/state.js'
 import type { FailingReceivers } from './failingReceivers.js'
 import type { NetworkPoller, TickResult } from './networkPoller.js'
+import { anewOrBehind } from './remedy.js'
 import type { Vitals } from './vitals.js'
 
 export interface Health {
@@ -30,6 +33,8 @@ export interface HealthOptions {
 	readonly isRefused: () => boolean
 	/** Default: none is known to fail. */
 	readonly failing?: Pick<FailingReceivers, 'reasons'>
+	/** The clock of the pollers; nobody sets it. */
+	readonly steady?: Clock
 }
 
 /** Never throws: a state that cannot be read is part of the answer. */
@@ -40,9 +45,10 @@ export function createHealth({
 	summary,
 	isRefused,
 	failing,
+	steady = steadyClock,
 }: HealthOptions): () => Promise<Health> {
 	return async () => {
-		const networks = vitals.networks().map((each) => withFailure(each, pollers))
+		const networks = vitals.networks().map((each) => withFailure(each, pollers, steady()))
 		const reasons = networks.flatMap(({ reason }) => (reason === null ? [] : [reason]))
 		const kept = await summary().then(
 			(found) => [...gapsIn(found, networks), ...deafReceivers(config, found), ...(failing?.reasons(found) ?? [])],
@@ -68,11 +74,19 @@ function unread(error: unknown, reasons: readonly string[]): readonly string[] {
  * What will not pass by itself is no wait for a stall: an endpoint of another chain, a state that cannot be written, or
  * has no room.
  */
-function withFailure(each: NetworkHealth, pollers: readonly NetworkPoller[]): NetworkHealth {
+function withFailure(each: NetworkHealth, pollers: readonly NetworkPoller[], nowMs: number): NetworkHealth {
 	const status = pollers.find(({ name }) => name === each.network)?.status()
+	if (each.ok && status?.backSinceMs != null && nowMs - status.backSinceMs > longBackMs) {
+		const { network, head, checkpoint } = each
+		const stands = `the head stands at block ${head}, before block ${checkpoint}, which was scanned already`
+		return { ...each, ok: false, reason: `${network} is not scanned: ${stands}: ${anewOrBehind}` }
+	}
 	if (!each.ok || status?.failure == null || !lasting.has(status.lastResult)) return each
 	return { ...each, ok: false, reason: `${each.network} is not scanned: ${status.failure}` }
 }
+
+/** An endpoint among several may lag for some blocks; with `stall_after: never` nothing else would say it. */
+const longBackMs = 60_000
 
 const lasting: ReadonlySet<TickResult | null> = new Set(['misconfigured', 'unwritten', 'crowded'])
 

@@ -4,7 +4,7 @@ import type { Log } from '../model/ports.js'
 import type { WatchIndex } from '../model/watch.js'
 import { type PollReport, poll } from '../watch/poll.js'
 import type { PollConfig, PollPorts } from '../watch/pollSession.js'
-import { withRemedy } from './remedy.js'
+import { newsOf, withRemedy } from './remedy.js'
 
 /** How one network fares; for health, metrics and the log. */
 export interface PollerStatus {
@@ -17,6 +17,8 @@ export interface PollerStatus {
 	readonly skipped: number
 	/** How the last poll ended; null before the first. */
 	readonly lastResult: TickResult | null
+	/** Since when, by the steady clock, the head stands before a block that was scanned already; null: it does not. */
+	readonly backSinceMs: number | null
 }
 
 /**
@@ -92,10 +94,10 @@ export function createNetworkPoller({
 	let nudged = false
 	/** No tick was skipped yet for the poll that is running. */
 	let saysSkips = true
-	/** The head was found before a block that was scanned already. */
-	let standsBack = false
 	let saidWellAtMs = Number.NEGATIVE_INFINITY
-	let status: PollerStatus = { lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0, lastResult: null }
+	let status: PollerStatus = {
+		...{ lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0, lastResult: null, backSinceMs: null },
+	}
 
 	async function pollToTarget(signal: AbortSignal): Promise<TickResult> {
 		for (;;) {
@@ -151,14 +153,14 @@ export function createNetworkPoller({
 	function succeeded(report: PollReport): void {
 		const { head, checkpoint } = report
 		const isBack = head < checkpoint
-		if (isBack && !standsBack) {
+		if (isBack && status.backSinceMs === null) {
 			log.warn(
 				{ head, checkpoint },
 				'the head stands before a block that was scanned already, and nothing is told until it is passed: ' +
 					'the endpoint lags, or its chain began anew and needs a state of its own',
 			)
 		} else if (status.failure !== null) log.info({ checkpoint }, 'polling works again')
-		standsBack = isBack
+		const backSinceMs = isBack ? (status.backSinceMs ?? steady()) : null
 		if (report.behind) {
 			const { target, blocks } = report
 			log.info({ checkpoint, target, left: target - checkpoint, blocks }, 'catching up')
@@ -168,7 +170,7 @@ export function createNetworkPoller({
 		} else {
 			log.debug({ ...report }, 'polled')
 		}
-		status = { ...status, lastReport: report, lastDoneAtMs: clock(), failure: null }
+		status = { ...status, lastReport: report, lastDoneAtMs: clock(), failure: null, backSinceMs }
 	}
 
 	/** Says a change, not each repetition. */
@@ -226,15 +228,6 @@ export function createNetworkPoller({
 		},
 		isAlive: (withinMs) => running === null || steady() - lastActivityAtMs < withinMs,
 	}
-}
-
-/**
- * What makes one failure another: the words of a resting endpoint count its seconds, and would be new at every tick.
- */
-function newsOf(error: unknown, words: string): string {
-	if (!(error instanceof RpcError)) return words
-	const { retryAfterMs: _, ...facts } = error.facts
-	return JSON.stringify(facts)
 }
 
 function resultOf(error: unknown): TickResult {

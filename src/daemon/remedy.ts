@@ -4,6 +4,9 @@ import { RpcError, type RpcErrorKind } from '../errors.js'
 
 const another = 'another endpoint in `rpc` takes over'
 export const reach = `see whether the node runs and can be reached; ${another}`
+export const anewOrBehind =
+	'the endpoint lags, or its chain began anew and needs a state of its own. ' +
+	'To do: put another endpoint first in `rpc`, or give the new chain an empty folder as `state`, and restart'
 const plan = `a larger plan; ${another}`
 const doctor = `\`tracewatch doctor\` says what it lacks; ${another}`
 
@@ -28,4 +31,13 @@ export function withRemedy(error: unknown, words: string): string {
 	const isElsewhere = error.facts.wrongChainId !== undefined
 	const remedy = isElsewhere ? 'correct `rpc` or `chain_id`, and restart' : remedies[error.kind]
 	return remedy === null ? words : `${words}. To do: ${remedy}`
+}
+
+/**
+ * What makes one failure another: the words of a resting endpoint count its seconds, and would be new at every tick.
+ */
+export function newsOf(error: unknown, words: string): string {
+	if (!(error instanceof RpcError)) return words
+	const { retryAfterMs: _, ...facts } = error.facts
+	return JSON.stringify(facts)
 }

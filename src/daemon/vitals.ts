@@ -5,7 +5,7 @@ import type { Log, Store } from '../model/ports.js'
 import type { TroubleBook } from '../model/trouble.js'
 import type { PollReport } from '../watch/poll.js'
 import type { NetworkPoller } from './networkPoller.js'
-import { reach } from './remedy.js'
+import { anewOrBehind, reach } from './remedy.js'
 import { createStallNotices } from './stallNotices.js'
 
 /** Silence must mean calm: watches over the polling itself. */
@@ -215,10 +215,7 @@ function stallReason({ settings, poller, checkpoint, head, movedAtMs }: Progress
 	const stands = `${since}: polls work, but the head stands at block ${head}`
 	if (head >= checkpoint)
 		return `${stands}. To do: compare with another endpoint, and put it first in \`rpc\` if it is ahead`
-	return (
-		`${stands}, before block ${checkpoint}, which was scanned already: the endpoint lags, ` +
-		'or its chain began anew and needs a state of its own'
-	)
+	return `${stands}, before block ${checkpoint}, which was scanned already: ${anewOrBehind}`
 }
 
 function recoveryReason({ settings, checkpoint }: Progress, sinceMs: number, nowMs: number): string {

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { createHealth } from '../../src/daemon/health.js'
 import { createNetworkPoller } from '../../src/daemon/networkPoller.js'
 import { RpcError } from '../../src/errors.js'
 import type { Block, Head } from '../../src/model/chain.js'
@@ -182,4 +183,25 @@ test('behavior: a chain that began anew is told at once, and once', async () => 
 		await end()
 	}
 	expect(warned).toEqual([expect.stringContaining('or its chain began anew and needs a state of its own')])
+
+	// Where stalls are told of never, health alone says that nothing is watched; not of an endpoint that lags a moment.
+	const sinceMs = poller.status().backSinceMs ?? 0
+	expect(sinceMs).toBeGreaterThan(0)
+	const local = { network: 'n', ok: true, reason: null, checkpoint: 100, head: 4, lastPollAt: null }
+	const after = (ms: number) =>
+		createHealth({
+			...{ config: { receivers: [] }, pollers: [poller], isRefused: () => false, steady: () => sinceMs + ms },
+			vitals: { networks: () => [local] },
+			summary: async () => ({ networks: new Map(), receivers: new Map() }),
+		})()
+	expect((await after(60_000)).ok).toBe(true)
+	const { ok, reason } = await after(60_001)
+	expect(ok).toBe(false)
+	expect(reason).toContain('n is not scanned: the head stands at block 4, before block 100, which was scanned already')
+	expect(reason).toContain('To do: put another endpoint first')
+	number = 100n
+	poller.nudge(signal)
+	await expect.poll(polls).toBe(4)
+	await end()
+	expect(poller.status().backSinceMs).toBeNull()
 })

@@ -107,6 +107,7 @@ describe('vitals', () => {
 			failure: null,
 			skipped: 0,
 			lastResult: null,
+			backSinceMs: null,
 		})
 		const vitals = createVitals({
 			networks: [{ name: 'ethereum', chainId: 1, stallAfterMs: 600_000 } as NetworkSettings],

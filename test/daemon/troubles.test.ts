@@ -47,6 +47,7 @@ function place(configured = ['hook']) {
 				failure: 'no endpoint answers',
 				skipped: 0,
 				lastResult: null,
+				backSinceMs: null,
 			})
 			const all = networks.map((name) => ({ name, chainId: 1, stallAfterMs: 10 * minute }) as NetworkSettings)
 			const shared = { receiversOf: () => ['hook'], recipientsOf: () => null, store, troubles, log: silent }

@@ -22,7 +22,14 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 		await store.close()
 	})
 	let lastDoneAtMs: number | null = null
-	const status = (): PollerStatus => ({ lastReport: null, lastDoneAtMs, failure, skipped: 0, lastResult: null })
+	const status = (): PollerStatus => ({
+		lastReport: null,
+		lastDoneAtMs,
+		failure,
+		skipped: 0,
+		lastResult: null,
+		backSinceMs: null,
+	})
 	const poller = { name: 'ethereum', status } as NetworkPoller
 	const settings = { name: 'ethereum', chainId: 1, stallAfterMs } as NetworkSettings
 	const vitals = createVitals({
