@@ -101,7 +101,7 @@ export async function compensations(
 				closingWei,
 				explainedWei: closingWei - openingWei,
 				endpoints: accounts.endpoints,
-				reason: `by the block's access list its transactions did otherwise than was told: ${inWords(differences)}`,
+				reason: differencesInWords(differences),
 			})
 		}
 	}
@@ -116,7 +116,8 @@ export async function compensations(
 				if (txDifferences(address, changes, openingWei, seen).length === 0) return witness
 			}
 		} catch (error) {
-			if (!(error instanceof RpcError)) throw error
+			// No witness in time is none: what is known is told.
+			if (!(error instanceof RpcError) && !signal.aborted) throw error
 		}
 		return null
 	}
@@ -131,10 +132,12 @@ export function tracedBlockOf(block: Block, transactions: readonly TxTrace[], ad
 
 const MOST_NAMED = 5
 
-function inWords(differences: readonly TxDifference[]): string {
+/** Why a finding by an access list is one. */
+export function differencesInWords(differences: readonly TxDifference[]): string {
 	const each = differences.slice(0, MOST_NAMED).map(({ txIndex, txHash, movedWei, seenWei }) => {
 		return `transaction ${txIndex}${txHash === null ? '' : ` (${txHash})`} moved ${movedWei} wei, told were ${seenWei}`
 	})
 	const more = differences.length - each.length
-	return `${each.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+	const all = `${each.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+	return `by the block's access list its transactions did otherwise than was told: ${all}`
 }

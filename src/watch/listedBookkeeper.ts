@@ -16,6 +16,7 @@ import { afterwards, summaryOf } from './booksSummary.js'
 import { createLateLists, type ListedRun, waitingFrom } from './lateLists.js'
 import { listedBalances, withFees, withPosted } from './listedBalances.js'
 import { giveBack, openAnew, openingsOf, takeBack, wholeOf } from './listedOpenings.js'
+import { hiddenInOpenings, openingsIn } from './openingBlocks.js'
 import { createRounds } from './rounds.js'
 import { type Settled, settle } from './settle.js'
 import { createUnheard } from './unheard.js'
@@ -106,6 +107,7 @@ export function createListedBookkeeper({ accounts, chain, clock, log }: ListedBo
 			const movements = withPosted(withListed(moved, lists, kept), postings)
 			const openings = openingsOf(draft, movements, own.span.from, now.from)
 			const opened = openAnew(draft, movements, openings, lists)
+			const begun = openingsIn(lists, kept, draft)
 			const balances = listedBalances(own, lists, movements, openings, postings, { accounts, chain })
 
 			// That a book begins with the first movement is how these are; that one begins again is said.
@@ -122,6 +124,11 @@ export function createListedBookkeeper({ accounts, chain, clock, log }: ListedBo
 			const hidden = await compensations(paid, lists, { kept, openings: whole }, accounts, signal)
 			found.findings.push(...hidden.findings)
 			found.witnessed.push(...hidden.witnessed)
+			const openingFacts = { transactions: paid.transactions, postings, feesAreKnown, since: facts.since }
+			const opening = await hiddenInOpenings(begun, openingFacts, accounts, signal)
+			found.findings.push(...opening.findings)
+			found.witnessed.push(...opening.witnessed)
+			for (const one of opening.unproved) unproved = withUnproved(unproved ?? nothingUnproved, one)
 			outer.throwIfAborted()
 			return now
 		}

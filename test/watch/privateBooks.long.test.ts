@@ -16,7 +16,7 @@ import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from './be
 const stranger: Address = '0x00000000000000000000000000000000000abcde'
 const pays = (to: Address, valueWei: bigint) => encodeActions([{ do: 'call', to, valueWei }])
 
-async function open(dialects: readonly Dialect[], around?: BenchOptions['around']) {
+async function open(dialects: readonly Dialect[], options: Partial<BenchOptions> = {}) {
 	const node = await startTestAnvil(['--order', 'fifo'])
 	await node.automine(false)
 	const [alice, bob, carol] = (await node.accounts()) as [Address, Address, Address]
@@ -32,7 +32,7 @@ async function open(dialects: readonly Dialect[], around?: BenchOptions['around'
 		watches,
 		log,
 		isPrivate: true,
-		...(around && { around }),
+		...options,
 	})
 	onTestFinished(async () => {
 		await bench.close()
@@ -100,6 +100,54 @@ test('behavior: what is asked of a block does not depend on whether it moves a w
 	const [ofStranger, ofWatch] = [await askedFor(bob), await askedFor(alice)]
 	expect(ofWatch).toEqual(ofStranger)
 	expect(ofWatch).toContain('eth_getBlockReceipts')
+})
+
+test('behavior: what the block that opens a book hides after its first payment is told with its amount', async () => {
+	const { dialect, hide } = hideTransactions()
+	const stage = await open([{ ...dialect, accessLists: true }])
+	const { node, block, bob, alice } = stage
+	await node.send({ from: bob, to: alice, valueWei: 1n, gas: 30_000n })
+	hide(await node.send({ from: bob, to: alice, valueWei: 11n, gas: 30_000n }))
+	// Her own costs count, too.
+	await node.send({ from: alice, to: stranger, valueWei: 2n, gas: 30_000n })
+	const before = await node.balanceWei(alice, await node.head())
+	const number = await block()
+	const [told, ...others] = await alertsOf(stage.bench, 'alert.unexplained')
+	expect(others).toEqual([])
+	const at = Number(number)
+	expect(told).toMatchObject({ fromBlock: at, toBlock: at, differenceWei: '11', openingWei: String(before) })
+	expect(told?.closingWei).toBe(String(await node.balanceWei(alice, number)))
+	await node.mine(14)
+	await stage.bench.settle()
+	expect(await alertsOf(stage.bench, 'alert.removed')).toEqual([])
+	expect((await stage.seen())?.unprovedCount).toBe(0)
+})
+
+test('behavior: of a first payment that is hidden it is said that there is one, for nobody knows its amount', async () => {
+	const { dialect, hide } = hideTransactions()
+	const stage = await open([{ ...dialect, accessLists: true }])
+	const { node, block, bob, alice } = stage
+	hide(await node.send({ from: bob, to: alice, valueWei: 11n, gas: 30_000n }))
+	const at = Number(await block())
+	expect(await alertsOf(stage.bench, 'alert.unexplained')).toEqual([])
+	expect((await stage.seen())?.unproved).toEqual([
+		{
+			...{ fromBlock: at, toBlock: at, count: 1, addresses: [alice] },
+			why: 'its balance changed by what nobody told of; by how much is not known, for its book begins there',
+		},
+	])
+})
+
+test('behavior: what the block that opens a book hides another endpoint tells', async () => {
+	const { dialect } = hideLeaves(() => true)
+	const stage = await open([{ ...dialect, accessLists: true }, { accessLists: true }])
+	const { node, block, carol, puppet, payer } = stage
+	await node.send({ from: carol, to: payer, data: pays(puppet, 7n), gas: 200_000n })
+	await block()
+	expect((await alertsOf(stage.bench, 'alert.transfer')).map(({ valueWei, late }) => [valueWei, late])).toEqual([
+		['7', true],
+	])
+	expect((await stage.seen())?.unprovedCount).toBe(0)
 })
 
 test('behavior: what is hidden in a block is told with its exact amount', async () => {
@@ -196,7 +244,7 @@ function holding(method: string, dialect: Dialect = {}) {
 /** A store that says when something is to be told. */
 function heralded() {
 	let onDelivery: () => void = () => undefined
-	const around: BenchOptions['around'] = (store) => ({
+	const around: NonNullable<BenchOptions['around']> = (store) => ({
 		...store,
 		async commit(change) {
 			const state = await store.commit(change)
@@ -216,7 +264,7 @@ test.each(['eth_getBlockAccessList', 'eth_getBlockReceipts'])(
 	async (method) => {
 		const { dialect, hold } = holding(method)
 		const { around, delivery } = heralded()
-		const stage = await open([dialect], around)
+		const stage = await open([dialect], { around })
 		const { node, bench, block, bob, alice } = stage
 		await node.send({ from: bob, to: alice, valueWei: 1n, gas: 30_000n })
 		const opened = await block()
@@ -247,11 +295,26 @@ test.each(['eth_getBlockAccessList', 'eth_getBlockReceipts'])(
 	},
 )
 
+test('behavior: a second endpoint that does not answer keeps no finding and no block waiting for good', async () => {
+	const { dialect } = hideLeaves(() => true)
+	const other = holding('trace_block')
+	const stage = await open([{ ...dialect, accessLists: true }, other.dialect], { timeoutMs: 120_000 })
+	const { node, block, bob, carol, puppet, payer } = stage
+	await node.send({ from: bob, to: puppet, valueWei: 1n, gas: 200_000n })
+	await block()
+	onTestFinished(other.hold())
+	await node.send({ from: carol, to: payer, data: pays(puppet, 7n), gas: 200_000n })
+	await node.send({ from: bob, to: puppet, data: pays(stranger, 7n), gas: 200_000n })
+	const number = await block()
+	expect(await alertsOf(stage.bench, 'alert.unexplained')).toMatchObject([{ differenceWei: '0' }])
+	expect((await stage.bench.store.network('local'))?.checkpoint.number).toBe(number)
+})
+
 test('behavior: after a kill between alerts and their books what their block hides is told with the next', async () => {
 	const { dialect: hiding, hide } = hideTransactions()
 	const { dialect, hold } = holding('eth_getBlockAccessList', hiding)
 	const { around, delivery } = heralded()
-	const stage = await open([dialect], around)
+	const stage = await open([dialect], { around })
 	const { node, bench, block, bob, alice } = stage
 	const pay = (valueWei: bigint) => node.send({ from: bob, to: alice, valueWei, gas: 30_000n })
 	await pay(1n)
@@ -392,6 +455,7 @@ test('behavior: a list that never comes is given up, which is said; the blocks a
 	// What carol got stands in a list; but her book stands before the block of which nobody knows what it did.
 	expect((await stage.seen())?.unproved).toMatchObject([
 		{ fromBlock: Number(never), addresses: [carol], count: 1 },
+		{ fromBlock: Number(after), toBlock: Number(after), addresses: [carol], count: 1 },
 		{
 			...{ fromBlock: Number(never), toBlock: Number(never), count: 3, addresses: [] },
 			why: 'the access list of a block was not given',
@@ -404,7 +468,7 @@ test('behavior: a list that never comes is given up, which is said; the blocks a
 	const seen = await stage.seen()
 	expect(seen).toMatchObject({ reason: null, closed: 3, listed: { from: Number(after), to: Number(last) } })
 	const named = (seen?.unproved ?? []).flatMap(({ addresses }) => addresses)
-	expect(named.toSorted()).toEqual([alice, carol].toSorted())
+	expect([...new Set(named)].toSorted()).toEqual([alice, carol].toSorted())
 	hide(await pay(carol, 6n))
 	const hidden = await block()
 	expect(await alertsOf(bench, 'alert.unexplained')).toMatchObject([
