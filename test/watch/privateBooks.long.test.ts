@@ -123,7 +123,7 @@ test('behavior: what the block that opens a book hides after its first payment i
 	expect((await stage.seen())?.unprovedCount).toBe(0)
 })
 
-test('behavior: of a first payment that is hidden it is said that there is one, for nobody knows how much', async () => {
+test('behavior: of a hidden first payment it is said that there is one, for nobody knows how much', async () => {
 	const { dialect, hide } = hideTransactions()
 	const stage = await open([{ ...dialect, accessLists: true }])
 	const { node, block, bob, alice } = stage
