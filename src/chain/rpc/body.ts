@@ -30,7 +30,8 @@ export interface BodyReader {
 
 /** JSON.parse is twice as fast, and holds up everything else for 5 ms a megabyte. */
 const parsedBytes = 4 * 1024 * 1024
-export const progressBytes = 16 * 1024 * 1024
+/** Small enough that an answer which comes slowly, on a busy machine, is still seen to go on coming. */
+export const progressBytes = 4 * 1024 * 1024
 /** Calls nest 1,024 deep, each in an object and a list. */
 const jsonLimits = { depth: 4_096, keptBytes: 192 * 1024 * 1024 }
 /** How long one goes on reading what has come, before everybody else has a turn. */

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RowList } from '../../../src/chain/rpc/rowList.js'
 import { createRpc, type Rpc } from '../../../src/chain/rpc/rpc.js'
+import type { RpcError } from '../../../src/errors.js'
 import { errorOf, never } from '../../support/pool.js'
 
 let child: ChildProcess
@@ -46,7 +47,7 @@ test('behavior: half a gigabyte of inputs and 100,000 calls take little memory, 
 	expect(Object.keys(tree)).toEqual(['from', 'to', 'value', 'type', 'calls'])
 	expect(tree).toMatchObject({ from: `0x${'11'.repeat(20)}`, to: `0x${'22'.repeat(20)}`, value: '0x7', type: 'CALL' })
 	expect(tree.calls).toHaveLength(100_000)
-	expect(progress).toBeGreaterThan(25)
+	expect(progress).toBeGreaterThan(100)
 	console.log(`half a gigabyte: +${Math.round((most - before) / 1e6)} MB, longest pause ${Math.round(longestMs)} ms`)
 	expect(most - before).toBeLessThan(300_000_000)
 	expect(longestMs).toBeLessThan(1_000)
@@ -65,6 +66,17 @@ test('error: what is kept is bounded, whatever the method', async () => {
 })
 
 test('behavior: a large answer that comes fast may take longer than the time for a small one', async () => {
-	const result = await open({ timeoutMs: 1_000 }).call('debug_traceBlockByNumber', [400], never)
-	expect(result).toHaveLength(1)
+	const times = [performance.now()]
+	const rpc = open({ timeoutMs: 300, onProgress: () => void times.push(performance.now()) })
+	const outcome = await rpc.once('debug_traceBlockByNumber', [400], never).then(
+		(result) => (result as RowList).length,
+		(error: RpcError) => error.facts.kind,
+	)
+	times.push(performance.now())
+	// Where a process stood still it was not fast: 16 MiB, of four marks, may take 300 ms at first and then 4 s.
+	const wasFast = times.every(
+		(time, at) => at === 0 || time - (times[Math.max(0, at - 4)] ?? 0) < (at < 5 ? 250 : 3_500),
+	)
+	if (wasFast) expect(outcome).toBe(1)
+	else expect([1, 'timeout']).toContain(outcome)
 })
