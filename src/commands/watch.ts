@@ -6,7 +6,7 @@ import { parseAddress, toChecksum } from '../config/address.js'
 import { type Config, loadConfig } from '../config/load.js'
 import { isAlert } from '../core/messageKinds.js'
 import { openParts } from '../daemon/parts.js'
-import { ConfigError, UsageError } from '../errors.js'
+import { ConfigError, RpcError, UsageError } from '../errors.js'
 import type { Delivery } from '../model/delivery.js'
 import type { Address } from '../model/glossary.js'
 import type { Store } from '../model/ports.js'
@@ -92,12 +92,14 @@ function lineOf({ type, data }: Delivery['message']): string {
 async function openSite(address: Address, { values }: CommandArgs, folder: string, io: Io): Promise<Config> {
 	const { rpc, symbol = 'ETH' } = values
 	if (typeof rpc !== 'string') throw new UsageError('`watch` needs --rpc URL')
-	if (!URL.canParse(rpc) || !/^https?:/.test(rpc)) throw new UsageError('--rpc takes an http or https URL')
+	if (!URL.canParse(rpc) || !/^https?:/.test(rpc)) {
+		throw new UsageError('--rpc must be a URL that begins with http:// or https://, such as https://host/path')
+	}
 	const site = {
 		networks: [
 			{
 				name: 'chain',
-				chain_id: String(await chainIdOf(rpc, io.signal)),
+				chain_id: String(await chainIdOf(rpc, io.signal).catch(whereToLook)),
 				rpc: [rpc],
 				schedule: '*/2 * * * * *',
 				stall_after: 'never',
@@ -123,11 +125,18 @@ async function openSite(address: Address, { values }: CommandArgs, folder: strin
 	}
 }
 
+/** Whoever just looks has nothing but the URL that was typed. */
+function whereToLook(error: unknown): never {
+	if (!(error instanceof RpcError)) throw error
+	const words = `${error.message}. To do: look at the URL after --rpc: its host, its port, and the key in it`
+	throw new RpcError(words, error.facts, { cause: error })
+}
+
 function readAddress({ positionals: [text = ''] }: CommandArgs): Address {
 	try {
 		return parseAddress(text)
 	} catch (error) {
-		throw new UsageError(error instanceof Error ? error.message : String(error))
+		throw new UsageError(`ADDRESS ${error instanceof Error ? error.message : String(error)}`)
 	}
 }
 

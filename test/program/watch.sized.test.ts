@@ -61,11 +61,11 @@ inFull(() => {
 		const here = site()
 		const cases: readonly (readonly [string[], number, string])[] = [
 			[['watch'], 2, 'needs more'],
-			[['watch', '0x12', '--rpc', node.url], 2, '0x12'],
+			[['watch', '0x12', '--rpc', node.url], 2, 'ADDRESS must be an address: `0x12…` has 2 hex digits'],
 			[['watch', treasury], 2, '--rpc'],
-			[['watch', treasury, '--rpc', 'ftp://x'], 2, 'http'],
+			[['watch', treasury, '--rpc', 'ftp://x'], 2, 'such as https://host/path'],
 			[['watch', treasury, '--rpc', node.url, '--from', 'now'], 2, '--from'],
-			[['watch', treasury, '--rpc', 'http://127.0.0.1:9/KEYTHATMUSTNOTSHOW'], 75, '127.0.0.1:9'],
+			[['watch', treasury, '--rpc', 'http://127.0.0.1:9/KEYTHATMUSTNOTSHOW'], 75, 'To do: look at the URL after --rpc'],
 		]
 		for (const [args, code, words] of cases) {
 			const ended = await here.run(args)
