@@ -19,7 +19,7 @@ export interface Book {
 
 /** The books of a network. A book is made when it is asked for: there may be many. */
 export interface BookSet extends ReadonlyMap<Address, Book> {
-	/** With the changes in it; null: gone. Absent: a plain map. */
+	/** With the changes in it, which change no more: the same again for the same; null: gone. Absent: a plain map. */
 	after?(changes: ReadonlyMap<Address, Book | null>): BookSet
 	/** Of the blocks that they are closed at the lowest, and who has moved since: how many, and `most` of them. */
 	facts?(most: number): {

@@ -54,12 +54,6 @@ export function blankEntries(): Entries {
 	}
 }
 
-export function entriesOf(piece: BookPiece | undefined): Entries {
-	const entries = blankEntries()
-	fillEntries(entries, piece)
-	return entries
-}
-
 /** Whatever they were before, they are those of this piece. */
 export function fillEntries(entries: Entries, piece: BookPiece | undefined): void {
 	entries.heads.fill(NONE)

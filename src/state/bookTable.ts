@@ -8,16 +8,7 @@ import { type AddressTable, createAddressTable } from '../core/addressTable.js'
 import type { Book, BookSet } from '../model/books.js'
 import type { Address } from '../model/glossary.js'
 import { ADDRESS_BYTES, BASE_BYTES, bookAt, eachPacked, skim } from './bookFormat.js'
-import {
-	type BookPiece,
-	blankEntries,
-	type Entries,
-	entriesOf,
-	fillEntries,
-	PIECE_BITS,
-	pieceOf,
-	putBook,
-} from './bookPiece.js'
+import { type BookPiece, blankEntries, fillEntries, PIECE_BITS, pieceOf, putBook } from './bookPiece.js'
 
 export interface BookTable extends BookSet {
 	after(changes: ReadonlyMap<Address, Book | null>): BookTable
@@ -86,6 +77,7 @@ export function createBookGatherer(expected = 0): BookGatherer {
 /** `places` only grows, and may be ahead of the pieces: tables share it. */
 function tableOf(places: AddressTable, pieces: readonly (BookPiece | undefined)[]): BookTable {
 	const size = pieces.reduce((sum, piece) => sum + (piece?.size ?? 0), 0)
+	let made: { readonly changes: object; readonly table: BookTable } | null = null
 
 	function bookOf(address: Address): Book | undefined {
 		const place = places.indexOf(address)
@@ -122,25 +114,30 @@ function tableOf(places: AddressTable, pieces: readonly (BookPiece | undefined)[
 		get: bookOf,
 		after(changes) {
 			if (changes.size === 0) return table
-			const touched = new Map<number, Entries>()
+			// Whoever sums the books up asks for it before it is written, and packing many takes long.
+			if (made?.changes === changes) return made.table
+			const moved: { readonly place: number; readonly book: Book | null }[] = []
 			for (const [address, book] of changes) {
 				const known = places.indexOf(address)
 				if (known === -1 && book === null) continue
-				const place = known === -1 ? places.add(address) : known
-				let entries = touched.get(place >> PIECE_BITS)
-				if (entries === undefined) {
-					entries = entriesOf(pieces[place >> PIECE_BITS])
-					touched.set(place >> PIECE_BITS, entries)
-				}
-				if (book === null) entries.take(place & SLOT_MASK)
-				else putBook(entries, place & SLOT_MASK, book)
+				moved.push({ place: known === -1 ? places.add(address) : known, book })
 			}
+			// Piece by piece, so that one is unpacked at a time.
+			moved.sort((one, other) => one.place - other.place)
 			const next = [...pieces]
-			for (const [number, entries] of touched) {
+			const entries = blankEntries()
+			for (let at = 0; at < moved.length; ) {
+				const number = (moved[at]?.place ?? 0) >> PIECE_BITS
+				fillEntries(entries, pieces[number])
+				for (let one = moved[at]; one !== undefined && one.place >> PIECE_BITS === number; one = moved[++at]) {
+					if (one.book === null) entries.take(one.place & SLOT_MASK)
+					else putBook(entries, one.place & SLOT_MASK, one.book)
+				}
 				while (next.length < number) next.push(undefined)
 				next[number] = pieceOf(entries)
 			}
-			return tableOf(places, next)
+			made = { changes, table: tableOf(places, next) }
+			return made.table
 		},
 		facts(most) {
 			let lowest: number | null = null

@@ -162,9 +162,10 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 
 		function result(): Closing {
 			const round = rounds.slow()
-			const now = summaryOf(kept, afterwards(facts.books, draft), reason, unproved ?? nothingUnproved)
+			const books = new Map(draft.changes)
+			const now = summaryOf(kept, afterwards(facts.books, books), reason, unproved ?? nothingUnproved)
 			summary = round === null ? now : { ...now, round }
-			return { books: draft.changes, ...found, summary }
+			return { books, ...found, summary }
 		}
 	}
 

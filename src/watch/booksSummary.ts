@@ -10,8 +10,8 @@ const MOST_NAMED = 20
 /** Those without a book are looked for among so many: with many watches that is no work for one breath. */
 const MOST_LOOKED_AT = 10_000
 
-/** The books as they will be. */
-export function afterwards(books: BookSet, { changes }: Pick<BooksDraft, 'changes'>): BookSet {
+/** The books as they will be: with changes that change no more. */
+export function afterwards(books: BookSet, changes: BooksDraft['changes']): BookSet {
 	if (changes.size === 0) return books
 	if (books.after !== undefined) return books.after(changes)
 	const after = new Map(books)

@@ -134,11 +134,12 @@ export function createListedBookkeeper({ accounts, chain, clock, log }: ListedBo
 		}
 
 		function result(span: Listed | null, reason: string | null, waiting?: BooksSummary['waiting']): Closing {
-			const all = afterwards(books, draft)
+			const changes = new Map(draft.changes)
+			const all = afterwards(books, changes)
 			const isNone = !hasLists && books.size === 0
 			const now = summaryIn(isNone ? nobody : kept, all, reason, span, unproved ?? nothingUnproved)
 			summary = waiting === undefined ? now : { ...now, waiting }
-			return { books: draft.changes, ...found, summary }
+			return { books: changes, ...found, summary }
 		}
 	}
 

@@ -62,6 +62,9 @@ test('default: what a table says after any changes is what a map says, and the t
 		const before = table
 		table = table.after(changes)
 		expectSame(before, books)
+		// Whoever sums the books up, and whoever writes them, packs them once.
+		expect(before.after(changes)).toBe(table)
+		expectSame(before.after(new Map(changes)) as BookTable, next)
 		books = next
 		expectSame(table, books)
 	}
