@@ -6,6 +6,7 @@ import type { Gap, StatePlace, StateSummary } from '../model/state.js'
 import type { UnprovedLogs } from '../model/token.js'
 import type { Backfill } from '../model/watch.js'
 import { askHealth, controlPath } from '../ops/control.js'
+import type { Peek } from '../state/file/peek.js'
 import { peek } from '../state/open.js'
 import { type Command, configOption, exitCodes } from './command.js'
 import { openStateSettings } from './open.js'
@@ -27,9 +28,10 @@ minutes, 78 the configuration is wrong.`,
 	positionals: [0, 0],
 	async run(args, io) {
 		const { statePlace, networks, receivers } = await openStateSettings(args, io)
-		const summary = (await peek(statePlace, Date.now))?.summary ?? null
+		const found = await peek(statePlace, Date.now)
+		const summary = found?.summary ?? null
 		const nowMs = Date.now()
-		const daemon = await daemonOf(statePlace, summary, nowMs)
+		const daemon = await daemonOf(statePlace, found, nowMs)
 		const report = { ...(daemon === null ? {} : { daemon }), ...reportOf(summary, networks, receivers, nowMs) }
 		if (args.values.json === true) io.out(JSON.stringify(report, null, 2))
 		else for (const line of linesOf(report)) io.out(line)
@@ -41,20 +43,25 @@ minutes, 78 the configuration is wrong.`,
 const longMs = 15 * 60_000
 
 /** Null where it cannot be told: instances that share a database may run on any machine. */
-async function daemonOf(place: StatePlace, summary: StateSummary | null, nowMs: number): Promise<DaemonLine | null> {
-	if (place.kind !== 'folder') return null
+async function daemonOf(place: StatePlace, found: Peek | null, nowMs: number): Promise<DaemonLine | null> {
+	const lastMs = Math.max(0, ...[...(found?.summary.networks.values() ?? [])].map(({ updatedAtMs }) => updatedAtMs))
+	const isLong = lastMs > 0 && nowMs - lastMs > longMs
+	if (place.kind !== 'folder') {
+		// Whoever cannot reach its node gives the right to poll back, and runs on.
+		const reason = 'nothing was scanned for 15 minutes, and nobody polls: no daemon runs, or none reaches its node'
+		return isLong && found?.isPolled === false ? { running: null, ok: false, reason } : null
+	}
 	const health = await askHealth(place.dir)
 	if (health !== null) return { running: true, ...health }
-	const lastMs = Math.max(0, ...[...(summary?.networks.values() ?? [])].map(({ updatedAtMs }) => updatedAtMs))
 	// It takes its socket along when it ends; a leftover tells of a kill.
 	const wasKilled = existsSync(controlPath(place.dir))
-	const isLong = lastMs > 0 && nowMs - lastMs > longMs
 	const reason = wasKilled ? 'no daemon runs: it was killed' : 'no daemon runs'
 	return { running: false, ok: !wasKilled && !isLong, reason }
 }
 
 interface DaemonLine {
-	readonly running: boolean
+	/** Null where several instances may run, and none polls. */
+	readonly running: boolean | null
 	readonly ok: boolean
 	/** In a sentence; null while it runs and all is well. */
 	readonly reason: string | null
@@ -191,7 +198,7 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 		}
 		const lag = line.lagBlocks === null ? '' : `, ${line.lagBlocks} behind the head`
 		const source = line.source === null ? '' : `; read by ${line.source}`
-		const stale = daemon?.ok === true && daemon.running ? '' : ' (and the head as of then)'
+		const stale = daemon?.ok === true && daemon.running === true ? '' : ' (and the head as of then)'
 		const ago = `${line.lastScanSecondsAgo} s ago${stale}`
 		yield `${line.network}: scanned to block ${line.checkpoint}${lag}, ${ago}; settled to ${line.settled}${source}`
 		for (const { fromBlock, since, reason, acceptedAt } of line.gaps) {

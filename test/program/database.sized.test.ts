@@ -55,6 +55,24 @@ function idsByAmount(): Record<string, Set<string>> {
 const amounts = (all: ReturnType<typeof idsByAmount>) => Object.keys(all).map(Number)
 
 describe.skipIf(server === null)('tracewatch on a database', () => {
+	inFull(() => {
+		test('status: that nobody polls is said, and a script sees it, once nothing was scanned for long', async () => {
+			const here = site()
+			const running = here.start(['run'], env())
+			await running.line(({ msg }) => msg === 'polling goes well: scanned up to the target')
+			const longAgo = async () => {
+				const text = 'update tracewatch.network set updated_at_ms = updated_at_ms - 3600000'
+				await server?.sql(text, [], new URL(url).pathname.slice(1))
+				const { code, stdout } = await here.run(['status', '--json'], env())
+				return { code, daemon: JSON.parse(stdout).daemon }
+			}
+			expect(await longAgo()).toEqual({ code: 0, daemon: undefined })
+			await running.stop()
+			const reason = expect.stringContaining('nobody polls: no daemon runs, or none reaches its node')
+			expect(await longAgo()).toEqual({ code: 1, daemon: { running: null, ok: false, reason } })
+		})
+	})
+
 	test('once, status, deliveries: as with a folder, and without one', async () => {
 		const here = site()
 		const run = async (...args: string[]) => {

@@ -14,6 +14,8 @@ export interface Peek {
 	readonly deliveries: readonly Delivery[]
 	/** On their way to the history, oldest first. */
 	readonly history: readonly HistoryEntry[]
+	/** Of a database: whether any instance has the right to poll a network now. */
+	readonly isPolled?: boolean
 }
 
 /** Null when nothing was ever stored there. Throws StateError `damaged`, `newer` or `disk`. */

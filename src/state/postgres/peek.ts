@@ -12,6 +12,7 @@ import { createSkew, type Skew } from './skew.js'
 import { readWhole, writeWhole } from './whole.js'
 
 const STANDSTILL_MS = 30_000
+const HELD = 'select 1 from tracewatch.lease where expires > clock_timestamp() limit 1'
 
 /**
  * A look beside whoever uses it. Null when there is no state of tracewatch in this database. Makes nothing. Throws
@@ -24,6 +25,7 @@ export async function peekPostgres(url: string, clock: Clock): Promise<Peek | nu
 			summary: { networks: await readNetworks(ask, skew), receivers: await readReceivers(ask, skew) },
 			deliveries: await readDeliveries(ask, skew),
 			history: [],
+			isPolled: (await ask(HELD)).length > 0,
 		}))
 	})
 }
