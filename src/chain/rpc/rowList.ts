@@ -28,9 +28,9 @@ export interface GrowingRowList extends RowList {
 
 export type Content = Readonly<Record<string, unknown>>
 
-/** What a list takes when it is empty, a row besides its path, and each step of that; in bytes. */
+/** What a list takes when it is empty, a row here and when it is read, and each step of its path; in bytes. */
 export const listBytes = 2_048
-export const rowBytes = 12
+export const rowBytes = 100
 export const stepBytes = 4
 
 const none = 0xffffffff
