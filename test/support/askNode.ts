@@ -16,7 +16,9 @@ export async function postJson(url: string, body: string): Promise<Answered> {
 		const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
 		request(url, { method: 'POST', headers, agent }, resolve).on('error', reject).end(body)
 	})
-	if (response.headers['keep-alive'] !== undefined) response.once('end', () => response.socket.destroy())
+	// At the end of an answer whose connection is kept, the client has taken it off already.
+	const { socket } = response
+	if (response.headers['keep-alive'] !== undefined) response.once('end', () => socket.destroy())
 	const chunks: Buffer[] = []
 	for await (const chunk of response) chunks.push(chunk as Buffer)
 	return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }
