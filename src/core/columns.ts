@@ -66,27 +66,46 @@ function asciiIn(bytes: Uint8Array, from: number, to: number): string | null {
 	return String.fromCharCode.apply(null, codes)
 }
 
+/** Of one run of bytes; a text stands in one of them. As they do not grow, none is left behind to be collected. */
+const runBytes = 1 << 16
+
 export function createTextColumn(): TextColumn {
-	let [bytes, taken] = [new Uint8Array(256), 0]
-	/** Twice where each text ends in `bytes`, and 1 more for null. */
+	/** Those that are whole, each by its number; the texts that are too long for one stand beside them. */
+	const runs: Uint8Array[] = []
+	const long = new Map<number, string>()
+	let taken = 0
+	/** Twice where each text ends, counted over all runs, and 1 more for null. */
 	const ends = createNumberColumn()
-	const startOf = (index: number) => (index === 0 ? 0 : ends.at(index - 1) >>> 1)
+
+	/** Where a text begins that ends there: behind the one before, or with a run of its own. */
+	function startOf(index: number, end: number): number {
+		const before = index === 0 ? 0 : ends.at(index - 1) >>> 1
+		return end > before ? Math.max(before, runBytes * Math.floor((end - 1) / runBytes)) : end
+	}
+
 	return {
 		at(index) {
 			const end = ends.at(index)
 			if ((end & 1) === 1) return null
-			const [from, to] = [startOf(index), end >>> 1]
-			return asciiIn(bytes, from, to) ?? decoder.decode(bytes.subarray(from, to))
+			const [from, to] = [startOf(index, end >>> 1), end >>> 1]
+			const run = runs[Math.floor(from / runBytes)]
+			if (run === undefined || from === to) return long.get(index) ?? ''
+			const first = from % runBytes
+			return asciiIn(run, first, first + to - from) ?? decoder.decode(run.subarray(first, first + to - from))
 		},
 		push(text) {
 			if (text === null) return ends.push(2 * taken + 1)
-			if (taken + 3 * text.length > bytes.length) {
-				const wider = new Uint8Array(2 * bytes.length + 3 * text.length)
-				wider.set(bytes)
-				bytes = wider
+			if (3 * text.length > runBytes) {
+				long.set(ends.length, text)
+				return ends.push(2 * taken)
 			}
-			const end = putAscii(text, bytes, taken)
-			taken = end === -1 ? taken + encoder.encodeInto(text, bytes.subarray(taken)).written : end
+			if ((taken % runBytes) + 3 * text.length > runBytes) taken = runBytes * Math.ceil(taken / runBytes)
+			const number = Math.floor(taken / runBytes)
+			runs[number] ??= new Uint8Array(runBytes)
+			const run = runs[number]
+			const at = taken % runBytes
+			const end = putAscii(text, run, at)
+			taken += end === -1 ? encoder.encodeInto(text, run.subarray(at)).written : end - at
 			ends.push(2 * taken)
 		},
 	}
