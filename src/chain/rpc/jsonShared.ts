@@ -1,7 +1,9 @@
 /** Objects of JSON that say the same, made one. */
 
-/** Of what was seen last: a stranger's calls go to some thousands of addresses at most. */
-const slots = 1 << 16
+/** Twice as many as a stranger's calls have parties: some hundred contracts call some hundred addresses. */
+const slots = 1 << 17
+/** Where one is taken the next are looked at, so many in all. */
+const tries = 8
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -10,12 +12,26 @@ type Members = Readonly<Record<string, unknown>>
  * is the same for the same members in the same order.
  */
 export function createShared(): (made: Members, mark: number) => Members {
-	const known: (Members | undefined)[] = new Array(slots)
+	let known: (Members | undefined)[] = []
+	let marks = new Int32Array(0)
 	return (made, mark) => {
-		const slot = (mark ^ (mark >>> 16)) & (slots - 1)
-		const found = known[slot]
-		if (found !== undefined && saysTheSame(found, made)) return found
-		known[slot] = made
+		if (known.length === 0) {
+			known = new Array(slots)
+			marks = new Int32Array(slots)
+		}
+		const first = Math.imul(mark, 0x9e3779b1) >>> 15
+		for (let at = first; at < first + tries; at++) {
+			const slot = at & (slots - 1)
+			const found = known[slot]
+			if (found === undefined) {
+				known[slot] = made
+				marks[slot] = mark
+				return made
+			}
+			if (marks[slot] === mark && saysTheSame(found, made)) return found
+		}
+		known[first] = made
+		marks[first] = mark
 		return made
 	}
 }

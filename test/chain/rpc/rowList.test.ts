@@ -139,11 +139,11 @@ describe('packed rows', () => {
 			subtraces: 0,
 			traceAddress: [at],
 		})
-		const rows = Array.from({ length: 1_000 }, (_, at) => rowAt(at, addressOf(at % 50)))
+		const rows = Array.from({ length: 3_000 }, (_, at) => rowAt(at, addressOf(at % 1_000)))
 		// Alone, and beside headers.
 		for (const methods of [['trace_block'], ['eth_getBlockByNumber', 'trace_block']]) {
 			const list = packed(rows, methods)
-			expect(new Set(rows.map((_, at) => list.contentAt(at)))).toEqual(new Set(Array.from({ length: 50 }).keys()))
+			expect(new Set(rows.map((_, at) => list.contentAt(at)))).toEqual(new Set(Array.from({ length: 1_000 }).keys()))
 			expect(rows.map((_, at) => list.pathAt(at)[0])).toEqual(rows.map((_, at) => at))
 		}
 	})
