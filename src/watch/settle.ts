@@ -136,7 +136,8 @@ export async function settle(
 				openings.set(keyOf(address, ref.number), book.balanceWei + book.movedWei)
 				closeAt(address, ref, balances)
 			} else {
-				const mayLook = looks < MOST_CLOSER && clock() - startedAtMs < CLOSER_MS
+				// There is no next time where it is final: then the signal alone ends it.
+				const mayLook = looks < MOST_CLOSER && (isFinal || clock() - startedAtMs < CLOSER_MS)
 				looks++
 				const scanned = { movements: asked.all, scannedFrom: part.span.from, gaps, feesAreKnown }
 				const before = vain.get(address)
