@@ -34,14 +34,18 @@ export interface Verdict {
  * successes, so every frame is held against all of its ancestors. Linear in the length of the trace addresses.
  */
 export function judge(tx: TxTrace): readonly Verdict[] {
+	return [...verdictsOf(tx)]
+}
+
+function* verdictsOf(tx: TxTrace): Generator<Verdict> {
 	const failed = mapOf(tx.frames.filter((frame) => frame.error !== null))
 	const hasDestructions = tx.frames.some((frame) => frame.type === 'suicide')
 	const runners = hasDestructions ? mapOf(tx.frames.filter((frame) => frame.type !== 'suicide')) : null
-	return tx.frames.map((frame) => {
+	for (const frame of tx.frames) {
 		const isUndone = failed?.findAbove(frame.traceAddress, () => true) !== undefined
 		const reason = reasonOf(frame, tx, isUndone, runners)
-		return { frame, reason, counts: reason === 'moved' || reason === 'created' }
-	})
+		yield { frame, reason, counts: reason === 'moved' || reason === 'created' }
+	}
 }
 
 /** Null where there are none, as in nearly every transaction. */
@@ -59,11 +63,9 @@ export function mayCount(frame: Omit<Frame, 'traceAddress'>): boolean {
 }
 
 /** The frames that really moved value or created a contract, in the order of the trace. */
-export function effective(tx: TxTrace): readonly Frame[] {
-	if (tx.succeeded === false) return []
-	return judge(tx)
-		.filter((verdict) => verdict.counts)
-		.map((verdict) => verdict.frame)
+export function* effective(tx: TxTrace): Generator<Frame> {
+	if (tx.succeeded === false) return
+	for (const { frame, counts } of verdictsOf(tx)) if (counts) yield frame
 }
 
 function reasonOf(frame: Frame, tx: TxTrace, isUndone: boolean, runners: PathMap<Frame> | null): Reason {

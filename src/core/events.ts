@@ -14,19 +14,24 @@ import { effective } from './effective.js'
  * and its transfer; who wants both kinds is sent the first only (see match).
  */
 export function eventsOf(tx: TxTrace): readonly FrameEvent[] {
-	const events: FrameEvent[] = []
+	return [...eventsIn(tx)]
+}
+
+/** As `eventsOf`, one by one: a stranger makes tens of thousands in one transaction. */
+export function* eventsIn(tx: TxTrace): Generator<FrameEvent> {
 	let rewards = 0
+	const initiator = initiatorOf(tx)
 	for (const frame of effective(tx)) {
 		const to = frame.to
 		if (to === null) continue
 		const trace = frame.type === 'reward' ? `reward_${rewards++}` : traceText(frame.traceAddress)
+		const event = { tx, frame, to, trace, initiator }
 		if (frame.type === 'create' || frame.type === 'create2') {
-			events.push(eventOf(tx, frame, 'deployment', to, trace))
+			yield eventOf(event, 'deployment')
 			if (frame.valueWei === 0n) continue
 		}
-		events.push(eventOf(tx, frame, 'transfer', to, trace))
+		yield eventOf(event, 'transfer')
 	}
-	return events
 }
 
 /** `<chainId>:<txHash>:<trace>:<kind>:<address>`: the same on every run and every machine; no full stop in it. */
@@ -59,7 +64,15 @@ export function traceText(traceAddress: readonly number[]): string {
 	return traceAddress.length === 0 ? 'root' : traceAddress.join('_')
 }
 
-function eventOf(tx: TxTrace, frame: Frame, kind: FrameEvent['kind'], to: Address, trace: string): FrameEvent {
+interface EventFacts {
+	readonly tx: TxTrace
+	readonly frame: Frame
+	readonly to: Address
+	readonly trace: string
+	readonly initiator: Address | null
+}
+
+function eventOf({ tx, frame, to, trace, initiator }: EventFacts, kind: FrameEvent['kind']): FrameEvent {
 	return {
 		kind,
 		frameType: frame.type,
@@ -72,7 +85,7 @@ function eventOf(tx: TxTrace, frame: Frame, kind: FrameEvent['kind'], to: Addres
 		traceAddress: frame.traceAddress,
 		trace,
 		block: tx.block,
-		initiator: initiatorOf(tx),
+		initiator,
 	}
 }
 

@@ -1,9 +1,10 @@
 import type { ChainEvent } from '../model/alert.js'
 import type { Part, TxTrace } from '../model/chain.js'
 import type { TokenEvent } from '../model/token.js'
-import { eventsOf } from './events.js'
+import { eventsIn } from './events.js'
+import { stepItems } from './steps.js'
 
-/** What happened in one transaction, or as rewards of one block. */
+/** What happened in one transaction, or as rewards of one block; where it is much, in several of these. */
 export interface Happening {
 	readonly blockNumber: bigint
 	/** First what its frames tell, then what its logs do. */
@@ -23,7 +24,15 @@ export function* happeningsIn(part: Pick<Part, 'transactions' | 'tokens'>): Gene
 	for (const tx of part.transactions) {
 		while (next < tokens.length && isBefore(tokens[next], tx)) yield happening(take())
 		const own = tokens[next]?.txHash === tx.txHash ? take() : []
-		const events = [...eventsOf(tx), ...own]
+		let events: ChainEvent[] = []
+		for (const event of eventsIn(tx)) {
+			if (events.length === stepItems) {
+				yield { blockNumber: tx.block.number, events }
+				events = []
+			}
+			events.push(event)
+		}
+		if (own.length > 0) events = [...events, ...own]
 		if (events.length > 0) yield { blockNumber: tx.block.number, events }
 	}
 	while (next < tokens.length) yield happening(take())

@@ -18,6 +18,8 @@ export function withFindings(
 	retracted: readonly Announcement[],
 	announcements: ReadonlyMap<string, Announcement>,
 ): Difference {
+	// Nearly always; the difference may be as large as a stranger likes.
+	if (found.length === 0 && retracted.length === 0) return difference
 	const news = [...difference.news]
 	const gone = retracted.map(retractionOf)
 	const now = new Map([...difference.announcements, ...gone].map((entry) => [entry.id, entry]))

@@ -105,7 +105,7 @@ describe.skipIf(!isThere)('recorded answers of real nodes', () => {
 		expect(oracle.transactions.length).toBeGreaterThan(0)
 		oracle.transactions.forEach((tx, index) => {
 			const item = items.find((one) => one.transactionHash === tx.transactionHash) ?? items[index]
-			const moved = effective(txOf(decode((item?.trace ?? []) as Json[]))).filter(({ valueWei }) => valueWei > 0n)
+			const moved = [...effective(txOf(decode((item?.trace ?? []) as Json[])))].filter(({ valueWei }) => valueWei > 0n)
 			// A self-destruct to itself burns: nobody is paid.
 			const transfers = tx.transfers.filter(({ burnt }) => burnt !== true)
 			expect(moved.map(({ traceAddress, from, to, valueWei }) => [traceAddress, from, to, valueWei])).toEqual(
@@ -143,7 +143,7 @@ describe.skipIf(!isThere)('recorded answers of real nodes', () => {
 			.filter((row) => row.transactionHash === txHash)
 		const frames = decode(rows)
 		expect(frames.some(({ valueWei, error }) => valueWei > 0n && error === null)).toBe(true)
-		expect(effective(txOf(frames))).toEqual([])
+		expect([...effective(txOf(frames))]).toEqual([])
 	})
 })
 

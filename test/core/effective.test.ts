@@ -78,7 +78,7 @@ describe('judge', () => {
 
 	test('behavior: a receipt that says failed overrules a trace without errors', () => {
 		expect(reasons([frame({})], false)).toEqual(['failed-transaction'])
-		expect(effective(tx([frame({})], { succeeded: false }))).toEqual([])
+		expect([...effective(tx([frame({})], { succeeded: false }))]).toEqual([])
 	})
 
 	test('behavior: a receipt that says nothing leaves it to the trace', () => {
@@ -99,7 +99,7 @@ describe('judge', () => {
 				const frames = all.map((traceAddress) =>
 					frame({ traceAddress, error: traceAddress === failing ? 'Reverted' : null }),
 				)
-				const kept = effective(tx(frames)).map((one) => one.traceAddress)
+				const kept = [...effective(tx(frames))].map((one) => one.traceAddress)
 				const isBelow = (p: readonly number[]) => failing.every((step, depth) => p[depth] === step)
 				expect(kept).toEqual(all.filter((p) => !isBelow(p)))
 			}),

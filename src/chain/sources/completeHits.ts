@@ -181,32 +181,48 @@ async function readTree(
 	const rows = await readRows(raw, slices, reading)
 	const tree = await treeOf(rows, hit, slices, reading)
 	// From here on all rows are of this transaction, in this block.
-	const lacking = new Map(hit.rows.map((row) => [placeKey(row), row]))
-	for (const row of rows) {
+	const given = new Map<string | null, Row>()
+	for (const row of hit.rows) {
 		if (slices.isOver()) await slices.next()
-		lacking.delete(placeKey(row))
+		given.set(placeKey(row), row)
 	}
-	const [missing] = lacking.values()
-	if (missing) throw unsettled(reading, `${hit.txHash} lacks frame ${missing.traceAddress.join('_')}`)
-	await checkFilter(rows, hit, addresses, slices, endpoint)
+	await checkFilter(rows, given, hit.txHash, { addresses, slices, endpoint, reading })
 	return framesOf(tree, slices, keptOf(addresses, withSent))
 }
 
-/** The tree is the filter's witness: what it holds for these addresses the filter must have given. */
+interface Checking extends Pick<Incomplete, 'addresses'> {
+	readonly slices: TimeSlices
+	readonly endpoint: string
+	/** Of the tree. */
+	readonly reading: Reading
+}
+
+/**
+ * Filter and tree are each other's witness: what the filter gave must be in the tree, and what the tree holds for these
+ * addresses the filter must have given.
+ */
 async function checkFilter(
 	tree: readonly Row[],
-	hit: RowGroup,
-	addresses: AddressSet,
-	slices: TimeSlices,
-	endpoint: string,
+	given: ReadonlyMap<string | null, Row>,
+	txHash: Hash,
+	{ addresses, slices, endpoint, reading }: Checking,
 ): Promise<void> {
-	const given = new Set(hit.rows.map(placeKey))
+	let leftOut: Row | null = null
+	const found = new Set<string | null>()
 	for (const row of tree) {
 		if (slices.isOver()) await slices.next()
-		if (!matters(row.frame, addresses) || given.has(placeKey(row))) continue
-		const what = `it left out the ${row.frame.type} at ${row.traceAddress.join('_') || 'the root'} of ${hit.txHash}`
-		throw malformed({ endpoint, method: 'trace_filter' }, what)
+		const key = placeKey(row)
+		if (given.has(key)) found.add(key)
+		else if (leftOut === null && matters(row.frame, addresses)) leftOut = row
 	}
+	if (found.size < given.size) {
+		for (const [key, { traceAddress }] of given) {
+			if (!found.has(key)) throw unsettled(reading, `${txHash} lacks frame ${traceAddress.join('_')}`)
+		}
+	}
+	if (leftOut === null) return
+	const what = `it left out the ${leftOut.frame.type} at ${leftOut.traceAddress.join('_') || 'the root'} of ${txHash}`
+	throw malformed({ endpoint, method: 'trace_filter' }, what)
 }
 
 /** The rows of an answer, each once. It is let go of row by row: it cannot be read again. */
