@@ -36,7 +36,10 @@ export interface Receipt {
 export interface Hand {
 	/** Throws with the node's code and words when it answers an error. */
 	rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>
-	/** Resolves when the node has taken it, which also with automine may be before its block. */
+	/**
+	 * Resolves when the node has taken it; with automine when it is in a block, or not within two seconds. Anvil answers
+	 * before that, and would put what is sent right after it into the same block.
+	 */
 	send(tx: Tx): Promise<Hash>
 	/** Mines this many blocks; resolves to the new head's number. */
 	mine(blocks?: number): Promise<bigint>
@@ -80,24 +83,39 @@ export function handOn(url: string): Hand {
 		return answer.result
 	}
 	const head = async () => BigInt(await rpc<string>('eth_blockNumber'))
+	/** Null: not known yet. */
+	let automines: boolean | null = null
+	const inBlock = async (txHash: Hash) => {
+		automines ??= await rpc<boolean>('anvil_getAutomine')
+		for (let waitMs = 1; automines && waitMs <= 1_024; waitMs *= 2) {
+			if ((await rpc('eth_getTransactionReceipt', [txHash])) !== null) return
+			await sleep(waitMs)
+		}
+	}
 	return {
 		rpc,
 		head,
-		send: ({ from, to, valueWei = 0n, data, gas }) =>
-			rpc<Hash>('eth_sendTransaction', [
-				{
-					from,
-					...(to && { to }),
-					value: hex(valueWei),
-					...(data && { data }),
-					...(gas !== undefined && { gas: hex(gas) }),
-				},
-			]),
+		async send({ from, to, valueWei = 0n, data, gas }) {
+			const tx = {
+				from,
+				...(to && { to }),
+				value: hex(valueWei),
+				...(data && { data }),
+				...(gas !== undefined && { gas: hex(gas) }),
+			}
+			const txHash = await rpc<Hash>('eth_sendTransaction', [tx])
+			// A node that is stopped or replaced meanwhile has taken it all the same.
+			await inBlock(txHash).catch(() => undefined)
+			return txHash
+		},
 		async mine(blocks = 1) {
 			await rpc('anvil_mine', [hex(BigInt(blocks))])
 			return head()
 		},
-		automine: (on) => rpc('evm_setAutomine', [on]),
+		async automine(on) {
+			await rpc('evm_setAutomine', [on])
+			automines = on
+		},
 		async receipt(txHash) {
 			// With automine the hash may be answered before the block is there. Ten seconds of asking, however long it stood.
 			for (let asked = 0; ; asked++) {
