@@ -100,7 +100,7 @@ export class UsageError extends Error {
 	override readonly name = 'UsageError'
 }
 
-/** Something that the user can fix, told without a stack; the program exits with 1. */
+/** Something that the user can fix, printed without a stack; the program exits with 1. */
 export class PlainError extends Error {
 	override readonly name = 'PlainError'
 }

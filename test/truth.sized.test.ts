@@ -1,5 +1,5 @@
-// The truth test: a seeded scenario with every case, played on a real node; what the watcher tells is held against the
-// node's balances and against the plan of the scenario, neither of which knows a trace.
+// The truth test: a seeded scenario with every case, played on a real node; what the watcher tells is checked against
+// the node's balances and against the plan of the scenario, neither of which knows a trace.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AlertData } from '../src/model/alert.js'
 import { startTestAnvil } from './support/anvil.js'

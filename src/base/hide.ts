@@ -8,7 +8,7 @@ import { base64Forms, leastBeginning, literal, restOfWord, spellings, tellingPar
 /** What stands in the place of a secret. */
 export const secretMark = '[secret]'
 
-/** Shorter secrets cannot be told from ordinary words and numbers, and are not looked for. */
+/** Shorter secrets cannot be distinguished from ordinary words and numbers, and are not looked for. */
 export const shortestSecret = 6
 
 /**

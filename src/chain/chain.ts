@@ -100,7 +100,7 @@ export function createChain(options: ChainOptions): Chain {
 		clock,
 		log,
 	})
-	/** The newest header, and the endpoint that has told it at the last look: what others told before may be past. */
+	/** The newest header, and the endpoint that has given it at the last look: what others gave before may be past. */
 	let newest: { readonly rpc: Rpc; readonly header: Header } | null = null
 	/** Number of the last block that has settled, by the word of each. */
 	const settled = new WeakMap<Rpc, bigint>()
@@ -158,7 +158,7 @@ export function createChain(options: ChainOptions): Chain {
 			const whole = { ...partInCoins(withdrawals, part), endpoint: rpc.endpoint }
 			return await tokens.addTo(whole, { rpc, addresses, headers, early, askAnother, isAgain }, signal)
 		} catch (error) {
-			// What it has told may be what is not true any more.
+			// What it has given may be what is not true any more.
 			if (error instanceof RpcError && error.kind === 'unsettled' && newest?.rpc === rpc) newest = null
 			throw error
 		}

@@ -28,9 +28,9 @@ export interface Question {
 	readonly span: Span
 	/** At least one. */
 	readonly addresses: AddressSet
-	/** The newest header that this endpoint has told. */
+	/** The newest header that this endpoint has given. */
 	readonly newest: Header | null
-	/** Number of the newest block that any endpoint has told of. */
+	/** Number of the newest block that any endpoint has given. */
 	readonly head: bigint
 	/** Of the last block that has settled, as this endpoint says; null: not known. */
 	readonly settled: bigint | null

@@ -75,7 +75,7 @@ export function openWays(options: WaysOptions): readonly Way[] {
 	)
 }
 
-/** A filter that was not held against whole blocks may leave out what it likes, and an empty answer closes a gap. */
+/** A filter that was not checked against whole blocks may leave out what it likes, and an empty answer closes a gap. */
 function doubtOf(name: SourceName, rpc: Rpc, registry: CapabilitiesRegistry): string | null {
 	const capabilities = registry.known(rpc)
 	if (capabilities === null) return null

@@ -10,7 +10,7 @@ import type { Address, Hash, Hex } from '../model/glossary.js'
  * answer").
  */
 
-/** Which answer is being read: for errors, and for kinds of frames that nobody has told us of. */
+/** Which answer is being read: for errors, and for kinds of frames that are not known here. */
 export interface Reading {
 	readonly endpoint: string
 	readonly method: string

@@ -24,7 +24,7 @@ export const doctor: Command = {
 	summary: 'asks each endpoint what it can do, and whether its answers can be trusted',
 	help: `Usage: tracewatch doctor [--json] [-c FILE]
 
-Asks each endpoint of each network some ten cheap, harmless questions, holds the answers against each other, and prints
+Asks each endpoint of each network some ten cheap, harmless questions, checks the answers against each other, and prints
 what it can do, which source of traces is used, and what to do about each weakness. Endpoints are shown by their host.
 
   --json              one JSON object

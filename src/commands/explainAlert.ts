@@ -88,7 +88,7 @@ function verdictOf(isConfirmed: boolean, { kind }: AlertId): string {
 		: 'NOT CONFIRMED: the node does not say so now; what left the chain is retracted by `alert.removed`.'
 }
 
-/** All that moves the address in these blocks, held against the balance; whether it closes. */
+/** All that moves the address in these blocks, checked against the balance; whether it closes. */
 async function drawBook(
 	span: Span,
 	facts: Parameters<typeof createStatementPrinter>[1],

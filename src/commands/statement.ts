@@ -22,7 +22,7 @@ Prints the balance of an address before block FROM, every movement of the blocks
 and the balance after it, and the balance after block TO as the node tells it: transfers at any depth, fees of its own
 transactions (of failed ones too), withdrawals from staking, priority fees of blocks that it made, coins that a layer 2
 mints. It ends with the difference between what the node says and what the movements come to: 0 when the books close.
-Each block that moves the address is held against the balance after it, so a difference is named with its block.
+Each block that moves the address is checked against the balance after it, so a difference is named with its block.
 
 The address need not be on a watchlist. The node must have the state of these blocks: most keep that of the last 128, an
 archive node all of it. Lines come as blocks are read; a long span needs no memory. Nothing is written or sent.

@@ -42,7 +42,7 @@ minutes, 78 the configuration is wrong.`,
 /** Where nothing was scanned for so long, a stopped daemon is no accident of the moment. */
 const longMs = 15 * 60_000
 
-/** Null where it cannot be told: instances that share a database may run on any machine. */
+/** Null where it cannot be known: instances that share a database may run on any machine. */
 async function daemonOf(place: StatePlace, found: Peek | null, nowMs: number): Promise<DaemonLine | null> {
 	const lastMs = Math.max(0, ...[...(found?.summary.networks.values() ?? [])].map(({ updatedAtMs }) => updatedAtMs))
 	const isLong = lastMs > 0 && nowMs - lastMs > longMs
@@ -70,7 +70,7 @@ interface DaemonLine {
 }
 
 interface Report {
-	/** Absent where it cannot be told. */
+	/** Absent where it cannot be known. */
 	readonly daemon?: DaemonLine
 	readonly networks: readonly NetworkLine[]
 	readonly receivers: readonly ReceiverLine[]

@@ -14,7 +14,7 @@ import { readSettings, type Settings } from './settings/settings.js'
 import { warningsOf } from './warnings.js'
 import { readWatchlists } from './watchlists/watchlists.js'
 
-/** All that the program is told by its user: checked, complete and frozen. */
+/** All that the program is given by its user: checked, complete and frozen. */
 export interface Config extends Settings {
 	readonly watches: WatchSet
 	/** Absolute paths of the watchlists, in order. */
@@ -106,7 +106,7 @@ export interface StateSettings {
  * Reads where the state is, also when the rest of the settings is wrong or a secret is missing: who looks at the state
  * by night has neither the service's secrets nor time for them.
  *
- * @throws ConfigError when that cannot be told.
+ * @throws ConfigError when that cannot be known.
  */
 export async function loadStateSettings(
 	path: string,

@@ -11,7 +11,7 @@ export type WatchlistPlace = ({ readonly folder: string } | { readonly files: re
 export interface Coin {
 	readonly decimals: number
 	readonly symbol: string
-	/** Absent: the network names none. Null: that cannot be told. */
+	/** Absent: the network names none. Null: that cannot be known. */
 	readonly tokens?: KnownTokens | null
 	/** Whether its balances are known; absent: the settings are wrong somewhere. */
 	readonly keepsBooks?: boolean
@@ -35,7 +35,8 @@ export function namesOf(settings: {
 }
 
 /**
- * Of settings that are wrong somewhere: as much as can be told, so that the watchlists' own problems are told at once.
+ * Of settings that are wrong somewhere: as much as can be known, so that the problems of the watchlists are reported at
+ * once.
  */
 export function guessNames(value: unknown): Names {
 	const networks = named(at(value, 'networks'))

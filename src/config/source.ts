@@ -6,7 +6,7 @@ import { readFileWhole } from './openFile.js'
 import { inWords, mostProblems } from './words.js'
 import { parseYaml, type YamlFile } from './yaml.js'
 
-/** A file that was read; problems in it are told by the path of the value that they are about. */
+/** A file that was read; problems in it are reported by the path of the value that they are about. */
 export interface Source extends YamlFile {
 	readonly file: string
 	readonly bytes: Uint8Array

@@ -24,7 +24,7 @@ export interface TracedBlock {
 	readonly transactions: readonly TxTrace[]
 	/** Of all transactions of the block, in order: not every source says where one stands. */
 	readonly txHashes: readonly Hash[]
-	/** What its author gets is told by no transaction. */
+	/** What its author gets stands in no transaction. */
 	readonly author: Address | null
 	/** What the consensus layer pays the watch, after all transactions. */
 	readonly paidWei: bigint

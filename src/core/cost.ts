@@ -78,7 +78,7 @@ export function areBlocksCheaper(
 const DRAWN = 16
 
 /**
- * How many are proved by their receipts. `setting` null: all, where no second endpoint has told the same. Each of them
+ * How many are proved by their receipts. `setting` null: all, where no second endpoint has given the same. Each of them
  * costs what it would have cost near the head.
  */
 export function mostProvedOf(setting: number | null, hasWitness: boolean): number {

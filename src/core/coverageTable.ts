@@ -35,7 +35,7 @@ function tableOf(
 	kinds: Coverage[],
 	places: Map<string, number>,
 ): CoverageTable {
-	/** Most are told one after the other with the same words, as one object: what it is called need not be made anew. */
+	/** Most come one after the other with the same words, as one object: what it is called need not be made anew. */
 	let last: Coverage | null = null
 	let lastPlace = 0
 

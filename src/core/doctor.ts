@@ -118,11 +118,11 @@ export function logProofInWords({ isPrivate, mostLogProofs, endpoints }: LogRead
 	return `${near}; of others whose headers do not rule out one more log, ${drawn}; ${others}`
 }
 
-/** What no proof can find out where all of them are held against headers of one endpoint; null where there are more. */
+/** What no proof can find out where all are checked against headers of one endpoint; null where there are more. */
 export function witnessInWords(endpoints: number): string | null {
 	if (endpoints !== 1) return null
 	return (
-		'one endpoint: what it tells is held against headers and balances of its own, which finds out a node that has ' +
+		'one endpoint: what it tells is checked against headers and balances of its own, which finds out a node that has ' +
 		'lost or mixed up something, and none that makes up whole blocks; that takes a second endpoint of another provider'
 	)
 }

@@ -31,7 +31,7 @@ export interface Verdict {
 
 /**
  * Judges each frame of a transaction. A node marks a failure only on the frame that failed, and its children look like
- * successes, so every frame is held against all of its ancestors. Linear in the length of the trace addresses.
+ * successes, so every frame is checked against all of its ancestors. Linear in the length of the trace addresses.
  */
 export function judge(tx: TxTrace): readonly Verdict[] {
 	return [...verdictsOf(tx)]

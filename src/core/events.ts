@@ -1,7 +1,7 @@
 /**
  * The room thinks, and does nothing else: no package, no clock, no disk, no chance. From frames come events (here),
- * from events and watches matches (`match.ts`), from these alerts (`alert.ts`); what is announced is held against what
- * is there now (`compare.ts`).
+ * from events and watches matches (`match.ts`), from these alerts (`alert.ts`); what is announced is checked against
+ * what is there now (`compare.ts`).
  */
 
 import type { ChainEvent, FrameEvent } from '../model/alert.js'

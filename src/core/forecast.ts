@@ -23,7 +23,7 @@ export interface ForecastFacts {
 	readonly settlesInJumps: boolean
 	/** Balances are asked for; how, where they are. */
 	readonly balances: 'together' | 'multicall' | 'each' | null
-	/** Access lists (EIP-7928) that books are held against near the head; alone: on a private network. */
+	/** Access lists (EIP-7928) that books are checked against near the head; alone: on a private network. */
 	readonly accessLists?: 'beside balances' | 'alone'
 	/** Near the head each block is asked for once more with its transactions: somebody is told of delegations. */
 	readonly readsTransactions?: boolean

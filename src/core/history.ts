@@ -48,7 +48,7 @@ export function alertsOf({ data }: Message): readonly AlertData[] {
 	return 'watch' in data ? [data] : []
 }
 
-/** Whether a message is asked for; `sinceMs` is the caller's to hold against the right time. */
+/** Whether a message is asked for; `sinceMs` is the caller's to check against the right time. */
 export function tellsOf(message: Message, receiver: string, query: HistoryQuery): boolean {
 	const { address, network, kind, text } = query
 	if (query.receiver !== undefined && query.receiver !== receiver) return false

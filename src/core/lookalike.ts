@@ -29,7 +29,7 @@ export interface Imitation extends Pick<Lookalike, 'prefix' | 'suffix'> {
 /**
  * Which anchors a counterparty imitates: first those that no stranger can have chosen, of each the nearest first. One
  * that is an anchor itself imitates nobody; but one that was only paid in others' transactions, as anybody can make a
- * watched contract do, is held against all that were chosen by the watch.
+ * watched contract do, is checked against all that were chosen by the watch.
  */
 export function imitations(candidate: Address, amount: string | null, anchors: Anchors): readonly Imitation[] {
 	const { payees, watched } = anchors

@@ -13,7 +13,7 @@ import { traceText } from './events.js'
 
 /**
  * `fee`: a transaction of the address that moved nothing else for it. `burn`: coins that a self-destruct took away for
- * good. The rest as in `Posting` and `ChainEvent`; `reward` is told by the node as one.
+ * good. The rest as in `Posting` and `ChainEvent`; `reward` is given by the node as one.
  */
 export type EntryKind = 'transfer' | 'deployment' | 'reward' | 'fee' | 'burn' | Exclude<Posting['kind'], 'fee'>
 

@@ -36,8 +36,8 @@ export const nobody: Address = `0x${'0'.repeat(40)}`
 type Move = Pick<TokenEvent, 'standard' | 'from' | 'to' | 'amountRaw' | 'tokenId' | 'operator'>
 
 /**
- * What the logs of a transaction say of tokens, in their order. ERC-20 and ERC-721 share a signature and are told apart
- * by the number of topics; in ERC-1155 the parties stand one topic later. A log that fits none of the forms says
+ * What the logs of a transaction say of tokens, in their order. ERC-20 and ERC-721 share a signature and differ in
+ * the number of topics; in ERC-1155 the parties stand one topic later. A log that fits none of the forms says
  * nothing. For known tokens also: transfers of which nothing is indexed (CryptoKitties), and deposits and withdrawals
  * of wrapped coins, where the contract writes no transfer beside (docs/nodes.md, "Token logs").
  */

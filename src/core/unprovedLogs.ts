@@ -38,7 +38,7 @@ export function* unprovedLogsInWords({ runs }: UnprovedLogs): Iterable<string> {
 }
 
 const UNREAD =
-	'one endpoint has told them, and their headers do not rule it out; a second endpoint or `log_proof: all` proves ' +
+	'one endpoint has given them, and their headers do not rule it out; a second endpoint or `log_proof: all` proves ' +
 	'such blocks'
 const UNKNOWN =
 	'their receipts were read whole, but their headers name them in no way that this version knows; look for a newer one'

@@ -38,7 +38,7 @@ export interface DemoOptions {
 const patienceMs = 60_000
 
 /**
- * Plays the story on an embedded node before a real daemon with real receivers, and holds what arrives against it.
+ * Plays the story on an embedded node before a real daemon with real receivers, and checks what arrives against it.
  *
  * @throws PlainError when an alert is wrong, missing or too much.
  */

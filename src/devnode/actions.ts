@@ -1,4 +1,4 @@
-/** What a puppet can be told to do; see contracts.ts for the puppet itself. */
+/** What a puppet can be made to do; see contracts.ts for the puppet itself. */
 import type { Address, Hex } from '../model/glossary.js'
 
 interface Attempt {

@@ -103,8 +103,8 @@ export interface BooksSummary {
 	/** How often that happened in all, each watch by itself. */
 	readonly unprovedCount?: number
 	/**
-	 * On a private network: blocks whose access lists were held against the books, without a hole between; both ends are
-	 * included. A book is opened at the first list that names its watch. Absent: none were, or balances are asked for.
+	 * On a private network: blocks whose access lists were checked against the books, without a hole between; both ends
+	 * are included. A book is opened at the first list that names its watch. Absent: none were, or balances are asked.
 	 */
 	readonly listed?: { readonly from: number; readonly to: number }
 	/**
@@ -206,7 +206,7 @@ export interface Accounts {
 	readonly isPrivate: boolean
 	/** Whether a receipt is known to say all that its transaction cost, on this chain. */
 	readonly feesAreKnown: boolean
-	/** Postings that are known to be paid as they are told, on this chain; of others a book may close without them. */
+	/** Postings that this chain is known to pay as the node gives them; of others a book may close without them. */
 	readonly surePostings: ReadonlySet<Posting['kind']>
 	/** Hosts that balances are asked of. */
 	readonly endpoints: readonly string[]

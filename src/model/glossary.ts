@@ -18,6 +18,7 @@
  * - event: what really happened on chain. Alert: event × watched address.
  * - announced: its deliveries are written down, with the checkpoint. Retracted: announced, and then its event left the
  *   chain; `alert.removed` says so. Revision: how often an alert was retracted or announced anew.
+ * - told: of people, that they are notified; what a node answers is given, and what is wrong in a file is reported.
  * - receiver: where alerts go. Delivery: alert × receiver (× recipient of a mail), with its attempts.
  * - queue: the deliveries of one receiver and recipient, sent in order.
  * - sent: handed to the receiver, at least once. Delivered: the receiver took it.

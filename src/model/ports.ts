@@ -39,7 +39,7 @@ export interface Chain {
 	 */
 	creator(contract: Address, signal: AbortSignal): Promise<{ readonly txHash: Hash; readonly creator: Address } | null>
 	/**
-	 * Whether an address has code of its own now; null where it is not asked, or not told. Never throws but for an abort.
+	 * Whether an address has code of its own now; null where it is not asked or not answered. Throws only when aborted.
 	 */
 	isContract(address: Address, signal: AbortSignal): Promise<boolean | null>
 	/**

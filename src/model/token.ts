@@ -20,8 +20,8 @@ export type KnownTokens = ReadonlyMap<Address, KnownToken>
 export type TokenChoice = 'known' | 'all' | 'none' | ReadonlySet<Address>
 
 /**
- * Blocks whose logs nothing proves to be all, as they were read first: one endpoint has told them, and their headers do
- * not rule out one more.
+ * Blocks whose logs nothing proves to be all, as they were read first: one endpoint has given them, and their headers
+ * do not rule out one more.
  */
 export interface UnprovedLogs {
 	/** The latest twenty runs of them, oldest first. */
@@ -76,7 +76,7 @@ export interface TokenEvent {
 	readonly tokenId: bigint | null
 	/** Whom ERC-1155 names as the one who moved it; null for others. */
 	readonly operator: Address | null
-	/** Sender of the transaction; null where it was not told. */
+	/** Sender of the transaction; null where it is not known. */
 	readonly initiator: Address | null
 	readonly txHash: Hash
 	readonly txIndex: number | null

@@ -33,7 +33,7 @@ export interface PollFacts {
 	/** New ones in this poll. */
 	readonly alerts: Readonly<Partial<Record<Kind, number>>>
 	readonly retracted: number
-	/** Events of settled blocks that two endpoints told differently, in this poll. */
+	/** Events of settled blocks that two endpoints gave differently, in this poll. */
 	readonly disagreements: number
 	/** When it ended, in milliseconds since 1970. */
 	readonly atMs: number
@@ -122,7 +122,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 	})
 	const disagreements = counter(
 		'disagreements_total',
-		'Events of settled blocks that two endpoints told differently.',
+		'Events of settled blocks that two endpoints gave differently.',
 		['network'],
 	)
 	const logProofs = counter(

@@ -4,7 +4,7 @@ import { fitWords } from '../base/outgoing.js'
 import type { Log } from '../model/ports.js'
 import type { Scrubber } from './scrub.js'
 
-/** What the service manager is told (sd_notify(3)). Without a service manager every method does nothing. */
+/** What the service manager hears (sd_notify(3)). Without a service manager every method does nothing. */
 export interface Notifier {
 	/** How the manager is reached: a socket that it opened for us, the `systemd-notify` program, or not at all. */
 	readonly way: 'socket' | 'helper' | 'none'
@@ -95,7 +95,7 @@ function createQueue(send: (lines: readonly string[]) => Promise<void> | void, l
 				try {
 					await send(next)
 				} catch (error) {
-					if (!logged) log.warn({ err: error }, 'the service manager could not be told of our state')
+					if (!logged) log.warn({ err: error }, 'the service manager could not be notified of our state')
 					logged = true
 				}
 			})

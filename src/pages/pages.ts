@@ -4,9 +4,9 @@ import { StateError } from '../errors.js'
 import type { PageFacts } from './facts.js'
 import { type Html, html } from './html.js'
 import { page } from './layout.js'
+import { alerts, alertsBody, deliveriesBody, deliveryPage } from './messages.js'
 import { overview, overviewBody } from './overview.js'
 import { icon, script, style } from './static.js'
-import { alerts, alertsBody, deliveriesBody, deliveryPage } from './told.js'
 import { watches, watchesBody } from './watches.js'
 
 export interface Page {

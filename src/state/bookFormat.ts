@@ -1,5 +1,5 @@
 /**
- * A book in bytes: some dozen, beside the 20 of its address. A block is told from a base that many share.
+ * A book in bytes: some dozen, beside the 20 of its address. A block is counted from a base that many share.
  *
  * head (whether something moved, whether its code is known, whether it has code; bytes of its balance), block less the
  * base in base 128, balance, what moved (its length with a sign, its bytes), 8 bytes of the mark of its code.
@@ -17,7 +17,7 @@ const MARK_BYTES = 8
 /** Head, block, balance, what moved, mark. */
 export const MOST_BYTES = 1 + 8 + 33 + 33 + MARK_BYTES
 export const ADDRESS_BYTES = 20
-/** The block that books are told from: a number of 8 bytes. */
+/** The block that books are counted from: a number of 8 bytes. */
 export const BASE_BYTES = 8
 
 /** Where the parts of a book stand, as it was found by `skim`. */
@@ -105,7 +105,7 @@ export function headLength(block: number): number {
 	return length
 }
 
-/** The block that all of them are told from, then each address with its book. */
+/** The block that all of them are counted from, then each address with its book. */
 export function packBooks(books: ReadonlyMap<Address, Book>): Buffer {
 	let base: bigint | null = null
 	for (const { block } of books.values()) if (base === null || block < base) base = block

@@ -7,7 +7,7 @@ export const PIECE_BITS = 8
 const MOST = 1 << PIECE_BITS
 
 export interface BookPiece {
-	/** Of each book its number in the piece, then the book; its block is told from `lowest`. */
+	/** Of each book its number in the piece, then the book; its block is counted from `lowest`. */
 	readonly bytes: Buffer
 	readonly size: number
 	/** Of the blocks that its books are closed at. */

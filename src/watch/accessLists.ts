@@ -123,7 +123,7 @@ export async function compensations(
 	}
 }
 
-/** What these transactions tell of one block, to be held against its list. */
+/** What these transactions tell of one block, to be checked against its list. */
 export function tracedBlockOf(block: Block, transactions: readonly TxTrace[], address: Address): TracedBlock {
 	const { withdrawals = [], txHashes, author = null } = block
 	const paidWei = withdrawals.reduce((sum, one) => (one.address === address ? sum + one.wei : sum), 0n)

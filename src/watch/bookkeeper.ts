@@ -89,7 +89,8 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		// The chain moved: the next poll sees how.
 		if (error.kind === 'unsettled') return
 		restsUntilMs = clock() + REST_MS
-		if (reason === null) log.warn({ error: error.message }, 'the books cannot be closed now: balances are not told')
+		if (reason === null)
+			log.warn({ error: error.message }, 'the books cannot be closed now: no endpoint gives balances')
 		reason = error.message
 	}
 
@@ -186,7 +187,7 @@ function later(block: bigint, other: bigint | null): bigint {
 }
 
 function tooSlow(): RpcError {
-	return new RpcError(`balances were not told within ${MOST_MS / 1_000} s`, { kind: 'timeout', endpoint: '' })
+	return new RpcError(`balances did not come within ${MOST_MS / 1_000} s`, { kind: 'timeout', endpoint: '' })
 }
 
 /**

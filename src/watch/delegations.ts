@@ -20,7 +20,7 @@ export interface CodeChange {
 const MOST_BLOCKS = 128n
 
 /**
- * What happened to the delegation of an address: each authorisation that changed it, held against its code after its
+ * What happened to the delegation of an address: each authorisation that changed it, checked against its code after its
  * block; where none accounts for it, what the state alone shows. Empty where it is no delegation that changed.
  */
 export async function delegationsOf(

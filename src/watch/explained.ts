@@ -12,7 +12,7 @@ import { tracedBlockOf } from './accessLists.js'
 import { withFees } from './listedBalances.js'
 import type { Unheard } from './unheard.js'
 
-/** `later`: it could not be told for now. */
+/** `later`: it could not be known for now. */
 export async function isExplained(
 	entry: Announcement,
 	block: Block,
@@ -29,7 +29,7 @@ export async function isExplained(
 	try {
 		const postings = await accounts.postings(block, only, signal)
 		if (data.differenceWei === '0') {
-			// What makes up for each other explains nothing: each transaction is held against the block's list.
+			// What makes up for each other explains nothing: each transaction is checked against the block's list.
 			const changes = await accounts.changes(block, signal)
 			if (changes === null) return 'later'
 			const own = part.transactions.filter((tx) => tx.block.number === block.number)

@@ -26,7 +26,7 @@ export interface BooksPorts {
 }
 
 /**
- * What a part comes to once the books were held against it: what is to be told, and the books to be written with it.
+ * What a part comes to once the books were checked against it: what is to be told, and the books to be written with it.
  */
 export interface Kept {
 	readonly difference: Difference
@@ -115,7 +115,7 @@ function withOpen(
 	return written
 }
 
-/** `open`: of whom it could not be told now. */
+/** `open`: of whom it could not be known now. */
 async function delegationsIn(
 	changes: readonly CodeChange[],
 	signed: readonly SignedChange[],

@@ -169,7 +169,7 @@ export function createLateLists({ accounts, chain, clock, log }: LateListsOption
 			if (!(error instanceof RpcError)) throw error
 			const isForGood = error.kind === 'no-data' && error.facts.forNow !== true
 			if (!isForGood && !isOver(block.number)) throw error
-			log.debug({ block: block.number, err: error }, 'what transactions cost is not told: some books are opened anew')
+			log.debug({ block: block.number, err: error }, 'what transactions cost is not known: some books are opened anew')
 			return null
 		}
 	}

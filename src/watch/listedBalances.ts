@@ -13,7 +13,7 @@ import type { Chain } from '../model/ports.js'
 import type { BlockLists } from './accessLists.js'
 import type { AskedBalances } from './askBalances.js'
 
-/** What blocks pay without a frame, for all watches; null: nobody told it. */
+/** What blocks pay without a frame, for all watches; null: it is not known. */
 export type BlockPostings = ReadonlyMap<bigint, readonly Posting[] | null>
 
 export interface ListedBalances {

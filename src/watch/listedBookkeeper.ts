@@ -91,7 +91,7 @@ export function createListedBookkeeper({ accounts, chain, clock, log }: ListedBo
 			return known
 		}
 
-		/** Gives the blocks whose lists were held against the books without a hole, up to the end of these. */
+		/** Gives the blocks whose lists were checked against the books without a hole, up to the end of these. */
 		async function closeOver(run: ListedRun & { lists: BlockLists }, known: Listed | null): Promise<Listed> {
 			const { part: own, lists, postings } = run
 			const isGoingOn = known !== null && own.span.from === known.to + 1n
@@ -156,7 +156,7 @@ export function createListedBookkeeper({ accounts, chain, clock, log }: ListedBo
 
 const nobody: AddressSet = new Set()
 
-/** What was held against the books before a block. */
+/** What was checked against the books before a block. */
 function listedBefore(before: BooksSummary | undefined, block: bigint): Listed | null {
 	if (before?.listed === undefined) return null
 	const [from, to] = [BigInt(before.listed.from), BigInt(before.listed.to)]

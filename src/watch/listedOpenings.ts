@@ -1,4 +1,4 @@
-/** What a private network's books stand on when lists are held against them: balances that are known before a block. */
+/** What a private network's books stand on when lists are checked against them: balances known before a block. */
 
 import { closes, deferred, type Movements, movementsOf, still } from '../core/books.js'
 import type { Book } from '../model/books.js'

@@ -26,7 +26,7 @@ export interface Suspect extends Scanned {
 export interface CloserLook {
 	/** Withdrawals, and what stays unexplained. */
 	readonly findings: readonly Finding[]
-	/** Who told of frames that were missing, with what was told. */
+	/** Who gave frames that were missing, with what was given. */
 	readonly witnessed: readonly Witness[]
 	/**
 	 * Blocks of which nothing can be said, since no endpoint has their state, or the rules of their fees are not known.
@@ -44,7 +44,7 @@ export interface LookedAt {
 	readonly block: Block
 	/** Those that close the block; where nothing does, all that are known. */
 	readonly postings: readonly Posting[]
-	/** Who told of the frames that close it; null: they were known. */
+	/** Who gave the frames that close it; null: they were known. */
 	readonly witness: Witness | null
 	/** What the block changed the balance by. */
 	readonly changeWei: bigint
@@ -137,7 +137,7 @@ export async function lookCloser(
 		const before = await balanceAt({ number: hi.number - 1n, hash: block.parentHash })
 		const after = await balanceAt(block)
 		if ((before !== null && before !== lo.wei) || after !== hi.wei) {
-			unproved.push({ ...span, why: 'a balance was told otherwise when it was asked for again' })
+			unproved.push({ ...span, why: 'a balance was answered otherwise when it was asked for again' })
 			return
 		}
 		const answers = [

@@ -1,6 +1,7 @@
 /**
  * The block that opens a book of a private network: what its watch had before, nobody tells. But each transaction after
- * the first that its list names is held against what was told, and a first one of which nothing was told hid something.
+ * the first that its list names is checked against what was told, and a first one of which nothing was told hid
+ * something.
  */
 
 import { type TxDifference, txDifferences } from '../core/accessList.js'

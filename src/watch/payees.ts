@@ -9,7 +9,7 @@ import type { Chain } from '../model/ports.js'
 import type { Payee } from '../model/state.js'
 import type { Network, WatchIndex } from '../model/watch.js'
 
-/** With more of them each alert would be held against too many to believe what agrees. */
+/** With more of them each alert would be checked against too many to believe what agrees. */
 const MOST_WATCHED = 1_000
 /** Marks of one part that may cost a question; a storm of the same imitation costs one. */
 const MOST_ASKED = 20

@@ -30,7 +30,7 @@ export interface PollReport {
 	readonly behind: boolean
 	readonly alerts: Readonly<Partial<Record<Kind, number>>>
 	readonly retracted: number
-	/** Events of settled blocks that two endpoints told differently. */
+	/** Events of settled blocks that two endpoints gave differently. */
 	readonly disagreements: number
 	/** Blocks scanned, second looks and backfills included. */
 	readonly blocks: bigint

@@ -64,7 +64,7 @@ export interface PollSession {
 	reorganisedUpTo: bigint
 	/** Of the last part read. */
 	source: string | undefined
-	/** How far the books are, as last told; absent where none are kept. */
+	/** How far the books are, as last seen; absent where none are kept. */
 	books: BooksSummary | undefined
 	/** Blocks whose logs nothing proves; absent: none. */
 	logs: UnprovedLogs | undefined

@@ -137,7 +137,7 @@ interface Held {
 }
 
 /**
- * What moved is held against the balances once, when a block is scanned first; what no frame shows is checked each
+ * What moved is checked against the balances once, when a block is scanned first; what no frame shows is checked each
  * time.
  */
 async function heldAgainstBooks(

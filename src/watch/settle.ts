@@ -33,7 +33,7 @@ export interface Settling {
 	readonly feesAreKnown: boolean
 	/** Books that were looked into in vain; written into. */
 	readonly vain: VainLooks
-	/** What cannot be told now is not asked for again: then what is known is said at once. */
+	/** What cannot be answered now is not asked for again: then what is known is said at once. */
 	readonly isFinal?: boolean
 }
 
@@ -205,7 +205,7 @@ function lateOnes(openedLate: ReadonlyMap<Address, bigint>, to: bigint): readonl
 	return [{ fromBlock: Number(from), toBlock: Number(to), count: openedLate.size, addresses, why: OPENED_LATE }]
 }
 
-/** Undefined where it was not told. */
+/** Undefined where nobody answered. */
 function codeIn({ codes }: Balances, address: Address): string | null | undefined {
 	return codes === undefined ? undefined : (codes.get(address) ?? null)
 }

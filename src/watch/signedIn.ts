@@ -103,7 +103,7 @@ function moved(block: bigint): RpcError {
 	})
 }
 
-/** What came of each: held against the code where somebody tells it, else that it was signed. */
+/** What came of each: checked against the code where somebody tells it, else that it was signed. */
 export async function delegationsSigned(
 	signed: readonly SignedChange[],
 	ports: { readonly accounts: Accounts; readonly chain: Chain },

@@ -34,8 +34,9 @@ const none = new Map<bigint, never>()
 const MOST_AT_ONCE = 8
 
 /**
- * Every movement of an address over a span, each block that moves it held against the balance after it. Part by part:
- * what was said is not kept. Throws RpcError; `no-data` where no endpoint has the state of these blocks (any more).
+ * Every movement of an address over a span, each block that moves it checked against the balance after it. Part by
+ * part: what was said is not kept. Throws RpcError; `no-data` where no endpoint has the state of these blocks (any
+ * more).
  */
 export async function* statementOf(
 	address: Address,

@@ -2,7 +2,7 @@ import type { Clock } from '../model/glossary.js'
 import type { Announcement } from '../model/state.js'
 
 /**
- * Alerts of unexplained changes whose second look could not be told for now whether it explains them. They are asked
+ * Alerts of unexplained changes whose second look could not say for now whether it explains them. They are asked
  * for again until that is answered; after a start, all that are remembered of settled blocks.
  */
 export interface Unheard {

@@ -180,7 +180,7 @@ describe('who started the payment', () => {
 		expect(withPayee(all, watch, startedBy('watch', 8))?.at(-1)).toEqual(startedBy('watch', 8))
 	})
 
-	test('behavior: whom others had paid is held against those whom the watch chose, and against watches', () => {
+	test('behavior: whom others had paid is checked against those whom the watch chose, and against watches', () => {
 		const planted: Payee = { address: like(5, 5), amount: '1', startedBy: 'other' }
 		const mine: Payee = { address: paid, amount: '100', startedBy: 'watch' }
 		const found = (candidate: Address, part: Partial<Anchors>) =>

@@ -147,7 +147,7 @@ describe('createNotifier', () => {
 		notifier.ready()
 		notifier.status('x')
 		await notifier.flush()
-		expect(warnings).toEqual(['the service manager could not be told of our state'])
+		expect(warnings).toEqual(['the service manager could not be notified of our state'])
 	})
 
 	test('error: a missing helper is told once', async () => {

@@ -1,6 +1,6 @@
 /**
  * The world by hand: what a list of actions does to balances, by the rules of the EVM and without one. It is the second
- * opinion that the truth scenario holds against the node's balances, so it shares nothing with the product but the
+ * opinion that the truth scenario checks against the node's balances, so it shares nothing with the product but the
  * arithmetic of addresses. Gas is not counted: whoever builds a scenario gives enough of it, or caps a frame that
  * fails.
  */

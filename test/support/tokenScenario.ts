@@ -1,5 +1,5 @@
 // A seeded scenario of token transfers on a real chain, by real contracts. What must be told is written down with each
-// transaction, and held against balanceOf and ownerOf in each block by whoever asks.
+// transaction, and checked against balanceOf and ownerOf in each block by whoever asks.
 import { onTestFinished } from 'vitest'
 import type { Address, Hash, Hex } from '../../src/model/glossary.js'
 import type { KnownToken } from '../../src/model/token.js'

@@ -178,7 +178,7 @@ describe('delegation', () => {
 		expect(await told(bench)).toHaveLength(2)
 	})
 
-	test('behavior: with `proof: off` each is held against the code, one that does not hold is none', async () => {
+	test('behavior: with `proof: off` each is checked against the code, one that does not hold is none', async () => {
 		const { node, bench, sign, send, block } = await open({}, { books: false })
 		await send([await sign(owner, first, { nonce: 7 }), await sign(other, first)])
 		expect(await codeOf(node, await block())).toBeNull()

@@ -476,7 +476,7 @@ test('behavior: a list that never comes is given up, which is said; the blocks a
 	])
 })
 
-test('behavior: a watch that comes back: what it moved meanwhile is not held against its book', async () => {
+test('behavior: a watch that comes back: what it moved meanwhile is not checked against its book', async () => {
 	const stage = await open([{ accessLists: true }])
 	const { node, bench, block, bob, alice, puppet } = stage
 	await node.send({ from: bob, to: alice, valueWei: 1n, gas: 30_000n })

@@ -1,7 +1,8 @@
 /**
- * Block access lists (EIP-7928) by `eth_getBlockAccessList`, held against the hash in the header: who cannot make the
- * same hash has left something out. The list is encoded as RLP in the order that the standard demands, whatever order
- * the answer has: [address, [[slot, [[index, value]]]], [slot], [[index, balance]], [[index, nonce]], [[index, code]]].
+ * Block access lists (EIP-7928) by `eth_getBlockAccessList`, checked against the hash in the header: who cannot make
+ * the same hash has left something out. The list is encoded as RLP in the order that the standard demands, whatever
+ * order the answer has:
+ * [address, [[slot, [[index, value]]]], [slot], [[index, balance]], [[index, nonce]], [[index, code]]].
  */
 
 import * as Keccak from 'ox/Hash'

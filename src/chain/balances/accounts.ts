@@ -137,7 +137,7 @@ export function createAccounts({
 	}
 }
 
-/** What was asked may be told in a moment. */
+/** What was asked may be answered in a moment. */
 function mayPass({ kind, facts }: RpcError): boolean {
 	if (facts.content === true || facts.wrongChainId !== undefined) return false
 	return ['server', 'malformed', 'timeout', 'network', 'rate', 'unsettled'].includes(kind)

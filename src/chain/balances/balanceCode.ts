@@ -45,7 +45,7 @@ export function balanceCall(addresses: readonly Address[], block: unknown): read
 
 export interface AccountState {
 	readonly wei: bigint
-	/** 16 hex digits of the hash of its code; null: it has none. Absent: not told. */
+	/** 16 hex digits of the hash of its code; null: it has none. Absent: not answered. */
 	readonly code?: string | null
 }
 

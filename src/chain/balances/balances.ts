@@ -48,7 +48,7 @@ const ANYBODY: Address = '0x0000000000000000000000000000000000000001'
 export function createBalanceReader({ log }: { readonly log: Log }): BalanceReader {
 	const ways = new WeakMap<Rpc, BalanceWay>()
 
-	/** All ways in one request, held against each other. */
+	/** All ways in one request, checked against each other. */
 	async function learn(rpc: Rpc, address: Address, block: BlockRef, signal: AbortSignal): Promise<BalanceWay> {
 		const pair = [address, ANYBODY]
 		const answers = await rpc.batch(

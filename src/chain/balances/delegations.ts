@@ -36,7 +36,7 @@ export async function readDelegate(
 /**
  * The authorisations of one block that hold for an address, in order, the last of each transaction: signed by it, for
  * this chain or for all, with the nonce that it had. Whether the transaction succeeded makes no difference. Creations
- * by its own code are not counted: what comes of it must be held against its code.
+ * by its own code are not counted: what comes of it must be checked against its code.
  */
 export async function readAuthorisations(
 	rpc: Rpc,

@@ -19,7 +19,7 @@ export function feesAreKnown(chainId: number): boolean {
 /** Ethereum and its test nets: what a block says of its fees, its author and its withdrawals is so. */
 const ETHEREUM = new Set([1, 17_000, 560_048, 11_155_111])
 
-/** Postings of which a chain is known to pay all that is told. */
+/** Postings of which a chain is known to pay all that the node gives. */
 export function surePostings(chainId: number): ReadonlySet<Posting['kind']> {
 	if (ETHEREUM.has(chainId)) return new Set(['fee', 'income', 'withdrawal'])
 	return new Set(feesAreKnown(chainId) ? ['fee'] : [])

@@ -30,7 +30,7 @@ interface Transaction {
 
 export interface PostingRules {
 	readonly chainId: number
-	/** Receipts are asked for of every transaction of the block: which of them matter is told to nobody. */
+	/** Receipts are asked for of every transaction of the block: which of them matter is shown to nobody. */
 	readonly isPrivate: boolean
 }
 
@@ -109,7 +109,7 @@ function postingsOf(
 		},
 		chainId,
 	)
-	if (fee === null) throw noData(rpc, `what ${txHash} cost cannot be told by its receipt`)
+	if (fee === null) throw noData(rpc, `what ${txHash} cost cannot be read from its receipt`)
 	const postings: Posting[] = []
 	if (fee[0] > 0n || fee[1] > 0n) {
 		postings.push({ kind: 'fee', address: from, wei: [-fee[0], -fee[1]], txHash })

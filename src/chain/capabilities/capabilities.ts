@@ -38,7 +38,7 @@ export interface Capabilities {
 
 	/** Blocks that the probes looked at; none on a chain too young or too quiet. */
 	readonly probed: readonly bigint[]
-	/** The answers were held against each other and agree; without it they are trusted for now only. */
+	/** The answers were checked against each other and agree; without it they are trusted for now only. */
 	readonly proved: boolean
 	/** What may be used, best first. Empty: this endpoint can tell nothing of frames. */
 	readonly sources: readonly SourceName[]

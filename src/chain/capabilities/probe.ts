@@ -48,7 +48,7 @@ interface TraceQuestion {
 }
 
 /**
- * Asks an endpoint what it can do, and holds its answers against each other: some ten cheap questions in four requests
+ * Asks an endpoint what it can do, and checks its answers against each other: some ten cheap questions in four requests
  * (docs/nodes.md, "What the probe looks at"). Throws RpcError when the endpoint cannot be judged now.
  */
 export async function probe(
@@ -84,7 +84,7 @@ async function ended<T>(job: Promise<T>): Promise<T | null> {
 	}
 }
 
-/** Without a filter that was not held against whole blocks, where there is another: it may leave out what it likes. */
+/** Without a filter that was not checked against whole blocks, where there is another: it may leave out anything. */
 function unshown(sources: readonly SourceName[]): readonly SourceName[] {
 	const others = sources.filter((source) => source !== 'trace_filter')
 	return others.length > 0 ? others : sources

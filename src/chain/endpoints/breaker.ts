@@ -1,6 +1,6 @@
 /**
  * Whether one endpoint may be asked now. A failing one rests, longer each time, and comes back by trial; what a person
- * has to mend is told once, in words of what to do. Only the change from good to failing and back is logged.
+ * has to mend is said once, in words of what to do. Only the change from good to failing and back is logged.
  */
 
 import { backoffMs, jittered } from '../../base/backoff.js'

@@ -106,7 +106,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 		signal.throwIfAborted()
 	}
 
-	/** Heads are compared only as told at one moment: one from a while ago would seem to lag. */
+	/** Heads are compared only as given at one moment: one from a while ago would seem to lag. */
 	async function compareHeads(): Promise<void> {
 		const heads = new Map<Endpoint, NewestBlock>()
 		const one = async (endpoint: Endpoint) => {

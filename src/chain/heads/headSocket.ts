@@ -83,7 +83,7 @@ export function listenForHeads(options: HeadSocketOptions, signal: AbortSignal):
 
 		function waitForHead(): void {
 			clearTimeout(patience)
-			const silence = () => end('timeout', `told of no head for ${limits.silenceMs / 1_000} s`)
+			const silence = () => end('timeout', `gave no head for ${limits.silenceMs / 1_000} s`)
 			patience = setTimeout(silence, limits.silenceMs)
 		}
 

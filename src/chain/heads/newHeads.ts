@@ -15,7 +15,7 @@ export interface FollowOptions {
 	readonly urls: readonly string[]
 	/**
 	 * Something may be new: heads have come, or may have been missed before the subscription began. It carries nothing,
-	 * since nothing that is told over the socket is believed. Heads that come close together call it once.
+	 * since nothing that comes over the socket is believed. Heads that come close together call it once.
 	 */
 	readonly onHead: () => void
 	readonly log: Log

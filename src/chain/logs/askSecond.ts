@@ -18,7 +18,7 @@ export interface AskSecondOptions {
 }
 
 /**
- * A second witness for what one endpoint has told of blocks up to `block`: another endpoint that has that block, of
+ * A second witness for what one endpoint has given of blocks up to `block`: another endpoint that has that block, of
  * another kind where there is one. Null where none answers in time.
  */
 export function createAskSecond({ endpoints, rank, clock }: AskSecondOptions) {

@@ -1,4 +1,4 @@
-/** Which blocks may hold logs that an endpoint has not told of, as their headers say. */
+/** Which blocks may hold logs that an endpoint has not given, as their headers say. */
 
 import { topics } from '../../core/tokenLogs.js'
 import type { AddressSet } from '../../model/chain.js'

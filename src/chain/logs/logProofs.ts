@@ -4,8 +4,8 @@ import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
 
 /**
- * Blocks by what proves that nothing of them is missing: `receipts`, all of them, held against the header; `bloom`, the
- * header's, which rules out one more; `witness`, the logs of a second endpoint, which has the same; `none`.
+ * Blocks by what proves that nothing of them is missing: `receipts`, all of them, checked against the header; `bloom`,
+ * the header's, which rules out one more; `witness`, the logs of a second endpoint, which has the same; `none`.
  */
 export type LogProofs = Readonly<Record<LogProof, number>>
 

@@ -1,5 +1,5 @@
 /**
- * What the receipts of a block prove, held against its header. A hard fork may encode receipts in a way that this
+ * What the receipts of a block prove, checked against its header. A hard fork may encode receipts in a way that this
  * version does not know: then no root can be made, and a chain that had one would stand still until somebody upgrades.
  * So such receipts are believed, and said to be not proved (docs/nodes.md, "A new encoding of receipts").
  */
@@ -56,7 +56,7 @@ export function createReceiptProof({
 		said.add(key)
 		log.warn(
 			{ block: number, ...(types.length > 0 && { types }) },
-			'receipts cannot be held against the root in their header, as if they were encoded in a new way: they are ' +
+			'receipts cannot be checked against the root in their header, as if they were encoded in a new way: they are ' +
 				'believed, not proved; look for a newer version',
 		)
 	}

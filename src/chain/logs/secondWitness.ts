@@ -19,7 +19,7 @@ interface SecondWitnessOptions {
 }
 
 /**
- * Whether a second endpoint tells the same tokens of blocks whose receipts cannot be held against their root. False
+ * Whether a second endpoint tells the same tokens of blocks whose receipts cannot be checked against their root. False
  * where nobody answers, or has left some out. Throws `malformed` where he tells another: then `rpc` is not believed.
  */
 export function createSecondWitness({ chainId, known }: SecondWitnessOptions) {

@@ -28,7 +28,7 @@ export interface TokenQuestion {
 	readonly span: Span
 	/** At least one. */
 	readonly addresses: AddressSet
-	/** Of the span, as the same endpoint has told them already; the last is among them. */
+	/** Of the span, as the same endpoint has given them already; the last is among them. */
 	readonly headers: readonly Header[]
 	/** Asks another endpoint; null where there is none that answers in time. Absent: there is none. */
 	readonly askAnother?: AskAnother
@@ -135,7 +135,7 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 
 	/**
 	 * By topics: each block of which the header does not rule out one more log is read whole, and each hit of another is
-	 * held against its receipt.
+	 * checked against its receipt.
 	 */
 	async function readByTopics(
 		rpc: Rpc,

@@ -64,7 +64,7 @@ const nothing: InReceipt = { tokens: [], logFrames: null }
 interface Begun {
 	readonly span: Span
 	readonly addresses: AddressSet
-	/** The newest header that this endpoint has told. */
+	/** The newest header that this endpoint has given. */
 	readonly newest: Header | null
 	readonly askAnother: AskAnother
 	/** They were read before. */

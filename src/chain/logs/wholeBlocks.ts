@@ -13,8 +13,9 @@ import { isSame, type Log, type LogReceipt, readLogReceipt, readLogs } from './w
 /** Reads all logs of blocks, and names no address to do so. */
 export interface WholeBlocks {
 	/**
-	 * The transactions of each block that have logs, in order, complete: held against the header's root of receipts, or,
-	 * where the node has no whole receipts, against its bloom and the receipts at the end of the block. Throws RpcError.
+	 * The transactions of each block that have logs, in order, complete: checked against the header's root of receipts,
+	 * or, where the node has no whole receipts, against its bloom and the receipts at the end of the block. Throws
+	 * RpcError.
 	 */
 	read(rpc: Rpc, headers: readonly Header[], signal: AbortSignal): Promise<readonly WholeBlock[]>
 }

@@ -54,7 +54,7 @@ export function createConnections(
 					reject(Object.assign(new Error('closed without an answer'), { code: 'ECONNRESET' }))
 				})
 				sent.once('response', (response) => {
-					// It may fail before anybody reads it; who reads it is told of it all the same.
+					// It may fail before anybody reads it; who reads it hears of it all the same.
 					resolve(response.on('error', ignore))
 				})
 				sent.once('socket', (socket) => {

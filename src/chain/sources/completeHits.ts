@@ -35,7 +35,7 @@ export interface CompletedHits extends Pick<Part, 'transactions'> {
 /**
  * Asks what rows alone do not say, each transaction once: headers, receipts where they are needed, and the whole tree
  * of a transaction that was hit below its root, since a frame under a failed one carries no error of its own
- * (docs/nodes.md, "How frames are told"). Where many trees of one block are needed the block is read whole.
+ * (docs/nodes.md, "How frames are written"). Where many trees of one block are needed the block is read whole.
  */
 export async function completeHits(
 	{ rpc, hits, addresses, last, costs, withSent }: Incomplete,
@@ -100,7 +100,7 @@ function blocksOf(hits: readonly RowGroup[]): ReadonlyMap<bigint, readonly RowGr
 function isReadWhole(rowsPerBlock: number | null, price: PriceOf): (hits: readonly RowGroup[]) => boolean {
 	return (hits) => {
 		const trees = hits.filter((hit) => hit.txHash !== null && isDeep(hit)).length
-		// Rewards are told by the whole block alone: then its trees cost nothing more.
+		// Rewards stand in the whole block alone: then its trees cost nothing more.
 		if (trees > 0 && hits.some(({ txHash }) => txHash === null)) return true
 		return isCheaperWhole(trees, rowsPerBlock, price)
 	}

@@ -25,8 +25,8 @@ export interface DebugTraceOptions extends SourceOptions {
 
 /**
  * `debug_traceBlockByNumber`, for nodes without trace methods: geth and its kin. The answer names no block, so its
- * transactions are held against the header's list; a block without any is not asked for (geth does not trace genesis).
- * Rewards are not in it.
+ * transactions are checked against the header's list; a block without any is not asked for (geth does not trace
+ * genesis). Rewards are not in it.
  */
 export function debugTraceSource(options: DebugTraceOptions): Source {
 	return {

@@ -58,7 +58,7 @@ export function createReceiptNeed({ fees, isProved = () => false, clock }: Recei
 /** Every receipt: where nothing is remembered of the endpoint. */
 export const everyReceipt: ReceiptNeed = { of: () => true, note() {} }
 
-/** A root of an unknown kind is no call: the failed deposits of rollups are told so. */
+/** A root of an unknown kind is no call: the failed deposits of rollups are written so. */
 export function isKnown({ callType, type }: Pick<Frame, 'callType' | 'type'>): boolean {
 	return callType !== null || type !== 'call'
 }

@@ -6,7 +6,7 @@ import { checkCoverage } from './headers.js'
 import { type Hit, withoutReceipts, withReceipts } from './receipts.js'
 import type { ReadRequest, SourceOptions, SourcePart } from './source.js'
 
-/** What was seen of a span's blocks, whoever told it. */
+/** What was seen of a span's blocks, whoever gave it. */
 export interface ScannedSpan {
 	readonly headers: readonly Header[]
 	readonly hits: readonly Hit[]

@@ -12,7 +12,7 @@ export interface ReadRequest {
 	readonly rpc: Rpc
 	readonly span: Span
 	readonly addresses: AddressSet
-	/** Header of `span.to`, when this same endpoint has told it already. */
+	/** Header of `span.to`, when this same endpoint has given it already. */
 	readonly last: Header | null
 	/** `span.to` has settled, as this endpoint says: its chain is not expected to change any more. */
 	readonly isSettled?: boolean
@@ -21,7 +21,7 @@ export interface ReadRequest {
 /**
  * One way of getting at the frames of a span. All of them give the same answer: the header of `span.to`, as old as the
  * traces or older (unless it has settled) and from the same endpoint, and every transaction in which a frame that
- * touches the addresses may have moved something, each frame with all its ancestors, each block held against its
+ * touches the addresses may have moved something, each frame with all its ancestors, each block checked against its
  * header. Anything in doubt is an RpcError, never an empty answer.
  */
 export interface Source {

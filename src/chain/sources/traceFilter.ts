@@ -88,7 +88,7 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 			// old chain would pass for those of the new one. What has settled has no other chain, and saves the wait.
 			const early = known ?? (isSettled ? null : await readHeader(rpc, span.to, signal))
 			const lists = [...listsOf(addresses, rpc.limits.list.now())]
-			// The first is only held against the part before, so it may come with the traces.
+			// The first is only checked against the part before, so it may come with the traces.
 			const ends = [...new Set([...(early === null ? [span.to] : []), ...(span.from === span.to ? [] : [span.from])])]
 			const asked = lists.map((list, at) => askList(rpc, span, list, at === 0 ? ends.map(blockCall) : [], signal))
 			const results = (await Promise.all(asked)).flat()

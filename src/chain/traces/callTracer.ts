@@ -7,7 +7,7 @@ import { MOST_DEPTH, type PlacelessFrame, type Tree } from './tree.js'
 
 /**
  * geth's callTracer: nested frames with types in capitals. It has no place on the chain, no trace addresses and no
- * rewards; a static call has no value, a creation that failed no `to` (docs/nodes.md, "How frames are told").
+ * rewards; a static call has no value, a creation that failed no `to` (docs/nodes.md, "How frames are written").
  */
 
 const CALLS: ReadonlyMap<string, CallType> = new Map([

@@ -1,8 +1,8 @@
 import { isObject, type Json, type Reading } from '../wire.js'
 
 /**
- * Arbitrum moves coins outside of its EVM, and callTracer tells of them beside the root frame: fees, and with a
- * deposit, a retryable ticket or its refund the coins of somebody. They are no frames and are not told (docs/nodes.md,
+ * Arbitrum moves coins outside of its EVM, and callTracer gives them beside the root frame: fees, and with a deposit,
+ * a retryable ticket or its refund the coins of somebody. They are no frames and are not covered (docs/nodes.md,
  * "What no node tells as a frame"); what is not a fee is said once, like a kind of frame that is not known.
  */
 const FIELDS = ['beforeEVMTransfers', 'afterEVMTransfers'] as const

@@ -6,11 +6,11 @@ import { MOST_DEPTH, type PlacelessFrame } from './tree.js'
 /**
  * Rows of `trace_filter`, `trace_block`, `trace_transaction` and of geth's flatCallTracer, as Frames.
  *
- * The failure of a frame is told by `error` alone: `result` may be kept, null or absent on a frame that failed, and a
- * creation that failed may still name an address (docs/nodes.md, "How frames are told").
+ * The failure of a frame is shown by `error` alone: `result` may be kept, null or absent on a frame that failed, and a
+ * creation that failed may still name an address (docs/nodes.md, "How frames are written").
  */
 
-/** A row whose form was looked at, not yet decoded: cheap to hold against addresses. */
+/** A row whose form was looked at, not yet decoded: cheap to check against addresses. */
 export interface RawRow {
 	readonly raw: Json
 	readonly action: Json
@@ -189,7 +189,7 @@ function rewardTypeOf(raw: unknown): string {
 	return typeof raw === 'string' ? raw : 'block'
 }
 
-/** BSC has told its rewards as bare JSON numbers, which are beyond the safe ones and all the same exact. */
+/** BSC has written its rewards as bare JSON numbers, which are beyond the safe ones and all the same exact. */
 function rewardOf(raw: unknown, index: number, reading: Reading): bigint {
 	if (typeof raw === 'number' && Number.isInteger(raw) && raw >= 0 && raw < 2 ** 256) return BigInt(raw)
 	return amountOf(raw, false, index, reading)

@@ -6,7 +6,7 @@ const MOST_KINDS = 20
 const MOST_LETTERS = 40
 
 /**
- * Warns of each kind of frame that nobody has told us of, once, in clean and short words, and of so many kinds at most.
+ * Warns of each kind of frame that is not known here, once, in clean and short words, and of so many kinds at most.
  */
 export function createUnknownKinds(log: Log): (type: string) => void {
 	const known = new Set<string>()
@@ -17,6 +17,6 @@ export function createUnknownKinds(log: Log): (type: string) => void {
 		known.add(name)
 		if (known.size > MOST_KINDS)
 			log.warn({ kinds: MOST_KINDS }, 'further kinds of frames that are not known are not named')
-		else log.warn({ type: name }, 'a node told of a kind of frame that is not known; it is taken to move nothing')
+		else log.warn({ type: name }, 'a node gave a kind of frame that is not known; it is taken to move nothing')
 	}
 }

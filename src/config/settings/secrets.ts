@@ -72,7 +72,7 @@ export function hideSecrets(message: string, template: string | undefined, fille
 		.reduce((text, one) => text.replaceAll(one.value, one.template), open)
 }
 
-/** Keys whose values are told nowhere; all others stand openly in the settings. */
+/** Keys whose values are shown nowhere; all others stand openly in the settings. */
 const secretKeys: readonly string[] = [
 	'rpc',
 	'ws',

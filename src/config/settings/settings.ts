@@ -50,7 +50,7 @@ export interface NetworkSettings extends Network {
 	readonly ws: readonly string[]
 }
 
-/** What every receiver can be told besides where it is. */
+/** What every receiver can be given besides where it is. */
 export interface ReceiverOptions {
 	/** Name of the receiver that is told when this one takes no more; null: none. */
 	readonly fallback: string | null
@@ -112,9 +112,9 @@ export interface SettingsRead {
 	readonly settings: Settings | null
 	readonly problems: readonly Problem[]
 	readonly source: Source | null
-	/** Null: that cannot be told. */
+	/** Null: that cannot be known. */
 	readonly watchlists: WatchlistPlace | null
-	/** Null: that cannot be told. */
+	/** Null: that cannot be known. */
 	readonly statePlace: StatePlace | null
 	readonly names: Names
 }
@@ -140,7 +140,7 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 		...twice(source, value, 'receivers', 'receiver'),
 		...fallbackProblems(source, value),
 	]
-	// A scalar that could not be filled is told once, not also as a bad URL or number.
+	// A scalar that could not be filled is reported once, not also as a bad URL or number.
 	const tokens = 'data' in checked ? await tokensOf(checked.data.networks, source, path, cwd) : null
 	const rest =
 		'problems' in checked ? checked.problems.filter((one) => !problems.some((other) => samePlace(one, other))) : []

@@ -86,7 +86,7 @@ const network = section({
 		.default('auto')
 		.meta({
 			description:
-				'Whether books are kept: each balance is held against all that was seen to move it, ' +
+				'Whether books are kept: each balance is checked against all that was seen to move it, ' +
 				'and what stays unexplained is told. With `private` only where blocks have access lists. Default: auto.',
 		}),
 	requests_per_second: orNull(text(readRate)).meta({

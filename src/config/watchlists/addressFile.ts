@@ -135,7 +135,7 @@ function readHeader(fields: readonly Field[], tell: Tell): readonly string[] {
 	return columns
 }
 
-/** Null when something is wrong, which has been told. */
+/** Null when something is wrong, which has been reported. */
 function readRow(
 	fields: readonly Field[],
 	columns: readonly string[],

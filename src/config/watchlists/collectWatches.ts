@@ -18,7 +18,7 @@ export interface CollectOptions {
 	readonly source: Source
 	/** Where the watches go; what stands there already is of other watchlists. */
 	readonly table: WatchTable
-	/** Where an address that stands twice is told. */
+	/** Where an address that stands twice is reported. */
 	readonly problems: Problem[]
 }
 
@@ -77,7 +77,7 @@ export function collectWatches({ network, watchlist, silences, source, table, pr
 			const fault = add(address, label, rulesOf(options, noTags), index)
 			if (fault !== null) problems.push(source.problem(['watches', index, 'address'], fault))
 		},
-		/** The file's own problems are told by whoever read it. */
+		/** The file's own problems are reported by whoever read it. */
 		async addFile(path: string, file: AddressFile, options: Options, slices: TimeSlices): Promise<void> {
 			files.add(path)
 			begin(file)

@@ -11,7 +11,7 @@ export interface TokensRead {
 	readonly faults: readonly { readonly index: number; readonly message: string }[]
 }
 
-/** `written` as the schema gives it: a word, or a list of symbols and addresses. `known` null: that cannot be told. */
+/** `written` as the schema gives it: a word, or a list of symbols and addresses. `known` null: that cannot be known. */
 export function readTokenChoice(written: string | readonly string[] | null, known: KnownTokens | null): TokensRead {
 	if (written === null) return { choice: null, faults: [] }
 	if (typeof written === 'string') return { choice: written as TokenChoice, faults: [] }

@@ -15,7 +15,7 @@ export interface WatchTable {
 	at(number: number): Watch
 	/** So many watches are about to be added. */
 	reserve(more: number): void
-	/** The rules are kept as they are, and told apart by identity. */
+	/** The rules are kept as they are, and distinguished by identity. */
 	add(address: Address, label: string | null, rules: WatchRules): void
 	/**
 	 * The same where no watch of this address has that number or a later one: -1 then. Else nothing is added, and the

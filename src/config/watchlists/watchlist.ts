@@ -42,7 +42,7 @@ export async function readWatchlist(
 	const coin = network === null ? null : (names.networks?.get(network) ?? null)
 
 	/**
-	 * The options of one place over those that hold around it; null receivers and amounts that are wrong are told here.
+	 * The options of one place over those that hold around it; wrong amounts and null receivers are reported here.
 	 */
 	const optionsOf = (written: OptionsWritten | null, value: unknown, at: readonly PropertyKey[], base: Options) => {
 		problems.push(...receiverProblems(source, names, value, at))
@@ -117,7 +117,7 @@ export async function readWatchlist(
 	return inOrder(problems)
 }
 
-/** Null where it cannot be told which they are. */
+/** Null where it cannot be known which they are. */
 function noTokensOf({ tokens }: Coin): KnownTokens | null {
 	return tokens === null ? null : noTokens
 }
@@ -136,7 +136,7 @@ function receiverProblems(
 	)
 }
 
-/** An amount in wei, at least 1; what is not a text is told by the schema, and without a coin nothing can be said. */
+/** An amount in wei, at least 1; what is not a text the schema reports, and without a coin nothing can be said. */
 function readAmount(
 	key: string,
 	value: unknown,

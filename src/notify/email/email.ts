@@ -35,7 +35,7 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 	const { timeLimitMs = 90_000, connections = 2 } = options
 	const { host, hideSecrets, transport } = createSmtp(settings, connections)
 	const from = parseMailbox(settings.from)
-	// The pool reports what the sender of the mail is told as well.
+	// The pool reports what the sender of the mail hears as well.
 	transport.on('error', () => undefined)
 
 	return {

@@ -25,7 +25,7 @@ export function isMissing(error: unknown): boolean {
 	return codeOf(error) === 'ENOENT'
 }
 
-/** Throws StateError `disk` when that cannot be told. */
+/** Throws StateError `disk` when that cannot be known. */
 export async function exists(path: string): Promise<boolean> {
 	try {
 		await stat(path)

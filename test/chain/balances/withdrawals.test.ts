@@ -38,7 +38,7 @@ test.each([
 	expect(() => noteWithdrawals({ ...withdrawalRulesOf(1), mayBePaid: false }, headerWith(withdrawals), 'here')).toThrow(
 		'the withdrawals of block 18000000 are not those that its header names',
 	)
-	// Of a chain whose roots are not known to be made like this nothing is held against it.
+	// Of a chain whose roots are not known to be made like this nothing is checked against it.
 	noteWithdrawals({ ...withdrawalRulesOf(10), mayBePaid: false }, headerWith(withdrawals), 'here')
 })
 

@@ -217,7 +217,7 @@ describe('connections', () => {
 		await server.until(() => server.subscriptions > 3)
 		expect(following.lines.filter(({ level }) => level !== 'debug')).toEqual([])
 		expect(following.lines.find(({ facts }) => facts.kind !== undefined)?.facts.error).toBe(
-			`${server.host} told of no head for 0.08 s`,
+			`${server.host} gave no head for 0.08 s`,
 		)
 		expect(Math.max(...following.rests)).toBe(1_000)
 	})

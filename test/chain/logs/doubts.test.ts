@@ -1,4 +1,4 @@
-// What a header rules out: made of blooms of real entries, and held against what the blocks hold.
+// What a header rules out: made of blooms of real entries, and checked against what the blocks hold.
 import { describe, expect, test } from 'vitest'
 import { createTimeSlices } from '../../../src/base/timeSlices.js'
 import { bloomOf, mayHold, placesOf } from '../../../src/chain/logs/bloom.js'

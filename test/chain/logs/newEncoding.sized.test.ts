@@ -75,7 +75,7 @@ async function watch({ node, alice, token }: Scene, twists: readonly (Twist | nu
 		await Promise.all(gateways.map((gateway) => gateway.close()))
 	})
 	return {
-		...{ bench, gateways, proofs, warned: () => warned.filter((line) => line.includes('held against the root')) },
+		...{ bench, gateways, proofs, warned: () => warned.filter((line) => line.includes('checked against the root')) },
 		told: async () =>
 			(await bench.posted()).map(alertOf).map(({ txHash, token: own }) => `${txHash} ${own?.amountRaw}`),
 		logs: async () => (await bench.store.summary()).networks.get('local')?.seen?.logs,

@@ -133,7 +133,7 @@ describe('a log that eth_getLogs does not tell', () => {
 		expect(lying.logs).toBeUndefined()
 		const { counts, logs, receipts } = await told(played, [undefined], null)
 		expect(counts).toEqual({ receipts: 31, bloom: count - 31, witness: 0, none: 0 })
-		// What was found in a block that is read whole is held against that, and not asked for once more.
+		// What was found in a block that is read whole is checked against that, and not asked for once more.
 		expect(receipts).toEqual([0])
 		expect(logs).toBeUndefined()
 		// A second endpoint that tells the same is witness enough.

@@ -1,4 +1,4 @@
-/** The pages of what was told: by alert, and by delivery. */
+/** The pages of messages: by alert, and by delivery. */
 
 import { alertsOf } from '../core/history.js'
 import type { AlertData, Message, TokenData } from '../model/alert.js'
