@@ -10,6 +10,7 @@ import { debugCall, readDebugBlock } from './sources/debugTrace.js'
 import { receiptCall } from './sources/readReceipts.js'
 import { readSuccess } from './sources/receipts.js'
 import { traceOf, treeOf } from './traces/assemble.js'
+import { framed, listed } from './traces/readRows.js'
 import { framesOf, type Tree } from './traces/tree.js'
 import { type Header, hexOf, readReceipt, unsettled } from './wire.js'
 
@@ -86,8 +87,8 @@ async function fromRows(
 	const [raw] = await askAll(rpc, [{ method, params }], signal)
 	const slices = createTimeSlices()
 	const rows = await readRows(raw, slices, reading)
-	const own = method === 'trace_block' ? rows.filter((row) => row.txHash === txHash) : rows
-	return treeOf(own, { txHash, blockHash: block.hash }, slices, reading)
+	const own = async () => framed((await listed(rows, slices)).filter((row) => row.txHash === txHash))
+	return treeOf(method === 'trace_block' ? await own() : rows, { txHash, blockHash: block.hash }, slices, reading)
 }
 
 async function fromTracer({ rpc, txHash, block, capabilities }: Question, signal: AbortSignal): Promise<Tree> {

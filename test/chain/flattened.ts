@@ -3,6 +3,7 @@
  */
 import { createTimeSlices } from '../../src/base/timeSlices.js'
 import { readCalls } from '../../src/chain/traces/callTracer.js'
+import type { PlacelessFrame } from '../../src/chain/traces/tree.js'
 import type { Reading } from '../../src/chain/wire.js'
 import type { Frame } from '../../src/model/chain.js'
 
@@ -10,7 +11,7 @@ export async function flattened(raw: unknown, reading: Reading): Promise<readonl
 	const { frames, parents } = await readCalls(raw, createTimeSlices(), reading)
 	const paths: number[][] = []
 	const children = new Map<number, number>()
-	return frames.map((frame, at) => {
+	return Array.from({ length: frames.length }, (_, at) => frames.at(at) as PlacelessFrame).map((frame, at) => {
 		const parent = parents[at] ?? -1
 		const step = children.get(parent) ?? 0
 		children.set(parent, step + 1)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createTimeSlices } from '../../src/base/timeSlices.js'
 import { frameOf, readPlaced, readRow } from '../../src/chain/traces/parityRows.js'
-import { readAll } from '../../src/chain/traces/rows.js'
+import { framed, readAll } from '../../src/chain/traces/readRows.js'
 import { treeOfRows } from '../../src/chain/traces/rowTree.js'
 import { effective } from '../../src/core/effective.js'
 import type { Frame, TxTrace } from '../../src/model/chain.js'
@@ -87,7 +87,7 @@ describe.skipIf(!isThere)('recorded answers of real nodes', () => {
 					trees++
 					const parts = readAll(own, readPlaced, reading)
 					expect(parts.map(({ subtraces }) => subtraces)).toEqual(own.map(({ subtraces }) => subtraces))
-					await treeOfRows(parts, whose, createTimeSlices(), reading)
+					await treeOfRows(framed(parts), whose, createTimeSlices(), reading)
 				}
 			}
 		}

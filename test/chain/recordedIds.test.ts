@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { frameOf, readRow } from '../../src/chain/traces/parityRows.js'
-import { readAll } from '../../src/chain/traces/rows.js'
+import { readAll } from '../../src/chain/traces/readRows.js'
 import { deliveryId } from '../../src/core/deliveries.js'
 import { alertId, eventsOf } from '../../src/core/events.js'
 import { sides } from '../../src/core/match.js'

@@ -27,6 +27,11 @@ const floods: Readonly<Record<string, readonly [Flood, bigint, number]>> = {
 	],
 	'4,000 transactions, each with a payment': [{ transactions: 4_000, calls: 1, hits: 1, wei: 1n }, 1n, 350e6],
 	// As many as fit 200 million gas.
+	'490,000 calls of which none is like another, beside a payment': [
+		{ transactions: 1, calls: 1, hits: 1, wei: 1n, square: 700 },
+		1n,
+		300e6,
+	],
 	'20,000 payments, each told': [{ transactions: 1, calls: 20_000, hits: 20_000, wei: 1n }, 1n, 500e6],
 }
 

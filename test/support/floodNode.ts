@@ -1,6 +1,7 @@
 /**
  * A node whose blocks a stranger has filled: any number of transactions, in each any number of calls inside, of which
- * some call a watched address, with one wei or with nothing. Worked out from the number of the block alone.
+ * some call a watched address, with one wei or with nothing; others are alike, or none is like another. Worked out from
+ * the number of the block alone.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -16,6 +17,8 @@ export interface Flood {
 	readonly hits: number
 	/** With each of these. */
 	readonly wei: bigint
+	/** So many contracts call as many addresses each, besides: no two of these calls have the same parties. */
+	readonly square?: number
 }
 
 export interface FloodNode {
@@ -36,6 +39,8 @@ export const bystander = `0x${'c6'.repeat(20)}` as const
 const stranger = `0x${'57'.repeat(20)}`
 const contract = `0x${'58'.repeat(20)}`
 const nobody = `0x${'00'.repeat(19)}04`
+const callerAt = (at: number) => `0x${(0xca11e4n * 2n ** 136n + BigInt(at)).toString(16)}`
+const calledAt = (at: number) => `0x${(0xca11edn * 2n ** 136n + BigInt(at)).toString(16)}`
 
 const hex = (n: number | bigint) => `0x${n.toString(16)}`
 const word = (n: bigint) => `0x${n.toString(16).padStart(64, '0')}`
@@ -94,14 +99,21 @@ export async function startFloodNode(withFilter = true): Promise<FloodNode> {
 		const flood = node.fill(n)
 		const row = rowMaker(n, at)
 		const [to, wei] = flood === null ? [bystander, BigInt(n)] : [contract, 0n]
-		if (asked === null || asked(stranger, to)) yield row(stranger, to, wei)('', flood?.calls ?? 0)
+		const { calls, hits, square = 0 } = flood ?? { calls: 0, hits: 0 }
+		if (asked === null || asked(stranger, to)) yield row(stranger, to, wei)('', calls + square)
 		if (flood === null) return
-		const { calls, hits } = flood
 		const [idle, hit] = [row(contract, nobody, 0n), row(contract, victim, flood.wei)]
 		const [wantsIdle, wantsHit] = [asked?.(contract, nobody) ?? true, asked?.(contract, victim) ?? true]
 		for (let call = 0; call < calls; call++) {
 			const isHit = call >= calls - hits
 			if (isHit ? wantsHit : wantsIdle) yield isHit ? hit(`${call}`, 0) : idle(`${call}`, 0)
+		}
+		if (asked !== null) return
+		for (let by = 0; by < square; by++) {
+			yield row(contract, callerAt(by), 0n)(`${calls + by}`, square)
+			for (let of = 0; of < square; of++) {
+				yield row(callerAt(by), calledAt(of), 0n)(`${calls + by},${of}`, 0)
+			}
 		}
 	}
 

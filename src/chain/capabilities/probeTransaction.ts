@@ -4,6 +4,7 @@ import type { Hash } from '../../model/glossary.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { treeOf } from '../traces/assemble.js'
+import { framed } from '../traces/readRows.js'
 import type { Header } from '../wire.js'
 import { type Finding, findingOf, fine, notAsked } from './capabilities.js'
 import { askOfEach, askTogether, isOfBlock, soon } from './eachBlock.js'
@@ -28,7 +29,7 @@ export async function probeTransaction(rpc: Rpc, blocks: readonly Header[], sign
 		const { txHash, block, answer } = await ask()
 		if (answer instanceof RpcError) throw answer
 		const rows = readRows(rpc, answer, reading.method)
-		await treeOf(rows, { txHash, blockHash: block.hash }, createTimeSlices(), reading)
+		await treeOf(framed(rows), { txHash, blockHash: block.hash }, createTimeSlices(), reading)
 		return fine
 	} catch (thrown) {
 		signal.throwIfAborted()

@@ -4,6 +4,7 @@ import type { Rpc } from '../rpc/rpc.js'
 import { checkCoverage } from '../sources/headers.js'
 import { checkBlock, groupRows, treeOf } from '../traces/assemble.js'
 import type { Row } from '../traces/parityRows.js'
+import { framed } from '../traces/readRows.js'
 import { type Header, hexOf } from '../wire.js'
 import { type Capabilities, type Finding, findingOf, fine, notAsked } from './capabilities.js'
 import { askOfEach, isOfBlock } from './eachBlock.js'
@@ -56,7 +57,7 @@ async function checkSpecimen(rpc: Rpc, { block, rows }: Specimen, signal: AbortS
 	for (const { txHash, ...group } of await groupRows(rows, slices)) {
 		checkBlock(group, block, reading)
 		if (txHash === null) continue
-		await treeOf(group.rows, { txHash, blockHash: block.hash }, slices, reading)
+		await treeOf(framed(group.rows), { txHash, blockHash: block.hash }, slices, reading)
 		traced.add(txHash)
 	}
 	const missing = block.txHashes.filter((txHash) => !traced.has(txHash))

@@ -4,7 +4,16 @@ import { type Container, compact } from './jsonContainer.js'
 import { broken } from './jsonFault.js'
 import { createKept } from './jsonKept.js'
 import { createShared, marked } from './jsonShared.js'
-import { type Content, createRowList, type GrowingRowList, listBytes, rowBytes, stepBytes } from './rowList.js'
+import {
+	type Content,
+	createRowList,
+	type GrowingRowList,
+	listBytes,
+	type SideName,
+	type Sides,
+	sideNames,
+	withSides,
+} from './rowList.js'
 import type { Shape } from './shapes.js'
 
 export interface JsonLimits {
@@ -55,6 +64,9 @@ interface Level {
 	/** Where it stands, if it is a row. */
 	path: unknown
 	subtraces: unknown
+	/** Of a row, or of the action of one: what is kept apart. */
+	sides: Sides | null
+	readonly isAction: boolean
 	/** What was kept before it came. */
 	readonly keptBefore: number
 }
@@ -80,7 +92,10 @@ export function createJsonBuilder(outermostShape: Shape, limits: JsonLimits): Js
 		if (level.isList) (level.made as unknown[]).push(made)
 		else if (level.rows !== null && key === 'traceAddress') level.path = made
 		else if (level.rows !== null && key === 'subtraces') level.subtraces = made
+		else if (level.isAction && isSide(key, made, level.sides)) return
 		else {
+			// Where it comes twice the last one counts, as with JSON.parse.
+			if (level.rows !== null && key === 'action') level.sides = null
 			if (level.mark !== null) {
 				level.mark = mark === null ? null : marked(level.mark, mark === undefined ? made : mark)
 			}
@@ -89,17 +104,19 @@ export function createJsonBuilder(outermostShape: Shape, limits: JsonLimits): Js
 	}
 
 	/** An object as it is kept. */
-	function finished({ made, mark, rows, path, subtraces, keptBefore }: Level): unknown {
+	function finished({ made, mark, rows, path, subtraces, sides, keptBefore }: Level): unknown {
 		const own = compact(made as Container) as Content
 		const one = mark === null ? own : shared(own, mark)
 		const isKnown = one !== own
-		if (isKnown) kept.add(keptBefore - kept.bytes())
+		if (isKnown && rows === null) kept.add(keptBefore - kept.bytes())
 		if (rows === null) return one
-		if (mark !== null && rows.pushRow(one, path, subtraces)) {
-			if (isKnown) kept.add(rowBytes + (path as readonly unknown[]).length * stepBytes)
+		const rowBytes = mark === null ? null : rows.pushRow(one, sides, path, subtraces)
+		if (rowBytes !== null) {
+			if (isKnown) kept.add(keptBefore - kept.bytes())
+			kept.add(rowBytes)
 			return one
 		}
-		const whole = { ...one, ...(path !== undefined && { traceAddress: path }) }
+		const whole = { ...withSides(one, sides), ...(path !== undefined && { traceAddress: path }) }
 		rows.push(subtraces === undefined ? whole : { ...whole, subtraces })
 		return one
 	}
@@ -122,6 +139,7 @@ export function createJsonBuilder(outermostShape: Shape, limits: JsonLimits): Js
 			const above: Level | null = level
 			const rows =
 				!isList && made !== null && above?.isList === true && above.shape?.rows !== undefined ? above.made : null
+			const isAction = !isList && made !== null && above !== null && above.rows !== null && key === 'action'
 			levels.push(above ?? outside)
 			level = {
 				made,
@@ -132,6 +150,8 @@ export function createJsonBuilder(outermostShape: Shape, limits: JsonLimits): Js
 				mark: !isList && shape?.shares === true ? 1 : null,
 				path: undefined,
 				subtraces: undefined,
+				sides: isAction ? {} : null,
+				isAction,
 				keptBefore,
 			}
 			if (isList) toElement()
@@ -146,6 +166,7 @@ export function createJsonBuilder(outermostShape: Shape, limits: JsonLimits): Js
 			key = closed.key
 			// A row stands in its list already.
 			if (closed.rows === null) put(made, closed.made === null ? undefined : closed.mark)
+			if (closed.isAction && level !== null) level.sides = closed.sides
 			if (level?.isList === true) toElement()
 		},
 		name(name) {
@@ -169,7 +190,17 @@ const outside: Level = {
 	mark: null,
 	path: undefined,
 	subtraces: undefined,
+	sides: null,
+	isAction: false,
 	keptBefore: 0,
+}
+
+/** Whether a member of an action is one that is kept apart, and was. */
+function isSide(name: string, made: unknown, sides: Sides | null): boolean {
+	if (sides === null || !sideNames.includes(name as SideName)) return false
+	if (typeof made === 'string') sides[name as SideName] = made
+	else delete sides[name as SideName]
+	return typeof made === 'string'
 }
 
 function compactList(made: Container | GrowingRowList): unknown {

@@ -1,37 +1,52 @@
 /**
  * Rows of a trace, packed: a stranger makes hundreds of thousands of them for one transaction, which differ in nothing
- * but their places. What else they say is kept once, and the places in columns.
+ * but their places, their parties and what they move. What else they say is kept once, and these in columns.
  */
+
+import { createNumberColumn } from './numberColumn.js'
+import { createPathColumn } from './pathColumn.js'
 
 /** Elements of a list of JSON, in their order; most of them rows of a trace. */
 export interface RowList {
 	readonly length: number
 	/** As JSON.parse gives it; made anew each time. */
 	at(index: number): unknown
-	/** A number for what the row says besides its place: rows of one number say the same. -1: it has none. */
+	/** A number for what the row says besides its place and its sides. -1: it has none. */
 	contentAt(index: number): number
 	/** Of a row with a content: its `traceAddress`. */
 	pathAt(index: number): readonly number[]
+	/** The length of that. */
+	depthAt(index: number): number
 	/** Of a row with a content: its `subtraces`, where it has them. */
 	subtracesAt(index: number): number | undefined
+	/** Of a row with a content: a number for this text in its `action`. -1: it is in the content, or not there. */
+	sideAt(index: number, name: SideName): number
+	/** The text of that number. */
+	side(number: number): string
 }
+
+/** Texts in the `action` of a row which are kept apart. */
+export type SideName = 'from' | 'to' | 'value'
+export type Sides = { [name in SideName]?: string }
+export const sideNames: readonly SideName[] = ['from', 'to', 'value']
 
 export interface GrowingRowList extends RowList {
 	/** Any element. */
 	push(element: unknown): void
 	/**
-	 * A row, by what it says (one object for all that say the same) and its place; false where the place is in no form
-	 * that is packed.
+	 * A row, by what it says (one object for all that say the same), its sides and its place. Returns the bytes that it
+	 * takes; null where the place is in no form that is packed.
 	 */
-	pushRow(content: Content, path: unknown, subtraces: unknown): boolean
+	pushRow(content: Content, sides: Sides | null, path: unknown, subtraces: unknown): number | null
 }
 
 export type Content = Readonly<Record<string, unknown>>
 
-/** What a list takes when it is empty, a row here and when it is read, and each step of its path; in bytes. */
-export const listBytes = 2_048
-export const rowBytes = 100
-export const stepBytes = 4
+/** What a list takes when it is empty, a row here and while it is read, each step of its path and each new text. */
+export const listBytes = 4_096
+const rowBytes = 64
+const stepBytes = 4
+const textBytes = 128
 
 const none = 0xffffffff
 const lists = new WeakSet<object>()
@@ -46,10 +61,12 @@ export function createRowList(): GrowingRowList {
 	const numbers = new Map<Content, number>()
 	/** By index, what has no content. */
 	const others = new Map<number, unknown>()
-	// Small: a block has a list for each of its transactions.
-	let [content, children, ends, steps] = [column(), column(), column(), column()]
-	let length = 0
-	let stepCount = 0
+	const texts: string[] = []
+	const textNumbers = new Map<string, number>()
+	const content = createNumberColumn()
+	const children = createNumberColumn()
+	const paths = createPathColumn()
+	const sides = { from: createNumberColumn(), to: createNumberColumn(), value: createNumberColumn() }
 
 	function numberOf(one: Content): number {
 		if (contents.at(-1) === one) return contents.length - 1
@@ -59,75 +76,87 @@ export function createRowList(): GrowingRowList {
 		return contents.push(one) - 1
 	}
 
-	function add(number: number, subtraces: number): void {
-		if (length === content.length) {
-			content = doubled(content)
-			children = doubled(children)
-			ends = doubled(ends)
-		}
-		content[length] = number
-		children[length] = subtraces
-		ends[length] = stepCount
-		length++
+	function textNumber(text: string): number {
+		const known = textNumbers.get(text)
+		if (known !== undefined) return known
+		textNumbers.set(text, texts.length)
+		return texts.push(text) - 1
 	}
 
-	function pathAt(index: number): readonly number[] {
-		const from = index === 0 ? 0 : (ends[index - 1] ?? 0)
-		const path: number[] = new Array(Math.max(0, (ends[index] ?? 0) - from))
-		for (let at = 0; at < path.length; at++) path[at] = steps[from + at] ?? 0
-		return path
+	/** Returns the bytes of what is new. */
+	function add(one: number, own: Sides | null, path: readonly number[], subtraces: number): number {
+		const before = texts.length
+		content.push(one)
+		children.push(subtraces)
+		for (const name of sideNames) {
+			const text = own?.[name]
+			sides[name].push(text === undefined ? none : textNumber(text))
+		}
+		return paths.push(path) * stepBytes + (texts.length - before) * textBytes
 	}
 
 	function subtracesAt(index: number): number | undefined {
-		const subtraces = children[index] ?? none
+		const subtraces = children.at(index)
 		return subtraces === none ? undefined : subtraces
+	}
+
+	function sideAt(index: number, name: SideName): number {
+		const number = sides[name].at(index)
+		return number === none ? -1 : number
+	}
+
+	function sidesAt(index: number): Sides | null {
+		let own: Sides | null = null
+		for (const name of sideNames) {
+			const text = texts[sides[name].at(index)]
+			if (text === undefined) continue
+			own ??= {}
+			own[name] = text
+		}
+		return own
 	}
 
 	const list: GrowingRowList = {
 		get length() {
-			return length
+			return content.length
 		},
 		push(element) {
-			others.set(length, element)
-			add(none, none)
+			others.set(content.length, element)
+			add(none, null, [], none)
 		},
-		pushRow(one, path, subtraces) {
-			if (!Array.isArray(path) || !path.every(isPacked)) return false
-			if (subtraces !== undefined && !isPacked(subtraces)) return false
-			while (stepCount + path.length > steps.length) steps = doubled(steps)
-			for (const step of path) steps[stepCount++] = step
-			add(numberOf(one), subtraces ?? none)
-			return true
+		pushRow(one, own, path, subtraces) {
+			if (!Array.isArray(path) || !path.every(isPacked)) return null
+			if (subtraces !== undefined && !isPacked(subtraces)) return null
+			return rowBytes + add(numberOf(one), own, path, subtraces ?? none)
 		},
 		at(index) {
-			const number = content[index]
-			if (index >= length || number === undefined) return undefined
+			if (index >= content.length) return undefined
+			const number = content.at(index)
 			if (number === none) return others.get(index)
+			const own = contents[number] as Content
+			const row = { ...withSides(own, sidesAt(index)), traceAddress: paths.at(index) }
 			const subtraces = subtracesAt(index)
-			const row = { ...contents[number], traceAddress: pathAt(index) }
 			return subtraces === undefined ? row : { ...row, subtraces }
 		},
 		contentAt(index) {
-			const number = content[index] ?? none
+			const number = index < content.length ? content.at(index) : none
 			return number === none ? -1 : number
 		},
-		pathAt,
+		pathAt: paths.at,
+		depthAt: paths.depthAt,
 		subtracesAt,
+		sideAt,
+		side: (number) => texts[number] ?? '',
 	}
 	lists.add(list)
 	return list
 }
 
+/** A row whose `action` has what was kept apart of it. */
+export function withSides(content: Content, sides: Sides | null): Content {
+	return sides === null ? content : { ...content, action: { ...(content.action as Content), ...sides } }
+}
+
 function isPacked(value: unknown): value is number {
 	return typeof value === 'number' && value >= 0 && value < none && Number.isInteger(value) && !Object.is(value, -0)
-}
-
-function column(): Uint32Array<ArrayBuffer> {
-	return new Uint32Array(16)
-}
-
-function doubled(column: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
-	const larger = new Uint32Array(column.length * 2)
-	larger.set(column)
-	return larger
 }

@@ -6,7 +6,8 @@ import type { Hash } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { byPlace, checkBlock, keptOf, matters, placeKey, type RowGroup, rowKey, treeOf } from '../traces/assemble.js'
 import { frameOf, type Row, readRow } from '../traces/parityRows.js'
-import { createRowReader, listOf } from '../traces/rows.js'
+import { framed, listed, type ReadRows, readInTurns } from '../traces/readRows.js'
+import { listOf } from '../traces/rows.js'
 import { isAscending } from '../traces/rowTree.js'
 import { framesOf } from '../traces/tree.js'
 import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire.js'
@@ -202,15 +203,16 @@ interface Checking extends Pick<Incomplete, 'addresses'> {
  * addresses the filter must have given.
  */
 async function checkFilter(
-	tree: readonly Row[],
+	tree: ReadRows<Row>,
 	given: ReadonlyMap<string | null, Row>,
 	txHash: Hash,
 	{ addresses, slices, endpoint, reading }: Checking,
 ): Promise<void> {
 	let leftOut: Row | null = null
 	const found = new Set<string | null>()
-	for (const row of tree) {
+	for (let index = 0; index < tree.length; index++) {
 		if (slices.isOver()) await slices.next()
+		const row = tree.at(index) as Row
 		const key = placeKey(row)
 		if (given.has(key)) found.add(key)
 		else if (leftOut === null && matters(row.frame, addresses)) leftOut = row
@@ -225,25 +227,18 @@ async function checkFilter(
 	throw malformed({ endpoint, method: 'trace_filter' }, what)
 }
 
-/** The rows of an answer, each once. It is let go of row by row: it cannot be read again. */
-export async function readRows(raw: unknown, slices: TimeSlices, reading: Reading): Promise<readonly Row[]> {
-	const rows: Row[] = []
-	const list = listOf(raw, reading)
-	const rowAt = createRowReader(list, readRow, reading)
-	for (let index = 0; index < list.length; index++) {
-		if (slices.isOver()) await slices.next()
-		rows.push(rowAt(index))
-		list.letGo(index)
-	}
-	if (isAscending(rows)) return rows
+/** The rows of an answer, each once. It is let go of where they are read: it cannot be read again. */
+export async function readRows(raw: unknown, slices: TimeSlices, reading: Reading): Promise<ReadRows<Row>> {
+	const rows = await readInTurns(listOf(raw, reading), readRow, { slices, reading })
+	if (await isAscending(rows, slices)) return rows
 	const seen = new Set<string>()
 	const once: Row[] = []
-	for (const row of rows) {
+	for (const row of await listed(rows, slices)) {
 		if (slices.isOver()) await slices.next()
 		const key = rowKey(row)
 		if (key !== null && seen.has(key)) continue
 		if (key !== null) seen.add(key)
 		once.push(row)
 	}
-	return once
+	return framed(once)
 }

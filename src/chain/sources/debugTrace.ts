@@ -6,7 +6,8 @@ import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { keptOf } from '../traces/assemble.js'
 import { readCalls } from '../traces/callTracer.js'
 import { type Placed, readPlaced } from '../traces/parityRows.js'
-import { createRowReader, type Rows, rowsIn } from '../traces/rows.js'
+import { readInTurns } from '../traces/readRows.js'
+import { type Rows, rowsIn } from '../traces/rows.js'
 import { treeOfRows } from '../traces/rowTree.js'
 import { framesOf, type Tree } from '../traces/tree.js'
 import { type Header, hash, hexOf, isObject, malformed, type Reading, unsettled } from '../wire.js'
@@ -155,12 +156,7 @@ function openEntry(entry: unknown, index: number, reading: DebugReading): { txHa
 }
 
 async function readFlat(raw: Rows, txHash: Hash, slices: TimeSlices, reading: Reading): Promise<Tree> {
-	const rows: Placed[] = []
-	const rowAt = createRowReader(raw, readPlaced, reading)
-	for (let index = 0; index < raw.length; index++) {
-		if (slices.isOver()) await slices.next()
-		rows.push(rowAt(index))
-	}
+	const rows = await readInTurns<Placed>(raw, readPlaced, { slices, reading })
 	return treeOfRows(rows, txHash, slices, reading)
 }
 

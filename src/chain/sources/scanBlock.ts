@@ -1,12 +1,15 @@
 import { createTimeSlices, type TimeSlices } from '../../base/timeSlices.js'
 import type { AddressSet } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
-import { type AddressTest, addressTestOf } from '../traces/addressBitmap.js'
+import { addressTestOf } from '../traces/addressBitmap.js'
 import { groupRows, keptOf, rewardsOf, treeOf } from '../traces/assemble.js'
-import { checkForm, type FormedRow, type Row, readRow, readSubtraces } from '../traces/parityRows.js'
-import { createRowReader, type Rows, rowsIn } from '../traces/rows.js'
+import { createGlance, isAddressLike } from '../traces/glance.js'
+import { type FormedRow, type Row, readRow } from '../traces/parityRows.js'
+import { framed, listed, type ReadRows, readInTurns } from '../traces/readRows.js'
+import { type Rows, rowsIn } from '../traces/rows.js'
+import { isAscending } from '../traces/rowTree.js'
 import { framesOf } from '../traces/tree.js'
-import { type Header, hash, isObject, malformed, quantity, type Reading, unsettled } from '../wire.js'
+import { type Header, hash, malformed, quantity, type Reading, unsettled } from '../wire.js'
 import type { Hit } from './receipts.js'
 
 export interface ScannedBlock {
@@ -44,9 +47,10 @@ export async function scanBlock(
 	let lastText: unknown = null
 	let lastHash: Hash | null = null
 	const run: Run = { rows: 0, children: 0, roots: 0 }
+	const glanceAt = createGlance(rows, isAsked, reading)
 	for (let index = 0; index < rows.length; index++) {
 		if (slices.isOver()) await slices.next()
-		const row = checkForm(rows.at(index), index, reading)
+		const { row, isRoot, subtraces, mayTouch } = glanceAt(index)
 		if (row.blockNumber !== number || row.blockHash !== block.hash) checkPlace(row, index, block, reading)
 		if (row.type === 'reward') {
 			owners.push(null)
@@ -66,13 +70,12 @@ export async function scanBlock(
 		}
 		owners.push(lastHash)
 		run.rows++
-		run.children += typeof row.subtraces === 'number' ? row.subtraces : (readSubtraces(row) ?? Number.NaN)
-		const path = row.traceAddress
-		if (Array.isArray(path) && path.length === 0) {
+		run.children += subtraces ?? Number.NaN
+		if (isRoot) {
 			roots.add(lastHash)
 			run.roots++
 		}
-		if (mayTouch(row, isAsked)) touched.add(lastHash)
+		if (mayTouch) touched.add(lastHash)
 	}
 	if (!isWhole(run)) touched.add(lastHash)
 	return {
@@ -111,80 +114,34 @@ async function hitsOf(
 	reading: Reading,
 ): Promise<readonly Hit[]> {
 	/** Of each transaction, in the order of the first rows of all. */
-	const places = new Map<Hash | null, number[]>()
+	const placesOf = new Map<Hash | null, number[]>()
 	for (const [index, owner] of owners.entries()) {
 		if (slices.isOver()) await slices.next()
-		const own = places.get(owner)
+		const own = placesOf.get(owner)
 		if (own !== undefined) own.push(index)
-		else if (touched.has(owner)) places.set(owner, [index])
+		else if (touched.has(owner)) placesOf.set(owner, [index])
 		else rows.letGo(index)
 	}
-	const rowAt = createRowReader(rows, readRow, reading)
 	const hits: Hit[] = []
-	for (const [txHash, indexes] of places) {
-		const own = await readOnce(rows, indexes, rowAt, slices)
+	for (const [txHash, places] of placesOf) {
+		const own = await readOnce(await readInTurns(rows, readRow, { places, slices, reading }), slices)
 		if (txHash === null) {
-			const rewards = rewardsOf(own, block, addresses)
+			const rewards = rewardsOf(await listed(own, slices), block, addresses)
 			if (rewards !== null) hits.push({ txHash, txIndex: null, block, frames: rewards.frames })
 			continue
 		}
 		const tree = await treeOf(own, { txHash, blockHash: block.hash }, slices, reading)
 		const frames = await framesOf(tree, slices, keptOf(addresses, withSent))
-		if (frames.length > 0) hits.push({ txHash, txIndex: own[0]?.txIndex ?? null, block, frames })
+		if (frames.length > 0) hits.push({ txHash, txIndex: own.at(0)?.txIndex ?? null, block, frames })
 	}
 	return hits
 }
 
 /** The rows of one transaction, or the rewards of the block, without repetitions. */
-async function readOnce(
-	rows: Rows,
-	indexes: readonly number[],
-	rowAt: (index: number) => Row,
-	slices: TimeSlices,
-): Promise<readonly Row[]> {
-	const own: Row[] = []
-	for (const index of indexes) {
-		if (slices.isOver()) await slices.next()
-		own.push(rowAt(index))
-		rows.letGo(index)
-	}
-	const [group] = await groupRows(own, slices)
-	return group?.rows ?? []
-}
-
-/**
- * The rule of `partiesOf`, without making anything. What cannot be read does not pass for something that touches
- * nobody.
- */
-function mayTouch({ type, action, result, error }: FormedRow, isAsked: AddressTest): boolean {
-	switch (type) {
-		case 'call':
-			if (!isAddressLike(action.from) || !isAddressLike(action.to)) return true
-			return isAsked(action.from) || isAsked(action.to)
-		case 'create':
-		case 'create2':
-			if (!isAddressLike(action.from)) return true
-			// Also of one that failed: it is decoded then, and found to have made nothing.
-			return isAsked(action.from) || mayHaveMade(result, error, isAsked)
-		case 'suicide':
-		case 'selfdestruct': {
-			const [ended, heir] = [action.address ?? action.from, action.refundAddress ?? action.to]
-			const isReadable = isAddressLike(ended) && isAddressLike(heir) && (action.balance ?? action.value) != null
-			return !isReadable || isAsked(ended) || isAsked(heir)
-		}
-		default:
-			return isAsked(action.from) || isAsked(action.to)
-	}
-}
-
-function mayHaveMade(result: unknown, error: unknown, isAsked: AddressTest): boolean {
-	const made = isObject(result) ? result.address : undefined
-	if (typeof error === 'string' && error !== '') return isAsked(made)
-	return !isAddressLike(made) || isAsked(made)
-}
-
-function isAddressLike(value: unknown): boolean {
-	return typeof value === 'string' && value.length === 42
+async function readOnce(rows: ReadRows<Row>, slices: TimeSlices): Promise<ReadRows<Row>> {
+	if (await isAscending(rows, slices)) return rows
+	const [group] = await groupRows(await listed(rows, slices), slices)
+	return framed(group?.rows ?? [])
 }
 
 function checkPlace({ blockNumber, blockHash }: FormedRow, index: number, block: Header, reading: Reading): void {

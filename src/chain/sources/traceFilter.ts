@@ -7,7 +7,8 @@ import { payingBlocks } from '../balances/withdrawals.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { groupRows, isSentBy, type RowGroup, touches } from '../traces/assemble.js'
 import { type Row, readRow } from '../traces/parityRows.js'
-import { createRowReader, listOf, rowsIn } from '../traces/rows.js'
+import { createRowReader } from '../traces/rowReader.js'
+import { listOf, rowsIn } from '../traces/rows.js'
 import { type Header, hexOf, malformed, type Reading } from '../wire.js'
 import { askAll, blockCall, needBlock } from './ask.js'
 import { checkChain, type Ends, mayPayBetween, nothingBetween, readBetween } from './between.js'
@@ -158,10 +159,10 @@ async function readAnswer(
 ): Promise<readonly Row[]> {
 	const rows: Row[] = []
 	const list = listOf(answer, reading)
-	const rowAt = createRowReader(list, readRow, reading)
+	const { at } = createRowReader(list, readRow, reading)
 	for (let index = 0; index < list.length; index++) {
 		if (slices.isOver()) await slices.next()
-		const row = rowAt(index)
+		const row = at(index)
 		list.letGo(index)
 		if (row.blockNumber < span.from || row.blockNumber > span.to) {
 			throw malformed(reading, `row ${index} is of block ${row.blockNumber}, which was not asked for`)

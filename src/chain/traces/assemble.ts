@@ -4,6 +4,7 @@ import type { AddressSet, Frame, TxTrace } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import { type Header, malformed, type Reading, unsettled } from '../wire.js'
 import { frameOf, type Row } from './parityRows.js'
+import type { ReadRows } from './readRows.js'
 import { byPath, treeOfRows } from './rowTree.js'
 import type { PlacelessFrame, Tree } from './tree.js'
 
@@ -102,13 +103,15 @@ export function placeKey({ frame: { type, rewardType, to }, traceAddress }: Row)
 
 /** The rows of one transaction as its tree. Throws `malformed` when it is not whole, `unsettled` when it has moved. */
 export async function treeOf(
-	rows: readonly Row[],
+	rows: ReadRows<Row>,
 	{ txHash, blockHash }: { readonly txHash: Hash; readonly blockHash: Hash },
 	slices: TimeSlices,
 	reading: Reading,
 ): Promise<Tree> {
 	if (rows.length === 0) throw unsettled(reading, `${txHash} has no frames yet`)
-	for (const row of rows) {
+	for (let index = 0; index < rows.length; index++) {
+		if (slices.isOver()) await slices.next()
+		const row = rows.at(index) as Row
 		if (row.txHash !== txHash) throw malformed(reading, `frames of another transaction came for ${txHash}`)
 		if (row.blockHash !== blockHash) throw unsettled(reading, `${txHash} stands in another block than before`)
 	}

@@ -1,7 +1,8 @@
 import type { TimeSlices } from '../../base/timeSlices.js'
 import { malformed, type Reading } from '../wire.js'
 import type { Placed } from './parityRows.js'
-import type { Tree } from './tree.js'
+import { framed, listed, type ReadRows } from './readRows.js'
+import type { Sequence, Tree } from './tree.js'
 
 /**
  * The tree of one transaction out of all of its rows, in any order, each once. Throws `malformed` when something is
@@ -10,54 +11,101 @@ import type { Tree } from './tree.js'
  * gives no root at all.
  */
 export async function treeOfRows(
-	rows: readonly Placed[],
+	rows: ReadRows<Placed>,
 	whose: string,
 	slices: TimeSlices,
 	reading: Reading,
 ): Promise<Tree> {
-	const sorted = inOrder(rows)
-	const parents: number[] = []
-	/** By row: how many children are there, and whether their numbers have a gap. */
-	const children = new Uint32Array(sorted.length)
-	const gaps = new Uint8Array(sorted.length)
+	const tree = await treeInOrder(rows, whose, slices, reading)
+	if (tree !== null) return tree
+	const sorted = framed((await listed(rows, slices)).toSorted(byPath))
+	return (await treeInOrder(sorted, whose, slices, reading)) as Tree
+}
+
+/** Null: the rows are not in the order of their places. */
+async function treeInOrder(
+	rows: ReadRows<Placed>,
+	whose: string,
+	slices: TimeSlices,
+	reading: Reading,
+): Promise<Tree | null> {
+	const { length } = rows
+	const parents = new Int32Array(length)
+	/** By row: how many children are there, whether their numbers have a gap, and how many it says that there are. */
+	const children = new Uint32Array(length)
+	const gaps = new Uint8Array(length)
+	const said = new Uint32Array(length)
 	/** The last frame of each depth. */
 	const last: number[] = []
-	for (const [at, { traceAddress: path }] of sorted.entries()) {
+	let before: Placed | null = null
+	/** The rest is only looked at for its order. */
+	let fault: string | null = null
+	for (let at = 0; at < length; at++) {
 		if (slices.isOver()) await slices.next()
+		const row = rows.at(at) as Placed
+		if (before !== null && byPath(before, row) > 0) return null
+		fault ??= faultAt(row, before, last, whose)
+		const { traceAddress: path, subtraces } = row
 		const depth = path.length
-		if (at === 0 && depth > 0) throw malformed(reading, `${whose} has no root frame`)
-		const parent = depth === 0 ? -1 : last[depth - 1]
-		if (parent === undefined || (parent >= 0 && !isUnder(path, sorted[parent]))) {
-			throw malformed(reading, `${whose} lacks the frame above ${path.join('_')}`)
-		}
-		if (at > 0 && isSame(path, sorted[at - 1])) {
-			throw malformed(reading, `${whose} has two frames at ${path.join('_') || 'the root'}`)
-		}
+		const parent = depth === 0 ? -1 : (last[depth - 1] ?? -1)
 		if (parent >= 0) {
 			if (path[depth - 1] !== children[parent]) gaps[parent] = 1
 			children[parent] = (children[parent] ?? 0) + 1
 		}
-		last.length = depth
-		last.push(at)
-		parents.push(parent)
+		said[at] = subtraces === null ? unsaid : Math.min(subtraces, unsaid - 1)
+		if (depth <= last.length) {
+			last.length = depth
+			last.push(at)
+		}
+		parents[at] = parent
+		before = row
 	}
-	for (const [at, { traceAddress, subtraces }] of sorted.entries()) {
-		if (subtraces === null ? gaps[at] === 0 : subtraces === children[at]) continue
+	if (fault !== null) throw malformed(reading, fault)
+	for (let at = 0; at < length; at++) {
+		if (said[at] === unsaid ? gaps[at] === 0 : said[at] === children[at]) continue
+		const { traceAddress, subtraces } = rows.at(at) as Placed
 		const says = subtraces === null ? 'numbers that have a gap' : `${subtraces} by its own count`
 		const where = traceAddress.join('_') || 'the root'
 		throw malformed(reading, `${whose} has ${children[at]} frames under ${where}, and ${says}`)
 	}
-	return { frames: sorted.map((row) => row.frame), parents }
+	return { frames: rows.frames, parents }
 }
 
-function inOrder<T extends Placed>(rows: readonly T[]): readonly T[] {
-	const isSorted = rows.every((row, at) => at === 0 || byPath(rows[at - 1] ?? row, row) <= 0)
-	return isSorted ? rows : rows.toSorted(byPath)
+const unsaid = 0xffffffff
+
+/** Why a row cannot stand behind the one before it; `last` has the frames down to that one. */
+function faultAt(
+	{ traceAddress: path }: Placed,
+	before: Placed | null,
+	last: readonly number[],
+	whose: string,
+): string | null {
+	if (before === null) return path.length > 0 ? `${whose} has no root frame` : null
+	const above = path.length - 1
+	// The frames down to the one before have the beginnings of its path: to hold it against those is enough.
+	if (above >= last.length || !beginAlike(path, before.traceAddress, above)) {
+		return `${whose} lacks the frame above ${path.join('_')}`
+	}
+	const isSame = path.length === before.traceAddress.length && path[above] === before.traceAddress[above]
+	return isSame ? `${whose} has two frames at ${path.join('_') || 'the root'}` : null
+}
+
+/** For so many steps. From behind: there they differ. */
+function beginAlike(path: readonly number[], other: readonly number[], steps: number): boolean {
+	for (let depth = steps - 1; depth >= 0; depth--) if (path[depth] !== other[depth]) return false
+	return true
 }
 
 /** Whether each row comes after the one before it: then none comes twice. */
-export function isAscending(rows: readonly Placed[]): boolean {
-	return rows.every((row, at) => at === 0 || byPath(rows[at - 1] ?? row, row) < 0)
+export async function isAscending(rows: Sequence<Placed>, slices: TimeSlices): Promise<boolean> {
+	let before: Placed | null = null
+	for (let at = 0; at < rows.length; at++) {
+		if (slices.isOver()) await slices.next()
+		const row = rows.at(at) as Placed
+		if (before !== null && byPath(before, row) >= 0) return false
+		before = row
+	}
+	return true
 }
 
 /** Depth first, parents before children. */
@@ -68,18 +116,4 @@ export function byPath({ traceAddress: a }: Placed, { traceAddress: b }: Placed)
 		if (difference !== 0) return difference
 	}
 	return a.length - b.length
-}
-
-/** Whether the path is one step below that of the row, which is one step shorter. From behind: there they differ. */
-function isUnder(path: readonly number[], above: Placed | undefined): boolean {
-	if (above === undefined) return false
-	for (let depth = path.length - 2; depth >= 0; depth--) {
-		if (above.traceAddress[depth] !== path[depth]) return false
-	}
-	return true
-}
-
-function isSame(path: readonly number[], other: Placed | undefined): boolean {
-	if (other === undefined || other.traceAddress.length !== path.length) return false
-	return path.every((step, depth) => other.traceAddress[depth] === step)
 }

@@ -10,12 +10,19 @@ import { isLeftOut } from './numbering.js'
 /** A frame whose place in its tree is kept beside it: a path for each would grow with breadth times depth. */
 export type PlacelessFrame = Omit<Frame, 'traceAddress'>
 
+/** A list, or what is made anew each time that it is asked for. */
+export interface Sequence<T> {
+	readonly length: number
+	/** Undefined beyond its end. */
+	at(index: number): T | undefined
+}
+
 /** One transaction's frames. */
 export interface Tree {
 	/** Depth first: parents before their children, children in their order; the first is the root. At least one. */
-	readonly frames: readonly PlacelessFrame[]
+	readonly frames: Sequence<PlacelessFrame>
 	/** For each frame the place in `frames` of the one above it; -1 for the root. */
-	readonly parents: readonly number[]
+	readonly parents: ArrayLike<number>
 }
 
 /**
@@ -36,17 +43,18 @@ export async function framesOf(
 	keeps: (frame: PlacelessFrame, isRoot: boolean) => boolean = () => true,
 ): Promise<readonly Frame[]> {
 	const kept = new Uint8Array(frames.length)
-	for (const [at, frame] of frames.entries()) {
+	for (let at = 0; at < frames.length; at++) {
 		if (slices.isOver()) await slices.next()
-		if (!keeps(frame, at === 0)) continue
+		if (!keeps(frames.at(at) as PlacelessFrame, at === 0)) continue
 		for (let up = at; up >= 0 && kept[up] === 0; up = parents[up] ?? -1) kept[up] = 1
 	}
 	const listed: Frame[] = []
 	const paths = new Map<number, readonly number[]>()
 	/** How many children of each frame were numbered so far. */
 	const numbered = new Uint32Array(frames.length)
-	for (const [at, frame] of frames.entries()) {
+	for (let at = 0; at < frames.length; at++) {
 		if (slices.isOver()) await slices.next()
+		const frame = frames.at(at) as PlacelessFrame
 		const parent = parents[at] ?? -1
 		// A contract without code calls nobody: what has children is none, whatever its address.
 		const hasChildren = parents[at + 1] === at

@@ -8,7 +8,7 @@ import { shapeOfAnswer } from '../../../src/chain/rpc/shapes.js'
 import { readRows } from '../../../src/chain/sources/completeHits.js'
 import { scanBlock } from '../../../src/chain/sources/scanBlock.js'
 import { readPlaced } from '../../../src/chain/traces/parityRows.js'
-import { readAll } from '../../../src/chain/traces/rows.js'
+import { listed, readAll } from '../../../src/chain/traces/readRows.js'
 import type { Header } from '../../../src/chain/wire.js'
 import { RpcError } from '../../../src/errors.js'
 import type { Address, Hash } from '../../../src/model/glossary.js'
@@ -105,7 +105,7 @@ describe('packed rows', () => {
 				const plain = () => JSON.parse(JSON.stringify(rows)) as unknown[]
 				for (const read of [
 					(raw: unknown) => scanBlock(raw, block, watched, reading, true),
-					(raw: unknown) => readRows(raw, slices, reading),
+					async (raw: unknown) => listed(await readRows(raw, slices, reading), slices),
 					(raw: unknown) => readAll(raw, readPlaced, reading),
 				]) {
 					expect(await outcome(() => read(packed(plain())))).toEqual(await outcome(() => read(plain())))
@@ -128,10 +128,10 @@ describe('packed rows', () => {
 		}
 		expect(count).toBeGreaterThan(5_000)
 	})
-	test('behavior: what differs in nothing but its place is kept once', () => {
-		const rowAt = (at: number, to: Address) => ({
+	test('behavior: what differs in nothing but its place and its sides is kept once', () => {
+		const rowAt = (at: number, from: Address, to: Address) => ({
 			type: 'call',
-			action: { callType: 'call', from: addressOf(2), to, value: '0x0', gas: `0x${at.toString(16)}`, input: '0x' },
+			action: { callType: 'call', from, to, value: '0x0', gas: `0x${at.toString(16)}`, input: '0x' },
 			result: { gasUsed: `0x${at}`, output: '0x' },
 			blockNumber: 7,
 			blockHash: hashOf(7),
@@ -139,12 +139,41 @@ describe('packed rows', () => {
 			subtraces: 0,
 			traceAddress: [at],
 		})
-		const rows = Array.from({ length: 3_000 }, (_, at) => rowAt(at, addressOf(at % 1_000)))
+		const sidesOf = (at: number): [Address, Address] => [addressOf(at % 50), addressOf(100 + (at % 60))]
+		const rows = Array.from({ length: 3_000 }, (_, at) => rowAt(at, ...sidesOf(at)))
 		// Alone, and beside headers.
 		for (const methods of [['trace_block'], ['eth_getBlockByNumber', 'trace_block']]) {
 			const list = packed(rows, methods)
-			expect(new Set(rows.map((_, at) => list.contentAt(at)))).toEqual(new Set(Array.from({ length: 1_000 }).keys()))
+			expect(new Set(rows.map((_, at) => list.contentAt(at)))).toEqual(new Set([0]))
 			expect(rows.map((_, at) => list.pathAt(at)[0])).toEqual(rows.map((_, at) => at))
+			const sideOf = (at: number, name: 'from' | 'to') => list.side(list.sideAt(at, name))
+			expect(rows.map((_, at) => [sideOf(at, 'from'), sideOf(at, 'to')])).toEqual(rows.map((_, at) => sidesOf(at)))
 		}
+	})
+
+	test('behavior: an action, or a side of it, that comes twice is what came last', () => {
+		const rowOf = (action: string) => `{"type":"call","action":${action},"traceAddress":[],"subtraces":0}`
+		const [one, two] = ['{"from":"0x1","to":"0x2"}', '{"from":"0x3","from":null,"value":5,"value":"0x6"}']
+		const rows = [one, two, `${one},"action":${two}`, `${two},"action":7`, `7,"action":${one}`, one].map(rowOf)
+		const json = `{"result":[${rows}]}`
+		const stream = createJsonStream(shapeOfAnswer(['trace_block']), limits)
+		stream.write(Buffer.from(json))
+		const { result } = stream.end() as { result: RowList }
+		expect(rows.map((_, at) => result.at(at))).toEqual(JSON.parse(json).result)
+	})
+
+	test('property: places are what they were, whatever order they come and are asked in', () => {
+		const path = fc.oneof(fc.array(fc.nat(2), { maxLength: 4 }), fc.constant(Array.from({ length: 90 }, () => 1)))
+		const asked = fc.array(fc.nat(199), { maxLength: 300 })
+		fc.assert(
+			fc.property(fc.array(path, { minLength: 1, maxLength: 200 }), asked, (paths, places) => {
+				const list = packed(paths.map((traceAddress) => ({ type: 'call', action: {}, traceAddress })))
+				for (const place of [...paths.keys(), ...places.map((at) => at % paths.length)]) {
+					expect(list.pathAt(place)).toEqual(paths[place])
+					expect(list.depthAt(place)).toBe(paths[place]?.length)
+				}
+			}),
+			{ numRuns: 50 },
+		)
 	})
 })

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { frameOf, readRow } from '../../../src/chain/traces/parityRows.js'
-import { readAll } from '../../../src/chain/traces/rows.js'
+import { readAll } from '../../../src/chain/traces/readRows.js'
 import { RpcError } from '../../../src/errors.js'
 import type { Frame } from '../../../src/model/chain.js'
 import { flattened } from '../flattened.js'
