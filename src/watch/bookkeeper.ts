@@ -3,7 +3,7 @@ import type { Finding } from '../core/findings.js'
 import { nothingUnproved, type UnprovedFacts, withUnproved } from '../core/unproved.js'
 import { RpcError } from '../errors.js'
 import type { Accounts, Book, BookSet, BooksSummary, Witness } from '../model/books.js'
-import type { AddressSet, Part } from '../model/chain.js'
+import type { AddressSet, BlockRef, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Gap, NetworkState } from '../model/state.js'
@@ -14,6 +14,7 @@ import { type BooksDraft, draftOf } from './booksDraft.js'
 import { afterwards, summaryOf } from './booksSummary.js'
 import type { CodeChange } from './delegations.js'
 import { yieldNow } from './inSteps.js'
+import { newBooks } from './newBooks.js'
 import { createRounds } from './rounds.js'
 import { type Settled, settle, type VainLooks } from './settle.js'
 import { createUnheard, type Unheard } from './unheard.js'
@@ -42,10 +43,15 @@ export interface ClosingFacts {
 	readonly before?: BooksSummary
 }
 
+export type OpeningFacts = Pick<ClosingFacts, 'watches' | 'books' | 'head' | 'since' | 'before'>
+export type Opening = Pick<Closing, 'books' | 'summary'>
+
 /** Keeps the books of one network; between polls it remembers only whose turn it is. */
 export interface Bookkeeper {
 	/** Closes what can be closed over blocks that are scanned for the first time. Throws only what is no RpcError. */
 	close(part: Part, facts: ClosingFacts, signal: AbortSignal): Promise<Closing>
+	/** Opens books at a block where there is none to close them over; null: nothing to open, or not now. */
+	open?(at: BlockRef, facts: OpeningFacts, signal: AbortSignal): Promise<Opening | null>
 	/** As the last closing left it; before the first, as it was last seen, or as the books are. */
 	summary(watches: WatchIndex, state: Pick<NetworkState, 'books' | 'booksSeen'>): Promise<BooksSummary>
 	readonly unheard: Unheard
@@ -84,6 +90,13 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 	let reopenedFrom: bigint | null = null
 	let feesAreKnown = accounts.feesAreKnown
 	const vain: VainLooks = new Map()
+	/** Books were opened, or were to be opened, of these at this block. */
+	let opened: { readonly kept: AddressSet; readonly hash: string } | null = null
+
+	function recall({ unproved: entries, unprovedCount }: Partial<UnprovedFacts> = {}): UnprovedFacts {
+		unproved ??= { ...nothingUnproved, ...(entries && { unproved: entries }), ...(unprovedCount && { unprovedCount }) }
+		return unproved
+	}
 
 	function failed(error: RpcError): void {
 		// The chain moved: the next poll sees how.
@@ -115,8 +128,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		pruned = kept
 		prunedTo = prune(facts.books, kept, prunedTo, draft)
 
-		const { unproved: entries, unprovedCount } = facts.before ?? {}
-		unproved ??= { ...nothingUnproved, ...(entries && { unproved: entries }), ...(unprovedCount && { unprovedCount }) }
+		unproved = recall(facts.before)
 		const areAllOpen = summary?.unopened === 0
 		if (areAllOpen) reopenedFrom = null
 		// Those that have no book then had one.
@@ -170,8 +182,29 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		}
 	}
 
+	async function open(at: BlockRef, facts: OpeningFacts, outer: AbortSignal): Promise<Opening | null> {
+		const kept = await rounds.keptOf(facts.watches)
+		const isTried = opened?.kept === kept && opened.hash === at.hash
+		if (isTried || facts.head - at.number > STATE_BLOCKS || clock() < restsUntilMs) return null
+		opened = { kept, hash: at.hash }
+		try {
+			const signal = AbortSignal.any([outer, AbortSignal.timeout(MOST_MS)])
+			const books = await newBooks(at, { ...facts, kept }, accounts, signal)
+			if (books.size === 0) return null
+			summary = summaryOf(kept, afterwards(facts.books, books), reason, recall(facts.before))
+			return { books, summary }
+		} catch (error) {
+			outer.throwIfAborted()
+			if (!(error instanceof RpcError) && !(error instanceof DOMException)) throw error
+			// With the next block they are asked for again.
+			log.debug({ err: error }, 'the books of new watches cannot be opened now')
+			return null
+		}
+	}
+
 	return {
 		close,
+		open,
 		async summary(watches, { books, booksSeen }) {
 			const last = summary ?? booksSeen
 			if (last !== undefined) return last

@@ -6,6 +6,7 @@ import type { Accounts, Posting, Witness } from '../model/books.js'
 import type { Block, BlockRef, Span } from '../model/chain.js'
 import type { Chain } from '../model/ports.js'
 import type { Gap } from '../model/state.js'
+import { isRewritten } from './rewritten.js'
 import { type Scanned, scannedAgain } from './scannedAgain.js'
 import { sidesOf } from './sides.js'
 
@@ -50,6 +51,9 @@ export interface LookedAt {
 	readonly changeWei: bigint
 }
 
+/** See `isRewritten`. */
+const CHANGED = ', and the balance before it is answered otherwise than when its book was closed'
+
 interface Point {
 	readonly number: bigint
 	readonly wei: bigint
@@ -74,6 +78,7 @@ export async function lookCloser(
 	let feesHeld = false
 	const scanned = scannedAgain(suspect, chain, signal)
 	const { movements } = scanned
+	const fitted = (postings: readonly Posting[]) => readings(postings, accounts.surePostings)
 
 	async function halve(lo: Point, hi: Point, end: BlockRef | null): Promise<void> {
 		if (closes(lo.wei, movementBetween(movements, address, lo.number + 1n, hi.number), hi.wei)) {
@@ -109,9 +114,7 @@ export async function lookCloser(
 			return
 		}
 		const frames = movementBetween(movements, address, hi.number, hi.number)
-		const fitting = readings(postings, accounts.surePostings).find((one) =>
-			closes(lo.wei, withPostings(frames, one, address), hi.wei),
-		)
+		const fitting = fitted(postings).find((one) => closes(lo.wei, withPostings(frames, one, address), hi.wei))
 		findings.push(...paidIn(fitting ?? postings, block))
 		const hasFees = postings.some(({ kind }) => kind === 'fee')
 		const note = (by: readonly Posting[], witness: Witness | null) =>
@@ -124,9 +127,7 @@ export async function lookCloser(
 		for await (const witness of isGap ? [] : witnessesOf(span)) {
 			if (witness.part.last.hash !== block.hash) continue
 			const seen = movementBetween(movementsOf(witness.part.transactions, only), address, hi.number, hi.number)
-			const by = readings(postings, accounts.surePostings).find((one) =>
-				closes(lo.wei, withPostings(seen, one, address), hi.wei),
-			)
+			const by = fitted(postings).find((one) => closes(lo.wei, withPostings(seen, one, address), hi.wei))
 			if (by === undefined) continue
 			note(by, witness)
 			witnessed.push(witness)
@@ -136,12 +137,15 @@ export async function lookCloser(
 		// Said only of two balances that were asked for once more, of a block that stands and of the one right before it.
 		const before = await balanceAt({ number: hi.number - 1n, hash: block.parentHash })
 		const after = await balanceAt(block)
-		if ((before !== null && before !== lo.wei) || after !== hi.wei) {
+		const now = before === null || before === lo.wei ? null : { wei: before, hash: block.parentHash }
+		const asks = { scanned, needBlock, balanceAt, postingsOf, readings: fitted }
+		const isWritten = lo.number === book.block
+		if (after !== hi.wei || (now !== null && !(isWritten && (await isRewritten(address, book, now, asks))))) {
 			unproved.push({ ...span, why: 'a balance was answered otherwise when it was asked for again' })
 			return
 		}
 		const answers = [
-			{ ref: { number: lo.number, hash: block.parentHash }, wei: lo.wei },
+			{ ref: { number: lo.number, hash: block.parentHash }, wei: now?.wei ?? lo.wei },
 			{ ref: block, wei: hi.wei },
 		]
 		const sides = await sidesOf(address, answers, accounts, signal)
@@ -159,7 +163,7 @@ export async function lookCloser(
 		}
 		const reason = isGap
 			? `block ${hi.number} is a gap: no source of any endpoint gives what happened in it, and it is asked for again`
-			: 'no frame, fee or payment of the chain that any endpoint tells of accounts for it'
+			: `no frame, fee or payment of the chain that any endpoint tells of accounts for it${now === null ? '' : CHANGED}`
 		const { endpoints } = accounts
 		findings.push({
 			kind: 'unexplained',

@@ -9,6 +9,7 @@ import type { BlockRef, Span } from '../model/chain.js'
 import type { Kind, Network } from '../model/watch.js'
 import { reopened } from './keepBooks.js'
 import { addressesOf } from './look.js'
+import { openBooks } from './openBooks.js'
 import {
 	advance,
 	movedOn,
@@ -56,6 +57,7 @@ export async function poll(config: PollConfig, ports: PollPorts, signal: AbortSi
 		await checkReorganisation(session, ports, signal)
 		await lookAtNewBlocks(session, target, ports, signal)
 		await lookAgain(session, ports, signal)
+		await openBooks(session, ports, signal)
 	}
 	await rereadGap(session, ports, signal)
 	await lookBack(session, ports, signal)

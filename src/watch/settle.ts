@@ -109,7 +109,9 @@ export async function settle(
 		vain.delete(address)
 		const book = draft.get(address)
 		const balanceWei = balances.get(address) ?? 0n
-		const previousWei = unknown.delete(address) ? null : (book?.balanceWei ?? balanceWei)
+		// Opened at the block before its first: nothing was said of it yet.
+		const isNew = unknown.delete(address) || (book !== null && book.block < since(address))
+		const previousWei = isNew ? null : (book?.balanceWei ?? balanceWei)
 		const seen = codeIn(balances, address)
 		const code = seen === undefined ? book?.code : seen
 		draft.set(address, closedAt(ref.number, balanceWei, code))
@@ -206,6 +208,6 @@ function lateOnes(openedLate: ReadonlyMap<Address, bigint>, to: bigint): readonl
 }
 
 /** Undefined where nobody answered. */
-function codeIn({ codes }: Balances, address: Address): string | null | undefined {
+export function codeIn({ codes }: Balances, address: Address): string | null | undefined {
 	return codes === undefined ? undefined : (codes.get(address) ?? null)
 }

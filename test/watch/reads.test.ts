@@ -19,7 +19,7 @@ test('behavior: a poll reads the state once, whatever it writes', async () => {
 	const bench = await openBench({ urls: [node.url], watches: [watchOf(to)], around })
 	onTestFinished(() => bench.close())
 	await bench.poll()
-	expect(asked).toEqual(['network', 'commit', 'enrol'])
+	expect(asked).toEqual(['network', 'commit', 'enrol', 'commit'])
 	for (let value = 1; value <= 3; value++) {
 		await node.send({ from, to, valueWei: BigInt(value) })
 		await node.mine(1)

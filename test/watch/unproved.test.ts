@@ -59,12 +59,14 @@ async function open() {
 	return { node, bench, memory, mine, books, pay, hide, alice }
 }
 
-test('behavior: before the first block, books are said to wait, and not that none are kept', async () => {
+test('behavior: without balances, books are said to wait for the first block, not that none are kept', async () => {
 	const node = await startTestAnvil([])
 	const [alice] = (await node.accounts()) as [Address]
-	const bench = await openBench({ urls: [node.url], watches: [watchOf(alice)] })
+	const gateway = await startDialectGateway(node.url, { lacks: ['eth_call', 'eth_getBalance'] })
+	const bench = await openBench({ urls: [gateway.url], watches: [watchOf(alice)] })
 	onTestFinished(async () => {
 		await bench.close()
+		await gateway.close()
 		await node.stop()
 	})
 	await bench.poll()
