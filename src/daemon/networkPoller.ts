@@ -1,3 +1,4 @@
+import type { RpcRequest } from '../chain/rpc/rpc.js'
 import { RpcError, StateError } from '../errors.js'
 import type { Clock } from '../model/glossary.js'
 import type { Log } from '../model/ports.js'
@@ -5,6 +6,7 @@ import type { WatchIndex } from '../model/watch.js'
 import { type PollReport, poll } from '../watch/poll.js'
 import type { PollConfig, PollPorts } from '../watch/pollSession.js'
 import { newsOf, withRemedy } from './remedy.js'
+import { createUnanswered } from './unanswered.js'
 
 /** How one network fares; for health, metrics and the log. */
 export interface PollerStatus {
@@ -19,6 +21,8 @@ export interface PollerStatus {
 	readonly lastResult: TickResult | null
 	/** Since when, by the steady clock, the head stands before a block that was scanned already; null: it does not. */
 	readonly backSinceMs: number | null
+	/** Which endpoints give no answer, in words; null: none is known. */
+	readonly unanswered?: string | null
 }
 
 /**
@@ -49,8 +53,8 @@ export interface NetworkPoller {
 	/** Takes effect at the next border; a running poll ends there and another begins. */
 	setWatches(watches: WatchIndex): void
 	status(): PollerStatus
-	/** A request was answered, or failed: the poll that waits for it is alive. */
-	noteActivity(): void
+	/** A request was answered, or failed, or (none is named) a part of an answer came: the poll is alive. */
+	noteActivity(request?: Pick<RpcRequest, 'endpoint' | 'result'>): void
 	/** False when a poll has run for longer than this without a sign of life. */
 	isAlive(withinMs: number): boolean
 }
@@ -84,6 +88,7 @@ export function createNetworkPoller({
 }: NetworkPollerOptions): NetworkPoller {
 	const { log, clock, store } = ports
 	const { name } = config.network
+	const unanswered = createUnanswered()
 	let current = config
 	let lastActivityAtMs = steady()
 	let waitsFor: string | null = null
@@ -222,9 +227,10 @@ export function createNetworkPoller({
 		setWatches(watches) {
 			current = { ...current, watches }
 		},
-		status: () => status,
-		noteActivity() {
+		status: () => ({ ...status, unanswered: unanswered.words() }),
+		noteActivity(request) {
 			lastActivityAtMs = steady()
+			if (request !== undefined) unanswered.ended(request)
 		},
 		isAlive: (withinMs) => running === null || steady() - lastActivityAtMs < withinMs,
 	}

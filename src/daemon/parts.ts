@@ -181,7 +181,7 @@ function openPoller(
 		areTokensAsked: surroundings.areTokensAsked,
 		tokensWanted: surroundings.tokensWanted,
 		onRequest(request) {
-			poller.noteActivity()
+			poller.noteActivity(request)
 			observer?.requested(name, request)
 		},
 		onLogProofs: (proofs) => observer?.provedLogs(name, proofs),

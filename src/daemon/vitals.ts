@@ -205,12 +205,14 @@ function vitalsOf(progress: Progress, nowMs: number): NetworkHealth {
 
 function stallReason({ settings, poller, checkpoint, head, movedAtMs }: Progress, nowMs: number): string {
 	const since = `no block of ${settings.name} was scanned since ${new Date(movedAtMs).toISOString()}`
-	const { failure, lastDoneAtMs } = poller.status()
+	const { failure, lastDoneAtMs, unanswered } = poller.status()
+	const asked = settings.rpc.map((url) => new URL(url).host).join(' or ')
+	const who = unanswered ?? `no answer of ${asked}, or one that asks for patience`
 	if (failure !== null) return `${since}: ${failure}`
-	if (head === null || checkpoint === null) return `${since}: no poll has ended yet. To do: ${reach}`
+	if (head === null || checkpoint === null) return `${since}: no poll has ended yet: ${who}. To do: ${reach}`
 	if (lastDoneAtMs !== null && nowMs - lastDoneAtMs > (settings.stallAfterMs ?? Number.POSITIVE_INFINITY) / 2) {
 		const ended = new Date(lastDoneAtMs).toISOString()
-		return `${since}, and no poll has ended since ${ended}: no answer, or one that asks for patience. To do: ${reach}`
+		return `${since}, and no poll has ended since ${ended}: ${who}. To do: ${reach}`
 	}
 	const stands = `${since}: polls work, but the head stands at block ${head}`
 	if (head >= checkpoint)

@@ -110,7 +110,14 @@ describe('vitals', () => {
 			backSinceMs: null,
 		})
 		const vitals = createVitals({
-			networks: [{ name: 'ethereum', chainId: 1, stallAfterMs: 600_000 } as NetworkSettings],
+			networks: [
+				{
+					name: 'ethereum',
+					chainId: 1,
+					stallAfterMs: 600_000,
+					rpc: ['https://node.example.org/'] as readonly string[],
+				} as NetworkSettings,
+			],
 			pollers: [{ name: 'ethereum', status } as NetworkPoller],
 			receiversOf: () => ['hook'],
 			recipientsOf: () => null,

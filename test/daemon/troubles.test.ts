@@ -15,6 +15,7 @@ import { temporaryFolder } from '../support/folder.js'
 import { silent } from '../support/silent.js'
 
 const minute = 60_000
+const stalling = { chainId: 1, stallAfterMs: 10 * minute, rpc: ['https://node.example.org/'] as readonly string[] }
 
 /** A state folder and what was posted to it, for one run after the other; each write may be the last of its run. */
 function place(configured = ['hook']) {
@@ -49,7 +50,7 @@ function place(configured = ['hook']) {
 				lastResult: null,
 				backSinceMs: null,
 			})
-			const all = networks.map((name) => ({ name, chainId: 1, stallAfterMs: 10 * minute }) as NetworkSettings)
+			const all = networks.map((name) => ({ ...stalling, name }) as NetworkSettings)
 			const shared = { receiversOf: () => ['hook'], recipientsOf: () => null, store, troubles, log: silent }
 			const vitals = createVitals({
 				...{ ...shared, clock, networks: all },
@@ -186,7 +187,7 @@ function pair() {
 	} as unknown as Store
 	const instance = () => {
 		const troubles = troubleBook(row, kept, ['hook'])
-		const networks = [{ name: 'ethereum', chainId: 1, stallAfterMs: 10 * minute } as NetworkSettings]
+		const networks = [{ ...stalling, name: 'ethereum' } as NetworkSettings]
 		const status = () => ({ failure: 'no endpoint answers', lastDoneAtMs: null }) as PollerStatus
 		const shared = { receiversOf: () => ['hook'], recipientsOf: () => null, store, troubles, log: silent }
 		const pollers = [{ name: 'ethereum', status } as NetworkPoller]

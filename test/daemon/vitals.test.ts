@@ -15,6 +15,7 @@ const minute = 60_000
 async function watched(stallAfterMs: number | null = 10 * minute) {
 	let nowMs = 1_800_000_000_000
 	let failure: string | null = null
+	let unanswered: string | null = null
 	const clock = () => nowMs
 	const folder = temporaryFolder()
 	const store = await openFileStore(folder, { clock })
@@ -29,9 +30,11 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 		skipped: 0,
 		lastResult: null,
 		backSinceMs: null,
+		unanswered,
 	})
 	const poller = { name: 'ethereum', status } as NetworkPoller
-	const settings = { name: 'ethereum', chainId: 1, stallAfterMs } as NetworkSettings
+	const rpc = ['https://node.example.org:8545/Canary-Key/evm', 'https://other.example.org/Canary-Key']
+	const settings = { name: 'ethereum', chainId: 1, stallAfterMs, rpc: rpc as readonly string[] } as NetworkSettings
 	const vitals = createVitals({
 		networks: [settings],
 		pollers: [poller],
@@ -56,6 +59,9 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 		},
 		fail(words: string | null) {
 			failure = words
+		},
+		unanswered(words: string | null) {
+			unanswered = words
 		},
 		report(checkpoint: bigint, head = checkpoint, blocks = 0n) {
 			const report: PollReport = {
@@ -84,6 +90,25 @@ test('behavior: polls that do not end are not said to work', async () => {
 	expect(vitals.networks()[0]?.reason).toContain('polls work, but the head stands at block 5. To do: compare')
 	await pass(9 * minute)
 	expect(vitals.networks()[0]?.reason).toContain('and no poll has ended since')
+})
+
+test('behavior: a stall names the endpoints that do not answer, by host, also before the first poll', async () => {
+	for (const first of [true, false]) {
+		const { pass, report, done, unanswered, vitals, store } = await watched()
+		if (!first) {
+			report(5n)
+			done()
+		}
+		await pass(11 * minute)
+		const hosts = 'node.example.org:8545 or other.example.org'
+		const all = `no answer of ${hosts}, or one that asks for patience. To do: see`
+		expect(vitals.networks()[0]?.reason).toContain(all)
+		const [told] = await store.deliveries()
+		expect(told?.message.data).toMatchObject({ reason: expect.stringContaining(all) })
+		expect(JSON.stringify(told)).not.toContain('Canary')
+		unanswered('other.example.org does not answer')
+		expect(vitals.networks()[0]?.reason).toContain(': other.example.org does not answer. To do: see whether')
+	}
 })
 
 test('a network that moves says nothing', async () => {

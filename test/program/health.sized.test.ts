@@ -48,6 +48,25 @@ test('default: all is well, and a script sees it', async () => {
 })
 
 inFull(() => {
+	test('error: an endpoint that hangs is named by its host in what is told, on the page and by status', async () => {
+		const hook = await hookServer()
+		// It takes every request, and answers none.
+		const hung = await hookServer()
+		hung.answer = () => () => undefined
+		const more = '    stall_after: 3s\nhttp: 127.0.0.1:0\n'
+		const text = settings(`${hung.origin}/Canary-Key-0001`, { hook: hook.origin }, more)
+		const here = siteOf({ 'tracewatch.yaml': text, ...watches })
+		const running = here.start(['run'])
+		const who = `no poll has ended yet: no answer of ${new URL(hung.origin).host}`
+		const { text: page } = await untilSaid(await served(running), 'no block of local was scanned')
+		const [told] = await hook.until((hits) => hits.some(({ body }) => body.includes('system.stalled')))
+		const { reason } = await status(here)
+		for (const said of [page, String(told?.body), reason]) {
+			expect(said).toContain(who)
+			expect(said).not.toContain('Canary')
+		}
+	})
+
 	test('error: an endpoint of another chain is told at once, not after the stall', async () => {
 		const hook = await hookServer()
 		const text = settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n').replace('31337', '1')
