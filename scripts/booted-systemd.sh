@@ -24,4 +24,11 @@ ln -s /repo/node_modules "$work/stage/node_modules"
 rm -f "$machine/usr/local/bin/node"
 cp "$(node -p process.execPath)" "$machine/usr/local/bin/node"
 
+# Nodes that are too old, as distributions had them, where the registry gives them.
+for major in 14 18; do
+	npm install --silent --no-audit --no-fund --no-save --prefix "$work/old" "node@$major" >/dev/null 2>&1 &&
+		mv "$work/old/node_modules/node/bin/node" "$work/stage/node-$major" || true
+	rm -rf "$work/old"
+done
+
 boot cases.sh /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin 600

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type Command, exitCodes } from '../../src/commands/command.js'
 import { codeOf, read, spansOf, tableOf } from './markdown.js'
 
-const door = read('src/cli.ts')
+const door = read('src/main.ts')
 const entry = /^\t'?([a-z-]+)'?: async \(\) => \(await import\('\.\/commands\/(\w+)\.js'\)\)\.(\w+),$/gm
 
 /** As `tracewatch --help` has them. */

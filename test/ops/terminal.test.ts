@@ -42,5 +42,5 @@ test('default: nothing is printed but through it, save questions and progress, w
 			readFileSync(`${src}${path}`, 'utf8'),
 		),
 	)
-	expect(printing.sort()).toEqual(['cli.ts', 'commands/ask.ts', 'commands/progress.ts'])
+	expect(printing.sort()).toEqual(['cli.ts', 'commands/ask.ts', 'commands/progress.ts', 'main.ts'])
 })

@@ -1,0 +1,171 @@
+// Behind the door: arguments in, words and an exit code out. But for the door, the only file with the console and
+// process.exit.
+
+import { parseArgs } from 'node:util'
+import { startSmall } from './base/v8Habits.js'
+import { type Command, type ExitCode, exitCodes, type Io } from './commands/command.js'
+import { ConfigError, PlainError, RpcError, StateError, UsageError } from './errors.js'
+import { createScrubber } from './ops/scrub.js'
+import { createTerminal } from './ops/terminal.js'
+import { version } from './version.js'
+
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+	run: async () => (await import('./commands/run.js')).run,
+	once: async () => (await import('./commands/once.js')).once,
+	check: async () => (await import('./commands/check.js')).check,
+	doctor: async () => (await import('./commands/doctor.js')).doctor,
+	status: async () => (await import('./commands/status.js')).status,
+	'test-send': async () => (await import('./commands/testSend.js')).testSend,
+	replay: async () => (await import('./commands/replay.js')).replay,
+	statement: async () => (await import('./commands/statement.js')).statement,
+	watch: async () => (await import('./commands/watch.js')).watch,
+	explain: async () => (await import('./commands/explain.js')).explain,
+	deliveries: async () => (await import('./commands/deliveries.js')).deliveries,
+	gaps: async () => (await import('./commands/gaps.js')).gaps,
+	history: async () => (await import('./commands/history.js')).history,
+	state: async () => (await import('./commands/state.js')).state,
+	secret: async () => (await import('./commands/secret.js')).secret,
+	setup: async () => (await import('./commands/setup.js')).setup,
+	init: async () => (await import('./commands/init.js')).init,
+	devnode: async () => (await import('./commands/devnode.js')).devnode,
+	demo: async () => (await import('./commands/demo.js')).demo,
+	schema: async () => (await import('./commands/schema.js')).schema,
+}
+
+async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
+	startSmall()
+	const [name, ...rest] = commandFirst(argv)
+	if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+		io.out(await overview())
+		if (name !== undefined) return exitCodes.done
+		const { nextStep } = await import('./commands/nextStep.js')
+		for (const line of ['', ...(await nextStep(io))]) io.out(line)
+		return exitCodes.usage
+	}
+	if (name === '--version' || name === '-V') {
+		io.out(version)
+		return exitCodes.done
+	}
+	const load = Object.hasOwn(commands, name) ? commands[name] : undefined
+	if (/^(-c|--config)/.test(name)) throw new UsageError('which command? such as `tracewatch check -c FILE`')
+	if (load === undefined) {
+		const near = await nearest(name, Object.keys(commands))
+		throw new UsageError(`there is no command \`${name}\`${near}; \`tracewatch --help\` lists them`)
+	}
+	const command = await load()
+	const { values, positionals } = await parse(command, rest)
+	if (values.help === true) {
+		io.out(command.help)
+		return exitCodes.done
+	}
+	const [least, most] = command.positionals
+	if (positionals.length < least) {
+		const usage = command.help.split('\n', 1)[0]?.replace('Usage: ', '')
+		throw new UsageError(`\`${name}\` needs more: ${usage}; see \`tracewatch ${name} --help\``)
+	}
+	if (positionals.length > most) throw new UsageError(`\`${name}\` does not take \`${positionals[most]}\``)
+	return await command.run({ values, positionals }, io)
+}
+
+/** `-c FILE` may stand before the command too. */
+function commandFirst(argv: readonly string[]): readonly string[] {
+	const [first = '', second, ...rest] = argv
+	if (/^(--config=|-c.)/.test(first) && second !== undefined) return [second, ...rest, first]
+	if (!['-c', '--config'].includes(first) || second === undefined || rest[0] === undefined) return argv
+	return [...rest, first, second]
+}
+
+/** `; did you mean …?`, or nothing. */
+async function nearest(word: string, known: readonly string[]): Promise<string> {
+	const { oneOf, suggestion } = await import('./config/words.js')
+	const begun = word.length < 2 ? [] : known.filter((one) => one.startsWith(word))
+	return begun.length === 0 ? suggestion(word, known) : `; did you mean ${oneOf(begun.map((one) => `\`${one}\``))}?`
+}
+
+async function parse(command: Command, args: string[]) {
+	const options = { ...command.options, help: { type: 'boolean', short: 'h' } } as const
+	try {
+		return parseArgs({ args, options, allowPositionals: true, strict: true })
+	} catch (error) {
+		const help = `see \`tracewatch ${command.name} --help\``
+		const unknown = /^Unknown option '(-{1,2})([^']{1,64})'/.exec(error instanceof Error ? error.message : '')
+		if (unknown === null) throw new UsageError(`${error instanceof Error ? error.message : error}; ${help}`)
+		const [, dashes = '', name = ''] = unknown
+		const near = await nearest(name, Object.keys(options))
+		throw new UsageError(
+			`\`${command.name}\` has no option \`${dashes}${name}\`${near.replaceAll(/`([^`]+)`/g, '`--$1`')}; ${help}`,
+		)
+	}
+}
+
+async function overview(): Promise<string> {
+	const all = await Promise.all(Object.values(commands).map((load) => load()))
+	const lines = all.map(({ name, summary }) => `  ${name.padEnd(12)} ${summary}`)
+	return [
+		'tracewatch tells you when a watched address sends or receives coins or deploys a contract.',
+		'',
+		'Usage: tracewatch <command> [-c tracewatch.yaml] [options]',
+		'',
+		...lines,
+		'',
+		'`tracewatch <command> --help` says more. Exit codes: 0 done, 1 failed, 2 wrong usage, 75 try again later,',
+		'78 the configuration is wrong.',
+	].join('\n')
+}
+
+/** What an error means to the user: its words, and how the program ends. Only a fault of ours shows a stack. */
+function describe(error: unknown): { text: string; code: ExitCode } {
+	if (stop.signal.aborted && error instanceof Error && error.name === 'AbortError') {
+		return { text: 'stopped', code: exitCodes.tryAgain }
+	}
+	if (error instanceof ConfigError) return { text: error.message, code: exitCodes.config }
+	if (error instanceof UsageError) return { text: error.message, code: exitCodes.usage }
+	if (error instanceof RpcError) return { text: error.message, code: exitCodes.tryAgain }
+	if (error instanceof StateError || error instanceof PlainError) return { text: error.message, code: exitCodes.failed }
+	if (error instanceof Error && 'syscall' in error) return { text: error.message, code: exitCodes.failed }
+	if (error instanceof Error)
+		return { text: `this is a fault of tracewatch itself: ${error.stack}`, code: exitCodes.failed }
+	return { text: String(error), code: exitCodes.failed }
+}
+
+const scrubber = createScrubber()
+const terminal = createTerminal(scrubber, { out: console.log, err: console.error })
+const stop = new AbortController()
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+	process.on(signal, () => {
+		if (stop.signal.aborted) process.exit(exitCodes.failed)
+		if (process.stderr.isTTY) console.error('stopping; once more forces it')
+		stop.abort()
+	})
+}
+// Node itself would print these with every secret in them.
+for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+	process.on(event, (error: unknown) => {
+		terminal.fault(describe(error).text)
+		process.exit(exitCodes.failed)
+	})
+}
+// Output that nobody reads any more (`| head`) is no failure.
+for (const stream of [process.stdout, process.stderr]) {
+	stream.on('error', (error: NodeJS.ErrnoException) => {
+		if (error.code !== 'EPIPE') throw error
+	})
+}
+
+try {
+	process.exitCode = await main(process.argv.slice(2), {
+		out: terminal.out,
+		err: terminal.err,
+		env: process.env,
+		cwd: process.cwd(),
+		isTty: process.stdout.isTTY === true,
+		signal: stop.signal,
+		scrubber,
+	})
+} catch (error) {
+	const { text, code } = describe(error)
+	terminal.fault(text)
+	process.exitCode = code
+}
+// A handle left open must not keep a finished program alive.
+setTimeout(() => process.exit(), 1_000).unref()
