@@ -1,24 +1,28 @@
+import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { credentialPath } from '../config/settings/interpolate.js'
+import { credentialPath, unitOf } from '../config/settings/credentials.js'
 import { PlainError, UsageError } from '../errors.js'
 import { createAsker } from './ask.js'
-import { type Command, exitCodes, type Io } from './command.js'
+import { type Command, configOption, exitCodes, type Io } from './command.js'
+import { handOver, isSystemdHere } from './setup/service.js'
 import { writeWhole } from './writeWhole.js'
 
 export const secret: Command = {
 	name: 'secret',
 	summary: 'writes a secret where the service finds it; asks without showing it',
-	help: `Usage: tracewatch secret set NAME
+	help: `Usage: tracewatch secret set NAME [-c FILE]
 
 Asks for a secret without echo (or reads one line from a pipe) and writes it to /etc/credstore/tracewatch.NAME, for root
 alone. systemd hands it to the service, and \${NAME} in tracewatch.yaml stands for it; a service that runs needs a
-restart. The units shipped take ETHEREUM_RPC_URL, RPC_URL, SMTP_URL, OPS_HOOK_URL and OPS_HOOK_SECRET; for another name
-give the unit a line LoadCredential=NAME:tracewatch.NAME with \`systemctl edit tracewatch\`.
+restart. The units shipped load ETHEREUM_RPC_URL, RPC_URL, SMTP_URL, OPS_HOOK_URL and OPS_HOOK_SECRET; for another name
+they get a line LoadCredential=NAME:tracewatch.NAME in a file of its own beside them.
+
+  -c, --config FILE   of tracewatch@INSTANCE: /etc/tracewatch/INSTANCE/tracewatch.yaml, whose secrets are its own
 
 Exit codes: 0 written, 1 it could not be written, 2 wrong usage.`,
-	options: {},
+	options: configOption,
 	positionals: [2, 2],
-	async run({ positionals: [act, name = ''] }, io) {
+	async run({ values, positionals: [act, name = ''] }, io) {
 		if (act !== 'set') throw new UsageError(`there is \`secret set NAME\`, not \`secret ${act}\``)
 		if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
 			throw new UsageError(`a name has letters, digits and underscores only: ETHEREUM_RPC_URL`)
@@ -26,9 +30,14 @@ Exit codes: 0 written, 1 it could not be written, 2 wrong usage.`,
 		const value = await askSecret(name, io)
 		if (value === '') throw new PlainError('nothing was given, and nothing is written')
 		io.scrubber.add([value])
-		const path = credentialPath(name, io.env)
+		const settings = typeof values.config === 'string' ? resolve(io.cwd, values.config) : ''
+		const path = credentialPath(name, io.env, settings)
 		await writeWhole({ path, text: `${value}\n`, mode: 0o600, folderMode: 0o700 })
 		io.out(`written to ${path}; \${${name}} in tracewatch.yaml stands for it. A service that runs needs a restart.`)
+		// A store of one's own is nothing that systemd knows.
+		const isStoreOfUnits = io.env.TRACEWATCH_CREDSTORE === undefined && isSystemdHere()
+		for (const added of isStoreOfUnits ? await handOver(name, unitOf(settings)) : [])
+			io.out(`${added} has the service load it`)
 		return exitCodes.done
 	},
 }

@@ -94,8 +94,9 @@ function subject(path: readonly PropertyKey[]): string {
 	return path.at(-1) === key ? `\`${String(key)}\`` : `an entry of \`${String(key)}\``
 }
 
-/** A path as messages show it: relative to the working folder when it lies below. */
+/** A path as messages show it: relative to the working folder when it lies below, and not all there is does. */
 export function shown(path: string, cwd: string): string {
+	if (cwd === '/') return path
 	const short = relative(cwd, path)
 	return short === '' || short.startsWith('..') || isAbsolute(short) ? path : short
 }

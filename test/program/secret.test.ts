@@ -48,6 +48,16 @@ receivers: [{name: hook, type: webhook, url: "http://127.0.0.1:9/x"}]
 	expect((await here.run(['check'], { TRACEWATCH_CREDSTORE: join(here.folder, 'none') })).code).toBe(78)
 })
 
+test('behavior: of several watchers on a machine, the one whose settings are named', async () => {
+	const store = join(site().folder, 'credstore')
+	const settings = '/etc/tracewatch/a/tracewatch.yaml'
+	const env = { TRACEWATCH_CREDSTORE: store }
+	const { code, output } = await typed(['secret', 'set', 'RPC_URL', '-c', settings], 'Canary\n', env)
+	expect(code).toBe(0)
+	expect(output).toContain(join(store, 'tracewatch.a.RPC_URL'))
+	expect(readFileSync(join(store, 'tracewatch.a.RPC_URL'), 'utf8')).toBe('Canary\n')
+})
+
 test('error: nothing given, a wrong name, a wrong word', async () => {
 	const env = { TRACEWATCH_CREDSTORE: join(site().folder, 'credstore') }
 	expect(await typed(['secret', 'set', 'NAME'], '\n', env)).toMatchObject({ code: 1 })

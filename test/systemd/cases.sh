@@ -11,6 +11,7 @@ got=/run/hook.jsonl
 metrics=http://127.0.0.1:9464/metrics
 unit=tracewatch.service
 . $repo/test/systemd/words.sh
+. $repo/test/systemd/old-node.sh
 
 # ---- Words -------------------------------------------------------------------------------------------------------
 
@@ -206,8 +207,10 @@ reloaded() {
 }
 
 asked() {
-	expect 'status: root can ask beside the daemon' env CREDENTIALS_DIRECTORY=/run/credentials/$unit \
-		tracewatch status -c /etc/tracewatch/tracewatch.yaml
+	for command in status check doctor 'test-send hook'; do
+		# shellcheck disable=SC2086
+		expect "root beside the daemon: $command" tracewatch $command
+	done
 }
 
 stopped() {
@@ -228,7 +231,7 @@ refused() {
 	expect 'missing credential: as a wrong configuration' has ExecMainStatus 78
 	expect 'missing credential: without a loop' has NRestarts 0
 	expect 'missing credential: the journal names it' \
-		sh -c "journalctl -u $unit --no-pager | grep -q 'OPS_HOOK_SECRET.*is not set'"
+		logged $unit 'OPS_HOOK_SECRET.*is not set.*LoadCredential=OPS_HOOK_SECRET:tracewatch.OPS_HOOK_SECRET'
 	mv /run/kept /etc/credstore/tracewatch.OPS_HOOK_SECRET
 	expect 'missing credential: mended, it starts' systemctl start $unit
 	systemctl stop $unit
@@ -247,6 +250,7 @@ instances() {
 	expect 'instances: b starts beside it' systemctl start tracewatch@b
 	expect 'instances: a is still active' systemctl is-active --quiet tracewatch@a
 	for one in a b; do expect "instances: $one watches" within 15 logged tracewatch@$one 'coverage changed'; done
+	expect 'instances: root finds the secrets of each' tracewatch test-send hook -c /etc/tracewatch/a/tracewatch.yaml
 	hash=$(pay $watched 1)
 	expect 'instances: each tells of its own' within 15 sh -c \
 		"grep '$hash' $got | grep -q '\"local\"' && grep '$hash' $got | grep -q '\"other\"'"
@@ -287,6 +291,7 @@ reloaded
 asked
 stopped
 refused
+old_node
 instances
 by_timer
 attacked

@@ -29,6 +29,19 @@ done
 expect 'bash completes commands' bash -c '. /usr/share/bash-completion/completions/tracewatch
 	COMP_WORDS=(tracewatch do) COMP_CWORD=1; _tracewatch 2>/dev/null; [ "${COMPREPLY[*]}" = doctor ]'
 
+# Not configured yet: what an operator meets first, in his own shell and in the journal.
+by_hand() { (cd / && env -u INVOCATION_ID "$@" 2>&1); }
+says() {
+	words="$1"
+	shift
+	by_hand "$@" | grep "$words"
+}
+expect 'check as root names a missing secret and what writes it' says 'SMTP_URL} is not set: .*secret set SMTP_URL' \
+	tracewatch check
+expect 'a start without it fails' not systemctl start tracewatch
+expect 'and names the line of the unit' logged tracewatch 'SMTP_URL} is not set: .*LoadCredential=SMTP_URL:tracewatch.S'
+systemctl reset-failed tracewatch
+
 # Configured, as the README says; the local node stands in for a provider.
 (cd /repo && exec $node dist/cli.js devnode --key Canary-Node-Key-0001 >/run/devnode.log 2>&1) &
 $node /repo/test/systemd/hook.js 9000 $got >/run/hook.log 2>&1 &
@@ -53,7 +66,10 @@ expect 'nor do its files' not grep -rq 'Canary\|whsec_' /etc/tracewatch
 for name in RPC_URL OPS_HOOK_URL OPS_HOOK_SECRET; do
 	expect "a secret is for root alone: $name" sh -c "[ \$(stat -c %a:%U /etc/credstore/tracewatch.$name) = 600:root ]"
 done
-expect 'check finds the configuration by itself' sh -c 'cd / && tracewatch check'
+expect 'check finds the configuration and the secrets by itself' by_hand tracewatch check
+expect 'and so does doctor' by_hand tracewatch doctor
+expect 'who may not read the secrets is told so' says 'for root alone: with .sudo. they are found' \
+	setpriv --reuid=65534 --regid=65534 --clear-groups tracewatch check
 expect 'the test message arrived' told 1
 expect 'it is watched from now on' within 20 logged tracewatch 'coverage changed'
 pay >/run/paid.log 2>&1
@@ -70,22 +86,43 @@ expect 'the service runs on' is_active
 expect 'the service is handed the secret' sh -c 'systemctl cat tracewatch | grep -q LoadCredential=OPS_HOOK_URL_2'
 expect 'no edit was taken for a wrong one' not grep -q system.refused $got
 
+# A secret under a name that no unit shipped loads, typed at a terminal.
+sed -i 's/{RPC_URL}/{OTHER_RPC_URL}/' /etc/tracewatch/tracewatch.yaml
+: >/run/screen
+# shellcheck disable=SC2016
+echo 'until grep -q "not shown" /run/screen; do sleep 0.1; done; printf "%s\r" "$1"; sleep 1' >/run/person.sh
+expect 'a secret is asked for' sh -c "sh /run/person.sh $rpc | timeout 30 script --quiet --return --flush \
+	--command 'tracewatch secret set OTHER_RPC_URL' /dev/null >/run/screen 2>&1"
+expect 'without showing it' not grep -q Canary /run/screen
+expect 'check finds it' by_hand tracewatch check
+expect 'the service starts with it' systemctl restart tracewatch
+# Encrypted, as the unit says that it may be: it stands in no file that could be read.
+other=/etc/credstore/tracewatch.OTHER_RPC_URL
+systemd-creds encrypt --name=OTHER_RPC_URL $other /etc/credstore/other >/run/creds.log 2>&1 && rm $other
+cd /etc/systemd/system/tracewatch.service.d && rm tracewatch-credential-OTHER_RPC_URL.conf
+printf '[Service]\nLoadCredentialEncrypted=OTHER_RPC_URL:/etc/credstore/other\n' >encrypted.conf
+systemctl daemon-reload
+expect 'the service starts with an encrypted one' systemctl restart tracewatch
+expect 'and root finds what the service was handed' by_hand tracewatch test-send ops
+expect 'which tells' told 5
+
 before=$(systemctl show tracewatch --property=MainPID --value)
 expect 'an upgrade installs' dpkg --force-confdef --force-confold -i /stage/next/tracewatch_99.0.0.deb
 expect 'an upgrade keeps the edited configuration' grep -q 31337 /etc/tracewatch/tracewatch.yaml
 expect 'an upgrade restarts what ran' within 30 sh -c "systemctl --quiet is-active tracewatch &&
 	[ \"\$(systemctl show tracewatch --property=MainPID --value)\" != $before ]"
 pay >>/run/paid.log 2>&1
-expect 'and goes on from its state, to both' within 20 told 6
+expect 'and goes on from its state, to both' within 20 told 7
 expect 'a downgrade installs' dpkg --force-downgrade --force-confdef --force-confold -i "$first"
 expect 'a downgrade keeps it too' grep -q 31337 /etc/tracewatch/tracewatch.yaml
 pay >>/run/paid.log 2>&1
-expect 'and tells' within 20 told 8
+expect 'and tells' within 20 told 9
 
 expect 'it can be removed' dpkg --remove tracewatch
 expect 'nothing runs any more' not is_active
 expect 'the configuration stays' [ -f /etc/tracewatch/tracewatch.yaml ]
 expect 'the state stays' [ -e /var/lib/private/tracewatch/state.json ]
+rm encrypted.conf && cd /
 expect 'it can be purged' dpkg --purge tracewatch
 for path in /etc/tracewatch/tracewatch.yaml /var/lib/private/tracewatch /usr/lib/tracewatch \
 	/lib/systemd/system/tracewatch.service /etc/systemd/system/tracewatch.service.d; do

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { PlainError } from '../../errors.js'
-import type { WholeFile } from '../writeWhole.js'
+import { type WholeFile, writeAll } from '../writeWhole.js'
 
 const call = promisify(execFile)
 const unit = 'tracewatch.service'
@@ -15,15 +15,33 @@ export function isSystemdHere(): boolean {
 /** The credentials that the units shipped load. */
 const shipped = new Set(['ETHEREUM_RPC_URL', 'RPC_URL', 'SMTP_URL', 'OPS_HOOK_URL', 'OPS_HOOK_SECRET'])
 
-/** Has the units load a credential that they do not know; a purge of the package takes these files away. */
-export function handedOver(name: string): readonly WholeFile[] {
+/**
+ * Has the units load a credential that they do not know; a purge of the package takes these files away. `isInstance`:
+ * the units of several watchers on one machine, for all of which one line stands.
+ */
+export function handedOver(name: string, isInstance = false): readonly WholeFile[] {
 	if (shipped.has(name)) return []
-	const why = '# Written by `tracewatch setup`: one more secret of the service.'
-	const text = `${why}\n[Service]\nLoadCredential=${name}:tracewatch.${name}\n`
-	return ['tracewatch.service', 'tracewatch-once.service'].map((each) => {
+	const why = '# Written by `tracewatch setup` or `tracewatch secret set`: one more secret of the service.'
+	const source = isInstance ? 'tracewatch.%i' : 'tracewatch'
+	const text = `${why}\n[Service]\nLoadCredential=${name}:${source}.${name}\n`
+	const units = isInstance ? ['tracewatch@.service'] : ['tracewatch.service', 'tracewatch-once.service']
+	return units.map((each) => {
 		const path = `/etc/systemd/system/${each}.d/tracewatch-credential-${name}.conf`
 		return { path, text, mode: 0o644, folderMode: 0o755 }
 	})
+}
+
+/**
+ * Has the unit load a credential, where it is installed and does not yet by any line of its own. Returns what was
+ * written. Throws PlainError.
+ */
+export async function handOver(name: string, unitName: string): Promise<readonly string[]> {
+	const { stdout: lines } = await call('systemctl', ['cat', unitName]).catch(() => ({ stdout: '' }))
+	if (lines === '' || new RegExp(`^(?:Load|Set)Credential(?:Encrypted)?=${name}:`, 'm').test(lines)) return []
+	const files = handedOver(name, unitName.includes('@'))
+	await writeAll(files)
+	await call('systemctl', ['daemon-reload'])
+	return files.map(({ path }) => path)
 }
 
 /** Throws PlainError where the unit is not installed. */

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { quoted } from '../../base/quoted.js'
 import { readWholeSync } from '../openFile.js'
 import { reason } from '../source.js'
+import { credentialPath, credentialPrefix, handedPath } from './credentials.js'
 
 /** More than this is no secret. */
 const mostSecretBytes = 64 * 2 ** 10
@@ -25,10 +26,11 @@ export interface Interpolation {
 /**
  * Replaces `${NAME}` in every scalar: by the environment variable NAME, else the content of the file that NAME_FILE
  * names (less one newline at its end), else the systemd credential NAME (systemd.exec, `$CREDENTIALS_DIRECTORY`), else
- * what the unit would be handed under that name: `tracewatch.NAME` in the credential store, which only root can read.
- * `$${` is a plain `${`. What is not found, or is empty, is a problem; its scalar keeps the text as written.
+ * what the unit would be handed under that name: `tracewatch.NAME` in the credential store, else what it was handed
+ * when it started; only root can read either. `$${` is a plain `${`. What is not found, or is empty, is a problem; its
+ * scalar keeps the text as written. `settingsPath`: of the file that the value is from, which says whose secrets.
  */
-export function interpolate(value: unknown, env: NodeJS.ProcessEnv): Interpolation {
+export function interpolate(value: unknown, env: NodeJS.ProcessEnv, settingsPath = ''): Interpolation {
 	const filled: Filled[] = []
 	const problems: { path: readonly PropertyKey[]; message: string }[] = []
 
@@ -38,7 +40,9 @@ export function interpolate(value: unknown, env: NodeJS.ProcessEnv): Interpolati
 		const result = text.replace(/\$\$\{|\$\{([^}]*)(\}?)/g, (whole, name: string | undefined, end: string) => {
 			if (name === undefined) return '${'
 			const found =
-				end === '' ? { message: `a \`\${\` is not closed; write \${NAME}, or $\${ for a plain \${` } : lookUp(name, env)
+				end === ''
+					? { message: `a \`\${\` is not closed; write \${NAME}, or $\${ for a plain \${` }
+					: lookUp(name, env, settingsPath)
 			if ('message' in found) {
 				problems.push({ path, message: found.message })
 				return whole
@@ -65,7 +69,11 @@ export function interpolate(value: unknown, env: NodeJS.ProcessEnv): Interpolati
 	return { value: walk(value, []), filled, problems }
 }
 
-function lookUp(name: string, env: NodeJS.ProcessEnv): { readonly value: string } | { readonly message: string } {
+function lookUp(
+	name: string,
+	env: NodeJS.ProcessEnv,
+	settingsPath: string,
+): { readonly value: string } | { readonly message: string } {
 	if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
 		return {
 			message:
@@ -85,36 +93,37 @@ function lookUp(name: string, env: NodeJS.ProcessEnv): { readonly value: string 
 		if (!('missing' in found)) return found
 	}
 	// A command run by root beside the service finds what the service has.
-	const stored = contentOf(credentialPath(name, env), `the credential tracewatch.${name}`)
+	const prefix = credentialPrefix(settingsPath)
+	const stored = contentOf(credentialPath(name, env, settingsPath), `the credential ${prefix}.${name}`)
 	if ('value' in stored) return stored
-	const missing =
-		`\${${name}} is not set: set the environment variable ${name}, ` +
-		`or ${name}_FILE to the path of a file that holds it`
-	if (env.INVOCATION_ID === undefined)
-		return { message: `${missing}; for the service, \`sudo tracewatch secret set ${name}\`` }
-	return {
-		message:
-			`\${${name}} is not set: \`sudo tracewatch secret set ${name}\` writes it, ` +
-			`and the unit needs a line LoadCredential=${name}:tracewatch.${name} (\`systemctl edit\`) unless it has one`,
-	}
+	// It may be encrypted, or come from elsewhere: systemd has put it where a service that runs can read it.
+	const handed = contentOf(handedPath(name, env, settingsPath), `the credential ${name} of the service`)
+	if ('value' in handed) return handed
+	return { message: `\${${name}} is not set: ${whatToDo(name, env, settingsPath, 'refused' in stored)}` }
 }
 
-/** Where the units shipped with this program take their credentials from. */
-export function credentialPath(name: string, env: NodeJS.ProcessEnv): string {
-	return join(env.TRACEWATCH_CREDSTORE ?? '/etc/credstore', `tracewatch.${name}`)
+function whatToDo(name: string, env: NodeJS.ProcessEnv, settingsPath: string, isRefused: boolean): string {
+	const prefix = credentialPrefix(settingsPath)
+	const write = `\`sudo tracewatch secret set ${name}${prefix === 'tracewatch' ? '' : ` -c ${settingsPath}`}\``
+	if (env.INVOCATION_ID !== undefined) {
+		const source = prefix === 'tracewatch' ? prefix : 'tracewatch.%i'
+		return `${write} writes it, and has the unit load it: LoadCredential=${name}:${source}.${name}`
+	}
+	const byHand = `set the environment variable ${name}, or ${name}_FILE to the path of a file that holds it`
+	if (isRefused) return `${byHand}; the secrets of the service are for root alone: with \`sudo\` they are found`
+	return `${byHand}; for the service, ${write}`
 }
 
 function contentOf(
 	path: string,
 	what: string,
-): { readonly value: string } | { readonly message: string; readonly missing?: true } {
+): { readonly value: string } | { readonly message: string; readonly missing?: true; readonly refused?: true } {
 	try {
 		const value = new TextDecoder().decode(readWholeSync(path, mostSecretBytes)).replace(/\r?\n$/, '')
 		return value === '' ? { message: `${what} is empty` } : { value }
 	} catch (error) {
 		const message = `${what} cannot be read: ${reason(error)}`
-		return error instanceof Error && 'code' in error && error.code === 'ENOENT'
-			? { message, missing: true }
-			: { message }
+		const code = error instanceof Error && 'code' in error ? error.code : null
+		return { message, ...(code === 'ENOENT' && { missing: true }), ...(code === 'EACCES' && { refused: true }) }
 	}
 }

@@ -132,7 +132,7 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 			names: guessNames(null),
 		}
 	}
-	const { value, filled, problems: missing } = interpolate(source.value, env)
+	const { value, filled, problems: missing } = interpolate(source.value, env, path)
 	const problems = missing.map(({ path: at, message }) => source.problem(at, message))
 	const checked = check(source, settingsSchema, value)
 	const cross = [

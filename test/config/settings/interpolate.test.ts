@@ -51,6 +51,32 @@ describe('interpolate', () => {
 		expect(problem?.message).toContain('LoadCredential=OTHER:tracewatch.OTHER')
 	})
 
+	test('behavior: of several watchers on a machine each has its own secrets, and never those of another', () => {
+		const store = join(folder, 'instances')
+		mkdirSync(store)
+		writeFileSync(join(store, 'tracewatch.KEY'), 'of the first\n')
+		writeFileSync(join(store, 'tracewatch.a.KEY'), 'of a\n')
+		const env = { TRACEWATCH_CREDSTORE: store }
+		const at = (path: string, more = {}) => interpolate('${KEY}', { ...env, ...more }, path)
+		expect(at('/etc/tracewatch/tracewatch.yaml').value).toBe('of the first')
+		expect(at('/etc/tracewatch/a/tracewatch.yaml').value).toBe('of a')
+		const other = '/etc/tracewatch/b/tracewatch.yaml'
+		expect(at(other).problems[0]?.message).toContain(`sudo tracewatch secret set KEY -c ${other}`)
+		const { problems } = at(other, { INVOCATION_ID: 'a unit' })
+		expect(problems[0]?.message).toContain('LoadCredential=KEY:tracewatch.%i.KEY')
+	})
+
+	test('behavior: what systemd has handed to a service that runs is found, wherever it took it from', () => {
+		const TRACEWATCH_RUN_CREDENTIALS = join(folder, 'run')
+		const env = { TRACEWATCH_RUN_CREDENTIALS, TRACEWATCH_CREDSTORE: join(folder, 'no store') }
+		for (const unit of ['tracewatch.service', 'tracewatch@a.service']) {
+			mkdirSync(join(TRACEWATCH_RUN_CREDENTIALS, unit), { recursive: true })
+			writeFileSync(join(TRACEWATCH_RUN_CREDENTIALS, unit, 'KEY'), `of ${unit}`)
+		}
+		expect(interpolate('${KEY}', env, '/etc/tracewatch/tracewatch.yaml').value).toBe('of tracewatch.service')
+		expect(interpolate('${KEY}', env, '/etc/tracewatch/a/tracewatch.yaml').value).toBe('of tracewatch@a.service')
+	})
+
 	test.each([
 		['key', 'from file'],
 		['windows', 'from file'],
