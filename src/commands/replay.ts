@@ -61,6 +61,7 @@ it names), 78 the configuration is wrong.`,
 	positionals: [0, 0],
 	async run(args, io) {
 		const format = formatOf(args)
+		const spanIn = spanOf(args)
 		const config = await openConfig(args, io)
 		const network = networkOf(args, config)
 		const addresses = addressesOf(args)
@@ -73,7 +74,7 @@ it names), 78 the configuration is wrong.`,
 		let sender: Sender | null = null
 		try {
 			const head = await chain.head(io.signal)
-			const span = spanOf(args, head.latest.number)
+			const span = spanIn(head.latest.number)
 			if (watches.size === 0)
 				throw new PlainError(`no watchlist watches anything on ${network.name}; name an --address`)
 			sender = args.values.send === true ? await openSender(config, io) : null

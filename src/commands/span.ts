@@ -2,14 +2,25 @@ import { UsageError } from '../errors.js'
 import type { Span } from '../model/chain.js'
 import type { CommandArgs } from './command.js'
 
-/** `--from` and `--to`, both included, up to the head; `--to latest` is the head. Throws UsageError. */
-export function spanOf({ values }: CommandArgs, head: bigint): Span {
+/**
+ * `--from` and `--to`, both included; `--to latest` is the head, which comes later: what is wrong of what was typed is
+ * said before any node is asked. Throws UsageError, as does what it gives.
+ */
+export function spanOf({ values }: CommandArgs): (head: bigint) => Span {
 	const from = numberOf(values.from, '--from')
-	const to = values.to === 'latest' ? head : numberOf(values.to, '--to')
-	if (from > to) throw new UsageError(`--from ${from} is after --to ${to}`)
-	if (to > head) throw new UsageError(`block ${to} is not there yet: the head is ${head}`)
-	// No node traces the genesis block.
-	return { from: from === 0n ? 1n : from, to: to === 0n ? 1n : to }
+	const asked = values.to === 'latest' ? null : numberOf(values.to, '--to')
+	const ordered = (to: bigint): Span => {
+		if (from > to) throw new UsageError(`--from ${from} is after --to ${to}`)
+		if (to === 0n) throw new UsageError('block 0 holds no transactions: the first to be read is block 1')
+		// No node traces the genesis block.
+		return { from: from === 0n ? 1n : from, to }
+	}
+	if (asked !== null) ordered(asked)
+	return (head) => {
+		const to = asked ?? head
+		if (to > head) throw new UsageError(`block ${to} is not there yet: the head is ${head}`)
+		return ordered(to)
+	}
 }
 
 function numberOf(value: unknown, option: string): bigint {

@@ -50,6 +50,7 @@ endpoint failed for now, 78 the configuration is wrong.`,
 	async run(args, io) {
 		const address = addressOf(args)
 		const format = formatOf(args)
+		const spanIn = spanOf(args)
 		const config = await openConfig(args, io)
 		const network = networkOf(args, config)
 		if (network.isPrivate) {
@@ -62,7 +63,7 @@ endpoint failed for now, 78 the configuration is wrong.`,
 		const ways = openChain(network, { clock: Date.now, log: openLog(io, 2), isStream: true, ...asked })
 		try {
 			const head = await ways.chain.head(io.signal)
-			const span = spanOf(args, head.latest.number)
+			const span = spanIn(head.latest.number)
 			const facts = { network, address, watches: watchesOn(config.watches, network.name) }
 			if (contracts !== null) return await printTokenStatement({ facts, span, contracts, format }, ways.chain, io)
 			const printer = createStatementPrinter(format, facts)

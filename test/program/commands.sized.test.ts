@@ -111,6 +111,18 @@ describe('replay', () => {
 		})
 	})
 
+	test('error: what is wrong of the blocks is said before a node is asked', async () => {
+		const nowhere = siteOf({
+			'tracewatch.yaml': settings('http://127.0.0.1:9', { hook: 'http://127.0.0.1:9' }),
+			'watchlists/a.yaml': watchlist([`{address: ${other}}`], 'hook'),
+		})
+		const asked = [[], ['--from', '5', '--to', '2'], ['--from', '5'], ['--from', '0', '--to', '0']]
+		const codes = asked.flatMap((args) =>
+			[['replay'], ['statement', other]].map(async (command) => (await nowhere.run([...command, ...args])).code),
+		)
+		expect(await Promise.all(codes)).toEqual(codes.map(() => 2))
+	})
+
 	test('error: beyond the head: 2, and the head', async () => {
 		const { code, stderr } = await here().run(['replay', '--from', '1', '--to', '99999'])
 		expect(code).toBe(2)
