@@ -142,7 +142,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 			putBy(draft, movements)
 			return result()
 		}
-		const next = rounds.next(part, facts.books.size < kept.size)
+		const next = rounds.next(part, facts.books.size < kept.size, facts.books)
 		for (const address of vain.keys()) if (!kept.has(address)) vain.delete(address)
 		const due = vain.size === 0 ? next : [...new Set([...next, ...vain.keys()])]
 		let asked: AskedBalances

@@ -1,7 +1,7 @@
 import { createAddressTable } from '../core/addressTable.js'
 import { LEAST_TURNS, MOST_KEPT, MOST_TURNS, shareOfRound } from '../core/books.js'
 import { lengthOf } from '../core/spans.js'
-import type { BooksRound } from '../model/books.js'
+import type { BookSet, BooksRound } from '../model/books.js'
 import type { AddressSet, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Kind, WatchIndex, WatchRules } from '../model/watch.js'
@@ -16,9 +16,10 @@ export interface Rounds {
 	keptOf(watches: WatchIndex): Promise<AddressSet>
 	/**
 	 * The next ones, as many as this part makes due, and all whose balance has a threshold. Of the watches last asked for
-	 * by `keptOf`. `isOpening`: some have no book yet; then as many as one question bears.
+	 * by `keptOf`. `isOpening`: some have no book yet; then as many as one question bears. Else in the order of `books`,
+	 * where it has one: what is closed together is written together.
 	 */
-	next(part: Part, isOpening: boolean): readonly Address[]
+	next(part: Part, isOpening: boolean, books?: BookSet): readonly Address[]
 	/** Those whose balance has a threshold. */
 	limited(): AddressSet
 	/** How long a round takes, where that is too long; null where it is not, or not known. */
@@ -40,16 +41,20 @@ export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 	let kept = nobody
 	/** Those with a threshold. */
 	let limited = nobody
-	let turns: Iterator<Address> = kept.keys()
+	/** As last given. */
+	let held: BookSet | undefined
+	let inList = turnsOf(() => kept.keys())
+	let inBooks = turnsOf(bookOrder)
 	let lastMs = clock()
 	let isFirst = true
-	/** Where and when this round began; null before its first turn. */
-	let began: { readonly block: bigint; readonly ms: number } | null = null
 	let last: BooksRound | null = null
 
-	function restart(): void {
-		turns = kept.keys()
-		began = null
+	function* bookOrder(): Generator<Address> {
+		for (let from = 0, isEnd = false; !isEnd; isEnd = from === 0) {
+			const { addresses, next } = held?.some?.(from, 1) ?? { addresses: [], next: 0 }
+			for (const address of addresses) if (kept.has(address)) yield address
+			from = next
+		}
 	}
 
 	return {
@@ -60,10 +65,11 @@ export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 			kept = sorted.kept
 			limited = sorted.limited
 			last = null
-			restart()
+			inList = turnsOf(() => kept.keys())
+			inBooks = turnsOf(bookOrder)
 			return kept
 		},
-		next({ span }, isOpening) {
+		next({ span }, isOpening, books) {
 			const elapsedMs = clock() - lastMs
 			lastMs = clock()
 			const share = shareOfRound(Number(lengthOf(span)), elapsedMs)
@@ -73,14 +79,17 @@ export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 			isFirst = false
 			const found: Address[] = []
 			for (let all = limited.keys(), one = all.next(); one.done !== true; one = all.next()) found.push(one.value)
+			held = books
+			const turns = !isOpening && books?.some !== undefined ? inBooks : inList
 			for (let taken = 0; taken < size; taken++) {
-				began ??= { block: span.to, ms: lastMs }
-				let next = turns.next()
+				turns.began ??= { block: span.to, ms: lastMs }
+				const { began } = turns
+				let next = turns.order.next()
 				if (next.done === true) {
 					last = { blocks: Number(span.to - began.block), minutes: Math.round((lastMs - began.ms) / 60_000) }
-					restart()
-					began = { block: span.to, ms: lastMs }
-					next = turns.next()
+					turns.order = turns.anew()
+					turns.began = { block: span.to, ms: lastMs }
+					next = turns.order.next()
 				}
 				if (next.done !== true) found.push(next.value)
 			}
@@ -89,6 +98,18 @@ export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 		limited: () => limited,
 		slow: () => (last !== null && (last.blocks > SLOW.blocks || last.minutes * 60_000 > SLOW.ms) ? last : null),
 	}
+}
+
+/** One way through all of them, again and again. */
+interface Turns {
+	readonly anew: () => Iterator<Address>
+	order: Iterator<Address>
+	/** Where and when this round began; null before its first turn. */
+	began: { readonly block: bigint; readonly ms: number } | null
+}
+
+function turnsOf(anew: () => Iterator<Address>): Turns {
+	return { anew, order: anew(), began: null }
 }
 
 interface Sorted {

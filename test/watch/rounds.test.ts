@@ -1,9 +1,11 @@
 // Whose balance is asked for though nothing touched it: all of a million in their turn, and what it takes.
 import { expect, test } from 'vitest'
 import { createWatchTable } from '../../src/config/watchlists/watchTable.js'
+import type { Book } from '../../src/model/books.js'
 import type { Part } from '../../src/model/chain.js'
 import type { Address } from '../../src/model/glossary.js'
 import type { WatchRules } from '../../src/model/watch.js'
+import { bookTableOf } from '../../src/state/bookTable.js'
 import { createRounds } from '../../src/watch/rounds.js'
 
 const rules: WatchRules = {
@@ -67,4 +69,23 @@ test('behavior: whoever wants no books has no turn, and a threshold has its turn
 	const none = await rounds.keptOf(tableOf(10, () => plain))
 	expect(none.size).toBe(0)
 	expect(rounds.next(partOf(9, 9), false)).toEqual([])
+})
+
+test('behavior: once all have a book their turns come in the order of the books, which are written together', async () => {
+	const count = 3_000
+	const book: Book = { block: 1n, balanceWei: 1n, movedWei: 0n }
+	const order = Array.from({ length: count }, (_, n) => addressOf((n * 977) % count))
+	const stray = addressOf(count + 5)
+	const rounds = createRounds({ clock: () => 0 })
+	await rounds.keptOf(tableOf(count))
+	const seen: Address[] = []
+	let books = bookTableOf(new Map([...order, stray].map((address) => [address, book])))
+	for (let part = 1; seen.length < count; part++) {
+		seen.push(...rounds.next(partOf(part, part), false, books))
+		// What is closed is written anew, and the order stays.
+		books = books.after(new Map(seen.slice(-50).map((address) => [address, { ...book, block: BigInt(part) }])))
+		// One that is opened in between takes its turns from the list.
+		if (part === 5) expect(rounds.next(partOf(5, 5), true, books)).toContain(addressOf(0))
+	}
+	expect(seen.slice(0, count)).toEqual(order)
 })
