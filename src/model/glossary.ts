@@ -43,7 +43,8 @@
  *
  * How it is proved
  * - book: of one address, closed up to a block: its balance, and what moved since. Movement: what one frame, fee or
- *   posting adds to a balance. Posting: what the chain itself pays or takes, without a frame.
+ *   posting adds to a balance. Posting: what the chain itself pays or takes, without a frame. Sheet: some books in one
+ *   row of a database.
  * - finding: blocks whose movements do not explain the balance. Witness: the span as another source reads it.
  *
  * Amounts and block numbers are `bigint`, in wei and blocks. Addresses and hashes are lower case hex with `0x`.

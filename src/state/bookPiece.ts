@@ -1,7 +1,8 @@
 /** Up to 256 books in one run of bytes: of each its number in the piece and the book. They are changed by a new run. */
 
+import type { AddressTable } from '../core/addressTable.js'
 import type { Book } from '../model/books.js'
-import { headLength, isMoved, MOST_BYTES, skim, writeBook, writeHead } from './bookFormat.js'
+import { ADDRESS_BYTES, BASE_BYTES, headLength, isMoved, MOST_BYTES, skim, writeBook, writeHead } from './bookFormat.js'
 
 export const PIECE_BITS = 8
 const MOST = 1 << PIECE_BITS
@@ -103,3 +104,42 @@ export function pieceOf({ heads, blocks, sources, froms, tos }: Entries): BookPi
 	}
 	return { bytes, size, lowest, highest, waiting }
 }
+
+/** The books from a place to before another as `packBooks` makes them; null: there are none. */
+export function packedPlaces(
+	places: AddressTable,
+	pieces: readonly (BookPiece | undefined)[],
+	from: number,
+	to: number,
+): Buffer | null {
+	const found = { head: 0, block: 0, from: 0, to: 0 }
+	function each(act: (place: number, bytes: Buffer, block: number) => void): void {
+		for (let number = from >> PIECE_BITS; number << PIECE_BITS < to; number++) {
+			const { bytes, lowest } = pieces[number] ?? nothing
+			for (let at = 0; at < bytes.length; at = found.to) {
+				skim(bytes, at + 1, found)
+				const place = (number << PIECE_BITS) + (bytes[at] ?? 0)
+				if (from <= place && place < to) act(place, bytes, lowest + found.block)
+			}
+		}
+	}
+
+	let [lowest, length] = [Number.POSITIVE_INFINITY, BASE_BYTES]
+	each((_place, _bytes, block) => {
+		if (block < lowest) lowest = block
+	})
+	if (lowest === Number.POSITIVE_INFINITY) return null
+	each((_place, _bytes, block) => {
+		length += ADDRESS_BYTES + headLength(block - lowest) + found.to - found.from
+	})
+	const packed = Buffer.allocUnsafe(length)
+	let at = packed.writeDoubleBE(lowest, 0)
+	each((place, bytes, block) => {
+		places.writeTo(place, packed, at)
+		at = writeHead(packed, at + ADDRESS_BYTES, found.head, block - lowest)
+		at += bytes.copy(packed, at, found.from, found.to)
+	})
+	return packed
+}
+
+const nothing: Pick<BookPiece, 'bytes' | 'lowest'> = { bytes: Buffer.alloc(0), lowest: 0 }

@@ -7,13 +7,17 @@ import { randomBytes } from 'node:crypto'
 import { type AddressTable, createAddressTable } from '../core/addressTable.js'
 import type { Book, BookSet } from '../model/books.js'
 import type { Address } from '../model/glossary.js'
-import { ADDRESS_BYTES, BASE_BYTES, bookAt, eachPacked, skim } from './bookFormat.js'
-import { type BookPiece, blankEntries, fillEntries, PIECE_BITS, pieceOf, putBook } from './bookPiece.js'
+import { ADDRESS_BYTES, bookAt, eachPacked, skim } from './bookFormat.js'
+import { type BookPiece, blankEntries, fillEntries, PIECE_BITS, packedPlaces, pieceOf, putBook } from './bookPiece.js'
 
 export interface BookTable extends BookSet {
 	after(changes: ReadonlyMap<Address, Book | null>): BookTable
 	/** The books of some addresses each, as `unpackBooks` reads them. */
 	pieces(): Iterable<Uint8Array>
+	/** Where an address stands, from 0 on, in the order in which they came; -1: it never had a book. */
+	placeOf(address: Address): number
+	/** The books from a place to before another, as `unpackBooks` reads them; null: there are none. */
+	packed(from: number, to: number): Buffer | null
 }
 
 const SLOT_MASK = (1 << PIECE_BITS) - 1
@@ -33,6 +37,8 @@ export interface BookGatherer {
 	add(packed: Buffer): void
 	/** 20 bytes each. */
 	remove(addresses: Buffer): void
+	/** How many places are taken. */
+	size(): number
 	done(): BookTable
 }
 
@@ -67,6 +73,7 @@ export function createBookGatherer(expected = 0): BookGatherer {
 				entries.take(place & SLOT_MASK)
 			}
 		},
+		size: () => places.size,
 		done() {
 			if (at !== -1) pieces[at] = pieceOf(entries)
 			return tableOf(places, pieces)
@@ -169,10 +176,13 @@ function tableOf(places: AddressTable, pieces: readonly (BookPiece | undefined)[
 			return { addresses, next: number < pieces.length ? number : 0 }
 		},
 		*pieces() {
-			for (const [number, piece] of pieces.entries()) {
-				if (piece !== undefined) yield packedPiece(places, number, piece)
+			for (let number = 0; number < pieces.length; number++) {
+				const packed = packedPlaces(places, pieces, number << PIECE_BITS, (number + 1) << PIECE_BITS)
+				if (packed !== null) yield packed
 			}
 		},
+		placeOf: (address) => places.indexOf(address),
+		packed: (from, to) => packedPlaces(places, pieces, from, to),
 		*keys(): MapIterator<Address> {
 			for (const [address] of entries()) yield address
 			return undefined
@@ -188,19 +198,4 @@ function tableOf(places: AddressTable, pieces: readonly (BookPiece | undefined)[
 		[Symbol.iterator]: entries,
 	}
 	return table
-}
-
-/** As `packBooks` makes it. */
-function packedPiece(places: AddressTable, number: number, { bytes, size, lowest }: BookPiece): Buffer {
-	const packed = Buffer.allocUnsafe(BASE_BYTES + bytes.length + size * (ADDRESS_BYTES - 1))
-	const found = { head: 0, block: 0, from: 0, to: 0 }
-	let to = packed.writeDoubleBE(lowest, 0)
-	for (let at = 0; at < bytes.length; at = found.to) {
-		skim(bytes, at + 1, found)
-		places.writeTo((number << PIECE_BITS) + (bytes[at] ?? 0), packed, to)
-		to += ADDRESS_BYTES
-		bytes.copy(packed, to, at + 1, found.to)
-		to += found.to - at - 1
-	}
-	return packed
 }

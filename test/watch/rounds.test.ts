@@ -71,7 +71,7 @@ test('behavior: whoever wants no books has no turn, and a threshold has its turn
 	expect(rounds.next(partOf(9, 9), false)).toEqual([])
 })
 
-test('behavior: once all have a book their turns come in the order of the books, which are written together', async () => {
+test('behavior: once all have a book their turns come in the order in which books are written', async () => {
 	const count = 3_000
 	const book: Book = { block: 1n, balanceWei: 1n, movedWei: 0n }
 	const order = Array.from({ length: count }, (_, n) => addressOf((n * 977) % count))

@@ -1,69 +1,139 @@
-/** Books of addresses: rows and back, in pieces of bounded size. */
+/**
+ * Books of addresses in sheets: a row holds up to 60 of them as `packBooks` makes them, some 33 bytes each where a row
+ * of its own takes 180. A sheet is a run of places in the table in memory, whose order is that of the sheets: what has
+ * its turn together stands together, and a step writes the sheets that it touches.
+ */
 
 import type { Book } from '../../model/books.js'
 import type { Address } from '../../model/glossary.js'
-import { packBooks } from '../bookFormat.js'
-import { createBookGatherer } from '../bookTable.js'
+import { type BookTable, createBookGatherer } from '../bookTable.js'
 import type { Ask } from './database.js'
 import { pieces } from './pieces.js'
 
-/** Rows of one question. */
-const PAGE = 5_000
+/**
+ * Books a sheet, of up to 33 bytes each: four rows fill a page of the database then, whatever is in them. A larger one
+ * is kept apart in pieces, and fills it by three quarters.
+ */
+export const PER_SHEET = 60
+/** Sheets of one question or statement: about a megabyte. */
+const AT_ONCE = 500
 
-interface BookRow {
-	readonly address: Address
-	readonly block: string
-	readonly balance: string
-	readonly moved: string
-	/** Empty: it has none; null: not known. */
-	readonly code: string | null
+/** Which places of the table stand in which sheets; of the places after those that were read it follows by itself. */
+export interface SheetPlan {
+	/** First place of each, in order. */
+	readonly starts: readonly number[]
+	/** Of each the row that holds it, and those after it that hold what is too little for a row of its own. */
+	readonly rows: readonly (readonly number[])[]
 }
 
-/** A page at a time, and packed: there may be a million. */
-export async function readBooks(ask: Ask, network: string): Promise<ReadonlyMap<Address, Book>> {
-	const gatherer = createBookGatherer()
-	let count = 0
-	for (let after = ''; ; ) {
-		const rows = await ask<BookRow>(
-			`select address, block, balance, moved, code from tracewatch.book
-			where network = $1 and address > $2 order by address limit ${PAGE}`,
+export const noSheets: SheetPlan = { starts: [], rows: [] }
+
+interface SheetRow {
+	readonly sheet: number
+	readonly books: Buffer
+}
+
+export interface ReadBooks {
+	readonly books: ReadonlyMap<Address, Book>
+	readonly sheets: SheetPlan
+}
+
+/** Some at a time, and packed: there may be a million. */
+export async function readBooks(ask: Ask, network: string): Promise<ReadBooks> {
+	const [{ count } = { count: 0 }] = await ask<{ readonly count: number }>(
+		'select count(*)::int as count from tracewatch.book_sheet where network = $1',
+		[network],
+	)
+	const gatherer = createBookGatherer(count * PER_SHEET)
+	const starts: number[] = []
+	const rows: number[][] = []
+	for (let after = 0; ; ) {
+		const found = await ask<SheetRow>(
+			`select sheet, books from tracewatch.book_sheet
+			where network = $1 and sheet > $2 order by sheet limit ${AT_ONCE}`,
 			[network, after],
 		)
-		if (rows.length > 0) gatherer.add(packBooks(new Map(rows.map((row) => [row.address, bookOf(row)]))))
-		count += rows.length
-		after = rows.at(-1)?.address ?? ''
-		if (rows.length < PAGE) return count === 0 ? new Map() : gatherer.done()
+		for (const { sheet, books } of found) {
+			const start = gatherer.size()
+			gatherer.add(books)
+			const before = rows.at(-1)
+			if (before !== undefined && gatherer.size() - (starts.at(-1) ?? 0) <= PER_SHEET) before.push(sheet)
+			else {
+				starts.push(start)
+				rows.push([sheet])
+			}
+		}
+		after = found.at(-1)?.sheet ?? 0
+		if (found.length < AT_ONCE) break
 	}
+	return rows.length === 0
+		? { books: new Map(), sheets: noSheets }
+		: { books: gatherer.done(), sheets: { starts, rows } }
 }
 
-function bookOf({ block, balance, moved, code }: BookRow): Book {
-	const mark = code === null ? {} : { code: code === '' ? null : code }
-	return { block: BigInt(block), balanceWei: BigInt(balance), movedWei: BigInt(moved), ...mark }
+/** Writes the sheets that hold, or held, the books of these; gives how many. */
+export async function writeBooks(
+	ask: Ask,
+	network: string,
+	books: BookTable,
+	plan: SheetPlan,
+	changed: Iterable<Address>,
+): Promise<number> {
+	const touched = new Set<number>()
+	for (const address of changed) {
+		const place = books.placeOf(address)
+		if (place !== -1) touched.add(sheetOf(plan, place))
+	}
+	for (const some of pieces([...touched].sort(ascending), AT_ONCE)) {
+		const [gone, sheets, packed]: [number[], number[], Buffer[]] = [[], [], []]
+		for (const index of some) {
+			const { from, to, rows } = boundsOf(plan, index)
+			const [first = 0, ...others] = rows
+			const bytes = books.packed(from, to)
+			gone.push(...others)
+			if (bytes === null) gone.push(first)
+			else {
+				sheets.push(first)
+				packed.push(bytes)
+			}
+		}
+		if (gone.length > 0) {
+			await ask('delete from tracewatch.book_sheet where network = $1 and sheet = any($2)', [network, gone])
+		}
+		if (sheets.length > 0) await ask(INSERT, [network, sheets, packed])
+	}
+	return touched.size
 }
 
-/** Writes books that changed; null: gone. */
-export async function writeBooks(ask: Ask, network: string, changes: ReadonlyMap<Address, Book | null>): Promise<void> {
-	const gone = [...changes].flatMap(([address, book]) => (book === null ? [address] : []))
-	if (gone.length > 0) {
-		await ask('delete from tracewatch.book where network = $1 and address = any($2)', [network, gone])
+const INSERT = `
+	insert into tracewatch.book_sheet (network, sheet, books) select $1, * from unnest($2::int[], $3::bytea[])
+	on conflict (network, sheet) do update set books = excluded.books`
+
+function sheetOf({ starts }: SheetPlan, place: number): number {
+	const last = starts.length - 1
+	const end = (starts[last] ?? 0) + (last === -1 ? 0 : PER_SHEET)
+	if (place >= end) return starts.length + Math.floor((place - end) / PER_SHEET)
+	let [low, high] = [0, last]
+	while (low < high) {
+		const middle = Math.ceil((low + high) / 2)
+		if ((starts[middle] ?? 0) <= place) low = middle
+		else high = middle - 1
 	}
-	for (const piece of pieces(
-		[...changes].flatMap(([address, book]) => (book === null ? [] : [[address, book] as const])),
-	)) {
-		await ask(
-			`insert into tracewatch.book (network, address, block, balance, moved, code)
-			select $1, * from unnest($2::text[], $3::numeric[], $4::numeric[], $5::numeric[], $6::text[])
-			on conflict (network, address) do update set
-				block = excluded.block, balance = excluded.balance, moved = excluded.moved,
-				code = excluded.code`,
-			[
-				network,
-				piece.map(([address]) => address),
-				piece.map(([, { block }]) => String(block)),
-				piece.map(([, { balanceWei }]) => String(balanceWei)),
-				piece.map(([, { movedWei }]) => String(movedWei)),
-				piece.map(([, { code }]) => (code === undefined ? null : (code ?? ''))),
-			],
-		)
+	return low
+}
+
+/** Its places (`to` is not among them) and its rows. */
+function boundsOf({ starts, rows }: SheetPlan, index: number) {
+	const last = starts.length - 1
+	if (index <= last) {
+		const from = starts[index] ?? 0
+		return { from, to: index === last ? from + PER_SHEET : (starts[index + 1] ?? 0), rows: rows[index] ?? [] }
 	}
+	const beyond = index - starts.length
+	const from = (starts[last] ?? 0) + (last === -1 ? 0 : PER_SHEET) + beyond * PER_SHEET
+	return { from, to: from + PER_SHEET, rows: [(rows.at(-1)?.at(-1) ?? 0) + 1 + beyond] }
+}
+
+function ascending(one: number, other: number): number {
+	return one - other
 }

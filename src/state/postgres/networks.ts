@@ -5,27 +5,26 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import type { BlockRef } from '../../model/chain.js'
 import type { Delivery } from '../../model/delivery.js'
-import type { Hash } from '../../model/glossary.js'
-import type { Commit, Enrolment, NetworkState, NetworkSummary, Seen } from '../../model/state.js'
+import type { Commit, Enrolment, NetworkState, NetworkSummary } from '../../model/state.js'
+import { bookTableOf } from '../bookTable.js'
 import { applyCommit, type Draft, mustHave } from '../changes.js'
 import type { CoverageRecord, Definition, NetworkRecord } from '../document.js'
 import { emptyState, networkState, summarize } from '../document.js'
 import { applyEnrolment } from '../enrolment.js'
-import { gapsOf, type StoredGap, storedGap } from '../gap.js'
 import { readAnnouncements, writeAnnouncements } from './announcements.js'
-import { readBooks, writeBooks } from './books.js'
+import { noSheets, readBooks, type SheetPlan, writeBooks } from './books.js'
 import { readBackfills, readCoverage, writeBackfills, writeCoverage, writeProgress } from './coverage.js'
 import type { Ask, Database } from './database.js'
 import type { Leases } from './leases.js'
+import { type NetworkRow, recordOf, writeRow } from './networkRow.js'
 import { readPayees, writePayees } from './payees.js'
 import type { Skew } from './skew.js'
 
 export interface Networks {
 	state(name: string): Promise<NetworkState | null>
-	/** `added`: how many deliveries. */
-	commit(change: Commit): Promise<{ readonly state: NetworkState; readonly added: number }>
+	/** `added`: how many deliveries. `sheets`: how many of the books were written. */
+	commit(change: Commit): Promise<{ readonly state: NetworkState; readonly added: number; readonly sheets: number }>
 	enrol(name: string, change: Enrolment): Promise<NetworkState>
 	summaries(): Promise<ReadonlyMap<string, NetworkSummary>>
 }
@@ -46,20 +45,8 @@ interface Known {
 	readonly coverageRevision: number
 	readonly record: NetworkRecord
 	readonly coverage: CoverageRecord
-}
-
-export interface NetworkRow {
-	readonly name: string
-	readonly chain_id: number
-	readonly checkpoint_number: string
-	readonly checkpoint_hash: Hash
-	readonly settled_number: string
-	readonly settled_hash: Hash
-	readonly updated_at_ms: number
-	readonly seen: Seen | null
-	readonly gaps: readonly StoredGap[] | null
-	readonly revision: number
-	readonly coverage_revision: number
+	/** Of the books in the record. */
+	readonly sheets: SheetPlan
 }
 
 export function createNetworks({ database, leases, skew, nowMs, post }: NetworksOptions): Networks {
@@ -77,14 +64,15 @@ export function createNetworks({ database, leases, skew, nowMs, post }: Networks
 			before?.coverageRevision === row.coverage_revision
 				? before.coverage
 				: { covered: await readCoverage(ask, name), backfills: backfills.definitions }
+		const { books, sheets } = await readBooks(ask, name)
 		const record = {
 			...recordOf(row, skew),
 			announcements: await readAnnouncements(ask, name),
 			progress: backfills.progress,
-			books: await readBooks(ask, name),
+			books,
 			...(await readPayees(ask, name)),
 		}
-		return { revision: row.revision, coverageRevision: row.coverage_revision, record, coverage }
+		return { revision: row.revision, coverageRevision: row.coverage_revision, record, coverage, sheets }
 	}
 
 	function keep(name: string, now: Known | null): void {
@@ -107,7 +95,7 @@ export function createNetworks({ database, leases, skew, nowMs, post }: Networks
 
 		async commit({ deliveries = [], ...step }) {
 			const name = step.network
-			const [now, added] = await database.transact(async (ask) => {
+			const [now, added, written] = await database.transact(async (ask) => {
 				await leases.fence(ask, name)
 				const before = await read(ask, name)
 				const record = committed(before, step, nowMs())
@@ -115,14 +103,17 @@ export function createNetworks({ database, leases, skew, nowMs, post }: Networks
 				await writeRow(ask, name, record, revision, skew)
 				await writeAnnouncements(ask, name, before?.record.announcements ?? new Map(), record.announcements)
 				await writeProgress(ask, name, changedProgress(before, record))
-				await writeBooks(ask, name, step.books ?? new Map())
+				const { sheets = noSheets } = before ?? {}
+				const changed = [...(step.books?.keys() ?? [])]
+				const written =
+					changed.length === 0 ? 0 : await writeBooks(ask, name, bookTableOf(record.books), sheets, changed)
 				await writePayees(ask, name, before?.record.payees, record.payees)
 				const added = await post(ask, deliveries)
 				const { coverageRevision = 0, coverage = { covered: new Map(), backfills: [] } } = before ?? {}
-				return [{ revision, coverageRevision, record, coverage }, added] as const
+				return [{ revision, coverageRevision, record, coverage, sheets }, added, written] as const
 			})
 			keep(name, now)
-			return { state: networkState(now.record, now.coverage), added }
+			return { state: networkState(now.record, now.coverage), added, sheets: written }
 		},
 
 		async enrol(name, change) {
@@ -199,48 +190,6 @@ function committed(before: Known | null, step: Commit, nowMs: number): NetworkRe
 
 function changedProgress(before: Known | null, { progress }: NetworkRecord): ReadonlyMap<string, bigint> {
 	return new Map([...progress].filter(([token, next]) => before?.record.progress.get(token) !== next))
-}
-
-export async function writeRow(
-	ask: Ask,
-	name: string,
-	record: NetworkRecord,
-	revision: number,
-	skew: Skew,
-): Promise<void> {
-	const { chainId, checkpoint, settled, updatedAtMs, seen, gaps } = record
-	await ask(
-		`insert into tracewatch.network (name, chain_id, checkpoint_number, checkpoint_hash, settled_number, settled_hash,
-			updated_at_ms, revision, seen, gaps, coverage_revision)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0)
-		on conflict (name) do update set
-			checkpoint_number = $3, checkpoint_hash = $4, settled_number = $5, settled_hash = $6,
-			updated_at_ms = $7, revision = $8, seen = $9, gaps = $10`,
-		[
-			name,
-			chainId,
-			String(checkpoint.number),
-			checkpoint.hash,
-			String(settled.number),
-			settled.hash,
-			skew.toDatabase(updatedAtMs),
-			revision,
-			seen === undefined ? null : JSON.stringify(seen),
-			gaps.size === 0 ? null : JSON.stringify([...gaps.values()].map(storedGap)),
-		],
-	)
-}
-
-export function recordOf(row: NetworkRow, skew: Skew): Omit<NetworkRecord, 'announcements' | 'progress' | 'books'> {
-	const block = (number: string, hash: Hash): BlockRef => ({ number: BigInt(number), hash })
-	return {
-		chainId: row.chain_id,
-		checkpoint: block(row.checkpoint_number, row.checkpoint_hash),
-		settled: block(row.settled_number, row.settled_hash),
-		updatedAtMs: skew.fromDatabase(row.updated_at_ms),
-		...(row.seen === null ? {} : { seen: row.seen }),
-		gaps: gapsOf(row.gaps ?? []),
-	}
 }
 
 function newToken(): string {

@@ -10,6 +10,7 @@ import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Store } from '../../model/ports.js'
+import { createBookTidying } from './bookTidying.js'
 import { createClaims } from './claims.js'
 import { type Ask, isInClear, openDatabase } from './database.js'
 import { markGaps } from './gapMarks.js'
@@ -76,6 +77,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 	const listeners = new Set<() => void>()
 	const listening = createListener(url, owner, wakeUp, log)
 	const inFlight = createInFlight()
+	const tidying = createBookTidying({ ask: database.ask, clock, log })
 	const renewal = setInterval(() => void keepUp(), renewEveryMs).unref()
 	let again: NodeJS.Timeout | null = null
 	let isClosing = false
@@ -126,8 +128,9 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 		network: (name) => during(() => networks.state(name)),
 		commit: (change) =>
 			inTurn(change.network, async () => {
-				const { state, added } = await networks.commit(change)
+				const { state, added, sheets } = await networks.commit(change)
 				announce(added)
+				tidying.note(sheets, state.books.size)
 				return state
 			}),
 		enrol: (network, change) => inTurn(network, () => networks.enrol(network, change)),

@@ -1,13 +1,14 @@
 /** A whole state out of the database, or into an empty one. */
 
 import { StateError } from '../../errors.js'
+import { bookTableOf } from '../bookTable.js'
 import { type CoverageRecord, emptyHistory, type NetworkRecord, type Whole } from '../document.js'
 import { readAnnouncements, writeAnnouncements } from './announcements.js'
-import { readBooks, writeBooks } from './books.js'
+import { noSheets, readBooks, writeBooks } from './books.js'
 import { readBackfills, readCoverage, writeBackfills, writeCoverage, writeProgress } from './coverage.js'
 import type { Ask, Database } from './database.js'
 import { insertHistory } from './history.js'
-import { type NetworkRow, recordOf, writeRow } from './networks.js'
+import { type NetworkRow, recordOf, writeRow } from './networkRow.js'
 import { insertDeliveries, readDeliveries } from './outbox.js'
 import { readPayees, writePayees } from './payees.js'
 import { readReceivers } from './receivers.js'
@@ -25,7 +26,7 @@ export async function readWhole(ask: Ask, skew: Skew): Promise<Whole> {
 			...recordOf(row, skew),
 			announcements: await readAnnouncements(ask, row.name),
 			progress,
-			books: await readBooks(ask, row.name),
+			books: (await readBooks(ask, row.name)).books,
 			...(await readPayees(ask, row.name)),
 		})
 		coverage.set(row.name, { covered: await readCoverage(ask, row.name), backfills: definitions })
@@ -66,7 +67,8 @@ export async function writeWhole(database: Database, { state, coverage, troubles
 			await writeCoverage(ask, name, covered?.covered ?? new Map())
 			await writeBackfills(ask, name, covered?.backfills ?? [])
 			await writeProgress(ask, name, record.progress)
-			await writeBooks(ask, name, record.books)
+			const books = bookTableOf(record.books)
+			await writeBooks(ask, name, books, noSheets, books.keys())
 			await writePayees(ask, name, undefined, record.payees)
 		}
 		await insertDeliveries(ask, [...state.deliveries.values()], skew)

@@ -1,11 +1,16 @@
-/** Opens the store of a folder, and says how that went. */
+/** Opens the store of a folder or a database, and says how that went. */
 
 import { StateError } from '../../../src/errors.js'
 import { openFileStore } from '../../../src/state/file/store.js'
+import { openPostgresStore } from '../../../src/state/postgres/store.js'
 
-const [, , folder = ''] = process.argv
+const [, , place = ''] = process.argv
+const open = () =>
+	place.startsWith('postgres:')
+		? openPostgresStore(place, { clock: Date.now, leaseMs: 30_000 })
+		: openFileStore(place, { clock: () => 0 })
 try {
-	await (await openFileStore(folder, { clock: () => 0 })).close()
+	await (await open()).close()
 	process.stdout.write('opened\n')
 } catch (error) {
 	if (!(error instanceof StateError)) throw error

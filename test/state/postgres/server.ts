@@ -148,7 +148,7 @@ const TABLES = [
 	'delivery',
 	'total',
 	'history',
-	'book',
+	'book_sheet',
 	'payee',
 ]
 

@@ -1,0 +1,74 @@
+/**
+ * What was written over is given free soon. The database does that by itself, once a minute at most: where a poll
+ * writes a fiftieth of all books, these would take twice the room by then. And a step that writes most of them at once,
+ * as when many blocks are caught up with, leaves a table that stays too large: it is made anew then.
+ */
+
+import type { Clock } from '../../model/glossary.js'
+import type { Log } from '../../model/ports.js'
+import { PER_SHEET } from './books.js'
+import type { Ask } from './database.js'
+
+export interface BookTidying {
+	/** So many sheets of so many books were written. */
+	note(sheets: number, books: number): void
+}
+
+export interface BookTidyingOptions {
+	readonly ask: Ask
+	/** By this instance's clock. */
+	readonly clock: Clock
+	readonly log: Log | undefined
+}
+
+/** Sheets that may be written before: a few are no matter, else a twentieth. */
+const FEW = 50
+const SHARE = 1 / 20
+
+/** Table and indexes to what is in them: 1.15 when new. And what is no matter. */
+const MOST_TIMES = 1.22
+const SPARE_BYTES = 1 << 20
+/** While a table is made anew nobody can use it, for a second at a million books. */
+const REST_MS = 10 * 60_000
+
+export function createBookTidying({ ask, clock, log }: BookTidyingOptions): BookTidying {
+	let written = 0
+	let isRunning = false
+	let restsUntilMs = 0
+	/** What it took when it was made anew last: less is not to be had. */
+	let leastBytes = 0
+
+	async function sizes(): Promise<{ readonly taken: number; readonly held: number }> {
+		const [row] = await ask<{ readonly taken: number; readonly held: number }>(SIZES)
+		return row ?? { taken: 0, held: 0 }
+	}
+
+	async function tidy(): Promise<void> {
+		isRunning = true
+		try {
+			await ask('vacuum tracewatch.book_sheet')
+			const { taken, held } = await sizes()
+			if (taken < MOST_TIMES * Math.max(held, leastBytes) + SPARE_BYTES || clock() < restsUntilMs) return
+			restsUntilMs = clock() + REST_MS
+			await ask('vacuum full tracewatch.book_sheet')
+			leastBytes = (await sizes()).taken
+		} catch (error) {
+			log?.debug({ err: error }, 'the room of earlier books was not given free')
+		} finally {
+			isRunning = false
+		}
+	}
+
+	return {
+		note(sheets, books) {
+			written += sheets
+			if (isRunning || written <= Math.max(FEW, (books / PER_SHEET) * SHARE)) return
+			written = 0
+			void tidy()
+		},
+	}
+}
+
+const SIZES = `
+	select pg_total_relation_size('tracewatch.book_sheet') as taken, sum(octet_length(books))::bigint as held
+	from tracewatch.book_sheet`
