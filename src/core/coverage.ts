@@ -35,7 +35,7 @@ export function enrolment(basis: EnrolmentBasis, watches: WatchIndex): Enrolment
 }
 
 /** So many addresses a step; a million of them are no work for one breath. */
-const perStep = 1_000
+const perStep = 250
 
 /** The same, with a pause for others after each step. */
 export function* enrolmentSteps(basis: EnrolmentBasis, watches: WatchIndex): Generator<undefined, Enrolment | null> {

@@ -25,7 +25,7 @@ export interface CoverageTableOptions {
 export function createCoverageTable({ seed = 0, expected = 0 }: CoverageTableOptions = {}): CoverageTable {
 	const addresses = createAddressTable(seed)
 	addresses.reserve(expected)
-	return tableOf(addresses, createNumberColumn(), [], new Map())
+	return tableOf(addresses, createNumberColumn(), [], [], new Map())
 }
 
 function tableOf(
@@ -33,6 +33,8 @@ function tableOf(
 	/** By address: its place in `kinds`. */
 	kindOf: ReturnType<typeof createNumberColumn>,
 	kinds: Coverage[],
+	/** By kind: how many addresses it is of. */
+	counts: number[],
 	places: Map<string, number>,
 ): CoverageTable {
 	/** Most come one after the other with the same words, as one object: what it is called need not be made anew. */
@@ -53,7 +55,11 @@ function tableOf(
 		const before = places.get(key)
 		if (before !== undefined) return before
 		places.set(key, kinds.length)
+		counts.push(0)
 		return kinds.push(coverage) - 1
+	}
+	function count(kind: number, more: number): void {
+		counts[kind] = (counts[kind] ?? 0) + more
 	}
 	const coverageAt = (index: number) => kinds[kindOf.at(index)] as Coverage
 
@@ -69,23 +75,30 @@ function tableOf(
 		set(address, coverage) {
 			const place = placeOf(coverage)
 			const index = addresses.add(address)
-			if (index === kindOf.length) kindOf.push(place)
-			else kindOf.set(index, place)
+			count(place, 1)
+			if (index === kindOf.length) return kindOf.push(place)
+			count(kindOf.at(index), -1)
+			kindOf.set(index, place)
 		},
-		copy: () => tableOf(addresses.copy(), kindOf.copy(), [...kinds], new Map(places)),
+		copy: () => tableOf(addresses.copy(), kindOf.copy(), [...kinds], [...counts], new Map(places)),
 		*groups() {
-			const counts = new Uint32Array(kinds.length)
-			for (let index = 0; index < addresses.size; index++)
-				counts[kindOf.at(index)] = (counts[kindOf.at(index)] ?? 0) + 1
+			const { size: all } = addresses
+			const only = counts.indexOf(all)
+			// Mostly: then nobody waits until a million are sorted.
+			if (only !== -1 && all > 0) {
+				yield { coverage: kinds[only] as Coverage, size: all, addresses: addresses.keys }
+				return
+			}
 			// One pass over all for all groups: there may be as many of these as of those.
 			const starts = new Uint32Array(kinds.length)
 			for (let kind = 1; kind < kinds.length; kind++) starts[kind] = (starts[kind - 1] ?? 0) + (counts[kind - 1] ?? 0)
-			const sorted = new Uint32Array(addresses.size)
+			const sorted = new Uint32Array(all)
 			const next = starts.slice()
-			for (let index = 0; index < addresses.size; index++) {
+			for (let index = 0; index < all; index++) {
 				const kind = kindOf.at(index)
-				sorted[next[kind] ?? 0] = index
-				next[kind] = (next[kind] ?? 0) + 1
+				const place = next[kind] ?? 0
+				sorted[place] = index
+				next[kind] = place + 1
 			}
 			for (const [kind, coverage] of kinds.entries()) {
 				const [start = 0, size = 0] = [starts[kind], counts[kind]]

@@ -21,6 +21,8 @@ export interface Book {
 export interface BookSet extends ReadonlyMap<Address, Book> {
 	/** With the changes in it, which change no more: the same again for the same; null: gone. Absent: a plain map. */
 	after?(changes: ReadonlyMap<Address, Book | null>): BookSet
+	/** The same, with a border after each step of it, for many. */
+	afterSteps?(changes: ReadonlyMap<Address, Book | null>): Generator<undefined, BookSet>
 	/** Of the blocks that they are closed at the lowest, and who has moved since: how many, and `most` of them. */
 	facts?(most: number): {
 		readonly lowest: bigint | null

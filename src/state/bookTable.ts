@@ -5,6 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { type AddressTable, createAddressTable } from '../core/addressTable.js'
+import { finish, type Steps, stepItems } from '../core/steps.js'
 import type { Book, BookSet } from '../model/books.js'
 import type { Address } from '../model/glossary.js'
 import { ADDRESS_BYTES, bookAt, eachPacked, skim } from './bookFormat.js'
@@ -12,6 +13,7 @@ import { type BookPiece, blankEntries, fillEntries, PIECE_BITS, packedPlaces, pi
 
 export interface BookTable extends BookSet {
 	after(changes: ReadonlyMap<Address, Book | null>): BookTable
+	afterSteps(changes: ReadonlyMap<Address, Book | null>): Steps<BookTable>
 	/** The books of some addresses each, as `unpackBooks` reads them. */
 	pieces(): Iterable<Uint8Array>
 	/** Where an address stands, from 0 on, in the order in which they came; -1: it never had a book. */
@@ -119,12 +121,15 @@ function tableOf(places: AddressTable, pieces: readonly (BookPiece | undefined)[
 		size,
 		has: (address) => bookOf(address) !== undefined,
 		get: bookOf,
-		after(changes) {
+		after: (changes) => finish(table.afterSteps(changes)),
+		*afterSteps(changes) {
 			if (changes.size === 0) return table
 			// Whoever sums the books up asks for it before it is written, and packing many takes long.
 			if (made?.changes === changes) return made.table
 			const moved: { readonly place: number; readonly book: Book | null }[] = []
+			let seen = 0
 			for (const [address, book] of changes) {
+				if (++seen % stepItems === 0) yield
 				const known = places.indexOf(address)
 				if (known === -1 && book === null) continue
 				moved.push({ place: known === -1 ? places.add(address) : known, book })
@@ -133,7 +138,11 @@ function tableOf(places: AddressTable, pieces: readonly (BookPiece | undefined)[
 			moved.sort((one, other) => one.place - other.place)
 			const next = [...pieces]
 			const entries = blankEntries()
-			for (let at = 0; at < moved.length; ) {
+			for (let at = 0, border = stepItems; at < moved.length; ) {
+				if (at >= border) {
+					border = at + stepItems
+					yield
+				}
 				const number = (moved[at]?.place ?? 0) >> PIECE_BITS
 				fillEntries(entries, pieces[number])
 				for (let one = moved[at]; one !== undefined && one.place >> PIECE_BITS === number; one = moved[++at]) {

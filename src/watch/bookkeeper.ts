@@ -13,7 +13,6 @@ import { type AskedBalances, askBalances, summed } from './askBalances.js'
 import { type BooksDraft, draftOf } from './booksDraft.js'
 import { afterwards, summaryOf } from './booksSummary.js'
 import type { CodeChange } from './delegations.js'
-import { yieldNow } from './inSteps.js'
 import { newBooks } from './newBooks.js'
 import { createRounds } from './rounds.js'
 import { type Settled, settle, type VainLooks } from './settle.js'
@@ -68,8 +67,6 @@ export interface BookkeeperOptions {
 export const STATE_BLOCKS = 120n
 /** All of it over one part: the next block waits for the books, and never long. */
 const MOST_MS = 8_000
-/** To pack more books than this takes some ten milliseconds: others have a turn before and after. */
-export const MANY = 2_000
 /** Books of others that are looked for over one part: some milliseconds. */
 const MOST_PRUNED = 20_000
 /** After balances could not be asked for. */
@@ -137,10 +134,10 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 
 		const isNear = facts.head - part.span.to <= STATE_BLOCKS
 		if (facts.watches.size > MOST_KEPT) tooMany()
-		if (kept.size === 0) return result()
+		if (kept.size === 0) return await result()
 		if (!isNear || clock() < restsUntilMs) {
 			putBy(draft, movements)
-			return result()
+			return await result()
 		}
 		const next = rounds.next(part, facts.books.size < kept.size, facts.books)
 		for (const address of vain.keys()) if (!kept.has(address)) vain.delete(address)
@@ -158,7 +155,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 			else if (signal.aborted) failed(tooSlow())
 			else throw error
 			putBy(draft, movements)
-			return result()
+			return await result()
 		}
 		const first = (address: Address) => later(facts.since(address), reopenedFrom)
 		const settling = { draft, found, gaps: facts.gaps, first, since: facts.since, limited: rounds.limited() }
@@ -170,13 +167,12 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		found.findings.push(...hidden.findings)
 		found.witnessed.push(...hidden.witnessed)
 		outer.throwIfAborted()
-		if (draft.changes.size > MANY) await yieldNow()
-		return result()
+		return await result()
 
-		function result(): Closing {
+		async function result(): Promise<Closing> {
 			const round = rounds.slow()
 			const books = new Map(draft.changes)
-			const now = summaryOf(kept, afterwards(facts.books, books), reason, unproved ?? nothingUnproved)
+			const now = summaryOf(kept, await afterwards(facts.books, books), reason, unproved ?? nothingUnproved)
 			summary = round === null ? now : { ...now, round }
 			return { books, ...found, summary }
 		}

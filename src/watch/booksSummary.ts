@@ -5,15 +5,16 @@ import type { Book, BookSet, BooksSummary } from '../model/books.js'
 import type { AddressSet } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { BooksDraft } from './booksDraft.js'
+import { inSteps } from './inSteps.js'
 
 const MOST_NAMED = 20
 /** Those without a book are looked for among so many: with many watches that is no work for one breath. */
 const MOST_LOOKED_AT = 10_000
 
-/** The books as they will be: with changes that change no more. */
-export function afterwards(books: BookSet, changes: BooksDraft['changes']): BookSet {
+/** The books as they will be: with changes that change no more. Many are packed in steps. */
+export async function afterwards(books: BookSet, changes: BooksDraft['changes']): Promise<BookSet> {
 	if (changes.size === 0) return books
-	if (books.after !== undefined) return books.after(changes)
+	if (books.afterSteps !== undefined) return await inSteps(books.afterSteps(changes))
 	const after = new Map(books)
 	for (const [address, book] of changes) {
 		if (book === null) after.delete(address)

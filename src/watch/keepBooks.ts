@@ -10,11 +10,11 @@ import type { Address } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Announcement, Commit, NetworkState } from '../model/state.js'
 import { summed } from './askBalances.js'
-import { type Bookkeeper, MANY } from './bookkeeper.js'
+import type { Bookkeeper } from './bookkeeper.js'
+import { afterwards } from './booksSummary.js'
 import { type CodeChange, delegationsOf } from './delegations.js'
 import { explainedLater, isExplained } from './explained.js'
 import { alertsOfFinding } from './findingAlerts.js'
-import { yieldNow } from './inSteps.js'
 import { type LookContext, look } from './look.js'
 import { delegationsSigned, type SignedBlock, type SignedChange, signedChanges, signedInPart } from './signedIn.js'
 
@@ -73,7 +73,6 @@ export async function keepBooks(
 		...(state.booksSeen && { before: state.booksSeen }),
 	}
 	const { books, findings, witnessed, changes, summary } = await bookkeeper.close(part, facts, signal)
-	if (books.size > MANY) await yieldNow()
 	const signed = signedChanges(context.signed, changes)
 	const delegated = await delegationsIn(changes, signed, { accounts, chain, log }, signal)
 	// A book that stays where it is shows a crossing again.
@@ -91,6 +90,8 @@ export async function keepBooks(
 	const later = await explainedLater(state, bookkeeper.unheard, { accounts, chain }, signal)
 	const whole = withFindings(difference, found, [...gone, ...later], announcements)
 	const written = withOpen(books, delegated.open, part, state.books)
+	// What is not packed yet the commit packs in one breath.
+	if (written !== books) await afterwards(state.books, written)
 	return { difference: { ...whole, announcements: [...whole.announcements, ...moved] }, books: written, summary }
 }
 

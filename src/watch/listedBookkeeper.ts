@@ -133,9 +133,13 @@ export function createListedBookkeeper({ accounts, chain, clock, log }: ListedBo
 			return now
 		}
 
-		function result(span: Listed | null, reason: string | null, waiting?: BooksSummary['waiting']): Closing {
+		async function result(
+			span: Listed | null,
+			reason: string | null,
+			waiting?: BooksSummary['waiting'],
+		): Promise<Closing> {
 			const changes = new Map(draft.changes)
-			const all = afterwards(books, changes)
+			const all = await afterwards(books, changes)
 			const isNone = !hasLists && books.size === 0
 			const now = summaryIn(isNone ? nobody : kept, all, reason, span, unproved ?? nothingUnproved)
 			summary = waiting === undefined ? now : { ...now, waiting }
