@@ -125,8 +125,8 @@ function readCallOr(value: unknown) {
 /** Anvil's answer as it comes, without being held or read: it may be hundreds of megabytes. */
 async function pass(body: string, response: ServerResponse, node: Upstream, signal: AbortSignal) {
 	const answered = await node.post(body, signal)
-	response.writeHead(answered.statusCode, { 'content-type': 'application/json' })
-	await pipeline(answered.body, response)
+	response.writeHead(answered.statusCode ?? 502, { 'content-type': 'application/json' })
+	await pipeline(answered, response)
 }
 
 /** An empty text: only notifications came, so there is nothing to say. */

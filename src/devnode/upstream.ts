@@ -1,10 +1,12 @@
 /** The node behind the gateway. */
-import { type Dispatcher, Pool } from 'undici'
+import type { IncomingMessage } from 'node:http'
+import { text as textOf } from 'node:stream/consumers'
+import { createConnections } from '../base/connections.js'
 import { type Call, codes, RpcFault, writeRequest } from './jsonrpc.js'
 
 export interface Upstream {
-	/** Sends a body as it is; the answer's body is a stream. Throws RpcFault when the node is not there. */
-	post(body: string, signal: AbortSignal): Promise<Dispatcher.ResponseData>
+	/** Sends a body as it is; the answer is a stream. Throws RpcFault when the node is not there. */
+	post(body: string, signal: AbortSignal): Promise<IncomingMessage>
 	/** The answer to one request, as text. */
 	text(call: Call, signal: AbortSignal): Promise<string>
 	/** The result of one request; the node's error is thrown as an RpcFault with its code and words. */
@@ -12,15 +14,18 @@ export interface Upstream {
 	close(): Promise<void>
 }
 
+const connectTimeoutMs = 10_000
+const mostConnections = 64
+
 export function connectUpstream(url: string): Upstream {
 	const { origin, pathname, search } = new URL(url)
 	// Mining and tracing many blocks may take as long as it takes; whoever asked can hang up.
-	const pool = new Pool(origin, { headersTimeout: 0, bodyTimeout: 0 })
+	const connections = createConnections(origin, { connections: mostConnections, connectTimeoutMs })
 	const headers = { 'content-type': 'application/json' }
 
 	const post = async (body: string, signal: AbortSignal) => {
 		try {
-			return await pool.request({ method: 'POST', path: pathname + search, headers, body, signal })
+			return await connections.send({ method: 'POST', path: pathname + search, headers, body }, signal)
 		} catch (error) {
 			signal.throwIfAborted()
 			const why = error instanceof Error ? error.message : String(error)
@@ -28,8 +33,7 @@ export function connectUpstream(url: string): Upstream {
 		}
 	}
 	const text = async (call: Call, signal: AbortSignal) => {
-		const { body } = await post(writeRequest(call), signal)
-		return body.text()
+		return await textOf(await post(writeRequest(call), signal))
 	}
 	return {
 		post,
@@ -39,6 +43,6 @@ export function connectUpstream(url: string): Upstream {
 			if (answer.error) throw new RpcFault(answer.error.code, answer.error.message, answer.error.data)
 			return answer.result
 		},
-		close: () => pool.destroy(),
+		close: async () => connections.close(),
 	}
 }

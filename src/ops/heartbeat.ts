@@ -2,8 +2,7 @@
  * Tells a dead man's switch elsewhere that watching goes on; its silence is the alarm that this process cannot give.
  */
 
-import { Agent, request } from 'undici'
-import { neverHeldBack } from '../base/neverHeldBack.js'
+import { createConnections } from '../base/connections.js'
 import type { Log } from '../model/ports.js'
 
 export interface Heartbeat {
@@ -14,10 +13,14 @@ export interface Heartbeat {
 }
 
 const timeoutMs = 10_000
+const connectTimeoutMs = 5_000
+/** It is beaten more seldom than most services keep a connection. */
+const idleMs = 4_000
+const bodyLimitBytes = 65_536
 
 export function createHeartbeat(url: string, log: Log): Heartbeat {
-	const agent = new Agent({ connections: 1, connect: { timeout: 5_000 } })
-	const { host } = new URL(url)
+	const { host, origin, pathname, search } = new URL(url)
+	const connections = createConnections(origin, { connections: 1, connectTimeoutMs, idleMs })
 	let failing = false
 	let closed = false
 
@@ -31,24 +34,25 @@ export function createHeartbeat(url: string, log: Log): Heartbeat {
 
 	return {
 		async beat() {
+			const limit = AbortSignal.timeout(timeoutMs)
 			try {
-				const limit = AbortSignal.timeout(timeoutMs)
-				const { statusCode, body } = await request(url, {
-					dispatcher: agent,
-					signal: limit,
-					highWaterMark: neverHeldBack,
-				})
-				await body.dump({ limit: 65_536, signal: limit })
+				const answer = await connections.send({ method: 'GET', path: pathname + search }, limit)
+				let bytes = 0
+				for await (const chunk of answer) {
+					bytes += (chunk as Buffer).length
+					if (bytes > bodyLimitBytes) break
+				}
+				const { statusCode = 0 } = answer
 				report(statusCode < 200 || statusCode > 299, `${host} answers ${statusCode}`)
 			} catch (error) {
 				if (closed) return
-				const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer in time'
-				report(true, `${host}: ${code}`)
+				const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer'
+				report(true, `${host}: ${limit.aborted ? 'no answer in time' : code}`)
 			}
 		},
 		async close() {
 			closed = true
-			await agent.destroy()
+			connections.close()
 		},
 	}
 }

@@ -187,7 +187,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 			const signal = AbortSignal.any([outer, AbortSignal.timeout(MOST_MS)])
 			const books = await newBooks(at, { ...facts, kept }, accounts, signal)
 			if (books.size === 0) return null
-			summary = summaryOf(kept, afterwards(facts.books, books), reason, recall(facts.before))
+			summary = summaryOf(kept, await afterwards(facts.books, books), reason, recall(facts.before))
 			return { books, summary }
 		} catch (error) {
 			outer.throwIfAborted()

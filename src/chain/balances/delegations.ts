@@ -1,7 +1,5 @@
 /** Whose code a plain address runs (EIP-7702), and by which authorisations of a block that changed. */
 
-import * as Authorization from 'ox/Authorization'
-import * as Secp256k1 from 'ox/Secp256k1'
 import { RpcError } from '../../errors.js'
 import type { Authorised, Signed } from '../../model/books.js'
 import type { BlockRef } from '../../model/chain.js'
@@ -67,8 +65,9 @@ export async function readAuthorisations(
 		if (initiator === who) nonce++
 		if (quantity(tx.type) !== SET_CODE || !Array.isArray(tx.authorizationList)) continue
 		let last: Authorised | null = null
+		const readEntry = await entryReader(chainId)
 		for (const [at, entry] of (tx.authorizationList as readonly unknown[]).entries()) {
-			const read = isObject(entry) ? readEntry(entry, chainId) : null
+			const read = isObject(entry) ? readEntry(entry) : null
 			if (read === null || read.authority !== who || read.nonce !== nonce) continue
 			nonce++
 			last = { ...read, txHash, txIndex, at, initiator }
@@ -87,29 +86,36 @@ export async function readSigned(
 ): Promise<readonly Signed[]> {
 	const tx = await rpc.call('eth_getTransactionByHash', [txHash], signal)
 	if (!isObject(tx) || !Array.isArray(tx.authorizationList)) return []
+	const readEntry = await entryReader(chainId)
 	return tx.authorizationList.flatMap((entry: unknown, at: number): Signed[] => {
-		const read = isObject(entry) ? readEntry(entry, chainId) : null
+		const read = isObject(entry) ? readEntry(entry) : null
 		return read === null ? [] : [{ at, ...read }]
 	})
 }
 
-/** Null where it holds for nobody here. */
-export function readEntry(entry: Json, chainId: number): Omit<Signed, 'at'> | null {
-	const forChain = quantity(entry.chainId)
-	const nonce = quantity(entry.nonce)
-	const to = address(entry.address)
-	const yParity = quantity(entry.yParity ?? entry.v)
-	const [r, s] = [quantity(entry.r), quantity(entry.s)]
-	if (forChain === null || nonce === null || to === null || yParity === null || r === null || s === null) return null
-	if ((forChain !== 0n && forChain !== BigInt(chainId)) || yParity > 1n || s > MOST_S) return null
-	const payload = Authorization.getSignPayload({ address: to, chainId: Number(forChain), nonce })
-	try {
-		const signature = { r: hexOf32(r), s: hexOf32(s), yParity: Number(yParity) }
-		const authority = Secp256k1.recoverAddress({ payload, signature }).toLowerCase() as Address
-		return { authority, delegate: BigInt(to) === 0n ? null : to, chainId: forChain, nonce }
-	} catch {
-		// No signature of anybody.
-		return null
+/**
+ * Reads an entry of a list; null where it holds for nobody here. The curve, and the words of all languages that come
+ * with it, are loaded when the first list is read: 4 MB, which most never need.
+ */
+export async function entryReader(chainId: number): Promise<(entry: Json) => Omit<Signed, 'at'> | null> {
+	const [Authorization, Secp256k1] = await Promise.all([import('ox/Authorization'), import('ox/Secp256k1')])
+	return (entry) => {
+		const forChain = quantity(entry.chainId)
+		const nonce = quantity(entry.nonce)
+		const to = address(entry.address)
+		const yParity = quantity(entry.yParity ?? entry.v)
+		const [r, s] = [quantity(entry.r), quantity(entry.s)]
+		if (forChain === null || nonce === null || to === null || yParity === null || r === null || s === null) return null
+		if ((forChain !== 0n && forChain !== BigInt(chainId)) || yParity > 1n || s > MOST_S) return null
+		const payload = Authorization.getSignPayload({ address: to, chainId: Number(forChain), nonce })
+		try {
+			const signature = { r: hexOf32(r), s: hexOf32(s), yParity: Number(yParity) }
+			const authority = Secp256k1.recoverAddress({ payload, signature }).toLowerCase() as Address
+			return { authority, delegate: BigInt(to) === 0n ? null : to, chainId: forChain, nonce }
+		} catch {
+			// No signature of anybody.
+			return null
+		}
 	}
 }
 

@@ -5,7 +5,7 @@ import type { Authorised, Signed } from '../../model/books.js'
 import type { AddressSet, Block } from '../../model/chain.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { address, hash, hexOf, isObject, malformed, quantity, readBlock } from '../wire.js'
-import { readEntry, SET_CODE } from './delegations.js'
+import { entryReader, SET_CODE } from './delegations.js'
 
 export interface SignedQuestion {
 	readonly chainId: number
@@ -40,6 +40,7 @@ export async function readSignedIn(
 		const [txHash, initiator] = [hash(tx.hash), address(tx.from)]
 		if (txHash === null || initiator === null) throw malformed(reading, 'a transaction without hash or sender')
 		const last = new Map<string, Found>()
+		const readEntry = await entryReader(chainId)
 		for (const [at, entry] of (tx.authorizationList as readonly unknown[]).entries()) {
 			if (read >= MOST_READ) {
 				left++
@@ -47,7 +48,7 @@ export async function readSignedIn(
 			}
 			read++
 			if (read % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))
-			const found = isObject(entry) ? readEntry(entry, chainId) : null
+			const found = isObject(entry) ? readEntry(entry) : null
 			if (found === null || !authorities.has(found.authority)) continue
 			last.delete(found.authority)
 			last.set(found.authority, { ...found, txHash, txIndex, at, initiator })

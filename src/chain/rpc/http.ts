@@ -6,10 +6,10 @@
 import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
+import { type ConnectionsOptions, createConnections } from '../../base/connections.js'
 import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
 import { systemWords } from '../../base/systemError.js'
 import { type Body, createBodyReader, progressBytes } from './body.js'
-import { type ConnectionsOptions, createConnections } from './connections.js'
 import type { EndpointUrl } from './endpointUrl.js'
 import { JsonFault } from './jsonFault.js'
 import type { Shape } from './shapes.js'
@@ -32,7 +32,7 @@ export class HttpFailure extends Error {
 	}
 }
 
-export interface HttpOptions extends ConnectionsOptions {
+export interface HttpOptions extends Pick<ConnectionsOptions, 'connections' | 'connectTimeoutMs'> {
 	/**
 	 * For the whole request, from connecting to the last byte; a large answer has more as long as it comes fast enough.
 	 */
@@ -59,7 +59,7 @@ const marksEach = (16 * 1024 * 1024) / progressBytes
 const errorBodyBytes = 64 * 1024
 
 export function createHttp(url: EndpointUrl, options: HttpOptions): Http {
-	const connections = createConnections(url, options)
+	const connections = createConnections(url.origin, options)
 	const headers = {
 		'content-type': 'application/json',
 		accept: 'application/json',
@@ -70,7 +70,7 @@ export function createHttp(url: EndpointUrl, options: HttpOptions): Http {
 	return {
 		async post(body, shape, signal) {
 			const ask = async (bounded: AbortSignal, atLeast: (ms: number) => void): Promise<HttpAnswer> => {
-				const response = await connections.post(body, headers, bounded)
+				const response = await connections.send({ method: 'POST', path: url.path, headers, body }, bounded)
 				let marks = 0
 				const onProgress = () => {
 					if (++marks % marksEach === 0) atLeast(progressMs)

@@ -3,10 +3,10 @@
  * or fill it.
  */
 
-import { Agent, buildConnector, type Dispatcher, request } from 'undici'
+import type { IncomingMessage } from 'node:http'
+import { createConnections } from '../../base/connections.js'
 import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
 import { hiderOf } from '../../base/hide.js'
-import { neverHeldBack } from '../../base/neverHeldBack.js'
 import { retryAfterMs } from '../../base/retryAfter.js'
 import { decoded, urlSecrets } from '../../base/urlSecrets.js'
 import type { Outcome } from '../../model/delivery.js'
@@ -36,7 +36,9 @@ export interface WebhookOptions {
 	readonly timeLimitMs?: number
 }
 
-const connectTimeLimitMs = 10_000
+const connectTimeoutMs = 10_000
+/** Most services keep one that nobody uses for five seconds at least. */
+const idleMs = 4_000
 /** Once the status is known, the rest of the answer is a courtesy. */
 const bodyTimeLimitMs = 5_000
 const bodyLimitBytes = 64 * 1024
@@ -48,8 +50,10 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 	const host = hostOf(url)
 	const hideSecrets = hiderOf(secretsOf(url, settings))
 	const fixed = fixedHeaders(url, settings, version)
-	// It follows no redirect: only an interceptor would.
-	const agent = new Agent({ connect: guardedConnector(), connections: 2, pipelining: 1 })
+	// Link-local addresses are refused in every spelling: URL parsing has made plain literals of them, look-ups are
+	// filtered.
+	const lookup = allowedLookup
+	const connections = createConnections(url.origin, { connections: 2, connectTimeoutMs, idleMs, lookup })
 
 	return {
 		name: settings.name,
@@ -58,14 +62,10 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 		async deliver(delivery, signal) {
 			const post = format.request(delivery, { url, secret: settings.secret }, clock())
 			const attempt = async (limited: AbortSignal) => {
-				const answer = await request(bare(post.url), {
-					dispatcher: agent,
-					method: 'POST',
-					headers: { ...fixed, 'content-type': 'application/json', ...post.headers },
-					body: post.body,
-					signal: limited,
-					highWaterMark: neverHeldBack,
-				})
+				if (isForbidden(url.hostname)) throw forbiddenError()
+				const path = post.url.pathname + post.url.search
+				const headers = { ...fixed, 'content-type': 'application/json', ...post.headers }
+				const answer = await connections.send({ method: 'POST', path, headers, body: post.body }, limited)
 				return await judge(answer, limited)
 			}
 			try {
@@ -77,13 +77,13 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 			}
 		},
 		async close() {
-			await agent.close()
+			connections.close()
 		},
 	}
 
-	async function judge(answer: Dispatcher.ResponseData, signal: AbortSignal): Promise<Outcome> {
-		const { text: body, whole } = await readBody(answer.body, signal)
-		const status = answer.statusCode
+	async function judge(answer: IncomingMessage, signal: AbortSignal): Promise<Outcome> {
+		const { text: body, whole } = await readBody(answer, signal)
+		const status = answer.statusCode ?? 0
 		const judged = format.judge?.({ status, body }) ?? judgeStatus(status)
 		if (judged.verdict === 'delivered') {
 			const trusted = whole || format.needsBody !== true
@@ -92,18 +92,15 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 		}
 		const said = status < 400 ? '' : quote(body, hideSecrets)
 		const reason = `${host} answered ${status}: ${judged.meaning}${said === '' ? '' : ` (“${said}”)`}`
-		const header = answer.headers['retry-after']
-		return outcomeOf(judged, reason, retryAfterMs(typeof header === 'string' ? header : null, body, clock()))
+		const header = answer.headers['retry-after'] ?? null
+		return outcomeOf(judged, reason, retryAfterMs(header, body, clock()))
 	}
 }
 
 /**
  * Up to 64 KiB, as it came: nothing is unpacked, so nothing can swell. What comes after is cut off with its connection.
  */
-async function readBody(
-	body: Dispatcher.ResponseData['body'],
-	signal: AbortSignal,
-): Promise<{ text: string; whole: boolean }> {
+async function readBody(body: IncomingMessage, signal: AbortSignal): Promise<{ text: string; whole: boolean }> {
 	const chunks: Buffer[] = []
 	let size = 0
 	const read = async (limited: AbortSignal): Promise<boolean> => {
@@ -120,23 +117,12 @@ async function readBody(
 			return false
 		} finally {
 			limited.removeEventListener('abort', stop)
-			body.on('error', () => undefined).destroy()
+			body.destroy()
 		}
 	}
 	// The status came already, and counts whatever becomes of the rest.
 	const whole = await withDeadline(bodyTimeLimitMs, read, signal).catch(() => false)
 	return { text: Buffer.concat(chunks).subarray(0, bodyLimitBytes).toString('utf8'), whole }
-}
-
-/**
- * Refuses link-local addresses in every spelling: URL parsing has made plain literals of them, look-ups are filtered.
- */
-function guardedConnector(): buildConnector.connector {
-	const connect = buildConnector({ timeout: connectTimeLimitMs, lookup: allowedLookup } as buildConnector.BuildOptions)
-	return (options, callback) => {
-		if (isForbidden(options.hostname)) return callback(forbiddenError(), null)
-		connect(options, callback)
-	}
 }
 
 function fixedHeaders(url: URL, settings: WebhookSettings, version: string): Record<string, string> {
@@ -147,13 +133,6 @@ function fixedHeaders(url: URL, settings: WebhookSettings, version: string): Rec
 	}
 	for (const [name, value] of Object.entries(settings.headers ?? {})) headers[name.toLowerCase()] = value
 	return headers
-}
-
-function bare(url: URL): URL {
-	const copy = new URL(url)
-	copy.username = ''
-	copy.password = ''
-	return copy
 }
 
 /** Whatever of the settings may be secret, for taking it out of the other side's words. */
