@@ -39,6 +39,8 @@ export async function overview(facts: PageFacts) {
 	})
 	const known = facts.receivers.map(({ name }) => name)
 	const others = [...(summary?.receivers.keys() ?? [])].filter((name) => !known.includes(name))
+	// A state that cannot be read says nothing of what waits: no number is no nought.
+	const none = summary === null ? null : 0
 	const receivers = [...known, ...others].map((name) => {
 		const settings = facts.receivers.find((one) => one.name === name)
 		const state = summary?.receivers.get(name)
@@ -48,12 +50,12 @@ export async function overview(facts: PageFacts) {
 			type: settings?.type ?? null,
 			place: settings?.place ?? 'not configured any more',
 			fallback: settings?.fallback ?? null,
-			pending: state?.pending ?? 0,
-			aside: state?.aside ?? 0,
-			held: state?.held ?? 0,
-			parked: state?.parked ?? 0,
-			dead: state?.dead ?? 0,
-			delivered: state?.delivered ?? 0,
+			pending: state?.pending ?? none,
+			aside: state?.aside ?? none,
+			held: state?.held ?? none,
+			parked: state?.parked ?? none,
+			dead: state?.dead ?? none,
+			delivered: state?.delivered ?? none,
 			lastDeliveredAt: iso(state?.lastDeliveredAtMs ?? null),
 			lastAnswer: word === null ? null : { at: iso(word.atMs), result: word.result, words: word.words },
 		}
@@ -99,9 +101,9 @@ function unproved(networks: Overview['networks']): Html {
 
 export function overviewBody(facts: Overview): Html {
 	const { config, networks, receivers, silences } = facts
-	const count = (number: number, status: string, name: string) =>
-		number === 0
-			? '0'
+	const count = (number: number | null, status: string, name: string) =>
+		number === null || number === 0
+			? String(number ?? 'not known')
 			: html`<a href="/deliveries?status=${status}&amp;receiver=${encodeURIComponent(name)}">${number}</a>`
 	const counted = `${config.watches} ${config.watches === 1 ? 'watch' : 'watches'}`
 	return html`
@@ -135,13 +137,13 @@ ${table(
 	['Receiver', 'Pending', 'Held', 'Parked', 'Dead', 'Delivered', 'Last delivered', 'Last answer', 'Fallback'],
 	receivers.map((one) => [
 		html`${whole(one.receiver)} <small>${one.type === null ? '' : `${one.type}, `}${whole(one.place, 32)}</small>`,
-		one.aside === 0
+		!one.aside
 			? count(one.pending, 'pending', one.receiver)
 			: html`${mark(`fails at ${one.aside} alone`, 'ill')} ${count(one.pending, 'pending', one.receiver)}`,
 		count(one.held, 'held', one.receiver),
-		one.parked === 0 ? '0' : html`${mark('takes nothing', 'ill')} ${count(one.parked, 'parked', one.receiver)}`,
-		one.dead === 0 ? '0' : html`${mark('given up', 'ill')} ${count(one.dead, 'dead', one.receiver)}`,
-		String(one.delivered),
+		html`${one.parked ? mark('takes nothing', 'ill') : null} ${count(one.parked, 'parked', one.receiver)}`,
+		html`${one.dead ? mark('given up', 'ill') : null} ${count(one.dead, 'dead', one.receiver)}`,
+		String(one.delivered ?? 'not known'),
 		time(one.lastDeliveredAt === null ? null : Date.parse(one.lastDeliveredAt)),
 		one.lastAnswer === null
 			? 'none since the start'
