@@ -23,5 +23,14 @@ export const tokenData = {
 			description: 'Null where the decimals are not known.',
 		},
 		tokenId: { type: ['string', 'null'], pattern: '^\\d+$', description: 'Null for ERC-20.' },
+		imitates: {
+			type: 'object',
+			description: 'Of an unknown token: the token of the settings, or the coin, that it is called like.',
+			required: ['symbol', 'address'],
+			properties: {
+				symbol: { type: 'string', description: "The operator's." },
+				address: { ...address, type: ['string', 'null'], description: "Null: the network's coin." },
+			},
+		},
 	},
 } as const

@@ -6,6 +6,8 @@ import type { Network, WatchIndex } from '../model/watch.js'
 import { formatAmount } from './amount.js'
 import { alertId } from './events.js'
 import type { Match } from './match.js'
+import { noTokens } from './tokenChoice.js'
+import { imitatedToken } from './tokenImitation.js'
 
 /** What an alert says besides the event itself. */
 export interface AlertContext {
@@ -89,6 +91,8 @@ function tokenFields(event: TokenEvent, to: string, { network, tokenWords, check
 	const known = network.tokens?.get(contract)
 	const { symbol, decimals } = known ?? tokenWords?.(contract) ?? { symbol: null, decimals: null }
 	const amount = decimals === null ? null : formatAmount(amountRaw, decimals)
+	const imitated = known === undefined ? imitatedToken(symbol, network.tokens ?? noTokens, network.symbol) : null
+	const of = imitated?.of?.address
 	return {
 		traceAddress: [],
 		kind: 'token',
@@ -108,6 +112,9 @@ function tokenFields(event: TokenEvent, to: string, { network, tokenWords, check
 			amountRaw: amountRaw.toString(),
 			amount,
 			tokenId: tokenId === null ? null : tokenId.toString(),
+			...(imitated !== null && {
+				imitates: { symbol: imitated.symbol, address: of === undefined ? null : checksum(of) },
+			}),
 		},
 		...(operator === null || operator === from ? {} : { operator: checksum(operator) }),
 		...(initiator === null ? {} : { initiator: checksum(initiator) }),

@@ -2,7 +2,7 @@
 
 import type { BlockRef, FrameType } from './chain.js'
 import type { Address, Hash } from './glossary.js'
-import type { TokenEvent, TokenStandard } from './token.js'
+import type { TokenData, TokenEvent } from './token.js'
 import type { Direction, EventKind, Kind } from './watch.js'
 
 export type Finality = 'latest' | 'safe' | 'finalized'
@@ -121,22 +121,6 @@ export interface Lookalike {
 	/** Hex digits that agree at the front, and at the end. */
 	readonly prefix: number
 	readonly suffix: number
-}
-
-/** Amounts and numbers are decimal text. */
-export interface TokenData {
-	readonly standard: TokenStandard
-	readonly address: string
-	/** The operator's for a known token; else the contract's own word, cleaned, or null. */
-	readonly symbol: string | null
-	readonly decimals: number | null
-	/** Whether the operator has named it. */
-	readonly known: boolean
-	readonly amountRaw: string
-	/** Null where the decimals are not known. */
-	readonly amount: string | null
-	/** Null for ERC-20. */
-	readonly tokenId: string | null
 }
 
 export interface AlertWatch {

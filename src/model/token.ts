@@ -85,3 +85,21 @@ export interface TokenEvent {
 	/** A `BlockRef`. */
 	readonly block: { readonly number: bigint; readonly hash: Hash }
 }
+
+/** What an alert says of a token; amounts and numbers are decimal text. */
+export interface TokenData {
+	readonly standard: TokenStandard
+	readonly address: string
+	/** The operator's for a known token; else the contract's own word, cleaned, or null. */
+	readonly symbol: string | null
+	readonly decimals: number | null
+	/** Whether the operator has named it. */
+	readonly known: boolean
+	readonly amountRaw: string
+	/** Null where the decimals are not known. */
+	readonly amount: string | null
+	/** Null for ERC-20. */
+	readonly tokenId: string | null
+	/** Of an unknown token: the one of the operator's that it is called like; no address: the network's coin. */
+	readonly imitates?: { readonly symbol: string; readonly address: string | null }
+}

@@ -1,8 +1,9 @@
 /** The pages of messages: by alert, and by delivery. */
 
 import { alertsOf } from '../core/history.js'
-import type { AlertData, Message, TokenData } from '../model/alert.js'
+import type { AlertData, Message } from '../model/alert.js'
 import type { DeliveryRow, HistoryHole } from '../model/history.js'
+import type { TokenData } from '../model/token.js'
 import type { PageFacts } from './facts.js'
 import { type Gathered, gather, queryOf } from './gather.js'
 import { type Html, html } from './html.js'
@@ -114,6 +115,10 @@ function alertFacts(data: AlertData): Html {
 		['From', from == null ? null : html`<code>${from}</code>`],
 		['To', to == null ? null : html`<code>${to}</code>`],
 		['Imitates', lookalike === undefined ? null : html`${lookalike.label ?? ''} <code>${lookalike.of}</code>`],
+		[
+			'Called like',
+			token?.imitates === undefined ? null : `${token.imitates.symbol}, ${token.imitates.address ?? 'the coin'}`,
+		],
 		[
 			'Amount',
 			value == null ? null : html`<code>${value}</code> ${token?.known === false ? 'of an unknown token' : asset}`,

@@ -87,7 +87,7 @@ test('default: what is said of each shape', async () => {
 	const all = await said(node, played, 'all')
 	expect(all.lines).toEqual([
 		minted,
-		'Treasury received 9 of the unknown token "USDC" (0x…), newly made',
+		'LOOK-ALIKE: Treasury received 9 of the unknown token "USDC" (0x…), newly made',
 		paid,
 		coin,
 		dust,

@@ -3,7 +3,7 @@
 import { printable } from '../../base/printable.js'
 import { isAlert, isDigest, isUndelivered } from '../../core/messageKinds.js'
 import type { AlertData, DigestData, DigestedAlert, Message, SystemData, UndeliveredData } from '../../model/alert.js'
-import { marks, marksOf } from './alarms.js'
+import { isImitation, marks, marksOf } from './alarms.js'
 import { tokenHappening } from './token.js'
 
 /** `[ethereum] Treasury received 1.5 ETH from 0x1234…abcd` */
@@ -24,7 +24,7 @@ function lateness({ late, blockTimestamp }: AlertData): string {
 
 /** What one alert says: `RETRACTED: Treasury received …` when it is taken back. */
 export function sentence({ type, data }: { readonly type: Message['type']; readonly data: AlertData }): string {
-	const mark = data.lookalike === undefined ? '' : 'LOOK-ALIKE: '
+	const mark = isImitation(data) ? 'LOOK-ALIKE: ' : ''
 	return `${mark}${type === 'alert.removed' ? 'RETRACTED: ' : ''}${happening(data)}`
 }
 

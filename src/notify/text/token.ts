@@ -1,7 +1,8 @@
 /** A token transfer in words: what moved, which way, and who started it. */
 
 import { printable } from '../../base/printable.js'
-import type { AlertData, TokenData } from '../../model/alert.js'
+import type { AlertData } from '../../model/alert.js'
+import type { TokenData } from '../../model/token.js'
 
 const nobody = '0x0000000000000000000000000000000000000000'
 
@@ -72,12 +73,18 @@ export function tokenLines(data: AlertData, token: TokenData): readonly (readonl
 		['Raw amount', decimals === null ? amountRaw : `${amountRaw} (${decimals} decimals)`],
 		...(tokenId === null ? [] : ([['Token id', tokenId]] as const)),
 		['Token', `${word === '' ? '' : `${word}, `}${address} (${standards[standard]}; ${standing})`],
+		...(token.imitates === undefined ? [] : ([['Called like', imitated(token.imitates)]] as const)),
 		...(data.more === undefined
 			? []
 			: ([['Not told', `${data.more} more of unknown tokens or of nothing in this block`]] as const)),
 		...(data.operator === undefined ? [] : ([['Operator', data.operator]] as const)),
 		...(data.initiator === undefined ? [] : ([['Started by', startedBy(data)]] as const)),
 	]
+}
+
+/** Of the operator's tokens, or the coin, what an unknown one is called like. */
+function imitated({ symbol, address }: NonNullable<TokenData['imitates']>): string {
+	return `${printable(symbol, 20)}, ${address ?? 'the coin of this network'}`
 }
 
 function startedBy(data: AlertData): string {

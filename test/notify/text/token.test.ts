@@ -1,6 +1,7 @@
 // What is said of a token: the operator's word stands alone, anybody else's in quotes and with its contract.
 import { describe, expect, test } from 'vitest'
-import type { AlertData, TokenData } from '../../../src/model/alert.js'
+import type { AlertData } from '../../../src/model/alert.js'
+import type { TokenData } from '../../../src/model/token.js'
 import { composeMessage } from '../../../src/notify/text/message.js'
 import { chatText } from '../../../src/notify/webhook/formats/chat.js'
 import { alertData, messageOf, payer, treasury } from '../samples.js'
@@ -79,6 +80,30 @@ describe('what a reader must not overlook', () => {
 		expect(composeMessage(message).text).toMatch(/^Amount: +[\d.]+ of an unknown token$/m)
 		expect(chatText(message, markup)).toContain(words)
 		expect(composeMessage(messageFor(token)).text).not.toContain(words)
+	})
+
+	test('behavior: an unknown token is framed in its mail, with both contracts if it is called like a known one', () => {
+		const note = 'Nobody vouches for this token'
+		const frame = /<div style="border:2px solid [^"]*">[\s\S]*?<\/div>/
+		const plain = composeMessage(messageFor({ ...unknown, symbol: 'GIFT' }))
+		expect(plain.subject).not.toContain('LOOK-ALIKE')
+		expect(plain.text).toContain(`!!! ${note}`)
+		expect(frame.exec(plain.html)?.[0]).toContain(note)
+		expect(composeMessage(messageFor(token)).html).not.toMatch(frame)
+
+		const other = '0x1111111111111111111111111111111111111111'
+		const imitates = { symbol: 'USDC', address: usdc }
+		const fake = composeMessage(messageFor({ ...unknown, address: other, imitates }))
+		expect(fake.subject).toMatch(/^\[ethereum\] LOOK-ALIKE: Treasury received 100 of the unknown token "USDC"/)
+		const framed = frame.exec(fake.html)?.[0] ?? ''
+		for (const words of ['This is not the USDC that you know', other, usdc]) {
+			expect(framed).toContain(words)
+			expect(fake.text).toContain(words)
+		}
+		const coin = composeMessage(messageFor({ ...unknown, symbol: 'ETH', imitates: { symbol: 'ETH', address: null } }))
+		expect(frame.exec(coin.html)?.[0]).toContain('This is not ETH, the coin of this network')
+		const removed = messageOf(dataOf({ ...unknown, symbol: 'GIFT' }), 'alert.removed')
+		expect(composeMessage(removed).subject).toMatch(/RETRACTED/)
 	})
 
 	test('behavior: a look-alike comes first, in the subject, the text and chats', () => {
