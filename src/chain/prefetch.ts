@@ -8,10 +8,11 @@ import { RpcError } from '../errors.js'
 import type { AddressSet, Part, Span, WalkSpan } from '../model/chain.js'
 import type { Clock } from '../model/glossary.js'
 import {
+	asManyAsOneLikes,
 	end,
+	fewOf,
 	firstBlock,
 	heed,
-	isSingly,
 	newTrack,
 	type Piece,
 	type Reading,
@@ -59,7 +60,7 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, clock
 	function open(span: WalkSpan, addresses: AddressSet, signal: AbortSignal): Track {
 		const track = find(span, addresses) ?? start(span, addresses)
 		track.to = span.to
-		track.singlyTo = span.singlyTo ?? null
+		track.atOnce = span.atOnce ?? asManyAsOneLikes
 		heed(track, signal)
 		return track
 	}
@@ -106,9 +107,9 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, clock
 
 	/** Asks for as much as may be under way, in order; for what comes next in any case. */
 	function fill(track: Track): void {
-		const isAlone = isSingly(track)
-		if (isAlone) splitNext(track)
-		const most = isAlone ? 1 : Math.max(1, width())
+		const few = fewOf(track)
+		if (few !== null) splitNext(track, few)
+		const most = few === null ? Math.max(1, width()) : 1
 		const [next] = track.pieces
 		// Of those after it more may be under way than are allowed by now.
 		if (next !== undefined && next.reading === null) ask(track, next)
@@ -120,7 +121,8 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, clock
 			asked += 1
 		}
 		for (; asked < most && track.uncut <= track.to; asked += 1) {
-			const span = firstOf({ from: track.uncut, to: track.to }, isAlone ? 1 : blocks(track.addresses))
+			const length = Math.min(few ?? Number.POSITIVE_INFINITY, blocks(track.addresses))
+			const span = firstOf({ from: track.uncut, to: track.to }, length)
 			const piece: Piece = { span, reading: null }
 			track.pieces.push(piece)
 			track.uncut = span.to + 1n
@@ -189,7 +191,7 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, clock
 					signal.throwIfAborted()
 					track.pieces.shift()
 					// The next is under way while this one is looked at.
-					if (!isSingly(track)) fill(track)
+					if (fewOf(track) === null) fill(track)
 					yield part
 				}
 			} finally {

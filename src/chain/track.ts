@@ -1,7 +1,7 @@
 /** What one walk has asked for: pieces in order, without a gap, of which the first is the next to be taken. */
 
-import { firstOf } from '../core/spans.js'
-import type { AddressSet, Part, Span } from '../model/chain.js'
+import { firstOf, lengthOf, restOf } from '../core/spans.js'
+import type { AddressSet, Part, Span, WalkSpan } from '../model/chain.js'
 
 export interface Track {
 	readonly addresses: AddressSet
@@ -10,8 +10,8 @@ export interface Track {
 	to: bigint
 	/** First block that is in no piece yet. */
 	uncut: bigint
-	/** Up to this block one after the other is asked for, each alone; null: none. */
-	singlyTo: bigint | null
+	/** See WalkSpan. */
+	atOnce: NonNullable<WalkSpan['atOnce']>
 	/** Whose end ends what is under way, the last walk's; null: nobody's. */
 	heeds: AbortSignal | null
 	readonly onAbort: () => void
@@ -33,7 +33,8 @@ export interface Reading {
 
 export function newTrack(addresses: AddressSet, { from, to }: Span, nowMs: number): Track {
 	const onAbort = () => leave(track, track.heeds?.reason)
-	const track: Track = { addresses, pieces: [], to, uncut: from, singlyTo: null, heeds: null, onAbort, leftAtMs: nowMs }
+	const own = { addresses, to, uncut: from, onAbort, leftAtMs: nowMs }
+	const track: Track = { ...own, pieces: [], atOnce: asManyAsOneLikes, heeds: null }
 	return track
 }
 
@@ -49,9 +50,11 @@ export function firstBlock({ pieces, uncut }: Track): bigint {
 	return pieces[0]?.span.from ?? uncut
 }
 
-/** The next block is to be asked for alone, unless it has come with others. */
-export function isSingly(track: Track): boolean {
-	return track.singlyTo !== null && firstBlock(track) <= track.singlyTo
+export const asManyAsOneLikes = () => null
+
+/** How many blocks are to be asked for next, with nothing else under way, unless they have come with others; null: any. */
+export function fewOf(track: Track): number | null {
+	return track.atOnce(firstBlock(track))
 }
 
 /** What is under way is waited for no more; what has come stays. */
@@ -84,15 +87,14 @@ export function skipTo(track: Track, from: bigint): void {
 	if (track.uncut < from) track.uncut = from
 }
 
-/** Cuts its first block off the next piece, if that has not come. */
-export function splitNext({ pieces }: Track): void {
+/** Cuts its first blocks off the next piece, if there are more of them and they have not come. */
+export function splitNext({ pieces }: Track, blocks: number): void {
 	const [next] = pieces
-	if (next === undefined || hasCome(next)) return
-	const { from, to } = next.span
-	if (from === to) return
+	if (next === undefined || hasCome(next) || Number(lengthOf(next.span)) <= blocks) return
 	drop(next)
-	const [first, rest] = [firstOf(next.span, 1), { from: from + 1n, to }]
-	pieces.splice(0, 1, { span: first, reading: null }, { span: rest, reading: null })
+	const first = firstOf(next.span, blocks)
+	const rest = restOf(next.span, first.to)
+	pieces.splice(0, 1, { span: first, reading: null }, ...(rest === null ? [] : [{ span: rest, reading: null }]))
 }
 
 export function hasCome({ reading }: Piece): boolean {

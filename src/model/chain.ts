@@ -47,10 +47,10 @@ export interface Span {
 /** What a walk goes over. */
 export interface WalkSpan extends Span {
 	/**
-	 * Up to this block one after the other is asked for, each alone; what has come with others is taken all the same.
-	 * Default: as many at once as the endpoint bears.
+	 * How many blocks are asked for at once from this one on, one question after the other; null: as many as the endpoint
+	 * bears, several questions at a time. What has come with more is taken all the same. Default: null.
 	 */
-	readonly singlyTo?: bigint | null
+	readonly atOnce?: (from: bigint) => number | null
 }
 
 export type FrameType = 'call' | 'create' | 'create2' | 'suicide' | 'reward'

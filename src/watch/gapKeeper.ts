@@ -1,5 +1,6 @@
+import { lengthOf } from '../core/spans.js'
 import type { RpcError } from '../errors.js'
-import type { AddressSet, Doubt, Fared, Part } from '../model/chain.js'
+import type { AddressSet, Doubt, Fared, Part, Span } from '../model/chain.js'
 import type { Clock } from '../model/glossary.js'
 import type { Log, Tries } from '../model/ports.js'
 
@@ -16,10 +17,12 @@ export interface GapKeeper {
 	tooLongAt(number: bigint): RpcError | null
 	/** A walk over it took too long, and so did everything else; what it has asked for may still be answered. */
 	noteTooLong(number: bigint, error: RpcError): void
-	/** Up to which block one after the other is to be read from here; null: as many at once as one likes. */
-	singlyTo(number: bigint): bigint | null
-	/** A walk over several blocks took too long, or ended at a gap: the next ones are read one after the other. */
+	/** How many blocks are to be read at once from here, one question after the other; null: as many as one likes. */
+	readonly atOnce: (number: bigint) => number | null
+	/** A walk over several blocks took too long, or ended at a gap: the next ones are read one by one, then more. */
 	goCarefully(from: bigint): void
+	/** These were read in time. */
+	cameWell(span: Span): void
 	/** The hash of a block that may be a gap; see Tries. */
 	readonly hashOf: Tries['hashOf']
 	/** It was opened now, and is read again after a while. */
@@ -49,12 +52,26 @@ export interface GapKeeperOptions {
 	readonly momentMs?: number
 }
 
+interface Careful {
+	readonly to: bigint
+	/** Read at once now. */
+	readonly blocks: number
+	/** So many must come alone before two are read at once. */
+	readonly alone: number
+	/** So many did. */
+	readonly came: number
+}
+
 const betweenMs = 4_000
 const afterGapMs = 0
 /** What was asked for by a walk is waited for so long in all. */
 const slowWalkMs = 25_000
 /** Where one block cannot be read others may be near. */
 const carefulBlocks = 128n
+/** So many in a row that came well alone, and two are read at once, then four; each failure of several doubles it. */
+const firstAlone = 4
+/** Then as many as one likes. */
+const mostCareful = 64
 const longestBetweenMs = 60_000
 const firstRereadMs = 30_000
 const longestRereadMs = 3_600_000
@@ -67,8 +84,8 @@ export function createGapKeeper({ tries, clock, log, momentMs = 3_000 }: GapKeep
 	let running: { readonly number: bigint; readonly done: Promise<Part | null> } | null = null
 	let found: Part | null = null
 	let slow: { readonly number: bigint; readonly error: RpcError; readonly sinceMs: number } | null = null
-	/** Up to this block none is walked over with others; null: they are. */
-	let carefulTo: bigint | null = null
+	/** Up to this block few are walked over at once; null: as many as one likes. */
+	let careful: Careful | null = null
 
 	function isTryDue(): boolean {
 		const sinceMs = clock() - triedAtMs
@@ -128,12 +145,20 @@ export function createGapKeeper({ tries, clock, log, momentMs = 3_000 }: GapKeep
 		noteTooLong(number, error) {
 			slow = { number, error, sinceMs: slow?.number === number ? slow.sinceMs : clock() }
 		},
-		singlyTo(number) {
-			if (carefulTo !== null && number > carefulTo) carefulTo = null
-			return carefulTo
+		atOnce(number) {
+			if (careful !== null && number > careful.to) careful = null
+			return careful?.blocks ?? null
 		},
 		goCarefully(from) {
-			carefulTo = from + carefulBlocks
+			const { blocks = 1, alone = firstAlone } = careful ?? {}
+			careful = { to: from + carefulBlocks, blocks: 1, alone: blocks > 1 ? 2 * alone : alone, came: 0 }
+		},
+		cameWell(span) {
+			if (careful === null || lengthOf(span) < careful.blocks) return
+			const came = careful.came + 1
+			if (careful.blocks === 1 && came < careful.alone) careful = { ...careful, came }
+			else if (careful.blocks === mostCareful) careful = null
+			else careful = { ...careful, blocks: 2 * careful.blocks }
 		},
 		hashOf: tries.hashOf,
 		opened(number) {

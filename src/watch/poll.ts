@@ -138,7 +138,7 @@ function expectNewBlocks(session: PollSession, target: bigint, ports: PollPorts,
 	const from = checkpoint.number + 1n
 	const { to } = settledUnseen(session, target) ?? { to: target }
 	// As the walk will be: what is asked for otherwise is asked for in vain.
-	const span = { from, to, singlyTo: ports.gaps?.keeper.singlyTo(from) ?? null }
+	const span = { from, to, ...(ports.gaps && { atOnce: ports.gaps.keeper.atOnce }) }
 	ports.chain.expect(span, addressesOf(config.watches, state.announcements), signal)
 }
 

@@ -37,8 +37,7 @@ export async function scan(
 	const walk = isSecondLook ? ports.chain.walkAgain : ports.chain.walk
 	const keeper = ports.gaps?.keeper
 	let { from } = span
-	const singlyTo = () => keeper?.singlyTo(from) ?? null
-	const isSingly = () => singlyTo() !== null
+	const atOnce = () => keeper?.atOnce(from) ?? null
 	const holdBack = () => {
 		const tooLong = keeper?.tooLongAt(from) ?? null
 		if (tooLong !== null) throw tooLong
@@ -50,6 +49,7 @@ export async function scan(
 		if (isSecondLook) noteDisagreement(session, part, seen, ports)
 		await conclude(session, part, seen, context, stepOf(refOf(part.last)), ports, signal)
 		from = part.span.to + 1n
+		keeper?.cameWell(part.span)
 		if (part.span.to < span.to) noteBudget(session, ports)
 	}
 	while (from <= span.to && !session.behind) {
@@ -57,15 +57,15 @@ export async function scan(
 		const addresses = backfill?.addresses ?? addressesOf(session.config.watches, session.state.announcements)
 		try {
 			holdBack()
-			const blocks = { from, to: span.to, singlyTo: singlyTo() }
+			const blocks = { from, to: span.to, ...(keeper && { atOnce: keeper.atOnce }) }
 			for await (const part of walk(blocks, addresses, AbortSignal.any([signal, left.signal]))) {
 				await take(part)
 				if (session.behind) return
-				if (from <= span.to && isSingly()) holdBack()
+				if (from <= span.to && atOnce() !== null) holdBack()
 			}
 		} catch (error) {
 			if (!(error instanceof RpcError) || error.kind === 'unsettled' || ports.gaps === undefined) throw error
-			if (error.kind === 'timeout' && from < span.to && !isSingly()) {
+			if (error.kind === 'timeout' && from < span.to && atOnce() !== 1) {
 				// It may be any of them.
 				ports.gaps.keeper.goCarefully(from)
 				continue

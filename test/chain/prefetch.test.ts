@@ -243,25 +243,27 @@ describe('a walk', () => {
 		return { read, ended }
 	}
 
+	const aloneTo = (last: bigint) => (from: bigint) => (from <= last ? 1 : null)
+
 	test('behavior: one by one where several took too long, and what came after them is taken', async () => {
 		const { read, ended } = hanging([2, 22])
 		const { prefetch, asked } = open({ read, width: 4, blocks: 4, moreMs: () => 0 })
 		await expect(take(prefetch.walk(span(1, 30), addresses, never))).rejects.toThrow('blocks 1 to 4')
 		expect(asked).toEqual(['1-4', '5-8', '9-12', '13-16'])
 		// The next walk takes the four before they are asked for alone, and meets no other before the 17th.
-		const careful = { ...span(1, 30), singlyTo: 18n }
+		const careful = { ...span(1, 30), atOnce: aloneTo(18n) }
 		const taken = take(prefetch.walk(careful, addresses, never))
 		await expect(taken).rejects.toThrow('blocks 19 to 22')
 		expect(asked.slice(4)).toEqual(['1-1', '2-2', '3-3', '4-4', '17-17', '18-18', '19-22', '23-26', '27-30'])
 		expect(ended).toEqual(['1-4'])
-		const last = await take(prefetch.walk({ ...span(19, 30), singlyTo: 150n }, addresses, never))
+		const last = await take(prefetch.walk({ ...span(19, 30), atOnce: aloneTo(150n) }, addresses, never))
 		expect(last).toEqual(['19-19', '20-20', '21-21', '22-22', '23-26', '27-30'])
 		expect(ended).toEqual(['1-4', '19-22'])
 	})
 
 	test('behavior: one after the other, none is asked for before its turn', async () => {
 		const { prefetch, asked } = open()
-		const careful = { ...span(1, 30), singlyTo: 3n }
+		const careful = { ...span(1, 30), atOnce: aloneTo(3n) }
 		prefetch.expect(careful, addresses, never)
 		expect(asked).toEqual(['1-1'])
 		const turns: string[][] = []
@@ -277,7 +279,7 @@ describe('a walk', () => {
 		await expect(take(prefetch.walk(span(1, 24), addresses, left.signal))).rejects.toThrow('blocks 1 to 4')
 		left.abort()
 		expect(ended).toEqual(['1-4', '9-12'])
-		const passed = await take(prefetch.walk({ ...span(2, 24), singlyTo: 12n }, addresses, never))
+		const passed = await take(prefetch.walk({ ...span(2, 24), atOnce: aloneTo(12n) }, addresses, never))
 		expect(passed).toEqual(['2-2', '3-3', '4-4', '5-8', '9-9', '10-10', '11-11', '12-12', '13-16', '17-20', '21-24'])
 		expect(asked.filter((piece) => piece === '5-8' || piece === '13-16')).toHaveLength(2)
 	})
@@ -311,7 +313,7 @@ describe('a walk', () => {
 						const { count, singly, isLeft, skip } = steps[walks % steps.length] as (typeof steps)[number]
 						const left = new AbortController()
 						let taken = 0
-						const whole = { from: next, to: 60n, singlyTo: singly === null ? null : BigInt(singly) }
+						const whole = { from: next, to: 60n, atOnce: aloneTo(BigInt(singly ?? 0)) }
 						for await (const part of prefetch.walk(whole, addresses, left.signal)) {
 							expect(part.span.from).toBe(next)
 							next = part.span.to + 1n

@@ -1,14 +1,17 @@
-// After a span that took too long blocks are read one by one, and nothing is asked for that such a walk cannot use.
+// After a span that took too long blocks are read one by one, and nothing is asked for that such a walk cannot use; as
+// blocks come well, more of them at once again.
 import { expect, onTestFinished, test } from 'vitest'
 import { bystander, startFloodNode } from '../support/floodNode.js'
 import { openBench, watchOf } from './bench.js'
 
-test('behavior: while blocks are read one by one, none is asked for with others', async () => {
+/** Of which questions of several blocks `hangs` decides; `asked`: how many blocks each question had. */
+async function openCareful(hangs: (asked: readonly number[]) => boolean) {
 	const node = await startFloodNode()
 	const bench = await openBench({
 		urls: [node.url],
 		watches: [watchOf(bystander)],
 		network: { chainId: 1 },
+		source: 'trace_filter',
 		walkWait: { oneMs: 120_000, firstMs: 50, severalMs: 50, eachMs: 0, longestMs: 0 },
 	})
 	onTestFinished(async () => {
@@ -17,25 +20,46 @@ test('behavior: while blocks are read one by one, none is asked for with others'
 	})
 	node.head = 100
 	await bench.settle()
-	const several: string[] = []
+	const asked: number[] = []
 	node.before = (method, [range]) => {
+		// Of the two lists of addresses the second.
 		if (method !== 'trace_filter') return
-		const { fromBlock, toBlock } = range as { readonly fromBlock: string; readonly toBlock: string }
-		if (fromBlock === toBlock) return
-		several.push(`${Number(fromBlock)}-${Number(toBlock)}`)
-		return new Promise(() => undefined)
+		const { fromBlock, toBlock, toAddress } = range as Record<'fromBlock' | 'toBlock' | 'toAddress', string>
+		const blocks = Number(toBlock) - Number(fromBlock) + 1
+		if (toAddress !== undefined) asked.push(blocks)
+		if (blocks > 1 && hangs(asked)) return new Promise(() => undefined)
+		return undefined
 	}
 	const numbers = async () =>
-		(await bench.posted()).map(({ message: { data } }) => 'blockNumber' in data && data.blockNumber)
+		(await bench.posted()).map(({ message: { data } }) => ('blockNumber' in data ? Number(data.blockNumber) : null))
+	return { node, bench, asked, numbers }
+}
+
+const from101 = (to: number) => Array.from({ length: to - 100 }, (_, at) => 101 + at)
+
+test('behavior: where several blocks always take too long, they are tried more and more seldom', async () => {
+	const { node, bench, asked, numbers } = await openCareful(() => true)
 	node.head = 110
 	await bench.settle()
-	expect(await numbers()).toEqual([101, 102, 103, 104, 105, 106, 107, 108, 109, 110])
-	// Both lists of addresses, of the first blocks of the span.
-	const first = several.length
-	expect(first).toBeGreaterThan(0)
-
-	node.head = 120
+	expect(await numbers()).toEqual(from101(110))
+	node.head = 135
 	await bench.settle()
-	expect(await numbers()).toHaveLength(20)
-	expect(several.slice(first)).toEqual([])
+	expect(await numbers()).toEqual(from101(135))
+	// Those of the first walk, then two after 4, after 8 and after 16 that came alone, each of them once.
+	const runs = asked.map((blocks) => (blocks > 1 ? '+' : '1')).join('')
+	expect(runs).toMatch(/^\++1{4}\+1{8}\+1{16}\+?1*$/)
+})
+
+// Before, 128 questions for these blocks.
+test('behavior: as soon as blocks come well, more and more are read at once again', async () => {
+	const { node, bench, asked, numbers } = await openCareful((all) => all.length <= 1)
+	node.head = 300
+	await bench.settle()
+	expect(await numbers()).toEqual(from101(300))
+	const [first = 0, ...then] = asked
+	expect(first).toBeGreaterThan(1)
+	expect(then.slice(0, 5)).toEqual([1, 1, 1, 1, 2])
+	expect(Math.max(...then)).toBeGreaterThanOrEqual(32)
+	expect(then.reduce((sum, blocks) => sum + blocks, 0)).toBe(200)
+	expect(then.length).toBeLessThanOrEqual(16)
 })
