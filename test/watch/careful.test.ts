@@ -5,14 +5,14 @@ import { bystander, startFloodNode } from '../support/floodNode.js'
 import { openBench, watchOf } from './bench.js'
 
 /** Of which questions of several blocks `hangs` decides; `asked`: how many blocks each question had. */
-async function openCareful(hangs: (asked: readonly number[]) => boolean) {
+async function openCareful(severalMs: number, hangs: (asked: readonly number[]) => boolean) {
 	const node = await startFloodNode()
 	const bench = await openBench({
 		urls: [node.url],
 		watches: [watchOf(bystander)],
 		network: { chainId: 1 },
 		source: 'trace_filter',
-		walkWait: { oneMs: 120_000, firstMs: 50, severalMs: 50, eachMs: 0, longestMs: 0 },
+		walkWait: { oneMs: 120_000, firstMs: severalMs, severalMs, eachMs: 0, longestMs: 0 },
 	})
 	onTestFinished(async () => {
 		await bench.close()
@@ -38,7 +38,7 @@ async function openCareful(hangs: (asked: readonly number[]) => boolean) {
 const from101 = (to: number) => Array.from({ length: to - 100 }, (_, at) => 101 + at)
 
 test('behavior: where several blocks always take too long, they are tried more and more seldom', async () => {
-	const { node, bench, asked, numbers } = await openCareful(() => true)
+	const { node, bench, asked, numbers } = await openCareful(50, () => true)
 	node.head = 110
 	await bench.settle()
 	expect(await numbers()).toEqual(from101(110))
@@ -52,7 +52,7 @@ test('behavior: where several blocks always take too long, they are tried more a
 
 // Before, 128 questions for these blocks.
 test('behavior: as soon as blocks come well, more and more are read at once again', async () => {
-	const { node, bench, asked, numbers } = await openCareful((all) => all.length <= 1)
+	const { node, bench, asked, numbers } = await openCareful(1_500, (all) => all.length <= 1)
 	node.head = 300
 	await bench.settle()
 	expect(await numbers()).toEqual(from101(300))
