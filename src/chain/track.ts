@@ -52,7 +52,7 @@ export function firstBlock({ pieces, uncut }: Track): bigint {
 
 export const asManyAsOneLikes = () => null
 
-/** How many blocks are to be asked for next, with nothing else under way, unless they have come with others; null: any. */
+/** How many blocks are to be asked for next, with nothing beside, unless they have come with others; null: any. */
 export function fewOf(track: Track): number | null {
 	return track.atOnce(firstBlock(track))
 }
