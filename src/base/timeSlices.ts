@@ -12,12 +12,14 @@ const sliceMs = 5
 /** The clock is read once in so many questions. */
 const perLook = 32
 
-export function createTimeSlices(): TimeSlices {
+/** `onTurn`: called at the end of each slice. */
+export function createTimeSlices(onTurn?: () => void): TimeSlices {
 	let began = performance.now()
 	let asked = 0
 	return {
 		isOver: () => ++asked % perLook === 0 && performance.now() - began > sliceMs,
 		async next() {
+			onTurn?.()
 			await setImmediate()
 			began = performance.now()
 		},

@@ -7,6 +7,8 @@ import type { Way } from './ways.js'
 const waitMs: Readonly<Record<Doubt['wait'], number>> = { moment: 3_000, earnest: 30_000, patient: 45_000 }
 /** Blocks around it are such as everybody reads. */
 const otherMs = 5_000
+/** What a stranger has filled comes for long: as long as it does it is waited for, up to so long. */
+const [comingMs, longestMs] = [4_000, 60_000]
 /** So many blocks after it that cannot be read either: each may take the whole time. */
 const mostHostile = 2
 /** So many headers in a row that end in an error of the server are no longer about these blocks. */
@@ -181,15 +183,23 @@ async function read(
 }
 
 async function limited<T>(
-	{ endpoint, patience }: Way,
+	{ endpoint, patience, sinceProgressMs }: Way,
 	number: bigint,
 	job: (until: AbortSignal) => Promise<T>,
 	usualMs: number,
 	signal: AbortSignal,
 ): Promise<T | RpcError> {
 	const ms = patience(usualMs)
+	const beganMs = performance.now()
+	const asLongAsItComes = (until: AbortSignal, atLeast: (ms: number) => void) => {
+		const look = setInterval(() => {
+			const isComing = sinceProgressMs() < comingMs && performance.now() - beganMs < longestMs
+			if (isComing) atLeast(comingMs - sinceProgressMs())
+		}, comingMs / 8)
+		return job(until).finally(() => clearInterval(look))
+	}
 	try {
-		return await withDeadline(ms, job, signal)
+		return await withDeadline(ms, asLongAsItComes, signal)
 	} catch (error) {
 		signal.throwIfAborted()
 		if (error instanceof RpcError) return error

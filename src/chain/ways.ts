@@ -24,6 +24,8 @@ export interface Way {
 	readonly heard: () => void
 	/** As of the limits of its endpoint. */
 	readonly patience: (usualMs: number) => number
+	/** Since a large answer of the endpoint last went on coming. */
+	readonly sinceProgressMs: () => number
 }
 
 export interface WaysOptions {
@@ -70,7 +72,8 @@ export function openWays(options: WaysOptions): readonly Way[] {
 			const doubtful = () => (source === 'auto' ? doubtOf(name, rpc, registry) : null)
 			const heard = () => options.onHeard?.(rpc)
 			const { patience } = rpc.limits
-			return { endpoint: rpc.endpoint, source: name, chain: once(open), doubtful, heard, patience }
+			const sinceProgressMs = rpc.progress.sinceMs
+			return { endpoint: rpc.endpoint, source: name, chain: once(open), doubtful, heard, patience, sinceProgressMs }
 		}),
 	)
 }

@@ -16,6 +16,8 @@ export interface Reading {
 	readonly method: string
 	/** Called for a trace or call type that this program does not know. */
 	readonly onUnknown?: (type: string) => void
+	/** Called again and again while a large answer is looked at. */
+	readonly onWork?: () => void
 }
 
 export type Json = { readonly [key: string]: unknown }

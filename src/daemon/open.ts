@@ -67,8 +67,6 @@ export function openChain(
 	const { requestsPerSecond, maxAnswerBytes: maxBodyBytes } = network
 	// With another to turn to, nobody waits long for one that fails.
 	const patience = network.rpc.length > 1 ? { withinMs: patienceWithOthersMs } : {}
-	let progressAtMs = Number.NEGATIVE_INFINITY
-	const sinceProgressMs = () => steady() - progressAtMs
 	const rpcs = network.rpc.map((url) =>
 		createRpc({
 			url,
@@ -78,10 +76,7 @@ export function openChain(
 			steady,
 			patience,
 			...(onRequest !== undefined && { onRequest }),
-			onProgress() {
-				progressAtMs = steady()
-				onProgress?.()
-			},
+			...(onProgress !== undefined && { onProgress }),
 		}),
 	)
 	const { chainId, source, isPrivate, keepsBooks, settle } = network
@@ -104,7 +99,8 @@ export function openChain(
 	const asked = { source, isPrivate, ...tokens, ...own, registry, clock: steady }
 	const streamed = isStream ? { rowsAtOnce: streamedRows } : {}
 	const endpoints = createEndpoints({ rpcs, chainId, clock: steady, wallClock: clock, log })
-	const wait = walkWait && { walkWait: { ...walkWait, ...(rpcs.length === 1 && { sinceProgressMs }) } }
+	const [only] = rpcs.length === 1 ? rpcs : []
+	const wait = walkWait && { walkWait: { ...walkWait, ...(only && { sinceProgressMs: only.progress.sinceMs }) } }
 	const ways = openWays({ rpcs, chainId, ...asked, onHeard: endpoints.heard })
 	return {
 		chain: createChain({ endpoints, ...asked, ...streamed, settle, log, ...wait }),

@@ -73,7 +73,7 @@ export interface Observer {
 /** How long one poll works before it comes up for a fresh head, new watches and a stop. */
 const pollBudgetMs = 5_000
 /** A block that takes longer is tried by every other way too; of several that do, one after the other is read. */
-const walkWait = { oneMs: 4_000, firstMs: 3_500, severalMs: 3_000, eachMs: 250, longestMs: 25_000 }
+const walkWait = { oneMs: 4_000, firstMs: 3_500, severalMs: 3_000, eachMs: 250, longestMs: 90_000 }
 
 /** Takes the lock, opens the state and builds the rest; nothing is contacted yet. Throws StateError. */
 export async function openParts(options: PartsOptions): Promise<Parts> {

@@ -32,6 +32,7 @@ export function watchHead(rpc: Rpc, onHead: (head: bigint) => void): Rpc {
 		once: rpc.once,
 		awayMs: rpc.awayMs,
 		limits: rpc.limits,
+		progress: rpc.progress,
 		isHeldBack: rpc.isHeldBack,
 		words: rpc.words,
 		close: rpc.close,

@@ -17,6 +17,7 @@ import { type Fault, readAnswers, readErrorBody } from './envelope.js'
 import { faultInWords, refusesBatches } from './fault.js'
 import { createHttp, type HttpAnswer, HttpFailure } from './http.js'
 import { createLimiter } from './limiter.js'
+import { createProgress, type Progress } from './progress.js'
 import { defaultPatience, type Patience, refusalIn } from './retry.js'
 import { shapeOfAnswer } from './shapes.js'
 
@@ -45,6 +46,7 @@ export interface Rpc {
 	awayMs(): number
 	/** What the endpoint was seen to bear. */
 	readonly limits: Limits
+	readonly progress: Progress
 	/** A call made now would wait for a limit: that it takes long says nothing of the node. */
 	isHeldBack(): boolean
 	/** Words of this node as they may be shown: without the secrets of its URL, on one line, at most 300 characters. */
@@ -85,7 +87,7 @@ export interface RpcOptions {
 	/** For what fails in passing. Default: 6 tries within 75 s. */
 	readonly patience?: Partial<Patience>
 	readonly onRequest?: (request: RpcRequest) => void
-	/** Again and again while a large answer comes. */
+	/** Again and again while a large answer comes, and is looked at. */
 	readonly onProgress?: () => void
 	readonly clock?: Clock
 	/** By which what was learnt is kept for a while: the clock may be set. Default: `clock`. */
@@ -102,18 +104,17 @@ const mostWords = 300
 /** Throws PlainError, without the URL in it, when `url` cannot be used. */
 export function createRpc(options: RpcOptions): Rpc {
 	const url = readEndpointUrl(options.url)
-	const clock = options.clock ?? Date.now
-	const { now = () => performance.now(), random = Math.random } = options
+	const { clock = Date.now, now = () => performance.now(), random = Math.random, connections = 8 } = options
 	const { wait, close } = createClosing(url.name, options.wait ?? waitMs, async () => http.close())
-	const connections = options.connections ?? 8
+	const progress = createProgress(now, options.onProgress)
 	const http = createHttp(url, {
 		timeoutMs: options.timeoutMs ?? 30_000,
 		connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
 		maxBodyBytes: options.maxBodyBytes ?? 1_000_000_000,
 		connections,
-		...(options.onProgress !== undefined && { onProgress: options.onProgress }),
+		onProgress: progress.note,
 	})
-	const perSecond = options.requestsPerSecond ?? null
+	const { requestsPerSecond: perSecond = null } = options
 	const limiter = perSecond === null ? null : createLimiter({ requestsPerSecond: perSecond })
 	const batch = Math.min(options.maxBatch ?? 100, limiter?.burst ?? Number.POSITIVE_INFINITY)
 	const limits = createLimits({ batch, clock: options.steady ?? clock, now, wait, random })
@@ -124,10 +125,7 @@ export function createRpc(options: RpcOptions): Rpc {
 
 	/** One HTTP request. Throws RpcError when it failed as a whole, BatchRefused when it should have been smaller. */
 	async function post(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
-		const requests = calls.map(({ method, params }) => {
-			lastId += 1
-			return { jsonrpc: '2.0', id: lastId, method, params }
-		})
+		const requests = calls.map(({ method, params }) => ({ jsonrpc: '2.0', id: ++lastId, method, params }))
 		const batch = calls.length > 1
 		const method = methodOf(calls)
 		const pass = await limits.speed.enter(calls.length, patience.withinMs, signal)
@@ -238,6 +236,7 @@ export function createRpc(options: RpcOptions): Rpc {
 		},
 		batch: (calls, signal) => sendBatches(calls, sender, signal),
 		limits,
+		progress,
 		isHeldBack: () => limits.speed.isHoldingBack() || (limiter?.isHoldingBack() ?? false),
 		words: (said) => wordsOf(said, url, mostWords),
 		close,

@@ -73,7 +73,7 @@ export async function completeHits(
 		const given = byBlock.get(number) ?? []
 		found.push(...(await completeByBlock(rpc, next(), { block, given, addresses, withSent }, signal)))
 	}
-	const slices = createTimeSlices()
+	const slices = createTimeSlices(rpc.progress.note)
 	for (const hit of singles) {
 		const block = needHeader(blocks, hit.blockNumber)
 		const one = await completeOne(hit, block, { next, addresses, withSent, slices, endpoint: rpc.endpoint })

@@ -68,7 +68,7 @@ async function scanSpan(
 		const results = await askByTransaction(rpc, block, callFor, signal)
 		return [results.map((result, index) => ({ txHash: block.txHashes[index], result }))]
 	})
-	const slices = createTimeSlices()
+	const slices = createTimeSlices(rpc.progress.note)
 	const hits: Hit[] = []
 	let rows = 0
 	const uncovered: { block: Header; missing: readonly Hash[] }[] = []

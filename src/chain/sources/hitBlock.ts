@@ -24,7 +24,7 @@ export async function completeByBlock(
 	{ block, given, addresses, withSent }: HitBlock,
 	signal: AbortSignal,
 ): Promise<readonly Hit[]> {
-	const reading = { endpoint: rpc.endpoint, method: 'trace_block' }
+	const reading = { endpoint: rpc.endpoint, method: 'trace_block', onWork: rpc.progress.note }
 	const { hits, missing } = await scanBlock(raw, block, addresses, reading, withSent)
 	if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
 	const rowsOf = new Map(given.map(({ txHash, rows }) => [txHash, rows]))

@@ -38,7 +38,7 @@ export async function scanBlock(
 	if (raw === null) throw unsettled(reading, `block ${block.number} has no traces yet`)
 	const rows = rowsIn(raw)
 	if (rows === null) throw malformed(reading, 'the result is not a list')
-	const slices = createTimeSlices()
+	const slices = createTimeSlices(reading.onWork)
 	const number = Number(block.number)
 	const isAsked = await addressTestOf(addresses, slices)
 	const roots = new Set<Hash>()

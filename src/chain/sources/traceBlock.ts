@@ -24,6 +24,7 @@ export function traceBlockSource(options: SourceOptions): Source {
 			const reading: Reading = {
 				endpoint: rpc.endpoint,
 				method: 'trace_block',
+				onWork: rpc.progress.note,
 				...(options.onUnknown && { onUnknown: options.onUnknown }),
 			}
 			const scanned = await scanSpan(request, options.withSent, reading, signal)

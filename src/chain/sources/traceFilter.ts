@@ -98,7 +98,7 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 			const last = early ?? (headers[0] as Header)
 			const first = headers.find(({ number }) => number === span.from) ?? last
 			const { parentHash } = first
-			const slices = createTimeSlices()
+			const slices = createTimeSlices(rpc.progress.note)
 			const rows: Row[] = []
 			let count = 0
 			for (const answer of answers) {

@@ -151,6 +151,24 @@ describe('packed rows', () => {
 		}
 	})
 
+	test('behavior: who waits for a large answer hears that it is looked at', async () => {
+		const rowAt = (at: number) => ({
+			type: 'call',
+			action: { callType: 'call', from: addressOf(2), to: addressOf(1), value: '0x1' },
+			blockNumber: 7,
+			blockHash: hashOf(7),
+			transactionHash: hashOf(1),
+			subtraces: at === 0 ? 29_999 : 0,
+			traceAddress: at === 0 ? [] : [at - 1],
+		})
+		const rows = Array.from({ length: 30_000 }, (_, at) => rowAt(at))
+		let heard = 0
+		const onWork = () => (heard += 1)
+		const { hits } = await scanBlock(packed(rows), block, watched, { ...reading, onWork })
+		expect(hits[0]?.frames).toHaveLength(30_000)
+		expect(heard).toBeGreaterThan(1)
+	})
+
 	test('behavior: an action, or a side of it, that comes twice is what came last', () => {
 		const rowOf = (action: string) => `{"type":"call","action":${action},"traceAddress":[],"subtraces":0}`
 		const [one, two] = ['{"from":"0x1","to":"0x2"}', '{"from":"0x3","from":null,"value":5,"value":"0x6"}']
