@@ -3,6 +3,7 @@ import { checkWatchlists, findConfig } from '../config/load.js'
 import { ConfigError, formatProblem } from '../errors.js'
 import { type Command, configOption, exitCodes } from './command.js'
 import { openConfig } from './open.js'
+import { whileWaiting } from './progress.js'
 
 export const check: Command = {
 	name: 'check',
@@ -24,7 +25,8 @@ Ends with 0 when all is right, with 78 when the configuration is wrong.`,
 		try {
 			if (args.values.watchlists === true) {
 				const path = findConfig(typeof args.values.config === 'string' ? args.values.config : undefined, io.cwd)
-				const count = await checkWatchlists(path, { env: io.env, cwd: io.cwd })
+				const read = () => checkWatchlists(path, { env: io.env, cwd: io.cwd })
+				const count = await whileWaiting('reading the watchlists', read)
 				io.out(`the watchlists are right: ${count === 1 ? '1 watch' : `${count} watches`}`)
 				return exitCodes.done
 			}

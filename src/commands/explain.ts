@@ -17,6 +17,7 @@ import { explainAlert } from './explainAlert.js'
 import { networkOf } from './network.js'
 import { openConfig } from './open.js'
 import { openLog } from './openLog.js'
+import { whileWaiting } from './progress.js'
 
 export const explain: Command = {
 	name: 'explain',
@@ -54,7 +55,7 @@ endpoint failed for now, 78 the configuration is wrong.`,
 		const watches = watchesOn(config.watches, network.name)
 		const { chain, accounts } = openChain(network, { clock: Date.now, log: openLog(io, 2), areTokensAsked: () => true })
 		try {
-			const found = await chain.transaction(txHash, io.signal)
+			const found = await whileWaiting(`asking ${network.name}`, () => chain.transaction(txHash, io.signal))
 			if (found === null) throw new PlainError(`${network.name} has no mined transaction ${txHash}`)
 			const { trace, block, tokens, logFrames, failureData } = found
 			const how = trace.succeeded === false ? 'failed' : trace.succeeded ? 'succeeded' : 'was mined'

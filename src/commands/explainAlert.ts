@@ -16,6 +16,7 @@ import { type ExitCode, exitCodes, type Io } from './command.js'
 import { checkAlert } from './explainKinds.js'
 import { everything } from './history.js'
 import { openLog } from './openLog.js'
+import { whileWaiting } from './progress.js'
 import { createStatementPrinter } from './statement/coinLines.js'
 import { nameOf } from './statement/lines.js'
 import { withWayOut } from './statement.js'
@@ -52,7 +53,7 @@ export async function explainAlert(question: AlertQuestion, config: Config, io: 
 	const ways = openChain(network, options)
 	try {
 		const asked = { id, network, watches: own, sent: found?.data ?? null, block: question.block }
-		const checked = await checkAlert(asked, ways, io.signal)
+		const checked = await whileWaiting(`asking ${network.name}`, () => checkAlert(asked, ways, io.signal))
 		for (const line of checked.lines) io.out(fitWords(line))
 		const isClosed = checked.span === null ? null : await drawBook(checked.span, facts, ways, io)
 		const isConfirmed = id.kind === 'unexplained' && isClosed !== null ? !isClosed : checked.isConfirmed

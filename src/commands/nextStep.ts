@@ -2,6 +2,7 @@ import { findConfig, loadConfig } from '../config/load.js'
 import { ConfigError } from '../errors.js'
 import { askHealth } from '../ops/control.js'
 import type { Io } from './command.js'
+import { whileWaiting } from './progress.js'
 
 /**
  * What to do next, for what is found here: no configuration, a wrong one, a daemon that is stopped or runs. Never
@@ -28,7 +29,8 @@ async function look(io: Io): Promise<readonly string[]> {
 	}
 	const onSecrets = (secrets: readonly string[]) => void io.scrubber.add(secrets)
 	try {
-		const { statePlace, watches } = await loadConfig(path, { env: io.env, cwd: io.cwd, onSecrets })
+		const load = () => loadConfig(path, { env: io.env, cwd: io.cwd, onSecrets })
+		const { statePlace, watches } = await whileWaiting('reading the watchlists', load)
 		const what = `${path} is right and watches ${watches.length} ${watches.length === 1 ? 'address' : 'addresses'}`
 		if (statePlace.kind !== 'folder') return [`${what}. Next: \`tracewatch status\`.`]
 		const health = await askHealth(statePlace.dir).catch(() => null)

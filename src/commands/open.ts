@@ -7,6 +7,7 @@ import {
 	type StateSettings,
 } from '../config/load.js'
 import type { CommandArgs, Io } from './command.js'
+import { whileWaiting } from './progress.js'
 
 /**
  * Reads the configuration that `-c` names, or the usual one; its secrets are hidden from then on. Throws ConfigError.
@@ -14,10 +15,9 @@ import type { CommandArgs, Io } from './command.js'
 export async function openConfig({ values }: CommandArgs, io: Io, lastGood?: LoadOptions['lastGood']): Promise<Config> {
 	const named = typeof values.config === 'string' ? values.config : undefined
 	const onSecrets = (secrets: readonly string[]) => void io.scrubber.add(secrets)
-	return await loadConfig(findConfig(named, io.cwd), {
-		...{ env: io.env, cwd: io.cwd, onSecrets },
-		...(lastGood && { lastGood }),
-	})
+	const options = { env: io.env, cwd: io.cwd, onSecrets, ...(lastGood && { lastGood }) }
+	// A million watches take seconds.
+	return await whileWaiting('reading the watchlists', () => loadConfig(findConfig(named, io.cwd), options))
 }
 
 /**

@@ -46,8 +46,8 @@ export function createStatusLine(
 	const draw = () => {
 		const tookMs = Date.now() - startedAtMs
 		if (tookMs < afterMs) return
-		// A line that wraps could not be taken away.
-		const text = words(Math.max(0.001, tookMs / 1_000)).slice(0, Math.max(20, (to.columns ?? 80) - 1))
+		// A line that wraps could not be taken away. A terminal that does not know its width says 0.
+		const text = words(Math.max(0.001, tookMs / 1_000)).slice(0, Math.max(20, (to.columns || 80) - 1))
 		to.write(`\r\u001b[2K${text}`)
 		shown = true
 	}

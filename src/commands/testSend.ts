@@ -6,6 +6,7 @@ import { version } from '../version.js'
 import { type Command, configOption, type ExitCode, exitCodes } from './command.js'
 import { needKnown } from './network.js'
 import { openConfig } from './open.js'
+import { whileWaiting } from './progress.js'
 
 export const testSend: Command = {
 	name: 'test-send',
@@ -34,8 +35,8 @@ Exit codes: 0 delivered, 1 refused, 2 no such receiver, 75 it may work later, 78
 			let code: ExitCode = exitCodes.done
 			for (const delivery of sampleDeliveries(receiver, Date.now())) {
 				const { recipient } = delivery
-				const outcome = await receiver.deliver(delivery, io.signal)
 				const to = recipient === null ? `\`${receiver.name}\`` : `\`${receiver.name}\` (${recipient})`
+				const outcome = await whileWaiting(`sending to ${to}`, () => receiver.deliver(delivery, io.signal))
 				io.out(inWords(to, outcome))
 				if (outcome.result === 'retry' && code === exitCodes.done) code = exitCodes.tryAgain
 				if (outcome.result === 'parked' || outcome.result === 'dead') code = exitCodes.failed
