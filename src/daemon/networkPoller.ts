@@ -227,10 +227,11 @@ export function createNetworkPoller({
 		setWatches(watches) {
 			current = { ...current, watches }
 		},
-		status: () => ({ ...status, unanswered: unanswered.words() }),
+		status: () => status,
 		noteActivity(request) {
 			lastActivityAtMs = steady()
-			if (request !== undefined) unanswered.ended(request)
+			if (request === undefined || !unanswered.ended(request)) return
+			status = { ...status, unanswered: unanswered.words() }
 		},
 		isAlive: (withinMs) => running === null || steady() - lastActivityAtMs < withinMs,
 	}

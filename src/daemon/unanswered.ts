@@ -3,8 +3,8 @@
 import type { RpcRequest } from '../chain/rpc/rpc.js'
 
 export interface Unanswered {
-	/** A request has ended. */
-	ended(request: Pick<RpcRequest, 'endpoint' | 'result'>): void
+	/** A request has ended; whether that changes the words. */
+	ended(request: Pick<RpcRequest, 'endpoint' | 'result'>): boolean
 	/** `node.example.org does not answer`, for each whose last request failed; null: there is none. */
 	words(): string | null
 }
@@ -22,9 +22,11 @@ export function createUnanswered(): Unanswered {
 	return {
 		ended({ endpoint, result }) {
 			// We hung up: it may have been about to answer.
-			if (result === 'aborted') return
-			if (result === 'ok') failing.delete(endpoint)
-			else failing.set(endpoint, result)
+			if (result === 'aborted') return false
+			if (result === 'ok') return failing.delete(endpoint)
+			const isNew = failing.get(endpoint) !== result
+			failing.set(endpoint, result)
+			return isNew
 		},
 		words() {
 			const all = [...failing].map(([endpoint, result]) => `${endpoint} ${failures[result] ?? 'gives no good answer'}`)
