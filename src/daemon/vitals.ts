@@ -83,15 +83,17 @@ export function createVitals(options: VitalsOptions): Vitals {
 			note(progress, 'system.stalled', stallReason(progress, clock()), progress.movedAtMs)
 	notices.forgetOthers(networks.map(({ settings }) => settings.name))
 
+	const isSilent = ({ settings, movedAtSteadyMs }: Progress) =>
+		settings.stallAfterMs !== null && steady() - movedAtSteadyMs > settings.stallAfterMs
+
 	async function check(): Promise<void> {
 		await lookAtOthers()
 		// Where it cannot be read, nothing can be posted either.
 		await options.troubles.refresh().catch(() => undefined)
 		for (const progress of networks) {
 			hearOthers(progress)
-			const { settings, movedAtMs, movedAtSteadyMs, standsBy } = progress
-			const isSilent = settings.stallAfterMs !== null && steady() - movedAtSteadyMs > settings.stallAfterMs
-			const isStalled = isSilent || progress.isCarried
+			const { settings, movedAtMs, standsBy } = progress
+			const isStalled = isSilent(progress) || progress.isCarried
 			if (isStalled === (progress.stalledSinceMs !== null) || (isStalled && standsBy)) continue
 			const sinceMs = progress.stalledSinceMs ?? movedAtMs
 			const reason = isStalled ? stallReason(progress, clock()) : recoveryReason(progress, sinceMs, clock())
@@ -184,19 +186,21 @@ export function createVitals(options: VitalsOptions): Vitals {
 		stoodBy(network) {
 			for (const progress of networks) if (progress.settings.name === network) progress.standsBy = true
 		},
-		networks: () => networks.map((progress) => vitalsOf(progress, clock())),
+		networks: () => networks.map((progress) => vitalsOf(progress, isSilent(progress), clock())),
 		isWell: () =>
 			networks.every(({ stalledSinceMs, poller }) => stalledSinceMs === null && poller.status().failure === null),
 	}
 }
 
-function vitalsOf(progress: Progress, nowMs: number): NetworkHealth {
-	const { settings, poller, checkpoint, head, stalledSinceMs } = progress
+function vitalsOf(progress: Progress, isSilent: boolean, nowMs: number): NetworkHealth {
+	const { settings, poller, checkpoint, head, stalledSinceMs, movedAtMs, isCarried } = progress
 	const { lastDoneAtMs } = poller.status()
+	// That it goes on is told at the next check, and is so from the first block on.
+	const ok = stalledSinceMs === null || (movedAtMs > stalledSinceMs && !isSilent && !isCarried)
 	return {
 		network: settings.name,
-		ok: stalledSinceMs === null,
-		reason: stalledSinceMs === null ? null : stallReason(progress, nowMs),
+		ok,
+		reason: ok ? null : stallReason(progress, nowMs),
 		checkpoint: checkpoint === null ? null : Number(checkpoint),
 		head: head === null ? null : Number(head),
 		lastPollAt: lastDoneAtMs === null ? null : new Date(lastDoneAtMs).toISOString(),

@@ -143,6 +143,17 @@ test('behavior: a stall is told once, to every receiver and recipient, and so is
 	for (const id of ids) expect(id).not.toContain('.')
 })
 
+test('behavior: a network that goes on is well at once, and not only when its end was told', async () => {
+	const { pass, report, vitals } = await watched()
+	report(5n)
+	await pass(11 * minute)
+	expect(vitals.networks()[0]).toMatchObject({ ok: false })
+	report(6n)
+	expect(vitals.networks()[0]).toMatchObject({ ok: true, reason: null })
+	await pass(11 * minute)
+	expect(vitals.networks()[0]).toMatchObject({ ok: false })
+})
+
 test('behavior: while the state cannot be written the stall shows, and is told as soon as it can be', async () => {
 	const { pass, report, said, folder, vitals } = await watched()
 	report(5n)
