@@ -1,11 +1,12 @@
 // Kills at random moments with books on, on a node that fails one request in ten and hides payments inside of
 // transactions: every payment that it tells reaches the webhook, and of what it hides exactly that is told, once.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { encodeActions } from '../../src/devnode/actions.js'
 import { createAddress, puppetInit } from '../../src/devnode/contracts.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Hash } from '../../src/model/glossary.js'
+import { startServer } from '../state/postgres/server.js'
 import { ether, startTestAnvil } from '../support/anvil.js'
 import { createChance } from '../support/chance.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
@@ -14,17 +15,27 @@ import { hideLeaves } from '../support/hiding.js'
 import { byChance, startStrained } from '../support/strained.js'
 import { hookServer, other, settings, siteOf, told, treasury, watchlist } from './site.js'
 
+const server = await startServer()
+afterAll(() => server?.stop())
+
+const inFolder = { isPrivate: false, database: null }
 const ways = [
-	{ title: 'by balances, of a node that fails one request in ten', kills: 40, isPrivate: false },
-	{ title: 'on a private network, by access lists, of such a node', kills: 12, isPrivate: true },
-] as const
+	{ ...inFolder, title: 'by balances, of a node that fails one request in ten', kills: 40 },
+	{ ...inFolder, title: 'on a private network, by access lists, of such a node', kills: 12, isPrivate: true },
+	...(server === null
+		? []
+		: [
+				{ title: 'the same with the state in a database', kills: 20, isPrivate: true, database: 'private' },
+				{ title: 'by balances, in a database', kills: 20, isPrivate: false, database: 'plain' },
+			]),
+]
 
 test.each(ways)(
 	'behavior: what was hidden is told with its amount, each once, after $kills kills: $title',
 	{
 		timeout: 900_000,
 	},
-	async ({ kills, isPrivate }) => {
+	async ({ kills, isPrivate, database }) => {
 		const node = await startTestAnvil()
 		const payer = createAddress(other, 0n)
 		await node.send({ from: other, data: puppetInit, valueWei: 10n * ether, gas: 1_000_000n })
@@ -33,8 +44,15 @@ test.each(ways)(
 		const gateway = await startDialectGateway(node.url, { ...dialect, accessLists: isPrivate })
 		const way = await startStrained(gateway.url, null)
 		const hook = await hookServer()
+		const url = database === null ? null : await server?.fresh(database)
+		const env: Record<string, string> = url == null ? {} : { DATABASE_URL: url }
+		const state = url == null ? '' : 'state: ${DATABASE_URL}\n'
+		// Nobody waits until the lease of one that was killed has run out.
+		const freed = async () => {
+			if (database !== null) await server?.sql(`update tracewatch.lease set expires = '-infinity'`, [], database)
+		}
 		const site = siteOf({
-			'tracewatch.yaml': settings(way.url, { hook: hook.origin }, isPrivate ? '    private: true\n' : ''),
+			'tracewatch.yaml': settings(way.url, { hook: hook.origin }, isPrivate ? '    private: true\n' : '') + state,
 			'watchlists/a.yaml': watchlist([`{address: "${treasury}"}`]),
 		})
 		onTestFinished(async () => {
@@ -44,11 +62,11 @@ test.each(ways)(
 		})
 		// The book is open from here on: of a private network with the first block whose list names the watch.
 		for (let poll = 0; poll < 2; poll++) {
-			expect((await site.run(['once'])).code).toBe(0)
+			expect((await site.run(['once'], env)).code).toBe(0)
 			await node.mine(1)
 		}
 		const opening = await node.send({ from: other, to: treasury, valueWei: 1n })
-		expect((await site.run(['once'])).code).toBe(0)
+		expect((await site.run(['once'], env)).code).toBe(0)
 		isHiding = true
 		way.next = byChance(10, faults.status(502, 'bad gateway'), 5)
 
@@ -64,18 +82,19 @@ test.each(ways)(
 		paying.catch(() => undefined)
 		const chance = createChance(9)
 		for (let kill = 1; kill <= kills; kill++) {
-			const running = site.start(['run'])
+			const running = site.start(['run'], env)
 			if (kill % 2 === 0) await running.line(({ msg }) => msg === 'tracewatch is running')
 			await sleep(chance.number(1_500))
 			running.process.kill('SIGKILL')
 			await running.ended
+			await freed()
 		}
 		isQuiet = true
 		await paying
 		await node.mine(1)
 		const head = Number(await node.head())
 
-		const running = site.start(['run'])
+		const running = site.start(['run'], env)
 		const alerts = (type: string) =>
 			told(hook.hits).flatMap((one) => (one.type === type ? [one.data as unknown as AlertData] : []))
 		// Each payment has a block of its own.
@@ -85,7 +104,7 @@ test.each(ways)(
 				({ watch, toBlock, differenceWei }) => `${watch.address.toLowerCase()} ${toBlock} ${differenceWei}`,
 			)
 		const closedTo = async () => {
-			const { stdout } = await site.run(['status', '--json'])
+			const { stdout } = await site.run(['status', '--json'], env)
 			const [network] = (JSON.parse(stdout) as { networks: { books: { closedTo: number } | null }[] }).networks
 			return network?.books?.closedTo ?? 0
 		}

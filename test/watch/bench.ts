@@ -57,6 +57,8 @@ export interface BenchOptions {
 	readonly wait?: (ms: number) => Promise<void>
 	/** Of single requests. Default: as the program's with one endpoint. */
 	readonly patience?: Partial<Patience>
+	/** Default: a folder of its own. */
+	readonly openStore?: (clock: () => number) => Promise<Store>
 	/** Stands between the poll and the state; default: nothing. */
 	readonly around?: (store: Store) => Store
 	readonly timeoutMs?: number
@@ -84,12 +86,13 @@ export const testNetwork: Network = {
 }
 
 export async function openBench(options: BenchOptions): Promise<Bench> {
-	const folder = temporaryFolder()
 	const log = options.log ?? silent
 	const network = { ...testNetwork, ...options.network }
 	let passedMs = 0
 	const { clock = () => Date.now() + passedMs, wait, timeoutMs = 5_000, maxBodyBytes = 64 * 1024 * 1024 } = options
-	const store = await openFileStore(folder, { clock })
+	const { openStore = (time) => openFileStore(temporaryFolder(), { clock: time }) } = options
+	const store = await openStore(clock)
+	await store.acquireLease(network.name)
 	const time = wait === undefined ? {} : { wait, now: clock }
 	const rpcs = options.urls.map((url) =>
 		createRpc({ url, timeoutMs, maxBodyBytes, clock, patience: options.patience ?? {}, ...time }),
