@@ -13,6 +13,7 @@ import { addressesOf, type LookContext } from './look.js'
 import { backfillSet, contextOf } from './lookContext.js'
 import { passGap } from './passGap.js'
 import { advance, movedOn, type PollPorts, type PollSession, refOf, type Step } from './pollSession.js'
+import { asksForSigned } from './signedIn.js'
 import { withSigned } from './signedOnly.js'
 
 const noDifference: Difference = { news: [], retracted: [], announcements: [] }
@@ -114,7 +115,22 @@ export async function conclude(
 ): Promise<void> {
 	session.source = part.source ?? session.source
 	session.logs = withUnprovedLogs(session.logs, part.unprovedLogs ?? [])
-	const { difference, books, later } = await heldAgainstBooks(session, part, seen, context, ports, signal)
+	const isFirst = context.backfill === null && part.span.from > session.checkpoint.number
+	const areFirst = isFirst && areAlertsFirst(session, part, seen)
+	let rest = seen
+	if (areFirst && ports.signed !== undefined && asksForSigned(part, session.head.latest.number, context.watches)) {
+		// The checkpoint stays: after a kill the part is looked at again, for what was signed in it.
+		await advance(session, {}, seen, ports)
+		rest = noDifference
+	}
+	const { difference, books, later } = await heldAgainstBooks(
+		session,
+		part,
+		rest,
+		{ ...context, areFirst },
+		ports,
+		signal,
+	)
 	const closes = context.backfill === null ? session.state.gaps.values() : suspectedIn(session)
 	const closed = [...closes].filter(({ block: { number } }) => part.span.from <= number && number <= part.span.to)
 	await advance(session, { ...step, ...(books && { books }) }, difference, ports, closed)
@@ -144,7 +160,7 @@ async function heldAgainstBooks(
 	session: PollSession,
 	part: Part,
 	seen: Difference,
-	context: LookContext,
+	context: LookContext & { readonly areFirst: boolean },
 	ports: PollPorts,
 	signal: AbortSignal,
 ): Promise<Held> {
@@ -165,7 +181,8 @@ async function heldAgainstBooks(
 		session.books = kept.summary
 		return kept
 	}
-	if (signed.length > 0 || !areAlertsFirst(session, part, checked)) return await close(checked, state)
+	const areFirst = context.areFirst || areAlertsFirst(session, part, checked)
+	if (signed.length > 0 || !areFirst) return await close(checked, state)
 	return { difference: checked, books: booksPutBy(part, state.books), later: () => close(noDifference, session.state) }
 }
 

@@ -28,6 +28,12 @@ const MOST_TRIES = 5
 /** Further from the head, and of longer parts, the transactions of blocks are not read. */
 const NEAR_BLOCKS = 16n
 
+/** Whether blocks of a part are read once more, for what was signed in them. */
+export function asksForSigned({ span, last }: Part, head: bigint, watches: WatchIndex): boolean {
+	if (last.takesAuthorisations !== true || lengthOf(span) > NEAR_BLOCKS || span.to + NEAR_BLOCKS < head) return false
+	return isKindWanted(watches, 'delegation')
+}
+
 /**
  * Of those who are to be told of delegations: what they signed, in the blocks of a part near the head, one question a
  * block. Empty where the chain has no such transactions. Throws RpcError `unsettled` where the chain has changed. A
@@ -41,8 +47,7 @@ export async function signedInPart(
 	signal: AbortSignal,
 ): Promise<readonly SignedBlock[]> {
 	const { span, last, parentHash } = part
-	if (last.takesAuthorisations !== true || lengthOf(span) > NEAR_BLOCKS || span.to + NEAR_BLOCKS < head) return []
-	if (!isKindWanted(watches, 'delegation')) return []
+	if (!asksForSigned(part, head, watches)) return []
 	const has = (address: Address) => wantsIt(watches, address)
 	const authorities = { size: watches.size, has, keys: () => watches.keys() }
 	const blocks: SignedBlock[] = []

@@ -231,6 +231,71 @@ describe('delegation', () => {
 		expect(methods.map((method) => gateway.count(method))).toEqual(methods.map(() => 0))
 	})
 
+	test.each([
+		['a private network', { isPrivate: true }],
+		['`proof: off`', { books: false }],
+	])('behavior: %s: alerts do not wait for what was signed, and a kill in between loses neither', async (_, kept) => {
+		let held = Promise.resolve()
+		const slow: Dialect['twist'] = async (method, params) => {
+			if (method === 'eth_getBlockByNumber' && params[1] === true) await held
+			return undefined
+		}
+		const { bench, node, sign, send } = await open({ twist: slow }, kept)
+		bench.setWatches([watchOf(watched, { kinds: ['transfer', 'delegation'] })])
+		let release: () => void = () => undefined
+		held = new Promise((resolve) => {
+			release = resolve
+		})
+		onTestFinished(() => release())
+		const set = await send([await sign(owner, first)])
+		await node.send({ from: other.address.toLowerCase() as Address, to: watched, valueWei: 5n, gas: 21_000n })
+		const number = await node.mine()
+		const end = new AbortController()
+		const polling = bench.settle(end.signal).catch(() => undefined)
+		await expect.poll(() => told(bench, 'alert.transfer')).toMatchObject([{ valueWei: '5' }])
+		expect(await told(bench)).toEqual([])
+		end.abort()
+		await polling
+		release()
+		// The block is looked at again, for what was signed in it.
+		expect((await bench.store.network('local'))?.checkpoint.number).toBe(number - 1n)
+		await bench.settle()
+		expect((await told(bench)).map(({ id }) => id)).toEqual([`31337:${set}:auth_0:delegation:${watched}`])
+		expect(await told(bench, 'alert.transfer')).toHaveLength(1)
+		expect(await told(bench, 'alert.removed')).toEqual([])
+		expect((await bench.store.network('local'))?.checkpoint.number).toBe(number)
+	})
+
+	test('behavior: what was told of a block that leaves before its checkpoint is written is retracted', async () => {
+		let held = Promise.resolve()
+		const slow: Dialect['twist'] = async (method, params) => {
+			if (method === 'eth_getBlockByNumber' && params[1] === true) await held
+			return undefined
+		}
+		const { bench, node, block } = await open({ twist: slow }, { isPrivate: true })
+		bench.setWatches([watchOf(watched, { kinds: ['transfer', 'delegation'] })])
+		await block()
+		const before = await node.rpc<string>('evm_snapshot')
+		let release: () => void = () => undefined
+		held = new Promise((resolve) => {
+			release = resolve
+		})
+		onTestFinished(() => release())
+		await node.send({ from: other.address.toLowerCase() as Address, to: watched, valueWei: 5n, gas: 21_000n })
+		await node.mine()
+		const end = new AbortController()
+		const polling = bench.settle(end.signal).catch(() => undefined)
+		await expect.poll(() => told(bench, 'alert.transfer')).toHaveLength(1)
+		end.abort()
+		await polling
+		release()
+		await node.rpc('evm_revert', [before])
+		await node.rpc('evm_increaseTime', [100])
+		await node.mine(3)
+		await bench.settle()
+		expect(await told(bench, 'alert.removed')).toHaveLength(1)
+	})
+
 	test('behavior: several between two polls, and what left the chain is retracted', async () => {
 		const { node, bench, sign, send, block } = await open()
 		await block()

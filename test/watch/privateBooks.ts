@@ -313,7 +313,7 @@ export function privateBooks(openStore: NonNullable<BenchOptions['openStore']>):
 		expect((await stage.bench.store.network('local'))?.checkpoint.number).toBe(number)
 	})
 
-	test('behavior: after a kill between alerts and their books what their block hides is told with the next', async () => {
+	test('behavior: after a kill between alerts and their books what the block hides is told with the next', async () => {
 		const { dialect: hiding, hide } = hideTransactions()
 		const { dialect, hold } = holding('eth_getBlockAccessList', hiding)
 		const { around, delivery } = heralded()
