@@ -111,8 +111,8 @@ describe('a plan of 25 calls a second', () => {
 		},
 	)
 
-	// Before, no such request was ever let through, and a rate of one call a second was learnt from that; then by chance, of
-	// seeds 4 and 9 in full seconds, the rate was given up again and again: 44 of 100 were refused.
+	// Before, no such request was ever let through, and a rate of one call a second was learnt from that; then with seeds
+	// 4 and 9, in full seconds, the rate was given up by chance: 44 of 100 were refused.
 	test.each(ways)(
 		'behavior: counted in %s, requests that hold more than a second bears become smaller, and few are refused',
 		async (way) => {
