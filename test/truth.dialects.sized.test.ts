@@ -6,7 +6,7 @@ import { type Books, expectBooksBalance, keepBooks } from './support/books.js'
 import { type Answers, type Dialect, startDialectGateway } from './support/dialectGateway.js'
 import { dialects } from './support/dialectTable.js'
 import { expectSameIds } from './support/ids.js'
-import { sized } from './support/longRun.js'
+import { inFull, sized } from './support/longRun.js'
 import { planScenario, playScenario } from './support/scenario.js'
 import { alertOf, openBench, watchOf } from './watch/bench.js'
 
@@ -40,10 +40,10 @@ describe('truth in every dialect', () => {
 	})
 	afterAll(() => anvil.stop())
 
-	async function alertsOf(dialect: Dialect, source: (typeof table)[number][1]) {
+	async function alertsOf(dialect: Dialect, source: (typeof table)[number][1], streams = false) {
 		const gateway = await startDialectGateway(anvil.url, dialect, answers)
 		const watches = books.watched.map((address) => watchOf(address, { fromBlock: 1n }))
-		const bench = await openBench({ urls: [gateway.url], watches, source })
+		const bench = await openBench({ urls: [gateway.url], watches, source, streams })
 		try {
 			await bench.settle()
 			return (await bench.posted()).map(alertOf)
@@ -63,4 +63,12 @@ describe('truth in every dialect', () => {
 			expect(alerts.map(({ id }) => id).sort()).toEqual(ids)
 		},
 	)
+
+	inFull(() => {
+		test.each(table)('%s, %s: the same where every answer is read as it comes', async (_name, source, dialect) => {
+			const alerts = await alertsOf(dialect, source, true)
+			expectBooksBalance(alerts, books)
+			expect(alerts.map(({ id }) => id).sort()).toEqual(ids)
+		})
+	})
 })

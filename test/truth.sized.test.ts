@@ -44,6 +44,21 @@ describe('truth', () => {
 	)
 
 	inFull(() => {
+		test('behavior: where every answer is read as it comes, as large ones are', async () => {
+			const plan = planScenario({ seed: 7 })
+			const node = await startTestAnvil(plan.anvilArgs)
+			onTestFinished(() => node.stop())
+			const watches = plan.watched.map((address) => watchOf(address))
+			const bench = await openBench({ urls: [node.url], watches, streams: true })
+			onTestFinished(() => bench.close())
+			await bench.settle()
+			const scenario = await playScenario(plan, node)
+			await bench.settle()
+			const alerts = (await bench.posted()).map(alertOf)
+			expect(alerts.length).toBeGreaterThan(100)
+			expectBooksBalance(alerts, await keepBooks(scenario, node))
+		})
+
 		test('behavior: a watch with from_block is told the same of the past as one that was there', async () => {
 			const plan = planScenario({ seed: 5 })
 			const node = await startTestAnvil(plan.anvilArgs)

@@ -74,7 +74,7 @@ export function* compare(
 	const past = new Map(retracted.map((entry) => [entry.id, entry]))
 	for (const entry of retracted) changed.set(entry.id, entry)
 
-	for (const [id, alerts] of byId(sight.alerts)) {
+	for (const [id, alerts] of yield* byId(sight.alerts)) {
 		if (++seen % stepItems === 0) yield
 		const first = alerts[0]
 		const event = sight.present.get(id)
@@ -122,9 +122,11 @@ function isWithin(number: bigint, span: Span): boolean {
 	return span.from <= number && number <= span.to
 }
 
-function byId(alerts: readonly Alert[]): ReadonlyMap<string, Alert[]> {
+function* byId(alerts: readonly Alert[]): Steps<ReadonlyMap<string, Alert[]>> {
 	const groups = new Map<string, Alert[]>()
+	let seen = 0
 	for (const alert of alerts) {
+		if (++seen % stepItems === 0) yield
 		const group = groups.get(alert.data.id)
 		if (group === undefined) groups.set(alert.data.id, [alert])
 		else group.push(alert)

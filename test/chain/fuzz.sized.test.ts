@@ -46,6 +46,8 @@ interface Attack {
 	readonly damage: Damage
 	/** Else its first answers are right. */
 	readonly fromStart: boolean
+	/** Answers are read as they come, as large ones are. */
+	readonly streams?: boolean
 }
 
 const none: Damage = { way: 'none', at: 0, byte: 0, status: 200 }
@@ -114,6 +116,7 @@ const attack: fc.Arbitrary<Attack> = fc.record({
 	fromStart: fc.nat(3).map((n) => n === 0),
 	whole: fc.nat(5).map((n) => n === 0),
 	damage: fc.oneof({ arbitrary: fc.constant(none), weight: 4 }, { arbitrary: damage, weight: 1 }),
+	streams: fc.boolean(),
 })
 
 const settings: readonly SourceSetting[] = ['auto', 'trace_filter', 'trace_block', 'debug_traceBlockByNumber']
@@ -363,7 +366,8 @@ async function run(one: Attack, setting: SourceSetting): Promise<void> {
 	let nowMs = 1_700_000_500_000
 	// What is asked again in place is proved elsewhere; here it would only be the same wrong answer, waited for.
 	const patience = { tries: 2, withinMs: 500 }
-	const rpcs = urls.map((url) => createRpc({ url, timeoutMs: 30_000, maxBodyBytes: 20_000_000, patience }))
+	const streamed = one.streams ? { parsedBytes: 0 } : {}
+	const rpcs = urls.map((url) => createRpc({ url, timeoutMs: 30_000, maxBodyBytes: 20_000_000, patience, ...streamed }))
 	const wait = async (_ms: number, signal: AbortSignal) => signal.throwIfAborted()
 	const endpoints = createEndpoints({ rpcs, chainId: 1, clock: () => nowMs, log: silent, wait })
 	const clock = () => nowMs

@@ -65,6 +65,8 @@ export interface BenchOptions {
 	/** Default: a walk waits as long as it takes. */
 	readonly walkWait?: WalkWait
 	readonly maxBodyBytes?: number
+	/** Every answer is read as it comes, as large ones are. Default: those above 4 MiB. */
+	readonly streams?: boolean
 	/** Default: blocks that nobody can give become gaps in time, as in the program; else the poll stands at them. */
 	readonly gaps?: boolean
 	/** How logs are proved. Default: as the program does. */
@@ -95,7 +97,15 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	await store.acquireLease(network.name)
 	const time = wait === undefined ? {} : { wait, now: clock }
 	const rpcs = options.urls.map((url) =>
-		createRpc({ url, timeoutMs, maxBodyBytes, clock, patience: options.patience ?? {}, ...time }),
+		createRpc({
+			url,
+			timeoutMs,
+			maxBodyBytes,
+			...(options.streams && { parsedBytes: 0 }),
+			clock,
+			patience: options.patience ?? {},
+			...time,
+		}),
 	)
 	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log, ...(wait && { wait }) })
 	const known = network.tokens ?? new Map()

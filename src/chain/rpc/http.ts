@@ -9,7 +9,7 @@ import { createGunzip } from 'node:zlib'
 import { type ConnectionsOptions, createConnections } from '../../base/connections.js'
 import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
 import { systemWords } from '../../base/systemError.js'
-import { type Body, createBodyReader, progressBytes } from './body.js'
+import { type Body, type BodyLimits, createBodyReader, progressBytes } from './body.js'
 import type { EndpointUrl } from './endpointUrl.js'
 import { JsonFault } from './jsonFault.js'
 import type { Shape } from './shapes.js'
@@ -39,6 +39,8 @@ export interface HttpOptions extends Pick<ConnectionsOptions, 'connections' | 'c
 	readonly timeoutMs: number
 	/** Of the decoded body. */
 	readonly maxBodyBytes: number
+	/** A larger one is read as it comes, and only what counts of it is kept. Default 4 MiB. */
+	readonly parsedBytes?: number | undefined
 	/** Again and again while a large answer comes. */
 	readonly onProgress?: () => void
 }
@@ -76,7 +78,8 @@ export function createHttp(url: EndpointUrl, options: HttpOptions): Http {
 					if (++marks % marksEach === 0) atLeast(progressMs)
 					options.onProgress?.()
 				}
-				const read = await readBody(response, { maxBytes: options.maxBodyBytes, shape, onProgress })
+				const { maxBodyBytes: maxBytes, parsedBytes } = options
+				const read = await readBody(response, { maxBytes, parsedBytes, shape, onProgress })
 				return { status: response.statusCode ?? 0, body: read, retryAfter: response.headers['retry-after'] ?? null }
 			}
 			try {
@@ -97,12 +100,12 @@ export function createHttp(url: EndpointUrl, options: HttpOptions): Http {
 
 async function readBody(
 	response: IncomingMessage,
-	{ maxBytes, shape, onProgress }: { maxBytes: number; shape: Shape; onProgress: () => void },
+	{ maxBytes, ...reading }: Omit<BodyLimits, 'cuts' | 'shape'> & { shape: Shape },
 ): Promise<Body> {
 	const failed = (response.statusCode ?? 0) >= 300
 	const limit = failed ? Math.min(errorBodyBytes, maxBytes) : maxBytes
 	const encoding = response.headers['content-encoding']?.toLowerCase() ?? 'identity'
-	const reader = createBodyReader({ maxBytes: limit, cuts: failed, shape: failed ? null : shape, onProgress })
+	const reader = createBodyReader({ ...reading, maxBytes: limit, cuts: failed, shape: failed ? null : reading.shape })
 	let enough = false
 	// Counted after decoding: 200 KB on the wire may be 200 MB here.
 	const collect = async (source: AsyncIterable<Buffer>) => {

@@ -73,8 +73,9 @@ export interface RpcOptions {
 	readonly timeoutMs?: number
 	/** Default 5 s. */
 	readonly connectTimeoutMs?: number
-	/** Of one decoded body; of a large one only what counts is kept. Default 1 GB. */
+	/** Of one decoded body; of one above `parsedBytes` (default 4 MiB) only what counts is kept. Default 1 GB. */
 	readonly maxBodyBytes?: number
+	readonly parsedBytes?: number
 	/** Kept open at most. Default 8. */
 	readonly connections?: number
 	/** Calls in one HTTP request, before the node has said anything of it. Default 100. */
@@ -112,6 +113,7 @@ export function createRpc(options: RpcOptions): Rpc {
 		connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
 		maxBodyBytes: options.maxBodyBytes ?? 1_000_000_000,
 		connections,
+		parsedBytes: options.parsedBytes,
 		onProgress: progress.note,
 	})
 	const { requestsPerSecond: perSecond = null } = options
@@ -126,8 +128,7 @@ export function createRpc(options: RpcOptions): Rpc {
 	/** One HTTP request. Throws RpcError when it failed as a whole, BatchRefused when it should have been smaller. */
 	async function post(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
 		const requests = calls.map(({ method, params }) => ({ jsonrpc: '2.0', id: ++lastId, method, params }))
-		const batch = calls.length > 1
-		const method = methodOf(calls)
+		const [batch, method] = [calls.length > 1, methodOf(calls)]
 		const pass = await limits.speed.enter(calls.length, patience.withinMs, signal)
 		if (pass === null) throw tooSoon(method)
 		let answered = 0
