@@ -1,4 +1,6 @@
-import { resolve } from 'node:path'
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { credentialPath, unitOf } from '../config/settings/credentials.js'
 import { PlainError, UsageError } from '../errors.js'
@@ -27,11 +29,12 @@ Exit codes: 0 written, 1 it could not be written, 2 wrong usage.`,
 		if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
 			throw new UsageError(`a name has letters, digits and underscores only: ETHEREUM_RPC_URL`)
 		}
+		const settings = typeof values.config === 'string' ? resolve(io.cwd, values.config) : ''
+		const path = credentialPath(name, io.env, settings)
+		await needWritable(dirname(path), path)
 		const value = await askSecret(name, io)
 		if (value === '') throw new PlainError('nothing was given, and nothing is written')
 		io.scrubber.add([value])
-		const settings = typeof values.config === 'string' ? resolve(io.cwd, values.config) : ''
-		const path = credentialPath(name, io.env, settings)
 		await writeWhole({ path, text: `${value}\n`, mode: 0o600, folderMode: 0o700 })
 		io.out(`written to ${path}; \${${name}} in tracewatch.yaml stands for it. A service that runs needs a restart.`)
 		// A store of one's own is nothing that systemd knows.
@@ -40,6 +43,13 @@ Exit codes: 0 written, 1 it could not be written, 2 wrong usage.`,
 			io.out(`${added} has the service load it`)
 		return exitCodes.done
 	},
+}
+
+/** Nobody is to type a secret for nothing. Throws PlainError. */
+async function needWritable(folder: string, path: string): Promise<void> {
+	const refusal = await access(folder, constants.W_OK).catch((error: NodeJS.ErrnoException) => error.code)
+	if (refusal === 'EACCES') throw new PlainError(`${path} cannot be written: this needs root: run it with sudo`)
+	if (refusal === 'ENOENT' && folder !== dirname(folder)) await needWritable(dirname(folder), path)
 }
 
 /** One line, from a terminal without showing it. Rejects when the signal aborts. */

@@ -75,6 +75,7 @@ export interface NetworkPollerOptions {
 
 /** Whoever looks into the log of a quiet watcher sees that it works. */
 const SAYS_WELL_EVERY_MS = 3_600_000
+const SAYS_SKIP_EVERY_MS = 3_600_000
 
 export function createNetworkPoller({
 	config,
@@ -97,8 +98,7 @@ export function createNetworkPoller({
 	let running: Promise<TickResult> | null = null
 	/** A nudge has come since the last poll began. */
 	let nudged = false
-	/** No tick was skipped yet for the poll that is running. */
-	let saysSkips = true
+	let saidSkipAtMs = Number.NEGATIVE_INFINITY
 	let saidWellAtMs = Number.NEGATIVE_INFINITY
 	let status: PollerStatus = {
 		...{ lastReport: null, lastDoneAtMs: null, failure: null, skipped: 0, lastResult: null, backSinceMs: null },
@@ -191,13 +191,13 @@ export function createNetworkPoller({
 	function skip(): void {
 		status = { ...status, skipped: status.skipped + 1 }
 		onSkip?.()
-		// Once for each poll: with a schedule of seconds there may be thousands.
-		if (saysSkips) log.info({ skipped: status.skipped }, 'a poll is still running at its next tick, which is skipped')
-		saysSkips = false
+		// With a schedule of seconds there may be thousands, and an endpoint that hangs makes each poll long.
+		if (steady() - saidSkipAtMs < SAYS_SKIP_EVERY_MS) return
+		log.info({ skipped: status.skipped }, 'a poll is still running at its next tick, which is skipped')
+		saidSkipAtMs = steady()
 	}
 
 	function begin(signal: AbortSignal): Promise<TickResult> {
-		saysSkips = true
 		running = pollToTarget(signal)
 			.then((lastResult) => {
 				status = { ...status, lastResult }

@@ -157,16 +157,28 @@ test('behavior: that all goes well is said once at the start and once an hour', 
 test('behavior: a hung endpoint: that ticks find a poll running is said once, in our words', async () => {
 	const said: string[] = []
 	const log: Log = { ...silent, info: (_facts, message) => void said.push(message), child: () => log }
-	const { poller, polls, end } = await held({ log })
-	const first = poller.tick(signal)
-	await expect.poll(polls).toBe(1)
-	for (let tick = 0; tick < 20; tick++) void poller.tick(signal)
-	expect(said.filter((words) => words.includes('skipped'))).toEqual([
-		'a poll is still running at its next tick, which is skipped',
-	])
-	expect(poller.status().skipped).toBe(20)
+	let nowMs = 1_800_000_000_000
+	const { poller, polls, end } = await held({ clock: () => nowMs, log })
+	// It hangs through several polls, of which each gives up after a while.
+	for (let poll = 1; poll <= 3; poll++) {
+		const polling = poller.tick(signal)
+		await expect.poll(polls).toBe(poll)
+		for (let tick = 0; tick < 20; tick++) void poller.tick(signal)
+		nowMs += 90_000
+		await end('fail')
+		await polling
+	}
+	const skips = () => said.filter((words) => words.includes('skipped'))
+	expect(skips()).toEqual(['a poll is still running at its next tick, which is skipped'])
+	expect(poller.status().skipped).toBe(60)
+
+	nowMs += 3_600_000
+	const later = poller.tick(signal)
+	await expect.poll(polls).toBe(4)
+	void poller.tick(signal)
+	expect(skips()).toHaveLength(2)
 	await end()
-	await first
+	await later
 })
 
 test('behavior: a chain that began anew is told at once, and once', async () => {

@@ -70,6 +70,8 @@ expect 'check finds the configuration and the secrets by itself' by_hand tracewa
 expect 'and so does doctor' by_hand tracewatch doctor
 expect 'who may not read the secrets is told so' says 'for root alone: with .sudo. they are found' \
 	setpriv --reuid=65534 --regid=65534 --clear-groups tracewatch check
+expect 'nor is he asked for one that he cannot write' says 'cannot be written: this needs root: run it with sudo' \
+	setpriv --reuid=65534 --regid=65534 --clear-groups tracewatch secret set SMTP_URL
 expect 'the test message arrived' told 1
 expect 'it is watched from now on' within 20 logged tracewatch 'coverage changed'
 pay >/run/paid.log 2>&1
