@@ -23,7 +23,10 @@ export async function measureDecoding(url: string, span: Span, addresses: number
 	const index = watchIndex(watchedUpTo(addresses))
 	const walk = async () => {
 		const { rpc } = memory
-		const chain = createChain({ endpoints: { use: (job) => job(rpc), close: async () => {} }, log: quiet })
+		const chain = createChain({
+			endpoints: { use: (job, signal) => job(rpc, signal), close: async () => {} },
+			log: quiet,
+		})
 		await chain.head(never)
 		await matchAll(chain, { from: span.from, to: span.from }, index)
 		memory.begin()

@@ -76,6 +76,8 @@ const MOST_BLOCKS_WITH_TOKENS = 500
 const MOST_AHEAD = 6
 /** After a timeout the same is asked again, for fewer blocks. */
 const SMALLER_TRIES = 2
+/** A head that takes longer is asked of the next endpoint. */
+const HEAD_SOON_MS = 5_000
 
 export function createChain(options: ChainOptions): Chain {
 	const { endpoints, source = 'auto', isPrivate = false, fees = true, withSent = false } = options
@@ -189,9 +191,11 @@ export function createChain(options: ChainOptions): Chain {
 
 	return {
 		async head(signal) {
-			const ask = async (rpc: Rpc) => ({ rpc, answer: await readHead(rpc, registry.known(rpc), withdrawals, signal) })
+			const ask = async (rpc: Rpc, until: AbortSignal) => {
+				return { rpc, answer: await readHead(rpc, registry.known(rpc), withdrawals, until) }
+			}
 			// Which chain it is on is asked beside: what it says counts when that is known.
-			const { rpc, answer } = await endpoints.use(ask, signal, { beside: true })
+			const { rpc, answer } = await endpoints.use(ask, signal, { beside: true, soonMs: HEAD_SOON_MS })
 			newest = { rpc, header: answer.latest }
 			const { settle } = options
 			const settledTo = settle === undefined ? null : settleTargetOf(answer, { settle })

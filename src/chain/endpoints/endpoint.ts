@@ -21,6 +21,8 @@ export interface Need {
 	readonly beside?: true
 	/** Endpoints of a lower rank are asked first; among equals the order of preference stands. */
 	readonly rank?: (rpc: Rpc) => number
+	/** So long at most on each but the last that may be asked: it is no news to wait for with another at hand. */
+	readonly soonMs?: number
 }
 
 export interface Endpoint {
@@ -35,8 +37,11 @@ export interface Endpoint {
 	 * `block` only when the head is at that block or after it; `no-data` otherwise. This is the border for what comes in:
 	 * whatever is thrown while answers are read is an error of this endpoint. Throws the signal's reason, nothing else.
 	 */
-	attempt<T>(job: (rpc: Rpc) => Promise<T>, need: Need, signal: AbortSignal): Promise<Attempted<T>>
+	attempt<T>(job: Job<T>, need: Need, signal: AbortSignal): Promise<Attempted<T>>
 }
+
+/** The signal is the caller's, or ends before it where another endpoint is to be asked. */
+export type Job<T> = (rpc: Rpc, signal: AbortSignal) => Promise<T>
 
 /** What came of asking one endpoint. */
 export type Attempted<T> = { readonly result: T } | { readonly error: RpcError }
@@ -105,7 +110,7 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 					const admitted = admit(signal)
 					if (!beside) await admitted
 					if (block !== undefined) await reach(block, signal)
-					const [result] = await Promise.all([job(rpc), admitted])
+					const [result] = await Promise.all([job(rpc, signal), admitted])
 					breaker.succeeded(startedAtMs)
 					answered()
 					return { result }

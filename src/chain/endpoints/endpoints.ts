@@ -10,7 +10,7 @@ import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
 import { askHash, askLatest } from '../heads/heads.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { createEndpoint, type Endpoint, type Need } from './endpoint.js'
+import { type Attempted, createEndpoint, type Endpoint, type Job, type Need } from './endpoint.js'
 import { mostTelling } from './errorChoice.js'
 import { lagsOf, type NewestBlock } from './lags.js'
 
@@ -23,7 +23,7 @@ export interface Endpoints {
 	 * Throws the signal's reason at once; the most telling RpcError when all have failed. What `job` throws that is no
 	 * RpcError is an answer that could not be read: `malformed` (`endpoint.ts`, the one border for what comes in).
 	 */
-	use<T>(job: (rpc: Rpc) => Promise<T>, signal: AbortSignal, need?: Need): Promise<T>
+	use<T>(job: Job<T>, signal: AbortSignal, need?: Need): Promise<T>
 	/**
 	 * This endpoint has answered somebody who asked past its rest: what it failed at was the question's doing, and it may
 	 * be asked again. An endpoint is what shares its limits, whoever wraps it.
@@ -120,19 +120,31 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 	}
 
 	/** Null when it cannot tell, of which its breaker knows more. */
-	async function tell<T>(
-		endpoint: Endpoint,
-		ask: (rpc: Rpc, until: AbortSignal) => Promise<T | null>,
-	): Promise<T | null> {
-		const startedAtMs = clock()
-		const attempt = (until: AbortSignal) => endpoint.attempt((rpc) => ask(rpc, until), {}, until)
+	async function tell<T>(endpoint: Endpoint, ask: Job<T | null>): Promise<T | null> {
 		try {
-			const came = await withDeadline(compareTimeoutMs, attempt, closing.signal)
+			const came = await within(compareTimeoutMs, endpoint, ask, {}, closing.signal)
 			return 'result' in came ? came.result : null
 		} catch (error) {
-			if (error instanceof DeadlinePassed) endpoint.breaker.failed(tooSlow(endpoint), startedAtMs)
-			else if (!closing.signal.aborted) throw error
+			if (!closing.signal.aborted) throw error
 			return null
+		}
+	}
+
+	async function within<T>(
+		ms: number,
+		endpoint: Endpoint,
+		job: Job<T>,
+		need: Need,
+		signal: AbortSignal,
+	): Promise<Attempted<T>> {
+		const startedAtMs = clock()
+		try {
+			return await withDeadline(ms, (until) => endpoint.attempt(job, need, until), signal)
+		} catch (thrown) {
+			if (!(thrown instanceof DeadlinePassed)) throw thrown
+			const error = tooSlow(endpoint, ms)
+			endpoint.breaker.failed(error, startedAtMs)
+			return { error }
 		}
 	}
 
@@ -163,8 +175,13 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 			for (let waits = 0; ; waits += 1) {
 				signal.throwIfAborted()
 				await freshLags(signal)
-				for (const endpoint of ranked(able(), need.rank)) {
-					const came = await endpoint.attempt(job, need, signal)
+				const asked = ranked(able(), need.rank)
+				for (const endpoint of asked) {
+					// One that waits for our own limit is not slow.
+					const hasTime = need.soonMs === undefined || endpoint === asked.at(-1) || endpoint.rpc.isHeldBack()
+					const came = await (hasTime
+						? endpoint.attempt(job, need, signal)
+						: within(need.soonMs, endpoint, job, need, signal))
 					if ('result' in came) return came.result
 					errors.set(endpoint, came.error)
 				}
@@ -212,8 +229,8 @@ function resting({ rpc: { endpoint, awayMs }, breaker, restingMs }: Endpoint): R
 	})
 }
 
-function tooSlow({ rpc: { endpoint } }: Endpoint): RpcError {
-	const seconds = compareTimeoutMs / 1_000
+function tooSlow({ rpc: { endpoint } }: Endpoint, ms: number): RpcError {
+	const seconds = ms / 1_000
 	return new RpcError(`${endpoint} did not tell its head within ${seconds} s`, { kind: 'timeout', endpoint })
 }
 

@@ -1,0 +1,35 @@
+// A question that is not worth a long wait, where another endpoint may be asked.
+import { expect, onTestFinished, test } from 'vitest'
+import type { Rpc } from '../../../src/chain/rpc/rpc.js'
+import * as faults from '../../support/faults.js'
+import { at, errorOf, never, openPool } from '../../support/pool.js'
+
+const onName = { method: 'test_name' }
+
+async function open(count: number, timeoutMs: number) {
+	const pool = await openPool(count, { timeoutMs })
+	onTestFinished(pool.close)
+	return pool
+}
+
+test('behavior: where another is at hand, one that hangs is waited for as long as was said, and rests', async () => {
+	const pool = await open(2, 20_000)
+	await pool.ask()
+	at(pool.nodes, 0).fail(faults.hang, onName)
+	const ask = (soonMs: number) =>
+		pool.use(async (rpc, signal) => String(await rpc.call('test_name', [], signal)), never, { soonMs })
+	const startedAtMs = performance.now()
+	expect(await ask(200)).toBe('B')
+	expect(performance.now() - startedAtMs).toBeLessThan(15_000)
+	expect(pool.states().map(({ restingUntilMs }) => restingUntilMs !== null)).toEqual([true, false])
+	expect(pool.states()[0]?.lastError).toMatch(/did not tell its head within 0.2 s/)
+	expect(at(pool.nodes, 0).count('test_name')).toBe(2)
+})
+
+test('behavior: the last one has all its time', async () => {
+	const pool = await open(1, 300)
+	at(pool.nodes, 0).fail(faults.hang, onName)
+	const ask = (rpc: Rpc, signal: AbortSignal) => rpc.call('test_name', [], signal)
+	const error = await errorOf(pool.use(ask, never, { soonMs: 20 }))
+	expect(error.message).toMatch(/there was no whole answer within 0.3 s/)
+})
