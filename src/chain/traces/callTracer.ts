@@ -32,22 +32,25 @@ interface Level {
 }
 
 /**
- * Reads a tree of calls. Throws `malformed`; a tree deeper than any of the EVM is refused before all of it was read.
+ * Reads a tree of calls. Each is looked at, and made a frame whenever it is asked for: to keep a million frames takes
+ * as much memory as the calls. Throws `malformed`; a tree deeper than any of the EVM is refused before all of it was
+ * read.
  */
 export async function readCalls(raw: unknown, slices: TimeSlices, reading: Reading): Promise<Tree> {
-	const frames: PlacelessFrame[] = []
+	const read: Json[] = []
 	const parents: number[] = []
 	const levels: Level[] = []
 	const where = () => `call ${levels.map(({ next }) => next - 1).join('_') || 'root'}`
 	const visit = (call: unknown, parent: number) => {
 		if (!isObject(call)) throw malformed(reading, `${where()} is not an object`)
-		frames.push(readCall(call, where, reading))
+		readCall(call, where, reading)
+		read.push(call)
 		parents.push(parent)
 		const calls = call.calls ?? []
 		if (!Array.isArray(calls)) throw malformed(reading, `the calls under ${where()} are no list`)
 		if (calls.length === 0) return
 		if (levels.length === MOST_DEPTH) throw malformed(reading, `calls are nested more than ${MOST_DEPTH} deep`)
-		levels.push({ calls, parent: frames.length - 1, next: 0 })
+		levels.push({ calls, parent: read.length - 1, next: 0 })
 	}
 	visit(raw, -1)
 	if (isObject(raw)) noteOutsideTransfers(raw, reading)
@@ -56,7 +59,10 @@ export async function readCalls(raw: unknown, slices: TimeSlices, reading: Readi
 		if (level.next === level.calls.length) levels.pop()
 		else visit(level.calls[level.next++], level.parent)
 	}
-	return { frames, parents }
+	// They were all found to be right, and what there is to say of them was said.
+	const quietly = { endpoint: reading.endpoint, method: reading.method }
+	const frameAt = (index: number): PlacelessFrame => readCall(read[index] as Json, where, quietly)
+	return { frames: { length: read.length, at: frameAt }, parents }
 }
 
 function readCall(raw: Json, where: () => string, reading: Reading): PlacelessFrame {
