@@ -47,8 +47,10 @@ export function createHealth({
 	failing,
 	steady = steadyClock,
 }: HealthOptions): () => Promise<Health> {
+	const startedMs = steady()
 	return async () => {
-		const networks = vitals.networks().map((each) => withFailure(each, pollers, steady()))
+		const times = { nowMs: steady(), startedMs }
+		const networks = vitals.networks().map((each) => withFailure(each, pollers, times))
 		const reasons = networks.flatMap(({ reason }) => (reason === null ? [] : [reason]))
 		const kept = await summary().then(
 			(found) => [...gapsIn(found, networks), ...deafReceivers(config, found), ...(failing?.reasons(found) ?? [])],
@@ -72,21 +74,29 @@ function unread(error: unknown, reasons: readonly string[]): readonly string[] {
 
 /**
  * What will not pass by itself is no wait for a stall: an endpoint of another chain, a state that cannot be written, or
- * has no room.
+ * has no room; nor is an endpoint that has not worked once, of which a slip of the pen is the likely cause.
  */
-function withFailure(each: NetworkHealth, pollers: readonly NetworkPoller[], nowMs: number): NetworkHealth {
+function withFailure(
+	each: NetworkHealth,
+	pollers: readonly NetworkPoller[],
+	{ nowMs, startedMs }: { readonly nowMs: number; readonly startedMs: number },
+): NetworkHealth {
 	const status = pollers.find(({ name }) => name === each.network)?.status()
 	if (each.ok && status?.backSinceMs != null && nowMs - status.backSinceMs > longBackMs) {
 		const { network, head, checkpoint } = each
 		const stands = `the head stands at block ${head}, before block ${checkpoint}, which was scanned already`
 		return { ...each, ok: false, reason: `${network} is not scanned: ${stands}: ${anewOrBehind}` }
 	}
-	if (!each.ok || status?.failure == null || !lasting.has(status.lastResult)) return each
+	if (!each.ok || status?.failure == null) return each
+	const hasNeverWorked = status.lastDoneAtMs === null && nowMs - startedMs > neverWorkedMs
+	if (!hasNeverWorked && !lasting.has(status.lastResult)) return each
 	return { ...each, ok: false, reason: `${each.network} is not scanned: ${status.failure}` }
 }
 
 /** An endpoint among several may lag for some blocks; with `stall_after: never` nothing else would say it. */
 const longBackMs = 60_000
+/** A node that starts with the machine has that long. */
+const neverWorkedMs = 60_000
 
 const lasting: ReadonlySet<TickResult | null> = new Set(['misconfigured', 'unwritten', 'crowded'])
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createHealth, type HealthOptions } from '../../src/daemon/health.js'
+import type { NetworkPoller } from '../../src/daemon/networkPoller.js'
 import { StateError } from '../../src/errors.js'
 
 const away = 'cannot reach the state in the database at db.example: the connection was refused: start it'
@@ -35,4 +36,23 @@ test('behavior: a wrong edit and a receiver that takes nothing say what to do', 
 		),
 		expect.stringMatching(/last good ones stay in effect\. To do: `tracewatch check` says what is wrong/),
 	])
+})
+
+test('behavior: an endpoint that has failed from the start on is not well after a minute, stall or none', async () => {
+	let nowMs = 1_000
+	let lastDoneAtMs: number | null = null
+	const failure = 'node.example.org did not answer eth_chainId: the connection was refused. To do: see whether it runs'
+	const status = () => ({ failure, lastDoneAtMs, lastResult: 'failed', backSinceMs: null })
+	const poller = { name: 'local', status } as Partial<NetworkPoller> as NetworkPoller
+	const health = createHealth({
+		...{ config: { receivers: [] }, pollers: [poller], isRefused: () => false, steady: () => nowMs },
+		vitals: { networks: () => [{ ...network, ok: true, reason: null }] },
+		summary: async () => ({ networks: new Map(), receivers: new Map() }),
+	})
+	expect((await health()).ok).toBe(true)
+	nowMs += 60_001
+	expect((await health()).reasons).toEqual([`local is not scanned: ${failure}`])
+	// It has worked before: that is for the stall to tell.
+	lastDoneAtMs = 5_000
+	expect((await health()).ok).toBe(true)
 })
