@@ -29,6 +29,8 @@ export interface Speed {
 export interface Pass {
 	/** So many of its calls were answered; `refusal`: it was too fast, or too slow to be answered in time. */
 	end(answered: number, refusal: Refusal | null): void
+	/** It was not sent after all, and takes nobody's turn. */
+	giveBack(): void
 }
 
 export interface Refusal {
@@ -146,15 +148,23 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 			const number = lastPass
 			if (isFull()) fullAtMs = startedAtMs
 			const perSecond = rate.now()
-			if (perSecond !== null) nextAtMs = Math.max(nextAtMs, startedAtMs) + (calls / perSecond) * 1_000
+			const takesMs = perSecond === null ? 0 : (calls / perSecond) * 1_000
+			if (perSecond !== null) nextAtMs = Math.max(nextAtMs, startedAtMs) + takesMs
+			const leave = () => {
+				underWay -= 1
+				freed.resolve()
+				freed = deferred()
+			}
 			return {
 				end(count, refusal) {
 					rate.ended(refusal?.kind === 'busy' && refusal.retryAfterMs === null)
 					if (count > 0) answered(count, startedAtMs)
 					if (refusal !== null) refused(refusal, number)
-					underWay -= 1
-					freed.resolve()
-					freed = deferred()
+					leave()
+				},
+				giveBack() {
+					nextAtMs -= takesMs
+					leave()
 				},
 			}
 		},

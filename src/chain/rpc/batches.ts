@@ -87,7 +87,7 @@ export async function sendBatches<Call>(
 		} catch (thrown) {
 			if (thrown instanceof BatchRefused) {
 				const most = thrown.limit < slice.length ? thrown.limit : Math.max(1, Math.floor(slice.length / 2))
-				size.learn(most)
+				if (most < size.now()) size.learn(most)
 				return settleAll(cut(slice, most), tried)
 			}
 			if (!(thrown instanceof RpcError)) throw thrown
@@ -158,4 +158,10 @@ function cut(places: readonly number[], size: number): readonly Slice[] {
 	const all: Slice[] = []
 	for (let at = 0; at < places.length; at += size) all.push(places.slice(at, at + size))
 	return all
+}
+
+/** The method of one request; `batch` for several methods. */
+export function methodOf(calls: readonly { readonly method: string }[]): string {
+	const first = calls[0]?.method ?? 'batch'
+	return calls.every(({ method }) => method === first) ? first : 'batch'
 }

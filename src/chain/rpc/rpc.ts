@@ -8,7 +8,7 @@ import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import { createLimits, type Limits } from '../endpoints/limits.js'
 import type { Refusal } from '../endpoints/speed.js'
-import { BatchRefused, type Sender, sendBatches } from './batches.js'
+import { BatchRefused, methodOf, type Sender, sendBatches } from './batches.js'
 import { misread, wordsOf } from './border.js'
 import { batchLimitIn, classify, kindOfText, type Verdict } from './classify.js'
 import { createClosing } from './closing.js'
@@ -131,6 +131,11 @@ export function createRpc(options: RpcOptions): Rpc {
 		const [batch, method] = [calls.length > 1, methodOf(calls)]
 		const pass = await limits.speed.enter(calls.length, patience.withinMs, signal)
 		if (pass === null) throw tooSoon(method)
+		// While it waited for its turn others were refused: all of that size would be, one after the other.
+		if (calls.length > limits.batch.now()) {
+			pass.giveBack()
+			throw new BatchRefused(limits.batch.now())
+		}
 		let answered = 0
 		let refusal: Refusal | null = null
 		let startedAtMs: number | null = null
@@ -242,9 +247,4 @@ export function createRpc(options: RpcOptions): Rpc {
 		words: (said) => wordsOf(said, url, mostWords),
 		close,
 	}
-}
-
-function methodOf(calls: readonly RpcCall[]): string {
-	const first = calls[0]?.method ?? 'batch'
-	return calls.every(({ method }) => method === first) ? first : 'batch'
 }

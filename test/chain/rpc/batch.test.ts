@@ -36,6 +36,20 @@ describe('batch', () => {
 		expect(node.asks.map(({ batch, calls }) => [batch, calls.length])).toEqual([[true, 5]])
 	})
 
+	// Before, each of those that waited was refused with all of its calls, and each refusal made the next pause longer.
+	test('behavior: what waits for its turn while others are refused for their size goes in smaller requests', async () => {
+		const rpc = open({ patience: {}, maxBatch: 100, wait: () => new Promise((go) => setTimeout(go, 1)) })
+		const most = 20
+		node.fail((ask, response, good) => {
+			if (ask.calls.length > most) faults.status(429)(ask, response, good)
+			else response.end(JSON.stringify(good))
+		})
+		const all = await Promise.all(numbers(12).map(() => rpc.batch(echoes(100), never)))
+		for (const one of all) expect(one).toEqual(numbers(100))
+		// Six leave at once; then each half once or twice: 100, 50, 25.
+		expect(sizes().filter((size) => size > most).length).toBeLessThanOrEqual(12)
+	})
+
 	test('behavior: nothing to ask asks nothing', async () => {
 		expect(await open().batch([], never)).toEqual([])
 		expect(node.asks).toEqual([])
