@@ -37,7 +37,7 @@ describe('batch', () => {
 	})
 
 	// Before, each of those that waited was refused with all of its calls, and each refusal made the next pause longer.
-	test('behavior: what waits for its turn while others are refused for their size goes in smaller requests', async () => {
+	test('behavior: what waits while others are refused for their size goes in smaller requests', async () => {
 		const rpc = open({ patience: {}, maxBatch: 100, wait: () => new Promise((go) => setTimeout(go, 1)) })
 		const most = 20
 		node.fail((ask, response, good) => {
