@@ -55,3 +55,10 @@ describe.each(documents)('%s', (path) => {
 		}
 	})
 })
+
+test('behavior: who restarts the service checks as root before: nobody else has its secrets', () => {
+	const lines = documents.flatMap((path) => read(path).split('\n'))
+	const both = lines.filter((line) => /tracewatch check\b.*\b(systemctl re|restart)/.test(line))
+	expect(both.length).toBeGreaterThan(2)
+	for (const line of both) expect(line).toContain('sudo tracewatch check')
+})

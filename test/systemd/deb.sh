@@ -31,10 +31,10 @@ expect 'bash completes commands' bash -c '. /usr/share/bash-completion/completio
 
 # Not configured yet: what an operator meets first, in his own shell and in the journal.
 by_hand() { (cd / && env -u INVOCATION_ID "$@" 2>&1); }
-says() {
-	words="$1"
+says() { # PATTERN COMMAND...
+	pattern="$1"
 	shift
-	by_hand "$@" | grep "$words"
+	by_hand "$@" | grep "$pattern"
 }
 expect 'check as root names a missing secret and what writes it' says 'SMTP_URL} is not set: .*secret set SMTP_URL' \
 	tracewatch check
