@@ -28,43 +28,55 @@ const SHARE = 1 / 20
 /** Table and indexes to what is in them: 1.15 when new. And what is no matter. */
 const MOST_TIMES = 1.22
 const SPARE_BYTES = 1 << 20
-/** While a table is made anew nobody can use it, for a second at a million books. */
-const REST_MS = 10 * 60_000
+/**
+ * While a table is made anew nobody can use it, for a second at a million books. Where it was in vain, as when somebody
+ * still read what was written over, or books are large, it takes twice as long until it is tried again.
+ */
+const REST_MS = { least: 10 * 60_000, most: 24 * 3_600_000 }
 
 export function createBookTidying({ ask, clock, log }: BookTidyingOptions): BookTidying {
 	let written = 0
+	let most = FEW
 	let isRunning = false
+	let isTooLarge = false
 	let restsUntilMs = 0
-	/** What it took when it was made anew last: less is not to be had. */
-	let leastBytes = 0
+	let restMs = REST_MS.least
 
-	async function sizes(): Promise<{ readonly taken: number; readonly held: number }> {
+	async function isMuch(): Promise<boolean> {
 		const [row] = await ask<{ readonly taken: number; readonly held: number }>(SIZES)
-		return row ?? { taken: 0, held: 0 }
+		return row !== undefined && row.taken > MOST_TIMES * row.held + SPARE_BYTES
 	}
 
 	async function tidy(): Promise<void> {
 		isRunning = true
 		try {
 			await ask('vacuum tracewatch.book_sheet')
-			const { taken, held } = await sizes()
-			if (taken < MOST_TIMES * Math.max(held, leastBytes) + SPARE_BYTES || clock() < restsUntilMs) return
-			restsUntilMs = clock() + REST_MS
+			isTooLarge = await isMuch()
+			if (!isTooLarge || clock() < restsUntilMs) return
+			restsUntilMs = clock() + restMs
 			await ask('vacuum full tracewatch.book_sheet')
-			leastBytes = (await sizes()).taken
+			isTooLarge = await isMuch()
+			restMs = isTooLarge ? Math.min(2 * restMs, REST_MS.most) : REST_MS.least
+			restsUntilMs = clock() + restMs
 		} catch (error) {
 			log?.debug({ err: error }, 'the room of earlier books was not given free')
 		} finally {
 			isRunning = false
 		}
+		// What was written meanwhile.
+		if (written > most) begin()
+	}
+
+	function begin(): void {
+		written = 0
+		void tidy()
 	}
 
 	return {
 		note(sheets, books) {
 			written += sheets
-			if (isRunning || written <= Math.max(FEW, (books / PER_SHEET) * SHARE)) return
-			written = 0
-			void tidy()
+			most = Math.max(FEW, (books / PER_SHEET) * SHARE)
+			if (!isRunning && (written > most || (isTooLarge && clock() >= restsUntilMs))) begin()
 		},
 	}
 }
