@@ -17,7 +17,7 @@ import { probeSettingOf } from './capabilities/permitted.js'
 import type { SourceSetting } from './capabilities/probe.js'
 import { type CapabilitiesRegistry, createCapabilitiesRegistry } from './capabilities/registry.js'
 import { createCreator } from './creator.js'
-import type { Need } from './endpoints/endpoint.js'
+import { type Need, soon } from './endpoints/endpoint.js'
 import type { Endpoints } from './endpoints/endpoints.js'
 import { headerOnly, headWithin, locateAt, readBlockOf } from './locate.js'
 import { createAskSecond } from './logs/askSecond.js'
@@ -76,8 +76,6 @@ const MOST_BLOCKS_WITH_TOKENS = 500
 const MOST_AHEAD = 6
 /** After a timeout the same is asked again, for fewer blocks. */
 const SMALLER_TRIES = 2
-/** A head that takes longer is asked of the next endpoint. */
-const HEAD_SOON_MS = 5_000
 
 export function createChain(options: ChainOptions): Chain {
 	const { endpoints, source = 'auto', isPrivate = false, fees = true, withSent = false } = options
@@ -195,7 +193,7 @@ export function createChain(options: ChainOptions): Chain {
 				return { rpc, answer: await readHead(rpc, registry.known(rpc), withdrawals, until) }
 			}
 			// Which chain it is on is asked beside: what it says counts when that is known.
-			const { rpc, answer } = await endpoints.use(ask, signal, { beside: true, soonMs: HEAD_SOON_MS })
+			const { rpc, answer } = await endpoints.use(ask, signal, { ...soon, beside: true })
 			newest = { rpc, header: answer.latest }
 			const { settle } = options
 			const settledTo = settle === undefined ? null : settleTargetOf(answer, { settle })
@@ -207,7 +205,7 @@ export function createChain(options: ChainOptions): Chain {
 			return answer
 		},
 		async block(number, signal) {
-			const block = await endpoints.use((rpc) => readBlockOf(rpc, number, withdrawals, signal), signal)
+			const block = await endpoints.use((rpc, until) => readBlockOf(rpc, number, withdrawals, until), signal, soon)
 			return block && inCoins(withdrawals, block)
 		},
 		async locate(txHash, signal) {

@@ -3,6 +3,7 @@ import type { Accounts, Witness } from '../../model/books.js'
 import type { AddressSet, Span } from '../../model/chain.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Chain, Log } from '../../model/ports.js'
+import { type Job, type Need, soon } from '../endpoints/endpoint.js'
 import type { Endpoints } from '../endpoints/endpoints.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { readAccessList } from './accessList.js'
@@ -45,17 +46,17 @@ export function createAccounts({
 	let areListsMissed = false
 
 	/** A question about state must not put an endpoint to rest that is needed for the main thing. */
-	async function ask<T>(block: bigint, job: (rpc: Rpc) => Promise<T>, signal: AbortSignal): Promise<T> {
-		const mild = async (rpc: Rpc) => {
+	async function ask<T>(block: bigint, job: Job<T>, signal: AbortSignal, need: Need = {}): Promise<T> {
+		const mild: Job<T> = async (rpc, until) => {
 			try {
-				return await job(rpc)
+				return await job(rpc, until)
 			} catch (error) {
 				if (!(error instanceof RpcError) || !isOfTheQuestion(error)) throw error
 				const facts = { ...error.facts, kind: 'no-data' as const, ...(mayPass(error) && { forNow: true as const }) }
 				throw new RpcError(error.message, facts, { cause: error })
 			}
 		}
-		return endpoints.use(mild, signal, { block })
+		return endpoints.use(mild, signal, { ...need, block })
 	}
 
 	/** Questions that name an address. */
@@ -93,8 +94,9 @@ export function createAccounts({
 		},
 		authorisations: (block, address, signal) =>
 			ask(block.number, (rpc) => readAuthorisations(rpc, chainId, block, address, signal), signal),
+		// Alerts wait for it.
 		signedIn: (number, authorities, signal) =>
-			ask(number, (rpc) => readSignedIn(rpc, { chainId, number, authorities }, signal), signal),
+			ask(number, (rpc, until) => readSignedIn(rpc, { chainId, number, authorities }, until), signal, soon),
 		signed: (txHash, signal) => endpoints.use((rpc) => readSigned(rpc, chainId, txHash, signal), signal),
 		postings: (block, addresses, signal) =>
 			ask(block.number, (rpc) => readPostings(rpc, { chainId, isPrivate }, block, addresses, signal), signal),

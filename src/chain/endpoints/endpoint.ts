@@ -40,6 +40,9 @@ export interface Endpoint {
 	attempt<T>(job: Job<T>, need: Need, signal: AbortSignal): Promise<Attempted<T>>
 }
 
+/** A small question that takes longer is asked of the next endpoint: one that hangs must not keep alerts back. */
+export const soon: Need = { soonMs: 5_000 }
+
 /** The signal is the caller's, or ends before it where another endpoint is to be asked. */
 export type Job<T> = (rpc: Rpc, signal: AbortSignal) => Promise<T>
 

@@ -142,7 +142,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 			return await withDeadline(ms, (until) => endpoint.attempt(job, need, until), signal)
 		} catch (thrown) {
 			if (!(thrown instanceof DeadlinePassed)) throw thrown
-			const error = tooSlow(endpoint, ms)
+			const error = tooSlow(endpoint, need.soonMs === undefined ? 'tell its head' : 'answer', ms)
 			endpoint.breaker.failed(error, startedAtMs)
 			return { error }
 		}
@@ -229,9 +229,9 @@ function resting({ rpc: { endpoint, awayMs }, breaker, restingMs }: Endpoint): R
 	})
 }
 
-function tooSlow({ rpc: { endpoint } }: Endpoint, ms: number): RpcError {
+function tooSlow({ rpc: { endpoint } }: Endpoint, what: string, ms: number): RpcError {
 	const seconds = ms / 1_000
-	return new RpcError(`${endpoint} did not tell its head within ${seconds} s`, { kind: 'timeout', endpoint })
+	return new RpcError(`${endpoint} did not ${what} within ${seconds} s`, { kind: 'timeout', endpoint })
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

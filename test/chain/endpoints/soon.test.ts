@@ -22,7 +22,7 @@ test('behavior: where another is at hand, one that hangs is waited for as long a
 	expect(await ask(200)).toBe('B')
 	expect(performance.now() - startedAtMs).toBeLessThan(15_000)
 	expect(pool.states().map(({ restingUntilMs }) => restingUntilMs !== null)).toEqual([true, false])
-	expect(pool.states()[0]?.lastError).toMatch(/did not tell its head within 0.2 s/)
+	expect(pool.states()[0]?.lastError).toMatch(/did not answer within 0.2 s/)
 	expect(at(pool.nodes, 0).count('test_name')).toBe(2)
 })
 
