@@ -9,6 +9,7 @@ import {
 	createRowList,
 	type GrowingRowList,
 	listBytes,
+	otherBytes,
 	type SideName,
 	type Sides,
 	sideNames,
@@ -116,6 +117,7 @@ export function createJsonBuilder(outermostShape: Shape, limits: JsonLimits): Js
 			kept.add(rowBytes)
 			return one
 		}
+		kept.add(otherBytes)
 		const whole = { ...withSides(one, sides), ...(path !== undefined && { traceAddress: path }) }
 		rows.push(subtraces === undefined ? whole : { ...whole, subtraces })
 		return one

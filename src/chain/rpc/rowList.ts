@@ -45,6 +45,8 @@ export type Content = Readonly<Record<string, unknown>>
 /** What a list takes when it is empty, a row here and while it is read, each step of its path and each new text. */
 export const listBytes = 4_096
 const rowBytes = 64
+/** What a row takes besides that is in no form that is packed. */
+export const otherBytes = 600
 const stepBytes = 4
 const textBytes = 128
 

@@ -29,6 +29,8 @@ const just = () => plain
 const waits = { retry_after: just, retryAfter: just, 'retry-after': just, backoff_seconds: just }
 const errorData = shapeOf({ ...waits, rate: () => shapeOf(waits), message: just })
 const error = shapeOf({ code: just, message: just, data: () => errorData })
+/** Of one frame of a million: why it failed, in a sentence. */
+const frameError: Shape = { ...error, longestText: 200 }
 
 /**
  * Frames as the trace methods and the tracers of debug_trace tell them: parties, amounts, places and failures. Not what
@@ -40,7 +42,7 @@ const trace: Shape = {
 		action: () => trace,
 		result: () => rowsOrTrace,
 		calls: () => trace,
-		error: () => error,
+		error: () => frameError,
 		traceAddress: just,
 		subtraces: just,
 		transactionHash: just,

@@ -169,6 +169,13 @@ describe('packed rows', () => {
 		expect(heard).toBeGreaterThan(1)
 	})
 
+	test('error: rows whose places are in no form that is packed count for what they take', () => {
+		const rows = Array.from({ length: 2_000 }, () => ({ type: 'call', action: {}, traceAddress: ['0x1'] }))
+		const bytes = Buffer.from(JSON.stringify({ result: rows }))
+		const stream = createJsonStream(shapeOfAnswer(['trace_block']), { depth: 100, keptBytes: 2 ** 20 })
+		expect(() => stream.write(bytes)).toThrow('MiB of memory')
+	})
+
 	test('behavior: an action, or a side of it, that comes twice is what came last', () => {
 		const rowOf = (action: string) => `{"type":"call","action":${action},"traceAddress":[],"subtraces":0}`
 		const [one, two] = ['{"from":"0x1","to":"0x2"}', '{"from":"0x3","from":null,"value":5,"value":"0x6"}']
