@@ -106,7 +106,8 @@ export interface BooksSummary {
 	readonly unprovedCount?: number
 	/**
 	 * On a private network: blocks whose access lists were checked against the books, without a hole between; both ends
-	 * are included. A book is opened at the first list that names its watch. Absent: none were, or balances are asked.
+	 * are included. A book is opened at the first list that names its watch. Absent: none were, or balances
+	 * are asked for.
 	 */
 	readonly listed?: { readonly from: number; readonly to: number }
 	/**

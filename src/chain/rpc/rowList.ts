@@ -49,6 +49,8 @@ const rowBytes = 64
 export const otherBytes = 600
 const stepBytes = 4
 const textBytes = 128
+/** What is said anew costs more than its letters, here and where it is read: some hundred thousand are borne. */
+const contentBytes = 1_200
 
 const none = 0xffffffff
 const lists = new WeakSet<object>()
@@ -85,7 +87,7 @@ export function createRowList(): GrowingRowList {
 		return texts.push(text) - 1
 	}
 
-	/** Returns the bytes of what is new. */
+	/** Returns the bytes of what is new, besides a content. */
 	function add(one: number, own: Sides | null, path: readonly number[], subtraces: number): number {
 		const before = texts.length
 		content.push(one)
@@ -129,7 +131,9 @@ export function createRowList(): GrowingRowList {
 		pushRow(one, own, path, subtraces) {
 			if (!Array.isArray(path) || !path.every(isPacked)) return null
 			if (subtraces !== undefined && !isPacked(subtraces)) return null
-			return rowBytes + add(numberOf(one), own, path, subtraces ?? none)
+			const before = contents.length
+			const added = add(numberOf(one), own, path, subtraces ?? none)
+			return rowBytes + added + (contents.length - before) * contentBytes
 		},
 		at(index) {
 			if (index >= content.length) return undefined

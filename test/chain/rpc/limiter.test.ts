@@ -204,13 +204,11 @@ describe('requests to a node', () => {
 		expect(arrivals).toHaveLength(60)
 		expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(1_999)
 		expect(performance.now() - startedAtMs).toBeLessThan(20_000)
-		// A little less than a second: the way to the node is not always equally long.
-		expect(
-			most(
-				arrivals.map((at) => [at, 1]),
-				900,
-			),
-		).toBeLessThanOrEqual(20)
+		// The way to a node may take longer on a busy machine, never less: so each is counted from the beginning.
+		const cameMs = arrivals.map((at) => at - startedAtMs)
+		for (const seconds of [1, 2]) {
+			expect(cameMs.filter((ms) => ms < seconds * 1_000 - 1).length).toBeLessThanOrEqual(seconds * 20)
+		}
 		expect(Math.max(...node.asks.map(({ calls }) => calls.length))).toBe(20)
 	})
 

@@ -176,6 +176,19 @@ describe('packed rows', () => {
 		expect(() => stream.write(bytes)).toThrow('MiB of memory')
 	})
 
+	test('error: failures that all differ, as only a hostile node tells them, count for what they take', () => {
+		const rows = (error: (at: number) => string) =>
+			Array.from({ length: 2_000 }, (_, at) => {
+				return { type: 'call', action: {}, error: error(at), traceAddress: [at], subtraces: 0 }
+			})
+		const read = (all: readonly unknown[]) => {
+			const stream = createJsonStream(shapeOfAnswer(['trace_block']), { depth: 100, keptBytes: 2 ** 20 })
+			stream.write(Buffer.from(JSON.stringify({ result: all })))
+		}
+		expect(() => read(rows((at) => `${at}`))).toThrow('MiB of memory')
+		expect(() => read(rows((at) => `opcode ${at % 256}`))).not.toThrow()
+	})
+
 	test('behavior: an action, or a side of it, that comes twice is what came last', () => {
 		const rowOf = (action: string) => `{"type":"call","action":${action},"traceAddress":[],"subtraces":0}`
 		const [one, two] = ['{"from":"0x1","to":"0x2"}', '{"from":"0x3","from":null,"value":5,"value":"0x6"}']
