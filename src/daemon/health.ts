@@ -47,10 +47,8 @@ export function createHealth({
 	failing,
 	steady = steadyClock,
 }: HealthOptions): () => Promise<Health> {
-	const startedMs = steady()
 	return async () => {
-		const times = { nowMs: steady(), startedMs }
-		const networks = vitals.networks().map((each) => withFailure(each, pollers, times))
+		const networks = vitals.networks().map((each) => withFailure(each, pollers, steady()))
 		const reasons = networks.flatMap(({ reason }) => (reason === null ? [] : [reason]))
 		const kept = await summary().then(
 			(found) => [...gapsIn(found, networks), ...deafReceivers(config, found), ...(failing?.reasons(found) ?? [])],
@@ -76,11 +74,7 @@ function unread(error: unknown, reasons: readonly string[]): readonly string[] {
  * What will not pass by itself is no wait for a stall: an endpoint of another chain, a state that cannot be written, or
  * has no room; nor is an endpoint that has not worked once, of which a slip of the pen is the likely cause.
  */
-function withFailure(
-	each: NetworkHealth,
-	pollers: readonly NetworkPoller[],
-	{ nowMs, startedMs }: { readonly nowMs: number; readonly startedMs: number },
-): NetworkHealth {
+function withFailure(each: NetworkHealth, pollers: readonly NetworkPoller[], nowMs: number): NetworkHealth {
 	const status = pollers.find(({ name }) => name === each.network)?.status()
 	if (each.ok && status?.backSinceMs != null && nowMs - status.backSinceMs > longBackMs) {
 		const { network, head, checkpoint } = each
@@ -88,7 +82,8 @@ function withFailure(
 		return { ...each, ok: false, reason: `${network} is not scanned: ${stands}: ${anewOrBehind}` }
 	}
 	if (!each.ok || status?.failure == null) return each
-	const hasNeverWorked = status.lastDoneAtMs === null && nowMs - startedMs > neverWorkedMs
+	const failingMs = nowMs - (status.failingSinceMs ?? nowMs)
+	const hasNeverWorked = status.lastDoneAtMs === null && failingMs > neverWorkedMs
 	if (!hasNeverWorked && !lasting.has(status.lastResult)) return each
 	return { ...each, ok: false, reason: `${each.network} is not scanned: ${status.failure}` }
 }

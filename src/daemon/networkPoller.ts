@@ -21,6 +21,8 @@ export interface PollerStatus {
 	readonly lastResult: TickResult | null
 	/** Since when, by the steady clock, the head stands before a block that was scanned already; null: it does not. */
 	readonly backSinceMs: number | null
+	/** Since when, by the steady clock, polls fail; absent: they do not. */
+	readonly failingSinceMs?: number | null
 	/** Which endpoints give no answer, in words; null: none is known. */
 	readonly unanswered?: string | null
 }
@@ -74,8 +76,7 @@ export interface NetworkPollerOptions {
 }
 
 /** Whoever looks into the log of a quiet watcher sees that it works. */
-const SAYS_WELL_EVERY_MS = 3_600_000
-const SAYS_SKIP_EVERY_MS = 3_600_000
+const SAYS_EVERY_MS = 3_600_000
 
 export function createNetworkPoller({
 	config,
@@ -132,7 +133,7 @@ export function createNetworkPoller({
 	function standBy(words: string): TickResult {
 		if (!standsBy) log.info({}, `${words}: standing by`)
 		standsBy = true
-		status = { ...status, failure: null }
+		status = { ...status, failure: null, failingSinceMs: null }
 		onStandby?.()
 		return 'standby'
 	}
@@ -169,13 +170,13 @@ export function createNetworkPoller({
 		if (report.behind) {
 			const { target, blocks } = report
 			log.info({ checkpoint, target, left: target - checkpoint, blocks }, 'catching up')
-		} else if (steady() - saidWellAtMs >= SAYS_WELL_EVERY_MS) {
+		} else if (steady() - saidWellAtMs >= SAYS_EVERY_MS) {
 			log.info({ checkpoint, head }, 'polling goes well: scanned up to the target')
 			saidWellAtMs = steady()
 		} else {
 			log.debug({ ...report }, 'polled')
 		}
-		status = { ...status, lastReport: report, lastDoneAtMs: clock(), failure: null, backSinceMs }
+		status = { ...status, lastReport: report, lastDoneAtMs: clock(), failure: null, failingSinceMs: null, backSinceMs }
 	}
 
 	/** Says a change, not each repetition. */
@@ -184,7 +185,7 @@ export function createNetworkPoller({
 		const news = newsOf(error, words)
 		if (status.failure === null || news !== lastLogged) logFailure(log, error, words)
 		lastLogged = news
-		status = { ...status, failure: withRemedy(error, words) }
+		status = { ...status, failure: withRemedy(error, words), failingSinceMs: status.failingSinceMs ?? steady() }
 		onFailure?.()
 	}
 
@@ -192,7 +193,7 @@ export function createNetworkPoller({
 		status = { ...status, skipped: status.skipped + 1 }
 		onSkip?.()
 		// With a schedule of seconds there may be thousands, and an endpoint that hangs makes each poll long.
-		if (steady() - saidSkipAtMs < SAYS_SKIP_EVERY_MS) return
+		if (steady() - saidSkipAtMs < SAYS_EVERY_MS) return
 		log.info({ skipped: status.skipped }, 'a poll is still running at its next tick, which is skipped')
 		saidSkipAtMs = steady()
 	}
@@ -230,8 +231,7 @@ export function createNetworkPoller({
 		status: () => status,
 		noteActivity(request) {
 			lastActivityAtMs = steady()
-			if (request === undefined || !unanswered.ended(request)) return
-			status = { ...status, unanswered: unanswered.words() }
+			if (request && unanswered.ended(request)) status = { ...status, unanswered: unanswered.words() }
 		},
 		isAlive: (withinMs) => running === null || steady() - lastActivityAtMs < withinMs,
 	}

@@ -185,7 +185,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		opened = { kept, hash: at.hash }
 		try {
 			const signal = AbortSignal.any([outer, AbortSignal.timeout(MOST_MS)])
-			const books = await newBooks(at, { ...facts, kept }, accounts, signal)
+			const books = await newBooks(at, { ...facts, kept, limited: rounds.limited() }, accounts, signal)
 			if (books.size === 0) return null
 			summary = summaryOf(kept, await afterwards(facts.books, books), reason, recall(facts.before))
 			return { books, summary }

@@ -11,6 +11,8 @@ const MOST_LOOKED_AT = 20_000
 
 export interface NewBooks {
 	readonly kept: AddressSet
+	/** Those with thresholds: what they have is told of the block that opens their books, and none is told of here. */
+	readonly limited: AddressSet
 	readonly books: BookSet
 	/** First block of an address. Books that were to be kept of earlier blocks are opened late, and said to be. */
 	readonly since: (address: Address) => bigint
@@ -19,7 +21,7 @@ export interface NewBooks {
 /** Books of watches that begin after this block, opened at it: its state may be forgotten, or changed, later. */
 export async function newBooks(
 	at: BlockRef,
-	{ kept, books, since }: NewBooks,
+	{ kept, limited, books, since }: NewBooks,
 	accounts: Pick<Accounts, 'balances'>,
 	signal: AbortSignal,
 ): Promise<ReadonlyMap<Address, Book>> {
@@ -27,7 +29,7 @@ export async function newBooks(
 	const fresh: Address[] = []
 	for (let all = kept.keys(), one = all.next(); isFew && one.done !== true; one = all.next()) {
 		const address = one.value
-		if (!books.has(address) && since(address) > at.number) fresh.push(address)
+		if (!books.has(address) && !limited.has(address) && since(address) > at.number) fresh.push(address)
 	}
 	if (fresh.length === 0 || fresh.length > MOST_OPENED) return new Map()
 	const balances = await accounts.balances(fresh, at, signal)

@@ -109,9 +109,7 @@ export async function settle(
 		vain.delete(address)
 		const book = draft.get(address)
 		const balanceWei = balances.get(address) ?? 0n
-		// Opened at the block before its first: nothing was said of it yet.
-		const isNew = unknown.delete(address) || (book !== null && book.block < since(address))
-		const previousWei = isNew ? null : (book?.balanceWei ?? balanceWei)
+		const previousWei = unknown.delete(address) ? null : (book?.balanceWei ?? balanceWei)
 		const seen = codeIn(balances, address)
 		const code = seen === undefined ? book?.code : seen
 		draft.set(address, closedAt(ref.number, balanceWei, code))

@@ -42,7 +42,8 @@ test('behavior: an endpoint that has failed from the start on is not well after 
 	let nowMs = 1_000
 	let lastDoneAtMs: number | null = null
 	const failure = 'node.example.org did not answer eth_chainId: the connection was refused. To do: see whether it runs'
-	const status = () => ({ failure, lastDoneAtMs, lastResult: 'failed', backSinceMs: null })
+	let failingSinceMs: number | null = 1_000
+	const status = () => ({ failure, failingSinceMs, lastDoneAtMs, lastResult: 'failed', backSinceMs: null })
 	const poller = { name: 'local', status } as Partial<NetworkPoller> as NetworkPoller
 	const health = createHealth({
 		...{ config: { receivers: [] }, pollers: [poller], isRefused: () => false, steady: () => nowMs },
@@ -52,6 +53,10 @@ test('behavior: an endpoint that has failed from the start on is not well after 
 	expect((await health()).ok).toBe(true)
 	nowMs += 60_001
 	expect((await health()).reasons).toEqual([`local is not scanned: ${failure}`])
+	// It stood by until now.
+	failingSinceMs = nowMs
+	expect((await health()).ok).toBe(true)
+	failingSinceMs = 1_000
 	// It has worked before: that is for the stall to tell.
 	lastDoneAtMs = 5_000
 	expect((await health()).ok).toBe(true)

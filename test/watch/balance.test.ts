@@ -94,6 +94,23 @@ describe('thresholds of a balance', () => {
 		expect((await told(bench)).length).toBeLessThanOrEqual(2)
 	})
 
+	test('behavior: it is told once where blocks wait to be confirmed, or come before it is seen', async () => {
+		const late = await open({ network: { confirmations: 3 } })
+		await late.set(7n)
+		await late.bench.settle()
+		for (let mined = 0; mined < 8; mined++) await late.block()
+		expect(await told(late.bench)).toHaveLength(1)
+		const { node, bench, set, block } = await open()
+		bench.setWatches([])
+		await set(7n)
+		await bench.settle()
+		await node.mine(3)
+		bench.setWatches([watchOf(purse, { kinds: ['balance'], thresholds: { belowWei: ether, aboveWei: null } })])
+		await bench.settle()
+		for (let mined = 0; mined < 4; mined++) await block()
+		expect((await told(bench)).map(short)).toMatchObject([[expect.any(Number), 'below', '0.000000000000000007']])
+	})
+
 	test('behavior: a reorganisation takes back what its blocks showed, and repeats nothing else', async () => {
 		const { node, bench, set, block } = await open()
 		await set(ether)

@@ -68,9 +68,7 @@ test('behavior: a balance that is set on the node is told as unexplained, once, 
 })
 
 test('behavior: books are opened at first sight; what is set before the next block comes is told', async () => {
-	const kinds = ['unexplained', 'balance'] as const
-	const thresholds = { belowWei: ether / 2n, aboveWei: null }
-	const { bench, block, set, told, books } = await open({}, { kinds, thresholds })
+	const { bench, block, set, told, books } = await open()
 	await bench.poll()
 	expect(await books()).toMatchObject({ closedTo: 3, closed: 1, kept: 1, open: [] })
 	await set(ether / 4n)
@@ -78,8 +76,23 @@ test('behavior: books are opened at first sight; what is set before the next blo
 	await block()
 	expect((await told()).map(({ blockNumber, kind, valueWei }) => [blockNumber, kind, valueWei])).toEqual([
 		[at, 'unexplained', String(ether / 4n)],
-		[at, 'balance', String(ether / 4n)],
 	])
+})
+
+test('behavior: a node that heeds no block, or an old replica, makes nothing unexplained', async () => {
+	let stale = false
+	const { bench, block, pay, told } = await open({
+		twist: (method, params) => (stale && method === 'eth_getBalance' && params[0] === purse ? '0x0' : undefined),
+		lacks: ['eth_call'],
+	})
+	await bench.settle()
+	await pay(2n)
+	await block()
+	stale = true
+	await block()
+	stale = false
+	await block()
+	expect(await told()).toEqual([])
 })
 
 test('behavior: an opening balance that was told wrong makes nothing unexplained', async () => {

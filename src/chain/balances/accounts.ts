@@ -29,6 +29,8 @@ export interface AccountsOptions {
 
 /** After nobody gave an access list that its header names: most nodes that have none now will not have one soon. */
 const LISTS_REST_MS = 600_000
+/** After a whole block took an endpoint too long. */
+const SLOW_REST_MS = 60_000
 
 /** Balances and what moves them, from the first endpoint that has them. */
 export function createAccounts({
@@ -41,6 +43,8 @@ export function createAccounts({
 	log,
 }: AccountsOptions): Accounts {
 	const reader = createBalanceReader({ log })
+	/** By an endpoint's limits: until then others are asked first for what was signed. */
+	const slowUntilMs = new WeakMap<object, number>()
 	let listsRestUntilMs = 0
 	/** It was said, and none was given since. */
 	let areListsMissed = false
@@ -96,7 +100,20 @@ export function createAccounts({
 			ask(block.number, (rpc) => readAuthorisations(rpc, chainId, block, address, signal), signal),
 		// Alerts wait for it.
 		signedIn: (number, authorities, signal) =>
-			ask(number, (rpc, until) => readSignedIn(rpc, { chainId, number, authorities }, until), signal, soon),
+			ask(
+				number,
+				async (rpc, until) => {
+					const late = () => slowUntilMs.set(rpc.limits, clock() + SLOW_REST_MS)
+					until.addEventListener('abort', late, { once: true })
+					try {
+						return await readSignedIn(rpc, { chainId, number, authorities }, until)
+					} finally {
+						until.removeEventListener('abort', late)
+					}
+				},
+				signal,
+				{ ...soon, isMild: true, rank: ({ limits }) => ((slowUntilMs.get(limits) ?? 0) > clock() ? 1 : 0) },
+			),
 		signed: (txHash, signal) => endpoints.use((rpc) => readSigned(rpc, chainId, txHash, signal), signal),
 		postings: (block, addresses, signal) =>
 			ask(block.number, (rpc) => readPostings(rpc, { chainId, isPrivate }, block, addresses, signal), signal),

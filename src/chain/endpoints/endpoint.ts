@@ -23,6 +23,8 @@ export interface Need {
 	readonly rank?: (rpc: Rpc) => number
 	/** So long at most on each but the last that may be asked: it is no news to wait for with another at hand. */
 	readonly soonMs?: number
+	/** To be too late with it says nothing against an endpoint. */
+	readonly isMild?: true
 }
 
 export interface Endpoint {
@@ -38,6 +40,8 @@ export interface Endpoint {
 	 * whatever is thrown while answers are read is an error of this endpoint. Throws the signal's reason, nothing else.
 	 */
 	attempt<T>(job: Job<T>, need: Need, signal: AbortSignal): Promise<Attempted<T>>
+	/** A question that began then was given up: it may rest, and is asked anew which chain it is on. */
+	failed(error: RpcError, startedAtMs: number): void
 }
 
 /** A small question that takes longer is asked of the next endpoint: one that hangs must not keep alerts back. */
@@ -101,9 +105,15 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 		refusals = 0
 	}
 
+	function failed(error: RpcError, startedAtMs: number): void {
+		verified = false
+		breaker.failed(error, startedAtMs)
+	}
+
 	return {
 		rpc,
 		breaker,
+		failed,
 		restingMs: () => Math.max(breaker.restingMs(), rpc.awayMs()),
 		head: () => head,
 		async attempt(job, { block, beside = false }, signal) {
@@ -122,10 +132,8 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 					const error = misread(thrown, rpc)
 					if (error.kind === 'rate') refused(error)
 					if (retry === retriesInPlace || error.kind !== 'unsettled') {
-						if (blames(error)) {
-							verified = false
-							breaker.failed(error, startedAtMs)
-						} else if (error.kind !== 'rate') breaker.succeeded(startedAtMs)
+						if (blames(error)) failed(error, startedAtMs)
+						else if (error.kind !== 'rate') breaker.succeeded(startedAtMs)
 						return { error }
 					}
 				}

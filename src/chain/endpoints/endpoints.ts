@@ -138,12 +138,15 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 		signal: AbortSignal,
 	): Promise<Attempted<T>> {
 		const startedAtMs = clock()
+		const isFull = endpoint.rpc.limits.speed.isFull()
 		try {
 			return await withDeadline(ms, (until) => endpoint.attempt(job, need, until), signal)
 		} catch (thrown) {
 			if (!(thrown instanceof DeadlinePassed)) throw thrown
 			const error = tooSlow(endpoint, need.soonMs === undefined ? 'tell its head' : 'answer', ms)
-			endpoint.breaker.failed(error, startedAtMs)
+			// It waited for its turn, or as the endpoint had asked: that says nothing against it.
+			const isOurs = isFull || endpoint.rpc.isHeldBack()
+			if (!isOurs && need.isMild !== true) endpoint.failed(error, startedAtMs)
 			return { error }
 		}
 	}

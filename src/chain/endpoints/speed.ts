@@ -23,6 +23,8 @@ export interface Speed {
 	pausedMs(): number
 	/** A request made now would have to wait for what was learnt here. */
 	isHoldingBack(): boolean
+	/** As many requests are under way as it bears. */
+	isFull(): boolean
 }
 
 /** Of one request under way. */
@@ -173,6 +175,7 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 		refusedInRow: () => strikes,
 		pausedMs: () => Math.max(0, pausedUntilMs - now()),
 		isHoldingBack: () => queued > 0 || untilMs() > 0,
+		isFull,
 	}
 }
 

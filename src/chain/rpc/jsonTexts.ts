@@ -69,7 +69,10 @@ export function createTexts(): Texts {
 			isNew = true
 			// What is cut in two stands beyond the length asked for.
 			const end = Math.min(bytes.length, from + length * mostBytes)
-			return long(bytes, from, wholeEnd(bytes, from, end))?.slice(0, length) ?? null
+			const text = long(bytes, from, wholeEnd(bytes, from, end))
+			if (text === null || text.length <= length) return text
+			// A copy: a slice would keep the whole.
+			return Buffer.from(text.slice(0, length), 'utf16le').toString('utf16le')
 		},
 		lastWasNew: () => isNew,
 	}

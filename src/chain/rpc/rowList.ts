@@ -51,6 +51,8 @@ const stepBytes = 4
 const textBytes = 128
 /** What is said anew costs more than its letters, here and where it is read: some hundred thousand are borne. */
 const contentBytes = 1_200
+/** So many letters of a text stand in `textBytes`. */
+const shortLetters = 66
 
 const none = 0xffffffff
 const lists = new WeakSet<object>()
@@ -67,6 +69,7 @@ export function createRowList(): GrowingRowList {
 	const others = new Map<number, unknown>()
 	const texts: string[] = []
 	const textNumbers = new Map<string, number>()
+	let longLetters = 0
 	const content = createNumberColumn()
 	const children = createNumberColumn()
 	const paths = createPathColumn()
@@ -83,20 +86,21 @@ export function createRowList(): GrowingRowList {
 	function textNumber(text: string): number {
 		const known = textNumbers.get(text)
 		if (known !== undefined) return known
+		longLetters += Math.max(0, text.length - shortLetters)
 		textNumbers.set(text, texts.length)
 		return texts.push(text) - 1
 	}
 
 	/** Returns the bytes of what is new, besides a content. */
 	function add(one: number, own: Sides | null, path: readonly number[], subtraces: number): number {
-		const before = texts.length
+		const [before, lettersBefore] = [texts.length, longLetters]
 		content.push(one)
 		children.push(subtraces)
 		for (const name of sideNames) {
 			const text = own?.[name]
 			sides[name].push(text === undefined ? none : textNumber(text))
 		}
-		return paths.push(path) * stepBytes + (texts.length - before) * textBytes
+		return paths.push(path) * stepBytes + (texts.length - before) * textBytes + longLetters - lettersBefore
 	}
 
 	function subtracesAt(index: number): number | undefined {

@@ -54,9 +54,11 @@ export function createBookTidying({ ask, clock, log }: BookTidyingOptions): Book
 			isTooLarge = await isMuch()
 			if (!isTooLarge || clock() < restsUntilMs) return
 			restsUntilMs = clock() + restMs
+			// Also where it fails, as behind somebody who reads the table for long.
+			restMs = Math.min(2 * restMs, REST_MS.most)
 			await ask('vacuum full tracewatch.book_sheet')
 			isTooLarge = await isMuch()
-			restMs = isTooLarge ? Math.min(2 * restMs, REST_MS.most) : REST_MS.least
+			if (!isTooLarge) restMs = REST_MS.least
 			restsUntilMs = clock() + restMs
 		} catch (error) {
 			log?.debug({ err: error }, 'the room of earlier books was not given free')

@@ -7,7 +7,7 @@ import { type Database, openDatabase } from './database.js'
 import { readNetworks } from './networks.js'
 import { readDeliveries } from './outbox.js'
 import { readReceivers } from './receivers.js'
-import { prepareSchema, schemaVersion } from './schema.js'
+import { mustBeCurrent, prepareSchema, schemaVersion } from './schema.js'
 import { createSkew, type Skew } from './skew.js'
 import { readWhole, writeWhole } from './whole.js'
 
@@ -33,7 +33,9 @@ export async function peekPostgres(url: string, clock: Clock): Promise<Peek | nu
 /** The whole state, for `transfer.ts`. Null when there is none. Throws StateError. */
 export async function readPostgres(url: string, clock: Clock): Promise<Whole | null> {
 	return await withDatabase(url, clock, async (database, skew) => {
-		if ((await schemaVersion(database.ask, database.host)) === null) return null
+		const version = await schemaVersion(database.ask, database.host)
+		if (version === null) return null
+		mustBeCurrent(version, database.host)
 		return await database.snapshot((ask) => readWhole(ask, skew))
 	})
 }

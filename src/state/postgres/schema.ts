@@ -183,6 +183,16 @@ export async function prepareSchema(database: Database): Promise<void> {
 	})
 }
 
+/** Throws StateError `mismatch` where the tables of this version are to be brought up to date first. */
+export function mustBeCurrent(version: number, host: string): void {
+	if (version === STEPS.length) return
+	throw new StateError(
+		'mismatch',
+		`the tables of tracewatch in the database at ${host} are those of an earlier version, and nothing was changed. ` +
+			'Start this version with them once, or use the earlier one',
+	)
+}
+
 /** Waits until nobody else makes tables or brings in a state; until the end of the transaction. */
 export async function lockSchema(ask: Ask): Promise<void> {
 	await ask('select pg_advisory_xact_lock($1)', [LOCK])

@@ -26,6 +26,23 @@ test('behavior: where another is at hand, one that hangs is waited for as long a
 	expect(at(pool.nodes, 0).count('test_name')).toBe(2)
 })
 
+test('behavior: what waits for its turn says nothing against the endpoint, nor what is mildly asked', async () => {
+	const pool = await open(2, 20_000)
+	await pool.ask()
+	at(pool.nodes, 0).fail(faults.hang, onName)
+	const late = new AbortController()
+	const ask = (rpc: Rpc, signal: AbortSignal) => rpc.call('test_name', [], signal)
+	expect(await pool.use(ask, never, { soonMs: 100, isMild: true })).toBe('B')
+	expect(pool.states()[0]?.restingUntilMs).toBeNull()
+	// Six go at once: the next one is not sent at all.
+	const hung = Array.from({ length: 6 }, () => pool.use(ask, late.signal).catch(() => null))
+	await expect.poll(() => at(pool.nodes, 0).count('test_name')).toBeGreaterThanOrEqual(8)
+	expect(await pool.use(ask, never, { soonMs: 100 })).toBe('B')
+	expect(pool.states()[0]?.restingUntilMs).toBeNull()
+	late.abort()
+	await Promise.all(hung)
+})
+
 test('behavior: the last one has all its time', async () => {
 	const pool = await open(1, 300)
 	at(pool.nodes, 0).fail(faults.hang, onName)

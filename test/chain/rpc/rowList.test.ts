@@ -189,6 +189,14 @@ describe('packed rows', () => {
 		expect(() => read(rows((at) => `opcode ${at % 256}`))).not.toThrow()
 	})
 
+	test('error: long texts where parties should stand count for what they take', () => {
+		const rows = Array.from({ length: 400 }, (_, at) => {
+			return { type: 'call', action: { from: `${at}`.padEnd(5_000, 'x') }, traceAddress: [at], subtraces: 0 }
+		})
+		const stream = createJsonStream(shapeOfAnswer(['trace_block']), { depth: 100, keptBytes: 2 ** 20 })
+		expect(() => stream.write(Buffer.from(JSON.stringify({ result: rows })))).toThrow('MiB of memory')
+	})
+
 	test('behavior: an action, or a side of it, that comes twice is what came last', () => {
 		const rowOf = (action: string) => `{"type":"call","action":${action},"traceAddress":[],"subtraces":0}`
 		const [one, two] = ['{"from":"0x1","to":"0x2"}', '{"from":"0x3","from":null,"value":5,"value":"0x6"}']
