@@ -12,9 +12,12 @@ export function orCut(response: ServerResponse, answering: Promise<unknown>): vo
 	})
 }
 
+/** A node that is stopped refuses who comes after. */
+const losses: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE'])
+
 /** Of a connection: `aborted` from an incoming request, `fetch failed` or `terminated` towards a node. */
 function isLoss(error: unknown): boolean {
 	if (!(error instanceof Error)) return false
-	if ((error as NodeJS.ErrnoException).code === 'ECONNRESET') return true
+	if (losses.has((error as NodeJS.ErrnoException).code ?? '')) return true
 	return error instanceof TypeError && /^(fetch failed|terminated)$/.test(error.message)
 }

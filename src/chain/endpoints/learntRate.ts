@@ -49,8 +49,6 @@ const strainedShare = 0.2
 const leastEnds = 15
 /** What was cut must have made it that much less, or the refusals have nothing to do with the speed. */
 const helpedBy = 0.8
-/** By chance one cut in a row may seem not to help: a plan that counts in full seconds lets through by bursts. */
-const mostVain = 1
 /** Then none is learnt for so long; each time twice as long, up to `keptMs`. */
 const doubtMs = 60_000
 
@@ -66,8 +64,6 @@ export function createLearntRate(now: () => number): LearntRate {
 	let shareBefore: number | null = null
 	let doubtedUntilMs = Number.NEGATIVE_INFINITY
 	let doubts = 0
-	/** Cuts in a row that made refusals no fewer. */
-	let vain = 0
 	/** The rate that was last seen to be too high. */
 	let ceiling = Number.POSITIVE_INFINITY
 	/** It is not what a burst bore, but what came through for a while. */
@@ -148,10 +144,8 @@ export function createLearntRate(now: () => number): LearntRate {
 				if (share > 0) seenAtMs = now()
 				shareBefore = null
 				doubts = 0
-				vain = 0
 				ends = []
-			} else if (shareBefore === null || share < helpedBy * shareBefore || !isSteady || vain < mostVain) {
-				vain = shareBefore !== null && isSteady && share >= helpedBy * shareBefore ? vain + 1 : 0
+			} else if (shareBefore === null || share < helpedBy * shareBefore || !isSteady) {
 				// A provider may let a second's worth through at once, and then as much again as time goes by.
 				isSteady = true
 				cutTo(Math.min(rate * afterRefusal, Math.max(rate * leastLeft, borne() * steadyShare)))
@@ -159,7 +153,6 @@ export function createLearntRate(now: () => number): LearntRate {
 				// Who refuses by chance, or for all that others ask, refuses as many of few.
 				rate = null
 				shareBefore = null
-				vain = 0
 				ends = []
 				doubtedUntilMs = now() + Math.min(keptMs, doubtMs * 2 ** doubts)
 				doubts += 1
