@@ -5,8 +5,6 @@ import { parseAddress, toChecksum } from '../../src/config/address.js'
 import { parseYaml } from '../../src/config/yaml.js'
 import type { Address } from '../../src/model/glossary.js'
 
-fc.configureGlobal({ seed: 20261120 })
-
 const address = fc
 	.uint8Array({ minLength: 20, maxLength: 20 })
 	.map((bytes): Address => `0x${Buffer.from(bytes).toString('hex')}`)

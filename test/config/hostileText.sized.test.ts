@@ -8,8 +8,6 @@ import { ConfigError } from '../../src/errors.js'
 import { temporaryFolder } from '../support/folder.js'
 import { sized } from '../support/longRun.js'
 
-fc.configureGlobal({ seed: 20261121 })
-
 let folder: string
 beforeEach(() => {
 	folder = temporaryFolder()

@@ -3,8 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { createAddressTable } from '../../src/core/addressTable.js'
 import type { Address } from '../../src/model/glossary.js'
 
-fc.configureGlobal({ seed: 20261121 })
-
 const hex = (value: number | bigint): Address => `0x${value.toString(16).padStart(40, '0')}`
 /** Few different ones, so that some come twice. */
 const address = fc.oneof(

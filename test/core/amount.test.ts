@@ -2,8 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatAmount, parseAmount } from '../../src/core/amount.js'
 
-fc.configureGlobal({ seed: 20261120 })
-
 const decimals = fc.integer({ min: 0, max: 77 })
 const amount = fc.bigInt({ min: 0n, max: 2n ** 256n })
 

@@ -4,8 +4,6 @@ import { isSilent, silentUntil } from '../../src/core/silence.js'
 import type { Silence } from '../../src/model/watch.js'
 import { sized } from '../support/longRun.js'
 
-fc.configureGlobal({ seed: 20261120 })
-
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs

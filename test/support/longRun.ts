@@ -18,6 +18,18 @@ export function sized<T>(short: T, long: T): T {
  */
 export const fuzzSeconds = Number(process.env.TRACEWATCH_FUZZ_SECONDS ?? sized(20, 600))
 
+/**
+ * Where properties and fuzzers begin: the same place each time, so that a red test is red for everybody, and again.
+ * With TRACEWATCH_FUZZ_SEED a number they begin elsewhere, with `random` somewhere (null), which a failure then prints.
+ */
+export const fuzzSeed = seedOf(process.env.TRACEWATCH_FUZZ_SEED ?? '20261122')
+
+function seedOf(text: string): number | null {
+	if (text === 'random') return null
+	if (/^\d{1,9}$/.test(text)) return Number(text)
+	throw new Error(`TRACEWATCH_FUZZ_SEED is a number of up to nine digits or \`random\`, and not \`${text}\``)
+}
+
 /** Tests that only the long run has, among others. */
 export function inFull(register: () => void): void {
 	if (isLong) register()

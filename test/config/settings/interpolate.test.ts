@@ -6,8 +6,6 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { interpolate } from '../../../src/config/settings/interpolate.js'
 import { temporaryFolder } from '../../support/folder.js'
 
-fc.configureGlobal({ seed: 20261120 })
-
 let folder: string
 beforeAll(() => {
 	folder = temporaryFolder()

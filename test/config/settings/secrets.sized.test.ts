@@ -9,8 +9,6 @@ import { ConfigError, formatProblem } from '../../../src/errors.js'
 import { temporaryFolder } from '../../support/folder.js'
 import { sized } from '../../support/longRun.js'
 
-fc.configureGlobal({ seed: 20261120 })
-
 let folder: string
 beforeAll(() => {
 	folder = temporaryFolder()

@@ -2,8 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readRecords } from '../../../src/config/watchlists/csv.js'
 
-fc.configureGlobal({ seed: 20261120 })
-
 const fieldsOf = (text: string) => [...readRecords(text)].map(({ fields }) => fields.map((field) => field.text))
 const faultsOf = (text: string) =>
 	[...readRecords(text)].flatMap(({ fault }) =>

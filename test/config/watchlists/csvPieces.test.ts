@@ -2,8 +2,6 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type CsvRecord, readRecords } from '../../../src/config/watchlists/csv.js'
 
-fc.configureGlobal({ seed: 20261121 })
-
 /** As a file is read: what is not whole yet comes again before the next piece. */
 function inPieces(pieces: readonly string[]): readonly CsvRecord[] {
 	const found: CsvRecord[] = []

@@ -4,8 +4,6 @@ import { createWatchTable } from '../../../src/config/watchlists/watchTable.js'
 import type { Address } from '../../../src/model/glossary.js'
 import type { Watch, WatchRules } from '../../../src/model/watch.js'
 
-fc.configureGlobal({ seed: 20261121 })
-
 const rules: readonly WatchRules[] = ['a.yaml', 'b.yaml', 'c.yaml'].map((watchlist, at) => ({
 	network: 'base',
 	tags: [`tag ${at}`],

@@ -9,8 +9,6 @@ import type { Coverage } from '../../../src/model/watch.js'
 import { openFileStore } from '../../../src/state/file/store.js'
 import { addressOf, blockOf, commitOf, coverageOf } from '../samples.js'
 
-fc.configureGlobal({ seed: 20261121 })
-
 let folder: string
 const at = (name: string) => join(folder, name)
 const bytes = (name: string) => statSync(at(name), { throwIfNoEntry: false })?.size ?? null
