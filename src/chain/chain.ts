@@ -19,7 +19,7 @@ import { type CapabilitiesRegistry, createCapabilitiesRegistry } from './capabil
 import { createCreator } from './creator.js'
 import { type Need, soon } from './endpoints/endpoint.js'
 import type { Endpoints } from './endpoints/endpoints.js'
-import { headerOnly, headWithin, locateAt, readBlockOf } from './locate.js'
+import { findBlock, headerOnly, headWithin, locateAt } from './locate.js'
 import { createAskSecond } from './logs/askSecond.js'
 import { createContracts } from './logs/contracts.js'
 import { createTokens, type TokenSetting } from './logs/tokens.js'
@@ -205,7 +205,7 @@ export function createChain(options: ChainOptions): Chain {
 			return answer
 		},
 		async block(number, signal) {
-			const block = await endpoints.use((rpc, until) => readBlockOf(rpc, number, withdrawals, until), signal, soon)
+			const block = await findBlock(endpoints, { number, head, lists: withdrawals }, signal)
 			return block && inCoins(withdrawals, block)
 		},
 		async locate(txHash, signal) {

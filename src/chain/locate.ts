@@ -1,22 +1,41 @@
 /** Where blocks and transactions stand, each one question to one endpoint. */
 
+import { RpcError } from '../errors.js'
 import type { Block, BlockRef, Part, Span } from '../model/chain.js'
 import type { Hash } from '../model/glossary.js'
 import { noteWithdrawals, type WithdrawalLists } from './balances/withdrawals.js'
+import { soon } from './endpoints/endpoint.js'
+import type { Endpoints } from './endpoints/endpoints.js'
 import type { Rpc } from './rpc/rpc.js'
 import { blockCall, needBlock } from './sources/ask.js'
 import { readBlock, readBlockAt, readReceipt } from './wire.js'
 
-export async function readBlockOf(
-	rpc: Rpc,
-	number: bigint,
-	lists: WithdrawalLists,
+/**
+ * Null where no endpoint has the block. One that is behind has not got it yet: up to the head each of them is heard,
+ * and what one denies while another gives no answer is not known. Throws RpcError.
+ */
+export async function findBlock(
+	endpoints: Pick<Endpoints, 'use'>,
+	{ number, head, lists }: { readonly number: bigint; readonly head: bigint; readonly lists: WithdrawalLists },
 	signal: AbortSignal,
 ): Promise<Block | null> {
-	const { method, params } = blockCall(number)
-	const header = readBlockAt(await rpc.call(method, params, signal), number, { endpoint: rpc.endpoint, method })
-	if (header !== null) noteWithdrawals(lists, header, rpc.endpoint)
-	return header
+	let isDenied = false
+	const read = async (rpc: Rpc, until: AbortSignal) => {
+		const { method, params } = blockCall(number)
+		const raw = await rpc.call(method, params, until)
+		const block = readBlockAt(raw, number, { endpoint: rpc.endpoint, method })
+		if (block !== null) noteWithdrawals(lists, block, rpc.endpoint)
+		if (block !== null || number > head) return block
+		isDenied = true
+		return needBlock(raw, number, rpc.endpoint)
+	}
+	try {
+		return await endpoints.use(read, signal, soon)
+	} catch (error) {
+		// What may pass by itself is thrown before it.
+		if (isDenied && error instanceof RpcError && error.kind === 'no-data') return null
+		throw error
+	}
 }
 
 export async function locateAt(rpc: Rpc, txHash: Hash, signal: AbortSignal): Promise<BlockRef | null> {

@@ -11,7 +11,7 @@ import type { TokenBalanceQuestion, TokenEvent, TokenWords } from './token.js'
 export interface Chain {
 	/** The head, from the most preferred endpoint that is healthy. */
 	head(signal: AbortSignal): Promise<Head>
-	/** The header of a block; null when the node has no block of that number. */
+	/** The header of a block; null when no endpoint has a block of that number. */
 	block(number: bigint, signal: AbortSignal): Promise<Block | null>
 	/**
 	 * Where a transaction stands now; null when it is in no block.
