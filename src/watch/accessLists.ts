@@ -48,6 +48,12 @@ export function withListed(movements: Movements, lists: BlockLists, kept: Addres
 	return all
 }
 
+/** With the blocks of lists: one in which no frame was seen is asked about at itself, not at the end of the part. */
+export function withBlocks(part: Part, lists: BlockLists): Part {
+	if (lists.length === 0) return part
+	return { ...part, blocks: new Map([...part.blocks, ...lists.map(({ block }) => [block.number, block] as const)]) }
+}
+
 /** Whose code a block changes, but for those of whom that is known. */
 export function listedCodes(lists: BlockLists, kept: AddressSet, known: readonly CodeChange[]): readonly CodeChange[] {
 	return lists.flatMap(({ block, changes }) =>

@@ -8,7 +8,7 @@ import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Gap, NetworkState } from '../model/state.js'
 import type { WatchIndex } from '../model/watch.js'
-import { type BlockLists, compensations, listedCodes, listsOf, withListed } from './accessLists.js'
+import { type BlockLists, compensations, listedCodes, listsOf, withBlocks, withListed } from './accessLists.js'
 import { type AskedBalances, askBalances, summed } from './askBalances.js'
 import { type BooksDraft, draftOf } from './booksDraft.js'
 import { afterwards, summaryOf } from './booksSummary.js'
@@ -144,10 +144,12 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		const due = vain.size === 0 ? next : [...new Set([...next, ...vain.keys()])]
 		let asked: AskedBalances
 		let lists: BlockLists = []
+		let listed = part
 		try {
 			lists = await listsOf(part, { accounts, chain }, signal)
 			movements = withListed(movements, lists, kept)
-			asked = await askBalances(part, movements, { due, limited: rounds.limited() }, draft, accounts, signal)
+			listed = withBlocks(part, lists)
+			asked = await askBalances(listed, movements, { due, limited: rounds.limited() }, draft, accounts, signal)
 			works()
 		} catch (error) {
 			outer.throwIfAborted()
@@ -159,7 +161,13 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		}
 		const first = (address: Address) => later(facts.since(address), reopenedFrom)
 		const settling = { draft, found, gaps: facts.gaps, first, since: facts.since, limited: rounds.limited() }
-		const done = await settle(part, asked, { ...settling, feesAreKnown, vain }, { accounts, chain, clock, log }, signal)
+		const done = await settle(
+			listed,
+			asked,
+			{ ...settling, feesAreKnown, vain },
+			{ accounts, chain, clock, log },
+			signal,
+		)
 		feesAreKnown = done.feesAreKnown
 		for (const one of done.unproved) unproved = withUnproved(unproved, one)
 		const hidden = await compensations(part, lists, { kept, openings: done.openings }, accounts, signal)

@@ -88,6 +88,20 @@ test('behavior: two hidden payments that make up for each other in one block are
 	expect(await alertsOf(stage.bench, 'alert.unexplained')).toHaveLength(1)
 })
 
+test('behavior: two hidden payments that make up for each other over two blocks of one poll are told', async () => {
+	const { dialect } = hideLeaves(() => true)
+	const { node, bench, bob, carol, puppet, payer } = await open([{ ...dialect, accessLists: true }])
+	await node.send({ from: carol, to: payer, data: pays(puppet, 7n), gas: 200_000n })
+	const first = Number(await node.mine())
+	await node.send({ from: bob, to: puppet, data: pays(stranger, 7n), gas: 200_000n })
+	await node.mine()
+	await bench.settle()
+	expect(await alertsOf(bench, 'alert.unexplained')).toMatchObject([
+		{ fromBlock: first, toBlock: first, differenceWei: '7' },
+		{ fromBlock: first + 1, toBlock: first + 1, differenceWei: '-7' },
+	])
+})
+
 test('behavior: without the lists nobody sees them', async () => {
 	const { dialect } = hideLeaves(() => true)
 	const stage = await open([dialect])
