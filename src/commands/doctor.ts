@@ -10,8 +10,10 @@ import type { NetworkSettings } from '../config/settings/settings.js'
 import { MOST_KEPT } from '../core/books.js'
 import { adviceFor, logProofInWords, rangeLimitInWords, witnessInWords } from '../core/doctor.js'
 import { isKindWanted } from '../core/kinds.js'
+import { type NoBooks, noBooksBy, untoldInWords } from '../core/untold.js'
 import { areTokensAsked, watchesOn } from '../daemon/open.js'
 import { RpcError } from '../errors.js'
+import type { WatchSet } from '../model/watch.js'
 import { type Command, configOption, exitCodes } from './command.js'
 import { type BlockReport, examineBlock } from './doctorBlock.js'
 import { forecastFor } from './doctorForecast.js'
@@ -70,10 +72,26 @@ async function examine(network: NetworkSettings, config: Config, signal: AbortSi
 		watches: addresses,
 		logs: forTokens ? logProofInWords({ ...network, endpoints: able }) : null,
 		alone: witnessInWords(able),
+		untold: untoldOn(network, config.watches, endpoints),
 		forecast,
 		callsPerDay: forecast?.callsPerDay ?? null,
 		endpoints,
 	}
+}
+
+function untoldOn(network: NetworkSettings, watches: WatchSet, endpoints: readonly EndpointReport[]): string | null {
+	const bySettings = noBooksBy(network, watchesOn(watches, network.name).size)
+	const why = bySettings === null || bySettings === 'perhaps none' ? noBooksAt(network, endpoints) : bySettings
+	return why === null ? null : untoldInWords(watches.rules, network.name, why)
+}
+
+/** Null: books are kept, or nobody could be asked. */
+function noBooksAt({ keepsBooks }: NetworkSettings, endpoints: readonly EndpointReport[]): NoBooks | null {
+	const asked = endpoints.filter(({ error }) => error === null)
+	if (asked.length === 0) return null
+	if (keepsBooks) return asked.every(({ balances }) => balances === 'no') ? 'no balances' : null
+	if (asked.some(({ accessLists }) => accessLists === 'checked' || accessLists === 'not known')) return null
+	return asked.every(({ accessLists }) => accessLists === 'none') ? 'no lists' : 'lists not given'
 }
 
 async function examineEndpoint(url: string, network: NetworkSettings, signal: AbortSignal): Promise<EndpointReport> {

@@ -14,6 +14,8 @@ export interface NetworkReport {
 	readonly logs: string | null
 	/** What no proof finds out with one endpoint alone; null where more can be asked, or none. */
 	readonly alone: string | null
+	/** Kinds that watches name and that cannot be told here, and what to do; null: none that is known. */
+	readonly untold: string | null
 	/** Of the endpoint that is used; null when none is. */
 	readonly forecast: NetworkForecast | null
 	/** The same as in the forecast. */
@@ -66,7 +68,7 @@ export type AccessLists = 'none' | 'checked' | 'not given' | 'wrong' | 'not know
 
 /** For a terminal; the other side's words in it are not fit for one yet. */
 export function* linesOf(network: NetworkReport): Generator<string> {
-	const { chainId, watches, logs, alone, forecast, endpoints } = network
+	const { chainId, watches, logs, alone, untold, forecast, endpoints } = network
 	yield `${network.network} (chain ${chainId}), ${watches} ${watches === 1 ? 'address' : 'addresses'} watched`
 	for (const report of endpoints) {
 		yield `  ${report.endpoint}`
@@ -74,6 +76,7 @@ export function* linesOf(network: NetworkReport): Generator<string> {
 	}
 	if (logs !== null) yield* wrapped('token logs', logs)
 	if (alone !== null) yield* wrapped('not proved', alone)
+	if (untold !== null) yield* wrapped('not told', untold)
 	if (forecast !== null) {
 		for (const [name, words] of forecastInWords(forecast)) yield* wrapped(name, words)
 	}

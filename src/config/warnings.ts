@@ -1,3 +1,4 @@
+import { noBooksBy, untoldInWords } from '../core/untold.js'
 import type { Problem } from '../errors.js'
 import type { WatchSet } from '../model/watch.js'
 import type { Settings } from './settings/settings.js'
@@ -24,6 +25,11 @@ export function warningsOf(settings: Settings, watches: WatchSet, source: Source
 				`\`${networks[before]?.name}\` has this \`chain_id\` too: ` +
 				'what is watched on both is scanned and told twice, under the same id'
 			return [warning('networks', index, 'chain_id', message)]
+		}),
+		...networks.flatMap((network, index) => {
+			const why = noBooksBy(network, watches.networks.get(network.name)?.index.size ?? 0)
+			const message = why === null ? null : untoldInWords(watches.rules, network.name, why)
+			return message === null ? [] : [warning('networks', index, why === 'off' ? 'proof' : 'name', message)]
 		}),
 		...receivers.flatMap(({ name, fallback }, index) => {
 			// One that others fall back to may be the last.

@@ -363,6 +363,35 @@ describe('loadConfig', () => {
 		])
 	})
 
+	test.each([
+		[
+			'private: true',
+			'kinds: [income]',
+			[/^`income` is found by books alone, .*EIP-7928.*`doctor`.*take `private` out/],
+		],
+		['private: true, proof: off', 'kinds: [transfer, income]', [/^`income` is found by books alone.*`proof: off`/]],
+		[
+			'proof: off',
+			'kinds: [income, unexplained]',
+			[/^`income` and `unexplained` are found .*leave them out of `kinds`$/],
+		],
+		['proof: off', 'min_value: 1', []],
+		['proof: auto', 'kinds: [income, unexplained]', []],
+		['private: true', 'kinds: [transfer, delegation]', []],
+	])(
+		'behavior: with %s, kinds that only books find are a warning where a watch names them: %s',
+		async (on, says, due) => {
+			write({
+				'tracewatch.yaml': minimal.replace('chain_id: 8453', `chain_id: 8453, ${on}`),
+				'watchlists/a.yaml': watchOf('1').replace('}]', `, ${says}}]`),
+			})
+			const { warnings } = await load()
+			const of = warnings.filter(({ message }) => message !== noFallback('hook'))
+			expect(of.map(({ message }) => message)).toEqual(due.map((words) => expect.stringMatching(words)))
+			expect(of.map(({ line }) => line)).toEqual(due.map(() => 2))
+		},
+	)
+
 	test('behavior: the same address in two watchlists is two watches', async () => {
 		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1'), 'watchlists/b.yaml': watchOf('1') })
 		expect((await load()).watches).toHaveLength(2)

@@ -173,12 +173,14 @@ describe('tracewatch doctor', () => {
 				'    chain_id: 31337',
 				'    chain_id: 31337\n    private: true',
 			),
-			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}, kinds: [income]}`]),
 		})
 		onTestFinished(() => hidden.close())
 		const { stdout, code } = await hidden.run(['doctor', '--json'])
 		expect(code).toBe(0)
-		expect(JSON.parse(stdout).networks[0].endpoints[0]).toMatchObject({ source: 'trace_block', trusted: true })
+		const [network] = JSON.parse(stdout).networks
+		expect(network.untold).toMatch(/^`income` is found by books alone, .* its blocks name none: take `private` out/)
+		expect(network.endpoints[0]).toMatchObject({ source: 'trace_block', trusted: true })
 		expect(asked).toContain('trace_block')
 		for (const method of ['trace_filter', 'trace_transaction']) expect(asked).not.toContain(method)
 	})

@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
+import { startDialectGateway } from '../support/dialectGateway.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 
 const author: Address = '0x00000000000000000000000000000000000a0f0e'
@@ -39,4 +40,31 @@ test('default: told for each block, exactly, and taken back with its block', asy
 	await node.mine(2)
 	await bench.settle()
 	expect((await bench.posted()).map(({ message }) => message.type)).toEqual(['alert.income', 'alert.removed'])
+})
+
+test('behavior: on a private network it is told where blocks name their access lists', async () => {
+	const node = await startTestAnvil(['--no-mining'])
+	const gateway = await startDialectGateway(node.url, { accessLists: true })
+	const watches = [watchOf(author, { kinds: ['income'] })]
+	const bench = await openBench({ urls: [gateway.url], watches, isPrivate: true })
+	onTestFinished(async () => {
+		await bench.close()
+		await gateway.close()
+		await node.stop()
+	})
+	const [alice, bob] = (await node.accounts()) as [Address, Address]
+	await node.rpc('anvil_setCoinbase', [author])
+	await node.mine(2)
+	await bench.settle()
+	// The first opens its book.
+	const blocks: bigint[] = []
+	for (const valueWei of [1n, 2n, 3n]) {
+		await node.send({ from: alice, to: bob, valueWei, gas: 21_000n })
+		blocks.push(await node.mine())
+		await bench.settle()
+	}
+	const balances = await Promise.all(blocks.map((block) => node.balanceWei(author, block)))
+	const due = [1, 2].map((at) => String((balances[at] ?? 0n) - (balances[at - 1] ?? 0n)))
+	const told = (await bench.posted()).map(alertOf)
+	expect(told.slice(-2)).toMatchObject(due.map((valueWei) => ({ kind: 'income', valueWei })))
 })
