@@ -99,10 +99,8 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, clock
 		}
 		track.leftAtMs = clock()
 		kept.push(track)
-		if (kept.length > mostKept) {
-			const [oldest] = kept.splice(0, 1)
-			if (oldest !== undefined) end(oldest)
-		}
+		const oldest = kept.length > mostKept ? kept.shift() : undefined
+		if (oldest !== undefined) end(oldest)
 	}
 
 	/** Asks for as much as may be under way, in order; for what comes next in any case. */

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { NetworkSettings } from '../../src/config/settings/settings.js'
-import { createNetworkPoller, type NetworkPoller, type PollerStatus } from '../../src/daemon/networkPoller.js'
+import { createNetworkPoller, type NetworkPoller } from '../../src/daemon/networkPoller.js'
+import { freshStatus } from '../../src/daemon/pollerStatus.js'
 import { createVitals } from '../../src/daemon/vitals.js'
 import { RpcError, StateError } from '../../src/errors.js'
 import type { Block } from '../../src/model/chain.js'
@@ -101,14 +102,7 @@ describe('vitals', () => {
 		let nowMs = 1_800_000_000_000
 		const clock = () => nowMs
 		const store = await openState(clock)
-		const status = (): PollerStatus => ({
-			lastReport: null,
-			lastDoneAtMs: null,
-			failure: null,
-			skipped: 0,
-			lastResult: null,
-			backSinceMs: null,
-		})
+		const status = () => freshStatus
 		const vitals = createVitals({
 			networks: [
 				{

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest'
 import type { Config } from '../../src/config/load.js'
 import type { NetworkSettings } from '../../src/config/settings/settings.js'
-import type { NetworkPoller, PollerStatus } from '../../src/daemon/networkPoller.js'
+import type { NetworkPoller } from '../../src/daemon/networkPoller.js'
+import { freshStatus, type PollerStatus } from '../../src/daemon/pollerStatus.js'
 import { createRefusals } from '../../src/daemon/refused.js'
 import { createVitals } from '../../src/daemon/vitals.js'
 import { StateError } from '../../src/errors.js'
@@ -43,12 +44,8 @@ function place(configured = ['hook']) {
 			const troubles: TroubleBook = { ...opened, change: (change) => write(() => opened.change(change)) }
 			const clock = () => nowMs
 			const status = (): PollerStatus => ({
-				lastReport: null,
-				lastDoneAtMs: null,
+				...freshStatus,
 				failure: 'no endpoint answers',
-				skipped: 0,
-				lastResult: null,
-				backSinceMs: null,
 			})
 			const all = networks.map((name) => ({ ...stalling, name }) as NetworkSettings)
 			const shared = { receiversOf: () => ['hook'], recipientsOf: () => null, store, troubles, log: silent }

@@ -1,7 +1,8 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { NetworkSettings } from '../../src/config/settings/settings.js'
-import type { NetworkPoller, PollerStatus } from '../../src/daemon/networkPoller.js'
+import type { NetworkPoller } from '../../src/daemon/networkPoller.js'
+import { freshStatus, type PollerStatus } from '../../src/daemon/pollerStatus.js'
 import { createVitals } from '../../src/daemon/vitals.js'
 import { openFileStore } from '../../src/state/file/store.js'
 import { troubleBook } from '../../src/state/troubles.js'
@@ -24,12 +25,9 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 	})
 	let lastDoneAtMs: number | null = null
 	const status = (): PollerStatus => ({
-		lastReport: null,
+		...freshStatus,
 		lastDoneAtMs,
 		failure,
-		skipped: 0,
-		lastResult: null,
-		backSinceMs: null,
 		unanswered,
 	})
 	const poller = { name: 'ethereum', status } as NetworkPoller

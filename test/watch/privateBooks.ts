@@ -55,6 +55,21 @@ export function privateBooks(openStore: NonNullable<BenchOptions['openStore']>):
 		return { node, bench, block, tell, heard, books, seen, said, alice, bob, carol, puppet, payer }
 	}
 
+	/** The puppet has its book. */
+	async function openPuppet(...[dialects, options]: Parameters<typeof open>) {
+		const stage = await open(dialects, options)
+		await stage.node.send({ from: stage.bob, to: stage.puppet, valueWei: 1n, gas: 200_000n })
+		await stage.block()
+		return stage
+	}
+
+	/** One block in which a leaf pays the puppet, and it pays as much on. */
+	async function payAndPassOn({ node, block, bob, carol, puppet, payer }: Awaited<ReturnType<typeof open>>) {
+		await node.send({ from: carol, to: payer, data: pays(puppet, 7n), gas: 200_000n })
+		await node.send({ from: bob, to: puppet, data: pays(stranger, 7n), gas: 200_000n })
+		return block()
+	}
+
 	async function alertsOf(bench: Bench, type: string): Promise<readonly AlertData[]> {
 		return (await bench.posted()).filter(({ message }) => message.type === type).map(alertOf)
 	}
@@ -171,10 +186,8 @@ export function privateBooks(openStore: NonNullable<BenchOptions['openStore']>):
 
 	test('behavior: what one endpoint hides another tells: told as an event, late', async () => {
 		const { dialect } = hideLeaves(() => true)
-		const stage = await open([{ ...dialect, accessLists: true }, { accessLists: true }])
-		const { node, block, bob, carol, puppet, payer } = stage
-		await node.send({ from: bob, to: puppet, valueWei: 1n, gas: 200_000n })
-		await block()
+		const stage = await openPuppet([{ ...dialect, accessLists: true }, { accessLists: true }])
+		const { node, block, carol, puppet, payer } = stage
 		await node.send({ from: carol, to: payer, data: pays(puppet, 7n), gas: 200_000n })
 		await block()
 		expect(await alertsOf(stage.bench, 'alert.unexplained')).toEqual([])
@@ -188,18 +201,13 @@ export function privateBooks(openStore: NonNullable<BenchOptions['openStore']>):
 
 	test('behavior: two hidden payments that make up for each other in one block are told', async () => {
 		const { dialect } = hideLeaves(() => true)
-		const stage = await open([{ ...dialect, accessLists: true }])
-		const { node, block, bob, carol, puppet, payer } = stage
-		await node.send({ from: bob, to: puppet, valueWei: 1n, gas: 200_000n })
-		await block()
-		await node.send({ from: carol, to: payer, data: pays(puppet, 7n), gas: 200_000n })
-		await node.send({ from: bob, to: puppet, data: pays(stranger, 7n), gas: 200_000n })
-		await block()
+		const stage = await openPuppet([{ ...dialect, accessLists: true }])
+		await payAndPassOn(stage)
 		expect(await alertsOf(stage.bench, 'alert.unexplained')).toMatchObject([{ differenceWei: '0' }])
 		// The second look sees no more than the first did, and explains nothing.
-		await node.mine(10)
+		await stage.node.mine(10)
 		await stage.bench.settle()
-		await node.mine(4)
+		await stage.node.mine(4)
 		await stage.bench.settle()
 		expect(await alertsOf(stage.bench, 'alert.removed')).toEqual([])
 	})
@@ -207,16 +215,11 @@ export function privateBooks(openStore: NonNullable<BenchOptions['openStore']>):
 	test('behavior: what makes up for each other is taken back when a second look tells each of it', async () => {
 		let isHiding = true
 		const { dialect } = hideLeaves(() => isHiding)
-		const stage = await open([{ ...dialect, accessLists: true }])
-		const { node, block, bob, carol, puppet, payer } = stage
-		await node.send({ from: bob, to: puppet, valueWei: 1n, gas: 200_000n })
-		await block()
-		await node.send({ from: carol, to: payer, data: pays(puppet, 7n), gas: 200_000n })
-		await node.send({ from: bob, to: puppet, data: pays(stranger, 7n), gas: 200_000n })
-		await block()
+		const stage = await openPuppet([{ ...dialect, accessLists: true }])
+		await payAndPassOn(stage)
 		expect(await alertsOf(stage.bench, 'alert.unexplained')).toHaveLength(1)
 		isHiding = false
-		await node.mine(14)
+		await stage.node.mine(14)
 		await stage.bench.settle()
 		expect(await alertsOf(stage.bench, 'alert.removed')).toHaveLength(1)
 		const told = await alertsOf(stage.bench, 'alert.transfer')
@@ -301,14 +304,9 @@ export function privateBooks(openStore: NonNullable<BenchOptions['openStore']>):
 	test('behavior: a second endpoint that does not answer keeps no finding and no block waiting for good', async () => {
 		const { dialect } = hideLeaves(() => true)
 		const other = holding('trace_block')
-		const stage = await open([{ ...dialect, accessLists: true }, other.dialect], { timeoutMs: 120_000 })
-		const { node, block, bob, carol, puppet, payer } = stage
-		await node.send({ from: bob, to: puppet, valueWei: 1n, gas: 200_000n })
-		await block()
+		const stage = await openPuppet([{ ...dialect, accessLists: true }, other.dialect], { timeoutMs: 120_000 })
 		onTestFinished(other.hold())
-		await node.send({ from: carol, to: payer, data: pays(puppet, 7n), gas: 200_000n })
-		await node.send({ from: bob, to: puppet, data: pays(stranger, 7n), gas: 200_000n })
-		const number = await block()
+		const number = await payAndPassOn(stage)
 		expect(await alertsOf(stage.bench, 'alert.unexplained')).toMatchObject([{ differenceWei: '0' }])
 		expect((await stage.bench.store.network('local'))?.checkpoint.number).toBe(number)
 	})
