@@ -131,6 +131,9 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		// Those that have no book then had one.
 		if (lastTo !== null && part.span.from <= lastTo && areAllOpen) reopenedFrom = part.span.from
 		lastTo = part.span.to
+		// Where not all had one, those without never had: so many blocks may have come since they were seen first.
+		const isAnyNew = reopenedFrom === null && (summary ?? facts.before)?.unopened !== 0
+		const isNew = (address: Address) => isAnyNew || facts.since(address) >= part.span.from
 
 		const isNear = facts.head - part.span.to <= STATE_BLOCKS
 		if (facts.watches.size > MOST_KEPT) tooMany()
@@ -160,7 +163,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 			return await result()
 		}
 		const first = (address: Address) => later(facts.since(address), reopenedFrom)
-		const settling = { draft, found, gaps: facts.gaps, first, since: facts.since, limited: rounds.limited() }
+		const settling = { draft, found, gaps: facts.gaps, first, isNew, limited: rounds.limited() }
 		const done = await settle(
 			listed,
 			asked,

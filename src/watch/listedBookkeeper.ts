@@ -114,7 +114,8 @@ export function createListedBookkeeper({ accounts, chain, clock, log }: ListedBo
 			const isReplaced = before?.listed !== undefined && own.span.from <= BigInt(before.listed.to)
 			const first = (address: Address) =>
 				opened.get(address) ?? (isReplaced ? later(own.span.from, facts.since(address)) : own.span.to + 1n)
-			const settling = { draft, found, gaps, first, since: facts.since, limited: rounds.limited(), feesAreKnown }
+			// Nothing tells what an address had when it was seen first, and none has a threshold.
+			const settling = { draft, found, gaps, first, isNew: () => false, limited: rounds.limited(), feesAreKnown }
 			const ports = { accounts: balances.accounts, chain: { ...chain, ...balances.chain }, clock, log }
 			const done = await settle(paid, balances.asked, { ...settling, vain: new Map(), isFinal: true }, ports, signal)
 			outer.throwIfAborted()

@@ -25,9 +25,10 @@ export interface Settling {
 	readonly found: Settled
 	/** Blocks before the part that nobody could give. */
 	readonly gaps: ReadonlyMap<bigint, Gap>
-	/** First block of an address that is watched without `from_block`; from where on its book was to be kept. */
-	readonly since: (address: Address) => bigint
+	/** From where on the book of an address was to be kept. */
 	readonly first: (address: Address) => bigint
+	/** Whether an address without a book never had one: what it has is news. */
+	readonly isNew: (address: Address) => boolean
 	/** Those whose balance has a threshold. */
 	readonly limited: AddressSet
 	readonly feesAreKnown: boolean
@@ -76,7 +77,7 @@ const MOST_NAMED = 3
 export async function settle(
 	part: Part,
 	asked: AskedBalances,
-	{ draft, found, gaps, since, first, limited, feesAreKnown: areKnown, vain, isFinal = false }: Settling,
+	{ draft, found, gaps, first, isNew, limited, feesAreKnown: areKnown, vain, isFinal = false }: Settling,
 	ports: SettlePorts,
 	signal: AbortSignal,
 ): Promise<SettledPart> {
@@ -94,7 +95,7 @@ export async function settle(
 	const openedLate = new Map<Address, bigint>()
 	const before = part.span.from - 1n
 	for (const [address, wei] of asked.openings) {
-		if (draft.get(address) === null && since(address) >= part.span.from) unknown.add(address)
+		if (draft.get(address) === null && isNew(address)) unknown.add(address)
 		noteOpening(address, before)
 		draft.set(address, closedAt(before, wei, codeIn(asked.openings, address)))
 	}
@@ -109,7 +110,8 @@ export async function settle(
 		vain.delete(address)
 		const book = draft.get(address)
 		const balanceWei = balances.get(address) ?? 0n
-		const previousWei = unknown.delete(address) ? null : (book?.balanceWei ?? balanceWei)
+		const isFirst = unknown.delete(address) || (book === null && isNew(address))
+		const previousWei = isFirst ? null : (book?.balanceWei ?? balanceWei)
 		const seen = codeIn(balances, address)
 		const code = seen === undefined ? book?.code : seen
 		draft.set(address, closedAt(ref.number, balanceWei, code))

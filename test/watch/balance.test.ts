@@ -78,6 +78,22 @@ describe('thresholds of a balance', () => {
 		expect((await told(bench)).at(1)?.id).toBe(`31337:${high}:above:balance:${purse}`)
 	})
 
+	test('behavior: also where more blocks came before its book was opened than a node remembers', async () => {
+		const { node, bench, set, block } = await open()
+		await set(ether)
+		await bench.settle()
+		await set(7n)
+		await node.mine(300)
+		await bench.settle()
+		expect((await told(bench)).map(short)).toMatchObject([[expect.any(Number), 'below', '0.000000000000000007']])
+		await block()
+		await set(ether)
+		await block()
+		await set(8n)
+		await block()
+		expect(await told(bench)).toHaveLength(2)
+	})
+
 	test('behavior: an address that is low when it is first seen is told once', async () => {
 		const { bench, set, block } = await open()
 		await set(7n)
