@@ -34,7 +34,7 @@ export const MOST_TURNS = 16_000
 /** And so many at least: they fit into a small question. */
 export const LEAST_TURNS = 200
 /** Everybody's turn comes within so many blocks: half of what most nodes remember. */
-const ROUND_BLOCKS = 64
+export const ROUND_BLOCKS = 64
 /** And within this time, on a chain that is slow. */
 const ROUND_MS = 45 * 60_000
 

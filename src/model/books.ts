@@ -33,6 +33,8 @@ export interface BookSet extends ReadonlyMap<Address, Book> {
 	beyond?(block: bigint): Iterable<Address>
 	/** `most` addresses or some more from a place on (0: the first), and the place after them; 0: the end. */
 	some?(from: number, most: number): { readonly addresses: readonly Address[]; readonly next: number }
+	/** The place to ask `some` for, to go on after the first `count`, and how many of these it begins with. */
+	placeAfter?(count: number): { readonly from: number; readonly passed: number }
 }
 
 /** By address, in wei. */

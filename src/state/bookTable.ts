@@ -184,6 +184,11 @@ function tableOf(places: AddressTable, pieces: readonly (BookPiece | undefined)[
 			}
 			return { addresses, next: number < pieces.length ? number : 0 }
 		},
+		placeAfter(count) {
+			let [from, passed] = [0, count]
+			for (; from < pieces.length && passed >= (pieces[from]?.size ?? 0); from++) passed -= pieces[from]?.size ?? 0
+			return from < pieces.length ? { from, passed } : { from: 0, passed: 0 }
+		},
 		*pieces() {
 			for (let number = 0; number < pieces.length; number++) {
 				const packed = packedPlaces(places, pieces, number << PIECE_BITS, (number + 1) << PIECE_BITS)

@@ -1,5 +1,5 @@
 import { createAddressTable } from '../core/addressTable.js'
-import { LEAST_TURNS, MOST_KEPT, MOST_TURNS, shareOfRound } from '../core/books.js'
+import { LEAST_TURNS, MOST_KEPT, MOST_TURNS, ROUND_BLOCKS, shareOfRound } from '../core/books.js'
 import { lengthOf } from '../core/spans.js'
 import type { BookSet, BooksRound } from '../model/books.js'
 import type { AddressSet, Part } from '../model/chain.js'
@@ -31,6 +31,9 @@ const SLOW = { blocks: 120, ms: 60 * 60_000 }
 /** As many fit into a large question, 10 million gas and 80 kB, with some that are touched. */
 const MOST_AT_ONCE = 1_900
 
+/** Passed before the first turn: some milliseconds, once. */
+const MOST_PASSED = 100_000
+
 /** Looked at in one breath: some milliseconds. */
 const AT_ONCE = 5_000
 
@@ -43,18 +46,27 @@ export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 	let limited = nobody
 	/** As last given. */
 	let held: BookSet | undefined
-	let inList = turnsOf(() => kept.keys())
+	let inList = turnsOf(listOrder)
 	let inBooks = turnsOf(bookOrder)
 	let lastMs = clock()
 	let isFirst = true
 	let last: BooksRound | null = null
 
-	function* bookOrder(): Generator<Address> {
-		for (let from = 0, isEnd = false; !isEnd; isEnd = from === 0) {
+	function* bookOrder(after: number): Generator<Address> {
+		let { from, passed } = held?.placeAfter?.(after) ?? { from: 0, passed: 0 }
+		for (let isEnd = false; !isEnd; isEnd = from === 0) {
 			const { addresses, next } = held?.some?.(from, 1) ?? { addresses: [], next: 0 }
-			for (const address of addresses) if (kept.has(address)) yield address
+			for (const address of addresses.slice(passed)) if (kept.has(address)) yield address
 			from = next
+			passed = 0
 		}
+	}
+
+	function listOrder(after: number): Iterator<Address> {
+		const order = kept.keys()
+		// Of very many the first come first: to pass them takes its time.
+		for (let passed = 0; passed < after && after <= MOST_PASSED; passed++) order.next()
+		return order
 	}
 
 	return {
@@ -65,7 +77,7 @@ export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 			kept = sorted.kept
 			limited = sorted.limited
 			last = null
-			inList = turnsOf(() => kept.keys())
+			inList = turnsOf(listOrder)
 			inBooks = turnsOf(bookOrder)
 			return kept
 		},
@@ -81,13 +93,14 @@ export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 			for (let all = limited.keys(), one = all.next(); one.done !== true; one = all.next()) found.push(one.value)
 			held = books
 			const turns = !isOpening && books?.some !== undefined ? inBooks : inList
+			if (turns.began === null) turns.order = turns.from(placeAt(span.from, kept.size))
 			for (let taken = 0; taken < size; taken++) {
 				turns.began ??= { block: span.to, ms: lastMs }
 				const { began } = turns
 				let next = turns.order.next()
 				if (next.done === true) {
 					last = { blocks: Number(span.to - began.block), minutes: Math.round((lastMs - began.ms) / 60_000) }
-					turns.order = turns.anew()
+					turns.order = turns.from(0)
 					turns.began = { block: span.to, ms: lastMs }
 					next = turns.order.next()
 				}
@@ -102,14 +115,23 @@ export function createRounds({ clock }: { readonly clock: Clock }): Rounds {
 
 /** One way through all of them, again and again. */
 interface Turns {
-	readonly anew: () => Iterator<Address>
+	/** After so many. */
+	readonly from: (after: number) => Iterator<Address>
 	order: Iterator<Address>
 	/** Where and when this round began; null before its first turn. */
 	began: { readonly block: bigint; readonly ms: number } | null
 }
 
-function turnsOf(anew: () => Iterator<Address>): Turns {
-	return { anew, order: anew(), began: null }
+function turnsOf(from: Turns['from']): Turns {
+	return { from, order: from(0), began: null }
+}
+
+/**
+ * Where a round stands at a block if all begin with the first one: so it is found again by a program that lives for one
+ * poll, and after a reload.
+ */
+function placeAt(block: bigint, size: number): number {
+	return Math.floor((size * Number(block % BigInt(ROUND_BLOCKS))) / ROUND_BLOCKS)
 }
 
 interface Sorted {

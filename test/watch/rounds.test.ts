@@ -18,6 +18,7 @@ const rules: WatchRules = {
 	fromBlock: null,
 	watchlist: 'all',
 }
+const opened: Book = { block: 1n, balanceWei: 1n, movedWei: 0n }
 const addressOf = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
 const partOf = (from: number, to: number) => ({ span: { from: BigInt(from), to: BigInt(to) } }) as Part
 
@@ -71,21 +72,38 @@ test('behavior: whoever wants no books has no turn, and a threshold has its turn
 	expect(rounds.next(partOf(9, 9), false)).toEqual([])
 })
 
+test.each([
+	['the list', undefined],
+	['the books', bookTableOf(new Map(Array.from({ length: 20_000 }, (_, n) => [addressOf(n), opened])))],
+])(
+	'behavior: who begins anew at each poll, as `once` does, has all in their turn within 64 blocks too: by %s',
+	async (_name, books) => {
+		const watches = tableOf(20_000)
+		const seen = new Set<Address>()
+		for (let block = 1_000; block < 1_064; block += 4) {
+			const rounds = createRounds({ clock: () => 0 })
+			await rounds.keptOf(watches)
+			for (const address of rounds.next(partOf(block, block + 3), false, books)) seen.add(address)
+		}
+		expect(seen.size).toBe(20_000)
+	},
+)
+
 test('behavior: once all have a book their turns come in the order in which books are written', async () => {
 	const count = 3_000
-	const book: Book = { block: 1n, balanceWei: 1n, movedWei: 0n }
+	const book = opened
 	const order = Array.from({ length: count }, (_, n) => addressOf((n * 977) % count))
 	const stray = addressOf(count + 5)
 	const rounds = createRounds({ clock: () => 0 })
 	await rounds.keptOf(tableOf(count))
 	const seen: Address[] = []
 	let books = bookTableOf(new Map([...order, stray].map((address) => [address, book])))
-	for (let part = 1; seen.length < count; part++) {
+	for (let part = 64; seen.length < count; part++) {
 		seen.push(...rounds.next(partOf(part, part), false, books))
 		// What is closed is written anew, and the order stays.
 		books = books.after(new Map(seen.slice(-50).map((address) => [address, { ...book, block: BigInt(part) }])))
 		// One that is opened in between takes its turns from the list.
-		if (part === 5) expect(rounds.next(partOf(5, 5), true, books)).toContain(addressOf(0))
+		if (part === 69) expect(rounds.next(partOf(128, 128), true, books)).toContain(addressOf(0))
 	}
 	expect(seen.slice(0, count)).toEqual(order)
 })
