@@ -6,7 +6,7 @@
 import { base64Forms, leastBeginning, literal, restOfWord, spellings, tellingParts } from './secretForms.js'
 
 /** What stands in the place of a secret. */
-export const secretMark = '[secret]'
+const secretMark = '[secret]'
 
 /** Shorter secrets cannot be distinguished from ordinary words and numbers, and are not looked for. */
 export const shortestSecret = 6

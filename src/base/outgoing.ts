@@ -18,7 +18,7 @@ export function fitWords(text: string): string {
 }
 
 /** The same for JSON, where they are written as escapes, so that whoever reads it gets what was there. */
-export function fitJson(json: string): string {
+function fitJson(json: string): string {
 	return json.replace(unfit, (sign) =>
 		Array.from({ length: sign.length }, (_, at) => `\\u${sign.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
 	)

@@ -29,7 +29,7 @@ export interface AlertContext {
 	readonly checksum: (address: Address) => string
 }
 
-/** Puts a match into the words of the contract; amounts and numbers become text here. */
+/** Puts a match into the fields that receivers get; amounts and numbers become text here. */
 export function alertOf(match: Match, context: AlertContext): Alert {
 	const { event, watch, direction } = match
 	const { network, block, detectedAtMs, lateReason, checksum } = context

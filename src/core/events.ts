@@ -90,7 +90,7 @@ function eventOf({ tx, frame, to, trace, initiator }: EventFacts, kind: FrameEve
 }
 
 /** The root frame is the transaction itself: who made that call sent it. Costs no question. */
-export function initiatorOf({ txHash, frames, fee }: TxTrace): Address | null {
+function initiatorOf({ txHash, frames, fee }: TxTrace): Address | null {
 	if (txHash === null) return null
 	const root = frames.find(({ traceAddress }) => traceAddress.length === 0)
 	return root?.from ?? fee?.payer ?? null

@@ -9,7 +9,7 @@ import { noTokens } from './tokenChoice.js'
  * told to a watch of one block; the last of them says how many more there were. Tokens that the network or the watch
  * names are told without a bound, but where nothing moves: that, too, anybody can log of them.
  */
-export const mostUnknown = 100
+const mostUnknown = 100
 
 export interface KeptOfFlood<T> {
 	readonly one: T

@@ -59,7 +59,7 @@ export function mayOpen(
 }
 
 /** Whether one of the blocks before it is a gap. */
-export function isBesieged(number: bigint, open: ReadonlySet<bigint>): boolean {
+function isBesieged(number: bigint, open: ReadonlySet<bigint>): boolean {
 	for (const gap of open) if (gap < number && gap + besiegedBlocks >= number) return true
 	return false
 }

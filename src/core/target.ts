@@ -3,7 +3,7 @@ import type { Block, Head } from '../model/chain.js'
 import type { Confirmations, Network } from '../model/watch.js'
 
 /** Blocks behind the head after which a block counts as settled, where the node does not know `finalized`. */
-export const defaultSettleDepth = 64n
+const defaultSettleDepth = 64n
 
 /**
  * Blocks below the settled one whose alerts are still remembered. A chain that is reorganised deeper than it should

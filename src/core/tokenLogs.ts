@@ -1,6 +1,6 @@
 import type { Address, Hash, Hex } from '../model/glossary.js'
 import type { KnownTokens, TokenEvent } from '../model/token.js'
-import { finish, type Steps, stepItems } from './steps.js'
+import { type Steps, stepItems } from './steps.js'
 
 /** One log of a transaction, as far as it was read. */
 export interface TxLog {
@@ -39,13 +39,9 @@ type Move = Pick<TokenEvent, 'standard' | 'from' | 'to' | 'amountRaw' | 'tokenId
  * What the logs of a transaction say of tokens, in their order. ERC-20 and ERC-721 share a signature and differ in
  * the number of topics; in ERC-1155 the parties stand one topic later. A log that fits none of the forms says
  * nothing. For known tokens also: transfers of which nothing is indexed (CryptoKitties), and deposits and withdrawals
- * of wrapped coins, where the contract writes no transfer beside (docs/nodes.md, "Token logs").
+ * of wrapped coins, where the contract writes no transfer beside (docs/nodes.md, "Token logs"). In steps: a transaction
+ * holds as many logs as a stranger can pay for.
  */
-export function tokenEventsOf(tx: TxLogs, known: KnownTokens): readonly TokenEvent[] {
-	return finish(tokenEventSteps(tx, known))
-}
-
-/** The same, for transactions that hold as many logs as a stranger can pay for. */
 export function* tokenEventSteps(tx: TxLogs, known: KnownTokens): Steps<readonly TokenEvent[]> {
 	const events: TokenEvent[] = []
 	const wrapped: { readonly at: number; readonly event: TokenEvent }[] = []

@@ -41,7 +41,7 @@ function plain(value: unknown, depth: number): unknown {
  * Errors that a user or an endpoint can cause come without a stack: the message says all, and two kilobytes a line say
  * no more.
  */
-export function plainError(error: Error, depth = 1): Record<string, unknown> {
+function plainError(error: Error, depth = 1): Record<string, unknown> {
 	const { name, message, stack, cause } = error
 	return {
 		type: name,
@@ -71,7 +71,7 @@ function system(error: Error): Record<string, unknown> {
 }
 
 /** Whether the message alone tells what is wrong. */
-export function isExpected(error: unknown): boolean {
+function isExpected(error: unknown): boolean {
 	return [ConfigError, RpcError, StateError, PlainError, UsageError].some((kind) => error instanceof kind)
 }
 

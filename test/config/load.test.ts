@@ -19,7 +19,7 @@ const env = {
 const noFallback = (name: string) =>
 	`\`${name}\` has no \`fallback\`: when it takes nothing more, nobody is told of that`
 
-/** The example of the contract, word for word. */
+/** An example of everything. */
 const settings = `networks:
   - name: ethereum               # in watchlists, alerts, metrics
     chain_id: 1                  # compared with eth_chainId; an endpoint of another chain is refused
@@ -86,7 +86,7 @@ beforeEach(() => {
 })
 
 describe('loadConfig', () => {
-	test('reads the example of the contract', async () => {
+	test('reads an example of everything', async () => {
 		write({ 'tracewatch.yaml': settings, 'watchlists/treasury.yaml': watchlist })
 		const { secrets, revision, ...config } = await load()
 		expect({ ...config, watches: [...config.watches] }).toEqual({

@@ -2,7 +2,8 @@ import { keccak256 } from 'ox/Hash'
 import { fromString } from 'ox/Hex'
 import { describe, expect, test } from 'vitest'
 import { isNativeCoin } from '../../src/core/nativeTokens.js'
-import { nobody, type TxLog, tokenEventsOf, topics } from '../../src/core/tokenLogs.js'
+import { finish } from '../../src/core/steps.js'
+import { nobody, type TxLog, tokenEventSteps, topics } from '../../src/core/tokenLogs.js'
 import type { Address, Hash, Hex } from '../../src/model/glossary.js'
 import type { KnownTokens } from '../../src/model/token.js'
 import { processorMs } from '../support/processor.js'
@@ -23,7 +24,7 @@ const known = (decimals: number | null): KnownTokens =>
 
 function told(logs: readonly TxLog[], tokens: KnownTokens = new Map()) {
 	const tx = { txHash: hash(1), txIndex: 0, block: blockRef(1), initiator: alice, logs }
-	return tokenEventsOf(tx, tokens).map(({ trace, standard, from, to, amountRaw, tokenId, operator }) =>
+	return finish(tokenEventSteps(tx, tokens)).map(({ trace, standard, from, to, amountRaw, tokenId, operator }) =>
 		[trace, standard, from, to, amountRaw, tokenId, operator].map((one) => one ?? '-').join(' '),
 	)
 }

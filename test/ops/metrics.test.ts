@@ -125,7 +125,7 @@ describe('createMetrics', () => {
 		expect(found.get('tracewatch_deliveries_total{receiver="hook",result="retry"}')).toBe(2)
 	})
 
-	test('behavior: every name of the contract is there, each with a help text', async () => {
+	test('behavior: every public name is there, each with a help text', async () => {
 		const metrics = metricsOf(() => stateOf({ hook: { pending: 0, held: 0, parked: 0, dead: 0 } }))
 		const text = await metrics.text()
 		for (const name of [

@@ -1,4 +1,4 @@
-/** Bad input, from outside: a message that a person understands, an exit code of the contract, and nothing lost. */
+/** Bad input, from outside: a message that a person understands, the right exit code, and nothing lost. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'

@@ -15,7 +15,7 @@ import { shortHex } from '../rlpWords.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { address, hexBytes, isObject, type Json, malformed, quantity, type Reading, smallNumber } from '../wire.js'
 
-export const ACCESS_LIST_METHOD = 'eth_getBlockAccessList'
+const ACCESS_LIST_METHOD = 'eth_getBlockAccessList'
 
 interface Account {
 	readonly address: Address

@@ -119,7 +119,7 @@ function postingsOf(
 	return postings
 }
 
-export function withdrawalsOf(block: Json, addresses: AddressSet, reading: Reading): readonly Posting[] {
+function withdrawalsOf(block: Json, addresses: AddressSet, reading: Reading): readonly Posting[] {
 	return readWithdrawals(block, reading).flatMap(({ address: to, wei, index, validatorIndex }): Posting[] => {
 		if (!addresses.has(to)) return []
 		return [{ kind: 'withdrawal', address: to, wei: [wei, wei], txHash: null, withdrawal: { index, validatorIndex } }]

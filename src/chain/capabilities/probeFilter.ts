@@ -31,7 +31,7 @@ const NOBODY: Address = '0x7472616365776174636800000000000000000000'
 
 const IGNORES = 'trace_filter gives frames of addresses that were not asked for: it ignores its lists'
 
-export function filterCall(from: bigint, to: bigint, lists: object): RpcCall {
+function filterCall(from: bigint, to: bigint, lists: object): RpcCall {
 	return { method: 'trace_filter', params: [{ fromBlock: hexOf(from), toBlock: hexOf(to), ...lists }] }
 }
 

@@ -13,7 +13,7 @@ export interface Log extends TxLog {
 }
 
 /** Throws `malformed`; `unsettled` where the node itself says that the log has left the chain. */
-export function readLog(raw: unknown, reading: Reading): Log {
+function readLog(raw: unknown, reading: Reading): Log {
 	if (!isObject(raw)) throw malformed(reading, 'a log is not an object')
 	const emitter = address(raw.address)
 	const data = raw.data === undefined || raw.data === null ? '0x' : hexBytes(raw.data)

@@ -50,7 +50,7 @@ function checkRoot(root: Frame | undefined, succeeded: boolean | null, txHash: H
  * What a receipt says of the fee. No answer depends on it: a fee that is missing or wrong is found when a book does not
  * close.
  */
-export function feeIn(raw: unknown): Pick<TxTrace, 'fee'> {
+function feeIn(raw: unknown): Pick<TxTrace, 'fee'> {
 	const payer = isObject(raw) ? address(raw.from) : null
 	const wei = feeOf(raw)
 	return payer === null || wei === null ? {} : { fee: { payer, wei } }

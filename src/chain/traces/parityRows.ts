@@ -86,7 +86,7 @@ export function readPlaced(row: RawRow, index: number, reading: Reading): Placed
 }
 
 /** Reads what a row says of its frame; its place is left to the caller. */
-export function readFrame(row: RawRow, index: number, reading: Reading): PlacelessFrame {
+function readFrame(row: RawRow, index: number, reading: Reading): PlacelessFrame {
 	const { raw, action } = row
 	const where = () => `row ${index}`
 	const error = readError(raw.error, where, reading)
@@ -205,7 +205,7 @@ function amountOf(raw: unknown, mayLack: boolean, index: number, reading: Readin
 	return value
 }
 
-export function readTraceAddress(raw: unknown, index: number, reading: Reading): readonly number[] {
+function readTraceAddress(raw: unknown, index: number, reading: Reading): readonly number[] {
 	if (!Array.isArray(raw)) throw malformed(reading, `row ${index} has no traceAddress`)
 	if (raw.length > MOST_DEPTH) throw malformed(reading, `row ${index} stands more than ${MOST_DEPTH} frames deep`)
 	return raw.map((step: unknown) => {

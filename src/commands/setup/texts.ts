@@ -142,7 +142,7 @@ export function withWatch(
 }
 
 /** To stand at the end of a watchlist. */
-export function watchText({ address, label }: SetupWatch): string {
+function watchText({ address, label }: SetupWatch): string {
 	return `  - address: ${address}\n${label === '' ? '' : `    label: ${scalar(label)}\n`}`
 }
 

@@ -91,7 +91,7 @@ function openSocket(host: string, port: number, callback: SocketCallback): void 
 }
 
 /** By its address, or by the names that stand for it everywhere. */
-export function isThisMachine(host: string): boolean {
+function isThisMachine(host: string): boolean {
 	return host === 'localhost' || host.endsWith('.localhost') || isLoopback(host)
 }
 

@@ -206,7 +206,7 @@ const finalityInWords: Readonly<Record<Finality, string>> = {
 }
 
 /** `0 s`, `59 s`, `2 min 5 s`, `3 h 20 min`, `4 d 2 h`: the two largest units. */
-export function durationInWords(seconds: number): string {
+function durationInWords(seconds: number): string {
 	const units: readonly (readonly [string, number])[] = [
 		['d', 86_400],
 		['h', 3_600],

@@ -142,7 +142,7 @@ function startedBy({ initiator, from, to }: AlertData): string {
 	return `, in a transaction that ${who} started`
 }
 
-export function watchName({ watch }: AlertData): string {
+function watchName({ watch }: AlertData): string {
 	const label = printable(watch.label ?? '')
 	return label === '' ? shortAddress(watch.address) : label
 }
@@ -155,6 +155,6 @@ function counterparty(data: AlertData): string {
 }
 
 /** `0x1234…abcd` */
-export function shortAddress(address: string): string {
+function shortAddress(address: string): string {
 	return `${address.slice(0, 6)}…${address.slice(-4)}`
 }

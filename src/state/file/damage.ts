@@ -50,6 +50,6 @@ function anew(folder: string): string {
 }
 
 /** For a shell, if it needs to be. */
-export function shellQuoted(text: string): string {
+function shellQuoted(text: string): string {
 	return /^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -30,7 +30,7 @@ async function send(delivery = mailDeliveryOf(1, 'ops@example.org'), settings = 
 }
 
 describe('a mail', () => {
-	test('default: arrives with the headers of the contract and both bodies', async () => {
+	test('default: arrives with its headers and both bodies', async () => {
 		expect(await send()).toMatchObject({ result: 'delivered' })
 		const [mail] = server.mails
 		if (mail === undefined) throw new Error('no mail came')

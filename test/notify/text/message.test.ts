@@ -204,7 +204,7 @@ describe('subjects', () => {
 })
 
 describe('bodies', () => {
-	test('default: hold every fact of the contract, in text and in HTML alike', () => {
+	test('default: hold every fact of an alert, in text and in HTML alike', () => {
 		const late = { late: true, lagSeconds: 7_500, lateReason: 'tracewatch was not running' }
 		const { text, html } = composeMessage(messageOf(alertData(late)))
 		const facts = [treasury, payer, '1.500000000000000001 ETH', '1500000000000000001', 'transfer (a call), in', '0.1.2']
