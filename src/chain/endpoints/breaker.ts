@@ -29,21 +29,37 @@ export interface BreakerOptions {
 
 const firstRestMs = 1_000
 const longestRestMs = 60_000
-/** For what only a person can mend: long enough to cost nothing, short enough to need no restart. */
+/**
+ * For what a person has to mend: long enough in the end to cost nothing, short enough to need no restart. A firewall's
+ * 403, a key that is not known everywhere yet or a balancer that sent us to a neighbour pass by themselves: the first
+ * rests are short.
+ */
 const mendRestMs = 10 * 60_000
+const firstMendRestMs = 5_000
+/** Without such a failure for so long it is mended. An answer says little: one method may be refused, and no other. */
+const mendedAfterMs = 2 * mendRestMs
 const quotaRestMs = 60 * 60_000
 
 export function createBreaker({ endpoint, clock, log, random }: BreakerOptions): Breaker {
 	let failures = 0
 	let failedAtMs = Number.NEGATIVE_INFINITY
 	let restsUntilMs = 0
+	let toMend = 0
+	let toMendAtMs = Number.NEGATIVE_INFINITY
 	let last: RpcError | null = null
 	let logged: Advice | 'failing' | null = null
+
+	/** How many failures in a row a person has to mend, with the one now. */
+	function countToMend(): number {
+		toMend = clock() - toMendAtMs < mendedAfterMs ? toMend + 1 : 1
+		toMendAtMs = clock()
+		return toMend
+	}
 
 	function restFor(error: RpcError): number {
 		const { retryAfterMs } = error.facts
 		if (adviceFor(error) === 'quota') return Math.max(retryAfterMs ?? quotaRestMs, mendRestMs)
-		if (adviceFor(error) !== null) return mendRestMs
+		if (adviceFor(error) !== null) return backoffMs(countToMend(), firstMendRestMs, mendRestMs)
 		const restMs = jittered(backoffMs(failures, firstRestMs, longestRestMs), random)
 		return Math.max(retryAfterMs ?? 0, Math.round(restMs))
 	}

@@ -79,7 +79,8 @@ function minuteOf(value: string, most: number): number | null {
 /** Milliseconds since 1970, or what is wrong. */
 function instantMs(value: string | undefined): number | string {
 	if (value === undefined) return 'is missing'
-	const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)$/.exec(value) ?? []
+	const [, year, month, day] =
+		/^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/.exec(value) ?? []
 	const ms = Date.parse(value)
 	// The parser takes 31 February as a day in March.
 	const isDay = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day)

@@ -184,7 +184,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	async function drainOnce(signal: AbortSignal): Promise<Tally> {
 		const recorder = createRecorder(store, log, drainPatienceMs)
 		const cut = new AbortController()
-		// The moment of the start: what fails now falls due after it, and is not tried a second time.
+		// Before the moment of the start: what it makes due, this round shall try.
+		await clockWatch.look()
+		// What fails now falls due after this moment, and is not tried a second time.
 		const nowMs = clock()
 		const suspension = createSuspension(store, () => nowMs)
 		const tally = { delivered: 0, failed: 0, held: 0 }
@@ -195,7 +197,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			await fallbacks.learn()
 			await suspension.learn()
 			await suspension.probe()
-			await clockWatch.look()
 			while (!signal.aborted) {
 				await deferrals.letGo(nowMs)
 				const queues = await store.claim({ nowMs, perQueue })

@@ -66,7 +66,6 @@ describe('what a person must mend', () => {
 		['quota', faults.status(402), 3_600_000, /plan is used up/],
 		['quota with a wait', faults.status(402, '', { 'retry-after': '1800' }), 1_800_000, /add another endpoint/],
 		['quota with a short wait', faults.status(402, '', { 'retry-after': '1' }), 600_000, /plan is used up/],
-		['auth', faults.status(401), 600_000, /refuses our key.*correct its URL/],
 	])('error: %s rests long and is told once', async (_name, fault, restMs, words) => {
 		const pool = await open(2)
 		const [first] = pool.nodes as [FaultyNode, FaultyNode]
@@ -84,6 +83,41 @@ describe('what a person must mend', () => {
 		pool.pass(3_600_000)
 		expect(await pool.ask()).toBe('A')
 		expect(pool.told.at(-1)).toBe('info A: the endpoint is back')
+	})
+
+	test.each([
+		['a refused key', (node: FaultyNode) => node.fail(faults.status(401)), /refuses our key.*correct its URL/],
+		['another chain', (node: FaultyNode) => Object.assign(node, { chainId: 5 }), /is on another chain/],
+	])('behavior: %s rests longer each time, ten minutes at most, and is told once', async (_name, spoil, words) => {
+		const pool = await open(2)
+		const [first] = pool.nodes as [FaultyNode, FaultyNode]
+		spoil(first)
+		const asked = () => first.count('eth_chainId')
+		expect(await pool.ask()).toBe('B')
+		for (const seconds of [5, 10, 20, 40, 80, 160, 320, 600, 600]) {
+			const before = asked()
+			pool.pass(seconds * 1_000 - 1)
+			expect(await pool.ask()).toBe('B')
+			expect(asked(), `before ${seconds} s`).toBe(before)
+			pool.pass(1)
+			expect(await pool.ask()).toBe('B')
+			expect(asked(), `after ${seconds} s`).toBe(before + 1)
+		}
+		expect(pool.told).toEqual([expect.stringMatching(words)])
+		first.mend()
+		first.chainId = 1
+		pool.pass(600_000)
+		expect(await pool.ask()).toBe('A')
+		expect(pool.told.at(-1)).toBe('info A: the endpoint is back')
+		pool.pass(1_200_000)
+		spoil(first)
+		// Its chain is asked for again after any failure.
+		first.fail(faults.status(401), { times: 1, ...onName })
+		await pool.ask()
+		first.mend()
+		first.chainId = 1
+		pool.pass(5_000)
+		expect(await pool.ask(), 'it is new again').toBe('A')
 	})
 
 	test('error: an endpoint of another chain is never given the job', async () => {

@@ -288,6 +288,10 @@ describe('silences', () => {
 			'{from: 2026-12-24T18:00Z, to: 2026-12-27T08:30:00+01:00}',
 			{ kind: 'once', fromMs: Date.UTC(2026, 11, 24, 18), toMs: Date.UTC(2026, 11, 27, 7, 30) },
 		],
+		[
+			'{from: "2026-12-24T18:00:30.250Z", to: 2026-12-27T18:00Z}',
+			{ kind: 'once', fromMs: Date.UTC(2026, 11, 24, 18, 0, 30, 250), toMs: Date.UTC(2026, 11, 27, 18) },
+		],
 		['{from: 22:00, to: 6:00}', { ...weekly, fromMinute: 1320, toMinute: 360 }],
 		['{weekdays: [sun, sat]}', { ...weekly, weekdays: [6, 7] }],
 		['{to: "09:15", timezone: Europe/Berlin}', { ...weekly, toMinute: 555, timezone: 'Europe/Berlin' }],

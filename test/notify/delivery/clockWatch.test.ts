@@ -25,6 +25,16 @@ test('behavior: set back, what waits for another attempt is tried, in order; it 
 	expect(log.lines.filter(({ message }) => message.startsWith('the clock was set back'))).toHaveLength(1)
 })
 
+test('behavior: set back while nothing ran, it is tried by the first round, however slow its start', async () => {
+	const hook = scripted('hook', (_, index) => (index === 0 ? retry : { result: 'delivered' }))
+	await lab.store.post([deliveryOf(1, { createdAtMs: lab.nowMs })])
+	await delivererOf(hook).drainOnce(never)
+	lab.nowMs -= 24 * hourMs
+	// Reading the state takes a millisecond or more, unlike on a clock that stands still.
+	await delivererOf(hook, { clock: () => lab.nowMs++ }).drainOnce(never)
+	expect(hook.got).toEqual(ids(1, 1))
+})
+
 test('behavior: set forward, or right, nothing is tried before its time', async () => {
 	const hook = scripted('hook', () => ({ ...retry, afterMs: hourMs }))
 	const deliverer = delivererOf(hook, { steady: () => lab.nowMs - 5_000 })
