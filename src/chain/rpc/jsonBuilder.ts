@@ -49,6 +49,8 @@ export interface JsonBuilder {
 
 /** Of memory, for each value that is made. */
 const valueBytes = 8
+/** For one in a list: as the list grows it is there twice and more. */
+const elementBytes = 32
 const containerBytes = 56
 
 interface Level {
@@ -89,9 +91,13 @@ export function createJsonBuilder(outermostShape: Shape, limits: JsonLimits): Js
 			return
 		}
 		if (level.made === null || key === null) return
+		if (level.isList) {
+			kept.add(Array.isArray(level.made) ? elementBytes : otherBytes)
+			;(level.made as unknown[]).push(made)
+			return
+		}
 		kept.add(valueBytes)
-		if (level.isList) (level.made as unknown[]).push(made)
-		else if (level.rows !== null && key === 'traceAddress') level.path = made
+		if (level.rows !== null && key === 'traceAddress') level.path = made
 		else if (level.rows !== null && key === 'subtraces') level.subtraces = made
 		else if (level.isAction && isSide(key, made, level.sides)) return
 		else {
@@ -113,8 +119,9 @@ export function createJsonBuilder(outermostShape: Shape, limits: JsonLimits): Js
 		if (rows === null) return one
 		const rowBytes = mark === null ? null : rows.pushRow(one, sides, path, subtraces)
 		if (rowBytes !== null) {
-			if (isKnown) kept.add(keptBefore - kept.bytes())
-			kept.add(rowBytes)
+			// Its path is packed, and was a list only as it came.
+			const givenBack = isKnown ? kept.bytes() - keptBefore : containerBytes + (path as unknown[]).length * elementBytes
+			kept.add(rowBytes - givenBack)
 			return one
 		}
 		kept.add(otherBytes)

@@ -30,6 +30,12 @@ const aColon = 4
 const commaOrEnd = 5
 const nothing = 6
 
+/**
+ * Of memory, for each byte of a text that is held: it is put together, and read twice, before it is one. The longest
+ * that a stranger can have told is a log of ten megabytes, in hex.
+ */
+const heldBytes = 6
+
 export function createJsonStream(shape: Shape, limits: JsonLimits): JsonStream {
 	const texts = createTexts()
 	const builder = createJsonBuilder(shape, limits)
@@ -84,11 +90,11 @@ export function createJsonStream(shape: Shape, limits: JsonLimits): JsonStream {
 		const quote = closingQuote(chunk, start, start)
 		passing = quote < 0
 		escaped = passing && isEscaped(chunk, start, chunk.length)
-		builder.keep(keptText.add(chunk, from, passing ? chunk.length : quote))
+		builder.keep(heldBytes * keptText.add(chunk, from, passing ? chunk.length : quote))
 		if (passing) return chunk.length
 		if (keptText.isOpen()) {
 			const bytes = keptText.take()
-			builder.keep(-bytes.length)
+			builder.keep(-heldBytes * bytes.length)
 			tookText(textIn(bytes, 0, bytes.length))
 		} else if (isKey()) tookKey(null)
 		else put(undefined)

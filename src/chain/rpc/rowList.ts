@@ -43,7 +43,7 @@ export interface GrowingRowList extends RowList {
 export type Content = Readonly<Record<string, unknown>>
 
 /** What a list takes when it is empty, a row here and while it is read, each step of its path and each new text. */
-export const listBytes = 4_096
+export const listBytes = 12_288
 const rowBytes = 64
 /** What a row takes besides that is in no form that is packed. */
 export const otherBytes = 600
@@ -53,6 +53,9 @@ const textBytes = 128
 const contentBytes = 1_200
 /** So many letters of a text stand in `textBytes`. */
 const shortLetters = 66
+
+/** Calls nest 1,024 deep: no node has reason to tell of a longer path. */
+const mostSteps = 2_048
 
 const none = 0xffffffff
 const lists = new WeakSet<object>()
@@ -133,7 +136,7 @@ export function createRowList(): GrowingRowList {
 			add(none, null, [], none)
 		},
 		pushRow(one, own, path, subtraces) {
-			if (!Array.isArray(path) || !path.every(isPacked)) return null
+			if (!Array.isArray(path) || path.length > mostSteps || !path.every(isPacked)) return null
 			if (subtraces !== undefined && !isPacked(subtraces)) return null
 			const before = contents.length
 			const added = add(numberOf(one), own, path, subtraces ?? none)
