@@ -37,6 +37,9 @@ export interface HttpRequest {
 	readonly body?: string | Uint8Array
 }
 
+/** Answers before the answer (100 Continue, 103 Early Hints): without end they would keep the whole process at work. */
+const mostInterims = 16
+
 export function createConnections(
 	origin: string,
 	{ connections, connectTimeoutMs, idleMs = 30_000, lookup }: ConnectionsOptions,
@@ -62,6 +65,11 @@ export function createConnections(
 					underWay.delete(sent)
 					// Of an answer that asks for another protocol (101) nothing else is heard.
 					reject(Object.assign(new Error('closed without an answer'), { code: 'ECONNRESET' }))
+				})
+				let interims = 0
+				sent.on('information', () => {
+					if (++interims > mostInterims)
+						sent.destroy(Object.assign(new Error('no end of them'), { code: 'HPE_INTERIM' }))
 				})
 				sent.once('response', (response) => {
 					// It may fail before anybody reads it; who reads it hears of it all the same.

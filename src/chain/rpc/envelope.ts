@@ -113,7 +113,7 @@ function brokenFault(broken: string): Fault {
 }
 
 function plainText(body: string): string {
-	const text = body.trimStart().startsWith('<') ? (/<title[^>]*>([^<]*)/i.exec(body)?.[1] ?? '') : body
+	const text = body.trimStart().startsWith('<') ? (/<title[^<>]*>([^<]*)/i.exec(body)?.[1] ?? '') : body
 	return text.trim()
 }
 

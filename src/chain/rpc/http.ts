@@ -107,11 +107,17 @@ async function readBody(
 	const encoding = response.headers['content-encoding']?.toLowerCase() ?? 'identity'
 	const reader = createBodyReader({ ...reading, maxBytes: limit, cuts: failed, shape: failed ? null : reading.shape })
 	let enough = false
+	let fault: JsonFault | null = null
 	// Counted after decoding: 200 KB on the wire may be 200 MB here.
 	const collect = async (source: AsyncIterable<Buffer>) => {
-		for await (const chunk of source) {
-			enough = !(await reader.write(chunk))
-			if (enough) return
+		try {
+			for await (const chunk of source) {
+				enough = !(await reader.write(chunk))
+				if (enough) return
+			}
+		} catch (error) {
+			if (error instanceof JsonFault) fault = error
+			throw error
 		}
 	}
 	try {
@@ -119,8 +125,8 @@ async function readBody(
 		else if (encoding === 'gzip' || encoding === 'x-gzip') await pipeline(response, createGunzip(), collect)
 		else throw new HttpFailure('malformed', 'the answer is encoded in a way that was not asked for')
 	} catch (error) {
-		// To stop reading before the end is an error to the streams.
-		if (!enough) throw error
+		// To stop reading before the end is an error to the streams, and theirs may come first.
+		if (!enough) throw fault ?? error
 	} finally {
 		response.destroy()
 	}

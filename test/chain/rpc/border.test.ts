@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createEndpoints } from '../../../src/chain/endpoints/endpoints.js'
 import { wordsOf } from '../../../src/chain/rpc/border.js'
 import { readEndpointUrl } from '../../../src/chain/rpc/endpointUrl.js'
+import { readErrorBody } from '../../../src/chain/rpc/envelope.js'
 import { createRpc } from '../../../src/chain/rpc/rpc.js'
 import { debugTraceSource } from '../../../src/chain/sources/debugTrace.js'
 import type { RpcError } from '../../../src/errors.js'
@@ -105,4 +106,13 @@ describe('what cannot be read', () => {
 		await rpc.close()
 		await node.close()
 	})
+})
+
+test('behavior: the title of an error page is found in no more time than the page takes', () => {
+	const before = process.cpuUsage()
+	readErrorBody({ text: '<title'.repeat(170_000) })
+	const { user, system } = process.cpuUsage(before)
+	// Minutes when each beginning was followed to the end of the page.
+	expect((user + system) / 1_000).toBeLessThan(1_000)
+	expect(readErrorBody({ text: '<html><title lang="en">Bad Gateway</title>' }).text).toBe('Bad Gateway')
 })

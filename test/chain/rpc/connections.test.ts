@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer, type Server } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import { createRpc } from '../../../src/chain/rpc/rpc.js'
 import { makeCertificate } from '../../notify/email/certificate.js'
@@ -40,6 +41,38 @@ const saying = (text: string) =>
 test('error: a change of protocol that nobody asked for is a connection that was cut', async () => {
 	const port = await portOf(saying('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'))
 	expect(await failureAt(`http://127.0.0.1:${port}`)).toMatchObject({ message: expect.stringContaining('was cut') })
+})
+
+test('error: answers before the answer, without end', async () => {
+	const server = createServer((socket) => {
+		const goOn = () => {
+			while (socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1_000))) {}
+		}
+		socket
+			.on('error', () => {})
+			.on('drain', goOn)
+			.once('data', goOn)
+		closers.push(() => socket.destroy())
+	})
+	expect(await failureAt(`http://127.0.0.1:${await portOf(server)}`)).toMatchObject({ kind: 'malformed' })
+})
+
+test('behavior: a few of them are passed over', async () => {
+	const answer = '{"jsonrpc":"2.0","id":1,"result":7}'
+	const early = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(4)
+	const port = await portOf(saying(`${early}HTTP/1.1 200 OK\r\nContent-Length: ${answer.length}\r\n\r\n${answer}`))
+	const rpc = createRpc({ url: `http://127.0.0.1:${port}` })
+	closers.push(rpc.close)
+	expect(await rpc.once('test_echo', [1], never)).toBe(7)
+})
+
+test('error: a large answer that is no JSON, packed', async () => {
+	const body = gzipSync(`{"jsonrpc":"2.0","id":1,"result":[${'0,'.repeat(3_000_000)}?${' '.repeat(3_000_000)}`)
+	const server = createHttpServer((_, response) => response.setHeader('content-encoding', 'gzip').end(body))
+	expect(await failureAt(`http://127.0.0.1:${await portOf(server)}`)).toMatchObject({
+		kind: 'malformed',
+		message: expect.stringContaining('not the JSON that it should be'),
+	})
 })
 
 test('error: no HTTP', async () => {
