@@ -271,19 +271,6 @@ describe('limits', () => {
 		expect(kindOf(() => read(Buffer.from(`${'1'.repeat(2_000_000)}`)))).toBe('malformed')
 	})
 
-	test('error: a long text counts for what making it takes', () => {
-		const read = (length: number, keptBytes: number) => {
-			const stream = createJsonStream(everything, { depth: 10, keptBytes })
-			stream.write(Buffer.from('["0x'))
-			stream.write(Buffer.from('a'.repeat(length)))
-			stream.write(Buffer.from('"]'))
-			return stream.end()
-		}
-		expect(kindOf(() => read(200_000, 1_000_000))).toBe('too-large')
-		// The longest log that fits 200 million gas (3 a word and words² / 512 for the memory, 8 a byte): 10 MB.
-		expect(read(20_000_000, 192 * 2 ** 20)).toEqual([`0x${'a'.repeat(20_000_000)}`])
-	})
-
 	test('behavior: an answer of nothing but small numbers and words makes no text of each', () => {
 		const made = vi.spyOn(Buffer.prototype, 'toString')
 		onTestFinished(() => made.mockRestore())

@@ -176,38 +176,6 @@ describe('packed rows', () => {
 		expect(() => stream.write(bytes)).toThrow('MiB of memory')
 	})
 
-	/** What it takes to read these rows is more than a mebibyte. */
-	const tooMuch = (rows: string) => {
-		const stream = createJsonStream(shapeOfAnswer(['trace_block']), { depth: 100, keptBytes: 2 ** 20 })
-		try {
-			stream.write(Buffer.from(`{"result":[${rows}]}`))
-			return false
-		} catch (error) {
-			expect((error as Error).message).toContain('MiB of memory')
-			return true
-		}
-	}
-	const steps = (count: number) => Array.from({ length: count }, (_, at) => at).join()
-
-	test.each<readonly [string, string]>([
-		['numbers where rows should stand', Array(1_800).fill('0').join()],
-		['lists where rows should stand', Array(1_800).fill('[]').join()],
-		['a list of rows in each row', Array(100).fill('{"result":[]}').join()],
-		['a place without end', `{"traceAddress":[${steps(40_000)}]}`],
-		[
-			'places deeper than calls go',
-			Array.from({ length: 30 }, (_, at) => `{"type":"call","traceAddress":[${at},${steps(3_000)}]}`).join(),
-		],
-	])('error: %s count for what they take', (_, rows) => {
-		expect(tooMuch(rows)).toBe(true)
-	})
-
-	test('behavior: of contracts made a thousand calls deep, each with an address of its own, the places are packed', () => {
-		const made = (at: number) =>
-			`{"type":"create","result":{"address":"0x${at}"},"traceAddress":[${steps(1_000)},${at}]}`
-		expect(tooMuch(Array.from({ length: 250 }, (_, at) => made(at)).join())).toBe(false)
-	})
-
 	test('error: failures that all differ, as only a hostile node tells them, count for what they take', () => {
 		const rows = (error: (at: number) => string) =>
 			Array.from({ length: 2_000 }, (_, at) => {
