@@ -21,9 +21,11 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
 /** The outside world as a command sees it; tests bring their own. */
 export interface Io {
-	/** Writes one line (a newline is added) for the user or for a pipe. */
-	/** `end`: default a line feed. */
-	out(line: string, end?: '\n' | '\r\n'): void
+	/**
+	 * Writes one line (a newline is added) for the user or for a pipe. `end`: default a line feed. `isMarked`: what
+	 * begins with it is said to be UTF-8, see `bom.ts`.
+	 */
+	out(line: string, end?: '\n' | '\r\n', isMarked?: boolean): void
 	/** Writes one line beside the result: progress, warnings, problems. */
 	err(line: string): void
 	readonly env: NodeJS.ProcessEnv

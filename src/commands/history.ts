@@ -12,6 +12,7 @@ import type { DeliveryRow, HistoryEntry, HistoryHole, HistoryQuery } from '../mo
 import type { StatePlace } from '../model/state.js'
 import { headline } from '../notify/text/sentence.js'
 import { openHistory, peek } from '../state/open.js'
+import { bomOption, withBom } from './bom.js'
 import { type Command, type CommandArgs, configOption, exitCodes, type Io } from './command.js'
 import { needKnown } from './network.js'
 import { openStateSettings } from './open.js'
@@ -21,7 +22,7 @@ export const history: Command = {
 	name: 'history',
 	summary: 'what was told, to whom, when, and what became of it',
 	help: `Usage: tracewatch history [--address ADDRESS] [--network NAME] [--since TIME] [--kind KIND] [--token TOKEN]
-                          [--receiver NAME] [--format FORMAT] [-c FILE]
+                          [--receiver NAME] [--format FORMAT] [--bom] [-c FILE]
 
 Prints every message and what became of it at each receiver, newest first: what is still on its way (pending, held,
 parked, dead), then what was delivered, dropped by hand, or split (a refused digest whose alerts went on one by one).
@@ -35,6 +36,7 @@ Works beside a running daemon. It is kept for \`history\` of tracewatch.yaml, 90
   --token TOKEN       of this token: its contract, or the symbol that the settings gave it then
   --receiver NAME     as in tracewatch.yaml
   --format FORMAT     table (default), json (one object a line), csv
+  --bom               with csv: marks it as UTF-8, so that Excel reads umlauts and the like in labels
   -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
 
 Exit codes: 0 done, 1 the state or the history cannot be read, 2 wrong usage, 78 the configuration is wrong.`,
@@ -47,9 +49,11 @@ Exit codes: 0 done, 1 the state or the history cannot be read, 2 wrong usage, 78
 		token: { type: 'string' },
 		receiver: { type: 'string' },
 		format: { type: 'string' },
+		...bomOption,
 	},
 	positionals: [0, 0],
-	async run(args, io) {
+	async run(args, given) {
+		const io = withBom(args, given)
 		const query = queryOf(args, Date.now())
 		let found = 0
 		const line = createStatusLine(

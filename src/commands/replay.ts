@@ -19,6 +19,7 @@ import { sentence } from '../notify/text/sentence.js'
 import { version } from '../version.js'
 import { markReplayed } from '../watch/markReplayed.js'
 import { createPayeeLedger } from '../watch/payees.js'
+import { bomOption, withBom } from './bom.js'
 import { type Command, type CommandArgs, configOption, type ExitCode, exitCodes, type Io } from './command.js'
 import { networkOf } from './network.js'
 import { openConfig } from './open.js'
@@ -30,7 +31,7 @@ export const replay: Command = {
 	name: 'replay',
 	summary: 'scans a range of blocks and prints the alerts it would have sent',
 	help: `Usage: tracewatch replay --network NAME --from BLOCK --to BLOCK [--address ADDRESS]... [--format FORMAT]
-                         [--send]
+                         [--bom] [--send]
 
 Scans blocks FROM to TO, both included, by the rules of the watchlists as they are now, whatever first block a watch
 has, and prints the alerts. Who looks like somebody whom the watch has paid within these blocks is marked. Nothing is
@@ -42,6 +43,7 @@ same id as the alert of a running daemon.
   --address ADDRESS   only this one; may be repeated; need not be on a watchlist
   --format FORMAT     table (default; on a narrow terminal a sentence each), json (one envelope a line, as a webhook
                       gets it, with the deliveryId of the first of its receivers), csv
+  --bom               with csv: marks it as UTF-8, so that Excel reads umlauts and the like in labels
   --send              also delivers; not while a daemon holds the state
   -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
 
@@ -56,11 +58,13 @@ it names), 78 the configuration is wrong.`,
 		to: { type: 'string' },
 		address: { type: 'string', multiple: true },
 		format: { type: 'string' },
+		...bomOption,
 		send: { type: 'boolean' },
 	},
 	positionals: [0, 0],
-	async run(args, io) {
+	async run(args, given) {
 		const format = formatOf(args)
+		const io = withBom(args, given)
 		const spanIn = spanOf(args)
 		const config = await openConfig(args, io)
 		const network = networkOf(args, config)

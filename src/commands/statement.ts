@@ -2,6 +2,7 @@ import { parseAddress } from '../config/address.js'
 import { openChain, watchesOn } from '../daemon/open.js'
 import { PlainError, RpcError, UsageError } from '../errors.js'
 import { statementOf } from '../watch/statement.js'
+import { bomOption, withBom } from './bom.js'
 import { type Command, type CommandArgs, configOption, type ExitCode, exitCodes } from './command.js'
 import { networkOf } from './network.js'
 import { openConfig } from './open.js'
@@ -16,7 +17,7 @@ export const statement: Command = {
 	name: 'statement',
 	summary: 'every movement of an address with its fee and the balance after it',
 	help: `Usage: tracewatch statement ADDRESS --network NAME --from BLOCK --to BLOCK [--format FORMAT]
-                            [--tokens] [--token TOKEN]... [-c FILE]
+                            [--tokens] [--token TOKEN]... [--bom] [-c FILE]
 
 Prints the balance of an address before block FROM, every movement of the blocks FROM to TO, both included, with its fee
 and the balance after it, and the balance after block TO as the node tells it: transfers at any depth, fees of its own
@@ -33,6 +34,7 @@ archive node all of it. Lines come as blocks are read; a long span needs no memo
                       their logs tell of, balanceOf after, and the difference, for each token (of ERC-1155 each id)
   --token TOKEN       of this one, by its symbol or contract; may be repeated
   --format FORMAT     table (default), csv (amounts as plain decimals), json (one object a line, also in wei)
+  --bom               with csv: marks it as UTF-8, so that Excel reads umlauts and the like in labels
   -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
 
 Exit codes: 0 the books close, 1 they do not, or the node has forgotten the state of these blocks, 2 wrong usage, 75 an
@@ -45,11 +47,13 @@ endpoint failed for now, 78 the configuration is wrong.`,
 		format: { type: 'string' },
 		tokens: { type: 'boolean' },
 		token: { type: 'string', multiple: true },
+		...bomOption,
 	},
 	positionals: [1, 1],
-	async run(args, io) {
+	async run(args, given) {
 		const address = addressOf(args)
 		const format = formatOf(args)
+		const io = withBom(args, given)
 		const spanIn = spanOf(args)
 		const config = await openConfig(args, io)
 		const network = networkOf(args, config)

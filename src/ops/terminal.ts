@@ -4,13 +4,15 @@ import { fitOutput, fitText } from '../base/outgoing.js'
 import type { Scrubber } from './scrub.js'
 
 export interface Terminal {
-	/** One line or page of the result. `end`: default a line feed. */
-	out(line: string, end?: '\n' | '\r\n'): void
+	/** One line or page of the result. `end`: default a line feed. `isMarked`: behind the mark of UTF-8. */
+	out(line: string, end?: '\n' | '\r\n', isMarked?: boolean): void
 	/** The same beside the result. */
 	err(line: string): void
 	/** Why the program ends: lines of ours, in which words of others may stand. */
 	fault(text: string): void
 }
+
+const MARK = '\ufeff'
 
 /** `write` adds the line feed. */
 export function createTerminal(
@@ -18,7 +20,9 @@ export function createTerminal(
 	write: { readonly out: (text: string) => void; readonly err: (text: string) => void },
 ): Terminal {
 	return {
-		out: (line, end = '\n') => write.out(`${fitOutput(clean(line))}${end === '\n' ? '' : '\r'}`),
+		// The mark would be taken away as unfit: it stands only where a result begins, and only by our own wish.
+		out: (line, end = '\n', isMarked = false) =>
+			write.out(`${isMarked ? MARK : ''}${fitOutput(clean(line))}${end === '\n' ? '' : '\r'}`),
 		err: (line) => write.err(fitOutput(clean(line))),
 		fault: (text) => write.err(fitText(clean(text))),
 	}

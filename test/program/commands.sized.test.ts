@@ -216,9 +216,17 @@ describe('statement', () => {
 		expect(out).toMatch(/^1,[^,]+,transfer,out,0\.0{17}1,0\.\d+,-0\.\d+,9999\.\d+,ETH,0x\w{40},0x\w{40},/)
 		expect(out).toContain(`,"'=Vault, ""cold""",${hashes[0]},root`)
 		expect(rest.at(-1)).toMatch(/^4,[^,]+,difference,,0,,,,ETH,/)
+		// Excel reads umlauts of labels where the file says that it is UTF-8, and the first column is called so elsewhere.
+		const marked = await opened.run([...of(treasury, 'csv'), '--bom'])
+		expect(Buffer.from(marked.stdout).subarray(0, 8).toString('hex')).toBe('efbbbf626c6f636b')
+		expect(marked.stdout.slice(1)).toBe(csv.stdout)
+		expect(csv.stdout).not.toContain('\ufeff')
 		const table = await opened.run(of(vault, 'table'))
 		expect(table.code).toBe(0)
 		expect(table.stdout).toContain('The books close: the difference is 0.')
+		const refused = await opened.run([...of(treasury, 'table'), '--bom'])
+		expect([refused.code, refused.stdout]).toEqual([2, ''])
+		expect(refused.stderr).toContain('--bom is for --format csv: it says to spreadsheets that it is UTF-8')
 	})
 
 	inFull(() => {

@@ -106,6 +106,10 @@ describe('tracewatch history', () => {
 				'id,delivery_id',
 		)
 		expect(csv.filter((line) => line.includes(",'=Treasury,"))).toHaveLength(1)
+		const marked = await site.run(['history', '--format', 'csv', '--bom'])
+		expect(Buffer.from(marked.stdout).subarray(0, 6).toString('hex')).toBe('efbbbf746f6c')
+		expect(marked.stdout.slice(1).trimEnd().split('\n')).toEqual(csv)
+		expect(await site.run(['history', '--bom'])).toMatchObject({ code: 2, stdout: '' })
 	})
 
 	inFull(() => {
