@@ -13,12 +13,17 @@ export interface Book {
 	readonly balanceWei: bigint
 	/** In less out, fees taken off, of the blocks after `block` that were scanned. */
 	readonly movedWei: bigint
-	/** Mark of its code at that block, see `Balances`; null: it has none; absent: not known. */
+	/** Mark of its code at that block, see `markOf`; null: it has none; absent: not known. */
 	readonly code?: string | null
 }
 
 /** The books of a network. A book is made when it is asked for: there may be many. */
 export interface BookSet extends ReadonlyMap<Address, Book> {
+	/**
+	 * What these books keep of a mark of code as `Balances` has it: shorter. What a book has already stays as it is.
+	 * Absent: they keep it whole.
+	 */
+	markOf?(code: string): string
 	/** With the changes in it, which change no more: the same again for the same; null: gone. Absent: a plain map. */
 	after?(changes: ReadonlyMap<Address, Book | null>): BookSet
 	/** The same, with a border after each step of it, for many. */

@@ -2,7 +2,18 @@
 
 import type { AddressTable } from '../core/addressTable.js'
 import type { Book } from '../model/books.js'
-import { ADDRESS_BYTES, BASE_BYTES, headLength, isMoved, MOST_BYTES, skim, writeBook, writeHead } from './bookFormat.js'
+import {
+	ADDRESS_BYTES,
+	headLength,
+	isMoved,
+	MOST_BYTES,
+	RUN_HEAD_BYTES,
+	skim,
+	writeBook,
+	writeHead,
+	writeRunHead,
+} from './bookFormat.js'
+import type { MarkKey } from './codeMark.js'
 
 export const PIECE_BITS = 8
 const MOST = 1 << PIECE_BITS
@@ -67,10 +78,10 @@ export function fillEntries(entries: Entries, piece: BookPiece | undefined): voi
 	}
 }
 
-export function putBook(entries: Entries, slot: number, book: Book): void {
+export function putBook(entries: Entries, slot: number, book: Book, key: MarkKey): void {
 	const bytes = Buffer.allocUnsafe(MOST_BYTES)
 	// Its block is said beside it.
-	const to = writeBook(bytes, 0, book, 0)
+	const to = writeBook(bytes, 0, book, 0, key)
 	entries.put(slot, bytes[0] ?? 0, Number(book.block), bytes, headLength(0), to)
 }
 
@@ -111,6 +122,7 @@ export function packedPlaces(
 	pieces: readonly (BookPiece | undefined)[],
 	from: number,
 	to: number,
+	key: MarkKey,
 ): Buffer | null {
 	const found = { head: 0, block: 0, from: 0, to: 0 }
 	function each(act: (place: number, bytes: Buffer, block: number) => void): void {
@@ -124,7 +136,7 @@ export function packedPlaces(
 		}
 	}
 
-	let [lowest, length] = [Number.POSITIVE_INFINITY, BASE_BYTES]
+	let [lowest, length] = [Number.POSITIVE_INFINITY, RUN_HEAD_BYTES]
 	each((_place, _bytes, block) => {
 		if (block < lowest) lowest = block
 	})
@@ -133,7 +145,7 @@ export function packedPlaces(
 		length += ADDRESS_BYTES + headLength(block - lowest) + found.to - found.from
 	})
 	const packed = Buffer.allocUnsafe(length)
-	let at = packed.writeDoubleBE(lowest, 0)
+	let at = writeRunHead(packed, lowest, key)
 	each((place, bytes, block) => {
 		places.writeTo(place, packed, at)
 		at = writeHead(packed, at + ADDRESS_BYTES, found.head, block - lowest)

@@ -8,10 +8,14 @@ import { type AddressTable, createAddressTable } from '../core/addressTable.js'
 import { finish, type Steps, stepItems } from '../core/steps.js'
 import type { Book, BookSet } from '../model/books.js'
 import type { Address } from '../model/glossary.js'
-import { ADDRESS_BYTES, bookAt, eachPacked, skim } from './bookFormat.js'
+import { ADDRESS_BYTES, bookAt, eachPacked, keyOf, RUN_HEAD_BYTES, skim } from './bookFormat.js'
 import { type BookPiece, blankEntries, fillEntries, PIECE_BITS, packedPlaces, pieceOf, putBook } from './bookPiece.js'
+import { freshKey, type MarkKey, markOf } from './codeMark.js'
 
 export interface BookTable extends BookSet {
+	/** Of the marks of code; whatever is packed beside it has it too. */
+	readonly key: MarkKey
+	markOf(code: string): string
 	after(changes: ReadonlyMap<Address, Book | null>): BookTable
 	afterSteps(changes: ReadonlyMap<Address, Book | null>): Steps<BookTable>
 	/** The books of some addresses each, as `unpackBooks` reads them. */
@@ -26,7 +30,7 @@ const SLOT_MASK = (1 << PIECE_BITS) - 1
 
 export function bookTableOf(books: ReadonlyMap<Address, Book>): BookTable {
 	if ('pieces' in books) return books as BookTable
-	return tableOf(freshPlaces(), []).after(books)
+	return tableOf(freshPlaces(), [], freshKey()).after(books)
 }
 
 function freshPlaces(): AddressTable {
@@ -35,7 +39,7 @@ function freshPlaces(): AddressTable {
 
 /** A table made of what `packBooks` made, in order: what comes later counts, and nobody else has it before `done`. */
 export interface BookGatherer {
-	/** Throws RangeError for what is not whole. */
+	/** Throws RangeError for what is not whole, or has marks of another key. */
 	add(packed: Buffer): void
 	/** 20 bytes each. */
 	remove(addresses: Buffer): void
@@ -51,6 +55,7 @@ export function createBookGatherer(expected = 0): BookGatherer {
 	const pieces: (BookPiece | undefined)[] = []
 	let at = -1
 	const entries = blankEntries()
+	let key: MarkKey | null = null
 
 	function turnTo(piece: number): void {
 		if (piece === at) return
@@ -62,6 +67,9 @@ export function createBookGatherer(expected = 0): BookGatherer {
 
 	return {
 		add(packed) {
+			if (packed.length === RUN_HEAD_BYTES) return
+			key ??= keyOf(packed)
+			if (keyOf(packed) !== key) throw new RangeError('marks of two keys')
 			eachPacked(packed, (address, found, block) => {
 				const place = places.addBytes(packed, address)
 				turnTo(place >> PIECE_BITS)
@@ -78,13 +86,13 @@ export function createBookGatherer(expected = 0): BookGatherer {
 		size: () => places.size,
 		done() {
 			if (at !== -1) pieces[at] = pieceOf(entries)
-			return tableOf(places, pieces)
+			return tableOf(places, pieces, key ?? freshKey())
 		},
 	}
 }
 
 /** `places` only grows, and may be ahead of the pieces: tables share it. */
-function tableOf(places: AddressTable, pieces: readonly (BookPiece | undefined)[]): BookTable {
+function tableOf(places: AddressTable, pieces: readonly (BookPiece | undefined)[], key: MarkKey): BookTable {
 	const size = pieces.reduce((sum, piece) => sum + (piece?.size ?? 0), 0)
 	let made: { readonly changes: object; readonly table: BookTable } | null = null
 
@@ -119,6 +127,8 @@ function tableOf(places: AddressTable, pieces: readonly (BookPiece | undefined)[
 
 	const table: BookTable = {
 		size,
+		key,
+		markOf: (code) => markOf(code, key),
 		has: (address) => bookOf(address) !== undefined,
 		get: bookOf,
 		after: (changes) => finish(table.afterSteps(changes)),
@@ -147,12 +157,12 @@ function tableOf(places: AddressTable, pieces: readonly (BookPiece | undefined)[
 				fillEntries(entries, pieces[number])
 				for (let one = moved[at]; one !== undefined && one.place >> PIECE_BITS === number; one = moved[++at]) {
 					if (one.book === null) entries.take(one.place & SLOT_MASK)
-					else putBook(entries, one.place & SLOT_MASK, one.book)
+					else putBook(entries, one.place & SLOT_MASK, one.book, key)
 				}
 				while (next.length < number) next.push(undefined)
 				next[number] = pieceOf(entries)
 			}
-			made = { changes, table: tableOf(places, next) }
+			made = { changes, table: tableOf(places, next, key) }
 			return made.table
 		},
 		facts(most) {
@@ -191,12 +201,12 @@ function tableOf(places: AddressTable, pieces: readonly (BookPiece | undefined)[
 		},
 		*pieces() {
 			for (let number = 0; number < pieces.length; number++) {
-				const packed = packedPlaces(places, pieces, number << PIECE_BITS, (number + 1) << PIECE_BITS)
+				const packed = packedPlaces(places, pieces, number << PIECE_BITS, (number + 1) << PIECE_BITS, key)
 				if (packed !== null) yield packed
 			}
 		},
 		placeOf: (address) => places.indexOf(address),
-		packed: (from, to) => packedPlaces(places, pieces, from, to),
+		packed: (from, to) => packedPlaces(places, pieces, from, to, key),
 		*keys(): MapIterator<Address> {
 			for (const [address] of entries()) yield address
 			return undefined

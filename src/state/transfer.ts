@@ -29,8 +29,9 @@ interface Part {
  * files.
  */
 const wholeFormat: Format<Whole> = {
-	version: 1,
-	migrations: {},
+	// An earlier program would read the parts of a version that it does not know.
+	version: 2,
+	migrations: { 1: (data) => data },
 	*encode({ state, coverage, troubles }) {
 		yield `{"state":{"v":${stateFormat.version},"data":`
 		yield* stateFormat.encode(state)

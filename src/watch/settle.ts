@@ -115,7 +115,7 @@ export async function settle(
 		const seen = codeIn(balances, address)
 		const code = seen === undefined ? book?.code : seen
 		draft.set(address, closedAt(ref.number, balanceWei, code))
-		if (book !== null && book.code !== undefined && code !== book.code)
+		if (book?.code !== undefined && code !== undefined && !draft.isSameCode(code, book.code))
 			found.changes.push({ address, from: book.block, to: ref })
 		const block = part.blocks.get(ref.number) ?? (ref.number === part.last.number ? part.last : undefined)
 		if (previousWei === balanceWei || block === undefined || !limited.has(address)) return

@@ -91,18 +91,18 @@ export function networkContract(at: OpenPlace): void {
 			await at.store.commit(commitOf({ checkpoint: blockOf(100) }))
 			await books([
 				[one, book(100n)],
-				[other, book(100n, 0n, { code: 'c0de'.repeat(4) })],
+				[other, book(100n, 0n, { code: 'c0de00ff' })],
 			])
 			await books([[one, book(101n, -(2n ** 70n), { code: null })]])
 			await at.store.commit(commitOf({ checkpoint: blockOf(102) }))
 			expect(new Map((await at.store.network('ethereum'))?.books)).toEqual(
 				new Map([
 					[one, book(101n, -(2n ** 70n), { code: null })],
-					[other, book(100n, 0n, { code: 'c0de'.repeat(4) })],
+					[other, book(100n, 0n, { code: 'c0de00ff' })],
 				]),
 			)
 			await books([[one, null]])
-			const kept = new Map([[other, book(100n, 0n, { code: 'c0de'.repeat(4) })]])
+			const kept = new Map([[other, book(100n, 0n, { code: 'c0de00ff' })]])
 			expect(new Map((await at.store.network('ethereum'))?.books)).toEqual(kept)
 			expect(new Map((await (await at.reopened()).network('ethereum'))?.books)).toEqual(kept)
 		})

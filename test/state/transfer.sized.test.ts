@@ -166,7 +166,7 @@ test.each([
 	['changed', (text: string) => text.replace('ops@example.org', 'eve@example.org'), /does not match its checksum/],
 	['empty', () => '', /it is empty/],
 	['something else', () => '{"networks":{}}\n', /does not begin as a file of tracewatch does/],
-	['newer', (text: string) => text.replace('{"v":1,', '{"v":2,'), /newer tracewatch/],
+	['newer', (text: string) => text.replace('{"v":2,', '{"v":3,'), /newer tracewatch/],
 ])('error: a document that is %s is refused', async (_, spoil, words) => {
 	await filled(inFolder('one'))
 	const whole = await readPlace(inFolder('one'), clock)

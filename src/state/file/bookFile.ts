@@ -1,8 +1,8 @@
 /**
- * Books in a file of their own, `books.<id>.data`: to it is added what a step changes, 33 bytes a book, so that a
- * step's write does not grow with their number. `state.json` says which file counts and how far: whatever stands behind
- * that is of a step that was never done, and is written over. So books and checkpoint are of one step, whenever the
- * power fails. Up to 1,000 books stand in `state.json` itself, and there is no such file.
+ * Books in a file of their own, `books.<id>.data`: to it is added what a step changes, 34 bytes a book at most as a
+ * rule, so that a step's write does not grow with their number. `state.json` says which file counts and how far:
+ * whatever stands behind that is of a step that was never done, and is written over. So books and checkpoint are of one
+ * step, whenever the power fails. Up to 1,000 books stand in `state.json` itself, and there is no such file.
  *
  * The file is a line that says what it is, then records: length and CRC-32 of what follows (4 bytes each), the network
  * (length in 1 byte, name), how many addresses have no book any more (4 bytes), these, and books as `packBooks` makes
@@ -19,6 +19,7 @@ import type { Book } from '../../model/books.js'
 import type { Address } from '../../model/glossary.js'
 import { ADDRESS_BYTES, packBooks } from '../bookFormat.js'
 import { bookTableOf } from '../bookTable.js'
+import { freshKey } from '../codeMark.js'
 import type { NetworkRecord } from '../document.js'
 import { diskError, isMissing } from './diskErrors.js'
 import { syncFolder } from './durable.js'
@@ -29,20 +30,21 @@ export interface BooksAt {
 	readonly bytes: number
 	/** `chained` over its records: bytes of another step that are as many are not taken for these. */
 	readonly sum: number
-	/** The file that the write before may name; null: none. */
+	/** The file before, for whoever has just read that it counts; null: none, or it is gone. */
 	readonly before: string | null
+	/** Absent: its runs are as `oldBooks.ts` reads them. */
+	readonly form?: typeof FORM
 	/** How many books, by network. */
 	readonly sizes: Readonly<Record<string, number>>
 }
 
-/** Where a file ends. */
 type End = Pick<BooksAt, 'bytes' | 'sum'>
 
-export const HEAD = Buffer.from('tracewatch books 1\n')
+export const FORM = 2
+export const HEAD = Buffer.from(`tracewatch books ${FORM}\n`)
 export const RECORD_HEAD_BYTES = 8
 const NAME = /^books\.([0-9a-f]{12})\.data$/
 
-/** Of a file, with one more record. */
 export function chained(sum: number, record: Buffer): number {
 	return crc32(record.subarray(0, RECORD_HEAD_BYTES), sum)
 }
@@ -68,9 +70,12 @@ export interface BookWriter {
 
 /** Up to so many stand in `state.json`: less than it costs to have a second file written safely. */
 const MOST_INSIDE = 1_000
-/** Changes at the end of a file, beside a quarter of what the books take: then all are written anew. */
-const MOST_WASTE_BYTES = 4 << 20
-const BYTES_EACH = 33
+/** What a file may take with the changes at its end, and whatever the books: then all are written anew. */
+const [MOST_BYTES_EACH, MOST_WASTE_BYTES] = [40, 4 << 20]
+/** With so much at its end it is some polls old, and nobody is about to copy the one before. */
+const SPARE_BYTES = 1 << 20
+/** Of an account with code and some coins. */
+const BYTES_EACH = 34
 /** Books a record: what is made in one breath. */
 const PER_RECORD = 4_000
 const FLUSH_BYTES = 1 << 18
@@ -132,21 +137,24 @@ export function bookWriter(folder: string, found: BooksAt | null, mostInside = M
 			const size = [...networks.values()].reduce((sum, { books }) => sum + books.size, 0)
 			if (size <= mostInside) return null
 			const changes = [...touched.values()].reduce((sum, { size }) => sum + size, 0)
-			const most = BYTES_EACH * size * 1.25 + MOST_WASTE_BYTES
+			const most = Math.max(MOST_BYTES_EACH * size, BYTES_EACH * size + MOST_WASTE_BYTES)
 			try {
 				if (now !== null && changes === 0) return now
-				const isMuch = now === null || now.bytes + changes * BYTES_EACH > most
+				const isMuch = now?.form !== FORM || now.bytes + changes * BYTES_EACH > most
 				const added = isMuch || now === null ? null : await append(now, changesOf(networks, touched))
 				const sizes = Object.fromEntries([...networks].map(([name, { books }]) => [name, books.size]))
-				if (now !== null && added !== null) return { ...now, ...added, sizes }
-				return { ...(await writeWhole(networks)), before: now?.id ?? null, sizes }
+				if (now !== null && added !== null) {
+					const isOld = added.bytes > BYTES_EACH * size * 1.05 + SPARE_BYTES
+					return { ...now, ...added, before: isOld ? null : now.before, sizes }
+				}
+				return { ...(await writeWhole(networks)), form: FORM, before: now?.id ?? null, sizes }
 			} catch (error) {
 				throw diskError('write', join(folder, 'books'), error)
 			}
 		},
 		async done(at) {
 			touched.clear()
-			const isOther = at?.id !== now?.id
+			const isOther = at?.id !== now?.id || at?.before !== now?.before
 			now = at
 			if (isOther) await removeOthers(folder, at)
 		},
@@ -200,17 +208,18 @@ function* changesOf(
 ): Iterable<Buffer> {
 	for (const [name, addresses] of touched) {
 		const books = networks.get(name)?.books
+		const key = books === undefined ? freshKey() : bookTableOf(books).key
 		let [gone, some]: [Address[], Map<Address, Book>] = [[], new Map()]
 		for (const address of addresses) {
 			const book = books?.get(address)
 			if (book === undefined) gone.push(address)
 			else some.set(address, book)
 			if (gone.length + some.size < PER_RECORD) continue
-			yield recordOf(name, gone, packBooks(some))
+			yield recordOf(name, gone, packBooks(some, key))
 			gone = []
 			some = new Map()
 		}
-		if (gone.length + some.size > 0) yield recordOf(name, gone, packBooks(some))
+		if (gone.length + some.size > 0) yield recordOf(name, gone, packBooks(some, key))
 	}
 }
 

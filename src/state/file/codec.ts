@@ -11,10 +11,11 @@ import type { Address, Hash, Hex } from '../../model/glossary.js'
 import type { HistoryEntry } from '../../model/history.js'
 import type { Seen } from '../../model/state.js'
 import { announcementOf, type StoredAnnouncement, storedOf } from '../announcement.js'
-import { unpackBooks } from '../bookFormat.js'
-import { bookTableOf } from '../bookTable.js'
+import { bookTableOf, createBookGatherer } from '../bookTable.js'
+import { freshKey } from '../codeMark.js'
 import { emptyHistory, type NetworkRecord, type StateDoc, type Total } from '../document.js'
 import { gapsOf, type StoredGap, storedGap } from '../gap.js'
+import { renewedBooks } from '../oldBooks.js'
 import { payeesOf, payeesText } from '../payees.js'
 import { type BooksAt, isBookId } from './bookFile.js'
 import type { Format, Piece } from './durable.js'
@@ -57,8 +58,8 @@ export interface StateFile {
 }
 
 export const stateFileFormat: Format<StateFile> = {
-	version: 1,
-	migrations: {},
+	version: 2,
+	migrations: { 1: withRenewedBooks },
 	*encode({ doc, booksAt }) {
 		yield* document(doc, booksAt)
 	},
@@ -72,8 +73,8 @@ export const stateFileFormat: Format<StateFile> = {
 
 /** With all that is remembered in it. */
 export const stateFormat: Format<StateDoc> = {
-	version: 1,
-	migrations: {},
+	version: 2,
+	migrations: { 1: withRenewedBooks },
 	encode: (doc) => document(doc, null),
 	decode: (data) => documentOf(data as StateJson),
 }
@@ -165,9 +166,24 @@ function booksOf(texts: Record<Address, string> = {}, packed: readonly string[] 
 	const books = new Map(
 		(Object.entries(texts) as [Address, string][]).map(([address, text]) => [address, bookOf(text)]),
 	)
-	for (const piece of packed)
-		for (const [address, book] of unpackBooks(Buffer.from(piece, 'base64'))) books.set(address, book)
-	return books.size === 0 ? books : bookTableOf(books)
+	if (packed.length === 0) return books.size === 0 ? books : bookTableOf(books)
+	const gatherer = createBookGatherer()
+	for (const piece of packed) gatherer.add(Buffer.from(piece, 'base64'))
+	return gatherer.done().after(books)
+}
+
+/** From version 1 to 2: marks of code of 8 bytes. Those of books in a file of their own, see `readBooks.ts`. */
+function withRenewedBooks(data: unknown): StateJson {
+	const { networks, ...rest } = data as StateJson
+	const renewed = Object.entries(networks).map(([name, network]) => {
+		if (network.packedBooks === undefined) return [name, network]
+		const key = freshKey()
+		const packedBooks = network.packedBooks.map((piece) =>
+			renewedBooks(Buffer.from(piece, 'base64'), key).toString('base64'),
+		)
+		return [name, { ...network, packedBooks }]
+	})
+	return { networks: Object.fromEntries(renewed), ...rest }
 }
 
 function bookOf(text: string): Book {

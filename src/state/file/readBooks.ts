@@ -6,7 +6,9 @@ import { createTimeSlices } from '../../base/timeSlices.js'
 import { StateError } from '../../errors.js'
 import { ADDRESS_BYTES } from '../bookFormat.js'
 import { type BookGatherer, type BookTable, createBookGatherer } from '../bookTable.js'
-import { type BooksAt, bookPath, chained, HEAD, partsOf, RECORD_HEAD_BYTES } from './bookFile.js'
+import { freshKey, type MarkKey } from '../codeMark.js'
+import { renewedBooks } from '../oldBooks.js'
+import { type BooksAt, bookPath, chained, FORM, HEAD, partsOf, RECORD_HEAD_BYTES } from './bookFile.js'
 import { diskError, isMissing } from './diskErrors.js'
 import { openOwnFile } from './ownFile.js'
 
@@ -14,6 +16,7 @@ import { openOwnFile } from './ownFile.js'
 export type FoundBooks = { readonly books: ReadonlyMap<string, BookTable> } | { readonly damage: string }
 
 const CHUNK_BYTES = 1 << 20
+const OLD_HEAD = Buffer.from('tracewatch books 1\n')
 
 /** Throws StateError `disk`. */
 export async function readBookFile(folder: string, at: BooksAt): Promise<FoundBooks> {
@@ -32,7 +35,9 @@ export async function readBookFile(folder: string, at: BooksAt): Promise<FoundBo
 	}
 }
 
-async function gathered(file: FileHandle, { bytes: end, sum: expected, sizes }: BooksAt): Promise<FoundBooks> {
+async function gathered(file: FileHandle, { bytes: end, sum: expected, sizes, form }: BooksAt): Promise<FoundBooks> {
+	const isOld = form !== FORM
+	const keys = new Map<string, MarkKey>()
 	const { size } = await file.stat()
 	if (size < end) return { damage: `its end is missing (it has ${size} bytes of ${end})` }
 	const networks = new Map<string, BookGatherer>()
@@ -56,10 +61,11 @@ async function gathered(file: FileHandle, { bytes: end, sum: expected, sizes }: 
 		at = 0
 		return bytes.length >= length
 	}
-	if (!(await need(HEAD.length)) || !bytes.subarray(0, HEAD.length).equals(HEAD)) {
+	const head = isOld ? OLD_HEAD : HEAD
+	if (!(await need(head.length)) || !bytes.subarray(0, head.length).equals(head)) {
 		return { damage: 'it does not begin as a file of books does' }
 	}
-	at += HEAD.length
+	at += head.length
 	const isEnd = () => read === end && at === bytes.length
 	while (!isEnd()) {
 		if (!(await need(RECORD_HEAD_BYTES))) return { damage: 'it breaks off within a record' }
@@ -75,7 +81,9 @@ async function gathered(file: FileHandle, { bytes: end, sum: expected, sizes }: 
 		const gatherer = networks.get(network) ?? createBookGatherer(Math.min(sizes[network] ?? 0, end / ADDRESS_BYTES))
 		networks.set(network, gatherer)
 		gatherer.remove(gone)
-		gatherer.add(books)
+		const key = keys.get(network) ?? freshKey()
+		keys.set(network, key)
+		gatherer.add(isOld ? renewedBooks(books, key) : books)
 		if (slices.isOver()) await slices.next()
 	}
 	if (chain !== expected) return { damage: 'it is of another step than state.json' }

@@ -5,11 +5,11 @@
 
 import type { Book } from '../../model/books.js'
 import type { Address } from '../../model/glossary.js'
-import { packBooks } from '../bookFormat.js'
-import { PER_SHEET } from './books.js'
+import { packOldBooks } from '../oldBooks.js'
 import type { Ask } from './database.js'
 
 const AT_ONCE = 5_000
+const PER_SHEET = 60
 
 /**
  * An older program that goes on running would write what nobody reads, and read what nobody writes: with every commit
@@ -20,7 +20,7 @@ const BEFORE = `
 	create table tracewatch.book_sheet (
 		network text not null,
 		sheet int not null,
-		-- Up to 60, as src/state/bookFormat.ts packs them.
+		-- Up to 60, as src/state/oldBooks.ts packs them.
 		books bytea not null,
 		primary key (network, sheet)
 	);
@@ -62,7 +62,7 @@ export async function rowsToSheets(ask: Ask): Promise<void> {
 		isEnd = rows.length === 0
 		const full: { readonly network: string; readonly sheet: number; readonly books: Buffer }[] = []
 		const close = () => {
-			if (open.size > 0) full.push({ network, sheet: ++sheet, books: packBooks(open) })
+			if (open.size > 0) full.push({ network, sheet: ++sheet, books: packOldBooks(open) })
 			open = new Map()
 		}
 		for (const row of rows) {

@@ -21,12 +21,15 @@ export interface BookTidyingOptions {
 	readonly log: Log | undefined
 }
 
-/** Sheets that may be written before: a few are no matter, else a twentieth. */
+/** Sheets that may be written before: a few are no matter, else a fortieth. */
 const FEW = 50
-const SHARE = 1 / 20
+const SHARE = 1 / 40
 
-/** Table and indexes to what is in them: 1.15 when new. And what is no matter. */
-const MOST_TIMES = 1.22
+/**
+ * Table and indexes to what the rows of a new table would take: 1.02 with the index when new. And what is no matter. A
+ * row of more than a fifth of a page takes a quarter, whatever is in it.
+ */
+const MOST_TIMES = 1.085
 const SPARE_BYTES = 1 << 20
 /**
  * While a table is made anew nobody can use it, for a second at a million books. Where it was in vain, as when somebody
@@ -50,13 +53,13 @@ export function createBookTidying({ ask, clock, log }: BookTidyingOptions): Book
 	async function tidy(): Promise<void> {
 		isRunning = true
 		try {
-			await ask('vacuum tracewatch.book_sheet')
+			await ask('vacuum tracewatch.sheet')
 			isTooLarge = await isMuch()
 			if (!isTooLarge || clock() < restsUntilMs) return
 			restsUntilMs = clock() + restMs
 			// Also where it fails, as behind somebody who reads the table for long.
 			restMs = Math.min(2 * restMs, REST_MS.most)
-			await ask('vacuum full tracewatch.book_sheet')
+			await ask('vacuum full tracewatch.sheet')
 			isTooLarge = await isMuch()
 			if (!isTooLarge) restMs = REST_MS.least
 			restsUntilMs = clock() + restMs
@@ -84,5 +87,6 @@ export function createBookTidying({ ask, clock, log }: BookTidyingOptions): Book
 }
 
 const SIZES = `
-	select pg_total_relation_size('tracewatch.book_sheet') as taken, sum(octet_length(books))::bigint as held
-	from tracewatch.book_sheet`
+	select pg_total_relation_size('tracewatch.sheet') as taken,
+		sum(greatest(octet_length(books) + 60, case when octet_length(books) > 1580 then 2048 end))::bigint as held
+	from tracewatch.sheet`

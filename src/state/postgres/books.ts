@@ -1,7 +1,7 @@
 /**
- * Books of addresses in sheets: a row holds up to 60 of them as `packBooks` makes them, some 33 bytes each where a row
- * of its own takes 180. A sheet is a run of places in the table in memory, whose order is that of the sheets: what has
- * its turn together stands together, and a step writes the sheets that it touches.
+ * Books of addresses in sheets: a row holds up to 57 of them as `packBooks` makes them, 34 bytes each at most as a
+ * rule, where a row of its own takes 180. A sheet is a run of places in the table in memory, whose order is that of the
+ * sheets: what has its turn together stands together, and a step writes the sheets that it touches.
  */
 
 import type { Book } from '../../model/books.js'
@@ -11,10 +11,10 @@ import type { Ask } from './database.js'
 import { pieces } from './pieces.js'
 
 /**
- * Books a sheet, of up to 33 bytes each: four rows fill a page of the database then, whatever is in them. A larger one
- * is kept apart in pieces, and fills it by three quarters.
+ * Books a sheet. An account with code and some coins takes 34 bytes, and four rows of these fill a page of the
+ * database. A row that is larger is kept apart in pieces, and three of them fill a page.
  */
-export const PER_SHEET = 60
+export const PER_SHEET = 57
 /** Sheets of one question or statement: about a megabyte. */
 const AT_ONCE = 500
 
@@ -41,7 +41,7 @@ export interface ReadBooks {
 /** Some at a time, and packed: there may be a million. */
 export async function readBooks(ask: Ask, network: string): Promise<ReadBooks> {
 	const [{ count } = { count: 0 }] = await ask<{ readonly count: number }>(
-		'select count(*)::int as count from tracewatch.book_sheet where network = $1',
+		'select count(*)::int as count from tracewatch.sheet where network = $1',
 		[network],
 	)
 	const gatherer = createBookGatherer(count * PER_SHEET)
@@ -49,7 +49,7 @@ export async function readBooks(ask: Ask, network: string): Promise<ReadBooks> {
 	const rows: number[][] = []
 	for (let after = 0; ; ) {
 		const found = await ask<SheetRow>(
-			`select sheet, books from tracewatch.book_sheet
+			`select sheet, books from tracewatch.sheet
 			where network = $1 and sheet > $2 order by sheet limit ${AT_ONCE}`,
 			[network, after],
 		)
@@ -98,7 +98,7 @@ export async function writeBooks(
 			}
 		}
 		if (gone.length > 0) {
-			await ask('delete from tracewatch.book_sheet where network = $1 and sheet = any($2)', [network, gone])
+			await ask('delete from tracewatch.sheet where network = $1 and sheet = any($2)', [network, gone])
 		}
 		if (sheets.length > 0) await ask(INSERT, [network, sheets, packed])
 	}
@@ -106,7 +106,7 @@ export async function writeBooks(
 }
 
 const INSERT = `
-	insert into tracewatch.book_sheet (network, sheet, books) select $1, * from unnest($2::int[], $3::bytea[])
+	insert into tracewatch.sheet (network, sheet, books) select $1, * from unnest($2::int[], $3::bytea[])
 	on conflict (network, sheet) do update set books = excluded.books`
 
 function sheetOf({ starts }: SheetPlan, place: number): number {

@@ -3,6 +3,7 @@
 import { StateError } from '../../errors.js'
 import { rowsToSheets } from './bookSheets.js'
 import type { Ask, Database } from './database.js'
+import { toShorterMarks } from './shorterMarks.js'
 import { mustBeOurs } from './trust.js'
 
 /**
@@ -153,6 +154,8 @@ const STEPS: readonly (string | ((ask: Ask) => Promise<void>))[] = [
 	'create table tracewatch.kept (name text primary key, content json not null)',
 	// A row of their own took books six times as much. `book` is a view from here on, which refuses older programs.
 	rowsToSheets,
+	// And `book_sheet` is one from here on.
+	toShorterMarks,
 ]
 
 /** Held while tables are made or changed, or a whole state is brought in; any number that nobody else uses. */

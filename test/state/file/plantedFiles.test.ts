@@ -32,7 +32,7 @@ test.each(['state.json.tmp', 'state.json.prev'])(
 		await store.commit(commitOf({ checkpoint: blockOf(3) }))
 		await store.close()
 		expect(await readFile(precious, 'utf8')).toBe('precious')
-		expect(JSON.parse(await readFile(at('state.json'), 'utf8')).v).toBe(1)
+		expect(JSON.parse(await readFile(at('state.json'), 'utf8')).v).toBe(2)
 	},
 )
 

@@ -148,7 +148,7 @@ const TABLES = [
 	'delivery',
 	'total',
 	'history',
-	'book_sheet',
+	'sheet',
 	'payee',
 ]
 
