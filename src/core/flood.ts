@@ -25,15 +25,17 @@ export interface FloodGate<T> {
 
 /** What a flood leaves out is not held. */
 export function createFloodGate<T extends { readonly match: Match }>(known: KnownTokens = noTokens): FloodGate<T> {
-	const floods = new Map<Watch, { block: bigint; seen: number; lastKept: number }>()
+	/** By name: a watch is another object each time that it is asked for. */
+	const floods = new Map<string, { block: bigint; seen: number; lastKept: number }>()
 	const kept: { one: T; more: number }[] = []
 	function add(one: T): void {
 		const { event, watch } = one.match
 		if (event.kind === 'token' && (event.amountRaw === 0n || !isNamed(watch, event.contract, known))) {
 			const { number } = event.block
-			const flood = floods.get(watch)
+			const key = `${watch.network} ${watch.watchlist} ${watch.address}`
+			const flood = floods.get(key)
 			const now = flood?.block === number ? flood : { block: number, seen: 0, lastKept: -1 }
-			floods.set(watch, now)
+			floods.set(key, now)
 			now.seen++
 			if (now.seen > mostUnknown) {
 				const last = kept[now.lastKept]

@@ -14,17 +14,17 @@ import { triesOf } from '../../src/chain/tries.js'
 import type { WalkWait } from '../../src/chain/walkWait.js'
 import { openWays } from '../../src/chain/ways.js'
 import { toChecksum } from '../../src/config/address.js'
+import { createWatchTable } from '../../src/config/watchlists/watchTable.js'
 import { asksForTokens, contractsWanted } from '../../src/core/tokenChoice.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Log, Store } from '../../src/model/ports.js'
-import type { Network, Watch } from '../../src/model/watch.js'
+import type { Network, Watch, WatchIndex } from '../../src/model/watch.js'
 import { openFileStore } from '../../src/state/file/store.js'
 import { createBookkeeper } from '../../src/watch/bookkeeper.js'
 import { createGapKeeper } from '../../src/watch/gapKeeper.js'
 import { createListedBookkeeper } from '../../src/watch/listedBookkeeper.js'
 import { type PollReport, poll } from '../../src/watch/poll.js'
-import { indexOf } from '../core/build.js'
 import { temporaryFolder } from '../support/folder.js'
 import { silent } from '../support/silent.js'
 
@@ -87,6 +87,13 @@ export const testNetwork: Network = {
 	explorer: null,
 }
 
+/** As the daemon has them: a watch is another object each time that it is asked for. */
+function tableOf(watches: readonly Watch[]): WatchIndex {
+	const table = createWatchTable(1)
+	for (const { address, label, ...rules } of watches) table.add(address, label, rules)
+	return table.index
+}
+
 export async function openBench(options: BenchOptions): Promise<Bench> {
 	const log = options.log ?? silent
 	const network = { ...testNetwork, ...options.network }
@@ -133,7 +140,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	const vain = new Map<bigint, number>()
 	const bookkeeper = (isPrivate ? createListedBookkeeper : createBookkeeper)({ accounts, chain, clock, log })
 	const signal = new AbortController().signal
-	let watches = indexOf(...options.watches)
+	let watches = tableOf(options.watches)
 
 	const bench: Bench = {
 		store,
@@ -164,7 +171,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 			passedMs += ms
 		},
 		setWatches(next) {
-			watches = indexOf(...next)
+			watches = tableOf(next)
 		},
 		posted: async () => (await store.deliveries()).filter(({ receiver }) => receiver === 'hook'),
 		async close() {
