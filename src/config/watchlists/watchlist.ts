@@ -100,7 +100,12 @@ export async function readWatchlist(
 			const checked = check(source, watchSchema, entry, at)
 			const options = optionsOf('data' in checked ? checked.data : null, entry, at, shared)
 			if ('data' in checked) collected.addEntry(index, checked.data, options)
-			else problems.push(...checked.problems)
+			else {
+				problems.push(...checked.problems)
+				// Another mistake in the entry does not hide that its address stands twice.
+				const address = watchSchema.shape.address.safeParse(valueAt(entry, 'address'))
+				if (address.success) collected.addEntry(index, { address: address.data, label: null }, options)
+			}
 		} else {
 			const checked = check(source, fileEntrySchema, entry, at)
 			const options = optionsOf('data' in checked ? checked.data : null, entry, at, shared)

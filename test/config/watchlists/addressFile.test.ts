@@ -214,6 +214,23 @@ describe('addresses_from', () => {
 			['watchlists/x.csv:1:1: this address stands already in watchlists/a.yaml:4; a watchlist names an address once'],
 		],
 		[
+			'an address of an entry that has another mistake',
+			['addresses_from: x.csv', `watches: [{address: "${one}", lable: x}]`],
+			[
+				'watchlists/a.yaml:4:67: unknown key `lable`; did you mean `label`?',
+				'watchlists/x.csv:1:1: this address stands already in watchlists/a.yaml:4; a watchlist names an address once',
+			],
+		],
+		[
+			'two entries, both with a mistake',
+			[`watches: [{address: "${one}", direction: up}, {address: "${one}", lable: x}]`],
+			[
+				'watchlists/a.yaml:3:78: `direction` must be in, out or both, not `up`',
+				'watchlists/a.yaml:3:93: this address stands already in line 3; a watchlist names an address once',
+				'watchlists/a.yaml:3:139: unknown key `lable`; did you mean `label`?',
+			],
+		],
+		[
 			'an address of another file',
 			['addresses_from: [x.csv, z.csv]'],
 			['watchlists/z.csv:2:1: this address stands already in watchlists/x.csv:1; a watchlist names an address once'],
