@@ -19,6 +19,7 @@ import { type CapabilitiesRegistry, createCapabilitiesRegistry } from './capabil
 import { createCreator } from './creator.js'
 import { type Need, soon } from './endpoints/endpoint.js'
 import type { Endpoints } from './endpoints/endpoints.js'
+import { createLateness } from './lateness.js'
 import { findBlock, headerOnly, headWithin, locateAt } from './locate.js'
 import { createAskSecond } from './logs/askSecond.js'
 import { createContracts } from './logs/contracts.js'
@@ -109,6 +110,7 @@ export function createChain(options: ChainOptions): Chain {
 	let reading: Rpc | null = null
 	const witnesses = createWitnesses((rpc) => registry.known(rpc)?.clientVersion ?? null)
 	const askSecond = createAskSecond({ endpoints, rank: witnesses.rank, clock })
+	const lateness = createLateness(clock)
 	const first = options.walkWait === undefined ? FIRST_BLOCKS : FIRST_BLOCKS_SOON
 	const patience = (usualMs: number) => (reading ?? newest?.rpc)?.limits.patience(usualMs) ?? usualMs
 	const prefetching = {
@@ -121,6 +123,7 @@ export function createChain(options: ChainOptions): Chain {
 		...(options.walkWait && {
 			waitMs: waitOf(options.walkWait, () => reading === null, patience),
 			moreMs: moreOf(options.walkWait),
+			onLate: ({ from }: Span) => lateness.note(from),
 		}),
 	}
 	const prefetch = createPrefetch({
@@ -174,9 +177,14 @@ export function createChain(options: ChainOptions): Chain {
 		let span = whole
 		for (let tries = 0; ; tries++) {
 			try {
-				const need = { block: span.to, ...rank }
+				const need = { block: span.to, rank: lateness.rank, ...rank }
 				const asked = { span, addresses, isAgain }
-				const read = async (rpc: Rpc) => ({ rpc, part: await readPart(rpc, asked, signal) })
+				const read = async (rpc: Rpc) => {
+					lateness.asks(span.from, rpc)
+					const part = await readPart(rpc, asked, signal)
+					lateness.cameWell(span.from, rpc)
+					return { rpc, part }
+				}
 				return await endpoints.use(read, signal, need)
 			} catch (error) {
 				if (!(error instanceof RpcError) || tries === SMALLER_TRIES) throw error

@@ -46,6 +46,8 @@ export interface PrefetchOptions {
 	readonly waitMs?: (piece: Span) => number
 	/** When it has waited so long: how much longer it waits; 0: no longer. Default: no longer. */
 	readonly moreMs?: (piece: Span, waitedMs: number) => number
+	/** It was waited for in vain. */
+	readonly onLate?: (piece: Span) => void
 	readonly clock: Clock
 }
 
@@ -54,7 +56,7 @@ const mostKept = 4
 /** Long enough for the next poll. */
 const keptMs = 60_000
 
-export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, clock }: PrefetchOptions): Prefetch {
+export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, onLate, clock }: PrefetchOptions): Prefetch {
 	const kept: Track[] = []
 
 	function open(span: WalkSpan, addresses: AddressSet, signal: AbortSignal): Track {
@@ -163,7 +165,10 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, clock
 		const late = new Promise<never>((_, reject) => {
 			const look = () => {
 				const more = moreMs?.(span, ms) ?? 0
-				if (more <= 0) return reject(tooLate(span, ms))
+				if (more <= 0) {
+					onLate?.(span)
+					return reject(tooLate(span, ms))
+				}
 				ms += more
 				timer = setTimeout(look, more)
 			}

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
+import { bystander, startFloodNode } from '../support/floodNode.js'
 import { openBench, watchOf } from './bench.js'
 
 const kinds = ['transfer', 'delegation', 'unexplained'] as const
@@ -39,4 +40,36 @@ test('behavior: whole transactions of a block that never come hold back its aler
 	await bench.settle(AbortSignal.timeout(30_000))
 	expect((await bench.posted()).map(({ message }) => message.type)).toEqual(['alert.transfer'])
 	expect(second.asked('eth_getBlockByNumber').some(([, isWhole]) => isWhole === true)).toBe(true)
+})
+
+test('behavior: traces that never come are waited for once, and not for each block that follows', async () => {
+	const [first, second] = [await startFloodNode(), await startFloodNode()]
+	const both = [first, second]
+	const bench = await openBench({
+		urls: both.map(({ url }) => url),
+		watches: [watchOf(bystander)],
+		network: { chainId: 1 },
+		walkWait: { oneMs: 3_000, firstMs: 3_000, severalMs: 3_000, eachMs: 0, longestMs: 0 },
+	})
+	onTestFinished(async () => {
+		await bench.close()
+		await Promise.all(both.map((node) => node.close()))
+	})
+	const toBlock = async (number: number) => {
+		for (const node of both) node.head = number
+		await bench.settle()
+	}
+	await toBlock(100)
+	const hung: string[] = []
+	first.before = (method) => {
+		if (!method.startsWith('trace_')) return undefined
+		hung.push(method)
+		return new Promise(() => undefined)
+	}
+	await toBlock(101)
+	const before = hung.length
+	expect(before).toBeGreaterThan(0)
+	for (let number = 102; number <= 110; number++) await toBlock(number)
+	expect(hung.length).toBe(before)
+	expect(await bench.posted()).toHaveLength(10)
 })
