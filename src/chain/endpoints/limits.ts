@@ -60,9 +60,10 @@ const keptMs = 10 * 60_000
 export function createLimits({ batch: most, clock, ...options }: LimitsOptions): Limits {
 	const speed = createSpeed(options)
 	const learnt = createLimit(most, clock)
-	// More calls in one request than a second bears would never be let through.
+	// Of requests that fill more than half of a second's worth only one fits into it, and the rest of it is lost.
+	const fitting = () => Math.max(1, Math.floor((speed.callsPerSecond() ?? Number.POSITIVE_INFINITY) / 3))
 	const batch: Limit = {
-		now: () => Math.min(learnt.now(), Math.max(1, Math.floor(speed.callsPerSecond() ?? most))),
+		now: () => Math.min(learnt.now(), fitting()),
 		learn: learnt.learn,
 	}
 	const list = createLimit(firstList, clock)

@@ -124,3 +124,15 @@ describe('a plan of 25 calls a second', () => {
 		},
 	)
 })
+
+// Before, requests of six or seven were left, of which one fits into each second: up to twice the time of the plan.
+test.each(sized<readonly Way[]>(['any second'], ['any second', 'full seconds', 'a bucket']))(
+	'behavior: a plan of 10 calls a second, counted in %s, asked for 100 at once, is made use of',
+	async (way) => {
+		for (const seed of sized([1], [1, 2, 3, 4, 5])) {
+			const { ends, tookMs } = await ride({ way, perSecond: 10, batch: 100, seed }, 2_000)
+			expect(tookMs, String(seed)).toBeLessThan(1.45 * 200_000)
+			if (way === 'any second') expect(refusedOf(ends.slice(60))).toBeLessThan(0.2)
+		}
+	},
+)
