@@ -217,8 +217,8 @@ describe('addresses_from', () => {
 			'an address of an entry that has another mistake',
 			['addresses_from: x.csv', `watches: [{address: "${one}", lable: x}]`],
 			[
-				'watchlists/a.yaml:4:67: unknown key `lable`; did you mean `label`?',
 				'watchlists/x.csv:1:1: this address stands already in watchlists/a.yaml:4; a watchlist names an address once',
+				'watchlists/a.yaml:4:67: unknown key `lable`; did you mean `label`?',
 			],
 		],
 		[
