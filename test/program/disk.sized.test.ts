@@ -1,5 +1,6 @@
 import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { mountMemory } from '../state/file/mounts.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
@@ -20,8 +21,8 @@ afterAll(() => node.stop())
 interface Lab {
 	readonly site: Site
 	readonly hook: HookServer
-	/** Not a byte is left afterwards. */
-	fill(): void
+	/** Not a byte is left afterwards, and none becomes free until `free`. */
+	fill(): Promise<void>
 	free(): void
 	pay(valueWei: bigint): Promise<unknown>
 }
@@ -40,18 +41,40 @@ async function openLab(): Promise<Lab | null> {
 	})
 	onTestFinished(() => site.close())
 	const ballast = join(mount.folder, 'ballast')
+	let filling: NodeJS.Timeout | undefined
+	const stop = () => clearInterval(filling)
+	onTestFinished(stop)
 	return {
 		site,
 		hook,
-		fill() {
-			try {
-				for (;;) appendFileSync(ballast, Buffer.alloc(4096))
-			} catch (error) {
-				expect(error).toMatchObject({ code: 'ENOSPC' })
+		async fill() {
+			let added = take(ballast)
+			// A file that the daemon was just putting in the place of another leaves room behind.
+			filling = setInterval(() => {
+				added += take(ballast)
+			}, 10)
+			for (let before = -1; before !== added; ) {
+				before = added
+				await setTimeout(400)
 			}
 		},
-		free: () => rmSync(ballast),
+		free() {
+			stop()
+			rmSync(ballast)
+		},
 		pay: (valueWei) => node.send({ from: treasury, to: vault, valueWei }),
+	}
+}
+
+/** Takes what room there is; how many blocks it was. */
+function take(ballast: string): number {
+	for (let blocks = 0; ; blocks++) {
+		try {
+			appendFileSync(ballast, Buffer.alloc(4096))
+		} catch (error) {
+			expect(error).toMatchObject({ code: 'ENOSPC' })
+			return blocks
+		}
 	}
 }
 
@@ -85,7 +108,7 @@ describe('a full disk', () => {
 		await hook.until(1)
 		await running.line(({ msg }) => msg === 'alert')
 
-		lab.fill()
+		await lab.fill()
 		const before = await node.head()
 		await lab.pay(2n)
 		await lab.pay(3n)
@@ -118,7 +141,7 @@ describe('a full disk', () => {
 		const answer = holding(hook)
 		await lab.pay(4n)
 		await hook.until(1)
-		lab.fill()
+		await lab.fill()
 		answer(204)
 		await first.line(({ msg }) => msg.startsWith('the results of deliveries cannot be written down'))
 		expect(values(hook)).toEqual(['4'])
@@ -131,7 +154,7 @@ describe('a full disk', () => {
 		const again = holding(hook)
 		await lab.pay(6n)
 		await hook.until(3)
-		lab.fill()
+		await lab.fill()
 		again(204)
 		await first.line(({ msg }) => msg.startsWith('the results of deliveries cannot be written down'))
 		await first.stop('SIGKILL')
@@ -152,7 +175,7 @@ describe('a full disk', () => {
 			const { site, hook } = lab
 			expect((await site.run(['once'])).code).toBe(0)
 			await lab.pay(8n)
-			lab.fill()
+			await lab.fill()
 			const failed = await site.run(['once'])
 			expect(failed.code).toBe(1)
 			expect(failed.stdout).toContain('the disk is full (ENOSPC)')
@@ -168,7 +191,7 @@ describe('a full disk', () => {
 			const lab = await openLab()
 			if (lab === null) return
 			const { site } = lab
-			lab.fill()
+			await lab.fill()
 			for (const command of ['once', 'run']) {
 				const { code, stderr } = await site.run([command])
 				expect(code).toBe(1)
