@@ -199,8 +199,9 @@ export interface Accounts {
 	signed(txHash: Hash, signal: AbortSignal): Promise<readonly Signed[]>
 	/**
 	 * All that this very block moves for the addresses without a frame. `no-data` where this chain's rules are not known.
+	 * `endpoint`: who is asked first; default: whoever is preferred.
 	 */
-	postings(block: BlockRef, addresses: AddressSet, signal: AbortSignal): Promise<readonly Posting[]>
+	postings(block: BlockRef, addresses: AddressSet, signal: AbortSignal, endpoint?: string): Promise<readonly Posting[]>
 	/**
 	 * What this very block changes, proved by its header; null where the header names no list, or nobody gives the one
 	 * that it names.

@@ -6,6 +6,7 @@ import type { Accounts, Posting, Witness } from '../model/books.js'
 import type { Block, BlockRef, Span } from '../model/chain.js'
 import type { Chain } from '../model/ports.js'
 import type { Gap } from '../model/state.js'
+import { paidIn, readings } from './posted.js'
 import { isRewritten } from './rewritten.js'
 import { type Scanned, scannedAgain } from './scannedAgain.js'
 import { sidesOf } from './sides.js'
@@ -115,24 +116,33 @@ export async function lookCloser(
 		}
 		const frames = movementBetween(movements, address, hi.number, hi.number)
 		const fitting = fitted(postings).find((one) => closes(lo.wei, withPostings(frames, one, address), hi.wei))
-		findings.push(...paidIn(fitting ?? postings, block))
 		const hasFees = postings.some(({ kind }) => kind === 'fee')
 		const note = (by: readonly Posting[], witness: Witness | null) =>
 			looked.push({ block, postings: by, witness, changeWei: hi.wei - lo.wei })
 		if (fitting !== undefined) {
+			findings.push(...paidIn(fitting, block))
 			note(fitting, null)
 			if (fitting === postings && hasFees) feesHeld = true
 			return
 		}
+		const known = new Map<string, readonly Posting[]>()
 		for await (const witness of isGap ? [] : witnessesOf(span)) {
 			if (witness.part.last.hash !== block.hash) continue
 			const seen = movementBetween(movementsOf(witness.part.transactions, only), address, hi.number, hi.number)
-			const by = fitted(postings).find((one) => closes(lo.wei, withPostings(seen, one, address), hi.wei))
-			if (by === undefined) continue
-			note(by, witness)
-			witnessed.push(witness)
-			return
+			// Who leaves a transaction out leaves its receipt out, too: what it cost another endpoint tells.
+			const { endpoint } = witness
+			const own = known.get(endpoint) ?? (await postingsBy(endpoint, block))
+			if (typeof own !== 'string') known.set(endpoint, own)
+			for (const all of typeof own === 'string' ? [postings] : [postings, own]) {
+				const by = fitted(all).find((one) => closes(lo.wei, withPostings(seen, one, address), hi.wei))
+				if (by === undefined) continue
+				findings.push(...paidIn(all, block))
+				note(by, witness)
+				witnessed.push(witness)
+				return
+			}
 		}
+		findings.push(...paidIn(postings, block))
 		note(postings, null)
 		// Said only of two balances that were asked for once more, of a block that stands and of the one right before it.
 		const before = await balanceAt({ number: hi.number - 1n, hash: block.parentHash })
@@ -188,8 +198,22 @@ export async function lookCloser(
 		try {
 			yield* accounts.witnesses(span, only, signal)
 		} catch (error) {
-			if ((mayWait && suspect.isHeardEnough !== true) || !(error instanceof RpcError)) throw error
+			if (!isHeardEnough(error)) throw error
 		}
+	}
+
+	/** Or why they cannot be known, and are not waited for any more. */
+	async function postingsBy(endpoint: string, block: BlockRef): Promise<readonly Posting[] | string> {
+		try {
+			return await postingsOf(block, endpoint)
+		} catch (error) {
+			if (!isHeardEnough(error)) throw error
+			return error.message
+		}
+	}
+
+	function isHeardEnough(error: unknown): error is RpcError {
+		return error instanceof RpcError && !(mayWait && suspect.isHeardEnough !== true)
 	}
 
 	/** Null where nobody has that state. */
@@ -207,9 +231,9 @@ export async function lookCloser(
 	}
 
 	/** Or why they cannot be known. */
-	async function postingsOf(block: BlockRef): Promise<readonly Posting[] | string> {
+	async function postingsOf(block: BlockRef, endpoint?: string): Promise<readonly Posting[] | string> {
 		try {
-			return await accounts.postings(block, only, signal)
+			return await accounts.postings(block, only, signal, endpoint)
 		} catch (error) {
 			if (isGone(error)) return error.message
 			throw error
@@ -219,25 +243,6 @@ export async function lookCloser(
 	await scanned.sinceTheBook()
 	await halve({ number: book.block, wei: book.balanceWei }, { number: to.number, wei: closingWei }, to)
 	return { findings, witnessed, unproved, feesHeld, looked, lastFromWei }
-}
-
-/**
- * All of them, or all but one kind: on some chains the author's fees go elsewhere (BNB, Arbitrum), withdrawals are paid
- * in a token (Gnosis and its kin), or somebody else pays for gas. Where that cannot be, what is hidden and equals such
- * a posting must not pass for it.
- */
-function readings(postings: readonly Posting[], sure: ReadonlySet<Posting['kind']>): readonly (readonly Posting[])[] {
-	const kinds = new Set(postings.flatMap(({ kind }) => (sure.has(kind) ? [] : [kind])))
-	return [postings, ...[...kinds].map((kind) => postings.filter((posting) => posting.kind !== kind))]
-}
-
-/** What the chain paid by itself. */
-function paidIn(postings: readonly Posting[], block: Block): readonly Finding[] {
-	return postings.flatMap(({ kind, address, wei, withdrawal, transactions = 0 }): Finding[] => {
-		if (kind === 'income') return [{ kind, address, block, wei: wei[0], transactions }]
-		if (kind !== 'withdrawal' || withdrawal === undefined) return []
-		return [{ kind: 'withdrawal', address, block, wei: wei[0], ...withdrawal }]
-	})
 }
 
 function moved(block: bigint): RpcError {

@@ -212,6 +212,29 @@ describe('books, of a small chain', () => {
 		expect(await alertsOf(bench, 'alert.removed')).toEqual([])
 	})
 
+	test('behavior: a transaction of the watch that one endpoint hides whole is told by the other', async () => {
+		const { dialect, hide } = hideTransactions()
+		const { node, bench, alice, bob, watched } = await open({ dialects: [dialect, {}] })
+		const txHash = await node.send({ from: alice, to: bob, valueWei: 7n * ether, gas: 21_000n })
+		hide(txHash)
+		await node.mine()
+		await bench.settle()
+		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+		expect(await alertsOf(bench, 'alert.transfer')).toMatchObject([
+			{ id: `31337:${txHash}:root:transfer:${alice}`, valueWei: `${7n * ether}`, direction: 'out', late: true },
+		])
+		await expectClosed(bench, node, watched)
+		// One that moves nothing costs its fee all the same.
+		hide(await node.send({ from: alice, to: stranger, valueWei: 0n, gas: 21_000n }))
+		await node.mine()
+		await bench.settle()
+		await expectClosed(bench, node, watched)
+		await node.mine(20)
+		await bench.settle()
+		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+		expect(await alertsOf(bench, 'alert.removed')).toEqual([])
+	})
+
 	test('behavior: what is told later takes the alert back', async () => {
 		const { dialect } = hideLeaves(() => true)
 		const { node, bench, gateways, puppet, bob } = await open({ dialects: [dialect] })

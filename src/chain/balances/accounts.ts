@@ -115,8 +115,10 @@ export function createAccounts({
 				{ ...soon, isMild: true, rank: ({ limits }) => ((slowUntilMs.get(limits) ?? 0) > clock() ? 1 : 0) },
 			),
 		signed: (txHash, signal) => endpoints.use((rpc) => readSigned(rpc, chainId, txHash, signal), signal),
-		postings: (block, addresses, signal) =>
-			ask(block.number, (rpc) => readPostings(rpc, { chainId, isPrivate }, block, addresses, signal), signal),
+		postings(block, addresses, signal, endpoint) {
+			const read = (rpc: Rpc) => readPostings(rpc, { chainId, isPrivate }, block, addresses, signal)
+			return ask(block.number, read, signal, { rank: (rpc) => (rpc.endpoint === endpoint ? 0 : 1) })
+		},
 		async changes(block, signal) {
 			if (block.accessListHash === undefined || clock() < listsRestUntilMs) return null
 			try {
