@@ -60,3 +60,24 @@ export async function withDeadline<T>(
 		signal.removeEventListener('abort', end)
 	}
 }
+
+/**
+ * Aborted with the caller's signal, or after `ms`; for work of which all that has come by then counts.
+ *
+ * Not AbortSignal.any of AbortSignal.timeout: on Node 20 nothing holds the latter, and where memory is tidied before
+ * its time is up it never comes.
+ */
+export function signalWithin(ms: number, signal: AbortSignal): AbortSignal {
+	const deadline = new AbortController()
+	const end = (reason: unknown) => {
+		clearTimeout(timer)
+		signal.removeEventListener('abort', withCaller)
+		deadline.abort(reason)
+	}
+	const withCaller = () => end(signal.reason)
+	const timer = setTimeout(() => end(new DeadlinePassed(`not done within ${ms} ms`)), ms).unref()
+	setMaxListeners(0, signal)
+	if (signal.aborted) withCaller()
+	else signal.addEventListener('abort', withCaller, { once: true })
+	return deadline.signal
+}

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { signalWithin } from '../base/deadline.js'
 import { loadConfig } from '../config/load.js'
 import { createClosers } from '../daemon/closers.js'
 import { runDaemon } from '../daemon/daemon.js'
@@ -149,7 +150,7 @@ function check(expected: readonly ExpectedAlert[], { hooks, mails }: DemoReceive
 
 /** Waits for an arrival until `isDone`, or until the patience is over: then what is missing shows in the check. */
 async function until(isDone: () => boolean, onArrival: (done: () => void) => void, signal: AbortSignal): Promise<void> {
-	const limit = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
+	const limit = signalWithin(patienceMs, signal)
 	while (!isDone() && !limit.aborted) {
 		await new Promise<void>((resolve) => {
 			onArrival(resolve)

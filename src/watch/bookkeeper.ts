@@ -1,3 +1,4 @@
+import { signalWithin } from '../base/deadline.js'
 import { deferred, MOST_KEPT, type Movements, movementsOf } from '../core/books.js'
 import type { Finding } from '../core/findings.js'
 import { nothingUnproved, type UnprovedFacts, withUnproved } from '../core/unproved.js'
@@ -116,7 +117,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 	}
 
 	async function close(part: Part, facts: ClosingFacts, outer: AbortSignal): Promise<Closing> {
-		const signal = AbortSignal.any([outer, AbortSignal.timeout(MOST_MS)])
+		const signal = signalWithin(MOST_MS, outer)
 		const kept = await rounds.keptOf(facts.watches)
 		const draft = draftOf(facts.books)
 		let movements = movementsOf(part.transactions, kept, part.blocks.values())
@@ -164,13 +165,8 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		}
 		const first = (address: Address) => later(facts.since(address), reopenedFrom)
 		const settling = { draft, found, gaps: facts.gaps, first, isNew, limited: rounds.limited() }
-		const done = await settle(
-			listed,
-			asked,
-			{ ...settling, feesAreKnown, vain },
-			{ accounts, chain, clock, log },
-			signal,
-		)
+		const ports = { accounts, chain, clock, log }
+		const done = await settle(listed, asked, { ...settling, feesAreKnown, vain }, ports, signal)
 		feesAreKnown = done.feesAreKnown
 		for (const one of done.unproved) unproved = withUnproved(unproved, one)
 		const hidden = await compensations(part, lists, { kept, openings: done.openings }, accounts, signal)
@@ -195,7 +191,7 @@ export function createBookkeeper({ accounts, chain, clock, log }: BookkeeperOpti
 		if (isTried || facts.head - at.number > STATE_BLOCKS || clock() < restsUntilMs) return null
 		opened = { kept, hash: at.hash }
 		try {
-			const signal = AbortSignal.any([outer, AbortSignal.timeout(MOST_MS)])
+			const signal = signalWithin(MOST_MS, outer)
 			const books = await newBooks(at, { ...facts, kept, limited: rounds.limited() }, accounts, signal)
 			if (books.size === 0) return null
 			summary = summaryOf(kept, await afterwards(facts.books, books), reason, recall(facts.before))

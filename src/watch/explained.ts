@@ -1,5 +1,6 @@
 /** Whether a later look explains what was announced as unexplained; asked for until it is answered. */
 
+import { signalWithin } from '../base/deadline.js'
 import { txDifferences } from '../core/accessList.js'
 import { closes, movementBetween, movementsOf, withPostings } from '../core/books.js'
 import { addressOfId } from '../core/events.js'
@@ -59,7 +60,7 @@ export async function explainedLater(
 	const asked = unheard.next(announcements, settled.number)
 	if (asked.length === 0) return []
 	const gone: Announcement[] = []
-	const signal = AbortSignal.any([outer, AbortSignal.timeout(MOST_MS)])
+	const signal = signalWithin(MOST_MS, outer)
 	try {
 		for (const entry of asked) {
 			const { number, hash } = entry.block

@@ -3,6 +3,7 @@
  * part, within bounds; what was scanned since waits for it, since the books are closed in the order of the chain.
  */
 
+import { signalWithin } from '../base/deadline.js'
 import { firstOf, lengthOf, numbersOf } from '../core/spans.js'
 import { RpcError } from '../errors.js'
 import type { Accounts, BlockChanges, BooksSummary, Posting } from '../model/books.js'
@@ -102,7 +103,7 @@ export function createLateLists({ accounts, chain, clock, log }: LateListsOption
 		if (lengthOf(span) > MOST_WAITING) return { ...unlisted, lost: [...lost, span], waitsFrom: null }
 		if (clock() < restsUntilMs) return { ...unlisted, waitsFrom: from }
 
-		const signal = AbortSignal.any([outer, AbortSignal.timeout(MOST_MS)])
+		const signal = signalWithin(MOST_MS, outer)
 		const given = new Map<bigint, Given>()
 		const now = firstOf({ from, to: span.to }, Number(MOST_AT_ONCE))
 		let waitsFrom = now.to < span.to ? now.to + 1n : null
@@ -121,7 +122,7 @@ export function createLateLists({ accounts, chain, clock, log }: LateListsOption
 		const before = [...given.keys()].filter((number) => number < span.from)
 		const last = before.at(-1)
 		if (last === undefined) return { again: [], runs: cutBy(given, part), lost, waitsFrom }
-		const walking = AbortSignal.any([outer, AbortSignal.timeout(MOST_MS)])
+		const walking = signalWithin(MOST_MS, outer)
 		const again = await orLater(() => readAgain({ from, to: last }, part, given, facts.kept, walking), walking)
 		if (again !== 'later') {
 			return { again: again.flatMap((one) => cutBy(given, one)), runs: cutBy(given, part), lost, waitsFrom }

@@ -3,6 +3,7 @@
  * block is asked about alike, whether it moves a watch or not. A book is opened at the first list that names its watch.
  */
 
+import { signalWithin } from '../base/deadline.js'
 import { MOST_KEPT, movementsOf } from '../core/books.js'
 import { nothingUnproved, type UnprovedFacts, withUnproved } from '../core/unproved.js'
 import type { Accounts, BookSet, BooksSummary } from '../model/books.js'
@@ -101,7 +102,7 @@ export function createListedBookkeeper({ accounts, chain, clock, log }: ListedBo
 				for (const address of changes.balances.keys())
 					if (!kept.has(address) && books.has(address)) draft.set(address, null)
 			}
-			const signal = AbortSignal.any([outer, AbortSignal.timeout(MOST_MS)])
+			const signal = signalWithin(MOST_MS, outer)
 			const paid: Part = { ...own, transactions: withFees(own.transactions, postings) }
 			const moved = movementsOf(paid.transactions, kept, own.blocks.values())
 			const movements = withPosted(withListed(moved, lists, kept), postings)

@@ -1,7 +1,9 @@
 import { getEventListeners } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
-import { DeadlinePassed, withDeadline } from '../../src/base/deadline.js'
+import { DeadlinePassed, signalWithin, withDeadline } from '../../src/base/deadline.js'
 import { waitMs } from '../../src/base/wait.js'
 
 const hang = (signal: AbortSignal) =>
@@ -65,5 +67,38 @@ describe('waitMs', () => {
 	test('error: an abort gives the reason of the signal', async () => {
 		const reason = new Error('stop')
 		await expect(waitMs(60_000, AbortSignal.abort(reason))).rejects.toBe(reason)
+	})
+})
+
+describe('signalWithin', () => {
+	/** Everything that nothing holds is gone afterwards. */
+	function tidyMemory(): void {
+		setFlagsFromString('--expose-gc')
+		const gc: () => void = runInNewContext('gc')
+		for (let times = 0; times < 3; times++) gc()
+	}
+
+	test('behavior: it comes although memory is tidied meanwhile', async () => {
+		const outer = new AbortController()
+		const aborted: unknown[] = []
+		const listen = (signal: AbortSignal) => {
+			signal.addEventListener('abort', () => aborted.push(signal.reason), { once: true })
+		}
+		for (let at = 0; at < 20; at++) listen(signalWithin(200, outer.signal))
+		await waitMs(20, outer.signal)
+		tidyMemory()
+		await waitMs(600, outer.signal)
+		expect(aborted).toHaveLength(20)
+		expect(aborted.every((reason) => reason instanceof DeadlinePassed)).toBe(true)
+		expect(getEventListeners(outer.signal, 'abort')).toEqual([])
+	})
+
+	test('behavior: it ends with the caller’s, also with one that has ended', () => {
+		const outer = new AbortController()
+		const signal = signalWithin(60_000, outer.signal)
+		expect(signal.aborted).toBe(false)
+		outer.abort('the stop')
+		expect(signal.reason).toBe('the stop')
+		expect(signalWithin(60_000, outer.signal).reason).toBe('the stop')
 	})
 })
