@@ -16,19 +16,21 @@ export const shared = {
 
 /**
  * Many files share a process, since to load the same modules for each took a third of their time; `src` keeps nothing
- * in modules that a neighbour could see. Files that measure memory or processor, or count timers, have their own.
+ * in modules that a neighbour could see. Files that measure memory or processor, count
+ * timers or replace modules have their own.
  */
 const measured = [
-	'test/base/deadline.test.ts',
+	'test/base/waits/deadline.test.ts',
 	'test/chain/fuzz.sized.test.ts',
-	'test/chain/rpc/{jsonStream,largeAnswers}*.test.ts',
+	'test/chain/stream/{jsonStream,largeAnswers}*.test.ts',
 	'test/config/watchlists/large.sized.test.ts',
-	'test/daemon/outgoing.sized.test.ts',
+	'test/daemon/cleanedStore.sized.test.ts',
+	'test/kinds/newKind.test.ts',
 	'test/notify/email/mailSpeed.sized.test.ts',
 	'test/notify/webhook/webhook.test.ts',
 	'test/pages/large.sized.test.ts',
 	'test/state/file/historySpeed.sized.test.ts',
-	'test/watch/{hostile,strained,forecast}*.test.ts',
+	'test/scan/{hostile,strained,forecast}*.test.ts',
 ]
 const short = ['test/**/*.test.ts']
 const long = 'test/**/*.long.test.ts'

@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { shared } from './vitest.config.js'
 
 /** They take minutes, and begin first: one that begins last would run alone. */
-const longest = ['killLoop', 'lockRaces', 'canary.long', 'strained', 'coldStart', 'inputs']
+const longest = ['killLoop', 'killBooks', 'lockRaces', 'canary.long', 'strained', 'coldStart', 'inputs']
 
 class LongestFirst extends BaseSequencer {
 	override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -22,7 +22,7 @@ const alone = [
 	'test/pages/large.sized.test.ts',
 	'test/program/{fastChains,floods,hostileBlocks,million}.long.test.ts',
 	'test/state/file/historySpeed.sized.test.ts',
-	'test/watch/{floodTime.long,hostile.sized}.test.ts',
+	'test/scan/{floodTime.long,hostile.sized}.test.ts',
 ]
 
 export default defineConfig({

@@ -1,5 +1,5 @@
 // What catching up costs in calls and in credits, beside the naive script.
-import { providerOf } from '../src/core/prices.js'
+import { providerOf } from '../src/core/cost/prices.js'
 import type { Span } from '../src/model/chain.js'
 import { naive } from './naive.js'
 import { openWalker } from './ours.js'

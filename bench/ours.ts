@@ -2,20 +2,23 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createAskedState } from '../src/audit/asked/askedState.js'
+import { createAuditor } from '../src/audit/auditor.js'
 import { sha256 as digest } from '../src/base/sha256.js'
 import { toChecksum } from '../src/config/address.js'
 import type { NetworkSettings } from '../src/config/settings/settings.js'
-import { createWatchTable } from '../src/config/watchlists/watchTable.js'
-import { eventsOf } from '../src/core/events.js'
-import { match } from '../src/core/match.js'
-import { openChain } from '../src/daemon/open.js'
+import { createWatchTable } from '../src/config/watchlists/table/watchTable.js'
+import { eventsOf } from '../src/core/events/events.js'
+import { match } from '../src/core/matching/match.js'
+import { openChain } from '../src/daemon/openNetwork.js'
 import type { Span } from '../src/model/chain.js'
 import type { Address } from '../src/model/glossary.js'
+import type { Kind } from '../src/model/kind.js'
 import type { Chain, Log } from '../src/model/ports.js'
-import type { Kind, WatchIndex, WatchRules } from '../src/model/watch.js'
+import type { WatchIndex, WatchRules } from '../src/model/watch.js'
+import { createAuditPorts } from '../src/scan/auditing/auditPorts.js'
+import { poll } from '../src/scan/poll.js'
 import { openFileStore } from '../src/state/file/store.js'
-import { createBookkeeper } from '../src/watch/bookkeeper.js'
-import { poll } from '../src/watch/poll.js'
 
 export const quiet: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet }
 const never = new AbortController().signal
@@ -100,11 +103,12 @@ export async function openPoller(
 	const folder = await mkdtemp(join(tmpdir(), 'tracewatch-bench-'))
 	const store = await openFileStore(folder, { clock: Date.now, log: quiet })
 	const network = { ...networkAt(url), keepsBooks: books }
-	const { chain, accounts } = openChain(network, { clock: Date.now, log: quiet })
+	const { chain, accounts, contracts } = openChain(network, { clock: Date.now, log: quiet })
 	const watches = watchIndex(addresses, 'local', books ? ['unexplained'] : [])
 	const config = { network, watches, recipientsOf: () => null, lateAfterMs: 3_600_000, budgetMs: 600_000 }
-	const bookkeeper = createBookkeeper({ accounts, chain, clock: Date.now, log: quiet })
-	const kept = books ? { books: { bookkeeper, accounts } } : {}
+	const state = { accounts, chain, clock: Date.now, log: quiet }
+	const auditor = books ? createAuditor(state, createAskedState(state)) : null
+	const kept = books ? { audit: createAuditPorts({ accounts, auditor, contracts, clock: Date.now }) } : {}
 	const ports = { chain, store, clock: Date.now, log: quiet, checksum: toChecksum, digest, ...kept }
 	return {
 		async poll() {
@@ -115,7 +119,7 @@ export async function openPoller(
 			for (const [name, { size, ino, mtimeMs }] of after) {
 				const old = before.get(name)
 				if (old === undefined || old.ino !== ino) bytesWritten += size
-				else if (old.mtimeMs !== mtimeMs) bytesWritten += name.endsWith('.data') ? Math.max(0, size - old.size) : size
+				else if (old.mtimeMs !== mtimeMs) bytesWritten += size > old.size ? size - old.size : size
 			}
 			// What is delivered is not written again.
 			const queues = await store.claim({ nowMs: Date.now(), perQueue: 1_000 })
@@ -131,7 +135,7 @@ export async function openPoller(
 	}
 }
 
-/** A file that was written anew counts with its whole size, for so much was written; to others is only added. */
+/** To compare later: a file that grew in place was appended to; any other that changed was written as a whole. */
 async function filesIn(folder: string) {
 	const names = await readdir(folder)
 	const stats = await Promise.all(names.map(async (name) => [name, await stat(join(folder, name))] as const))

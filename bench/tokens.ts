@@ -1,7 +1,7 @@
 // What tokens cost besides the coin, near the head and catching up, by how logs are proved, on a chain whose every
 // block moves tokens of a known contract.
 import type { NetworkSettings } from '../src/config/settings/settings.js'
-import { openChain } from '../src/daemon/open.js'
+import { openChain } from '../src/daemon/openNetwork.js'
 import type { Span } from '../src/model/chain.js'
 import type { Address } from '../src/model/glossary.js'
 import type { KnownTokens } from '../src/model/token.js'

@@ -5,7 +5,7 @@ const folder = new URL('../dist/commands/', import.meta.url)
 
 /** Every command, in the order of their names. */
 export async function readCommands() {
-	const files = readdirSync(folder).filter((name) => name.endsWith('.js'))
+	const files = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.js'))
 	const modules = await Promise.all(files.map((name) => import(new URL(name, folder).href)))
 	const isCommand = (value) => typeof value?.run === 'function' && typeof value.help === 'string'
 	return modules.flatMap((module) => Object.values(module).filter(isCommand)).sort((a, b) => (a.name < b.name ? -1 : 1))

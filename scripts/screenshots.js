@@ -1,6 +1,9 @@
-// docs/screenshots/*.png: the overview and mails as a browser shows them, with what is made up here and never changes.
-// Needs `npm run build` and Debian's chromium. Run it after a change of pages or mails, and look at what it made.
+// Pages and mails as a browser shows them, with 1,000 watches and 10,000 alerts that are made up here and never change.
+// `node scripts/screenshots.js` makes the pictures of the README, docs/screenshots/*.png; `node scripts/screenshots.js
+// FOLDER` makes every page and mail, light and dark, on a desktop and a phone. Needs `npm run build` and Debian's
+// chromium. Run it after a change of pages or mails, and look at what it made.
 import { mkdirSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 
@@ -8,15 +11,20 @@ const from = (path) => import(new URL(`../dist/${path}`, import.meta.url).href)
 const { composeMessage } = await from('notify/text/message.js')
 const { isAlarming } = await from('notify/text/alarms.js')
 const { headline } = await from('notify/text/sentence.js')
-const { createWatchSet } = await from('config/watchlists/watchSet.js')
+const { createWatchSet } = await from('config/watchlists/table/watchSet.js')
 const { createActivity, bucketMs } = await from('pages/activity.js')
+const { toChecksum } = await from('config/address.js')
+const { usualKinds } = await from('kinds/all.js')
 const { pageAt } = await from('pages/pages.js')
-const { startHttp } = await from('ops/http.js')
+const { startHttp } = await from('ops/httpServer.js')
 const { createScrubber } = await from('ops/scrub.js')
 
-const out = fileURLToPath(new URL('../docs/screenshots/', import.meta.url))
+const kept = new Set([
+	...['overview-light', 'overview-dark', 'overview-phone-light'],
+	...['mail-alert-phone-light', 'mail-lookalike-light', 'mail-digest-light'],
+])
 /** GitHub and mail programs show them small; more is only weight. */
-const mostBytes = 150_000
+const mostBytes = 200_000
 const nowMs = Date.UTC(2026, 10, 20, 10, 0, 30)
 const treasury = '0x742d35Cc6634C0532925a3b844Bc454e4438f44e'
 const supplier = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045'
@@ -58,119 +66,270 @@ const digest = {
 }
 const mails = { alert: alerts[0], lookalike: alerts[2], digest }
 
-/** A day of a healthy watcher, with one receiver that was down for a while. */
-function facts() {
+const watchCount = 1_000
+const alertCount = 10_000
+const names = ['Treasury', 'Payroll', 'Hot wallet', 'Bridge', 'Vault', 'Grants', 'Market maker', 'Cold storage']
+const hash = (seed) =>
+	`0x${((0xb1510085e35454a7n * BigInt(seed + 3)) % 2n ** 64n).toString(16).padStart(16, '0').repeat(4)}`
+const addressOf = (number) => toChecksum(`0x${hash(number * 7 + 11).slice(2, 42)}`)
+const labelOf = (number) => (number % 9 === 8 ? null : `${names[number % names.length]} ${number}`)
+const networkOf = (number) => (number < 800 ? 'ethereum' : 'base')
+const usdc = {
+	...{
+		standard: 'erc20',
+		address: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+		symbol: 'USDC',
+		decimals: 6,
+		known: true,
+	},
+	tokenId: null,
+}
+
+/** The alert of this number, 0 the newest, and its deliveries as the history keeps them. */
+function story(number) {
+	const atMs = nowMs - 40_000 - number * 254_000 - ((number * 7_919) % 90_000)
+	const at = (number * 37) % watchCount
+	const [network, isOut] = [networkOf(at), number % 3 === 1]
+	const decimals = ((number * 104_729 + 250_000) % 1_000_000).toString().padStart(6, '0')
+	const [watched, other] = [addressOf(at), addressOf(number % 5 === 0 ? (at + 8) % watchCount : 5_000 + number)]
+	const amount = `${(number * 7_351 + 12) % 4_000}.${decimals}`.replace(/\.?0+$/, '')
+	const made = alert(number, {
+		...{ network, chainId: network === 'base' ? 8453 : 1, txHash: hash(number + 17), direction: isOut ? 'out' : 'in' },
+		...{ from: isOut ? watched : other, to: isOut ? other : watched, value: amount },
+		...{ valueWei: String(BigInt(Math.round(Number(amount) * 1e6)) * 10n ** 12n), initiator: isOut ? watched : other },
+		watch: { address: watched, label: labelOf(at), tags: ['cold'], watchlist: 'treasury.yaml' },
+		...{ blockTimestamp: new Date(atMs - 3_000).toISOString(), detectedAt: new Date(atMs).toISOString() },
+		...(number % 5 === 0 &&
+			labelOf((at + 8) % watchCount) !== null && { counterpartyLabel: labelOf((at + 8) % watchCount) }),
+		...(number % 4 === 3 && {
+			...{ kind: 'token', frameType: 'log', asset: 'USDC', valueWei: undefined, type: 'alert.token' },
+			token: { ...usdc, amount, amountRaw: String(Math.round(Number(amount) * 1e6)) },
+		}),
+		...(number % 97 === 4 && {
+			lookalike: { of: supplier, label: 'Supplier', prefix: 4, suffix: 4 },
+			from: imitator,
+			direction: 'in',
+			to: watched,
+			value: '0.000001',
+			valueWei: '1000000000000',
+		}),
+		...(number === 7 && {
+			...{
+				kind: 'delegation',
+				frameType: 'delegation',
+				type: 'alert.delegation',
+				delegate: other,
+				previous: null,
+				value: null,
+			},
+			...{ direction: 'self', from: watched, to: watched },
+		}),
+	})
+	made.data.id = `1:${made.data.txHash}:root:${made.data.kind}:${watched.toLowerCase()}`
+	const row = (receiver, rest) => ({
+		...{ receiver, recipient: receiver === 'ops-mail' ? 'ops@example.org' : null, createdAtMs: atMs, lastError: null },
+		...{ endedAtMs: atMs + 900, result: 'delivered', attempts: 1, message: made, id: `msg_${receiver}_${number}` },
+		...{ answer: 'mail.example.org: 250 2.0.0 queued as 4XyZ', seq: 2 * (alertCount - number), ...rest },
+	})
+	return { made, atMs, rows: [row('ops-mail', {}), row('ops-hook', {})] }
+}
+
+const stories = Array.from({ length: alertCount }, (_, number) => story(number))
+const past = stories.slice(2).flatMap(({ rows }) => rows)
+
+/** As the store's: newest first, by address where one is asked for. */
+const history = {
+	async *read({ address, kind }, below) {
+		for (let at = below === null ? 0 : Number(below) + 1; at < past.length; at++) {
+			const entry = past[at]
+			const { watch } = entry.message.data
+			const fits = address === undefined || watch.address.toLowerCase() === address.toLowerCase()
+			if (fits && (kind === undefined || entry.message.data.kind === kind)) yield { cursor: `${at}`, entry }
+			else if (at % 500 === 0) yield { cursor: `${at}`, entry: null }
+		}
+	},
+	async close() {},
+}
+
+/** A day of a watcher. `ill`: what is wrong with it. */
+function facts(ill = 'nothing') {
 	let at = nowMs
 	const activity = createActivity(() => at)
 	for (let bucket = 143; bucket >= 0; bucket--) {
 		at = nowMs - bucket * bucketMs
 		activity.lagged('ethereum', bucket > 60 && bucket < 66 ? 42 - Math.abs(63 - bucket) * 9 : bucket % 7 === 3 ? 1 : 0)
 		activity.lagged('base', bucket % 5 === 3 ? 3 : 1)
-		const many = Math.max(0, Math.round(6 * Math.sin(bucket / 9) + (bucket % 4)))
-		for (let number = 0; number < many; number++) activity.alerted(alerts[0].data, at)
 	}
 	at = nowMs
+	for (const { made, atMs } of stories.filter((one) => one.atMs > nowMs - 86_400_000)) activity.alerted(made.data, atMs)
 	activity.requested('ethereum', 'mainnet.example.org')
 	activity.requested('base', 'base.example.org')
 	activity.attempted('ops-mail', { result: 'delivered', answer: 'mail.example.org: 250 2.0.0 queued as 4XyZ' })
-	activity.attempted('ops-hook', { result: 'retry', code: 'http', reason: 'hooks.example.org answered 503' })
+	activity.attempted(
+		'ops-hook',
+		ill === 'nothing'
+			? { result: 'delivered', answer: 'hooks.example.org answered 204' }
+			: { result: 'retry', code: 'http', reason: 'hooks.example.org answered 503' },
+	)
 	const rules = {
-		...{ network: 'ethereum', tags: ['cold'], kinds: ['transfer'], direction: 'both', minValueWei: 1n },
-		...{ receivers: ['ops-mail'], fromBlock: null, watchlist: 'treasury.yaml' },
+		...{ network: 'ethereum', tags: ['cold'], kinds: usualKinds, direction: 'both', minValueWei: 1n },
+		...{ receivers: ['ops-mail', 'ops-hook'], fromBlock: null, watchlist: 'treasury.yaml' },
 	}
 	const watches = createWatchSet()
-	for (const [network, count] of [
-		['ethereum', 128],
-		['base', 12],
-	]) {
+	for (const network of ['ethereum', 'base']) {
+		const own = { ...rules, network }
 		const table = watches.begin(network, 'treasury.yaml')
-		for (let number = 1; number <= count; number++) {
-			table.add(`0x${number.toString(16).padStart(40, '0')}`, `Customer ${number}`, { ...rules, network })
+		for (let number = 0; number < watchCount; number++) {
+			const special = number % 11 === 5 ? { ...own, kinds: ['transfer', 'deployment'], tags: ['hot', 'eu'] } : own
+			if (networkOf(number) === network) table.add(addressOf(number).toLowerCase(), labelOf(number), special)
 		}
-		watches.end([{ ...rules, network }])
+		watches.end([own])
 	}
-	const counts = { pending: 0, held: 0, parked: 0, dead: 0, delivered: 412, lastDeliveredAtMs: nowMs - 47_000 }
+	const counts = { pending: 0, held: 0, parked: 0, dead: 0, delivered: 19_998, lastDeliveredAtMs: nowMs - 47_000 }
+	const isStalled = ill === 'stalled'
+	const why =
+		'ethereum is not scanned: no endpoint has answered for 12 min: mainnet.example.org: connection refused. ' +
+		'To do: see whether the node runs and can be reached from this machine'
 	const well = { ok: true, reason: null, lastPollAt: new Date(nowMs - 4_000).toISOString() }
 	const seen = (head, source, closedTo, kept) => ({
-		seen: { head, source, books: { closedTo, closed: kept, kept, open: [], reason: null } },
+		seen: { head, source, books: { closedTo, closed: kept, kept, open: [], openCount: 0, reason: null } },
 	})
-	const network = (name, chainId, host) => ({ name, chainId, symbol: 'ETH', decimals: 18, endpoints: [host] })
+	const network = (name, chainId, host, explorer) => ({
+		...{ name, chainId, symbol: 'ETH', decimals: 18, endpoints: [host], explorer },
+	})
 	const receiver = { fallback: null, silences: [] }
 	return {
-		...{ version: '0.2.0', clock: () => nowMs, startedAtMs: nowMs - 9 * 86_400_000, watches: watches.set() },
-		config: { path: '/etc/tracewatch/tracewatch.yaml', loadedAtMs: nowMs - 5_400_000, isRefused: false },
-		networks: [network('ethereum', 1, 'mainnet.example.org'), network('base', 8453, 'base.example.org')],
+		...{ version: '1.0.0', clock: () => nowMs, startedAtMs: nowMs - 9 * 86_400_000, watches: watches.set() },
+		config: { path: 'tracewatch.yaml', loadedAtMs: nowMs - 5_400_000, isRefused: false },
+		networks: [
+			network('ethereum', 1, 'mainnet.example.org', 'https://etherscan.io'),
+			network('base', 8453, 'base.example.org', 'https://basescan.org'),
+		],
 		receivers: [
 			{ ...receiver, name: 'ops-mail', type: 'email', place: 'mail.example.org', fallback: 'ops-hook' },
 			{ ...receiver, name: 'ops-hook', type: 'webhook', place: 'hooks.example.org' },
 		],
 		health: async () => ({
-			...{ ok: true, reason: null },
+			...(isStalled ? { ok: false, status: 'stalled', reason: why, reasons: [why] } : { ok: true, reason: null }),
 			networks: [
-				{ ...well, network: 'ethereum', checkpoint: 23_840_113, head: 23_840_113 },
+				{
+					...{ ...well, network: 'ethereum', checkpoint: 23_840_113, head: 23_840_113 },
+					...(isStalled && { ok: false, reason: why, lastPollAt: new Date(nowMs - 720_000).toISOString() }),
+				},
 				{ ...well, network: 'base', checkpoint: 38_512_006, head: 38_512_007 },
 			],
 		}),
 		summary: async () => ({
 			networks: new Map([
-				['ethereum', seen(23_840_113, 'trace_filter', 23_840_113, 128)],
-				['base', seen(38_512_007, 'debug_traceBlockByNumber', 38_512_006, 12)],
+				['ethereum', seen(23_840_113, 'trace_filter', 23_840_113, 800)],
+				['base', seen(38_512_007, 'debug_traceBlockByNumber', 38_512_006, 200)],
 			]),
 			receivers: new Map([
 				['ops-mail', counts],
-				['ops-hook', { ...counts, pending: 2, delivered: 398 }],
+				['ops-hook', ill === 'nothing' ? counts : { ...counts, pending: 2, failedAttempts: 3, delivered: 19_996 }],
 			]),
 		}),
-		...{ deliveries: async () => [], history: null, activity, book: () => null, announcements: () => [] },
-		...{ says: headline, isAlarming, checksum: (address) => address },
+		deliveries: async () =>
+			stories.slice(0, 2).flatMap(({ rows: [first, second] }, number) =>
+				[
+					{ ...first, status: 'pending' },
+					{ ...second, status: 'pending' },
+				].map(({ seq, endedAtMs, result, answer, ...rest }) => ({
+					...rest,
+					...{
+						answers: null,
+						attempts: number,
+						nextAttemptAtMs: nowMs + 5_000,
+						lastError: 'hooks.example.org answered 503',
+					},
+				})),
+			),
+		history,
+		activity,
+		readBooks: async () => (name, address) => {
+			const number = Number(BigInt(address) % 1_000_000n)
+			return {
+				block: name === 'base' ? 38_512_006n : 23_840_113n,
+				balanceWei: BigInt(number) * 10n ** 15n + BigInt(number % 7),
+			}
+		},
+		announcements: () => [],
+		...{ says: headline, isAlarming, checksum: toChecksum },
 	}
 }
 
-const screens = {
-	light: { colorScheme: 'light', viewport: { width: 1280, height: 1100 } },
-	dark: { colorScheme: 'dark', viewport: { width: 1280, height: 1100 } },
-	phone: { colorScheme: 'light', viewport: { width: 390, height: 844 } },
+const desktop = { width: 1280, height: 800 }
+const phone = { width: 390, height: 844 }
+const letter = { width: 720, height: 900 }
+const shots = Object.fromEntries(
+	['light', 'dark'].flatMap((colorScheme) => [
+		[colorScheme, { colorScheme, viewport: desktop }],
+		[`phone-${colorScheme}`, { colorScheme, viewport: phone }],
+	]),
+)
+const watched = addressOf(37)
+const pages = {
+	overview: '/',
+	alerts: '/alerts',
+	watches: '/watches',
+	watch: `/watch?network=ethereum&address=${watched}`,
+	deliveries: '/deliveries',
+	degraded: '/',
+	'not-watching': '/',
 }
-const letters = { ...screens }
-letters.light = { colorScheme: 'light', viewport: { width: 720, height: 900 } }
-letters.dark = { colorScheme: 'dark', viewport: { width: 720, height: 900 } }
+const ills = { degraded: 'receiver', 'not-watching': 'stalled' }
 
+const folder = process.argv[2]
+const out =
+	folder === undefined ? fileURLToPath(new URL('../docs/screenshots/', import.meta.url)) : `${resolve(folder)}/`
 mkdirSync(out, { recursive: true })
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
-const made = facts()
+const made = new Map(['nothing', 'receiver', 'stalled'].map((ill) => [ill, facts(ill)]))
+let ill = 'nothing'
 const server = await startHttp({
-	...{ host: '127.0.0.1', port: 0, version: made.version, scrubber: createScrubber(), log },
+	...{ host: '127.0.0.1', port: 0, version: '1.0.0', scrubber: createScrubber(), log },
 	metrics: { text: async () => '', contentType: 'text/plain' },
-	health: () => made.health(),
-	pages: (path, params) => pageAt(path, params, () => made),
+	health: () => made.get(ill).health(),
+	pages: (path, params) => pageAt(path, params, () => made.get(ill)),
 })
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
 try {
-	for (const [name, screen] of Object.entries(screens)) {
-		const context = await browser.newContext({ ...screen, timezoneId: 'UTC', locale: 'en-GB' })
-		const page = await context.newPage()
-		await page.goto(`http://127.0.0.1:${server.port}/`)
-		await shoot(page, `overview-${name}`, false)
-		await context.close()
-	}
-	for (const [mail, message] of Object.entries(mails)) {
-		for (const [name, screen] of Object.entries(letters)) {
-			const context = await browser.newContext(screen)
-			const page = await context.newPage()
-			await page.setContent(composeMessage(message).html)
-			await shoot(page, `mail-${mail}-${name}`, mail !== 'digest')
-			await context.close()
+	for (const [screen, options] of Object.entries(shots)) {
+		const page = await (await browser.newContext({ ...options, timezoneId: 'UTC', locale: 'en-GB' })).newPage()
+		for (const [name, path] of Object.entries(pages)) {
+			if (!isKept(`${name}-${screen}`)) continue
+			ill = ills[name] ?? 'nothing'
+			await page.goto(`http://127.0.0.1:${server.port}${path}`)
+			await shoot(page, `${name}-${screen}`)
+			if (name !== 'alerts') continue
+			await page.locator('summary').nth(2).click()
+			await shoot(page, `alert-open-${screen}`)
 		}
+		for (const [name, message] of Object.entries(mails)) {
+			if (!isKept(`mail-${name}-${screen}`)) continue
+			// Not the page before, whose policy would take the styles of the mail.
+			const mail = await page.context().newPage()
+			await mail.setViewportSize(options.viewport === phone ? phone : letter)
+			await mail.setContent(composeMessage(message).html)
+			await shoot(mail, `mail-${name}-${screen}`)
+		}
+		await page.context().close()
 	}
 } finally {
 	await browser.close()
 	await server.close()
 }
 
-async function shoot(page, name, fullPage) {
+/** Without a folder only the pictures of the README are made. */
+function isKept(name) {
+	return folder !== undefined || kept.has(name)
+}
+
+async function shoot(page, name) {
 	const path = `${out}${name}.png`
-	await page.screenshot({ path, fullPage })
+	await page.screenshot({ path })
 	const { size } = statSync(path)
 	console.log(`${name}.png ${Math.round(size / 1000)} kB`)
-	if (size > mostBytes) throw new Error(`${name}.png has ${size} bytes; ${mostBytes} is the most`)
+	if (folder === undefined && size > mostBytes)
+		throw new Error(`${name}.png has ${size} bytes; ${mostBytes} is the most`)
 }

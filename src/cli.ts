@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The door. It and what it imports are understood by Node 12 too: who comes with an older one than the program needs is
-// told so in a sentence, and not by whatever it stumbles upon first.
+// The entry point. This file and its imports must run on Node 12, so that users of an old Node get a clear message
+// instead of a syntax error.
 import './ops/noInspector.js'
 
 import { nodeRefusal } from './version.js'
@@ -9,6 +9,6 @@ const refusal = nodeRefusal(process.versions.node)
 if (refusal === null) void import('./main.js')
 else {
 	console.error(refusal)
-	// As for a wrong configuration: a service manager does not try it again and again.
+	// The exit code of a wrong configuration, so that a service manager does not restart the program.
 	process.exitCode = 78
 }

@@ -1,6 +1,6 @@
-/** The family of errors. Each is one sentence for a person, then facts; `cause` keeps what lies under it. */
+/** The error classes. Each message is one sentence for the user; `cause` keeps the underlying error. */
 
-/** One thing wrong in one place of a file; line and column start at 1. */
+/** One problem at one place of a file; line and column start at 1. */
 export interface Problem {
 	readonly file: string
 	readonly line: number
@@ -8,7 +8,7 @@ export interface Problem {
 	readonly message: string
 }
 
-/** The user's configuration or watchlists are wrong; the program exits with 78. Carries every problem found. */
+/** The configuration or the watchlists have problems; the program exits with 78. Carries every problem found. */
 export class ConfigError extends Error {
 	override readonly name = 'ConfigError'
 	readonly problems: readonly Problem[]
@@ -19,7 +19,7 @@ export class ConfigError extends Error {
 	}
 }
 
-/** `file:line:column: message`, the form that editors jump to. */
+/** `file:line:column: message`, the format that editors can jump to. */
 export function formatProblem({ file, line, column, message }: Problem): string {
 	return `${file}:${line}:${column}: ${message}`
 }
@@ -27,12 +27,13 @@ export function formatProblem({ file, line, column, message }: Problem): string 
 /**
  * What a failed call to a node means for the caller.
  *
- * - `too-large`: ask for less (`limit` blocks, where the node named a number).
- * - `rate`: wait (`retryAfterMs`), then slower. `quota`: paid for no more today; tell the operator, do not retry.
- * - `unsupported`: the method is not there. `no-data`: this node has not got (or no longer has) that block's state.
- * - `timeout`, `network`, `server`: try again, smaller or elsewhere. `auth`: the key is refused.
- * - `malformed`: the answer cannot be believed. `bad-params`: our request is wrong for this node.
- * - `unsettled`: the chain changed while it was read; ask again.
+ * - `too-large`: ask for less (at most `limit` blocks, if the node named a number).
+ * - `rate`: wait `retryAfterMs`, then send more slowly. `quota`: the plan's allowance is used up; tell the operator, do
+ *   not retry.
+ * - `unsupported`: the node lacks the method. `no-data`: the node does not have (or no longer has) that block's state.
+ * - `timeout`, `network`, `server`: retry with a smaller request or at another endpoint. `auth`: the key is refused.
+ * - `malformed`: the answer is not credible. `bad-params`: the node rejects the form of our request.
+ * - `unsettled`: the chain changed during the read; ask again.
  */
 export type RpcErrorKind =
 	| 'too-large'
@@ -50,23 +51,23 @@ export type RpcErrorKind =
 
 export interface RpcErrorFacts {
 	readonly kind: RpcErrorKind
-	/** Host and port only: keys live in paths. */
+	/** Host and port only, since paths may contain keys. */
 	readonly endpoint: string
 	readonly method?: string
 	readonly status?: number
 	readonly code?: number
-	/** Blocks per request that the node says it allows. */
+	/** Blocks per request that the node allows, as it states. */
 	readonly limit?: number
 	readonly retryAfterMs?: number
-	/** Decimal; the chain that the endpoint is on, where that is not the configured one. */
+	/** In decimal. The chain of the endpoint, when it is not the configured one. */
 	readonly wrongChainId?: string
-	/** The answer arrived whole, but what it says cannot be true: asking the same again will not help. */
+	/** The answer arrived completely, but its content cannot be true. The same request would not help. */
 	readonly content?: true
-	/** Of `no-data`: it failed in a way that may pass; asked again, the node may tell it. */
+	/** With `no-data`: the failure may be temporary; a retry may succeed. */
 	readonly forNow?: true
 }
 
-/** A node did not give an answer that can be used. The message names the endpoint by host and says what happened. */
+/** A node did not give a usable answer. The message names the endpoint by host and says what happened. */
 export class RpcError extends Error {
 	override readonly name = 'RpcError'
 	readonly facts: RpcErrorFacts
@@ -83,7 +84,7 @@ export class RpcError extends Error {
 
 /**
  * The state cannot be read, written or locked; the message says what to do. `lost`: another instance polls this network
- * now, and nothing of what was asked was written.
+ * now, and nothing of the change was written.
  */
 export class StateError extends Error {
 	override readonly name = 'StateError'
@@ -95,12 +96,12 @@ export class StateError extends Error {
 	}
 }
 
-/** The command line was wrong; the program exits with 2. */
+/** The command line is wrong; the program exits with 2. */
 export class UsageError extends Error {
 	override readonly name = 'UsageError'
 }
 
-/** Something that the user can fix, printed without a stack; the program exits with 1. */
+/** An error that the user can fix. It is printed without a stack; the program exits with 1. */
 export class PlainError extends Error {
 	override readonly name = 'PlainError'
 }

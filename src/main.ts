@@ -1,9 +1,9 @@
-// Behind the door: arguments in, words and an exit code out. But for the door, the only file with the console and
-// process.exit.
+// Runs the command line and sets the exit code. Besides `cli.ts`, the only file that uses the console and process.exit.
 
 import { parseArgs } from 'node:util'
-import { startSmall } from './base/v8Habits.js'
+import { startSmall } from './base/heapTuning.js'
 import { type Command, type ExitCode, exitCodes, type Io } from './commands/command.js'
+import { withSudoHint } from './commands/shared/sudoHint.js'
 import { ConfigError, PlainError, RpcError, StateError, UsageError } from './errors.js'
 import { createScrubber } from './ops/scrub.js'
 import { createTerminal } from './ops/terminal.js'
@@ -13,20 +13,22 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	run: async () => (await import('./commands/run.js')).run,
 	once: async () => (await import('./commands/once.js')).once,
 	check: async () => (await import('./commands/check.js')).check,
-	doctor: async () => (await import('./commands/doctor.js')).doctor,
+	doctor: async () => (await import('./commands/doctor/doctor.js')).doctor,
 	status: async () => (await import('./commands/status.js')).status,
 	'test-send': async () => (await import('./commands/testSend.js')).testSend,
 	replay: async () => (await import('./commands/replay.js')).replay,
-	statement: async () => (await import('./commands/statement.js')).statement,
+	statement: async () => (await import('./commands/statement/statement.js')).statement,
 	watch: async () => (await import('./commands/watch.js')).watch,
-	explain: async () => (await import('./commands/explain.js')).explain,
-	deliveries: async () => (await import('./commands/deliveries.js')).deliveries,
-	gaps: async () => (await import('./commands/gaps.js')).gaps,
-	history: async () => (await import('./commands/history.js')).history,
-	state: async () => (await import('./commands/state.js')).state,
-	secret: async () => (await import('./commands/secret.js')).secret,
-	setup: async () => (await import('./commands/setup.js')).setup,
-	init: async () => (await import('./commands/init.js')).init,
+	control: async () => (await import('./commands/whoRules.js')).control,
+	explain: async () => (await import('./commands/explain/explain.js')).explain,
+	deliveries: async () => (await import('./commands/state/deliveries.js')).deliveries,
+	gaps: async () => (await import('./commands/state/gaps.js')).gaps,
+	history: async () => (await import('./commands/state/history.js')).history,
+	state: async () => (await import('./commands/state/state.js')).state,
+	secret: async () => (await import('./commands/setup/secret.js')).secret,
+	setup: async () => (await import('./commands/setup/setup.js')).setup,
+	import: async () => (await import('./commands/import/import.js')).importFrom,
+	init: async () => (await import('./commands/setup/init.js')).init,
 	devnode: async () => (await import('./commands/devnode.js')).devnode,
 	demo: async () => (await import('./commands/demo.js')).demo,
 	schema: async () => (await import('./commands/schema.js')).schema,
@@ -67,7 +69,7 @@ async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 	return await command.run({ values, positionals }, io)
 }
 
-/** `-c FILE` may stand before the command too. */
+/** Accepts `-c FILE` also before the command. */
 function commandFirst(argv: readonly string[]): readonly string[] {
 	const [first = '', second, ...rest] = argv
 	if (/^(--config=|-c.)/.test(first) && second !== undefined) return [second, ...rest, first]
@@ -75,7 +77,7 @@ function commandFirst(argv: readonly string[]): readonly string[] {
 	return [...rest, first, second]
 }
 
-/** `; did you mean …?`, or nothing. */
+/** `; did you mean …?`, or an empty text. */
 async function nearest(word: string, known: readonly string[]): Promise<string> {
 	const { oneOf, suggestion } = await import('./config/words.js')
 	const begun = word.length < 2 ? [] : known.filter((one) => one.startsWith(word))
@@ -102,7 +104,7 @@ async function overview(): Promise<string> {
 	const all = await Promise.all(Object.values(commands).map((load) => load()))
 	const lines = all.map(({ name, summary }) => `  ${name.padEnd(12)} ${summary}`)
 	return [
-		'tracewatch tells you when a watched address sends or receives coins or deploys a contract.',
+		'tracewatch alerts you when a watched address sends or receives coins or deploys a contract.',
 		'',
 		'Usage: tracewatch <command> [-c tracewatch.yaml] [options]',
 		'',
@@ -113,7 +115,7 @@ async function overview(): Promise<string> {
 	].join('\n')
 }
 
-/** What an error means to the user: its words, and how the program ends. Only a fault of ours shows a stack. */
+/** The message and exit code for an error. Only a bug of this program is printed with a stack. */
 function describe(error: unknown): { text: string; code: ExitCode } {
 	if (stop.signal.aborted && error instanceof Error && error.name === 'AbortError') {
 		return { text: 'stopped', code: exitCodes.tryAgain }
@@ -134,18 +136,18 @@ const stop = new AbortController()
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 	process.on(signal, () => {
 		if (stop.signal.aborted) process.exit(exitCodes.failed)
-		if (process.stderr.isTTY) console.error('stopping; once more forces it')
+		if (process.stderr.isTTY) console.error('stopping; a second signal forces it')
 		stop.abort()
 	})
 }
-// Node itself would print these with every secret in them.
+// Node's own message would show secrets.
 for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
 	process.on(event, (error: unknown) => {
 		terminal.fault(describe(error).text)
 		process.exit(exitCodes.failed)
 	})
 }
-// Output that nobody reads any more (`| head`) is no failure.
+// A reader that closes the pipe (`| head`) is no failure.
 for (const stream of [process.stdout, process.stderr]) {
 	stream.on('error', (error: NodeJS.ErrnoException) => {
 		if (error.code !== 'EPIPE') throw error
@@ -164,8 +166,8 @@ try {
 	})
 } catch (error) {
 	const { text, code } = describe(error)
-	terminal.fault(text)
+	terminal.fault(withSudoHint(text))
 	process.exitCode = code
 }
-// A handle left open must not keep a finished program alive.
+// An open handle must not keep a finished program alive.
 setTimeout(() => process.exit(), 1_000).unref()

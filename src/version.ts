@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 
-/** Of this program, as its package says. */
+/** The version in package.json. */
 export const version: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 
-/** What to say where this Node is too old to load the program at all; null where it is not. */
+/** The message for a version of Node that is too old to load the program; null when it is supported. */
 export function nodeRefusal(nodeVersion: string): string | null {
 	const [major = 0, minor = 0] = nodeVersion.split('.').map(Number)
 	if (major > 20 || (major === 20 && minor >= 19)) return null

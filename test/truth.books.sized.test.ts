@@ -1,12 +1,12 @@
 // The books close: for every watch after every block, on every source, and nothing is ever said to be unexplained that
 // is not.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Kind } from '../src/model/watch.js'
+import type { Kind } from '../src/model/kind.js'
+import { openBench, watchOf } from './scan/bench.js'
 import { startTestAnvil } from './support/anvil.js'
 import { listening } from './support/listening.js'
 import { sized } from './support/longRun.js'
 import { planScenario, playScenario } from './support/scenario.js'
-import { openBench, watchOf } from './watch/bench.js'
 
 const kinds: readonly Kind[] = ['transfer', 'deployment', 'withdrawal', 'unexplained']
 

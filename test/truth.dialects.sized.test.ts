@@ -1,6 +1,7 @@
 // The truth test over every dialect and every source that may be believed in it: whatever node answers, the alerts are
 // the same. One chain for all, read by watches that cover it from its first block.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { alertOf, openBench, watchOf } from './scan/bench.js'
 import { startTestAnvil, type TestAnvil } from './support/anvil.js'
 import { type Books, expectBooksBalance, keepBooks } from './support/books.js'
 import { type Answers, type Dialect, startDialectGateway } from './support/dialectGateway.js'
@@ -8,7 +9,6 @@ import { dialects } from './support/dialectTable.js'
 import { expectSameIds } from './support/ids.js'
 import { inFull, sized } from './support/longRun.js'
 import { planScenario, playScenario } from './support/scenario.js'
-import { alertOf, openBench, watchOf } from './watch/bench.js'
 
 /** In `npm test`: each source, and what is most unlike the others. */
 const few = [

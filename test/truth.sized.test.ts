@@ -2,12 +2,12 @@
 // the node's balances and against the plan of the scenario, neither of which knows a trace.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AlertData } from '../src/model/alert.js'
+import { alertOf, openBench, watchOf } from './scan/bench.js'
 import { startTestAnvil } from './support/anvil.js'
 import { expectBooksBalance, keepBooks } from './support/books.js'
 import { expectSameIds } from './support/ids.js'
 import { inFull, sized } from './support/longRun.js'
 import { planScenario, playScenario } from './support/scenario.js'
-import { alertOf, openBench, watchOf } from './watch/bench.js'
 
 describe('truth', () => {
 	const seeds = [
@@ -18,7 +18,7 @@ describe('truth', () => {
 	] as const
 
 	test.each(seeds.slice(0, sized(1, seeds.length)))(
-		'%s, seed %i: for every address and block the alerts are the balance change, and nothing else is told',
+		'%s, seed %i: for every address and block the alerts are the balance change, and there is no other alert',
 		async (hardfork, seed) => {
 			const plan = planScenario({ seed, hardfork })
 			const node = await startTestAnvil(plan.anvilArgs)
@@ -59,7 +59,7 @@ describe('truth', () => {
 			expectBooksBalance(alerts, await keepBooks(scenario, node))
 		})
 
-		test('behavior: a watch with from_block is told the same of the past as one that was there', async () => {
+		test('behavior: a watch with from_block is reported the same of the past as one that was there', async () => {
 			const plan = planScenario({ seed: 5 })
 			const node = await startTestAnvil(plan.anvilArgs)
 			onTestFinished(() => node.stop())

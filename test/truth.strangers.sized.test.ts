@@ -1,13 +1,13 @@
-// Nodes that nobody has seen, before chains made by chance: what is told, less what was retracted, is what the maker of
+// Nodes that no one has seen, before chains made by chance: what is told, less what was retracted, is what the maker of
 // the chain knows to have moved, with its amount.
 import { expect, onTestFinished, test } from 'vitest'
 import type { Address } from '../src/model/glossary.js'
+import { alertOf, type Bench, openBench, testNetwork, watchOf } from './scan/bench.js'
 import { sized } from './support/longRun.js'
 import { randomOf } from './support/random.js'
 import { type StrangeBlock, type StrangeWorld, strangeBlock, strangeWorld, truthOf } from './support/strangeChain.js'
 import { strangeManners } from './support/strangeManners.js'
 import { startStrangeNode } from './support/strangeNode.js'
-import { alertOf, type Bench, openBench, testNetwork, watchOf } from './watch/bench.js'
 
 function grown(world: StrangeWorld, chain: readonly StrangeBlock[], fork: number, lost: readonly StrangeBlock[]) {
 	const again = lost.flatMap(({ txs }) => txs.map(({ hash }) => hash))

@@ -1,14 +1,14 @@
-// What is told of tokens is what their contracts' books say, block by block; and it is the same however it was read.
+// What gets tokens is what their contracts' books say, block by block; and it is the same however it was read.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { asksForTokens } from '../src/core/tokenChoice.js'
+import { asksForTokens } from '../src/kinds/tokenRules.js'
 import type { AlertData } from '../src/model/alert.js'
 import type { Address } from '../src/model/glossary.js'
 import type { Watch } from '../src/model/watch.js'
+import { alertOf, type BenchOptions, openBench, watchOf } from './scan/bench.js'
 import { type Dialect, Refused, startDialectGateway } from './support/dialectGateway.js'
 import { sized } from './support/longRun.js'
 import { callOf } from './support/tokenContracts.js'
 import { type Moved, type Played, playTokens, type TokenScenario, zero } from './support/tokenScenario.js'
-import { alertOf, type BenchOptions, openBench, watchOf } from './watch/bench.js'
 
 function watchesOf({ people: { alice, bob, carol }, contracts }: TokenScenario, part: Partial<Watch> = {}) {
 	const kinds = ['transfer', 'deployment', 'token'] as const
@@ -74,7 +74,7 @@ async function openOn(scenario: TokenScenario, url: string, options: Partial<Ben
 	return bench
 }
 
-/** Balances of the contracts' own books, against what is told, for one who is told of everything. */
+/** Balances of the contracts' own books, against what is told, for one who gets everything. */
 async function expectBooksAgree(
 	{ node, people: { alice }, contracts, span }: TokenScenario,
 	alerts: readonly AlertData[],
@@ -251,14 +251,14 @@ const dialects: Readonly<
 }
 
 describe('whatever a node does to logs', () => {
-	test('behavior: all of them told, or none and the checkpoint stays', { timeout: 180_000 }, async () => {
+	test('behavior: all of them reported, or none and the checkpoint stays', { timeout: 180_000 }, async () => {
 		const scenario = await playTokens(11, { blocks: 8 })
 		await scenario.node.mine(3)
 		const lines = due(scenario)
 		for (const [name, { twist, lacks = [], refused }] of Object.entries(dialects)) {
 			const gateway = await startDialectGateway(scenario.node.url, { ...(twist && { twist }), lacks })
 			onTestFinished(() => gateway.close())
-			const options = { patience: { tries: 1 }, wait: async () => undefined }
+			const options = { retry: { tries: 1 }, wait: async () => undefined }
 			const watches = watchesOf(scenario, { fromBlock: scenario.span.from })
 			const bench = await openOn(scenario, gateway.url, { watches, ...options })
 			if (refused === true) await expect(bench.settle(), name).rejects.toThrow()

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Hex, of which ids are made. */
+/** The hash of the UTF-8 text in hex. Ids are made of it. */
 export function sha256(text: string): string {
 	return createHash('sha256').update(text).digest('hex')
 }

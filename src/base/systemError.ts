@@ -1,4 +1,4 @@
-/** What the system says by a code, in a person's words: what follows after `cannot read PATH: ` or `HOST: `. */
+/** Plain words for the system's error codes. They follow after `cannot read PATH: ` or `HOST: `. */
 
 const words: Readonly<Record<string, string>> = {
 	// Files.
@@ -31,7 +31,7 @@ const words: Readonly<Record<string, string>> = {
 	HPE_INVALID_CONSTANT: 'it does not speak HTTP',
 	// Certificates.
 	CERT_HAS_EXPIRED: 'its certificate has expired',
-	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by itself',
+	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
 	SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is of an unknown authority',
 	UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is of an unknown authority',
 	UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is of an unknown authority',
@@ -40,12 +40,12 @@ const words: Readonly<Record<string, string>> = {
 	EPROTO: 'it does not speak TLS on this port, or not as it should',
 }
 
-/** Null for a code that is not known here. */
+/** Null for an unknown code. */
 export function systemWords(code: string): string | null {
 	return Object.hasOwn(words, code) ? (words[code] ?? null) : null
 }
 
-/** The code of an error of the system; null when it has none. */
+/** The `code` of a system error; null when the error has none. */
 export function codeOf(error: unknown): string | null {
 	const code = (error as { readonly code?: unknown } | null | undefined)?.code
 	return typeof code === 'string' ? code : null

@@ -1,10 +1,10 @@
 /**
- * The room says what happened on one network, whatever endpoints it has and whatever they can do. This file is the port
- * that a poll reads through; `reader.ts` chooses how a span is read.
+ * The room reads what happened on one network, whatever its endpoints are and whatever they can do. This file is the
+ * port that a poll reads through; `reader.ts` chooses how a span is read.
  */
 
-import type { PriceOf } from '../core/cost.js'
-import { providerOf } from '../core/prices.js'
+import type { PriceOf } from '../core/cost/cost.js'
+import { providerOf } from '../core/cost/prices.js'
 import { firstOf } from '../core/spans.js'
 import { settleTargetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
@@ -12,54 +12,55 @@ import type { AddressSet, Part, Span } from '../model/chain.js'
 import type { Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Network } from '../model/watch.js'
-import { inCoins, partInCoins, type WithdrawalLists, type WithdrawalRules } from './balances/withdrawals.js'
+import { inCoins, partInCoins, type WithdrawalLists, type WithdrawalRules } from './blocks/withdrawals.js'
 import { probeSettingOf } from './capabilities/permitted.js'
 import type { SourceSetting } from './capabilities/probe.js'
+import { UNUSED_ADDRESS } from './capabilities/probeFilter.js'
 import { type CapabilitiesRegistry, createCapabilitiesRegistry } from './capabilities/registry.js'
-import { createCreator } from './creator.js'
 import { type Need, soon } from './endpoints/endpoint.js'
 import type { Endpoints } from './endpoints/endpoints.js'
-import { createLateness } from './lateness.js'
-import { findBlock, headerOnly, headWithin, locateAt } from './locate.js'
+import { createDemotions, createSlowEndpoints } from './endpoints/slowEndpoints.js'
+import { createWitnesses } from './endpoints/witnesses.js'
+import { readHead } from './heads/readHead.js'
+import { shownHead } from './heads/shownHead.js'
 import { createAskSecond } from './logs/askSecond.js'
 import { createContracts } from './logs/contracts.js'
 import { createTokens, type TokenSetting } from './logs/tokens.js'
-import { fullLevel, readFailureData } from './ots.js'
-import { createPrefetch } from './prefetch.js'
 import { createReader } from './reader.js'
-import { readHead } from './readHead.js'
 import type { Rpc } from './rpc/rpc.js'
-import { readTransaction } from './transaction.js'
-import { unbroken } from './unbroken.js'
-import { moreOf, type WalkWait, waitOf } from './walkWait.js'
-import type { Header } from './wire.js'
-import { createWitnesses } from './witnesses.js'
+import { createCreator } from './transactions/creator.js'
+import { findBlock, headerOnly, headWithin, locateAt, showBlock } from './transactions/locate.js'
+import { fullLevel, readFailureData } from './transactions/ots.js'
+import { readTransaction } from './transactions/transaction.js'
+import { createPrefetch } from './walk/prefetch.js'
+import { moreOf, type WalkWait, waitOf } from './walk/walkWait.js'
+import type { Header } from './wire/wire.js'
 
 export interface ChainOptions {
 	readonly endpoints: Pick<Endpoints, 'use' | 'close'> & Partial<Pick<Endpoints, 'states'>>
-	/** Default: what each endpoint is seen to do best. */
+	/** Default: the best source of each endpoint, by its capabilities. */
 	readonly source?: SourceSetting
-	/** Whole blocks only, and no question about one address or transaction. Default: false. */
+	/** Ask for whole blocks only, never about one address or transaction. Default: false. */
 	readonly isPrivate?: boolean
-	/** How tokens are read; absent: not at all. */
+	/** How tokens are read. Absent: tokens are not read. */
 	readonly tokens?: TokenSetting
-	/** Whether the fees are wanted that the addresses pay. Default: true. */
+	/** Read the fees that watched addresses pay. Default: true. */
 	readonly fees?: boolean
-	/** What calls to an endpoint cost; null: not known. Default: by its host. */
+	/** Prices of calls to an endpoint; null: not known. Default: by its host name. */
 	readonly priceAt?: (endpoint: string) => PriceOf | null
-	/** A walk also gives transactions that an address merely sent, for their fees. Default: false. */
+	/** A walk also gives transactions that an address only sent, for their fees. Default: false. */
 	readonly withSent?: boolean
-	/** Rows that one part may bring, of which up to six wait in memory. Default: 4,000. */
+	/** Most rows in one part. Up to 6 parts wait in memory. Default: 4,000. */
 	readonly rowsAtOnce?: number
-	/** When a block has settled; absent: none is taken to have. */
+	/** When a block counts as settled. Absent: no block does. */
 	readonly settle?: Network['settle']
 	/** Default: withdrawals are paid in the chain's coin, and how their roots are made is not known. */
 	readonly withdrawals?: WithdrawalRules
-	/** What is known of the endpoints, where others ask them too. Default: its own. */
+	/** Capabilities of the endpoints, where it is shared with others. Default: its own. */
 	readonly registry?: CapabilitiesRegistry
 	/**
-	 * How long a walk waits for one block, and for several: then it fails, what it has asked for stays under way, and the
-	 * next walk from there takes it up. Default: as long as it takes.
+	 * How long a walk waits for one block, and for several. Then it fails; its requests go on, and the next walk from
+	 * there takes up their answers. Default: no limit.
 	 */
 	readonly walkWait?: WalkWait
 	/** Default: the wall clock. */
@@ -68,14 +69,14 @@ export interface ChainOptions {
 }
 
 const FIRST_BLOCKS = 100
-/** Some may be a stranger's that nobody can read, and what the others hold is to be told soon. */
+/** An attacker may have made some of them unreadable, and alerts of the others must not wait. */
 const FIRST_BLOCKS_SOON = 8
 const MOST_BLOCKS = 10_000
-/** With tokens the header of each block is asked for. */
+/** With tokens, the header of each block is asked for. */
 const MOST_BLOCKS_WITH_TOKENS = 500
-/** Answers that may wait in memory, or be on their way. */
+/** Most answers that wait in memory or are on their way. */
 const MOST_AHEAD = 6
-/** After a timeout the same is asked again, for fewer blocks. */
+/** After a timeout, the same request is tried at most twice with fewer blocks. */
 const SMALLER_TRIES = 2
 
 export function createChain(options: ChainOptions): Chain {
@@ -101,18 +102,24 @@ export function createChain(options: ChainOptions): Chain {
 		clock,
 		log,
 	})
-	/** The newest header, and the endpoint that has given it at the last look: what others gave before may be past. */
+	/**
+	 * The newest header, and the endpoint that gave it in the last poll. Headers that others gave earlier may be
+	 * outdated.
+	 */
 	let newest: { readonly rpc: Rpc; readonly header: Header } | null = null
-	/** Number of the last block that has settled, by the word of each. */
+	/** Number of the last settled block, as each endpoint says. */
 	const settled = new WeakMap<Rpc, bigint>()
 	let head = 0n
-	/** Which endpoint read last: it shows how much may be asked ahead. Null before the first. */
+	/** The endpoint that read last; its limits bound how far to read ahead. Null before the first read. */
 	let reading: Rpc | null = null
 	const witnesses = createWitnesses((rpc) => registry.known(rpc)?.clientVersion ?? null)
 	const askSecond = createAskSecond({ endpoints, rank: witnesses.rank, clock })
-	const lateness = createLateness(clock)
+	const slow = createSlowEndpoints(clock)
+	/** Endpoints that claimed a head which no endpoint could show, or a head below a block that another endpoint has. */
+	const boasters = createDemotions(clock)
+	const rankOf = (rpc: Rpc) => 2 * boasters.rank(rpc) + slow.rank(rpc)
 	const first = options.walkWait === undefined ? FIRST_BLOCKS : FIRST_BLOCKS_SOON
-	const patience = (usualMs: number) => (reading ?? newest?.rpc)?.limits.patience(usualMs) ?? usualMs
+	const allowance = (usualMs: number) => (reading ?? newest?.rpc)?.limits.allowance(usualMs) ?? usualMs
 	const prefetching = {
 		width: () => (reading === null ? 1 : Math.min(MOST_AHEAD, reading.limits.speed.width())),
 		blocks(addresses: AddressSet) {
@@ -121,15 +128,15 @@ export function createChain(options: ChainOptions): Chain {
 		},
 		clock,
 		...(options.walkWait && {
-			waitMs: waitOf(options.walkWait, () => reading === null, patience),
+			waitMs: waitOf(options.walkWait, () => reading === null, allowance),
 			moreMs: moreOf(options.walkWait),
-			onLate: ({ from }: Span) => lateness.note(from),
+			onLate: ({ from }: Span) => slow.note(from),
 		}),
 	}
 	const prefetch = createPrefetch({
 		...prefetching,
 		async readFirst(span, addresses, signal) {
-			const { rpc, part } = await readFirst(span, addresses, signal, { isAgain: false })
+			const { rpc, part } = await readFirst(span, addresses, signal, { isReread: false })
 			witnesses.note(part.span, rpc)
 			return part
 		},
@@ -139,50 +146,50 @@ export function createChain(options: ChainOptions): Chain {
 		async readFirst(span, addresses, signal) {
 			const first = witnesses.readerOf(span.from)
 			const other = first === null ? {} : { rank: witnesses.rank(first) }
-			const { rpc, part } = await readFirst(span, addresses, signal, { isAgain: true, ...other })
+			const { rpc, part } = await readFirst(span, addresses, signal, { isReread: true, ...other })
 			return first === null || first === rpc ? part : { ...part, confirms: first.endpoint }
 		},
 	})
 
 	async function readPart(
 		rpc: Rpc,
-		{ span, addresses, isAgain }: { readonly span: Span; readonly addresses: AddressSet; readonly isAgain: boolean },
+		{ span, addresses, isReread }: { readonly span: Span; readonly addresses: AddressSet; readonly isReread: boolean },
 		signal: AbortSignal,
 	): Promise<Part> {
 		if (addresses.size === 0) return headerOnly(rpc, span, signal)
 		try {
-			const most = tokens.areAsked() ? firstOf(span, MOST_BLOCKS_WITH_TOKENS) : span
+			const most = tokens.areAsked(addresses) ? firstOf(span, MOST_BLOCKS_WITH_TOKENS) : span
 			const known = { newest: newest?.rpc === rpc ? newest.header : null, settled: settled.get(rpc) ?? null }
 			const question = { span: most, addresses, head, ...known }
 			const askAnother = askSecond(rpc, span.to, signal)
-			const early = tokens.begin(rpc, { ...question, askAnother, isAgain }, signal)
+			const early = tokens.begin(rpc, { ...question, askAnother, isReread }, signal)
 			const { headers, ...part } = await reader.readFirst(rpc, question, signal)
 			reading = rpc
 			const whole = { ...partInCoins(withdrawals, part), endpoint: rpc.endpoint }
-			return await tokens.addTo(whole, { rpc, addresses, headers, early, askAnother, isAgain }, signal)
+			return await tokens.addTo(whole, { rpc, addresses, headers, early, askAnother, isReread }, signal)
 		} catch (error) {
-			// What it has given may be what is not true any more.
+			// The newest header may come from a chain that was replaced.
 			if (error instanceof RpcError && error.kind === 'unsettled' && newest?.rpc === rpc) newest = null
 			throw error
 		}
 	}
 
-	/** As much of the span as one endpoint bears at once. */
+	/** Reads as much of the span as one endpoint gives in one request. */
 	async function readFirst(
 		whole: Span,
 		addresses: AddressSet,
 		signal: AbortSignal,
-		{ isAgain, ...rank }: Pick<Need, 'rank'> & { readonly isAgain: boolean },
+		{ isReread, ...rank }: Pick<Need, 'rank'> & { readonly isReread: boolean },
 	): Promise<{ readonly rpc: Rpc; readonly part: Part }> {
 		let span = whole
 		for (let tries = 0; ; tries++) {
 			try {
-				const need = { block: span.to, rank: lateness.rank, ...rank }
-				const asked = { span, addresses, isAgain }
+				const need = { block: span.to, rank: rankOf, ...rank }
+				const asked = { span, addresses, isReread }
 				const read = async (rpc: Rpc) => {
-					lateness.asks(span.from, rpc)
+					slow.asks(span.from, rpc)
 					const part = await readPart(rpc, asked, signal)
-					lateness.cameWell(span.from, rpc)
+					slow.cameWell(span.from, rpc)
 					return { rpc, part }
 				}
 				return await endpoints.use(read, signal, need)
@@ -200,24 +207,63 @@ export function createChain(options: ChainOptions): Chain {
 			const ask = async (rpc: Rpc, until: AbortSignal) => {
 				return { rpc, answer: await readHead(rpc, registry.known(rpc), withdrawals, until) }
 			}
-			// Which chain it is on is asked beside: what it says counts when that is known.
-			const { rpc, answer } = await endpoints.use(ask, signal, { ...soon, beside: true })
+			// The chain id is asked at the same time; the head counts once that is known.
+			const { rpc, answer } = await endpoints.use(ask, signal, { ...soon, beside: true, rank: boasters.rank })
 			newest = { rpc, header: answer.latest }
 			const { settle } = options
 			const settledTo = settle === undefined ? null : settleTargetOf(answer, { settle })
 			if (settledTo !== null) settled.set(rpc, settledTo)
-			// What an earlier poll has read near the head may have left the chain since.
+			// Blocks near the head that an earlier poll has read may have left the chain since.
 			for (const { forget } of [prefetch, secondLook]) forget(settledTo)
 			head = answer.latest.number
 			registry.expect(rpc, answer, signal)
 			return answer
 		},
-		async block(number, signal) {
-			const block = await findBlock(endpoints, { number, head, lists: withdrawals }, signal)
+		async block(number, signal, how) {
+			const heardTo = how === undefined || number < head ? head : number
+			const block = await findBlock(endpoints, { number, head: heardTo, lists: withdrawals }, signal)
+			// The endpoint that gave the head is behind: there is a higher block.
+			if (block !== null && how !== undefined && newest !== null && number > head) boasters.note(newest.rpc)
 			return block && inCoins(withdrawals, block)
 		},
+		async shownHead(claimed, known, signal) {
+			const show = async (number: bigint) => {
+				const block = await showBlock(endpoints, { number, lists: withdrawals }, signal)
+				return block && inCoins(withdrawals, block)
+			}
+			const shown = await shownHead(claimed, known, show)
+			const { number } = shown.latest
+			if (number >= claimed.latest.number) return claimed
+			if (newest !== null) {
+				const { rpc } = newest
+				const facts = { endpoint: rpc.endpoint, claimed: claimed.latest.number, shown: number }
+				log.info(
+					facts,
+					'an endpoint reported a head that it cannot show: the other endpoints are asked first for a while',
+				)
+				boasters.note(rpc)
+				if (options.settle !== undefined) settled.set(rpc, settleTargetOf(shown, { settle: options.settle }))
+			}
+			newest = null
+			head = number
+			return shown
+		},
+		async canRead(number, signal) {
+			const span = { from: number, to: number }
+			// No header that came with the head: it may be of another block.
+			const question = { span, addresses: new Set([UNUSED_ADDRESS]), head, newest: null, settled: null }
+			const need = { block: number, rank: rankOf }
+			try {
+				await endpoints.use((rpc, until) => reader.readFirst(rpc, question, until), signal, need)
+				return true
+			} catch (error) {
+				if (error instanceof RpcError && isOfBlock(error)) return false
+				throw error
+			}
+		},
 		async locate(txHash, signal) {
-			// Unasked, it is in no block: withdrawn now, and told again when its block is looked at.
+			// Not asked, the transaction counts as in no block: its alert is retracted now and announced again with its
+			// block.
 			if (isPrivate) return null
 			return endpoints.use((rpc) => locateAt(rpc, txHash, signal), signal)
 		},
@@ -226,10 +272,10 @@ export function createChain(options: ChainOptions): Chain {
 				const capabilities = await registry.of(rpc, signal)
 				const found = await readTransaction(rpc, txHash, capabilities, signal)
 				if (found === null) return null
-				const mayTell = found.trace.succeeded === false && (capabilities.otsLevel ?? 0) >= fullLevel
+				const mayKnowReason = found.trace.succeeded === false && (capabilities.otsLevel ?? 0) >= fullLevel
 				const { trace, block, receipt } = found
 				const withTokens = await tokens.inReceipt(rpc, receipt, block, signal)
-				const failureData = mayTell ? await readFailureData(rpc, txHash, signal) : null
+				const failureData = mayKnowReason ? await readFailureData(rpc, txHash, signal) : null
 				return { trace, block, ...withTokens, failureData }
 			}, signal)
 		},
@@ -237,11 +283,17 @@ export function createChain(options: ChainOptions): Chain {
 		isContract: contracts.hasCode,
 		tokenWords: contracts.tokenWords,
 		tokenBalance: contracts.tokenBalance,
-		walk: (span, addresses, signal) => unbroken(prefetch.walk(span, addresses, signal)),
-		walkAgain: (span, addresses, signal) => unbroken(secondLook.walk(span, addresses, signal)),
+		walk: prefetch.walk,
+		walkAgain: secondLook.walk,
 		expect: prefetch.expect,
 		async close() {
 			await endpoints.close()
 		},
 	}
+}
+
+/** The error is about a block that is not there or cannot be read now. */
+function isOfBlock({ kind }: RpcError): boolean {
+	const isOther = kind === 'rate' || kind === 'quota' || kind === 'auth' || kind === 'network'
+	return !isOther && kind !== 'unsupported' && kind !== 'bad-params'
 }

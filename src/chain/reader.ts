@@ -1,85 +1,92 @@
-import { areBlocksCheaper, inCalls, type PriceOf } from '../core/cost.js'
+import { areBlocksCheaper, inCalls, type PriceOf } from '../core/cost/cost.js'
 import { firstOf, lengthOf } from '../core/spans.js'
 import { RpcError } from '../errors.js'
 import type { AddressSet, Part, Span } from '../model/chain.js'
 import type { Clock } from '../model/glossary.js'
 import type { Log } from '../model/ports.js'
-import type { WithdrawalLists } from './balances/withdrawals.js'
+import { blockCall, needBlock } from './blocks/batchedCalls.js'
+import type { Costs } from './blocks/costs.js'
+import { createReceiptNeed } from './blocks/receiptNeed.js'
+import type { WithdrawalLists } from './blocks/withdrawals.js'
 import type { Capabilities } from './capabilities/capabilities.js'
 import { permitted } from './capabilities/permitted.js'
 import type { SourceSetting } from './capabilities/probe.js'
 import type { CapabilitiesRegistry } from './capabilities/registry.js'
-import { createDensities } from './densities.js'
-import { firstList } from './endpoints/limits.js'
-import { afterAnswer, afterRefusal, type Bounds, type SpanSize } from './endpoints/spanSize.js'
+import { firstList } from './limits/limits.js'
+import { afterAnswer, afterRefusal, type Bounds, type SpanSize } from './limits/spanSize.js'
 import { misread } from './rpc/border.js'
 import type { Rpc } from './rpc/rpc.js'
-import { blockCall, needBlock } from './sources/ask.js'
-import type { Costs } from './sources/costs.js'
 import { debugTraceSource } from './sources/debugTrace.js'
-import { createReceiptNeed } from './sources/receiptNeed.js'
+import { createDensities } from './sources/densities.js'
 import type { Source, SourceName } from './sources/source.js'
 import { traceBlockSource } from './sources/traceBlock.js'
 import { traceFilterSource } from './sources/traceFilter.js'
 import { createUnknownKinds } from './traces/unknownKinds.js'
-import type { Header } from './wire.js'
+import type { Header } from './wire/wire.js'
 
 export interface Question {
 	readonly span: Span
-	/** At least one. */
+	/** Not empty. */
 	readonly addresses: AddressSet
 	/** The newest header that this endpoint has given. */
 	readonly newest: Header | null
 	/** Number of the newest block that any endpoint has given. */
 	readonly head: bigint
-	/** Of the last block that has settled, as this endpoint says; null: not known. */
+	/** Number of the last settled block, as this endpoint says; null: not known. */
 	readonly settled: bigint | null
 }
 
-/** What the choice of a source hangs on. */
+/** What the choice of a source depends on. */
 type Unread = Pick<Question, 'span' | 'addresses' | 'head'>
 
-/** Reads from one endpoint what it bears at once: with the best of its sources, the next one where that fails. */
+/**
+ * Reads from one endpoint as much as it gives in one request: from its best source, with the other sources as fallback.
+ */
 export interface Reader {
-	/** Resolves to the first blocks of the span. Throws RpcError; `timeout` has made the next question smaller. */
+	/**
+	 * Resolves to the first blocks of the span. Throws RpcError; after `timeout` the next request asks for fewer blocks.
+	 */
 	readFirst(rpc: Rpc, question: Question, signal: AbortSignal): Promise<ReadPart>
-	/** How many blocks of a long span this endpoint bears in one question, by the source that would be asked. */
+	/** How many blocks of a long span to ask this endpoint for at once, with the source that would be chosen. */
 	blocksAtOnce(rpc: Rpc, addresses: AddressSet): number
 }
 
 export interface ReadPart extends Part {
 	readonly source: SourceName
-	/** As many as the source has asked for; the last block's at least. */
+	/** All headers that the source asked for, at least that of the last block. */
 	readonly headers: readonly Header[]
 }
 
 export interface ReaderOptions {
 	readonly setting: SourceSetting
-	/** Whole blocks only, so that the provider never learns what is watched. */
+	/** Ask for whole blocks only, so that the provider never learns which addresses are watched. */
 	readonly isPrivate: boolean
-	/** Also transactions that an address merely sent. */
+	/** Also give transactions that an address only sent. */
 	readonly withSent: boolean
 	readonly withdrawals: WithdrawalLists
-	/** Who reads on needs the header of each block. */
-	readonly readsHeaders: () => boolean
+	/** Whether the caller needs the header of each block, for these addresses. */
+	readonly readsHeaders: (addresses: AddressSet) => boolean
 	readonly registry: CapabilitiesRegistry
-	/** Fees are wanted of those whom an address has sent. */
+	/** Read the fees of transactions that an address has sent. */
 	readonly fees: boolean
-	/** Rows that one part may bring. Default: 4,000. */
+	/** Most rows in one part. Default: 4,000. */
 	readonly rowsAtOnce?: number | undefined
-	/** What calls to an endpoint cost; null: not known. */
+	/** Prices of calls to an endpoint; null: not known. */
 	readonly priceAt: (endpoint: string) => PriceOf | null
 	readonly clock: Clock
 	readonly log: Log
 }
 
-/** trace_filter starts with what the strictest node known takes (Reth: 100); whole blocks weigh much more. */
+/** trace_filter starts with what the strictest known node accepts (Reth: 100 blocks); whole blocks weigh much more. */
 const BOUNDS: Readonly<Record<SourceName, Bounds>> = {
 	trace_filter: { first: 100, most: 10_000 },
 	trace_block: { first: 4, most: 50 },
 	debug_traceBlockByNumber: { first: 2, most: 20 },
 }
-/** Near the head a node may not have indexed all of a block yet, and an answer should prove itself (docs/nodes.md). */
+/**
+ * Near the head a node may not have indexed all of a block yet, so an answer that proves itself is better
+ * (docs/nodes.md).
+ */
 const TIP_BLOCKS = 16n
 const TIP_SPAN = 3n
 
@@ -123,7 +130,10 @@ export function createReader(options: ReaderOptions): Reader {
 		return limits.spanSize(source, BOUNDS[source])
 	}
 
-	/** While an endpoint is asked what it can do, the header that a question to it begins with can be asked too. */
+	/**
+	 * While the capabilities of an endpoint are probed, the header that its first request needs is asked at the same
+	 * time.
+	 */
 	async function readEnd(rpc: Rpc, { span, newest }: Question, signal: AbortSignal): Promise<Header | null> {
 		if (registry.known(rpc) !== null || newest?.number === span.to) return null
 		const { method, params } = blockCall(span.to)
@@ -139,13 +149,13 @@ export function createReader(options: ReaderOptions): Reader {
 		const isTip = length <= TIP_SPAN && span.to + TIP_BLOCKS > head
 		const blocks = Math.min(Number(length), sizeOf(rpc, 'trace_filter').blocks)
 		const lists = Math.ceil(addresses.size / firstList)
-		const readsHeaders = withdrawals.mayBePaid || options.readsHeaders()
+		const readsHeaders = withdrawals.mayBePaid || options.readsHeaders(addresses)
 		const asked = { blocks, lists, together: capabilities.filterMode === 'union', readsHeaders }
 		const isCheaper = areBlocksCheaper(asked, densities.of(addresses), costs.priceAt(rpc))
 		return isTip || isCheaper ? ['trace_block', ...able.filter((source) => source !== 'trace_block')] : able
 	}
 
-	/** As much as the span size allows, and less when the endpoint refuses that much. */
+	/** Reads as much as the span size allows, and less when the endpoint refuses that much. */
 	async function readBy(name: SourceName, rpc: Rpc, question: Question, signal: AbortSignal): Promise<ReadPart> {
 		const bounds = { ...BOUNDS[name], ...(rows !== undefined && { rows }) }
 		for (;;) {
@@ -170,7 +180,8 @@ export function createReader(options: ReaderOptions): Reader {
 					{ endpoint: rpc.endpoint, source: name, asked, next: less.blocks },
 					'fewer blocks are asked for at once',
 				)
-				// A refusal is quick, and the same endpoint is asked again at once; the rest may be its trouble.
+				// A refusal is quick: ask the same endpoint again at once. A timeout or server error may be the endpoint's
+				// trouble.
 				if (error.kind !== 'too-large') throw error
 			}
 		}
@@ -214,15 +225,12 @@ function needsBlocks({ endpoint }: Rpc): RpcError {
 	return new RpcError(words, { kind: 'unsupported', endpoint })
 }
 
-/** Less at once may help. */
+/** A smaller request may succeed. */
 function isTooMuch({ kind }: RpcError): boolean {
 	return kind === 'too-large' || kind === 'timeout' || kind === 'server'
 }
 
-/**
- * Whether another method may tell what this one could not; what is wrong with the endpoint or the moment is not its
- * fault.
- */
+/** Whether another source may succeed. It cannot if the cause is the endpoint or its current load. */
 function mayFallBack(error: RpcError): boolean {
 	return isLasting(error) || isTooMuch(error)
 }

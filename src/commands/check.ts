@@ -2,8 +2,9 @@ import { describeConfig } from '../config/describe.js'
 import { checkWatchlists, findConfig } from '../config/load.js'
 import { ConfigError, formatProblem } from '../errors.js'
 import { type Command, configOption, exitCodes } from './command.js'
-import { openConfig } from './open.js'
-import { whileWaiting } from './progress.js'
+import { openConfig } from './shared/openConfig.js'
+import { whileWaiting } from './shared/progress.js'
+import { withSudoHint } from './shared/sudoHint.js'
 
 export const check: Command = {
 	name: 'check',
@@ -38,7 +39,9 @@ Ends with 0 when all is right, with 78 when the configuration is wrong.`,
 			if (!(error instanceof ConfigError)) throw error
 			const { problems } = error
 			for (const problem of problems) io.err(formatProblem(problem))
-			io.err(`configuration is wrong: ${problems.length === 1 ? '1 problem' : `${problems.length} problems`}`)
+			const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
+			const unread = withSudoHint(problems.map(formatProblem).join('\n')).split('\n').slice(problems.length)
+			for (const line of [`configuration is wrong: ${count}`, ...unread]) io.err(line)
 			return exitCodes.config
 		}
 	},

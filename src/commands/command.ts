@@ -1,17 +1,17 @@
 /**
- * The room has a file for each command, thin: what it says of itself, its options, and what it does with the other
+ * The room `commands` has one thin file for each command: its help, its options, and the calls that it makes to other
  * rooms.
  */
 
 import type { ParseArgsConfig } from 'node:util'
 import type { Scrubber } from '../ops/scrub.js'
 
-/** What the program ends with; as sysexits.h has it where it has one. */
+/** Exit codes of the program, those of sysexits.h where it has one. */
 export const exitCodes = {
 	done: 0,
 	failed: 1,
 	usage: 2,
-	/** An endpoint or a receiver failed for now; nothing is lost. */
+	/** An endpoint or a receiver failed temporarily; nothing is lost. */
 	tryAgain: 75,
 	/** The configuration is wrong. */
 	config: 78,
@@ -19,22 +19,22 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** The outside world as a command sees it; tests bring their own. */
+/** A command's access to the outside world. Tests provide their own. */
 export interface Io {
 	/**
-	 * Writes one line (a newline is added) for the user or for a pipe. `end`: default a line feed. `isMarked`: what
-	 * begins with it is said to be UTF-8, see `bom.ts`.
+	 * Writes one line and its end (default: a line feed) to standard output. `isMarked`: starts the output with a UTF-8
+	 * byte order mark, see `bom.ts`.
 	 */
 	out(line: string, end?: '\n' | '\r\n', isMarked?: boolean): void
-	/** Writes one line beside the result: progress, warnings, problems. */
+	/** Writes one line to standard error: progress, warnings, problems. */
 	err(line: string): void
 	readonly env: NodeJS.ProcessEnv
 	readonly cwd: string
-	/** Whether a person looks at the output. */
+	/** Whether the output goes to a terminal. */
 	readonly isTty: boolean
 	/** Aborts on SIGTERM and SIGINT. */
 	readonly signal: AbortSignal
-	/** Texts that no line written by `out` and `err` may hold from now on. */
+	/** Removes secrets from every line that `out` and `err` write. */
 	readonly scrubber: Scrubber
 }
 
@@ -43,16 +43,19 @@ export interface CommandArgs {
 	readonly positionals: readonly string[]
 }
 
-/** One command: a file of its own, thin. Errors are thrown; the door turns them into words and exit codes. */
+/** One command. It throws errors; `main.ts` turns them into messages and exit codes. */
 export interface Command {
 	readonly name: string
-	/** One line for the list of commands. */
+	/** One line for the list of commands in `--help`. */
 	readonly summary: string
-	/** What `--help` prints: usage line, what it does, each option with its unit and default, exit codes that matter. */
+	/**
+	 * The text of `--help`: usage line, what the command does, each option with its unit and default, exit codes that
+	 * matter.
+	 */
 	readonly help: string
-	/** Besides `--help`; `--config` is declared by those that read a configuration. */
+	/** Options besides `--help`. Commands that read a configuration declare `--config`. */
 	readonly options: NonNullable<ParseArgsConfig['options']>
-	/** How many positional arguments it takes, both ends included. */
+	/** Number of positional arguments, both ends included. */
 	readonly positionals: readonly [least: number, most: number]
 	run(args: CommandArgs, io: Io): Promise<ExitCode>
 }

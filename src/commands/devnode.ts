@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { formatAmount, parseAmount } from '../core/amount.js'
+import { formatAmount, parseAmount } from '../base/amount.js'
 import { describeDevnode, usual } from '../devnode/description.js'
 import { type Devnode, startDevnode } from '../devnode/devnode.js'
 import { pay } from '../devnode/pay.js'

@@ -1,11 +1,14 @@
 import { openParts } from '../daemon/parts.js'
 import { version } from '../version.js'
 import { type Command, configOption, exitCodes } from './command.js'
-import { openConfig } from './open.js'
-import { openLog } from './openLog.js'
+import { openConfig } from './shared/openConfig.js'
+import { openLog } from './shared/openLog.js'
 
-/** Timers run `once` at a pace of their own, which the schedule does not tell. */
+/** Timers run `once` at an interval that the schedule does not show. */
 const leastLateMs = 10 * 60_000
+
+/** Longest that the scanner's alerts wait for the auditor; the next run continues the audit. */
+const mostAuditMs = 30_000
 
 export const once: Command = {
 	name: 'once',
@@ -23,14 +26,19 @@ run takes it up), 78 the configuration is wrong.`,
 	async run(args, io) {
 		const config = await openConfig(args, io)
 		const log = openLog(io)
-		const parts = await openParts({ config, log, version, scrubber: io.scrubber, leastLateMs })
+		const parts = await openParts({ config, log, version, scrubber: io.scrubber, leastLateMs, runsOnce: true })
 		try {
-			const results = await Promise.all(parts.pollers.map((poller) => poller.tick(io.signal)))
+			const results = await Promise.all(
+				parts.pollers.map(async (poller) => {
+					const polled = await poller.tick(io.signal)
+					return polled === 'done' ? await poller.endAudit(mostAuditMs) : polled
+				}),
+			)
 			const { delivered, failed, held } = await parts.deliverer.drainOnce(io.signal)
 			const unfinished = results.filter((result) => result !== 'done' && result !== 'standby').length
-			log.info({ networks: results.length, unfinished, delivered, failed, held }, 'one round is done')
+			log.info({ networks: results.length, unfinished, delivered, failed, held }, 'all networks were polled once')
 			if (results.includes('misconfigured')) return exitCodes.config
-			// A full disk waits for a person: nothing is lost, but trying again alone does not help.
+			// A full disk needs a person. Nothing is lost, but retrying alone does not help.
 			if (results.includes('unwritten') || results.includes('broken')) return exitCodes.failed
 			return unfinished + failed > 0 ? exitCodes.tryAgain : exitCodes.done
 		} finally {

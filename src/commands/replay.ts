@@ -1,31 +1,32 @@
-import { csvLine } from '../base/csvLine.js'
-import { fitWords } from '../base/outgoing.js'
 import { sha256 } from '../base/sha256.js'
+import { csvLine } from '../base/text/csvLine.js'
+import { fitWords } from '../base/text/outgoing.js'
 import { parseAddress, toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
-import { deliveriesOf, deliveryId } from '../core/deliveries.js'
-import type { Payees } from '../core/lookalike.js'
-import { noReceiver, replayAlerts, replayColumns, replayRow, replayWatches } from '../core/replay.js'
+import { noReceiver, replayAlerts, replayColumns, replayRow, replayWatches } from '../core/alerts/replayAlerts.js'
+import { withCalls } from '../core/matching/calledFunctions.js'
+import type { Payees } from '../core/matching/lookalike.js'
+import { deliveriesOf, deliveryId } from '../core/outbox/posting.js'
 import { finish } from '../core/steps.js'
-import { asksForTokens, noTokens } from '../core/tokenChoice.js'
-import { areTokensAsked, openChain, watchesOn } from '../daemon/open.js'
+import { areTokensAsked, openChain, watchesOn } from '../daemon/openNetwork.js'
 import { openParts } from '../daemon/parts.js'
 import { PlainError, UsageError } from '../errors.js'
+import { asksForTokens, noTokens } from '../kinds/tokenRules.js'
 import type { Alert } from '../model/alert.js'
 import type { Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { KnownTokens } from '../model/token.js'
 import { sentence } from '../notify/text/sentence.js'
+import { markReplayed } from '../scan/look/markReplayed.js'
+import { createPayeeLedger } from '../scan/look/payees.js'
 import { version } from '../version.js'
-import { markReplayed } from '../watch/markReplayed.js'
-import { createPayeeLedger } from '../watch/payees.js'
-import { bomOption, withBom } from './bom.js'
 import { type Command, type CommandArgs, configOption, type ExitCode, exitCodes, type Io } from './command.js'
-import { networkOf } from './network.js'
-import { openConfig } from './open.js'
-import { openLog } from './openLog.js'
-import { beside, createProgress } from './progress.js'
-import { spanOf } from './span.js'
+import { bomOption, withBom } from './shared/bom.js'
+import { networkOf } from './shared/network.js'
+import { openConfig } from './shared/openConfig.js'
+import { openLog } from './shared/openLog.js'
+import { beside, createProgress } from './shared/progress.js'
+import { spanOf } from './shared/span.js'
 
 export const replay: Command = {
 	name: 'replay',
@@ -33,8 +34,8 @@ export const replay: Command = {
 	help: `Usage: tracewatch replay --network NAME --from BLOCK --to BLOCK [--address ADDRESS]... [--format FORMAT]
                          [--bom] [--send]
 
-Scans blocks FROM to TO, both included, by the rules of the watchlists as they are now, whatever first block a watch
-has, and prints the alerts. Who looks like somebody whom the watch has paid within these blocks is marked. Nothing is
+Scans blocks FROM to TO, both included, by the rules of the watchlists as they are now, regardless of the first block of
+a watch, and prints the alerts. Addresses that imitate one that the watch paid in these blocks are marked. Nothing is
 sent and the state is not touched, unless --send is given: then each alert goes to the receivers of its watch, under the
 same id as the alert of a running daemon.
 
@@ -43,11 +44,11 @@ same id as the alert of a running daemon.
   --address ADDRESS   only this one; may be repeated; need not be on a watchlist
   --format FORMAT     table (default; on a narrow terminal a sentence each), json (one envelope a line, as a webhook
                       gets it, with the deliveryId of the first of its receivers), csv
-  --bom               with csv: marks it as UTF-8, so that Excel reads umlauts and the like in labels
+  --bom               with csv: marks it as UTF-8, so that Excel reads umlauts in labels
   --send              also delivers; not while a daemon holds the state
   -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
 
-SIGINT and SIGTERM end it at the next border; it then says from which block to go on.
+SIGINT and SIGTERM stop it after the current step; it then says from which block to go on.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped or an endpoint or receiver failed for now (go on from the block
 it names), 78 the configuration is wrong.`,
@@ -87,7 +88,7 @@ it names), 78 the configuration is wrong.`,
 			let next = span.from
 			let payees: Payees = new Map()
 			try {
-				for await (const part of chain.walk(span, watches, io.signal)) {
+				for await (const part of chain.walk(span, withCalls(watches, watches), io.signal)) {
 					const words = await chain.tokenWords(unknownTokens(part, network.tokens ?? noTokens), io.signal)
 					const tokenWords = (contract: Address) => words.get(contract) ?? null
 					const context = { network, watches, head, nowMs: Date.now(), checksum: toChecksum, tokenWords }
@@ -101,7 +102,7 @@ it names), 78 the configuration is wrong.`,
 				}
 			} catch (error) {
 				progress.end()
-				if (next > span.from) io.err(`blocks ${span.from} to ${next - 1n} are done; go on with --from ${next}`)
+				if (next > span.from) io.err(`blocks ${span.from} to ${next - 1n} are done; continue with --from ${next}`)
 				if (io.signal.aborted) return next > span.to ? exitCodes.done : exitCodes.tryAgain
 				throw error
 			}
@@ -119,14 +120,17 @@ function unknownTokens({ tokens = [] }: Part, known: KnownTokens): ReadonlySet<A
 	return new Set(tokens.flatMap(({ contract }) => (known.has(contract) ? [] : [contract])))
 }
 
-/** Through the state, like any alert: what is posted, or not taken by a receiver now, is not lost. */
+/**
+ * Sends replayed alerts through the state, like any other alert, so that deliveries that are still pending or refused
+ * are not lost.
+ */
 interface Sender {
 	post(alerts: readonly Alert[]): Promise<void>
 	deliver(): Promise<ExitCode>
 	close(): Promise<void>
 }
 
-/** Opens the state before anything is scanned: a daemon that has it is noticed at once. */
+/** Opens the state before anything is scanned, so that a daemon which holds it is noticed at once. */
 async function openSender(config: Config, io: Io): Promise<Sender> {
 	const parts = await openParts({ config, log: openLog(io, 2), version, scrubber: io.scrubber })
 	return {
@@ -156,14 +160,14 @@ function createPrinter(format: Format, { receivers }: Config, io: Io) {
 	let printed = 0
 	const isNarrow = format === 'table' && io.isTty && (process.stdout.columns ?? 0) < tableWidth
 	const write = (cells: readonly string[]) =>
-		io.out(
-			format === 'csv'
-				? csvLine(cells)
-				: cells
+		format === 'csv'
+			? io.out(csvLine(cells), '\r\n')
+			: io.out(
+					cells
 						.map((cell, at) => fitWords(cell).padEnd(widths[at] ?? 0))
 						.join('  ')
 						.trimEnd(),
-		)
+				)
 	if (format === 'csv') write(replayColumns)
 	return {
 		print(alert: Alert) {
@@ -186,21 +190,24 @@ function createPrinter(format: Format, { receivers }: Config, io: Io) {
 	}
 }
 
-/** The id of the delivery that the first of its receivers would have got: with several of them there are several. */
+/** The id of the delivery to the first receiver. Each further receiver has a delivery id of its own. */
 function firstDeliveryOf({ data, receivers: [receiver = noReceiver] }: Alert, all: Config['receivers']): string {
 	const found = all.find(({ name }) => name === receiver)
 	const recipient = found?.type === 'email' ? (found.to[0] ?? null) : null
 	return deliveryId({ alertId: data.id, blockHash: data.blockHash, receiver, recipient, revision: 0 }, sha256)
 }
 
-/** What fits a terminal of 80 columns; whole addresses are in the other formats, and where there is room. */
+/**
+ * An alert on three lines, for terminals that are narrower than the table. Whole addresses are in the table and in the
+ * other formats.
+ */
 function narrowLines({ type, data }: Pick<Alert, 'type' | 'data'>): readonly string[] {
 	const time = data.blockTimestamp.replace('.000Z', 'Z')
 	return [`block ${data.blockNumber}, ${time}`, `  ${sentence({ type, data })}`, `  ${data.txHash}`]
 }
 
 const widths = [9, 20, 10, 9, 12, 5, 42, 42, 12, 66, 5, 42]
-/** The last column is mostly empty. */
+/** Without the last column, which is mostly empty. */
 const tableWidth = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0)
 
 function formatOf({ values: { format = 'table' } }: CommandArgs): Format {

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
-import { booksInWords, unprovedInWords } from '../core/booksInWords.js'
-import { unprovedLogsInWords } from '../core/unprovedLogs.js'
+import { booksInWords, unprovedInWords } from '../core/ledger/booksInWords.js'
+import { unprovedLogsInWords } from '../core/ledger/unprovedLogs.js'
 import type { BooksSummary } from '../model/books.js'
 import type { Gap, StatePlace, StateSummary } from '../model/state.js'
 import type { UnprovedLogs } from '../model/token.js'
 import type { Backfill } from '../model/watch.js'
-import { askHealth, controlPath } from '../ops/control.js'
+import { askHealth, controlPath } from '../ops/controlSocket.js'
 import type { Peek } from '../state/file/peek.js'
 import { peek } from '../state/open.js'
 import { type Command, configOption, exitCodes } from './command.js'
-import { openStateSettings } from './open.js'
+import { openStateSettings } from './shared/openConfig.js'
 
 export const status: Command = {
 	name: 'status',
@@ -39,38 +39,38 @@ minutes, 78 the configuration is wrong.`,
 	},
 }
 
-/** Where nothing was scanned for so long, a stopped daemon is no accident of the moment. */
+/** After this time without a scanned block, a stopped daemon is reported as a fault. */
 const longMs = 15 * 60_000
 
-/** Null where it cannot be known: instances that share a database may run on any machine. */
+/** Null when unknown: instances that share a database may run on any machine. */
 async function daemonOf(place: StatePlace, found: Peek | null, nowMs: number): Promise<DaemonLine | null> {
 	const lastMs = Math.max(0, ...[...(found?.summary.networks.values() ?? [])].map(({ updatedAtMs }) => updatedAtMs))
 	const isLong = lastMs > 0 && nowMs - lastMs > longMs
 	if (place.kind !== 'folder') {
-		// Whoever cannot reach its node gives the right to poll back, and runs on.
-		const reason = 'nothing was scanned for 15 minutes, and nobody polls: no daemon runs, or none reaches its node'
+		// An instance that cannot reach its endpoints releases its lease and continues to run.
+		const reason = 'nothing was scanned for 15 minutes: no daemon runs, or it cannot reach its node'
 		return isLong && found?.isPolled === false ? { running: null, ok: false, reason } : null
 	}
 	const health = await askHealth(place.dir)
 	if (health !== null) return { running: true, ...health }
-	// It takes its socket along when it ends; a leftover tells of a kill.
+	// The daemon removes its socket when it ends; a socket that is left shows that it was killed.
 	const wasKilled = existsSync(controlPath(place.dir))
 	const reason = wasKilled ? 'no daemon runs: it was killed' : 'no daemon runs'
 	return { running: false, ok: !wasKilled && !isLong, reason }
 }
 
 interface DaemonLine {
-	/** Null where several instances may run, and none polls. */
+	/** Null when several instances may run and none holds a lease. */
 	readonly running: boolean | null
 	readonly ok: boolean
-	/** In a sentence; null while it runs and all is well. */
+	/** One sentence; null while the daemon runs and is healthy. */
 	readonly reason: string | null
-	/** The same, one by one, where there are several. */
+	/** The single reasons, when there are several. */
 	readonly reasons?: readonly string[]
 }
 
 interface Report {
-	/** Absent where it cannot be known. */
+	/** Absent when unknown. */
 	readonly daemon?: DaemonLine
 	readonly networks: readonly NetworkLine[]
 	readonly receivers: readonly ReceiverLine[]
@@ -83,24 +83,24 @@ interface NetworkLine {
 	readonly checkpoint: number | null
 	readonly checkpointHash: string | null
 	readonly settled: number | null
-	/** Newest block at the last poll that wrote something, and how far the checkpoint was behind it. */
+	/** Head at the last poll that wrote to the state, and the distance from it to the checkpoint. */
 	readonly head: number | null
 	readonly lagBlocks: number | null
-	/** Where the last traces came from; null before the first. */
+	/** Source of the last traces; null before the first. */
 	readonly source: string | null
-	/** How far balances are explained; null where no books are kept. */
+	/** Up to which block balances are explained; null where no books are kept. */
 	readonly books: BooksSummary | null
-	/** Blocks whose token logs nothing proves to be all; null: none. */
+	/** Blocks whose token logs could not be proved complete; null: none. */
 	readonly logs: UnprovedLogs | null
 	readonly lastScanAt: string | null
 	readonly lastScanSecondsAgo: number | null
-	/** Blocks that no source of any endpoint gives: passed over, asked for again. */
+	/** Blocks that no source of any endpoint could read. They are skipped and retried. */
 	readonly gaps: readonly {
 		readonly fromBlock: number
 		readonly toBlock: number
 		readonly since: string
 		readonly reason: string
-		/** Null: nobody has accepted that it may stay unread. */
+		/** When an operator accepted that the blocks may stay unread; null: not accepted. */
 		readonly acceptedAt: string | null
 	}[]
 	readonly backfills: readonly { readonly from: number; readonly to: number; readonly addresses: number }[]
@@ -109,9 +109,14 @@ interface NetworkLine {
 interface ReceiverLine {
 	readonly receiver: string
 	readonly pending: number
-	/** Of the pending ones, those at which the receiver fails while it takes others: they are tried by themselves. */
+	/**
+	 * Those of the pending deliveries that are retried separately, because the receiver refuses them while it accepts
+	 * others.
+	 */
 	readonly aside: number
-	/** Kept back by digests and silences. */
+	/** Failed attempts of the delivery at the front of the queue; 0: its last attempt did not fail. */
+	readonly failedAttempts: number
+	/** Deferred by digests and silences. */
 	readonly held: number
 	readonly parked: number
 	readonly dead: number
@@ -120,7 +125,8 @@ interface ReceiverLine {
 }
 
 /**
- * What the state says of everything configured, and of what it still holds for things that are not configured any more.
+ * The report for every configured network and receiver, and for those that are no longer configured but still in the
+ * state.
  */
 function reportOf(
 	summary: StateSummary | null,
@@ -159,7 +165,8 @@ function reportOf(
 			return {
 				receiver,
 				pending: found?.pending ?? 0,
-				aside: found?.aside ?? 0,
+				aside: found?.quarantined ?? 0,
+				failedAttempts: found?.failedAttempts ?? 0,
 				held: found?.held ?? 0,
 				parked: found?.parked ?? 0,
 				dead: found?.dead ?? 0,
@@ -179,9 +186,15 @@ function gapLine({ block, sinceMs, reason, acceptedAtMs }: Gap): NetworkLine['ga
 	return { fromBlock: number, toBlock: number, since: new Date(sinceMs).toISOString(), reason, acceptedAt }
 }
 
-/** At night nobody finds the second trouble in a paragraph: each has a line. */
-function* daemonInWords({ running, ok, reason, reasons = [] }: DaemonLine): Generator<string> {
-	if (ok) yield running ? 'the daemon runs and is well' : `${reason}`
+/** Each reason has a line of its own, so that the second one is not overlooked. */
+function* daemonInWords(daemon: DaemonLine, receivers: readonly ReceiverLine[]): Generator<string> {
+	const { running, ok, reason, reasons = [] } = daemon
+	const failing = receivers.filter(({ failedAttempts }) => failedAttempts > 0).map(({ receiver }) => receiver)
+	const well =
+		failing.length === 0
+			? 'the daemon runs and is well'
+			: `the daemon runs; at present no message reaches ${failing.join(', ')}`
+	if (ok) yield running ? well : `${reason}`
 	else if (reasons.length < 2) yield `NOT WELL: ${reason}`
 	else {
 		yield 'NOT WELL:'
@@ -190,7 +203,7 @@ function* daemonInWords({ running, ok, reason, reasons = [] }: DaemonLine): Gene
 }
 
 function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
-	if (daemon !== undefined) yield* daemonInWords(daemon)
+	if (daemon !== undefined) yield* daemonInWords(daemon, receivers)
 	for (const line of networks) {
 		if (line.checkpoint === null) {
 			yield `${line.network}: not polled yet`
@@ -207,15 +220,19 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 		}
 		yield `  books: ${booksInWords(line.books ?? undefined)}`
 		for (const words of line.books === null ? [] : unprovedInWords(line.books)) yield `  books ${words}`
-		for (const words of line.logs === null ? [] : unprovedLogsInWords(line.logs)) yield `  tokens ${words}`
+		for (const words of line.logs === null ? [] : unprovedLogsInWords(line.logs)) yield `  ${words}`
 		for (const { from, to, addresses } of line.backfills) {
 			yield `  still to scan for ${addresses} ${addresses === 1 ? 'address' : 'addresses'}: blocks ${from} to ${to}`
 		}
 	}
-	for (const { receiver, pending, aside, held, parked, dead, delivered, lastDeliveredAt } of receivers) {
+	for (const line of receivers) {
+		const { receiver, pending, aside, failedAttempts, held, parked, dead, delivered, lastDeliveredAt } = line
 		const last = lastDeliveredAt === null ? '' : `, last at ${lastDeliveredAt}`
-		const own = aside === 0 ? '' : ` (${aside} tried alone: it takes others)`
+		const own = aside === 0 ? '' : ` (${aside} retried separately, since the receiver accepts others)`
 		const kept = held === 0 ? '' : `${held} held, `
-		yield `${receiver}: ${pending} pending${own}, ${kept}${parked} parked, ${dead} dead, ${delivered} delivered${last}`
+		const times = failedAttempts === 1 ? 'once' : `${failedAttempts} times`
+		const fails = failedAttempts === 0 ? '' : ` (IT FAILS: the first was tried ${times})`
+		const waits = `${pending} pending${fails}${own}`
+		yield `${receiver}: ${waits}, ${kept}${parked} parked, ${dead} dead, ${delivered} delivered${last}`
 	}
 }

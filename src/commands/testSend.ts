@@ -1,12 +1,12 @@
 import { UsageError } from '../errors.js'
 import type { Outcome } from '../model/delivery.js'
-import { createReceiver } from '../notify/receiver.js'
+import { createReceiver, type ReceiverSettings } from '../notify/receiver.js'
 import { sampleDeliveries } from '../notify/text/sample.js'
 import { version } from '../version.js'
-import { type Command, configOption, type ExitCode, exitCodes } from './command.js'
-import { needKnown } from './network.js'
-import { openConfig } from './open.js'
-import { whileWaiting } from './progress.js'
+import { type Command, configOption, type ExitCode, exitCodes, type Io } from './command.js'
+import { needKnown } from './shared/network.js'
+import { openConfig } from './shared/openConfig.js'
+import { whileWaiting } from './shared/progress.js'
 
 export const testSend: Command = {
 	name: 'test-send',
@@ -30,22 +30,33 @@ Exit codes: 0 delivered, 1 refused, 2 no such receiver, 75 it may work later, 78
 			needKnown('receiver', name, known)
 			throw new UsageError('`test-send` needs the name of a receiver')
 		}
-		const receiver = await createReceiver(settings, { version, clock: Date.now })
-		try {
-			let code: ExitCode = exitCodes.done
-			for (const delivery of sampleDeliveries(receiver, Date.now())) {
-				const { recipient } = delivery
-				const to = recipient === null ? `\`${receiver.name}\`` : `\`${receiver.name}\` (${recipient})`
-				const outcome = await whileWaiting(`sending to ${to}`, () => receiver.deliver(delivery, io.signal))
-				io.out(inWords(to, outcome))
-				if (outcome.result === 'retry' && code === exitCodes.done) code = exitCodes.tryAgain
-				if (outcome.result === 'parked' || outcome.result === 'dead') code = exitCodes.failed
-			}
-			return code
-		} finally {
-			await receiver.close()
-		}
+		const { code, lines } = await sendSample(settings, io)
+		for (const line of lines) io.out(line)
+		return code
 	},
+}
+
+/** Sends one sample alert to each recipient of the receiver. */
+export async function sendSample(
+	settings: ReceiverSettings,
+	{ signal }: Pick<Io, 'signal'>,
+): Promise<{ readonly code: ExitCode; readonly lines: readonly string[] }> {
+	const receiver = await createReceiver(settings, { version, clock: Date.now })
+	try {
+		let code: ExitCode = exitCodes.done
+		const lines: string[] = []
+		for (const delivery of sampleDeliveries(receiver, Date.now())) {
+			const { recipient } = delivery
+			const to = recipient === null ? `\`${receiver.name}\`` : `\`${receiver.name}\` (${recipient})`
+			const outcome = await whileWaiting(`sending to ${to}`, () => receiver.deliver(delivery, signal))
+			lines.push(inWords(to, outcome))
+			if (outcome.result === 'retry' && code === exitCodes.done) code = exitCodes.tryAgain
+			if (outcome.result === 'parked' || outcome.result === 'dead') code = exitCodes.failed
+		}
+		return { code, lines }
+	} finally {
+		await receiver.close()
+	}
 }
 
 function inWords(to: string, outcome: Outcome): string {

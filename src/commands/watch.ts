@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseAddress, toChecksum } from '../config/address.js'
 import { type Config, loadConfig } from '../config/load.js'
-import { isAlert } from '../core/messageKinds.js'
+import { isAlert } from '../core/outbox/messageKinds.js'
 import { openParts } from '../daemon/parts.js'
 import { ConfigError, RpcError, UsageError } from '../errors.js'
 import type { Delivery } from '../model/delivery.js'
@@ -12,13 +12,13 @@ import type { Address } from '../model/glossary.js'
 import type { Store } from '../model/ports.js'
 import { sentence } from '../notify/text/sentence.js'
 import { version } from '../version.js'
-import { chainIdOf } from './chainId.js'
 import { type Command, type CommandArgs, exitCodes, type Io } from './command.js'
-import { openLog } from './openLog.js'
+import { chainIdOf } from './shared/chainId.js'
+import { openLog } from './shared/openLog.js'
 
 export const watch: Command = {
 	name: 'watch',
-	summary: 'tells of one address on the terminal, without any file',
+	summary: 'watches one address on the terminal, without any file',
 	help: `Usage: tracewatch watch ADDRESS --rpc URL [--from BLOCK] [--symbol ETH] [--json]
 
 Polls the node every two seconds and prints each transfer and deployment of the address, decided as the daemon does:
@@ -52,10 +52,10 @@ Exit codes: 0 stopped, 2 wrong usage, 75 the node cannot be reached.`,
 }
 
 const everyMs = 2_000
-/** Its deliveries are taken out of the state and printed; nothing is ever sent to it. */
+/** The receiver of this command. Its deliveries are removed from the state and printed; nothing is sent. */
 const terminal = 'terminal'
 
-/** The daemon's own parts over a state that goes with the command: what it decides is decided here alike. */
+/** Runs the daemon's own parts on a temporary state, so that it finds the same alerts as the daemon. */
 async function follow(address: Address, config: Config, asJson: boolean, io: Io): Promise<void> {
 	const parts = await openParts({ config, log: openLog(io, 2), version, scrubber: io.scrubber })
 	const [poller] = parts.pollers
@@ -88,7 +88,7 @@ function lineOf({ type, data }: Delivery['message']): string {
 	return `${time}  block ${data.blockNumber}  ${sentence({ type, data })}  ${data.txHash}`
 }
 
-/** A configuration in a folder of its own, so that it is checked and its secrets are hidden like any other. */
+/** Writes the configuration into a temporary folder, so that it is checked and its secrets are hidden as usual. */
 async function openSite(address: Address, { values }: CommandArgs, folder: string, io: Io): Promise<Config> {
 	const { rpc, symbol = 'ETH' } = values
 	if (typeof rpc !== 'string') throw new UsageError('`watch` needs --rpc URL')
@@ -99,7 +99,7 @@ async function openSite(address: Address, { values }: CommandArgs, folder: strin
 		networks: [
 			{
 				name: 'chain',
-				chain_id: String(await chainIdOf(rpc, io.signal).catch(whereToLook)),
+				chain_id: String(await chainIdOf(rpc, io.signal).catch(explainUrlError)),
 				rpc: [rpc],
 				schedule: '*/2 * * * * *',
 				stall_after: 'never',
@@ -112,21 +112,21 @@ async function openSite(address: Address, { values }: CommandArgs, folder: strin
 	}
 	const from = values.from === undefined ? {} : { from_block: readBlock(values.from) }
 	const list = { network: 'chain', receivers: [terminal], watches: [{ address, ...from }] }
-	// JSON is YAML.
+	// JSON is valid YAML.
 	await writeFile(join(folder, 'watchlist.yaml'), JSON.stringify(list), { mode: 0o600 })
 	await writeFile(join(folder, 'tracewatch.yaml'), JSON.stringify(site), { mode: 0o600 })
 	const onSecrets = (secrets: readonly string[]) => void io.scrubber.add(secrets)
 	try {
 		return await loadConfig(join(folder, 'tracewatch.yaml'), { env: {}, cwd: folder, onSecrets })
 	} catch (error) {
-		// The places it names are in files that the user has never seen.
+		// The problem's file and line are in files that the user has never seen.
 		if (!(error instanceof ConfigError)) throw error
 		throw new UsageError(error.problems.map(({ message }) => message).join('; '), { cause: error })
 	}
 }
 
-/** Whoever just looks has nothing but the URL that was typed. */
-function whereToLook(error: unknown): never {
+/** Adds advice about the URL, which is the only setting that the user has given. */
+function explainUrlError(error: unknown): never {
 	if (!(error instanceof RpcError)) throw error
 	const words = `${error.message}. To do: look at the URL after --rpc: its host, its port, and the key in it`
 	throw new RpcError(words, error.facts, { cause: error })

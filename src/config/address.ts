@@ -10,7 +10,7 @@ export function toChecksum(address: Address): string {
 /**
  * Reads an address as a person wrote it: all lower case, all upper case, or mixed case with the right EIP-55 checksum.
  *
- * @throws RangeError that goes on after the key's name; for a wrong checksum it gives the right spelling.
+ * @throws RangeError whose message follows after the key's name. For a wrong checksum it gives the right spelling.
  */
 export function parseAddress(text: string): Address {
 	if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new RangeError(`must be an address: ${whyNot(text)}`)
@@ -24,8 +24,9 @@ export function parseAddress(text: string): Address {
 }
 
 /**
- * Whether a letter is large where its hex digit in the hash of the lower case text is 8 or more (EIP-55). Only
- * compares: to spell the right one, as `toChecksum` does, takes twice as long, which counts in files of many thousand.
+ * Checks the EIP-55 checksum: a letter is a capital where its hex digit in the hash of the lower case text is 8 or
+ * more. It only compares, because writing the right spelling, as `toChecksum` does, takes twice as long, which counts
+ * in files of many thousand addresses.
  */
 function isChecksum(digits: string, lower: string): boolean {
 	const hash = OxHash.keccak256(Buffer.from(lower, 'latin1'), { as: 'Bytes' })
@@ -40,8 +41,8 @@ function isChecksum(digits: string, lower: string): boolean {
 }
 
 /**
- * Never repeats the text: a wrong file (of passwords, of private keys) may have been named. No more than the beginning
- * of what was meant for an address is shown.
+ * Says why a text is no address. Never repeats the text, since a wrong file (of passwords, of private keys) may have
+ * been named; shows at most `0x` and the first 6 hex digits.
  */
 function whyNot(text: string): string {
 	if (text.length <= 255 && /^[\w-]+(\.[\w-]+)*\.eth$/i.test(text))

@@ -1,18 +1,14 @@
 /**
- * JSON Schema of what a webhook is sent: the Standard Webhooks envelope around an alert, a digest, or a word of the
- * system. The fields are those of the public contract; more may come, so unknown ones are allowed everywhere.
+ * JSON Schema of a webhook's body: the Standard Webhooks envelope around an alert, a digest, or a message about the
+ * system. The fields are those of the public contract. Later versions may add fields, so unknown fields are allowed
+ * everywhere.
  */
-import { allKinds } from '../core/kinds.js'
-import { ownFields } from './alertSchemaFields.js'
-import { tokenData as token } from './alertTokenSchema.js'
+import { allKinds, allRecords } from '../kinds/all.js'
+import { address, count, digits, text } from '../kinds/schemaPieces.js'
 
-const text = { type: 'string' } as const
 const time = { type: 'string', format: 'date-time' } as const
 const hash = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const
-const address = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', description: 'EIP-55 spelling.' } as const
-const digits = { type: 'string', pattern: '^\\d+$' } as const
 const link = { type: 'string', format: 'uri' } as const
-const count = { type: 'integer', minimum: 0 } as const
 
 const delivered = {
 	deliveryId: {
@@ -23,13 +19,43 @@ const delivered = {
 	test: { const: true, description: 'Only in samples sent by `test-send`.' },
 	insteadOf: {
 		type: 'string',
-		description: 'Receiver that did not take this, where a fallback is told instead of it.',
+		description: 'Receiver that did not accept this message, where a fallback is sent it instead.',
 	},
 } as const
 
 const network = {
 	network: { ...text, description: 'Name from the settings.' },
 	chainId: { ...count, description: '0 in samples only, which are on no chain.' },
+} as const
+
+/** Fields that only some kinds have. */
+const own: Readonly<Record<string, object>> = Object.assign({}, ...allRecords.map(({ schema }) => schema))
+const anchors = new Set(allRecords.flatMap((record) => record.anchors))
+
+const folded = {
+	type: 'object',
+	description: 'Further alerts of the watch that this one stands for, since too many deliveries wait.',
+	required: ['count', 'fromBlock', 'toBlock', 'sums'],
+	properties: {
+		count: { ...count, description: 'How many, without this one.' },
+		fromBlock: count,
+		toBlock: count,
+		sums: {
+			type: 'array',
+			items: {
+				type: 'object',
+				required: ['direction', 'asset', 'count', 'amountRaw', 'amount'],
+				properties: {
+					direction: { enum: ['in', 'out', 'self'] },
+					asset: { type: ['string', 'null'], description: 'Null: unknown tokens, which share a sum.' },
+					contract: { ...address, description: 'Of a known token.' },
+					count,
+					amountRaw: { type: ['string', 'null'], description: 'In the smallest unit.' },
+					amount: { type: ['string', 'null'], description: 'In whole coins or tokens.' },
+				},
+			},
+		},
+	},
 } as const
 
 const alert = {
@@ -62,7 +88,7 @@ const alert = {
 	properties: {
 		id: {
 			type: 'string',
-			pattern: `^\\d+:(0x[0-9a-f]{64}|withdrawal|\\d+(-\\d+)?):[a-z0-9_]+:(${allKinds.join('|')}):0x[0-9a-f]{40}$`,
+			pattern: `^\\d+:(${[...anchors].join('|')}):[a-z0-9_-]+:(${allKinds.join('|')}):0x[0-9a-f]{40}$`,
 			description:
 				'chainId:anchor:place:kind:address, the same on every run and every machine. Of a frame the anchor is the ' +
 				'transaction and the place its trace; the document on deliveries has those of the other kinds.',
@@ -81,15 +107,13 @@ const alert = {
 		traceAddress: { type: 'array', items: count, description: 'Path from the root call; empty for the root.' },
 		kind: { enum: allKinds },
 		frameType: {
-			enum: ['call', 'create', 'create2', 'suicide', 'reward', 'withdrawal', 'delegation', 'income', 'balance', 'log'],
-			description: 'The last five: no frame tells of it. log is of tokens; balance also of what is unexplained.',
+			enum: [...new Set(allRecords.flatMap(({ frameTypes }) => frameTypes))],
+			description: 'From log on: no frame shows it. log is of tokens; balance also of what is unexplained.',
 		},
 		category: { enum: ['external', 'internal'], description: 'external for the root call.' },
 		from: { ...address, type: ['string', 'null'], description: 'EIP-55 spelling; null for a reward.' },
 		to: address,
-		contractAddress: { ...address, description: 'Of a deployment: the contract; the same as `to`.' },
 		initiator: { ...address, description: 'Who sent the transaction, where it is known; never of a reward.' },
-		creatorConfirmed: { type: 'boolean', description: 'The node named the same creator when asked.' },
 		valueWei: { type: 'string', pattern: '^\\d+$', description: 'Exact; not of a token.' },
 		value: {
 			type: ['string', 'null'],
@@ -99,13 +123,6 @@ const alert = {
 		asset: {
 			type: ['string', 'null'],
 			description: 'Symbol of the coin or token; null for a token that has none.',
-		},
-		token,
-		operator: { ...address, description: 'Whom ERC-1155 names as the one who moved it, where that is not `from`.' },
-		more: {
-			type: 'integer',
-			minimum: 1,
-			description: 'Of a flood of unknown tokens: how many more came to the watch in this block, which are not told.',
 		},
 		lookalike: {
 			type: 'object',
@@ -118,7 +135,7 @@ const alert = {
 				suffix: { ...count, description: 'Hex digits that agree at the end.' },
 			},
 		},
-		...ownFields,
+		...own,
 		watch: {
 			type: 'object',
 			required: ['address', 'label', 'tags', 'watchlist'],
@@ -136,6 +153,7 @@ const alert = {
 		lagSeconds: { type: 'number', minimum: 0, description: 'From the block to its detection.' },
 		late: { type: 'boolean' },
 		lateReason: { ...text, description: 'Only when late.' },
+		folded,
 		links: {
 			type: 'object',
 			description: 'Where an explorer is set.',
@@ -143,17 +161,17 @@ const alert = {
 			properties: { tx: link, from: link, to: link, block: link },
 		},
 	},
-	// What moves coins says how much in wei, what moves tokens which they are.
+	// A movement of coins has its amount in wei, a movement of tokens has its token.
 	anyOf: [
 		{ type: 'object', required: ['valueWei'], properties: { valueWei: digits } },
-		{ type: 'object', required: ['token'], properties: { token } },
+		{ type: 'object', required: ['token'], properties: { token: own['token'] } },
 	],
 } as const
 
 const system = {
 	type: 'object',
 	description:
-		'A network stands still, or moves again; or some blocks of it cannot be read, or could be read at last; or ' +
+		'A network has stalled or recovered; or some of its blocks cannot be read, or were read after all; or ' +
 		'watchlists were edited wrongly, or are right again.',
 	required: ['id', 'network', 'chainId', 'checkpoint', 'head', 'reason'],
 	properties: {
@@ -175,7 +193,7 @@ const system = {
 
 const undelivered = {
 	type: 'object',
-	description: 'A receiver takes nothing, or refuses what it is sent; told to its fallback.',
+	description: 'A receiver accepts nothing, or refuses messages; sent to its fallback.',
 	required: ['id', 'receiver', 'recipient', 'state', 'count', 'reason', 'since'],
 	properties: {
 		id: text,
@@ -183,9 +201,10 @@ const undelivered = {
 		receiver: { ...text, description: 'Name from the settings.' },
 		recipient: { type: ['string', 'null'], description: 'Mail address, where it is about one of several.' },
 		state: {
-			enum: ['parked', 'dead'],
+			enum: ['parked', 'dead', 'failing'],
 			description:
-				'parked: kept until somebody mends the receiver; dead: given up, and each sent to the fallback by itself.',
+				'parked: kept until the receiver is fixed; dead: given up, and each sent to the fallback separately; ' +
+				'failing: every attempt has failed for five minutes, and its deliveries are kept and retried.',
 		},
 		count: { ...count, description: 'Deliveries in that state.' },
 		reason: { ...text, description: 'What the other side says.' },
@@ -204,7 +223,7 @@ const envelope = (types: readonly string[], data: object, title: string) => ({
 const digestedTypes = [...allKinds.map((kind) => `alert.${kind}`), 'alert.removed']
 const alertTypes = [...digestedTypes, 'test']
 const ref = (name: string) => ({ $ref: `#/definitions/${name}` })
-/** What is delivered names its delivery; inside a digest, the one that it would have been. */
+/** Adds the fields of a delivery. An alert inside a digest names the delivery that it would have been. */
 const withDelivery = (name: string) => ({
 	allOf: [ref(name), { type: 'object', required: ['deliveryId'], properties: delivered }],
 })

@@ -1,37 +1,38 @@
-import { formatAmount } from '../core/amount.js'
-import { MOST_KEPT, MOST_TURNS } from '../core/books.js'
+import { formatAmount } from '../base/amount.js'
 import { arbitrumMisses, isArbitrum } from '../core/chains.js'
-import { logProofInWords } from '../core/doctor.js'
-import { asksForTokens, noTokens } from '../core/tokenChoice.js'
+import { logProofInWords } from '../core/cost/endpointAdvice.js'
+import { MOST_BOOKS, MOST_TURNS, tooManyInWords } from '../core/ledger/books.js'
+import { recordOf } from '../kinds/all.js'
+import { asksForTokens, noTokens } from '../kinds/tokenRules.js'
 import type { Watch, WatchSet } from '../model/watch.js'
 import { toChecksum } from './address.js'
 import type { Config } from './load.js'
 import { receiverOptionsInWords, silencesInWords } from './receiverOptions.js'
-import { stepsInWords } from './settings/schedule.js'
+import { stepsInWords } from './settings/cron.js'
 import type { NetworkSettings, ReceiverSettings } from './settings/settings.js'
 import { statePlaceInWords } from './settings/statePlace.js'
-import { shown } from './source.js'
+import { shown } from './yaml/sourceFile.js'
 
 export interface DescribeOptions {
-	/** Names every watch, however many a watchlist has. Default: only the first of a long one. */
+	/** Lists every watch. Default: of a watchlist with more than 200 watches only the first 10. */
 	readonly all?: boolean
 }
 
-/** Longer watchlists are not named in full, */
+/** A longer watchlist is cut to its first `fewWatches`, unless `all` is set. */
 const mostWatches = 200
-/** but only their first watches. */
 const fewWatches = 10
 
-/** Who is told of what, in plain words, a line each; endpoints and servers by host only, so that no secret is shown. */
+/**
+ * Describes in plain words, one line each, what is watched and which receivers are notified. Endpoints and servers are
+ * shown by host only, so that no secret appears.
+ */
 export function describeConfig(config: Config, cwd: string, { all = false }: DescribeOptions = {}): readonly string[] {
 	const networks = new Map(config.networks.map((network) => [network.name, network]))
 	return [
 		`${shown(config.path, cwd)}; state in ${statePlaceInWords(config.statePlace, cwd)}; ${httpInWords(config.http)}`,
 		'',
 		'Networks',
-		...config.networks.flatMap((network) =>
-			networkInWords(network, watchedOn(config, network), tellsOfTokens(config, network)),
-		),
+		...config.networks.flatMap((network) => networkInWords(network, config)),
 		'',
 		'Receivers',
 		...config.receivers.map((receiver) => `  ${receiverInWords(receiver)}`),
@@ -39,8 +40,8 @@ export function describeConfig(config: Config, cwd: string, { all = false }: Des
 		'Watches',
 		...watchesInWords(config.watches, networks, all),
 		'',
-		'Told by no event of its own: deposits that a layer 2 mints. Where books are kept, ' +
-			'balances that move otherwise are told as unexplained.',
+		'Not reported as events: deposits that a layer 2 mints. Where books are kept, ' +
+			'balance changes without a reported movement come as unexplained.',
 		...arbitrumInWords(config.networks),
 		'',
 		`configuration is right: ${count(config.networks, 'network')}, ${count(config.watches, 'watch')}, ` +
@@ -53,16 +54,17 @@ function arbitrumInWords(networks: readonly NetworkSettings[]): readonly string[
 	return names.length === 0 ? [] : [`Not covered, ${arbitrumMisses} (${names.join(', ')}).`]
 }
 
-/** How many addresses. */
+/** The number of watched addresses on a network. */
 function watchedOn({ watches }: Config, { name }: NetworkSettings): number {
 	return watches.networks.get(name)?.index.size ?? 0
 }
 
-function networkInWords(network: NetworkSettings, watched: number, areTokensAsked: boolean): string[] {
+function networkInWords(network: NetworkSettings, config: Config): string[] {
+	const areTokensAsked = reportsTokens(config, network)
 	const { name, chainId, rpc, ws, schedule, source, confirmations, settle, isPrivate, requestsPerSecond } = network
 	const method = source === 'auto' ? (isPrivate ? ', for whole blocks only' : '') : `, by ${source}`
 	const rate = requestsPerSecond === null ? '' : `, at most ${requestsPerSecond} requests a second each`
-	const heads = ws.length === 0 ? '' : ` and at each new head that ${hosts(ws, 'or')} tells of`
+	const heads = ws.length === 0 ? '' : ` and at each new head that ${hosts(ws, 'or')} reports`
 	const depth =
 		typeof confirmations === 'string'
 			? `up to the newest ${confirmations} block`
@@ -73,32 +75,28 @@ function networkInWords(network: NetworkSettings, watched: number, areTokensAske
 	return [
 		`  ${name} (chain ${chainId}): asks ${hosts(rpc, 'then')}${method}${rate}`,
 		`    ${scheduleInWords(schedule)}${heads}, ${depth}; each block is looked at again ${again}`,
-		`    ${booksInWords(network, watched)}`,
+		`    ${booksInWords(network, watchedOn(config, network), MOST_BOOKS[config.statePlace.kind])}`,
 		`    ${knownTokensInWords(network)}`,
 		...(areTokensAsked ? [`    logs of tokens: ${logsInWords(network)}`] : []),
 	]
 }
 
-function booksInWords({ keepsBooks, keepsListedBooks }: NetworkSettings, watched: number): string {
-	if (keepsListedBooks && watched <= MOST_KEPT) {
+function booksInWords({ keepsBooks, keepsListedBooks }: NetworkSettings, watched: number, most: number): string {
+	if (keepsListedBooks && watched <= most) {
 		return (
 			'keeps books where blocks name their access lists (EIP-7928), since balances are asked for by address; ' +
 			'elsewhere that nothing was missed is not proved'
 		)
 	}
-	const isTooMuch = keepsBooks && watched > MOST_KEPT
+	const isTooMuch = (keepsBooks || keepsListedBooks) && watched > most
 	const polls = Math.ceil(watched / MOST_TURNS)
 	const turns = polls > 1 ? `; the balance of each is asked for when it is touched, and once in ${polls} polls` : ''
-	if (keepsBooks && !isTooMuch) return `keeps books: what no event explains of a balance is told${turns}`
-	return (
-		'keeps no books' +
-		`${isTooMuch ? `, for it watches more than ${MOST_KEPT.toLocaleString('en')} addresses` : ''}: ` +
-		'that nothing was missed is not proved'
-	)
+	if (keepsBooks && !isTooMuch) return `keeps books: a balance change that no event explains is reported${turns}`
+	return `keeps no books${isTooMuch ? `, for ${tooManyInWords(most)}` : ''}: that nothing was missed is not proved`
 }
 
-/** Whether a watch on it is told of any. */
-function tellsOfTokens({ watches }: Config, { name, tokens = noTokens }: NetworkSettings): boolean {
+/** Whether any watch on the network asks for tokens. */
+function reportsTokens({ watches }: Config, { name, tokens = noTokens }: NetworkSettings): boolean {
 	return asksForTokens(
 		watches.rules.filter(({ network }) => network === name),
 		tokens,
@@ -110,7 +108,7 @@ function logsInWords({ rpc, isPrivate, mostLogProofs }: NetworkSettings): string
 }
 
 function knownTokensInWords({ tokens = noTokens }: NetworkSettings): string {
-	if (tokens.size === 0) return 'names no tokens: they are told of only where a watch asks for them'
+	if (tokens.size === 0) return 'names no tokens: only watches that set `tokens` report any'
 	const names = [...tokens.values()].slice(0, 8).map(({ symbol, decimals, minAmountRaw }) => {
 		return minAmountRaw === null ? symbol : `${symbol} from ${formatAmount(minAmountRaw, decimals ?? 0)}`
 	})
@@ -131,7 +129,7 @@ function placeInWords(receiver: ReceiverSettings): string {
 	return `webhook at ${new URL(url).host}, ${secret === null ? 'not signed' : 'signed'}`
 }
 
-/** A line each; of a watchlist that is long only the first. */
+/** One line for each watch; of a long watchlist only the first ones, unless `all` is set. */
 function watchesInWords(
 	watches: WatchSet,
 	networks: ReadonlyMap<string, NetworkSettings>,
@@ -148,49 +146,13 @@ function watchesInWords(
 }
 
 function watchInWords(watch: Watch, network: NetworkSettings | undefined): string {
-	const { address, label, kinds, direction, minValueWei, receivers, fromBlock } = watch
+	const { address, label, kinds, receivers, fromBlock } = watch
 	const name = `${label === null ? '' : `${label} `}${toChecksum(address)}`
-	const ways = direction === 'both' ? 'in and out' : direction
-	const least =
-		minValueWei <= 1n || network === undefined
-			? ''
-			: ` of at least ${formatAmount(minValueWei, network.decimals)} ${network.symbol}`
-	const deployments = { both: 'deployments', out: 'deployments by it', in: 'its own deployment' }[direction]
-	const words = {
-		transfer: `transfers ${ways}${least}`,
-		deployment: deployments,
-		token: tokensInWords(watch, network),
-		withdrawal: 'withdrawals from staking',
-		delegation: 'delegations',
-		income: 'priority fees',
-		balance: thresholdsInWords(watch, network),
-		unexplained: 'what is unexplained',
-	}
-	const phrases = kinds.map((kind) => words[kind]).filter((word) => word !== null)
+	const names = { network, checksum: toChecksum }
+	const phrases = kinds.flatMap((kind) => recordOf(kind).chosen(watch, names) ?? [])
 	const start = fromBlock === null ? '' : `, from block ${fromBlock} on`
 	const held = watch.silences === undefined ? '' : `; ${silencesInWords(watch.silences)}`
-	return `${name} on ${watch.network}: ${phrases.join(' and ')}${start} → ${receivers.join(', ')}${held}`
-}
-
-/** Null: it is told of none. */
-function tokensInWords({ tokens = 'known', direction }: Watch, network: NetworkSettings | undefined): string | null {
-	const known = network?.tokens ?? noTokens
-	const ways = direction === 'both' ? '' : ` ${direction}`
-	if (tokens === 'none' || (tokens === 'known' && known.size === 0)) return null
-	if (tokens === 'all') return `all tokens${ways}, unknown ones too`
-	if (tokens === 'known') return `known tokens${ways}`
-	return `${[...tokens].map((one) => known.get(one)?.symbol ?? toChecksum(one)).join(', ')}${ways}`
-}
-
-/** Null where none is set. */
-function thresholdsInWords({ thresholds }: Watch, network: NetworkSettings | undefined): string | null {
-	if (thresholds === undefined || network === undefined) return null
-	const { belowWei, aboveWei } = thresholds
-	const words = [
-		...(belowWei === null ? [] : [`below ${formatAmount(belowWei, network.decimals)}`]),
-		...(aboveWei === null ? [] : [`above ${formatAmount(aboveWei, network.decimals)}`]),
-	]
-	return `a balance ${words.join(' or ')} ${network.symbol}`
+	return `${name} on ${watch.network}: ${phrases.join(', ')}${start} → ${receivers.join(', ')}${held}`
 }
 
 function scheduleInWords(schedule: string): string {

@@ -1,6 +1,6 @@
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** `90s`, `10m`, `2h`, `1d`: whole numbers with their unit, in milliseconds; not 0. Throws RangeError. */
+/** Reads `90s`, `10m`, `2h`, `1d`: a whole number above 0 with its unit. Returns milliseconds. Throws RangeError. */
 export function readDuration(text: string): number {
 	const match = /^(\d{1,6})\s*([smhd])$/.exec(text)
 	const ms = match === null ? 0 : Number(match[1]) * units[match[2] as keyof typeof units]
@@ -8,7 +8,9 @@ export function readDuration(text: string): number {
 	throw new RangeError('must be a time such as 90s, 10m, 2h or 1d')
 }
 
-/** How long history is kept: a duration, or 0, which is none at all. Throws RangeError. */
+/**
+ * Reads how long history is kept: a duration of at least a day in milliseconds, or 0 for no history. Throws RangeError.
+ */
 export function readKeeping(text: string): number {
 	if (/^0+[smhd]?$/.test(text)) return 0
 	const ms = readDuration(text)
@@ -16,12 +18,12 @@ export function readKeeping(text: string): number {
 	throw new RangeError('must be a day or more, such as 90d, or 0 for none: it is forgotten by whole days')
 }
 
-/** A duration, or `never`, which is null. Throws RangeError. */
+/** Reads a duration in milliseconds, or `never` as null. Throws RangeError. */
 export function readDurationOrNever(text: string): number | null {
 	return text === 'never' ? null : readDuration(text)
 }
 
-/** In the largest unit that says it exactly, as a person would write it. */
+/** Writes milliseconds in the largest unit that divides them exactly, such as `10m`. */
 export function writeDuration(ms: number): string {
 	const [unit, unitMs] = Object.entries(units).findLast(([, one]) => ms % one === 0) ?? ['ms', 1]
 	return `${ms / unitMs}${unit}`

@@ -6,10 +6,10 @@ import { watchlistSchema } from './watchlists/watchlistSchema.js'
 export const schemaNames = ['config', 'watchlist', 'alert'] as const
 export type SchemaName = (typeof schemaNames)[number]
 
-/** JSON Schema (draft 7) of what a person writes into a file, or of what a webhook is sent. */
+/** JSON Schema (draft 7) of a file that a person writes, or of a webhook's body. */
 export function jsonSchema(name: SchemaName): object {
 	if (name === 'alert') return alertSchema
 	const schema = name === 'config' ? settingsSchema : watchlistSchema
-	// The input's form: the output would call every key with a default required.
+	// The schema of the input, because the schema of the output would require every key that has a default.
 	return z.toJSONSchema(schema, { io: 'input', target: 'draft-7' })
 }

@@ -1,51 +1,57 @@
 /**
- * The room turns words into one checked, frozen configuration, or into every problem in them, each with its file, line
- * and column. Nothing else in the program reads YAML.
+ * The room `config` reads the YAML files into one checked, frozen configuration, or reports every problem in them with
+ * its file, line and column. No other room reads YAML.
  */
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { deepFreeze } from '../base/deepFreeze.js'
 import { ConfigError, type Problem } from '../errors.js'
-import type { StatePlace } from '../model/state.js'
+import type { StatePlace, WatchlistCopies } from '../model/state.js'
 import type { WatchSet } from '../model/watch.js'
-import type { Names } from './names.js'
+import type { Names, WatchlistPlace } from './names.js'
 import { readSettings, type Settings } from './settings/settings.js'
 import { warningsOf } from './warnings.js'
+import type { Content } from './watchlists/revision.js'
 import { readWatchlists } from './watchlists/watchlists.js'
 
-/** All that the program is given by its user: checked, complete and frozen. */
+/** The whole configuration: checked, complete and frozen. */
 export interface Config extends Settings {
 	readonly watches: WatchSet
-	/** Absolute paths of the watchlists, in order. */
+	/** Absolute paths of the watchlists, sorted as they are read. */
 	readonly watchlistFiles: readonly string[]
-	/** Absolute paths of the files of addresses that they name, in order. */
+	/** Absolute paths of the address files that the watchlists name, in order. */
 	readonly addressFiles: readonly string[]
-	/** Hash of all these files as read. */
+	readonly contents: readonly Content[]
+	/** Hash of the contents of these files. */
 	readonly revision: string
-	/** What is right, but probably not meant. */
+	/** Settings that are valid, but probably a mistake. */
 	readonly warnings: readonly Problem[]
-	/** What is wrong with the watchlists, where the last good ones stand in for them. */
+	/** The problems of the watchlists, when the last good watchlists are used instead of them. */
 	readonly refused?: readonly Problem[]
 }
 
 export interface LoadOptions {
 	readonly env: NodeJS.ProcessEnv
-	/** Folder that paths in messages are relative to. Default: the process's. */
+	/** Folder that paths in messages are relative to. Default: the process's working folder. */
 	readonly cwd?: string
-	/** Called with the secrets before the watchlists are read, whose problems might repeat one. */
+	/** Called with the secrets before the watchlists are read, since their problems might quote a secret. */
 	readonly onSecrets?: (secrets: readonly string[]) => void
-	/** The watchlists that were last right, where they are wrong now and the settings are not; null: there are none. */
-	readonly lastGood?: (settings: Settings) => Promise<WatchSet | null>
+	/**
+	 * Opens the copies of the last good watchlists; called when the watchlists have problems and the settings have none.
+	 * Null: there are none.
+	 */
+	readonly lastGood?: (settings: Settings) => Promise<WatchlistCopies | null>
 }
 
-/** Where a configuration is looked for when none is named. */
+/** Default places of the configuration file, in order. */
 const places = ['tracewatch.yaml', '/etc/tracewatch/tracewatch.yaml']
 
 /**
- * The configuration file to use: `named` if given, else ./tracewatch.yaml, else /etc/tracewatch/tracewatch.yaml.
+ * Returns the path of the configuration file: `named` if given, else ./tracewatch.yaml, else
+ * /etc/tracewatch/tracewatch.yaml.
  *
- * @throws ConfigError when none of them is there.
+ * @throws ConfigError when `named` is not given and neither file exists.
  */
 export function findConfig(named: string | undefined, cwd: string): string {
 	if (named !== undefined) return resolve(cwd, named)
@@ -59,54 +65,66 @@ export function findConfig(named: string | undefined, cwd: string): string {
 /**
  * Reads tracewatch.yaml and all its watchlists.
  *
- * @throws ConfigError with every problem of every file.
+ * @throws ConfigError with every problem of every file (at most 100 a file).
  */
 export async function loadConfig(path: string, options: LoadOptions): Promise<Config> {
 	const { env, cwd = process.cwd(), onSecrets, lastGood } = options
 	const { settings, source, problems, watchlists: place, names } = await readSettings(resolve(cwd, path), env, cwd)
 	if (settings !== null) onSecrets?.(settings.secrets)
 	const read = place === null ? null : await readWatchlists(place, names, cwd)
-	if (settings !== null && read !== null && read.watches === null) {
-		const watches = (await lastGood?.(settings)) ?? null
-		if (watches !== null && fits(watches, names)) {
-			const { files, addressFiles, revision } = read
-			const kept = { watches, watchlistFiles: files, addressFiles, revision, warnings: [], refused: read.problems }
-			return deepFreeze({ ...settings, ...kept })
+	if (settings !== null && place !== null && read?.watches === null && lastGood !== undefined) {
+		const watches = await readCopies(() => lastGood(settings), place, names, cwd)
+		if (watches !== null) {
+			const { files, addressFiles, contents, revision } = read
+			const wrong = { watchlistFiles: files, addressFiles, contents, revision, refused: read.problems }
+			return deepFreeze({ ...settings, watches, ...wrong, warnings: [] })
 		}
 	}
 	if (settings === null || source === null || read === null || read.watches === null) {
 		throw new ConfigError([...problems, ...(read?.problems ?? [])])
 	}
-	const { watches, files, addressFiles, revision } = read
+	const { watches, files, addressFiles, contents, revision } = read
 	const warnings = warningsOf(settings, watches, source)
-	return deepFreeze({ ...settings, watches, watchlistFiles: files, addressFiles, revision, warnings })
+	return deepFreeze({ ...settings, watches, watchlistFiles: files, addressFiles, contents, revision, warnings })
 }
 
-/** Whether all that the watches name is configured still. */
-function fits({ rules }: WatchSet, { networks, receivers }: Names): boolean {
-	return rules.every(
-		(one) => networks?.has(one.network) === true && one.receivers.every((name) => receivers?.includes(name) === true),
-	)
+/** Null also where the copies are damaged, cannot be read, or do not fit the settings any more. */
+async function readCopies(
+	open: () => Promise<WatchlistCopies | null>,
+	{ named }: WatchlistPlace,
+	names: Names,
+	cwd: string,
+): Promise<WatchSet | null> {
+	try {
+		const copies = await open()
+		if (copies === null) return null
+		const reading = { chunks: (path: string) => copies.chunks(path) }
+		const { watches, revision } = await readWatchlists({ files: copies.watchlists, named }, names, cwd, reading)
+		return revision === copies.revision ? watches : null
+	} catch {
+		// The problems of the watchlists are what must be reported then.
+		return null
+	}
 }
 
-/** What the state is read with. */
+/** The settings that commands need to open the state. */
 export interface StateSettings {
 	readonly statePlace: StatePlace
 	readonly leaseMs: number
-	/** Undefined where the settings do not say. */
+	/** Undefined when the settings have problems. */
 	readonly historyMs: number | undefined
 	readonly networks: readonly string[]
 	readonly receivers: readonly string[]
 	readonly secrets: readonly string[]
-	/** What is wrong with the settings, and did not matter here. */
+	/** Problems of the settings that did not prevent reading where the state is. */
 	readonly problems: readonly Problem[]
 }
 
 /**
- * Reads where the state is, also when the rest of the settings is wrong or a secret is missing: who looks at the state
- * by night has neither the service's secrets nor time for them.
+ * Reads where the state is, also when other settings are wrong or a secret is missing: an operator who inspects the
+ * state in an emergency may not have the secrets of the service.
  *
- * @throws ConfigError when that cannot be known.
+ * @throws ConfigError when the place of the state cannot be read.
  */
 export async function loadStateSettings(
 	path: string,
@@ -126,11 +144,11 @@ export async function loadStateSettings(
 }
 
 /**
- * Reads the watchlists alone, against the names of networks and receivers in tracewatch.yaml; needs no secret. Resolves
- * to how many watches there are.
+ * Checks only the watchlists, against the names of networks and receivers in tracewatch.yaml. Needs no secret. Resolves
+ * to the number of watches.
  *
- * @throws ConfigError with every problem of every watchlist, or of tracewatch.yaml where it does not say where they
- * are.
+ * @throws ConfigError with every problem of every watchlist, or of tracewatch.yaml when the place of the watchlists
+ * cannot be read from it.
  */
 export async function checkWatchlists(path: string, { env, cwd = process.cwd() }: LoadOptions): Promise<number> {
 	const { problems, watchlists: place, names } = await readSettings(resolve(cwd, path), env, cwd)

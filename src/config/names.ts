@@ -1,29 +1,32 @@
 import type { Problem } from '../errors.js'
+import type { KnownFunctions } from '../model/abi.js'
 import type { KnownTokens } from '../model/token.js'
 import { readName, readWholeNumber } from './values.js'
 
-/** Absolute paths, and where the settings name them. */
+/** Where the watchlists are (absolute paths), and the line of the settings that names them. */
 export type WatchlistPlace = ({ readonly folder: string } | { readonly files: readonly string[] }) & {
 	readonly named: Omit<Problem, 'message'>
 }
 
-/** What an amount needs to know of a network. */
+/** What is needed to read the amounts of a network's watches. */
 export interface Coin {
 	readonly decimals: number
 	readonly symbol: string
-	/** Absent: the network names none. Null: that cannot be known. */
+	/** Absent: the network names no tokens. Null: unknown. */
 	readonly tokens?: KnownTokens | null
-	/** Whether its balances are known; absent: the settings are wrong somewhere. */
+	/** Functions of its ABI files. Absent: none. */
+	readonly abi?: KnownFunctions
+	/** Whether books of balances are kept; absent when the settings have problems. */
 	readonly keepsBooks?: boolean
 }
 
-/** What watchlists are checked against. Null: not known, because that part of the settings is wrong itself. */
+/** The names that watchlists are checked against. Null: unknown, because that part of the settings has problems. */
 export interface Names {
 	readonly networks: ReadonlyMap<string, Coin | null> | null
 	readonly receivers: readonly string[] | null
 }
 
-/** Of settings that are right. */
+/** The names in valid settings. */
 export function namesOf(settings: {
 	readonly networks: readonly ({ readonly name: string } & Coin)[]
 	readonly receivers: readonly { readonly name: string }[]
@@ -35,8 +38,8 @@ export function namesOf(settings: {
 }
 
 /**
- * Of settings that are wrong somewhere: as much as can be known, so that the problems of the watchlists are reported at
- * once.
+ * The names in settings that have problems, as far as they can be read, so that the problems of the watchlists are
+ * reported in the same run.
  */
 export function guessNames(value: unknown): Names {
 	const networks = named(at(value, 'networks'))
@@ -47,7 +50,7 @@ export function guessNames(value: unknown): Names {
 	}
 }
 
-/** The entries of a list that all have a right name; null when one has none, or there is no list. */
+/** The entries of a list and their names; null when there is no list, it is empty, or an entry has no valid name. */
 function named(list: unknown): readonly { readonly name: string; readonly entry: unknown }[] | null {
 	if (!Array.isArray(list) || list.length === 0) return null
 	try {
@@ -67,7 +70,13 @@ function coinOf(network: unknown): Coin | null {
 	}
 }
 
-/** The value of a key of whatever was read. */
+/** The value of a key; undefined when `value` is no object or lacks the key. */
 export function at(value: unknown, key: string): unknown {
 	return value !== null && typeof value === 'object' ? Reflect.get(value, key) : undefined
+}
+
+/** The list under this key; empty where there is none. */
+export function listAt(value: unknown, key: string): readonly unknown[] {
+	const found = at(value, key)
+	return Array.isArray(found) ? found : []
 }

@@ -3,14 +3,17 @@ import { writeDuration } from './duration.js'
 import type { ReceiverOptions } from './settings/settings.js'
 import { weekdayNames } from './settings/silenceSchema.js'
 
-/** How a receiver is treated besides being told; each part begins with a semicolon. */
+/** Describes a receiver's digest, silences and fallback; each part begins with a semicolon. */
 export function receiverOptionsInWords({ digest, silences, fallback }: ReceiverOptions): string {
 	const parts = [
 		...(digest === null
 			? []
-			: [`past ${digest.max} alerts in ${writeDuration(digest.everyMs)} the rest as one message`]),
+			: [
+					`past ${digest.max} alerts in ${writeDuration(digest.everyMs)} the rest as one message` +
+						(digest.outgoing ? ', what leaves a watch too' : ''),
+				]),
 		...(silences.length === 0 ? [] : [silencesInWords(silences)]),
-		...(fallback === null ? [] : [`${fallback} is told when it takes no more`]),
+		...(fallback === null ? [] : [`${fallback} is notified when it fails`]),
 	]
 	return parts.map((part) => `; ${part}`).join('')
 }

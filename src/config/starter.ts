@@ -1,15 +1,15 @@
 import { jsonSchema } from './jsonSchema.js'
 
 export interface StarterFile {
-	/** Relative to the folder that they are written into. */
+	/** Relative to the folder that `init` writes into. */
 	readonly path: string
 	readonly content: string
 }
 
-/** The variables that the starter's `tracewatch.yaml` names; it passes `check` once they are set. */
+/** The variables in the starter's `tracewatch.yaml`. The starter passes `check` once they are set. */
 export const starterVariables = ['ETHEREUM_RPC_URL', 'SMTP_URL', 'OPS_HOOK_URL', 'OPS_HOOK_SECRET'] as const
 
-/** What `tracewatch init` writes. */
+/** The files that `tracewatch init` writes. */
 export function starterFiles(): readonly StarterFile[] {
 	return [
 		{ path: 'tracewatch.yaml', content: settings },
@@ -35,7 +35,7 @@ networks:
     schedule: "*/12 * * * * *"   # when to poll, as node-cron takes it, seconds first
     confirmations: 0             # blocks to stay behind the head, or: safe, finalized
     explorer: https://etherscan.io   # for links in alerts; drop it for none
-    # tokens:                    # whose transfers are told too, under symbols of your own
+    # tokens:                    # whose transfers are reported too, under symbols of your own
     #   - {symbol: USDC, address: 0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48, decimals: 6, min_amount: 100}
 
 receivers:
@@ -44,7 +44,7 @@ receivers:
     smtp: \${SMTP_URL}            # smtps://user:password@host:465, or smtp://user:password@host:587
     from: tracewatch@example.org
     to: [ops@example.org]        # each gets a mail of its own
-    fallback: ops-hook           # is told when mails are not taken
+    fallback: ops-hook           # is notified when mails fail
   - name: ops-hook
     type: webhook
     url: \${OPS_HOOK_URL}
@@ -55,7 +55,7 @@ state: state                     # folder of the state file; back it up, never s
 `
 
 const watchlist = `# yaml-language-server: $schema=../schema/watchlist.json
-# Addresses of one network, and who is told of them. Edits take effect by themselves while tracewatch runs.
+# Addresses of one network, and who is notified of them. Saved edits take effect while tracewatch runs.
 
 network: ethereum                # a name from tracewatch.yaml
 receivers: [ops-mail, ops-hook]  # for every watch below that names none
@@ -68,7 +68,7 @@ watches:
   - address: 0x742d35Cc6634C0532925a3b844Bc454e4438f44e   # quoted or not; a wrong EIP-55 checksum is an error
     label: Treasury
     tags: [cold]
-    kinds: [transfer, deployment]   # only these; default: also token, withdrawal, delegation, balance, unexplained
+    kinds: [transfer, deployment]   # only these; default: all but income
     direction: both                 # in, out, both; default: both
     min_value: 0.5                  # in whole coins, or "250 gwei", "1 wei"; default: above 0
     receivers: [ops-hook]           # instead of those above

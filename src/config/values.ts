@@ -1,15 +1,15 @@
 /**
- * The forms of single values. Each reads a text and throws a RangeError that goes on after the key's name. Those that
- * may hold a secret (URLs, signing secrets) never repeat what they were given.
+ * Readers of single values. Each takes a text and throws a RangeError whose message follows after the key's name.
+ * Readers of values that may hold a secret (URLs, signing secrets) never repeat their input.
  */
-import { quoted } from '../base/quoted.js'
+import { quoted } from '../base/text/quoted.js'
 
 export function readName(text: string): string {
 	if (/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u.test(text)) return text
 	throw new RangeError(`must be one word of letters, digits, dots, dashes and underscores, not ${quoted(text)}`)
 }
 
-/** A whole number in decimal digits, `least` and `most` included. */
+/** A whole number in decimal digits, between `least` and `most`, both included. */
 export function readWholeNumber(text: string, most = Number.MAX_SAFE_INTEGER, least = 0): number {
 	if (!/^(0|[1-9]\d*)$/.test(text)) throw new RangeError(`must be a whole number such as 12, not ${quoted(text)}`)
 	const number = Number(text)
@@ -49,15 +49,15 @@ export function readHttpUrl(text: string): string {
 	return parseUrl(text, ['http', 'https'], 'https://host/path').href
 }
 
-/** Base of an explorer's links, without a slash at the end. */
+/** Base URL for links to an explorer; slashes at the end are removed. */
 export function readExplorer(text: string): string {
 	return readHttpUrl(text).replace(/\/+$/, '')
 }
 
-/** `smtp://` (STARTTLS, port 587) or `smtps://` (TLS, port 465); the result names its port. */
+/** `smtp://` (STARTTLS, default port 587) or `smtps://` (TLS, default port 465). The result always has a port. */
 export function readSmtpUrl(text: string): string {
 	const url = parseUrl(text, ['smtp', 'smtps'], 'smtps://user:password@host:465')
-	// `smtp://user:p@ss/word@host`: half of the password would be taken for the host.
+	// In `smtp://user:p@ss/word@host` a part of the password would be taken for the host.
 	if (!['', '/'].includes(url.pathname) || url.search !== '' || url.hash !== '') {
 		throw new RangeError(
 			'has something after the host and port, where nothing belongs; in a user or password write @ as %40, ' +
@@ -121,14 +121,14 @@ export function readPostgresUrl(text: string): string {
 	return text
 }
 
-/** Above 0, in decimal digits, with or without a point. */
+/** A number above 0 in decimal digits, with or without a decimal point. */
 export function readRate(text: string): number {
 	const rate = /^(0|[1-9]\d{0,5})(\.\d{1,6})?$/.test(text) ? Number(text) : 0
 	if (rate > 0) return rate
 	throw new RangeError(`must be a number above 0, such as 10 or 0.5, not ${quoted(text)}`)
 }
 
-/** Bytes; 1 MB is a million. */
+/** A size in bytes; 1 MB is 1,000,000 bytes. */
 export function readSize(text: string): number {
 	const [, number, unit] = /^([1-9]\d{0,5}) ?(MB|GB)$/.exec(text) ?? []
 	const bytes = Number(number) * (unit === 'GB' ? 1_000_000_000 : 1_000_000)
@@ -141,25 +141,25 @@ export function readSwitch(text: string): boolean {
 	throw new RangeError(`must be true or false, not ${quoted(text)}`)
 }
 
-/** Number of a chat, or `@name` of a channel. */
+/** The number of a Telegram chat, or `@name` of a channel. */
 export function readTelegramChat(text: string): string {
 	if (/^(-?[1-9]\d{0,19}|@\w{4,64})$/.test(text)) return text
 	throw new RangeError(`must be the number of a chat such as -1001234567890, or @channel, not ${quoted(text)}`)
 }
 
-/** Of ntfy. Who knows a topic can read it. */
+/** A topic of ntfy. Error messages do not repeat it, since a topic can be a secret. */
 export function readTopic(text: string): string {
 	if (/^[\w-]{1,64}$/.test(text)) return text
 	throw new RangeError('must be one word of at most 64 letters, digits, dashes and underscores')
 }
 
-/** Of PagerDuty: 32 letters and digits. */
+/** A routing key of PagerDuty: 32 letters and digits. */
 export function readRoutingKey(text: string): string {
 	if (/^[A-Za-z0-9]{32}$/.test(text)) return text
 	throw new RangeError('must be an integration key: 32 letters and digits')
 }
 
-/** One signing secret or several, with one space between. */
+/** One signing secret or several, separated by spaces. The result has single spaces. */
 export function readSigningSecrets(text: string): string {
 	return text.trim().split(/\s+/).map(readSigningSecret).join(' ')
 }
@@ -176,14 +176,14 @@ function readSigningSecret(text: string): string {
 	return text
 }
 
-/** `host:port`; an IPv6 host stands in brackets. */
-/** Not repeated, whatever is wrong with it. */
+/** At least 8 characters. Error messages do not repeat the password. */
 export function readPassword(text: string): string {
 	if (text.length < 8)
 		throw new RangeError('must have eight characters or more: it stands between strangers and the pages')
 	return text
 }
 
+/** `host:port`; an IPv6 host stands in brackets. */
 export function readListen(text: string): { readonly host: string; readonly port: number } {
 	const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/.exec(text)
 	if (match === null) throw new RangeError(`must be host:port, such as 127.0.0.1:9464, not ${quoted(text)}`)

@@ -1,12 +1,14 @@
-import { noBooksBy, untoldInWords } from '../core/untold.js'
+import { MOST_BOOKS } from '../core/ledger/books.js'
+import { noBooksBy, unreportedInWords } from '../core/ledger/kindsNeedingBooks.js'
 import type { Problem } from '../errors.js'
 import type { WatchSet } from '../model/watch.js'
 import type { Settings } from './settings/settings.js'
-import { inOrder, type Source } from './source.js'
+import { mayHoldShortKey } from './shortKeys.js'
+import { inOrder, type Source } from './yaml/sourceFile.js'
 
-/** What is right, but probably not meant. */
+/** Warnings: settings that are valid, but probably a mistake. */
 export function warningsOf(settings: Settings, watches: WatchSet, source: Source): readonly Problem[] {
-	const { networks, receivers } = settings
+	const { networks, receivers, statePlace } = settings
 	const notified = new Set<string | null>()
 	for (const rules of watches.rules) for (const receiver of rules.receivers) notified.add(receiver)
 	const fallbacks = new Set(receivers.map(({ fallback }) => fallback))
@@ -23,18 +25,19 @@ export function warningsOf(settings: Settings, watches: WatchSet, source: Source
 			if (before === index) return []
 			const message =
 				`\`${networks[before]?.name}\` has this \`chain_id\` too: ` +
-				'what is watched on both is scanned and told twice, under the same id'
+				'what is watched on both is scanned and sent twice, under the same id'
 			return [warning('networks', index, 'chain_id', message)]
 		}),
 		...networks.flatMap((network, index) => {
-			const why = noBooksBy(network, watches.networks.get(network.name)?.index.size ?? 0)
-			const message = why === null ? null : untoldInWords(watches.rules, network.name, why)
+			const why = noBooksBy(network, watches.networks.get(network.name)?.index.size ?? 0, MOST_BOOKS[statePlace.kind])
+			const message = why === null ? null : unreportedInWords(watches.rules, network.name, why)
 			return message === null ? [] : [warning('networks', index, why === 'off' ? 'proof' : 'name', message)]
 		}),
 		...receivers.flatMap(({ name, fallback }, index) => {
-			// One that others fall back to may be the last.
+			// A receiver that is itself a fallback needs no fallback.
 			if (fallback !== null || fallbacks.has(name) || !notified.has(name)) return []
-			const message = `\`${name}\` has no \`fallback\`: when it takes nothing more, nobody is told of that`
+			const effect = 'if it stops accepting messages, alerts wait and no one is notified'
+			const message = `\`${name}\` has no \`fallback\`; ${effect}`
 			return [warning('receivers', index, 'name', message)]
 		}),
 		...receivers.flatMap(({ name }, index) =>
@@ -42,5 +45,23 @@ export function warningsOf(settings: Settings, watches: WatchSet, source: Source
 				? []
 				: [warning('receivers', index, 'name', `no watch names the receiver \`${name}\``)],
 		),
+		...networks.flatMap(({ name, rpc, ws }, index) => [
+			...(rpc.some(mayHoldShortKey)
+				? [warning('networks', index, 'rpc', shortKey(`an \`rpc\` URL of \`${name}\``))]
+				: []),
+			...(ws.some(mayHoldShortKey) ? [warning('networks', index, 'ws', shortKey(`a \`ws\` URL of \`${name}\``))] : []),
+		]),
+		...receivers.flatMap((receiver, index) =>
+			receiver.type === 'webhook' && receiver.secret === null && mayHoldShortKey(receiver.url)
+				? [warning('receivers', index, 'url', shortKey(`the URL of \`${receiver.name}\``))]
+				: [],
+		),
 	])
+}
+
+function shortKey(what: string): string {
+	return (
+		`${what} has a short or word-like part in its path, which logs and messages do not hide; ` +
+		'if it is a key, replace it by one of at least 16 random characters'
+	)
 }

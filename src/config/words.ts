@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { quoted } from '../base/quoted.js'
+import { quoted } from '../base/text/quoted.js'
 
-/** What zod hands to an error map: an issue before it has words, with the value that it is about. */
+/** The argument of a zod error map: an issue without its message, with the value that it is about. */
 type Issue = Parameters<z.core.$ZodErrorMap>[0]
 
 /**
- * A part of a file with a fixed set of keys. Unknown keys are problems; their messages stand one a line, in the order
- * of the issue's `keys`.
+ * Schema of an object with a fixed set of keys. Each unknown key is a problem; the messages are joined by newlines, in
+ * the order of the issue's `keys`.
  */
 export function section<const Shape extends z.core.$ZodLooseShape>(shape: Shape) {
 	const known = Object.keys(shape)
@@ -15,26 +15,38 @@ export function section<const Shape extends z.core.$ZodLooseShape>(shape: Shape)
 			issue.code === 'unrecognized_keys'
 				? (issue.keys as string[])
 						.slice(0, mostProblems)
-						.map((key) => `unknown key ${shownKey(key)}${suggestion(key, known)}`)
+						.map((key) => decimalComma(key, issue.input) ?? `unknown key ${shownKey(key)}${suggestion(key, known)}`)
 						.join('\n')
 				: undefined,
 	})
 }
 
-/** Nobody reads a hundred thousand: further problems of a file are told when these are mended. */
+/** A decimal comma: `{min_value: 0,5}` is parsed as `min_value: 0` and a key `5`. Null for any other unknown key. */
+function decimalComma(key: string, input: unknown): string | null {
+	if (!/^\d{1,30}$/.test(key) || typeof input !== 'object' || input === null) return null
+	const entries = Object.entries(input)
+	const value = entries.find(([name]) => name === key)?.[1]
+	if (value !== null && value !== '') return null
+	const cut = entries.filter(([, other]) => typeof other === 'string' && /^\d{1,30}$/.test(other))
+	const [name, whole] = cut.length === 1 ? (cut[0] ?? []) : []
+	const point = name === undefined ? 'such as 0.5' : `\`${name}: ${whole}.${key}\``
+	return `\`,${key}\` begins another entry here; a decimal is written with a point, ${point}`
+}
+
+/** At most this many problems of a file are reported; one more then says that there are others. */
 export const mostProblems = 100
 
-/** Longer than any value that means something. */
+/** Longer values are refused. */
 const mostCharacters = 4_096
 
-/** A key as messages show it: what is no word may be a value that slipped into its place, and is not shown. */
+/** A key for a message. It is shown only if it is a word, since a value may have been written in its place. */
 export function shownKey(key: string): string {
 	return /^[\w.-]{1,64}$/.test(key) ? quoted(key) : '(not shown, for it is no word)'
 }
 
 /**
- * A text that `read` turns into a value. `read` throws a RangeError whose message goes on after the key's name:
- * "must be a whole number".
+ * Schema of a text that `read` turns into a value. `read` throws a RangeError whose message follows after the key's
+ * name: "must be a whole number".
  */
 export function text<T>(read: (text: string) => T) {
 	return z.string().transform((value, context): T => {
@@ -49,7 +61,7 @@ export function text<T>(read: (text: string) => T) {
 	})
 }
 
-/** A list with at least one entry, none of them twice. */
+/** A list of at least one entry, without duplicates. */
 export function list<const Item extends z.core.SomeType>(item: Item) {
 	return z
 		.array(item)
@@ -63,18 +75,18 @@ export function list<const Item extends z.core.SomeType>(item: Item) {
 		})
 }
 
-/** One entry, or a list of them; a list then. */
+/** One text or a list of them; always parsed to a list. */
 export function oneOrMore<const Item extends z.core.SomeType>(item: Item) {
 	const schema = z.preprocess((value) => (typeof value === 'string' ? [value] : value), list(item))
 	return schema.meta({ type: ['string', 'array'] })
 }
 
-/** A key that may be left out; null then. */
+/** An optional key; null when it is absent. */
 export function orNull<const Schema extends z.ZodType>(schema: Schema) {
 	return schema.optional().transform((value) => value ?? null)
 }
 
-/** The error map for every parse: what is wrong, in a user's words, without the key's name before it. */
+/** The error map of every parse: the problem in plain words, which follow after the key's name. */
 export function inWords(issue: Issue): string {
 	switch (issue.code) {
 		case 'invalid_type':
@@ -96,9 +108,9 @@ export function inWords(issue: Issue): string {
 	}
 }
 
-/** `; did you mean …?` when one of the known words is near, or nothing. */
+/** `; did you mean …?` when a known word is similar, else an empty text. */
 export function suggestion(word: string, known: readonly string[]): string {
-	// No word; to compare would take long.
+	// Longer texts are no words, and comparing them would be slow.
 	if (word.length > 64) return ''
 	let best: string | undefined
 	let least = Math.max(1, Math.floor(word.length / 3)) + 1
@@ -121,7 +133,7 @@ const forms: Readonly<Record<string, string>> = {
 	record: 'keys with values',
 }
 
-/** The likely cause of another form, with `: ` before it; what was written is not repeated. */
+/** The likely cause of a wrong type, with `: ` before it. Does not repeat the user's text. */
 function causeOf({ expected, input }: Issue): string {
 	if (expected === 'array') {
 		return typeof input === 'object' && !Array.isArray(input) ? ': each entry begins with `- `' : ''
@@ -140,7 +152,7 @@ function formOf(value: unknown): string {
 	return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'keys with values' : 'one text'
 }
 
-/** Levenshtein's distance with neighbours exchanged counted as one. */
+/** Edit distance in which swapping two neighbouring characters counts as one edit. */
 function distance(a: string, b: string): number {
 	let before: number[] = []
 	let last = Array.from({ length: b.length + 1 }, (_, index) => index)

@@ -1,6 +1,6 @@
-/** What is known of chains by their number alone (chainlist.org). */
+/** Facts about chains, by chain id (chainlist.org). */
 
-/** Arbitrum One, Nova, and their test networks; chains made with Orbit have numbers of their own. */
+/** Arbitrum One, Nova, and their test networks. Chains made with Orbit have ids of their own. */
 const ARBITRUM: ReadonlySet<number> = new Set([42_161, 42_170, 421_611, 421_613, 421_614])
 
 export function isArbitrum(chainId: number): boolean {
@@ -12,14 +12,14 @@ export const OP_STACK: readonly number[] = [
 	...[10, 8_453, 130, 480, 57_073, 1_868, 34_443, 7_777_777, 11_155_420, 84_532, 1_301],
 ]
 
-/** What is not told on a chain of Arbitrum's kind, in words. */
+/** What is not reported on chains like Arbitrum, in words. */
 export const arbitrumMisses =
-	'on Arbitrum, deposits, retryable tickets and their refunds move coins outside of the EVM: these are not told'
+	'on Arbitrum, deposits, retryable tickets and their refunds move coins outside of the EVM: these are not reported'
 
 export interface KnownChain {
-	/** As networks are named in configurations. */
+	/** The network's name as used in configurations. */
 	readonly name: string
-	/** Of its coin. */
+	/** Symbol of its coin. */
 	readonly symbol: string
 	readonly explorer: string | null
 }
@@ -39,7 +39,7 @@ const CHAINS: ReadonlyMap<number, KnownChain> = new Map([
 	[11_155_111, { name: 'sepolia', symbol: 'ETH', explorer: 'https://sepolia.etherscan.io' }],
 ])
 
-/** What a chain is called; one that is not known by its number, and its coin `ETH`. */
+/** The name and coin of a chain; for an unknown one, its number and `ETH`. */
 export function chainNamed(chainId: number): KnownChain {
 	return CHAINS.get(chainId) ?? { name: `chain-${chainId}`, symbol: 'ETH', explorer: null }
 }

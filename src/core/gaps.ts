@@ -1,53 +1,59 @@
-/** When a block counts as one that nobody can give. Pure. */
+/** When a block counts as a gap: a block that no endpoint can give. Pure. */
 
-import type { BlockRef, Doubt, Fared } from '../model/chain.js'
+import type { BlockRef, ClientOutcome, SuspectBlock } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Gap } from '../model/state.js'
 
 /**
- * Everything is tried so many times, over so long, before the chain goes on without a block: nothing is lost by it, and
- * everybody else waits meanwhile. Where one time takes long, it is enough.
+ * Every source and endpoint is tried at least 3 times and for 10 s before the scan leaves a block out as a gap: every
+ * watch waits meanwhile. Nothing is lost, since the gap is kept. If one round takes 25 s, it is enough.
  */
 const leastTries = 3
 const leastMs = 10_000
-/** Also where an endpoint could not be heard: it may be back. */
+/** Applies also if an endpoint did not answer and may come back. */
 const longMs = 25_000
-/** Whoever has made one so lately is likely to make more: one round says enough. */
+/** After 5 minutes, the blocks before it and an empty block after it are enough to show that a source works. */
+const longFailingMs = 300_000
+/** After a gap this recent, more are likely: one round of tries is enough. */
 const besiegedBlocks = 64n
-/** With so many something else is wrong, and going on would hide it. */
+/** With more open gaps than this, the endpoints are at fault, and leaving out more blocks would hide it. */
 export const mostGaps = 1_000
 
+/** The reason that is shown for blocks at which a second look is stuck. */
+export const notReadAgain = 'could not be read a second time'
+
 /**
- * The suspicion after one more round in vain, which began then; null while there is none: nobody who can be heard has
- * failed at it.
+ * The suspicion after one more failed round, which began at that time. Where no source that answers for other blocks
+ * has failed in the round, it only keeps since when the block fails.
  */
 export function suspected(
 	before: Gap | null,
 	{ block, addresses }: Pick<Gap, 'block' | 'addresses'>,
-	round: readonly Fared[],
-	{ beganMs }: { readonly beganMs: number },
-): Gap | null {
-	const failing = round.filter((fared) => fared.result === 'fails')
+	round: readonly ClientOutcome[],
+	{ beganMs, why }: { readonly beganMs: number; readonly why: string },
+): Gap {
+	const failing = round.filter((came) => came.result === 'fails')
 	const known = before?.block.hash === block.hash ? before : null
-	if (failing.length === 0) return known
+	if (failing.length === 0 && known !== null) return known
 	return {
 		block,
 		addresses,
-		tries: (known?.tries ?? 0) + 1,
-		sinceMs: known?.sinceMs ?? beganMs,
+		tries: (known?.tries ?? 0) + (failing.length > 0 ? 1 : 0),
+		// The clock may have been set back since.
+		sinceMs: Math.min(known?.sinceMs ?? beganMs, beganMs),
 		isAfterGood: known?.isAfterGood === true || failing.some(({ afterGood }) => afterGood),
 		openedAtMs: before?.openedAtMs ?? null,
-		reason: reasonOf(round),
+		reason: reasonOf(round) || why,
 	}
 }
 
 /**
- * Whether the chain may go on after it. Soon after another gap one round says enough: somebody makes them, and with
- * more for each they would come faster than they are passed.
+ * Whether the scan may go on after it. Soon after another gap one round is enough: if each took more rounds, blocks
+ * that are made to fail would come faster than they are passed.
  */
 export function mayOpen(
 	{ block, tries, sinceMs, isAfterGood }: Gap,
-	round: readonly Fared[],
+	round: readonly ClientOutcome[],
 	open: ReadonlySet<bigint>,
 	nowMs: number,
 ): boolean {
@@ -55,7 +61,7 @@ export function mayOpen(
 	if (isBesieged(block.number, open)) return true
 	const ms = nowMs - sinceMs
 	if (ms >= longMs) return true
-	return tries >= leastTries && ms >= leastMs && round.every(({ result }) => result !== 'unheard')
+	return tries >= leastTries && ms >= leastMs && round.every(({ result }) => result !== 'unanswered')
 }
 
 /** Whether one of the blocks before it is a gap. */
@@ -64,28 +70,29 @@ function isBesieged(number: bigint, open: ReadonlySet<bigint>): boolean {
 	return false
 }
 
-function reasonOf(round: readonly Fared[]): string {
+function reasonOf(round: readonly ClientOutcome[]): string {
 	return round
-		.flatMap(({ way, result, why }) => (result === 'unable' ? [] : [`${way}: ${why}`]))
+		.flatMap(({ client, result, why }) => (result === 'unable' ? [] : [`${client}: ${why}`]))
 		.join('; ')
 		.slice(0, 500)
 }
 
-export function isOpen({ openedAtMs }: Gap): boolean {
-	return openedAtMs !== null
+/** Opened, and not read since. */
+export function isOpen({ openedAtMs, readAtMs }: Gap): boolean {
+	return openedAtMs !== null && readAtMs === undefined
 }
 
-/** A person has taken it that the block may stay unread. */
+/** The operator accepts that the block may stay unread. */
 export function isAccepted({ acceptedAtMs }: Gap): boolean {
 	return acceptedAtMs !== undefined
 }
 
-/** Accepted, and nobody was told yet. */
+/** Accepted, and not announced yet. */
 export function isAcceptanceNews(gap: Gap): boolean {
 	return isOpen(gap) && isAccepted(gap) && gap.isAcceptanceAnnounced !== true
 }
 
-/** The same gap for these addresses besides; null stands for everybody. */
+/** The same gap with these addresses added; null stands for all addresses. */
 export function widened(gap: Gap, addresses: readonly Address[] | null): Gap {
 	if (gap.addresses === null || addresses === null) return { ...gap, addresses: null }
 	return { ...gap, addresses: [...new Set([...gap.addresses, ...addresses])] }
@@ -96,29 +103,36 @@ export function openAt(gaps: ReadonlyMap<bigint, Gap>): ReadonlySet<bigint> {
 	return new Set([...gaps.values()].filter(isOpen).map(({ block }: { block: BlockRef }) => block.number))
 }
 
-/** How many open gaps nobody has accepted. */
+/** How many open gaps are not accepted. */
 export function unaccepted(gaps: ReadonlyMap<bigint, Gap>): number {
 	return [...gaps.values()].filter((gap) => isOpen(gap) && !isAccepted(gap)).length
 }
 
-/** Nearest blocks that are looked at for transactions; before the block then ever further away, after it the newest. */
+/**
+ * How many nearest blocks are examined for transactions; before the block then at growing distances, after it the
+ * newest.
+ */
 const nearest = 16
 const newest = 8
 const further = Array.from({ length: 18 }, (_, step) => BigInt(Math.round(nearest * 1.5 ** (step + 1))))
 
-/** A block in doubt, and blocks on both sides of it that are no gaps. */
-export function doubtOf(
+/** The suspect block, with blocks before and after it that are not gaps. */
+export function suspectBlockOf(
 	number: bigint,
-	{ head, open, isAfterGood }: { head: bigint; open: ReadonlySet<bigint>; isAfterGood: boolean },
-): Doubt {
+	{ head, open, known, nowMs }: { head: bigint; open: ReadonlySet<bigint>; known: Gap | null; nowMs: number },
+): SuspectBlock {
+	const isLongFailing = known !== null && nowMs - known.sinceMs >= longFailingMs
 	const near = Array.from({ length: nearest }, (_, step) => BigInt(step + 1))
-	const before = isAfterGood ? [] : [...near, ...further].map((distance) => number - distance)
+	const before =
+		known?.isAfterGood === true && !isLongFailing ? [] : [...near, ...further].map((distance) => number - distance)
 	const isAfter = (each: bigint) => each > number && each <= head && !open.has(each)
 	const next = near.map((distance) => number + distance).filter(isAfter)
 	const last = Array.from({ length: newest }, (_, step) => head - BigInt(step)).filter(isAfter)
-	// In a row of gaps the next block is likely to be another.
+	// After a gap, the next block is likely to be another one.
 	const isInRow = open.has(number - 1n)
 	const [after, furtherAfter] = isInRow ? [last, next] : [next, last]
 	const good = before.filter((each) => each > 0n && !open.has(each))
-	return { number, before: good, after, furtherAfter, wait: isBesieged(number, open) ? 'moment' : 'earnest' }
+	const wait = isBesieged(number, open) ? 'short' : 'normal'
+	const longFailing = isLongFailing ? { later: last.at(-1) ?? null } : undefined
+	return { number, before: good, after, furtherAfter, wait, ...(longFailing && { longFailing }) }
 }

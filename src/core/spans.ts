@@ -1,3 +1,9 @@
+/**
+ * The room computes and has no side effects: no package, clock, disk or randomness. Its folders follow the data:
+ * `events` from frames and logs, `matching` of events and watches, `alerts`, `reconcile` with announcements, `outbox`;
+ * also `ledger` (books) and `cost` (of calls). What differs between kinds is in `kinds`.
+ */
+
 import type { Span } from '../model/chain.js'
 
 /** How many blocks a span holds; both ends count. */
@@ -11,14 +17,14 @@ export function firstOf(span: Span, blocks: number): Span {
 	return to < span.to ? { from: span.from, to } : span
 }
 
-/** What is left of a span after its first blocks up to and with `done`; null when nothing is. */
+/** The rest of a span after block `done`, which is excluded; null if nothing is left. */
 export function restOf(span: Span, done: bigint): Span | null {
 	const from = done + 1n
 	if (from > span.to) return null
 	return from > span.from ? { from, to: span.to } : span
 }
 
-/** Cuts a span into pieces of at most `blocks` blocks, in order: every block stands in exactly one of them. */
+/** Cuts a span into pieces of at most `blocks` blocks, in order; every block is in exactly one piece. */
 export function cut(span: Span, blocks: number): readonly Span[] {
 	const pieces: Span[] = []
 	for (let rest: Span | null = span; rest !== null; ) {

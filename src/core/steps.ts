@@ -1,13 +1,13 @@
 /**
- * Work that a stranger can make long, with a border after each step of it: who runs it may let others have a turn
- * there. Here is no clock, so a step is a count.
+ * Work that an attacker can make long, with a yield after each step, at which the caller may let other work run. There
+ * is no clock here, so a step is a number of items.
  */
 export type Steps<T> = Generator<undefined, T>
 
 /** Items in one step: some milliseconds at most. */
 export const stepItems = 500
 
-/** All of it in one breath. */
+/** Runs all steps without a pause. */
 export function finish<T>(steps: Steps<T>): T {
 	for (;;) {
 		const step = steps.next()

@@ -2,34 +2,37 @@ import type { Finality } from '../model/alert.js'
 import type { Block, Head } from '../model/chain.js'
 import type { Confirmations, Network } from '../model/watch.js'
 
-/** Blocks behind the head after which a block counts as settled, where the node does not know `finalized`. */
+/** Depth at which a block counts as settled if the node does not know `finalized`. */
 const defaultSettleDepth = 64n
 
 /**
- * Blocks below the settled one whose alerts are still remembered. A chain that is reorganised deeper than it should
- * ever be is compared from there, instead of being sent twice or not at all.
+ * How many blocks below the settled one announcements are kept. After a reorganisation deeper than expected, alerts of
+ * these blocks are compared instead of being sent twice or not at all.
  */
 export const rememberedBlocks = 256n
 
-/**
- * The last block to announce from now: head less confirmations; never below 0. Null where the node does not know the
- * tag.
- */
+/** The last block to announce now: head minus confirmations, at least 0. Null if the node does not know the tag. */
 export function targetOf(head: Head, confirmations: Confirmations): bigint | null {
 	if (confirmations === 'safe') return head.safe
 	if (confirmations === 'finalized') return head.finalized
 	return atLeastZero(head.latest.number - BigInt(confirmations))
 }
 
-/** The last block that has settled and can be looked at for the last time. */
+/** A head that ends at this block; its tags are at most this block. */
+export function endingAt({ safe, finalized }: Head, latest: Block): Head {
+	const upTo = (number: bigint | null) => (number !== null && number > latest.number ? latest.number : number)
+	return { latest, safe: upTo(safe), finalized: upTo(finalized) }
+}
+
+/** The last settled block, which can be looked at for the last time. */
 export function settleTargetOf(head: Head, network: Pick<Network, 'settle'>): bigint {
 	if (network.settle !== 'finalized') return atLeastZero(head.latest.number - BigInt(network.settle))
 	return head.finalized ?? atLeastZero(head.latest.number - defaultSettleDepth)
 }
 
 /**
- * Milliseconds for which a block could already have been announced, going by the timestamps between it and the head: it
- * was due when the head stood as far above it as the head stands above the target now.
+ * Milliseconds since the block could have been announced, by block timestamps: it was due when the head was as far
+ * above it as the head now is above the target.
  */
 export function overdueMs(block: Block, target: bigint, head: Block): number {
 	const above = head.number - block.number

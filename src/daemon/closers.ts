@@ -1,6 +1,6 @@
 /**
- * Whatever opens a thing leaves its closer here; closing walks them backwards, goes on after a failure, and throws the
- * first one at the end. Closing twice is the same as once.
+ * Collects a closer for each opened resource. Closing runs them in reverse order, continues after a failure, and throws
+ * the first failure at the end. Closing again returns the same promise.
  */
 export interface Closers {
 	add(close: () => void | Promise<void>): void

@@ -1,9 +1,9 @@
-import { fitWords } from '../base/outgoing.js'
+import { fitWords } from '../base/text/outgoing.js'
 import type { Store } from '../model/ports.js'
-import type { ControlReply, ControlRequest } from '../ops/control.js'
-import type { Health } from './health.js'
+import type { ControlReply, ControlRequest } from '../ops/controlSocket.js'
+import type { Health } from './health/health.js'
 
-/** What commands ask of the running daemon, done. */
+/** Carries out the requests that commands send to the running daemon. */
 export function answerControl(
 	store: Store,
 	health: () => Promise<Health>,
@@ -13,10 +13,11 @@ export function answerControl(
 		const atMs = Date.now()
 		switch (request.act) {
 			case 'health': {
-				const { ok, reason, reasons = [] } = await health()
+				const { ok, reason, reasons = [], stuck = [] } = await health()
 				const fit = (words: string) => fitWords(clean(words))
 				const each = reasons.length > 1 ? { reasons: reasons.map(fit) } : {}
-				return { health: { ok, reason: reason === null ? null : fit(reason), ...each } }
+				const looks = stuck.length > 0 ? { stuck: stuck.map((one) => ({ ...one, reason: fit(one.reason) })) } : {}
+				return { health: { ok, reason: reason === null ? null : fit(reason), ...each, ...looks } }
 			}
 			case 'accept-gaps':
 			case 'retry-gaps': {

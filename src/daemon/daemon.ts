@@ -1,36 +1,36 @@
 /**
- * The room puts the parts together (`parts.ts`) and runs them: this file from the start to the end, `networkPoller.ts`
- * the polls of one network, `health.ts` and `vitals.ts` whether all is well.
+ * The room puts the parts together (`parts.ts`) and runs them. This file covers the daemon from start to stop,
+ * `networkPoller.ts` the polls of one network, `health.ts` and `vitals.ts` the supervision.
  */
 
-import { steadyClock } from '../base/steadyClock.js'
+import { steadyClock } from '../base/waits/steadyClock.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { statePlaceInWords } from '../config/settings/statePlace.js'
-import { followWatchlists } from '../config/watchlists/follow.js'
-import { watchFiles } from '../config/watchlists/reload.js'
+import { followWatchlists } from '../config/watchlists/followWatchlists.js'
+import { watchFiles } from '../config/watchlists/watchFiles.js'
 import { formatProblem } from '../errors.js'
 import type { Log } from '../model/ports.js'
-import { serveControl } from '../ops/control.js'
+import { serveControl } from '../ops/controlSocket.js'
 import { createMetrics } from '../ops/metrics.js'
 import type { Scrubber } from '../ops/scrub.js'
 import { createNotifier } from '../ops/sdNotify.js'
 import { createActivity } from '../pages/activity.js'
 import { pageAt } from '../pages/pages.js'
+import type { PollReport } from '../scan/poll.js'
 import { openHistory } from '../state/open.js'
-import type { PollReport } from '../watch/poll.js'
 import { answerControl } from './controlAnswer.js'
-import { createFailingReceivers } from './failingReceivers.js'
-import { createHealth } from './health.js'
-import type { NetworkPoller } from './networkPoller.js'
-import { receiversOf } from './open.js'
+import { createFailingReceivers } from './health/failingReceivers.js'
+import { createHealth } from './health/health.js'
+import { createVitals } from './health/vitals.js'
+import { receiversOf } from './openNetwork.js'
 import { createPageFacts, createPageNotes, recall } from './pageFacts.js'
 import { openParts } from './parts.js'
+import type { NetworkPoller } from './polling/networkPoller.js'
+import { startSchedule } from './polling/schedule.js'
 import { createKeepGood, createRefusals } from './refused.js'
 import { countWatches, createReload, type InEffect } from './reload.js'
-import { startSchedule } from './schedule.js'
-import { startService, watchingInWords } from './service.js'
-import { createVitals } from './vitals.js'
+import { startService, watchingInWords } from './supervision.js'
 
 export interface DaemonOptions {
 	readonly config: Config
@@ -38,19 +38,19 @@ export interface DaemonOptions {
 	readonly version: string
 	readonly env: NodeJS.ProcessEnv
 	readonly scrubber: Pick<Scrubber, 'clean'>
-	/** After each poll that ended well. */
+	/** Called after each successful poll. */
 	readonly onReport?: (network: string, report: PollReport) => void
-	/** Registers what SIGHUP does; the result takes it back. */
+	/** Registers a handler for SIGHUP; returns a function that unregisters it. */
 	readonly onHangup: (reload: () => void) => () => void
 }
 
-/** How often it is looked whether another instance has ended what this one has told. */
+/** How often the state is checked for notices that another instance has ended. */
 const lookMs = 10_000
 
 /**
- * The daemon, until the signal aborts: every network polls on its schedule, the deliverer works beside them, and edited
- * watchlists take effect by themselves. Resolves when all is written and closed. Throws StateError when it cannot
- * start.
+ * Runs the daemon until the signal aborts. Each network polls on its schedule, the deliverer runs in parallel, and
+ * edited watchlists take effect by themselves. Resolves when everything is written and closed. Throws StateError when
+ * it cannot start.
  */
 export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Promise<void> {
 	const { config, log, version, env, scrubber, onHangup } = options
@@ -74,6 +74,8 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 				activity.lagged(network, Number(report.target > report.checkpoint ? report.target - report.checkpoint : 0n))
 				options.onReport?.(network, report)
 			},
+			scanned: (network, checkpoint) => vitals.scanned(network, checkpoint),
+			audited: (network, report) => metrics.audited(network, report),
 			failed: (network) => metrics.pollFailed(network),
 			skipped: (network) => metrics.pollSkipped(network),
 			stoodBy: (network) => vitals.stoodBy(network),
@@ -116,15 +118,13 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			...{ config, pollers, vitals, summary, failing },
 			isRefused: () => inEffect.isRefused,
 		})
-		// A database takes word from anyone.
+		// Only a folder needs the control channel: with a database, commands write to the state themselves.
 		if (statePlace.kind === 'folder') {
 			closers.add(await serveControl(statePlace.dir, answerControl(store, health, scrubber.clean)))
 		}
 		const history = config.http === null || config.historyMs === 0 ? null : await openHistory(statePlace, Date.now)
-		if (history !== null) {
-			closers.add(() => history.close())
-			void recall(history, activity, startedAtMs, log)
-		}
+		if (history !== null) closers.add(() => history.close())
+		if (config.http !== null) void recall({ store, history, activity, untilMs: startedAtMs, log })
 		const pageFacts = createPageFacts({
 			...{ config, version, startedAtMs, store, history, health, activity, notes },
 			inEffect: () => inEffect,
@@ -159,7 +159,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		closers.add(() => clearInterval(looking))
 		const keepGood = createKeepGood(statePlace, log, signal)
 		if (config.refused === undefined) {
-			void keepGood(watches, config.revision)
+			void keepGood({ ...config, files: config.watchlistFiles })
 			void refusals.accepted(watches.length)
 		} else {
 			metrics.reloaded(false)
@@ -173,7 +173,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 			onChange: () => void reload('a watchlist changed'),
 			signal,
 		})
-		const minding = watchFiles({ paths: () => [config.path], onChange: () => tellChanged(config, log), signal })
+		const minding = watchFiles({ paths: () => [config.path], onChange: () => warnOfChange(config, log), signal })
 		log.info(
 			{
 				version,
@@ -198,7 +198,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 	log.info({}, 'stopped')
 }
 
-/** Polls a network at each new head, where it has an endpoint that tells of them; its schedule goes on beside. */
+/** Polls a network at each new head if one of its endpoints announces heads; the schedule stays in effect. */
 async function wakeByHeads(
 	{ ws }: NetworkSettings,
 	poller: NetworkPoller,
@@ -206,17 +206,17 @@ async function wakeByHeads(
 	signal: AbortSignal,
 ): Promise<void> {
 	if (ws.length === 0) return
-	// What a socket needs is loaded only where there is one.
+	// Load the WebSocket code only where an endpoint uses it.
 	const { followHeads } = await import('../chain/heads/newHeads.js')
 	try {
 		await followHeads({ urls: ws, onHead: () => poller.nudge(signal), log }, signal)
 	} catch (error) {
-		log.error({ err: error }, 'new heads are not followed any more; polling goes on by its schedule')
+		log.error({ err: error }, 'new heads are no longer followed; polling continues on its schedule')
 	}
 }
 
-/** Else a reload that succeeds would seem to have taken it in. */
-function tellChanged({ path }: Config, log: Log): void {
+/** Warn that the configuration changed on disk: a successful reload of the watchlists does not apply it. */
+function warnOfChange({ path }: Config, log: Log): void {
 	log.warn({ file: path }, 'the configuration has changed, which takes effect with a restart; `tracewatch check` first')
 }
 

@@ -1,12 +1,16 @@
+import { createAskedState } from '../audit/asked/askedState.js'
+import { createAuditor } from '../audit/auditor.js'
+import { createListedState } from '../audit/listed/listedState.js'
 import { sha256 } from '../base/sha256.js'
-import { steadyClock } from '../base/steadyClock.js'
+import { steadyClock } from '../base/waits/steadyClock.js'
 import type { LogProofs } from '../chain/logs/logProofs.js'
 import type { RpcRequest } from '../chain/rpc/rpc.js'
 import { toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
-import { longestGapMs } from '../config/settings/schedule.js'
+import { longestGapMs } from '../config/settings/cron.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
-import { tooMuchWaits } from '../core/backlog.js'
+import { MOST_BOOKS } from '../core/ledger/books.js'
+import { tooMuchWaits } from '../core/outbox/backlog.js'
 import type { Outcome } from '../model/delivery.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
@@ -15,70 +19,76 @@ import type { WatchIndex, WatchSet } from '../model/watch.js'
 import { createDeliverer, type Deliverer } from '../notify/delivery/deliverer.js'
 import { createReceiver } from '../notify/receiver.js'
 import type { Scrubber } from '../ops/scrub.js'
+import { createAuditPorts } from '../scan/auditing/auditPorts.js'
+import type { AuditReport } from '../scan/auditing/follower.js'
+import { createGapKeeper } from '../scan/gaps/gapKeeper.js'
+import type { PollReport } from '../scan/poll.js'
 import { openStore } from '../state/open.js'
 import { openTroubles } from '../state/troubles.js'
-import { createBookkeeper } from '../watch/bookkeeper.js'
-import { createGapKeeper } from '../watch/gapKeeper.js'
-import { createListedBookkeeper } from '../watch/listedBookkeeper.js'
-import type { PollReport } from '../watch/poll.js'
+import { guarded } from './cleanedStore.js'
 import { type Closers, createClosers } from './closers.js'
-import { createNetworkPoller, type NetworkPoller } from './networkPoller.js'
-import { type NoteState, noting } from './noting.js'
-import { areTokensAsked, openChain, receiversOf, silencesOf, tokensWanted, watchesOn } from './open.js'
-import { guarded } from './outgoing.js'
+import { areTokensAsked, openChain, receiversOf, silencesOf, tokensWanted, watchesOn } from './openNetwork.js'
+import { createNetworkPoller, type NetworkPoller } from './polling/networkPoller.js'
+import { type NoteState, noting } from './polling/noting.js'
 
-/** All that `run` and `once` are made of; closing takes it down in reverse order. */
+/** The parts of `run` and `once`; closing closes them in reverse order. */
 export interface Parts {
 	readonly store: Store
 	readonly deliverer: Deliverer
-	/** What receivers were told is wrong, and not yet the end of. */
+	/** Troubles announced to receivers whose end is not announced yet. */
 	readonly troubles: TroubleBook
 	readonly pollers: readonly NetworkPoller[]
-	/** Mail addresses of a receiver that gets one delivery each; null where the receiver is one. */
+	/** The mail addresses of a receiver, each with its own delivery; null if the receiver is not split. */
 	recipientsOf(receiver: string): readonly string[] | null
-	/** Gives every network its watches anew. */
+	/** Gives every network its new watches. */
 	setWatches(watches: WatchSet): void
-	/** For what is opened beside these parts and must be closed before them. */
+	/** Takes closers of resources opened later, which must be closed before these parts. */
 	readonly closers: Closers
 }
 
 export interface PartsOptions {
 	readonly config: Config
 	readonly log: Log
-	/** Knows the secrets of the configuration. */
+	/** Removes the secrets of the configuration from text. */
 	readonly scrubber: Pick<Scrubber, 'clean'>
-	/** Of this program. */
+	/** Version of this program. */
 	readonly version: string
 	readonly clock?: Clock
-	/** What happens inside, for metrics and health. */
+	/** Receives internal events, for metrics and health. */
 	readonly observer?: Observer
-	/** Nothing younger is called late: for who polls more seldom than the schedule says. Default: 0. */
+	/** Minimum age of a late event, for a caller that polls less often than the schedule. Default: 0. */
 	readonly leastLateMs?: number
+	/** Whether the program ends after one poll. */
+	readonly runsOnce?: boolean
 }
 
 export interface Observer {
-	/** After each poll that ended well. */
+	/** Called after each successful poll. */
 	reported(network: string, report: PollReport): void
+	scanned(network: string, checkpoint: bigint): void
+	/** Called at the end of each audit, with what it announced. */
+	audited(network: string, report: AuditReport): void
+	/** Called when a poll or an audit failed. */
 	failed(network: string): void
 	skipped(network: string): void
-	/** Another instance polls it. */
+	/** Called when another instance polls the network. */
 	stoodBy(network: string): void
 	requested(network: string, request: RpcRequest): void
-	/** Logs of so many blocks were read, by what proves that none is missing. */
+	/** Called with the number of blocks whose logs were read, by the kind of proof that none is missing. */
 	provedLogs(network: string, proofs: LogProofs): void
 	attempted(receiver: string, outcome: Outcome): void
 	readonly noted: NoteState
 }
 
-/** How long one poll works before it comes up for a fresh head, new watches and a stop. */
+/** After this time a poll ends at the next part, to get a new head, new watches or a stop. */
 const pollBudgetMs = 5_000
-/** A block that takes longer is tried by every other way too; of several that do, one after the other is read. */
+/** A block that takes longer is also asked of every other source; if several blocks do, they are read one at a time. */
 const walkWait = { oneMs: 4_000, firstMs: 3_500, severalMs: 3_000, eachMs: 250, longestMs: 90_000 }
 
-/** Takes the lock, opens the state and builds the rest; nothing is contacted yet. Throws StateError. */
+/** Takes the lock, opens the state and builds the parts. Sends no request yet. Throws StateError. */
 export async function openParts(options: PartsOptions): Promise<Parts> {
-	const { config, log, version, scrubber, clock = Date.now, observer, leastLateMs = 0 } = options
-	/** A clock that a test moves moves both. */
+	const { config, log, version, scrubber, clock = Date.now, observer, leastLateMs = 0, runsOnce = false } = options
+	/** A test's clock serves as both clocks. */
 	const steady = options.clock ?? steadyClock
 	const closers = createClosers()
 	try {
@@ -122,7 +132,9 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 					closers,
 					observer,
 					leastLateMs,
+					runsOnce,
 					maxPending: config.maxPending,
+					mostBooks: MOST_BOOKS[config.statePlace.kind],
 					areTokensAsked: () => areTokensAsked(current, network),
 					tokensWanted: () => tokensWanted(current, network),
 				},
@@ -149,13 +161,16 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 interface Surroundings {
 	readonly store: Store
 	readonly clock: Clock
-	/** By which waits and ages are measured: the clock may be set. */
+	/** Monotonic clock for waits and ages. */
 	readonly steady: Clock
 	readonly log: Log
 	readonly closers: Closers
 	readonly observer: Observer | undefined
 	readonly maxPending: number
+	/** See `MOST_BOOKS`. */
+	readonly mostBooks: number
 	readonly leastLateMs: number
+	readonly runsOnce: boolean
 	readonly areTokensAsked: () => boolean
 	readonly tokensWanted: () => ReadonlySet<Address> | null
 }
@@ -163,18 +178,30 @@ interface Surroundings {
 interface Who {
 	readonly watches: WatchIndex
 	readonly recipientsOf: (receiver: string) => readonly string[] | null
-	/** Those that anything on the network is sent to, as the watchlists are now. */
+	/** Receivers of the network's watches, according to the current watchlists. */
 	readonly receivers: () => readonly string[]
 }
 
 function openPoller(
 	network: NetworkSettings,
 	{ receivers, ...who }: Who,
-	{ store, clock, steady, log, closers, observer, maxPending, leastLateMs, ...surroundings }: Surroundings,
+	{
+		store,
+		clock,
+		steady,
+		log,
+		closers,
+		observer,
+		maxPending,
+		mostBooks,
+		leastLateMs,
+		runsOnce,
+		...surroundings
+	}: Surroundings,
 ): NetworkPoller {
 	const own = log.child({ network: network.name })
 	const { name } = network
-	const { chain, accounts, tries } = openChain(network, {
+	const { chain, accounts, contracts, codes, fallback } = openChain(network, {
 		clock,
 		steady,
 		log: own,
@@ -189,9 +216,11 @@ function openPoller(
 		walkWait,
 	})
 	closers.add(() => chain.close())
-	const keeper = network.keepsBooks ? createBookkeeper : network.keepsListedBooks ? createListedBookkeeper : null
-	const books = keeper && { bookkeeper: keeper({ accounts, chain, clock: steady, log: own }), accounts }
-	const signed = { accounts, isPrivate: network.isPrivate, vain: new Map() }
+	const reader = network.keepsBooks ? createAskedState : network.keepsListedBooks ? createListedState : null
+	const auditing = { accounts, chain, clock: steady, log: own, mostBooks, runsOnce }
+	const auditor = reader && createAuditor(auditing, reader(auditing))
+	const audit = createAuditPorts({ accounts, auditor, contracts, codes, clock: steady })
+	closers.add(() => audit.follower.halt())
 	const config = { network, ...who, lateAfterMs: Math.max(leastLateMs, lateAfterMs(network)), budgetMs: pollBudgetMs }
 	const poller = createNetworkPoller({
 		config,
@@ -202,18 +231,33 @@ function openPoller(
 			log: own,
 			checksum: toChecksum,
 			digest: sha256,
-			gaps: { keeper: createGapKeeper({ tries, clock, log: own }), receivers },
-			...(books && { books }),
-			...(!network.keepsBooks && { signed }),
+			onScanned: (checkpoint) => observer?.scanned(name, checkpoint),
+			gaps: { keeper: createGapKeeper({ fallback, clock, log: own }), receivers },
+			room: () => roomFor(name, store, maxPending),
+			audit,
 		},
 		steady,
 		onReport: (report) => observer?.reported(name, report),
+		onAudit: (report) => observer?.audited(name, report),
 		onFailure: () => observer?.failed(name),
 		onSkip: () => observer?.skipped(name),
 		onStandby: () => observer?.stoodBy(name),
 		waitReason: () => tooManyWaiting(name, store, receivers(), maxPending),
 	})
 	return poller
+}
+
+/**
+ * How many more deliveries of this network each receiver may queue before they are folded: half of `maxPending`, so
+ * that a flood is folded before it stops the scan, and only in the network that causes it.
+ */
+async function roomFor(network: string, store: Store, maxPending: number): Promise<(receiver: string) => number> {
+	const most = Math.floor(maxPending / 2)
+	const { receivers } = await store.summary()
+	const all = new Map([...receivers].map(([name, { pending, held, parked }]) => [name, pending + held + parked]))
+	// Counting by network is slow; do it only if all networks together exceed the limit.
+	const own = Math.max(0, ...all.values()) < most ? all : await store.waiting(network)
+	return (name) => most - (own.get(name) ?? 0)
 }
 
 async function tooManyWaiting(
@@ -231,7 +275,7 @@ async function tooManyWaiting(
 	return `${words}; see \`tracewatch deliveries\``
 }
 
-/** Two missed ticks; a block that must be `safe` or `finalized` first is some minutes old when its turn comes. */
+/** Two missed ticks and some tolerance. With `safe` or `finalized`, a block is minutes old when it is announced. */
 function lateAfterMs({ schedule, confirmations }: NetworkSettings): number {
 	const waitingMs = typeof confirmations === 'number' ? 0 : 30 * 60_000
 	return 2.5 * longestGapMs(schedule) + waitingMs

@@ -1,62 +1,72 @@
 import { sha256 } from '../base/sha256.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
-import { keptOf } from '../config/watchlists/keptWatches.js'
-import { type SystemNotice, systemDeliveries } from '../core/system.js'
+import { chunksOf } from '../config/watchlists/revision.js'
+import type { Watchlists } from '../config/watchlists/watchlists.js'
+import { type SystemNotice, systemDeliveries } from '../core/outbox/system.js'
 import type { Log, Store } from '../model/ports.js'
 import type { StatePlace } from '../model/state.js'
 import type { NetworkTrouble, Trouble, TroubleBook } from '../model/trouble.js'
-import type { WatchSet } from '../model/watch.js'
-import { keepWatchlists } from '../state/open.js'
+import { copyWatchlists } from '../state/open.js'
 
-/** Keeps watchlists that are right, for a restart that finds wrong ones; `revision` is their files'. Never rejects. */
-export type KeepGood = (watches: WatchSet, revision: string) => Promise<void>
+type GoodFiles = Pick<Watchlists, 'files' | 'contents' | 'revision'>
 
-/** One after the other: of two edits in a row the last one stays. */
+/** Copies good watchlists for a restart that finds wrong ones. Never rejects. */
+export type KeepGood = (good: GoodFiles) => Promise<void>
+
+/** Writes one at a time, so that the last of several edits is stored last. */
 export function createKeepGood(place: StatePlace, log: Log, signal: AbortSignal): KeepGood {
 	let before: Promise<void> = Promise.resolve()
-	async function keep(watches: WatchSet, revision: string): Promise<void> {
+	async function keep({ files: watchlists, contents, revision }: GoodFiles): Promise<void> {
+		const files = contents.flatMap(({ path, digest }) => (digest === null ? [] : [{ path, digest }]))
+		const digests = new Map(files.map(({ path, digest }) => [path, digest]))
+		const chunks = (path: string) => chunksOf({ path, digest: digests.get(path) ?? null }, signal)
 		try {
 			signal.throwIfAborted()
-			await keepWatchlists(place, await keptOf(watches, revision, signal))
+			await copyWatchlists(place, { revision, watchlists, files, chunks })
 		} catch (error) {
 			if (signal.aborted) return
-			log.warn({ err: error }, 'the watchlists in effect cannot be kept: a restart would need right ones')
+			log.warn(
+				{ err: error },
+				'the watchlists in effect cannot be copied into the state: a restart would need right ones',
+			)
 		}
 	}
-	return (watches, revision) => {
-		before = before.then(() => keep(watches, revision))
+	return (good) => {
+		before = before.then(() => keep(good))
 		return before
 	}
 }
 
-/** Tells receivers that watchlists were edited wrongly, and that they are right again. Nothing here rejects. */
+/** Notifies receivers that edited watchlists are invalid, and that they are valid again. Never rejects. */
 export interface Refusals {
-	/** Told once of the same files, also over restarts. */
+	/** Sends the notice, once for each revision of the files, also across restarts. */
 	refused(revision: string, words: string): Promise<void>
-	/** Tells whom it told that they were wrong; nobody, where they were not. */
+	/**
+	 * Notifies the receivers of earlier notices that the watchlists are valid again; sends nothing if there were none.
+	 */
 	accepted(watches: number): Promise<void>
-	/** Tells it anew where another instance, whose watchlists are right, has told its end. */
+	/** Sends the notice again if another instance, whose watchlists are valid, has ended it. */
 	look(): Promise<void>
 }
 
 export interface RefusalOptions {
 	readonly config: Pick<Config, 'networks'>
 	readonly recipientsOf: (receiver: string) => readonly string[] | null
-	/** Names of the receivers that the watches of a network are sent to. */
+	/** Names of the receivers of a network's watches. */
 	readonly receiversOf: (network: string) => readonly string[]
 	readonly store: Pick<Store, 'post'>
-	/** With what an earlier run has told and not ended. */
+	/** Includes troubles that an earlier run announced and did not end. */
 	readonly troubles: TroubleBook
 	readonly log: Log
 }
 
 const mostWords = 500
-const remedy = '. To do: correct what is named, and save; it takes effect by itself'
+const remedy = '. To do: correct what is named and save; no restart is needed'
 
 export function createRefusals(options: RefusalOptions): Refusals {
 	const { config, recipientsOf, receiversOf, store, troubles, log } = options
-	/** Since they were last right. */
+	/** Revisions announced since the watchlists were last valid. */
 	const said = new Set<string>()
 	let last: { readonly revision: string; readonly words: string } | null = null
 	const open = () => troubles.current().open.filter(isRefusal)
@@ -74,17 +84,18 @@ export function createRefusals(options: RefusalOptions): Refusals {
 		})
 	}
 
-	async function tellRefused(revision: string, words: string): Promise<void> {
+	async function notifyRefused(revision: string, words: string): Promise<void> {
 		if (said.has(revision)) return
 		said.add(revision)
 		last = { revision, words }
 		const reason = `the watchlists as edited are wrong and change nothing; the last good ones stay in effect: ${words}`
 		const { timesAccepted } = troubles.current()
-		// Names the edit: the same one is told under the same id, unless it was mended in between.
+		// Derives the id from the edit: an edit announced again has the same id, unless it was corrected in between.
 		const seed = timesAccepted === 0 ? revision : `${revision} ${timesAccepted}`
 		const sinceMs = Number.parseInt(sha256(seed).slice(0, 12), 16)
 		try {
-			// First that it is to be ended: a kill in between ends what nobody was told of, and not the other way round.
+			// Record the trouble before announcing it: after a kill in between, the next run sends an end without a
+			// beginning, which is better than no end.
 			const now = troublesOf(config.networks, receiversOf, sinceMs)
 			await troubles.change((before) =>
 				before.open.some(isRefusal) ? before : { ...before, open: [...before.open, ...now] },
@@ -93,11 +104,11 @@ export function createRefusals(options: RefusalOptions): Refusals {
 			await store.post(deliveriesOf(open(), notice, sinceMs))
 		} catch (error) {
 			said.delete(revision)
-			log.error({ err: error }, 'the receivers cannot be told that the watchlists are wrong')
+			log.error({ err: error }, 'the receivers cannot be notified that the watchlists are wrong')
 		}
 	}
 
-	async function tellAccepted(watches: number): Promise<void> {
+	async function notifyAccepted(watches: number): Promise<void> {
 		said.clear()
 		last = null
 		if (open().length === 0) return
@@ -110,25 +121,25 @@ export function createRefusals(options: RefusalOptions): Refusals {
 				timesAccepted: timesAccepted + 1,
 			}))
 		} catch (error) {
-			log.error({ err: error }, 'the receivers cannot be told that the watchlists are right again')
+			log.error({ err: error }, 'the receivers cannot be notified that the watchlists are right again')
 		}
 	}
 
 	async function lookAgain(): Promise<void> {
 		if (last === null || open().length > 0) return
 		said.clear()
-		await tellRefused(last.revision, last.words)
+		await notifyRefused(last.revision, last.words)
 	}
 
-	/** One word after the other: what is being told must be known when it is over. */
+	/** Runs one notice at a time, since the end of a trouble depends on its announcement. */
 	let before: Promise<void> = Promise.resolve()
 	const inTurn = (tell: () => Promise<void>) => {
 		before = before.then(tell)
 		return before
 	}
 	return {
-		refused: (revision, words) => inTurn(() => tellRefused(revision, words)),
-		accepted: (watches) => inTurn(() => tellAccepted(watches)),
+		refused: (revision, words) => inTurn(() => notifyRefused(revision, words)),
+		accepted: (watches) => inTurn(() => notifyAccepted(watches)),
 		look: () => inTurn(lookAgain),
 	}
 }
@@ -137,7 +148,7 @@ function isRefusal(trouble: Trouble): trouble is NetworkTrouble {
 	return trouble.kind === 'refused'
 }
 
-/** Each receiver once, whatever networks it is sent. */
+/** Lists each receiver once, in its first network. */
 function troublesOf(
 	networks: readonly NetworkSettings[],
 	receiversOf: RefusalOptions['receiversOf'],

@@ -1,22 +1,25 @@
-import { keepYoungSmall, letYoungGrow } from '../base/v8Habits.js'
+import { keepYoungSmall, letYoungGrow } from '../base/heapTuning.js'
+import { isSliceOver, nextSlice } from '../base/waits/slices.js'
 import type { Config } from '../config/load.js'
-import type { Following } from '../config/watchlists/follow.js'
+import type { Following } from '../config/watchlists/followWatchlists.js'
 import { ConfigError } from '../errors.js'
 import type { Log } from '../model/ports.js'
-import type { WatchSet } from '../model/watch.js'
+import type { WatchChanges, WatchSet } from '../model/watch.js'
 import type { Metrics } from '../ops/metrics.js'
 import type { Notifier } from '../ops/sdNotify.js'
 import type { Parts } from './parts.js'
 import type { KeepGood, Refusals } from './refused.js'
-import { watchingInWords } from './service.js'
+import { watchingInWords } from './supervision.js'
 
-/** What the networks are watched with. */
+/** The watchlists in effect. */
 export interface InEffect {
 	watches: WatchSet
 	/** When they were read. */
 	loadedAtMs: number
-	/** The files as last read were wrong; the watches are those from before. */
+	/** The files as last read are invalid; earlier watches stay in effect. */
 	isRefused: boolean
+	/** What the last reload changed; absent before the first. */
+	changed?: WatchChanges
 }
 
 export interface ReloadParts {
@@ -31,7 +34,7 @@ export interface ReloadParts {
 	readonly keepGood: KeepGood
 }
 
-/** Reads the watchlists anew: all of them take effect at the next border, or none. One at a time. */
+/** Returns a function that reads the watchlists again. All of them take effect, or none. Reloads run one at a time. */
 export function createReload(
 	{ config, lists, parts, metrics, notifier, log, inEffect, refusals, keepGood }: ReloadParts,
 	signal: AbortSignal,
@@ -42,28 +45,31 @@ export function createReload(
 		notifier.reloading()
 		keepYoungSmall()
 		try {
-			const { watches, files, addressFiles, revision } = await lists.load(signal)
+			const read = await lists.load(signal)
+			const { watches, files, addressFiles } = read
+			const changes = await changesOf(inEffect.watches, watches)
 			parts.setWatches(watches)
 			inEffect.watches = watches
 			inEffect.loadedAtMs = Date.now()
 			inEffect.isRefused = false
-			void keepGood(watches, revision)
+			inEffect.changed = changes
+			void keepGood(read)
 			countWatches(metrics, config, watches)
 			metrics.reloaded(true)
 			log.info(
-				{ cause, watches: watches.length, files: files.length + addressFiles.length },
+				{ cause, watches: watches.length, files: files.length + addressFiles.length, ...changes },
 				'watchlists are read again and in effect',
 			)
-			notifier.ready(watchingInWords(watches.length))
+			notifier.ready(`${watchingInWords(watches.length)}; the last reload ${inWords(changes)}`)
 			void refusals.accepted(watches.length)
-			// At once, so that a new watch is first seen now and not at the next tick.
+			// Poll now, so that a new watch need not wait for the next tick.
 			for (const poller of parts.pollers) poller.nudge(signal)
 		} catch (error) {
 			if (signal.aborted) return
 			inEffect.isRefused = true
 			metrics.reloaded(false)
 			notifier.ready('the watchlists are wrong: the last good ones stay in effect')
-			// A file that cannot be read is no reason to stop either.
+			// An unreadable file must not stop the daemon either.
 			const facts = error instanceof ConfigError ? { cause, problems: error.problems } : { cause, err: error }
 			const words = error instanceof Error ? error.message : String(error)
 			log.error(facts, `the watchlists are wrong and change nothing; the last good ones stay in effect: ${words}`)
@@ -76,6 +82,36 @@ export function createReload(
 		running = running.then(() => reload(cause))
 		return running
 	}
+}
+
+const mostNamed = 20
+
+/** Addresses, by network, that only the new watches or only the old ones contain. */
+async function changesOf(before: WatchSet, after: WatchSet): Promise<WatchChanges> {
+	const [added, addedWatches] = await missingFrom(before, after)
+	const [removed, removedWatches] = await missingFrom(after, before)
+	return { added, removed, addedWatches, removedWatches }
+}
+
+async function missingFrom(others: WatchSet, watches: WatchSet): Promise<readonly [number, readonly string[]]> {
+	let count = 0
+	const named: string[] = []
+	for (const [network, { index }] of watches.networks) {
+		const other = others.networks.get(network)?.index
+		for (const address of index.keys()) {
+			if (isSliceOver()) await nextSlice()
+			if (other?.has(address) === true) continue
+			count += 1
+			if (named.length >= mostNamed) continue
+			const label = index.get(address)?.find((watch) => watch.label !== null)?.label
+			named.push(`${network} ${address}${label == null ? '' : ` (${label})`}`)
+		}
+	}
+	return [count, named]
+}
+
+function inWords({ added, removed }: WatchChanges): string {
+	return added + removed === 0 ? 'changed no address' : `added ${added} and removed ${removed}`
 }
 
 export function countWatches(metrics: Metrics, { networks }: Config, watches: WatchSet): void {

@@ -1,10 +1,10 @@
-/** What must have arrived after a step of the story, and what did. Pure. */
-import { isAlert } from '../core/messageKinds.js'
+/** Compares the messages that arrived after a step of the story with those that were expected. */
+import { isAlert } from '../core/outbox/messageKinds.js'
 import type { ExpectedAlert } from '../devnode/story.js'
 import type { AlertData } from '../model/alert.js'
-import type { ReceivedHook, ReceivedMail } from './receivers.js'
+import type { ReceivedHook, ReceivedMail } from './demoReceivers.js'
 
-/** In words; empty when everything is as the story says. */
+/** One sentence for each difference; empty when there is none. */
 export function discrepancies(
 	expected: readonly ExpectedAlert[],
 	hooks: readonly ReceivedHook[],
@@ -32,7 +32,7 @@ export function discrepancies(
 	}
 	for (const { alertId, text } of mails) {
 		const valueWei = mailed.get(alertId)
-		if (valueWei === undefined) problems.push(`a mail came that nobody should get, or twice: ${alertId}`)
+		if (valueWei === undefined) problems.push(`a mail came that was not expected, or came twice: ${alertId}`)
 		else if (!text.includes(valueWei)) problems.push(`the mail about ${alertId} does not name ${valueWei} wei`)
 		mailed.delete(alertId)
 	}
@@ -40,7 +40,7 @@ export function discrepancies(
 	return problems
 }
 
-/** How many webhooks and mails the alerts make. */
+/** The number of webhooks and mails that the alerts produce. */
 export function countsOf(expected: readonly ExpectedAlert[]): { readonly hooks: number; readonly mails: number } {
 	const to = (name: string) => expected.filter(({ receivers }) => receivers.includes(name)).length
 	return { hooks: to('demo-hook'), mails: to('demo-mail') }

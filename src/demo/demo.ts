@@ -1,6 +1,6 @@
 /**
- * The room plays the story of `devnode/story.ts` on an embedded node before a real daemon, and holds what arrives
- * against it.
+ * The room `demo` plays the story of `devnode/story.ts` on an embedded node that a real daemon watches, and compares
+ * the messages that arrive with the expected ones.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { signalWithin } from '../base/deadline.js'
+import { signalWithin } from '../base/waits/deadline.js'
+import { linkedAbort } from '../base/waits/linkedAbort.js'
 import { loadConfig } from '../config/load.js'
 import { createClosers } from '../daemon/closers.js'
 import { runDaemon } from '../daemon/daemon.js'
@@ -23,29 +24,30 @@ import { webhookSignature } from '../notify/webhook/signature.js'
 import type { Scrubber } from '../ops/scrub.js'
 import { version } from '../version.js'
 import { countsOf, discrepancies } from './compare.js'
-import { type DemoReceivers, startReceivers } from './receivers.js'
+import { type DemoReceivers, startReceivers } from './demoReceivers.js'
 
 export interface DemoOptions {
 	readonly say: (line: string) => void
 	/** Where the daemon logs. */
 	readonly log: Log
-	/** Takes the secrets made for this run. */
+	/** Receives the secrets that are created for this run. */
 	readonly scrubber: Pick<Scrubber, 'add' | 'clean'>
-	/** Goes on after the story until the signal aborts. */
+	/** Whether to continue after the story until the signal aborts. */
 	readonly keep: boolean
 }
 
-/** How long the alerts of one step may take, polling each second; a busy machine may forget a process for a while. */
+/**
+ * Time limit for the alerts of one step. Polls run each second; on a busy machine a process may be paused for a while.
+ */
 const patienceMs = 60_000
 
 /**
- * Plays the story on an embedded node before a real daemon with real receivers, and checks what arrives against it.
+ * Plays the story on an embedded node with a real daemon and real receivers, and checks the messages that arrive.
  *
- * @throws PlainError when an alert is wrong, missing or too much.
+ * @throws PlainError when an alert is wrong, missing or unexpected.
  */
 export async function runDemo({ say, log, scrubber, keep }: DemoOptions, signal: AbortSignal): Promise<void> {
-	const stop = new AbortController()
-	const either = AbortSignal.any([signal, stop.signal])
+	const stop = linkedAbort(signal)
 	let wake = () => {}
 	const closers = createClosers()
 	try {
@@ -57,11 +59,14 @@ export async function runDemo({ say, log, scrubber, keep }: DemoOptions, signal:
 		closers.add(() => receivers.close())
 		const secret = `whsec_${randomBytes(24).toString('base64')}`
 		const config = await writeSite(folder, node.url, receivers, secret)
-		// The node is this demo's own, and its URL is shown to those who want to send it something.
+		// The node belongs to this demo, and users need its URL to send transactions.
 		scrubber.add(config.secrets.filter((text) => !node.url.includes(text)))
 		const onHangup = () => () => {}
 		await new Promise<void>((resolve, reject) => {
-			const daemon = runDaemon({ config, log, version, env: {}, scrubber, onHangup, onReport: () => resolve() }, either)
+			const daemon = runDaemon(
+				{ config, log, version, env: {}, scrubber, onHangup, onReport: () => resolve() },
+				stop.signal,
+			)
 			closers.add(() => daemon.catch(() => {}))
 			daemon.then(resolve, reject)
 		})
@@ -88,11 +93,11 @@ export async function runDemo({ say, log, scrubber, keep }: DemoOptions, signal:
 				for (const { message } of receivers.hooks.slice(hooksShown)) say(`  webhook  ${headline(message)}`)
 				for (const { subject } of receivers.mails.slice(mailsShown)) say(`  mail     ${subject}`)
 				;[hooksShown, mailsShown] = [receivers.hooks.length, receivers.mails.length]
-				sayUntold(step, say)
+				sayUnreported(step, say)
 				check(expected, receivers, secret)
 			},
 		})
-		// One poll more, so that an alert too many would have come.
+		// Waits for one more poll, so that an unexpected alert would have arrived.
 		await sleep(1_500, undefined, { signal })
 		check(expected, receivers, secret)
 		const seconds = ((Date.now() - started) / 1000).toFixed(1)
@@ -101,10 +106,10 @@ export async function runDemo({ say, log, scrubber, keep }: DemoOptions, signal:
 				`and nothing else, in ${seconds} s.`,
 		)
 		if (keep) {
-			say(`\nThe node goes on at ${node.url}`)
-			say(`Pay somebody: tracewatch devnode pay 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 0.5 --rpc ${node.url}`)
+			say(`\nThe node keeps running at ${node.url}`)
+			say(`Send a payment: tracewatch devnode pay 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 0.5 --rpc ${node.url}`)
 			say('Alerts appear here. Ctrl-C ends it.')
-			await showMore(receivers, [hooksShown, mailsShown], (done) => (wake = done), say, signal)
+			await showMore(receivers, [hooksShown, mailsShown], { onArrival: (done) => (wake = done), say }, signal)
 		}
 	} finally {
 		stop.abort()
@@ -130,13 +135,13 @@ async function writeSite(folder: string, rpcUrl: string, receivers: DemoReceiver
 		watchlists: [watchlist],
 		state: join(folder, 'state'),
 	}
-	// JSON is YAML.
+	// JSON is valid YAML.
 	await writeFile(path, JSON.stringify(settings))
 	return await loadConfig(path, { env: {} })
 }
 
-function sayUntold({ untold }: Step, say: DemoOptions['say']): void {
-	for (const words of untold) say(`  rightly not told: ${words}`)
+function sayUnreported({ unreported }: Step, say: DemoOptions['say']): void {
+	for (const words of unreported) say(`  rightly not reported: ${words}`)
 }
 
 function check(expected: readonly ExpectedAlert[], { hooks, mails }: DemoReceivers, secret: string): void {
@@ -148,7 +153,7 @@ function check(expected: readonly ExpectedAlert[], { hooks, mails }: DemoReceive
 	if (problems.length > 0) throw new PlainError(`The demo went wrong:\n  ${problems.join('\n  ')}`)
 }
 
-/** Waits for an arrival until `isDone`, or until the patience is over: then what is missing shows in the check. */
+/** Waits until `isDone`, or until `patienceMs` have passed; the check then reports what is missing. */
 async function until(isDone: () => boolean, onArrival: (done: () => void) => void, signal: AbortSignal): Promise<void> {
 	const limit = signalWithin(patienceMs, signal)
 	while (!isDone() && !limit.aborted) {
@@ -164,8 +169,7 @@ async function until(isDone: () => boolean, onArrival: (done: () => void) => voi
 async function showMore(
 	{ hooks, mails }: DemoReceivers,
 	[hooksShown, mailsShown]: readonly [number, number],
-	onArrival: (done: () => void) => void,
-	say: DemoOptions['say'],
+	{ onArrival, say }: Pick<DemoOptions, 'say'> & { readonly onArrival: (done: () => void) => void },
 	signal: AbortSignal,
 ): Promise<void> {
 	let [hooksSeen, mailsSeen] = [hooksShown, mailsShown]

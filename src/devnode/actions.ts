@@ -1,33 +1,39 @@
-/** What a puppet can be made to do; see contracts.ts for the puppet itself. */
+/** The actions that a puppet contract can perform; the contract itself is in `demoContracts.ts`. */
 import type { Address, Hex } from '../model/glossary.js'
 
 interface Attempt {
-	/** Most gas the inner frame may use. Default: all but a 64th, as the EVM has it. */
+	/** Gas limit of the inner frame. Default: all but a 64th, the maximum of the EVM. */
 	readonly gas?: number
-	/** Whether a failure of the inner frame fails this one too. Default: false, it is swallowed. */
+	/** Whether a failure of the inner frame makes this frame fail too. Default: false. */
 	readonly bubble?: boolean
 }
 
-/** A call; `inner` is what the callee does, if it is a puppet. */
-export interface CallAction extends Attempt {
+/** `inner` lists the actions of the callee, if it is a puppet; `data` is calldata in its place. */
+interface Calldata {
+	readonly inner?: readonly Action[]
+	readonly data?: Hex
+}
+
+export interface CallAction extends Attempt, Calldata {
 	readonly do: 'call' | 'callcode'
 	readonly to: Address
 	/** Default: 0. */
 	readonly valueWei?: bigint
-	readonly inner?: readonly Action[]
 }
 
-/** A call without value of its own: `inner` is done in the caller's name, or without any change. */
-export interface LentAction extends Attempt {
+/**
+ * A call that cannot move value itself: `inner` runs in the caller's context (`delegatecall`), or without changes to
+ * the state (`staticcall`).
+ */
+export interface DelegatedCall extends Attempt, Calldata {
 	readonly do: 'delegatecall' | 'staticcall'
 	readonly to: Address
-	readonly inner?: readonly Action[]
 }
 
 export interface CreateAction extends Attempt {
 	readonly do: 'create' | 'create2'
 	readonly init: Hex
-	/** Endowment. Default: 0. */
+	/** Value in wei for the new contract. Default: 0. */
 	readonly valueWei?: bigint
 	/** Only for `create2`: at most 20 bytes. Default: 0. */
 	readonly salt?: bigint
@@ -35,13 +41,13 @@ export interface CreateAction extends Attempt {
 
 export type Action =
 	| CallAction
-	| LentAction
+	| DelegatedCall
 	| CreateAction
 	| { readonly do: 'selfdestruct'; readonly heir: Address }
-	/** `revert` gives the rest of the gas back, `invalid` takes it all, `burn` runs until there is none. */
+	/** `revert` returns the remaining gas, `invalid` consumes it, `burn` runs until it is used up. */
 	| { readonly do: 'revert' | 'invalid' | 'burn' }
 
-/** Number of each action in a puppet's calldata. */
+/** The code of each action in a puppet's calldata. */
 export const actionCodes = {
 	call: 0,
 	callcode: 1,
@@ -56,13 +62,14 @@ export const actionCodes = {
 } as const
 
 /**
- * Where each field of an encoded action starts, in bytes: number (1), whether failure bubbles (1), gas (4; 0: all),
- * address or salt (20), value (16), length of what follows (3), and the inner calldata or init code itself.
+ * Offset of each field of an encoded action, in bytes: code (1), whether failure bubbles (1), gas (4; 0: all), address
+ * or salt (20), value (16), length of the data (3), and the data: inner calldata or init code.
  */
 export const layout = { code: 0, bubble: 1, gas: 2, target: 6, value: 26, length: 42, data: 45 } as const
 
 /**
- * Calldata that makes a puppet do these, in order; after a `selfdestruct` or a failure that bubbles nothing is done.
+ * Calldata that makes a puppet perform the actions in order. It stops after a `selfdestruct`, or after a failure that
+ * bubbles.
  */
 export function encodeActions(actions: readonly Action[]): Hex {
 	return `0x${actions.map(encode).join('')}`
@@ -92,6 +99,7 @@ function targetOf(action: Action): bigint {
 
 function dataOf(action: Action): Hex {
 	if ('init' in action) return action.init
+	if ('data' in action && action.data !== undefined) return action.data
 	return 'inner' in action ? encodeActions(action.inner ?? []) : '0x'
 }
 

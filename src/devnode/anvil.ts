@@ -1,4 +1,4 @@
-/** Anvil as a child process that never outlives this one. */
+/** Runs Anvil as a child process that ends with this process. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,14 +8,14 @@ import { findAnvil } from './binary.js'
 export interface Anvil {
 	/** `http://127.0.0.1:<port>`, without a slash at the end. */
 	readonly url: string
-	/** Ends it; resolves when it is gone. May be called twice. */
+	/** Stops Anvil; resolves when it has ended. May be called twice. */
 	stop(): Promise<void>
 }
 
 export interface AnvilOptions {
-	/** More arguments for Anvil; host and port are set here. */
+	/** Further arguments for Anvil; host and port are set here. */
 	readonly args?: readonly string[]
-	/** Aborting ends it, started or not. */
+	/** Aborting stops Anvil, during the start too. */
 	readonly signal?: AbortSignal
 }
 
@@ -24,8 +24,8 @@ const stopTimeoutMs = 5_000
 const keptOutput = 4_000
 
 /**
- * The shell stands between so that Anvil dies with us even when we are killed without a word: its input is a pipe that
- * only we hold, and at its end the shell ends Anvil.
+ * A shell between the two processes ends Anvil even when this process is killed: only this process holds the other end
+ * of the shell's input pipe, and at the end of the input the shell kills Anvil.
  */
 const guard = `exec 3<&0
 "$0" "$@" 3<&- </dev/null &
@@ -36,8 +36,8 @@ wait "$anvil"`
 
 /**
  * Starts Anvil on a free port of the loopback interface and waits until it answers.
- * @throws PlainError when it is not installed, or ends or stays silent instead of answering; the message has its own
- * words.
+ * @throws PlainError when it is not installed, ends early or does not answer in time; the message includes Anvil's
+ * output.
  */
 export async function startAnvil({ args = [], signal }: AnvilOptions = {}): Promise<Anvil> {
 	signal?.throwIfAborted()
@@ -75,7 +75,7 @@ function launch(binary: string, args: readonly string[]): ChildProcess {
 		process.once('exit', () => child.kill())
 		return child
 	}
-	// A process group of its own: Ctrl-C in a terminal reaches us alone, and we end Anvil in our own order.
+	// A process group of its own: Ctrl-C in a terminal reaches this process only, which decides when Anvil stops.
 	return spawn('/bin/sh', ['-c', guard, binary, ...args], { stdio: [...stdio], detached: true })
 }
 
@@ -84,15 +84,15 @@ function kill(child: ChildProcess) {
 		if (process.platform !== 'win32' && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
 		else child.kill('SIGKILL')
 	} catch {
-		// Gone in between.
+		// It has ended meanwhile.
 	}
 }
 
-/** Anvil picks the port itself (so nobody can take it in between) and prints it. */
+/** Anvil picks the port itself, so that no other program can take it first, and prints it. */
 async function listening(child: ChildProcess): Promise<string> {
 	let printed = ''
 	let complaint = ''
-	// Both streams must be read for as long as it lives, or it stops at a full pipe.
+	// Both streams must be read while Anvil runs; it blocks when a pipe is full.
 	child.stderr?.on('data', (chunk) => {
 		complaint = (complaint + chunk).slice(-keptOutput)
 	})
@@ -105,7 +105,7 @@ async function listening(child: ChildProcess): Promise<string> {
 	})
 	const over = new AbortController()
 	const late = sleep(startTimeoutMs, 'was silent for too long', { signal: over.signal, ref: false })
-	// `close`, not `exit`: by then its last words have been read.
+	// `close`, not `exit`: at `close` all of its output has been read.
 	const ended = once(child, 'close', { signal: over.signal }).then(([code]) => `ended with code ${code}`)
 	try {
 		const first = await Promise.race([url, ended, late])

@@ -1,4 +1,6 @@
-/** EVM bytecode from words: just enough for the demo's contracts, which no compiler has to be shipped for. */
+/**
+ * Assembles EVM bytecode from words; it supports what the demo's contracts need, so that no compiler has to be shipped.
+ */
 import type { Hex } from '../model/glossary.js'
 
 const opcodes = {
@@ -62,10 +64,10 @@ const opcodes = {
 } as const
 
 /**
- * Turns a program into bytecode. Words are set apart by white space: an opcode's name; `name:` marks a place that can
- * be jumped to; `@name` pushes that place (two bytes); `0x…` pushes bytes as given; a decimal number pushes its fewest
- * bytes.
- * @throws Error for a word that is none of these, or a place that is not there; the programs are our own.
+ * Turns a program into bytecode. Words are separated by white space: an opcode's name; `name:` marks a jump
+ * destination; `@name` pushes that destination (two bytes); `0x…` pushes these bytes; a decimal number pushes the
+ * fewest bytes that hold it.
+ * @throws Error for an unknown word or destination.
  */
 export function assemble(program: string): Hex {
 	const bytes: number[] = []
@@ -92,7 +94,7 @@ export function assemble(program: string): Hex {
 	return `0x${Buffer.from(bytes).toString('hex')}`
 }
 
-/** PUSH1 is 0x60; how many bytes follow is in the opcode. */
+/** PUSH1 is 0x60; the opcode determines the number of bytes. */
 function pushOpcode(size: number): number {
 	return 0x5f + size
 }

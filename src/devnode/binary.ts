@@ -1,4 +1,4 @@
-/** Where the Anvil program is. */
+/** Finds the Anvil program. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { PlainError } from '../errors.js'
@@ -6,11 +6,11 @@ import { PlainError } from '../errors.js'
 const install = 'npm install --save-dev @foundry-rs/anvil'
 
 /**
- * Finds the program that npm's `@foundry-rs/anvil` brought. Its own `bin` is a Node script around a package per
- * platform (`@foundry-rs/anvil-<platform>-<amd64|arm64>`, an optional dependency of it); starting that program itself
- * saves a process, and a signal reaches it.
+ * Finds the program from npm's `@foundry-rs/anvil`. That package's `bin` is a Node script around a package for each
+ * platform (`@foundry-rs/anvil-<platform>-<amd64|arm64>`, an optional dependency of it). Starting the program directly
+ * saves a process and lets signals reach it.
  *
- * Looked for beside this program first, then from the folder where the user works.
+ * Searches beside this program first, then from the current folder.
  * @throws PlainError when it is not installed, with the command that installs it.
  */
 export function findAnvil(from: readonly string[] = [import.meta.url, join(process.cwd(), 'package.json')]): string {

@@ -1,12 +1,12 @@
-/** What a user needs to know of an embedded node to use it. */
+/** Tells the user how to use an embedded node. */
 import type { Devnode } from './devnode.js'
 import { connectUpstream } from './upstream.js'
 
 const shownAccounts = 3
-/** Where `devnode pay` looks by itself. */
+/** The default endpoint of `devnode pay`. */
 export const usual = 'http://127.0.0.1:8545/dev/evm'
 
-/** Lines to print: endpoint, chain id, some accounts, and the YAML of its network. */
+/** Lines to print: endpoint, chain id, some accounts, and YAML for its network. */
 export async function describeDevnode({ url, anvilUrl }: Devnode, signal: AbortSignal): Promise<readonly string[]> {
 	const node = connectUpstream(anvilUrl)
 	try {
@@ -28,7 +28,7 @@ export async function describeDevnode({ url, anvilUrl }: Devnode, signal: AbortS
 			'    rpc:',
 			`      - ${url}`,
 			'    schedule: "*/2 * * * * *"',
-			'    stall_after: never             # blocks come only when somebody pays',
+			'    stall_after: never             # blocks come only with payments',
 			'',
 			`To pay: tracewatch devnode pay ADDRESS 0.5${url === usual ? '' : ` --rpc ${url}`}`,
 			'',

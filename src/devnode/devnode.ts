@@ -1,4 +1,4 @@
-/** The room is the embedded node: Anvil behind an endpoint with a key, as providers of real nodes offer it. */
+/** The room `devnode` is the embedded node: Anvil behind an endpoint with a key, like those of real providers. */
 
 import { once } from 'node:events'
 import type { Server } from 'node:http'
@@ -9,31 +9,33 @@ import { createGateway } from './gateway.js'
 import { connectUpstream } from './upstream.js'
 
 export interface Devnode {
-	/** The endpoint in full: `http://<host>:<port>/<key>/evm`. */
+	/** The full URL of the endpoint: `http://<host>:<port>/<key>/evm`. */
 	readonly url: string
-	/** The Anvil behind it, without key and without our rules. */
+	/** The URL of Anvil itself, without key and gateway. */
 	readonly anvilUrl: string
 	readonly port: number
 	readonly key: string
-	/** Stops listening and ends the Anvil started here; resolves when both are gone. */
+	/** Closes the server and stops Anvil if it was started here; resolves when both have ended. */
 	stop(): Promise<void>
 }
 
 export interface DevnodeOptions {
-	/** 0 takes any free one. Default: 0. */
+	/** 0: any free port. Default: 0. */
 	readonly port?: number
 	/** Letters, digits, `-` and `_`. Default: `dev`. */
 	readonly key?: string
 	/** Default: 127.0.0.1. */
 	readonly host?: string
 	readonly anvilArgs?: readonly string[]
-	/** An Anvil that runs already; it is used, and left running. */
+	/** URL of a running Anvil. It is used instead of a new one, and not stopped. */
 	readonly anvilUrl?: string
-	/** Aborting while it starts gives up, and leaves nothing behind. */
+	/** Aborting during the start stops Anvil and rejects. */
 	readonly signal?: AbortSignal
 }
 
-/** @throws PlainError when Anvil is not installed, the port is in use, or the key cannot stand in a path. */
+/**
+ * @throws PlainError when Anvil is not installed, the port is in use, or the key has characters that are not allowed.
+ */
 export async function startDevnode(options: DevnodeOptions = {}): Promise<Devnode> {
 	const { port = 0, key = 'dev', host = '127.0.0.1', anvilArgs = [], signal } = options
 	if (!/^[\w-]+$/.test(key)) {

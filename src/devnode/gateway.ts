@@ -1,4 +1,4 @@
-/** The embedded node's door: `POST /<key>/evm`, JSON-RPC 2.0 over HTTP, in front of Anvil. */
+/** The HTTP server of the embedded node: `POST /<key>/evm`, JSON-RPC 2.0, in front of Anvil. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
@@ -9,11 +9,11 @@ import type { Upstream } from './upstream.js'
 export interface GatewayOptions {
 	readonly key: string
 	readonly node: Upstream
-	/** Largest request body. Default: 32 MiB. */
+	/** Maximum size of a request body. Default: 32 MiB. */
 	readonly bodyLimitBytes?: number
 }
 
-/** Refuses on the level of HTTP; `fault` goes into the body all the same. */
+/** A refusal with an HTTP status; the body contains `fault`. */
 class HttpRefusal extends Error {
 	override readonly name = 'HttpRefusal'
 	readonly status: number
@@ -28,7 +28,7 @@ class HttpRefusal extends Error {
 
 export function createGateway({ key, node, bodyLimitBytes = 32 * 1024 * 1024 }: GatewayOptions): Server {
 	return createServer(async (request, response) => {
-		// Whoever hangs up takes the question back.
+		// A client that disconnects cancels its request.
 		const gone = new AbortController()
 		response.once('close', () => gone.abort())
 		try {
@@ -58,7 +58,7 @@ function admit({ url = '', method, headers }: IncomingMessage, key: string) {
 	}
 }
 
-/** In constant time, whatever the lengths. */
+/** Compares in constant time, also for different lengths. */
 function sameKey(given: string, key: string): boolean {
 	const digest = (text: string) => createHash('sha256').update(text).digest()
 	return timingSafeEqual(digest(given), digest(key))
@@ -122,14 +122,14 @@ function readCallOr(value: unknown) {
 	}
 }
 
-/** Anvil's answer as it comes, without being held or read: it may be hundreds of megabytes. */
+/** Streams Anvil's answer without buffering or parsing it, since it may have hundreds of megabytes. */
 async function pass(body: string, response: ServerResponse, node: Upstream, signal: AbortSignal) {
 	const answered = await node.post(body, signal)
 	response.writeHead(answered.statusCode ?? 502, { 'content-type': 'application/json' })
 	await pipeline(answered, response)
 }
 
-/** An empty text: only notifications came, so there is nothing to say. */
+/** An empty text: the request had only notifications, which get no response. */
 function send(response: ServerResponse, text: string) {
 	if (text === '') response.writeHead(204).end()
 	else response.writeHead(200, { 'content-type': 'application/json' }).end(text)
@@ -144,7 +144,7 @@ function refuse(response: ServerResponse, error: unknown) {
 				: [500, new RpcFault(codes.internal, 'Internal error of the embedded node')]
 	const headers: Record<string, string> = { 'content-type': 'application/json' }
 	if (status === 405) headers.allow = 'POST'
-	// The rest of a body that is not wanted is not waited for.
+	// The rest of a refused body is not read.
 	if (error instanceof HttpRefusal) headers.connection = 'close'
 	response.writeHead(status, headers).end(writeFault(null, fault))
 }

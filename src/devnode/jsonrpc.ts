@@ -1,4 +1,4 @@
-/** The envelope: JSON-RPC 2.0 requests read strictly, answers written. */
+/** Reads JSON-RPC 2.0 requests strictly and writes responses. */
 
 /** Error codes of JSON-RPC 2.0, section 5.1. */
 export const codes = {
@@ -7,21 +7,21 @@ export const codes = {
 	methodNotFound: -32601,
 	invalidParams: -32602,
 	internal: -32603,
-	/** Ours, from the range left to servers: the key in the path is not known. */
+	/** Our own, from the range reserved for servers: the key in the path is wrong. */
 	unauthorized: -32001,
 } as const
 
-/** Null only where a request said null, or said nothing that could be read. */
+/** Null only when a request has the id null, or no readable id. */
 export type Id = string | number | null
 
 export interface Call {
-	/** Absent: a notification, which is not answered (nor carried out: Anvil drops it). */
+	/** Absent: a notification. It gets no response and is not executed (Anvil drops it). */
 	readonly id?: Id
 	readonly method: string
 	readonly params?: unknown
 }
 
-/** An error as JSON-RPC writes it. */
+/** A JSON-RPC error. */
 export class RpcFault extends Error {
 	override readonly name = 'RpcFault'
 	readonly code: number
@@ -34,7 +34,7 @@ export class RpcFault extends Error {
 	}
 }
 
-/** Reads one request. @throws RpcFault (-32600) that says what is wrong with it. */
+/** Reads one request. @throws RpcFault (-32600) that names the mistake. */
 export function readCall(value: unknown): Call {
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) {
 		throw refused('a request must be an object')
@@ -51,13 +51,13 @@ export function readCall(value: unknown): Call {
 	return { id, method, ...rest }
 }
 
-/** The id to answer a request with, also when the rest of it cannot be read. */
+/** The id of a request, also when the rest of the request is invalid. */
 export function idOf(value: unknown): Id {
 	const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : null
 	return isId(id) ? id : null
 }
 
-/** A number beyond 2^53 would come back changed, so it is not taken. */
+/** A number beyond 2^53 - 1 could not be returned exactly, so it is refused. */
 function isId(id: unknown): id is Id {
 	return id === null || typeof id === 'string' || Number.isSafeInteger(id)
 }

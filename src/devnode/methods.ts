@@ -1,20 +1,20 @@
-/** What the embedded node answers itself, and what it leaves to Anvil. */
+/** Decides which calls the embedded node answers itself; Anvil answers all others. */
 import { type Call, codes, type Id, RpcFault, writeFault, writeResult } from './jsonrpc.js'
 import { gatherTraces, planTraceFilter, readTraceFilter } from './trace-filter.js'
 import type { Upstream } from './upstream.js'
 
-/** Level of the Otterscan interface that Anvil offers. */
+/** The level of the Otterscan API that Anvil implements. */
 const otterscanLevel = 8
 
-/** `answer`: text of a response. `forward`: Anvil's answer to that call is the answer. */
+/** `answer`: the text of the response. `forward`: send this call to Anvil and return its response. */
 export type Reply = { readonly answer: string } | { readonly forward: Call }
 
-/** Whether Anvil gets the call as it is. */
+/** Whether the call is sent to Anvil unchanged. */
 export function isPassedOn({ method }: Call): boolean {
 	return method !== 'trace_filter' && method !== 'ots_getApiLevel'
 }
 
-/** Decides one call. Errors become answers. */
+/** Handles one call. An RpcFault becomes an error response. */
 export async function reply(call: Call, node: Upstream, signal: AbortSignal): Promise<Reply> {
 	if (isPassedOn(call)) return { forward: call }
 	const id: Id = call.id ?? null
@@ -33,7 +33,7 @@ export async function reply(call: Call, node: Upstream, signal: AbortSignal): Pr
 async function replyTraces(call: Call, id: Id, node: Upstream, signal: AbortSignal): Promise<Reply> {
 	const filter = readTraceFilter(call.params)
 	const chunks = await planTraceFilter(filter, node, signal)
-	// One request: Anvil's answer goes through as it is, however large.
+	// A single request: Anvil's answer is streamed unchanged, whatever its size.
 	if (chunks.length === 1) return { forward: { ...call, params: chunks } }
 	return { answer: writeResult(id, await gatherTraces(filter, chunks, node, signal)) }
 }

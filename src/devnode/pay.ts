@@ -1,4 +1,4 @@
-/** A payment on a node whose accounts are unlocked, for trying watchlists. */
+/** Pays from an unlocked account of a node, for trying out watchlists. */
 import { PlainError } from '../errors.js'
 import type { Address } from '../model/glossary.js'
 import { RpcFault } from './jsonrpc.js'
@@ -7,14 +7,14 @@ import { connectUpstream } from './upstream.js'
 export interface Paid {
 	readonly txHash: string
 	readonly from: string
-	/** Null while no block holds it. */
+	/** Null while the payment is not in a block. */
 	readonly blockNumber: bigint | null
 }
 
 /**
- * Pays from the first account of the node at `url`. A node that mines at once is waited for, for a second at most.
+ * Pays from the first account of the node at `url`. Waits at most 1 s for its block.
  *
- * @throws PlainError when nobody listens there, or the node has no unlocked account or refuses the payment.
+ * @throws PlainError when the node does not answer, has no unlocked account or refuses the payment.
  */
 export async function pay(
 	url: string,
@@ -37,7 +37,7 @@ export async function pay(
 	}
 
 	async function blockOf(txHash: string): Promise<bigint | null> {
-		// For a second; not by the clock, since this process may stand still.
+		// 50 attempts with pauses of 20 ms. Attempts are counted instead of time, since this process may be paused.
 		for (let asked = 0; asked < 50; asked++) {
 			const receipt = (await node.call('eth_getTransactionReceipt', [txHash], signal)) as { blockNumber: string } | null
 			if (receipt !== null) return BigInt(receipt.blockNumber)

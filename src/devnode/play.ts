@@ -6,25 +6,25 @@ import { cast, type Step, type StoryTx, story } from './story.js'
 import { connectUpstream, type Upstream } from './upstream.js'
 
 export interface PlayedStep extends Step {
-	/** In the order of its transactions. */
+	/** In the order of the step's transactions. */
 	readonly txHashes: readonly Hash[]
 }
 
 export interface PlayOptions {
-	/** The endpoint with its key, or Anvil's own; its accounts must be unlocked, and the chain fresh. */
+	/** The endpoint with its key, or Anvil itself. Its accounts must be unlocked, and the chain fresh. */
 	readonly rpcUrl: string
-	/** Called when a step is in blocks; the next one waits for what it returns. */
+	/** Called when all transactions of a step are mined. The next step waits for the returned promise. */
 	readonly onStep: (step: PlayedStep) => void | Promise<void>
 	readonly signal: AbortSignal
 }
 
-/** More than any step needs; given, so that Anvil does not refuse what is meant to fail. */
+/** More than any step needs. Set explicitly, so that Anvil does not refuse transactions that are meant to fail. */
 const gasLimit = 3_000_000n
 const pollMs = 25
 
 /**
  * Sends each transaction and waits for its block.
- * @throws PlainError when the chain is not fresh, or does something other than the story says.
+ * @throws PlainError when the chain is not fresh, or a transaction does not end as the story says.
  */
 export async function play({ rpcUrl, onStep, signal }: PlayOptions): Promise<readonly PlayedStep[]> {
 	const node = connectUpstream(rpcUrl)
@@ -56,8 +56,8 @@ async function carryOut(tx: StoryTx, step: Step, node: Upstream, signal: AbortSi
 	throw new PlainError(`The embedded node does not follow the demo: in the step "${step.name}" ${hash} ${words}.`)
 }
 
-/** A node that mines by the clock may take a while. */
-async function receiptOf(hash: Hash, node: Upstream, signal: AbortSignal): Promise<{ readonly status: string }> {
+/** A node that mines at intervals may take a while. */
+export async function receiptOf(hash: Hash, node: Upstream, signal: AbortSignal): Promise<{ readonly status: string }> {
 	for (;;) {
 		const receipt = await node.call('eth_getTransactionReceipt', [hash], signal)
 		if (receipt !== null) return receipt as { status: string }

@@ -1,11 +1,14 @@
-/** The demo's transactions, and what must be told of each. `watchlists/demo.yaml` watches the same addresses. */
+/**
+ * The transactions of the demo, and the alerts that each must cause. `watchlists/demo.yaml` watches the same addresses.
+ */
 import type { Address, Hex } from '../model/glossary.js'
-import type { Direction, Kind } from '../model/watch.js'
+import type { Kind } from '../model/kind.js'
+import type { Direction } from '../model/watch.js'
 import { type Action, encodeActions } from './actions.js'
-import { create2Address, createAddress, puppetInit } from './contracts.js'
+import { create2Address, createAddress, puppetInit } from './demoContracts.js'
 
 /**
- * Anvil's well-known accounts, the first of each fresh chain, and the contracts that follow from them by arithmetic.
+ * Anvil's well-known accounts, which are the same on each fresh chain, and the contract addresses derived from them.
  */
 const deployer: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const factory = createAddress(deployer, 0n)
@@ -15,24 +18,24 @@ export const cast = {
 	treasury: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
 	payroll: '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc',
 	customer: '0x90f79bf6eb2c4f870365e785982e1f101e93b906',
-	/** Watched. */
+	/** A watched contract. */
 	factory,
-	/** Two contracts that nobody watches. */
+	/** Two contracts that are not watched. */
 	router: createAddress(deployer, 1n),
 	splitter: createAddress(deployer, 2n),
-	/** What the factory makes first, by CREATE: a contract's nonce starts at 1. */
+	/** The factory's first contract, by CREATE: a contract's nonce starts at 1. */
 	vault: createAddress(factory, 1n),
-	/** What it makes by CREATE2. */
+	/** The factory's contract by CREATE2. */
 	pocket: create2Address(factory, saltOfPocket, puppetInit),
 } as const satisfies Record<string, Address>
 
 export interface StoryTx {
 	readonly from: Address
-	/** Null deploys. */
+	/** Null: deploys a contract. */
 	readonly to: Address | null
 	readonly valueWei: bigint
 	readonly data: Hex
-	/** Whether the chain must take it as a success. */
+	/** Whether the transaction must succeed. */
 	readonly succeeds: boolean
 }
 
@@ -49,27 +52,32 @@ export interface ExpectedAlert {
 
 export interface Step {
 	readonly name: string
-	/** What happens, in one sentence. */
+	/** Describes the step in one sentence. */
 	readonly sentence: string
-	/** Each is mined before the next is sent. */
+	/** Each transaction is mined before the next one is sent. */
 	readonly transactions: readonly StoryTx[]
 	readonly alerts: readonly ExpectedAlert[]
-	/** What a careless watcher would tell as well: "rightly not told: …". */
-	readonly untold: readonly string[]
+	/** Events that a naive watcher would report by mistake; the demo prints "rightly not reported: …". */
+	readonly unreported: readonly string[]
 }
 
 const both = ['demo-mail', 'demo-hook']
 const milli = 10n ** 15n
 
-function tx(from: Address, to: Address | null, valueWei: bigint, data: Hex = '0x', succeeds = true): StoryTx {
-	return { from, to, valueWei, data, succeeds }
+function tx(from: Address, to: Address | null, valueWei: bigint, data: Hex = '0x'): StoryTx {
+	return { from, to, valueWei, data, succeeds: true }
 }
 
-function act(from: Address, puppet: Address, valueWei: bigint, actions: readonly Action[], succeeds = true): StoryTx {
-	return tx(from, puppet, valueWei, encodeActions(actions), succeeds)
+function act(from: Address, puppet: Address, valueWei: bigint, actions: readonly Action[]): StoryTx {
+	return tx(from, puppet, valueWei, encodeActions(actions))
 }
 
 type Facts = Omit<ExpectedAlert, 'address' | 'direction' | 'receivers'>
+
+/** The contract ran code that its caller chose. */
+function foreignCode(from: Address, address: Address): ExpectedAlert {
+	return { address, kind: 'code', direction: 'self', from, to: address, valueWei: 0n, receivers: both }
+}
 
 function alertOf(direction: 'in' | 'out', facts: Facts, receivers: readonly string[] = both): ExpectedAlert {
 	return { ...facts, address: direction === 'in' ? facts.to : facts.from, direction, receivers }
@@ -99,21 +107,21 @@ export const story: readonly Step[] = [
 			alertOf('in', deployment(deployer, factory, 0n)),
 			alertOf('in', transfer(deployer, factory, 5000n * milli)),
 		],
-		untold: ['the two other deployments: nobody watches those addresses, nor the deployer'],
+		unreported: ['the two other deployments: neither those addresses nor the deployer are watched'],
 	},
 	{
 		name: 'payment in',
 		sentence: 'A customer pays 1.5 ETH to Treasury.',
 		transactions: [tx(customer, treasury, 1500n * milli)],
 		alerts: [alertOf('in', transfer(customer, treasury, 1500n * milli))],
-		untold: [],
+		unreported: [],
 	},
 	{
 		name: 'payment out',
 		sentence: 'Treasury pays 0.25 ETH to Payroll.',
 		transactions: [tx(treasury, payroll, 250n * milli)],
 		alerts: [alertOf('out', transfer(treasury, payroll, 250n * milli))],
-		untold: ['the same payment to the watch on Payroll: its min_value is 0.5'],
+		unreported: ['the same payment to the watch on Payroll: its min_value is 0.5'],
 	},
 	{
 		name: 'three calls deep',
@@ -138,7 +146,7 @@ export const story: readonly Step[] = [
 			]),
 		],
 		alerts: [alertOf('in', transfer(router, treasury, 750n * milli))],
-		untold: ['the three calls on the way: no watched address pays or is paid in them'],
+		unreported: ['the three calls on the way: no watched address pays or is paid in them'],
 	},
 	{
 		name: 'CREATE',
@@ -150,7 +158,7 @@ export const story: readonly Step[] = [
 			alertOf('out', deployment(factory, vault, 100n * milli)),
 			alertOf('in', deployment(factory, vault, 100n * milli)),
 		],
-		untold: ['the endowment as transfers besides: the deployments carry it'],
+		unreported: ['the endowment as transfers besides: the deployments carry it'],
 	},
 	{
 		name: 'CREATE2',
@@ -164,18 +172,18 @@ export const story: readonly Step[] = [
 			alertOf('out', deployment(factory, pocket, 200n * milli)),
 			alertOf('in', deployment(factory, pocket, 200n * milli), ['demo-hook']),
 		],
-		untold: ['the deployment of that contract by mail: its watch names the webhook only'],
+		unreported: ['the deployment of that contract by mail: its watch names the webhook only'],
 	},
 	{
 		name: 'delegatecall',
 		sentence: 'The customer pays the Factory 0.4 ETH, and the Factory hands the call on by delegatecall.',
 		transactions: [act(customer, factory, 400n * milli, [{ do: 'delegatecall', to: router, bubble: true }])],
-		alerts: [alertOf('in', transfer(customer, factory, 400n * milli))],
-		untold: ['0.4 ETH out of the Factory: a delegatecall shows the value of its parent and moves nothing'],
+		alerts: [alertOf('in', transfer(customer, factory, 400n * milli)), foreignCode(customer, factory)],
+		unreported: ['0.4 ETH out of the Factory: a delegatecall shows the value of its parent and moves nothing'],
 	},
 	{
 		name: 'caught revert',
-		sentence: 'A contract pays Treasury 0.3 ETH inside a call that reverts; the caller catches that and goes on.',
+		sentence: 'A contract pays Treasury 0.3 ETH inside a call that reverts; the caller catches that and continues.',
 		transactions: [
 			act(customer, router, 300n * milli, [
 				{
@@ -187,21 +195,21 @@ export const story: readonly Step[] = [
 			]),
 		],
 		alerts: [],
-		untold: ['0.3 ETH to Treasury: the payment itself looks like a success, but the call around it was undone'],
+		unreported: ['0.3 ETH to Treasury: the payment itself looks like a success, but the call around it was undone'],
 	},
 	{
 		name: 'whole revert',
 		sentence: 'Treasury sends 0.6 ETH to a contract that pays them on to the Factory, and then all of it reverts.',
 		transactions: [
-			act(
-				treasury,
-				router,
-				600n * milli,
-				[{ do: 'call', to: factory, valueWei: 600n * milli, bubble: true }, { do: 'revert' }],
-				false,
-			),
+			{
+				...act(treasury, router, 600n * milli, [
+					{ do: 'call', to: factory, valueWei: 600n * milli, bubble: true },
+					{ do: 'revert' },
+				]),
+				succeeds: false,
+			},
 		],
 		alerts: [],
-		untold: ['0.6 ETH out of Treasury and into the Factory: the transaction failed, and only its fee was paid'],
+		unreported: ['0.6 ETH out of Treasury and into the Factory: the transaction failed, and only its fee was paid'],
 	},
 ]

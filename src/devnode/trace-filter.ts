@@ -1,6 +1,6 @@
 /**
- * `trace_filter` as the node's interface documents it, over Anvil's own, which knows no tags and refuses more than 300
- * blocks (measured with 1.7.1). Both address lists given: a trace that matches either.
+ * `trace_filter` as documented for the embedded node, on top of Anvil's own, which knows no tags and refuses more than
+ * 300 blocks (measured with 1.7.1). If both address lists are given, a trace must match either of them.
  */
 import { codes, RpcFault } from './jsonrpc.js'
 import type { Upstream } from './upstream.js'
@@ -15,19 +15,19 @@ export interface TraceFilter {
 	/** Both ends included. */
 	readonly fromBlock: Tag | bigint
 	readonly toBlock: Tag | bigint
-	/** Empty: any. */
+	/** Empty: any address. */
 	readonly fromAddress: readonly string[]
 	readonly toAddress: readonly string[]
-	/** Matches left out at the beginning. */
+	/** Number of matches to skip. */
 	readonly after: number
-	/** Most matches to return; null: all. */
+	/** Maximum number of matches to return; null: all. */
 	readonly count: number | null
 }
 
-/** Anvil's own form of a filter. */
+/** A filter in Anvil's format. */
 type Chunk = Record<string, unknown>
 
-/** Reads the parameters. @throws RpcFault (-32602) that names the field. */
+/** Reads the parameters of `trace_filter`. @throws RpcFault (-32602) that names the field. */
 export function readTraceFilter(params: unknown): TraceFilter {
 	const [filter, ...more] = Array.isArray(params) ? params : []
 	if (typeof filter !== 'object' || filter === null || Array.isArray(filter) || more.length > 0) {
@@ -47,15 +47,15 @@ export function readTraceFilter(params: unknown): TraceFilter {
 }
 
 /**
- * What to ask Anvil, in order: together it is the whole answer when neither `after` nor `count` is set, or when it is
- * one request (which then carries them).
+ * The requests to Anvil, in order. Their results together are the whole answer if neither `after` nor `count` is set; a
+ * single request carries both.
  */
 export async function planTraceFilter(filter: TraceFilter, node: Upstream, signal: AbortSignal): Promise<Chunk[]> {
 	const head = BigInt((await node.call('eth_blockNumber', [], signal)) as string)
 	const resolve = async (block: Tag | bigint) => {
 		if (typeof block === 'bigint') return block
 		if (block === 'earliest') return 0n
-		// Anvil has no traces of what is pending; the newest block is as near as it comes.
+		// Anvil has no traces of pending blocks, so the newest block is used.
 		if (block === 'latest' || block === 'pending') return head
 		const header = (await node.call('eth_getBlockByNumber', [block, false], signal)) as { number: string } | null
 		if (header === null) throw wrong(`the node knows no ${block} block`)
@@ -65,7 +65,7 @@ export async function planTraceFilter(filter: TraceFilter, node: Upstream, signa
 	const to = await resolve(filter.toBlock)
 	if (from > to) throw wrong(`fromBlock ${hex(from)} is after toBlock ${hex(to)}`)
 
-	// What is beyond the head has no traces, and need not be asked for.
+	// Blocks beyond the head have no traces.
 	const last = to < head ? to : head
 	const lists: Chunk = {}
 	if (filter.fromAddress.length > 0) lists.fromAddress = filter.fromAddress
@@ -80,7 +80,7 @@ export async function planTraceFilter(filter: TraceFilter, node: Upstream, signa
 	return [{ ...only, after: filter.after, ...(filter.count === null ? {} : { count: filter.count }) }]
 }
 
-/** Carries out several chunks, no further than `count` needs. */
+/** Sends the requests one by one, and stops when `count` is reached. */
 export async function gatherTraces(
 	{ after, count }: TraceFilter,
 	chunks: readonly Chunk[],

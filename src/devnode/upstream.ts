@@ -1,15 +1,18 @@
-/** The node behind the gateway. */
+/** The connection to the node behind the gateway. */
 import type { IncomingMessage } from 'node:http'
 import { text as textOf } from 'node:stream/consumers'
-import { createConnections } from '../base/connections.js'
+import { createConnections } from '../base/net/connections.js'
 import { type Call, codes, RpcFault, writeRequest } from './jsonrpc.js'
 
 export interface Upstream {
-	/** Sends a body as it is; the answer is a stream. Throws RpcFault when the node is not there. */
+	/** Sends a body unchanged; the response is a stream. Throws RpcFault when the node does not answer. */
 	post(body: string, signal: AbortSignal): Promise<IncomingMessage>
-	/** The answer to one request, as text. */
+	/** Sends one request and returns the response as text. */
 	text(call: Call, signal: AbortSignal): Promise<string>
-	/** The result of one request; the node's error is thrown as an RpcFault with its code and words. */
+	/**
+	 * Sends one request and returns its result. An error of the node is thrown as an RpcFault with the same code and
+	 * message.
+	 */
 	call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown>
 	close(): Promise<void>
 }
@@ -19,7 +22,7 @@ const mostConnections = 64
 
 export function connectUpstream(url: string): Upstream {
 	const { origin, pathname, search } = new URL(url)
-	// Mining and tracing many blocks may take as long as it takes; whoever asked can hang up.
+	// No timeout for answers, since mining and tracing many blocks may take long. Clients can disconnect.
 	const connections = createConnections(origin, { connections: mostConnections, connectTimeoutMs })
 	const headers = { 'content-type': 'application/json' }
 

@@ -1,13 +1,15 @@
-/** What happened, and the messages that say so. */
+/** Alerts, and the messages that carry them. */
 
 import type { BlockRef, FrameType } from './chain.js'
+import type { FoldedAlerts } from './folded.js'
 import type { Address, Hash } from './glossary.js'
+import type { EventKind, Kind, OwnData } from './kind.js'
 import type { TokenData, TokenEvent } from './token.js'
-import type { Direction, EventKind, Kind } from './watch.js'
+import type { Direction } from './watch.js'
 
 export type Finality = 'latest' | 'safe' | 'finalized'
 
-/** What happened on chain, as frames tell it or as logs do. */
+/** An on-chain event, read from frames or from logs. */
 export type ChainEvent = FrameEvent | TokenEvent
 
 export interface FrameEvent {
@@ -16,19 +18,21 @@ export interface FrameEvent {
 	readonly from: Address | null
 	readonly to: Address
 	readonly valueWei: bigint
-	/** The transaction's hash; for a reward the block's. */
+	/** Hash of the transaction; for a reward, of the block. */
 	readonly txHash: Hash
 	readonly txIndex: number | null
 	readonly traceAddress: readonly number[]
 	/** `root`, `0_1_2`, or `reward_0` for the first reward of a block. */
 	readonly trace: string
 	readonly block: BlockRef
-	/** Who sent the transaction; null where there is none, or the node does not say. */
+	/** Sender of the transaction; null for a reward, and where the node does not name the sender. */
 	readonly initiator: Address | null
 }
 
-/** `data` of a webhook's envelope: text and JSON numbers only. The fields are those of the public contract. */
-export interface AlertData extends Partial<UnexplainedData> {
+/**
+ * `data` of a webhook's envelope. Every value is text or a JSON number. The fields are those of the public contract.
+ */
+export interface AlertData extends Partial<OwnData> {
 	readonly id: string
 	readonly network: string
 	readonly chainId: number
@@ -39,32 +43,43 @@ export interface AlertData extends Partial<UnexplainedData> {
 	readonly txIndex: number | null
 	readonly traceAddress: readonly number[]
 	readonly kind: Kind
-	/** Of what no frame tells: the kind, `balance` of what is unexplained, `log` of a token. */
-	readonly frameType: FrameType | 'withdrawal' | 'delegation' | 'income' | 'balance' | 'log'
+	/** Without a frame: `log`, `storage`, or the kind; `balance` for an unexplained balance. */
+	readonly frameType:
+		| FrameType
+		| Exclude<Kind, EventKind | 'call' | 'request' | 'token' | 'control' | 'unexplained'>
+		| 'log'
+		| 'storage'
 	readonly category: 'external' | 'internal'
 	readonly from: string | null
 	readonly to: string
 	readonly contractAddress?: string
-	/** Who sent the transaction, where it is known. */
+	/** Sender of the transaction; absent where it is not known. */
 	readonly initiator?: string
-	/** The creator as `ots_getContractCreator` names it, where the node could be asked and agreed. */
+	/** Whether `ots_getContractCreator` names the same creator; absent where the node did not answer. */
 	readonly creatorConfirmed?: boolean
-	/** Absent for a token, which has no wei. */
+	/** Absent for tokens. */
 	readonly valueWei?: string
-	/** Null for a token whose decimals are not known. */
+	/** Null for a token with unknown decimals. */
 	readonly value: string | null
-	/** Null for a token that has no symbol. */
+	/** Null for a token without a symbol. */
 	readonly asset: string | null
-	/** Of an alert of kind `token`. */
+	/** Only for kind `token`. */
 	readonly token?: TokenData
-	/** Whom ERC-1155 names as the one who moved it, where that is not `from`. */
+	/** Operator in the ERC-1155 log; absent where it equals `from`. */
 	readonly operator?: string
-	/** Of a flood of unknown tokens, or of nothing: how many more came to the watch in this block, which are not told. */
+	/**
+	 * How many further flood alerts (unknown tokens, or transfers of nothing) this watch had in the block; they are not
+	 * sent.
+	 */
 	readonly more?: number
-	/** The other side is made to be taken for somebody else. */
+	/** Contracts of those further alerts, at most 20. */
+	readonly moreContracts?: readonly string[]
+	/** Alerts that this one stands for, because too many deliveries to the receiver are pending; absent: none. */
+	readonly folded?: FoldedAlerts
+	/** The counterparty's address imitates another address; absent: it does not. */
 	readonly lookalike?: Lookalike
 	readonly watch: AlertWatch
-	/** Label of the other side, where that is watched too. */
+	/** Label of the counterparty, if it is watched too. */
 	readonly counterpartyLabel?: string
 	readonly direction: Direction
 	readonly finality: Finality
@@ -72,53 +87,17 @@ export interface AlertData extends Partial<UnexplainedData> {
 	/** Seconds from the block's timestamp to its detection. */
 	readonly lagSeconds: number
 	readonly late: boolean
-	/** Why it is late, in a few words; absent when it is not. */
+	/** Why the alert is late, in a few words; absent unless `late`. */
 	readonly lateReason?: string
-	/** Of a withdrawal: its number over the whole chain, and the validator's. Decimal. */
-	readonly index?: string
-	readonly validatorIndex?: string
-	/** Of a delegation: whose code runs from now on, and before; null: none, or not known (see `confirmed`). */
-	readonly delegate?: string | null
-	readonly previous?: string | null
-	/** Of a delegation: false: it was signed and is in the chain; whether it changed the code was not asked. */
-	readonly confirmed?: boolean
-	/** Of a delegation: what was signed; null where only the state shows it. Chain id 0 holds on every chain. */
-	readonly authorisation?: { readonly chainId: number; readonly nonce: number } | null
-	/** Of income: how many transactions paid it. */
-	readonly transactions?: number
-	/** Of a crossing: the balance in wei and in whole coins, and the threshold in whole coins. */
-	readonly balanceWei?: string
-	readonly balance?: string
-	readonly threshold?: string
-	readonly crossed?: 'below' | 'above'
 	readonly links?: { readonly tx: string; readonly from?: string; readonly to: string; readonly block: string }
 }
 
-/** Only of an unexplained balance: what it was, is, and what explains of it. Amounts are signed decimal text in wei. */
-export interface UnexplainedData {
-	/** The smallest span found; `fromBlock` is the first block in it. */
-	readonly fromBlock: number
-	readonly toBlock: number
-	/** Before `fromBlock`, and after `toBlock`. */
-	readonly openingWei: string
-	readonly closingWei: string
-	/** What all that is known of moved. */
-	readonly explainedWei: string
-	/** closing − opening − explained. */
-	readonly differenceWei: string
-	/** The same in whole coins, signed. */
-	readonly difference: string
-	/** Hosts that were asked. */
-	readonly endpoints: readonly string[]
-	readonly reason: string
-}
-
-/** Whom an address imitates: one that the watch has paid, or another watch. */
+/** The address that another one imitates: a payee of the watch, or another watched address. */
 export interface Lookalike {
-	/** EIP-55. */
+	/** The imitated address, with its EIP-55 checksum. */
 	readonly of: string
 	readonly label: string | null
-	/** Hex digits that agree at the front, and at the end. */
+	/** Number of equal hex digits at the front and at the end. */
 	readonly prefix: number
 	readonly suffix: number
 }
@@ -133,7 +112,7 @@ export interface AlertWatch {
 export type AlertType = `alert.${Kind}`
 
 /**
- * An alert for some receivers. Watches of one address in two watchlists make two, with the same id and no receiver in
+ * An alert for some receivers. An address in two watchlists makes two alerts with the same id and no receiver in
  * common.
  */
 export interface Alert {
@@ -156,7 +135,7 @@ export type MessageType =
 /** What a receiver gets: the Standard Webhooks envelope. `data.deliveryId` equals the delivery's id. */
 export interface Message {
 	readonly type: MessageType
-	/** ISO 8601 UTC; the same over retries. */
+	/** ISO 8601 UTC; the same in every attempt. */
 	readonly timestamp: string
 	readonly data: MessageData
 }
@@ -164,25 +143,25 @@ export interface Message {
 export type MessageData = MessageContent & {
 	readonly deliveryId: string
 	readonly test?: true
-	/** Name of the receiver that refused this for good, where this is sent to its fallback instead. */
+	/** In a message to a fallback: name of the receiver that refused it for good. */
 	readonly insteadOf?: string
 }
 
 export type MessageContent = AlertData | DigestData | SystemData | UndeliveredData
 
-/** `data` of `alert.digest`: many alerts in one message. */
+/** `data` of `alert.digest`: several alerts in one message. */
 export interface DigestData {
 	readonly id: string
-	/** In the order in which they would have come one by one; at least two. */
+	/** In sending order; at least two. */
 	readonly alerts: readonly DigestedAlert[]
 	/**
-	 * When the first of them was held back by a silence, and when they were let go; absent where there was none. ISO 8601
-	 * UTC.
+	 * From when the first alert was held by a silence to when all were released, ISO 8601 UTC; absent where no silence
+	 * held any of them.
 	 */
 	readonly held?: { readonly from: string; readonly to: string }
 }
 
-/** As it would have come by itself: one that came so too has the same `deliveryId`. */
+/** An alert as it would have been sent alone; `deliveryId` is the same in both cases. */
 export interface DigestedAlert {
 	readonly type: AlertType | 'alert.removed'
 	readonly timestamp: string
@@ -190,8 +169,8 @@ export interface DigestedAlert {
 }
 
 /**
- * `data` of `system.stalled`, `system.gap`, `system.refused` and `system.recovered`. Of a gap, and of its end, it names
- * the blocks that could not be read.
+ * `data` of `system.stalled`, `system.gap`, `system.refused` and `system.recovered`. For a gap and its recovery it
+ * names the blocks that could not be read.
  */
 export interface SystemData {
 	readonly id: string
@@ -199,34 +178,35 @@ export interface SystemData {
 	readonly chainId: number
 	readonly checkpoint: number | null
 	readonly head: number | null
-	/** One sentence for a person. */
+	/** One sentence for people. */
 	readonly reason: string
-	/** Of a gap: first and last block of it, both included. */
+	/** For a gap: its first and last block, both included. */
 	readonly fromBlock?: number
 	readonly toBlock?: number
-	/** Of a gap: when a person took it that these blocks may stay unread; ISO 8601. Absent: nobody did. */
+	/** For a gap: when the operator accepted that these blocks stay unread, ISO 8601; absent: not accepted. */
 	readonly acceptedAt?: string
-	/** Of `system.recovered`: `refused`: the watchlists are right again. Absent: it ends a stall, or a gap. */
+	/** Only in `system.recovered`. `refused`: the watchlists are valid again. Absent: a stall or a gap ended. */
 	readonly ends?: 'refused'
 }
 
 /**
- * `data` of `system.undelivered`, and of the `system.recovered` that `ends` it: a receiver takes nothing, or refuses
- * what it is sent. It goes to that receiver's fallback.
+ * `data` of `system.undelivered`, and of the `system.recovered` that ends it: a receiver accepts nothing, or refuses
+ * some messages. Sent to that receiver's fallback.
  */
 export interface UndeliveredData {
 	readonly id: string
 	readonly receiver: string
-	/** One mail address of the receiver, where it is about that one; else null. */
+	/** The mail address concerned; null where the message concerns the whole receiver. */
 	readonly recipient: string | null
 	/**
-	 * `parked`: its deliveries wait until somebody has fixed something. `dead`: some are given up, each of which follows
-	 * by itself.
+	 * `parked`: deliveries wait until the operator repairs the receiver. `dead`: some messages were refused for good;
+	 * each of them follows in a delivery of its own. `failing`: attempts have failed for minutes; deliveries are pending
+	 * and retried.
 	 */
-	readonly state: 'parked' | 'dead'
-	/** How many deliveries to the receiver are in that state, or about to be, at this moment. */
+	readonly state: 'parked' | 'dead' | 'failing'
+	/** Deliveries to the receiver that are in this state, or wait because of it, when the message is made. */
 	readonly count: number
-	/** What the other side says, without secrets; of the end, what came of it. */
+	/** What the receiver answered, without secrets; in a recovery, the outcome. */
 	readonly reason: string
 	/** ISO 8601 UTC. */
 	readonly since: string

@@ -1,128 +1,136 @@
-/** What is needed to prove that nothing was missed: balances, and what moves them besides frames. */
+/** Books: balances, and the movements that change them besides frames. */
 
 import type { AddressSet, Block, BlockRef, Part, Span } from './chain.js'
 import type { Address, Hash, Hex } from './glossary.js'
 
 /**
- * The book of one address: closed up to a block, and what moved in the blocks scanned since, which is not proved yet.
+ * The book of one address: its balance at the block up to which it is closed, and the sum of the unproved movements in
+ * the blocks scanned since.
  */
 export interface Book {
-	/** Last block at which balance and movements were seen to agree. */
+	/** Last block at which the balance and the movements agreed. */
 	readonly block: bigint
-	/** After that block. */
+	/** Balance after `block`. */
 	readonly balanceWei: bigint
-	/** In less out, fees taken off, of the blocks after `block` that were scanned. */
+	/** Incoming less outgoing less fees, of the scanned blocks after `block`. */
 	readonly movedWei: bigint
-	/** Mark of its code at that block, see `markOf`; null: it has none; absent: not known. */
+	/** First 16 hex digits of the hash of the address's code at `block`; null: no code; absent: not known. */
 	readonly code?: string | null
-}
-
-/** The books of a network. A book is made when it is asked for: there may be many. */
-export interface BookSet extends ReadonlyMap<Address, Book> {
 	/**
-	 * What these books keep of a mark of code as `Balances` has it: shorter. What a book has already stays as it is.
-	 * Absent: they keep it whole.
+	 * No later block is known to have moved the address or changed its code; it may be a later one than the true one.
+	 * Absent in states of earlier versions.
 	 */
-	markOf?(code: string): string
-	/** With the changes in it, which change no more: the same again for the same; null: gone. Absent: a plain map. */
-	after?(changes: ReadonlyMap<Address, Book | null>): BookSet
-	/** The same, with a border after each step of it, for many. */
-	afterSteps?(changes: ReadonlyMap<Address, Book | null>): Generator<undefined, BookSet>
-	/** Of the blocks that they are closed at the lowest, and who has moved since: how many, and `most` of them. */
-	facts?(most: number): {
-		readonly lowest: bigint | null
-		readonly waiting: number
-		readonly some: readonly Address[]
-	}
-	/** Whose book stands on a block after this one, or who has moved since. Absent: by looking at all. */
-	beyond?(block: bigint): Iterable<Address>
-	/** `most` addresses or some more from a place on (0: the first), and the place after them; 0: the end. */
-	some?(from: number, most: number): { readonly addresses: readonly Address[]; readonly next: number }
-	/** The place to ask `some` for, to go on after the first `count`, and how many of these it begins with. */
-	placeAfter?(count: number): { readonly from: number; readonly passed: number }
+	readonly movedAt?: bigint
 }
 
-/** By address, in wei. */
+/** The books of a network. A plain Map is one too: without the optional methods, all books are visited. */
+export interface BookSet extends ReadonlyMap<Address, Book> {
+	/** Must precede `get` and `has` of these addresses: reads their books from the store. Absent: all are in memory. */
+	load?(addresses: Iterable<Address>): Promise<void>
+	/** A new, immutable set with the changes applied; null removes a book. Absent: a plain Map. */
+	after?(changes: ReadonlyMap<Address, Book | null>): BookSet
+	/** The same in steps, for many changes; it yields after each step. */
+	afterSteps?(changes: ReadonlyMap<Address, Book | null>): Generator<undefined, BookSet>
+	facts?(most: number): BooksProgress | Promise<BooksProgress>
+	/** Addresses whose book is closed above `block`, or that moved since. Absent: visit all books. */
+	beyond?(block: bigint): Iterable<Address> | Promise<Iterable<Address>>
+	/** `most` addresses or slightly more from a place on ('': the first), and the next place; '': the end. */
+	some?(from: string, most: number): SomeBooks | Promise<SomeBooks>
+}
+
+/** Lowest block that books are closed at, and the addresses that moved since: their number, and some of them. */
+export interface BooksProgress {
+	readonly lowest: bigint | null
+	readonly waiting: number
+	readonly some: readonly Address[]
+}
+
+export interface SomeBooks {
+	readonly addresses: Iterable<Address>
+	readonly next: string
+}
+
+/** Balance in wei by address. */
 export interface Balances extends ReadonlyMap<Address, bigint> {
 	/**
-	 * Of those that have code a mark of it, 16 hex digits: another mark is other code. Absent where the question could
-	 * not tell.
+	 * For addresses with code, the first 16 hex digits of its hash: another value means other code. Absent where the
+	 * request could not read code.
 	 */
 	readonly codes?: ReadonlyMap<Address, string>
 }
 
-/** An authorisation of EIP-7702 that held. */
+/** An EIP-7702 authorisation that took effect. */
 export interface Authorised {
 	readonly txHash: Hash
 	readonly txIndex: number
-	/** Position in the transaction's list. */
+	/** Position in the transaction's authorisation list. */
 	readonly at: number
-	/** 0: for every chain. */
+	/** 0: valid on every chain. */
 	readonly chainId: bigint
 	readonly nonce: bigint
-	/** Who sent the transaction. */
+	/** Sender of the transaction. */
 	readonly initiator: Address
-	/** Whose code the address runs from then on; null: none. */
+	/** Address whose code runs from then on; null: cleared. */
 	readonly delegate: Address | null
 }
 
-/** What a block changes, by its access list (EIP-7928), which makes the hash in its header. */
+/** What a block changes according to its access list (EIP-7928), whose hash is in the header. */
 export interface BlockChanges {
-	/** How many transactions the block has. */
+	/** Number of transactions in the block. */
 	readonly transactions: number
 	/**
-	 * Balances after the transactions that changed them, in the order of the block. `index`: 0 before the transactions,
-	 * then each from 1, and one more after all of them. Whoever ends a transaction with what he had before is not listed.
+	 * Balances after each transaction that changed them, in block order. `index`: 0 before the transactions, 1 to n for
+	 * the transactions, n + 1 after them. A transaction that leaves a balance as it was is not listed.
 	 */
 	readonly balances: ReadonlyMap<Address, readonly { readonly index: number; readonly wei: bigint }[]>
-	/** Code that was set, a delegation (EIP-7702) among it. */
+	/** Code that was set, including EIP-7702 delegations. */
 	readonly codes: ReadonlyMap<Address, readonly { readonly index: number; readonly code: Hex }[]>
 }
 
-/** An authorisation of EIP-7702 as it was signed; whether it held is another matter. */
+/** An EIP-7702 authorisation as it was signed; it may have had no effect. */
 export interface Signed {
-	/** Position in the transaction's list. */
+	/** Position in the transaction's authorisation list. */
 	readonly at: number
 	readonly authority: Address
-	/** Null: it clears. */
+	/** Null: clears the delegation. */
 	readonly delegate: Address | null
-	/** 0: for every chain. */
+	/** 0: valid on every chain. */
 	readonly chainId: bigint
 	readonly nonce: bigint
 }
 
-/** How far the books of a network are; for `status` and metrics. */
+/** Progress of a network's books, for `status` and metrics. */
 export interface BooksSummary {
-	/** Lowest block up to which a book is closed; null while none is. */
+	/** Lowest block up to which a book is closed; null while there is no closed book. */
 	readonly closedTo: number | null
-	/** Watches with a book. */
+	/** Number of watches with a book. */
 	readonly closed: number
-	/** Watches whose books are to be kept. */
+	/** Number of watches that should have a book. */
 	readonly kept: number
-	/** Some of those without a book, or whose book waits for a node that can tell the balance: twenty at most. */
+	/** Watches without a book, or whose book waits for a node that can give the balance; at most 20. */
 	readonly open: readonly Address[]
-	/** How many there are of these. */
+	/** Total number of those watches. */
 	readonly openCount: number
-	/** Of these, those without a book; absent where an older version wrote it. */
+	/** How many of those have no book; absent in states of older versions. */
 	readonly unopened?: number
-	/** Why books cannot be closed now, in words; null when they can. */
+	/** Why books cannot be closed at present, in words; null while they can. */
 	readonly reason: string | null
-	/** Blocks of which nothing was proved; the latest twenty entries, oldest first. Absent: none. */
+	/** The latest 20 unproved ranges, oldest first; absent: none. */
 	readonly unproved?: readonly Unproved[]
-	/** How often that happened in all, each watch by itself. */
+	/** Total number of unproved ranges, counted per watch. */
 	readonly unprovedCount?: number
 	/**
-	 * On a private network: blocks whose access lists were checked against the books, without a hole between; both ends
-	 * are included. A book is opened at the first list that names its watch. Absent: none were, or balances
-	 * are asked for.
+	 * On a private network: the contiguous range of blocks whose access lists were checked against the books, both ends
+	 * included. A book opens at the first list that names its watch. Absent: no list was checked, or balances are
+	 * requested instead.
 	 */
 	readonly listed?: { readonly from: number; readonly to: number }
 	/**
-	 * On a private network: blocks that were scanned, and whose access lists are asked for again since the first one was
-	 * not given yet; both ends are included. Absent: none.
+	 * On a private network: scanned blocks whose access lists are requested again, because the first list was not
+	 * available yet; both ends included. Absent: none.
 	 */
 	readonly waiting?: { readonly from: number; readonly to: number }
-	/** How long it takes until each book was closed once, where that is too long. Absent: it is not. */
+	/** Duration of one audit rotation, present only where it is too long. */
 	readonly round?: BooksRound
 }
 
@@ -131,33 +139,33 @@ export interface BooksRound {
 	readonly minutes: number
 }
 
-/** Blocks over which a book was opened anew, since nothing could be proved of them; both ends are included. */
+/** A range of blocks that could not be proved, so that a book was opened anew after it; both ends included. */
 export interface Unproved {
 	readonly fromBlock: number
 	readonly toBlock: number
-	/** How many times, each watch by itself: the blocks are the lowest and the highest of these. */
+	/** Number of times, counted per watch; the range spans the lowest and the highest block of these. */
 	readonly count: number
-	/** Some of the watches; none: it is all of them. */
+	/** Some of the watches concerned; empty: all watches. */
 	readonly addresses: readonly Address[]
-	/** In words. */
+	/** Reason, in words. */
 	readonly why: string
 }
 
 /**
  * Coins that a block moves without a frame. `fee`: of a transaction that the address sent. `income`: priority fees of a
- * block that it is the author of. `mint`: made by the chain for a transaction of the address.
+ * block that the address authored. `mint`: created by the chain for a transaction of the address.
  */
 export interface Posting {
 	readonly kind: 'fee' | 'income' | 'mint' | 'withdrawal'
 	readonly address: Address
 	/**
-	 * Signed, from the address's side. Two numbers only where two rules are in force on chains whose receipts do not say
-	 * which (the operator fee before and after OP Jovian); else the same twice.
+	 * Signed: positive is incoming. The two amounts differ only on chains whose receipts do not say which of two rules is
+	 * in force (the operator fee before and after OP Jovian).
 	 */
 	readonly wei: Amounts
-	/** Of the transaction; null for a withdrawal and for income. */
+	/** Null for a withdrawal and for income. */
 	readonly txHash: Hash | null
-	/** Only for income: how many paid it. */
+	/** Only for income: number of transactions that paid it. */
 	readonly transactions?: number
 	/** Only for a withdrawal. */
 	readonly withdrawal?: { readonly index: bigint; readonly validatorIndex: bigint }
@@ -165,28 +173,31 @@ export interface Posting {
 
 export type Amounts = readonly [wei: bigint, orWei: bigint]
 
-/** Balances and what moves them; every method throws RpcError when no endpoint could answer. */
+/** Balances and postings. Every method throws RpcError when no endpoint could answer. */
 export interface Accounts {
 	/**
-	 * Balances after this very block, in wei: one for each address. `no-data` where no endpoint has the state (any more).
+	 * Balances in wei after exactly this block, by hash, one for each address. Throws RpcError `no-data` where no
+	 * endpoint has the state (any more).
 	 */
 	balances(addresses: readonly Address[], block: BlockRef, signal: AbortSignal): Promise<Balances>
-	/** One balance as each endpoint that can tell it by itself does, in order; who cannot is left out. */
+	/** One balance from each endpoint in order; endpoints that cannot give it are left out. */
 	balanceByEach(
 		address: Address,
 		block: BlockRef,
 		signal: AbortSignal,
 	): Promise<readonly { readonly endpoint: string; readonly wei: bigint }[]>
-	/** Whose code the address runs after a block; null: none but its own. */
+	/** Address whose code the address runs after a block (EIP-7702); null: no delegation. */
 	delegate(address: Address, block: Pick<BlockRef, 'number'>, signal: AbortSignal): Promise<Address | null>
-	/** Authorisations of this very block that held for the address, in order, the last of each transaction. */
+	/**
+	 * Authorisations of this exact block that took effect for the address, in order: the last one of each transaction.
+	 */
 	authorisations(block: BlockRef, address: Address, signal: AbortSignal): Promise<readonly Authorised[]>
 	/**
-	 * Authorisations in a block that one of these signed for this chain, in order, the last of each transaction and
-	 * signer; whether they held is another matter. No address is named to anybody. `block`: as it was read. `left`: how
-	 * many there are besides, which were not looked at.
+	 * Authorisations in a block that one of these addresses signed for this chain, in order: the last one of each
+	 * transaction and signer, whether or not it took effect. The request names no address. `block`: as it was read.
+	 * `left`: number of authorisations that were not examined.
 	 */
-	signedIn(
+	authorizationsIn(
 		number: bigint,
 		authorities: AddressSet,
 		signal: AbortSignal,
@@ -195,31 +206,34 @@ export interface Accounts {
 		readonly signed: readonly (Authorised & Pick<Signed, 'authority'>)[]
 		readonly left: number
 	}>
-	/** Authorisations in a transaction that are signed for this chain, in order; none where it has no list. */
+	/** Authorisations in a transaction that are valid on this chain, in order; empty for a transaction without a list. */
 	signed(txHash: Hash, signal: AbortSignal): Promise<readonly Signed[]>
 	/**
-	 * All that this very block moves for the addresses without a frame. `no-data` where this chain's rules are not known.
-	 * `endpoint`: who is asked first; default: whoever is preferred.
+	 * Everything that this exact block moves for the addresses without a frame. Throws RpcError `no-data` where this
+	 * chain's rules are not known. `endpoint` is asked first; default: the preferred one.
 	 */
 	postings(block: BlockRef, addresses: AddressSet, signal: AbortSignal, endpoint?: string): Promise<readonly Posting[]>
 	/**
-	 * What this very block changes, proved by its header; null where the header names no list, or nobody gives the one
-	 * that it names.
+	 * What this exact block changes, proved by the hash in its header; null where the header has no such hash, or no
+	 * endpoint gives a list that matches it.
 	 */
 	changes(block: Block, signal: AbortSignal): Promise<BlockChanges | null>
 	/**
-	 * Reads a span once more, by each source of each endpoint in turn; one that cannot is passed over. For the moment in
-	 * which something is missing and nobody knows where. Throws RpcError after the last one where an endpoint failed by
-	 * every source in a way that may pass: it was not heard.
+	 * Reads a span again by each source of each endpoint in turn, leaving out those that cannot: used when a balance does
+	 * not close and the missing event is unknown. Throws RpcError after the last source if an endpoint failed by every
+	 * source in a way that may pass: its answer is still missing.
 	 */
 	witnesses(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncIterable<Witness>
-	/** No address is named to anybody: whoever asks for balances or code gets `no-data`. */
+	/** On a private network no request names an address; requests for balances or code throw `no-data`. */
 	readonly isPrivate: boolean
-	/** Whether a receipt is known to say all that its transaction cost, on this chain. */
+	/** Whether this chain's receipts are known to contain the full cost of a transaction. */
 	readonly feesAreKnown: boolean
-	/** Postings that this chain is known to pay as the node gives them; of others a book may close without them. */
+	/**
+	 * Kinds of postings that this chain is known to pay as the node reports them. A book may close without the other
+	 * kinds.
+	 */
 	readonly surePostings: ReadonlySet<Posting['kind']>
-	/** Hosts that balances are asked of. */
+	/** Hosts that balances are requested from. */
 	readonly endpoints: readonly string[]
 }
 

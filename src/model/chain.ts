@@ -1,5 +1,6 @@
-/** What a node answers, once it was read and checked. */
+/** What a node answers, after it was checked. */
 import type { Address, Hash } from './glossary.js'
+import type { ControlChanged } from './kind.js'
 import type { TokenEvent, UnprovedBlock } from './token.js'
 
 export interface BlockRef {
@@ -13,18 +14,18 @@ export interface Block extends BlockRef {
 	readonly timestampS: bigint
 	/** Hashes of its transactions, in order. */
 	readonly txHashes: readonly Hash[]
-	/** What the consensus layer pays in it (EIP-4895), in its order; absent where the header does not say. */
+	/** EIP-4895 withdrawals in the header's order; absent where the header has none. */
 	readonly withdrawals?: readonly Withdrawal[]
-	/** Who made the block; absent where the header does not say. */
+	/** Author of the block; absent where the header does not name one. */
 	readonly author?: Address
-	/** The header is one of Prague or later, whose transactions may set the code of plain addresses (EIP-7702). */
+	/** True for a block of Prague or later, whose transactions may set the code of plain addresses (EIP-7702). */
 	readonly takesAuthorisations?: true
-	/** Of its access list (EIP-7928); absent where the header names none. */
+	/** Hash of the block's access list (EIP-7928); absent where the header has none. */
 	readonly accessListHash?: Hash
 }
 
 export interface Withdrawal {
-	/** Its number over the whole chain. */
+	/** Withdrawal number, counted over the whole chain. */
 	readonly index: bigint
 	readonly validatorIndex: bigint
 	readonly address: Address
@@ -38,17 +39,17 @@ export interface Head {
 	readonly finalized: bigint | null
 }
 
-/** A range of blocks; both ends are included; `from <= to`. */
+/** A range of blocks, both ends included; `from <= to`. */
 export interface Span {
 	readonly from: bigint
 	readonly to: bigint
 }
 
-/** What a walk goes over. */
+/** The span of a walk. */
 export interface WalkSpan extends Span {
 	/**
-	 * How many blocks are asked for at once from this one on, one question after the other; null: as many as the endpoint
-	 * bears, several questions at a time. What has come with more is taken all the same. Default: null.
+	 * Blocks per request from the given block on, one request at a time; null: as many as the endpoint can take, several
+	 * requests at a time. Blocks that an earlier, larger request brought are used too. Default: null.
 	 */
 	readonly atOnce?: (from: bigint) => number | null
 }
@@ -61,100 +62,139 @@ export interface Frame {
 	readonly type: FrameType
 	/** Null unless `type` is `call`. */
 	readonly callType: CallType | null
-	/** Caller, creator, or the destroyed contract. Null for a reward. */
+	/** Caller, creator or destroyed contract; null for a reward. */
 	readonly from: Address | null
 	/**
-	 * Callee, created contract, heir of a self-destruct, or author of a reward. Null for a creation that left nothing.
+	 * Callee, created contract, heir of a self-destruct, or author of a reward; null for a creation that left no
+	 * contract.
 	 */
 	readonly to: Address | null
-	/** As the node says it: value of a call (also of one that moves nothing), endowment, balance, reward. */
+	/** As the node reports it: value of a call (also of one that moves nothing), endowment, balance or reward. */
 	readonly valueWei: bigint
 	/** Path from the root frame; empty for the root and for rewards. */
 	readonly traceAddress: readonly number[]
-	/** The node's own text when this frame failed itself; null says nothing of its parents. */
+	/** The node's error text when this frame itself failed; null says nothing about its parents. */
 	readonly error: string | null
-	/** `block`, `uncle` or what the node calls it; null unless `type` is `reward`. */
+	/** `block`, `uncle` or the node's own word; null unless `type` is `reward`. */
 	readonly rewardType: string | null
+	/** The data of a call, in lower case; cut and ended by `…` where it is too long. Absent where no kind reads it. */
+	readonly input?: string
 }
 
-/** What is known of one transaction (or, with `txHash` null, the rewards of one block). */
+/** What is known about one transaction; with `txHash` null, the rewards of one block. */
 export interface TxTrace {
 	readonly txHash: Hash | null
 	readonly txIndex: number | null
 	readonly block: BlockRef
-	/** From the receipt; null where it was not asked for or does not say (before Byzantium). */
+	/** From the receipt; null where the receipt was not read or has no status (before Byzantium). */
 	readonly succeeded: boolean | null
-	/** What its sender paid for it, by the receipt; absent where that was not asked for or does not say. */
+	/** Fee that the sender paid, from the receipt; absent where the receipt was not read or does not give it. */
 	readonly fee?: Fee
 	/**
-	 * In order of `traceAddress`, depth first. Every ancestor of a frame listed is listed too: whoever reads this can
-	 * judge each frame without asking again. Of a walk those that may be events for the addresses asked, and no others: a
-	 * stranger's thousands of frames cost nothing from here on. Of one transaction that was asked for, all.
+	 * In order of `traceAddress`, depth first. Every ancestor of a listed frame is listed too, so that each frame can be
+	 * judged without another request. In a walk: only frames that may be events of the requested addresses, which saves
+	 * the memory of thousands of unrelated ones. For one requested transaction: all.
 	 */
 	readonly frames: readonly Frame[]
 }
 
-/** Charged whether a transaction fails or not. Two numbers where two rules may be in force; see `Posting`. */
+/** Charged whether or not the transaction succeeds. Two amounts where two rules may be in force; see `Posting`. */
 export interface Fee {
 	readonly payer: Address
 	readonly wei: readonly [wei: bigint, orWei: bigint]
 }
 
-/** One span as the chain answered it: complete for the addresses asked, and verified against the block headers. */
+/** The answer for one span: complete for the requested addresses, and verified against the block headers. */
 export interface Part {
 	readonly span: Span
-	/** Header of `span.to`, read before the traces were. */
+	/** Header of `span.to`, read before the traces. */
 	readonly last: Block
-	/** Name of the source that read it; absent where no traces were asked for. */
+	/** Name of the source; absent where no traces were requested. */
 	readonly source?: string
-	/** Host that read it; absent where no traces were asked for. */
+	/** Host of the endpoint; absent where no traces were requested. */
 	readonly endpoint?: string
-	/** Host that read these blocks before, where that was another one: this part is a second witness. */
+	/** Host that read these blocks before, if it was another one: this part is a second witness. */
 	readonly confirms?: string
-	/** Hash of the block before `span.from`, as the header of that one says; absent where it was not asked for. */
+	/** Parent hash in the header of `span.from`; absent where that header was not requested. */
 	readonly parentHash?: Hash
-	/** Headers of the blocks that `transactions` stand in, and of those that pay a withdrawal to one of the addresses. */
+	/** Headers of the blocks of `transactions`, and of those with a withdrawal to a requested address. */
 	readonly blocks: ReadonlyMap<bigint, Block>
-	/** By block, then by index; rewards of a block last. */
+	/** In order of block and index; the rewards of a block come last. */
 	readonly transactions: readonly TxTrace[]
 	/**
-	 * Token transfers of the addresses, by block, index and log; their headers stand in `blocks`. Absent where logs were
-	 * not asked for.
+	 * Token transfers of the requested addresses in order of block, transaction and log; their headers are in `blocks`.
+	 * Absent where logs were not requested.
 	 */
 	readonly tokens?: readonly TokenEvent[]
-	/** Blocks in which nothing proves that no log is missing, in order; absent: none, or a second look. */
+	/** What logs of the requested contracts tell of who rules them, in the same order. Absent: none was requested. */
+	readonly control?: readonly ControlChanged[]
+	/** Blocks in which contracts of `AddressSet.logsOf` were entered, in order; absent: none. */
+	readonly touched?: readonly TouchedBlock[]
+	/** Blocks where a missing log cannot be excluded, in order; absent: none, or this is a second reading. */
 	readonly unprovedLogs?: readonly UnprovedBlock[]
 }
 
-/** A set of addresses: a Set, or a Map from addresses. */
+/** A block in which contracts ran code that may write their storage. */
+export interface TouchedBlock extends BlockRef {
+	/** First block that it stands for; absent: it stands for itself. */
+	readonly from?: bigint
+	/** Transactions that entered each of them; of more than one the first two. */
+	readonly contracts: ReadonlyMap<Address, readonly Hash[]>
+}
+
+/** A set of addresses; a Map with addresses as keys is one too. */
 export interface AddressSet {
 	readonly size: number
 	has(address: Address): boolean
 	keys(): Iterator<Address>
+	/** Functions of these addresses whose calls are read, whatever they move; absent: none. */
+	readonly calls?: CalledFunctions | undefined
+	/** Contracts among them whose own logs are read, for what rules them; absent: none. */
+	readonly logsOf?: ReadonlySet<Address> | undefined
+	/** Code that these addresses run in their own storage and that is looked at; absent: none. */
+	readonly lent?: LentCode | undefined
 }
 
-/** A block that could not be read, and blocks around it that show who can be heard at all. */
-export interface Doubt {
+export interface LentCode {
+	/** Whether it is not known that this code is ordinary for the contract. */
+	isJudged(contract: Address, code: Address): boolean
+}
+
+export interface CalledFunctions {
+	has(address: Address): boolean
+	/** Whether calls of this function are reported. `hasFailed`: whether failed ones are. */
+	isReported(address: Address, selector: string, hasFailed: boolean): boolean
+}
+
+/** A block that could not be read, with blocks around it that show which sources work. */
+export interface SuspectBlock {
 	readonly number: bigint
+	/** Hash of the block before it: an answer with another parent is wrong. Absent: any parent is accepted. */
+	readonly parentHash?: Hash
 	/**
-	 * Before it and after it, that are no gaps: the first of each that has transactions is asked for, since an empty one
-	 * proves nothing. None before it: that was seen already.
+	 * Blocks before and after it that are not gaps. Of each list the first block with transactions is requested, because
+	 * an empty block proves nothing. `before` is empty where a source is already known to read earlier blocks.
 	 */
 	readonly before: readonly bigint[]
 	readonly after: readonly bigint[]
-	/** Asked for where those do not help: whoever makes one block hostile can make the next ones so. */
+	/** Requested if those do not help: an attacker who makes one block unreadable can do the same to the next ones. */
 	readonly furtherAfter: readonly bigint[]
-	/** How long each way is waited for: everybody else may wait meanwhile, or nobody. */
-	readonly wait: 'moment' | 'earnest' | 'patient'
+	/**
+	 * Present once the block has failed for 5 minutes. If no block after it shows that a source works, a block before it
+	 * does, provided that the source also gives `later`, a block after it that may be empty (null: there is none).
+	 */
+	readonly longFailing?: { readonly later: bigint | null }
+	/** Time limit of each source: 3 s, 30 s or 45 s (`chain/blockFallback.ts`); short while other work waits. */
+	readonly wait: 'short' | 'normal' | 'long'
 }
 
 /**
- * How one source of one endpoint fared at a block in doubt.
+ * Result of one source of one endpoint for a doubtful block.
  *
- * - `fails`: it gave a block after it, and not this one. `afterGood`: it gave one before, too.
- * - `unheard`: it is down, busy or slow, or has not come to the blocks after it yet: nothing can be said.
+ * - `fails`: it gave a later block, but not this one. `afterGood`: it also gave an earlier one.
+ * - `unanswered`: it is down, busy or slow, or does not have the later blocks yet, so nothing is known.
  * - `unable`: it cannot read blocks at all.
  */
-export type Fared =
-	| { readonly way: string; readonly result: 'fails'; readonly afterGood: boolean; readonly why: string }
-	| { readonly way: string; readonly result: 'unheard' | 'unable'; readonly why: string }
+export type ClientOutcome =
+	| { readonly client: string; readonly result: 'fails'; readonly afterGood: boolean; readonly why: string }
+	| { readonly client: string; readonly result: 'unanswered' | 'unable'; readonly why: string }

@@ -2,29 +2,29 @@
 import type { Message } from './alert.js'
 
 /**
- * `held`: kept back by a digest or a silence, from which it is let go together with others. Only `pending` ones are
- * tried.
+ * `pending`: to be tried. `held`: kept back by a digest rule or a silence, later released with others. `parked`: waits
+ * until the operator repairs the receiver. `dead`: given up, and kept.
  */
 export type DeliveryStatus = 'pending' | 'held' | 'parked' | 'dead'
 
 export type HeldBy = 'digest' | 'silence'
 
 /**
- * Why an attempt did not succeed, for code to compare: the words beside it are for people, and repeat the other side's.
- * From one receiver the same code is the same news. They stand in the state: never rename one.
+ * Why an attempt failed, for code to compare; the reason in words is for people and quotes the receiver. Two failures
+ * of one receiver with the same code are the same news. The state contains these codes: never rename one.
  */
 export type ReasonCode =
-	/** Ours: cut off by our stop; a fault inside; no recipient in a mail's delivery; given up after its time. */
+	/** Inside tracewatch: stopped during an attempt; internal error; a mail without a recipient; retries expired. */
 	| 'stopped'
 	| 'internal'
 	| 'no-recipient'
 	| 'expired'
-	/** The way there: not reached, or no answer in time; no TLS; no login that we can use; an answer that broke off. */
+	/** Connection: no answer in time; no TLS; no login; the answer broke off. */
 	| 'no-answer'
 	| 'no-tls'
 	| 'no-login'
 	| 'broken-off'
-	/** What the other side said, by the table of `policy.ts` or by the format of a service. */
+	/** From the receiver's answer, by the table in `policy.ts` or by the service's format. */
 	| 'moved'
 	| 'not-found'
 	| 'removed'
@@ -43,58 +43,63 @@ export type ReasonCode =
 	| 'later'
 	| 'out-of-step'
 	| 'server-failed'
-	/** The other side fails at this one and takes others: it is set aside (`core/aside.ts`). */
+	/** The receiver fails at this message and accepts others, so it is quarantined (`core/outbox/quarantine.ts`). */
 	| 'message-failed'
 	| 'unconfirmed'
 	| 'chat-unreachable'
 	| 'unexpected'
 
 export interface Delivery {
-	/** Equals `webhook-id`; no full stop in it; deterministic. */
+	/** Equals `webhook-id`; without a full stop; deterministic. */
 	readonly id: string
 	readonly receiver: string
 	/** Mail address; null where the receiver has no recipients. */
 	readonly recipient: string | null
 	readonly message: Message
-	/** Id of the delivery that this one answers (a removal its alert); null otherwise. */
+	/** Id of the delivery that this one answers (for a removal, its alert's); null otherwise. */
 	readonly answers: string | null
 	readonly createdAtMs: number
 	readonly status: DeliveryStatus
 	readonly attempts: number
 	readonly nextAttemptAtMs: number
-	/** Last failure in words, scrubbed; null before the first. */
+	/** The last failure in words, without secrets; null before the first. */
 	readonly lastError: string | null
-	/** Of the last failure; absent before the first, and where version 0.1.0 wrote it down. */
+	/** Code of the last failure; absent before the first, and in deliveries written by version 0.1.0. */
 	readonly lastErrorCode?: ReasonCode
-	/** Only while it is held. */
+	/** Only while `held`. */
 	readonly heldBy?: HeldBy
-	/** Goes out by itself, whatever digests and silences say. */
+	/**
+	 * Lowest rank (`urgency.ts`) that this delivery may have: an alert that is announced again must not overtake the
+	 * retraction of the earlier one. Absent: the rank of its message.
+	 */
+	readonly rank?: number
+	/** Sent alone, regardless of digest rules and silences. */
 	readonly alone?: true
 }
 
 export type Resolution =
-	/** `answer`: what the receiver said, in a few words without secrets. */
+	/** `answer`: the receiver's answer in a few words, without secrets. */
 	| { readonly id: string; readonly result: 'delivered'; readonly answer?: string }
 	| {
 			readonly id: string
 			readonly result: 'retry' | 'parked' | 'dead'
 			readonly code: ReasonCode
-			/** In words. */
+			/** The reason in words. */
 			readonly error: string
-			/** Only for `retry`. */
+			/** For `retry`: when to try again. */
 			readonly nextAttemptAtMs: number
 	  }
-	/** Not tried: kept back until then, or until somebody says otherwise. */
+	/** Not tried: held until then, or until the operator releases it. */
 	| { readonly id: string; readonly result: 'held'; readonly by: HeldBy; readonly untilMs: number }
-	/** These take its place, in this order; ids that are there already are not added again. */
+	/** Replaced by these deliveries, in this order; ids that exist already are not added again. */
 	| { readonly id: string; readonly result: 'split'; readonly into: readonly Delivery[] }
 
-/** What came of one attempt; whoever saw the answer says whether another can help. */
+/** Result of one attempt. */
 export type Outcome =
-	/** `answer`: what the receiver said, in a few words without secrets. */
+	/** `answer`: the receiver's answer in a few words, without secrets. */
 	| { readonly result: 'delivered'; readonly answer?: string }
 	| { readonly result: 'retry'; readonly code: ReasonCode; readonly reason: string; readonly afterMs?: number }
-	/** Nothing more can be sent until a person has fixed something. */
+	/** The receiver accepts nothing until the operator repairs it. */
 	| { readonly result: 'parked'; readonly code: ReasonCode; readonly reason: string }
-	/** This one message will never be taken. */
+	/** The receiver will never accept this message. */
 	| { readonly result: 'dead'; readonly code: ReasonCode; readonly reason: string }

@@ -1,77 +1,77 @@
-/** What was sent, and what became of it: kept for a while after the outbox has forgotten it. */
+/** History: deliveries that have left the outbox, kept for a limited time. */
 
 import type { Message } from './alert.js'
 import type { Delivery, DeliveryStatus } from './delivery.js'
 
 /**
- * How a delivery left the outbox. `delivered`: the receiver took it. `dropped`: an operator said that nobody is to be
- * sent it. `split`: a digest that was refused, whose alerts went on one by one.
+ * How a delivery left the outbox. `delivered`: the receiver accepted it. `dropped`: the operator discarded it. `split`:
+ * a refused digest, whose alerts were sent one by one. `folded`: another delivery carries its content.
  */
-export type HistoryResult = 'delivered' | 'dropped' | 'split'
+export type HistoryResult = 'delivered' | 'dropped' | 'split' | 'folded'
 
 /** One delivery that has left the outbox. */
 export interface HistoryRow extends Pick<Delivery, 'id' | 'receiver' | 'recipient' | 'createdAtMs' | 'lastError'> {
-	/** Grows from row to row; no two rows of one history have the same. */
+	/** Increases from row to row; unique within one history. */
 	readonly seq: number
 	/** When it left the outbox. */
 	readonly endedAtMs: number
 	readonly result: HistoryResult
-	/** All of them, the last one too. */
+	/** All attempts, including the last. */
 	readonly attempts: number
-	/** What the receiver said when it took it, in a few words; null where it said nothing. */
+	/** The receiver's answer in a few words; null where there was none. */
 	readonly answer: string | null
 	readonly message: Message
 }
 
-/** Rows that could not be kept, since the history could not be written for long: said, where nothing else can be. */
+/** Stands for rows that were lost because the history could not be written for too long. */
 export interface HistoryHole {
 	readonly seq: number
-	/** Of the last row that is missing. */
+	/** When the last of the missing rows ended. */
 	readonly endedAtMs: number
 	readonly hole: { readonly rows: number; readonly fromMs: number }
 }
 
 export type HistoryEntry = HistoryRow | HistoryHole
 
-/** A delivery wherever it stands: in the outbox still, or in the history. */
+/** A delivery in the outbox or in the history. */
 export interface DeliveryRow
 	extends Pick<Delivery, 'id' | 'receiver' | 'recipient' | 'attempts' | 'lastError' | 'message'> {
 	readonly result: HistoryResult | DeliveryStatus
 	readonly toldAtMs: number
-	/** Null while it stands in the outbox. */
+	/** Null while the delivery is in the outbox. */
 	readonly endedAtMs: number | null
-	/** Only of one that is tried again by itself, or let go by a digest or a silence. */
+	/** Null unless the delivery is retried automatically, or a digest rule or a silence will release it. */
 	readonly nextAttemptAtMs: number | null
 	readonly answer: string | null
 }
 
-/** Which rows are asked for; absent fields do not matter. */
+/** Filter for rows; an absent field matches everything. */
 export interface HistoryQuery {
-	/** Of the watch, in whatever case. */
+	/** Of the watch, in any letter case. */
 	readonly address?: string
 	readonly network?: string
 	/** A kind of alert, or the end of a message's type: `removed`, `digest`, `stalled`. */
 	readonly kind?: string
 	readonly receiver?: string
-	/** Part of a label, a tag, an address or an id, in whatever case. */
+	/** Part of a label, tag, address or id, in any letter case. */
 	readonly text?: string
-	/** Ended then or later, or not yet. */
+	/** Matches deliveries that ended at or after this time, and those that have not ended. */
 	readonly sinceMs?: number
 }
 
-/** An entry, and where to go on from for what is older. */
+/** An entry, and the cursor for older ones. */
 export interface HistoryFound {
 	readonly entry: HistoryEntry
-	/** Text of a few letters, digits, dashes and colons. */
+	/** A short text of letters, digits, dashes and colons. */
 	readonly cursor: string
 }
 
-/** Reads what was kept, beside whoever writes it. */
+/** Reads the history while it is being written. */
 export interface HistoryReader {
 	/**
-	 * Newest first, from the newest or below a cursor; those that surely do not match are passed over, others may come.
-	 * Memory does not grow with what is read. A null comes now and then where nothing was found for a while: who has
-	 * looked long enough can stop there. Throws StateError `disk`.
+	 * Newest first, from the newest entry or below a cursor. Leaves out entries that certainly do not match, but may
+	 * yield others that do not match. Memory does not grow with the number of entries read. Yields a null entry from time
+	 * to time while nothing matches, so that the caller can stop after a time limit. Throws StateError `disk`.
 	 */
 	read(
 		query: HistoryQuery,

@@ -1,84 +1,112 @@
-/** What is remembered between polls and over restarts. */
+/** The state: what is kept between polls and across restarts. */
 
 import type { Alert } from './alert.js'
 import type { Book, BookSet, BooksSummary } from './books.js'
-import type { BlockRef } from './chain.js'
+import type { BlockRef, TouchedBlock } from './chain.js'
+import type { Contract } from './contract.js'
 import type { Delivery } from './delivery.js'
 import type { Address, Hash } from './glossary.js'
 import type { UnprovedLogs } from './token.js'
 import type { Backfill, Coverage } from './watch.js'
 
-/** An alert that was announced, kept while its block may still leave the chain, so that it can be retracted. */
+/** An announced alert, kept while its block may still leave the chain, so that it can be retracted. */
 export interface Announcement {
 	readonly id: string
 	readonly block: BlockRef
 	readonly txHash: Hash
 	readonly alerts: readonly Alert[]
-	/** `retracted`: its event has left the chain, and whoever was sent it was sent the removal too. */
+	/** `retracted`: its event left the chain or was refuted; the removal was sent to the same receivers. */
 	readonly status: 'announced' | 'retracted'
 	/**
-	 * What was said under this id, counted from 0: it grows with each retraction, and when the event enters the chain
-	 * anew. Part of a delivery's id, so that the same alert can be sent again after it was retracted.
+	 * Counts what was sent under this id, from 0: it grows with each retraction, and when the event returns to the chain.
+	 * It is part of the delivery's id, so that an alert can be sent again after its retraction.
 	 */
 	readonly revision: number
 	/**
-	 * The balances prove its event: as long as its transaction stands in the same block, an answer without it is wrong.
+	 * Balances prove the status. While the block stays in the chain, an answer that contradicts it (without an announced
+	 * event, or with a retracted one) is wrong.
 	 */
 	readonly proved?: true
 }
 
 /**
- * A block that fails, by every source of every endpoint that can be heard, while blocks around it are read. First only
- * suspected; once opened it was told and the chain went on after it. Kept until it was read.
+ * A block that every source of every endpoint that answers failed to read, while blocks around it could be read. It is
+ * first suspected; when it is opened, it is announced and the scanner continues after it. Kept until the block is read.
  */
 export interface Gap {
-	/** With the hash that its header, or the header after it, says. */
+	/** Number and hash, from its header or from the header after it. */
 	readonly block: BlockRef
-	/** Whom it is still to be read for; null: everybody that is covered at it. */
+	/** Addresses that the block must still be read for; null: all that are covered at it. */
 	readonly addresses: readonly Address[] | null
-	/** Times that everything was tried in vain before it was opened. */
+	/** Number of times that every source failed before the gap was opened. */
 	readonly tries: number
-	/** When it first failed. */
+	/** First failure. */
 	readonly sinceMs: number
-	/** A block before it was read, too, by what fails at this one. */
+	/** The sources that fail at this block also read an earlier block. */
 	readonly isAfterGood: boolean
-	/** When it was told of; null while it is only suspected. */
+	/** When the gap was announced; null while it is only suspected. */
 	readonly openedAtMs: number | null
-	/** What was tried and how it failed, in words. */
+	/** Sources and their errors, in words. */
 	readonly reason: string
-	/** When a person took it that this block may stay unread; it is asked for all the same. Absent: nobody did. */
+	/** When the operator accepted that this block stays unread; it is retried anyway. Absent: not accepted. */
 	readonly acceptedAtMs?: number
-	/** The acceptance was told. */
+	/** The acceptance was announced. */
 	readonly isAcceptanceAnnounced?: true
-	/** When a person last wanted it to be asked for at once. */
+	/** When the operator last requested an immediate retry. */
 	readonly wantedAtMs?: number
+	/** When the block was read. The gap then stays until the auditor has taken in its movements. */
+	readonly readAtMs?: number
 }
 
-/** What a person says of open gaps. */
+/** A block that was near the head when it was scanned; the authorisations signed in it are still to be read. */
+export interface SignedInBlock {
+	readonly number: bigint
+	/** Null: its header was not read. */
+	readonly hash: Hash | null
+}
+
+/** A transaction in which watches ran code in their own storage; it is still to be judged. */
+export interface RanInTransaction extends BlockRef {
+	readonly txHash: Hash
+}
+
+/** The auditor's position. */
+export interface AuditState {
+	/** Last block whose movements are in the books; null: no books are kept. */
+	readonly taken: bigint | null
+	/** In order of block. */
+	readonly signed: readonly SignedInBlock[]
+	/** In the order in which they were scanned; absent: none. */
+	readonly ran?: readonly RanInTransaction[]
+	/** Blocks after which contracts are still to be read, in order; absent: none. */
+	readonly touched?: readonly TouchedBlock[]
+}
+
+/** An operator's command for open gaps. */
 export interface GapMark {
 	readonly act: 'accept' | 'retry'
 	readonly atMs: number
 }
 
-/** What a poll saw beside what it did; shown by `status`, and nothing depends on it. */
+/** Facts from a poll that `status` shows; nothing depends on them. */
 export interface Seen {
 	readonly head: number
-	/** Source of the last span read; absent before the first. */
+	/** Source of the last span; absent before the first. */
 	readonly source?: string
-	/** How far the books are; absent where none are kept. */
+	/** Progress of the books; absent where the network has none. */
 	readonly books?: BooksSummary
-	/** Whose logs nothing proves; absent: none. */
+	/** Blocks with unproved logs; absent: none. */
 	readonly logs?: UnprovedLogs
 }
 
-/** Somebody that a watch has paid. */
+/** An address that a watch has paid. */
 export interface Payee {
 	readonly address: Address
-	/** Last time, in whole coins or tokens. */
+	/** Amount of the last payment, in whole coins or tokens. */
 	readonly amount: string
 	/**
-	 * Who sent the transaction that paid it: the watch itself, or somebody else, who may have chosen whom a watched
-	 * contract pays. Absent: not known, as in older states.
+	 * Sender of the paying transaction: the watch itself, or another account, which may have chosen the payee of a
+	 * watched contract. Absent in older states: not known.
 	 */
 	readonly startedBy?: 'watch' | 'other'
 }
@@ -88,60 +116,72 @@ export interface NetworkState {
 	readonly checkpoint: BlockRef
 	/** `settled.number <= checkpoint.number`. */
 	readonly settled: BlockRef
-	/** By alert id; until a commit forgets them. */
+	/** By alert id; kept until a commit forgets them. */
 	readonly announcements: ReadonlyMap<string, Announcement>
 	readonly covered: ReadonlyMap<Address, Coverage>
 	readonly backfills: readonly Backfill[]
 	/** When the checkpoint was last written. */
 	readonly updatedAtMs: number
-	/** How far the books were at the last commit that said it; absent: none are kept. */
+	/** Progress of the books at the last commit that included it; absent: the network has none. */
 	readonly booksSeen?: BooksSummary
-	/** Blocks whose logs nothing proves; absent: none. */
+	/** Blocks with unproved logs; absent: none. */
 	readonly logsSeen?: UnprovedLogs
-	/** Where they are kept; by address. */
+	/** Absent in states of earlier versions: the auditor then stands at the checkpoint. */
+	readonly audit?: AuditState
+	/** By address. */
 	readonly books: BookSet
 	/** By block number. */
 	readonly gaps: ReadonlyMap<bigint, Gap>
-	/** Whom each watch has paid: by others' transactions first, then by its own, the latest last; absent: nobody. */
+	/**
+	 * Payees of each watch: first those of other accounts' transactions, then those of its own, the latest last; absent:
+	 * none.
+	 */
 	readonly payees?: ReadonlyMap<Address, readonly Payee[]>
+	/** Watches that have code; empty where no watch asks what rules it. */
+	readonly contracts: ReadonlyMap<Address, Contract>
 }
 
-/** One atomic step of a network: all of it is on disk, or nothing is. Absent fields stay as they are. */
+/** One atomic change of a network: either all of it is on disk or nothing. Absent fields stay unchanged. */
 export interface Commit {
 	readonly network: string
 	readonly chainId: number
 	readonly checkpoint?: BlockRef
 	readonly settled?: BlockRef
-	/** Announcements at or below this block are forgotten, but for those in a block that is a gap. */
+	/** Forgets announcements at or below this block, except those in a gap. */
 	readonly forgetTo?: bigint
-	/** Entries that are new or changed. */
+	/** New or changed entries. */
 	readonly announcements?: readonly Announcement[]
 	readonly seen?: Seen
-	/** How far a backfill has come; reaching its end removes it. */
+	/** Progress of a backfill; at its end the backfill is removed. */
 	readonly backfill?: { readonly id: string; readonly scannedTo: bigint }
-	/** Books that changed; null: there is none any more. */
+	readonly audit?: AuditState
+	/** Changed books; null removes one. */
 	readonly books?: ReadonlyMap<Address, Book | null>
-	/** Gaps that changed, by block number; null: closed, or suspected no more. */
+	/** Changed gaps by block number; null: closed, or no longer suspected. */
 	readonly gaps?: ReadonlyMap<bigint, Gap | null>
-	/** Lists that changed. */
+	/** Changed lists. */
 	readonly payees?: ReadonlyMap<Address, readonly Payee[]>
-	/** Appended in this order; an id already pending, parked or dead is not added again. */
+	/** Changed contracts; null: the watch has no code, or no longer asks what rules it. */
+	readonly contracts?: ReadonlyMap<Address, Contract | null>
+	/** Appended in this order; an id that is pending, parked or dead is not added again. */
 	readonly deliveries?: readonly Delivery[]
+	/** Represented by others of `deliveries` (`core/outbox/fold.ts`): kept only in the history. */
+	readonly folded?: readonly Delivery[]
 }
 
-/** Changes of coverage; written apart from commits, so that a poll's write does not grow with the number of watches. */
+/** Changes of coverage. Written apart from commits, so that a poll's write does not grow with the number of watches. */
 export interface Enrolment {
 	/** New or changed. */
 	readonly covered: ReadonlyMap<Address, Coverage>
-	/** All backfills from now on; null when they are as before. */
+	/** All remaining backfills; null: unchanged. */
 	readonly backfills: readonly Backfill[] | null
 }
 
-/** Where the state is kept. */
+/** Where the state is stored. */
 export type StatePlace =
 	/** `dir` is an absolute path. */
 	| { readonly kind: 'folder'; readonly dir: string }
-	/** `postgres://user:password@host:port/database`: a secret. */
+	/** `postgres://user:password@host:port/database`; a secret. */
 	| { readonly kind: 'postgres'; readonly url: string }
 
 export interface StateSummary {
@@ -156,30 +196,36 @@ export interface NetworkSummary {
 	readonly backfills: readonly Backfill[]
 	/** When the checkpoint was last written. */
 	readonly updatedAtMs: number
-	/** At the last commit that brought it. */
+	/** From the last commit that included it. */
 	readonly seen?: Seen
-	/** Open ones, in the order of the chain. */
+	/** Open gaps in chain order. */
 	readonly gaps: readonly Gap[]
 }
 
 export interface ReceiverSummary {
 	readonly pending: number
-	/** How many of the pending ones are set aside (`core/aside.ts`); absent: none. */
-	readonly aside?: number
-	/** How many of the pending and held ones were parked or dead, and are tried once more; absent: none. */
-	readonly again?: number
+	/** Number of pending deliveries in quarantine (`core/outbox/quarantine.ts`); absent: none. */
+	readonly quarantined?: number
+	/** Number of pending and held deliveries that were parked or dead before and are retried; absent: none. */
+	readonly retried?: number
+	/** Highest number of failed attempts of a pending delivery that blocks its queue; absent: none failed. */
+	readonly failedAttempts?: number
 	readonly held: number
 	readonly parked: number
 	readonly dead: number
-	/** Since the state was made; a digest counts as the alerts in it. */
+	/** Since the state was created; a digest counts once for each of its alerts. */
 	readonly delivered: number
 	readonly lastDeliveredAtMs: number | null
 }
 
-/** The watchlists that are right, as they are kept for a restart that finds wrong ones. */
-export interface KeptLists {
-	/** The same only where the pieces are the same. */
-	readonly key: string
-	/** Each is JSON and has a meaning of its own, in this order. Made as they are taken, for there may be many. */
-	pieces(): Iterable<string>
+/** Plain copies of the last good watchlists and their address files, for a restart that finds wrong ones. */
+export interface WatchlistCopies {
+	/** Hash of the paths and contents of the files. */
+	readonly revision: string
+	/** Absolute paths of the watchlists, in order. */
+	readonly watchlists: readonly string[]
+	/** The watchlists and address files, each with its SHA-256 in hex. */
+	readonly files: readonly { readonly path: string; readonly digest: string }[]
+	/** The bytes of the file with this path. */
+	chunks(path: string): AsyncGenerator<Uint8Array>
 }

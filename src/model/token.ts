@@ -1,105 +1,108 @@
-/** Tokens: which are known, and how they moved. */
+/** Tokens: which ones are known, and their transfers. */
 
 import type { Address, Hash } from './glossary.js'
 
 export type TokenStandard = 'erc20' | 'erc721' | 'erc1155'
 
-/** A token that the operator has named: its symbol is his. */
+/** A token that the operator has named; the symbol is the operator's. */
 export interface KnownToken {
 	readonly address: Address
 	readonly symbol: string
-	/** Null: not said, as of ERC-721 and ERC-1155, which have none. */
+	/** Null: not given; ERC-721 and ERC-1155 tokens have none. */
 	readonly decimals: number | null
-	/** Smaller transfers are not sent, in the smallest unit; null: no bound. */
+	/** Smaller transfers are not sent; in the smallest unit; null: no minimum. */
 	readonly minAmountRaw: bigint | null
 }
 
 export type KnownTokens = ReadonlyMap<Address, KnownToken>
 
-/** Which tokens a watch is told of: those that the network names, all, none, or these contracts. */
+/** Tokens that make alerts for a watch: those that the network names, all, none, or these contracts. */
 export type TokenChoice = 'known' | 'all' | 'none' | ReadonlySet<Address>
 
 /**
- * Blocks whose logs nothing proves to be all, as they were read first: one endpoint has given them, and their headers
- * do not rule out one more.
+ * Blocks whose logs may be incomplete: one endpoint gave them, and the headers do not exclude another log. Includes
+ * blocks whose authorisations (EIP-7702) were not all read.
  */
 export interface UnprovedLogs {
-	/** The latest twenty runs of them, oldest first. */
+	/** The latest 20 runs of those blocks, oldest first. */
 	readonly runs: readonly UnprovedRun[]
-	/** How many blocks in all. */
+	/** Total number of blocks. */
 	readonly blocks: number
 }
 
-/** Of the blocks from one to the other so many; between two of them may be proved ones. */
+/** A range of blocks, both ends included, and how many of them are unproved; the others are proved. */
 export interface UnprovedRun {
 	readonly fromBlock: number
 	readonly toBlock: number
 	readonly blocks: number
-	/** Their receipts were read, but no header names them in a way that is known. Absent: they were not read. */
 	readonly why?: UnprovedBlock['why']
 }
 
 export interface UnprovedBlock {
 	readonly number: bigint
-	/** `receipts`: they were read whole, and no header names them in a way that is known. Absent: they were not read. */
-	readonly why?: 'receipts'
+	/**
+	 * `receipts`: all receipts were read, but no header commits to them in a known way. `authorisations`: the delegations
+	 * that the block changed are not known; this says nothing about logs. `second look`: the block could be read once and
+	 * not a second time. Absent: receipts were not read.
+	 */
+	readonly why?: 'receipts' | 'authorisations' | 'second look' | 'code'
 }
 
-/** What a contract says of itself; nobody vouches for it. Null: it does not say, or cannot be understood. */
+/** What a token contract says about itself, unverified. Null: no answer, or one that cannot be decoded. */
 export interface TokenWords {
 	readonly symbol: string | null
 	readonly decimals: number | null
 }
 
-/** Whose balance of which token is asked for, after which block. */
+/** Asks for the balance of one address in one token after one block. */
 export interface TokenBalanceQuestion {
 	readonly contract: Address
 	readonly owner: Address
-	/** Of ERC-1155; null: one balance for the whole contract. */
+	/** For ERC-1155; null: one balance for the whole contract. */
 	readonly tokenId: bigint | null
 	readonly block: bigint
 }
 
-/** A transfer as the logs of a transaction tell it: one log, or one entry of an ERC-1155 batch. */
+/** A transfer from the logs of a transaction: one log, or one entry of an ERC-1155 batch. */
 export interface TokenEvent {
 	readonly kind: 'token'
 	readonly standard: TokenStandard
-	/** Of the token. */
+	/** The token's contract. */
 	readonly contract: Address
-	/** The zero address where tokens were made. */
+	/** The zero address for a mint. */
 	readonly from: Address
-	/** The zero address where tokens were burnt. */
+	/** The zero address for a burn. */
 	readonly to: Address
-	/** In the smallest unit, as the token tells it; 1 for ERC-721. */
+	/** In the smallest unit, as the log says; 1 for ERC-721. */
 	readonly amountRaw: bigint
 	/** Null for ERC-20. */
 	readonly tokenId: bigint | null
-	/** Whom ERC-1155 names as the one who moved it; null for others. */
+	/** Operator in the ERC-1155 log; null for other standards. */
 	readonly operator: Address | null
 	/** Sender of the transaction; null where it is not known. */
 	readonly initiator: Address | null
 	readonly txHash: Hash
 	readonly txIndex: number | null
-	/** `log_<n>`: position among the logs of the transaction, from 0; `log_<n>_<i>` for entry i of a batch. */
+	/** `log_<n>`: position among the transaction's logs, from 0; `log_<n>_<i>`: entry i of a batch. */
 	readonly trace: string
 	/** A `BlockRef`. */
 	readonly block: { readonly number: bigint; readonly hash: Hash }
 }
 
-/** What an alert says of a token; amounts and numbers are decimal text. */
+/** Token fields of an alert; amounts and ids are decimal text. */
 export interface TokenData {
 	readonly standard: TokenStandard
 	readonly address: string
-	/** The operator's for a known token; else the contract's own word, cleaned, or null. */
+	/** The operator's symbol for a known token; else the contract's own, sanitised, or null. */
 	readonly symbol: string | null
 	readonly decimals: number | null
-	/** Whether the operator has named it. */
+	/** Whether the operator has named this token. */
 	readonly known: boolean
 	readonly amountRaw: string
-	/** Null where the decimals are not known. */
+	/** Null where the decimals are unknown. */
 	readonly amount: string | null
 	/** Null for ERC-20. */
 	readonly tokenId: string | null
-	/** Of an unknown token: the one of the operator's that it is called like; no address: the network's coin. */
+	/** For an unknown token: the known token whose name it imitates; without an address, the network's coin. */
 	readonly imitates?: { readonly symbol: string; readonly address: string | null }
 }

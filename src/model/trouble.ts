@@ -1,6 +1,6 @@
 /**
- * What receivers were told is wrong and not yet told is right again: incidents stand open there until somebody ends
- * them. Kept beside the state, so that what is fixed while no daemon runs is ended by the next.
+ * Troubles that receivers were notified of and that have not ended yet: incident services keep an incident open until
+ * it is resolved. Kept beside the state, so that the next daemon can end what was repaired while no daemon ran.
  */
 
 export type Trouble = NetworkTrouble | UndeliveredTrouble
@@ -9,42 +9,72 @@ export interface NetworkTrouble extends Common {
 	readonly kind: 'stalled' | 'refused'
 	readonly network: string
 	readonly chainId: number
-	/** Decimal; of a stall, the last block scanned before it; null: none was. */
+	/** Decimal text. For a stall: the last block scanned before it; null: none was scanned. */
 	readonly checkpoint: string | null
-	/** False: a kill may have come before it was told. */
+	/** False: the process may have been killed before the message was posted. */
 	readonly announced: boolean
 }
 
-/** A fallback was told that a receiver takes nothing, or refuses what it is sent. */
+/** A receiver accepts nothing, or refuses some messages; its fallback was notified. */
 export interface UndeliveredTrouble extends Common {
 	readonly kind: 'undelivered'
-	/** The one that fails; its fallback is among those that are told. */
+	/** The receiver that fails; its fallback is among `receivers`. */
 	readonly receiver: string
+	/** Present: the receiver fails, and its deliveries wait. Absent: it refused deliveries. */
+	readonly outage?: {
+		/** The mail address whose deliveries failed first; null where the receiver has no recipients. */
+		readonly recipient: string | null
+		/** False: the outage is too short so far, or the process was killed before the message was posted. */
+		readonly announced: boolean
+	}
 }
 
 interface Common {
-	/** Names it: its end is told under the same. */
+	/** Identifies the trouble: the message that ends it has the same value. */
 	readonly sinceMs: number
-	/** Names of the receivers that are told. */
+	/** Names of the notified receivers. */
 	readonly receivers: readonly string[]
 }
 
 export interface Troubles {
 	readonly open: readonly Trouble[]
-	/** How often refused watchlists became right: the same edit made once more is news. */
+	/** How often refused watchlists became valid again: it makes a repeated mistake a new trouble. */
 	readonly timesAccepted: number
 }
 
-/** The troubles of one state, whichever instance has told of them. */
+/** The troubles of one state, from all instances. */
 export interface TroubleBook {
 	/** As of the last change or refresh. */
 	current(): Troubles
 	/**
-	 * One change after the other, of several instances too; `change` may be called again. Durable when it resolves.
-	 * Throws StateError; then nothing has changed.
+	 * Applies one change after the other, also across instances; `change` may be called more than once. Durable when it
+	 * resolves. Throws StateError, and then nothing has changed.
 	 */
 	change(change: (before: Troubles) => Troubles): Promise<void>
-	/** Takes in what other instances have changed. Throws StateError. */
+	/** Reads what other instances have changed. Throws StateError. */
 	refresh(): Promise<void>
 	close(): Promise<void>
+}
+
+/** Blocks at which a second look or a backfill has been stuck for a minute; these are no gaps. */
+export interface StuckLook {
+	readonly network: string
+	readonly look: 'second' | 'backfill'
+	readonly fromBlock: number
+	/** Inclusive. */
+	readonly toBlock: number
+	/** One sentence. */
+	readonly reason: string
+}
+
+/** Health of one network, as shown to operators. */
+export interface NetworkHealth {
+	readonly network: string
+	readonly ok: boolean
+	/** Why the network is not well, in a sentence; null while it is. */
+	readonly reason: string | null
+	readonly checkpoint: number | null
+	readonly head: number | null
+	/** ISO 8601; null before the first successful poll. */
+	readonly lastPollAt: string | null
 }

@@ -1,7 +1,9 @@
-/** What is watched, and from where on. */
+/** What is watched, and from which block on. */
 
+import type { KnownFunctions, WatchedCalls } from './abi.js'
 import type { Span } from './chain.js'
 import type { Address } from './glossary.js'
+import type { Kind } from './kind.js'
 import type { KnownTokens, TokenChoice } from './token.js'
 
 export type Direction = 'in' | 'out' | 'self'
@@ -14,107 +16,116 @@ export interface Watch {
 	readonly tags: readonly string[]
 	readonly kinds: readonly Kind[]
 	readonly direction: 'in' | 'out' | 'both'
-	/** Transfers below are not sent; at least 1. Deployments are sent whatever they carry. */
+	/** Smaller transfers are not sent; at least 1. Deployments are sent whatever their value. */
 	readonly minValueWei: bigint
 	readonly receivers: readonly string[]
 	/** Null: from the first block after the watch was first seen. */
 	readonly fromBlock: bigint | null
-	/** Name of the watchlist file, without its folder. */
+	/** File name of the watchlist, without its folder. */
 	readonly watchlist: string
-	/** Absent: those that its network names. */
+	/** Absent: the tokens that the network names. */
 	readonly tokens?: TokenChoice
-	/** When its alerts are held back; absent: never. */
+	/** When alerts are held; absent: never. */
 	readonly silences?: readonly Silence[]
-	/** Balances whose crossing is told; absent: none. */
+	/** Balances whose crossing makes an alert; absent: none. */
 	readonly thresholds?: Thresholds
+	/** Functions whose calls are reported; absent: none. */
+	readonly calls?: WatchedCalls
+	/** Code that it may run in its own storage; absent: none but its own and that of known libraries. */
+	readonly allowedCode?: readonly Address[]
+	/** Values that are read besides what rules a contract: `slot 7`, `governor()`; absent: none. */
+	readonly reads?: readonly string[]
 }
 
-/** In wei; null: none. A balance that equals one has not crossed it. */
+/** In wei; null: none. A balance equal to a threshold has not crossed it. */
 export interface Thresholds {
 	readonly belowWei: bigint | null
 	readonly aboveWei: bigint | null
 }
 
-/** What a watch says besides its address and label; watches that say the same share it. */
+/** Everything in a watch except its address and label; watches with equal rules share one object. */
 export type WatchRules = Omit<Watch, 'address' | 'label'>
 
-/** All that is watched. A Watch is made when it is asked for: there may be a million. */
+/** All watches. A Watch object is made on access, because there may be a million. */
 export interface WatchSet extends Iterable<Watch> {
-	/** How many, in the order of the watchlists, then as they stand in each. */
+	/** Number of watches. Their order is that of the watchlists, then of the entries in each. */
 	readonly length: number
-	/** A number below 0 counts from the end. */
+	/** A negative number counts from the end. */
 	at(number: number): Watch | undefined
-	/** The watchlists in order: what each is called, and which of the watches are its own. */
+	/** The watchlists in order, each with the range of its watches. */
 	readonly lists: readonly { readonly watchlist: string; readonly first: number; readonly length: number }[]
-	/** Of the networks that are watched. */
+	/** The watched networks by name. */
 	readonly networks: ReadonlyMap<string, { readonly length: number; readonly index: WatchIndex }>
-	/** What the watches say, each saying once or more. */
+	/** Distinct rules of the watches; duplicates are possible. */
 	readonly rules: readonly WatchRules[]
 }
 
-/** A time in which alerts are held back, not lost. `from` is included, `to` is not. */
+/** Watched addresses that a reload added and removed. */
+export interface WatchChanges {
+	readonly added: number
+	readonly removed: number
+	/** `network address (label)`, at most 20. */
+	readonly addedWatches: readonly string[]
+	readonly removedWatches: readonly string[]
+}
+
+/** A time in which alerts are held, not lost. `from` is included, `to` is not. */
 export type Silence =
 	| { readonly kind: 'once'; readonly fromMs: number; readonly toMs: number }
 	| {
 			readonly kind: 'weekly'
-			/** On which it begins: 1 is Monday, 7 is Sunday. Not empty. */
+			/** Days on which it begins: 1 is Monday, 7 is Sunday. Not empty. */
 			readonly weekdays: readonly number[]
-			/** Minute of the day by the clock on the wall, 0 to 1439. */
+			/** Minute of the day in local time, 0 to 1439. */
 			readonly fromMinute: number
-			/** 0 to 1440; at or before `fromMinute` it is that of the next day. */
+			/** 0 to 1440; on the next day if it is at or before `fromMinute`. */
 			readonly toMinute: number
 			/** IANA name, such as Europe/Berlin. */
 			readonly timezone: string
 	  }
 
-/** Watches of one network by address, each list in the order of the watchlists. */
+/** Watches of one network by address; each list is in the order of the watchlists. */
 export interface WatchIndex extends ReadonlyMap<Address, readonly Watch[]> {
-	/** The lowest `fromBlock` of each address (null: none is written), without making its watches. Absent: by them. */
+	/**
+	 * Lowest `fromBlock` of each address (null: none is set), without making Watch objects. Absent: iterate the watches.
+	 */
 	fromBlocks?(): Iterable<readonly [address: Address, fromBlock: bigint | null]>
-	/** What its watches say, each saying once or more. Absent: by them. */
+	/** Distinct rules of its watches; duplicates are possible. Absent: iterate the watches. */
 	rules?(): readonly WatchRules[]
 }
 
 export type Confirmations = number | 'safe' | 'finalized'
 
-/** A network as the core needs it; the config room's settings extend it. */
+/** A network as `core` needs it; the settings in `config` extend it. */
 export interface Network {
 	readonly name: string
 	readonly chainId: number
 	readonly confirmations: Confirmations
-	/** Blocks after which a block is taken as settled; `finalized`: as the node says. */
+	/** Number of blocks after which a block counts as settled; `finalized`: as the node reports. */
 	readonly settle: number | 'finalized'
 	readonly symbol: string
 	readonly decimals: number
-	/** Without a slash at the end; null: no links. */
+	/** Without a trailing slash; null: no links. */
 	readonly explorer: string | null
-	/** Those that the operator has named; absent: none. */
+	/** Tokens that the operator has named; absent: none. */
 	readonly tokens?: KnownTokens
+	/** Functions that the ABI files of the operator describe; absent: none. */
+	readonly abi?: KnownFunctions
 }
 
-/** What frames tell. */
-export type EventKind = 'transfer' | 'deployment'
-
-/**
- * `token`: what logs tell. `withdrawal`: paid by the consensus layer. `delegation`: its code was set, changed or
- * cleared by an EIP-7702 authorisation. `income`: priority fees of a block that it is the author of. `balance`: the
- * balance crossed a threshold. `unexplained`: a balance moved by what nothing told of explains.
- */
-export type Kind = EventKind | 'token' | 'withdrawal' | 'delegation' | 'income' | 'balance' | 'unexplained'
-
-/** From where on one address is watched. */
+/** The blocks in which one address is watched. */
 export interface Coverage {
-	/** First block for watches without `from_block`: the one after the head at which the address was first seen. */
+	/** First block for watches without `from_block`: the block after the head at which the address was first seen. */
 	readonly since: bigint
-	/** Lowest block from which on the address was ever covered. */
+	/** Lowest block that was ever covered for the address. */
 	readonly from: bigint
 	/** Checkpoint when the address left the watchlists; null while it is watched. */
 	readonly leftAt: bigint | null
-	/** What was still to be scanned for it when it left. */
+	/** Spans that were not scanned yet when the address left. */
 	readonly missed: readonly Span[]
 }
 
-/** Blocks to be scanned for some addresses only; `span` is what remains. */
+/** Blocks to scan for some addresses only; `span` is the part that remains. */
 export interface Backfill {
 	readonly id: string
 	readonly span: Span

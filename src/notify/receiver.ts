@@ -1,4 +1,4 @@
-/** The room sends words out, in four rooms of its own. Here: from the settings of a receiver to the receiver. */
+/** The room sends messages. This file makes a receiver from its settings. */
 
 import type { Clock } from '../model/glossary.js'
 import type { Receiver } from '../model/ports.js'
@@ -8,15 +8,15 @@ import { createWebhookReceiver, type WebhookSettings } from './webhook/webhook.j
 export type ReceiverSettings = EmailSettings | WebhookSettings
 
 export interface ReceiverOptions {
-	/** Of this program, for `User-Agent`. */
+	/** Version of this program, for `User-Agent`. */
 	readonly version: string
 	readonly clock: Clock
 }
 
-/** The settings have been checked by the configuration; a URL that is none throws. Nothing is contacted yet. */
+/** The settings must be validated; throws for an invalid URL. Connects to nothing yet. */
 export async function createReceiver(settings: ReceiverSettings, options: ReceiverOptions): Promise<Receiver> {
 	if (settings.type === 'webhook') return createWebhookReceiver(settings, options)
-	// What mails need is loaded only where mails are sent.
+	// The mail modules are loaded only where a mail receiver is configured.
 	const { createEmailReceiver } = await import('./email/email.js')
 	return createEmailReceiver(settings)
 }

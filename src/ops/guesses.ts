@@ -1,34 +1,35 @@
 /**
- * Guesses of a password, checked no faster than nobody needs: a few at once, then two in a second, whoever asks. What
- * waits is bounded, and who must give way is one of those that wait in numbers, so that nobody is kept out by others.
+ * Limits how fast passwords are checked, for all clients together: 10 wrong ones at once, then 2 per second. At most 20
+ * guesses wait. When there are more, one of the client with the most waiting guesses is rejected, so that an attacker
+ * does not lock out others.
  */
 
 export type Verdict = 'right' | 'wrong' | 'too-many'
 
 export interface Guesses {
-	/** Asks `isRight` when its turn has come, at once where few were wrong lately. */
+	/** Checks the guess: at once if few were wrong lately, else after those that came before it. */
 	check(guess: Guess): Promise<Verdict>
 }
 
 export interface Guess {
-	/** Who guesses. */
+	/** The address of the client. */
 	readonly from: string
 	readonly isRight: () => boolean
-	/** Nobody waits for the answer any more: then it is not looked at. */
+	/** The client has disconnected; the guess need not be checked. */
 	readonly isGone: () => boolean
 }
 
-/** So many wrong ones are checked at once. */
+/** Number of wrong guesses that are checked without a wait. */
 const burst = 10
 const perSecond = 2
-/** Each waits for ten seconds at most. */
+/** At 2 per second, a guess waits for 10 s at most. */
 const mostWaiting = 20
 
 interface Waiting extends Guess {
-	readonly tell: (verdict: Verdict) => void
+	readonly report: (verdict: Verdict) => void
 }
 
-/** `onFlood`: guesses begin to wait; once until all is quiet again. */
+/** `onFlood` is called when guesses begin to wait; once until the full burst is available again. */
 export function createGuesses(onFlood: (from: string) => void, now = () => performance.now()): Guesses {
 	let waiting: Waiting[] = []
 	let credit = burst
@@ -43,7 +44,7 @@ export function createGuesses(onFlood: (from: string) => void, now = () => perfo
 		if (credit === burst) isFlood = false
 	}
 
-	/** What is right costs nothing. */
+	/** Only wrong guesses count against the limit. */
 	function judge(isRight: () => boolean): Verdict {
 		if (isRight()) return 'right'
 		credit--
@@ -51,7 +52,7 @@ export function createGuesses(onFlood: (from: string) => void, now = () => perfo
 	}
 
 	function leaveOut(): void {
-		for (const { isGone, tell } of waiting) if (isGone()) tell('too-many')
+		for (const { isGone, report } of waiting) if (isGone()) report('too-many')
 		waiting = waiting.filter(({ isGone }) => !isGone())
 	}
 
@@ -61,7 +62,7 @@ export function createGuesses(onFlood: (from: string) => void, now = () => perfo
 		leaveOut()
 		for (let next = waiting[0]; next !== undefined && credit >= 1; next = waiting[0]) {
 			waiting.shift()
-			next.tell(judge(next.isRight))
+			next.report(judge(next.isRight))
 		}
 		if (waiting.length > 0) timer = setTimeout(work, Math.ceil(((1 - credit) / perSecond) * 1_000)).unref()
 	}
@@ -72,18 +73,18 @@ export function createGuesses(onFlood: (from: string) => void, now = () => perfo
 			if (waiting.length === 0 && credit >= 1) return judge(guess.isRight)
 			if (!isFlood) onFlood(guess.from)
 			isFlood = true
-			return new Promise((tell) => {
-				waiting.push({ ...guess, tell })
+			return new Promise((report) => {
+				waiting.push({ ...guess, report })
 				if (waiting.length > mostWaiting) leaveOut()
-				if (waiting.length > mostWaiting) giveWay(waiting)?.tell('too-many')
+				if (waiting.length > mostWaiting) dropFromLargest(waiting)?.report('too-many')
 				if (timer === null) work()
 			})
 		},
 	}
 }
 
-/** One of the many of whoever has the most of them waiting, without a pattern. */
-function giveWay(waiting: Waiting[]): Waiting | undefined {
+/** Removes a random guess of the client with the most waiting guesses. */
+function dropFromLargest(waiting: Waiting[]): Waiting | undefined {
 	const counts = new Map<string, number>()
 	for (const { from } of waiting) counts.set(from, (counts.get(from) ?? 0) + 1)
 	const most = Math.max(...counts.values())

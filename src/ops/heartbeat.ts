@@ -1,20 +1,21 @@
 /**
- * Tells a dead man's switch elsewhere that watching goes on; its silence is the alarm that this process cannot give.
+ * Fetches a URL of an external dead man's switch while the program works. When the fetches stop, the switch raises the
+ * alarm that this process cannot raise itself.
  */
 
-import { createConnections } from '../base/connections.js'
+import { createConnections } from '../base/net/connections.js'
 import type { Log } from '../model/ports.js'
 
 export interface Heartbeat {
-	/** Fetches the URL; never throws. Says when it begins to fail, and when it works again. */
+	/** Fetches the URL; never throws. Logs when fetches begin to fail, and when they succeed again. */
 	beat(): Promise<void>
-	/** Also ends a fetch under way. */
+	/** Also aborts a fetch under way. */
 	close(): Promise<void>
 }
 
 const timeoutMs = 10_000
 const connectTimeoutMs = 5_000
-/** It is beaten more seldom than most services keep a connection. */
+/** Shorter than the pause between two fetches: most services would have closed the connection by then. */
 const idleMs = 4_000
 const bodyLimitBytes = 65_536
 
@@ -28,8 +29,11 @@ export function createHeartbeat(url: string, log: Log): Heartbeat {
 		if (fails === failing) return
 		failing = fails
 		if (fails)
-			log.warn({ host }, `the heartbeat is not heard: ${words}; its service will raise an alarm if that goes on`)
-		else log.info({ host }, 'the heartbeat is heard again')
+			log.warn(
+				{ host },
+				`the heartbeat URL does not answer: ${words}; its service will raise an alarm if this continues`,
+			)
+		else log.info({ host }, 'the heartbeat URL answers again')
 	}
 
 	return {

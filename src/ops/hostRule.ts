@@ -1,20 +1,23 @@
 /**
- * Which `Host` is answered. A page of somebody else can have a browser ask this server under a name of his that he
- * points here (DNS rebinding), and read the answer; he cannot do that under an address, nor under a name that is not
- * his to give.
+ * Decides which `Host` headers are answered, against DNS rebinding: a foreign page can point a name of its own domain
+ * at this server and let a browser read the answers. It cannot do so with an IP address, or with a name that is not in
+ * its domain.
  */
 
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
-import { isLoopback } from '../base/loopback.js'
+import { isLoopback } from '../base/net/loopback.js'
 
-/** Ends of names that nobody can register (RFC 6761, 6762, 8375, and what clusters and ICANN keep for private use). */
+/**
+ * Ends of names that cannot be registered publicly (RFC 6761, 6762, 8375, and those that clusters use or ICANN reserves
+ * for private use).
+ */
 const privateEnds = /\.(localhost|local|internal|lan|home\.arpa|svc|svc\.cluster\.local)$/
 
 /**
- * `listensOn` is the host that was configured. On loopback: loopback addresses, `localhost` and that host. Elsewhere:
- * any address, that host, this machine's name with or without its domain, and names that only a local network gives. A
- * request of HTTP/1.0 without a `Host` comes from no browser.
+ * `listensOn` is the configured host. If it is a loopback host: accepts loopback addresses, `localhost` and that host.
+ * Else also accepts any IP address, this machine's name with or without its domain, and names that exist in a local
+ * network only. A request without `Host` (HTTP/1.0) is accepted, since browsers always send one.
  */
 export function createHostRule(listensOn: string): (host: string | undefined) => boolean {
 	const own = bare(listensOn)
@@ -36,7 +39,7 @@ export function createHostRule(listensOn: string): (host: string | undefined) =>
 	}
 }
 
-/** Without its port; null for what no client writes. */
+/** The host without its port; null when the header is malformed. */
 function hostOf(header: string): string | null {
 	const found = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header)
 	return found === null ? null : bare(found[1] ?? found[2] ?? '')

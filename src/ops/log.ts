@@ -1,14 +1,14 @@
 /**
- * The room is what operators see and hold: the log (here), the scrubber of secrets, metrics, HTTP, the service manager,
- * the control socket.
+ * The room `ops` holds what operators work with: the log (this file), the scrubber of secrets, metrics, HTTP, the
+ * service manager, the control socket.
  */
 
 import { fstatSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
 import type { prettyFactory } from 'pino-pretty'
-import { isJson } from '../base/isJson.js'
-import { fitText } from '../base/outgoing.js'
+import { isJson } from '../base/text/isJson.js'
+import { fitText } from '../base/text/outgoing.js'
 import type { Log } from '../model/ports.js'
 import { plainFacts } from './logFacts.js'
 import type { Scrubber } from './scrub.js'
@@ -16,29 +16,35 @@ import type { Scrubber } from './scrub.js'
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 export interface LogOptions {
-	/** Lines below are not written. Default: `info`. */
+	/** Lines below this level are not written. Default: `info`. */
 	readonly level?: LogLevel
-	/** Takes the secrets out of each line, whoever wrote it. */
+	/** Hides secrets in each line. */
 	readonly scrubber: Pick<Scrubber, 'clean'>
-	/** A file descriptor, or anything with `write`. Default: 1, standard output. */
+	/** A file descriptor, or an object with `write`. Default: 1, standard output. */
 	readonly destination?: number | DestinationStream
-	/** For the eyes of a person instead of one JSON object a line. */
+	/** Readable lines for a terminal instead of one JSON object a line. */
 	readonly pretty: boolean
-	/** Whether the journal reads the lines: each then begins with its priority (`<4>`), as sd-daemon(3) has it. */
+	/**
+	 * Whether the journal reads the lines: each line then begins with its priority (`<4>`), as sd-daemon(3) specifies,
+	 * and is text without a time, which the journal has itself.
+	 */
 	readonly journal: boolean
+	/** JSON in the journal, too. Default: false. */
+	readonly json?: boolean
 }
 
-/** The journal cuts a line in two after 48 KiB; nothing that long was ever read by anyone. */
+/** In characters. The journal splits lines longer than 48 KiB. */
 const longestLine = 16_384
 
-/** One JSON line an event, written at once: the last line before a crash is the one that matters. */
-export function createLog({ level = 'info', scrubber, destination = 1, pretty, journal }: LogOptions): Log {
-	// The form alone, not the package's stream: nothing is buffered, and no worker outlives the program.
+/** One JSON line for each event, written synchronously, so that the last line before a crash is not lost. */
+export function createLog({ level = 'info', scrubber, destination = 1, ...options }: LogOptions): Log {
+	const { pretty, journal, json = false } = options
+	// Uses only the package's formatter and not its stream: nothing is buffered, and no worker outlives the program.
 	const form = pretty ? prettyForm() : null
 	const finish = (line: string) => {
 		const safe = withoutEscapes(fitText(clean(line, scrubber)))
 		if (form !== null) return form(safe)
-		return journal ? `${priority(safe)}${safe}` : safe
+		return journal ? `${priority(safe)}${json ? safe : textOf(safe)}` : safe
 	}
 	return narrow(
 		pino(
@@ -47,7 +53,7 @@ export function createLog({ level = 'info', scrubber, destination = 1, pretty, j
 				base: null,
 				timestamp: stdTimeFunctions.isoTime,
 				formatters: { level: (label) => ({ level: label }), log: plainFacts },
-				// The formatter has made plain data of every error already.
+				// `plainFacts` has already turned errors into plain data.
 				serializers: { err: (error) => error },
 				hooks: { streamWrite: finish },
 			},
@@ -56,15 +62,13 @@ export function createLog({ level = 'info', scrubber, destination = 1, pretty, j
 	)
 }
 
-/** Loaded only where a person reads: a service starts sooner without. */
+/** Loaded only when needed, so that a service starts faster. */
 function prettyForm(): (line: string) => string {
 	const pretty: { prettyFactory: typeof prettyFactory } = createRequire(import.meta.url)('pino-pretty')
 	return pretty.prettyFactory({ singleLine: true })
 }
 
-/**
- * Whether what is written to this file descriptor goes to the journal; systemd names that stream in the environment.
- */
+/** Whether this file descriptor is connected to the journal. systemd names that stream in the environment. */
 export function isJournal(fd: number, env: NodeJS.ProcessEnv): boolean {
 	const { JOURNAL_STREAM: stream } = env
 	if (stream === undefined) return false
@@ -76,7 +80,7 @@ export function isJournal(fd: number, env: NodeJS.ProcessEnv): boolean {
 	}
 }
 
-/** Only what the rooms use, so that nothing comes to depend on the library. */
+/** Exposes only the methods of `Log`, so that other rooms do not depend on the library. */
 function narrow(logger: Logger): Log {
 	return {
 		debug: (facts, message) => logger.debug(facts, message),
@@ -87,7 +91,7 @@ function narrow(logger: Logger): Log {
 	}
 }
 
-/** The line without secrets, still one JSON object, and of a bearable length. */
+/** Hides secrets in the line. The result is still one JSON object; it is shortened to `longestLine`. */
 function clean(line: string, { clean }: Pick<Scrubber, 'clean'>): string {
 	const cleaned = clean(line)
 	const whole =
@@ -97,7 +101,7 @@ function clean(line: string, { clean }: Pick<Scrubber, 'clean'>): string {
 	return `${JSON.stringify({ level, time, msg: String(msg).slice(0, 1000), cutFromCharacters: whole.length })}\n`
 }
 
-/** For a secret that looks like a part of JSON (digits, a quote): value by value it cannot break the line. */
+/** Cleans value by value, for secrets that look like JSON syntax (digits, a quote) and would break the line. */
 function cleanValue(value: unknown, clean: (text: string) => string): unknown {
 	if (Array.isArray(value)) return value.map((item) => cleanValue(item, clean))
 	if (typeof value === 'object' && value !== null)
@@ -106,9 +110,22 @@ function cleanValue(value: unknown, clean: (text: string) => string): unknown {
 	return clean(String(value)) === String(value) ? value : clean(String(value))
 }
 
-/** JSON keeps controls escaped, but what shows a line to a person does not: a label could paint or clear the screen. */
+/**
+ * Removes JSON-escaped control characters: the readable format unescapes them, and a label could then clear the screen.
+ */
 function withoutEscapes(line: string): string {
 	return line.replace(/(\\\\)|\\u(?:00[0189][0-9a-f]|007f|d[89a-f][0-9a-f]{2})|\\[bfr]/gi, '$1')
+}
+
+/** `message network=ethereum blocks=3`, on one line; a value with spaces is in quotes. */
+function textOf(line: string): string {
+	const { level: _, time: __, msg, ...facts } = JSON.parse(line) as Readonly<Record<string, unknown>>
+	const words = Object.entries(facts).map(([name, value]) => `${name}=${valueInText(value)}`)
+	return `${[String(msg).replaceAll(/[\n\r\t\u2028\u2029]/g, ' '), ...words].join(' ')}\n`
+}
+
+function valueInText(value: unknown): string {
+	return typeof value === 'string' && /^[\w.:/@,+-]+$/.test(value) ? value : JSON.stringify(value)
 }
 
 function priority(line: string): string {

@@ -5,7 +5,7 @@ const longestStack = 4000
 const longestList = 50
 const deepest = 6
 
-/** Facts of a log line as plain JSON data: amounts as text, errors in full, nothing endless. */
+/** Converts the facts of a log line to plain JSON data of limited size: amounts as text, errors with their details. */
 export function plainFacts(facts: object): Record<string, unknown> {
 	if (facts instanceof Error) return { err: plainError(facts) }
 	return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, plain(value, 1)]))
@@ -18,7 +18,7 @@ function plain(value: unknown, depth: number): unknown {
 	if (typeof value !== 'object' || value === null) return value
 	if (value instanceof Error) return plainError(value, depth)
 	if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'no date' : value.toISOString()
-	// A URL holds keys; its host is all that a line needs.
+	// A URL may contain keys, so only its host is logged.
 	if (value instanceof URL) return value.host
 	if (depth > deepest) return '…'
 	if (value instanceof Map) return plain(Object.fromEntries(value), depth)
@@ -37,9 +37,8 @@ function plain(value: unknown, depth: number): unknown {
 }
 
 /**
- * An error as data: what kind it is, what it says, its facts, and what lies under it with the codes of the system.
- * Errors that a user or an endpoint can cause come without a stack: the message says all, and two kilobytes a line say
- * no more.
+ * An error as data: its type, message, facts, system codes and causes. Errors that a user or an endpoint can cause have
+ * no stack, because their message explains them.
  */
 function plainError(error: Error, depth = 1): Record<string, unknown> {
 	const { name, message, stack, cause } = error
@@ -61,7 +60,7 @@ function plainCause(cause: unknown, depth: number): unknown {
 	return cause instanceof Error ? plainError(cause, depth + 1) : plain(cause, depth + 1)
 }
 
-/** What Node and its libraries say beside the message. */
+/** Fields that Node and its libraries add to errors. */
 function system(error: Error): Record<string, unknown> {
 	const facts = error as Error & Record<string, unknown>
 	const names = ['code', 'errno', 'syscall', 'address', 'port', 'responseCode', 'command'].filter(
@@ -70,7 +69,7 @@ function system(error: Error): Record<string, unknown> {
 	return Object.fromEntries(names.map((name) => [name, facts[name]]))
 }
 
-/** Whether the message alone tells what is wrong. */
+/** Whether the message alone explains the error. */
 function isExpected(error: unknown): boolean {
 	return [ConfigError, RpcError, StateError, PlainError, UsageError].some((kind) => error instanceof kind)
 }

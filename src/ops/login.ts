@@ -1,13 +1,16 @@
-/** Whether a request knows the password, by HTTP's Basic scheme and whatever user it names. */
+/** Checks the password of a request (HTTP's Basic scheme, any user name). */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { createGuesses, type Verdict } from './guesses.js'
 
 export interface Login {
-	/** `none`: no password is asked for, or none was given. How long it takes says nothing of how much is right. */
+	/** `none`: no password is configured, or none was sent. The comparison takes constant time. */
 	ask(request: Pick<IncomingMessage, 'headers' | 'socket'>): Promise<Verdict | 'none'>
-	/** A cookie for who was right. It opens nothing: with it the password is checked at once, whoever guesses besides. */
+	/**
+	 * A cookie for clients that sent the right password. It grants no access: with it, passwords are checked without the
+	 * wait that guesses of others cause.
+	 */
 	readonly cookie: string
 }
 
@@ -44,7 +47,7 @@ export function createLogin(password: string | null, onFlood: (from: string) => 
 	}
 }
 
-/** Of one length, whatever is compared. */
+/** Digests have equal lengths, which the comparison in constant time needs. */
 function digest(text: string): Buffer {
 	return createHash('sha256').update(text, 'utf8').digest()
 }

@@ -1,53 +1,60 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { isAccepted } from '../core/gaps.js'
-import { allKinds } from '../core/kinds.js'
+import { allKinds } from '../kinds/all.js'
+import type { Kind } from '../model/kind.js'
 import type { StateSummary } from '../model/state.js'
-import type { Kind } from '../model/watch.js'
 
-/** What happened, as numbers. Names and labels are public interface; every label has a bounded number of values. */
+/** Metrics of what happened. Names and labels are public interface; every label has a bounded number of values. */
 export interface Metrics {
-	/** A poll ended well. */
+	/** A poll succeeded. */
 	polled(network: string, poll: PollFacts): void
-	/** A poll failed, or a tick found one running. */
+	/** An audit ended. */
+	audited(network: string, audit: AnnouncedFacts): void
+	/** A poll failed; a tick was skipped because a poll was still running. */
 	pollFailed(network: string): void
 	pollSkipped(network: string): void
 	/** One HTTP request to an endpoint. */
 	requested(network: string, request: RequestFacts): void
-	/** Logs of so many blocks were read, by what proves that none is missing. */
+	/** Number of blocks whose logs were read, by the proof that none is missing. */
 	provedLogs(network: string, proofs: Readonly<Record<string, number>>): void
 	/** One attempt at a delivery. */
 	attempted(receiver: string, result: DeliveryResult): void
-	/** The configuration or the watchlists were read again. */
+	/** Watchlists or configuration were read again; `successful`: they took effect. */
 	reloaded(successful: boolean): void
 	watching(network: string, watches: number): void
 	stalled(network: string, stalled: boolean): void
-	/** Everything in Prometheus' text format, version 0.0.4. What stands in the state is read at this moment. */
+	/** All metrics in Prometheus' text format, version 0.0.4. Values from the state are read during the call. */
 	text(): Promise<string>
 	readonly contentType: string
 }
 
-export interface PollFacts {
+export interface AnnouncedFacts {
+	/** Number of new alerts, by kind. */
+	readonly alerts: Readonly<Partial<Record<Kind, number>>>
+	readonly retracted: number
+}
+
+export interface PollFacts extends AnnouncedFacts {
 	readonly head: bigint
 	readonly target: bigint
 	readonly checkpoint: bigint
-	/** New ones in this poll. */
-	readonly alerts: Readonly<Partial<Record<Kind, number>>>
-	readonly retracted: number
-	/** Events of settled blocks that two endpoints gave differently, in this poll. */
+	/** Events of settled blocks on which two endpoints differed, in this poll. */
 	readonly disagreements: number
-	/** When it ended, in milliseconds since 1970. */
+	/** End of the poll, in milliseconds since 1970. */
 	readonly atMs: number
 }
 
-/** As the `RpcRequest` of `chain/rpc`; said again on purpose, since this room imports no other. */
+/** The same as `RpcRequest` of `chain/rpc`; repeated here on purpose, because this room does not import `chain`. */
 export interface RequestFacts {
-	/** Host and port; anything after them is cut off. */
+	/** Host and port; anything else is removed. */
 	readonly endpoint: string
 	readonly method: string
+	/** The methods of its calls. */
+	readonly calls: readonly string[]
 	/** `ok`, or the kind of the error. */
 	readonly result: string
 	readonly durationMs: number
-	/** Requests that the endpoint is seen to bear at once, and calls a second; null: no limit is known. */
+	/** Measured limits of concurrent requests, and of calls per second; null: no limit is known. */
 	readonly inFlightLimit: number
 	readonly rateLimit: number | null
 }
@@ -57,12 +64,12 @@ export type DeliveryResult = (typeof deliveryResults)[number]
 
 export interface MetricsOptions {
 	readonly version: string
-	/** Pending, held, parked and dead deliveries, and the checkpoints before the first poll. */
+	/** Source of the pending, held, parked and dead deliveries, and of the checkpoints before the first poll. */
 	readonly summary: () => Promise<StateSummary>
-	/** Those of the settings: what is counted of them stands at 0 before it happens. Default: none. */
+	/** The configured names; their counters start at 0. Default: none. */
 	readonly networks?: readonly string[]
 	readonly receivers?: readonly string[]
-	/** Also what the process uses: memory, processor, file descriptors, delay of the event loop. Default: true. */
+	/** Also report the process's memory, processor time, file descriptors and event loop delay. Default: true. */
 	readonly process?: boolean
 }
 
@@ -113,6 +120,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
 		'method',
 		'result',
 	])
+	const calls = counter('rpc_calls_total', 'Calls in these requests, which providers bill one by one.', [
+		'network',
+		'endpoint',
+		'method',
+	])
 	const durations = new Histogram({
 		name: 'tracewatch_rpc_request_duration_seconds',
 		help: 'How long HTTP requests to endpoints took, their bodies included.',
@@ -152,7 +164,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 	reloadOk.set(1)
 	reloadAt.setToCurrentTime()
 	const bounded = createBounds()
-	// A first failure is an increase only beside a 0.
+	// Prometheus sees a first failure as an increase only if the counter was 0 before.
 	for (const network of networks) {
 		for (const result of ['done', 'failed', 'skipped']) polls.inc({ network, result }, 0)
 		for (const kind of [...allKinds, 'removed']) alerts.inc({ network, kind }, 0)
@@ -161,7 +173,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 	}
 	for (const receiver of configured) for (const result of deliveryResults) deliveries.inc({ receiver, result }, 0)
 
-	/** What a restart must not forget, and what other programs may have changed. */
+	/** Reads values that must survive a restart, or that other processes may have changed. */
 	async function readState(): Promise<void> {
 		const { networks, receivers } = await summary()
 		for (const [network, state] of networks) {
@@ -181,6 +193,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
 		}
 	}
 
+	function announced(network: string, facts: AnnouncedFacts): void {
+		for (const [kind, count] of Object.entries(facts.alerts)) alerts.inc({ network, kind }, count)
+		unexplained.inc({ network }, facts.alerts.unexplained ?? 0)
+		alerts.inc({ network, kind: 'removed' }, facts.retracted)
+	}
+
 	return {
 		polled(network, poll) {
 			polls.inc({ network, result: 'done' })
@@ -188,17 +206,17 @@ export function createMetrics(options: MetricsOptions): Metrics {
 			head.set({ network }, Number(poll.head))
 			lag.set({ network }, Math.max(0, Number(poll.target - poll.checkpoint)))
 			lastPoll.set({ network }, poll.atMs / 1000)
-			for (const [kind, count] of Object.entries(poll.alerts)) alerts.inc({ network, kind }, count)
-			unexplained.inc({ network }, poll.alerts.unexplained ?? 0)
-			alerts.inc({ network, kind: 'removed' }, poll.retracted)
+			announced(network, poll)
 			disagreements.inc({ network }, poll.disagreements)
 		},
+		audited: announced,
 		pollFailed: (network) => polls.inc({ network, result: 'failed' }),
 		pollSkipped: (network) => polls.inc({ network, result: 'skipped' }),
 		requested(network, request) {
 			const endpoint = bounded('endpoint', hostOf(request.endpoint))
 			const method = bounded('method', request.method)
 			requests.inc({ network, endpoint, method, result: bounded('result', request.result) })
+			for (const call of request.calls) calls.inc({ network, endpoint, method: bounded('method', call) })
 			durations.observe({ network, endpoint, method }, request.durationMs / 1000)
 			inFlightLimit.set({ network, endpoint }, request.inFlightLimit)
 			if (request.rateLimit === null) rateLimit.remove({ network, endpoint })
@@ -222,7 +240,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 	}
 }
 
-/** Host and port of whatever names an endpoint: keys live behind them, passwords before. */
+/** Host and port of an endpoint's URL, without the parts that may hold passwords and keys. */
 function hostOf(endpoint: string): string {
 	return endpoint
 		.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
@@ -230,7 +248,7 @@ function hostOf(endpoint: string): string {
 		.replace(/^.*@/s, '')
 }
 
-/** A value that is not a plain word, or one too many, counts as `other`: a label must never grow without end. */
+/** Limits the values of a label: a value that is not a plain word, or is beyond the first 64, counts as `other`. */
 function createBounds() {
 	const seen = new Map<string, Set<string>>()
 	return (label: string, value: string): string => {

@@ -1,5 +1,5 @@
 /**
- * Node opens its debugger on SIGUSR1, which shows every secret and runs whatever it is sent. A handler of one's own
- * takes the signal instead. To be imported first. Newer versions of Node also know `--disable-sigusr1`.
+ * On SIGUSR1 Node opens its debugger, which shows every secret and runs any code. This handler replaces that. Must be
+ * imported first. Newer versions of Node also have `--disable-sigusr1`.
  */
 process.on('SIGUSR1', () => undefined)

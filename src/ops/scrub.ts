@@ -1,19 +1,19 @@
-import { hide, isLong, secretPattern } from '../base/hide.js'
-import { decoded, urlSecrets } from '../base/urlSecrets.js'
+import { hide, isLong, secretPattern } from '../base/secrets/hide.js'
+import { decoded, urlSecrets } from '../base/secrets/urlSecrets.js'
 
 export interface Scrubber {
 	/**
-	 * Registers secrets; may be called again when the configuration changes, and never forgets one. A secret that is a
-	 * URL brings its parts along: password, path, query, and the pieces of the path that look like a key.
+	 * Registers secrets; may be called again when the configuration changes. Registered secrets are never removed. Of a
+	 * URL only its secret parts are registered (`urlSecrets`).
 	 *
-	 * Secrets shorter than `shortestSecret` are left out: hiding `admin` or `1234` would tear holes into every line. They
-	 * are still hidden inside a URL or a `user:password` that was registered whole. Returns how many were left out, so
-	 * that the caller can warn.
+	 * Secrets shorter than `shortestSecret` are skipped: hiding `admin` or `1234` would make many lines unreadable. They
+	 * are still hidden inside a URL or a `user:password` that was registered as a whole. Returns the number of skipped
+	 * secrets, so that the caller can warn.
 	 */
 	add(secrets: Iterable<string>): number
 	/**
-	 * The text with every secret in it replaced by `[secret]`, in every form that `secretPattern` knows. Secrets that
-	 * overlap become one mark. Text without a secret is returned unchanged.
+	 * Replaces every secret by `[secret]`, in every form that `secretPattern` finds. Overlapping secrets become one
+	 * `[secret]`. Text without a secret is returned unchanged.
 	 */
 	clean(text: string): string
 }
@@ -25,9 +25,7 @@ export function createScrubber(): Scrubber {
 		add(secrets) {
 			let leftOut = 0
 			for (const secret of secrets) {
-				const parts = partsOf(secret)
-				// The parts hide the whole, and leave the host readable.
-				for (const part of parts.length > 0 ? parts : [secret]) if (isLong(part)) known.add(part)
+				for (const part of partsOf(secret)) if (isLong(part)) known.add(part)
 				if (!isLong(secret)) leftOut += 1
 			}
 			pattern = secretPattern(known)
@@ -37,14 +35,16 @@ export function createScrubber(): Scrubber {
 	}
 }
 
-/** What is secret in a secret that is a URL, and the key in a `whsec_…`; nothing for any other text. */
-function partsOf(secret: string): string[] {
+/** The texts to hide for a secret: of a URL its secret parts, so that the host stays readable; of `whsec_…` the key. */
+function partsOf(secret: string): readonly string[] {
 	const key = /^wh[a-z]*k?_(.+)$/s.exec(secret)?.[1]
-	if (key !== undefined) return [key].filter(isLong)
-	if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(secret) || !URL.canParse(secret)) return []
+	if (key !== undefined && isLong(key)) return [key]
+	if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(secret) || !URL.canParse(secret)) return [secret]
 	const url = new URL(secret)
-	const parts = urlSecrets(url)
-	// As a whole too, where a part of it is secret.
+	const parts = urlSecrets(url).filter(isLong)
+	// Also the whole path or query, if a part of it is secret.
 	const wholes = [url.pathname, url.search.slice(1)].filter((whole) => parts.some((part) => whole.includes(part)))
-	return [...wholes, ...wholes.map(decoded), ...parts].filter(isLong)
+	if (parts.length > 0) return [...wholes, ...wholes.map(decoded), ...parts]
+	// A path of plain words is hidden only together with its host.
+	return url.pathname.length > 1 ? [secret] : []
 }

@@ -1,25 +1,28 @@
 import { spawn } from 'node:child_process'
 import { writeSync } from 'node:fs'
-import { fitWords } from '../base/outgoing.js'
+import { fitWords } from '../base/text/outgoing.js'
 import type { Log } from '../model/ports.js'
 import type { Scrubber } from './scrub.js'
 
-/** What the service manager hears (sd_notify(3)). Without a service manager every method does nothing. */
+/** Notifies the service manager (sd_notify(3)). Without a service manager every method does nothing. */
 export interface Notifier {
-	/** How the manager is reached: a socket that it opened for us, the `systemd-notify` program, or not at all. */
+	/**
+	 * How messages are sent: through a socket that the manager opened, through the program `systemd-notify`, or not at
+	 * all.
+	 */
 	readonly way: 'socket' | 'helper' | 'none'
-	/** How often `watchdog` must be called at the least; null when nobody waits for it. */
+	/** `watchdog` must be called at least this often, in milliseconds; null when the watchdog is off. */
 	readonly watchdogMs: number | null
-	/** The start, or a reload, is done. */
+	/** The start or a reload is complete. */
 	ready(status?: string): void
-	/** One line for a person, shown by `systemctl status`. The same text again is not sent again. */
+	/** One line for `systemctl status`. A text equal to the last one is not sent again. */
 	status(text: string): void
-	/** Progress was made: the manager need not kill this process. */
+	/** Reports progress, so that the manager does not kill this process. */
 	watchdog(): void
-	/** A reload begins; `ready` ends it. */
+	/** A reload begins; `ready` reports its end. */
 	reloading(): void
 	stopping(status?: string): void
-	/** Resolves when all that was said has been handed over. */
+	/** Resolves when all messages have been sent. */
 	flush(): Promise<void>
 }
 
@@ -28,14 +31,15 @@ export interface NotifierOptions {
 	readonly pid: number
 	readonly log: Log
 	readonly scrubber: Pick<Scrubber, 'clean'>
-	/** The first file descriptor that systemd passes: always 3, but for tests. */
+	/** The first file descriptor that systemd passes. Always 3; tests use another. */
 	readonly firstFd?: number
 }
 
 /**
- * Node cannot open a datagram socket of the local kind. systemd 253 and newer can open it for us: with
+ * Node cannot open Unix datagram sockets. systemd 253 and newer can open one for the service: with
  * `OpenFile=/run/systemd/notify:notify` in the unit it passes a connected socket, and one write is one message.
- * Elsewhere the program `systemd-notify` does it, some 15 ms a message; the unit must then say `NotifyAccess=all`.
+ * Otherwise the program `systemd-notify` sends each message, which takes about 15 ms; the unit must then have
+ * `NotifyAccess=all`.
  */
 export function createNotifier({ env, pid, log, scrubber, firstFd = 3 }: NotifierOptions): Notifier {
 	const fd = socketFrom(env, pid, firstFd)
@@ -57,34 +61,34 @@ export function createNotifier({ env, pid, log, scrubber, firstFd = 3 }: Notifie
 			if (inLine(text) !== shown) say([], text)
 		},
 		watchdog: () => say(['WATCHDOG=1']),
-		// Without the time of its beginning, `systemctl reload` may wait for another reload than this one.
+		// Without this timestamp, `systemctl reload` may wait for another reload.
 		reloading: () => say(['RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`]),
 		stopping: (status) => say(['STOPPING=1'], status),
 		flush: () => queue.drained(),
 	}
 }
 
-/** The descriptor that is named `notify` among those passed to this process (sd_listen_fds(3)). */
+/** The descriptor named `notify` among those that systemd passed to this process (sd_listen_fds(3)). */
 function socketFrom(env: NodeJS.ProcessEnv, pid: number, firstFd: number): number | null {
 	if (env.LISTEN_PID !== String(pid)) return null
 	const index = (env.LISTEN_FDNAMES ?? '').split(':').indexOf('notify')
 	return index >= 0 && index < Number(env.LISTEN_FDS) ? firstFd + index : null
 }
 
-/** `WATCHDOG_USEC`, unless it is meant for another process (sd_watchdog_enabled(3)). */
+/** `WATCHDOG_USEC` in milliseconds; null when it is absent or meant for another process (sd_watchdog_enabled(3)). */
 function watchdogFrom(env: NodeJS.ProcessEnv, pid: number): number | null {
 	const { WATCHDOG_PID: forPid = String(pid), WATCHDOG_USEC: usec = '' } = env
 	return forPid === String(pid) && /^[1-9]\d*$/.test(usec) ? Number(usec) / 1000 : null
 }
 
-/** Messages in order, one at a time. A failure is logged once: the next hundred say no more. */
+/** Sends messages in order, one at a time. Only the first failure is logged. */
 function createQueue(send: (lines: readonly string[]) => Promise<void> | void, log: Log) {
 	let last = Promise.resolve()
 	let waiting: (readonly string[])[] = []
 	let logged = false
 	return {
 		add(lines: readonly string[]) {
-			// Status and watchdog are worth nothing twice: when the helper is slow, the newest of each is enough.
+			// Of waiting status and watchdog messages only the newest is kept, in case the helper is slow.
 			const kinds = lines.map((line) => line.slice(0, line.indexOf('=')))
 			const isState = kinds.some((kind) => kind !== 'STATUS' && kind !== 'WATCHDOG')
 			if (!isState) waiting = waiting.filter((other) => other.length !== 1 || !other[0]?.startsWith(`${kinds[0]}=`))
@@ -95,7 +99,8 @@ function createQueue(send: (lines: readonly string[]) => Promise<void> | void, l
 				try {
 					await send(next)
 				} catch (error) {
-					if (!logged) log.warn({ err: error }, 'the service manager could not be notified of our state')
+					const reason = error instanceof Error ? error.message : String(error)
+					if (!logged) log.warn({ reason }, 'the service manager could not be notified of our state')
 					logged = true
 				}
 			})
@@ -108,7 +113,17 @@ function write(fd: number, lines: readonly string[]): void {
 	writeSync(fd, lines.join('\n'))
 }
 
-function runHelper(lines: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+/**
+ * On a stop systemd kills all processes of the unit, including a running helper; the message is then sent once more.
+ */
+async function runHelper(lines: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+	let ended = await endOfHelper(lines, env)
+	if (ended === 'SIGTERM') ended = await endOfHelper(lines, env)
+	if (ended !== 0) throw new Error(`systemd-notify ended with ${ended}`)
+}
+
+/** Exit code of the helper, or the signal that ended it. */
+function endOfHelper(lines: readonly string[], env: NodeJS.ProcessEnv): Promise<number | NodeJS.Signals> {
 	const { NOTIFY_SOCKET, PATH } = env
 	return new Promise((resolve, reject) => {
 		const child = spawn('systemd-notify', ['--', ...lines], {
@@ -117,10 +132,7 @@ function runHelper(lines: readonly string[], env: NodeJS.ProcessEnv): Promise<vo
 			timeout: 10_000,
 		})
 		child.once('error', reject)
-		child.once('exit', (code, signal) => {
-			if (code === 0) resolve()
-			else reject(new Error(`systemd-notify ended with ${code ?? signal}`))
-		})
+		child.once('exit', (code, signal) => resolve(code ?? signal ?? 'SIGKILL'))
 	})
 }
 

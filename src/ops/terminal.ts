@@ -1,14 +1,14 @@
-/** The border for what a person or a pipe reads: whatever a command prints loses secrets and unfit characters here. */
+/** Everything that a command prints passes through here, where secrets and unfit characters are removed. */
 
-import { fitOutput, fitText } from '../base/outgoing.js'
+import { fitOutput, fitText } from '../base/text/outgoing.js'
 import type { Scrubber } from './scrub.js'
 
 export interface Terminal {
-	/** One line or page of the result. `end`: default a line feed. `isMarked`: behind the mark of UTF-8. */
+	/** One line or page of the result. `end`: default a line feed. `isMarked`: begin with a UTF-8 byte order mark. */
 	out(line: string, end?: '\n' | '\r\n', isMarked?: boolean): void
-	/** The same beside the result. */
+	/** One line or page beside the result. */
 	err(line: string): void
-	/** Why the program ends: lines of ours, in which words of others may stand. */
+	/** The error that ends the program: our own lines, which may contain untrusted text. */
 	fault(text: string): void
 }
 
@@ -20,7 +20,7 @@ export function createTerminal(
 	write: { readonly out: (text: string) => void; readonly err: (text: string) => void },
 ): Terminal {
 	return {
-		// The mark would be taken away as unfit: it stands only where a result begins, and only by our own wish.
+		// Added after cleaning, which would remove the mark as an unfit character.
 		out: (line, end = '\n', isMarked = false) =>
 			write.out(`${isMarked ? MARK : ''}${fitOutput(clean(line))}${end === '\n' ? '' : '\r'}`),
 		err: (line) => write.err(fitOutput(clean(line))),

@@ -1,12 +1,25 @@
-/** What happened in the last day, in memory: the lag of each network, alerts, the last word of each receiver. */
+/**
+ * The last 24 hours in memory: the lag of each network, the number of alerts, the newest alerts, the last result of
+ * each receiver.
+ */
 
-import type { AlertData } from '../model/alert.js'
+import { isImitation } from '../core/outbox/urgency.js'
+import { recordOf } from '../kinds/all.js'
+import type { AlertData, DigestedAlert } from '../model/alert.js'
 import type { Outcome } from '../model/delivery.js'
 import type { Address, Clock } from '../model/glossary.js'
 
 export const bucketMs = 10 * 60_000
 export const buckets = 144
 const mostLastEvents = 100_000
+const mostLatest = 12
+
+/** An alert or a retraction, and when it was detected. */
+export interface LatestAlert {
+	readonly type: DigestedAlert['type']
+	readonly data: AlertData
+	readonly atMs: number
+}
 
 export interface LastWord {
 	readonly atMs: number
@@ -20,25 +33,32 @@ export interface LastEvent {
 }
 
 export interface Activity {
-	/** After a poll: how far the checkpoint is behind its target, in blocks. */
+	/** Called after a poll with the number of blocks between the checkpoint and its target. */
 	lagged(network: string, blocks: number): void
 	alerted(alert: AlertData, atMs: number): void
+	retracted(alert: AlertData, atMs: number): void
 	requested(network: string, endpoint: string): void
 	attempted(receiver: string, outcome: Outcome): void
-	/** Largest lag of each span of ten minutes of the last day, oldest first; null where nothing was seen. */
+	/** The largest lag in each 10 minutes of the last 24 hours, oldest first; null where there was no poll. */
 	lags(network: string): readonly (number | null)[]
-	/** Alerts of each of them. */
+	/** The number of alerts in each of the same spans. */
 	alerts(): readonly number[]
-	/** Host that answered last; null before the first. */
+	/** How many of them were alarms. */
+	alarms(): readonly number[]
+	/** The newest alerts and retractions, newest first, at most 12. */
+	latest(): readonly LatestAlert[]
+	/** Host of the endpoint that answered last; null before the first answer. */
 	endpoint(network: string): string | null
 	lastWord(receiver: string): LastWord | null
-	/** The newest alert of a watch that this process knows of. */
+	/** The newest alert of a watch since this process started. */
 	lastEvent(network: string, address: Address): LastEvent | null
 }
 
 export function createActivity(clock: Clock): Activity {
 	const lags = new Map<string, Map<number, number>>()
 	const alerts = new Map<number, number>()
+	const alarms = new Map<number, number>()
+	let latest: readonly LatestAlert[] = []
 	const endpoints = new Map<string, string>()
 	const words = new Map<string, LastWord>()
 	const events = new Map<string, LastEvent>()
@@ -52,6 +72,17 @@ export function createActivity(clock: Clock): Activity {
 		for (const bucket of values.keys()) if (bucket <= now() - buckets) values.delete(bucket)
 	}
 
+	const count = (values: Map<number, number>, atMs: number) => {
+		const bucket = Math.floor(atMs / bucketMs)
+		values.set(bucket, (values.get(bucket) ?? 0) + 1)
+		forget(values)
+	}
+	const remember = (one: LatestAlert) => {
+		const [last] = latest.slice(-1)
+		if (last !== undefined && latest.length === mostLatest && last.atMs >= one.atMs) return
+		latest = [one, ...latest].sort((a, b) => b.atMs - a.atMs).slice(0, mostLatest)
+	}
+
 	return {
 		lagged(network, blocks) {
 			const own = lags.get(network) ?? new Map<number, number>()
@@ -59,10 +90,11 @@ export function createActivity(clock: Clock): Activity {
 			own.set(now(), Math.max(own.get(now()) ?? 0, blocks))
 			forget(own)
 		},
-		alerted({ id, network, watch }, atMs) {
-			const bucket = Math.floor(atMs / bucketMs)
-			alerts.set(bucket, (alerts.get(bucket) ?? 0) + 1)
-			forget(alerts)
+		alerted(data, atMs) {
+			const { id, network, watch, kind } = data
+			count(alerts, atMs)
+			if (isImitation(data) || recordOf(kind).alarm !== null) count(alarms, atMs)
+			remember({ type: `alert.${kind}`, data, atMs })
 			const key = `${network} ${watch.address.toLowerCase()}`
 			if ((events.get(key)?.atMs ?? 0) > atMs) return
 			events.delete(key)
@@ -71,6 +103,7 @@ export function createActivity(clock: Clock): Activity {
 			const [oldest] = events.keys()
 			if (oldest !== undefined) events.delete(oldest)
 		},
+		retracted: (data, atMs) => remember({ type: 'alert.removed', data, atMs }),
 		requested: (network, endpoint) => void endpoints.set(network, endpoint),
 		attempted(receiver, outcome) {
 			const said = outcome.result === 'delivered' ? (outcome.answer ?? 'took it') : outcome.reason
@@ -78,6 +111,8 @@ export function createActivity(clock: Clock): Activity {
 		},
 		lags: (network) => series<number | null>(lags.get(network) ?? new Map(), null),
 		alerts: () => series(alerts, 0),
+		alarms: () => series(alarms, 0),
+		latest: () => latest,
 		endpoint: (network) => endpoints.get(network) ?? null,
 		lastWord: (receiver) => words.get(receiver) ?? null,
 		lastEvent: (network, address) => events.get(`${network} ${address}`) ?? null,

@@ -1,13 +1,16 @@
-/** The first page: whether all is well, and where everything stands. */
+/** The first page: the latest alerts, networks, receivers, the last day, silences and configuration. */
 
-import { booksInWords, unprovedInWords } from '../core/booksInWords.js'
-import { isSilent, silentUntil } from '../core/silence.js'
-import { unprovedLogsInWords } from '../core/unprovedLogs.js'
+import { booksInWords, unprovedInWords } from '../core/ledger/booksInWords.js'
+import { unprovedLogsInWords } from '../core/ledger/unprovedLogs.js'
+import { isSilent, silentUntil } from '../core/outbox/silence.js'
 import type { WatchRules } from '../model/watch.js'
-import { chart } from './chart.js'
-import type { PageFacts } from './facts.js'
-import { type Html, html } from './html.js'
-import { mark, table, time, whole } from './layout.js'
+import { alertTable } from './alertTable.js'
+import { chart, lagInWords, ofDay, sumInWords } from './look/chart.js'
+import { ago, counted, grouped, time } from './look/figures.js'
+import { type Html, html } from './look/html.js'
+import { mark, table, whole } from './look/layout.js'
+import type { PageFacts } from './pageData.js'
+import { standingOf } from './standing.js'
 
 export async function overview(facts: PageFacts) {
 	const { clock, activity, config, watches } = facts
@@ -39,7 +42,7 @@ export async function overview(facts: PageFacts) {
 	})
 	const known = facts.receivers.map(({ name }) => name)
 	const others = [...(summary?.receivers.keys() ?? [])].filter((name) => !known.includes(name))
-	// A state that cannot be read says nothing of what waits: no number is no nought.
+	// When the state cannot be read, the counts are unknown, not 0.
 	const none = summary === null ? null : 0
 	const receivers = [...known, ...others].map((name) => {
 		const settings = facts.receivers.find((one) => one.name === name)
@@ -51,7 +54,8 @@ export async function overview(facts: PageFacts) {
 			place: settings?.place ?? 'not configured any more',
 			fallback: settings?.fallback ?? null,
 			pending: state?.pending ?? none,
-			aside: state?.aside ?? none,
+			aside: state?.quarantined ?? none,
+			failedAttempts: summary === null ? null : (state?.failedAttempts ?? 0),
 			held: state?.held ?? none,
 			parked: state?.parked ?? none,
 			dead: state?.dead ?? none,
@@ -60,23 +64,37 @@ export async function overview(facts: PageFacts) {
 			lastAnswer: word === null ? null : { at: iso(word.atMs), result: word.result, words: word.words },
 		}
 	})
+	const { state, troubles } = standingOf(health, summary)
 	return {
 		ok: health.ok,
 		reason: health.reason,
+		state,
+		troubles,
 		at: iso(nowMs),
 		version: facts.version,
 		startedAt: iso(facts.startedAtMs),
-		config: { file: config.path, loadedAt: iso(config.loadedAtMs), refused: config.isRefused, watches: watches.length },
+		config: {
+			file: config.path,
+			loadedAt: iso(config.loadedAtMs),
+			refused: config.isRefused,
+			watches: watches.length,
+			...(config.changed && { changed: config.changed }),
+		},
 		networks,
 		receivers,
 		silences: silencesInForce(facts, nowMs),
 		alertsOfDay: activity.alerts(),
+		alarmsOfDay: activity.alarms(),
+		latest: activity.latest().map(({ type, data, atMs }) => ({
+			...{ id: data.id, type, toldAt: new Date(atMs).toISOString(), alert: data },
+			says: facts.says({ type, timestamp: data.detectedAt, data: { ...data, deliveryId: '' } }),
+		})),
 	}
 }
 
 type Overview = Awaited<ReturnType<typeof overview>>
 
-/** Of receivers, and of watches by what they say: watches that say the same are counted together by their watchlist. */
+/** Silences of receivers and of watches. Watches are grouped by their watchlist. */
 function silencesInForce({ receivers, watches }: PageFacts, nowMs: number) {
 	const own = receivers.flatMap(({ name, silences }) => (isSilent(silences, nowMs) ? [{ of: name, silences }] : []))
 	const lists = new Map<string, NonNullable<WatchRules['silences']>>()
@@ -90,83 +108,140 @@ function silencesInForce({ receivers, watches }: PageFacts, nowMs: number) {
 	})
 }
 
-/** What is open in the books, and what of them and of token logs was never proved. */
+/** Open books, and blocks whose books or token logs were not proved. */
 function unproved(networks: Overview['networks']): Html {
 	const lines = networks.flatMap(({ network, books, logs }) => [
 		...[...(books === null ? [] : unprovedInWords(books))].map((words) => html`<li>${network}: books ${words}</li>`),
-		...[...(logs === null ? [] : unprovedLogsInWords(logs))].map((words) => html`<li>${network}: tokens ${words}</li>`),
+		...[...(logs === null ? [] : unprovedLogsInWords(logs))].map((words) => html`<li>${network}: ${words}</li>`),
 	])
 	return lines.length === 0 ? html`` : html`<ul class="quiet">${lines}</ul>`
 }
 
-export function overviewBody(facts: Overview): Html {
-	const { config, networks, receivers, silences } = facts
-	const count = (number: number | null, status: string, name: string) =>
-		number === null || number === 0
-			? String(number ?? 'not known')
-			: html`<a href="/deliveries?status=${status}&amp;receiver=${encodeURIComponent(name)}">${number}</a>`
-	const counted = `${config.watches} ${config.watches === 1 ? 'watch' : 'watches'}`
+export function overviewBody(found: Overview, facts: PageFacts): Html {
+	const { config, networks, receivers, silences } = found
+	const nowMs = facts.clock()
 	return html`
+<section id="figures" data-live aria-label="Figures"><dl class="figures">${figures(found)}</dl></section>
+<section id="latest" data-live aria-labelledby="h-latest"><h2 id="h-latest">Latest alerts</h2>
+${
+	found.latest.length === 0
+		? html`<p class="none">No alert in the last 24 hours.</p>`
+		: alertTable(
+				found.latest.map(({ alert, ...row }) => ({ ...row, reason: null, alerts: [alert], deliveries: [] })),
+				facts,
+				{ isShort: true },
+			)
+}<p><a href="/alerts">All alerts</a></p></section>
 <section id="networks" data-live aria-labelledby="h-networks"><h2 id="h-networks">Networks</h2>
 ${table(
 	'Networks',
-	['Network', 'State', 'Head', 'Scanned to', 'Behind', 'Last poll', 'Books', 'Endpoint', 'Watches'],
+	[
+		...['Network', 'State'],
+		...['Head', 'Scanned to', 'Behind'].map((name) => ({ name, isNumber: true })),
+		...['Last poll', 'Books', 'Endpoint'],
+		{ name: 'Watches', isNumber: true },
+	],
 	networks.map((one) => [
 		html`${whole(one.network)} <small>chain ${one.chainId}</small>`,
-		one.ok ? mark('well', 'well') : html`${mark('not well', 'ill')} ${one.reason ?? ''}`,
-		html`<span class="whole">${one.head ?? 'not known'}</span>`,
-		html`<span class="whole">${one.checkpoint ?? 'not yet'}</span>`,
-		html`<span class="whole">${one.lagBlocks === null ? 'not known' : blocks(one.lagBlocks)}</span>`,
-		time(one.lastPollAt === null ? null : Date.parse(one.lastPollAt)),
-		booksInWords(one.books ?? undefined),
+		one.ok ? mark('watched', 'well') : mark('not watched', 'ill'),
+		one.head === null ? 'not known' : grouped(one.head),
+		one.checkpoint === null ? 'not yet' : grouped(one.checkpoint),
+		one.lagBlocks === null ? 'not known' : html`<span class="whole">${counted(one.lagBlocks, 'block')}</span>`,
+		ago(one.lastPollAt === null ? null : Date.parse(one.lastPollAt), nowMs),
+		booksInWords(one.books ?? undefined).replace(/\d{5,}/g, grouped),
 		html`${whole(one.endpoint ?? one.endpoints[0] ?? '', 32)}${one.endpoint === null ? ' (not asked yet)' : null}
 <small>${one.source ?? 'source not chosen yet'}</small>`,
-		html`<a href="/watches?network=${encodeURIComponent(one.network)}">${one.watches}</a>`,
+		html`<a href="/watches?network=${encodeURIComponent(one.network)}">${grouped(one.watches)}</a>`,
 	]),
 )}${unproved(networks)}</section>
-<section id="day" data-live aria-labelledby="h-day"><h2 id="h-day">The last day</h2>
-${chart({ id: 'c-alerts', title: 'Alerts', values: facts.alertsOfDay, unit: 'alerts' })}
-${networks.map(({ network, lagsOfDay }, at) =>
-	chart({ id: `c-lag-${at}`, title: `Lag of ${network}`, values: lagsOfDay, unit: 'blocks' }),
-)}
-<p class="quiet">Of the lag, what this process has seen: it runs since
-${time(Date.parse(facts.startedAt ?? ''))}.</p></section>
 <section id="receivers" data-live aria-labelledby="h-receivers"><h2 id="h-receivers">Receivers</h2>
 ${table(
 	'Receivers',
-	['Receiver', 'Pending', 'Held', 'Parked', 'Dead', 'Delivered', 'Last delivered', 'Last answer', 'Fallback'],
+	[
+		'Receiver',
+		...['Pending', 'Held', 'Parked', 'Dead', 'Delivered'].map((name) => ({ name, isNumber: true })),
+		...['Last delivered', 'Last answer', 'Fallback'],
+	],
 	receivers.map((one) => [
 		html`${whole(one.receiver)} <small>${one.type === null ? '' : `${one.type}, `}${whole(one.place, 32)}</small>`,
-		!one.aside
-			? count(one.pending, 'pending', one.receiver)
-			: html`${mark(`fails at ${one.aside} alone`, 'ill')} ${count(one.pending, 'pending', one.receiver)}`,
+		html`${one.failedAttempts ? mark('retrying', 'waits') : null} ${
+			one.aside ? mark(`fails at ${one.aside} alone`, 'ill') : null
+		} ${count(one.pending, 'pending', one.receiver)}`,
 		count(one.held, 'held', one.receiver),
-		html`${one.parked ? mark('takes nothing', 'ill') : null} ${count(one.parked, 'parked', one.receiver)}`,
+		html`${one.parked ? mark('accepts no message', 'ill') : null} ${count(one.parked, 'parked', one.receiver)}`,
 		html`${one.dead ? mark('given up', 'ill') : null} ${count(one.dead, 'dead', one.receiver)}`,
-		String(one.delivered ?? 'not known'),
-		time(one.lastDeliveredAt === null ? null : Date.parse(one.lastDeliveredAt)),
+		one.delivered === null ? 'not known' : grouped(one.delivered),
+		ago(one.lastDeliveredAt === null ? null : Date.parse(one.lastDeliveredAt), nowMs),
 		one.lastAnswer === null
 			? 'none since the start'
-			: html`${one.lastAnswer.words} <small>${time(Date.parse(one.lastAnswer.at ?? ''))}</small>`,
+			: html`${one.lastAnswer.words} <small>${ago(Date.parse(one.lastAnswer.at ?? ''), nowMs)}</small>`,
 		whole(one.fallback ?? 'none'),
 	]),
 )}</section>
-<section id="silences" data-live aria-labelledby="h-silences"><h2 id="h-silences">Silences in force</h2>
+<section id="day" data-live aria-labelledby="h-day"><h2 id="h-day">The last 24 hours</h2><div class="charts">
+${chart({
+	...{ id: 'c-alerts', title: 'Alerts', says: sumInWords(found.alertsOfDay) },
+	...{ values: found.alertsOfDay, times: ofDay },
+})}
+${networks.map(({ network, lagsOfDay }, at) =>
+	chart({
+		id: `c-lag-${at}`,
+		title: `Blocks behind, ${network}`,
+		says: lagInWords(lagsOfDay),
+		values: lagsOfDay,
+		times: ofDay,
+	}),
+)}</div>
+<p class="quiet">Blocks behind are known since this process started,
+${ago(Date.parse(found.startedAt ?? ''), nowMs)}.</p></section>
+${
+	silences.length === 0
+		? null
+		: html`<section id="silences" data-live aria-labelledby="h-silences"><h2 id="h-silences">Silences in force</h2>
 ${table(
 	'Silences in force',
 	['Of', 'Until'],
 	silences.map(({ of, until }) => [of, until === null ? 'no end' : time(Date.parse(until))]),
-)}</section>
+)}</section>`
+}
 <section id="config" data-live aria-labelledby="h-config"><h2 id="h-config">Configuration</h2>
-<p><code>${config.file}</code>: ${counted}, read ${time(Date.parse(config.loadedAt ?? ''))}${
+<p><code>${config.file}</code>, read ${ago(Date.parse(config.loadedAt ?? ''), nowMs)}${
 		config.refused
 			? html`. ${mark('refused', 'ill')} The watchlists as edited are wrong; these are the last good ones`
 			: null
-	}.</p></section>`
+	}.${changedLine(config.changed)}${silences.length === 0 ? ' No silence is in force.' : null}</p></section>`
 }
 
-function blocks(count: number): string {
-	return count === 1 ? '1 block' : `${count} blocks`
+/** Alarms, alerts, what waits, and how much is watched. */
+function figures({ alarmsOfDay, alertsOfDay, receivers, config, networks }: Overview): Html {
+	const sum = (values: readonly (number | null)[]) => values.reduce<number>((total, value) => total + (value ?? 0), 0)
+	const [alarms, alerts] = [sum(alarmsOfDay), sum(alertsOfDay)]
+	const unsent = sum(receivers.map(({ pending, parked, dead }) => (pending ?? 0) + (parked ?? 0) + (dead ?? 0)))
+	const isKnown = receivers.every(({ pending }) => pending !== null)
+	const figure = (name: string, path: string, shown: string, kind: '' | 'ill' | 'waits' = '') =>
+		html`<div><dt>${name}</dt><dd class="${kind}"><a href="${path}">${shown}</a></dd></div>`
+	return html`${figure('alarms in 24 h', '/alerts', grouped(alarms), alarms > 0 ? 'ill' : '')}
+${figure('alerts in 24 h', '/alerts', grouped(alerts))}
+${figure('deliveries unsent', '/deliveries', isKnown ? grouped(unsent) : 'not known', unsent > 0 ? 'waits' : '')}
+${figure(config.watches === 1 ? 'watch' : 'watches', '/watches', grouped(config.watches))}
+${figure(networks.length === 1 ? 'network' : 'networks', '#networks', grouped(networks.length))}`
+}
+
+/** The number of deliveries with a status, as a link to them. */
+function count(number: number | null, status: string, name: string): Html | string {
+	if (number === null || number === 0) return String(number ?? 'not known')
+	return html`<a href="/deliveries?status=${status}&amp;receiver=${encodeURIComponent(name)}">${grouped(number)}</a>`
+}
+
+/** The watches that the last reload added and removed. */
+function changedLine(changed: Overview['config']['changed']) {
+	if (changed === undefined || changed.added + changed.removed === 0) return null
+	const { added, removed, addedWatches, removedWatches } = changed
+	const line = (word: string, count: number, named: readonly string[]) => {
+		const rest = count > named.length ? ` and ${count - named.length} more` : ''
+		return count === 0 ? null : html` ${word}: ${named.join(', ')}${rest}.`
+	}
+	return html`${line('Added by the last reload', added, addedWatches)}${line('Removed', removed, removedWatches)}`
 }
 
 function iso<T extends number | null>(ms: T) {

@@ -1,25 +1,28 @@
-/** The room of the pages for people: which there are, each as HTML and as JSON. They only read. */
+/** The room `pages` makes the pages for people, each as HTML and as JSON. They are read-only. */
 
 import { StateError } from '../errors.js'
-import type { PageFacts } from './facts.js'
-import { type Html, html } from './html.js'
-import { page } from './layout.js'
-import { alerts, alertsBody, deliveriesBody, deliveryPage } from './messages.js'
+import { alerts, alertsBody, alertsCsv } from './alerts.js'
+import { deliveriesBody, deliveriesCsv, deliveryPage } from './deliveries.js'
+import { type Html, html } from './look/html.js'
+import { page } from './look/layout.js'
+import { icon, script, style } from './look/static.js'
 import { overview, overviewBody } from './overview.js'
-import { icon, script, style } from './static.js'
-import { watches, watchesBody } from './watches.js'
+import type { PageFacts } from './pageData.js'
+import { banner, standingOf } from './standing.js'
+import { titleOf, watchBody, watchPage } from './watch.js'
+import { watches, watchesBody, watchesCsv } from './watches.js'
 
 export interface Page {
 	readonly status: number
 	readonly type: string
 	readonly body: string
-	/** Never changes while this program runs. */
+	/** Does not change while this program runs. */
 	readonly isStatic?: true
 }
 
 const utf8 = '; charset=utf-8'
 
-/** Null where there is no such page. `path` and `params` as the request has them. */
+/** The page at `path` with the query `params`; null when there is none. */
 export async function pageAt(path: string, params: URLSearchParams, facts: () => PageFacts): Promise<Page | null> {
 	if (path === '/style.css') return { status: 200, type: `text/css${utf8}`, body: style, isStatic: true }
 	if (path === '/refresh.js') return { status: 200, type: `text/javascript${utf8}`, body: script, isStatic: true }
@@ -28,27 +31,47 @@ export async function pageAt(path: string, params: URLSearchParams, facts: () =>
 	if (!Object.hasOwn(pages, path) || asked === undefined) return null
 	const now = facts()
 	const made = await asked(now, params).catch(unreadable)
-	const { title, found, body } = made
-	const status = made.isUnreadable === true ? 503 : 200
-	if (params.get('format') === 'json') {
-		return { status, type: `application/json${utf8}`, body: `${JSON.stringify(found)}\n` }
+	const format = params.get('format')
+	if (format === 'json') {
+		return { status: made.status ?? 200, type: `application/json${utf8}`, body: `${JSON.stringify(made.found)}\n` }
 	}
-	const query = new URLSearchParams(params)
-	query.set('format', 'json')
-	const health = await now.health()
-	const frame = { title, path, version: now.version, health, jsonPath: `${path}?${query.toString()}`, body }
-	return { status, type: `text/html${utf8}`, body: page(frame) }
+	if (format === 'csv' && made.csv !== undefined) {
+		return { status: 200, type: `text/csv${utf8}`, body: made.csv() }
+	}
+	const withParam = (name: string, value: string) => {
+		const query = new URLSearchParams(params)
+		query.set(name, value)
+		return `${path}?${query.toString()}`
+	}
+	const [health, summary] = await Promise.all([now.health(), now.summary().catch(() => null)])
+	const standing = standingOf(health, summary)
+	const refresh = Number(/^\d{2,4}$/.exec(params.get('refresh') ?? '')?.[0] ?? 0)
+	const body = page({
+		...{ title: made.title, path, version: now.version, body: made.body, nowMs: now.clock() },
+		...{ banner: banner(standing), trouble: standing.state === 'watching' ? null : standing.words },
+		again: withParam('refresh', '60'),
+		jsonPath: withParam('format', 'json'),
+		csvPath: made.csv === undefined ? null : withParam('format', 'csv'),
+		refreshS: refresh === 0 ? null : refresh,
+		...(path === '/' && { isHeadingHidden: true as const }),
+	})
+	return { status: made.status ?? 200, type: `text/html${utf8}`, body }
 }
 
 interface Made {
 	readonly title: string
 	readonly found: object
 	readonly body: Html
-	/** The state cannot be read at present. */
-	readonly isUnreadable?: true
+	/** Default: 200. */
+	readonly status?: number
+	/** What the page lists, as CSV; absent: it cannot be had so. */
+	readonly csv?: () => string
 }
 
-/** A database that is away: whoever looks at night sees why, here and above, and not that a page failed. */
+/**
+ * A page that explains that the state, such as a database, cannot be read, instead of a general error. Other errors are
+ * thrown.
+ */
 function unreadable(error: unknown): Made {
 	if (!(error instanceof StateError)) throw error
 	const why = error.message
@@ -56,25 +79,43 @@ function unreadable(error: unknown): Made {
 		title: 'Not now',
 		found: { error: why },
 		body: html`<section id="list" data-live><p class="none">This cannot be shown now: ${why}.</p></section>`,
-		isUnreadable: true,
+		status: 503,
 	}
+}
+
+const notWatched: Made = {
+	title: 'Not watched',
+	found: { error: 'no watchlist names this address on this network' },
+	body: html`<p class="none">No watchlist names this address on this network. <a href="/watches">All watches</a></p>`,
+	status: 404,
 }
 
 const pages: Readonly<Record<string, (facts: PageFacts, params: URLSearchParams) => Promise<Made>>> = {
 	async '/'(facts) {
 		const found = await overview(facts)
-		return { title: 'Overview', found, body: overviewBody(found) }
+		return { title: 'Overview', found, body: overviewBody(found, facts) }
 	},
 	async '/alerts'(facts, params) {
 		const found = await alerts(facts, params)
-		return { title: 'Alerts', found, body: alertsBody(found, facts, params) }
+		return { title: 'Alerts', found, body: alertsBody(found, facts, params), csv: () => alertsCsv(found.alerts) }
 	},
 	async '/watches'(facts, params) {
 		const found = await watches(facts, params)
-		return { title: 'Watches', found, body: watchesBody(found, facts, params) }
+		return { title: 'Watches', found, body: watchesBody(found, facts, params), csv: () => watchesCsv(found.watches) }
+	},
+	async '/watch'(facts, params) {
+		const found = await watchPage(facts, params)
+		if (found === null) return notWatched
+		const body = watchBody(found, facts, params)
+		return { title: titleOf(found), found, body, csv: () => alertsCsv(found.alerts) }
 	},
 	async '/deliveries'(facts, params) {
 		const found = await deliveryPage(facts, params)
-		return { title: 'Deliveries', found, body: deliveriesBody(found, facts, params) }
+		return {
+			title: 'Deliveries',
+			found,
+			body: deliveriesBody(found, facts, params),
+			csv: () => deliveriesCsv(found.deliveries),
+		}
 	},
 }

@@ -1,7 +1,7 @@
 /**
- * Announcements as both stores write them. One number, `turn`, stands for status and revision: every announcement and
- * every retraction of an id adds one, so that an even one is announced and an odd one retracted. What version 0.1.0
- * wrote reads alike.
+ * Stored form of announcements, for both stores. One number, `turn`, encodes status and revision: each announcement and
+ * each retraction of an id adds one, so an even turn is announced and an odd one retracted. The form of version 0.1.0
+ * has the same meaning.
  */
 
 import type { BlockRef } from '../model/chain.js'

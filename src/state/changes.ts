@@ -1,27 +1,28 @@
 /**
- * Every way in which the state changes, without a disk: each takes a draft of it and says what came of it. The coverage
- * stands apart, in `enrolment.ts`.
+ * All changes of the state, without any I/O: each function takes a draft and returns the result. Coverage is in
+ * `coverageChanges.ts`.
  */
 
-import { alertsIn } from '../core/digest.js'
+import { alertsIn } from '../core/outbox/digest.js'
 import { StateError } from '../errors.js'
 import type { Delivery, Resolution } from '../model/delivery.js'
 import type { Announcement, Commit } from '../model/state.js'
-import { bookTableOf } from './bookTable.js'
+import { booksOf, noBooks } from './bookShards.js'
 import type { CoverageDoc, CoverageRecord, NetworkRecord, StateDoc, Total } from './document.js'
+import { noCheckpoint } from './document.js'
 import { keepingMarks } from './gapMarks.js'
 import { type HistoryDraft, type HistoryKeeping, historyDraftOf, keepRow } from './historyQueue.js'
 
 /**
- * A copy that a batch of changes may write to; the maps that it was made of stay as they are. A change that throws does
- * so before it has written anything.
+ * A copy that a batch of changes may modify; the original maps are not modified. A change that throws does so before it
+ * modifies the draft.
  */
 export interface Draft {
 	readonly networks: Map<string, NetworkRecord>
 	readonly deliveries: Map<string, Delivery>
 	readonly totals: Map<string, Total>
-	/** Null: none is kept. */
-	readonly history: HistoryDraft | null
+	/** Null: no history is kept. */
+	history: HistoryDraft | null
 	changed: boolean
 }
 
@@ -35,7 +36,7 @@ export function draftOf(doc: StateDoc, keeping: HistoryKeeping = null): Draft {
 	}
 }
 
-/** `added`: how many deliveries. */
+/** `added`: number of deliveries added. */
 export function applyCommit(
 	draft: Draft,
 	change: Commit,
@@ -53,9 +54,10 @@ export function applyCommit(
 	}
 	const checkpoint = change.checkpoint ?? before.checkpoint
 	const wished = change.settled ?? before.settled
-	// A chain that was cut back below what had settled takes that along.
+	// If a reorganisation goes below the settled block, that block moves back too.
 	const settled = wished.number > checkpoint.number ? checkpoint : wished
 	const seen = change.seen ?? before.seen
+	const audit = change.audit ?? before.audit
 	const record: NetworkRecord = {
 		chainId: before.chainId,
 		checkpoint,
@@ -64,12 +66,15 @@ export function applyCommit(
 		progress: progressAfter(before, change, coverage.get(change.network)),
 		updatedAtMs: change.checkpoint ? nowMs : before.updatedAtMs,
 		...(seen === undefined ? {} : { seen }),
-		books: change.books?.size ? bookTableOf(before.books).after(change.books) : before.books,
+		...(audit === undefined ? {} : { audit }),
+		books: change.books?.size ? booksOf(before.books).after(change.books) : before.books,
 		gaps: changed(before.gaps, keepingMarks(before.gaps, change.gaps)),
 		...payeesAfter(before, change),
+		contracts: changed(before.contracts, change.contracts),
 	}
 	draft.networks.set(change.network, record)
 	draft.changed = true
+	for (const delivery of change.folded ?? []) keepRow(draft.history, delivery, { result: 'folded', atMs: nowMs })
 	return { record, added: applyPost(draft, change.deliveries ?? []) }
 }
 
@@ -83,12 +88,13 @@ function newRecord(change: Commit): NetworkRecord {
 		announcements: new Map(),
 		progress: new Map(),
 		updatedAtMs: 0,
-		books: new Map(),
+		books: noBooks,
 		gaps: new Map(),
+		contracts: new Map(),
 	}
 }
 
-/** With the changes in it; what became null is gone. */
+/** A copy with the changes applied; null removes an entry. */
 function changed<K, V>(before: ReadonlyMap<K, V>, changes?: ReadonlyMap<K, V | null>): ReadonlyMap<K, V> {
 	if (changes === undefined || changes.size === 0) return before
 	const after = new Map(before)
@@ -104,19 +110,9 @@ function payeesAfter({ payees: before }: NetworkRecord, { payees: changes }: Com
 	return { payees: new Map([...(before ?? []), ...changes]) }
 }
 
-/** The record of a network that is enrolled. Throws StateError `mismatch` where it has none yet. */
-export function mustHave(network: string, record: NetworkRecord | undefined): NetworkRecord {
-	if (record === undefined) throw noCheckpoint(network)
-	return record
-}
-
-function noCheckpoint(network: string): StateError {
-	return new StateError('mismatch', `network '${network}' has no checkpoint yet, and the first step must bring one`)
-}
-
 function announcementsAfter(before: NetworkRecord, change: Commit): NetworkRecord['announcements'] {
 	const forgetTo = change.forgetTo ?? -1n
-	// What was announced of a block that is yet to be read is compared with it then.
+	// Announcements in a gap are kept, because they are compared with the block once it is read.
 	const isForgotten = ({ block: { number } }: Announcement) => number <= forgetTo && !before.gaps.has(number)
 	const forgets = forgetTo >= 0n && [...before.announcements.values()].some(isForgotten)
 	if (!change.announcements?.length && !forgets) return before.announcements
@@ -132,7 +128,7 @@ function progressAfter(
 	coverage: CoverageRecord | undefined,
 ): NetworkRecord['progress'] {
 	const known = new Set(coverage?.backfills.map(({ token }) => token))
-	// A backfill that is gone from the coverage needs no progress any more.
+	// The progress of a removed backfill is removed too.
 	const progress = new Map([...before.progress].filter(([token]) => known.has(token)))
 	const token = backfill && coverage?.backfills.find(({ id }) => id === backfill.id)?.token
 	if (backfill && token !== undefined) {
@@ -143,7 +139,7 @@ function progressAfter(
 	return progress
 }
 
-/** Resolves to how many were added: an id already there is not added again. */
+/** Returns the number added; an id that exists already is not added again. */
 export function applyPost(draft: Draft, deliveries: readonly Delivery[]): number {
 	let added = 0
 	for (const delivery of deliveries) {
@@ -155,7 +151,7 @@ export function applyPost(draft: Draft, deliveries: readonly Delivery[]): number
 	return added
 }
 
-/** A delivery that was dropped meanwhile is passed over. */
+/** Ignores deliveries that were dropped meanwhile. */
 export function applyResolutions(draft: Draft, resolutions: readonly Resolution[], nowMs: number): void {
 	for (const resolution of resolutions) {
 		const delivery = draft.deliveries.get(resolution.id)
@@ -192,7 +188,7 @@ function resolved(delivery: Delivery, resolution: Exclude<Resolution, { result: 
 	}
 }
 
-/** Whether all of them were held; if not, nothing is changed. */
+/** Returns false, and changes nothing, unless all of them are held. */
 export function applyMerge(draft: Draft, ids: readonly string[], digest: Delivery): boolean {
 	if (ids.length === 0 || ids.some((id) => draft.deliveries.get(id)?.status !== 'held')) return false
 	putInPlace(draft, ids, [digest])
@@ -200,7 +196,7 @@ export function applyMerge(draft: Draft, ids: readonly string[], digest: Deliver
 	return true
 }
 
-/** At the place of the first; the others leave none. */
+/** Puts `instead` in the place of the first id and removes all of `ids`. */
 function putInPlace(draft: Draft, ids: readonly string[], instead: readonly Delivery[]): void {
 	const before = [...draft.deliveries.values()]
 	const gone = new Set(ids)

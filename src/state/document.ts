@@ -1,11 +1,13 @@
 /**
- * The room remembers: here is what, as plain readonly data, with the views of it; `changes.ts` says how it changes, and
- * `file/` and `postgres/` keep it.
+ * The room keeps the state. This file defines it as plain readonly data, with its views; `changes.ts` has the changes,
+ * and `file/` and `postgres/` store it.
  */
 
-import { isAgain } from '../core/again.js'
-import { isAside } from '../core/aside.js'
-import { isAbout } from '../core/backlog.js'
+import { isOpen } from '../core/gaps.js'
+import { isAbout } from '../core/outbox/backlog.js'
+import { failedAttempts, isQuarantined } from '../core/outbox/quarantine.js'
+import { isReread } from '../core/outbox/retriedDeadLetters.js'
+import { StateError } from '../errors.js'
 import type { BookSet } from '../model/books.js'
 import type { BlockRef } from '../model/chain.js'
 import type { Delivery } from '../model/delivery.js'
@@ -13,6 +15,7 @@ import type { Address } from '../model/glossary.js'
 import type { HistoryEntry } from '../model/history.js'
 import type {
 	Announcement,
+	AuditState,
 	Gap,
 	NetworkState,
 	NetworkSummary,
@@ -23,17 +26,20 @@ import type {
 import type { Troubles } from '../model/trouble.js'
 import type { Backfill, Coverage } from '../model/watch.js'
 
-/** Content of `state.json`. */
+/** Checkpoints, announcements, books and deliveries. */
 export interface StateDoc {
 	readonly networks: ReadonlyMap<string, NetworkRecord>
-	/** By id, in order of posting; delivered ones are forgotten. */
+	/** By id, in order of posting; delivered ones are removed. */
 	readonly deliveries: ReadonlyMap<string, Delivery>
 	/** By receiver. */
 	readonly totals: ReadonlyMap<string, Total>
 	readonly history: HistoryQueue
 }
 
-/** Rows of history on their way to their own files: in the write that made them, so that a kill loses none. */
+/**
+ * Rows of history that still have to be written to their own files. They are part of the write that made them, so that
+ * a kill loses none.
+ */
 export interface HistoryQueue {
 	/** Number of the next row. */
 	readonly next: number
@@ -41,23 +47,25 @@ export interface HistoryQueue {
 	readonly entries: readonly HistoryEntry[]
 }
 
-/** As `NetworkState`, which is a view of it; apart on purpose, since progress of backfills is kept by token. */
+/** The stored form of `NetworkState`. Separate, because the progress of backfills is stored by token. */
 export interface NetworkRecord {
 	readonly chainId: number
 	readonly checkpoint: BlockRef
 	readonly settled: BlockRef
 	readonly announcements: ReadonlyMap<string, Announcement>
-	/** Next block of a backfill, by its token. */
+	/** Next block of each backfill, by its token. */
 	readonly progress: ReadonlyMap<string, bigint>
 	/** When the checkpoint was last written. */
 	readonly updatedAtMs: number
 	readonly seen?: Seen
-	/** Of each address whose balance is explained up to a block. */
+	readonly audit?: AuditState
+	/** By address. */
 	readonly books: BookSet
 	/** By block number. */
 	readonly gaps: ReadonlyMap<bigint, Gap>
-	/** Whom each watch has paid; absent: nobody. */
+	/** Payees of each watch; absent: none. */
 	readonly payees?: NonNullable<NetworkState['payees']>
+	readonly contracts: NetworkState['contracts']
 }
 
 export interface Total {
@@ -65,7 +73,7 @@ export interface Total {
 	readonly lastDeliveredAtMs: number | null
 }
 
-/** Content of `coverage.json`, by network. */
+/** Coverage of each address, by network. */
 export type CoverageDoc = ReadonlyMap<string, CoverageRecord>
 
 export interface CoverageRecord {
@@ -74,14 +82,14 @@ export interface CoverageRecord {
 }
 
 /**
- * A backfill as it was asked for. Its progress is kept in the other file under `token`, which is new whenever the
- * backfill is: progress of an earlier one of the same id can never be taken for this one's.
+ * A backfill as requested. Its progress is stored under `token`, which is new for each backfill, so that the progress
+ * of an earlier backfill with the same id is never used for this one.
  */
 export interface Definition extends Backfill {
 	readonly token: string
 }
 
-/** All that is remembered. */
+/** The whole state. */
 export interface Whole {
 	readonly state: StateDoc
 	readonly coverage: CoverageDoc
@@ -98,7 +106,7 @@ export const emptyState: StateDoc = {
 }
 export const emptyCoverage: CoverageDoc = new Map()
 
-/** What remains of each backfill; those that came to their end are left out. */
+/** What remains of each backfill; finished ones are left out. */
 export function remaining(record: NetworkRecord, coverage: CoverageRecord | undefined): readonly Definition[] {
 	return (coverage?.backfills ?? []).flatMap((definition) => {
 		const next = record.progress.get(definition.token) ?? definition.span.from
@@ -120,18 +128,18 @@ export function networkState(record: NetworkRecord, coverage: CoverageRecord | u
 		covered: coverage?.covered ?? new Map(),
 		backfills: backfills(record, coverage),
 		updatedAtMs: record.updatedAtMs,
+		...(record.audit && { audit: record.audit }),
 		books: record.books,
 		gaps: record.gaps,
 		...(record.seen?.books && { booksSeen: record.seen.books }),
 		...(record.seen?.logs && { logsSeen: record.seen.logs }),
 		...(record.payees && { payees: record.payees }),
+		contracts: record.contracts,
 	}
 }
 
 function openGaps({ gaps }: NetworkRecord): readonly Gap[] {
-	return [...gaps.values()]
-		.filter(({ openedAtMs }) => openedAtMs !== null)
-		.sort((a, b) => (a.block.number < b.block.number ? -1 : 1))
+	return [...gaps.values()].filter(isOpen).sort((a, b) => (a.block.number < b.block.number ? -1 : 1))
 }
 
 export function summarize(doc: StateDoc, coverage: CoverageDoc): StateSummary {
@@ -153,18 +161,30 @@ export function summarize(doc: StateDoc, coverage: CoverageDoc): StateSummary {
 	for (const delivery of doc.deliveries.values()) {
 		const { receiver, status } = delivery
 		const seen: ReceiverSummary = receivers.get(receiver) ?? blank
-		const aside = isAside(delivery) ? { aside: (seen.aside ?? 0) + 1 } : {}
-		const again = isAgain(delivery) ? { again: (seen.again ?? 0) + 1 } : {}
-		receivers.set(receiver, { ...seen, [status]: seen[status] + 1, ...aside, ...again })
+		const quarantined = isQuarantined(delivery) ? { quarantined: (seen.quarantined ?? 0) + 1 } : {}
+		const retried = isReread(delivery) ? { retried: (seen.retried ?? 0) + 1 } : {}
+		const failed = failedAttempts(delivery)
+		const tried = failed === 0 ? {} : { failedAttempts: Math.max(seen.failedAttempts ?? 0, failed) }
+		receivers.set(receiver, { ...seen, [status]: seen[status] + 1, ...quarantined, ...retried, ...tried })
 	}
 	return { networks, receivers }
 }
 
-/** How much of a network waits for each receiver. */
+/** Number of waiting deliveries about a network, by receiver. */
 export function waitingOf({ deliveries }: StateDoc, network: string): ReadonlyMap<string, number> {
 	const waiting = new Map<string, number>()
 	for (const { receiver, status, message } of deliveries.values()) {
 		if (status !== 'dead' && isAbout(message, network)) waiting.set(receiver, (waiting.get(receiver) ?? 0) + 1)
 	}
 	return waiting
+}
+
+/** Returns the record of a network. Throws StateError `mismatch` where there is none. */
+export function mustHave(network: string, record: NetworkRecord | undefined): NetworkRecord {
+	if (record === undefined) throw noCheckpoint(network)
+	return record
+}
+
+export function noCheckpoint(network: string): StateError {
+	return new StateError('mismatch', `network '${network}' has no checkpoint yet, and the first step must bring one`)
 }

@@ -1,11 +1,11 @@
-/** Gaps as both stores write them. */
+/** Stored form of gaps, for both stores. */
 
 import type { Address, Hash } from '../model/glossary.js'
 import type { Gap } from '../model/state.js'
 
 export interface StoredGap {
 	readonly block: readonly [number: string, hash: string]
-	/** Absent: for everybody. */
+	/** Absent: all covered addresses. */
 	readonly addresses?: readonly Address[]
 	readonly tries: number
 	readonly sinceMs: number
@@ -15,15 +15,17 @@ export interface StoredGap {
 	readonly acceptedAtMs?: number
 	readonly acceptanceTold?: true
 	readonly wantedAtMs?: number
+	readonly readAtMs?: number
 }
 
 export function storedGap(gap: Gap): StoredGap {
 	const { block, addresses, tries, sinceMs, isAfterGood, openedAtMs, reason } = gap
-	const { acceptedAtMs, isAcceptanceAnnounced, wantedAtMs } = gap
+	const { acceptedAtMs, isAcceptanceAnnounced, wantedAtMs, readAtMs } = gap
 	const marks = {
 		...(acceptedAtMs !== undefined && { acceptedAtMs }),
 		...(isAcceptanceAnnounced && { acceptanceTold: true as const }),
 		...(wantedAtMs !== undefined && { wantedAtMs }),
+		...(readAtMs !== undefined && { readAtMs }),
 	}
 	const facts = { tries, sinceMs, afterGood: isAfterGood, openedAtMs, reason, ...marks }
 	return { block: [String(block.number), block.hash], ...(addresses === null ? {} : { addresses }), ...facts }

@@ -1,4 +1,4 @@
-/** What a person says of gaps, beside the polls. */
+/** An operator's commands for gaps, independent of polls. */
 
 import { isOpen } from '../core/gaps.js'
 import type { Gap, GapMark } from '../model/state.js'
@@ -9,7 +9,7 @@ interface Draft {
 	changed: boolean
 }
 
-/** `found`: how many of them are open gaps. */
+/** `found`: number of those that are open gaps. */
 export function marked(
 	gaps: ReadonlyMap<bigint, Gap>,
 	numbers: readonly bigint[],
@@ -26,7 +26,7 @@ export function marked(
 	return { gaps: new Map([...gaps, ...after]), found: open.length }
 }
 
-/** A poll writes a gap as it knew it when it began: what a person has said of the same block since then stays. */
+/** Keeps marks that the operator set during a poll: the poll writes each gap as it was when the poll started. */
 export function keepingMarks(
 	before: ReadonlyMap<bigint, Gap>,
 	changes?: ReadonlyMap<bigint, Gap | null>,
@@ -46,7 +46,7 @@ export function keepingMarks(
 	)
 }
 
-/** To how many were found; a draft as in `changes.ts`. */
+/** Returns the number of gaps found; a draft as in `changes.ts`. */
 export function applyGapMark(draft: Draft, network: string, numbers: readonly bigint[], mark: GapMark): number {
 	const record = draft.networks.get(network)
 	if (record === undefined) return 0

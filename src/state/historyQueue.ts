@@ -1,6 +1,6 @@
-/** Rows of history on their way through the state to their own files. */
+/** Rows of history that wait in the state until they are written to their own files. */
 
-import { historyRowOf } from '../core/history.js'
+import { historyRowOf } from '../core/outbox/historyEntries.js'
 import type { Delivery } from '../model/delivery.js'
 import type { HistoryEntry } from '../model/history.js'
 import type { HistoryQueue } from './document.js'
@@ -10,24 +10,24 @@ export interface HistoryDraft {
 	readonly entries: HistoryEntry[]
 }
 
-/** What is known of the history's own files; null: no history is kept. */
+/** State of the history's own files; null: no history is kept. */
 export type HistoryKeeping = {
-	/** Number of the last row that stands in them. */
+	/** Number of the last row in the files. */
 	readonly writtenTo: number
 } | null
 
-/** Without what stands in the files already. */
+/** Leaves out rows that are already in the files. */
 export function historyDraftOf({ next, entries }: HistoryQueue, keeping: HistoryKeeping): HistoryDraft | null {
 	if (keeping === null) return null
 	const { writtenTo } = keeping
-	// Files may know more than a state that was put back from a copy.
+	// The files may have more rows than a state that was restored from a copy.
 	return { next: Math.max(next, writtenTo + 1), entries: entries.filter(({ seq }) => seq > writtenTo) }
 }
 
-/** As many may wait for their files; what is more is a hole. */
+/** Limit of waiting rows; above it, the oldest half is replaced by a hole. */
 export const mostWaitingRows = 20_000
 
-/** Goes with what is written anyway: the history asks for no write of its own. */
+/** Adds a row to the draft. It is part of a write that happens anyway: the history causes no writes of its own. */
 export function keepRow(
 	history: HistoryDraft | null,
 	delivery: Delivery,

@@ -1,33 +1,33 @@
-/** The state wherever it is kept. The driver of the database is loaded only where there is one. */
+/** Opens the state in a folder or a database. The database driver is loaded only if it is needed. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { StateError } from '../errors.js'
 import type { Clock } from '../model/glossary.js'
 import type { HistoryReader } from '../model/history.js'
 import type { Log, Store } from '../model/ports.js'
-import type { KeptLists, StatePlace } from '../model/state.js'
-import { openHistoryFiles } from './file/history/reader.js'
-import { readKept, writeKept } from './file/kept.js'
-import { lockState } from './file/lock.js'
+import type { StatePlace, WatchlistCopies } from '../model/state.js'
+import { lockState } from './file/disk/lock.js'
+import { openHistoryFiles } from './file/history/historyReader.js'
 import { type Peek, peekState } from './file/peek.js'
 import { openFileStore } from './file/store.js'
+import { readCopies, writeCopies } from './file/watchlistCopies.js'
 
-/** A second and a half in all. */
+/** 16 tries are 1.5 s in all. */
 const lockTries = 16
 const lockPauseMs = 100
 
 export interface OpenStoreOptions {
 	readonly clock: Clock
 	readonly log?: Log
-	/** With a database: after this time without a sign of life from an instance, others take over what it had. */
+	/** For a database: other instances take over after an instance has not renewed its leases for this long. */
 	readonly leaseMs: number
-	/** How long what was sent is kept; 0: not at all. Default: nothing is added, and what is there stays. */
+	/** How long history is kept; 0: not at all. Default: no rows are added, and existing ones stay. */
 	readonly historyMs?: number
 }
 
 /**
- * Opens the state, making it if it is not there. A folder is locked until the store is closed. Throws StateError
- * `locked` (a folder that another process has), `damaged`, `newer` or `disk`.
+ * Opens the state, and creates it if necessary. A folder is locked until the store is closed. Throws StateError
+ * `locked` (another process has the folder), `damaged`, `newer` or `disk`.
  */
 export async function openStore(
 	place: StatePlace,
@@ -35,7 +35,7 @@ export async function openStore(
 ): Promise<Store> {
 	const also = { ...(log && { log }), ...(historyMs !== undefined && { historyMs }) }
 	if (place.kind === 'postgres') {
-		const { openPostgresStore } = await import('./postgres/store.js')
+		const { openPostgresStore } = await import('./postgres/postgresStore.js')
 		return await openPostgresStore(place.url, { clock, leaseMs, ...also })
 	}
 	const unlock = await lockPatiently(place.dir)
@@ -57,7 +57,7 @@ export async function openStore(
 	}
 }
 
-/** A command holds the folder for a moment only: a daemon that starts just then waits for its end. */
+/** A command locks the folder only briefly, so a daemon that starts at that time waits. */
 async function lockPatiently(dir: string): Promise<() => Promise<void>> {
 	for (let tries = 1; ; tries++) {
 		try {
@@ -69,30 +69,33 @@ async function lockPatiently(dir: string): Promise<() => Promise<void>> {
 	}
 }
 
-/** A look beside whoever has it open: takes nothing, writes nothing. Null when nothing was ever stored there. */
+/**
+ * Reads the state while another process may have it open: takes no lock, and writes nothing. Null when nothing was ever
+ * stored there.
+ */
 export async function peek(place: StatePlace, clock: Clock): Promise<Peek | null> {
 	if (place.kind === 'folder') return await peekState(place.dir)
-	const { peekPostgres } = await import('./postgres/peek.js')
+	const { peekPostgres } = await import('./postgres/peekDatabase.js')
 	return await peekPostgres(place.url, clock)
 }
 
-/** The history of a state, beside whoever writes it. Nothing is contacted yet. */
+/** Opens the history for reading while another process may write it. Connects to nothing yet. */
 export async function openHistory(place: StatePlace, clock: Clock): Promise<HistoryReader> {
 	if (place.kind === 'folder') return openHistoryFiles(place.dir)
-	const { openHistoryRows } = await import('./postgres/history.js')
+	const { openHistoryRows } = await import('./postgres/deliveries/historyQueries.js')
 	return openHistoryRows(place.url, clock)
 }
 
-/** Keeps the watchlists that are right now, unless they are kept. Durable when it resolves. Throws StateError. */
-export async function keepWatchlists(place: StatePlace, lists: KeptLists): Promise<void> {
-	if (place.kind === 'folder') return await writeKept(place.dir, lists)
-	const { writeKeptRows } = await import('./postgres/kept.js')
-	await writeKeptRows(place.url, lists)
+/** Copies these watchlists, unless these copies are there already. Durable when it resolves. Throws StateError. */
+export async function copyWatchlists(place: StatePlace, copies: WatchlistCopies): Promise<void> {
+	if (place.kind === 'folder') return await writeCopies(place.dir, copies)
+	const { writeCopyRows } = await import('./postgres/watchlistRows.js')
+	await writeCopyRows(place.url, copies)
 }
 
-/** The pieces of the watchlists that were last right; null where none were ever kept. Throws StateError, later too. */
-export async function keptWatchlists(place: StatePlace): Promise<AsyncIterable<unknown> | null> {
-	if (place.kind === 'folder') return await readKept(place.dir)
-	const { readKeptRows } = await import('./postgres/kept.js')
-	return await readKeptRows(place.url)
+/** Null where there are none. Throws StateError, also while the bytes are read. */
+export async function openWatchlistCopies(place: StatePlace): Promise<WatchlistCopies | null> {
+	if (place.kind === 'folder') return await readCopies(place.dir)
+	const { readCopyRows } = await import('./postgres/watchlistRows.js')
+	return await readCopyRows(place.url)
 }

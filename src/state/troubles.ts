@@ -1,20 +1,20 @@
-/** What receivers were told is wrong, wherever the state is kept. */
+/** Open troubles, in a folder or a database. */
 
 import type { Log } from '../model/ports.js'
 import type { StatePlace } from '../model/state.js'
 import type { TroubleBook, Troubles } from '../model/trouble.js'
-import { readTroubles, writeTroubles } from './file/troubles.js'
+import { readTroubles, writeTroubles } from './file/troubleFile.js'
 
 const noTroubles: Troubles = { open: [], timesAccepted: 0 }
 
 /**
- * Those that an earlier run or another instance has left, for those of their receivers that are configured still. What
- * cannot be read is logged, and begun anew: no alert waits for it.
+ * Opens the troubles of earlier runs and other instances, limited to receivers that are still configured. Troubles that
+ * cannot be read are logged and discarded, because alerts must not wait for them.
  */
 export async function openTroubles(place: StatePlace, configured: readonly string[], log: Log): Promise<TroubleBook> {
 	const kept = await troublesAt(place)
 	const found = await kept.read().catch((error: unknown) => {
-		log.warn({ err: error }, 'what receivers were told is wrong cannot be read: its end may not be told')
+		log.warn({ err: error }, 'the list of open troubles cannot be read: receivers may not be notified when one ends')
 		return null
 	})
 	return troubleBook(found ?? noTroubles, kept, configured)
@@ -22,7 +22,7 @@ export async function openTroubles(place: StatePlace, configured: readonly strin
 
 interface KeptTroubles {
 	read(): Promise<Troubles | null>
-	/** Resolves to what it made of what was kept; `known` is what we know of it. */
+	/** Resolves to the stored troubles after the change; `known` is the last known state. */
 	change(change: (before: Troubles) => Troubles, known: Troubles): Promise<Troubles>
 	close(): Promise<void>
 }
@@ -40,7 +40,7 @@ async function troublesAt(place: StatePlace): Promise<KeptTroubles & { readonly 
 			close: async () => undefined,
 		}
 	}
-	const { troubleRow } = await import('./postgres/troubles.js')
+	const { troubleRow } = await import('./postgres/troubleRow.js')
 	return { isShared: true, ...troubleRow(place.url, noTroubles) }
 }
 
@@ -50,7 +50,7 @@ const inMemory: KeptTroubles = {
 	close: async () => undefined,
 }
 
-/** `kept`: where; default: nowhere. `configured`: others are told nothing; default: all are. */
+/** `kept`: where to store; default: nowhere. `configured`: receivers to notify; default: all. */
 export function troubleBook(
 	first: Troubles = noTroubles,
 	kept: KeptTroubles & { readonly isShared?: boolean } = inMemory,

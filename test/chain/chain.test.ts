@@ -114,7 +114,7 @@ describe('trace_filter', () => {
 		})
 	})
 
-	test('behavior: what touches nobody costs no further question', async () => {
+	test('behavior: what touches no one costs no further question', async () => {
 		await withSession({ ...on({}), source: 'trace_filter' }, async ({ walk, gateway }) => {
 			await walk(span, new Set(strangers(3)))
 			const before = ['trace_transaction', 'eth_getTransactionReceipt'].map(gateway.count)

@@ -4,17 +4,18 @@ import { createChain } from '../../src/chain/chain.js'
 import { createEndpoints } from '../../src/chain/endpoints/endpoints.js'
 import { createRpc } from '../../src/chain/rpc/rpc.js'
 import type { SourceName } from '../../src/chain/sources/source.js'
-import type { PriceOf } from '../../src/core/cost.js'
-import { alertId, eventsOf } from '../../src/core/events.js'
-import { sides } from '../../src/core/match.js'
-import { providerOf } from '../../src/core/prices.js'
+import { alertId } from '../../src/core/alerts/alertId.js'
+import type { PriceOf } from '../../src/core/cost/cost.js'
+import { providerOf } from '../../src/core/cost/prices.js'
+import { eventsOf } from '../../src/core/events/events.js'
+import { sides } from '../../src/core/matching/match.js'
 import type { Part } from '../../src/model/chain.js'
 import type { Address } from '../../src/model/glossary.js'
+import { type Life, startLife } from '../scan/strain.js'
 import { sized } from '../support/longRun.js'
 import { never } from '../support/pool.js'
 import { silent } from '../support/silent.js'
 import { startStrained } from '../support/strained.js'
-import { type Life, startLife } from '../watch/strain.js'
 
 const blocks = sized(60, 300)
 let life: Life
@@ -80,7 +81,7 @@ function idsIn(parts: readonly Part[], watched: ReadonlySet<Address>): readonly 
 const dueOf = (addresses: readonly Address[]) =>
 	[...new Set(life.due)].filter((id) => addresses.includes(id.split(':')[4] as Address)).sort()
 
-describe('dense: every block tells of some of them', () => {
+describe('dense: every block has some of them', () => {
 	test('behavior: few calls more than two for each block, where fees are not wanted', async () => {
 		const { ids, total, calls } = await walk(life.watched, { fees: false })
 		expect(ids).toEqual(dueOf(life.watched))

@@ -4,11 +4,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as later } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { createBlockFallback } from '../../src/chain/blockFallback.js'
 import { createCapabilitiesRegistry } from '../../src/chain/capabilities/registry.js'
 import { createRpc } from '../../src/chain/rpc/rpc.js'
-import { tryWays } from '../../src/chain/tryWays.js'
-import { openWays } from '../../src/chain/ways.js'
-import type { Fared, Part } from '../../src/model/chain.js'
+import { openSourceClients } from '../../src/chain/sourceClients.js'
+import type { ClientOutcome, Part } from '../../src/model/chain.js'
 import { postJson } from '../support/askNode.js'
 import { bystander, startFloodNode } from '../support/floodNode.js'
 import { orCut } from '../support/orCut.js'
@@ -51,13 +51,13 @@ async function startSlowNode(pieces: number, everyMs: number) {
 	return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked: () => asked }
 }
 
-async function tryAt(url: string): Promise<Part | readonly Fared[]> {
+async function tryAt(url: string): Promise<Part | readonly ClientOutcome[]> {
 	const rpc = createRpc({ url })
 	onTestFinished(() => rpc.close())
 	const registry = createCapabilitiesRegistry({ setting: 'trace_block', clock: Date.now, log: silent })
-	const ways = openWays({ rpcs: [rpc], chainId: 1, registry, source: 'trace_block', clock: Date.now })
-	const doubt = { number: 10n, before: [], after: [], furtherAfter: [], wait: 'moment' } as const
-	return tryWays(ways, doubt, new Set([bystander]), never)
+	const clients = openSourceClients({ rpcs: [rpc], chainId: 1, registry, source: 'trace_block', clock: Date.now })
+	const doubt = { number: 10n, before: [], after: [], furtherAfter: [], wait: 'short' } as const
+	return createBlockFallback(clients).tryAll(doubt, new Set([bystander]), never)
 }
 
 test('behavior: a block in doubt that comes for 8 s is read, where a moment of 3 s is allowed', async () => {
@@ -70,6 +70,6 @@ test('behavior: a block in doubt that comes for 8 s is read, where a moment of 3
 
 test('error: one that has stopped to come is given up', async () => {
 	const { url } = await startSlowNode(2, 60_000)
-	const [fared] = (await tryAt(url)) as readonly Fared[]
-	expect(fared).toMatchObject({ result: 'unheard', why: expect.stringContaining('did not give block 10 within') })
+	const [fared] = (await tryAt(url)) as readonly ClientOutcome[]
+	expect(fared).toMatchObject({ result: 'unanswered', why: expect.stringContaining('did not give block 10 within') })
 })

@@ -1,10 +1,9 @@
 /** What a source or a chain tells of a span, in the form in which the books say what must be told. */
 import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.js'
 import type { Source } from '../../src/chain/sources/source.js'
-import { eventsOf } from '../../src/core/events.js'
-import { sides } from '../../src/core/match.js'
+import { eventsOf, type FramedEvent } from '../../src/core/events/events.js'
+import { sides } from '../../src/core/matching/match.js'
 import { cut } from '../../src/core/spans.js'
-import type { FrameEvent } from '../../src/model/alert.js'
 import type { AddressSet, Part, Span } from '../../src/model/chain.js'
 import type { Address } from '../../src/model/glossary.js'
 import type { Books, Due } from '../support/books.js'
@@ -28,7 +27,7 @@ export async function readAll(
 	return parts
 }
 
-export function eventsIn(parts: readonly Part[]): readonly FrameEvent[] {
+export function eventsIn(parts: readonly Part[]): readonly FramedEvent[] {
 	return parts.flatMap(({ transactions }) => transactions.flatMap(eventsOf))
 }
 

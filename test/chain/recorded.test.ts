@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createTimeSlices } from '../../src/base/timeSlices.js'
 import { frameOf, readPlaced, readRow } from '../../src/chain/traces/parityRows.js'
 import { framed, readAll } from '../../src/chain/traces/readRows.js'
 import { treeOfRows } from '../../src/chain/traces/rowTree.js'
-import { effective } from '../../src/core/effective.js'
+import { effective } from '../../src/core/events/effective.js'
 import type { Frame, TxTrace } from '../../src/model/chain.js'
 import { flattened } from './flattened.js'
 import { callRoots, isObject, isThere, type Json, nested, oracles, readJson, records, rowLists } from './recorded.js'
@@ -67,7 +66,7 @@ describe.skipIf(!isThere)('recorded answers of real nodes', () => {
 		},
 	)
 
-	test('a self-destruct told by its type alone (geth before 2018) is refused: Parity saw it pay 0.05 ETH', async () => {
+	test('a self-destruct by its type alone (geth before 2018) is refused: Parity saw it pay 0.05 ETH', async () => {
 		const [root] = callRoots(all.find(({ id }) => id === bare)?.response)
 		await expect(flattened(root, reading)).rejects.toMatchObject({ kind: 'malformed', facts: { content: true } })
 		const parity = all.find(({ id }) => id === 'parity.mainnet.etl.0xf7105.trace_block')
@@ -87,7 +86,7 @@ describe.skipIf(!isThere)('recorded answers of real nodes', () => {
 					trees++
 					const parts = readAll(own, readPlaced, reading)
 					expect(parts.map(({ subtraces }) => subtraces)).toEqual(own.map(({ subtraces }) => subtraces))
-					await treeOfRows(framed(parts), whose, createTimeSlices(), reading)
+					await treeOfRows(framed(parts), whose, reading)
 				}
 			}
 		}
@@ -106,7 +105,7 @@ describe.skipIf(!isThere)('recorded answers of real nodes', () => {
 		oracle.transactions.forEach((tx, index) => {
 			const item = items.find((one) => one.transactionHash === tx.transactionHash) ?? items[index]
 			const moved = [...effective(txOf(decode((item?.trace ?? []) as Json[])))].filter(({ valueWei }) => valueWei > 0n)
-			// A self-destruct to itself burns: nobody is paid.
+			// A self-destruct to itself burns: no one is paid.
 			const transfers = tx.transfers.filter(({ burnt }) => burnt !== true)
 			expect(moved.map(({ traceAddress, from, to, valueWei }) => [traceAddress, from, to, valueWei])).toEqual(
 				transfers.map(({ path, from, to, wei }) => [path, from, to, BigInt(wei)]),

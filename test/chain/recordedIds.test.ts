@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { frameOf, readRow } from '../../src/chain/traces/parityRows.js'
 import { readAll } from '../../src/chain/traces/readRows.js'
-import { deliveryId } from '../../src/core/deliveries.js'
-import { alertId, eventsOf } from '../../src/core/events.js'
-import { sides } from '../../src/core/match.js'
+import { alertId } from '../../src/core/alerts/alertId.js'
+import { eventsOf } from '../../src/core/events/events.js'
+import { sides } from '../../src/core/matching/match.js'
+import { deliveryId } from '../../src/core/outbox/posting.js'
 import { RpcError } from '../../src/errors.js'
 import type { TxTrace } from '../../src/model/chain.js'
 import type { Hash } from '../../src/model/glossary.js'
@@ -15,7 +16,7 @@ import { callRoots, isThere, type Json, readJson, records, rowLists } from './re
 const reading = { endpoint: 'recorded', method: 'recorded' }
 
 describe.skipIf(!isThere)('recorded answers of real nodes', () => {
-	test('the ids of what each would tell to everybody are those of version 0.1.0', async () => {
+	test('the ids of all alerts are those of version 0.1.0', async () => {
 		const lines: string[] = []
 		for (const { id, file } of records()) {
 			const { response } = readJson(file) as Json

@@ -38,7 +38,7 @@ describe.each(['prague', 'shanghai'] as const)('the truth scenario on %s', (hard
 		await anvil.stop()
 	})
 
-	test.each(sources)('%s tells what the balances say, and nothing else', async (_name, source) => {
+	test.each(sources)('%s reports what the balances say, and nothing else', async (_name, source) => {
 		const parts = await readAll(source, rpc, span, new Set(watched))
 		expect(linesOf(dueIn(parts, watched))).toEqual(linesOf(books.due))
 	})

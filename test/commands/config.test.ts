@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { check } from '../../src/commands/check.js'
 import type { Command, Io } from '../../src/commands/command.js'
-import { init } from '../../src/commands/init.js'
 import { schema } from '../../src/commands/schema.js'
+import { init } from '../../src/commands/setup/init.js'
 import { starterVariables } from '../../src/config/starter.js'
 import { PlainError, UsageError } from '../../src/errors.js'
 import { createScrubber } from '../../src/ops/scrub.js'
@@ -12,9 +12,9 @@ import { temporaryFolder } from '../support/folder.js'
 
 let folder: string
 const env = {
-	ETHEREUM_RPC_URL: 'https://rpc.example.org/v3/CANARY-key/evm',
-	SMTP_URL: 'smtps://CANARY-user:CANARY-password@mail.example.org',
-	OPS_HOOK_URL: 'https://hooks.example.org/CANARY-path',
+	ETHEREUM_RPC_URL: 'https://rpc.example.org/v3/CANARY-key-8fK2xQ9vZ3/evm',
+	SMTP_URL: 'smtps://CANARY-user-8fK2xQ9vZ3:CANARY-password@mail.example.org',
+	OPS_HOOK_URL: 'https://hooks.example.org/CANARY-path-8fK2xQ9vZ3',
 	OPS_HOOK_SECRET: `whsec_${Buffer.from('CANARY-secret-of-32-bytes-length').toString('base64')}`,
 }
 
@@ -44,6 +44,8 @@ async function run(
 	const code = await command.run({ values, positionals: args.positionals ?? [] }, io)
 	return { code, out: out.join('\n'), err: err.join('\n') }
 }
+
+const unnoticed = 'has no `fallback`; if it stops accepting messages, alerts wait and no one is notified'
 
 describe('init', () => {
 	test('writes a starter that passes check once the variables are set, and says which', async () => {
@@ -92,7 +94,7 @@ describe('check', () => {
 	const settings = `networks:
   - name: base
     chain_id: 8453
-    rpc: ["https://one.example.org/CANARY-key", "https://two.example.org:8443"]
+    rpc: ["https://one.example.org/CANARY-key-8fK2xQ9vZ3", "https://two.example.org:8443"]
     confirmations: 12
     explorer: "https://basescan.org"
   - name: gnosis
@@ -109,7 +111,7 @@ receivers:
     smtp: "smtp://mail.example.org"
     from: Watch <watch@example.org>
     to: [a@example.org, b@example.org]
-  - {name: hook, type: webhook, url: "https://hooks.example.org/CANARY-path"}
+  - {name: hook, type: webhook, url: "https://hooks.example.org/CANARY-path-8fK2xQ9vZ3"}
   - {name: idle, type: webhook, url: "https://idle.example.org"}
 http: 127.0.0.1:9464
 `
@@ -137,6 +139,19 @@ watches:
 		for (const [name, content] of Object.entries(watchlists)) writeFileSync(join(folder, 'watchlists', name), content)
 	})
 
+	test('says that the books of more than 100,000 watches need PostgreSQL', async () => {
+		const lines = Array.from({ length: 100_001 }, (_, n) => `0x${n.toString(16).padStart(40, '0')}`)
+		const named = 'network: gnosis\nreceivers: [hook]\nkinds: [transfer, income]\naddresses_from: many.csv\n'
+		writeFileSync(join(folder, 'watchlists', 'b.yaml'), named)
+		const words = 'keeps no books, for there are more than 100,000 watches, whose books need PostgreSQL'
+		writeFileSync(join(folder, 'watchlists', 'many.csv'), lines.slice(1).join('\n'))
+		expect((await run(check)).out).not.toContain(words)
+		writeFileSync(join(folder, 'watchlists', 'many.csv'), lines.join('\n'))
+		const { out, err } = await run(check)
+		expect(out).toContain(words)
+		expect(err).toContain('or keep the state in PostgreSQL')
+	})
+
 	test('says in plain words who is notified of what', async () => {
 		const { code, out, err } = await run(check)
 		expect(out.split('\n')).toEqual([
@@ -146,12 +161,12 @@ watches:
 			'  base (chain 8453): asks one.example.org, then two.example.org:8443',
 			'    polls every 12 seconds, up to 12 blocks behind the newest; ' +
 				'each block is looked at again once it is finalized',
-			'    keeps books: what no event explains of a balance is told',
-			'    names no tokens: they are told of only where a watch asks for them',
+			'    keeps books: a balance change that no event explains is reported',
+			'    names no tokens: only watches that set `tokens` report any',
 			'  gnosis (chain 100): asks 127.0.0.1:8545, by trace_block',
 			'    polls every 5 minutes, up to the newest finalized block; each block is looked at again 64 blocks later',
-			'    keeps books: what no event explains of a balance is told',
-			'    names no tokens: they are told of only where a watch asks for them',
+			'    keeps books: a balance change that no event explains is reported',
+			'    names no tokens: only watches that set `tokens` report any',
 			'',
 			'Receivers',
 			'  mail: mail from Watch <watch@example.org> to a@example.org, b@example.org, through mail.example.org:587',
@@ -160,19 +175,20 @@ watches:
 			'',
 			'Watches',
 			'  Treasury 0x742d35Cc6634C0532925a3b844Bc454e4438f44e on base: ' +
-				'transfers in and out of at least 0.5 ETH and deployments and withdrawals from staking and ' +
-				'delegations and what is unexplained → mail, hook',
+				'transfers in and out of at least 0.5 ETH, deployments, foreign code that it runs, ' +
+				'requests to the consensus layer, withdrawals from staking, delegations, ' +
+				'changes of who rules it, if it has code, what is unexplained → mail, hook',
 			'  0x00000000219ab540356cBB839Cbe05303d7705Fa on base: deployments by it, from block 7 on → hook',
 			'  0x742d35Cc6634C0532925a3b844Bc454e4438f44e on gnosis: transfers in → hook',
 			'',
-			'Told by no event of its own: deposits that a layer 2 mints. Where books are kept, ' +
-				'balances that move otherwise are told as unexplained.',
+			'Not reported as events: deposits that a layer 2 mints. Where books are kept, ' +
+				'balance changes without a reported movement come as unexplained.',
 			'',
 			'configuration is right: 2 networks, 3 watches, 3 receivers',
 		])
 		expect(err.split('\n')).toEqual([
-			'warning: tracewatch.yaml:16:11: `mail` has no `fallback`: when it takes nothing more, nobody is told of that',
-			'warning: tracewatch.yaml:21:12: `hook` has no `fallback`: when it takes nothing more, nobody is told of that',
+			`warning: tracewatch.yaml:16:11: \`mail\` ${unnoticed}`,
+			`warning: tracewatch.yaml:21:12: \`hook\` ${unnoticed}`,
 			'warning: tracewatch.yaml:22:12: no watch names the receiver `idle`',
 		])
 		expect(code).toBe(0)
@@ -182,7 +198,7 @@ watches:
 		writeFileSync(join(folder, 'tracewatch.yaml'), settings.replace('chain_id: 8453', 'chain_id: 42161'))
 		const { out } = await run(check)
 		expect(out).toContain(
-			'deposits, retryable tickets and their refunds move coins outside of the EVM: these are not told (base)',
+			'deposits, retryable tickets and their refunds move coins outside of the EVM: these are not reported (base)',
 		)
 	})
 

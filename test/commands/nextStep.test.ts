@@ -1,19 +1,19 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Io } from '../../src/commands/command.js'
-import { nextStep } from '../../src/commands/nextStep.js'
-import { serveControl } from '../../src/ops/control.js'
+import { adviceOfService, nextStep } from '../../src/commands/nextStep.js'
+import { serveControl } from '../../src/ops/controlSocket.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 
-function place(): { folder: string; said: () => Promise<string> } {
+function place(env: NodeJS.ProcessEnv = {}): { folder: string; said: () => Promise<string> } {
 	const folder = mkdtempSync(join(tmpdir(), 'tracewatch-next-'))
 	onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
 	const io: Io = {
 		out() {},
 		err() {},
-		env: {},
+		env,
 		cwd: folder,
 		isTty: false,
 		signal: new AbortController().signal,
@@ -46,4 +46,29 @@ test('default: from nothing to a daemon that runs, each state has its next step'
 	expect(await said()).toContain('is well')
 	health = { ok: false, reason: 'the disk is full' }
 	expect(await said()).toContain('NOT WELL: the disk is full')
+})
+
+test('behavior: in a clone, where npx starts the program, it suggests what works there', async () => {
+	const said = await place({ npm_command: 'exec' }).said()
+	expect(said).toMatch(/^ {2}npx tracewatch setup --dir FOLDER /m)
+	expect(said).not.toMatch(/sudo|^ {2}tracewatch /m)
+})
+
+describe('of the configuration that the package installs', () => {
+	const path = '/etc/tracewatch/tracewatch.yaml'
+	const unset = { message: '${SMTP_URL} is not set: set the environment variable SMTP_URL' }
+	const refused = { message: '${RPC_URL} is not set: the secrets of the service are for root alone' }
+
+	test('default: none of its secrets is set: it is not set up yet', () => {
+		expect(adviceOfService(path, [unset, unset])).toContain('not set up yet. Next: `sudo tracewatch setup`')
+	})
+
+	test('behavior: its secrets are for root alone: sudo', () => {
+		expect(adviceOfService(path, [unset, refused])).toContain('`sudo tracewatch status`')
+	})
+
+	test('behavior: anything else is wrong, and so is a file elsewhere', () => {
+		expect(adviceOfService(path, [unset, { message: 'unknown key `x`' }])).toBeNull()
+		expect(adviceOfService('/home/a/tracewatch.yaml', [unset])).toBeNull()
+	})
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { Hash, Hex } from 'ox'
 import { describe, expect, test } from 'vitest'
 import { parseAddress, toChecksum } from '../../src/config/address.js'
-import { parseYaml } from '../../src/config/yaml.js'
+import { parseYaml } from '../../src/config/yaml/yaml.js'
 import type { Address } from '../../src/model/glossary.js'
 
 const address = fc

@@ -79,6 +79,8 @@ function block(keys: ReadonlyMap<string, string>, indent: string, dash: boolean)
 
 const keysOf = (...lines: string[]) => new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line]))
 const needs: Readonly<Record<string, readonly string[]>> = {
+	'A watch: failed_calls': ['calls: ["pause()"]'],
+	'An entry with files of addresses: failed_calls': ['calls: ["pause()"]'],
 	'A receiver by webhook: chat_id': ['format: telegram', 'url: https://api.telegram.org/bot1:KEY'],
 	'A receiver by webhook: topic': ['format: ntfy'],
 	'A receiver by webhook: routing_key': ['format: pagerduty'],
@@ -122,6 +124,7 @@ function configurationWith(section: string, { key, example }: Row): Readonly<Rec
 		'treasury.yaml': lists,
 		'exchange.yaml': lists,
 		'tokens.json': '{"tokens": []}',
+		'abi/safe.json': '[]',
 		...Object.fromEntries(
 			['', 'watchlists/'].flatMap((at) => [
 				[`${at}exchange.csv`, file],
@@ -218,9 +221,9 @@ describe('docs/configuration.md', () => {
 
 describe('examples', () => {
 	const env = {
-		ETHEREUM_RPC_URL: 'https://one.example.org/KEY',
-		BASE_RPC_URL: 'https://two.example.org/KEY',
-		BASE_WS_URL: 'wss://two.example.org/KEY',
+		ETHEREUM_RPC_URL: 'https://one.example.org/5c1f7a90b3e84d26',
+		BASE_RPC_URL: 'https://two.example.org/8e0b6d4f2a1c9375',
+		BASE_WS_URL: 'wss://two.example.org/8e0b6d4f2a1c9375',
 		SMTP_URL: 'smtps://user:password@mail.example.org',
 		OPS_HOOK_URL: 'https://hooks.example.org/tracewatch',
 		OPS_HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,

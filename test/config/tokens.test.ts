@@ -1,4 +1,4 @@
-// Tokens in the settings and watchlists: what is read, and what is told of what is wrong.
+// Tokens in the settings and watchlists: what is read, and what gets what is wrong.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -105,7 +105,7 @@ describe('error:', () => {
 		[
 			'the coin of the chain',
 			`    tokens: [{symbol: ETH, address: "0x${'f'.repeat(39)}e"}]\n`,
-			'tracewatch.yaml:5: this contract shows the coin of the chain, which is told as transfers: drop it',
+			'tracewatch.yaml:5: this contract shows the coin of the chain, which is reported as transfers: remove it',
 		],
 		[
 			'an amount that is too fine',

@@ -38,7 +38,7 @@ test('finalityOf', () => {
 })
 
 describe('overdueMs', () => {
-	test('the newest block that may be told is not overdue, whatever its depth', () => {
+	test('the newest block at its depth is not overdue, whatever the depth', () => {
 		expect(overdueMs(at(100), 100n, at(100))).toBe(0)
 		expect(overdueMs(at(88), 88n, at(100))).toBe(0)
 	})

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { status } from '../../src/commands/status.js'
 import { answerControl } from '../../src/daemon/controlAnswer.js'
 import type { Store } from '../../src/model/ports.js'
-import { serveControl } from '../../src/ops/control.js'
+import { serveControl } from '../../src/ops/controlSocket.js'
 import { temporaryFolder } from '../support/folder.js'
 
 test('default: `status` gives each trouble a line of its own, one stays in the sentence', async () => {

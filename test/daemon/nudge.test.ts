@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { createHealth } from '../../src/daemon/health.js'
-import { createNetworkPoller } from '../../src/daemon/networkPoller.js'
+import { createHealth } from '../../src/daemon/health/health.js'
+import { createNetworkPoller } from '../../src/daemon/polling/networkPoller.js'
 import { RpcError } from '../../src/errors.js'
 import type { Block, Head } from '../../src/model/chain.js'
 import type { Chain, Log } from '../../src/model/ports.js'
@@ -36,6 +36,7 @@ async function held({ clock = Date.now, log = silent, headNow = () => head }: He
 				asked.push({ answer: () => resolve(headNow()), fail: () => reject(error) })
 			}),
 		block: async () => block,
+		shownHead: async (told) => told,
 	} as Partial<Chain> as Chain
 	const network = { name: 'n', chainId: 1, confirmations: 0, settle: 64, symbol: 'ETH', decimals: 18, explorer: null }
 	const poller = createNetworkPoller({
@@ -181,7 +182,7 @@ test('behavior: a hung endpoint: that ticks find a poll running is said once, in
 	await later
 })
 
-test('behavior: a chain that began anew is told at once, and once', async () => {
+test('behavior: a chain that began anew is reported at once, and once', async () => {
 	let number = 100n
 	const warned: string[] = []
 	const log: Log = { ...silent, warn: (_facts, message) => void warned.push(message), child: () => log }
@@ -196,7 +197,7 @@ test('behavior: a chain that began anew is told at once, and once', async () => 
 	}
 	expect(warned).toEqual([expect.stringContaining('or its chain began anew and needs a state of its own')])
 
-	// Where stalls are told of never, health alone says that nothing is watched; not of an endpoint that lags a moment.
+	// Where stalls are sent of never, health alone says that nothing is watched; not of an endpoint that lags a moment.
 	const sinceMs = poller.status().backSinceMs ?? 0
 	expect(sinceMs).toBeGreaterThan(0)
 	const local = { network: 'n', ok: true, reason: null, checkpoint: 100, head: 4, lastPollAt: null }

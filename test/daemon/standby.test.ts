@@ -1,11 +1,15 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { NetworkSettings } from '../../src/config/settings/settings.js'
-import { createNetworkPoller, type NetworkPoller } from '../../src/daemon/networkPoller.js'
-import { freshStatus } from '../../src/daemon/pollerStatus.js'
-import { createVitals } from '../../src/daemon/vitals.js'
+import { createVitals } from '../../src/daemon/health/vitals.js'
+import { createNetworkPoller, type NetworkPoller } from '../../src/daemon/polling/networkPoller.js'
+import { freshStatus } from '../../src/daemon/polling/pollerStatus.js'
 import { RpcError, StateError } from '../../src/errors.js'
+import { perKind } from '../../src/kinds/all.js'
+import type { Accounts } from '../../src/model/books.js'
 import type { Block } from '../../src/model/chain.js'
+import type { Address } from '../../src/model/glossary.js'
 import type { Chain, Log, Store } from '../../src/model/ports.js'
+import { createAuditPorts } from '../../src/scan/auditing/auditPorts.js'
 import { openFileStore } from '../../src/state/file/store.js'
 import { troubleBook } from '../../src/state/troubles.js'
 import { blockOf, commitOf } from '../state/samples.js'
@@ -38,7 +42,10 @@ async function shared() {
 	const chain: Partial<Chain> = {
 		head: async () => ({ latest: await at.head(), safe: null, finalized: null }),
 		block: async () => block,
+		shownHead: async (told) => told,
 	}
+	const accounts = {} as Accounts
+	const audit = createAuditPorts({ accounts, auditor: null, contracts: null, clock: Date.now })
 	const network = { name: 'ethereum', chainId: 1, confirmations: 0, settle: 64, symbol: 'ETH', decimals: 18 }
 	const poller = createNetworkPoller({
 		config: {
@@ -48,10 +55,16 @@ async function shared() {
 			lateAfterMs: 1,
 			budgetMs: 1,
 		},
-		ports: { chain: chain as Chain, store, clock: Date.now, log, checksum: (address) => address, digest: () => '' },
+		ports: {
+			...{ chain: chain as Chain, store, clock: Date.now, log, checksum: (address: Address) => address },
+			...{ digest: () => '', audit },
+		},
 		onStandby: () => at.standbys++,
 	})
-	return { at, lines, poller, store }
+	/** An audit that ends as told. */
+	const begin = (run: (signal: AbortSignal) => Promise<void>) =>
+		audit.follower.begin({ counts: { alerts: perKind(() => 0), retracted: 0 }, run }, signal)
+	return { at, lines, poller, store, follower: audit.follower, begin }
 }
 
 describe('a round', () => {
@@ -96,6 +109,65 @@ describe('a round', () => {
 	})
 })
 
+describe('the audit beside it', () => {
+	const untilHalted = (halted: AbortSignal) =>
+		new Promise<never>((_, reject) => halted.addEventListener('abort', () => reject(halted.reason)))
+
+	test('behavior: a lease that is lost ends both', async () => {
+		const { at, poller, follower, begin } = await shared()
+		expect(await poller.tick(signal)).toBe('done')
+		await poller.idle()
+		begin(untilHalted)
+		at.isOurs = false
+		expect(await poller.tick(signal)).toBe('standby')
+		expect(follower.isRunning()).toBe(false)
+		expect(poller.status().failure).toBeNull()
+	})
+
+	test('behavior: the lease is not released while an audit runs, but after it', async () => {
+		const { at, poller, follower, begin } = await shared()
+		at.head = async () => {
+			throw new RpcError('x', { kind: 'network', endpoint: 'a' })
+		}
+		begin(untilHalted)
+		expect(await poller.tick(signal)).toBe('failed')
+		expect(at.ceded).toBe(0)
+		await follower.halt()
+		expect(at.ceded).toBe(1)
+	})
+
+	test('behavior: its failure is shown and logged once, fails no poll, and ends', async () => {
+		const { lines, poller, begin } = await shared()
+		expect(await poller.tick(signal)).toBe('done')
+		await poller.idle()
+		for (let audits = 0; audits < 2; audits++) {
+			begin(async () => {
+				throw new RpcError('a block was replaced', { kind: 'unsettled', endpoint: 'a' })
+			})
+			await poller.idle()
+		}
+		expect(poller.status()).toMatchObject({ failure: 'a block was replaced', lastResult: 'failed' })
+		expect(poller.status().failingSinceMs).not.toBeNull()
+		expect(lines.filter((line) => line.startsWith('auditing failed'))).toEqual([
+			'auditing failed: a block was replaced; nothing is lost, the next poll tries again',
+		])
+		expect(await poller.endAudit(0)).toBe('failed')
+		begin(async () => undefined)
+		await poller.idle()
+		expect(poller.status()).toMatchObject({ failure: null, lastResult: 'done' })
+		expect(lines).toContain('auditing works again')
+	})
+
+	test('behavior: `once` ends it at its deadline', async () => {
+		const { poller, follower, begin } = await shared()
+		expect(await poller.tick(signal)).toBe('done')
+		await poller.idle()
+		begin(untilHalted)
+		expect(await poller.endAudit(0)).toBe('done')
+		expect(follower.isRunning()).toBe(false)
+	})
+})
+
 describe('vitals', () => {
 	/** Ten minutes without a block are a stall. */
 	async function watched() {
@@ -132,7 +204,7 @@ describe('vitals', () => {
 		}
 	}
 
-	test('behavior: who stands by tells no stall', async () => {
+	test('behavior: who stands by reports no stall', async () => {
 		const { vitals, pass, said } = await watched()
 		vitals.stoodBy('ethereum')
 		await pass(11)
@@ -140,7 +212,7 @@ describe('vitals', () => {
 		expect(await said()).toEqual([])
 	})
 
-	test('behavior: who told a stall tells its end too, whoever scans again', async () => {
+	test('behavior: who reported a stall reports its end too, the one who scans again', async () => {
 		const { vitals, pass, scan, said } = await watched()
 		await scan(1)
 		await pass(11)
@@ -153,7 +225,7 @@ describe('vitals', () => {
 		expect(await said()).toEqual(['system.stalled', 'system.recovered'])
 	})
 
-	test('behavior: who takes over from nobody counts from the last block that anyone scanned', async () => {
+	test('behavior: who takes over from no one counts from the last block that anyone scanned', async () => {
 		const { vitals, pass, scan, said } = await watched()
 		vitals.stoodBy('ethereum')
 		await pass(5)
@@ -168,6 +240,7 @@ describe('vitals', () => {
 			behind: false,
 			alerts: { transfer: 0, deployment: 0 },
 			retracted: 0,
+			unread: [],
 			disagreements: 0,
 			blocks: 0n,
 		})

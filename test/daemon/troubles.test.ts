@@ -1,17 +1,17 @@
-// What receivers were told is wrong is ended, whoever runs by then: over restarts, and kills between any two writes.
+// What receivers were sent is wrong is ended, whoever runs by then: over restarts, and kills between any two writes.
 import { expect, test } from 'vitest'
 import type { Config } from '../../src/config/load.js'
 import type { NetworkSettings } from '../../src/config/settings/settings.js'
-import type { NetworkPoller } from '../../src/daemon/networkPoller.js'
-import { freshStatus, type PollerStatus } from '../../src/daemon/pollerStatus.js'
+import { createVitals } from '../../src/daemon/health/vitals.js'
+import type { NetworkPoller } from '../../src/daemon/polling/networkPoller.js'
+import { freshStatus, type PollerStatus } from '../../src/daemon/polling/pollerStatus.js'
 import { createRefusals } from '../../src/daemon/refused.js'
-import { createVitals } from '../../src/daemon/vitals.js'
 import { StateError } from '../../src/errors.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Store } from '../../src/model/ports.js'
 import type { TroubleBook, Troubles } from '../../src/model/trouble.js'
+import type { PollReport } from '../../src/scan/poll.js'
 import { openTroubles, troubleBook } from '../../src/state/troubles.js'
-import type { PollReport } from '../../src/watch/poll.js'
 import { temporaryFolder } from '../support/folder.js'
 import { silent } from '../support/silent.js'
 
@@ -202,7 +202,7 @@ function pair() {
 	}
 }
 
-test('default: of two instances one tells a stall, and who scans again tells its end, under the same id', async () => {
+test('default: of two instances one gives a stall, and who scans again gives its end, under the same id', async () => {
 	const { instance, pass, said, posted } = pair()
 	const [a, b] = [instance(), instance()]
 	for (const each of [a, b]) each.report(5n)
@@ -225,7 +225,7 @@ test('default: of two instances one tells a stall, and who scans again tells its
 	expect(said()).toHaveLength(2)
 })
 
-test('behavior: who finds the same stall in the same moment takes the one that was told', async () => {
+test('behavior: who finds the same stall in the same moment takes the one that was reported', async () => {
 	const { instance, pass, posted } = pair()
 	const [a, b] = [instance(), instance()]
 	a.report(5n)
@@ -242,7 +242,7 @@ test('behavior: who finds the same stall in the same moment takes the one that w
 	expect(recovered).toBe(stalled?.replace('system_stalled', 'system_recovered'))
 })
 
-test('behavior: a stall told while another instance begins is not ended before a block was scanned', async () => {
+test('behavior: a stall reported while another instance begins is not ended before a block was scanned', async () => {
 	const { instance, pass, said } = pair()
 	const a = instance()
 	a.report(5n)
@@ -256,7 +256,7 @@ test('behavior: a stall told while another instance begins is not ended before a
 	expect(b.vitals.networks()[0]?.ok).toBe(false)
 })
 
-test('behavior: whose watchlists are wrong tells it anew, when another instance has told its end', async () => {
+test('behavior: whose watchlists are wrong reports it anew, when another instance has reported its end', async () => {
 	const { instance, said, posted } = pair()
 	const [a, b] = [instance(), instance()]
 	await a.refusals.refused('x', 'wrong')

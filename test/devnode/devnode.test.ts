@@ -74,7 +74,7 @@ describe('startAnvil', () => {
 		while (await answers(url)) await sleep(20)
 	})
 
-	test("error: an argument that Anvil refuses is told in Anvil's words", async () => {
+	test("error: an argument that Anvil refuses is reported in Anvil's words", async () => {
 		const failing = startAnvil({ args: ['--no-such-thing'] })
 		await expect(failing).rejects.toThrow(PlainError)
 		await expect(failing).rejects.toThrow(/--no-such-thing/)

@@ -186,7 +186,7 @@ describe('what is refused', () => {
 		})
 	}
 
-	test('error: another content type is 415, told in words', async () => {
+	test('error: another content type is 415, reported in words', async () => {
 		const answer = await post(call('eth_chainId'), { headers: { 'content-type': 'text/plain' } })
 		expect([answer.status, answer.body.error.code]).toEqual([415, -32600])
 		expect(answer.body.error.message).toContain('application/json')

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => devnode.stop())
 
 describe('the story', () => {
-	test('default: every step is played and told once, in order', () => {
+	test('default: every step is played and reported once, in order', () => {
 		expect(seen).toEqual(story.map(({ name }) => name))
 		expect(played.map(({ txHashes }) => txHashes.length)).toEqual(story.map(({ transactions }) => transactions.length))
 	})

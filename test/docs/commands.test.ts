@@ -1,15 +1,15 @@
 // The documents name commands and options; the program has them.
 import { describe, expect, test } from 'vitest'
 import { type Command, exitCodes } from '../../src/commands/command.js'
-import { codeOf, read, spansOf, tableOf } from './markdown.js'
+import { codeOf, read, root, spansOf, tableOf } from './markdown.js'
 
 const door = read('src/main.ts')
-const entry = /^\t'?([a-z-]+)'?: async \(\) => \(await import\('\.\/commands\/(\w+)\.js'\)\)\.(\w+),$/gm
+const entry = /^\t'?([a-z-]+)'?: async \(\) => \(await import\('\.\/commands\/([\w/]+)\.js'\)\)\.(\w+),$/gm
 
 /** As `tracewatch --help` has them. */
 async function load(): Promise<ReadonlyMap<string, Command>> {
 	const found = [...door.matchAll(entry)].map(async ([, name = '', file = '', variable = '']) => {
-		const module: Readonly<Record<string, Command>> = await import(`../../src/commands/${file}.ts`)
+		const module: Readonly<Record<string, Command>> = await import(/* @vite-ignore */ `${root}src/commands/${file}.ts`)
 		const command = module[variable]
 		if (command === undefined) throw new Error(`commands/${file}.ts has no ${variable}`)
 		return [name, command] as const
@@ -18,7 +18,18 @@ async function load(): Promise<ReadonlyMap<string, Command>> {
 }
 
 const commands = await load()
-const documents = ['README.md', 'docs/operations.md', 'docs/delivery.md', 'SECURITY.md', 'CONTRIBUTING.md']
+const documents = [
+	'README.md',
+	'docs/install.md',
+	'docs/night.md',
+	'docs/operations.md',
+	'docs/metrics.md',
+	'docs/pages.md',
+	'docs/delivery.md',
+	'docs/reference.md',
+	'SECURITY.md',
+	'CONTRIBUTING.md',
+]
 
 /** `tracewatch check -c FILE`, wherever it stands in code; not `systemctl status tracewatch`. */
 function callsIn(text: string): readonly { readonly name: string; readonly rest: string }[] {
@@ -56,7 +67,7 @@ describe.each(documents)('%s', (path) => {
 	})
 })
 
-test('behavior: who restarts the service checks as root before: nobody else has its secrets', () => {
+test('behavior: who restarts the service checks as root before: no one else has its secrets', () => {
 	const lines = documents.flatMap((path) => read(path).split('\n'))
 	const both = lines.filter((line) => /tracewatch check\b.*\b(systemctl re|restart)/.test(line))
 	expect(both.length).toBeGreaterThan(2)

@@ -5,12 +5,6 @@ import { root } from './markdown.js'
 /** Beyond this nothing is read: no comment, no string, no line of SQL. A tab counts as 2, as in biome's line width. */
 const columns = 120
 
-test('default: no file of the program has more than 250 lines', () => {
-	const files = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
-	const long = files.filter((path) => readFileSync(`${root}src/${path}`, 'utf8').split('\n').length > 251)
-	expect(long).toEqual([])
-})
-
 test('default: no line of code goes beyond 120 columns', () => {
 	const folders = ['src', 'test', 'bench', 'scripts', 'systemd', 'examples', '.ci']
 	const files = folders.flatMap((folder) =>

@@ -1,4 +1,4 @@
-// The figures of docs/performance.md are those of one run, and nobody's memory.
+// The figures of docs/performance.md are those of one run, and no one's memory.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { documentPath, filled, resultsPath } from '../../bench/document.js'

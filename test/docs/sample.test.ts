@@ -1,4 +1,4 @@
-// The mail and the webhook of the README are one alert: the mail is what the program makes of the webhook.
+// The mail in the README and the webhook in docs/delivery.md are one alert: the program makes one from the other.
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { jsonSchema } from '../../src/config/jsonSchema.js'
@@ -8,7 +8,7 @@ import { unnamedFields } from '../support/unnamedFields.js'
 import { blocksOf, read } from './markdown.js'
 
 const text = read('README.md')
-const webhook = JSON.parse(blocksOf(text, 'json')[0] ?? '') as Message
+const webhook = JSON.parse(blocksOf(read('docs/delivery.md'), 'json')[0] ?? '') as Message
 
 test('default: the webhook is what the schema says, as one that is sent today', () => {
 	const schema = z.fromJSONSchema(jsonSchema('alert') as z.core.JSONSchema.JSONSchema)

@@ -33,7 +33,7 @@ test('default: the dashboard is what scripts/dashboard.js makes', async () => {
 	expect(dashboardQueries().length).toBeGreaterThan(15)
 })
 
-test('default: the rules are right, and tell what their tests say', async () => {
+test('default: the rules are right, and report what their tests say', async () => {
 	if (!isHere('promtool')) return
 	const checked = await run('promtool', ['check', 'rules', join(monitoring, 'alerts.yaml')])
 	expect(checked.stdout).toContain('SUCCESS')

@@ -15,7 +15,7 @@ import { deliveryOf, mailDeliveryOf, never } from './samples.js'
 const password = 'PASSWORD-CANARY'
 const secret = `whsec_${Buffer.from('0123456789abcdefSECRET-CANARY').toString('base64')}`
 const path = '/hooks/PATH-CANARY'
-/** Short where nobody answers; else long enough for a machine that has much else to do. */
+/** Short where no one answers; else long enough for a machine that has much else to do. */
 const timeLimitOf = (answer: unknown) => (answer === 'hang' ? 400 : 20_000)
 
 let hook: HookServer

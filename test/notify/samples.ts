@@ -123,6 +123,19 @@ export function removalOf(number: number, alert: Delivery, rest: Partial<Deliver
 	return { ...alert, id: idOf(number), message, answers: alert.id, ...rest }
 }
 
+/** Every text of a body that the service shows, each on a line of its own: of Discord's, content and embeds. */
+export function shownBy(body: ReturnType<typeof JSON.parse>): string {
+	if (body.content === undefined) return body.text ?? `${body.title}\n${body.message}`
+	const embeds: readonly { description?: string; fields: readonly { name: string; value: string }[] }[] = body.embeds
+	return [
+		body.content,
+		...embeds.flatMap(({ description, fields }) => [
+			...(description === undefined ? [] : [description]),
+			...fields.map(({ name, value }) => `${name}: ${value}`),
+		]),
+	].join('\n')
+}
+
 export function mailDeliveryOf(number: number, recipient: string, rest: Partial<Delivery> = {}): Delivery {
 	return deliveryOf(number, { receiver: 'mail', recipient, ...rest })
 }

@@ -1,8 +1,8 @@
-// Guesses of the password of the pages: how many an hour can be made, and that nobody is kept out by them.
+// Guesses of the password of the pages: how many an hour can be made, and that no one is kept out by them.
 import { request } from 'node:http'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createGuesses, type Guess } from '../../src/ops/guesses.js'
-import { startHttp } from '../../src/ops/http.js'
+import { startHttp } from '../../src/ops/httpServer.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 import { keptLog, type LogLine } from '../notify/samples.js'
 
@@ -46,7 +46,7 @@ describe('createGuesses', () => {
 		expect(verdict).toBe('right')
 	})
 
-	test('behavior: no more than twenty wait; one of the many gives way, and is told', async () => {
+	test('behavior: no more than twenty wait; one of the many gives way, and is reported', async () => {
 		const told: string[] = []
 		const guesses = createGuesses(() => undefined)
 		for (let n = 0; n < 1_000; n++) void guesses.check(guess()).then((verdict) => told.push(verdict))
@@ -57,7 +57,7 @@ describe('createGuesses', () => {
 		expect(told).toHaveLength(1_000)
 	})
 
-	test('behavior: whoever hangs up has had no guess, and takes no place', async () => {
+	test('behavior: the one who hangs up has had no guess, and takes no place', async () => {
 		const checked = vi.fn(() => false)
 		const guesses = createGuesses(() => undefined)
 		for (let n = 0; n < 10; n++) await guesses.check(guess())
@@ -123,16 +123,16 @@ describe('the pages', () => {
 		}
 		const all = Array.from({ length: 4 }, flood)
 		const beganMs = performance.now()
-		await expect.poll(() => lines.some(({ message }) => message.includes('guesses'))).toBe(true)
+		await expect.poll(() => lines.some(({ message }) => message.includes('wrong passwords'))).toBe(true)
 		const [known] = cookie.split(';')
-		const waitedMs: number[] = []
+		const wrongMeanwhile: number[] = []
 		for (let n = 0; n < 5; n++) {
-			const askedMs = performance.now()
+			const before = wrong
 			expect((await get({ ...basic(password), cookie: known ?? '' })).status).toBe(200)
-			waitedMs.push(performance.now() - askedMs)
+			wrongMeanwhile.push(wrong - before)
 		}
-		// At rest 3 ms; in the queue each would wait for those before it. This process may stand still in one or two.
-		expect(waitedMs.toSorted((one, other) => one - other)[2]).toBeLessThan(5_000)
+		// In the queue each would wait for the guesses before it. This process may stand still during one or two.
+		expect(wrongMeanwhile.toSorted((one, other) => one - other)[2]).toBeLessThan(3)
 		// The cookie opens nothing.
 		expect((await get({ cookie: known ?? '' })).status).toBe(401)
 		expect((await get({ ...basic('x'), cookie: known ?? '' })).status).toBe(401)
@@ -141,10 +141,10 @@ describe('the pages', () => {
 		const tookS = (performance.now() - beganMs) / 1_000
 		expect(wrong).toBeLessThanOrEqual(10 + 2 * (tookS + 1))
 		await Promise.all(all)
-		expect(lines.filter(({ message }) => message.includes('guesses'))).toHaveLength(1)
+		expect(lines.filter(({ message }) => message.includes('wrong passwords'))).toHaveLength(1)
 	})
 
-	test('error: health and metrics tell nothing of a guess that comes along with them', async () => {
+	test('error: health and metrics say nothing of a guess that comes along with them', async () => {
 		const { get, lines } = await serve()
 		for (const path of ['/metrics', '/healthz']) {
 			for (const text of [password, 'a guess']) expect((await get(basic(text), path)).status).toBe(200)
@@ -154,6 +154,6 @@ describe('the pages', () => {
 		const foreign = { ...basic('a guess'), host: 'watch.example.org' }
 		const told = await Promise.all(Array.from({ length: 14 }, () => get(foreign, '/metrics')))
 		expect(told.map(({ status }) => status)).toEqual(Array(14).fill(421))
-		expect(lines.map(({ message }) => message)).toEqual([expect.stringContaining('guesses wait')])
+		expect(lines.map(({ message }) => message)).toEqual([expect.stringContaining('wrong passwords')])
 	})
 })

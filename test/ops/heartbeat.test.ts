@@ -38,9 +38,9 @@ test('behavior: that it is not heard is said once, and that it is heard again; n
 	await hook.close()
 	await heartbeat.beat()
 	expect(said).toEqual([
-		expect.stringMatching(/^warn: the heartbeat is not heard: 127\.0\.0\.1:\d+ answers 503;/),
-		'info: the heartbeat is heard again',
-		expect.stringMatching(/^warn: the heartbeat is not heard: 127\.0\.0\.1:\d+: ECONN/),
+		expect.stringMatching(/^warn: the heartbeat URL does not answer: 127\.0\.0\.1:\d+ answers 503;/),
+		'info: the heartbeat URL answers again',
+		expect.stringMatching(/^warn: the heartbeat URL does not answer: 127\.0\.0\.1:\d+: ECONN/),
 	])
 	expect(said.join()).not.toContain('KEY')
 })

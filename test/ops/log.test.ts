@@ -158,7 +158,7 @@ describe('errors', () => {
 		expect(last().err).not.toHaveProperty('stack')
 	})
 
-	test('behavior: an error that nobody expected comes with its stack', () => {
+	test('behavior: an error that no one expected comes with its stack', () => {
 		const { log, last } = keepingLog()
 		log.error({ err: new TypeError('x is not a function') }, 'x')
 		expect(last().err).toMatchObject({ type: 'TypeError', stack: expect.stringContaining('log.test.ts') })
@@ -183,7 +183,7 @@ describe('errors', () => {
 		})
 	})
 
-	test('behavior: an error given as the facts themselves is told the same way', () => {
+	test('behavior: an error given as the facts themselves is reported the same way', () => {
 		const { log, last } = keepingLog()
 		log.error(new PlainError('so'), 'x')
 		expect(last()).toMatchObject({ err: { type: 'PlainError', message: 'so' }, msg: 'x' })
@@ -207,7 +207,29 @@ describe('the journal', () => {
 	] as const)('default: a line of level %s begins with %s', (level, prefix) => {
 		const { log, written } = keepingLog({ journal: true, level: 'debug' })
 		log[level]({ a: 1 }, 'x')
-		expect(written[0]).toMatch(new RegExp(`^${prefix}\\{.*\\}\\n$`))
+		expect(written).toEqual([`${prefix}x a=1\n`])
+	})
+
+	test('default: text, on one line, with facts that can be distinguished; a secret stays hidden', () => {
+		const { log, written } = keepingLog({ journal: true, secrets: ['Canary-0123456789'] })
+		const facts = {
+			network: 'eth',
+			label: 'a b=c "d"',
+			block: 12n,
+			key: 'Canary-0123456789',
+			err: new Error('no\nway'),
+		}
+		log.warn(facts, 'two\nlines \u001b[2J')
+		const [line = ''] = written
+		expect(written).toHaveLength(1)
+		expect(line).toMatch(/^<4>two lines \[2J network=eth label="a b=c \\"d\\"" block=12 key="\[secret\]" err=\{.*\}\n$/)
+		for (const part of ['\n', '\u001b', 'Canary', '"time"']) expect(line.trimEnd()).not.toContain(part)
+	})
+
+	test('behavior: JSON, where it is asked for', () => {
+		const { log, written } = keepingLog({ journal: true, json: true })
+		log.info({ a: 1 }, 'x')
+		expect(written[0]).toMatch(/^<6>\{.*\}\n$/)
 	})
 
 	test('behavior: pretty lines have no prefix', () => {

@@ -19,7 +19,7 @@ function stateOf(
 	}
 }
 
-const bears = { inFlightLimit: 4, rateLimit: null }
+const bears = { calls: ['trace_filter'], inFlightLimit: 4, rateLimit: null }
 
 function metricsOf(summary: () => StateSummary = stateOf) {
 	return createMetrics({ version: '1.2.3', summary: async () => summary(), process: false })
@@ -104,6 +104,7 @@ describe('createMetrics', () => {
 			result: 'ok',
 			durationMs: 1500,
 			...bears,
+			calls: ['eth_getBlockByNumber', 'trace_filter', 'trace_filter'],
 		}
 		metrics.requested('ethereum', request)
 		metrics.requested('ethereum', { ...request, result: 'timeout' })
@@ -116,6 +117,7 @@ describe('createMetrics', () => {
 		const labels = 'network="ethereum",endpoint="node.example.org:8545",method="trace_filter"'
 		expect(found.get(`tracewatch_rpc_requests_total{${labels},result="ok"}`)).toBe(1)
 		expect(found.get(`tracewatch_rpc_requests_total{${labels},result="timeout"}`)).toBe(1)
+		expect(found.get(`tracewatch_rpc_calls_total{${labels}}`)).toBe(4)
 		expect(found.get(`tracewatch_rpc_request_duration_seconds_sum{${labels}}`)).toBe(3)
 		expect(found.get(`tracewatch_rpc_request_duration_seconds_bucket{le="1",${labels}}`)).toBe(0)
 		expect(found.get(`tracewatch_rpc_request_duration_seconds_bucket{le="2.5",${labels}}`)).toBe(2)
@@ -174,7 +176,7 @@ describe('createMetrics', () => {
 
 	test('default: what an endpoint bears, as last seen; a limit that is forgotten goes', async () => {
 		const metrics = metricsOf()
-		const request = { endpoint: 'a', method: 'eth_chainId', result: 'rate', durationMs: 1 }
+		const request = { endpoint: 'a', method: 'eth_chainId', calls: [], result: 'rate', durationMs: 1 }
 		metrics.requested('ethereum', { ...request, inFlightLimit: 2, rateLimit: 12.5 })
 		const labels = '{network="ethereum",endpoint="a"}'
 		expect((await samples(metrics)).get(`tracewatch_rpc_in_flight_limit${labels}`)).toBe(2)
@@ -187,7 +189,14 @@ describe('createMetrics', () => {
 	test('behavior: no label grows without end', async () => {
 		const metrics = metricsOf()
 		for (let n = 0; n < 1000; n += 1)
-			metrics.requested('ethereum', { endpoint: 'a', method: `m${n}`, result: 'ok', durationMs: 1, ...bears })
+			metrics.requested('ethereum', {
+				...bears,
+				endpoint: 'a',
+				method: `m${n}`,
+				calls: [],
+				result: 'ok',
+				durationMs: 1,
+			})
 		const text = await metrics.text()
 		expect(text.match(/^tracewatch_rpc_requests_total\{/gm)).toHaveLength(65)
 		expect(text).toContain('method="other",result="ok"} 936')

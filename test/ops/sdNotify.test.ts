@@ -142,7 +142,7 @@ describe('createNotifier', () => {
 	test.each([
 		['fails', 'exit 1'],
 		['is killed', 'kill -9 $$'],
-	])('error: a helper that %s is told once and stops nothing', async (_, script) => {
+	])('error: a helper that %s is reported once and stops nothing', async (_, script) => {
 		const { notifier } = onHelper(script)
 		notifier.ready()
 		notifier.status('x')
@@ -150,7 +150,17 @@ describe('createNotifier', () => {
 		expect(warnings).toEqual(['the service manager could not be notified of our state'])
 	})
 
-	test('error: a missing helper is told once', async () => {
+	test('behavior: a helper that a stop of the unit ends is called once more, and nothing is logged', async () => {
+		const { notifier, calls } = onHelper(
+			'[ -e "$0.once" ] || { : > "$0.once"; kill -TERM $$; sleep 5; }\n' +
+				'printf "%s\\n" "$NOTIFY_SOCKET" "$@" >> "$0.calls"',
+		)
+		notifier.stopping('stopping')
+		expect(await calls()).toEqual(['STOPPING=1\nSTATUS=stopping\n'])
+		expect(warnings).toEqual([])
+	})
+
+	test('error: a missing helper is reported once', async () => {
 		const notifier = createNotifier({
 			env: { NOTIFY_SOCKET: '/run/systemd/notify', PATH: folder },
 			pid: 42,
@@ -163,7 +173,7 @@ describe('createNotifier', () => {
 		expect(warnings).toHaveLength(1)
 	})
 
-	test('error: a socket that is closed is told once', async () => {
+	test('error: a socket that is closed is reported once', async () => {
 		const { notifier, close } = onSocket()
 		close()
 		notifier.ready()

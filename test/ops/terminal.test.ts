@@ -16,7 +16,7 @@ function shown() {
 
 const hostile = 'a\u001b[2Jb\u202ec\u200bd\u009be\u2028f k3y-of-an-endpoint'
 
-test('default: whichever way a line goes out, it obeys nobody and tells no secret', () => {
+test('default: whichever way a line goes out, it obeys no one and reports no secret', () => {
 	const { out, err, fault, lines } = shown()
 	out(hostile)
 	out(hostile, '\r\n')
@@ -42,5 +42,5 @@ test('default: nothing is printed but through it, save questions and progress, w
 			readFileSync(`${src}${path}`, 'utf8'),
 		),
 	)
-	expect(printing.sort()).toEqual(['cli.ts', 'commands/ask.ts', 'commands/progress.ts', 'main.ts'])
+	expect(printing.sort()).toEqual(['cli.ts', 'commands/setup/askPerson.ts', 'commands/shared/progress.ts', 'main.ts'])
 })

@@ -6,8 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { ReceiverSummary } from '../../src/model/state.js'
 import { composeMessage } from '../../src/notify/text/message.js'
-import type { PageFacts } from '../../src/pages/facts.js'
+import { createActivity } from '../../src/pages/activity.js'
+import type { PageFacts } from '../../src/pages/pageData.js'
 import { alertData, alertDeliveryOf, digestData, messageOf, systemData, undeliveredData } from '../notify/samples.js'
+import { addressOf } from '../state/samples.js'
 import { manyWatches, pageFacts, servePages } from './facts.js'
 
 const program = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
@@ -59,6 +61,19 @@ const counts: ReceiverSummary = { pending: 1, held: 0, parked: 1, dead: 1, deliv
 const network = { network: 'ethereum', checkpoint: 103, head: 110, lastPollAt: new Date().toISOString() }
 const why = `${hostile} no block of ethereum was scanned since yesterday`
 
+const lookalike = { of: alertData().from ?? '', label: hostile, prefix: 4, suffix: 5 }
+const longToken = {
+	standard: 'erc20',
+	...{ address: alertData().watch.address, symbol: hostile, decimals: null, known: false },
+	...{ amountRaw: '9'.repeat(78), amount: null, tokenId: null },
+} as const
+const gathered = [
+	...Array.from({ length: 12 }, (_, at) => waitingOf(at + 1, {})),
+	alertDeliveryOf(13, {}, { lookalike }),
+	alertDeliveryOf(14, {}, { kind: 'unexplained', frameType: 'balance' }),
+	alertDeliveryOf(15, {}, { kind: 'token', frameType: 'log', token: longToken }),
+]
+
 const sites: Readonly<Record<string, () => PageFacts>> = {
 	'nothing yet': () => pageFacts(),
 	'three watches': () =>
@@ -66,6 +81,21 @@ const sites: Readonly<Record<string, () => PageFacts>> = {
 			watches: manyWatches(3),
 			health: async () => ({ ok: true, reason: null, networks: [{ ...network, ok: true, reason: null }] }),
 		}),
+	'two networks and alerts of every shape': () => {
+		const activity = createActivity(Date.now)
+		const watch = { ...alertData().watch, label: hostile }
+		for (const data of [
+			alertData({ watch }),
+			alertData({ watch, network: 'base', direction: 'out', value: '123456789.123456789', asset: hostile }),
+			alertData({ watch, lookalike }),
+			alertData({ watch, kind: 'unexplained', frameType: 'balance', from: null }),
+			alertData({ watch, kind: 'token', frameType: 'log', token: longToken, value: null, asset: hostile }),
+		])
+			activity.alerted(data, Date.now())
+		const [first] = pageFacts().networks
+		const networks = first === undefined ? [] : [first, { ...first, name: 'base', chainId: 8453 }]
+		return pageFacts({ watches: manyWatches(3), networks, activity, deliveries: async () => gathered })
+	},
 	'100,000 watches': () => pageFacts({ watches: manyWatches(100_000), deliveries: async () => dead }),
 	'all is ill': () =>
 		pageFacts({
@@ -97,7 +127,8 @@ describe.each(Object.entries(sites))('pages, %s', (_, make) => {
 			page.on('pageerror', (error) => wrong.push(String(error)))
 			page.on('dialog', (dialog) => void wrong.push(`dialog ${dialog.message()}`))
 			page.on('request', (request) => !request.url().startsWith(origin) && wrong.push(request.url()))
-			for (const path of ['/', '/alerts', '/watches', '/deliveries']) {
+			const watch = `/watch?network=ethereum&address=${addressOf(1)}`
+			for (const path of ['/', '/alerts', '/watches', '/deliveries', ...(facts.watches.length > 0 ? [watch] : [])]) {
 				await page.goto(origin + path)
 				await expect.poll(() => page.locator('#refreshing').textContent()).not.toBe('')
 				for (const details of await page.locator('details').all())
@@ -107,6 +138,9 @@ describe.each(Object.entries(sites))('pages, %s', (_, make) => {
 				expect(inWords(found), `${path} ${viewport.width}`).toEqual([])
 				const wide = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth')
 				expect(wide, `${path} ${viewport.width}`).toBeLessThanOrEqual(0)
+				const broken =
+					"[...document.querySelectorAll('.address')].filter((one) => one.getClientRects().length > 1).length"
+				expect(await page.evaluate<number>(broken), `${path} ${viewport.width}`).toBe(0)
 			}
 			expect(wrong).toEqual([])
 			await context.close()
@@ -121,24 +155,28 @@ test('behavior: without script everything is there; with it, it refreshes in pla
 	const origin = await servePages(facts)
 	const bare = await (await contextOf(browser, { javaScriptEnabled: false })).newPage()
 	await bare.goto(`${origin}/alerts`)
-	expect(await bare.locator('article').count()).toBe(1)
+	expect(await bare.locator('.alerts tbody th').count()).toBe(1)
 	expect(await bare.locator('#refreshing').textContent()).toBe('')
 
 	const page = await (await contextOf(browser, { timezoneId: 'Asia/Kolkata' })).newPage()
 	await page.goto(`${origin}/deliveries`)
-	expect(await page.locator('tbody tr').count()).toBe(1)
-	expect(await page.locator('.local').first().textContent()).toContain('here')
+	expect(await page.locator('.deliveries tbody th').count()).toBe(1)
+	expect(await page.locator('.deliveries time.ago').first().getAttribute('title')).toContain(' here)')
 	deliveries = dead
 	await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 	// Not `waitForFunction`, which evaluates text in the page when it must ask twice: the pages do not allow that.
-	await expect.poll(() => page.locator('tbody tr').count()).toBe(3)
-	// What somebody reads or writes is left alone.
+	await expect.poll(() => page.locator('.deliveries tbody th').count()).toBe(3)
+	// What someone reads or writes is left alone.
 	await page.goto(`${origin}/alerts`)
-	await page.locator('summary').first().click()
+	await page.locator('#list summary').first().click()
+	expect(await page.locator('.more:visible').count()).toBe(1)
+	// The exact time in the details, with the reader's own beside it.
+	expect(await page.locator('.more:visible .local').first().textContent()).toContain('here')
 	deliveries = []
 	await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 	await page.waitForTimeout(300)
-	expect(await page.locator('article').count()).toBe(3)
+	expect(await page.locator('.alerts tbody th').count()).toBe(3)
+	expect(await page.locator('#refreshing').textContent()).toContain('there is news')
 })
 
 test('behavior: by keyboard alone, from the first key on', async () => {
@@ -154,21 +192,29 @@ test('behavior: by keyboard alone, from the first key on', async () => {
 	await page.keyboard.type('nowhere')
 	await page.keyboard.press('Enter')
 	await page.waitForURL(/q=nowhere/)
-	expect(await page.locator('article').count()).toBe(0)
+	expect(await page.locator('.alerts tbody th').count()).toBe(0)
 })
 
-const lookalike = { of: alertData().from ?? '', label: hostile, prefix: 4, suffix: 5 }
-const longToken = {
-	standard: 'erc20',
-	...{ address: alertData().watch.address, symbol: hostile, decimals: null, known: false },
-	...{ amountRaw: '9'.repeat(78), amount: null, tokenId: null },
-} as const
-const gathered = [
-	...Array.from({ length: 12 }, (_, at) => waitingOf(at + 1, {})),
-	alertDeliveryOf(13, {}, { lookalike }),
-	alertDeliveryOf(14, {}, { kind: 'unexplained', frameType: 'balance' }),
-	alertDeliveryOf(15, {}, { kind: 'token', frameType: 'log', token: longToken }),
-]
+test('behavior: deliveries and watches have twenty rows on 800 pixels; a delivery opens by keyboard', async () => {
+	if (browser === null) return
+	const many = Array.from({ length: 40 }, (_, at) => alertDeliveryOf(at + 1, at === 0 ? { lastError: hostile } : {}))
+	const origin = await servePages(() => pageFacts({ deliveries: async () => many, watches: manyWatches(40) }))
+	const page = await (await contextOf(browser, { viewport: { width: 1280, height: 800 } })).newPage()
+	for (const name of ['watches', 'deliveries']) {
+		await page.goto(`${origin}/${name}`)
+		const rows = `[...document.querySelectorAll('.${name} tbody th')]`
+		const shown = await page.evaluate<number>(
+			`${rows}.filter((one) => one.getBoundingClientRect().bottom <= 800).length`,
+		)
+		expect(shown, name).toBeGreaterThanOrEqual(20)
+	}
+	await page.locator('.deliveries summary').nth(1).focus()
+	await page.keyboard.press('Enter')
+	expect(await page.locator('.more:visible').count()).toBe(1)
+	await page.keyboard.press('Tab')
+	expect(await page.evaluate('document.activeElement.closest("td").className')).toBe('what')
+})
+
 const alert = (rest = {}) => alertData({ watch: { ...alertData().watch, label: hostile }, ...rest })
 const mails = {
 	transfer: messageOf(alert()),

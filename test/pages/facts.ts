@@ -1,13 +1,13 @@
 // What pages are made of, and a server of the program's own that shows them.
 import { onTestFinished } from 'vitest'
-import { createWatchSet } from '../../src/config/watchlists/watchSet.js'
+import { createWatchSet } from '../../src/config/watchlists/table/watchSet.js'
 import type { WatchRules } from '../../src/model/watch.js'
 import { isAlarming } from '../../src/notify/text/alarms.js'
 import { headline } from '../../src/notify/text/sentence.js'
-import { startHttp } from '../../src/ops/http.js'
+import { startHttp } from '../../src/ops/httpServer.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 import { createActivity } from '../../src/pages/activity.js'
-import type { PageFacts } from '../../src/pages/facts.js'
+import type { PageFacts } from '../../src/pages/pageData.js'
 import { pageAt } from '../../src/pages/pages.js'
 import { addressOf } from '../state/samples.js'
 import { silent } from '../support/silent.js'
@@ -28,14 +28,17 @@ export function pageFacts(rest: Partial<PageFacts> = {}): PageFacts {
 	return {
 		...{ version: '1.2.3', clock: Date.now, startedAtMs: Date.now(), watches: manyWatches(0) },
 		config: { path: 'tracewatch.yaml', loadedAtMs: Date.now(), isRefused: false },
-		networks: [{ name: 'ethereum', chainId: 1, symbol: 'ETH', decimals: 18, endpoints: ['node.example.org'] }],
+		networks: [
+			{ name: 'ethereum', chainId: 1, symbol: 'ETH', decimals: 18, explorer: null, endpoints: ['node.example.org'] },
+		],
 		receivers: [{ name: 'hook', type: 'webhook', place: 'hooks.example.org', fallback: null, silences: [] }],
 		health: async () => ({ ok: true, reason: null, networks: [] }),
 		summary: async () => ({ networks: new Map(), receivers: new Map() }),
 		deliveries: async () => [],
 		history: null,
 		activity: createActivity(Date.now),
-		book: () => null,
+		readBooks: async () => () => null,
+		contractOf: () => null,
 		announcements: () => [],
 		...{ says: headline, isAlarming },
 		checksum: (address) => address,

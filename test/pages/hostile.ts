@@ -1,7 +1,7 @@
-// Pages with everything hostile on them that somebody else can write, and bytes sent to them as they are.
+// Pages with everything hostile on them that someone else can write, and bytes sent to them as they are.
 import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { startHttp } from '../../src/ops/http.js'
+import { startHttp } from '../../src/ops/httpServer.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 import { pageAt } from '../../src/pages/pages.js'
 import { alertData, messageOf, deliveryOf as told } from '../notify/samples.js'
@@ -30,7 +30,9 @@ export async function serve({ asks = false } = {}) {
 	const message = messageOf({ ...data, links } as never)
 	const facts = pageFacts({
 		watches: manyWatches(3, script),
-		networks: [{ name: script, chainId: 1, symbol: script, decimals: 18, endpoints: [script] }],
+		networks: [script, 'ethereum'].map((name) => ({
+			...{ name, chainId: 1, symbol: script, decimals: 18, explorer: 'javascript:alert(1)//', endpoints: [script] },
+		})),
 		receivers: [{ name: script, type: 'webhook', place: script, fallback: script, silences: [] }],
 		health: async () => ({ ok: false, reason: script, networks: [] }),
 		deliveries: async () => [

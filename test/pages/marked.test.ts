@@ -18,7 +18,9 @@ test.each(['/alerts', '/deliveries'])(
 	async (at) => {
 		const origin = await servePages(() => pageFacts({ deliveries: async () => deliveries }))
 		const text = await (await fetch(origin + at)).text()
-		const marked = [...text.matchAll(/<span class="alarm">(\[ethereum\] [^<]*)/g)].map(([, words]) => words)
+		const marked = [...text.matchAll(/<span class="alarm">(.*?)<\/span>/g)].map(([, words]) =>
+			words?.replaceAll(/<[^>]*>/g, ''),
+		)
 		expect(marked).toEqual([
 			'[ethereum] STALLED: this network is not being watched at present',
 			expect.stringMatching(/^\[ethereum\] UNEXPLAINED: the balance of &lt;b&gt; rose/),
@@ -28,6 +30,19 @@ test.each(['/alerts', '/deliveries'])(
 		expect(text).toContain('[ethereum] Recovered')
 	},
 )
+
+test('behavior: an alert that only the state shows does not list its watch as a recipient', async () => {
+	const found = { kind: 'unexplained', frameType: 'balance', direction: 'out', from: null } as const
+	const rows = { plain, found: alertDeliveryOf(7, {}, found) }
+	const parties = await Promise.all(
+		Object.values(rows).map(async (row) => {
+			const origin = await servePages(() => pageFacts({ deliveries: async () => [row] }))
+			const text = await (await fetch(`${origin}/alerts`)).text()
+			return [...text.matchAll(/<dt>(From|To)<\/dt>/g)].map(([, name]) => name)
+		}),
+	)
+	expect(parties).toEqual([['From', 'To'], []])
+})
 
 function watchOf({ message }: typeof plain) {
 	return 'watch' in message.data ? message.data.watch : { address: payer, tags: [], watchlist: 'a.yaml' }
@@ -44,7 +59,7 @@ test.each(['/alerts', '/deliveries'])(
 		expect(answer.status).toBe(503)
 		const text = await answer.text()
 		expect(text).toContain('This cannot be shown now: cannot reach the state in the database at db&lt;1&gt;: start it.')
-		expect(text).toContain('NOT WELL')
+		expect(text).toContain('class="health not-watching"')
 		const json = await fetch(`${origin}${at}?format=json`)
 		expect([json.status, await json.json()]).toEqual([503, { error: reason }])
 	},

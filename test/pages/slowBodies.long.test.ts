@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { serve } from './hostile.js'
 
-test('behavior: bodies that trickle on 200 connections keep nobody out, and end', async () => {
+test('behavior: bodies that trickle on 200 connections keep no one out, and end', async () => {
 	const { port, url } = await serve()
 	const head = 'POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000000\r\n\r\n'
 	const slow = Array.from({ length: 200 }, () => {

@@ -56,7 +56,7 @@ const testSends = (site: Site) =>
 	Promise.all(['hook', 'chat', 'pager', 'mail'].map((name) => site.run(['test-send', name])))
 
 describe('no secret leaves', () => {
-	test('while all is well', async () => {
+	test('while nothing is wrong', async () => {
 		const site = open()
 		const ends = [await site.run(['once'])]
 		await pay()

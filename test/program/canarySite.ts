@@ -10,7 +10,7 @@ export const canaries = createCanaries()
 const { odd, ascii, plain, signing } = canaries
 const url = encodeURIComponent
 
-/** Scheme, host and port of the others; by default nobody listens there. */
+/** Scheme, host and port of the others; by default no one listens there. */
 export interface Places {
 	readonly rpc?: string
 	readonly hook?: string

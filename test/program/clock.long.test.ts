@@ -55,7 +55,7 @@ for (const [name, byMs] of [
 	['forward', hourMs],
 	['back', -hourMs],
 ] as const) {
-	test(`behavior: a clock set ${name} by an hour stalls nothing, and alerts are told as before`, async () => {
+	test(`behavior: a clock set ${name} by an hour stalls nothing, and alerts are reported as before`, async () => {
 		const { hook, pay, setClockBy, output, stop } = await startBesideClock()
 		await pay()
 		await hook.until(1)
@@ -100,7 +100,7 @@ test('behavior: what was written by a clock that went ahead is sent at the next 
 	await expect.poll(() => hook.hits.length > before, soon).toBe(true)
 })
 
-test('behavior: a clock that was at 1970 at the start holds up nobody when it is set right', async () => {
+test('behavior: a clock that was at 1970 at the start holds up no one when it is set right', async () => {
 	const { hook, pay, setClockBy } = await startBesideClock()
 	// Every tick of 50 years, one by one, would take minutes.
 	await setClockBy(50 * 365 * 24 * hourMs)

@@ -40,7 +40,7 @@ test.each(Object.keys(ways) as (keyof typeof ways)[])(
 		const startedAtMs = Date.now()
 		const running = here.start(['run'])
 		const seen: { type: string; what: string; atMs: number }[] = []
-		/** Resolves when so many were told, or it throws what came until then. */
+		/** Resolves when so many were sent, or it throws what came until then. */
 		const until = async (count: number, mostMs: number) => {
 			for (const endsAtMs = Date.now() + mostMs; seen.length < count; await sleep(50)) {
 				for (const { type, data } of told(hook.hits).slice(seen.length))

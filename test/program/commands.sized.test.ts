@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { z } from 'zod'
 import { jsonSchema } from '../../src/config/jsonSchema.js'
 import type { Hash } from '../../src/model/glossary.js'
-import { lockState } from '../../src/state/file/lock.js'
+import { lockState } from '../../src/state/file/disk/lock.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { hideTransactions } from '../support/hiding.js'
@@ -49,7 +49,7 @@ const lines = (text: string) => text.trim().split('\n')
 describe('replay', () => {
 	const here = () => site({ hook: 'http://127.0.0.1:9' }, [`{address: ${treasury}, label: "=Treasury, \\"cold\\""}`])
 
-	test('prints what would have been told in a range, both ends included, and writes nothing', async () => {
+	test('prints the alerts of a range, both ends included, and writes nothing', async () => {
 		const opened = here()
 		const { code, stdout } = await opened.run(['replay', '--from', '1', '--to', '4', '--format', 'json'])
 		expect(code).toBe(0)
@@ -84,7 +84,8 @@ describe('replay', () => {
 			] as const)
 				expect(row.indexOf(cell)).toBe(heads.indexOf(name))
 			const csv = await opened.run(['replay', '--from', '1', '--to', 'latest', '--format', 'csv'])
-			const [head, first, ...rest] = lines(csv.stdout)
+			expect(csv.stdout.split('\r\n').length).toBe(csv.stdout.split('\n').length)
+			const [head, first, ...rest] = lines(csv.stdout.replaceAll('\r\n', '\n'))
 			expect(head).toBe('block,time,kind,direction,value,asset,from,to,watch,tx,trace,lookalike')
 			expect(first).toContain(`,"'=Treasury, ""cold""",${hashes[0]},root`)
 			expect(rest).toHaveLength(2)
@@ -92,7 +93,7 @@ describe('replay', () => {
 	})
 
 	inFull(() => {
-		test('args: --address of one that nobody watches', async () => {
+		test('args: --address of an address without a watch', async () => {
 			const { code, stdout } = await here().run([
 				'replay',
 				'--from',
@@ -130,7 +131,7 @@ describe('replay', () => {
 	})
 
 	inFull(() => {
-		test('behavior: SIGINT ends it with 75 and names the block to go on from', async () => {
+		test('behavior: SIGINT ends it with 75 and names the block to continue from', async () => {
 			const opened = here()
 			onTestFinished(() => {
 				node.delayMs = 0
@@ -140,7 +141,7 @@ describe('replay', () => {
 			await new Promise<void>((resolve) => running.process.stdout?.once('data', () => resolve()))
 			const { code, stderr, stdout } = await running.stop('SIGINT')
 			expect(code).toBe(75)
-			const next = /^blocks 1 to (\d+) are done; go on with --from (\d+)$/m.exec(stderr)
+			const next = /^blocks 1 to (\d+) are done; continue with --from (\d+)$/m.exec(stderr)
 			expect(Number(next?.[2])).toBe(Number(next?.[1]) + 1)
 			node.delayMs = 0
 			const rest = await opened.run(['replay', '--from', String(next?.[2]), '--to', '2000', '--format', 'json'])
@@ -150,7 +151,7 @@ describe('replay', () => {
 	})
 
 	inFull(() => {
-		test('args: --send tells it under the ids of a daemon, and what fails is kept', async () => {
+		test('args: --send sends under the ids of a daemon, and keeps what fails', async () => {
 			const hook = await hookServer()
 			const opened = site({ hook: hook.origin }, [`{address: ${stranger}, from_block: 1}`])
 			hook.answer = () => 500
@@ -369,7 +370,7 @@ describe('test-send', () => {
 
 describe('init, then check', () => {
 	const variables = {
-		ETHEREUM_RPC_URL: 'https://node.example.org/key/evm',
+		ETHEREUM_RPC_URL: 'https://node.example.org/9f86d081884c7d659a2feaa0c55ad015/evm',
 		SMTP_URL: 'smtps://user:password@mail.example.org:465',
 		OPS_HOOK_URL: 'https://hooks.example.org/x',
 		OPS_HOOK_SECRET: `whsec_${Buffer.alloc(24).toString('base64')}`,

@@ -1,25 +1,25 @@
-// A stranger makes more alerts than a receiver takes: what is told of the watch that he pays waits for that receiver,
-// and nothing else waits: neither the other receiver of the same network nor another network.
+// A watched contract pays out more than a receiver takes, and what leaves a watch is never folded: its alerts wait for
+// that receiver, and nothing else waits: neither the other receiver of the same network nor another network.
 import { expect, onTestFinished, test } from 'vitest'
-import { bystander, startFloodNode, victim } from '../support/floodNode.js'
+import { bystander, contract, startFloodNode } from '../support/floodNode.js'
 import { freePort } from '../support/freePort.js'
 import { startHookServer } from '../support/hookServer.js'
 import { openSite } from '../support/program.js'
 import { told } from './site.js'
 
-test('behavior: a flood that one receiver does not take silences nobody else', async () => {
+test('behavior: a flood that one receiver does not take silences no one else', async () => {
 	const [cheap, dear] = [await startFloodNode(), await startFloodNode()]
 	const [flooded, quiet] = [await startHookServer(), await startHookServer()]
 	const port = await freePort()
 	const here = openSite({
 		'tracewatch.yaml':
-			`networks:\n  - {name: cheap, chain_id: 1, rpc: ["${cheap.url}"], schedule: "* * * * * *"}\n` +
+			`networks:\n  - {name: cheap, chain_id: 1, rpc: ["${cheap.url}"], schedule: "* * * * * *", proof: off}\n` +
 			`  - {name: dear, chain_id: 1, rpc: ["${dear.url}"], schedule: "* * * * * *"}\nmax_pending: 100\n` +
 			`http: 127.0.0.1:${port}\nreceivers:\n` +
 			`  - {name: flooded, type: webhook, url: "${flooded.origin}"}\n` +
 			`  - {name: quiet, type: webhook, url: "${quiet.origin}"}\n`,
 		'watchlists/cheap.yaml':
-			`network: cheap\nwatches:\n  - {address: "${victim}", receivers: [flooded]}\n` +
+			`network: cheap\nwatches:\n  - {address: "${contract}", direction: out, receivers: [flooded]}\n` +
 			`  - {address: "${bystander}", receivers: [quiet]}\n`,
 		'watchlists/dear.yaml': `network: dear\nwatches:\n  - {address: "${bystander}", receivers: [flooded, quiet]}\n`,
 	})
@@ -62,7 +62,7 @@ test('behavior: a flood that one receiver does not take silences nobody else', a
 
 	// The receiver is back: all that waited is told, and the network goes on by itself.
 	flooded.answer = () => 204
-	await running.line((line) => line.msg === 'polling goes on' && line.network === 'cheap')
+	await running.line((line) => line.msg === 'polling continues' && line.network === 'cheap')
 	await quiet.until(() => heard('cheap').length === 3)
 	await flooded.until((hits) => new Set(hits.map(({ id }) => id)).size === 402)
 	await expect.poll(async () => (await health()).status).toBe('ok')

@@ -43,7 +43,7 @@ const start = (): Running => site().start(['run'], env())
 const pay = (valueWei: bigint) => node.send({ from: treasury, to: vault, valueWei })
 const standsBy = (running: Running) => running.line(({ msg }) => msg.includes('standing by'))
 const takesOver = (running: Running) => running.line(({ msg }) => msg === 'this instance polls the network now')
-/** Each amount that was told, with the ids that it was told under. */
+/** Each amount that was sent, with the ids that it was sent under. */
 function idsByAmount(): Record<string, Set<string>> {
 	const found: Record<string, Set<string>> = {}
 	for (const { data } of told(hook.hits)) {
@@ -56,7 +56,7 @@ const amounts = (all: ReturnType<typeof idsByAmount>) => Object.keys(all).map(Nu
 
 describe.skipIf(server === null)('tracewatch on a database', () => {
 	inFull(() => {
-		test('status: that nobody polls is said, and a script sees it, once nothing was scanned for long', async () => {
+		test('status: says when no instance polls, also by its exit code', async () => {
 			const here = site()
 			const running = here.start(['run'], env())
 			await running.line(({ msg }) => msg === 'polling goes well: scanned up to the target')
@@ -68,7 +68,7 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 			}
 			expect(await longAgo()).toEqual({ code: 0, daemon: undefined })
 			await running.stop()
-			const reason = expect.stringContaining('nobody polls: no daemon runs, or none reaches its node')
+			const reason = expect.stringContaining('no daemon runs, or it cannot reach its node')
 			expect(await longAgo()).toEqual({ code: 1, daemon: { running: null, ok: false, reason } })
 		})
 	})
@@ -97,7 +97,7 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		expect((await run('check')).stdout).toMatch(/state in the database program\d+ at 127\.0\.0\.1:\d+/)
 	})
 
-	test('run: another that is killed is replaced, and nothing is lost or told under two ids', async () => {
+	test('run: another that is killed is replaced, and nothing is lost or sent under two ids', async () => {
 		const first = start()
 		await first.line(({ msg }) => msg === 'coverage changed')
 		const second = start()
@@ -184,7 +184,7 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 
 			const folder = { DATABASE_URL: 'state' }
 			const imported = await here.run(['state', 'import', 'state.export'], folder)
-			expect([imported.code, imported.stdout]).toEqual([0, '1 network, 1 address, 1 delivery brought in\n'])
+			expect([imported.code, imported.stdout]).toEqual([0, '1 network, 1 address, 1 delivery imported\n'])
 			const after = JSON.parse((await here.run(['status', '--json'], folder)).stdout)
 			// Only beside a folder is there a daemon to be asked.
 			delete after.daemon

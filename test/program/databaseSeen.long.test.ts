@@ -41,7 +41,7 @@ const areAllThere = (alerts: readonly { readonly deliveries: readonly { readonly
 }
 
 describe.skipIf(server === null)('on a database', () => {
-	test('default: each page says what was told and what waits, over a restart and on another machine', async () => {
+	test('default: each page says what was reported and what waits, over a restart and on another machine', async () => {
 		const [good, bad] = [await hookServer(), await hookServer()]
 		bad.answer = () => ({ status: 401 })
 		const files = {
@@ -92,7 +92,7 @@ describe.skipIf(server === null)('on a database', () => {
 		await look((await again.line(({ msg }) => msg === 'metrics and health are served')).port)
 	})
 
-	test('behavior: the last good watchlists are kept there, and another machine goes on with them', async () => {
+	test('behavior: the last good watchlists are kept there, and another machine continues with them', async () => {
 		const hook = await hookServer()
 		const text = `${settings(node.url, { hook: hook.origin })}${state}`
 		const right = watchlist([`{address: ${treasury}, label: Treasury, min_value: 2 wei}`])

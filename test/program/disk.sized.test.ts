@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -18,12 +18,17 @@ beforeAll(async () => {
 
 afterAll(() => node.stop())
 
+const tags = Array.from({ length: 30 }, (_, n) => `${'a-long-tag-'.repeat(4)}${n}`)
+
 interface Lab {
 	readonly site: Site
 	readonly hook: HookServer
 	/** Not a byte is left afterwards, and none becomes free until `free`. */
 	fill(): Promise<void>
 	free(): void
+	/** Not even a short line can be written to the state afterwards, until `unblock`. */
+	block(): void
+	unblock(): void
 	pay(valueWei: bigint): Promise<unknown>
 }
 
@@ -37,10 +42,12 @@ async function openLab(): Promise<Lab | null> {
 	onTestFinished(() => hook.close())
 	const site = openSite({
 		'tracewatch.yaml': `${settings(node.url, { hook: hook.origin })}state: ${mount.folder}/state\n`,
-		'watchlists/a.yaml': watchlist([`{address: ${treasury}, direction: out}`]),
+		// Its alerts take more than a page of the disk, for a shorter line may find room in the last page of the journal.
+		'watchlists/a.yaml': watchlist([`{address: ${treasury}, direction: out, tags: [${tags.join(', ')}]}`]),
 	})
 	onTestFinished(() => site.close())
 	const ballast = join(mount.folder, 'ballast')
+	const journal = join(mount.folder, 'state', 'journal.jsonl')
 	let filling: NodeJS.Timeout | undefined
 	const stop = () => clearInterval(filling)
 	onTestFinished(stop)
@@ -61,6 +68,14 @@ async function openLab(): Promise<Lab | null> {
 		free() {
 			stop()
 			rmSync(ballast)
+		},
+		block() {
+			renameSync(journal, `${journal}.away`)
+			mkdirSync(journal)
+		},
+		unblock() {
+			rmdirSync(journal)
+			renameSync(`${journal}.away`, journal)
 		},
 		pay: (valueWei) => node.send({ from: treasury, to: vault, valueWei }),
 	}
@@ -114,7 +129,7 @@ describe('a full disk', () => {
 		await lab.pay(3n)
 		const line = await full(running)
 		expect(line).toMatchObject({ level: 'error', network: 'local' })
-		expect(line.msg).toMatch(/^polling failed: cannot write .*\/state\.json: the disk is full \(ENOSPC\)/)
+		expect(line.msg).toMatch(/^polling failed: cannot write .*\/journal\.jsonl: the disk is full \(ENOSPC\)/)
 		expect(line.msg).toContain('nothing is lost')
 		// A mail that cannot be put down would be forgotten by a kill: so it is not sent.
 		expect(values(hook)).toEqual(['1'])
@@ -132,7 +147,7 @@ describe('a full disk', () => {
 		expect((await running.stop()).code).toBe(0)
 	})
 
-	test('error: what was delivered meanwhile is told no second time, and under no second id after a kill', async () => {
+	test('error: what was delivered meanwhile is sent no second time, and under no second id after a kill', async () => {
 		const lab = await openLab()
 		if (lab === null) return
 		const { site, hook } = lab
@@ -141,12 +156,12 @@ describe('a full disk', () => {
 		const answer = holding(hook)
 		await lab.pay(4n)
 		await hook.until(1)
-		await lab.fill()
+		lab.block()
 		answer(204)
-		await first.line(({ msg }) => msg.startsWith('the results of deliveries cannot be written down'))
+		await first.line(({ msg }) => msg.startsWith('the results of deliveries cannot be recorded'))
 		expect(values(hook)).toEqual(['4'])
-		lab.free()
-		await first.line(({ msg }) => msg === 'the results of deliveries can be written down again')
+		lab.unblock()
+		await first.line(({ msg }) => msg === 'the results of deliveries can be recorded again')
 		await lab.pay(5n)
 		await hook.until(2)
 		expect(values(hook)).toEqual(['4', '5'])
@@ -154,10 +169,12 @@ describe('a full disk', () => {
 		const again = holding(hook)
 		await lab.pay(6n)
 		await hook.until(3)
-		await lab.fill()
+		lab.block()
 		again(204)
-		await first.line(({ msg }) => msg.startsWith('the results of deliveries cannot be written down'))
+		await first.line(({ msg }) => msg.startsWith('the results of deliveries cannot be recorded'))
 		await first.stop('SIGKILL')
+		lab.unblock()
+		await lab.fill()
 		await lab.pay(7n)
 		const second = site.start(['run'])
 		await full(second)

@@ -45,7 +45,7 @@ test('behavior: the configuration may be named before the command', () => {
 	}
 })
 
-test('error: a receiver or a network that is not configured is told from one that has nothing', () => {
+test('error: a receiver or a network that is not configured is reported from one that has nothing', () => {
 	const settings = [
 		'networks: [{name: local, chain_id: 31337, rpc: ["http://127.0.0.1:9/x"], schedule: "* * * * * *"}]',
 		'receivers: [{name: hook, type: webhook, url: "http://127.0.0.1:9/x"}]\nwatchlists: []\n',

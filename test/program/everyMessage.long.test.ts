@@ -52,7 +52,7 @@ watches:
   - {address: "${toChecksum(deployer)}", label: Deployer, kinds: [deployment], receivers: [hook, gone]}
   - {address: "${delegated.address}", label: Signer, kinds: [delegation]}
   - {address: "${author}", label: Author, kinds: [income]}
-  - {address: "${staker}", label: Staker, kinds: [withdrawal]}
+  - {address: "${staker}", label: Staker, kinds: [withdrawal, request, call], calls: ["pause(uint256)"]}
   - {address: "${purse}", label: Purse, kinds: [balance, unexplained], balance_below: 0.5, balance_above: 2}
 `
 
@@ -149,6 +149,17 @@ test('every message, by webhook and by mail, is what the schema says', async () 
 	await node.mine()
 	await until('alert.withdrawal')
 
+	// A request for an exit.
+	await node.rpc('anvil_impersonateAccount', [staker])
+	await node.rpc('anvil_setBalance', [staker, hex(ether)])
+	const exit = { from: staker, to: '0x00000961ef480eb55e80d19ad83579a64c007002', valueWei: 1n, gas: 100_000n } as const
+	await node.send({ ...exit, data: `0x${'a1'.repeat(48)}${'0'.repeat(16)}` })
+	await node.mine()
+	await until('alert.request')
+	await node.send({ from: payer, to: staker, data: callOf('pause(uint256)', 7n), gas: 100_000n })
+	await node.mine()
+	await until('alert.call')
+
 	// A delegation by a sponsor.
 	const authorization = await delegated.signAuthorization({ contractAddress: odd, chainId: 31337, nonce: 0 })
 	const sponsor = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
@@ -239,7 +250,18 @@ test('every message, by webhook and by mail, is what the schema says', async () 
 	const types = new Set(all.map(({ body }) => JSON.parse(String(body)).type))
 	expect([...types].sort()).toEqual(
 		[
-			...['transfer', 'deployment', 'token', 'withdrawal', 'delegation', 'income', 'balance', 'unexplained'],
+			...[
+				'transfer',
+				'deployment',
+				'call',
+				'request',
+				'token',
+				'withdrawal',
+				'delegation',
+				'income',
+				'balance',
+				'unexplained',
+			],
 			...['removed', 'digest'],
 		]
 			.map((kind) => `alert.${kind}`)

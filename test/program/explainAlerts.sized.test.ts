@@ -2,7 +2,7 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, onTestFinished, test } from 'vitest'
 import { assemble } from '../../src/devnode/assembler.js'
-import { initOf } from '../../src/devnode/contracts.js'
+import { initOf } from '../../src/devnode/demoContracts.js'
 import type { Address, Hash } from '../../src/model/glossary.js'
 import { hex, startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'

@@ -4,7 +4,7 @@ import { startTestAnvil } from '../support/anvil.js'
 import { startStrained } from '../support/strained.js'
 import { hookServer, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
-test('behavior: each answer is 2 s away, and 40 blocks are told within some ten waits', async () => {
+test('behavior: each answer is 2 s away, and 40 blocks are reported within some ten waits', async () => {
 	const node = await startTestAnvil()
 	const far = await startStrained(node.url, null)
 	onTestFinished(async () => {
@@ -26,6 +26,6 @@ test('behavior: each answer is 2 s away, and 40 blocks are told within some ten 
 	const alerts = () => told(hook.hits).map(({ type, data }) => `${type} ${data.valueWei}`)
 	await expect.poll(() => alerts().length, { timeout: 120_000 }).toBeGreaterThanOrEqual(paid.length)
 	expect(alerts()).toEqual(paid.map((wei) => `alert.transfer ${wei}`))
-	// At rest 9 for the last; before, 20 waits had passed and nothing was told.
+	// At rest 9 for the last; before, 20 waits had passed and nothing was sent.
 	expect(far.waits).toBeLessThan(16)
 })

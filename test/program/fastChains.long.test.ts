@@ -4,29 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { type FastChain, startFastChain } from '../support/fastChain.js'
 import { configOf, quantileOf, sampleLags } from '../support/fastRide.js'
-import { machineSpeed } from '../support/machineSpeed.js'
 import { hookServer, siteOf, told } from './site.js'
-
-/** So late are timers, of those who do next to nothing, on a machine that has time for all. */
-const calmMs = 3
-
-/** How late the timers of this process are, in milliseconds. */
-function sampleLateness() {
-	const everyMs = 20
-	const late: number[] = []
-	let dueMs = performance.now() + everyMs
-	const timer = setInterval(() => {
-		const nowMs = performance.now()
-		late.push(Math.round(Math.max(0, nowMs - dueMs)))
-		dueMs = nowMs + everyMs
-	}, everyMs)
-	return {
-		stop() {
-			clearInterval(timer)
-			return late
-		},
-	}
-}
 
 /** Of the processor, in all threads, so far; a tick is 10 ms. */
 function usedMsBy(pid: number | undefined): number {
@@ -43,7 +21,7 @@ async function chainsOf(count: number): Promise<Map<string, FastChain>> {
 	return chains
 }
 
-test('behavior: none waits for a slow one, or more often than needed; at rest p95 is two blocks behind', async () => {
+test('behavior: no chain waits for a slow one or is polled too often, and every alert is sent', async () => {
 	const chains = await chainsOf(11)
 	const slow = chains.get('net10') as FastChain
 	slow.delayMs = 2_000
@@ -57,21 +35,18 @@ test('behavior: none waits for a slow one, or more often than needed; at rest p9
 	await sleep(5_000)
 	const usedMs = usedMsBy(running.process.pid)
 	const startedAtMs = performance.now()
-	const lateness = sampleLateness()
 	const countsOf = () => new Map([...chains].map(([name, { asked, head }]) => [name, { ...asked, blocks: head() }]))
 	const before = countsOf()
 	const lags = await sampleLags(chains, http, { samples: 100, everyMs: 200 })
 	const after = countsOf()
 	const more = (name: string, what: 'requests' | 'calls' | 'waits' | 'blocks') =>
 		(after.get(name)?.[what] ?? 0) - (before.get(name)?.[what] ?? 0)
-	// By how much the machine kept everybody waiting, this process too, which does next to nothing.
-	const lateMs = quantileOf(lateness.stop(), 0.95)
 	const share = (usedMsBy(running.process.pid) - usedMs) / (performance.now() - startedAtMs)
 	const from = new Map([...chains].map(([name, chain]) => [name, chain.head()]))
 	await sleep(2_000)
 	const fast = [...lags].filter(([name]) => name !== 'net10')
 	const worst = Math.max(...fast.map(([, own]) => quantileOf(own, 0.95)))
-	console.log(`ten fast chains: p95 ${worst} blocks, ${(100 * share).toFixed(0)} % of a core, others late ${lateMs} ms`)
+	console.log(`ten fast chains: p95 ${worst} blocks, ${(100 * share).toFixed(0)} % of a core`)
 	// Counts do not grow with load: where time is short a poll takes several blocks. Seen: 3.8 waits, 3.8 requests and
 	// 6.8 calls a block at rest, 1.9, 2.2 and 4.4 where the machine was busy. A question that waits for one more answer
 	// makes it 4.8. Whoever waited for the slow network would wait as seldom as that does: 18 times less was seen.
@@ -84,17 +59,8 @@ test('behavior: none waits for a slow one, or more often than needed; at rest p9
 		expect(more(name, 'calls') / blocks, name).toBeLessThan(7.7)
 		expect(more(name, 'waits'), name).toBeGreaterThan(4 * slowWaits)
 	}
-	// How far behind is a matter of time, and the busy wait longer than the idle, who are measured: 1 or 2 blocks were
-	// seen at 4 ms, 2 or 3 at 5 ms beside three other files of tests, 6 to 26 at 32 to 48 ms with a load of 16 on two
-	// cores. So each millisecond allows for one block more, and a slower core for more of all; the counts above hold in
-	// any case.
-	const { core } = machineSpeed()
-	for (const [name, own] of fast) {
-		expect(own.length, name).toBe(100)
-		expect(quantileOf(own, 0.95), name).toBeLessThanOrEqual(2 * core + Math.max(0, lateMs - calmMs))
-	}
-	expect(share).toBeLessThan(0.6 * core)
-	// All of it was told: the last ten seconds of each chain that is near.
+	for (const [name, own] of fast) expect(own.length, name).toBe(100)
+	// All of it was sent: the last ten seconds of each chain that is near.
 	await running.stop()
 	const alerts = new Set(told(hook.hits).map(({ data }) => `${data.network} ${data.txHash}`))
 	for (const [name, chain] of chains) {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { createChance } from '../support/chance.js'
 import { siteWithFailing, told } from './site.js'
 
-test('behavior: a gap is told once, and closed once, at whatever moment the program is killed', async () => {
+test('behavior: a gap is reported once, and closed once, at whatever moment the program is killed', async () => {
 	const { node, failing, hook, here, pay, hide } = await siteWithFailing()
 	const hidden = await pay(1n)
 	hide(hidden)

@@ -34,7 +34,7 @@ async function status(here: Site) {
 	return { code, ...JSON.parse(stdout).daemon }
 }
 
-test('default: all is well, and a script sees it', async () => {
+test('default: nothing is wrong, and a script sees it', async () => {
 	const hook = await hookServer()
 	const more = 'http: 127.0.0.1:0\n'
 	const here = siteOf({ 'tracewatch.yaml': settings(node.url, { hook: hook.origin }, more), ...watches })
@@ -48,7 +48,7 @@ test('default: all is well, and a script sees it', async () => {
 })
 
 inFull(() => {
-	test('error: an endpoint that hangs is named by its host in what is told, on the page and by status', async () => {
+	test('error: an endpoint that hangs is named by its host in what is sent, on the page and by status', async () => {
 		const hook = await hookServer()
 		// It takes every request, and answers none.
 		const hung = await hookServer()
@@ -67,7 +67,7 @@ inFull(() => {
 		}
 	})
 
-	test('error: an endpoint of another chain is told at once, not after the stall', async () => {
+	test('error: an endpoint of another chain is reported at once, not after the stall', async () => {
 		const hook = await hookServer()
 		const text = settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n').replace('31337', '1')
 		const here = siteOf({ 'tracewatch.yaml': text, ...watches })
@@ -92,7 +92,7 @@ test('error: the only receiver refuses our credentials', async () => {
 	const origin = await served(running)
 	await polled(running)
 	await node.send({ from: other, to: treasury, valueWei: 1n })
-	const said = await untilSaid(origin, 'hook takes nothing')
+	const said = await untilSaid(origin, 'hook accepts no message')
 	expect(said.status).toBe(503)
 	expect(said.text).toContain('has no `fallback`')
 	expect((await status(here)).code).toBe(1)

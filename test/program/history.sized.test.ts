@@ -1,4 +1,4 @@
-// `tracewatch history`: what was told, to whom, when, and what became of it.
+// `tracewatch history`: lists what was sent, to whom, when, and with which result.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { inFull, sized } from '../support/longRun.js'
@@ -10,14 +10,14 @@ beforeAll(async () => {
 })
 afterAll(() => node.stop())
 
-/** A site that was told of two payments: one receiver took both, the other refuses its own for good. */
+/** A site that was sent of two payments: one receiver took both, the other refuses its own for good. */
 async function toldSite(more = '') {
 	const from = (await node.head()) + 1n
 	await node.receipt(await node.send({ from: treasury, to: vault, valueWei: 5n }))
 	const [good, bad] = [await hookServer(), await hookServer()]
 	good.answer = ({ index }) => (index === 0 ? { status: 503, headers: { 'retry-after': '1' } } : 204)
-	bad.answer = () => ({ status: 400, body: 'KEYTHATMUSTNOTSHOW is no alert \u001b[31mof mine' })
-	const hooks = { good: `${good.origin}/KEYTHATMUSTNOTSHOW`, bad: `${bad.origin}/KEYTHATMUSTNOTSHOW` }
+	bad.answer = () => ({ status: 400, body: 'KEYq7XthatZ9mustN0tK2show is no alert \u001b[31mof mine' })
+	const hooks = { good: `${good.origin}/KEYq7XthatZ9mustN0tK2show`, bad: `${bad.origin}/KEYq7XthatZ9mustN0tK2show` }
 	const site = siteOf({
 		'tracewatch.yaml': `${settings(node.url, hooks)}${more}`,
 		'watchlists/a.yaml': watchlist(
@@ -85,7 +85,7 @@ describe('tracewatch history', () => {
 		for (const { toldAt, endedAt } of rows.filter(({ result }) => result === 'delivered')) {
 			expect(Date.parse(endedAt)).toBeGreaterThanOrEqual(Date.parse(toldAt))
 		}
-		expect(stdout).not.toContain('KEYTHATMUSTNOTSHOW')
+		expect(stdout).not.toContain('KEYq7XthatZ9mustN0tK2show')
 
 		const of = async (...args: string[]) => json((await site.run(['history', '--format', 'json', ...args])).stdout)
 		expect((await of('--address', treasury)).map(({ label }) => label)).toEqual(['=Treasury'])
@@ -99,7 +99,7 @@ describe('tracewatch history', () => {
 		expect(table).toContain('delivered')
 		expect(table).toContain('[local] =Treasury sent 0.000000000000000005 ETH')
 		expect(table).not.toContain('\u001b')
-		const csv = (await site.run(['history', '--format', 'csv'])).stdout.trimEnd().split('\n')
+		const csv = (await site.run(['history', '--format', 'csv'])).stdout.trimEnd().split('\r\n')
 		expect(csv).toHaveLength(4)
 		expect(csv[0]).toBe(
 			'told_at,ended_at,result,receiver,recipient,attempts,network,kind,address,label,says,last_error,answer,' +
@@ -108,7 +108,7 @@ describe('tracewatch history', () => {
 		expect(csv.filter((line) => line.includes(",'=Treasury,"))).toHaveLength(1)
 		const marked = await site.run(['history', '--format', 'csv', '--bom'])
 		expect(Buffer.from(marked.stdout).subarray(0, 6).toString('hex')).toBe('efbbbf746f6c')
-		expect(marked.stdout.slice(1).trimEnd().split('\n')).toEqual(csv)
+		expect(marked.stdout.slice(1).trimEnd().split('\r\n')).toEqual(csv)
 		expect(await site.run(['history', '--bom'])).toMatchObject({ code: 2, stdout: '' })
 	})
 

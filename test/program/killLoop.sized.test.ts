@@ -23,10 +23,12 @@ const recipients = ['ops@example.org', 'night@example.org']
 const longestLifeMs = 1_500
 /** What a start takes on a machine that has nothing else to do; where it takes longer, lives are longer. */
 const usualStartMs = 400
+/** The kills end after this time on a slow machine, if there were at least a third of them. */
+const killingMs = 8 * 60_000
 /** Ten times what it takes. */
 const drainMs = 120_000
 
-test(`behavior: after ${kills} kills at random moments nothing is lost or invented, and repeats bear the same id`, {
+test(`behavior: ${kills} kills at random moments lose and invent nothing, and repeats bear the same id`, {
 	timeout: 14 * 60_000,
 }, async () => {
 	const startedAtMs = Date.now()
@@ -63,12 +65,18 @@ test(`behavior: after ${kills} kills at random moments nothing is lost or invent
 	const pace = Math.max(1, (await startMs(site)) / usualStartMs)
 	const heardAmidKills = () => new Set([...receivers.taken].map(({ id }) => id)).size
 	/** Else the kills came too early to prove anything, as they may on a machine that has much else to do. */
-	const isTooEarly = () => heardAmidKills() <= kills / 20
-	for (let kill = 1; kill <= kills || (isTooEarly() && kill <= 5 * kills); kill++) {
+	const isTooEarly = () => heardAmidKills() <= Math.min(kills, killed) / 20
+	let killed = 0
+	const isEnough = () => {
+		if (isTooEarly()) return killed >= 5 * kills
+		return killed >= kills || (killed >= kills / 3 && Date.now() - startedAtMs > killingMs)
+	}
+	for (let kill = 1; !isEnough(); kill++) {
 		await liveAndDie(site, receivers, chance, pace)
+		killed = kill
 		if (kill % 8 === 0) await secondChances(site, receivers, chance, pace)
 		// A watch that is new, and owed all that was before it.
-		if (kill === Math.ceil(kills / 2)) site.write('watchlists/b.yaml', watchlist([watch(stranger, 'hook')]))
+		if (kill === Math.ceil(kills / 4)) site.write('watchlists/b.yaml', watchlist([watch(stranger, 'hook')]))
 	}
 	quiet = true
 	await moving
@@ -105,7 +113,7 @@ test(`behavior: after ${kills} kills at random moments nothing is lost or invent
 	const mails = checkMails(receivers, due.mail)
 	const seconds = Math.round((Date.now() - startedAtMs) / 1000)
 	console.log(
-		`${kills} kills in ${seconds} s: ${due.hook.length} alerts by webhook ` +
+		`${killed} kills in ${seconds} s: ${due.hook.length} alerts by webhook ` +
 			`(${amidKills} amid the kills, ${hooks} repeats), ` +
 			`${due.mail.length * recipients.length} by mail (${mails} repeats); ` +
 			[...receivers.failures].map(([what, times]) => `${what} ${times}×`).join(', '),
@@ -163,7 +171,8 @@ async function liveAndDie(
 		else setTimeout(kill, delayMs)
 	}
 	if (kind >= 50 && kind < 80) receivers.onArrival = countdown
-	const watcher = kind < 80 ? null : watch(folder, (_, name) => name?.startsWith('state.json') && countdown())
+	const watcher =
+		kind < 80 ? null : watch(folder, (_, name) => name !== null && /^(?:state\.json|journal)/.test(name) && countdown())
 	const clock = setTimeout(kill, lifeMs)
 	// Once the daemon holds the state, or is dead: before that the command would take it, and the daemon rightly refuse.
 	const other = beside && running.line(({ msg }) => msg === 'tracewatch is running').then(beside, beside)

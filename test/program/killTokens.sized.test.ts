@@ -17,7 +17,7 @@ interface RawReceipt {
 	readonly logs: readonly { readonly topics: readonly string[] }[]
 }
 
-test(`behavior: after ${kills} kills every token transfer was told, and nothing else`, {
+test(`behavior: after ${kills} kills every token transfer was reported, and nothing else`, {
 	timeout: 600_000,
 }, async () => {
 	const node = await startTestAnvil()

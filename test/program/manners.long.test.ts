@@ -34,7 +34,7 @@ const values = (hook: HookServer) =>
 test('default: past its number a receiver gets the rest in one message, none lost', async () => {
 	const hook = await hookServer()
 	// Longer than anything here stands still, or a third would be told by itself.
-	const here = site([hookAt('hook', hook, ', digest: {every: 20s, max: 2}')], plain)
+	const here = site([hookAt('hook', hook, ', digest: {every: 20s, max: 2, outgoing: true}')], plain)
 	const running = here.start(['run'])
 	await running.line(({ msg }) => msg === 'coverage changed')
 	await node.automine(false)
@@ -78,7 +78,7 @@ test('default: what a silence holds waits in the state, across runs; lifted by a
 	expect([first.type, typeof first.data.held?.from]).toEqual(['alert.digest', 'string'])
 })
 
-test('default: a fallback is told when its receiver is gone, and gets what is refused', async () => {
+test('default: a fallback is reported when its receiver is gone, and gets what is refused', async () => {
 	const [hook, desk] = [await hookServer(), await hookServer()]
 	hook.answer = ({ index }) => (index === 0 ? 422 : 410)
 	const here = site([hookAt('hook', hook, ', fallback: desk'), hookAt('desk', desk)], plain)
@@ -102,7 +102,7 @@ test('behavior: killed many times in a storm, all alerts arrive; what comes twic
 		if (index % 4 === 1) return 503
 		return index % 4 === 3 ? (_, request) => void request.socket.resetAndDestroy() : 204
 	}
-	const here = site([hookAt('hook', hook, ', digest: {every: 1s, max: 2}')], plain)
+	const here = site([hookAt('hook', hook, ', digest: {every: 1s, max: 2, outgoing: true}')], plain)
 	let running = here.start(['run'])
 	await running.line(({ msg }) => msg === 'coverage changed')
 	const kills = 12

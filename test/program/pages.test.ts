@@ -14,13 +14,13 @@ afterAll(() => node.stop())
 
 const hostile = '</td><script>alert(1)</script>"\'&amp;'
 
-/** A daemon that has told of a payment to two receivers, one of which takes nothing. */
+/** A daemon that has told of a payment to two receivers, one of which accepts nothing. */
 async function pagedSite(http = '127.0.0.1:0', more = '') {
 	const from = (await node.head()) + 1n
 	await node.receipt(await node.send({ from: other, to: treasury, valueWei: 5n }))
 	const [good, bad] = [await hookServer(), await hookServer()]
 	bad.answer = () => ({ status: 401, body: hostile })
-	const hooks = { good: `${good.origin}/KEYTHATMUSTNOTSHOW`, bad: `${bad.origin}/KEYTHATMUSTNOTSHOW` }
+	const hooks = { good: `${good.origin}/KEYq7XthatZ9mustN0tK2show`, bad: `${bad.origin}/KEYq7XthatZ9mustN0tK2show` }
 	const site = siteOf({
 		'tracewatch.yaml': `${settings(node.url, hooks)}http: ${http}\n${more}`,
 		'watchlists/a.yaml': watchlist(
@@ -71,7 +71,10 @@ describe('the pages', () => {
 			'/?format=json',
 			({ receivers }) => receivers[0].delivered > 0 && receivers[1].parked > 0,
 		)
-		expect(overview).toMatchObject({ ok: false, reason: expect.stringContaining('bad takes nothing') })
+		expect(overview).toMatchObject({ ok: false, reason: expect.stringContaining('bad accepts no message') })
+		expect(overview).toMatchObject({ state: 'degraded', troubles: [overview.reason] })
+		expect(overview.latest).toMatchObject([{ type: 'alert.transfer', alert: { valueWei: '5', direction: 'in' } }])
+		expect(overview.alarmsOfDay).toHaveLength(144)
 		expect(overview.networks[0]).toMatchObject({ network: 'local', chainId: 31337, ok: true, watches: 2 })
 		expect(overview.networks[0].endpoint).toMatch(/^127\.0\.0\.1:\d+$/)
 		expect(overview.networks[0].lagsOfDay).toHaveLength(144)
@@ -109,16 +112,18 @@ describe('the pages', () => {
 		const parked = await said(origin, '/deliveries?format=json&status=parked', () => true)
 		expect(parked.deliveries.map(({ receiver }: { receiver: string }) => receiver)).toEqual(['bad'])
 
-		for (const path of ['/', '/alerts', '/watches', '/deliveries']) {
+		const own = `/watch?network=local&address=${treasury}`
+		for (const path of ['/', '/alerts', '/watches', '/deliveries', own]) {
 			const answer = await fetch(origin + path)
 			expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
 			const policy = answer.headers.get('content-security-policy') ?? ''
 			expect(policy).toContain("default-src 'none'")
 			expect(policy).not.toMatch(/unsafe|\*|https?:/)
 			const body = await answer.text()
-			expect(body).toContain('NOT WELL')
+			expect(body).toContain('class="health degraded"')
+			expect(body.split('bad accepts no message')).toHaveLength(2)
 			expect(body).not.toContain('<script>')
-			expect(body).not.toContain('KEYTHATMUSTNOTSHOW')
+			expect(body).not.toContain('KEYq7XthatZ9mustN0tK2show')
 			expect(body).not.toMatch(/ (style|on[a-z]+)=/)
 			// Nothing is asked of anybody else.
 			expect(body).not.toMatch(/(src|href)="(https?:)?\/\//)

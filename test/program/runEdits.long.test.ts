@@ -54,7 +54,7 @@ describe('edits beside a running daemon', () => {
 		expect((await running.stop()).code).toBe(0)
 	})
 
-	test('behavior: an edited tracewatch.yaml changes nothing until a restart, and that is told', async () => {
+	test('behavior: an edited tracewatch.yaml changes nothing until a restart, and that is reported', async () => {
 		const { hook, here, running } = await startWatching(node.url, {
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 		})

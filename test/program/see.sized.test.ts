@@ -2,7 +2,7 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { encodeActions } from '../../src/devnode/actions.js'
-import { createAddress, puppetInit } from '../../src/devnode/contracts.js'
+import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
 import { ether, startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { noTraces } from '../support/dialectTable.js'
@@ -15,7 +15,7 @@ let site: Site
 const puppet = createAddress(other, 0n)
 
 beforeAll(async () => {
-	node = await startTestDevnode({ key: 'KEYTHATMUSTNOTSHOW' })
+	node = await startTestDevnode({ key: 'KEYq7XthatZ9mustN0tK2show' })
 	site = openSite({
 		'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9/x' }),
 		'watchlists/a.yaml': watchlist([
@@ -146,7 +146,7 @@ describe('tracewatch doctor', () => {
 		expect(stdout).toMatch(/ots level +8/)
 		expect(stdout).toMatch(/trace_filter yes/)
 		expect(stdout).toMatch(/forecast +about [\d,]+ calls a day at this schedule/)
-		expect(stdout).not.toContain('KEYTHATMUSTNOTSHOW')
+		expect(stdout).not.toContain('KEYq7XthatZ9mustN0tK2show')
 		for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
 	})
 
@@ -207,13 +207,13 @@ describe('tracewatch doctor', () => {
 	inFull(() => {
 		test('error: an endpoint that is down, and one of another chain', async () => {
 			const broken = openSite({
-				'tracewatch.yaml': settings('http://127.0.0.1:9/KEYTHATMUSTNOTSHOW', { hook: 'http://127.0.0.1:9/x' }),
+				'tracewatch.yaml': settings('http://127.0.0.1:9/KEYq7XthatZ9mustN0tK2show', { hook: 'http://127.0.0.1:9/x' }),
 				'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 			})
 			onTestFinished(() => broken.close())
 			const down = await broken.run(['doctor'])
 			expect(down.code).toBe(75)
-			expect(down.stdout).not.toContain('KEYTHATMUSTNOTSHOW')
+			expect(down.stdout).not.toContain('KEYq7XthatZ9mustN0tK2show')
 			broken.write('tracewatch.yaml', settings(node.url, { hook: 'http://127.0.0.1:9/x' }).replace('31337', '1'))
 			const wrong = await broken.run(['doctor'])
 			expect(wrong.code).toBe(1)

@@ -1,7 +1,8 @@
-// `tracewatch setup`, by scripts, again over what is there, and in vain.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+// `tracewatch setup`, by scripts, again over what is there, and without success.
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { startMailServer } from '../support/mailServer.js'
 import { startSetup } from './setupSite.js'
@@ -16,7 +17,7 @@ afterAll(() => node.stop())
 
 const checksummed = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 
-test('behavior: a script sets up, adds an address, and changes the receiver; nobody is asked', async () => {
+test('behavior: a script sets up, adds an address, and changes the receiver; no one is asked', async () => {
 	const { hook, read, script, secrets } = await startSetup(node)
 	expect(await script(['--address', treasury], secrets)).toMatchObject({ code: 0 })
 	const signing = read('secrets/OPS_HOOK_SECRET')
@@ -58,19 +59,68 @@ test('behavior: what a person edited is replaced only when that is confirmed, an
 	const yes = terminal('--untested', '--chain-id', '31337', '--address', stranger)
 	await yes.answers('[y/N]', 'y')
 	await yes.answers('Endpoint', '')
-	await yes.answers('mail or webhook', 'w')
+	await yes.answers('ntfy or pagerduty', 'w')
 	await yes.answers('URL of the webhook', '')
+	await yes.answers('A second receiver', '')
 	expect(await yes.ended).toBe(0)
 	expect(read('tracewatch.yaml')).not.toContain('# mine')
 	expect(read('tracewatch.yaml.old')).toBe(edited)
 	expect(existsSync(join(out, 'tracewatch.yaml.old.2'))).toBe(false)
 })
 
+test('behavior: of PagerDuty the key is asked for, a wrong one again; later Enter alone keeps it', async () => {
+	const { out, read, secrets, terminal } = await startSetup(node)
+	const key = 'a1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4'
+	const site = ['--untested', '--chain-id', '31337']
+	const person = terminal(...site)
+	await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
+	await person.answers('ntfy or pagerduty?', 'PagerDuty')
+	await person.answers('Integration key of the service, Events API v2 (not shown)', 'https://events.pagerduty.com/')
+	await person.answers('Integration key', key)
+	await person.answers('First address to watch', treasury)
+	await person.answers('Its label', 'Till')
+	await person.answers('A second receiver', '')
+	expect(await person.ended, person.screen()).toBe(0)
+	expect(person.screen()).not.toContain(key)
+	const url = 'https://events.pagerduty.com/v2/enqueue'
+	const kept = () => [read('secrets/OPS_HOOK_URL'), read('secrets/OPS_HOOK_SECRET')].map((text) => text.trim())
+	expect(kept()).toEqual([url, key])
+	const receiver = { name: 'ops', type: 'webhook', format: 'pagerduty', routing_key: '${OPS_HOOK_SECRET}' }
+	expect(parse(read('tracewatch.yaml')).receivers).toMatchObject([receiver])
+	expect(readFileSync(join(out, 'tracewatch.yaml'), 'utf8')).not.toContain(key)
+
+	const again = terminal(...site)
+	await again.answers('Endpoint', '')
+	await again.answers('ntfy or pagerduty? [pagerduty]', '')
+	await again.answers('Integration key', '')
+	await again.answers('Another address', '')
+	await again.answers('A second receiver', '')
+	expect(await again.ended, again.screen()).toBe(0)
+	expect(kept()).toEqual([url, key])
+})
+
+test('behavior: PagerDuty as the second receiver has a key of its own; each is the fallback of the other', async () => {
+	const { read, secrets, terminal } = await startSetup(node)
+	const person = terminal('--untested', '--chain-id', '31337', '--address', treasury, '--label', 'Till')
+	await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
+	await person.answers('ntfy or pagerduty?', 'webhook')
+	await person.answers('URL of the webhook', secrets.OPS_HOOK_URL)
+	await person.answers('A second receiver', 'pagerduty')
+	await person.answers('Integration key', 'b1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4')
+	expect(await person.ended, person.screen()).toBe(0)
+	const [first, second] = parse(read('tracewatch.yaml')).receivers
+	expect(second).toMatchObject({ type: 'webhook', format: 'pagerduty', fallback: first.name })
+	expect(first).toMatchObject({ fallback: second.name })
+	expect(read('secrets/OPS_HOOK_SECRET').trim()).toMatch(/^whsec_/)
+	const name = /\{(\w+)\}/.exec(second.routing_key)?.[1] ?? ''
+	expect(read(`secrets/${name}`).trim()).toBe('b1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4')
+})
+
 test('behavior: pasted in one go, nothing secret is shown', async () => {
 	const { out, secrets, terminal } = await startSetup(node)
 	const person = terminal('--untested', '--chain-id', '5')
 	await person.sees('Endpoint')
-	person.types(`${secrets.ETHEREUM_RPC_URL}\rwebhook\r${secrets.OPS_HOOK_URL}\r${treasury}\r\r`)
+	person.types(`${secrets.ETHEREUM_RPC_URL}\rwebhook\r${secrets.OPS_HOOK_URL}\r${treasury}\r\r\r`)
 	expect(await person.ended).toBe(0)
 	expect(person.screen()).not.toMatch(/Canary|\/dev\/evm/)
 	expect(readFileSync(join(out, 'tracewatch.yaml'), 'utf8')).toContain('chain_id: 5')
@@ -85,7 +135,7 @@ test('error: a dead endpoint, a receiver that refuses, nothing to go by: nothing
 	results.push(await script(['--address', '0x12'], secrets), await script([], secrets), await script([]))
 	expect(results.map(({ code }) => code)).toEqual([75, 1, 2, 2, 2])
 	for (const { stdout, stderr } of results) expect(stdout + stderr).not.toContain('Canary')
-	expect(results[4]?.stderr).toContain('nobody can be asked here: give --rpc')
+	expect(results[4]?.stderr).toContain('there is no terminal to ask on: give --address')
 	expect(existsSync(out)).toBe(false)
 	// The file stands where a folder must be made: what was written before it goes again.
 	here.write('out/watchlists', 'a file')
@@ -108,14 +158,17 @@ async function mailSite() {
 
 test('behavior: by mail: the password is a credential, the trial arrives, and so does an alert', async () => {
 	const { here, out, read, secrets, terminal, env } = await startSetup(node)
-	const { server, smtp } = await mailSite()
+	const { server, smtp, wrong } = await mailSite()
 	const person = terminal()
 	await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
-	await person.answers('mail or webhook? [mail]', 'pigeon')
-	await person.sees('it takes mail or webhook')
-	await person.answers('mail or webhook? [mail]', '')
+	await person.answers('ntfy or pagerduty? [mail]', 'pigeon')
+	await person.sees('it takes mail, webhook')
+	await person.answers('ntfy or pagerduty? [mail]', '')
 	await person.answers('Mail server', 'smtp://me:Canary p@ss/word@host')
 	await person.sees('it ')
+	await person.answers('Mail server', wrong)
+	await person.sees('535')
+	await person.answers('Use it anyway? [y/N]', '')
 	await person.answers('Mail server', smtp)
 	await person.answers('Mails go to', 'ops@example.org, nobody')
 	await person.sees('it ')
@@ -127,7 +180,7 @@ test('behavior: by mail: the password is a credential, the trial arrives, and so
 	await person.answers('Its label in alerts [none]', '\u202eTill')
 	await person.sees('it must be one line without control characters')
 	await person.answers('Its label in alerts [none]', 'Till')
-	await person.sees('delivered to `ops`')
+	await person.answers('A second receiver', '')
 	expect(await person.ended).toBe(0)
 
 	expect(person.screen()).not.toMatch(/Canary|p%40ss/)
@@ -146,45 +199,113 @@ test('behavior: by mail: the password is a credential, the trial arrives, and so
 	expect(alert?.subject).toBe('[local] Till received 0.000000000000000005 ETH from 0x7099…79C8')
 })
 
-test('error: a password that the mail server refuses is told, and nothing is written', async () => {
+test('behavior: a second receiver, by Telegram, and each is the fallback of the other', async () => {
+	const { here, hook, out, read, secrets, terminal, env } = await startSetup(node)
+	const bot = await hookServer()
+	bot.answer = () => ({ status: 401 })
+	const person = terminal('--address', treasury)
+	await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
+	await person.answers('ntfy or pagerduty?', 'webhook')
+	await person.answers('URL of the webhook', secrets.OPS_HOOK_URL)
+	await person.answers('A second receiver', 'telegram')
+	await person.answers('Number of the chat', 'me')
+	await person.sees('it must be the number of a chat')
+	await person.answers('Number of the chat', '-1001234567890')
+	await person.answers('Token of the bot', `${bot.origin}/bot123:Canary-token-wrong`)
+	await person.answers('Use it anyway? [y/N]', '')
+	bot.answer = () => ({ status: 204 })
+	await person.answers('Token of the bot', `${bot.origin}/bot123:Canary-token-right`)
+	expect(await person.ended, person.screen()).toBe(0)
+	expect(person.screen()).not.toContain('Canary')
+	expect(told(hook.hits), 'the first one is tried once').toHaveLength(1)
+	const { receivers } = parse(read('tracewatch.yaml'))
+	expect(receivers.map(({ name, fallback }: Record<string, string>) => [name, fallback])).toEqual([
+		['ops', 'ops-telegram'],
+		['ops-telegram', 'ops'],
+	])
+	expect(receivers[1]).toMatchObject({ format: 'telegram', chat_id: '-1001234567890' })
+	expect(parse(read('watchlists/local.yaml')).receivers).toEqual(['ops', 'ops-telegram'])
+	const check = await here.run(['check', '-c', join(out, 'tracewatch.yaml')], env)
+	expect(check, check.stderr).toMatchObject({ code: 0 })
+	expect(check.stderr).not.toContain('fallback')
+})
+
+test.each([
+	['pagerduty', { OPS_HOOK_SECRET: 'a1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4' }, [], { routing_key: '${OPS_HOOK_SECRET}' }],
+	['telegram', {}, ['--chat=-42'], { chat_id: '-42' }],
+	['ntfy', {}, [], {}],
+] as const)('behavior: a script names %s', async (format, more, options, keys) => {
+	const { read, script, secrets, hook } = await startSetup(node)
+	const path = format === 'telegram' ? 'bot1:Canary-token-0123456789' : 'Canary-topic-0123456789'
+	const env = { ...secrets, ...more, OPS_HOOK_URL: `${hook.origin}/${path}` }
+	const done = await script(['--address', treasury, '--format', format, ...options], env)
+	expect(done, done.stderr).toMatchObject({ code: 0 })
+	expect(hook.hits).toHaveLength(1)
+	expect(parse(read('tracewatch.yaml')).receivers).toMatchObject([{ name: 'ops', format, ...keys }])
+})
+
+test('error: a password that the mail server refuses is asked for again, alone', async () => {
 	const { out, secrets, terminal } = await startSetup(node)
 	const { server, wrong } = await mailSite()
 	const person = terminal('--address', treasury, '--to', 'ops@example.org')
 	await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
 	await person.answers('Mail server', wrong)
-	await person.answers('Sender', '')
-	await person.answers('Go on all the same? [y/N]', '')
-	expect(await person.ended).toBe(1)
+	await person.answers('Use it anyway? [y/N]', '')
+	await person.sees('Mail server')
+	person.types('\u0003')
+	expect(await person.ended).toBe(75)
 	expect(server.mails).toHaveLength(0)
 	expect(person.screen()).toContain('535')
 	expect(person.screen()).not.toContain('Canary')
-	expect(existsSync(out)).toBe(false)
+	expect(existsSync(join(out, 'tracewatch.yaml'))).toBe(false)
 })
 
-test('error: Ctrl-C at each question, and while both ways are tried, leaves nothing', {
+test('error: Ctrl-C at each question, and while an answer is tried: the next setup goes on from the answers', {
 	timeout: 300_000,
 }, async () => {
-	const { here, out, tmp, secrets, terminal } = await startSetup(node)
+	const { here, out, tmp, read, secrets, terminal } = await startSetup(node)
 	const { server, smtp } = await mailSite()
 	const questions = [
 		['Endpoint', secrets.ETHEREUM_RPC_URL],
-		['mail or webhook?', 'mail'],
+		['ntfy or pagerduty?', 'mail'],
 		['Mail server', smtp],
 		['Mails go to', 'ops@example.org'],
-		['Sender of the mails', ''],
+		['Sender of the mails', 'Watch <watch@example.org>'],
 		['First address to watch', treasury],
 		['Its label', 'Till'],
 	] as const
-	for (let stop = 0; stop <= questions.length; stop++) {
-		if (stop === questions.length) server.answer = (phase) => (phase === 'data' ? 'hang' : null)
+	for (let stop = 0; stop < questions.length; stop++) {
 		const person = terminal()
-		for (const [question, answer] of questions.slice(0, stop)) await person.answers(question, answer)
-		await person.sees(questions[stop]?.[0] ?? 'chain id')
+		for (const [question] of questions.slice(0, Math.max(0, stop - 1))) await person.answers(question, '')
+		const last = questions[stop - 1]
+		if (last !== undefined) await person.answers(last[0], last[1])
+		await person.sees(questions[stop]?.[0] ?? '')
 		person.types('\u0003')
 		expect(await person.ended, `${stop}: ${person.screen()}`).toBe(75)
 		expect(person.screen()).toContain('stopped')
-		expect([existsSync(out), readdirSync(tmp)], `${stop}`).toEqual([false, []])
+		expect(person.screen()).not.toMatch(/Canary|p%40ss/)
+		const kept = stop === 0 ? [] : ['setup-answers']
+		expect([existsSync(join(out, 'tracewatch.yaml')), readdirSync(tmp)], `${stop}`).toEqual([false, []])
+		expect(stop === 0 ? existsSync(out) : readdirSync(join(out, 'secrets'))).toEqual(stop === 0 ? false : kept)
+		if (stop > 0) expect(statSync(join(out, 'secrets/setup-answers')).mode & 0o777).toBe(0o600)
 	}
+	// While the mail server keeps the test message waiting.
+	server.answer = (phase) => (phase === 'data' ? 'hang' : null)
+	const hung = terminal()
+	for (const [question] of questions.slice(0, 5)) await hung.answers(question, '')
+	await new Promise((resolve) => setTimeout(resolve, 500))
+	hung.types('\u0003')
+	expect(await hung.ended, hung.screen()).toBe(75)
+	server.answer = () => null
+	const last = terminal()
+	for (const [question] of questions.slice(0, 6)) await last.answers(question, '')
+	await last.answers('Its label', 'Till')
+	await last.answers('A second receiver', '')
+	expect(await last.ended, last.screen()).toBe(0)
+	expect(read('tracewatch.yaml')).toContain('Watch <watch@example.org>')
+	expect(read('watchlists/local.yaml')).toContain(checksummed)
+	expect(existsSync(join(out, 'secrets/setup-answers'))).toBe(false)
+	rmSync(out, { recursive: true })
 	// What was there stays as it was, too.
 	here.write('out/tracewatch.yaml', 'networks: []   # mine\n')
 	const person = terminal()
@@ -192,6 +313,6 @@ test('error: Ctrl-C at each question, and while both ways are tried, leaves noth
 	await person.sees('Endpoint')
 	person.types('\u0003')
 	expect(await person.ended).toBe(75)
-	expect(readdirSync(out)).toEqual(['tracewatch.yaml'])
+	expect(readdirSync(out).sort()).toEqual(['tracewatch.yaml'])
 	expect(readFileSync(join(out, 'tracewatch.yaml'), 'utf8')).toBe('networks: []   # mine\n')
 })

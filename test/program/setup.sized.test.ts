@@ -18,19 +18,21 @@ afterAll(() => node.stop())
 
 const checksummed = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 
-test('default: a person answers, both ways are tried, and what is written tells of a payment', async () => {
+test('default: a person answers, both ways are tried, and what is written reports a payment', async () => {
 	const { hook, here, out, read, secrets, terminal, env } = await startSetup(node)
 	const person = terminal()
 	await person.answers('Endpoint', 'ftp://x/Canary-wrong')
 	await person.sees('must begin with http')
 	await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
+	await person.sees(`${new URL(node.url).host} works: anvil`)
 	await person.sees('local, chain 31337, ETH')
-	await person.answers('Alerts by mail or webhook? [mail]', 'webhook')
+	await person.answers('ntfy or pagerduty? [mail]', 'webhook')
 	await person.answers('URL of the webhook', secrets.OPS_HOOK_URL)
+	await person.sees('a test message was delivered to `ops`')
 	await person.answers('First address to watch', '0x1234')
 	await person.answers('First address to watch', treasury)
 	await person.answers('Its label', 'Till: "Süd" #1')
-	await person.sees('delivered to `ops`')
+	await person.answers('A second receiver', '')
 	expect(await person.ended).toBe(0)
 
 	// The terminal showed neither the keys nor the signing secret.
@@ -56,15 +58,15 @@ test('default: a person answers, both ways are tried, and what is written tells 
 })
 
 inFull(() => {
-	test('error: Ctrl-C at any question leaves nothing', async () => {
+	test('error: Ctrl-C at any question writes no configuration', async () => {
 		const { out, secrets, terminal } = await startSetup(node)
 		const person = terminal()
 		await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
-		await person.sees('mail or webhook')
+		await person.sees('ntfy or pagerduty')
 		person.types('\u0003')
-		await person.sees('stopped; nothing was written')
+		await person.sees('stopped; nothing else was written')
 		expect(await person.ended).toBe(75)
-		expect(existsSync(out)).toBe(false)
+		expect(existsSync(join(out, 'tracewatch.yaml'))).toBe(false)
 	})
 })
 

@@ -47,14 +47,14 @@ test('behavior: a receiver, a chain, a node and an address more; what a person w
 	expect(told(hook.hits), 'the one that is there is not tried again').toHaveLength(1)
 	expect(gone(settings, read('tracewatch.yaml'))).toEqual([])
 	expect(read('secrets/OPS_HOOK_URL_2').trim()).toBe(slack)
-	expect(read('watchlists/local.yaml')).toContain('receivers: [ops, ops-hook]')
+	expect(read('watchlists/local.yaml')).toContain('receivers: [ops, ops-slack]')
 	expect(gone(list, read('watchlists/local.yaml'))).toEqual([list.find((line) => line.startsWith('receivers:'))])
 	expect(added.stdout + added.stderr).not.toContain('Canary')
 
 	const chain = await script(['--add', 'chain', '--rpc', second.url, '--address', vault])
 	expect(chain, chain.stderr).toMatchObject({ code: 0 })
 	expect(gone(settings, read('tracewatch.yaml'))).toEqual([])
-	expect(read('watchlists/base.yaml')).toContain('receivers: [ops, ops-hook]')
+	expect(read('watchlists/base.yaml')).toContain('receivers: [ops, ops-slack]')
 
 	const again = await script(['--add', 'chain', '--rpc', `${node.url}/again`, '--untested', '--chain-id', '31337'])
 	expect(again, again.stderr).toMatchObject({ code: 0 })
@@ -69,7 +69,7 @@ test('behavior: a receiver, a chain, a node and an address more; what a person w
 
 	const check = await here.run(['check', '-c', 'out/tracewatch.yaml'], env)
 	expect(check, check.stderr).toMatchObject({ code: 0 })
-	for (const word of ['local', 'base', 'ops-hook', 'Third']) expect(check.stdout).toContain(word)
+	for (const word of ['local', 'base', 'ops-slack', 'Third']) expect(check.stdout).toContain(word)
 	expect(existsSync(join(out, '.watchlists'))).toBe(false)
 	const running = here.start(['run', '-c', 'out/tracewatch.yaml'], env)
 	onTestFinished(async () => void (await running.stop()))
@@ -82,7 +82,7 @@ test('behavior: a receiver, a chain, a node and an address more; what a person w
 test('behavior: mail beside a webhook, asked for at a terminal', async () => {
 	const { read, terminal, settings } = await startEdited()
 	const asked = terminal('--add', 'receiver', '--untested')
-	await asked.answers('mail or webhook', 'mail')
+	await asked.answers('ntfy or pagerduty', 'mail')
 	await asked.answers('Mail server', 'smtp://user:Canary-mail@127.0.0.1:2525')
 	await asked.answers('Mails go to', 'ops@example.org')
 	await asked.answers('Sender', '')

@@ -8,7 +8,7 @@ import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { assemble } from '../../src/devnode/assembler.js'
-import { initOf } from '../../src/devnode/contracts.js'
+import { initOf } from '../../src/devnode/demoContracts.js'
 import { startTestAnvil, type TestAnvil, type Tx } from '../support/anvil.js'
 import { orCut } from '../support/orCut.js'
 import { hookServer, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
@@ -76,7 +76,7 @@ async function endpointBefore(rest: TestAnvil, tracer: TestAnvil) {
 	return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, slow, traced: () => tracing }
 }
 
-test('behavior: it is passed over, the next block is told, and it is told late once it was traced', async () => {
+test('behavior: it is passed over, the next block is sent, and it is sent late once it was traced', async () => {
 	const [rest, tracer] = [await startTestAnvil(), await startTestAnvil()]
 	onTestFinished(async () => {
 		await rest.stop()

@@ -9,7 +9,7 @@ import { makeCertificate } from '../notify/email/certificate.js'
 import { startTestDevnode } from '../support/anvil.js'
 import { hookServer, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
-test('behavior: it is asked over few connections, with its login, and what it tells is told', async () => {
+test('behavior: it is asked over few connections, with its login, and what it reports is reported', async () => {
 	const node = await startTestDevnode()
 	onTestFinished(() => node.stop())
 	const pair = makeCertificate('localhost')
@@ -47,5 +47,5 @@ test('behavior: it is asked over few connections, with its login, and what it te
 
 	const untrusted = await site.run(['once'])
 	expect(untrusted.code).toBe(75)
-	expect(untrusted.stdout + untrusted.stderr).toContain('its certificate is signed by itself')
+	expect(untrusted.stdout + untrusted.stderr).toContain('its certificate is self-signed')
 })

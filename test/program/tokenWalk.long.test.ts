@@ -38,7 +38,7 @@ test('default: what its README says of each block', async () => {
 		const range = ['--network', 'local', '--from', '1', '--to', '10']
 		const { stdout, stderr, code } = await site.run(['replay', '-c', file, ...range, '--format', format])
 		expect(code, stderr).toBe(0)
-		return stdout.trimEnd().split('\n')
+		return stdout.trimEnd().split(/\r?\n/)
 	}
 	const told = async (file: string) =>
 		(await replay(file, 'json'))

@@ -34,7 +34,7 @@ test('a token named in the settings, from the watchlist to the webhook', async (
 	const check = await site.run(['check'])
 	expect(check.code, check.stderr).toBe(0)
 	expect(check.stdout).toContain('knows 2 tokens: PUNK, USDC from 0.5')
-	expect(check.stdout).toMatch(/Treasury .* and known tokens and /)
+	expect(check.stdout).toMatch(/Treasury .*, known tokens, /)
 	expect(check.stdout).toContain(`${toChecksum(stranger)} on local: PUNK in → hook`)
 
 	const running = site.start(['run'])
@@ -118,7 +118,7 @@ test('a token named in the settings, from the watchlist to the webhook', async (
 	expect([unknown.code, unknown.stdout]).toEqual([1, expect.stringContaining('nothing proves this')])
 	expect((await site.run(['statement', stranger, ...range, '--token', 'PUNX'])).stderr).toContain('names PUNK, USDC')
 	const explain = await site.run(['explain', hash])
-	expect(explain.stdout).toContain(`log_0  ERC-20  1.5 USDC  nobody → Treasury ${toChecksum(treasury)}`)
+	expect(explain.stdout).toContain(`log_0  ERC-20  1.5 USDC  the zero address → Treasury ${toChecksum(treasury)}`)
 	expect(explain.stdout).toContain('* counts for Treasury (a.yaml): token, in → hook')
 	// Below its frame: the node can tell.
 	expect(explain.stdout).toMatch(/\n {3}log_0/)
@@ -156,7 +156,7 @@ inFull(() => {
 })
 
 inFull(() => {
-	test('replay marks who looks like somebody whom the watch has paid', async () => {
+	test('replay marks an address that looks like a payee of the watch', async () => {
 		const node = await startTestAnvil()
 		onTestFinished(() => node.stop())
 		const friend: Address = `0x1234ab${'0'.repeat(27)}9876543`
@@ -177,7 +177,7 @@ inFull(() => {
 		const { stdout } = await site.run(['replay', '--from', '1', '--to', 'latest', '--format', 'csv'])
 		const [head, ...rows] = stdout
 			.trim()
-			.split('\n')
+			.split('\r\n')
 			.map((line) => line.split(',').at(-1)?.toLowerCase())
 		expect([head, ...rows]).toEqual(['lookalike', '', '', friend])
 	})

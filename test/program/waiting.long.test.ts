@@ -30,7 +30,7 @@ test('behavior: test-send and explain say whom they wait for, and take it away',
 	await asking.ended
 })
 
-test('behavior: a million addresses are read, and who waits is told', async () => {
+test('behavior: a million addresses are read, and who waits is reported', async () => {
 	const rows = Array.from({ length: 1_000_000 }, (_, at) => `0x${(at + 1).toString(16).padStart(40, '0')},Customer\n`)
 	const here = siteOf({
 		'tracewatch.yaml': settings('http://127.0.0.1:9/x', { hook: 'http://127.0.0.1:9/x' }),
@@ -41,7 +41,7 @@ test('behavior: a million addresses are read, and who waits is told', async () =
 	const checking = openTerminal([process.execPath, cliPath, 'check'], { cwd: here.folder })
 	await checking.sees('configuration is right: 1 network, 1000000 watches')
 	expect(await checking.ended).toBe(0)
-	// On a machine that is done sooner nobody has waited.
+	// On a machine that is done sooner no one has waited.
 	const tookMs = performance.now() - startedAtMs
 	expect(tookMs < 2_500 || checking.screen().includes('reading the watchlists, 2 s …')).toBe(true)
 })

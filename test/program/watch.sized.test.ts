@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { encodeActions } from '../../src/devnode/actions.js'
-import { createAddress, puppetInit } from '../../src/devnode/contracts.js'
+import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { inFull } from '../support/longRun.js'
 import { openSite, type Running, type Site } from '../support/program.js'
@@ -11,7 +11,7 @@ import { other, treasury } from './site.js'
 let node: TestDevnode
 
 beforeAll(async () => {
-	node = await startTestDevnode({ key: 'KEYTHATMUSTNOTSHOW' })
+	node = await startTestDevnode({ key: 'KEYq7XthatZ9mustN0tK2show' })
 })
 afterAll(() => node.stop())
 
@@ -39,7 +39,7 @@ test('default: payments inside of contracts too, and nothing is left behind', as
 	expect(code).toBe(0)
 	expect(stdout.trim().split('\n')).toHaveLength(1)
 	expect(stdout).toContain('received 0.000000000000000007 ETH from')
-	expect(running.output()).not.toContain('KEYTHATMUSTNOTSHOW')
+	expect(running.output()).not.toContain('KEYq7XthatZ9mustN0tK2show')
 	expect(readdirSync(here.folder)).toEqual([])
 })
 
@@ -65,13 +65,17 @@ inFull(() => {
 			[['watch', treasury], 2, '--rpc'],
 			[['watch', treasury, '--rpc', 'ftp://x'], 2, 'such as https://host/path'],
 			[['watch', treasury, '--rpc', node.url, '--from', 'now'], 2, '--from'],
-			[['watch', treasury, '--rpc', 'http://127.0.0.1:9/KEYTHATMUSTNOTSHOW'], 75, 'To do: look at the URL after --rpc'],
+			[
+				['watch', treasury, '--rpc', 'http://127.0.0.1:9/KEYq7XthatZ9mustN0tK2show'],
+				75,
+				'To do: look at the URL after --rpc',
+			],
 		]
 		for (const [args, code, words] of cases) {
 			const ended = await here.run(args)
 			expect(ended.code, args.join(' ')).toBe(code)
 			expect(ended.stderr).toContain(words)
-			expect(ended.stderr).not.toContain('KEYTHATMUSTNOTSHOW')
+			expect(ended.stderr).not.toContain('KEYq7XthatZ9mustN0tK2show')
 		}
 	})
 })

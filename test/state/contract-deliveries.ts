@@ -28,6 +28,39 @@ export function deliveryContract(at: OpenPlace): void {
 			expect(new Set(queues.map(String))).toEqual(new Set(['a1,a2', 'm1', 'n1']))
 		})
 
+		test('behavior: what is urgent comes first, and in order of posting within each rank', async () => {
+			const of = (id: string, data: object, rest: Partial<Delivery> = {}) => {
+				const delivery = deliveryOf(id, rest)
+				const { message } = delivery
+				return { ...delivery, message: { ...message, data: { ...message.data, ...data } } } as Delivery
+			}
+			await at.store.post([
+				of('in 1', { direction: 'in' }),
+				of('out 1', { direction: 'out' }),
+				of('unexplained 1', { kind: 'unexplained' }),
+				of('in 2', { direction: 'in' }),
+				of('out 2', { direction: 'out' }, { nextAttemptAtMs: at.nowMs + 50 }),
+				of('out again', { direction: 'out' }, { rank: 3 }),
+				of('out 3', { direction: 'out' }),
+			])
+			expect((await claim()).map(ids)).toEqual([['unexplained 1', 'out 1']])
+			await at.store.release(['unexplained 1', 'out 1'])
+			await at.store.drop(['unexplained 1', 'out 1'])
+			// Nothing is taken past the first that is not due.
+			expect(await claim()).toEqual([])
+			expect(await at.store.nextDueMs()).toBe(at.nowMs + 50)
+			at.nowMs += 50
+			expect((await claim(4)).map(ids)).toEqual([['out 2', 'out 3', 'in 1', 'in 2']])
+			await at.store.release(['out 2', 'out 3', 'in 1', 'in 2'])
+			expect((await at.store.deliveries('pending')).map(({ rank }) => rank ?? null)).toEqual([
+				null,
+				null,
+				null,
+				3,
+				null,
+			])
+		})
+
 		test('behavior: a queue of which something is taken is left alone until all of it is settled', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c')])
 			expect((await claim(2)).map(ids)).toEqual([['a', 'b']])
@@ -73,15 +106,15 @@ export function deliveryContract(at: OpenPlace): void {
 				deliveryOf('e', { ...failed('login-refused'), status: 'held', heldBy: 'silence' }),
 			])
 			const counts = async () => (await at.store.summary()).receivers.get('hook')
-			expect(await counts()).toMatchObject({ pending: 2, held: 1, parked: 1, dead: 1, again: 1 })
+			expect(await counts()).toMatchObject({ pending: 2, held: 1, parked: 1, dead: 1, retried: 1 })
 			await at.store.retry(['a', 'b'], at.nowMs)
 			await at.reopened()
-			expect(await counts()).toMatchObject({ pending: 4, parked: 0, dead: 0, again: 3 })
+			expect(await counts()).toMatchObject({ pending: 4, parked: 0, dead: 0, retried: 3 })
 			await at.store.drop(['a', 'b', 'e'])
 			expect(await counts()).not.toHaveProperty('again')
 		})
 
-		test('behavior: what is set aside is due in its own time, and holds up nobody', async () => {
+		test('behavior: what is set aside is due in its own time, and holds up no one', async () => {
 			const asideUntil = (nextAttemptAtMs: number) => ({
 				attempts: 6,
 				lastErrorCode: 'message-failed',
@@ -101,9 +134,9 @@ export function deliveryContract(at: OpenPlace): void {
 				{ id: 'x', result: 'delivered' },
 			])
 			await at.reopened()
-			expect(ids(await at.store.aside({ receiver: 'hook', recipient: null }))).toEqual(['a', 'c'])
-			expect(await at.store.aside({ receiver: 'other', recipient: null })).toEqual([])
-			expect((await at.store.summary()).receivers.get('hook')).toMatchObject({ pending: 3, aside: 2 })
+			expect(ids(await at.store.quarantined({ receiver: 'hook', recipient: null }))).toEqual(['a', 'c'])
+			expect(await at.store.quarantined({ receiver: 'other', recipient: null })).toEqual([])
+			expect((await at.store.summary()).receivers.get('hook')).toMatchObject({ pending: 3, quarantined: 2 })
 			expect(await at.store.nextDueMs()).toBe(at.nowMs + 40)
 			expect(await claim()).toEqual([])
 			at.nowMs += 40
@@ -210,7 +243,7 @@ export function deliveryContract(at: OpenPlace): void {
 			])
 		})
 
-		test('behavior: what is posted along is told to listeners', async () => {
+		test('behavior: what is posted along is reported to listeners', async () => {
 			await at.store.post([deliveryOf('a')])
 			let calls = 0
 			const stop = at.store.onPosted(() => calls++)

@@ -71,7 +71,7 @@ export function heldContract(at: OpenPlace): void {
 			expect((await at.store.summary()).receivers.get('hook')?.delivered).toBe(3)
 		})
 
-		test('behavior: merging is told to listeners', async () => {
+		test('behavior: merging is reported to listeners', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
 			await defer('a', 'b')
 			let calls = 0

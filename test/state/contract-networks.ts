@@ -2,11 +2,22 @@
 
 import { beforeEach, describe, expect, test } from 'vitest'
 import { StateError } from '../../src/errors.js'
+import type { Contract } from '../../src/model/contract.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Gap } from '../../src/model/state.js'
 import type { Backfill } from '../../src/model/watch.js'
 import type { OpenPlace } from './contract.js'
-import { addressOf, announcementOf, blockOf, commitOf, coverageOf, deliveryOf, gapOf } from './samples.js'
+import {
+	addressOf,
+	announcementOf,
+	blockOf,
+	commitOf,
+	contractOf,
+	coverageOf,
+	deliveryOf,
+	gapOf,
+	readState,
+} from './samples.js'
 
 const byNumber = (gaps: readonly Gap[]) => new Map(gaps.map((gap) => [gap.block.number, gap]))
 const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id)
@@ -30,10 +41,11 @@ export function networkContract(at: OpenPlace): void {
 				updatedAtMs: at.nowMs,
 				books: new Map(),
 				gaps: new Map(),
+				contracts: new Map(),
 			}
-			expect(made).toEqual(expected)
-			expect(await at.store.network('ethereum')).toEqual(expected)
-			expect(await (await at.reopened()).network('ethereum')).toEqual(expected)
+			expect(await readState(made)).toEqual(expected)
+			expect(await readState(await at.store.network('ethereum'))).toEqual(expected)
+			expect(await readState(await (await at.reopened()).network('ethereum'))).toEqual(expected)
 		})
 
 		test('behavior: networks do not touch each other', async () => {
@@ -76,6 +88,34 @@ export function networkContract(at: OpenPlace): void {
 			expect((await (await at.reopened()).network('ethereum'))?.payees).toEqual(kept)
 		})
 
+		test('behavior: contracts are kept, changed and taken away one by one, and the same after a restart', async () => {
+			const plain = contractOf(100)
+			const whole = {
+				...contractOf(90, { isSafe: true, values: { 'safe.owner 0x01': addressOf(7), 'slot 7': blockOf(9).hash } }),
+				undo: [{ block: 99n, values: { owner: '', admin: addressOf(3) }, codeHash: blockOf(4).hash, becameSafe: true }],
+				learnt: [
+					{
+						block: 98n,
+						caller: addressOf(1),
+						callerHash: blockOf(1).hash,
+						callee: addressOf(2),
+						calleeHash: blockOf(2).hash,
+					},
+				],
+			} satisfies Contract
+			const [one, other] = [addressOf(1), addressOf(2)]
+			await at.store.commit(commitOf({ checkpoint: blockOf(100), contracts: new Map([[one, plain]]) }))
+			await at.store.commit(commitOf({ contracts: new Map([[other, whole]]) }))
+			const both = new Map([
+				[one, plain],
+				[other, whole],
+			])
+			expect((await at.store.network('ethereum'))?.contracts).toEqual(both)
+			expect((await (await at.reopened()).network('ethereum'))?.contracts).toEqual(both)
+			await at.store.commit(commitOf({ contracts: new Map([[one, null]]) }))
+			expect((await (await at.reopened()).network('ethereum'))?.contracts).toEqual(new Map([[other, whole]]))
+		})
+
 		test('behavior: books are kept, changed and taken away one by one, and the same after a restart', async () => {
 			const [one, other] = ['0x01', '0x02'].map((end) => `0x${end.slice(2).padStart(40, '0')}` as const)
 			const book = (block: bigint, movedWei = 0n, mark: { readonly code?: string | null } = {}) => {
@@ -95,7 +135,7 @@ export function networkContract(at: OpenPlace): void {
 			])
 			await books([[one, book(101n, -(2n ** 70n), { code: null })]])
 			await at.store.commit(commitOf({ checkpoint: blockOf(102) }))
-			expect(new Map((await at.store.network('ethereum'))?.books)).toEqual(
+			expect((await readState(await at.store.network('ethereum')))?.books).toEqual(
 				new Map([
 					[one, book(101n, -(2n ** 70n), { code: null })],
 					[other, book(100n, 0n, { code: 'c0de00ff' })],
@@ -103,8 +143,8 @@ export function networkContract(at: OpenPlace): void {
 			)
 			await books([[one, null]])
 			const kept = new Map([[other, book(100n, 0n, { code: 'c0de00ff' })]])
-			expect(new Map((await at.store.network('ethereum'))?.books)).toEqual(kept)
-			expect(new Map((await (await at.reopened()).network('ethereum'))?.books)).toEqual(kept)
+			expect((await readState(await at.store.network('ethereum')))?.books).toEqual(kept)
+			expect((await readState(await (await at.reopened()).network('ethereum')))?.books).toEqual(kept)
 		})
 
 		test('behavior: many books are the same after a restart, and a step changes those that it names', async () => {
@@ -113,7 +153,7 @@ export function networkContract(at: OpenPlace): void {
 			await at.store.commit(commitOf({ checkpoint: blockOf(100), books }))
 			await at.store.commit(commitOf({ checkpoint: blockOf(101), books: new Map([[addressOf(977), book(101n)]]) }))
 			const kept = new Map([...books, [addressOf(977), book(101n)]])
-			expect(new Map((await (await at.reopened()).network('ethereum'))?.books)).toEqual(kept)
+			expect((await readState(await (await at.reopened()).network('ethereum')))?.books).toEqual(kept)
 		})
 
 		test('behavior: an announcement of the same id takes the place of the one before', async () => {
@@ -121,7 +161,7 @@ export function networkContract(at: OpenPlace): void {
 				commitOf({ checkpoint: blockOf(100), settled: blockOf(90), announcements: [announcementOf('a', 95)] }),
 			)
 			const made = await at.store.commit(commitOf({ announcements: [announcementOf('a', 97, 1)] }))
-			expect(made).toEqual(await at.store.network('ethereum'))
+			expect(await readState(made)).toEqual(await readState(await at.store.network('ethereum')))
 			expect((await at.store.network('ethereum'))?.announcements).toEqual(new Map([['a', announcementOf('a', 97, 1)]]))
 		})
 
@@ -250,7 +290,7 @@ export function networkContract(at: OpenPlace): void {
 				[addressOf(2), left],
 			])
 			const made = await at.store.enrol('ethereum', { covered, backfills: [backfill, other] })
-			expect(made).toEqual(await at.store.network('ethereum'))
+			expect(await readState(made)).toEqual(await readState(await at.store.network('ethereum')))
 			const state = await (await at.reopened()).network('ethereum')
 			expect(state?.covered).toEqual(covered)
 			expect(state?.backfills).toEqual([backfill, other])
@@ -286,10 +326,10 @@ export function networkContract(at: OpenPlace): void {
 			expect((await (await at.reopened()).network('ethereum'))?.backfills).toEqual([])
 		})
 
-		test('behavior: a backfill enrolled again goes on where it was', async () => {
+		test('behavior: a backfill enrolled again continues where it was', async () => {
 			await at.store.enrol('ethereum', { covered: new Map(), backfills: [backfill] })
 			await at.store.commit(commitOf({ backfill: { id: 'b1', scannedTo: 29n } }))
-			// As somebody saw it who looked before that commit.
+			// As someone saw it who looked before that commit.
 			await at.store.enrol('ethereum', { covered: new Map(), backfills: [backfill, other] })
 			const rest = { ...backfill, span: { from: 30n, to: 50n } }
 			expect((await at.store.network('ethereum'))?.backfills).toEqual([rest, other])

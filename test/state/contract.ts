@@ -84,7 +84,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
 		})
 
 		describe('close', () => {
-			test('default: waits for what was asked before, and takes nothing after', async () => {
+			test('default: waits for what was asked before, and accepts nothing after', async () => {
 				const asked = at.store.post([deliveryOf('a')])
 				await at.store.close()
 				await asked

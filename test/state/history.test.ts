@@ -7,7 +7,7 @@ import type { StatePlace } from '../../src/model/state.js'
 import { openHistory, openStore } from '../../src/state/open.js'
 import { temporaryFolder } from '../support/folder.js'
 import { emptied, startServer } from './postgres/server.js'
-import { deliveryOf, digestMessageOf } from './samples.js'
+import { blockOf, commitOf, deliveryOf, digestMessageOf } from './samples.js'
 
 const server = await startServer()
 afterAll(() => server?.stop())
@@ -49,6 +49,21 @@ describe.each(places)('history in %s', (_, make) => {
 			await reader.close()
 		}
 	}
+
+	test('default: what another delivery reports is kept in the write that posts that one, and never sent', async () => {
+		const store = await open()
+		const folded = [deliveryOf('b'), deliveryOf('c', { receiver: 'mail', recipient: 'ops@example.org' })]
+		await store.acquireLease('ethereum')
+		await store.commit(commitOf({ checkpoint: blockOf(1), deliveries: [deliveryOf('a')], folded }))
+		expect((await store.deliveries()).map(({ id }) => id)).toEqual(['a'])
+		await store.close()
+		const found = await rows()
+		expect(found.map(({ id, result, attempts, recipient }) => [id, result, attempts, recipient])).toEqual([
+			['c', 'folded', 0, 'ops@example.org'],
+			['b', 'folded', 0, null],
+		])
+		expect(found[1]?.message).toEqual(deliveryOf('b').message)
+	})
 
 	test('default: what was delivered, with its attempts, the last failure and the answer', async () => {
 		const before = clock()

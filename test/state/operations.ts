@@ -98,14 +98,12 @@ const digest: fc.Arbitrary<Delivery> = fc
 /** One call of the store, and the same for the reference. */
 export interface Operation {
 	readonly name: string
-	readonly file: 'state.json' | 'coverage.json'
 	readonly inModel: (at: Reference) => Step
 	readonly inReal: (store: Store) => Promise<unknown>
 }
 
 const plain = (name: string, inModel: Operation['inModel'], inReal: Operation['inReal']): Operation => ({
 	name,
-	file: name === 'enrol' ? 'coverage.json' : 'state.json',
 	inModel,
 	inReal,
 })

@@ -2,13 +2,15 @@
 
 import { expect } from 'vitest'
 import type { Alert, AlertData, DigestData } from '../../src/model/alert.js'
+import type { Book } from '../../src/model/books.js'
 import type { BlockRef } from '../../src/model/chain.js'
+import type { Contract } from '../../src/model/contract.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Address } from '../../src/model/glossary.js'
-import type { Announcement, Commit, Gap } from '../../src/model/state.js'
+import type { Announcement, Commit, Gap, NetworkState } from '../../src/model/state.js'
 import type { Coverage } from '../../src/model/watch.js'
 
-/** Coverage is the same whatever it is packed in. */
+/** Coverage and books are the same whatever map they are in. */
 expect.addEqualityTesters([
 	function (one, other) {
 		if (!isPacked(one) && !isPacked(other)) return undefined
@@ -17,7 +19,7 @@ expect.addEqualityTesters([
 ])
 
 function isPacked(value: unknown): value is ReadonlyMap<Address, Coverage> {
-	return typeof value === 'object' && value !== null && 'groups' in value && 'copy' in value
+	return typeof value === 'object' && value !== null && ('addressAt' in value || 'afterSteps' in value)
 }
 
 function asMap(value: unknown): unknown {
@@ -41,6 +43,11 @@ export function coverageOf(from: number, rest: Partial<Coverage> = {}): Coverage
 
 export function commitOf(rest: Partial<Commit>): Commit {
 	return { network: 'ethereum', chainId: 1, ...rest }
+}
+
+export function contractOf(since: number, rest: Partial<Contract> = {}): Contract {
+	const block = BigInt(since)
+	return { since: block, readAt: block, codeHash: blockOf(since).hash, isSafe: false, values: {}, ...rest }
 }
 
 export function gapOf(number: number, rest: Partial<Gap> = {}): Gap {
@@ -117,4 +124,20 @@ export function alertOf(id: string): Alert {
 		},
 	}
 	return { type: 'alert.transfer', data, receivers: ['hook'] }
+}
+
+/** A state with its books in a plain map, wherever they are kept. */
+export async function readState<S extends NetworkState | null>(state: S): Promise<S> {
+	if (state === null) return state
+	const { books } = state
+	const all = new Map<Address, Book>()
+	for (let from = '', isEnd = false; !isEnd; isEnd = from === '') {
+		const { addresses = books.keys(), next = '' } = (await books.some?.(from, 1_000)) ?? {}
+		const some = [...addresses]
+		await books.load?.(some)
+		for (const address of some) all.set(address, books.get(address) as Book)
+		from = next
+	}
+	if (books.size !== all.size) throw new Error(`${books.size} books are counted, and ${all.size} found`)
+	return { ...state, books: all }
 }

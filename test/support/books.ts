@@ -5,7 +5,8 @@
 import { expect } from 'vitest'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address, Hash } from '../../src/model/glossary.js'
-import type { Direction, Kind } from '../../src/model/watch.js'
+import type { Kind } from '../../src/model/kind.js'
+import type { Direction } from '../../src/model/watch.js'
 import type { Hand } from './anvil.js'
 import type { Scenario } from './scenario.js'
 

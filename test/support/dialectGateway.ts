@@ -40,7 +40,7 @@ export interface Dialect {
 	readonly shuffled?: boolean
 	readonly failedResult?: 'absent' | 'null'
 	readonly creation?: 'unsaid' | 'as type' | 'all of the transaction'
-	/** A row for each block: fields of a transaction null or absent, nothing paid or 2 coins that nobody pays. */
+	/** A row for each block: fields of a transaction null or absent, nothing paid or 2 coins that no one pays. */
 	readonly rewards?: { readonly fields: 'null' | 'absent'; readonly valueWei: bigint; readonly author: string }
 	/** Blocks look mined, so that their rewards are paid. */
 	readonly mined?: boolean

@@ -48,7 +48,7 @@ export function bendFilterCall(dialect: Dialect, raw: object, head: bigint): Fil
 		if (list.length > (mostAddresses ?? Number.POSITIVE_INFINITY)) {
 			throw new Refused({ error: { code: -32600, message: 'request entity too large' }, status: 413 })
 		}
-		// As Anvil and most have it; on Nethermind it matches nothing, so that nobody may send it.
+		// As Anvil and most have it; on Nethermind it matches nothing, so that no one may send it.
 		if (list.length === 0) throw new Error('an empty list means something else on every node')
 		return list.map((address: string) => address.toLowerCase())
 	})
@@ -77,7 +77,7 @@ export async function filterRows(dialect: Dialect, filter: Filter, ask: Ask): Pr
 	if ((fromAddress === null && toAddress === null) || dialect.ignoresLists === true) return rows
 	return rows.filter((row) => {
 		if (dialect.blindTo?.some((type) => type === row.type) === true) {
-			// Besu: a creation is found by its creator still, a self-destruct by nobody.
+			// Besu: a creation is found by its creator still, a self-destruct by no one.
 			return row.type === 'create' && isIn(row.action.from, fromAddress) && toAddress === null
 		}
 		const from = fromAddress !== null && isIn(row.action.from ?? row.action.address, fromAddress)

@@ -19,7 +19,7 @@ export interface FastChain {
 	head(): number
 	/**
 	 * HTTP requests, and calls in them, so far; and waits: how often a request came while no other was under way, that
-	 * is: somebody had waited for the answer before.
+	 * is: someone had waited for the answer before.
 	 */
 	readonly asked: { requests: number; calls: number; waits: number }
 	/** Hashes of the payments to the watched address up to and with block `to`, after `from`. */

@@ -80,7 +80,7 @@ export const endlessError: Fault = (_ask, response) => {
 	response.writeHead(500).write(Buffer.alloc(200 * 1024, 'x'))
 }
 
-/** Compressed in a way that nobody asked for. */
+/** Compressed in a way that no one asked for. */
 export function encoded(encoding: string): Fault {
 	return (_ask, response) => response.writeHead(200, { 'content-encoding': encoding }).end(Buffer.alloc(500_000))
 }

@@ -37,7 +37,7 @@ export interface FloodNode {
 export const victim = `0x${'b5'.repeat(20)}` as const
 export const bystander = `0x${'c6'.repeat(20)}` as const
 const stranger = `0x${'57'.repeat(20)}`
-const contract = `0x${'58'.repeat(20)}`
+export const contract = `0x${'58'.repeat(20)}`
 const nobody = `0x${'00'.repeat(19)}04`
 const callerAt = (at: number) => `0x${(0xca11e4n * 2n ** 136n + BigInt(at)).toString(16)}`
 const calledAt = (at: number) => `0x${(0xca11edn * 2n ** 136n + BigInt(at)).toString(16)}`

@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
  */
 const [first, count] = [12_000, 20_000]
 
-/** One where nothing listens, on loopback; nobody keeps it free, but only who asks here too could take it. */
+/** One where nothing listens, on loopback; no one keeps it free, but only who asks here too could take it. */
 export async function freePort(): Promise<number> {
 	for (;;) {
 		const port = first + Math.floor(Math.random() * count)

@@ -108,7 +108,7 @@ export function resetConnection(_response: ServerResponse, request: IncomingMess
 /** Never answers. */
 export function hang(): void {}
 
-/** Answers `status`, then one byte of the body every `everyMs`, for as long as somebody reads. */
+/** Answers `status`, then one byte of the body every `everyMs`, for as long as someone reads. */
 export function drip(status: number, everyMs: number) {
 	return (response: ServerResponse): void => {
 		response.writeHead(status)

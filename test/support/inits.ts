@@ -1,7 +1,7 @@
 // Init code that only tests deploy.
 import { type Action, encodeActions } from '../../src/devnode/actions.js'
 import { assemble } from '../../src/devnode/assembler.js'
-import { initOf, puppetCode } from '../../src/devnode/contracts.js'
+import { initOf, puppetCode } from '../../src/devnode/demoContracts.js'
 import type { Address, Hex } from '../../src/model/glossary.js'
 
 /**

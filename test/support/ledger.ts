@@ -5,9 +5,9 @@
  * fails.
  */
 import type { Action, CreateAction } from '../../src/devnode/actions.js'
-import { create2Address, createAddress, puppetInit } from '../../src/devnode/contracts.js'
+import { create2Address, createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
 import type { Address, Hex } from '../../src/model/glossary.js'
-import type { Kind } from '../../src/model/watch.js'
+import type { Kind } from '../../src/model/kind.js'
 import { actingInit, inits } from './inits.js'
 
 /** Coins that really moved; a deployment carries its endowment. Transfers of nothing are left out. */

@@ -21,7 +21,7 @@ export interface Mail {
 	readonly raw: string
 	/** Whether it came through TLS. */
 	readonly secure: boolean
-	/** Whether the sender was told that it was taken. */
+	/** Whether the sender was sent that it was taken. */
 	readonly acknowledged: boolean
 }
 

@@ -1,4 +1,4 @@
-/** A webhook receiver and a mail server that fail in every way they can, by chance, until they are told to behave. */
+/** A webhook receiver and a mail server that fail in every way they can, by chance, until they are sent to behave. */
 import type { Chance } from './chance.js'
 import { type Hit, type HookAnswer, type HookServer, resetConnection, startHookServer } from './hookServer.js'
 import { type MailAnswer, type MailPhase, type MailServer, startMailServer } from './mailServer.js'

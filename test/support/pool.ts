@@ -46,9 +46,9 @@ export async function openPool(count: number, options: { readonly timeoutMs?: nu
 			nowMs += ms
 		},
 	}
-	const patience = count > 1 ? { withinMs: 3_000 } : {}
+	const retry = count > 1 ? { withinMs: 3_000 } : {}
 	const rpcs = nodes.map(({ host }) =>
-		createRpc({ url: `http://${host}/secret-key`, timeoutMs: 2_000, patience, ...options, ...time, clock: time.now }),
+		createRpc({ url: `http://${host}/secret-key`, timeoutMs: 2_000, retry, ...options, ...time, clock: time.now }),
 	)
 	const pool = createEndpoints({
 		rpcs,

@@ -4,7 +4,7 @@
  * and what must be told are known beforehand.
  */
 import { encodeActions } from '../../src/devnode/actions.js'
-import { createAddress, puppetInit } from '../../src/devnode/contracts.js'
+import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
 import type { Span } from '../../src/model/chain.js'
 import type { Address, Hash } from '../../src/model/glossary.js'
 import { ether, type Hand } from './anvil.js'
@@ -52,7 +52,7 @@ export interface Scenario {
 	readonly transactions: readonly ScenarioTx[]
 }
 
-/** Accounts of Anvil's usual mnemonic: 0 deploys the puppets. The tips go to nobody's account. */
+/** Accounts of Anvil's usual mnemonic: 0 deploys the puppets. The tips go to no one's account. */
 const deployer: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const coinbase: Address = '0x00000000000000000000000000000000c01bba5e'
 const puppet = (nonce: bigint) => createAddress(deployer, nonce)

@@ -1,6 +1,6 @@
 /** What the cases of the truth scenario are written with. */
 import type { Action } from '../../src/devnode/actions.js'
-import { create2Address, createAddress, puppetInit } from '../../src/devnode/contracts.js'
+import { create2Address, createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
 import type { Address, Hex } from '../../src/model/glossary.js'
 import type { Ledger, LedgerTx } from './ledger.js'
 
@@ -17,14 +17,14 @@ export interface Cast {
 	/** Watched accounts with keys. */
 	readonly alice: Address
 	readonly bob: Address
-	/** Accounts with keys that nobody watches. */
+	/** Accounts with keys that no one watches. */
 	readonly dave: Address
 	readonly erin: Address
 	/** Watched puppets. */
 	readonly w0: Address
 	readonly w1: Address
 	readonly w2: Address
-	/** Puppets that nobody watches. */
+	/** Puppets that no one watches. */
 	readonly u0: Address
 	readonly u1: Address
 	readonly u2: Address

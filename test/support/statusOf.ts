@@ -1,6 +1,6 @@
 /**
- * The status of an answer, which is read to its end: where nobody reads one and the server closes, undici throws where
- * nobody can catch it (https://github.com/nodejs/undici/issues/5360).
+ * The status of an answer, which is read to its end: where no one reads one and the server closes, undici throws where
+ * no one can catch it (https://github.com/nodejs/undici/issues/5360).
  */
 export async function statusOf(...asked: Parameters<typeof fetch>): Promise<number> {
 	const answer = await fetch(...asked)

@@ -24,6 +24,8 @@ export interface Strained {
 	mostBatch: number
 	/** Asked for each HTTP request; null: it is answered well. */
 	next: () => Fault | null
+	/** The same, by the number of calls in the request. */
+	faultOf: (calls: number) => Fault | null
 	/** HTTP requests since the last `forget`, failed ones included. */
 	requests: number
 	/** Calls since then, by method, those of failed requests included. */
@@ -71,7 +73,10 @@ export async function startStrained(nodeUrl: string, answers: Answers | null = n
 			})
 			const batch = Array.isArray(sent)
 			const tooMany = `Batch of more than ${strained.mostBatch} requests are not allowed`
-			const fault = strained.next() ?? (calls.length > strained.mostBatch ? rpcError(31, tooMany) : null)
+			const fault =
+				strained.next() ??
+				strained.faultOf(calls.length) ??
+				(calls.length > strained.mostBatch ? rpcError(31, tooMany) : null)
 			if (strained.delayMs > 0) await sleep(strained.delayMs)
 			const good = await Promise.all(calls.map(answerTo))
 			if (fault === null) sendJson(response, batch ? good : good[0])
@@ -86,6 +91,7 @@ export async function startStrained(nodeUrl: string, answers: Answers | null = n
 		delayMs: 0,
 		mostBatch: 1_000,
 		next: () => null,
+		faultOf: () => null,
 		requests: 0,
 		calls: new Map(),
 		most: 0,

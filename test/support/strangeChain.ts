@@ -88,7 +88,7 @@ export function strangeBlock(
 	const fresh = Array.from({ length: Math.floor(random() * 5) }, (_, at) => nameOf(world.seed, number, fork, at))
 	const names = [...again.filter(() => random() < 0.6), ...fresh]
 	const txs = names.map((name) => strangeTx(world, balances, name))
-	// As on Ethereum every block pays somebody: headers between hits are read only where one was seen that pays.
+	// As on Ethereum every block pays someone: headers between hits are read only where one was seen that pays.
 	const paid = [world.people.at(-1) ?? world.miner, ...world.contracts.filter(() => random() < 0.1)]
 	const withdrawals = paid.map((address, at) => {
 		return { index: number * 16n + BigInt(at), address, gwei: BigInt(1 + Math.floor(random() * 1e9)) }
@@ -176,7 +176,7 @@ function strangeTx(world: StrangeWorld, balances: Map<Address, bigint>, hash: Ha
 			const kind = random()
 			if (isStatic || kind < 0.12) children.push(call(state, 'staticcall', self, 0n, up))
 			else if (kind < 0.3) children.push(call(state, 'delegatecall', self, 0n, up))
-			// Whoever lends code pays nobody but himself, and needs to have it.
+			// Whoever lends code pays no one but himself, and needs to have it.
 			else if (kind < 0.36) children.push(call(state, 'callcode', self, have(state, self) / 2n, up))
 			else if (kind < 0.5) children.push(create(state, self, amount()))
 			else if (kind < 0.56) return [...children, end(state, self)]

@@ -1,4 +1,4 @@
-// A node that nobody has seen: it serves a made-up chain with manners drawn by chance from those that nodes are known
+// A node that no one has seen: it serves a made-up chain with manners drawn by chance from those that nodes are known
 // to have (docs/nodes.md), in mixtures that no node has.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

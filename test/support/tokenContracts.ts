@@ -3,7 +3,7 @@
 import { keccak256 } from 'ox/Hash'
 import { fromString } from 'ox/Hex'
 import { assemble } from '../../src/devnode/assembler.js'
-import { initOf } from '../../src/devnode/contracts.js'
+import { initOf } from '../../src/devnode/demoContracts.js'
 import type { Address, Hash, Hex } from '../../src/model/glossary.js'
 
 const signed = (signature: string): Hash => keccak256(fromString(signature))
@@ -98,7 +98,7 @@ export function erc721({ indexed = true } = {}): Hex {
 	)
 }
 
-/** ERC-1155: one at a time, or two in a batch; from nobody they are made. */
+/** ERC-1155: one at a time, or two in a batch; from no one they are made. */
 export function erc1155(): Hex {
 	const key = (who: Name, id: Name) => `${get(who)} 0 MSTORE ${get(id)} 32 MSTORE 64 0 KECCAK256`
 	const move = (id: Name, amount: Name, made: string) => `

@@ -187,7 +187,7 @@ export async function playTokens(
 				// More than there is: it reverts, and logs nothing.
 				return { sender, to: contracts.usd, data: transfer(to, 10n ** 30n), moves: [] }
 			case 10: {
-				// A contract that lies: what it logs is told of as an unknown token's, for a log is a claim.
+				// A contract that lies: what it logs gets as an unknown token's, for a log is a claim.
 				const words = [signatures.transfer, `0x${wordOf(sender)}`, `0x${wordOf(to)}`] as const
 				return { sender, to: contracts.liar, data: lie(words, `0x${wordOf(7n)}`), moves: [erc20Move(sender, to, 7n)] }
 			}
@@ -229,7 +229,7 @@ function oddLogs(from: Address, to: Address): readonly Hex[] {
 	const list = (...words: readonly bigint[]): Hex => `0x${words.map(wordOf).join('')}`
 	return [
 		lie([signatures.transfer]),
-		// Nothing indexed, by a contract that nobody knows.
+		// Nothing indexed, by a contract that no one knows.
 		lie([signatures.transfer], `0x${wordOf(from)}${wordOf(to)}${wordOf(1n)}`),
 		lie([signatures.transfer, one], `0x${wordOf(to)}${wordOf(1n)}`),
 		lie([signatures.transfer, one, other]),

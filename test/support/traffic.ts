@@ -5,9 +5,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Action, encodeActions } from '../../src/devnode/actions.js'
-import { createAddress, puppetInit } from '../../src/devnode/contracts.js'
+import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
 import type { Address, Hash, Hex } from '../../src/model/glossary.js'
-import type { Direction, Kind } from '../../src/model/watch.js'
+import type { Kind } from '../../src/model/kind.js'
+import type { Direction } from '../../src/model/watch.js'
 import { ether, type Hand, type Receipt } from './anvil.js'
 import type { Chance } from './chance.js'
 

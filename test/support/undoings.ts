@@ -1,5 +1,5 @@
 /** What moves nothing, though it looks as if it did: borrowed code, and what failed. */
-import { create2Address, puppetInit } from '../../src/devnode/contracts.js'
+import { create2Address, puppetInit } from '../../src/devnode/demoContracts.js'
 import { inits } from './inits.js'
 import { act, borrow, type Cases, call, create, create2, gasOfFailing, milli, next, pay, revert } from './stagecraft.js'
 

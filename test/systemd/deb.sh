@@ -50,10 +50,11 @@ within 60 grep -q '^Endpoint' /run/devnode.log
 cat >/run/person.sh <<'PERSON'
 ask() { until grep -q "$1" /run/screen; do sleep 0.1; done; printf '%s\r' "$2"; }
 ask 'Endpoint' "$1"
-ask 'mail or webhook' webhook
+ask 'ntfy or pagerduty' webhook
 ask 'URL of the webhook' http://127.0.0.1:9000/Canary-Hook-0001
 ask 'First address' "$2"
 ask 'Its label' Mine
+ask 'A second receiver' ''
 until grep -q 'A page' /run/screen; do sleep 0.2; done
 PERSON
 : >/run/screen
@@ -125,7 +126,8 @@ expect 'nothing runs any more' not is_active
 expect 'the configuration stays' [ -f /etc/tracewatch/tracewatch.yaml ]
 expect 'the state stays' [ -e /var/lib/private/tracewatch/state.json ]
 rm encrypted.conf && cd /
-expect 'it can be purged' dpkg --purge tracewatch
+expect 'a purge names the secrets that stay' says 'the secrets stay: /etc/credstore/tracewatch.RPC_URL' \
+	dpkg --purge tracewatch
 for path in /etc/tracewatch/tracewatch.yaml /var/lib/private/tracewatch /usr/lib/tracewatch \
 	/lib/systemd/system/tracewatch.service /etc/systemd/system/tracewatch.service.d; do
 	expect "nothing of ours is left: $path" [ ! -e "$path" ]

@@ -1,62 +1,62 @@
 /**
- * The room finds out what an endpoint can do (`probe.ts`), chooses a source by it (`choice.ts`), and remembers it
- * (`registry.ts`).
+ * The room probes what an endpoint can do (`probe.ts`), which sources may be used (`permitted.ts`), and remembers the
+ * results (`registry.ts`).
  */
 
 import type { RpcError } from '../../errors.js'
 import type { Tracer } from '../sources/debugTrace.js'
 import type { SourceName } from '../sources/source.js'
 
-/** What one endpoint can do, as it was seen to do it: the client's name is a hint, the probes are the proof. */
+/** What one endpoint can do, as its answers showed: the client's name is a hint, the probes are the proof. */
 export interface Capabilities {
-	/** As the node names itself; null where it does not. */
+	/** The node's own name and version; null where it gives none. */
 	readonly clientVersion: string | null
 	readonly chainId: bigint | null
-	/** `ots_getApiLevel`; null where there is none. It says nothing of trace methods. */
+	/** `ots_getApiLevel`; null where there is none. It says nothing about trace methods. */
 	readonly otsLevel: number | null
 	readonly head: { readonly number: bigint; readonly timestampS: bigint }
 	readonly safeTag: boolean
 	readonly finalizedTag: boolean
 
-	/** By method: whether it answered, and rightly. `unknown`: not asked, or there was nothing to prove it with. */
+	/** By method: whether it answered, and rightly. `unknown`: not asked, or there was nothing to check it with. */
 	readonly methods: {
 		readonly trace_filter: Ability
 		readonly trace_block: Ability
 		readonly trace_transaction: Ability
 		readonly debug_traceBlockByNumber: Ability
 	}
-	/** Which tracer of `debug_traceBlockByNumber` was understood; null when it was not asked. */
+	/** The tracer of `debug_traceBlockByNumber` that worked; null when none was asked for. */
 	readonly tracer: Tracer | null
-	/** What two lists in one question mean: either, or both. Null: not seen. */
+	/** Whether two lists in one request mean either or both. Null: not seen. */
 	readonly filterMode: 'union' | 'intersection' | null
-	/** What a question beyond the head meets. Null: not seen. */
+	/** How the endpoint answers a request beyond its head. Null: not seen. */
 	readonly beyondHead: 'refused' | 'empty' | null
-	/** A transaction that failed by its receipt had a root row that says so. */
+	/** A transaction that failed by its receipt had a root row marked as failed. */
 	readonly marksFailures: boolean
-	/** How rewards come; `none` also where the blocks looked at had none. */
+	/** How rewards come; `none` also where the probed blocks had none. */
 	readonly rewards: 'none' | 'paid' | 'zero'
 
-	/** Blocks that the probes looked at; none on a chain too young or too quiet. */
+	/** Blocks that were used for the probe; none on a chain that is too young or too quiet. */
 	readonly probed: readonly bigint[]
 	/** The answers were checked against each other and agree; without it they are trusted for now only. */
 	readonly proved: boolean
-	/** What may be used, best first. Empty: this endpoint can tell nothing of frames. */
+	/** Sources that may be used, best first. Empty: this endpoint cannot give frames. */
 	readonly sources: readonly SourceName[]
-	/** A source is there to be trusted. */
+	/** There is at least one source to trust. */
 	readonly trusted: boolean
-	/** Something failed that may do better soon. */
+	/** A probe failed in a way that may pass soon. */
 	readonly passing: boolean
-	/** What is weak about this endpoint, a sentence each, for the operator. */
+	/** The weaknesses of this endpoint, a sentence each, for the operator. */
 	readonly reasons: readonly string[]
 }
 
 export type Ability = 'yes' | 'no' | 'wrong' | 'unknown'
 
-/** What a probe of one method came to; `why` is a sentence, or null when all is well. */
+/** The result of probing one method; `why` is a sentence, or null without a fault. */
 export interface Finding {
 	readonly ability: Ability
 	readonly why: string | null
-	/** It may be otherwise in a minute: the node failed, or took too long. */
+	/** The result may differ in a minute: the node failed, or took too long. */
 	readonly passing?: boolean
 }
 
@@ -64,8 +64,8 @@ export const fine: Finding = { ability: 'yes', why: null }
 export const notAsked: Finding = { ability: 'unknown', why: null }
 
 /**
- * What a method's refusal says of it. Throws the error again when it says something of the moment or of the connection
- * instead: then nothing can be learnt now.
+ * What a method's refusal says about it. Throws the error again if it is about the current load or the connection: then
+ * nothing can be learnt now.
  */
 export function findingOf(method: string, error: RpcError): Finding {
 	if (isPassing(error)) throw error
@@ -77,6 +77,16 @@ export function findingOf(method: string, error: RpcError): Finding {
 				why: `${method} failed when it was tried (${error.message})`,
 				passing: error.kind !== 'malformed',
 			}
+}
+
+/**
+ * What bad answers about settled blocks say of a method. If answers about other blocks were good, the cause may be
+ * those blocks: without a better source the method is trusted for now.
+ */
+export function findingOfAnswers(method: string, error: RpcError, good: number): Finding {
+	const found: Finding =
+		error.kind === 'unsettled' ? { ability: 'wrong', why: error.message } : findingOf(method, error)
+	return found.ability === 'wrong' && good > 0 ? { ...found, passing: true } : found
 }
 
 function isPassing({ kind, facts }: RpcError): boolean {

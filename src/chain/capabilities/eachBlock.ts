@@ -1,14 +1,17 @@
-import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
+import { withDeadline } from '../../base/waits/deadline.js'
+import { linkedAbort } from '../../base/waits/linkedAbort.js'
 import { RpcError } from '../../errors.js'
+import { misread } from '../rpc/border.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
+import type { Reading } from '../wire/wire.js'
 
-/** When one block was answered, how long the others are waited for: one is enough to prove a method by. */
+/** After one block was answered, wait 500 ms for the others: one is enough to prove a method. */
 const graceMs = 500
 
 /**
- * Asks the same of several blocks; those that were answered, in order. One block that a node cannot bear, by a
- * stranger's doing, says nothing of what it does with all others. Throws the first failure where none was answered, or
- * where the method or the endpoint is refused.
+ * Asks the same about several blocks; resolves to the answers that came, in order. A block that a node cannot handle,
+ * perhaps by an attacker's doing, says nothing about other blocks. Throws the first failure if no block was answered,
+ * or if the method or the endpoint is refused.
  */
 export async function askOfEach<B>(
 	rpc: Rpc,
@@ -17,7 +20,7 @@ export async function askOfEach<B>(
 	signal: AbortSignal,
 ): Promise<readonly { readonly block: B; readonly answer: unknown }[]> {
 	let answers = await askTogether(blocks.length > 1 ? soon(rpc) : rpc, blocks.map(callOf), signal)
-	// One of them may have spoilt it for all.
+	// One of the blocks may have made the whole request fail.
 	if (blocks.length > 1 && answers.every(isOfBlock)) answers = await askAlone(rpc, blocks.map(callOf), signal)
 	const failures = answers.filter((answer) => answer instanceof RpcError)
 	const [first] = failures
@@ -28,15 +31,39 @@ export async function askOfEach<B>(
 	})
 }
 
-/** How long all are waited for together, and one where others may do: a block that is never answered holds up all. */
+/**
+ * Checks each answer; `good` is the number that passed. One block with a wrong answer says little about others.
+ * `failure` is the first failure; errors that are not about the answer are thrown.
+ */
+export async function checkEach<A>(
+	answered: readonly A[],
+	check: (one: A) => Promise<void>,
+	reading: Reading,
+): Promise<{ readonly good: number; readonly failure: RpcError | null }> {
+	let good = 0
+	let failure: RpcError | null = null
+	for (const one of answered) {
+		try {
+			await check(one)
+			good++
+		} catch (thrown) {
+			const error = misread(thrown, reading)
+			if (error.kind !== 'unsettled' && error.kind !== 'malformed') throw error
+			failure ??= error
+		}
+	}
+	return { good, failure }
+}
+
+/** Deadline for several blocks together, or for one with alternatives: a block without an answer delays all others. */
 const togetherMs = 1_000
 
-/** The same endpoint, for what can be asked otherwise when it is not answered soon. */
+/** The same endpoint with a short deadline, for requests that can be made differently afterwards. */
 export function soon(rpc: Rpc): Rpc {
 	return within(rpc, togetherMs)
 }
 
-/** In one request; where that is too much, by some block's doing, each call has failed by itself. */
+/** Sends all calls in one request; if that fails because of a block, every call counts as failed. */
 export async function askTogether(
 	rpc: Rpc,
 	calls: readonly RpcCall[],
@@ -51,13 +78,11 @@ export async function askTogether(
 	}
 }
 
-/** Each in a request of its own, all at the same time. */
+/** Sends each call in a request of its own, all at the same time. */
 async function askAlone(rpc: Rpc, calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
 	const answers: unknown[] = calls.map(({ method }) => late(rpc, method))
-	// Ends when all have ended, or a while after the first was answered.
-	const enough = new AbortController()
-	const stop = () => enough.abort(signal.reason)
-	signal.addEventListener('abort', stop, { once: true })
+	// Ends when all have ended, or 500 ms after the first was answered.
+	const enough = linkedAbort(signal)
 	let timer: NodeJS.Timeout | undefined
 	const asked = calls.map(async (call, index) => {
 		try {
@@ -65,20 +90,20 @@ async function askAlone(rpc: Rpc, calls: readonly RpcCall[], signal: AbortSignal
 		} catch (error) {
 			if (!enough.signal.aborted) answers[index] = error
 		}
-		if (!(answers[index] instanceof RpcError)) timer ??= setTimeout(stop, graceMs)
+		if (!(answers[index] instanceof RpcError)) timer ??= setTimeout(enough.abort, graceMs)
 	})
 	try {
 		await Promise.all(asked)
 		signal.throwIfAborted()
 	} finally {
 		clearTimeout(timer)
-		signal.removeEventListener('abort', stop)
+		enough.release()
 	}
 	for (const answer of answers) if (answer instanceof Error && !(answer instanceof RpcError)) throw answer
 	return answers
 }
 
-/** Whether a failure may be this one block's. */
+/** Whether a failure may be due to this block only. */
 export function isOfBlock(answer: unknown): boolean {
 	if (!(answer instanceof RpcError)) return false
 	const { kind, facts } = answer
@@ -86,15 +111,13 @@ export function isOfBlock(answer: unknown): boolean {
 	return kind === 'timeout' || kind === 'too-large' || kind === 'no-data'
 }
 
-/** The same endpoint, where no answer is waited for longer than this, or as its limits say: then it is a timeout. */
+/** The same endpoint with a deadline of `ms`, extended as its limits say; then a call fails with `timeout`. */
 export function within(rpc: Rpc, ms: number): Rpc {
-	const limited = async <T>(method: string, job: (until: AbortSignal) => Promise<T>, signal: AbortSignal) => {
-		try {
-			return await withDeadline(rpc.limits.patience(ms), job, signal)
-		} catch (error) {
-			if (error instanceof DeadlinePassed) throw late(rpc, method)
-			throw error
+	const limited = <T>(method: string, job: (until: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> => {
+		const fail = () => {
+			throw late(rpc, method)
 		}
+		return withDeadline(rpc.limits.allowance(ms), job, fail, signal)
 	}
 	return {
 		...rpc,

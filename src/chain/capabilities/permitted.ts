@@ -1,27 +1,29 @@
-/** Which of an endpoint's sources may be used at all: the one rule of the reader, and of `doctor`, which shows it. */
+/** Which of an endpoint's sources may be used: the one rule for the reader, and for `doctor`, which shows it. */
 import type { SourceName } from '../sources/source.js'
 import type { Ability, Capabilities } from './capabilities.js'
 import type { ProbeSetting, SourceSetting } from './probe.js'
 
 export interface SourceChoice {
-	/** What the operator has forced, or `auto`. */
+	/** The source that the operator chose, or `auto`. */
 	readonly setting: SourceSetting
-	/** Whole blocks only, and no question about one address or transaction. */
+	/** Ask for whole blocks only, never about one address or transaction. */
 	readonly isPrivate: boolean
 }
 
-/** What an endpoint may be asked to learn what it can do. */
+/** What a probe may ask of an endpoint. */
 export function probeSettingOf({ setting, isPrivate }: SourceChoice): ProbeSetting {
 	return isPrivate && setting !== 'debug_traceBlockByNumber' ? 'whole blocks' : setting
 }
 
-/** Those of the able sources that may be asked, best first; what is forced is used whatever was seen of it. */
+/**
+ * The able sources that may be asked, best first. A source that the operator chose is used whatever was seen of it.
+ */
 export function permitted(able: readonly SourceName[], { setting, isPrivate }: SourceChoice): readonly SourceName[] {
 	if (setting !== 'auto') return [setting]
 	return able.filter((source) => !isPrivate || source !== 'trace_filter')
 }
 
-/** Whether a source can be used as far as was seen; one that was forced may be one that the endpoint has not got. */
+/** Whether a source works as far as was seen; the endpoint may lack a source that the operator chose. */
 export function isUsable(source: SourceName, { methods, tracer }: Pick<Capabilities, 'methods' | 'tracer'>): boolean {
 	const may = (ability: Ability) => ability === 'yes' || ability === 'unknown'
 	if (source === 'debug_traceBlockByNumber') return tracer !== null

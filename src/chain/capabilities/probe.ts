@@ -1,10 +1,10 @@
-import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
+import { withDeadline } from '../../base/waits/deadline.js'
 import { RpcError } from '../../errors.js'
 import type { HeadAnswer } from '../heads/heads.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Tracer } from '../sources/debugTrace.js'
 import type { SourceName } from '../sources/source.js'
-import { type Header, quantity, readBlock, smallNumber } from '../wire.js'
+import { type Header, quantity, readBlock, smallNumber } from '../wire/wire.js'
 import { type Capabilities, type Finding, isBlindByName, notAsked } from './capabilities.js'
 import { within } from './eachBlock.js'
 import { findProbeBlocks } from './probeBlocks.js'
@@ -14,27 +14,27 @@ import { filterNotAsked, probeFilter } from './probeFilter.js'
 import { probeTransaction } from './probeTransaction.js'
 import { probeWholeBlocks } from './probeWholeBlocks.js'
 
-/** What an operator has forced is used as it is. */
+/** A source that the operator chose is used as it is. */
 export type SourceSetting = 'auto' | SourceName
 
-/** `whole blocks`: nothing is asked of addresses or single transactions, not even of strangers. */
+/** `whole blocks`: no request about addresses or single transactions, not even unrelated ones. */
 export type ProbeSetting = SourceSetting | 'whole blocks'
 
 export interface ProbeQuestion {
 	readonly setting: ProbeSetting
-	/** What the endpoint has said of its head a moment ago, on the right chain; default: it is asked. */
+	/** The head that the endpoint has just given, on the right chain. Default: it is asked for. */
 	readonly headAnswer?: HeadAnswer | null
 	/**
-	 * Whether somebody waits for what it finds: then no block is waited for long, and what cannot be shown in a few
-	 * seconds is trusted for now. Default: false.
+	 * Whether a caller waits for the result: then deadlines are short, and what cannot be checked within a few seconds is
+	 * trusted for now. Default: false.
 	 */
 	readonly brief?: boolean
 }
 
-/** Of a trial that somebody waits for: for one answer, and for all that is tried on blocks. */
+/** Deadlines of a probe with a waiting caller: for one answer, and for all checks on blocks. */
 const briefAnswerMs = 2_500
 const briefMs = 8_000
-/** Of one that nobody waits for. */
+/** Deadline for one answer of a probe without a waiting caller. */
 const patientAnswerMs = 40_000
 
 type Basics = Pick<Capabilities, 'clientVersion' | 'chainId' | 'otsLevel' | 'head' | 'safeTag' | 'finalizedTag'>
@@ -42,13 +42,13 @@ type Basics = Pick<Capabilities, 'clientVersion' | 'chainId' | 'otsLevel' | 'hea
 interface TraceQuestion {
 	readonly setting: ProbeSetting
 	readonly head: bigint
-	/** To prove answers by; none: nothing is proved. */
+	/** Blocks to check answers by; empty: nothing is checked. */
 	readonly blocks: readonly Header[]
 	readonly basics: Basics
 }
 
 /**
- * Asks an endpoint what it can do, and checks its answers against each other: some ten cheap questions in four requests
+ * Probes what an endpoint can do and checks its answers against each other: some ten cheap calls in four requests
  * (docs/nodes.md, "What the probe looks at"). Throws RpcError when the endpoint cannot be judged now.
  */
 export async function probe(
@@ -56,15 +56,17 @@ export async function probe(
 	{ setting, headAnswer = null, brief = false }: ProbeQuestion,
 	signal: AbortSignal,
 ): Promise<Capabilities> {
-	// Each wait is the way to the node and back: what does not depend on an answer goes with it.
+	// Each wait is a round trip, so requests that do not depend on an answer go out together.
 	const basicsAsked = probeBasics(rpc, headAnswer, signal)
-	const head = headAnswer?.latest.number ?? (await basicsAsked).head.number
-	const [basics, blocks] = await Promise.all([basicsAsked, findProbeBlocks(rpc, head, signal)])
+	const claimed = headAnswer?.latest.number ?? (await basicsAsked).head.number
+	const [basics, { head, blocks }] = await Promise.all([basicsAsked, findProbeBlocks(rpc, claimed, signal)])
 	const tried = within(rpc, brief ? briefAnswerMs : patientAnswerMs)
 	const onBlocks = (until: AbortSignal) => probeTraces(tried, { setting, head, blocks, basics }, until)
-	const found = await (brief ? ended(withDeadline(rpc.limits.patience(briefMs), onBlocks, signal)) : onBlocks(signal))
+	const found = await (brief
+		? withDeadline(rpc.limits.allowance(briefMs), onBlocks, () => null, signal)
+		: onBlocks(signal))
 	if (found !== null && (found.proved || blocks.length === 0 || !found.passing)) return { ...basics, ...found }
-	// Blocks to prove it by may be such as nobody can trace, by a stranger's doing: others are read, and trusted for now.
+	// An attacker may have made the probed blocks untraceable: probe without them, and trust the endpoint for now.
 	const rest = await probeTraces(tried, { setting, head, blocks: [], basics }, signal)
 	const sources = unshown(rest.sources)
 	const reasons = [...(found?.reasons.slice(0, -1) ?? []), UNSHOWN]
@@ -74,17 +76,7 @@ export async function probe(
 
 const UNSHOWN = 'the blocks that it was to be tried on could not be read: its answers are trusted for now'
 
-/** Null when its time was up. */
-async function ended<T>(job: Promise<T>): Promise<T | null> {
-	try {
-		return await job
-	} catch (error) {
-		if (error instanceof DeadlinePassed) return null
-		throw error
-	}
-}
-
-/** Without a filter that was not checked against whole blocks, where there is another: it may leave out anything. */
+/** Leaves out a filter that was not checked against whole blocks, if there is another source: it may be incomplete. */
 function unshown(sources: readonly SourceName[]): readonly SourceName[] {
 	const others = sources.filter((source) => source !== 'trace_filter')
 	return others.length > 0 ? others : sources
@@ -147,8 +139,8 @@ function wrong(why: string): Finding {
 type Findings = Readonly<Record<keyof Capabilities['methods'], Finding>>
 
 /**
- * Best first. trace_filter counts only when it was proved, and with trace_transaction to judge what it finds: on a
- * chain with nothing to prove it by, trace_block is better, which proves itself.
+ * Best first. trace_filter counts only if it was checked, and with trace_transaction to check its hits. Without blocks
+ * to check it by, trace_block is better, because its answers prove themselves.
  */
 function sourcesOf({ trace_filter, trace_block, trace_transaction }: Findings, tracer: Tracer | null): SourceName[] {
 	const may = ({ ability }: Finding) => ability === 'yes' || ability === 'unknown'
@@ -160,7 +152,7 @@ function sourcesOf({ trace_filter, trace_block, trace_transaction }: Findings, t
 
 function reasonsOf(findings: Findings, sources: readonly SourceName[], proved: boolean): readonly string[] {
 	const asked = Object.values(findings).flatMap(({ why }) => (why === null ? [] : [why]))
-	if (sources.length === 0) return [...asked, 'nothing here tells of what happens inside of transactions']
+	if (sources.length === 0) return [...asked, 'no method of this endpoint returns call traces']
 	return proved ? asked : [...asked, 'no transactions to prove its answers by: they are trusted for now']
 }
 

@@ -1,38 +1,63 @@
+import { newestOf } from '../../core/newest.js'
+import { RpcError } from '../../errors.js'
+import { blockCall, needBlock } from '../blocks/batchedCalls.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { blockCall, needBlock } from '../sources/ask.js'
-import type { Header } from '../wire.js'
+import type { Header } from '../wire/wire.js'
 import { askOfEach } from './eachBlock.js'
 
 /** Far enough below the head to be settled on most chains, and to be indexed. */
 const BELOW_HEAD = 20n
-/** Further below, each half as far again, in case the last ones were empty: a day or more on most chains. */
+/**
+ * Distances further below, each 1.5 times the one before, in case the newest blocks are empty: more than a day on most
+ * chains.
+ */
 const FURTHER = Array.from({ length: 20 }, (_, step) => BigInt(Math.round(30 * 1.5 ** step)))
-/** In all blocks together: some hundreds of kilobytes of traces. */
+/** Most transactions in all probed blocks: some hundreds of kilobytes of traces. */
 const MOST_TRANSACTIONS = 250
 const MOST_BLOCKS = 4
 
-/**
- * Blocks with transactions to hold a node's answers against each other, the fullest first; none on a chain that is too
- * young or too quiet to prove anything.
- */
-export async function findProbeBlocks(rpc: Rpc, head: bigint, signal: AbortSignal): Promise<readonly Header[]> {
-	const near = await readHeaders(rpc, candidatesNear(head), signal)
-	const found = pick(near)
-	if (found.length > 0) return found
-	const far = FURTHER.map((distance) => head - distance).filter((number) => number > 0n)
-	return pick(await readHeaders(rpc, far, signal))
+export interface ProbeBlocks {
+	/** The claimed head, or the newest block that the endpoint shows if it does not show that one. */
+	readonly head: bigint
+	/**
+	 * Blocks with transactions to check a node's answers against each other, the fullest first; none on a chain that is
+	 * too young or too quiet.
+	 */
+	readonly blocks: readonly Header[]
 }
 
-/** Ten settled blocks, or on a young chain the newest there are; never genesis, of which nodes tell nothing. */
+export async function findProbeBlocks(rpc: Rpc, claimed: bigint, signal: AbortSignal): Promise<ProbeBlocks> {
+	const near = await readHeaders(rpc, candidatesNear(claimed), signal)
+	const found = pick(near ?? [])
+	if (found.length > 0) return { head: claimed, blocks: found }
+	const further = FURTHER.map((distance) => claimed - distance).filter((number) => number > 0n)
+	const far = near && (await readHeaders(rpc, [claimed, ...further], signal))
+	if (far !== null) return { head: claimed, blocks: pick(far) }
+	const isShown = async (number: bigint) => (await readHeaders(rpc, [number], signal)) !== null
+	if (await isShown(claimed)) return { head: claimed, blocks: [] }
+	return findProbeBlocks(rpc, await newestOf({ from: 0n, to: claimed }, isShown), signal)
+}
+
+/** Ten settled blocks, or the newest ones on a young chain; never genesis, which nodes do not trace. */
 function candidatesNear(head: bigint): readonly bigint[] {
 	const top = head >= BELOW_HEAD + 10n ? head - BELOW_HEAD : head
 	return Array.from({ length: 10 }, (_, index) => top - BigInt(index)).filter((number) => number > 0n)
 }
 
-async function readHeaders(rpc: Rpc, numbers: readonly bigint[], signal: AbortSignal): Promise<readonly Header[]> {
+/** Null where the endpoint lacks one of them. */
+async function readHeaders(
+	rpc: Rpc,
+	numbers: readonly bigint[],
+	signal: AbortSignal,
+): Promise<readonly Header[] | null> {
 	if (numbers.length === 0) return []
-	const answered = await askOfEach(rpc, numbers, blockCall, signal)
-	return answered.map(({ block, answer }) => needBlock(answer, block, rpc.endpoint))
+	try {
+		const answered = await askOfEach(rpc, numbers, blockCall, signal)
+		return answered.map(({ block, answer }) => needBlock(answer, block, rpc.endpoint))
+	} catch (error) {
+		if (error instanceof RpcError && error.kind === 'no-data') return null
+		throw error
+	}
 }
 
 function pick(headers: readonly Header[]): readonly Header[] {
@@ -46,6 +71,6 @@ function pick(headers: readonly Header[]): readonly Header[] {
 		transactions += block.txHashes.length
 		picked.push(block)
 	}
-	// On a chain of very large blocks the smallest has to do.
+	// On a chain of very large blocks the smallest is used.
 	return picked.length > 0 ? picked : byCount.slice(-1)
 }

@@ -1,14 +1,13 @@
-import { createTimeSlices } from '../../base/timeSlices.js'
 import { RpcError } from '../../errors.js'
+import { checkCoverage } from '../blocks/headers.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { debugCall, readDebugBlock, type Tracer } from '../sources/debugTrace.js'
-import { checkCoverage } from '../sources/headers.js'
-import type { Header } from '../wire.js'
-import { type Finding, findingOf, fine, notAsked } from './capabilities.js'
-import { askOfEach } from './eachBlock.js'
+import type { Header } from '../wire/wire.js'
+import { type Finding, findingOf, findingOfAnswers, fine, notAsked } from './capabilities.js'
+import { askOfEach, checkEach } from './eachBlock.js'
 
-/** For nodes without trace methods. callTracer first: it is the one that most nodes have. */
+/** For nodes without trace methods. callTracer is tried first, because most nodes have it. */
 export async function probeDebug(
 	rpc: Rpc,
 	blocks: readonly Header[],
@@ -19,32 +18,33 @@ export async function probeDebug(
 	for (const tracer of ['callTracer', 'flatCallTracer'] as const) {
 		const finding = await tryTracer(rpc, blocks, tracer, signal)
 		if (finding.ability === 'yes') return { finding, tracer }
-		// A wrong answer says more than that the other one is not there.
+		// A wrong answer tells more than a missing tracer.
 		if (worst.ability !== 'wrong') worst = finding
-		// Blocks that are too much for one are too much for the other.
+		// Blocks that are too much for one tracer are too much for the other.
 		if (finding.passing === true) break
 	}
 	return { finding: worst, tracer: null }
 }
 
-/** On every block: an old geth is wrong only where a contract ends. */
+/** Checks every block, because an old geth is malformed only where a contract self-destructs. */
 async function tryTracer(rpc: Rpc, blocks: readonly Header[], tracer: Tracer, signal: AbortSignal): Promise<Finding> {
 	const reading = { endpoint: rpc.endpoint, method: 'debug_traceBlockByNumber', words: rpc.words }
 	try {
 		const answered = await askOfEach(rpc, blocks, ({ number }) => debugCall(number, tracer), signal)
-		for (const { block, answer } of answered) {
-			const { missing } = await readDebugBlock(answer, block, createTimeSlices(), reading)
+		const look = async ({ block, answer }: { readonly block: Header; readonly answer: unknown }) => {
+			const { missing } = await readDebugBlock(answer, block, reading)
 			if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
 		}
-		return fine
+		const { good, failure } = await checkEach(answered, look, reading)
+		if (failure === null) return fine
+		return findingOfAnswers(reading.method, failure, failure.kind === 'unsettled' ? good : 0)
 	} catch (thrown) {
 		signal.throwIfAborted()
-		const error = misread(thrown, reading)
-		return error.kind === 'unsettled' ? { ability: 'wrong', why: error.message } : findingOf(reading.method, error)
+		return findingOf(reading.method, misread(thrown, reading))
 	}
 }
 
-/** There is no transaction to trace yet: only a method that is not there shows. */
+/** Without a transaction to trace, only a missing method can be recognised. */
 async function probeDebugBlindly(rpc: Rpc, signal: AbortSignal): Promise<{ finding: Finding; tracer: Tracer | null }> {
 	const { method, params } = debugCall(0n, 'callTracer')
 	const [answer] = await rpc.batch([{ method, params }], signal).catch((error: unknown) => [error])

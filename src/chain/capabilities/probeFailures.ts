@@ -1,13 +1,13 @@
 import { RpcError } from '../../errors.js'
+import { receiptCall } from '../blocks/readReceipts.js'
+import { isKnown } from '../blocks/receiptNeed.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { receiptCall } from '../sources/readReceipts.js'
-import { isKnown } from '../sources/receiptNeed.js'
-import { readReceipt } from '../wire.js'
+import { readReceipt } from '../wire/wire.js'
 import type { Specimen } from './probeFilter.js'
 
 /**
- * Whether a transaction that failed by its receipt was seen to have a root row that says so: then rows are believed
- * about success. False where the blocks looked at hold none that failed.
+ * Whether a transaction that failed by its receipt has a root row marked as failed: then rows are trusted about
+ * success. False if the probed blocks contain no failed transaction.
  */
 export async function probeFailures(rpc: Rpc, specimens: readonly Specimen[], signal: AbortSignal): Promise<boolean> {
 	const rows = specimens.flatMap((specimen) => specimen.rows)
@@ -24,7 +24,7 @@ export async function probeFailures(rpc: Rpc, specimens: readonly Specimen[], si
 	} catch (error) {
 		signal.throwIfAborted()
 		if (!(error instanceof RpcError)) throw error
-		// Then receipts are asked for until one bears it out.
+		// Receipts are then read until one confirms it.
 		return false
 	}
 }

@@ -5,12 +5,12 @@ import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { rowKey } from '../traces/assemble.js'
 import { type Row, readRow } from '../traces/parityRows.js'
 import { readAll } from '../traces/readRows.js'
-import { rowsIn } from '../traces/rows.js'
-import { type Header, hexOf } from '../wire.js'
+import { rowsIn } from '../traces/traceRows.js'
+import { type Header, hexOf } from '../wire/wire.js'
 import { type Finding, findingOf, fine, notAsked } from './capabilities.js'
 import { askTogether, isOfBlock } from './eachBlock.js'
 
-/** A settled block with all of its rows, rewards apart, as the most trusted method tells them. */
+/** A settled block with all of its rows except rewards, as the most trusted method gives them. */
 export interface Specimen {
 	readonly block: Header
 	readonly rows: readonly Row[]
@@ -24,10 +24,10 @@ export interface FilterFindings {
 
 export const filterNotAsked: FilterFindings = { finding: notAsked, filterMode: null, beyondHead: null }
 
-/** Addresses in a canary's list. */
+/** Addresses in the list of a check. */
 const CANARIES = 20
-/** Nobody's address: the program's name and zeros. */
-const NOBODY: Address = '0x7472616365776174636800000000000000000000'
+/** An address that is not in use: the program's name and zeros. */
+export const UNUSED_ADDRESS: Address = '0x7472616365776174636800000000000000000000'
 
 const IGNORES = 'trace_filter gives frames of addresses that were not asked for: it ignores its lists'
 
@@ -36,9 +36,9 @@ function filterCall(from: bigint, to: bigint, lists: object): RpcCall {
 }
 
 /**
- * Canaries for `trace_filter`: an empty answer is no proof, since several nodes give one wrongly (docs/nodes.md, "What
- * the probe looks at"). What a block holds must come back when it is asked for without addresses, and when it is asked
- * for by the addresses of its creations, self-destructs and inner payments.
+ * Checks `trace_filter`. An empty answer proves nothing, since several nodes give one wrongly (docs/nodes.md, "What the
+ * probe looks at"). The rows of a block must come back when it is asked for without addresses, and when it is asked for
+ * by the addresses of its creations, self-destructs and inner payments.
  */
 export async function probeFilter(
 	rpc: Rpc,
@@ -46,21 +46,21 @@ export async function probeFilter(
 	head: bigint,
 	signal: AbortSignal,
 ): Promise<FilterFindings> {
-	const beyond = filterCall(head + 1_000n, head + 1_000n, { toAddress: [NOBODY] })
+	const beyond = filterCall(head + 1_000n, head + 1_000n, { toAddress: [UNUSED_ADDRESS] })
 	const [first] = specimens
 	if (first === undefined) {
-		const answers = await askTogether(rpc, [filterCall(head, head, { toAddress: [NOBODY] }), beyond], signal)
+		const answers = await askTogether(rpc, [filterCall(head, head, { toAddress: [UNUSED_ADDRESS] }), beyond], signal)
 		const finding = answers[0] instanceof RpcError ? findingOf('trace_filter', answers[0]) : notAsked
 		return { finding, filterMode: null, beyondHead: beyondOf(answers[1]) }
 	}
 	const lists = specimens.map(canariesOf)
 	const canary = first.rows.find(({ frame, traceAddress }) => traceAddress.length === 0 && frame.from !== frame.to)
-	const both = { fromAddress: [canary?.frame.from ?? NOBODY], toAddress: [NOBODY] }
+	const both = { fromAddress: [canary?.frame.from ?? UNUSED_ADDRESS], toAddress: [UNUSED_ADDRESS] }
 	const { number } = first.block
 	const calls = [
 		beyond,
 		filterCall(number, number, both),
-		filterCall(number, number, { toAddress: [NOBODY] }),
+		filterCall(number, number, { toAddress: [UNUSED_ADDRESS] }),
 		...specimens.flatMap(({ block }, index) => [
 			filterCall(block.number, block.number, {}),
 			filterCall(block.number, block.number, { fromAddress: lists[index]?.from ?? [] }),
@@ -76,7 +76,10 @@ export async function probeFilter(
 		for (const [index, specimen] of specimens.entries()) {
 			if (isSpoilt(index) && !allSpoilt) continue
 			const [all, from, to] = answers.slice(index * 3, index * 3 + 3)
-			why ??= (await judgeAll(rpc, specimen, all, signal)) ?? judgeLists(rpc, specimen, lists[index] ?? empty, from, to)
+			const asked = lists[index] ?? empty
+			why ??= await judgeAll(rpc, specimen, all, signal)
+			why ??= judgeList(rpc, specimen, from, { side: 'from', list: asked.from })
+			why ??= judgeList(rpc, specimen, to, { side: 'to', list: asked.to })
 		}
 		const filterMode = bothAnswer instanceof RpcError || canary === undefined ? null : modeOf(rpc, canary, bothAnswer)
 		return { finding: why === null ? fine : { ability: 'wrong', why }, filterMode, beyondHead }
@@ -94,7 +97,7 @@ interface Canaries {
 
 const empty: Canaries = { from: [], to: [] }
 
-/** The addresses that show most: of self-destructs and creations, then of inner calls, then of roots. */
+/** The most telling addresses: of self-destructs and creations, then of inner calls, then of roots. */
 function canariesOf({ rows }: Specimen): Canaries {
 	const rank = ({ frame, traceAddress }: Row) => (frame.type !== 'call' ? 0 : traceAddress.length > 0 ? 1 : 2)
 	const found = rows.filter(({ frame }) => frame.error === null).toSorted((a, b) => rank(a) - rank(b))
@@ -102,15 +105,15 @@ function canariesOf({ rows }: Specimen): Canaries {
 	const list = (side: 'from' | 'to') => {
 		const all = [...roots, ...found].map(({ frame }) => frame[side]).filter((address) => address !== null)
 		const some = [...new Set(all)].slice(0, CANARIES)
-		// A list is never empty: that would ask for everything, or for nothing.
-		return some.length > 0 ? some : [NOBODY]
+		// A list is never empty, because that would ask for everything or for nothing.
+		return some.length > 0 ? some : [UNUSED_ADDRESS]
 	}
 	return { from: list('from'), to: list('to') }
 }
 
 /**
- * Without addresses; a wider range says what is wrong. Null when all is well, or when the node will not be asked
- * without addresses.
+ * Asks without addresses; if nothing comes, a wider range shows what is wrong. Null without a fault, or when the node
+ * refuses requests without addresses.
  */
 async function judgeAll(
 	rpc: Rpc,
@@ -135,17 +138,12 @@ async function judgeAll(
 				'the node may lack the state or the index'
 }
 
-/** By the addresses of what the block holds. */
-function judgeLists(rpc: Rpc, specimen: Specimen, lists: Canaries, from: unknown, to: unknown): string | null {
-	return judgeList(rpc, specimen, 'from', lists.from, from) ?? judgeList(rpc, specimen, 'to', lists.to, to)
-}
-
+/** The answer to a question by these addresses of the block. */
 function judgeList(
 	rpc: Rpc,
 	{ block, rows }: Specimen,
-	side: 'from' | 'to',
-	list: readonly Address[],
 	answer: unknown,
+	{ side, list }: { readonly side: 'from' | 'to'; readonly list: readonly Address[] },
 ): string | null {
 	if (answer instanceof RpcError) throw answer
 	const asked = new Set(list)
@@ -159,25 +157,25 @@ function judgeList(
 	return foreign ? IGNORES : judgeMarks(rows, answered, block)
 }
 
-/** What the block marks as failed the filter must mark too: rows that fail are else told as if they had moved money. */
+/** The filter must mark the same rows as failed, or failed payments would look like real ones. */
 function judgeMarks(rows: readonly Row[], answered: readonly Row[], { number }: Specimen['block']): string | null {
 	const failed = new Set(rows.filter(({ frame }) => frame.error !== null).map(rowKey))
 	const unmarked = answered.some((row) => row.frame.error === null && failed.has(rowKey(row)))
 	return unmarked ? `trace_filter does not say what failed in block ${number}, as trace_block does` : null
 }
 
-/** A node that does not look at the lists gives everybody's frames. */
+/** A node that ignores the lists gives frames of any address. */
 function judgeNobodys(rpc: Rpc, answer: unknown): string | null {
 	if (answer instanceof RpcError) throw answer
 	return keysOf(readRows(rpc, answer)).size === 0 ? null : IGNORES
 }
 
-/** What two lists in one question mean. */
+/** Whether two lists in one request mean either or both. */
 function modeOf(rpc: Rpc, canary: Row, answer: unknown): 'union' | 'intersection' {
 	return keysOf(readRows(rpc, answer)).has(rowKey(canary)) ? 'union' : 'intersection'
 }
 
-/** What a question beyond the head meets. */
+/** How the endpoint answers a request beyond its head. */
 function beyondOf(answer: unknown): 'refused' | 'empty' | null {
 	if (answer instanceof RpcError) return answer.kind === 'no-data' || answer.kind === 'bad-params' ? 'refused' : null
 	return rowsIn(answer)?.length === 0 ? 'empty' : null

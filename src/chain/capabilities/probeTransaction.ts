@@ -1,24 +1,23 @@
-import { createTimeSlices } from '../../base/timeSlices.js'
 import { RpcError } from '../../errors.js'
 import type { Hash } from '../../model/glossary.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { treeOf } from '../traces/assemble.js'
 import { framed } from '../traces/readRows.js'
-import type { Header } from '../wire.js'
+import type { Header } from '../wire/wire.js'
 import { type Finding, findingOf, fine, notAsked } from './capabilities.js'
 import { askOfEach, askTogether, isOfBlock, soon } from './eachBlock.js'
 import { readRows } from './probeFilter.js'
 
 /**
- * What trace_filter finds is judged with the whole tree, and `explain` draws it; also where there is no trace_block.
+ * Probes trace_transaction: it is needed to check hits of trace_filter and to draw `explain`, also without trace_block.
  */
 export async function probeTransaction(rpc: Rpc, blocks: readonly Header[], signal: AbortSignal): Promise<Finding> {
 	const [first, ...others] = firstHashes(blocks)
 	if (first === undefined) return notAsked
 	const reading = { endpoint: rpc.endpoint, method: 'trace_transaction' }
 	const callOf = ({ txHash }: { readonly txHash: Hash }) => ({ method: reading.method, params: [txHash] })
-	/** Of the first that the node can bear. */
+	/** Traces the first of the transactions that the node can trace. */
 	const ask = async () => {
 		const [answer] = await askTogether(others.length > 0 ? soon(rpc) : rpc, [callOf(first)], signal)
 		if (!isOfBlock(answer) || others.length === 0) return { ...first, answer }
@@ -29,7 +28,7 @@ export async function probeTransaction(rpc: Rpc, blocks: readonly Header[], sign
 		const { txHash, block, answer } = await ask()
 		if (answer instanceof RpcError) throw answer
 		const rows = readRows(rpc, answer, reading.method)
-		await treeOf(framed(rows), { txHash, blockHash: block.hash }, createTimeSlices(), reading)
+		await treeOf(framed(rows), { txHash, blockHash: block.hash }, reading)
 		return fine
 	} catch (thrown) {
 		signal.throwIfAborted()
@@ -38,7 +37,7 @@ export async function probeTransaction(rpc: Rpc, blocks: readonly Header[], sign
 	}
 }
 
-/** The first transactions of the blocks, of one block each. */
+/** The first transaction of each block. */
 function firstHashes(blocks: readonly Header[]) {
 	return blocks.flatMap((block) => block.txHashes.slice(0, 1).map((txHash) => ({ txHash, block })))
 }

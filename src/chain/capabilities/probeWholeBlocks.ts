@@ -1,23 +1,22 @@
-import { createTimeSlices } from '../../base/timeSlices.js'
+import { checkCoverage } from '../blocks/headers.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { checkCoverage } from '../sources/headers.js'
 import { checkBlock, groupRows, treeOf } from '../traces/assemble.js'
 import type { Row } from '../traces/parityRows.js'
 import { framed } from '../traces/readRows.js'
-import { type Header, hexOf } from '../wire.js'
-import { type Capabilities, type Finding, findingOf, fine, notAsked } from './capabilities.js'
-import { askOfEach, isOfBlock } from './eachBlock.js'
+import { type Header, hexOf } from '../wire/wire.js'
+import { type Capabilities, type Finding, findingOf, findingOfAnswers, fine, notAsked } from './capabilities.js'
+import { askOfEach, checkEach, isOfBlock } from './eachBlock.js'
 import { readRows, type Specimen } from './probeFilter.js'
 
-/** What asking for whole blocks of rows came to. */
+/** The result of asking for whole blocks of rows. */
 interface BlockFindings {
 	readonly finding: Finding
 	readonly specimens: readonly Specimen[]
 	readonly rewards: Capabilities['rewards']
 }
 
-/** Every transaction of a header has its root row, and each tree is whole. */
+/** Checks that every transaction of a header has its root row, and that each tree is whole. */
 export async function probeWholeBlocks(
 	rpc: Rpc,
 	head: bigint,
@@ -25,16 +24,23 @@ export async function probeWholeBlocks(
 	signal: AbortSignal,
 ): Promise<BlockFindings> {
 	const callOf = ({ number }: { readonly number: bigint }) => ({ method: 'trace_block', params: [hexOf(number)] })
+	const reading = { endpoint: rpc.endpoint, method: 'trace_block' }
 	try {
 		if (blocks.length === 0) {
-			// That this very block cannot be traced says nothing of others.
+			// That one block cannot be traced says nothing about others.
 			const [answer] = await rpc.batch([callOf({ number: head })], signal).catch((error: unknown) => [error])
 			if (answer instanceof Error && !isOfBlock(answer)) throw answer
-			return { finding: notAsked, specimens: [], rewards: 'none' }
+			return { ...nothingFound, finding: notAsked }
 		}
 		const answered = await askOfEach(rpc, blocks, callOf, signal)
-		const specimens = answered.map(({ block, answer }) => ({ block, rows: readRows(rpc, answer, 'trace_block') }))
-		for (const specimen of specimens) await checkSpecimen(rpc, specimen, signal)
+		const specimens: Specimen[] = []
+		const look = async ({ block, answer }: { readonly block: Header; readonly answer: unknown }) => {
+			const specimen = { block, rows: readRows(rpc, answer, 'trace_block') }
+			await checkSpecimen(rpc, specimen, signal)
+			specimens.push(specimen)
+		}
+		const { good, failure } = await checkEach(answered, look, reading)
+		if (failure !== null) return { ...nothingFound, finding: findingOfAnswers('trace_block', failure, good) }
 		return {
 			finding: fine,
 			specimens: specimens.map(withoutRewards),
@@ -42,22 +48,19 @@ export async function probeWholeBlocks(
 		}
 	} catch (thrown) {
 		signal.throwIfAborted()
-		const error = misread(thrown, { endpoint: rpc.endpoint, method: 'trace_block' })
-		// A trace that lacks something says it of a settled block: that will not pass.
-		const lasting =
-			error.kind === 'unsettled' ? { ability: 'wrong' as const, why: error.message } : findingOf('trace_block', error)
-		return { finding: lasting, specimens: [], rewards: 'none' }
+		return { ...nothingFound, finding: findingOf('trace_block', misread(thrown, reading)) }
 	}
 }
+
+const nothingFound = { specimens: [], rewards: 'none' } as const
 
 async function checkSpecimen(rpc: Rpc, { block, rows }: Specimen, signal: AbortSignal): Promise<void> {
 	const reading = { endpoint: rpc.endpoint, method: 'trace_block' }
 	const traced = new Set<string>()
-	const slices = createTimeSlices()
-	for (const { txHash, ...group } of await groupRows(rows, slices)) {
+	for (const { txHash, ...group } of await groupRows(rows)) {
 		checkBlock(group, block, reading)
 		if (txHash === null) continue
-		await treeOf(framed(group.rows), { txHash, blockHash: block.hash }, slices, reading)
+		await treeOf(framed(group.rows), { txHash, blockHash: block.hash }, reading)
 		traced.add(txHash)
 	}
 	const missing = block.txHashes.filter((txHash) => !traced.has(txHash))

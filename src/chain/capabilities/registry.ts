@@ -1,32 +1,35 @@
-import { backoffMs } from '../../base/backoff.js'
+import { backoffMs } from '../../base/waits/backoff.js'
+import { unlessAborted } from '../../base/waits/wait.js'
 import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
-import type { Limits } from '../endpoints/limits.js'
 import type { HeadAnswer } from '../heads/heads.js'
+import type { Limits } from '../limits/limits.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { SourceName } from '../sources/source.js'
 import type { Capabilities } from './capabilities.js'
-import { type KeptAnswers, keepAnswers } from './keptAnswers.js'
 import { type ProbeSetting, probe } from './probe.js'
+import { createProbeCache, type ProbeCache } from './probeCache.js'
 
 /**
- * What is known of each endpoint: asked at its first use, when its client changes, and every few hours. An endpoint is
- * what shares its limits, whoever wraps it.
+ * Capabilities of each endpoint: probed at its first use, when its client changes, and every 4 hours. Endpoints are
+ * identified by their limits, because an Rpc may be wrapped.
  */
 export interface CapabilitiesRegistry {
 	/**
-	 * Waits for what is not known at all, some seconds at most where blocks are dear to trace, and a moment for what is
-	 * only old. Throws RpcError when the endpoint cannot be judged now.
+	 * Waits for the first probe, which takes some seconds at most where blocks are costly to trace; waits at most 2 s for
+	 * a repeated one. Throws RpcError when the endpoint cannot be judged now.
 	 */
 	of(rpc: Rpc, signal: AbortSignal): Promise<Capabilities>
-	/** It will be asked of soon; `headAnswer`: what the endpoint has just said of its head. Never throws. */
+	/**
+	 * Starts the first probe ahead of its use. `headAnswer`: the head that the endpoint has just given. Never throws.
+	 */
 	expect(rpc: Rpc, headAnswer: HeadAnswer, signal: AbortSignal): void
-	/** As far as it is known. */
+	/** Null before the first probe. */
 	known(rpc: Rpc): Capabilities | null
-	/** What may be used of an endpoint now, best first: without what has given a false answer lately. */
+	/** Sources of an endpoint that may be used now, best first, without those that gave a wrong answer lately. */
 	sourcesOf(rpc: Rpc, capabilities: Capabilities): readonly SourceName[]
-	/** A source gave an answer that was seen to be wrong: it is passed over until the endpoint has been asked again. */
+	/** A source gave a wrong answer: it is not used until the endpoint has been probed again. */
 	distrust(rpc: Rpc, source: SourceName, why: RpcError): void
 }
 
@@ -35,20 +38,20 @@ interface Entry {
 	probedAtMs: number
 	versionAtMs: number
 	readonly distrusted: Set<SourceName>
-	/** Probes in a row that left something in doubt. */
-	readonly doubts: number
+	/** Number of consecutive probes without a clear result. */
+	readonly inconclusiveProbes: number
 }
 
 const PROBE_EVERY_MS = 4 * 3_600_000
 const VERSION_EVERY_MS = 10 * 60_000
-/** After a false answer, a failure, or when nothing can be used: soon, then more and more seldom. */
-const DOUBT_MS = 60_000
-const LONGEST_DOUBT_MS = 3_600_000
-/** What a failed probe has learnt. */
+/** After a wrong answer, a failure, or a probe without a usable source: after 1 minute, doubling up to 1 hour. */
+const REPROBE_MS = 60_000
+const LONGEST_REPROBE_MS = 3_600_000
+/** How long the answers of a failed probe are kept. */
 const KEPT_MS = 60_000
-/** How long a new probe is waited for, where an older one has found something to read by. */
-const MOMENT_MS = 2_000
-/** On a chain with nothing to prove answers by. */
+/** How long to wait for a new probe where an older one has found a usable source. */
+const PROBE_WAIT_MS = 2_000
+/** On a chain with nothing to check answers by. */
 const YOUNG_EVERY_MS = 15_000
 
 export interface RegistryOptions {
@@ -59,37 +62,52 @@ export interface RegistryOptions {
 
 export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOptions): CapabilitiesRegistry {
 	const entries = new Map<Limits, Entry>()
-	const running = new Map<Limits, Promise<Entry>>()
+	const running = new Map<Limits, { readonly entry: Promise<Entry>; readonly signal: AbortSignal }>()
 
-	/** Answers of a probe that failed on its way: the next one goes on from there. */
-	const begun = new Map<Limits, KeptAnswers>()
+	/** Answers of a probe that failed on its way; the next probe continues from there. */
+	const begun = new Map<Limits, ProbeCache>()
 
 	async function probeNow(rpc: Rpc, headAnswer: HeadAnswer | null, signal: AbortSignal): Promise<Entry> {
 		const { limits } = rpc
 		const before = entries.get(limits)
 		const old = begun.get(limits)
-		const kept = old !== undefined && clock() - old.atMs < KEPT_MS ? old : keepAnswers(headAnswer, clock())
+		const kept = old !== undefined && clock() - old.atMs < KEPT_MS ? old : createProbeCache(headAnswer, clock())
 		begun.set(limits, kept)
 		const question = { setting, headAnswer: kept.headAnswer, brief: before === undefined }
 		const capabilities = await probe(kept.over(rpc), question, signal)
 		begun.delete(limits)
-		const wasDoubtful = before !== undefined && isDoubtful(before)
-		const doubts = wasDoubtful ? before.doubts + 1 : 0
-		const entry = { capabilities, probedAtMs: clock(), versionAtMs: clock(), distrusted: new Set<SourceName>(), doubts }
+		const wasInconclusive = before !== undefined && isInconclusive(before)
+		const inconclusiveProbes = wasInconclusive ? before.inconclusiveProbes + 1 : 0
+		const entry = {
+			capabilities,
+			probedAtMs: clock(),
+			versionAtMs: clock(),
+			distrusted: new Set<SourceName>(),
+			inconclusiveProbes,
+		}
 		entries.set(limits, entry)
 		tell(rpc, capabilities, before?.capabilities ?? null)
 		return entry
 	}
 
-	/** One probe at a time for an endpoint, whoever asks. */
-	function probeOnce(rpc: Rpc, signal: AbortSignal, headAnswer: HeadAnswer | null = null): Promise<Entry> {
+	/**
+	 * One probe at a time for an endpoint. If its first caller gives up, the next one continues from the answers so far.
+	 */
+	async function probeOnce(rpc: Rpc, signal: AbortSignal, headAnswer: HeadAnswer | null = null): Promise<Entry> {
 		const { limits } = rpc
-		const now = running.get(limits) ?? probeNow(rpc, headAnswer, signal).finally(() => running.delete(limits))
-		running.set(limits, now)
-		return now
+		for (let other = running.get(limits); other !== undefined; other = running.get(limits)) {
+			try {
+				return await unlessAborted(other.entry, signal)
+			} catch (error) {
+				if (signal.aborted || !other.signal.aborted) throw error
+			}
+		}
+		const entry = probeNow(rpc, headAnswer, signal).finally(() => running.delete(limits))
+		running.set(limits, { entry, signal })
+		return entry
 	}
 
-	/** Waited for a moment; after that the endpoint is taken for what it was. One that fails is tried later again. */
+	/** Waits 2 s for a new probe, then uses the old result. If the probe fails, it is repeated later. */
 	async function probeBeside(rpc: Rpc, entry: Entry, signal: AbortSignal): Promise<Entry> {
 		if (running.has(rpc.limits)) return entry
 		const asked = probeOnce(rpc, signal).catch((error: unknown) => {
@@ -97,7 +115,7 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 			log.debug({ endpoint: rpc.endpoint, err: error }, 'the endpoint could not be asked anew what it can do')
 			return entry
 		})
-		const now = await soonOr(asked, MOMENT_MS, entry)
+		const now = await soonOr(asked, PROBE_WAIT_MS, entry)
 		signal.throwIfAborted()
 		return now
 	}
@@ -106,7 +124,7 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 		const { clientVersion, otsLevel, sources, reasons, proved } = capabilities
 		const facts = { endpoint, client: clientVersion, ots_level: otsLevel, sources, reasons, proved }
 		if (before !== null && summary(before) === summary(capabilities)) log.debug(facts, 'the endpoint is as it was')
-		else if (sources.length === 0) log.error(facts, 'the endpoint cannot tell what happens inside of transactions')
+		else if (sources.length === 0) log.error(facts, 'the endpoint gives no call traces')
 		else if (reasons.length > 0) log.warn(facts, 'the endpoint was asked what it can do, and has weaknesses')
 		else log.info(facts, 'the endpoint was asked what it can do')
 	}
@@ -119,7 +137,7 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 
 	function isDue(entry: Entry): boolean {
 		const ageMs = clock() - entry.probedAtMs
-		if (isDoubtful(entry)) return ageMs > backoffMs(entry.doubts + 1, DOUBT_MS, LONGEST_DOUBT_MS)
+		if (isInconclusive(entry)) return ageMs > backoffMs(entry.inconclusiveProbes + 1, REPROBE_MS, LONGEST_REPROBE_MS)
 		return ageMs > (entry.capabilities.proved ? PROBE_EVERY_MS : YOUNG_EVERY_MS)
 	}
 
@@ -128,7 +146,7 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 			const entry = entries.get(rpc.limits)
 			if (entry === undefined) return (await probeOnce(rpc, signal)).capabilities
 			if (isDue(entry)) {
-				// Nothing can be read by it as it was.
+				// The old result has no usable source.
 				if (usable(entry).length === 0) return (await probeOnce(rpc, signal)).capabilities
 				return (await probeBeside(rpc, entry, signal)).capabilities
 			}
@@ -137,7 +155,7 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 			return entry.capabilities
 		},
 		expect(rpc, headAnswer, signal) {
-			// Whoever needs it hears of a failure.
+			// A failure is thrown by `of`.
 			if (!entries.has(rpc.limits)) probeOnce(rpc, signal, headAnswer).catch(() => {})
 		},
 		known(rpc) {
@@ -164,7 +182,7 @@ function usable({ capabilities, distrusted }: Entry): readonly SourceName[] {
 	return capabilities.sources.filter((source) => !distrusted.has(source))
 }
 
-function isDoubtful({ capabilities, distrusted }: Entry): boolean {
+function isInconclusive({ capabilities, distrusted }: Entry): boolean {
 	return distrusted.size > 0 || capabilities.passing || capabilities.sources.length === 0
 }
 

@@ -1,9 +1,10 @@
 /**
- * Whether one endpoint may be asked now. A failing one rests, longer each time, and comes back by trial; what a person
- * has to mend is said once, in words of what to do. Only the change from good to failing and back is logged.
+ * Decides whether one endpoint may be asked now. A failing endpoint rests, longer each time, and comes back by a trial
+ * request. What an operator must fix is logged once, with what to do. Only changes from good to failing and back are
+ * logged.
  */
 
-import { backoffMs, jittered } from '../../base/backoff.js'
+import { backoffMs, jittered } from '../../base/waits/backoff.js'
 import type { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
@@ -11,10 +12,10 @@ import type { Log } from '../../model/ports.js'
 export interface Breaker {
 	/** 0: it may be asked. */
 	restingMs(): number
-	/** Failing until the next success: what is asked now is a trial. */
+	/** Failing until the next success; a request now is a trial. */
 	failing(): boolean
 	lastError(): RpcError | null
-	/** `startedAtMs`: when the asking began; news from before the last failure is no news. */
+	/** `startedAtMs`: when the request began. A success from before the last failure is ignored. */
 	succeeded(startedAtMs: number): void
 	failed(error: RpcError, startedAtMs: number): void
 }
@@ -23,43 +24,43 @@ export interface BreakerOptions {
 	readonly endpoint: string
 	readonly clock: Clock
 	readonly log: Log
-	/** From 0 up to, not including, 1. */
+	/** From 0, inclusive, to 1, exclusive. */
 	readonly random: () => number
 }
 
 const firstRestMs = 1_000
 const longestRestMs = 60_000
 /**
- * For what a person has to mend: long enough in the end to cost nothing, short enough to need no restart. A firewall's
- * 403, a key that is not known everywhere yet or a balancer that sent us to a neighbour pass by themselves: the first
- * rests are short.
+ * Longest rest for what an operator must fix: long enough to cost nothing, short enough that no restart is needed. The
+ * first rests are short, because some of these errors pass by themselves: a firewall's 403, a key that has not reached
+ * all servers yet, a load balancer that chose a wrong node.
  */
-const mendRestMs = 10 * 60_000
-const firstMendRestMs = 5_000
-/** Without such a failure for so long it is mended. An answer says little: one method may be refused, and no other. */
-const mendedAfterMs = 2 * mendRestMs
+const fixRestMs = 10 * 60_000
+const firstFixRestMs = 5_000
+/** Without such a failure for this time it counts as fixed. A success shows little: only one method may be refused. */
+const fixedAfterMs = 2 * fixRestMs
 const quotaRestMs = 60 * 60_000
 
 export function createBreaker({ endpoint, clock, log, random }: BreakerOptions): Breaker {
 	let failures = 0
 	let failedAtMs = Number.NEGATIVE_INFINITY
 	let restsUntilMs = 0
-	let toMend = 0
-	let toMendAtMs = Number.NEGATIVE_INFINITY
+	let toFix = 0
+	let toFixAtMs = Number.NEGATIVE_INFINITY
 	let last: RpcError | null = null
 	let logged: Advice | 'failing' | null = null
 
-	/** How many failures in a row a person has to mend, with the one now. */
-	function countToMend(): number {
-		toMend = clock() - toMendAtMs < mendedAfterMs ? toMend + 1 : 1
-		toMendAtMs = clock()
-		return toMend
+	/** The number of consecutive failures that an operator must fix, including this one. */
+	function countToFix(): number {
+		toFix = clock() - toFixAtMs < fixedAfterMs ? toFix + 1 : 1
+		toFixAtMs = clock()
+		return toFix
 	}
 
 	function restFor(error: RpcError): number {
 		const { retryAfterMs } = error.facts
-		if (adviceFor(error) === 'quota') return Math.max(retryAfterMs ?? quotaRestMs, mendRestMs)
-		if (adviceFor(error) !== null) return backoffMs(countToMend(), firstMendRestMs, mendRestMs)
+		if (adviceFor(error) === 'quota') return Math.max(retryAfterMs ?? quotaRestMs, fixRestMs)
+		if (adviceFor(error) !== null) return backoffMs(countToFix(), firstFixRestMs, fixRestMs)
 		const restMs = jittered(backoffMs(failures, firstRestMs, longestRestMs), random)
 		return Math.max(retryAfterMs ?? 0, Math.round(restMs))
 	}
@@ -90,7 +91,7 @@ export function createBreaker({ endpoint, clock, log, random }: BreakerOptions):
 		},
 		failed(error, startedAtMs) {
 			if (!blames(error)) return
-			// Several requests that were under way together fail together: that is one failure.
+			// Requests that were under way together and fail together count as one failure.
 			if (failures > 0 && startedAtMs < failedAtMs) return
 			failures += 1
 			failedAtMs = clock()
@@ -102,7 +103,7 @@ export function createBreaker({ endpoint, clock, log, random }: BreakerOptions):
 	}
 }
 
-/** Whether the error says that the endpoint is down: not one against this question only, and "slower" is a speed. */
+/** Whether the error means that the endpoint is down: not for an error of one request, nor for a rate limit. */
 export function blames({ kind }: RpcError): boolean {
 	switch (kind) {
 		case 'quota':

@@ -1,56 +1,55 @@
-/**
- * One endpoint under watch: it is on the right chain, it has the block, and it gets a second chance where that can
- * help.
- */
+/** One endpoint: checks that it is on the right chain and has the block, and retries on it where that can help. */
 
-import { backoffMs, jittered } from '../../base/backoff.js'
+import { backoffMs, jittered } from '../../base/waits/backoff.js'
 import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
-import { askHead, watchHead } from '../heads/heads.js'
+import { askHead, askQuantity, watchHead } from '../heads/heads.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { type Breaker, blames, createBreaker } from './breaker.js'
-import { checkChain } from './chainCheck.js'
 
 /** What a job needs of an endpoint. */
 export interface Need {
-	/** Only endpoints whose head is, by their own word, at that block or after it. */
+	/** Only endpoints whose latest reported head is at that block or above it. */
 	readonly block?: bigint
-	/** The job may run while the endpoint is asked for its chain: its result counts when that is the right one. */
+	/** The job may run while the chain id is checked; its result counts only if that is right. */
 	readonly beside?: true
-	/** Endpoints of a lower rank are asked first; among equals the order of preference stands. */
+	/** Endpoints with a lower rank are asked first; among equals, in order of preference. */
 	readonly rank?: (rpc: Rpc) => number
-	/** So long at most on each but the last that may be asked: it is no news to wait for with another at hand. */
+	/**
+	 * Deadline in ms on each endpoint except the last candidate; a slower endpoint does not count as failing for it
+	 * alone.
+	 */
 	readonly soonMs?: number
-	/** To be too late with it says nothing against an endpoint. */
+	/** A missed deadline does not count against the endpoint. */
 	readonly isMild?: true
 }
 
 export interface Endpoint {
 	readonly rpc: Rpc
 	readonly breaker: Breaker
-	/** 0: it may be asked now. It is down, or has asked to be left alone for a while. */
+	/** 0: it may be asked now. Else it is down, or has asked for a pause. */
 	restingMs(): number
-	/** By its own, latest word; null before it was asked. */
+	/** Its latest reported head; null before it was asked. */
 	head(): bigint | null
 	/**
-	 * Runs the job here, several times when the chain changed under it; single requests are asked again below. With
-	 * `block` only when the head is at that block or after it; `no-data` otherwise. This is the border for what comes in:
-	 * whatever is thrown while answers are read is an error of this endpoint. Throws the signal's reason, nothing else.
+	 * Runs the job here, again if the chain changed during it; single requests are retried below. With `block`, only if
+	 * the head is at that block or above it, else `no-data`. This is the border for incoming data: anything thrown while
+	 * answers are read becomes an error of this endpoint. Throws the signal's reason, nothing else.
 	 */
 	attempt<T>(job: Job<T>, need: Need, signal: AbortSignal): Promise<Attempted<T>>
-	/** A question that began then was given up: it may rest, and is asked anew which chain it is on. */
+	/** A request that began then was given up: the endpoint may rest, and its chain id is checked again. */
 	failed(error: RpcError, startedAtMs: number): void
 }
 
-/** A small question that takes longer is asked of the next endpoint: one that hangs must not keep alerts back. */
+/** For small requests: after 5 s the next endpoint is asked, because one that hangs must not delay alerts. */
 export const soon: Need = { soonMs: 5_000 }
 
-/** The signal is the caller's, or ends before it where another endpoint is to be asked. */
+/** The signal is the caller's, or ends earlier if another endpoint is to be asked. */
 export type Job<T> = (rpc: Rpc, signal: AbortSignal) => Promise<T>
 
-/** What came of asking one endpoint. */
+/** The result of asking one endpoint. */
 export type Attempted<T> = { readonly result: T } | { readonly error: RpcError }
 
 export interface EndpointOptions {
@@ -62,10 +61,10 @@ export interface EndpointOptions {
 	readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-/** The chain may have changed under the question, or the node not have read all of a block yet. */
+/** The chain may have changed during the request, or the node may not have processed all of a block yet. */
 const retriesInPlace = 2
 const retryBaseMs = 200
-/** A free plan says "slower" many times a day: it is news only when waiting does not help, so many times in a row. */
+/** Free plans limit the rate many times a day: it is logged only after more than 2 refusals in a row. */
 const quietRefusals = 2
 
 export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }: EndpointOptions): Endpoint {
@@ -77,7 +76,7 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 		head = seen
 	})
 
-	/** Before the first use, and again after a failure: an address may lead to another node than a minute ago. */
+	/** Before the first use, and again after a failure: a URL may lead to another node than before. */
 	async function admit(signal: AbortSignal): Promise<void> {
 		if (verified) return
 		// After a rest there is one trial, of one request.
@@ -97,11 +96,11 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 		refusals += 1
 		if (refusals !== quietRefusals + 1) return
 		const { message } = error
-		log.warn({ endpoint: rpc.endpoint, error: message }, 'an endpoint keeps asking for slower requests')
+		log.warn({ endpoint: rpc.endpoint, error: message }, 'an endpoint keeps answering with rate limits')
 	}
 
 	function answered(): void {
-		if (refusals > quietRefusals) log.info({ endpoint: rpc.endpoint }, 'the endpoint bears our requests again')
+		if (refusals > quietRefusals) log.info({ endpoint: rpc.endpoint }, 'the endpoint accepts our requests again')
 		refusals = 0
 	}
 
@@ -141,4 +140,16 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 			}
 		},
 	}
+}
+
+/** Throws RpcError of kind `malformed` with `wrongChainId` when the endpoint is on another chain. */
+async function checkChain(rpc: Pick<Rpc, 'endpoint' | 'call'>, chainId: number, signal: AbortSignal): Promise<void> {
+	const id = await askQuantity(rpc, 'eth_chainId', signal)
+	if (id === BigInt(chainId)) return
+	throw new RpcError(`${rpc.endpoint} is on chain ${id}, but chain ${chainId} is configured`, {
+		kind: 'malformed',
+		endpoint: rpc.endpoint,
+		method: 'eth_chainId',
+		wrongChainId: String(id),
+	})
 }

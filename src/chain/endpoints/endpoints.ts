@@ -1,32 +1,32 @@
 /**
- * The room has the endpoints of one network: a job goes to the first that is able, and on to the next when that may
+ * The room has the endpoints of one network. A job goes to the first one that is able, then to the next where that may
  * help.
  */
 
-import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
-import { waitMs } from '../../base/wait.js'
+import { withDeadline } from '../../base/waits/deadline.js'
+import { waitMs } from '../../base/waits/wait.js'
 import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
 import { askHash, askLatest } from '../heads/heads.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { type Attempted, createEndpoint, type Endpoint, type Job, type Need } from './endpoint.js'
-import { mostTelling } from './errorChoice.js'
+import { mostSpecific } from './errorChoice.js'
 import { lagsOf, type NewestBlock } from './lags.js'
 
 export interface Endpoints {
 	/**
-	 * Resolves to what `job` makes of the first endpoint that is able. `job` may run several times, on one endpoint or on
-	 * several, and gets the same Rpc object for the same endpoint each time. With `need.block` only endpoints whose head
-	 * is, by their own word, at that block or after it are asked.
+	 * Resolves to the job's result on the first endpoint that is able. `job` may run several times, on one endpoint or on
+	 * several, and gets the same Rpc object for the same endpoint each time. With `need.block`, only endpoints are asked
+	 * whose reported head is at that block or above it.
 	 *
-	 * Throws the signal's reason at once; the most telling RpcError when all have failed. What `job` throws that is no
-	 * RpcError is an answer that could not be read: `malformed` (`endpoint.ts`, the one border for what comes in).
+	 * Throws the signal's reason at once; the most specific RpcError when all have failed. If `job` throws anything but
+	 * an RpcError, it could not read an answer: `malformed` (`endpoint.ts`, the border for incoming data).
 	 */
 	use<T>(job: Job<T>, signal: AbortSignal, need?: Need): Promise<T>
 	/**
-	 * This endpoint has answered somebody who asked past its rest: what it failed at was the question's doing, and it may
-	 * be asked again. An endpoint is what shares its limits, whoever wraps it.
+	 * This endpoint has answered a caller that asked it in spite of its rest: its failure was caused by the request, and
+	 * it may be asked again. Endpoints are identified by their limits, because an Rpc may be wrapped.
 	 */
 	heard(rpc: Pick<Rpc, 'limits'>): void
 	/** In order of preference. */
@@ -44,7 +44,7 @@ export interface EndpointState {
 	readonly lagging: boolean
 	/** The failure that still counts; null when there is none. */
 	readonly lastError: string | null
-	/** By its own, latest word; null before it was asked. */
+	/** Its latest reported head; null before it was asked. */
 	readonly head: bigint | null
 }
 
@@ -52,26 +52,26 @@ export interface EndpointsOptions {
 	/** In order of preference; at least one. */
 	readonly rpcs: readonly Rpc[]
 	readonly chainId: number
-	/** By which rests and ages are measured: one that nobody sets. */
+	/** Measures rests and ages: a clock that is never set. */
 	readonly clock: Clock
-	/** On the wall, beside which a head is old or fresh. Default: `clock`. */
+	/** Wall clock to compare with the heads' timestamps. Default: `clock`. */
 	readonly wallClock?: Clock
 	readonly log: Log
 	/**
-	 * An endpoint more blocks than this behind another that has its chain is passed over, unless its head is fresh.
-	 * Default 10.
+	 * An endpoint that is more blocks than this behind another on its chain is asked last, unless its head is fresh.
+	 * Default: 10.
 	 */
 	readonly maxLagBlocks?: number
 	readonly random?: () => number
 	readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-/** A wait for an endpoint that asked for slower requests, when no other is left; longer ones are the caller's. */
+/** Longest wait here for an endpoint that asked for a pause, when no other is left; longer waits are the caller's. */
 const longestWaitMs = 10_000
 const waitsPerUse = 2
 const compareEveryMs = 15_000
-const compareTimeoutMs = 5_000
-/** How long a job waits for the heads of the others: one that hangs must not slow down the rest. */
+const forHead = { soonMs: 5_000 }
+/** How long a job waits for the heads of the endpoints: one that hangs must not slow down the others. */
 const compareWaitMs = 1_000
 
 export function createEndpoints(options: EndpointsOptions): Endpoints {
@@ -83,18 +83,19 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 	let comparing: Promise<void> | null = null
 	let comparedAtMs = Number.NEGATIVE_INFINITY
 
-	/** Those that lag come last: they are better than none. */
+	/** Lagging endpoints come last: they are better than none. */
 	function able(): readonly Endpoint[] {
 		const awake = endpoints.filter((one) => one.restingMs() === 0)
 		return [...awake.filter((one) => !lagging.has(one)), ...awake.filter((one) => lagging.has(one))]
 	}
 
-	/** With one endpoint there is nothing to compare, and nothing is asked. */
+	/** With one endpoint there is nothing to compare. */
 	async function freshLags(signal: AbortSignal): Promise<void> {
 		if (endpoints.length < 2) return
 		if (comparing === null) {
 			if (clock() - comparedAtMs < compareEveryMs) return
-			// One that waits for our own limit would seem slow, and those left would be compared with themselves.
+			// An endpoint held back by our own rate limit would seem slow, and the others would only be compared with each
+			// other.
 			if (able().some(({ rpc }) => rpc.isHeldBack())) return
 			comparedAtMs = clock()
 			comparing = compareHeads().finally(() => {
@@ -102,11 +103,16 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 			})
 		}
 		const round = comparing
-		await withDeadline(compareWaitMs, (enough) => Promise.race([round, aborted(enough)]), signal)
+		await withDeadline(
+			compareWaitMs,
+			(enough) => Promise.race([round, aborted(enough)]),
+			() => {},
+			signal,
+		)
 		signal.throwIfAborted()
 	}
 
-	/** Heads are compared only as given at one moment: one from a while ago would seem to lag. */
+	/** Compares only heads given at the same time: an older one would seem to lag. */
 	async function compareHeads(): Promise<void> {
 		const heads = new Map<Endpoint, NewestBlock>()
 		const one = async (endpoint: Endpoint) => {
@@ -119,10 +125,10 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 		for (const [endpoint, lag] of lags) noteLag(endpoint, lag)
 	}
 
-	/** Null when it cannot tell, of which its breaker knows more. */
+	/** Null where it cannot answer; its breaker has recorded why. */
 	async function tell<T>(endpoint: Endpoint, ask: Job<T | null>): Promise<T | null> {
 		try {
-			const came = await within(compareTimeoutMs, endpoint, ask, {}, closing.signal)
+			const came = await within(endpoint, ask, forHead, closing.signal)
 			return 'result' in came ? came.result : null
 		} catch (error) {
 			if (!closing.signal.aborted) throw error
@@ -131,24 +137,22 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 	}
 
 	async function within<T>(
-		ms: number,
 		endpoint: Endpoint,
 		job: Job<T>,
-		need: Need,
+		need: Need & { readonly soonMs: number },
 		signal: AbortSignal,
 	): Promise<Attempted<T>> {
+		const ms = need.soonMs
 		const startedAtMs = clock()
 		const isFull = endpoint.rpc.limits.speed.isFull()
-		try {
-			return await withDeadline(ms, (until) => endpoint.attempt(job, need, until), signal)
-		} catch (thrown) {
-			if (!(thrown instanceof DeadlinePassed)) throw thrown
-			const error = tooSlow(endpoint, need.soonMs === undefined ? 'tell its head' : 'answer', ms)
-			// It waited for its turn, or as the endpoint had asked: that says nothing against it.
+		const late = () => {
+			const error = tooSlow(endpoint, need === forHead ? 'tell its head' : 'answer', ms)
+			// The request waited for our own limit, or for a pause that the endpoint asked for: that is no failure.
 			const isOurs = isFull || endpoint.rpc.isHeldBack()
 			if (!isOurs && need.isMild !== true) endpoint.failed(error, startedAtMs)
 			return { error }
 		}
+		return withDeadline(ms, (until) => endpoint.attempt(job, need, until), late, signal)
 	}
 
 	function noteLag(endpoint: Endpoint, lagBlocks: bigint): void {
@@ -164,7 +168,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 		}
 	}
 
-	/** Until an endpoint may be asked that wanted slower requests; null when that is too long to wait here. */
+	/** Time until an endpoint may be asked that wanted a pause; null when that is too long to wait here. */
 	function shortWaitMs(): number | null {
 		const slowed = endpoints.filter(({ breaker }) => breaker.restingMs() === 0)
 		const shortest = Math.min(...slowed.map(({ rpc }) => rpc.awayMs()))
@@ -180,16 +184,17 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 				await freshLags(signal)
 				const asked = ranked(able(), need.rank)
 				for (const endpoint of asked) {
-					// One that waits for our own limit is not slow.
-					const hasTime = need.soonMs === undefined || endpoint === asked.at(-1) || endpoint.rpc.isHeldBack()
+					// An endpoint held back by our own limit is not slow.
+					const { soonMs } = need
+					const hasTime = soonMs === undefined || endpoint === asked.at(-1) || endpoint.rpc.isHeldBack()
 					const came = await (hasTime
 						? endpoint.attempt(job, need, signal)
-						: within(need.soonMs, endpoint, job, need, signal))
+						: within(endpoint, job, { ...need, soonMs }, signal))
 					if ('result' in came) return came.result
 					errors.set(endpoint, came.error)
 				}
 				const nextMs = waits < waitsPerUse ? shortWaitMs() : null
-				if (nextMs === null) throw mostTelling(endpoints.map((one) => errors.get(one) ?? resting(one)))
+				if (nextMs === null) throw mostSpecific(endpoints.map((one) => errors.get(one) ?? resting(one)))
 				await wait(nextMs, signal)
 			}
 		},
@@ -221,7 +226,7 @@ function ranked(endpoints: readonly Endpoint[], rank: Need['rank']): readonly En
 	return rank === undefined ? endpoints : endpoints.toSorted((a, b) => rank(a.rpc) - rank(b.rpc))
 }
 
-/** An endpoint that rests was not asked: it failed before. */
+/** A resting endpoint was not asked, because it failed before. */
 function resting({ rpc: { endpoint, awayMs }, breaker, restingMs }: Endpoint): RpcError {
 	const last = breaker.lastError()
 	const retryAfterMs = restingMs()

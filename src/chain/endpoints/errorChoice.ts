@@ -1,10 +1,10 @@
-/** What to say when every endpoint has failed, each in its own way. Pure. */
+/** Chooses the error to report when every endpoint has failed. Pure. */
 
 import { RpcError, type RpcErrorKind } from '../../errors.js'
 
 /**
- * What may pass by itself comes before what a person must mend: as long as one endpoint may come back, trying again is
- * right. A timeout is first because the caller can do something about it: ask for less.
+ * Errors that may pass by themselves come before those that an operator must fix: while one endpoint may come back, a
+ * retry is right. A timeout is first because the caller can react to it and ask for less.
  */
 const order: readonly RpcErrorKind[] = [
 	'timeout',
@@ -21,8 +21,11 @@ const order: readonly RpcErrorKind[] = [
 	'auth',
 ]
 
-/** The error to throw; with several it keeps the facts of the most telling and says them all. `errors` is not empty. */
-export function mostTelling(errors: readonly RpcError[]): RpcError {
+/**
+ * The error to throw. With several errors it has the facts of the most specific one and all messages. `errors` is not
+ * empty.
+ */
+export function mostSpecific(errors: readonly RpcError[]): RpcError {
 	const [first, ...others] = errors.toSorted((a, b) => rank(a) - rank(b))
 	if (first === undefined) throw new RangeError('no error to choose from')
 	if (others.length === 0) return first

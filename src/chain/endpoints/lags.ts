@@ -1,8 +1,8 @@
-/** Which endpoints are behind: by what another can show of the same chain, not by what it claims. */
+/** Which endpoints are behind, by what another can show of the same chain, not by what it claims. */
 
 import type { Hash } from '../../model/glossary.js'
 
-/** The newest block of an endpoint, by its own word. */
+/** The newest block that an endpoint reports. */
 export interface NewestBlock {
 	readonly number: bigint
 	readonly hash: Hash
@@ -10,18 +10,18 @@ export interface NewestBlock {
 }
 
 export interface LagOptions {
-	/** More than so many blocks behind is too far. */
+	/** More blocks behind than this is lagging. */
 	readonly maxLagBlocks: number
 	readonly nowMs: number
 }
 
-/** A head no older than this lags behind nothing that matters, whatever others claim. */
+/** A head younger than this does not lag, whatever other endpoints claim. */
 const freshMs = 60_000
 
 /**
- * Blocks that each endpoint is behind, 0 where it is not. One is behind only if its own head is old and another,
- * further on, has the same block at its height: a claim alone, or another chain, puts nobody back. `hashAt` asks an
- * endpoint for the hash of one of its blocks; null: it has none.
+ * Blocks that each endpoint is behind, 0 where it is not. An endpoint is behind only if its own head is old and another
+ * one shows both the same block at that height and, above it, the newest block that it reports: a mere claim, or
+ * another chain, does not count. `hashAt` asks an endpoint for the hash of one of its blocks; null: it has none.
  */
 export async function lagsOf<T>(
 	heads: ReadonlyMap<T, NewestBlock>,
@@ -33,9 +33,11 @@ export async function lagsOf<T>(
 		lags.set(endpoint, 0n)
 		if (nowMs - Number(head.timestampS) * 1_000 < freshMs) return
 		const ahead = [...heads].filter(([, other]) => other.number - head.number > BigInt(maxLagBlocks))
-		const shown = await Promise.all(ahead.map(([other]) => hashAt(other, head.number)))
-		const proofs = ahead.filter((_one, index) => shown[index] === head.hash)
-		// The least of them: who claims most is not believed for it.
+		const proves = async ([other, { number, hash }]: readonly [T, NewestBlock]) =>
+			(await hashAt(other, head.number)) === head.hash && (await hashAt(other, number)) === hash
+		const proved = await Promise.all(ahead.map(proves))
+		const proofs = ahead.filter((_one, index) => proved[index])
+		// The smallest proved lag, so that the largest claim does not decide.
 		const behind = proofs.map(([, { number }]) => number - head.number)
 		if (behind.length > 0)
 			lags.set(

@@ -1,7 +1,7 @@
 /**
- * One WebSocket over which a node tells of new heads, from the opening to the end. `ws` and not the WebSocket of
- * undici: it says with which status a handshake was refused, pings, and bounds the time of the handshake and the size
- * of a message.
+ * One WebSocket over which a node reports new heads, from opening to end. `ws` is used instead of undici's WebSocket,
+ * because it gives the status of a refused handshake, sends pings, and limits the time of the handshake and the size of
+ * a message.
  */
 
 import { WebSocket } from 'ws'
@@ -10,37 +10,42 @@ import { misread, wordsOf } from '../rpc/border.js'
 import type { EndpointUrl } from '../rpc/endpointUrl.js'
 import { readAnswers } from '../rpc/envelope.js'
 import { failureOf } from '../rpc/http.js'
-import { isObject } from '../wire.js'
+import { isObject } from '../wire/wire.js'
 
 export interface HeadSocketOptions {
-	/** Of the form http or https; the same place is connected to by ws or wss. */
+	/** An http or https URL; the same place is connected to by ws or wss. */
 	readonly url: EndpointUrl
-	/** The node has promised to tell. */
+	/** The node has confirmed the subscription. */
 	readonly onSubscribed: () => void
-	/** There is a new head; what the node says of it is not read. */
+	/** There is a new head; the message's header is not read. */
 	readonly onHead: () => void
 	readonly limits: HeadSocketLimits
 }
 
 export interface HeadSocketLimits {
-	/** For the handshake, and then for the answer to the subscription. */
+	/** Deadline for the handshake, and then for the answer to the subscription. */
 	readonly answerMs: number
-	/** A ping after so long; the connection is dead when nothing has come by the next. */
+	/** Interval of pings; the connection is dead if nothing has come before the next ping. */
 	readonly pingEveryMs: number
 	/**
-	 * Without a head for so long the subscription is taken to be lost: nodes and gateways forget them on living
-	 * connections.
+	 * After this time without a head the subscription is taken to be lost: nodes and gateways forget subscriptions on
+	 * living connections.
 	 */
 	readonly silenceMs: number
+	/** Most messages in 10 s, pings included; above that the connection is closed. */
+	readonly mostMessages: number
+	readonly mostBytes: number
 }
 
+const FLOOD_MS = 10_000
+
 const subscribe = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] })
-/** A header has about 1 KB; some nodes tell the transactions' hashes with it. */
+/** A header has about 1 KB; some nodes send the transactions' hashes with it. */
 const maxMessageBytes = 1024 * 1024
 
 /**
- * Never resolves. Rejects with RpcError when it has ended, whyever, or with the signal's reason; the socket is closed
- * then.
+ * Never resolves. Rejects with RpcError when the connection has ended for any reason, or with the signal's reason; the
+ * socket is closed then.
  */
 export function listenForHeads(options: HeadSocketOptions, signal: AbortSignal): Promise<never> {
 	const { url, limits } = options
@@ -59,36 +64,51 @@ export function listenForHeads(options: HeadSocketOptions, signal: AbortSignal):
 		}
 
 		function finish(reason: unknown): void {
-			clearTimeout(patience)
+			clearTimeout(deadline)
 			clearInterval(pings)
 			signal.removeEventListener('abort', abort)
 			socket.removeAllListeners()
-			// To end a socket that is still opening is an error to it.
+			// Terminating a socket that is still opening emits an error.
 			socket.on('error', () => {})
 			socket.terminate()
 			reject(reason)
 		}
 
 		const abort = () => finish(signal.reason)
-		let patience = setTimeout(() => end('timeout', tooSlow(limits.answerMs)), limits.answerMs)
+		let deadline = setTimeout(() => end('timeout', tooSlow(limits.answerMs)), limits.answerMs)
 		let pingedAtMs = performance.now()
 		const pings = setInterval(() => {
 			const passedMs = performance.now() - pingedAtMs
 			pingedAtMs += passedMs
-			// So late, this process stood still itself: a pong that came meanwhile is still to be read.
+			// A late timer means that this process was blocked: a pong may be waiting to be read.
 			if (!isAlive && passedMs < 1.5 * limits.pingEveryMs) end('timeout', 'answers no ping: the connection is dead')
 			isAlive = false
 			if (socket.readyState === WebSocket.OPEN) socket.ping()
 		}, limits.pingEveryMs)
 
+		let window = { fromMs: performance.now(), messages: 0, bytes: 0 }
+
+		/** Whether the messages exceed the limits; the connection is closed then. */
+		function isFlood(bytes: number): boolean {
+			isAlive = true
+			const nowMs = performance.now()
+			if (nowMs - window.fromMs > FLOOD_MS) window = { fromMs: nowMs, messages: 0, bytes: 0 }
+			window.messages += 1
+			window.bytes += bytes
+			const { mostMessages, mostBytes } = limits
+			if (window.messages <= mostMessages && window.bytes <= mostBytes) return false
+			const what = window.bytes > mostBytes ? `${mostBytes} bytes` : `${mostMessages} messages`
+			end('too-large', `sent more than ${what} in ${FLOOD_MS / 1_000} s: the connection was closed`)
+			return true
+		}
+
 		function waitForHead(): void {
-			clearTimeout(patience)
+			clearTimeout(deadline)
 			const silence = () => end('timeout', `gave no head for ${limits.silenceMs / 1_000} s`)
-			patience = setTimeout(silence, limits.silenceMs)
+			deadline = setTimeout(silence, limits.silenceMs)
 		}
 
 		function receive(text: string): void {
-			isAlive = true
 			const said = readMessage(text, subscription, url)
 			if ('ended' in said) {
 				end(...said.ended)
@@ -103,23 +123,20 @@ export function listenForHeads(options: HeadSocketOptions, signal: AbortSignal):
 		}
 
 		socket.on('open', () => {
-			clearTimeout(patience)
-			patience = setTimeout(() => end('timeout', tooSlow(limits.answerMs)), limits.answerMs)
+			clearTimeout(deadline)
+			deadline = setTimeout(() => end('timeout', tooSlow(limits.answerMs)), limits.answerMs)
 			socket.send(subscribe)
 		})
-		socket.on('message', (data) => {
+		socket.on('message', (data: Buffer) => {
+			if (isFlood(data.length)) return
 			try {
 				receive(String(data))
 			} catch (error) {
 				finish(misread(error, { endpoint: url.name, method: 'eth_subscribe' }))
 			}
 		})
-		socket.on('pong', () => {
-			isAlive = true
-		})
-		socket.on('ping', () => {
-			isAlive = true
-		})
+		socket.on('pong', (data) => isFlood(data.length))
+		socket.on('ping', (data) => isFlood(data.length))
 		socket.on('unexpected-response', (_request, response) => {
 			const { statusCode = 0 } = response
 			end(kindOf(statusCode), `does not open a WebSocket (HTTP ${statusCode})`)
@@ -139,12 +156,12 @@ type Said =
 	| { readonly subscription: string }
 	| { readonly ended: readonly [kind: RpcErrorKind, what: string] }
 
-/** `subscription`: null as long as the node has not answered. Pure. */
+/** `subscription`: null until the node has answered. Pure. */
 function readMessage(text: string, subscription: string | null, url: EndpointUrl): Said {
 	const message = parse(text)
 	if (isObject(message) && message.method === 'eth_subscription') {
 		const { params } = message
-		// Some nodes tell before they have answered; what others subscribed to is not for us.
+		// Some nodes report heads before they have answered; those of other subscriptions are ignored.
 		if (!isObject(params) || (subscription !== null && params.subscription !== subscription)) return { head: false }
 		return params.error === undefined ? { head: true } : { ended: ['server', 'ended the subscription with an error'] }
 	}

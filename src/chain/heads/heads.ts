@@ -1,17 +1,17 @@
-/** The room knows what each endpoint says of its head (here), and hears of new ones over WebSocket (`newHeads.ts`). */
+/** The room reads the heads that endpoints report (here), and follows new ones over WebSocket (`newHeads.ts`). */
 
 import { RpcError } from '../../errors.js'
 import type { Head } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { type Header, hexOf, isObject, quantity, readBlock, readBlockAt } from '../wire.js'
+import { type Header, hexOf, isObject, quantity, readBlock, readBlockAt } from '../wire/wire.js'
 
 /** A head with the whole header of its newest block. */
 export interface HeadAnswer extends Head {
 	readonly latest: Header
 }
 
-/** Hands on every call, and shows each head that passes by, so that no question is asked twice. */
+/** Passes on every call, and reports each head in an answer, so that it need not be asked for again. */
 export function watchHead(rpc: Rpc, onHead: (head: bigint) => void): Rpc {
 	const look = (method: string, params: readonly unknown[], answer: unknown) => {
 		const head = headIn(method, params, answer)
@@ -45,7 +45,7 @@ function headIn(method: string, params: readonly unknown[], answer: unknown): bi
 	return quantity(answer.number)
 }
 
-/** The endpoint's own word. Throws RpcError. */
+/** The head that the endpoint reports. Throws RpcError. */
 export async function askHead(rpc: Rpc, signal: AbortSignal): Promise<bigint> {
 	return askQuantity(rpc, 'eth_blockNumber', signal)
 }
@@ -56,14 +56,14 @@ export async function askLatest(rpc: Rpc, signal: AbortSignal): Promise<Header |
 	return readBlock(await rpc.call(method, ['latest', false], signal), { endpoint: rpc.endpoint, method })
 }
 
-/** Of the block of this number; null where the endpoint has none. Throws RpcError. */
+/** The hash of the block with this number; null where the endpoint has none. Throws RpcError. */
 export async function askHash(rpc: Rpc, number: bigint, signal: AbortSignal): Promise<Hash | null> {
 	const method = 'eth_getBlockByNumber'
 	const raw = await rpc.call(method, [hexOf(number), false], signal)
 	return readBlockAt(raw, number, { endpoint: rpc.endpoint, method })?.hash ?? null
 }
 
-/** A question without parameters whose answer is a number. Throws RpcError. */
+/** Calls a method without parameters whose answer is a number. Throws RpcError. */
 export async function askQuantity(
 	rpc: Pick<Rpc, 'endpoint' | 'call'>,
 	method: string,

@@ -1,41 +1,51 @@
 /**
- * Follows the heads of one network over WebSocket, so that a block is looked at when it comes and not when its turn
- * comes.
+ * Follows the heads of one network over WebSocket, so that a block is scanned when it comes and not at the next poll.
  */
 
-import { backoffMs, jittered } from '../../base/backoff.js'
-import { waitMs } from '../../base/wait.js'
+import { backoffMs, jittered } from '../../base/waits/backoff.js'
+import { waitMs } from '../../base/waits/wait.js'
 import { PlainError, RpcError } from '../../errors.js'
 import type { Log } from '../../model/ports.js'
 import { type EndpointUrl, readEndpointUrl } from '../rpc/endpointUrl.js'
 import { type HeadSocketLimits, listenForHeads } from './headSocket.js'
 
 export interface FollowOptions {
-	/** ws or wss, in order of preference, not empty. One at a time: with two every head would be polled for twice. */
+	/**
+	 * ws or wss, in order of preference, not empty. Used one at a time: with two, every head would be polled for twice.
+	 */
 	readonly urls: readonly string[]
 	/**
-	 * Something may be new: heads have come, or may have been missed before the subscription began. It carries nothing,
-	 * since nothing that comes over the socket is believed. Heads that come close together call it once.
+	 * Something may be new: heads have come, or may have been missed before the subscription began. It has no arguments,
+	 * because data from the socket is not trusted. Heads that come close together call it once.
 	 */
 	readonly onHead: () => void
 	readonly log: Log
 	readonly limits?: Partial<HeadSocketLimits>
-	/** At least so long from one `onHead` to the next; a node that floods is polled no faster. Default 250 ms. */
+	/** Least time between two calls of `onHead`, so that a node that floods causes no more polls. Default: 250 ms. */
 	readonly gapMs?: number
-	/** From 0 up to, not including, 1. */
+	/** From 0, inclusive, to 1, exclusive. */
 	readonly random?: () => number
 	readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-const usualLimits: HeadSocketLimits = { answerMs: 10_000, pingEveryMs: 30_000, silenceMs: 120_000 }
+const usualLimits: HeadSocketLimits = {
+	answerMs: 10_000,
+	pingEveryMs: 30_000,
+	silenceMs: 120_000,
+	// Four blocks per second with the hashes of all their transactions are 40 messages and 3 MB.
+	mostMessages: 500,
+	mostBytes: 16_000_000,
+}
+/** After a flood, an endpoint counts as good again when a connection to it has lasted this long. */
+const calmMs = 60_000
 const firstRestMs = 1_000
 const longestRestMs = 60_000
-/** Providers end connections now and then, and one that is back at once is no news. */
+/** Providers end connections now and then: the first end in a row is not warned of. */
 const quietEnds = 1
 
 /**
- * Until the signal aborts; then resolves. A connection that ends is opened again, at the next of the URLs, after a rest
- * that grows with each failure. Throws PlainError, without the URL in it, when one cannot be used.
+ * Resolves when the signal aborts. A connection that ends is replaced by one to the next URL, after a rest that grows
+ * with each failure. Throws PlainError, without the URL in it, when a URL cannot be used.
  */
 export async function followHeads(options: FollowOptions, signal: AbortSignal): Promise<void> {
 	const { log, random = Math.random, wait = waitMs } = options
@@ -44,11 +54,13 @@ export async function followHeads(options: FollowOptions, signal: AbortSignal): 
 	const limits = { ...usualLimits, ...options.limits }
 	let failures = 0
 	let hasWarned = false
+	let hasFlooded = false
 
 	function isGood(endpoint: string): void {
 		if (hasWarned) log.info({ endpoint }, 'new heads are followed again')
 		failures = 0
 		hasWarned = false
+		hasFlooded = false
 	}
 
 	try {
@@ -59,22 +71,23 @@ export async function followHeads(options: FollowOptions, signal: AbortSignal): 
 				log.debug({ endpoint: url.name }, 'new heads are followed')
 				wake.call()
 			}
+			const startedAtMs = performance.now()
 			const onHead = () => {
-				isGood(url.name)
+				if (!hasFlooded || performance.now() - startedAtMs >= calmMs) isGood(url.name)
 				wake.call()
 			}
-			const startedAtMs = performance.now()
 			try {
 				await listenForHeads({ url, onSubscribed, onHead, limits }, signal)
 			} catch (error) {
 				if (!(error instanceof RpcError)) throw error
-				// A chain that has no new block for a while is not the connection's failure.
+				// A chain without a new block for a while is not the connection's failure.
 				if (performance.now() - startedAtMs >= limits.silenceMs) isGood(url.name)
+				hasFlooded ||= error.kind === 'too-large'
 				failures += 1
 				const facts = { endpoint: url.name, kind: error.kind, error: error.message }
 				if (hasWarned || failures <= quietEnds) log.debug(facts, 'a connection for new heads has ended')
 				else {
-					log.warn(facts, 'new heads cannot be followed; polling goes on by its schedule')
+					log.warn(facts, 'new heads cannot be followed; polling continues on its schedule')
 					hasWarned = true
 				}
 			}
@@ -88,7 +101,7 @@ export async function followHeads(options: FollowOptions, signal: AbortSignal): 
 	}
 }
 
-/** The first call goes through at once; those that follow too soon become one, at the end of the gap. */
+/** The first call acts at once; calls that follow too soon become one, at the end of the gap. */
 function coalesce(act: () => void, gapMs: number): { call(): void; end(): void } {
 	let gap: NodeJS.Timeout | null = null
 	let again = false

@@ -1,12 +1,12 @@
-import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
+import { withDeadline } from '../../base/waits/deadline.js'
 import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Endpoints } from '../endpoints/endpoints.js'
+import type { Witnesses } from '../endpoints/witnesses.js'
 import type { Rpc } from '../rpc/rpc.js'
-import type { Witnesses } from '../witnesses.js'
 import type { AskAnother } from './secondWitness.js'
 
-/** For the logs of one part; a second endpoint that was slower is not asked again for a while. */
+/** Deadline for the logs of one part. A second endpoint that was slower is not asked again for 10 minutes. */
 const WITHIN_MS = 10_000
 const REST_MS = 600_000
 
@@ -18,8 +18,8 @@ export interface AskSecondOptions {
 }
 
 /**
- * A second witness for what one endpoint has given of blocks up to `block`: another endpoint that has that block, of
- * another kind where there is one. Null where none answers in time.
+ * Asks another endpoint to confirm what one has given of blocks up to `block`: one that has that block, with another
+ * client where there is one. Null where none answers in time.
  */
 export function createAskSecond({ endpoints, rank, clock }: AskSecondOptions) {
 	let restsUntilMs = 0
@@ -31,7 +31,7 @@ export function createAskSecond({ endpoints, rank, clock }: AskSecondOptions) {
 					block,
 					rank: rank(first),
 				})
-			/** What a witness cannot say must not put an endpoint to rest that is needed for the main thing. */
+			/** A witness that cannot answer must not put its endpoint to rest, because other reads need it. */
 			const mildly = async (rpc: Rpc, limited: AbortSignal) => {
 				try {
 					return await job(rpc, limited)
@@ -42,13 +42,16 @@ export function createAskSecond({ endpoints, rank, clock }: AskSecondOptions) {
 					throw new RpcError(error.message, { ...error.facts, kind: 'no-data' }, { cause: error })
 				}
 			}
-			try {
-				return await withDeadline(WITHIN_MS, ask, signal)
-			} catch (error) {
-				signal.throwIfAborted()
-				if (!(error instanceof RpcError) && !(error instanceof DeadlinePassed)) throw error
+			const rest = () => {
 				restsUntilMs = clock() + REST_MS
 				return null
+			}
+			try {
+				return await withDeadline(WITHIN_MS, ask, rest, signal)
+			} catch (error) {
+				signal.throwIfAborted()
+				if (!(error instanceof RpcError)) throw error
+				return rest()
 			}
 		}
 }

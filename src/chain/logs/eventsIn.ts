@@ -1,9 +1,15 @@
-/** The token transfers that transactions hold; in slices, for a stranger fills a block with thousands of them. */
+/**
+ * The token transfers in transactions, and what their logs tell of who rules contracts; in time slices, because an
+ * attacker can fill a block with thousands of them.
+ */
 
-import { createTimeSlices, type TimeSlices } from '../../base/timeSlices.js'
-import { isNativeCoin } from '../../core/nativeTokens.js'
-import { type TxLogs, tokenEventSteps, topics } from '../../core/tokenLogs.js'
+import { inSteps, isSliceOver, nextSlice } from '../../base/waits/slices.js'
+import { controlEventOf, isControlLog } from '../../core/events/controlLogs.js'
+import { isNativeCoin } from '../../core/events/nativeTokens.js'
+import { type TxLogs, tokenEventSteps, topics } from '../../core/events/tokenLogs.js'
 import type { AddressSet } from '../../model/chain.js'
+import type { Address } from '../../model/glossary.js'
+import type { ControlChanged } from '../../model/kind.js'
 import type { KnownTokens, TokenEvent } from '../../model/token.js'
 import { addressTestOf } from '../traces/addressBitmap.js'
 import { partiesOf } from './logSpans.js'
@@ -15,44 +21,57 @@ interface Decoding {
 	readonly known: KnownTokens
 }
 
-/** Of one transaction those that count. */
+/** The token transfers of one transaction that `concerns` accepts. */
 export async function eventsOf(
 	tx: TxLogs,
 	{ chainId, known }: Decoding,
-	slices: TimeSlices,
 	concerns: (event: TokenEvent) => boolean = () => true,
 ): Promise<readonly TokenEvent[]> {
-	const steps = tokenEventSteps(tx, known)
-	let step = steps.next()
-	for (; step.done !== true; step = steps.next()) await slices.next()
 	const events: TokenEvent[] = []
-	for (const event of step.value) {
-		if (slices.isOver()) await slices.next()
+	for (const event of await inSteps(tokenEventSteps(tx, known))) {
+		if (isSliceOver()) await nextSlice()
 		if (!isNativeCoin(chainId, event.contract) && concerns(event)) events.push(event)
 	}
 	return events
 }
 
-/** Those of the addresses, in the order of the transactions. */
+/** Whose logs are wanted. */
+export interface Wanted {
+	/** Their token transfers; empty: none are wanted. */
+	readonly addresses: AddressSet
+	/** Their own logs that tell who rules them. */
+	readonly contracts: ReadonlySet<Address>
+}
+
+/** An event that a log shows. */
+export type LogEvent = TokenEvent | ControlChanged
+
+/** The wanted events, in the order of the transactions. */
 export async function eventsIn(
 	txs: readonly TxLogs[],
-	addresses: AddressSet,
+	{ addresses, contracts }: Wanted,
 	decoding: Decoding,
-): Promise<readonly TokenEvent[]> {
-	const slices = createTimeSlices()
-	const isAsked = await addressTestOf(addresses, slices)
-	const events: TokenEvent[] = []
+): Promise<readonly LogEvent[]> {
+	const isAsked = await addressTestOf(addresses)
+	const events: LogEvent[] = []
 	for (const tx of txs) {
-		if (!(await mayConcern(tx))) continue
-		const own = await eventsOf(tx, decoding, slices, ({ from, to }) => addresses.has(from) || addresses.has(to))
-		for (const event of own) events.push(event)
+		if (addresses.size > 0 && (await mayConcern(tx))) {
+			const own = await eventsOf(tx, decoding, ({ from, to }) => addresses.has(from) || addresses.has(to))
+			for (const event of own) events.push(event)
+		}
+		if (contracts.size === 0) continue
+		for (const [index, log] of tx.logs.entries()) {
+			if (isSliceOver()) await nextSlice()
+			const event = isControlLog(log, contracts) ? controlEventOf(tx, log, index) : null
+			if (event !== null) events.push(event)
+		}
 	}
 	return events
 
-	/** Most transactions concern nobody: those are not decoded. */
+	/** Most transactions touch no watched address and are not decoded. */
 	async function mayConcern({ logs }: TxLogs): Promise<boolean> {
 		for (const one of logs) {
-			if (slices.isOver()) await slices.next()
+			if (isSliceOver()) await nextSlice()
 			if (!TOPICS.has(one.topics[0])) continue
 			if (one.topics.length === 1 ? decoding.known.has(one.address) : partiesOf(one).some((party) => isAsked(party)))
 				return true

@@ -1,34 +1,33 @@
-/** Who sent the transactions in which tokens moved: logs alone do not say. */
+/** The senders of transactions: logs do not contain them. */
 
-import { createTimeSlices } from '../../base/timeSlices.js'
+import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import type { Address, Hash } from '../../model/glossary.js'
-import type { TokenEvent } from '../../model/token.js'
+import { askAll } from '../blocks/batchedCalls.js'
+import { receiptCall } from '../blocks/readReceipts.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { askAll } from '../sources/ask.js'
-import { receiptCall } from '../sources/readReceipts.js'
-import type { Reading } from '../wire.js'
-import { readLogReceipt } from './wireLogs.js'
+import type { Reading } from '../wire/wire.js'
+import type { LogEvent } from './eventsIn.js'
+import { readLogReceipt } from './proofs/wireLogs.js'
 
-/** Receipts are asked for of those that lack it. Throws RpcError. */
+/** Reads receipts for the events that lack their initiator. Throws RpcError. */
 export async function withInitiators(
 	rpc: Rpc,
-	tokens: readonly TokenEvent[],
+	events: readonly LogEvent[],
 	signal: AbortSignal,
-): Promise<readonly TokenEvent[]> {
+): Promise<readonly LogEvent[]> {
 	const nameless = new Set<Hash>()
-	for (const { initiator, txHash } of tokens) if (initiator === null) nameless.add(txHash)
-	if (nameless.size === 0) return tokens
+	for (const { initiator, txHash } of events) if (initiator === null && txHash !== null) nameless.add(txHash)
+	if (nameless.size === 0) return events
 	const lacking = [...nameless]
 	const reading: Reading = { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' }
 	const answers = await askAll(rpc, lacking.map(receiptCall), signal)
-	const slices = createTimeSlices()
 	const senders = new Map<Hash, Address | null>()
 	for (const [at, txHash] of lacking.entries())
-		senders.set(txHash, (await readLogReceipt(answers[at], reading, slices))?.sender ?? null)
-	const named: TokenEvent[] = []
-	for (const event of tokens) {
-		if (slices.isOver()) await slices.next()
-		named.push({ ...event, initiator: event.initiator ?? senders.get(event.txHash) ?? null })
+		senders.set(txHash, (await readLogReceipt(answers[at], reading))?.sender ?? null)
+	const named: LogEvent[] = []
+	for (const event of events) {
+		if (isSliceOver()) await nextSlice()
+		named.push({ ...event, initiator: event.initiator ?? senders.get(event.txHash ?? '0x') ?? null })
 	}
 	return named
 }

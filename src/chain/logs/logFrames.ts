@@ -1,17 +1,17 @@
-/** In which frame each log of a transaction was written, as geth's callTracer tells it. */
+/** Finds the frame that wrote each log of a transaction, by geth's callTracer. */
 
 import { RpcError } from '../../errors.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { isLeftOut } from '../traces/numbering.js'
-import { address, hash, isObject, type Json, quantity } from '../wire.js'
-import type { Log } from './wireLogs.js'
+import { address, hash, isObject, type Json, quantity } from '../wire/wire.js'
+import type { Log } from './proofs/wireLogs.js'
 
 /** Deeper than the EVM goes. */
 const DEEPEST = 1_100
 
 /**
- * The path of the frame of each log, in their order; null where the node does not tell, or tells other logs than the
- * receipt has. Throws for an abort only.
+ * The path of the frame of each log, in their order; null if the node does not tell, or gives other logs than the
+ * receipt has. Throws only if aborted.
  */
 export async function readLogFrames(
 	rpc: Rpc,
@@ -31,7 +31,7 @@ export async function readLogFrames(
 	}
 }
 
-/** `position` of a log: how many calls its frame had made before it. What failed has no logs. */
+/** `position` of a log: how many calls its frame had made before it. Failed frames have no logs. */
 function framesOf(root: Json, logs: readonly Log[]): readonly (readonly number[])[] | null {
 	const paths: (readonly number[])[] = []
 	let isSame = true
@@ -48,7 +48,7 @@ function framesOf(root: Json, logs: readonly Log[]): readonly (readonly number[]
 			for (; next < own.length && positionOf(own[next]) <= made; next++) note(own[next], path)
 			const call = calls[made]
 			if (!isObject(call) || typeof frame.error === 'string') continue
-			// A precompiled contract calls nobody and logs nothing.
+			// A precompiled contract makes no calls and writes no logs.
 			if (!isUnnumbered(call)) visit(call, [...path, step++])
 		}
 		for (; next < own.length && isSame; next++) note(own[next], path)
@@ -61,14 +61,14 @@ function framesOf(root: Json, logs: readonly Log[]): readonly (readonly number[]
 	}
 }
 
-/** As the numbering of all other frames has it. */
+/** Left out of the numbering, as for all other frames. */
 function isUnnumbered({ type, to, value }: Json): boolean {
 	if (typeof type !== 'string' || !/CALL/i.test(type)) return false
 	const facts = { from: null, error: null, rewardType: null, valueWei: quantity(value) ?? 0n, to: address(to) }
 	return isLeftOut({ type: 'call', callType: /^CALL$/i.test(type) ? 'call' : 'staticcall', ...facts })
 }
 
-/** Where it does not say, behind all calls. */
+/** A log without a position comes after all calls. */
 function positionOf(raw: unknown): number {
 	return isObject(raw) ? Number(quantity(raw.position) ?? Number.MAX_SAFE_INTEGER) : 0
 }

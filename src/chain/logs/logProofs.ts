@@ -1,11 +1,11 @@
-/** What proves that no log of a block is missing: counted, and said where nothing does. */
+/** Counts blocks by the proof that none of their logs is missing, and logs the blocks without proof. */
 
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
 
 /**
- * Blocks by what proves that nothing of them is missing: `receipts`, all of them, checked against the header; `bloom`,
- * the header's, which rules out one more; `witness`, the logs of a second endpoint, which has the same; `none`.
+ * Number of blocks by proof that no log is missing. `receipts`: all receipts, checked against the header. `bloom`: the
+ * header's bloom rules out further logs. `witness`: a second endpoint has the same logs. `none`: no proof.
  */
 export type LogProofs = Readonly<Record<LogProof, number>>
 
@@ -17,7 +17,7 @@ export interface LogProofsOptions {
 	readonly onProofs?: (proofs: LogProofs) => void
 }
 
-/** While catching up, once, and then so often. */
+/** Logged at the first such block, then at most once per hour. */
 const SAID_EVERY_MS = 3_600_000
 
 export function createLogProofs({ clock, log, onProofs }: LogProofsOptions): (proofs: LogProofs) => void {
@@ -30,7 +30,7 @@ export function createLogProofs({ clock, log, onProofs }: LogProofsOptions): (pr
 		saidAtMs = clock()
 		log.info(
 			{ blocks: unproved },
-			'the logs of these blocks are believed as the endpoint tells them: nothing proves that none is missing; ' +
+			'the logs of these blocks are not proved: one endpoint gave them, and one may be missing; ' +
 				'`tracewatch status` says which, and what would',
 		)
 		unproved = 0

@@ -1,39 +1,42 @@
-import { createTimeSlices } from '../../base/timeSlices.js'
+import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
+import { controlTopics } from '../../core/events/controlLogs.js'
+import { topics } from '../../core/events/tokenLogs.js'
 import { firstOf, lengthOf } from '../../core/spans.js'
-import { topics } from '../../core/tokenLogs.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet, Span } from '../../model/chain.js'
 import type { Address, Hash, Hex } from '../../model/glossary.js'
 import type { KnownTokens } from '../../model/token.js'
-import { afterAnswer, afterRefusal, type Bounds } from '../endpoints/spanSize.js'
+import { askAll } from '../blocks/batchedCalls.js'
+import { afterAnswer, afterRefusal, type Bounds } from '../limits/spanSize.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { askAll } from '../sources/ask.js'
-import { hexOf, malformed, type Reading } from '../wire.js'
-import { topicOf } from './bloom.js'
-import { type Log, readLogs } from './wireLogs.js'
+import { hexOf, malformed, type Reading } from '../wire/wire.js'
+import { topicOf } from './proofs/bloom.js'
+import { type Log, readLogs } from './proofs/wireLogs.js'
 
 const METHOD = 'eth_getLogs'
-/** Its size is learnt as that of the sources of traces is. */
+/** The span size is learnt in the same way as that of the trace sources. */
 const BOUNDS: Bounds = { first: 100, most: 10_000 }
 
 interface Question {
 	readonly span: Span
 	readonly addresses: AddressSet
+	/** Contracts whose own logs are read. */
+	readonly contracts: ReadonlySet<Address>
 	readonly known: KnownTokens
 }
 
 /**
- * The logs of a span that may tell of a token of the addresses, as an endpoint finds them: asked for by topics, in as
- * many questions as it needs. What it leaves out cannot be seen here. Throws RpcError.
+ * The logs of a span that may move a token of the addresses, or tell who rules the contracts, as an endpoint finds
+ * them: asked for by topics, in as many requests as needed. Logs that the endpoint leaves out cannot be noticed here.
+ * Throws RpcError.
  */
 export async function readLogSpan(
 	rpc: Rpc,
-	{ span, addresses, known }: Question,
+	{ span, addresses, contracts, known }: Question,
 	signal: AbortSignal,
 ): Promise<readonly Log[]> {
 	const reading: Reading = { endpoint: rpc.endpoint, method: METHOD }
 	const logs = new Map<string, Log>()
-	const slices = createTimeSlices()
 	for (let next = span.from; next <= span.to; ) {
 		const size = rpc.limits.spanSize(METHOD, BOUNDS)
 		const piece = firstOf({ from: next, to: span.to }, size.blocks)
@@ -41,12 +44,16 @@ export async function readLogSpan(
 		try {
 			let rows = 0
 			for (const list of listsOf(addresses, rpc.limits.list.now())) {
-				for (const answer of await askFor(rpc, piece, list, signal)) {
+				for (const answer of await askFor(rpc, { piece, list, filtersOf: tokenFilters }, signal)) {
 					rows += Array.isArray(answer) ? answer.length : 0
 					await keep(answer, piece)
 				}
 			}
-			for (const filter of unindexedFilters(known)) {
+			for (const list of listsOf(contracts, rpc.limits.list.now())) {
+				for (const answer of await askFor(rpc, { piece, list, filtersOf: controlFilters }, signal))
+					await keep(answer, piece)
+			}
+			for (const filter of addresses.size === 0 ? [] : unindexedFilters(known)) {
 				const [answer] = await askAll(rpc, [{ method: METHOD, params: [withRange(filter, piece)] }], signal)
 				await keep(answer, piece)
 			}
@@ -60,9 +67,9 @@ export async function readLogSpan(
 	return [...logs.values()]
 
 	async function keep(answer: unknown, piece: Span): Promise<void> {
-		for (const log of await readLogs(answer, reading, slices)) {
-			if (slices.isOver()) await slices.next()
-			// Reth before 1.9 puts the newest block's logs in the place of a range beyond its head (reth#18098).
+		for (const log of await readLogs(answer, reading)) {
+			if (isSliceOver()) await nextSlice()
+			// Reth before 1.9 answers a range beyond its head with the newest block's logs (reth#18098).
 			if (log.block.number < piece.from || log.block.number > piece.to) {
 				throw malformed(reading, `a log is of block ${log.block.number}, which was not asked for`)
 			}
@@ -71,22 +78,29 @@ export async function readLogSpan(
 	}
 }
 
-/** With fewer addresses at once where the list was too long. */
+/** Halves the list of addresses where it was too long. */
 async function askFor(
 	rpc: Rpc,
-	span: Span,
-	list: readonly Address[],
+	{
+		piece: span,
+		list,
+		filtersOf,
+	}: {
+		readonly piece: Span
+		readonly list: readonly Address[]
+		readonly filtersOf: (list: readonly Address[]) => readonly Filter[]
+	},
 	signal: AbortSignal,
 ): Promise<readonly unknown[]> {
 	try {
-		const calls = filtersOf(list.map(topicOf)).map((filter) => ({ method: METHOD, params: [withRange(filter, span)] }))
+		const calls = filtersOf(list).map((filter) => ({ method: METHOD, params: [withRange(filter, span)] }))
 		return await askAll(rpc, calls, signal)
 	} catch (error) {
 		if (!(error instanceof RpcError) || list.length === 1 || !isTheList(error, span)) throw error
 		const half = Math.ceil(list.length / 2)
 		rpc.limits.list.learn(half)
-		const first = await askFor(rpc, span, list.slice(0, half), signal)
-		return [...first, ...(await askFor(rpc, span, list.slice(half), signal))]
+		const first = await askFor(rpc, { piece: span, list: list.slice(0, half), filtersOf }, signal)
+		return [...first, ...(await askFor(rpc, { piece: span, list: list.slice(half), filtersOf }, signal))]
 	}
 }
 
@@ -95,8 +109,9 @@ interface Filter {
 	readonly topics: readonly (readonly Hex[] | null)[]
 }
 
-/** From, to, and the recipient of ERC-1155, which stands one topic later. */
-function filtersOf(parties: readonly Hex[]): readonly Filter[] {
+/** From, to, and the recipient of ERC-1155, which is one topic further on. */
+function tokenFilters(list: readonly Address[]): readonly Filter[] {
+	const parties = list.map(topicOf)
 	const { transfer, single, batch, deposit, withdrawal } = topics
 	return [
 		{ topics: [[transfer, deposit, withdrawal], parties] },
@@ -105,7 +120,11 @@ function filtersOf(parties: readonly Hex[]): readonly Filter[] {
 	]
 }
 
-/** Tokens without decimals may be of the old kind that indexes nobody: no topic finds those. */
+function controlFilters(list: readonly Address[]): readonly Filter[] {
+	return [{ address: list, topics: [[...controlTopics]] }]
+}
+
+/** Tokens without decimals may be of the old kind that indexes no party: topics cannot find those. */
 function unindexedFilters(known: KnownTokens): readonly Filter[] {
 	const address = [...known.values()].flatMap((token) => (token.decimals === null ? [token.address] : []))
 	return address.length === 0 ? [] : [{ address, topics: [[topics.transfer]] }]
@@ -115,7 +134,7 @@ function withRange(filter: Filter, { from, to }: Span): object {
 	return { fromBlock: hexOf(from), toBlock: hexOf(to), ...filter }
 }
 
-function* listsOf(addresses: AddressSet, size: number): Generator<readonly Address[]> {
+function* listsOf(addresses: Pick<AddressSet, 'keys'>, size: number): Generator<readonly Address[]> {
 	let list: Address[] = []
 	const keys = addresses.keys()
 	for (let next = keys.next(); next.done !== true; next = keys.next()) {

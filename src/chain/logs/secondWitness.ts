@@ -1,15 +1,13 @@
-import type { AddressSet } from '../../model/chain.js'
-import type { KnownTokens, TokenEvent } from '../../model/token.js'
+import type { KnownTokens } from '../../model/token.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { type Header, malformed } from '../wire.js'
-import { eventsIn } from './eventsIn.js'
-import { readHitReceipts } from './hitReceipts.js'
+import { type Header, malformed } from '../wire/wire.js'
+import { eventsIn, type LogEvent, type Wanted } from './eventsIn.js'
 import { readLogSpan } from './logSpans.js'
+import { readHitReceipts } from './proofs/hitReceipts.js'
 
 export type AskAnother = <T>(job: (rpc: Rpc, limited: AbortSignal) => Promise<T>) => Promise<T | null>
 
-interface Question {
-	readonly addresses: AddressSet
+interface Question extends Wanted {
 	readonly askAnother?: AskAnother
 }
 
@@ -19,36 +17,43 @@ interface SecondWitnessOptions {
 }
 
 /**
- * Whether a second endpoint tells the same tokens of blocks whose receipts cannot be checked against their root. False
- * where nobody answers, or has left some out. Throws `malformed` where he tells another: then `rpc` is not believed.
+ * Whether a second endpoint gives the same events for blocks whose receipts cannot be checked against their root. False
+ * where none answers, or the second one lacks some. Throws `malformed` where the second one has an event that
+ * `rpc` lacks: then `rpc` is not trusted.
  */
 export function createSecondWitness({ chainId, known }: SecondWitnessOptions) {
 	return async (
 		rpc: Rpc,
 		/** At least one, in order. */
 		headers: readonly Header[],
-		tokens: readonly TokenEvent[],
-		{ addresses, askAnother }: Question,
+		events: readonly LogEvent[],
+		{ addresses, contracts, askAnother }: Question,
 	): Promise<boolean> => {
 		const [first, last] = [headers[0], headers.at(-1)]
 		if (first === undefined || last === undefined) return false
 		const numbers = new Set(headers.map(({ number }) => number))
 		const span = { from: first.number, to: last.number }
 		const seen = await askAnother?.(async (other, limited) => {
-			const found = await readLogSpan(other, { span, addresses, known }, limited)
+			const found = await readLogSpan(other, { span, addresses, contracts, known }, limited)
 			const own = found.filter(({ block }) => numbers.has(block.number))
-			return eventsIn(await readHitReceipts(other, own, headers, limited), addresses, { chainId, known })
+			const txs = await readHitReceipts(other, own, headers, limited)
+			return eventsIn(txs, { addresses, contracts }, { chainId, known })
 		})
 		if (seen === undefined || seen === null) return false
-		const ours = new Set(tokens.flatMap((one) => (numbers.has(one.block.number) ? [wordsOf(one)] : [])))
+		const ours = new Set(events.flatMap((one) => (numbers.has(one.block.number) ? [wordsOf(one)] : [])))
 		const [more] = seen.filter((one) => !ours.has(wordsOf(one)))
 		if (more === undefined) return seen.length === ours.size
 		const { number } = more.block
 		const reading = { endpoint: rpc.endpoint, method: 'eth_getBlockReceipts' }
-		throw malformed(reading, `nothing proves its receipts of block ${number}, and a second endpoint tells other logs`)
+		throw malformed(reading, `nothing proves its receipts of block ${number}, and a second endpoint returns other logs`)
 	}
 }
 
-function wordsOf({ txHash, trace, contract, from, to, amountRaw, tokenId }: TokenEvent): string {
+function wordsOf(event: LogEvent): string {
+	if (event.kind === 'control') {
+		const { txHash, logIndex, contract, change, action, role, previous, current } = event
+		return [txHash, logIndex, contract, change, action, role, previous, current].join(':')
+	}
+	const { txHash, trace, contract, from, to, amountRaw, tokenId } = event
 	return [txHash, trace, contract, from, to, amountRaw, tokenId].join(':')
 }

@@ -1,14 +1,15 @@
-/** What contracts of tokens say of themselves: asked once, and believed by nobody. */
+/** Symbols and decimals that token contracts claim: asked once, and never trusted. */
 
-import { fitWords } from '../../base/outgoing.js'
+import { defanged } from '../../base/text/defang.js'
+import { fitWords } from '../../base/text/outgoing.js'
 import { RpcError } from '../../errors.js'
 import type { Address, Hex } from '../../model/glossary.js'
 import type { TokenWords } from '../../model/token.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { hexBytes } from '../wire.js'
+import { hexBytes } from '../wire/wire.js'
 
 export interface TokenWordsReader {
-	/** Of those that could be asked in time. Throws what `ask` throws. */
+	/** The words of the contracts that answered in time. Throws what `ask` throws. */
 	read(
 		contracts: ReadonlySet<Address>,
 		ask: (job: (rpc: Rpc, signal: AbortSignal) => Promise<void>) => Promise<void>,
@@ -17,9 +18,9 @@ export interface TokenWordsReader {
 
 const SYMBOL = '0x95d89b41'
 const DECIMALS = '0x313ce567'
-/** Kept in memory; the oldest make room. */
+/** Entries in memory; the oldest are dropped first. */
 const MOST_KEPT = 10_000
-/** At once; the rest of a storm of them goes without. */
+/** Contracts in one request; further ones get no words this time. */
 const MOST_ASKED = 50
 
 export function createTokenWords(): TokenWordsReader {
@@ -55,13 +56,13 @@ export function createTokenWords(): TokenWordsReader {
 	}
 }
 
-/** A contract that reverts has answered: it has no such word. */
+/** A contract that reverts has answered: it does not have that function. */
 export function isNoAnswer(answer: unknown): boolean {
 	if (!(answer instanceof RpcError)) return false
 	return !/revert|invalid opcode|out of gas|execution|stack|bad jump/i.test(answer.message)
 }
 
-/** Text, or 32 bytes as old tokens have it (MKR); null where it is neither. */
+/** ABI text, or 32 bytes as in old tokens (MKR); null where it is neither. */
 export function symbolIn(answer: unknown): string | null {
 	const data = hexBytes(answer)
 	if (data === null || data.length < 2 + 64) return null
@@ -76,7 +77,7 @@ function textIn(bytes: Buffer): Buffer | null {
 	return bytes.subarray(start + 32, start + 32 + length)
 }
 
-/** Small enough to be a place in the answer. */
+/** Null if it is too large to be a place in the answer. */
 function wordAt(bytes: Buffer, at: number): number | null {
 	if (at + 32 > bytes.length) return null
 	return bytes.subarray(at, at + 28).every((byte) => byte === 0) ? bytes.readUInt32BE(at + 28) : null
@@ -90,15 +91,15 @@ function upToZero(bytes: Buffer): Buffer {
 const LONGEST = 32
 
 /**
- * On one line, without what hides or turns round, cut; letters beyond ASCII by their numbers, since a Cyrillic С looks
- * like a C, and quotes and backslashes alike.
+ * The text on one line, without invisible letters or ones that reverse the direction, cut to 32 characters. Letters
+ * beyond ASCII are shown by their numbers, since a Cyrillic С looks like a C; so are quotes and backslashes.
  */
 function cleaned(bytes: Buffer | null): string | null {
 	if (bytes === null) return null
 	const words = fitWords(bytes.subarray(0, 255).toString('utf8').replaceAll('\0', '')).trim()
 	let text = ''
-	for (const letter of withoutLinks(words.normalize('NFC'))) {
-		// Quotes would end those that it stands in, and what came then would be our words.
+	for (const letter of defanged(words.normalize('NFC'))) {
+		// A quote in the symbol would end the quotes around it, and what follows would pass for our own words.
 		const shown = /^[ !#-[\]-~]$/.test(letter) ? letter : `\\u{${letter.codePointAt(0)?.toString(16)}}`
 		if (text.length + shown.length > LONGEST) return `${text}…`
 		text += shown
@@ -106,12 +107,7 @@ function cleaned(bytes: Buffer | null): string | null {
 	return text === '' ? null : text
 }
 
-/** A gift calls itself `claim at gift.example`, and mail programs make a link of that by themselves. */
-function withoutLinks(words: string): string {
-	return words.replaceAll(/\.(?=\p{L}{2})/gu, '[.]').replaceAll('://', '[://]')
-}
-
-/** Null where it is more than any number has digits. */
+/** Null above 78, the most digits of a 256-bit number. */
 export function decimalsIn(answer: unknown): number | null {
 	const data: Hex | null = hexBytes(answer)
 	if (data === null || data.length < 2 + 64) return null

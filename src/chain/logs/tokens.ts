@@ -1,63 +1,68 @@
 /**
- * The room reads logs: whole receipts near the head, spans by topics, and the words of contracts. Nothing is asked
- * where nobody is told of tokens.
+ * The room reads logs: whole receipts near the head, spans by topics, and the symbols and decimals of contracts. It
+ * asks for nothing while no watch wants token alerts, and none has code.
  */
 
 import type { AddressSet, Part, Span } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 import type { KnownTokens, TokenEvent } from '../../model/token.js'
 import type { Rpc } from '../rpc/rpc.js'
-import type { Header } from '../wire.js'
+import type { Header } from '../wire/wire.js'
+import type { Wanted } from './eventsIn.js'
 import { readLogFrames } from './logFrames.js'
 import type { LogProofs } from './logProofs.js'
+import { readLogReceipt } from './proofs/wireLogs.js'
 import type { AskAnother } from './secondWitness.js'
 import { createTokenReader, type TokenPart, type TokenReaderOptions } from './tokenReader.js'
-import { readLogReceipt } from './wireLogs.js'
 
 export interface TokenSetting {
 	readonly chainId: number
 	readonly known: KnownTokens
-	/** Whether anybody is told of tokens now: else no log is asked for. */
+	/** Whether any watch wants token alerts now; else only the logs of contracts are asked for. */
 	readonly areAsked: () => boolean
-	/** Contracts of the tokens that anybody is told of now; null: any. Default: any. */
+	/** Contracts of the tokens that watches want now; null: all. Default: all. */
 	readonly wanted?: () => ReadonlySet<Address> | null
 	/**
-	 * Of 500 blocks caught up, so many are read whole although nothing was found to be missing. Default: by what that
-	 * costs.
+	 * How many of 500 blocks to read whole while catching up, although nothing was found to be missing. Default: by what
+	 * that costs.
 	 */
 	readonly mostProved?: number | null
-	/** What proves that no log of these blocks is missing. */
+	/** Called with the number of blocks by proof that no log of them is missing. */
 	readonly onProofs?: (proofs: LogProofs) => void
 }
 
 export interface Tokens {
-	areAsked(): boolean
-	/** Of a block whose header is known the logs may be asked for beside its traces; null: nothing is begun. */
+	/** Whether any log is asked for. */
+	areAsked(addresses: AddressSet): boolean
+	/** For a block whose header is known, starts to read logs while its traces are read; null: not started. */
 	begin(rpc: Rpc, question: Begun, signal: AbortSignal): Promise<TokenPart> | null
-	/** The part with the token transfers of the same blocks, where anybody is told of tokens. Throws RpcError. */
+	/** Adds what logs show of the same blocks to the part, if any watch wants it. Throws RpcError. */
 	addTo(
 		part: Part,
 		from: {
 			readonly rpc: Rpc
 			readonly addresses: AddressSet
 			readonly headers: readonly Header[]
-			/** What was begun for this very span. */
+			/** The result of `begin` for the same span. */
 			readonly early: Promise<TokenPart> | null
 			readonly askAnother: AskAnother
-			/** They were read before. */
-			readonly isAgain: boolean
+			/** The blocks were read before. */
+			readonly isReread: boolean
 		},
 		signal: AbortSignal,
 	): Promise<Part>
-	/** All token transfers of one transaction, by its receipt. Throws RpcError where it cannot be read. */
+	/** All token transfers of one transaction, from its receipt. Throws RpcError where it cannot be read. */
 	inReceipt(rpc: Rpc, receipt: unknown, block: Header, signal: AbortSignal): Promise<InReceipt>
 }
 
 interface InReceipt {
 	readonly tokens: readonly TokenEvent[]
-	/** Path of the frame that wrote each log; null where nothing moved, or the node does not tell. */
+	/** Path of the frame that wrote each log; null where no token moved, or the node does not tell. */
 	readonly logFrames: readonly (readonly number[])[] | null
 }
+
+const noAddresses: AddressSet = new Set<Address>()
+const noContracts: ReadonlySet<Address> = new Set<Address>()
 
 const nothing: InReceipt = { tokens: [], logFrames: null }
 
@@ -67,8 +72,8 @@ interface Begun {
 	/** The newest header that this endpoint has given. */
 	readonly newest: Header | null
 	readonly askAnother: AskAnother
-	/** They were read before. */
-	readonly isAgain: boolean
+	/** The blocks were read before. */
+	readonly isReread: boolean
 }
 
 export function createTokens(
@@ -79,21 +84,28 @@ export function createTokens(
 		return { areAsked: () => false, begin: () => null, addTo: async (part) => part, inReceipt: async () => nothing }
 	}
 	const reader = createTokenReader({ ...setting, ...options })
+	const wantedOf = (addresses: AddressSet): Wanted => ({
+		addresses: setting.areAsked() ? addresses : noAddresses,
+		contracts: addresses.logsOf ?? noContracts,
+	})
+	const areAsked = (addresses: AddressSet) => setting.areAsked() || (addresses.logsOf?.size ?? 0) > 0
 	return {
-		areAsked: setting.areAsked,
-		begin(rpc, { span, addresses, newest, askAnother, isAgain }, signal) {
-			if (!setting.areAsked() || span.from !== span.to || newest?.number !== span.to) return null
-			const begun = reader.read(rpc, { span, addresses, headers: [newest], askAnother, isAgain }, signal)
-			// Thrown where it is waited for; nobody waits where the traces have failed.
+		areAsked,
+		begin(rpc, { span, addresses, newest, askAnother, isReread }, signal) {
+			if (!areAsked(addresses) || span.from !== span.to || newest?.number !== span.to) return null
+			const question = { span, ...wantedOf(addresses), headers: [newest], askAnother, isReread }
+			const begun = reader.read(rpc, question, signal)
+			// An error is thrown where the result is awaited; it is not awaited if the traces have failed.
 			begun.catch(() => {})
 			return begun
 		},
-		async addTo(part, { rpc, addresses, headers, early, askAnother, isAgain }, signal) {
-			if (!setting.areAsked()) return part
-			const question = { span: part.span, addresses, headers, askAnother, isAgain }
-			const { tokens, blocks, unproved } = await (early ?? reader.read(rpc, question, signal))
-			const doubt = isAgain || unproved.length === 0 ? {} : { unprovedLogs: unproved }
-			return { ...part, tokens, blocks: new Map([...part.blocks, ...blocks]), ...doubt }
+		async addTo(part, { rpc, addresses, headers, early, askAnother, isReread }, signal) {
+			if (!areAsked(addresses)) return part
+			const question = { span: part.span, ...wantedOf(addresses), headers, askAnother, isReread }
+			const { tokens, control, blocks, unproved } = await (early ?? reader.read(rpc, question, signal))
+			const doubt = isReread || unproved.length === 0 ? {} : { unprovedLogs: unproved }
+			const read = { ...(setting.areAsked() && { tokens }), ...(addresses.logsOf !== undefined && { control }) }
+			return { ...part, ...read, blocks: new Map([...part.blocks, ...blocks]), ...doubt }
 		},
 		async inReceipt(rpc, raw, block, signal) {
 			const receipt = await readLogReceipt(raw, { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' })

@@ -1,14 +1,14 @@
 /**
- * Many calls in as few HTTP requests as the node takes: what it refuses goes again in smaller ones, what failed goes
- * again alone.
+ * Sends many calls in as few HTTP requests as the endpoint accepts: a refused batch is sent again in smaller ones, and
+ * of an answered batch only the failed calls are sent again.
  */
 
 import { RpcError } from '../../errors.js'
-import type { Limit } from '../endpoints/limits.js'
-import type { Speed } from '../endpoints/speed.js'
-import { defaultPatience, type Patience, retryInMs } from './retry.js'
+import type { BatchLimit } from '../limits/limits.js'
+import type { Speed } from '../limits/speed.js'
+import { defaultRetryPolicy, type RetryPolicy, retryInMs } from './retry.js'
 
-/** The node takes no batch of this size; never seen outside. */
+/** The endpoint accepts no batch of this size; handled inside of this room. */
 export class BatchRefused extends Error {
 	override readonly name = 'BatchRefused'
 	readonly limit: number
@@ -22,49 +22,65 @@ export class BatchRefused extends Error {
 /** How requests of one endpoint are sent. */
 export interface Sender<Call> {
 	/** Calls in one request. */
-	readonly size: Limit
-	readonly patience: Patience
+	readonly size: BatchLimit
+	readonly retry: RetryPolicy
 	/** Requests at the same time. */
 	readonly width: () => number
 	readonly speed: Pick<Speed, 'refusedInRow'>
-	/** One HTTP request, asked once; throws RpcError, BatchRefused, or the signal's reason. */
+	/** One HTTP request without retry; throws RpcError, BatchRefused, or the signal's reason. */
 	readonly post: (calls: readonly Call[], signal: AbortSignal) => Promise<readonly unknown[]>
 	readonly now: () => number
 	readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
-	/** From 0 up to, not including, 1. */
+	/** From 0, inclusive, to 1, exclusive. */
 	readonly random: () => number
 }
 
-/** Plans bear as many calls in a second, and by chance no limit gets lower than that. */
+/** Every plan allows 5 calls a second: a smaller size is not learnt from rate limits. */
 const leastLearnt = 5
 const manyInRow = 3
+/**
+ * Some gateways fail each batch above some size, with any error, and answer single calls. After a batch has failed as a
+ * whole 3 times (with timeouts 2; 1 less for smaller batches), one of its calls is sent alone, at most twice. If
+ * that is answered, batches are cut to a quarter (an eighth after timeouts) until they are answered, and that size is
+ * kept for an hour.
+ */
+const wholeFailures = 3
+const mostTrials = 2
+const smaller = 4
+const smallerAfterTimeout = 8
+const guessKeptMs = 3_600_000
 
-/** Some of the calls, by their places, that go together. */
+/** Indexes of calls that are sent together. */
 type Slice = readonly number[]
 
 /**
- * Resolves to an answer or an RpcError for each call, in their order. Answers that came are kept: only what failed is
- * asked again. Throws RpcError when nothing at all was answered, or the signal's reason.
+ * Resolves to an answer or an RpcError for each call, in their order. Answers are kept: only failed calls are retried.
+ * Throws RpcError when no call was answered, or the signal's reason.
  */
 export async function sendBatches<Call>(
 	calls: readonly Call[],
-	{ size, patience, width, speed, post, now, wait, random }: Sender<Call>,
+	{ size, retry, width, speed, post, now, wait, random }: Sender<Call>,
 	signal: AbortSignal,
 ): Promise<readonly unknown[]> {
 	const answers: unknown[] = calls.map(() => null)
 	const startedAtMs = now()
 	let answered = 0
-	// Once a request has failed for good, the rest is not asked: a dead or angry node is not knocked at on and on.
+	// After a request has failed for good, the rest is not sent: the endpoint may be down.
 	let failure: RpcError | null = null
+	/**
+	 * Whether a call is answered alone where batches fail; null: not known. At most 2 trials: the endpoint may be down.
+	 */
+	let answersAlone: Promise<boolean> | null = null
+	let trials = 0
 
 	function fail(slice: Slice, error: RpcError): void {
 		for (const place of slice) answers[place] = error
 	}
 
-	/** Sends a slice until each of its calls has an answer, or has failed for good. */
+	/** Sends a slice until each of its calls has an answer or has failed for good. */
 	async function settle(slice: Slice, tried: number): Promise<void> {
 		if (failure !== null) return fail(slice, failure)
-		if (slice.length > size.now()) return settleAll(cut(slice, size.now()), tried)
+		if (slice.length > size.now()) return sendAll(cut(slice, size.now()), tried)
 		let again: readonly number[] = slice
 		let error: RpcError | null = null
 		try {
@@ -72,12 +88,13 @@ export async function sendBatches<Call>(
 				slice.map((place) => calls[place] as Call),
 				signal,
 			)
+			if (slice.length > 1) size.worked(slice.length)
 			const failed: number[] = []
 			for (const [at, place] of slice.entries()) {
 				const answer = said[at]
 				answers[place] = answer
 				if (!(answer instanceof RpcError)) answered += 1
-				else if (retryInMs(answer, tried, patience, 0) !== null) {
+				else if (retryInMs(answer, tried, retry, 0) !== null) {
 					failed.push(place)
 					error = answer
 				} else if (endsAll(answer)) failure ??= answer
@@ -88,41 +105,75 @@ export async function sendBatches<Call>(
 			if (thrown instanceof BatchRefused) {
 				const most = thrown.limit < slice.length ? thrown.limit : Math.max(1, Math.floor(slice.length / 2))
 				if (most < size.now()) size.learn(most)
-				return settleAll(cut(slice, most), tried)
+				return sendAll(cut(slice, most), tried)
 			}
 			if (!(thrown instanceof RpcError)) throw thrown
+			if (await isForItsSize(slice, thrown, tried)) {
+				const times = thrown.kind === 'timeout' ? smallerAfterTimeout : smaller
+				const most = Math.ceil(slice.length / times)
+				// If batches of this size worked lately, one of the calls is to blame: the size is not learnt.
+				if (!size.hasWorked(slice.length) && most < size.now()) size.learn(most, guessKeptMs)
+				// The first piece is sent alone: if it fails too, the others are cut again before they are sent.
+				const [first = [], ...others] = cut(slice, most)
+				await settle(first, 1)
+				return sendAll(others, 1)
+			}
 			error = thrown
 		}
 		if (error === null) return
 		if (isOfCall(error)) {
-			// Nodes that take no batches refuse a single call with an error status: the others are asked all the same.
+			// Endpoints without batches refuse a single call with an error status: the other calls are sent all the same.
 			const [place, ...others] = again
 			if (place !== undefined && others.length === 0) {
 				answers[place] = error
 				answered += 1
 				return
 			}
-			// One of them, as the node says in good form, and not which.
-			if (error.facts.code !== undefined) return settleAll(cut(again, Math.ceil(again.length / 2)), tried)
+			// The endpoint refuses one of the calls and does not say which.
+			if (error.facts.code !== undefined) return sendAll(cut(again, Math.ceil(again.length / 2)), tried)
 		}
-		// Too much for one answer, which says nothing of other calls: not learnt.
-		if (error.kind === 'too-large' && slice.length > 1) return settleAll(cut(slice, Math.ceil(slice.length / 2)), tried)
-		const waitMs = retryInMs(error, tried, patience, random())
-		if (waitMs === null || now() - startedAtMs + waitMs > mostMs(error, patience)) {
+		// An answer that is too large says nothing about other calls: the size is not learnt.
+		if (error.kind === 'too-large' && slice.length > 1) return sendAll(cut(slice, Math.ceil(slice.length / 2)), tried)
+		const waitMs = retryInMs(error, tried, retry, random())
+		if (waitMs === null || now() - startedAtMs + waitMs > mostMs(error, retry)) {
 			if (error.kind !== 'too-large') failure ??= error
 			return fail(again, error)
 		}
 		if (waitMs > 0) await wait(waitMs, signal)
-		// What was too slow or too fast twice may be too much at once; so may what comes after others that were.
+		// Two timeouts or rate limits of the same batch, or one after others, may mean that the batch is too large.
 		const isTwice = tried > 1 || (error.kind === 'rate' && speed.refusedInRow() >= manyInRow)
 		const isHeavy = isTwice && (error.kind === 'timeout' || error.kind === 'rate')
 		const most = isHeavy ? Math.max(1, Math.ceil(again.length / 2)) : again.length
-		// More calls than a second bears are refused each time; by chance few are refused twice in a row.
+		// A batch above the limit per second is refused every time; by chance, few are refused twice in a row.
 		if (isHeavy && error.kind === 'rate' && most >= leastLearnt && most < size.now()) size.learn(most)
-		return settleAll(cut(again, Math.min(most, size.now())), most < again.length ? tried : tried + 1)
+		return sendAll(cut(again, Math.min(most, size.now())), most < again.length ? tried : tried + 1)
 	}
 
-	async function settleAll(slices: readonly Slice[], tried: number): Promise<void> {
+	/** A batch has failed as a whole: whether smaller ones may be answered. */
+	async function isForItsSize(slice: Slice, error: RpcError, tried: number): Promise<boolean> {
+		if (slice.length === 1 || retry.tries <= 1 || !mayBeForSize(error)) return false
+		const isLast = retryInMs(error, tried, retry, 0) === null
+		const most = wholeFailures - (error.kind === 'timeout' ? 1 : 0) - (answersAlone === null ? 0 : 1)
+		if (tried < most && !isLast) return false
+		if (answersAlone === null && trials === mostTrials) return false
+		if (answersAlone === null) trials += 1
+		answersAlone ??= isAnsweredAlone(slice[0] as number)
+		if (await answersAlone) return true
+		answersAlone = null
+		return false
+	}
+
+	async function isAnsweredAlone(place: number): Promise<boolean> {
+		try {
+			const [answer] = await post([calls[place] as Call], signal)
+			return !(answer instanceof RpcError && mayBeForSize(answer))
+		} catch (error) {
+			signal.throwIfAborted()
+			return error instanceof RpcError && !mayBeForSize(error)
+		}
+	}
+
+	async function sendAll(slices: readonly Slice[], tried: number): Promise<void> {
 		const queue = slices.values()
 		const worker = async () => {
 			for (const slice of queue) await settle(slice, tried)
@@ -130,26 +181,46 @@ export async function sendBatches<Call>(
 		await Promise.all(Array.from({ length: Math.min(width(), slices.length) }, worker))
 	}
 
-	await settleAll(cut([...calls.keys()], size.now()), 1)
+	await sendAll(cut([...calls.keys()], size.now()), 1)
 	if (answered === 0 && failure !== null) throw failure
 	return answers
 }
 
 /**
- * How long the same is asked again here. Another endpoint may be there for what fails; but "slower" is a speed, and to
- * begin anew elsewhere costs more than a short wait: only one that wants to be left alone for longer is left at once.
+ * How long to retry here before another endpoint is tried. After a rate limit a short wait costs less than a new start
+ * elsewhere; if the endpoint asks for a longer pause, it is left at once.
  */
-function mostMs({ kind, facts: { retryAfterMs = 0 } }: RpcError, { withinMs }: Patience): number {
+function mostMs({ kind, facts: { retryAfterMs = 0 } }: RpcError, { withinMs }: RetryPolicy): number {
 	if (kind !== 'rate') return withinMs
-	return retryAfterMs > withinMs ? -1 : Math.max(withinMs, defaultPatience.withinMs)
+	return retryAfterMs > withinMs ? -1 : Math.max(withinMs, defaultRetryPolicy.withinMs)
 }
 
-/** What one call has met all others would meet. */
+/** Whether the size of a batch may be the reason why it failed as a whole. */
+function mayBeForSize({ kind, facts }: RpcError): boolean {
+	switch (kind) {
+		case 'server':
+		case 'network':
+		case 'malformed':
+		case 'timeout':
+			return true
+		case 'too-large':
+			return facts.status === 413
+		// Only if the status stands alone; a JSON-RPC error is the node's answer to one of the calls.
+		case 'bad-params':
+		case 'unsupported':
+		case 'auth':
+			return facts.code === undefined
+		default:
+			return false
+	}
+}
+
+/** Every other call would fail alike. */
 function endsAll({ kind }: RpcError): boolean {
 	return kind === 'rate' || kind === 'quota' || kind === 'auth'
 }
 
-/** What a node says of one question, and not of whoever asks. */
+/** The failure is about this call, not about the endpoint. */
 function isOfCall({ kind }: RpcError): boolean {
 	return kind === 'unsupported' || kind === 'bad-params' || kind === 'no-data' || kind === 'unsettled'
 }

@@ -1,16 +1,16 @@
-/** The number of blocks that a refusal allows, in any of the words that nodes and providers have for it. */
+/** Reads the number of blocks that a refusal allows, in the various wordings of nodes and providers. */
 
-/** Whole, with or without marks for thousands: "10,000", "2K". */
+/** A whole number, with or without separators for thousands: "10,000", "2K". */
 const number = '(\\d+(?:[,_]\\d{3})*)\\s?(k)?(?![\\d_]|,\\d)'
 
-/** Ranges first: where a text names both, the range is what would do this time. */
+/** Ranges first: where a text has both, the range would work this time. */
 const ranges = [
 	/\[\s*(0x[0-9a-f]+|\d+)\s*,\s*(0x[0-9a-f]+|\d+)\s*\]/i,
 	// Reth: "query exceeds max results N, retry with the range A-B".
 	/with the range (\d+)-(\d+)/i,
 ]
 
-/** What may stand before the number; what it counts must not be results, bytes or requests. */
+/** Text before the number; the number must not count results, bytes or requests. */
 const phrases: readonly RegExp[] = [
 	'maximum is set to ', // requested too many blocks from X to Y, maximum is set to N
 	'max(?:imum)? (?:block )?range:? (?:is )?', // Max range: N; maximum block range: N; query exceeds max block range N

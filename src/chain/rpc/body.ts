@@ -1,43 +1,43 @@
 /**
- * The body of an answer: small ones as text, larger ones read as they come, so that none takes more memory than what
- * counts of it.
+ * The body of an answer: small ones are kept as text, larger ones parsed while they arrive, so that they take no more
+ * memory than the kept parts.
  */
 
-import { setImmediate } from 'node:timers/promises'
-import { createJsonStream, type JsonStream } from './jsonStream.js'
-import type { Shape } from './shapes.js'
+import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
+import { createJsonStream, type JsonStream } from '../stream/jsonStream.js'
+import type { Shape } from '../stream/shapes.js'
 
-/** Either a text, or the value in it. */
+/** Either the text or the parsed value. */
 export type Body = { readonly text: string } | { readonly value: unknown }
 
 export interface BodyLimits {
-	/** Of the decoded body. */
+	/** Limit for the decoded body. */
 	readonly maxBytes: number
-	/** What is left of a longer text is not read; for one that is thrown away anyway. */
+	/** Cut a longer text instead of refusing it; for bodies that are discarded anyway. */
 	readonly cuts: boolean
-	/** What counts; null: the body is a text, and is never read as it comes. */
+	/** The parts to keep; null: the body is a text and is never parsed while it arrives. */
 	readonly shape: Shape | null
-	/** A larger one is read as it comes. Default 4 MiB. */
+	/** Larger bodies are parsed while they arrive. Default: 4 MiB. */
 	readonly parsedBytes?: number | undefined
 	/** Called after each `progressBytes`. */
 	readonly onProgress: () => void
 }
 
 export interface BodyReader {
-	/** False: enough has come. Throws JsonFault. */
+	/** False: the limit is exceeded. Throws JsonFault. */
 	write(chunk: Buffer): Promise<boolean>
 	/** Null: it was larger than allowed. Throws JsonFault. */
 	end(): Body | null
 }
 
-/** JSON.parse is twice as fast, and holds up everything else for 5 ms a megabyte. */
+/** JSON.parse is twice as fast, but blocks the event loop for 5 ms per MB. */
 const usuallyParsed = 4 * 1024 * 1024
-/** Small enough that an answer which comes slowly, on a busy machine, is still seen to go on coming. */
+/** Small enough that a slow answer on a busy machine still counts as progressing. */
 export const progressBytes = 4 * 1024 * 1024
 /** Calls nest 1,024 deep, each in an object and a list. */
 const jsonLimits = { depth: 4_096, keptBytes: 192 * 1024 * 1024 }
-/** How long one goes on reading what has come, before everybody else has a turn. */
-const sliceMs = 10
+/** A chunk of an answer takes as long to parse as this many rows to read. */
+const rowsAChunk = 32
 
 export function createBodyReader({ maxBytes, cuts, shape, parsedBytes, onProgress }: BodyLimits): BodyReader {
 	const mostParsed = parsedBytes ?? usuallyParsed
@@ -45,13 +45,10 @@ export function createBodyReader({ maxBytes, cuts, shape, parsedBytes, onProgres
 	let size = 0
 	let stream: JsonStream | null = null
 	let progress = 0
-	let sliceBeganMs = performance.now()
 
 	async function read(chunk: Buffer, into: JsonStream): Promise<void> {
 		into.write(chunk)
-		if (performance.now() - sliceBeganMs < sliceMs) return
-		await setImmediate()
-		sliceBeganMs = performance.now()
+		if (isSliceOver(rowsAChunk)) await nextSlice()
 	}
 
 	return {
@@ -69,7 +66,6 @@ export function createBodyReader({ maxBytes, cuts, shape, parsedBytes, onProgres
 				return true
 			}
 			stream = createJsonStream(shape, jsonLimits)
-			sliceBeganMs = performance.now()
 			const waiting = chunks
 			chunks = []
 			for (const one of waiting) await read(one, stream)

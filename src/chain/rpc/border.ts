@@ -1,19 +1,20 @@
-/** The border for what nodes say: what cannot be read is the node's fault, whatever was thrown while it was read. */
+/** The border for incoming data: any error while an answer is read is the node's fault. */
 
-import { printable } from '../../base/printable.js'
+import { defanged } from '../../base/text/defang.js'
+import { printable } from '../../base/text/printable.js'
 import { RpcError } from '../../errors.js'
 import type { EndpointUrl } from './endpointUrl.js'
 
-/** Whose answer was being read. */
+/** The endpoint whose answer was being read. */
 export interface Asked {
 	readonly endpoint: string
 	readonly method?: string
 }
 
 /**
- * The error as an RpcError: a TypeError, a RangeError or a full stack while an answer is read means that the answer was
- * not what it should be, and another endpoint is to be asked. Its own words may hold the node's, so only its name is
- * said, and where it was thrown is kept. An abort is not to be handed in here.
+ * The error as an RpcError: a TypeError, a RangeError or a stack overflow while an answer is read means that the answer
+ * was invalid and another endpoint should be asked. The message may contain the node's words, so only the error's name
+ * and its stack trace are kept. Do not pass an abort.
  */
 export function misread(error: unknown, { endpoint, method }: Asked): RpcError {
 	if (error instanceof RpcError) return error
@@ -34,22 +35,21 @@ function placeOf(error: unknown, name: string): Error {
 	return place
 }
 
-/**
- * Longer texts are looked at no further: a message of megabytes is none, and hiding secrets in it would take its time.
- */
+/** Longer texts are not read further: megabytes are no message, and hiding secrets in them would take time. */
 const mostRead = 16_000
-/** No secret is longer, however it is written. */
+/** No secret is longer, in any encoding. */
 const longestSecret = 4_000
 
 /**
- * A node's words as they may be shown: first without the secrets of the endpoint, since a secret that was cut would not
- * be found; then on one line, without control and direction characters; then at most `limit` characters.
+ * A node's words in displayable form. First the endpoint's secrets are hidden, because a secret that was cut would not
+ * be found; then links and mentions are disabled, because alerts would carry them on; then control and direction
+ * characters are removed; then the text is put on one line of at most `limit` characters.
  */
 export function wordsOf(said: unknown, url: Pick<EndpointUrl, 'scrub'>, limit: number): string {
 	if (typeof said !== 'string') return ''
 	const safe = url.scrub(said.slice(0, mostRead))
-	// The end of what was cut may be the beginning of a secret.
+	// The text was cut: its end may be the beginning of a secret.
 	const known = said.length <= mostRead ? safe : safe.slice(0, Math.max(0, safe.length - longestSecret))
-	// A space for each: what stood apart must not grow together.
-	return printable(known.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' '), limit)
+	// Each is replaced by a space, so that separate words stay separate.
+	return printable(defanged(known).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' '), limit)
 }

@@ -1,9 +1,9 @@
 /**
- * What a node's refusal means: by its text, then by the HTTP status, then by the code. The same code means opposite
- * things on different nodes (-32005 is "slower" on Nethermind, "a smaller range" on Besu), so the text comes first.
+ * The meaning of a node's refusal: by its text, then by the HTTP status, then by the code. The same code has opposite
+ * meanings on different nodes (-32005 is "slower" on Nethermind, "a smaller range" on Besu), so the text comes first.
  */
 
-import { retryAfterMs as readRetryAfter } from '../../base/retryAfter.js'
+import { retryAfterMs as readRetryAfter } from '../../base/net/retryAfter.js'
 import type { RpcErrorKind } from '../../errors.js'
 import { blockLimitIn } from './blockLimit.js'
 
@@ -16,7 +16,7 @@ export interface Refusal {
 	readonly code: number | null
 	/** The method asked, or `batch`. */
 	readonly method: string
-	/** The header of this name. */
+	/** The `Retry-After` header. */
 	readonly retryAfter: string | null
 	/** `data` of the JSON-RPC error. */
 	readonly data: unknown
@@ -25,7 +25,7 @@ export interface Refusal {
 
 export interface Verdict {
 	readonly kind: RpcErrorKind
-	/** Blocks per request, where the node named a number or a range that would do. */
+	/** Blocks per request, where the node named a number or a range that would work. */
 	readonly limit?: number
 	readonly retryAfterMs?: number
 }
@@ -42,23 +42,23 @@ export function classify(refusal: Refusal): Verdict {
 	return { kind, ...(limit !== null && { limit }), ...(retryAfterMs !== null && { retryAfterMs }) }
 }
 
-/** The kind that a text tells by itself, wherever it stands; null when it says nothing known. */
+/** The kind by the text alone; null when no known phrase is in it. */
 export function kindOfText(text: string): RpcErrorKind | null {
 	const start = startOf(text)
 	if (refusesBatch(start)) return 'too-large'
 	return texts.find(([pattern]) => pattern.test(start))?.[1] ?? null
 }
 
-/** A text of megabytes is no message, and patterns would take their time over it. */
+/** Megabytes of text are no message, and patterns would take long. */
 function startOf(text: string): string {
 	return text.slice(0, 2_000)
 }
 
 /**
- * How many calls a batch may have, when the text refuses one; 1 when it names no number; null when it is not about
- * batches. dRPC "Batch of more than 3 requests are not allowed on free tier"; Besu "Number of requests exceeds max
- * batch size"; Erigon "batch limit 100 exceeded"; jsonrpsee (Reth) "Batched requests are not supported by this server"
- * (-32005).
+ * The number of calls that a batch may have, when the text refuses one; 1 when it names no number; null when it is not
+ * about batches. dRPC "Batch of more than 3 requests are not allowed on free tier"; Besu "Number of requests exceeds
+ * max batch size"; Erigon "batch limit 100 exceeded"; jsonrpsee (Reth) "Batched requests are not supported by this
+ * server" (-32005).
  */
 export function batchLimitIn(text: string): number | null {
 	const start = startOf(text)
@@ -78,24 +78,24 @@ function refusesBatch(text: string): boolean {
 }
 
 /**
- * The first that matches decides, so the order carries meaning: "limited to" is a range unless it is requests that are
- * limited, "not supported" is a method unless it is a range.
+ * The first match decides, so the order matters: "limited to" means a range unless requests are limited, "not
+ * supported" means a method unless it is a range.
  */
 const texts: readonly (readonly [RegExp, RpcErrorKind])[] = [
-	// No more today.
+	// Quota used up.
 	[/monthly capacity/i, 'quota'], // Alchemy: "Monthly capacity limit exceeded"
 	[/reached the free tier/i, 'quota'], // seen by erpc
 	[/daily (?:request|credit)|credit limit/i, 'quota'], // Infura: "daily request count exceeded, request rate limited"
 	[/payment required/i, 'quota'],
 
-	// Slower.
+	// Rate limits.
 	[/requests? limited to|request limit reached/i, 'rate'], // QuickNode: "requests limited to 15/sec"
 	[/too many requests|rate[ -]?limit/i, 'rate'], // most gateways
 	[/compute units per second|throughput/i, 'rate'], // Alchemy; Infura
 	[/under too much load/i, 'rate'],
 	[/(?:exceeded|reached) the quota/i, 'rate'], // erpc counts both as a rate: they pass within minutes
 
-	// Less at once.
+	// Requests or answers that are too large.
 	[/try with this block range/i, 'too-large'], // Infura: "query returned more than 10000 results. Try with …"
 	[/this block range should work/i, 'too-large'], // Alchemy
 	// Reth, Anvil, Chainstack
@@ -122,17 +122,17 @@ const texts: readonly (readonly [RegExp, RpcErrorKind])[] = [
 	[/(?:response|request|content|body|entity) (?:is )?too (?:large|big)/i, 'too-large'], // Reth "Response is too big"
 	[/less number of address/i, 'too-large'], // "specify less number of address"
 
-	// Not here at all.
+	// Not offered here at all.
 	[/unsupported method|not whitelisted|unimplemented|not implemented/i, 'unsupported'], // Reth's ots_search*
 	[/is not included in your (?:current )?plan|not available on (?:the|your)/i, 'unsupported'],
 	// geth, Erigon: "the method trace_filter does not exist/is not available"; Besu "Method not enabled"
 	[/\b(?:method|module|namespace|tracer|[a-z]+_\w+)\b.*not (?:found|available|enabled|supported)/i, 'unsupported'],
 	[/\b(?:method|module|namespace|tracer|[a-z]+_\w+)\b.*(?:does not exist|disabled)/i, 'unsupported'],
 
-	// The tip moved under the question: Erigon "first run for txIndex 0 error: nonce too high".
+	// The tip changed during the request: Erigon "first run for txIndex 0 error: nonce too high".
 	[/nonce too (?:high|low)/i, 'unsettled'],
 
-	// Not this block.
+	// This block is not available.
 	// geth; Reth 4444 "pruned history unavailable: …"
 	[/missing trie node|prun(?:ed|ing)|earliest available/i, 'no-data'],
 	[/could not be found|unknown block|is greater than latest block/i, 'no-data'], // Nethermind; geth; Besu >= 26.1
@@ -156,13 +156,13 @@ const texts: readonly (readonly [RegExp, RpcErrorKind])[] = [
 
 	[/no backend is currently healthy|method handler crashed/i, 'server'], // proxies; old Erigon
 
-	// Vague ones, when nothing above was meant.
+	// Vague ones, when nothing above matched.
 	[/has exceeded/i, 'rate'], // "Your app has exceeded …"
 	[/upgrade (?:your|to)/i, 'quota'],
 	[/not supported/i, 'unsupported'],
 ]
 
-/** Only statuses that say something by themselves: a 400 or 500 around a JSON-RPC error leaves the word to its code. */
+/** Only statuses that are clear by themselves: with a JSON-RPC error in a 400 or 500, its code decides. */
 function kindOfStatus(status: number, method: string): RpcErrorKind | null {
 	switch (status) {
 		case 401:

@@ -5,8 +5,8 @@ import { RpcError } from '../../errors.js'
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>
 
 /**
- * Waits of one endpoint, which end when it is closed: a probe in the background would ask a closed endpoint again and
- * again, and keep a program alive that has nothing more to do.
+ * Waits of one endpoint, which end when it is closed: a probe in the background would otherwise retry on a closed
+ * endpoint and keep the process alive.
  */
 export function createClosing(
 	endpoint: string,
@@ -14,10 +14,10 @@ export function createClosing(
 	close: () => Promise<void>,
 ): { readonly wait: Wait; readonly close: () => Promise<void> } {
 	const closing = new AbortController()
-	// Every request that is tried again listens to it; that is no leak.
+	// Every request in retry listens to it; that is no leak.
 	setMaxListeners(0, closing.signal)
 	return {
-		/** Throws RpcError when the endpoint is closed meanwhile, or was before. */
+		/** Throws RpcError if the endpoint is closed before or during the wait. */
 		async wait(ms, signal) {
 			const either = new AbortController()
 			const end = () => either.abort()

@@ -1,22 +1,22 @@
 /** An endpoint's URL, taken apart once: what may be shown, what is sent, and what must never be seen. */
 
-import { hiderOf } from '../../base/hide.js'
-import { decoded, urlSecrets } from '../../base/urlSecrets.js'
+import { hiderOf } from '../../base/secrets/hide.js'
+import { decoded, urlSecrets } from '../../base/secrets/urlSecrets.js'
 import { PlainError } from '../../errors.js'
 
 export interface EndpointUrl {
 	/** Host and port: the endpoint's name in logs, errors and metrics. */
 	readonly name: string
 	readonly origin: string
-	/** Path and query, where keys live. */
+	/** Path and query, where keys are. */
 	readonly path: string
 	/** The header's value, from the user and password of the URL. */
 	readonly authorization: string | null
-	/** Replaces what is secret in a text that a node wrote: some quote the address they were asked at. */
+	/** Replaces the secrets in a text from a node: some nodes quote the URL that was requested. */
 	scrub(text: string): string
 }
 
-/** Throws PlainError, without the URL in it, when it is not one of http or https. */
+/** Throws PlainError, without the URL in it, when it is not http or https. */
 export function readEndpointUrl(text: string): EndpointUrl {
 	// `new URL` puts its input into the error.
 	const url = URL.canParse(text) ? new URL(text) : null

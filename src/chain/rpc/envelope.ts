@@ -1,4 +1,4 @@
-/** JSON-RPC 2.0 answers, read with distrust: HTTP 200 proves nothing. Pure. */
+/** Reads JSON-RPC 2.0 answers with distrust: HTTP 200 proves nothing. Pure. */
 
 import type { Body } from './body.js'
 
@@ -7,9 +7,9 @@ export interface Fault {
 	/** The node's words; empty when it had none. */
 	readonly text: string
 	readonly code: number | null
-	/** `data` of the error, for what else it may tell. */
+	/** `data` of the error, which may have further details. */
 	readonly data: unknown
-	/** What is wrong with an answer that is neither result nor error; null for an error in good form. */
+	/** What is wrong with an answer that is neither result nor error; null for a well-formed error. */
 	readonly broken: string | null
 }
 
@@ -18,7 +18,7 @@ export type Answer = { readonly result: unknown } | { readonly fault: Fault }
 export type Reading =
 	/** In the order of the ids. */
 	| { readonly each: readonly Answer[] }
-	/** One answer for the whole request. `single`: it was well-formed JSON, but for one call, where a batch was asked. */
+	/** One answer for the whole request. `single`: well-formed JSON for one call, although a batch was sent. */
 	| { readonly whole: Fault; readonly single: boolean }
 
 /** A body with a good status. `ids` has one id for a plain call; with `batch` the answer must be a list. */
@@ -26,7 +26,7 @@ export function readAnswers(body: Body, ids: readonly number[], batch: boolean):
 	const parsed = 'value' in body ? body : parseJson(body.text)
 	if (parsed === null) return { whole: notJson('text' in body ? body.text : ''), single: false }
 	if (!batch) return { each: ids.map((id) => readOne(parsed.value, id)) }
-	// What has a result answers somebody else's question, and says nothing of batches.
+	// A single result answers another request, and says nothing about batches.
 	if (isRecord(parsed.value) && parsed.value.result !== undefined && (parsed.value.error ?? null) === null) {
 		return { whole: brokenFault('a list was asked for, and one answer came'), single: false }
 	}
@@ -34,7 +34,7 @@ export function readAnswers(body: Body, ids: readonly number[], batch: boolean):
 	return readBatch(parsed.value, ids)
 }
 
-/** A body with an error status: its JSON-RPC error, or what it says in plain text or in a page's title. */
+/** A body with an error status: its JSON-RPC error, or its plain text, or a page's title. */
 export function readErrorBody(body: Body): Fault {
 	const parsed = 'value' in body ? body : parseJson(body.text)
 	if (parsed === null) return { text: plainText('text' in body ? body.text : ''), code: null, data: null, broken: null }
@@ -44,7 +44,7 @@ export function readErrorBody(body: Body): Fault {
 
 function readBatch(items: readonly unknown[], ids: readonly number[]): Reading {
 	const byId = new Map<number, Answer>()
-	// An item that the node could not even read has the id null: its fault goes to the calls left without an answer.
+	// An item with the id null could not be read by the node: its fault is given to the calls without an answer.
 	let stray: Answer | null = null
 	for (const item of items) {
 		const id = isRecord(item) ? item.id : undefined
@@ -65,7 +65,7 @@ function readOne(value: unknown, id: number): Answer {
 	if (hasError && hasResult && value.result !== null) {
 		return { fault: brokenFault('the answer holds both a result and an error') }
 	}
-	// An error may come without an id: the node could not read ours, or a gateway answered in its stead.
+	// An error may come without an id: the node could not read ours, or a gateway answered in its place.
 	if (value.id !== id && !(hasError && (value.id ?? null) === null)) {
 		if (hasError || hasResult) return { fault: brokenFault('the answer has the id of another request') }
 	}
@@ -81,7 +81,7 @@ function faultOf(value: unknown): Fault {
 	if (isRecord(error)) {
 		const code = numberOf(error.code)
 		const data = error.data ?? null
-		// Where `data` is words it completes the message; hex is a reason of the EVM.
+		// A text in `data` completes the message; hex is a revert reason of the EVM.
 		const more = typeof data === 'string' && !data.startsWith('0x') ? data : ''
 		const text = [error.message, more].filter((part) => typeof part === 'string' && part !== '').join(': ')
 		return { text, code: Number.isSafeInteger(code) ? code : null, data, broken: null }
@@ -94,7 +94,7 @@ function faultOf(value: unknown): Fault {
 	}
 }
 
-/** Of a number or a text; whatever else stands there is no code. */
+/** For a number or a text; other values are no code. */
 function numberOf(raw: unknown): number {
 	return typeof raw === 'number' || (typeof raw === 'string' && raw.length < 20) ? Number(raw) : Number.NaN
 }
@@ -104,7 +104,7 @@ function notJson(body: string): Fault {
 	if (body.trim() === '') return brokenFault('the answer is empty')
 	if (start === '<') return brokenFault('the answer is a web page, not JSON')
 	if (start === '{' || start === '[') return brokenFault('the answer is cut off: its JSON does not end')
-	// Ankr's gateway answers in plain text; its words may be known.
+	// Ankr's gateway answers in plain text, whose words may be known.
 	return { ...brokenFault('the answer is not JSON'), text: plainText(body) }
 }
 

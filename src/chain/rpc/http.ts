@@ -1,18 +1,17 @@
 /**
- * One HTTP POST to a node, within limits of time and size; no redirect is followed. Nothing in its errors holds the
- * URL.
+ * One HTTP POST to a node, within limits of time and size; redirects are not followed. Errors never contain the URL.
  */
 
 import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { type ConnectionsOptions, createConnections } from '../../base/connections.js'
-import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
+import { type ConnectionsOptions, createConnections } from '../../base/net/connections.js'
 import { systemWords } from '../../base/systemError.js'
+import { withDeadline } from '../../base/waits/deadline.js'
+import { JsonFault } from '../stream/jsonFault.js'
+import type { Shape } from '../stream/shapes.js'
 import { type Body, type BodyLimits, createBodyReader, progressBytes } from './body.js'
 import type { EndpointUrl } from './endpointUrl.js'
-import { JsonFault } from './jsonFault.js'
-import type { Shape } from './shapes.js'
 
 export interface HttpAnswer {
 	readonly status: number
@@ -21,7 +20,9 @@ export interface HttpAnswer {
 	readonly retryAfter: string | null
 }
 
-/** Why there is no answer: `cause` would hold addresses and headers, so only its code is kept. */
+/**
+ * Why there is no answer. The cause is dropped except for its code, because it would contain addresses and headers.
+ */
 export class HttpFailure extends Error {
 	override readonly name = 'HttpFailure'
 	readonly kind: 'timeout' | 'network' | 'too-large' | 'malformed'
@@ -34,30 +35,27 @@ export class HttpFailure extends Error {
 
 export interface HttpOptions extends Pick<ConnectionsOptions, 'connections' | 'connectTimeoutMs'> {
 	/**
-	 * For the whole request, from connecting to the last byte; a large answer has more as long as it comes fast enough.
+	 * For the whole request, from connecting to the last byte. A large answer gets more time while it comes fast enough.
 	 */
 	readonly timeoutMs: number
-	/** Of the decoded body. */
+	/** Limit for the decoded body. */
 	readonly maxBodyBytes: number
-	/** A larger one is read as it comes, and only what counts of it is kept. Default 4 MiB. */
+	/** Larger bodies are parsed while they arrive, and only the named parts are kept. Default: 4 MiB. */
 	readonly parsedBytes?: number | undefined
-	/** Again and again while a large answer comes. */
+	/** Called repeatedly while a large answer arrives. */
 	readonly onProgress?: () => void
 }
 
 export interface Http {
-	/**
-	 * `shape`: what counts of an answer too large to be kept. Throws HttpFailure, or the signal's reason when it is
-	 * aborted.
-	 */
+	/** `shape`: the parts to keep of a large answer. Throws HttpFailure, or the signal's reason when it is aborted. */
 	post(body: string, shape: Shape, signal: AbortSignal): Promise<HttpAnswer>
 	close(): void
 }
 
-/** Time for each 16 MiB of a large answer, where it would not be done in time: 4 MiB a second. */
+/** Extra time for each 16 MiB of a large answer that would miss the deadline: at least 4 MiB a second. */
 const progressMs = 4_000
 const marksEach = (16 * 1024 * 1024) / progressBytes
-/** An error's text is short; a page that explains an outage need not be read to its end. */
+/** An error's text is short; an outage page need not be read to its end. */
 const errorBodyBytes = 64 * 1024
 
 export function createHttp(url: EndpointUrl, options: HttpOptions): Http {
@@ -67,6 +65,10 @@ export function createHttp(url: EndpointUrl, options: HttpOptions): Http {
 		accept: 'application/json',
 		'accept-encoding': 'gzip',
 		...(url.authorization === null ? {} : { authorization: url.authorization }),
+	}
+
+	function tooLate(): never {
+		throw new HttpFailure('timeout', `there was no whole answer within ${options.timeoutMs / 1000} s`)
 	}
 
 	return {
@@ -83,14 +85,11 @@ export function createHttp(url: EndpointUrl, options: HttpOptions): Http {
 				return { status: response.statusCode ?? 0, body: read, retryAfter: response.headers['retry-after'] ?? null }
 			}
 			try {
-				return await withDeadline(options.timeoutMs, ask, signal)
+				return await withDeadline(options.timeoutMs, ask, tooLate, signal)
 			} catch (error) {
 				signal.throwIfAborted()
 				if (error instanceof HttpFailure) throw error
 				if (error instanceof JsonFault) throw faultIn(error)
-				if (error instanceof DeadlinePassed) {
-					throw new HttpFailure('timeout', `there was no whole answer within ${options.timeoutMs / 1000} s`)
-				}
 				throw failureOf(error)
 			}
 		},
@@ -108,7 +107,7 @@ async function readBody(
 	const reader = createBodyReader({ ...reading, maxBytes: limit, cuts: failed, shape: failed ? null : reading.shape })
 	let enough = false
 	let fault: JsonFault | null = null
-	// Counted after decoding: 200 KB on the wire may be 200 MB here.
+	// Counted after decoding: 200 KB of gzip may be 200 MB here.
 	const collect = async (source: AsyncIterable<Buffer>) => {
 		try {
 			for await (const chunk of source) {
@@ -125,7 +124,7 @@ async function readBody(
 		else if (encoding === 'gzip' || encoding === 'x-gzip') await pipeline(response, createGunzip(), collect)
 		else throw new HttpFailure('malformed', 'the answer is encoded in a way that was not asked for')
 	} catch (error) {
-		// To stop reading before the end is an error to the streams, and theirs may come first.
+		// Stopping early makes the streams fail, and their error may come first.
 		if (!enough) throw fault ?? error
 	} finally {
 		response.destroy()
@@ -144,12 +143,12 @@ function faultIn({ kind, message }: JsonFault): HttpFailure {
 	)
 }
 
-/** What a socket's or a stream's error says, without what it holds. */
+/** The failure of a socket or a stream, without the error's contents. */
 export function failureOf(error: unknown): HttpFailure {
 	const raw = (error as { readonly code?: unknown } | null)?.code
 	const code = typeof raw === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(raw) ? raw : 'unknown'
 	if (code.startsWith('Z_')) return new HttpFailure('malformed', `the gzip of the answer is broken (${code})`)
-	// What came was not HTTP.
+	// The answer was not HTTP.
 	if (code.startsWith('HPE_')) return new HttpFailure('malformed', `the answer is not HTTP (${code})`)
 	return new HttpFailure('network', `${systemWords(code) ?? 'the connection failed'} (${code})`)
 }

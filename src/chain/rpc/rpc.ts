@@ -1,55 +1,59 @@
 /**
- * The room speaks JSON-RPC over HTTP with one endpoint, and believes it nothing: every request of tracewatch passes
- * through `post` below.
+ * The room speaks JSON-RPC over HTTP with one endpoint and trusts none of its answers. Every request of tracewatch
+ * passes through `post` below.
  */
 
-import { waitMs } from '../../base/wait.js'
+import { waitMs } from '../../base/waits/wait.js'
 import { RpcError } from '../../errors.js'
+import type { CalledFunctions } from '../../model/chain.js'
 import type { Clock } from '../../model/glossary.js'
-import { createLimits, type Limits } from '../endpoints/limits.js'
-import type { Refusal } from '../endpoints/speed.js'
+import { createLimiter } from '../limits/limiter.js'
+import { createLimits, type Limits } from '../limits/limits.js'
+import type { Refusal } from '../limits/speed.js'
+import { everything, shapeOfAnswer } from '../stream/shapes.js'
+import { createProgress, type Progress } from './answerProgress.js'
 import { BatchRefused, methodOf, type Sender, sendBatches } from './batches.js'
 import { misread, wordsOf } from './border.js'
 import { batchLimitIn, classify, kindOfText, type Verdict } from './classify.js'
 import { createClosing } from './closing.js'
 import { readEndpointUrl } from './endpointUrl.js'
 import { type Fault, readAnswers, readErrorBody } from './envelope.js'
-import { faultInWords, refusesBatches } from './fault.js'
 import { createHttp, type HttpAnswer, HttpFailure } from './http.js'
-import { createLimiter } from './limiter.js'
-import { createProgress, type Progress } from './progress.js'
-import { defaultPatience, type Patience, refusalIn } from './retry.js'
-import { shapeOfAnswer } from './shapes.js'
+import { defaultRetryPolicy, type RetryPolicy, refusalIn } from './retry.js'
 
 export interface RpcCall {
 	readonly method: string
 	readonly params: readonly unknown[]
+	/** For traces: the calls whose inputs are kept of a large answer; see `Reading`. */
+	readonly calls?: CalledFunctions | undefined
+	/** Nothing is left out of a large answer: it is no trace, whatever the method says. */
+	readonly isWhole?: true
 }
 
 export interface Rpc {
 	/** Host and port only. */
 	readonly endpoint: string
 	/**
-	 * Resolves to `result` as the node sent it, also when it is null: what null means is the caller's to say. What fails
-	 * in passing is asked again, within the patience. Throws RpcError, or the signal's reason when it is aborted.
+	 * Resolves to `result` as the node sent it, also null, which the caller must interpret. Passing failures are retried
+	 * within the retry policy. Throws RpcError, or the signal's reason when it is aborted.
 	 */
 	call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown>
 	/**
 	 * Answers in the order of the calls; a call that failed alone is an RpcError in its place. One HTTP request where the
-	 * node takes batches, else several; only what failed goes again. Throws RpcError when no call was answered at all, or
+	 * node accepts batches, else several; only failed calls are retried. Throws RpcError when no call was answered, or
 	 * the signal's reason.
 	 */
 	batch(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]>
-	/** The same, asked once only: to see whether an endpoint is back. */
+	/** A call without retry: to see whether an endpoint is back. */
 	once(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown>
-	/** How long the endpoint asked to be left alone, where no request waits that long in place; 0: it may be asked. */
+	/** How long the endpoint asked to pause, if that is too long to wait in place; 0: it may be asked. */
 	awayMs(): number
-	/** What the endpoint was seen to bear. */
+	/** Limits that were learnt from the endpoint's answers. */
 	readonly limits: Limits
 	readonly progress: Progress
-	/** A call made now would wait for a limit: that it takes long says nothing of the node. */
+	/** A call made now would wait for a rate limit, so a slow answer says nothing about the node. */
 	isHeldBack(): boolean
-	/** Words of this node as they may be shown: without the secrets of its URL, on one line, at most 300 characters. */
+	/** The node's words in displayable form: without the secrets of its URL, on one line, at most 300 characters. */
 	words(said: unknown): string
 	close(): Promise<void>
 }
@@ -59,39 +63,38 @@ export interface RpcRequest {
 	readonly endpoint: string
 	/** `batch` for calls of several methods. */
 	readonly method: string
+	/** The methods of its calls: providers bill each of them. */
+	readonly calls: readonly string[]
 	/** `ok`, `aborted`, or the kind of the error. */
 	readonly result: string
 	readonly durationMs: number
-	/** What the endpoint is seen to bear by now: requests at once, and calls a second (null: no limit is known). */
+	/** The learnt limits: requests at once, and calls per second (null: no limit is known). */
 	readonly inFlightLimit: number
 	readonly rateLimit: number | null
 }
 
 export interface RpcOptions {
 	readonly url: string
-	/** For one HTTP request, its body included. Default 30 s. */
+	/** For one HTTP request, its body included. Default: 30 s. */
 	readonly timeoutMs?: number
-	/** Default 5 s. */
+	/** Default: 5 s. */
 	readonly connectTimeoutMs?: number
-	/** Of one decoded body; of one above `parsedBytes` (default 4 MiB) only what counts is kept. Default 1 GB. */
+	/** Limit for one decoded body. Above `parsedBytes` (default 4 MiB) only needed parts are kept. Default: 1 GB. */
 	readonly maxBodyBytes?: number
 	readonly parsedBytes?: number
-	/** Kept open at most. Default 8. */
+	/** Most open connections. Default: 8. */
 	readonly connections?: number
-	/** Calls in one HTTP request, before the node has said anything of it. Default 100. */
+	/** Calls in one HTTP request before a limit is learnt from the node. Default: 100. */
 	readonly maxBatch?: number
-	/**
-	 * Calls that may leave in any second; a batch counts as many as it holds, for so providers bill. Default null: no
-	 * limit.
-	 */
+	/** Most calls per second; each call of a batch counts, because providers bill them so. Default null: no limit. */
 	readonly requestsPerSecond?: number | null
-	/** For what fails in passing. Default: 6 tries within 75 s. */
-	readonly patience?: Partial<Patience>
+	/** For passing failures. Default: 6 attempts within 75 s. */
+	readonly retry?: Partial<RetryPolicy>
 	readonly onRequest?: (request: RpcRequest) => void
-	/** Again and again while a large answer comes, and is looked at. */
+	/** Called repeatedly while a large answer arrives and is processed. */
 	readonly onProgress?: () => void
 	readonly clock?: Clock
-	/** By which what was learnt is kept for a while: the clock may be set. Default: `clock`. */
+	/** Measures how long learnt limits are kept, because the clock may be set. Default: `clock`. */
 	readonly steady?: Clock
 	/** In milliseconds, never backwards. */
 	readonly now?: () => number
@@ -99,7 +102,7 @@ export interface RpcOptions {
 	readonly random?: () => number
 }
 
-/** Of a node's words in a message. */
+/** Characters of a node's words in a message. */
 const mostWords = 300
 
 /** Throws PlainError, without the URL in it, when `url` cannot be used. */
@@ -120,18 +123,18 @@ export function createRpc(options: RpcOptions): Rpc {
 	const limiter = perSecond === null ? null : createLimiter({ requestsPerSecond: perSecond })
 	const batch = Math.min(options.maxBatch ?? 100, limiter?.burst ?? Number.POSITIVE_INFINITY)
 	const limits = createLimits({ batch, clock: options.steady ?? clock, now, wait, random })
-	const patience = { ...defaultPatience, ...options.patience }
+	const retry = { ...defaultRetryPolicy, ...options.retry }
 	const width = () => Math.min(connections, limits.speed.width())
-	const sender: Sender<RpcCall> = { size: limits.batch, patience, width, speed: limits.speed, post, now, wait, random }
+	const sender: Sender<RpcCall> = { size: limits.batch, retry, width, speed: limits.speed, post, now, wait, random }
 	let lastId = 0
 
 	/** One HTTP request. Throws RpcError when it failed as a whole, BatchRefused when it should have been smaller. */
 	async function post(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
 		const requests = calls.map(({ method, params }) => ({ jsonrpc: '2.0', id: ++lastId, method, params }))
 		const [batch, method] = [calls.length > 1, methodOf(calls)]
-		const pass = await limits.speed.enter(calls.length, patience.withinMs, signal)
+		const pass = await limits.speed.enter(calls.length, retry.withinMs, signal)
 		if (pass === null) throw tooSoon(method)
-		// While it waited for its turn others were refused: all of that size would be, one after the other.
+		// While it waited, the batch limit was lowered: this batch would be refused too.
 		if (calls.length > limits.batch.now()) {
 			pass.giveBack()
 			throw new BatchRefused(limits.batch.now())
@@ -143,7 +146,9 @@ export function createRpc(options: RpcOptions): Rpc {
 		try {
 			if (limiter !== null) await limiter.take(calls.length, signal)
 			startedAtMs = performance.now()
-			const shape = shapeOfAnswer(calls.map((call) => call.method))
+			const inputs = calls.find((call) => call.calls !== undefined)?.calls
+			const methods = calls.map((call) => call.method)
+			const shape = calls.some((call) => call.isWhole) ? everything : shapeOfAnswer(methods, inputs)
 			const answer = await http.post(JSON.stringify(batch ? requests : requests[0]), shape, signal)
 			const ids = requests.map(({ id }) => id)
 			const answers = read(answer, calls, ids, batch)
@@ -167,8 +172,9 @@ export function createRpc(options: RpcOptions): Rpc {
 			if (startedAtMs !== null) {
 				const durationMs = performance.now() - startedAtMs
 				if (answered > 0) limits.noteAnswer(durationMs)
-				const bears = { inFlightLimit: limits.speed.width(), rateLimit: limits.speed.callsPerSecond() }
-				options.onRequest?.({ endpoint: url.name, method, result, durationMs, ...bears })
+				const learntLimits = { inFlightLimit: limits.speed.width(), rateLimit: limits.speed.callsPerSecond() }
+				const methods = calls.map((call) => call.method)
+				options.onRequest?.({ endpoint: url.name, method, calls: methods, result, durationMs, ...learntLimits })
 			}
 		}
 	}
@@ -238,7 +244,7 @@ export function createRpc(options: RpcOptions): Rpc {
 		once: (method, params, signal) => one(post([{ method, params }], signal)),
 		awayMs() {
 			const ms = limits.speed.pausedMs()
-			return ms > patience.withinMs ? ms : 0
+			return ms > retry.withinMs ? ms : 0
 		},
 		batch: (calls, signal) => sendBatches(calls, sender, signal),
 		limits,
@@ -247,4 +253,19 @@ export function createRpc(options: RpcOptions): Rpc {
 		words: (said) => wordsOf(said, url, mostWords),
 		close,
 	}
+}
+
+/** As the end of a sentence that begins with the endpoint. */
+function faultInWords({ broken, text, code }: Fault, status: number, method: string): string {
+	const said = text === '' ? '' : `: "${text}"`
+	if (broken !== null) return `gave an answer to ${method} that cannot be believed: ${broken}${said}`
+	const where = code === null ? `HTTP ${status}` : `HTTP ${status}, code ${code}`
+	if (status < 300 || status > 399) return `refused ${method}${said} (${where})`
+	return `sends ${method} to another address (${where}), which is not followed: write that address into \`rpc\``
+}
+
+/** A single answer to a batch, about neither rates nor keys nor limits: this node accepts no batches. */
+function refusesBatches({ text, code, broken }: Fault): boolean {
+	const kind = kindOfText(text) ?? 'bad-params'
+	return (kind === 'bad-params' || kind === 'unsupported') && (broken !== null || code === -32600)
 }

@@ -1,16 +1,16 @@
 import { RpcError } from '../../errors.js'
+import { askAll } from '../blocks/batchedCalls.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import type { Header } from '../wire.js'
-import { askAll } from './ask.js'
+import type { Header } from '../wire/wire.js'
 
-/** Whether a block's trace, asked for alone, was more than the endpoint gives or than is read at once. */
+/** Whether the trace of one block was larger than the endpoint gives or than the size limit here. */
 export function isTooMuchAtOnce(error: unknown): boolean {
 	return error instanceof RpcError && (error.kind === 'too-large' || error.kind === 'timeout')
 }
 
 /**
- * The traces of one block, transaction by transaction, in the order of its list: so that a transaction which somebody
- * made large costs no more than itself. Throws RpcError.
+ * Reads the traces of one block, transaction by transaction, in the order of its list, so that one oversized
+ * transaction costs no more than itself. Throws RpcError.
  */
 export async function askByTransaction(
 	rpc: Rpc,

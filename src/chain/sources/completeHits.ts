@@ -1,26 +1,34 @@
-import { createTimeSlices, type TimeSlices } from '../../base/timeSlices.js'
-import { isCheaperWhole, type PriceOf } from '../../core/cost.js'
-import { mayCount } from '../../core/effective.js'
+import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
+import { isCheaperWhole, type PriceOf } from '../../core/cost/cost.js'
 import type { AddressSet, Part } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
+import { askAll, blockCall, needBlock } from '../blocks/batchedCalls.js'
+import type { Costs } from '../blocks/costs.js'
+import { planReceipts, readReceipts, readWholeBlocks, receiptCall, type Wanted } from '../blocks/readReceipts.js'
+import { type Hit, joined, wantedOf } from '../blocks/receipts.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import { byPlace, checkBlock, keptOf, matters, placeKey, type RowGroup, rowKey, treeOf } from '../traces/assemble.js'
-import { frameOf, type Row, readRow } from '../traces/parityRows.js'
+import {
+	byPlace,
+	checkBlock,
+	keptOf,
+	matters,
+	placeKey,
+	type RowGroup,
+	rewardsOf,
+	rowKey,
+	treeOf,
+} from '../traces/assemble.js'
+import { frameOf, openRow, type Row, readRow } from '../traces/parityRows.js'
 import { framed, listed, type ReadRows, readInTurns } from '../traces/readRows.js'
-import { listOf } from '../traces/rows.js'
 import { isAscending } from '../traces/rowTree.js'
+import { listOf } from '../traces/traceRows.js'
 import { framesOf } from '../traces/tree.js'
-import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire.js'
-import { askAll, blockCall, needBlock } from './ask.js'
-import type { Costs } from './costs.js'
+import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire/wire.js'
 import { completeByBlock } from './hitBlock.js'
-import { planReceipts, readReceipts, readWholeBlocks, receiptCall, type Wanted } from './readReceipts.js'
-import { type Hit, joined, wantedOf } from './receipts.js'
-import { readRewards } from './rewards.js'
 
 interface Incomplete {
 	readonly rpc: Rpc
-	/** What an address filter gave: rows without the frames above them. */
+	/** Rows from an address filter, without the frames above them. */
 	readonly hits: readonly RowGroup[]
 	readonly addresses: AddressSet
 	readonly last: Header
@@ -29,14 +37,14 @@ interface Incomplete {
 }
 
 export interface CompletedHits extends Pick<Part, 'transactions'> {
-	/** Of the blocks that were hit, by number. */
+	/** The headers of the blocks that were hit, by number. */
 	readonly blocks: ReadonlyMap<bigint, Header>
 }
 
 /**
- * Asks what rows alone do not say, each transaction once: headers, receipts where they are needed, and the whole tree
- * of a transaction that was hit below its root, since a frame under a failed one carries no error of its own
- * (docs/nodes.md, "How frames are written"). Where many trees of one block are needed the block is read whole.
+ * Reads what rows do not say, once per transaction: headers, receipts where they are needed, and the whole tree of a
+ * transaction that was hit below its root, because a frame under a failed one carries no error of its own
+ * (docs/nodes.md, "How frames are written"). Where many trees of one block are needed, the block is read whole.
  */
 export async function completeHits(
 	{ rpc, hits, addresses, last, costs, withSent }: Incomplete,
@@ -45,11 +53,13 @@ export async function completeHits(
 	const byBlock = blocksOf(hits)
 	const numbers = [...byBlock.keys()]
 	const price = costs.priceAt(rpc)
-	const isWhole = costs.hasWholeBlocks(rpc) ? isReadWhole(costs.rowsPerBlock(), price) : () => false
+	const isWhole = costs.hasWholeBlocks(rpc) ? isReadWhole(costs.rowsPerBlock(), price, addresses) : () => false
 	const whole = new Set(numbers.filter((number) => isWhole(byBlock.get(number) ?? [])))
 	const singles = hits.filter(({ blockNumber }) => !whole.has(blockNumber))
-	const calls = [...numbers.map(blockCall), ...[...whole].map(traceBlockCall), ...singles.flatMap(callFor)]
-	// Of a frame below its root it may show later that its receipt is needed: where the root is seen to have failed.
+	const traceBlock = (number: bigint) => traceBlockCall(number, addresses)
+	const callFor = (hit: RowGroup) => callsFor(hit, addresses)
+	const calls = [...numbers.map(blockCall), ...[...whole].map(traceBlock), ...singles.flatMap(callFor)]
+	// A frame below its root may turn out to need its receipt later, once the tree shows that the root failed.
 	const early = hits.filter((hit) => hit.txHash !== null && costs.receipts.of(rpc, 'trace', rootOf(hit), addresses))
 	const guesses = early.map((hit) => guessed(hit, costs))
 	const plan = planReceipts(rpc, guesses, price)
@@ -73,10 +83,11 @@ export async function completeHits(
 		const given = byBlock.get(number) ?? []
 		found.push(...(await completeByBlock(rpc, next(), { block, given, addresses, withSent }, signal)))
 	}
-	const slices = createTimeSlices(rpc.progress.note)
 	for (const hit of singles) {
 		const block = needHeader(blocks, hit.blockNumber)
-		const one = await completeOne(hit, block, { next, addresses, withSent, slices, endpoint: rpc.endpoint })
+		const one = await rpc.progress.during(() =>
+			completeOne(hit, block, { next, addresses, withSent, endpoint: rpc.endpoint }),
+		)
 		if (one !== null) found.push(one)
 	}
 	const late = found.filter(
@@ -85,7 +96,7 @@ export async function completeHits(
 	)
 	const more = await readReceipts(rpc, planReceipts(rpc, late.map(wantedOf), price), signal)
 	const all = new Map([...receipts, ...more])
-	return { blocks, transactions: found.map((hit) => joined(rpc, hit, all, 'trace', costs)).sort(byPlace) }
+	return { blocks, transactions: found.map((hit) => joined(rpc, hit, all, { tracing: 'trace', costs })).sort(byPlace) }
 }
 
 function blocksOf(hits: readonly RowGroup[]): ReadonlyMap<bigint, readonly RowGroup[]> {
@@ -98,45 +109,49 @@ function blocksOf(hits: readonly RowGroup[]): ReadonlyMap<bigint, readonly RowGr
 	return blocks
 }
 
-function isReadWhole(rowsPerBlock: number | null, price: PriceOf): (hits: readonly RowGroup[]) => boolean {
+function isReadWhole(
+	rowsPerBlock: number | null,
+	price: PriceOf,
+	addresses: AddressSet,
+): (hits: readonly RowGroup[]) => boolean {
 	return (hits) => {
-		const trees = hits.filter((hit) => hit.txHash !== null && isDeep(hit)).length
-		// Rewards stand in the whole block alone: then its trees cost nothing more.
+		const trees = hits.filter((hit) => hit.txHash !== null && isDeep(hit, addresses)).length
+		// Only the whole block has the rewards, so its trees cost nothing more.
 		if (trees > 0 && hits.some(({ txHash }) => txHash === null)) return true
 		return isCheaperWhole(trees, rowsPerBlock, price)
 	}
 }
 
-/** Rows of a transaction, and blocks of which nothing is known. */
+/** Rows per transaction, and transactions per block before any block was read. */
 const rowsPerTransaction = 5
 const transactionsPerBlock = 100
 
-/** Before its header is there. */
+/** A guess of the block's number of transactions, before its header is read. */
 function guessed({ txHash, blockNumber }: RowGroup, costs: Costs): Wanted {
 	const rows = costs.rowsPerBlock()
 	return { txHash, blockNumber, ofTransactions: rows === null ? transactionsPerBlock : rows / rowsPerTransaction }
 }
 
-function traceBlockCall(number: bigint): RpcCall {
-	return { method: 'trace_block', params: [hexOf(number)] }
+function traceBlockCall(number: bigint, { calls }: AddressSet): RpcCall {
+	return { method: 'trace_block', params: [hexOf(number)], calls }
 }
 
-function callFor(hit: RowGroup): readonly RpcCall[] {
+function callsFor(hit: RowGroup, addresses: AddressSet): readonly RpcCall[] {
 	const { txHash, blockNumber } = hit
-	// A filter gives some rewards of a block, and not the place that they have among all of them.
-	if (txHash === null) return [traceBlockCall(blockNumber)]
-	return isDeep(hit) ? [{ method: 'trace_transaction', params: [txHash] }] : []
+	// A filter gives some rewards of a block, but not their places among all of them.
+	if (txHash === null) return [traceBlockCall(blockNumber, addresses)]
+	return isDeep(hit, addresses) ? [{ method: 'trace_transaction', params: [txHash], calls: addresses.calls }] : []
 }
 
-function isDeep(hit: RowGroup): boolean {
-	return hit.rows.some((row) => !isRoot(row) && mayCount(row.frame))
+function isDeep(hit: RowGroup, addresses: AddressSet): boolean {
+	return hit.rows.some((row) => !isRoot(row) && matters(row.frame, addresses))
 }
 
 function isRoot(row: Row): boolean {
 	return row.traceAddress.length === 0
 }
 
-/** Null where it was not given: then neither side of it is asked for. */
+/** Null where the filter did not give the root; then neither party of it is watched. */
 function rootOf({ rows }: RowGroup) {
 	const root = rows.find(isRoot)
 	return root === undefined ? null : frameOf(root)
@@ -153,20 +168,19 @@ interface OneHit {
 	readonly next: () => unknown
 	readonly addresses: AddressSet
 	readonly withSent: boolean | undefined
-	readonly slices: TimeSlices
 	readonly endpoint: string
 }
 
-/** Null where nothing is left: rewards that nobody pays. */
+/** Null where nothing is left: rewards that are never paid. */
 async function completeOne(
 	hit: RowGroup,
 	block: Header,
-	{ next, addresses, withSent, slices, endpoint }: OneHit,
+	{ next, addresses, withSent, endpoint }: OneHit,
 ): Promise<Hit | null> {
 	const { txHash, rows } = hit
 	if (txHash === null) return readRewards(next(), block, addresses, endpoint)
-	const frames = isDeep(hit)
-		? await readTree(next(), { ...hit, txHash }, { addresses, withSent }, slices, endpoint)
+	const frames = isDeep(hit, addresses)
+		? await readTree(next(), { ...hit, txHash }, { addresses, withSent }, endpoint)
 		: rows.filter(isRoot).map(frameOf)
 	return { txHash, txIndex: rows[0]?.txIndex ?? null, block, frames }
 }
@@ -175,43 +189,41 @@ async function readTree(
 	raw: unknown,
 	hit: RowGroup & { readonly txHash: Hash },
 	{ addresses, withSent }: Pick<Incomplete, 'addresses' | 'withSent'>,
-	slices: TimeSlices,
 	endpoint: string,
 ) {
-	const reading: Reading = { endpoint, method: 'trace_transaction' }
-	const rows = await readRows(raw, slices, reading)
-	const tree = await treeOf(rows, hit, slices, reading)
-	// From here on all rows are of this transaction, in this block.
+	const reading: Reading = { endpoint, method: 'trace_transaction', calls: addresses.calls }
+	const rows = await readRows(raw, reading)
+	const tree = await treeOf(rows, hit, reading)
+	// From here on, all rows belong to this transaction in this block.
 	const given = new Map<string | null, Row>()
 	for (const row of hit.rows) {
-		if (slices.isOver()) await slices.next()
+		if (isSliceOver()) await nextSlice()
 		given.set(placeKey(row), row)
 	}
-	await checkFilter(rows, given, hit.txHash, { addresses, slices, endpoint, reading })
-	return framesOf(tree, slices, keptOf(addresses, withSent))
+	await checkFilter(rows, given, hit.txHash, { addresses, endpoint, reading })
+	return framesOf(tree, keptOf(addresses, withSent))
 }
 
 interface Checking extends Pick<Incomplete, 'addresses'> {
-	readonly slices: TimeSlices
 	readonly endpoint: string
-	/** Of the tree. */
+	/** For the tree. */
 	readonly reading: Reading
 }
 
 /**
- * Filter and tree are each other's witness: what the filter gave must be in the tree, and what the tree holds for these
- * addresses the filter must have given.
+ * Filter and tree check each other: the tree must have what the filter gave, and the filter must have given what the
+ * tree has for these addresses.
  */
 async function checkFilter(
 	tree: ReadRows<Row>,
 	given: ReadonlyMap<string | null, Row>,
 	txHash: Hash,
-	{ addresses, slices, endpoint, reading }: Checking,
+	{ addresses, endpoint, reading }: Checking,
 ): Promise<void> {
 	let leftOut: Row | null = null
 	const found = new Set<string | null>()
 	for (let index = 0; index < tree.length; index++) {
-		if (slices.isOver()) await slices.next()
+		if (isSliceOver()) await nextSlice()
 		const row = tree.at(index) as Row
 		const key = placeKey(row)
 		if (given.has(key)) found.add(key)
@@ -227,18 +239,38 @@ async function checkFilter(
 	throw malformed({ endpoint, method: 'trace_filter' }, what)
 }
 
-/** The rows of an answer, each once. It is let go of where they are read: it cannot be read again. */
-export async function readRows(raw: unknown, slices: TimeSlices, reading: Reading): Promise<ReadRows<Row>> {
-	const rows = await readInTurns(listOf(raw, reading), readRow, { slices, reading })
-	if (await isAscending(rows, slices)) return rows
+/** The rows of an answer, each once. The answer is released while it is read and cannot be read again. */
+export async function readRows(raw: unknown, reading: Reading): Promise<ReadRows<Row>> {
+	const rows = await readInTurns(listOf(raw, reading), readRow, reading)
+	if (await isAscending(rows)) return rows
 	const seen = new Set<string>()
 	const once: Row[] = []
-	for (const row of await listed(rows, slices)) {
-		if (slices.isOver()) await slices.next()
+	for (const row of await listed(rows)) {
+		if (isSliceOver()) await nextSlice()
 		const key = rowKey(row)
 		if (key !== null && seen.has(key)) continue
 		if (key !== null) seen.add(key)
 		once.push(row)
 	}
 	return framed(once)
+}
+
+/** The rewards of one block out of its rows. Null where none that is really paid goes to the addresses. */
+function readRewards(raw: unknown, block: Header, addresses: AddressSet, endpoint: string): Hit | null {
+	const reading: Reading = { endpoint, method: 'trace_block' }
+	const seen = new Set<string>()
+	const list = listOf(raw, reading)
+	const rows: Row[] = []
+	for (let index = 0; index < list.length; index++) {
+		const open = openRow(list.at(index), index, reading)
+		if (open.type !== 'reward') continue
+		const row = readRow(open, index, reading)
+		checkBlock(row, block, reading)
+		const key = rowKey(row)
+		if (key !== null && seen.has(key)) continue
+		if (key !== null) seen.add(key)
+		rows.push(row)
+	}
+	const rewards = rewardsOf(rows, block, addresses)
+	return rewards === null ? null : { txHash: null, txIndex: null, block, frames: rewards.frames }
 }

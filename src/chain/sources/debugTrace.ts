@@ -1,20 +1,21 @@
-import { createTimeSlices, type TimeSlices } from '../../base/timeSlices.js'
 import { numbersOf } from '../../core/spans.js'
 import { RpcError } from '../../errors.js'
+import type { CalledFunctions } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
+import { askAll } from '../blocks/batchedCalls.js'
+import { headerCalls, readHeaders } from '../blocks/headers.js'
+import type { Hit } from '../blocks/receipts.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { keptOf } from '../traces/assemble.js'
 import { readCalls } from '../traces/callTracer.js'
+import { createEnteredNotes } from '../traces/entered.js'
 import { type Placed, readPlaced } from '../traces/parityRows.js'
 import { readInTurns } from '../traces/readRows.js'
-import { type Rows, rowsIn } from '../traces/rows.js'
 import { treeOfRows } from '../traces/rowTree.js'
-import { framesOf, type Tree } from '../traces/tree.js'
-import { type Header, hash, hexOf, isObject, malformed, type Reading, unsettled } from '../wire.js'
-import { askAll } from './ask.js'
+import { type Rows, rowsIn } from '../traces/traceRows.js'
+import { framesOf, type PlacelessFrame, type Tree } from '../traces/tree.js'
+import { type Header, hash, hexOf, isObject, malformed, type Reading, unsettled } from '../wire/wire.js'
 import { askByTransaction, isTooMuchAtOnce } from './byTransaction.js'
-import { headerCalls, readHeaders } from './headers.js'
-import type { Hit } from './receipts.js'
 import { completeSpan, type ScannedSpan } from './scannedSpan.js'
 import type { ReadRequest, Source, SourceOptions } from './source.js'
 
@@ -25,9 +26,9 @@ export interface DebugTraceOptions extends SourceOptions {
 }
 
 /**
- * `debug_traceBlockByNumber`, for nodes without trace methods: geth and its kin. The answer names no block, so its
- * transactions are checked against the header's list; a block without any is not asked for (geth does not trace
- * genesis). Rewards are not in it.
+ * `debug_traceBlockByNumber`, for nodes without trace methods: geth and its forks. The answer names no block, so its
+ * transactions are checked against the header's list. Blocks without transactions are not asked for (geth does not
+ * trace genesis). Rewards are not in the answer.
  */
 export function debugTraceSource(options: DebugTraceOptions): Source {
 	return {
@@ -38,17 +39,18 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
 				endpoint: rpc.endpoint,
 				method: 'debug_traceBlockByNumber',
 				words: rpc.words,
+				calls: request.addresses.calls,
 				...(options.onUnknown && { onUnknown: options.onUnknown }),
 			}
 			const scanned = await scanSpan(request, options, reading, signal)
-			return completeSpan(scanned, request, 'debug', options, reading, signal)
+			return completeSpan(scanned, request, { tracing: 'debug', options, reading }, signal)
 		},
 	}
 }
 
 /**
- * Looks at all blocks of a span. A function of its own, so that the traces are gone with it: who waits for receipts
- * would keep them all that time.
+ * Reads all blocks of a span. It is a function of its own so that the traces are freed on return; the caller would hold
+ * them while it waits for receipts.
  */
 async function scanSpan(
 	{ rpc, span, addresses, last }: ReadRequest,
@@ -60,36 +62,38 @@ async function scanSpan(
 	const headerAnswers = await askAll(rpc, headerCalls(numbers, last), signal)
 	const headers = readHeaders(headerAnswers, numbers, last, rpc.endpoint)
 	const full = headers.filter((block) => block.txHashes.length > 0)
-	const calls = full.map((block) => debugCall(block.number, tracer(rpc)))
+	const calls = full.map((block) => debugCall(block.number, tracer(rpc), addresses.calls))
 	const answers = await askAll(rpc, calls, signal).catch(async (error: unknown) => {
 		const [block] = full
 		if (full.length !== 1 || block === undefined || !isTooMuchAtOnce(error)) throw error
-		const callFor = (txHash: string) => debugTransactionCall(txHash, tracer(rpc))
+		const callFor = (txHash: string) => debugTransactionCall(txHash, tracer(rpc), addresses.calls)
 		const results = await askByTransaction(rpc, block, callFor, signal)
 		return [results.map((result, index) => ({ txHash: block.txHashes[index], result }))]
 	})
-	const slices = createTimeSlices(rpc.progress.note)
 	const hits: Hit[] = []
+	const entered = createEnteredNotes(addresses)
 	let rows = 0
 	const uncovered: { block: Header; missing: readonly Hash[] }[] = []
 	for (const [index, block] of full.entries()) {
-		const { traces, missing } = await readDebugBlock(answers[index], block, slices, reading)
+		const traced = rpc.progress.during(() => readDebugBlock(answers[index], block, reading))
+		const { traces, missing } = await traced
 		if (missing.length > 0) uncovered.push({ block, missing })
 		for (const [txHash, tree] of traces) {
 			rows += tree.frames.length
-			const frames = await framesOf(tree, slices, keptOf(addresses, withSent))
+			const onFrame = (frame: PlacelessFrame) => entered.note(frame, block, txHash)
+			const frames = await framesOf(tree, keptOf(addresses, withSent, onFrame))
 			if (frames.length > 0) hits.push({ txHash, txIndex: null, block, frames })
 		}
 	}
-	return { headers, hits, rows, uncovered }
+	return { headers, hits, rows, uncovered, touched: entered.all() }
 }
 
-export function debugCall(number: bigint, tracer: Tracer): RpcCall {
-	return { method: 'debug_traceBlockByNumber', params: [hexOf(number), configOf(tracer)] }
+export function debugCall(number: bigint, tracer: Tracer, calls?: CalledFunctions): RpcCall {
+	return { method: 'debug_traceBlockByNumber', params: [hexOf(number), configOf(tracer)], calls }
 }
 
-function debugTransactionCall(txHash: string, tracer: Tracer): RpcCall {
-	return { method: 'debug_traceTransaction', params: [txHash, configOf(tracer)] }
+function debugTransactionCall(txHash: string, tracer: Tracer, calls?: CalledFunctions): RpcCall {
+	return { method: 'debug_traceTransaction', params: [txHash, configOf(tracer)], calls }
 }
 
 function configOf(tracer: Tracer): object {
@@ -97,7 +101,7 @@ function configOf(tracer: Tracer): object {
 	return tracer === 'flatCallTracer' ? { tracer, tracerConfig: { includePrecompiles: true } } : { tracer }
 }
 
-/** An entry of the answer may be an error, in the node's own words. */
+/** An entry of the answer may be an error with the node's own words. */
 export interface DebugReading extends Reading {
 	readonly words: Rpc['words']
 }
@@ -111,15 +115,10 @@ export interface DebugBlock {
 
 /**
  * Reads the traces of a block: `[{txHash, result}]`, without txHash on older nodes (the place decides then), or without
- * the wrapper (Moonbeam, some of Avalanche's kin).
+ * the wrapper (Moonbeam, some forks of Avalanche).
  */
-export async function readDebugBlock(
-	raw: unknown,
-	block: Header,
-	slices: TimeSlices,
-	reading: DebugReading,
-): Promise<DebugBlock> {
-	// Of a block that it has just got a node may have no traces yet.
+export async function readDebugBlock(raw: unknown, block: Header, reading: DebugReading): Promise<DebugBlock> {
+	// A node may have no traces yet of a block that it has just received.
 	if (raw === null) throw unsettled(reading, `block ${block.number} has no traces yet`)
 	const entries = rowsIn(raw)
 	if (entries === null) throw malformed(reading, 'the result is not a list')
@@ -134,16 +133,16 @@ export async function readDebugBlock(
 			throw unsettled(reading, `${entries.length} traces came for the ${count} transactions of ${block.number}`)
 		}
 		if (!listed.has(itsHash)) throw unsettled(reading, `${itsHash} is not in block ${block.number}`)
-		// No row at all: not traced, as a state sync of Polygon's.
+		// An empty list means that the node did not trace it, as with Polygon's state sync.
 		const rows = rowsIn(trace)
 		if (rows?.length === 0) continue
-		const tree = rows === null ? readCalls(trace, slices, reading) : readFlat(rows, itsHash, slices, reading)
+		const tree = rows === null ? readCalls(trace, reading) : readFlat(rows, itsHash, reading)
 		traces.set(itsHash, await tree)
 	}
 	return { traces, missing: block.txHashes.filter((txHash) => !traces.has(txHash)) }
 }
 
-/** The trace of one transaction as it came: rows, or nested calls. */
+/** The trace of one transaction as the node sent it: rows, or nested calls. */
 function openEntry(entry: unknown, index: number, reading: DebugReading): { txHash: Hash | null; trace: unknown } {
 	if (rowsIn(entry) !== null) return { txHash: null, trace: entry }
 	if (!isObject(entry)) throw malformed(reading, `trace ${index} is not an object`)
@@ -155,12 +154,12 @@ function openEntry(entry: unknown, index: number, reading: DebugReading): { txHa
 	return { txHash, trace }
 }
 
-async function readFlat(raw: Rows, txHash: Hash, slices: TimeSlices, reading: Reading): Promise<Tree> {
-	const rows = await readInTurns<Placed>(raw, readPlaced, { slices, reading })
-	return treeOfRows(rows, txHash, slices, reading)
+async function readFlat(raw: Rows, txHash: Hash, reading: Reading): Promise<Tree> {
+	const rows = await readInTurns<Placed>(raw, readPlaced, reading)
+	return treeOfRows(rows, txHash, reading)
 }
 
-/** The node could not trace one transaction: for want of time, or because it lacks the tracer. */
+/** The node could not trace one transaction: it ran out of time or lacks the tracer. */
 function untraced(error: unknown, index: number, { endpoint, method, words }: DebugReading): RpcError {
 	const text = words(isObject(error) ? error.message : error) || 'no reason is given'
 	const kind = /time ?out|deadline/i.test(text) ? 'timeout' : /tracer/i.test(text) ? 'unsupported' : 'server'

@@ -1,22 +1,22 @@
 import type { AddressSet } from '../../model/chain.js'
+import { checkCoverage } from '../blocks/headers.js'
+import type { Hit } from '../blocks/receipts.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { matters, type RowGroup } from '../traces/assemble.js'
-import { type Header, malformed, unsettled } from '../wire.js'
-import { checkCoverage } from './headers.js'
-import type { Hit } from './receipts.js'
+import { type Header, malformed, unsettled } from '../wire/wire.js'
 import { scanBlock } from './scanBlock.js'
 
 interface HitBlock {
 	readonly block: Header
-	/** What an address filter gave of it. */
+	/** What an address filter gave of the block. */
 	readonly given: readonly RowGroup[]
 	readonly addresses: AddressSet
 	readonly withSent: boolean | undefined
 }
 
 /**
- * What an address filter found in one block, completed by the whole block (`raw`, the answer to `trace_block`). The
- * block is the filter's witness: what it holds for the addresses the filter must have given, and the other way round.
+ * Completes what an address filter found in one block by the whole block (`raw`, the answer to `trace_block`). The two
+ * check each other: the filter must have given what the block has for these addresses, and the reverse.
  */
 export async function completeByBlock(
 	rpc: Rpc,
@@ -24,11 +24,11 @@ export async function completeByBlock(
 	{ block, given, addresses, withSent }: HitBlock,
 	signal: AbortSignal,
 ): Promise<readonly Hit[]> {
-	const reading = { endpoint: rpc.endpoint, method: 'trace_block', onWork: rpc.progress.note }
-	const { hits, missing } = await scanBlock(raw, block, addresses, reading, withSent)
+	const reading = { endpoint: rpc.endpoint, method: 'trace_block', calls: addresses.calls }
+	const { hits, missing } = await rpc.progress.during(() => scanBlock(raw, block, { addresses, withSent }, reading))
 	if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
 	const rowsOf = new Map(given.map(({ txHash, rows }) => [txHash, rows]))
-	// A filter need not know of rewards; by which way it is completed must make no difference.
+	// A filter may lack rewards. Drop them here too, so that both ways to complete a hit give the same result.
 	const found = hits.filter(({ txHash }) => txHash !== null || rowsOf.has(null))
 	const named = new Set(found.map(({ txHash }) => txHash))
 	for (const { txHash } of given) {

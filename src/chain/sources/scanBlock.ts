@@ -1,46 +1,52 @@
-import { createTimeSlices, type TimeSlices } from '../../base/timeSlices.js'
+import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import type { AddressSet } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
+import type { Hit } from '../blocks/receipts.js'
 import { addressTestOf } from '../traces/addressBitmap.js'
 import { groupRows, keptOf, rewardsOf, treeOf } from '../traces/assemble.js'
+import type { EnteredNotes } from '../traces/entered.js'
 import { createGlance, isAddressLike } from '../traces/glance.js'
 import { type FormedRow, type Row, readRow } from '../traces/parityRows.js'
 import { framed, listed, type ReadRows, readInTurns } from '../traces/readRows.js'
-import { type Rows, rowsIn } from '../traces/rows.js'
 import { isAscending } from '../traces/rowTree.js'
-import { framesOf } from '../traces/tree.js'
-import { type Header, hash, malformed, quantity, type Reading, unsettled } from '../wire.js'
-import type { Hit } from './receipts.js'
+import { type Rows, rowsIn } from '../traces/traceRows.js'
+import { framesOf, type PlacelessFrame } from '../traces/tree.js'
+import { type Header, hash, malformed, quantity, type Reading, unsettled } from '../wire/wire.js'
 
 export interface ScannedBlock {
 	/** Transactions in which something may have happened to the addresses, and the rewards, if one is for them. */
 	readonly hits: readonly Hit[]
 	/** Transactions of the header that have no root row. */
 	readonly missing: readonly Hash[]
-	/** How many rows were looked at. */
+	/** Number of rows in the answer. */
 	readonly rows: number
 }
 
+interface Wanted {
+	readonly addresses: AddressSet
+	/** See `SourceOptions`. */
+	readonly withSent?: boolean | undefined
+	readonly entered?: EnteredNotes | undefined
+}
+
 /**
- * Looks at every row of a block, and decodes those of the transactions that touch the addresses. Everything that goes
- * by is a row of others, so the first look makes nothing: it costs a fraction of what parsing the JSON did. In a whole
- * tree each row but the root is the child of one, and the rows of a transaction come one after the other; where it is
- * not so the tree is decoded too, and checked in full. The answer is let go of row by row: it cannot be read again.
+ * Looks at every row of a block, and decodes the transactions that touch the addresses. Nearly all rows touch other
+ * addresses, so the first look allocates nothing: it costs a fraction of parsing the JSON. In a whole tree each row but
+ * the root is the child of one row, and the rows of a transaction are consecutive; where they are not, the tree is
+ * decoded too and checked in full. Each row is released once it is read; the answer cannot be read again.
  */
 export async function scanBlock(
 	raw: unknown,
 	block: Header,
-	addresses: AddressSet,
+	{ addresses, withSent = false, entered }: Wanted,
 	reading: Reading,
-	withSent = false,
 ): Promise<ScannedBlock> {
-	// Of a block that it has just got a node may have no traces yet.
+	// A node may have no traces yet of a block that it has just received.
 	if (raw === null) throw unsettled(reading, `block ${block.number} has no traces yet`)
 	const rows = rowsIn(raw)
 	if (rows === null) throw malformed(reading, 'the result is not a list')
-	const slices = createTimeSlices(reading.onWork)
 	const number = Number(block.number)
-	const isAsked = await addressTestOf(addresses, slices)
+	const isAsked = await addressTestOf(addresses)
 	const roots = new Set<Hash>()
 	const touched = new Set<Hash | null>()
 	const owners: (Hash | null)[] = []
@@ -49,12 +55,12 @@ export async function scanBlock(
 	const run: Run = { rows: 0, children: 0, roots: 0 }
 	const glanceAt = createGlance(rows, isAsked, reading)
 	for (let index = 0; index < rows.length; index++) {
-		if (slices.isOver()) await slices.next()
+		if (isSliceOver()) await nextSlice()
 		const { row, isRoot, subtraces, mayTouch } = glanceAt(index)
 		if (row.blockNumber !== number || row.blockHash !== block.hash) checkPlace(row, index, block, reading)
 		if (row.type === 'reward') {
 			owners.push(null)
-			// One that names nobody is decoded, and found to be malformed.
+			// A reward without an author is decoded, and then refused as malformed.
 			if (!isAddressLike(row.action.author) || isAsked(row.action.author)) touched.add(null)
 			continue
 		}
@@ -65,7 +71,7 @@ export async function scanBlock(
 			if (lastHash === null) throw malformed(reading, `row ${index} lacks its transaction`)
 			run.rows = 0
 			run.children = 0
-			// One that comes back after others is in pieces.
+			// A transaction that comes back after others is not whole: two roots make `isWhole` false.
 			run.roots = roots.has(lastHash) ? 2 : 0
 		}
 		owners.push(lastHash)
@@ -80,16 +86,16 @@ export async function scanBlock(
 	if (!isWhole(run)) touched.add(lastHash)
 	return {
 		hits:
-			touched.size === 0 ? [] : await hitsOf(rows, { owners, touched, block, addresses, withSent }, slices, reading),
+			touched.size === 0 ? [] : await hitsOf(rows, { owners, touched, block, addresses, withSent, entered }, reading),
 		missing: block.txHashes.filter((txHash) => !roots.has(txHash)),
 		rows: rows.length,
 	}
 }
 
-/** Rows of one transaction that came one after the other. */
+/** Consecutive rows of one transaction. */
 interface Run {
 	rows: number
-	/** Children of all its rows, as the rows count them; NaN where one does not. */
+	/** Children of all its rows by the rows' own counts; NaN where one row has no count. */
 	children: number
 	roots: number
 }
@@ -105,18 +111,18 @@ interface Touched {
 	readonly block: Header
 	readonly addresses: AddressSet
 	readonly withSent: boolean
+	readonly entered: EnteredNotes | undefined
 }
 
 async function hitsOf(
 	rows: Rows,
-	{ owners, touched, block, addresses, withSent }: Touched,
-	slices: TimeSlices,
+	{ owners, touched, block, addresses, withSent, entered }: Touched,
 	reading: Reading,
 ): Promise<readonly Hit[]> {
-	/** Of each transaction, in the order of the first rows of all. */
+	/** The rows of each transaction, ordered by its first row. */
 	const placesOf = new Map<Hash | null, number[]>()
 	for (const [index, owner] of owners.entries()) {
-		if (slices.isOver()) await slices.next()
+		if (isSliceOver()) await nextSlice()
 		const own = placesOf.get(owner)
 		if (own !== undefined) own.push(index)
 		else if (touched.has(owner)) placesOf.set(owner, [index])
@@ -124,23 +130,24 @@ async function hitsOf(
 	}
 	const hits: Hit[] = []
 	for (const [txHash, places] of placesOf) {
-		const own = await readOnce(await readInTurns(rows, readRow, { places, slices, reading }), slices)
+		const own = await readOnce(await readInTurns(rows, readRow, reading, places))
 		if (txHash === null) {
-			const rewards = rewardsOf(await listed(own, slices), block, addresses)
+			const rewards = rewardsOf(await listed(own), block, addresses)
 			if (rewards !== null) hits.push({ txHash, txIndex: null, block, frames: rewards.frames })
 			continue
 		}
-		const tree = await treeOf(own, { txHash, blockHash: block.hash }, slices, reading)
-		const frames = await framesOf(tree, slices, keptOf(addresses, withSent))
+		const tree = await treeOf(own, { txHash, blockHash: block.hash }, reading)
+		const onFrame = (frame: PlacelessFrame) => entered?.note(frame, block, txHash)
+		const frames = await framesOf(tree, keptOf(addresses, withSent, onFrame))
 		if (frames.length > 0) hits.push({ txHash, txIndex: own.at(0)?.txIndex ?? null, block, frames })
 	}
 	return hits
 }
 
 /** The rows of one transaction, or the rewards of the block, without repetitions. */
-async function readOnce(rows: ReadRows<Row>, slices: TimeSlices): Promise<ReadRows<Row>> {
-	if (await isAscending(rows, slices)) return rows
-	const [group] = await groupRows(await listed(rows, slices), slices)
+async function readOnce(rows: ReadRows<Row>): Promise<ReadRows<Row>> {
+	if (await isAscending(rows)) return rows
+	const [group] = await groupRows(await listed(rows))
 	return framed(group?.rows ?? [])
 }
 

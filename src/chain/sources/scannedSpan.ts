@@ -1,27 +1,34 @@
+import type { TouchedBlock } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
-import { payingBlocks } from '../balances/withdrawals.js'
-import type { Header, Reading } from '../wire.js'
-import { unknownCosts } from './costs.js'
-import { checkCoverage } from './headers.js'
-import { type Hit, withoutReceipts, withReceipts } from './receipts.js'
+import { unknownCosts } from '../blocks/costs.js'
+import { checkCoverage } from '../blocks/headers.js'
+import { type Hit, withoutReceipts, withReceipts } from '../blocks/receipts.js'
+import { payingBlocks } from '../blocks/withdrawals.js'
+import type { Header, Reading } from '../wire/wire.js'
 import type { ReadRequest, SourceOptions, SourcePart } from './source.js'
 
-/** What was seen of a span's blocks, whoever gave it. */
+/** What a source has read of a span's blocks. */
 export interface ScannedSpan {
 	readonly headers: readonly Header[]
 	readonly hits: readonly Hit[]
-	/** How many rows were looked at. */
+	/** Number of rows in the answers. */
 	readonly rows: number
+	/** See `Part`. */
+	readonly touched: readonly TouchedBlock[]
 	readonly uncovered: readonly { readonly block: Header; readonly missing: readonly Hash[] }[]
 }
 
-/** Asks what traces cannot say: whether transactions they lack did nothing, and the receipts of those they hold. */
+interface Completion {
+	readonly tracing: 'trace' | 'debug'
+	readonly options: SourceOptions
+	readonly reading: Reading
+}
+
+/** Reads what traces do not say: whether transactions without a trace did nothing, and the receipts of the others. */
 export async function completeSpan(
-	{ headers, hits, rows, uncovered }: ScannedSpan,
+	{ headers, hits, rows, touched, uncovered }: ScannedSpan,
 	{ rpc, span, addresses }: ReadRequest,
-	tracing: 'trace' | 'debug',
-	options: SourceOptions,
-	reading: Reading,
+	{ tracing, options, reading }: Completion,
 	signal: AbortSignal,
 ): Promise<SourcePart> {
 	await checkCoverage(rpc, uncovered, reading, signal)
@@ -34,7 +41,8 @@ export async function completeSpan(
 		),
 	)
 	const { parentHash } = headerOf(headers, span.from)
-	return { span, last: headerOf(headers, span.to), parentHash, blocks, transactions, headers, rows }
+	const known = touched.length > 0 ? { touched } : {}
+	return { span, last: headerOf(headers, span.to), parentHash, blocks, transactions, headers, rows, ...known }
 }
 
 function headerOf(headers: readonly Header[], number: bigint): Header {

@@ -1,10 +1,12 @@
-/** The room holds the ways to read a span of blocks, one a file, behind one interface: this one. */
+/**
+ * The room holds the sources: how to read a span of blocks, one method per file, behind the interface in this file.
+ */
 
 import type { AddressSet, Part, Span } from '../../model/chain.js'
-import type { WithdrawalLists } from '../balances/withdrawals.js'
+import type { Costs } from '../blocks/costs.js'
+import type { WithdrawalLists } from '../blocks/withdrawals.js'
 import type { Rpc } from '../rpc/rpc.js'
-import type { Header } from '../wire.js'
-import type { Costs } from './costs.js'
+import type { Header } from '../wire/wire.js'
 
 export type SourceName = 'trace_filter' | 'trace_block' | 'debug_traceBlockByNumber'
 
@@ -12,16 +14,16 @@ export interface ReadRequest {
 	readonly rpc: Rpc
 	readonly span: Span
 	readonly addresses: AddressSet
-	/** Header of `span.to`, when this same endpoint has given it already. */
+	/** Header of `span.to`, when this endpoint has given it already. */
 	readonly last: Header | null
-	/** `span.to` has settled, as this endpoint says: its chain is not expected to change any more. */
+	/** This endpoint says that `span.to` has settled: its chain is not expected to change any more. */
 	readonly isSettled?: boolean
 }
 
 /**
- * One way of getting at the frames of a span. All of them give the same answer: the header of `span.to`, as old as the
- * traces or older (unless it has settled) and from the same endpoint, and every transaction in which a frame that
- * touches the addresses may have moved something, each frame with all its ancestors, each block checked against its
+ * Reads the frames of a span. All sources give the same answer: the header of `span.to`, from the same endpoint and not
+ * younger than the traces (unless the block has settled), and every transaction in which a frame that touches the
+ * addresses may have moved something. Each frame comes with all its ancestors; each block is checked against its
  * header. Anything in doubt is an RpcError, never an empty answer.
  */
 export interface Source {
@@ -30,20 +32,20 @@ export interface Source {
 }
 
 export interface SourcePart extends Part {
-	/** As many as were asked for; the last block's at least. */
+	/** All headers that were asked for, at least that of the last block. */
 	readonly headers: readonly Header[]
-	/** How many rows the node sent for it: what the answer weighed. */
+	/** Number of rows that the node sent: the weight of the answer. */
 	readonly rows: number
 }
 
 export interface SourceOptions {
-	/** Default: nothing is known of costs. */
+	/** Default: prices and needs are not known. */
 	readonly costs?: Costs
-	/** No question may name a watched address or one of its transactions. */
+	/** No request may name a watched address or one of its transactions. */
 	readonly isPrivate?: boolean
-	/** Also transactions that an address merely sent: they move nothing but the fee. Default: false. */
+	/** Also give transactions that an address only sent: they move nothing but the fee. Default: false. */
 	readonly withSent?: boolean
-	/** Default: withdrawals are not looked for. */
+	/** Default: withdrawals are not read. */
 	readonly withdrawals?: WithdrawalLists
 	/** Called for a trace or call type that this program does not know. */
 	readonly onUnknown?: (type: string) => void

@@ -1,56 +1,55 @@
-import { createTimeSlices, type TimeSlices } from '../../base/timeSlices.js'
-import { mayCount } from '../../core/effective.js'
+import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet, Span } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
-import { payingBlocks } from '../balances/withdrawals.js'
+import { askAll, blockCall, needBlock } from '../blocks/batchedCalls.js'
+import { checkChain, type Ends, mayPayBetween, nothingBetween, readBetween } from '../blocks/between.js'
+import { unknownCosts } from '../blocks/costs.js'
+import { payingBlocks } from '../blocks/withdrawals.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import { groupRows, isSentBy, type RowGroup, touches } from '../traces/assemble.js'
+import { groupRows, isSentBy, matters, type RowGroup, touches } from '../traces/assemble.js'
+import { createEnteredNotes } from '../traces/entered.js'
 import { type Row, readRow } from '../traces/parityRows.js'
 import { createRowReader } from '../traces/rowReader.js'
-import { listOf, rowsIn } from '../traces/rows.js'
-import { type Header, hexOf, malformed, type Reading } from '../wire.js'
-import { askAll, blockCall, needBlock } from './ask.js'
-import { checkChain, type Ends, mayPayBetween, nothingBetween, readBetween } from './between.js'
+import { listOf, rowsIn } from '../traces/traceRows.js'
+import { type Header, hexOf, malformed, type Reading } from '../wire/wire.js'
 import { completeHits } from './completeHits.js'
-import { unknownCosts } from './costs.js'
 import type { Source, SourceOptions, SourcePart } from './source.js'
 
 export interface TraceFilterOptions extends SourceOptions {
-	/** Both lists in one question: only for a node that was seen to take them as "either". */
+	/** Send both lists in one request: only for a node whose probe showed that it reads them as "either". */
 	readonly together?: (rpc: Rpc) => boolean
 }
 
 /**
- * `trace_filter`: two questions a span, one for each list, because nodes differ on what two lists in one question mean;
- * only the four fields that every node knows, block numbers as plain hex, never a tag (docs/nodes.md, "What is asked so
- * that it means the same everywhere").
+ * `trace_filter`: two requests per span, one for each list, because nodes differ on what two lists in one request mean.
+ * Requests use only the four fields that every node knows, and block numbers as plain hex, never a tag (docs/nodes.md,
+ * "What is asked so that it means the same everywhere").
  */
 export function traceFilterSource(options: TraceFilterOptions): Source {
-	/** `more`: calls whose answers may come with the traces; theirs stand first. */
+	/** `more`: calls that may go into one batch with the traces; their results come first. */
 	async function askList(
 		rpc: Rpc,
 		span: Span,
-		list: readonly Address[],
-		more: readonly RpcCall[],
+		{ list, calls, more }: Listed & { readonly more: readonly RpcCall[] },
 		signal: AbortSignal,
 	): Promise<readonly unknown[]> {
 		try {
 			const together = options.together?.(rpc) ?? false
-			return await askAll(rpc, [...more, ...filterCalls(span, list, together)], signal)
+			return await askAll(rpc, [...more, ...filterCalls(span, { list, calls }, together)], signal)
 		} catch (error) {
 			const isTooMuch = error instanceof RpcError && error.kind === 'too-large'
-			// With many blocks it may be the blocks; a body refused as such (413) is the list's fault.
+			// With many blocks, the blocks may be too many; a body refused with status 413 is too long because of the list.
 			const isTheList = isTooMuch && (span.from === span.to || error.facts.status === 413)
 			if (!isTheList || list.length === 1) throw error
 			const half = Math.ceil(list.length / 2)
 			rpc.limits.list.learn(half)
-			const first = await askList(rpc, span, list.slice(0, half), more, signal)
-			return [...first, ...(await askList(rpc, span, list.slice(half), [], signal))]
+			const first = await askList(rpc, span, { list: list.slice(0, half), calls, more }, signal)
+			return [...first, ...(await askList(rpc, span, { list: list.slice(half), calls, more: [] }, signal))]
 		}
 	}
 
-	/** What the rows alone do not say, and what the headers pay. */
+	/** Reads what the rows do not say, and the withdrawals in the headers. */
 	async function complete(
 		rpc: Rpc,
 		{ ends, hits, addresses }: Filtered,
@@ -83,39 +82,55 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 			const reading: Reading = {
 				endpoint: rpc.endpoint,
 				method: 'trace_filter',
+				calls: addresses.calls,
 				...(options.onUnknown && { onUnknown: options.onUnknown }),
 			}
-			// Before the traces, and not in one batch with them, for a node may work on a batch in any order: traces of the
-			// old chain would pass for those of the new one. What has settled has no other chain, and saves the wait.
+			// The last header is read before the traces, and not in one batch with them, because a node may work on a batch
+			// in any order: traces of a replaced chain would pass for those of the new one. A settled block has no other
+			// chain, so the wait is saved.
 			const early = known ?? (isSettled ? null : await readHeader(rpc, span.to, signal))
 			const lists = [...listsOf(addresses, rpc.limits.list.now())]
-			// The first is only checked against the part before, so it may come with the traces.
+			// The first header is only checked against the part before, so it may come with the traces.
 			const ends = [...new Set([...(early === null ? [span.to] : []), ...(span.from === span.to ? [] : [span.from])])]
-			const asked = lists.map((list, at) => askList(rpc, span, list, at === 0 ? ends.map(blockCall) : [], signal))
+			const asked = lists.map((list, at) =>
+				askList(rpc, span, { list, calls: addresses.calls, more: at === 0 ? ends.map(blockCall) : [] }, signal),
+			)
 			const results = (await Promise.all(asked)).flat()
 			const answers = results.slice(ends.length)
 			const headers = ends.map((number, at) => needBlock(results[at], number, rpc.endpoint))
 			const last = early ?? (headers[0] as Header)
 			const first = headers.find(({ number }) => number === span.from) ?? last
 			const { parentHash } = first
-			const slices = createTimeSlices(rpc.progress.note)
-			const rows: Row[] = []
 			let count = 0
-			for (const answer of answers) {
-				count += rowsIn(answer)?.length ?? 0
-				for (const row of await readAnswer(answer, { span, addresses }, slices, reading)) rows.push(row)
-			}
-			const groups = await groupRows(rows, slices)
+			const entered = createEnteredNotes(addresses)
+			const groups = await rpc.progress.during(async () => {
+				const rows: Row[] = []
+				for (const answer of answers) {
+					count += rowsIn(answer)?.length ?? 0
+					for (const row of await readAnswer(answer, { span, addresses }, reading)) {
+						entered.note(row.frame, { number: row.blockNumber, hash: row.blockHash }, row.txHash)
+						rows.push(row)
+					}
+				}
+				return groupRows(rows)
+			})
 			const isHit = ({ frame, traceAddress }: Row) =>
-				mayCount(frame) || (options.withSent === true && traceAddress.length === 0 && isSentBy(frame, addresses))
+				matters(frame, addresses) ||
+				(options.withSent === true && traceAddress.length === 0 && isSentBy(frame, addresses))
 			const hits = groups.filter((group) => group.rows.some(isHit))
 			const found = await complete(rpc, { ends: { from: first, to: last }, hits, addresses }, signal)
-			return { span, last, parentHash, rows: count, ...found }
+			const touched = entered.all()
+			return { span, last, parentHash, rows: count, ...found, ...(touched.length > 0 && { touched }) }
 		},
 	}
 }
 
-/** What the filter gave of a span. */
+/** Some of the addresses of a request. */
+interface Listed extends Pick<AddressSet, 'calls'> {
+	readonly list: readonly Address[]
+}
+
+/** The filter's answer for a span. */
 interface Filtered {
 	readonly ends: Ends
 	readonly hits: readonly RowGroup[]
@@ -139,7 +154,7 @@ function* listsOf(addresses: AddressSet, size: number): Generator<readonly Addre
 	if (list.length > 0) yield list
 }
 
-function filterCalls(span: Span, list: readonly Address[], together: boolean): readonly RpcCall[] {
+function filterCalls(span: Span, { list, calls }: Listed, together: boolean): readonly RpcCall[] {
 	const range = { fromBlock: hexOf(span.from), toBlock: hexOf(span.to) }
 	const filters = together
 		? [{ ...range, fromAddress: list, toAddress: list }]
@@ -147,28 +162,27 @@ function filterCalls(span: Span, list: readonly Address[], together: boolean): r
 				{ ...range, fromAddress: list },
 				{ ...range, toAddress: list },
 			]
-	return filters.map((filter) => ({ method: 'trace_filter', params: [filter] }))
+	return filters.map((filter) => ({ method: 'trace_filter', params: [filter], calls }))
 }
 
-/** The answer is let go of row by row: it cannot be read again. */
+/** Each row of the answer is released once it is read; the answer cannot be read again. */
 async function readAnswer(
 	answer: unknown,
 	{ span, addresses }: { readonly span: Span; readonly addresses: AddressSet },
-	slices: TimeSlices,
 	reading: Reading,
 ): Promise<readonly Row[]> {
 	const rows: Row[] = []
 	const list = listOf(answer, reading)
 	const { at } = createRowReader(list, readRow, reading)
 	for (let index = 0; index < list.length; index++) {
-		if (slices.isOver()) await slices.next()
+		if (isSliceOver()) await nextSlice()
 		const row = at(index)
 		list.letGo(index)
 		if (row.blockNumber < span.from || row.blockNumber > span.to) {
 			throw malformed(reading, `row ${index} is of block ${row.blockNumber}, which was not asked for`)
 		}
 		if (touches(row.frame, addresses)) rows.push(row)
-		// Rewards leak into filters, and a failed creation may have been matched by the address it would have had.
+		// Filters also give rewards, and failed creations that match by the address they would have had.
 		else if (row.frame.type !== 'reward' && row.frame.error === null) {
 			throw malformed(reading, `row ${index} touches none of the addresses asked for: the filter was ignored`)
 		}

@@ -1,29 +1,29 @@
-import type { TimeSlices } from '../../base/timeSlices.js'
+import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import type { AddressSet } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 
 /**
- * Says whether a text of a node names one of the addresses, in either case. Nearly every row names others, and hashing
- * each address to look it up was the most of what matching cost: so the last five digits are looked at first, in a
- * bitmap of 128 KiB. With 100,000 addresses one in ten others passes, and is looked up; with more of them it is six
- * digits and 2 MiB, and of a million one in seventeen passes.
+ * Tests whether a text from a node is one of the addresses, in either case. Nearly every row has other addresses, and
+ * hashing each of them for the lookup was most of the cost of matching. So a bitmap over the last five digits (128 KiB)
+ * is checked first. With 100,000 addresses, one other address in ten passes and is looked up. Above 150,000 addresses
+ * the bitmap has six digits and 2 MiB; with a million, one in seventeen passes.
  */
 export type AddressTest = (value: unknown) => boolean
 
 const fewForFive = 150_000
 const length = 42
-/** A set is never changed once it is handed to the chain. */
+/** A set never changes once it is handed to the chain. */
 const bitmaps = new WeakMap<AddressSet, Promise<Bitmap>>()
 
 interface Bitmap {
 	readonly bits: Uint8Array
-	/** How many of the last digits are looked at. */
+	/** How many of the last digits the bitmap covers. */
 	readonly digits: number
 }
 
-/** Made at its first use, in turns: a million addresses are no work for one breath. */
-export async function addressTestOf(addresses: AddressSet, slices: TimeSlices): Promise<AddressTest> {
-	const making = bitmaps.get(addresses) ?? bitmapOf(addresses, slices)
+/** Made at its first use, in time slices: a million addresses would block the event loop. */
+export async function addressTestOf(addresses: AddressSet): Promise<AddressTest> {
+	const making = bitmaps.get(addresses) ?? bitmapOf(addresses)
 	bitmaps.set(addresses, making)
 	const { bits, digits } = await making
 	return (value) => {
@@ -36,12 +36,12 @@ export async function addressTestOf(addresses: AddressSet, slices: TimeSlices): 
 	}
 }
 
-async function bitmapOf(addresses: AddressSet, slices: TimeSlices): Promise<Bitmap> {
+async function bitmapOf(addresses: AddressSet): Promise<Bitmap> {
 	const digits = addresses.size > fewForFive ? 6 : 5
 	const bits = new Uint8Array(1 << (4 * digits - 3))
 	const keys = addresses.keys()
 	for (let key = keys.next(); key.done !== true; key = keys.next()) {
-		if (slices.isOver()) await slices.next()
+		if (isSliceOver()) await nextSlice()
 		const place = placeOf(key.value, digits)
 		bits[place >> 3] = (bits[place >> 3] ?? 0) | (1 << (place & 7))
 	}
@@ -49,7 +49,8 @@ async function bitmapOf(addresses: AddressSet, slices: TimeSlices): Promise<Bitm
 }
 
 /**
- * The last digits as a number: `0`-`9` are 0x30 on, letters 0x41 or 0x61 on, so bit 6 tells them apart in either case.
+ * The last digits as a number. `0` to `9` are codes from 0x30, letters from 0x41 or 0x61, so bit 6 tells letters from
+ * digits in either case.
  */
 function placeOf(text: string, digits: number): number {
 	let place = 0

@@ -1,8 +1,9 @@
-import type { TimeSlices } from '../../base/timeSlices.js'
-import { mayCount } from '../../core/effective.js'
+import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
+import { isCalled, isLent } from '../../core/events/calls.js'
+import { mayCount } from '../../core/events/effective.js'
 import type { AddressSet, Frame, TxTrace } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
-import { type Header, malformed, type Reading, unsettled } from '../wire.js'
+import { type Header, malformed, type Reading, unsettled } from '../wire/wire.js'
 import { frameOf, type Row } from './parityRows.js'
 import type { ReadRows } from './readRows.js'
 import { byPath, treeOfRows } from './rowTree.js'
@@ -20,53 +21,75 @@ export function touches({ from, to }: Pick<Frame, 'from' | 'to'>, addresses: Add
 	return (from !== null && addresses.has(from)) || (to !== null && addresses.has(to))
 }
 
-/** Whether a frame is an event for one of the addresses, if all above it went well. */
+/** Whether a frame is an event for one of the addresses, provided that no frame above it failed. */
 export function matters(frame: PlacelessFrame, addresses: AddressSet): boolean {
-	return touches(frame, addresses) && mayCount(frame)
+	return (
+		(touches(frame, addresses) && mayCount(frame)) || isCalled(frame, addresses.calls) || isLent(frame, addresses.lent)
+	)
 }
 
 /**
- * Whether a frame belongs to the books of one of the addresses: also a self-destruct that moves nothing, for what it
- * burns.
+ * Whether a frame belongs into the book of one of the addresses, or is one of their calls. This includes a
+ * self-destruct that moves nothing, because it may burn coins.
  */
 export function concerns(frame: PlacelessFrame, addresses: AddressSet): boolean {
-	return touches(frame, addresses) && (mayCount(frame) || frame.type === 'suicide')
+	return matters(frame, addresses) || (touches(frame, addresses) && frame.type === 'suicide')
 }
 
-/** What of a tree is kept: `concerns`, and with `withSent` also the root of what one of the addresses sent. */
-export function keptOf(addresses: AddressSet, withSent = false): (frame: PlacelessFrame, isRoot: boolean) => boolean {
-	return (frame, isRoot) => concerns(frame, addresses) || (withSent && isRoot && isSentBy(frame, addresses))
+/**
+ * Decides which frames of a tree to keep: those that `concerns` accepts; a failed root that would matter otherwise,
+ * because the receipt must confirm the failure; and with `withSent` the root of a transaction that one of the addresses
+ * sent. `onFrame` gets every frame of the tree.
+ */
+export function keptOf(
+	addresses: AddressSet,
+	withSent = false,
+	onFrame?: (frame: PlacelessFrame) => void,
+): (frame: PlacelessFrame, isRoot: boolean) => boolean {
+	return (frame, isRoot) => {
+		onFrame?.(frame)
+		return (
+			concerns(frame, addresses) ||
+			(isRoot && (isFailure(frame, addresses) || (withSent && isSentBy(frame, addresses))))
+		)
+	}
 }
 
-/** Of a root: whether one of the addresses sent the transaction, whatever became of it; it paid for the gas. */
+function isFailure(root: PlacelessFrame, addresses: AddressSet): boolean {
+	return root.error !== null && touches(root, addresses) && (root.valueWei > 0n || root.type !== 'call')
+}
+
+/**
+ * For a root: whether one of the addresses sent the transaction, whether or not it failed. The sender paid for the gas.
+ */
 export function isSentBy({ from, type }: Pick<Frame, 'from' | 'type'>, addresses: AddressSet): boolean {
 	return type !== 'reward' && from !== null && addresses.has(from)
 }
 
 interface Growing {
 	readonly group: RowGroup & { readonly rows: Row[] }
-	/** Null as long as each row comes after the one before it, as mostly all do: then none comes twice. */
+	/** Null while each row comes after the one before it, as they mostly do: then there are no repetitions. */
 	seen: Set<string> | null
 }
 
-async function keysOf(rows: readonly Row[], slices: TimeSlices): Promise<Set<string>> {
+async function keysOf(rows: readonly Row[]): Promise<Set<string>> {
 	const keys = new Set<string>()
 	for (const row of rows) {
-		if (slices.isOver()) await slices.next()
+		if (isSliceOver()) await nextSlice()
 		const key = placeKey(row)
 		if (key !== null) keys.add(key)
 	}
 	return keys
 }
 
-/** Groups rows by transaction and drops repetitions, which proxies and two lists in two calls make. */
-export async function groupRows(rows: readonly Row[], slices: TimeSlices): Promise<readonly RowGroup[]> {
+/** Groups rows by transaction and drops repetitions, which come from proxies and from two lists in two calls. */
+export async function groupRows(rows: readonly Row[]): Promise<readonly RowGroup[]> {
 	const groups = new Map<string, Growing>()
 	let own: Growing | undefined
 	for (const row of rows) {
-		if (slices.isOver()) await slices.next()
+		if (isSliceOver()) await nextSlice()
 		const { blockNumber, blockHash, txHash } = row
-		// Those of one transaction mostly come one after the other, and long keys are most of what this costs.
+		// Rows of one transaction are mostly consecutive, and making the long keys is most of the cost here.
 		if (own === undefined || own.group.txHash !== txHash || own.group.blockHash !== blockHash) {
 			const key = `${blockHash}:${txHash ?? ''}`
 			own = groups.get(key) ?? { group: { txHash, blockNumber, blockHash, rows: [] }, seen: null }
@@ -75,7 +98,7 @@ export async function groupRows(rows: readonly Row[], slices: TimeSlices): Promi
 		const { rows: before } = own.group
 		const last = before.at(-1)
 		const isNext = last === undefined || byPath(last, row) < 0
-		if (!isNext && own.seen === null) own.seen = await keysOf(before, slices)
+		if (!isNext && own.seen === null) own.seen = await keysOf(before)
 		if (own.seen !== null) {
 			const key = placeKey(row)
 			if (key !== null && own.seen.has(key)) continue
@@ -87,44 +110,47 @@ export async function groupRows(rows: readonly Row[], slices: TimeSlices): Promi
 }
 
 /**
- * What makes a row the same row in two answers; null where nothing does: two uncles of one miner pay two rewards that
- * look alike, while a block has one reward only for each author.
+ * Identifies the same row in two answers. Null where nothing can: two uncles of one miner pay two rewards that look
+ * alike, while a block has only one block reward for each author.
  */
 export function rowKey(row: Row): string | null {
 	const place = placeKey(row)
 	return place === null ? null : `${row.blockHash}:${row.txHash}:${place}`
 }
 
-/** The same among rows of one transaction, or of the rewards of one block. */
+/** The same key among rows of one transaction, or among the rewards of one block. */
 export function placeKey({ frame: { type, rewardType, to }, traceAddress }: Row): string | null {
 	if (type !== 'reward') return `${traceAddress.join('_')}:${type}`
 	return rewardType === 'block' ? `${rewardType}:${to}` : null
 }
 
-/** The rows of one transaction as its tree. Throws `malformed` when it is not whole, `unsettled` when it has moved. */
+/**
+ * The rows of one transaction as its tree. Throws `malformed` if a row is missing, `unsettled` if the block changed.
+ */
 export async function treeOf(
 	rows: ReadRows<Row>,
 	{ txHash, blockHash }: { readonly txHash: Hash; readonly blockHash: Hash },
-	slices: TimeSlices,
 	reading: Reading,
 ): Promise<Tree> {
 	if (rows.length === 0) throw unsettled(reading, `${txHash} has no frames yet`)
 	for (let index = 0; index < rows.length; index++) {
-		if (slices.isOver()) await slices.next()
+		if (isSliceOver()) await nextSlice()
 		const row = rows.at(index) as Row
 		if (row.txHash !== txHash) throw malformed(reading, `frames of another transaction came for ${txHash}`)
 		if (row.blockHash !== blockHash) throw unsettled(reading, `${txHash} stands in another block than before`)
 	}
-	return treeOfRows(rows, txHash, slices, reading)
+	return treeOfRows(rows, txHash, reading)
 }
 
-/** Throws `unsettled` when rows stand in another block than the one the header names. */
+/** Throws `unsettled` if rows are of another block than the header. */
 export function checkBlock(group: Pick<RowGroup, 'blockHash' | 'blockNumber'>, block: Header, reading: Reading): void {
 	if (group.blockNumber === block.number && group.blockHash === block.hash) return
 	throw unsettled(reading, `frames of block ${group.blockNumber} carry another hash than its header`)
 }
 
-/** A block may be full of transactions that were hit: to look through its list for each would be their square. */
+/**
+ * Places of a block's transactions by hash: a search through the list for each hit would be quadratic in a full block.
+ */
 const places = new WeakMap<Header, ReadonlyMap<Hash, number>>()
 
 function placesIn(block: Header): ReadonlyMap<Hash, number> {
@@ -136,7 +162,7 @@ function placesIn(block: Header): ReadonlyMap<Hash, number> {
 	return own
 }
 
-/** One transaction with the frames that are of interest, in their order. */
+/** One transaction with the kept frames, in their order. */
 export function traceOf(
 	{ txHash, txIndex, frames }: Pick<TxTrace, 'txHash' | 'txIndex' | 'frames'>,
 	block: Header,
@@ -145,7 +171,7 @@ export function traceOf(
 	const place = txHash === null ? -1 : (placesIn(block).get(txHash) ?? -1)
 	return {
 		txHash,
-		// A node's own count is asked only where the header does not list the transaction (Polygon's state sync).
+		// The node's own index is used only where the header does not list the transaction (Polygon's state sync).
 		txIndex: place >= 0 ? place : txIndex,
 		block: { number: block.number, hash: block.hash },
 		succeeded,
@@ -154,8 +180,8 @@ export function traceOf(
 }
 
 /**
- * Rewards of a block, without those that nobody pays: Erigon before 3 and BSC tell of 2 ETH a block although nobody
- * works for it (docs/nodes.md, "Nodes"). Null when none is left or none touches the addresses.
+ * Rewards of a block, without those that are never paid: Erigon before 3 and BSC report 2 ETH per block although it was
+ * not mined (docs/nodes.md, "Nodes"). Null if none is left or none touches the addresses.
  */
 export function rewardsOf(rows: readonly Row[], block: Header, addresses: AddressSet): TxTrace | null {
 	const isMined = block.difficulty === null || block.difficulty > 2n
@@ -172,7 +198,7 @@ export function byPlace(a: TxTrace, b: TxTrace): number {
 	return (a.txIndex ?? Number.MAX_SAFE_INTEGER) - (b.txIndex ?? Number.MAX_SAFE_INTEGER)
 }
 
-/** The miner's reward first, then uncles, then others: alert ids count on the order. */
+/** The miner's reward first, then uncles, then others: alert ids depend on the order. */
 function byReward(a: Frame, b: Frame): number {
 	return rewardKey(a) < rewardKey(b) ? -1 : rewardKey(a) > rewardKey(b) ? 1 : 0
 }

@@ -1,13 +1,13 @@
-import type { TimeSlices } from '../../base/timeSlices.js'
+import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import type { CallType, FrameType } from '../../model/chain.js'
-import { address, isObject, type Json, malformed, quantity, type Reading } from '../wire.js'
+import { address, isObject, type Json, malformed, quantity, type Reading } from '../wire/wire.js'
 import { noteOutsideTransfers } from './outsideTransfers.js'
-import { readError } from './parityRows.js'
+import { readError, readInput, withReason } from './parityRows.js'
 import { MOST_DEPTH, type PlacelessFrame, type Tree } from './tree.js'
 
 /**
- * geth's callTracer: nested frames with types in capitals. It has no place on the chain, no trace addresses and no
- * rewards; a static call has no value, a creation that failed no `to` (docs/nodes.md, "How frames are written").
+ * geth's callTracer: nested frames with types in capitals. It gives no block, no trace addresses and no rewards; a
+ * static call has no value, a failed creation has no `to` (docs/nodes.md, "How frames are written").
  */
 
 const CALLS: ReadonlyMap<string, CallType> = new Map([
@@ -23,7 +23,7 @@ const OTHERS: ReadonlyMap<string, FrameType> = new Map([
 	['SUICIDE', 'suicide'],
 ])
 
-/** A list of calls under way. */
+/** A list of calls that is being visited. */
 interface Level {
 	readonly calls: readonly unknown[]
 	/** Place in the tree of the frame that made them. */
@@ -32,11 +32,11 @@ interface Level {
 }
 
 /**
- * Reads a tree of calls. Each is looked at, and made a frame whenever it is asked for: to keep a million frames takes
- * as much memory as the calls. Throws `malformed`; a tree deeper than any of the EVM is refused before all of it was
- * read.
+ * Reads a tree of calls. Each call is checked now, and made a frame each time it is asked for: a million kept frames
+ * would take as much memory as the calls. Throws `malformed`; a tree deeper than the EVM allows is refused before all
+ * of it is read.
  */
-export async function readCalls(raw: unknown, slices: TimeSlices, reading: Reading): Promise<Tree> {
+export async function readCalls(raw: unknown, reading: Reading): Promise<Tree> {
 	const read: Json[] = []
 	const parents: number[] = []
 	const levels: Level[] = []
@@ -55,12 +55,12 @@ export async function readCalls(raw: unknown, slices: TimeSlices, reading: Readi
 	visit(raw, -1)
 	if (isObject(raw)) noteOutsideTransfers(raw, reading)
 	for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-		if (slices.isOver()) await slices.next()
+		if (isSliceOver()) await nextSlice()
 		if (level.next === level.calls.length) levels.pop()
 		else visit(level.calls[level.next++], level.parent)
 	}
-	// They were all found to be right, and what there is to say of them was said.
-	const quietly = { endpoint: reading.endpoint, method: reading.method }
+	// All calls were checked and their unknown kinds logged: do not log them again.
+	const quietly = { endpoint: reading.endpoint, method: reading.method, calls: reading.calls }
 	const frameAt = (index: number): PlacelessFrame => readCall(read[index] as Json, where, quietly)
 	return { frames: { length: read.length, at: frameAt }, parents }
 }
@@ -82,23 +82,26 @@ function readCall(raw: Json, where: () => string, reading: Reading): PlacelessFr
 	if (to === null && isCreation && error === null) throw lacks('the address of the contract, and did not fail')
 	if (valueWei === null && (callType === 'call' || isCreation)) throw malformed(reading, `${where()} says no value`)
 	if (type === 'suicide' && error === null) {
-		// geth's tracer of before 2018 tells a self-destruct by its type alone: who was paid, and how much, is not there.
+		// geth's tracer before 2018 gives only the type of a self-destruct, without payee and amount.
 		if (from === null) throw lacks('the contract that ended, its heir and its balance')
-		// Reth and Anvil name neither heir nor value of one that did nothing, as one to itself does since Cancun.
+		// Reth and Anvil give neither heir nor value of a self-destruct without effect, as one to itself is since Cancun.
 		if ((to === null) !== (valueWei === null)) throw lacks(to === null ? 'its heir' : 'its balance')
 	}
+	// geth leaves out an empty input.
+	const input = callType === null ? undefined : readInput(raw.input ?? '0x', { from, to }, where, reading)
 	return {
 		type,
 		callType,
 		from,
 		to: isCreation && error !== null ? null : to,
 		valueWei: valueWei ?? 0n,
-		error,
+		error: input === undefined ? error : withReason(error, raw.output),
 		rewardType: null,
+		...(input !== undefined && { input }),
 	}
 }
 
-/** Null where none is said. */
+/** Null where the call has no value. */
 function readValue(raw: unknown, where: () => string, reading: Reading): bigint | null {
 	if (raw === undefined || raw === null) return null
 	const value = quantity(raw)

@@ -1,25 +1,25 @@
-import { isObject, type Reading } from '../wire.js'
+import { isObject, type Reading } from '../wire/wire.js'
 import type { AddressTest } from './addressBitmap.js'
 import { checkForm, type FormedRow, readSubtraces } from './parityRows.js'
-import type { Rows } from './rows.js'
+import type { Rows } from './traceRows.js'
 
 /** What a look at a row shows without decoding it. */
 export interface Glance {
-	/** Of a packed list a row that says the same, but for its place and its sides. */
+	/** For a packed list: the first row of the same content, which may differ in place and parties. */
 	row: FormedRow
 	isRoot: boolean
-	/** How many children it says that it has; null where it does not say. */
+	/** The number of children by the row's own count; null if it gives none. */
 	subtraces: number | null
-	/** Whether one of the addresses may have a part in it. */
+	/** Whether the row may touch one of the addresses. */
 	mayTouch: boolean
 }
 
-/** Looks at rows one by one: the object is the same each time. Throws `malformed`. */
+/** Looks at rows one by one; returns the same object each time. Throws `malformed`. */
 export function createGlance(rows: Rows, isAsked: AddressTest, reading: Reading): (index: number) => Readonly<Glance> {
 	const { packed } = rows
-	/** By content, the first row of it. */
+	/** The first row of each content. */
 	const known: FormedRow[] = []
-	/** By number of their texts. */
+	/** By the number of their text in the packed list. */
 	const sides: boolean[] = []
 	const glance = {} as Glance
 
@@ -50,14 +50,14 @@ export function createGlance(rows: Rows, isAsked: AddressTest, reading: Reading)
 	}
 }
 
-/** What cannot be read does not pass for somebody else. */
+/** A party that cannot be read counts as watched, so that the row is decoded. */
 function isSideAsked(party: unknown, isAsked: AddressTest): boolean {
 	return !isAddressLike(party) || isAsked(party)
 }
 
 /**
- * The rule of `partiesOf`, without making anything. What cannot be read does not pass for something that touches
- * nobody.
+ * The rule of `partiesOf`, without allocations. A row that cannot be read counts as touching the addresses, so that it
+ * is decoded.
  */
 function mayTouch({ type, action, result, error }: FormedRow, isAsked: AddressTest): boolean {
 	switch (type) {
@@ -67,7 +67,7 @@ function mayTouch({ type, action, result, error }: FormedRow, isAsked: AddressTe
 		case 'create':
 		case 'create2':
 			if (!isAddressLike(action.from)) return true
-			// Also of one that failed: it is decoded then, and found to have made nothing.
+			// Also for a failed creation: decoding it shows that nothing was created.
 			return isAsked(action.from) || mayHaveMade(result, error, isAsked)
 		case 'suicide':
 		case 'selfdestruct': {

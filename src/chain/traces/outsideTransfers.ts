@@ -1,9 +1,9 @@
-import { isObject, type Json, type Reading } from '../wire.js'
+import { isObject, type Json, type Reading } from '../wire/wire.js'
 
 /**
- * Arbitrum moves coins outside of its EVM, and callTracer gives them beside the root frame: fees, and with a deposit,
- * a retryable ticket or its refund the coins of somebody. They are no frames and are not covered (docs/nodes.md,
- * "What no node tells as a frame"); what is not a fee is said once, like a kind of frame that is not known.
+ * Arbitrum moves coins outside of its EVM, and callTracer lists them beside the root frame: fees, deposits, retryable
+ * tickets and their refunds. They are no frames and are not covered (docs/nodes.md, "What no node shows as a frame").
+ * Transfers other than fees are logged once, like an unknown kind of frame.
  */
 const FIELDS = ['beforeEVMTransfers', 'afterEVMTransfers'] as const
 /** Every transaction has these. */

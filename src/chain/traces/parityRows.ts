@@ -1,28 +1,40 @@
+import { cutInput, isInputRead, longestInput } from '../../core/events/inputs.js'
 import type { CallType, Frame, FrameType } from '../../model/chain.js'
-import type { Address, Hash } from '../../model/glossary.js'
-import { address, hash, isObject, type Json, malformed, nameOf, quantity, type Reading, smallNumber } from '../wire.js'
+import type { Address, Hash, Hex } from '../../model/glossary.js'
+import { revertReason } from '../wire/revertReason.js'
+import {
+	address,
+	hash,
+	isObject,
+	type Json,
+	malformed,
+	nameOf,
+	quantity,
+	type Reading,
+	smallNumber,
+} from '../wire/wire.js'
 import { MOST_DEPTH, type PlacelessFrame } from './tree.js'
 
 /**
  * Rows of `trace_filter`, `trace_block`, `trace_transaction` and of geth's flatCallTracer, as Frames.
  *
- * The failure of a frame is shown by `error` alone: `result` may be kept, null or absent on a frame that failed, and a
- * creation that failed may still name an address (docs/nodes.md, "How frames are written").
+ * Only `error` shows that a frame failed: `result` may be kept, null or absent on a failed frame, and a failed creation
+ * may still name an address (docs/nodes.md, "How frames are written").
  */
 
-/** A row whose form was looked at, not yet decoded: cheap to check against addresses. */
+/** A row whose form was checked but that is not decoded yet: cheap to match against addresses. */
 export interface RawRow {
 	readonly raw: Json
 	readonly action: Json
 	readonly type: string
 }
 
-/** A frame, which many rows may have in common, and where it stands. */
+/** A frame, which many rows may share, and its place in the transaction. */
 export interface Placed {
 	readonly frame: PlacelessFrame
 	/** Empty for a reward. */
 	readonly traceAddress: readonly number[]
-	/** How many children the node says that the frame has; null where it does not say. */
+	/** The number of children by the node's own count; null if it gives none. */
 	readonly subtraces: number | null
 }
 
@@ -44,7 +56,7 @@ export function frameOf({ frame, traceAddress }: Placed): Frame {
 	return { ...frame, traceAddress }
 }
 
-/** A row that has its type and its action; nothing else of it was looked at. */
+/** A row with a type and an action; its other fields are not checked. */
 export type FormedRow = Json & { readonly type: string; readonly action: Json }
 
 export function checkForm(raw: unknown, index: number, reading: Reading): FormedRow {
@@ -73,19 +85,19 @@ export function readRow(row: RawRow, index: number, reading: Reading): Row {
 	return { blockNumber, blockHash, txHash, txIndex, frame, traceAddress, subtraces }
 }
 
-/** How many children a row says that it has; null where it does not say. */
+/** The number of children by the row's own count; null if it gives none. */
 export function readSubtraces({ subtraces }: Json): number | null {
 	return subtraces === undefined ? null : smallNumber(subtraces)
 }
 
-/** Reads what a row says of its frame and where that stands in its transaction. */
+/** Reads a row's frame and its place in the transaction. */
 export function readPlaced(row: RawRow, index: number, reading: Reading): Placed {
 	const frame = readFrame(row, index, reading)
 	const traceAddress = frame.type === 'reward' ? [] : readTraceAddress(row.raw.traceAddress, index, reading)
 	return { frame, traceAddress, subtraces: readSubtraces(row.raw) }
 }
 
-/** Reads what a row says of its frame; its place is left to the caller. */
+/** Reads a row's frame, without its place. */
 function readFrame(row: RawRow, index: number, reading: Reading): PlacelessFrame {
 	const { raw, action } = row
 	const where = () => `row ${index}`
@@ -104,7 +116,13 @@ function readFrame(row: RawRow, index: number, reading: Reading): PlacelessFrame
 		case 'call': {
 			if (from === null || to === null) throw malformed(reading, `row ${index}: a call lacks from or to`)
 			const callType = readCallType(action.callType, reading)
-			return read('call', callType, amountOf(action.value, callType !== 'call', index, reading))
+			const valueWei = amountOf(action.value, callType !== 'call', index, reading)
+			// Without a call type, it is unknown whether the value moved; taken for a delegate call, a payment would be lost.
+			if (valueWei > 0n && isUnsaid(action.callType))
+				throw malformed(reading, `row ${index}: a call of ${valueWei} wei says no call type`)
+			const input = readInput(action.input, { from, to }, where, reading)
+			const frame = read('call', callType, valueWei)
+			return input === undefined ? frame : { ...frame, input, error: withReason(error, outputOf(raw)) }
 		}
 		case 'create':
 		case 'create2': {
@@ -126,15 +144,15 @@ function readFrame(row: RawRow, index: number, reading: Reading): PlacelessFrame
 			if (to === null) throw malformed(reading, `row ${index}: a reward lacks its author`)
 			return read('reward', null, rewardOf(action.value, index, reading))
 		default:
-			// Kept, since it may be the failed parent of others; with no call type it moves nothing itself.
+			// Kept, because it may be the failed parent of others; without a call type it moves nothing itself.
 			reading.onUnknown?.(row.type)
 			return read('call', null, quantity(action.value) ?? 0n)
 	}
 }
 
 /**
- * Who gives and who takes, by one rule for all nodes: call from/to, creation from/created, self-destruct
- * address/heir, reward author. A creation that failed created nothing, whatever `result` says.
+ * Payer and payee, by one rule for all nodes: call from/to, creation from/created, self-destruct address/heir, reward
+ * author. A failed creation created nothing, whatever `result` says.
  */
 export function partiesOf({ raw, action, type }: RawRow): { from: Address | null; to: Address | null } {
 	switch (type) {
@@ -157,7 +175,9 @@ export function partiesOf({ raw, action, type }: RawRow): { from: Address | null
 	}
 }
 
-/** Any text that is not empty is a failure; texts differ from node to node. What is no text cannot be read. */
+/**
+ * Any text that is not empty is a failure; nodes use different texts. Throws `malformed` for a value that is no text.
+ */
 export function readError(raw: unknown, where: () => string, reading: Reading): string | null {
 	if (isSuccess(raw)) return null
 	if (typeof raw !== 'string')
@@ -165,31 +185,54 @@ export function readError(raw: unknown, where: () => string, reading: Reading): 
 	return raw
 }
 
+/** Undefined where no kind reads it. Throws `malformed`. */
+export function readInput(
+	raw: unknown,
+	{ from, to }: Pick<PlacelessFrame, 'from' | 'to'>,
+	where: () => string,
+	reading: Reading,
+): string | undefined {
+	if (!isInputRead(from, to, reading.calls)) return undefined
+	if (typeof raw !== 'string') throw malformed(reading, `${where()} lacks its input`)
+	return cutInput(raw, longestInput).toLowerCase()
+}
+
+function outputOf({ result }: Json): unknown {
+	return isObject(result) ? result.output : undefined
+}
+
+/** The node's words with what the call returned when it failed, where the answer says it. */
+export function withReason(error: string | null, output: unknown): string | null {
+	if (error === null || typeof output !== 'string' || !/^0x[0-9a-f]{8,8192}$/i.test(output)) return error
+	const reason = revertReason(output.toLowerCase() as Hex)
+	return reason === null ? error : `${error}: ${reason}`
+}
+
 function isSuccess(error: unknown): boolean {
 	return error === undefined || error === null || error === '' || error === false
 }
 
+const callTypes: readonly CallType[] = ['call', 'callcode', 'delegatecall', 'staticcall']
+
+/** Null where the call type is missing or unknown: a fork may bring new types. */
 function readCallType(raw: unknown, reading: Reading): CallType | null {
-	switch (raw) {
-		case 'call':
-		case 'callcode':
-		case 'delegatecall':
-		case 'staticcall':
-			return raw
-		default:
-			// A new word may come with a new fork; what is no word at all would hide a payment.
-			if (raw !== undefined && raw !== null && typeof raw !== 'string')
-				throw malformed(reading, 'a call type is no text')
-			reading.onUnknown?.(`call of type ${typeof raw === 'string' ? raw : nameOf(raw)}`)
-			return null
-	}
+	const isText = typeof raw === 'string'
+	if (!isText && !isUnsaid(raw)) throw malformed(reading, 'a call type is no text')
+	const name = isText && raw.length <= 20 ? raw.toLowerCase() : raw
+	const known = callTypes.find((one) => one === name) ?? null
+	if (known === null) reading.onUnknown?.(`call of type ${isText ? raw : nameOf(raw)}`)
+	return known
+}
+
+function isUnsaid(callType: unknown): boolean {
+	return callType === undefined || callType === null || callType === ''
 }
 
 function rewardTypeOf(raw: unknown): string {
 	return typeof raw === 'string' ? raw : 'block'
 }
 
-/** BSC has written its rewards as bare JSON numbers, which are beyond the safe ones and all the same exact. */
+/** BSC has written its rewards as bare JSON numbers, which are above the safe integers but still exact. */
 function rewardOf(raw: unknown, index: number, reading: Reading): bigint {
 	if (typeof raw === 'number' && Number.isInteger(raw) && raw >= 0 && raw < 2 ** 256) return BigInt(raw)
 	return amountOf(raw, false, index, reading)

@@ -1,29 +1,30 @@
 import type { Address } from '../../model/glossary.js'
-import type { SideName } from '../rpc/rowList.js'
-import { address, quantity, type Reading } from '../wire.js'
+import type { SideName } from '../stream/rowList.js'
+import { address, quantity, type Reading } from '../wire/wire.js'
 import { openRow, type Placed } from './parityRows.js'
-import type { Read, Rows } from './rows.js'
+import type { Read, Rows } from './traceRows.js'
 import { MOST_DEPTH, type PlacelessFrame } from './tree.js'
 
 export interface RowReader<T> {
 	/** Throws `malformed`. */
 	at(index: number): T
-	/** The same without its place. */
+	/** The frame of a row, without its place. */
 	frameAt(index: number): PlacelessFrame
 }
 
-/** The first row of a content. */
+/** The first row with a given content. */
 interface First<T> {
 	readonly row: T
-	/** By number, as of RowList. */
+	/** By number, as in RowList. */
 	readonly from: number
 	readonly to: number
 	readonly value: number
-	/** A call: what is read of its sides hangs on nothing else. */
+	readonly input: number
+	/** For a call, the parties and the value depend on nothing else in the row. */
 	readonly isCall: boolean
 }
 
-/** Reads rows one by one; what many of them say is read once. */
+/** Reads rows one by one; content that many rows share is read once. */
 export function createRowReader<T extends Placed>(rows: Rows, read: Read<T>, reading: Reading): RowReader<T> {
 	const { packed } = rows
 	if (packed === null) {
@@ -32,7 +33,7 @@ export function createRowReader<T extends Placed>(rows: Rows, read: Read<T>, rea
 	}
 	/** By content. */
 	const known: First<T>[] = []
-	/** By number of their texts. */
+	/** By the number of their text in the packed list. */
 	const parties: (Address | null)[] = []
 	const amounts: (bigint | null)[] = []
 
@@ -59,7 +60,7 @@ export function createRowReader<T extends Placed>(rows: Rows, read: Read<T>, rea
 		if (content >= 0 && known[content] === undefined) {
 			const side = (name: SideName) => packed?.sideAt(index, name) ?? -1
 			const isCall = open.type === 'call'
-			known[content] = { row, from: side('from'), to: side('to'), value: side('value'), isCall }
+			known[content] = { row, from: side('from'), to: side('to'), value: side('value'), input: side('input'), isCall }
 		}
 		return row
 	}
@@ -69,13 +70,15 @@ export function createRowReader<T extends Placed>(rows: Rows, read: Read<T>, rea
 		return content < 0 ? undefined : known[content]
 	}
 
-	/** Null: it is to be read whole. */
+	/** Null: the row must be read whole. */
 	function frameLike(first: First<T>, index: number): PlacelessFrame | null {
 		const from = packed?.sideAt(index, 'from') ?? -1
 		const to = packed?.sideAt(index, 'to') ?? -1
 		const value = packed?.sideAt(index, 'value') ?? -1
+		const input = packed?.sideAt(index, 'input') ?? -1
 		const { frame } = first.row
-		if (from === first.from && to === first.to && value === first.value) return frame
+		if (from === first.from && to === first.to && value === first.value && input === first.input) return frame
+		if (input >= 0 || first.input >= 0) return null
 		if (!first.isCall) return null
 		const giver = from === first.from ? frame.from : partyOf(from)
 		const taker = to === first.to ? frame.to : partyOf(to)

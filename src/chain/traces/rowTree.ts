@@ -1,47 +1,39 @@
-import type { TimeSlices } from '../../base/timeSlices.js'
-import { malformed, type Reading } from '../wire.js'
+import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
+import { malformed, type Reading } from '../wire/wire.js'
 import type { Placed } from './parityRows.js'
 import { framed, listed, type ReadRows } from './readRows.js'
 import type { Sequence, Tree } from './tree.js'
 
 /**
- * The tree of one transaction out of all of its rows, in any order, each once. Throws `malformed` when something is
- * missing: the root, a frame above another, or a child by the count that its parent gives. `subtraces` was right in
- * more than 16,000 recorded rows of Erigon, Reth, Nethermind, Besu, Parity and others. Asking again cannot help: Lotus
- * gives no root at all.
+ * The tree of one transaction from all of its rows, in any order, each once. Throws `malformed` if something is
+ * missing: the root, a frame above another, or a child by the count of its parent. `subtraces` was right in more than
+ * 16,000 recorded rows of Erigon, Reth, Nethermind, Besu, Parity and others. A retry cannot help: Lotus gives no root
+ * at all.
  */
-export async function treeOfRows(
-	rows: ReadRows<Placed>,
-	whose: string,
-	slices: TimeSlices,
-	reading: Reading,
-): Promise<Tree> {
-	const tree = await treeInOrder(rows, whose, slices, reading)
+export async function treeOfRows(rows: ReadRows<Placed>, whose: string, reading: Reading): Promise<Tree> {
+	const tree = await treeInOrder(rows, whose, reading)
 	if (tree !== null) return tree
-	const sorted = framed((await listed(rows, slices)).toSorted(byPath))
-	return (await treeInOrder(sorted, whose, slices, reading)) as Tree
+	const sorted = framed((await listed(rows)).toSorted(byPath))
+	return (await treeInOrder(sorted, whose, reading)) as Tree
 }
 
 /** Null: the rows are not in the order of their places. */
-async function treeInOrder(
-	rows: ReadRows<Placed>,
-	whose: string,
-	slices: TimeSlices,
-	reading: Reading,
-): Promise<Tree | null> {
+async function treeInOrder(rows: ReadRows<Placed>, whose: string, reading: Reading): Promise<Tree | null> {
 	const { length } = rows
 	const parents = new Int32Array(length)
-	/** By row: how many children are there, whether their numbers have a gap, and how many it says that there are. */
+	/**
+	 * By row: the number of children seen, whether their numbers have a gap, and the number of children by its own count.
+	 */
 	const children = new Uint32Array(length)
 	const gaps = new Uint8Array(length)
 	const said = new Uint32Array(length)
 	/** The last frame of each depth. */
 	const last: number[] = []
 	let before: Placed | null = null
-	/** The rest is only looked at for its order. */
+	/** After a fault, the remaining rows are only checked for their order. */
 	let fault: string | null = null
 	for (let at = 0; at < length; at++) {
-		if (slices.isOver()) await slices.next()
+		if (isSliceOver()) await nextSlice()
 		const row = rows.at(at) as Placed
 		if (before !== null && byPath(before, row) > 0) return null
 		fault ??= faultAt(row, before, last, whose)
@@ -73,7 +65,7 @@ async function treeInOrder(
 
 const unsaid = 0xffffffff
 
-/** Why a row cannot stand behind the one before it; `last` has the frames down to that one. */
+/** Why a row cannot follow the one before it; null if it can. `last` has the frames down to the one before. */
 function faultAt(
 	{ traceAddress: path }: Placed,
 	before: Placed | null,
@@ -82,7 +74,7 @@ function faultAt(
 ): string | null {
 	if (before === null) return path.length > 0 ? `${whose} has no root frame` : null
 	const above = path.length - 1
-	// The frames down to the one before have the beginnings of its path: to hold it against those is enough.
+	// Those frames have prefixes of the previous row's path, so comparing with that one path is enough.
 	if (above >= last.length || !beginAlike(path, before.traceAddress, above)) {
 		return `${whose} lacks the frame above ${path.join('_')}`
 	}
@@ -90,17 +82,17 @@ function faultAt(
 	return isSame ? `${whose} has two frames at ${path.join('_') || 'the root'}` : null
 }
 
-/** For so many steps. From behind: there they differ. */
+/** Compares the first `steps` steps, last step first: paths mostly differ there. */
 function beginAlike(path: readonly number[], other: readonly number[], steps: number): boolean {
 	for (let depth = steps - 1; depth >= 0; depth--) if (path[depth] !== other[depth]) return false
 	return true
 }
 
-/** Whether each row comes after the one before it: then none comes twice. */
-export async function isAscending(rows: Sequence<Placed>, slices: TimeSlices): Promise<boolean> {
+/** Whether each row comes after the one before it: then there are no repetitions. */
+export async function isAscending(rows: Sequence<Placed>): Promise<boolean> {
 	let before: Placed | null = null
 	for (let at = 0; at < rows.length; at++) {
-		if (slices.isOver()) await slices.next()
+		if (isSliceOver()) await nextSlice()
 		const row = rows.at(at) as Placed
 		if (before !== null && byPath(before, row) >= 0) return false
 		before = row

@@ -1,13 +1,11 @@
-import { printable } from '../../base/printable.js'
+import { printable } from '../../base/text/printable.js'
 import type { Log } from '../../model/ports.js'
 
-/** More kinds than any node has: the rest is somebody's noise. */
+/** More kinds than any node has; anything beyond is noise. */
 const MOST_KINDS = 20
 const MOST_LETTERS = 40
 
-/**
- * Warns of each kind of frame that is not known here, once, in clean and short words, and of so many kinds at most.
- */
+/** Warns once of each unknown kind of frame, with its printable name of at most 40 letters, for at most 20 kinds. */
 export function createUnknownKinds(log: Log): (type: string) => void {
 	const known = new Set<string>()
 	return (type) => {
@@ -16,7 +14,7 @@ export function createUnknownKinds(log: Log): (type: string) => void {
 		if (known.has(name)) return
 		known.add(name)
 		if (known.size > MOST_KINDS)
-			log.warn({ kinds: MOST_KINDS }, 'further kinds of frames that are not known are not named')
-		else log.warn({ type: name }, 'a node gave a kind of frame that is not known; it is taken to move nothing')
+			log.warn({ kinds: MOST_KINDS }, 'more than 20 unknown kinds of frames: further ones are not logged')
+		else log.warn({ type: name }, 'a node returned an unknown kind of frame; it is ignored')
 	}
 }

@@ -1,4 +1,7 @@
-/** `setup --add`: a receiver or a chain more, in what a person may have edited: nothing that is there changes. */
+/**
+ * `setup --add` adds a receiver or a chain to a configuration that a person may have edited. Existing text does not
+ * change.
+ */
 
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -6,25 +9,21 @@ import { parseDocument } from 'yaml'
 import type { Config } from '../../config/load.js'
 import { chainNamed } from '../../core/chains.js'
 import { PlainError, UsageError } from '../../errors.js'
-import type { WholeFile } from '../writeWhole.js'
-import { chooseEndpoint, chooseReceiver, chooseWatch } from './answers.js'
 import type { Secrets, Sources } from './choose.js'
-import { withEntry } from './insert.js'
+import { withEntry, withKey } from './insert.js'
+import { type ChosenReceiver, chooseEndpoint, chooseWatch } from './interview.js'
 import { type SetupPlace, watchlistWith } from './site.js'
 import { networkLines, receiverLines } from './texts.js'
+import type { WholeFile } from './writeWhole.js'
 
-/** What is added, as it is to be written and tried. */
+/** What is added, ready to be written. */
 export interface Added {
-	/** Of tracewatch.yaml and watchlists. */
+	/** Changed tracewatch.yaml and watchlists. */
 	readonly files: readonly WholeFile[]
 	readonly secrets: Secrets
-	/** Whether endpoints are to be tried. */
-	readonly asksEndpoints: boolean
-	/** Receivers to be tried. */
-	readonly receivers: readonly string[]
 }
 
-interface Into {
+export interface Into {
 	readonly path: string
 	readonly config: Config
 	readonly place: SetupPlace
@@ -36,19 +35,28 @@ export function addedKind(value: unknown): 'receiver' | 'chain' | 'address' | nu
 	throw new UsageError(`--add takes receiver, chain or address, not \`${String(value)}\``)
 }
 
-/** Asks for a receiver; every watchlist that names receivers at its top names it too. */
-export async function addReceiver({ path, config, place, sources }: Into): Promise<Added> {
+/** Asks for a receiver and adds it. Every watchlist that names receivers at its top level names it too. */
+export async function addReceiver(
+	{ path, config, place, sources }: Into,
+	ask: (sources: Sources) => Promise<ChosenReceiver | null>,
+): Promise<Added | null> {
 	const text = await readFile(path, 'utf8')
-	// The same mail server may serve several.
+	// Several receivers may share a mail server.
 	const stored = (name: string) => (name === 'SMTP_URL' ? place.stored(name) : null)
-	const { receiver, secrets } = await chooseReceiver({ ...sources, stored, receiver: null })
+	const chosen = await ask({ ...sources, stored, receiver: null })
+	if (chosen === null) return null
+	const { receiver, secrets } = chosen
 	const names = new Map([...secrets].map(([usual, value]) => [usual, freeSecret(usual, value, text, place)]))
 	const name = freeName(
-		receiver.kind === 'mail' ? 'ops-mail' : 'ops-hook',
+		receiver.kind === 'mail' ? 'ops-mail' : receiver.format === 'standard' ? 'ops-hook' : `ops-${receiver.format}`,
 		config.receivers.map((one) => one.name),
 	)
-	const lines = receiverLines(name, receiver, (usual) => names.get(usual) ?? usual)
-	const own = await edited(path, ['receivers'], lines)
+	const [first] = config.receivers
+	const lines = [
+		...receiverLines(name, receiver, (usual) => names.get(usual) ?? usual),
+		...(first === undefined ? [] : [`fallback: ${first.name}   # notified when this one fails`]),
+	]
+	const own = withFallback(await edited(path, ['receivers'], lines), config, name)
 	const lists = await Promise.all(watchlistFiles(config).map((file) => edited(file, ['receivers'], [name])))
 	const known = lists.filter((list) => list.after !== null)
 	for (const { file, after } of lists) {
@@ -57,12 +65,22 @@ export async function addReceiver({ path, config, place, sources }: Into): Promi
 	return {
 		files: [...known.map(fileOf), fileOf(own)],
 		secrets: new Map([...secrets].map(([usual, value]) => [names.get(usual) ?? usual, value])),
-		asksEndpoints: false,
-		receivers: [name],
 	}
 }
 
-/** Asks for an endpoint: of a chain that is there one more, else a network with an address of its own. */
+/** Each receiver that has no fallback gets this one, where that changes no other character. */
+function withFallback(own: Edited, { receivers }: Config, name: string): Edited {
+	let { after } = own
+	for (const [at, { fallback }] of receivers.entries()) {
+		if (after !== null && fallback === null) after = withKey(after, ['receivers', at], 'fallback', name) ?? after
+	}
+	return { ...own, after }
+}
+
+/**
+ * Asks for an endpoint and adds it to the network of its chain; without such a network, adds one and asks for an
+ * address to watch there.
+ */
 export async function addChain({ path, config, place, sources }: Into): Promise<Added> {
 	const text = await readFile(path, 'utf8')
 	const { chainId, secrets } = await chooseEndpoint({ ...sources, stored: () => null })
@@ -70,7 +88,7 @@ export async function addChain({ path, config, place, sources }: Into): Promise<
 	const known = config.networks.findIndex((network) => network.chainId === chainId)
 	const base = known === -1 && usual === 'RPC_URL' && text.includes('${RPC_URL}') ? `RPC_URL_${chainId}` : usual
 	const variable = freeSecret(base, url, text, place)
-	const added = { secrets: new Map([[variable, url]]), asksEndpoints: true, receivers: [] }
+	const added = { secrets: new Map([[variable, url]]) }
 	if (known !== -1) {
 		sources.io.err(`  one more endpoint of ${config.networks[known]?.name}`)
 		return { ...added, files: [fileOf(await edited(path, ['networks', known, 'rpc'], [`\${${variable}}`]))] }
@@ -86,7 +104,7 @@ export async function addChain({ path, config, place, sources }: Into): Promise<
 
 interface Edited {
 	readonly file: string
-	/** Null: it cannot be written into. */
+	/** Null: the entry cannot be inserted. */
 	readonly after: string | null
 	readonly path: readonly (string | number)[]
 	readonly lines: readonly string[]
@@ -98,7 +116,7 @@ async function edited(file: string, path: Edited['path'], lines: readonly string
 	return { file, after: withEntry(text, path, lines), path, lines, mode: mode & 0o777 }
 }
 
-/** Throws PlainError with what to write by hand. */
+/** Throws PlainError with the lines to write by hand when the entry cannot be inserted. */
 function fileOf({ file, after, path, lines, mode }: Edited): WholeFile {
 	if (after !== null) return { path: file, text: after, mode, folderMode: 0o755 }
 	const block = lines.map((line, at) => `  ${at === 0 ? '- ' : '  '}${line}`).join('\n')
@@ -120,7 +138,7 @@ function freeName(usual: string, taken: readonly string[]): string {
 	}
 }
 
-/** A name under which nothing else is kept, nor asked for by the configuration. */
+/** A name for a secret: free in the store and not used in the configuration, or already stored with this value. */
 function freeSecret(usual: string, value: string, text: string, place: SetupPlace): string {
 	for (let at = 1; ; at++) {
 		const name = at === 1 ? usual : `${usual}_${at}`
@@ -130,8 +148,8 @@ function freeSecret(usual: string, value: string, text: string, place: SetupPlac
 }
 
 /**
- * The same configuration in a folder of its own, with what is added; what stands beside it is linked. Resolves to its
- * path.
+ * Copies the configuration with the addition into a folder of its own, and links the other files beside it. Resolves to
+ * the path of the copy.
  */
 export async function stageAdded({ path, config }: Into, { files }: Added, folder: string): Promise<string> {
 	const own = files.find((file) => file.path === path)

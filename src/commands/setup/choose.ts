@@ -1,56 +1,88 @@
-/** One question of `setup`: where its answer comes from, and that it is asked until it is right. */
+/** One question of `setup`: finds its answer, or asks until the answer is valid. */
 
 import type { ReceiverSettings } from '../../config/settings/settings.js'
-import { PlainError, UsageError } from '../../errors.js'
-import type { Asker } from '../ask.js'
-import type { CommandArgs, Io } from '../command.js'
+import { UsageError } from '../../errors.js'
+import type { CommandArgs, ExitCode, Io } from '../command.js'
+import type { Asker } from './askPerson.js'
+import type { Refusal, Trials } from './trial.js'
 
-/** Secrets by the names that stand for them. */
+/** Secrets by the names of their variables. */
 export type Secrets = ReadonlyMap<string, string>
 
-/** Where answers come from: options, then the environment, then a person, then what there was. */
+/** Sources of an answer, in order: options, the environment, the user, the existing setup. */
 export interface Sources {
 	readonly values: CommandArgs['values']
 	readonly io: Io
-	/** Null: nobody can be asked. */
+	/** Null: no terminal to ask on. */
 	readonly asker: Asker | null
-	/** A secret that was written before; null: none. */
+	/** A stored secret; null: none. */
 	stored(name: string): string | null
-	/** What was set up before; null: nothing, or nothing of ours. */
+	/** The existing receiver; null: none, or one that `setup` did not write. */
 	readonly receiver: ReceiverSettings | null
+	/** Tries an answer when it is given; null: nothing is tried. */
+	readonly trials: Trials | null
+	/** Answers typed so far, by the names of their options, those of an earlier run included. */
+	readonly draft: Map<string, string>
+}
+
+/** An answer that was tried does not work, and there is no terminal to ask for another one. */
+export class TrialError extends Error {
+	override readonly name = 'TrialError'
+	readonly code: ExitCode
+
+	constructor({ code, words }: Refusal) {
+		super(words)
+		this.code = code
+	}
 }
 
 interface Choice<T> {
-	/** Name of the option that gives it. */
+	/** Name of the option that sets it. */
 	readonly option: string
-	/** Default: what the option says. */
+	/** Default: the value of the option. */
 	readonly given?: string | undefined
 	readonly fromEnv?: string | undefined
-	/** Taken for Enter alone, and where nobody can be asked. */
+	/** The answer for an empty line, and when no question can be asked. Null: none. */
 	readonly before: string | null
-	/** What Enter means, shown in brackets. */
+	/** The meaning of an empty line, shown in brackets. */
 	readonly usual?: string | undefined
 	readonly question: string
 	readonly isSecret?: boolean
-	/** Throws RangeError whose message completes "it …", or PlainError or RpcError for what was tried in vain. */
+	/**
+	 * Throws a RangeError whose message completes "it …", or a PlainError or RpcError when the test of the value failed.
+	 */
 	read(text: string): T | Promise<T>
+	/** Tries the answer. Null: it works. */
+	try?(value: T): Promise<Refusal | null>
 }
 
-/** Asks until the answer is right; what was given on the command line is right or an error. */
-export async function choose<T>({ values, io, asker }: Sources, choice: Choice<T>): Promise<T> {
-	const { option, before, usual, question, isSecret = false } = choice
+/**
+ * Asks until the answer is valid and works. An invalid value from an option or the environment is an error. A person
+ * may take an answer that does not work.
+ */
+export async function choose<T>({ values, io, asker, draft }: Sources, choice: Choice<T>): Promise<T> {
+	const { option, question, isSecret = false } = choice
+	const drafted = draft.get(option)
+	const before = drafted ?? choice.before
+	const usual = drafted === undefined || isSecret ? (drafted === undefined ? choice.usual : undefined) : drafted
 	const value = values[option]
 	const given = choice.given ?? (typeof value === 'string' ? value : undefined) ?? choice.fromEnv
 	const shown = usual === undefined ? (before === null ? '' : ' [Enter keeps what there is]') : ` [${usual}]`
 	for (;;) {
 		if (given === undefined && asker === null && before === null) {
-			throw new UsageError(`nobody can be asked here: give --${option} (see \`tracewatch setup --help\`)`)
+			throw new UsageError(`there is no terminal to ask on: give --${option} (see \`tracewatch setup --help\`)`)
 		}
 		const typed =
 			given ?? (asker === null ? '' : await (isSecret ? asker.askHidden : asker.ask)(`${question}${shown}: `))
 		const text = typed === '' ? (before ?? usual ?? '') : typed
 		try {
-			return await choice.read(text)
+			const value = await choice.read(text)
+			if (given === undefined && asker !== null) draft.set(option, text)
+			const refusal = (await choice.try?.(value)) ?? null
+			if (refusal === null) return value
+			if (given !== undefined || asker === null) throw new TrialError(refusal)
+			io.err(`  ${refusal.words}`)
+			if (/^y(es)?$/i.test(await asker.ask('Use it anyway? [y/N]: '))) return value
 		} catch (error) {
 			io.signal.throwIfAborted()
 			const words = error instanceof Error ? error.message : String(error)
@@ -58,7 +90,7 @@ export async function choose<T>({ values, io, asker }: Sources, choice: Choice<T
 				if (error instanceof RangeError) throw new UsageError(`--${option}: it ${words}`)
 				throw error
 			}
-			if (!(error instanceof RangeError || error instanceof PlainError || error instanceof Error)) throw error
+			if (!(error instanceof Error)) throw error
 			io.err(`  ${error instanceof RangeError ? 'it ' : ''}${words}`)
 		}
 	}

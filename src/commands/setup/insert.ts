@@ -1,12 +1,13 @@
-/** An entry more in a list of a YAML file that a person wrote: every other character of it stays. */
+/** Inserts an entry into a list of a YAML file that a person wrote, without changing any other character. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { isSeq, parseDocument } from 'yaml'
+import { isMap, isSeq, parseDocument } from 'yaml'
 
 /**
- * The text with the entry at the end of the list at `path`. `lines` are those of an entry of a list that is written
- * below its key, without indentation; of a list in brackets the first of them is put before the bracket. Null where it
- * cannot be done so that nothing else changes: no such list, aliases, brackets over what needs lines.
+ * Returns the text with the entry at the end of the list at `path`. `lines` are the lines of an entry of a block list,
+ * without indentation; into a list in brackets, a single line is inserted before the closing bracket. Null when this is
+ * impossible without other changes: there is no such list, it contains aliases, or it is in brackets and the entry has
+ * several lines.
  */
 export function withEntry(text: string, path: readonly (string | number)[], lines: readonly string[]): string | null {
 	const document = parseDocument(text, { schema: 'failsafe', logLevel: 'silent' })
@@ -45,15 +46,39 @@ function belowKey(text: string, list: List, lines: readonly string[]): string | 
 	return `${text.slice(0, newline + 1)}${block}${text.slice(newline + 1)}`
 }
 
-/** Held against what it said before: one entry more at that place, and nothing else. */
+/** Whether the new text differs from the old data in exactly one more entry at `path`. */
 function saysOneMore(before: unknown, after: string, path: readonly (string | number)[]): boolean {
 	const document = parseDocument(after, { schema: 'failsafe', logLevel: 'silent' })
 	if (document.errors.length > 0) return false
-	// What stands under an alias is written out, so that a change there shows.
+	// Aliases are expanded, so that a change under one of them shows.
 	const said = JSON.parse(JSON.stringify(document.toJS()))
 	let list: unknown = said
 	for (const key of path) list = (list as Record<string | number, unknown> | undefined)?.[key]
 	if (!Array.isArray(list)) return false
 	list.pop()
 	return isDeepStrictEqual(said, JSON.parse(JSON.stringify(before)))
+}
+
+/**
+ * Returns the text with one more key at the end of the map at `path`. Null when that is impossible without other
+ * changes: there is no such map in block form, or it contains the key.
+ */
+export function withKey(text: string, path: readonly (string | number)[], key: string, value: string): string | null {
+	const document = parseDocument(text, { schema: 'failsafe', logLevel: 'silent' })
+	const map = document.getIn(path, true)
+	if (document.errors.length > 0 || !isMap(map) || map.flow === true || map.has(key) || map.range == null) return null
+	const start = map.range[0]
+	const column = start - (text.lastIndexOf('\n', start - 1) + 1)
+	// Just below the first key, whose value is one line where it is a scalar.
+	const newline = text.indexOf('\n', start)
+	if (newline === -1) return null
+	const after = `${text.slice(0, newline + 1)}${' '.repeat(column)}${key}: ${value}\n${text.slice(newline + 1)}`
+	const changed = parseDocument(after, { schema: 'failsafe', logLevel: 'silent' })
+	if (changed.errors.length > 0) return null
+	document.setIn([...path, key], value)
+	const same = isDeepStrictEqual(
+		JSON.parse(JSON.stringify(changed.toJS())),
+		JSON.parse(JSON.stringify(document.toJS())),
+	)
+	return same ? after : null
 }

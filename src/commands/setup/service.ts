@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { PlainError } from '../../errors.js'
-import { type WholeFile, writeAll } from '../writeWhole.js'
+import { type WholeFile, writeAll } from './writeWhole.js'
 
 const call = promisify(execFile)
 const unit = 'tracewatch.service'
@@ -12,12 +12,12 @@ export function isSystemdHere(): boolean {
 	return existsSync('/run/systemd/system')
 }
 
-/** The credentials that the units shipped load. */
+/** The credentials that the shipped units load. */
 const shipped = new Set(['ETHEREUM_RPC_URL', 'RPC_URL', 'SMTP_URL', 'OPS_HOOK_URL', 'OPS_HOOK_SECRET'])
 
 /**
- * Has the units load a credential that they do not know; a purge of the package takes these files away. `isInstance`:
- * the units of several watchers on one machine, for all of which one line stands.
+ * Drop-in files that make the units load a credential which the shipped units do not load; purging the package removes
+ * them. `isInstance`: write one drop-in for the template unit, which serves all instances on the machine.
  */
 export function handedOver(name: string, isInstance = false): readonly WholeFile[] {
 	if (shipped.has(name)) return []
@@ -32,7 +32,7 @@ export function handedOver(name: string, isInstance = false): readonly WholeFile
 }
 
 /**
- * Has the unit load a credential, where it is installed and does not yet by any line of its own. Returns what was
+ * Makes the unit load a credential, if the unit is installed and does not load it yet. Returns the files that were
  * written. Throws PlainError.
  */
 export async function handOver(name: string, unitName: string): Promise<readonly string[]> {
@@ -44,7 +44,7 @@ export async function handOver(name: string, unitName: string): Promise<readonly
 	return files.map(({ path }) => path)
 }
 
-/** Throws PlainError where the unit is not installed. */
+/** Throws PlainError when the unit is not installed. */
 export async function needUnit(): Promise<void> {
 	const known = await call('systemctl', ['cat', unit]).catch(() => null)
 	if (known !== null) return
@@ -55,8 +55,8 @@ export async function needUnit(): Promise<void> {
 }
 
 /**
- * Starts the service now and at each boot; one that runs is started anew, since secrets are read at the start. Returns
- * when the program has said that it is ready. Throws PlainError with the last lines of its log.
+ * Enables and starts the service; restarts it when it runs, since secrets are read at the start. Resolves when the
+ * service reports that it is ready. Throws PlainError with the last lines of its log.
  */
 export async function startService(): Promise<void> {
 	try {
@@ -71,7 +71,10 @@ export async function startService(): Promise<void> {
 	}
 }
 
-/** With the service stopped, where `rests`; the caller starts it. When `act` fails it runs again as before. */
+/**
+ * Runs `act` with the service stopped if `rests` is set. The caller starts the service again; when `act` fails, this
+ * function does.
+ */
 export async function whileResting(rests: boolean, act: () => Promise<void>): Promise<void> {
 	if (!rests) return await act()
 	await call('systemctl', ['stop', unit])

@@ -1,41 +1,44 @@
-/** Where `setup` writes, and what it finds there. */
+/** Where `setup` writes, and what exists there. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type Config, loadConfig } from '../../config/load.js'
 import { credentialPath } from '../../config/settings/credentials.js'
-import { shown } from '../../config/source.js'
-import { watchesOn } from '../../daemon/open.js'
+import { shown } from '../../config/yaml/sourceFile.js'
+import { watchesOn } from '../../daemon/openNetwork.js'
 import { ConfigError, PlainError } from '../../errors.js'
 import type { Address } from '../../model/glossary.js'
 import type { CommandArgs, Io } from '../command.js'
-import type { WholeFile } from '../writeWhole.js'
+import { calledAs } from '../shared/calledAs.js'
 import { handedOver, isSystemdHere } from './service.js'
 import { isAsWritten, type SetupWatch, watchlistText, withWatch } from './texts.js'
+import type { WholeFile } from './writeWhole.js'
 
 export interface SetupPlace {
-	/** Of tracewatch.yaml. */
+	/** The folder of tracewatch.yaml. */
 	readonly folder: string
 	readonly watchlists: string
-	/** As tracewatch.yaml has it. */
+	/** As written in tracewatch.yaml. */
 	readonly state: string
 	readonly http: string | null
-	/** Whether systemd runs what is set up there. */
+	/** Whether systemd runs this configuration. */
 	readonly isService: boolean
-	/** The environment in which the secrets there are found. */
+	/** Environment in which the stored secrets are found. */
 	readonly env: NodeJS.ProcessEnv
-	/** How a shell names the folder. */
+	/** The folder as written in shell commands. */
 	readonly called: string
-	/** A secret that is there; null: none. */
+	/** A stored secret; null: none. */
 	stored(name: string): string | null
-	/** What keeps a secret, and hands it to the service. */
+	/** The files that store a secret and make the service load it. */
 	secretFiles(name: string, value: string): readonly WholeFile[]
-	/** Whether it is a secret's file. */
+	/** Whether the path is that of a secret's file. */
 	hides(path: string): boolean
+	/** The file that keeps the answers of a setup that was stopped. */
+	readonly draft: string
 }
 
-/** Throws PlainError where nothing can be set up, with what can be done. */
+/** Throws PlainError with advice when nothing can be set up. */
 export function placeFor({ values }: CommandArgs, io: Io): SetupPlace {
 	const { env, cwd } = io
 	if (typeof values.dir === 'string') {
@@ -69,7 +72,7 @@ export function placeFor({ values }: CommandArgs, io: Io): SetupPlace {
 function secretsAt(
 	pathOf: (name: string) => string,
 	handedOver: (name: string) => readonly WholeFile[],
-): Pick<SetupPlace, 'stored' | 'secretFiles' | 'hides'> {
+): Pick<SetupPlace, 'stored' | 'secretFiles' | 'hides' | 'draft'> {
 	const written = new Set<string>()
 	return {
 		stored(name) {
@@ -85,22 +88,23 @@ function secretsAt(
 			return [{ path, text: `${value}\n`, mode: 0o600, folderMode: 0o700 }, ...handedOver(name)]
 		},
 		hides: (path) => written.has(path),
+		draft: pathOf('setup-answers'),
 	}
 }
 
 export interface Found {
-	/** Of tracewatch.yaml, whether it is there or not. */
+	/** Path of tracewatch.yaml, whether it exists or not. */
 	readonly path: string
-	/** None, the example of the package, one that setup wrote, or one that somebody edited. */
+	/** No file, the package's example, a file that `setup` wrote, or a file that a person edited. */
 	readonly kind: 'none' | 'example' | 'ours' | 'edited'
-	/** What it says; null: nothing, or nothing right. */
+	/** The configuration; null: no file, or it has problems. */
 	readonly config: Config | null
 	readonly error: ConfigError | null
-	/** A copy of it, to be written beside it. */
+	/** A copy of the file, to be written beside it. */
 	keep(): Promise<WholeFile>
 }
 
-/** Looks at the tracewatch.yaml that is there. */
+/** Reads the existing tracewatch.yaml. */
 export async function lookAround({ folder, env }: SetupPlace, io: Io): Promise<Found> {
 	const path = join(folder, 'tracewatch.yaml')
 	const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -125,7 +129,7 @@ export async function lookAround({ folder, env }: SetupPlace, io: Io): Promise<F
 	}
 }
 
-/** The example that packages put in place, to be edited. */
+/** The example that the package installs for users to edit. */
 function shippedText(): string | null {
 	try {
 		return readFileSync(new URL('../../../systemd/tracewatch.yaml', import.meta.url), 'utf8')
@@ -138,13 +142,13 @@ interface Into {
 	readonly place: SetupPlace
 	readonly network: string
 	readonly receivers: readonly string[]
-	/** What is in effect now; null: nothing that is right. */
+	/** The current configuration; null: none, or it has problems. */
 	readonly config: Config | null
 }
 
 /**
- * The watchlist with the address: one of ours with a line more, or a new one; what a person wrote is not touched. Null:
- * the address is watched already.
+ * The watchlist with the address added: one that `setup` wrote with one more line, or a new one. Files that a person
+ * wrote are not changed. Null: the address is watched already.
  */
 export async function watchlistWith(watch: SetupWatch, into: Into): Promise<WholeFile | null> {
 	const { place, network, receivers, config } = into
@@ -160,7 +164,10 @@ export async function watchlistWith(watch: SetupWatch, into: Into): Promise<Whol
 	}
 }
 
-/** Of the watchlists; `usual` where there is no configuration. Throws PlainError where they are named one by one. */
+/**
+ * The folder of the watchlists; `usual` without a configuration. Throws PlainError when the configuration lists its
+ * watchlists file by file.
+ */
 function folderOf(config: Config | null, usual: string): string {
 	if (config === null) return usual
 	if ('folder' in config.watchlists) return config.watchlists.folder
@@ -170,14 +177,14 @@ function folderOf(config: Config | null, usual: string): string {
 	)
 }
 
-/** What to do by hand, where no service was started. */
-export function nextCommands({ isService, called }: SetupPlace): readonly string[] {
+/** The commands to run next, when no service was started. */
+export function nextCommands({ isService, called }: SetupPlace, env: NodeJS.ProcessEnv): readonly string[] {
 	if (isService) return ['Not started. Next: `systemctl enable --now tracewatch`']
 	const quoted = /^[\w./-]+$/.test(called) ? called : `'${called.replaceAll("'", "'\\''")}'`
-	const env = `CREDENTIALS_DIRECTORY=${quoted}/secrets`
+	const program = `CREDENTIALS_DIRECTORY=${quoted}/secrets ${calledAs(env)}`
 	return [
 		'Nothing was started. Next:',
-		`  ${env} tracewatch check -c ${quoted}/tracewatch.yaml`,
-		`  ${env} tracewatch run -c ${quoted}/tracewatch.yaml`,
+		`  ${program} check -c ${quoted}/tracewatch.yaml`,
+		`  ${program} run -c ${quoted}/tracewatch.yaml`,
 	]
 }

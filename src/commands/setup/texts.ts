@@ -1,4 +1,7 @@
-/** The room holds the parts of `setup`: questions, places, the service. This file: the texts of what it writes. */
+/**
+ * The room `commands/setup` holds the parts of `setup`: questions, places, the service. This file: the contents of the
+ * files that it writes.
+ */
 
 import { sha256 } from '../../base/sha256.js'
 import { chainNamed } from '../../core/chains.js'
@@ -12,30 +15,34 @@ export interface SetupMail {
 export interface SetupHook {
 	readonly kind: 'webhook'
 	readonly format: string
+	/** Of telegram: the number of the chat, or @channel. */
+	readonly chat: string | null
 }
+
+export type SetupReceiver = SetupMail | SetupHook
 
 export interface SetupConfig {
 	readonly chainId: number
-	readonly receiver: SetupMail | SetupHook
-	/** As written: `state`, or an absolute path. */
+	readonly receiver: SetupReceiver
+	/** As written in the file: `state`, or an absolute path. */
 	readonly state: string
-	/** Where the pages are; null: nowhere. */
+	/** Address of the pages; null: none. */
 	readonly http: string | null
-	/** A list of files, instead of the folder beside it. */
+	/** Watchlist files, instead of the folder beside tracewatch.yaml. */
 	readonly watchlistFiles?: readonly string[]
 }
 
-/** One for whatever kind it is: the watchlists need no change when the kind changes. */
+/** The name of the receiver, whatever its kind, so that the watchlists need no change when the kind changes. */
 export const RECEIVER = 'ops'
 
-/** The secret that stands for the endpoint; the units shipped know both names. */
+/** The variable of the endpoint. The shipped units load both names. */
 export function rpcVariable(chainId: number): string {
 	return chainId === 1 ? 'ETHEREUM_RPC_URL' : 'RPC_URL'
 }
 
 const MARK = '# Written by `tracewatch setup`, sum '
 
-/** What `tracewatch.yaml` says; its first line tells later whether somebody edited it. */
+/** The contents of `tracewatch.yaml`. The first line has a checksum that shows later whether a person edited it. */
 export function configText(config: SetupConfig): string {
 	const lines = [
 		'# What each key means: docs/configuration.md, and `tracewatch init` writes a longer one with reasons.',
@@ -62,7 +69,7 @@ function asEntry(lines: readonly string[]): readonly string[] {
 	return lines.map((line, at) => `${at === 0 ? '  - ' : '    '}${line}`)
 }
 
-/** An entry of `networks`, without indentation; the endpoint is the secret of that name. */
+/** An entry of `networks`, without indentation; `variable` is the secret that holds the endpoint's URL. */
 export function networkLines(chainId: number, variable: string): readonly string[] {
 	const { name, symbol, explorer } = chainNamed(chainId)
 	const isLocal = chainId === 31_337
@@ -75,14 +82,17 @@ export function networkLines(chainId: number, variable: string): readonly string
 		`schedule: "${schedule}"   # seconds first`,
 		...(symbol === 'ETH' ? [] : [`symbol: ${symbol}`]),
 		...(explorer === null ? [] : [`explorer: ${explorer}`]),
-		...(isLocal ? ['stall_after: never           # blocks come when somebody pays'] : []),
+		...(isLocal ? ['stall_after: never           # blocks come only with payments'] : []),
 	]
 }
 
-/** An entry of `receivers`, without indentation; `secretOf` names the secrets: `SMTP_URL` as it is called here. */
+/**
+ * An entry of `receivers`, without indentation; `secretOf` maps the usual name of a secret, such as `SMTP_URL`, to the
+ * name in this configuration.
+ */
 export function receiverLines(
 	name: string,
-	receiver: SetupMail | SetupHook,
+	receiver: SetupReceiver,
 	secretOf = (usual: string) => usual,
 ): readonly string[] {
 	const named = [`name: ${name}`, `type: ${receiver.kind === 'mail' ? 'email' : 'webhook'}`]
@@ -92,26 +102,34 @@ export function receiverLines(
 			`smtp: \${${secretOf('SMTP_URL')}}`,
 			`from: ${settingsScalar(receiver.from)}`,
 			`to: [${receiver.to.map(settingsScalar).join(', ')}]`,
+			digestLine,
 		]
 	}
-	const isSigned = receiver.format === 'standard'
+	const { format, chat } = receiver
+	const secret = `\${${secretOf('OPS_HOOK_SECRET')}}`
 	return [
 		...named,
 		`url: \${${secretOf('OPS_HOOK_URL')}}`,
-		isSigned ? `secret: \${${secretOf('OPS_HOOK_SECRET')}}   # signs each request` : `format: ${receiver.format}`,
+		format === 'standard' ? `secret: ${secret}   # signs each request` : `format: ${format}`,
+		...(chat === null ? [] : [`chat_id: ${JSON.stringify(chat)}`]),
+		...(format === 'pagerduty' ? [`routing_key: ${secret}`] : []),
+		// PagerDuty gets each alert by itself, so its receiver has no digest.
+		...(format === 'pagerduty' ? [] : [digestLine]),
 	]
 }
 
-/** Whether the text is one that `configText` made, as it made it. */
+const digestLine = 'digest: {every: 10m, max: 20}   # in a storm; alarms and what leaves a watch go out at once'
+
+/** Whether the text was made by `configText` and not edited since. */
 export function isAsWritten(text: string): boolean {
 	const end = text.indexOf('\n')
 	return text.startsWith(MARK) && text.slice(MARK.length, end) === sha256(text.slice(end + 1)).slice(0, 12)
 }
 
 export interface SetupWatch {
-	/** EIP-55. */
+	/** In EIP-55 spelling. */
 	readonly address: string
-	/** '': none. */
+	/** Empty: no label. */
 	readonly label: string
 }
 
@@ -125,7 +143,9 @@ export function watchlistText(network: string, receivers: readonly string[], wat
 	return `${lines.join('\n')}\n${watchText(watch)}`
 }
 
-/** The watchlist with one watch more; null where it is not plain enough to write into, or has other receivers. */
+/**
+ * The watchlist with one more watch. Null when its form differs from what `setup` writes, or it has other receivers.
+ */
 export function withWatch(
 	text: string,
 	network: string,
@@ -141,18 +161,18 @@ export function withWatch(
 	return `${text.trimEnd()}\n${watchText(watch)}`
 }
 
-/** To stand at the end of a watchlist. */
+/** The watch as the last entry of a watchlist. */
 function watchText({ address, label }: SetupWatch): string {
 	return `  - address: ${address}\n${label === '' ? '' : `    label: ${scalar(label)}\n`}`
 }
 
-/** Plain where that is safe. */
+/** A YAML scalar, unquoted where that is safe. */
 function scalar(text: string): string {
 	const isPlain = /^[A-Za-z][\w.@+-]*$/.test(text) && !/^(null|true|false)$/i.test(text)
 	return isPlain ? text : JSON.stringify(text)
 }
 
-/** In tracewatch.yaml a `${` would ask for a secret. */
+/** Escapes `${`, which would be read as a variable. */
 function settingsScalar(text: string): string {
 	return scalar(text).replaceAll('${', '$${')
 }

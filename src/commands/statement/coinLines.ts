@@ -1,10 +1,10 @@
-/** A statement of the coin: its columns, and what each of its items says. */
+/** Statements of the native coin: columns and rows. */
 
-import { fitWords } from '../../base/outgoing.js'
+import { formatAmount } from '../../base/amount.js'
+import { fitWords } from '../../base/text/outgoing.js'
 import { toChecksum } from '../../config/address.js'
-import { formatAmount } from '../../core/amount.js'
-import type { Entry } from '../../core/statement.js'
-import type { StatementItem } from '../../watch/statement.js'
+import type { Entry } from '../../core/ledger/statementEntries.js'
+import type { StatementItem } from '../../statements/statement.js'
 import {
 	createPrinter,
 	jsonPlace,

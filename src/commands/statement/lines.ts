@@ -1,10 +1,10 @@
 /**
- * The room says statements in words: as a table for a person, as CSV for a spreadsheet, as a JSON object a line for a
- * program. This file is what statements of the coin and of tokens share.
+ * The room `commands/statement` prints statements: as a table for people, as CSV for spreadsheets, as one JSON object a
+ * line for programs. This file: what statements of the coin and of tokens share.
  */
 
-import { csvLine } from '../../base/csvLine.js'
-import { fitWords } from '../../base/outgoing.js'
+import { csvLine } from '../../base/text/csvLine.js'
+import { fitWords } from '../../base/text/outgoing.js'
 import { utc } from '../../base/utc.js'
 import { toChecksum } from '../../config/address.js'
 import type { Block } from '../../model/chain.js'
@@ -14,29 +14,29 @@ import type { Network, WatchIndex } from '../../model/watch.js'
 export type StatementFormat = 'table' | 'csv' | 'json'
 
 export interface StatementPrinter<Item> {
-	/** The lines of one item; none for what the format does not show. */
+	/** The lines of one item; empty when the format does not show it. */
 	linesOf(item: Item): readonly string[]
 }
 
 export interface StatementFacts {
 	readonly network: Network
 	readonly address: Address
-	/** For the labels of those who are watched. */
+	/** Labels of watched addresses are taken from here. */
 	readonly watches: WatchIndex
 }
 
 type Row<Column extends string> = Readonly<Partial<Record<Column, string>>>
 
-/** How one kind of statement is said. */
+/** How one kind of statement is printed. */
 export interface Form<Item, Column extends string> {
-	/** Of CSV. */
+	/** The columns of CSV. */
 	readonly columns: readonly Column[]
-	/** What it is of, above the table. */
+	/** Title above the table. */
 	readonly title: string
 	readonly tableHead: Row<Column>
 	tableLine(row: Row<Column>): string
 	rowsOf(item: Item): readonly Row<Column>[]
-	/** Below its rows, in a table only. */
+	/** Lines below the item's rows, in a table only. */
 	wordsOf(item: Item): readonly string[]
 	jsonOf(item: Item): object
 }
@@ -60,7 +60,7 @@ export function createPrinter<Item, Column extends string>(
 	}
 }
 
-/** The address as a person knows it. */
+/** The address, with its label before it if it has one. */
 export function nameOf({ address, watches }: Pick<StatementFacts, 'address' | 'watches'>): string {
 	const label = labelOf(address, watches)
 	return label === null ? toChecksum(address) : `${fitWords(label)} ${toChecksum(address)}`
@@ -82,7 +82,7 @@ function timeOf(seconds: bigint): string {
 	return new Date(Number(seconds) * 1_000).toISOString()
 }
 
-/** Whom a row is about besides the address: by label, else by address; '' where nobody is. */
+/** The counterparty of a row: its label, else its address; '' when there is none. */
 export function otherOf({ direction, from, to, label }: Row<'direction' | 'from' | 'to' | 'label'>): string {
 	if (label !== undefined && label !== '') return label
 	return (direction === 'in' ? from : direction === 'out' ? to : undefined) ?? ''

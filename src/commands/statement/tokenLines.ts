@@ -1,10 +1,10 @@
-/** A statement of tokens: its columns, and what each of its items says. */
+/** Statements of tokens: columns and rows. */
 
-import { fitWords } from '../../base/outgoing.js'
+import { formatAmount } from '../../base/amount.js'
+import { fitWords } from '../../base/text/outgoing.js'
 import { toChecksum } from '../../config/address.js'
-import { formatAmount } from '../../core/amount.js'
-import type { Account } from '../../core/tokenStatement.js'
-import type { TokenStatementItem } from '../../watch/tokenStatement.js'
+import type { Account } from '../../core/ledger/tokenEntries.js'
+import type { TokenStatementItem } from '../../statements/tokenStatement.js'
 import {
 	createPrinter,
 	jsonPlace,
@@ -98,7 +98,7 @@ function wordsOf(item: Said, facts: StatementFacts): readonly string[] {
 	const name = symbolOf(account, facts) ?? toChecksum(account.contract)
 	const amount = `${amountOf(balanceRaw - explainedRaw, account, facts)} ${name}`
 	return [
-		`${indent}THE BOOKS DO NOT CLOSE: no log tells of ${fitWords(amount)} (a token that grows by itself, or lies)`,
+		`${indent}THE BOOKS DO NOT CLOSE: no log explains ${fitWords(amount)} (the token rebases, or its logs are wrong)`,
 	]
 }
 
@@ -172,7 +172,7 @@ function decimalsOf({ contract }: Account, { network }: StatementFacts): number 
 	return network.tokens?.get(contract)?.decimals ?? null
 }
 
-/** In whole tokens where the settings say how, else in the smallest unit. */
+/** In whole tokens when the settings name the decimals, else in the smallest unit. */
 function amountOf(raw: bigint, account: Account, facts: StatementFacts): string {
 	const decimals = decimalsOf(account, facts)
 	return decimals === null ? String(raw) : formatAmount(raw, decimals)

@@ -1,25 +1,28 @@
-/** Where the secrets of the service are, for who runs a command beside it; in the unit systemd hands them over. */
+/**
+ * Where commands find the secrets of the service when they are run outside its unit. Inside the unit, systemd passes
+ * them in $CREDENTIALS_DIRECTORY.
+ */
 
 import { join } from 'node:path'
 
-/** `tracewatch`, or of `tracewatch@a`, whose settings are in /etc/tracewatch/a: `tracewatch.a`. */
+/** `tracewatch`; for the instance `tracewatch@a`, whose settings are in /etc/tracewatch/a, `tracewatch.a`. */
 export function credentialPrefix(settingsPath: string): string {
 	const instance = instanceOf(settingsPath)
 	return instance === null ? 'tracewatch' : `tracewatch.${instance}`
 }
 
-/** Of the units shipped, the one that reads these settings. */
+/** The name of the shipped unit that reads these settings. */
 export function unitOf(settingsPath: string): string {
 	const instance = instanceOf(settingsPath)
 	return instance === null ? 'tracewatch.service' : `tracewatch@${instance}.service`
 }
 
-/** Where the units shipped take a credential from: a file for root alone. */
+/** The file from which the shipped units load a credential. Only root can read it. */
 export function credentialPath(name: string, env: NodeJS.ProcessEnv, settingsPath = ''): string {
 	return join(env.TRACEWATCH_CREDSTORE ?? '/etc/credstore', `${credentialPrefix(settingsPath)}.${name}`)
 }
 
-/** Where systemd keeps what it has handed to a service that runs, wherever it took it from; for root alone. */
+/** The file in which systemd stores a credential of a running service, whatever its source. Only root can read it. */
 export function handedPath(name: string, env: NodeJS.ProcessEnv, settingsPath: string): string {
 	return join(env.TRACEWATCH_RUN_CREDENTIALS ?? '/run/credentials', unitOf(settingsPath), name)
 }

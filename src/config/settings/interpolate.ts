@@ -1,34 +1,36 @@
 import { join } from 'node:path'
-import { quoted } from '../../base/quoted.js'
-import { readWholeSync } from '../openFile.js'
-import { reason } from '../source.js'
+import { quoted } from '../../base/text/quoted.js'
+import { readWholeSync } from '../yaml/openFile.js'
+import { reason } from '../yaml/sourceFile.js'
 import { credentialPath, credentialPrefix, handedPath } from './credentials.js'
 
-/** More than this is no secret. */
+/** A larger file is not taken for a secret. */
 const mostSecretBytes = 64 * 2 ** 10
 
-/** What stands for `${NAME}` in one scalar of the settings. */
+/** The values that replaced `${NAME}` in one scalar of the settings. */
 export interface Filled {
 	readonly path: readonly PropertyKey[]
 	/** As written, with `${NAME}`. */
 	readonly template: string
-	/** What came in its place; whole scalars and parts alike. */
+	/**
+	 * The values that replaced variables. When the scalar is more than a single variable, the whole filled scalar too.
+	 */
 	readonly values: readonly string[]
 }
 
 export interface Interpolation {
-	/** The same data with every `${NAME}` replaced; values are data and are never read as YAML. */
+	/** The same data with every `${NAME}` replaced. Values are never parsed as YAML. */
 	readonly value: unknown
 	readonly filled: readonly Filled[]
 	readonly problems: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]
 }
 
 /**
- * Replaces `${NAME}` in every scalar: by the environment variable NAME, else the content of the file that NAME_FILE
- * names (less one newline at its end), else the systemd credential NAME (systemd.exec, `$CREDENTIALS_DIRECTORY`), else
- * what the unit would be handed under that name: `tracewatch.NAME` in the credential store, else what it was handed
- * when it started; only root can read either. `$${` is a plain `${`. What is not found, or is empty, is a problem; its
- * scalar keeps the text as written. `settingsPath`: of the file that the value is from, which says whose secrets.
+ * Replaces `${NAME}` in every scalar. Sources in order: the environment variable NAME; the file that NAME_FILE names
+ * (less one newline at its end); the systemd credential NAME (systemd.exec, `$CREDENTIALS_DIRECTORY`);
+ * `tracewatch.NAME` in the credential store; the credential that systemd passed to the running service. Only root can
+ * read the last two. `$${` is a plain `${`. A value that is not found or empty is a problem; its scalar keeps the text
+ * as written. `settingsPath` is the path of the settings file; it determines the unit whose secrets are read.
  */
 export function interpolate(value: unknown, env: NodeJS.ProcessEnv, settingsPath = ''): Interpolation {
 	const filled: Filled[] = []
@@ -92,11 +94,12 @@ function lookUp(
 		const found = contentOf(join(folder, name), `the systemd credential ${name}`)
 		if (!('missing' in found)) return found
 	}
-	// A command run by root beside the service finds what the service has.
+	// A command that root runs beside the service finds the service's secrets.
 	const prefix = credentialPrefix(settingsPath)
 	const stored = contentOf(credentialPath(name, env, settingsPath), `the credential ${prefix}.${name}`)
 	if ('value' in stored) return stored
-	// It may be encrypted, or come from elsewhere: systemd has put it where a service that runs can read it.
+	// The stored credential may be encrypted or in another place; systemd puts a readable copy where the running service
+	// finds it.
 	const handed = contentOf(handedPath(name, env, settingsPath), `the credential ${name} of the service`)
 	if ('value' in handed) return handed
 	return { message: `\${${name}} is not set: ${whatToDo(name, env, settingsPath, 'refused' in stored)}` }

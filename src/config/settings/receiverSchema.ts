@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { quoted } from '../../base/quoted.js'
+import { quoted } from '../../base/text/quoted.js'
 import { readDuration } from '../duration.js'
 import { at } from '../names.js'
 import {
@@ -10,16 +10,17 @@ import {
 	readRoutingKey,
 	readSigningSecrets,
 	readSmtpUrl,
+	readSwitch,
 	readTelegramChat,
 	readTopic,
 	readWholeNumber,
 } from '../values.js'
 import { list, oneOf, orNull, section, suggestion, text } from '../words.js'
-import { readHeaders } from './headers.js'
+import { readHeaders } from './httpHeaders.js'
 import { silencesSchema } from './silenceSchema.js'
 import { addressed, formatNames } from './webhookFormat.js'
 
-/** The receivers of tracewatch.yaml. */
+/** Schema of `receivers` in tracewatch.yaml. */
 
 const digest = section({
 	every: text(readDuration).optional().meta({
@@ -29,20 +30,27 @@ const digest = section({
 		.default(20)
 		.meta({
 			type: ['integer', 'string'],
-			description: 'Alerts within that time that are told one by one. Default: 20.',
+			description: 'Alerts within that time that are sent one by one. Default: 20.',
 		}),
+	outgoing: text(readSwitch)
+		.default(false)
+		.meta({ type: 'boolean', description: 'Whether what leaves a watch may be held back, too. Default: false.' }),
 })
-	.transform(({ every, max }) => ({ everyMs: every ?? 600_000, max }))
-	.meta({ id: 'digest', description: 'How many alerts are told one by one before the rest come as one message.' })
+	.transform(({ every, max, outgoing }) => ({ everyMs: every ?? 600_000, max, outgoing }))
+	.meta({
+		id: 'digest',
+		description:
+			'How many alerts are sent one by one before the rest come as one message. Alarms and look-alikes are never held.',
+	})
 
 const shared = {
 	fallback: orNull(text(readName)).meta({
-		description: 'Name of the receiver that is told when this one takes no more messages. Default: none.',
+		description: 'Name of the receiver that is notified when this one fails. Default: none.',
 	}),
 	digest: orNull(digest).meta({
 		description:
 			'Against storms: past `max` alerts within `every`, the rest come as one message that lists them all. ' +
-			'Default: each by itself.',
+			'Default: each alert is a message of its own.',
 	}),
 	silences: silencesSchema,
 }

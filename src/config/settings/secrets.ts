@@ -1,8 +1,8 @@
-import { urlSecrets } from '../../base/urlSecrets.js'
+import { isOpenly, urlSecrets } from '../../base/secrets/urlSecrets.js'
 import type { Filled } from './interpolate.js'
 import { isDatabase } from './statePlace.js'
 
-/** The settings that hold secrets, as the schema gives them. */
+/** The settings that can hold secrets, as the schema outputs them. */
 interface Secretive {
 	readonly networks: readonly { readonly rpc: readonly string[]; readonly ws: readonly string[] }[]
 	readonly heartbeat_url: string | null
@@ -20,9 +20,9 @@ interface Secretive {
 }
 
 /**
- * Every text that must not appear in a log, an error, an alert, a metric or the state: all that came in through
- * `${NAME}`, what is secret in each URL and the URL whole, signing secrets, values of headers, and of the database its
- * password. Hosts are no secrets, nor is what the settings say openly. Longest first.
+ * Every text that must not appear in a log, an error, an alert, a metric or the state: all values of `${NAME}`, the
+ * secret parts of each URL and the URL as a whole, signing secrets, values of headers, and the password of the
+ * database. Hosts are not secret, nor are texts that also stand in a public setting. Longest first.
  */
 export function secretsOf(settings: Secretive, filled: readonly Filled[]): readonly string[] {
 	const found = new Set<string>()
@@ -30,15 +30,18 @@ export function secretsOf(settings: Secretive, filled: readonly Filled[]): reado
 	const addUrl = (text: string) => {
 		const url = new URL(text)
 		hosts.add(url.host).add(url.hostname)
-		found.add(text).add(url.pathname + url.search)
-		for (const secret of urlSecrets(url)) found.add(secret)
+		found.add(text)
+		const parts = urlSecrets(url)
+		const whole = url.pathname + url.search
+		if (parts.some((part) => whole.includes(part))) found.add(whole)
+		for (const part of parts) found.add(part)
 	}
 	for (const { rpc, ws } of settings.networks) [...rpc, ...ws].forEach(addUrl)
 	if (settings.heartbeat_url !== null) addUrl(settings.heartbeat_url)
 	if (settings.http_password !== null) found.add(settings.http_password)
 	if (isDatabase(settings.state)) {
 		found.add(settings.state)
-		// Its user and its name are often plain words.
+		// The user and the name of a database are often plain words.
 		const url = new URL(settings.state)
 		url.username = ''
 		for (const secret of urlSecrets(url)) found.add(secret)
@@ -47,8 +50,9 @@ export function secretsOf(settings: Secretive, filled: readonly Filled[]): reado
 		addUrl(receiver.type === 'email' ? receiver.smtp : receiver.url)
 		if (receiver.type !== 'webhook') continue
 		for (const secret of receiver.secret?.split(' ') ?? []) found.add(secret).add(secret.replace(/^whsec_/, ''))
-		// `Bearer TOKEN`: the token alone as well.
-		for (const value of Object.values(receiver.headers)) found.add(value).add(value.replace(/^\S+\s+/, ''))
+		// Of `Bearer TOKEN` also the token alone.
+		for (const [name, value] of Object.entries(receiver.headers))
+			if (!isOpenly(name, value)) found.add(value).add(value.replace(/^\S+\s+/, ''))
 	}
 	for (const { values } of filled) for (const value of values) found.add(value)
 	const open = saidOpenly(settings)
@@ -58,8 +62,8 @@ export function secretsOf(settings: Secretive, filled: readonly Filled[]): reado
 }
 
 /**
- * Takes values that came from outside out of a message. `template` is set when the message is about such a value: then
- * all that it quotes may be a part of it, and the name of the variable says more anyway.
+ * Hides the values of `${NAME}` in a message. `template` is set when the message is about such a value: then everything
+ * that the message quotes is replaced by it, since the quotes may hold parts of the value.
  */
 export function hideSecrets(message: string, template: string | undefined, filled: readonly Filled[]): string {
 	const subject = /^(?:an entry of )?`[\w-]+` /.exec(message)?.[0] ?? ''
@@ -72,7 +76,7 @@ export function hideSecrets(message: string, template: string | undefined, fille
 		.reduce((text, one) => text.replaceAll(one.value, one.template), open)
 }
 
-/** Keys whose values are shown nowhere; all others stand openly in the settings. */
+/** Keys whose values are never shown. The values of all other keys are public. */
 const secretKeys: readonly string[] = [
 	'rpc',
 	'ws',
@@ -84,7 +88,7 @@ const secretKeys: readonly string[] = [
 	'http_password',
 ]
 
-/** What the settings say openly: names, mail addresses, symbols and the like. */
+/** Values of public keys: names, mail addresses, symbols and others. */
 function saidOpenly(settings: Secretive): ReadonlySet<string> {
 	const open = new Set<string>()
 	const collect = (value: unknown, key: string) => {

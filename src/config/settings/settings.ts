@@ -1,90 +1,95 @@
 /**
- * The room reads tracewatch.yaml: its schema (`settingsSchema.ts`, `receiverSchema.ts`), its variables
- * (`interpolate.ts`), and what of it is secret (`secrets.ts`).
+ * The room `config/settings` reads tracewatch.yaml: its schema (`settingsSchema.ts`, `receiverSchema.ts`), its
+ * variables (`interpolate.ts`), and which of its values are secret (`secrets.ts`).
  */
 
 import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
 import type { Problem } from '../../errors.js'
+import type { KnownFunctions } from '../../model/abi.js'
 import type { StatePlace } from '../../model/state.js'
 import type { KnownTokens } from '../../model/token.js'
 import type { Network, Silence } from '../../model/watch.js'
 import { at, guessNames, type Names, namesOf, type WatchlistPlace } from '../names.js'
-import { atMost, check, inOrder, readSource, type Source } from '../source.js'
-import type { Place } from '../yaml.js'
-import { fallbackProblems } from './fallback.js'
+import { atMost, check, inOrder, readSource, type Source } from '../yaml/sourceFile.js'
+import type { Place } from '../yaml/yaml.js'
+import { readAbi } from './abiFolder.js'
+import { fallbackProblems } from './fallbackProblems.js'
 import { interpolate } from './interpolate.js'
 import { hideSecrets, secretsOf } from './secrets.js'
 import { settingsSchema, stallAfterMs, watchlistsSchema } from './settingsSchema.js'
 import { statePlaceOf } from './statePlace.js'
-import { readTokens } from './tokens.js'
+import { readTokens } from './tokenSettings.js'
 import type { WebhookFormat } from './webhookFormat.js'
 
 export interface NetworkSettings extends Network {
-	/** In order of preference; not empty. Keys may stand in the paths. */
+	/** Endpoints in order of preference; not empty. The paths may contain keys. */
 	readonly rpc: readonly string[]
-	/** As node-cron takes it, seconds first. */
+	/** In the format of node-cron, seconds first. */
 	readonly schedule: string
-	/** Time without progress after which the network counts as stalled; null: never. */
+	/** Time in ms without progress after which the network counts as stalled; null: never. */
 	readonly stallAfterMs: number | null
 	readonly source: 'auto' | 'trace_filter' | 'trace_block' | 'debug_traceBlockByNumber'
-	/** Whole blocks only: no request names a watched address. */
+	/** Requests whole blocks only, so that no request names a watched address. */
 	readonly isPrivate: boolean
-	/** Whether books are kept of the balances; never on a private network, since balances are asked for by address. */
+	/**
+	 * Whether books of balances are kept by asking for balances. Never on a private network, since balances are asked for
+	 * by address.
+	 */
 	readonly keepsBooks: boolean
-	/** Whether they are kept by block access lists alone, as on a private network. */
+	/** Whether books are kept from block access lists alone, as on a private network. */
 	readonly keepsListedBooks: boolean
-	/** To each endpoint; null: no limit. */
+	/** Limit for each endpoint; null: no limit. */
 	readonly requestsPerSecond: number | null
-	/** Of one answer. */
+	/** Maximum size of one answer. */
 	readonly maxAnswerBytes: number
 	/**
-	 * Of 500 blocks caught up, so many are read whole to prove that no log is missing; infinite: all in doubt. Null: by
-	 * what that costs.
+	 * In a catch-up of more than 3 blocks, how many of each 500 blocks are read whole to prove that no log is missing.
+	 * Infinity: all blocks whose headers do not rule logs out. Null: decided by the cost.
 	 */
 	readonly mostLogProofs: number | null
 	/**
-	 * ws:// or wss://, in order of preference; empty: new heads are seen by the schedule alone. Keys may stand in the
-	 * paths.
+	 * ws:// or wss:// endpoints in order of preference. Empty: polls start by the schedule alone. The paths may contain
+	 * keys.
 	 */
 	readonly ws: readonly string[]
 }
 
-/** What every receiver can be given besides where it is. */
+/** Options that every receiver can have. */
 export interface ReceiverOptions {
-	/** Name of the receiver that is told when this one takes no more; null: none. */
+	/** Name of the receiver that is notified when this one accepts no more messages; null: none. */
 	readonly fallback: string | null
-	/** Past `max` alerts within `everyMs` the rest come as one message; null: each by itself. */
-	readonly digest: { readonly everyMs: number; readonly max: number } | null
-	/** When alerts are held; empty: never. */
+	/** Alerts beyond `max` within `everyMs` are sent as one message; null: every alert is sent by itself. */
+	readonly digest: { readonly everyMs: number; readonly max: number; readonly outgoing: boolean } | null
+	/** Times in which alerts are held; empty: none. */
 	readonly silences: readonly Silence[]
 }
 
 export interface EmailSettings extends ReceiverOptions {
 	readonly type: 'email'
 	readonly name: string
-	/** smtp:// or smtps:// with its port; user and password URL-encoded. */
+	/** smtp:// or smtps:// with its port; user and password are URL-encoded. */
 	readonly smtp: string
 	readonly from: string
-	/** Not empty, each once. */
+	/** Not empty, without duplicates. */
 	readonly to: readonly string[]
 }
 
 export interface WebhookSettings extends ReceiverOptions {
 	readonly type: 'webhook'
 	readonly name: string
-	/** As the format takes it: the chat of telegram and the topic of ntfy stand in it. */
+	/** In the form that the format needs: it contains the chat of telegram and the topic of ntfy. */
 	readonly url: string
 	readonly format: WebhookFormat
-	/** Format standard: `whsec_…`, or several with a space between; format pagerduty: the routing key; null: none. */
+	/** Format standard: `whsec_…`, or several separated by a space. Format pagerduty: the routing key. Null: none. */
 	readonly secret: string | null
-	/** Values are secrets; no name twice in whatever case, none that the sender writes itself. */
+	/** Values are secret, except words under public names (`isOpenly`). Names are unique without regard to case. */
 	readonly headers: Readonly<Record<string, string>>
 }
 
 export type ReceiverSettings = EmailSettings | WebhookSettings
 
-/** What tracewatch.yaml says, without the watchlists. */
+/** The contents of tracewatch.yaml, without the watchlists. */
 export interface Settings {
 	/** Absolute path of the file. */
 	readonly path: string
@@ -92,34 +97,36 @@ export interface Settings {
 	readonly receivers: readonly ReceiverSettings[]
 	readonly watchlists: WatchlistPlace
 	readonly statePlace: StatePlace
-	/** With several instances: how long one may be silent before others take over what it did. */
+	/**
+	 * Time in ms without a sign of life from an instance after which another one takes over its networks and deliveries.
+	 */
 	readonly leaseMs: number
-	/** How long what was sent is kept; 0: not at all. */
+	/** How long sent deliveries are kept, in ms; 0: not at all. */
 	readonly historyMs: number
-	/** Fetched while all networks progress; null: none. */
+	/** URL fetched while all networks make progress; null: none. */
 	readonly heartbeatUrl: string | null
-	/** Deliveries about one network to one receiver at which its polling waits. */
+	/** When this many deliveries about one network wait for one receiver, the network is not polled. */
 	readonly maxPending: number
 	readonly http: { readonly host: string; readonly port: number } | null
-	/** Null: the pages are shown on loopback only. */
+	/** Null: the pages are served on loopback only. */
 	readonly httpPassword: string | null
-	/** Texts that must never leave the process; see secrets.ts. */
+	/** Texts that must never leave the process; see `secrets.ts`. */
 	readonly secrets: readonly string[]
 }
 
 export interface SettingsRead {
-	/** Null when there are problems. */
+	/** Null when the settings have problems. */
 	readonly settings: Settings | null
 	readonly problems: readonly Problem[]
 	readonly source: Source | null
-	/** Null: that cannot be known. */
+	/** Null: unknown. */
 	readonly watchlists: WatchlistPlace | null
-	/** Null: that cannot be known. */
+	/** Null: unknown. */
 	readonly statePlace: StatePlace | null
 	readonly names: Names
 }
 
-/** Reads tracewatch.yaml; whatever is wrong comes back, and nothing is thrown. */
+/** Reads tracewatch.yaml. Problems are returned, not thrown. */
 export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: string): Promise<SettingsRead> {
 	const source = await readSource(path, cwd)
 	if ('problems' in source) {
@@ -140,12 +147,15 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 		...twice(source, value, 'receivers', 'receiver'),
 		...fallbackProblems(source, value),
 	]
-	// A scalar that could not be filled is reported once, not also as a bad URL or number.
+	// A scalar whose variable is missing is reported once, not also as an invalid URL or number.
 	const tokens = 'data' in checked ? await tokensOf(checked.data.networks, source, path, cwd) : null
+	const abis = 'data' in checked ? await abisOf(checked.data.networks, source, path, cwd) : null
 	const rest =
 		'problems' in checked ? checked.problems.filter((one) => !problems.some((other) => samePlace(one, other))) : []
 	const places = filled.map((entry) => ({ ...entry, place: source.locate(entry.path) }))
-	const all = atMost(inOrder([...problems, ...rest, ...cross, ...(tokens?.problems ?? [])])).map((problem) => {
+	const all = atMost(
+		inOrder([...problems, ...rest, ...cross, ...(tokens?.problems ?? []), ...(abis?.problems ?? [])]),
+	).map((problem) => {
 		const about = places.find(({ place }) => samePlace(problem, place))
 		return { ...problem, message: hideSecrets(problem.message, about?.template, filled) }
 	})
@@ -159,7 +169,9 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	const { data } = checked
 	const settings: Settings = {
 		path,
-		networks: data.networks.map((network, index) => networkOf(network, tokens.byNetwork[index])),
+		networks: data.networks.map((network, index) =>
+			networkOf(network, tokens.byNetwork[index], abis?.byNetwork[index]),
+		),
 		receivers: data.receivers,
 		watchlists: placeOf(data.watchlists, source, path),
 		statePlace: statePlaceOf(data.state, dirname(path)),
@@ -177,7 +189,7 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 
 type NetworkWritten = z.output<typeof settingsSchema>['networks'][number]
 
-/** The tokens that each network names, in their order. */
+/** The known tokens of each network, in the order of the networks. */
 async function tokensOf(networks: readonly NetworkWritten[], source: Source, path: string, cwd: string) {
 	const byNetwork: KnownTokens[] = []
 	const problems: Problem[] = []
@@ -187,6 +199,19 @@ async function tokensOf(networks: readonly NetworkWritten[], source: Source, pat
 		const read = await readTokens({ chainId, written, listPath, source, at: ['networks', index], cwd })
 		byNetwork.push(read.tokens)
 		problems.push(...read.problems)
+	}
+	return { byNetwork, problems }
+}
+
+/** The functions of each network's ABI files, in the order of the networks. */
+async function abisOf(networks: readonly NetworkWritten[], source: Source, path: string, cwd: string) {
+	const byNetwork: KnownFunctions[] = []
+	const problems: Problem[] = []
+	for (const [index, { abi }] of networks.entries()) {
+		const read = abi === null ? null : await readAbi(resolve(dirname(path), abi), cwd)
+		byNetwork.push(read?.functions ?? new Map())
+		for (const message of read?.problems ?? [])
+			problems.push(source.problem(['networks', index, 'abi'], `\`abi\`: ${message}`))
 	}
 	return { byNetwork, problems }
 }
@@ -201,18 +226,21 @@ function networkOf(
 		proof,
 		tokens: _tokens,
 		token_list: _list,
+		abi: _abi,
 		log_proof: mostLogProofs,
 		...network
 	}: NetworkWritten,
 	tokens: KnownTokens | undefined,
+	abi: KnownFunctions | undefined,
 ): NetworkSettings {
 	const stallAfter = stallAfterMs({ ...network, stall_after })
-	// Balances are asked for by address, which a private network never does.
+	// Balances are asked for by address, and a private network never sends addresses.
 	const keepsBooks = proof === 'auto' && !isPrivate
 	const keepsListedBooks = proof === 'auto' && isPrivate
 	const asked = { requestsPerSecond, maxAnswerBytes, mostLogProofs, isPrivate, keepsBooks, keepsListedBooks }
 	const named = tokens === undefined || tokens.size === 0 ? {} : { tokens }
-	return { ...network, chainId: chain_id, stallAfterMs: stallAfter, ...asked, ...named }
+	const described = abi === undefined || abi.size === 0 ? {} : { abi }
+	return { ...network, chainId: chain_id, stallAfterMs: stallAfter, ...asked, ...named, ...described }
 }
 
 function placeOf(watchlists: z.output<typeof watchlistsSchema>, source: Source, path: string): WatchlistPlace {
@@ -225,7 +253,7 @@ function samePlace(one: Place, other: Place): boolean {
 	return one.line === other.line && one.column === other.column
 }
 
-/** Names that stand twice in a list of networks or receivers. */
+/** Problems for duplicate names in a list of networks or receivers. */
 function twice(source: Source, value: unknown, key: string, what: string): Problem[] {
 	const entries: unknown = at(value, key)
 	if (!Array.isArray(entries)) return []

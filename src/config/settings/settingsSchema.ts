@@ -18,12 +18,15 @@ import {
 	readWsUrl,
 } from '../values.js'
 import { list, oneOrMore, orNull, section, text } from '../words.js'
+import { longestGapMs, readSchedule, stepsInWords } from './cron.js'
 import { receiverSchema } from './receiverSchema.js'
-import { longestGapMs, readSchedule, stepsInWords } from './schedule.js'
 import { readLease, readState } from './statePlace.js'
 import { tokenKeys } from './tokenSchema.js'
 
-/** tracewatch.yaml, one table a section. A new key is one line here; its reader checks the text and gives the value. */
+/**
+ * Schema of tracewatch.yaml, one section for each part. A new key is one entry here: its reader checks the text and
+ * returns the value.
+ */
 
 interface PollTiming {
 	readonly schedule: string
@@ -32,15 +35,19 @@ interface PollTiming {
 }
 
 /**
- * In milliseconds; null: never. Where the target is a tag, the checkpoint moves only with the chain's epochs; and who
- * polls by the hour, without a word of stalls, wants to be told of none between two polls.
+ * In milliseconds; null: never. Default: 10 min, or 45 min where `confirmations` is a tag, since the checkpoint then
+ * moves only with the chain's epochs; and at least 2.5 times the longest gap of the schedule, so that no stall is
+ * reported between two polls.
  */
 export function stallAfterMs({ schedule, confirmations, stall_after: written }: PollTiming): number | null {
 	if (written !== undefined) return written
 	return Math.max(typeof confirmations === 'number' ? 10 * 60_000 : 45 * 60_000, 2.5 * longestGapMs(schedule))
 }
 
-/** What was written as minutes by habit, or contradicts itself. Where heads wake the polls it matters less. */
+/**
+ * Whether polls are further apart than the stall limit, as when five fields were written where six were meant.
+ * WebSocket heads start polls too, so networks with `ws` pass.
+ */
 function isTooSlow({ schedule, stall_after, ws }: PollTiming & { readonly ws: readonly string[] }): boolean {
 	if (ws.length > 0 || stall_after === null) return false
 	const isFiveFields = schedule.trim().split(/\s+/).length === 5
@@ -87,7 +94,7 @@ const network = section({
 		.meta({
 			description:
 				'Whether books are kept: each balance is checked against all that was seen to move it, ' +
-				'and what stays unexplained is told. With `private` only where blocks have access lists. Default: auto.',
+				'and what stays unexplained is reported. With `private` only where blocks have access lists. Default: auto.',
 		}),
 	requests_per_second: orNull(text(readRate)).meta({
 		type: ['number', 'string'],
@@ -118,7 +125,7 @@ const network = section({
 		.optional()
 		.meta({
 			description:
-				'Time without a scanned block after which the receivers are told that watching stands still, such as 10m, ' +
+				'Time without a scanned block after which the receivers are notified that watching has stalled, such as 10m, ' +
 				'or never. Default: 10m; 45m with confirmations safe or finalized.',
 		}),
 	symbol: text(readLine).default('ETH').meta({ description: 'Symbol of the native coin. Default: ETH.' }),
@@ -137,7 +144,7 @@ const network = section({
 		const words = stepsInWords(schedule) ?? `with gaps of ${writeDuration(longestGapMs(schedule))}`
 		const message =
 			`polls ${words}, and after ${writeDuration(stallMs)} without a block (\`stall_after\`) ` +
-			'that would be told as a stall; six fields begin with seconds, such as "*/12 * * * * *"'
+			'that would be reported as a stall; six fields begin with seconds, such as "*/12 * * * * *"'
 		context.addIssue({ code: 'custom', path: ['schedule'], message })
 	})
 	.superRefine(({ private: isPrivate, source }, context) => {

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { quoted } from '../../base/quoted.js'
-import { silentUntil } from '../../core/silence.js'
+import { quoted } from '../../base/text/quoted.js'
+import { silentUntil } from '../../core/outbox/silence.js'
 import type { Silence } from '../../model/watch.js'
 import { list, section, suggestion, text } from '../words.js'
 
-/** As they stand in the files, Monday first. */
+/** Weekdays as written in the files, Monday first. */
 export const weekdayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
 
 const silence = section({
@@ -50,7 +50,7 @@ const silence = section({
 	})
 	.meta({ id: 'silence', description: 'A time in which alerts are held; what was held comes as one message after it.' })
 
-/** Any time will do: silences by the week that never end are in force at every time. */
+/** An arbitrary time: weekly silences that never end are in force at every time. */
 const anyTimeMs = Date.UTC(2026, 0, 1)
 
 export const silencesSchema = z
@@ -59,10 +59,10 @@ export const silencesSchema = z
 	.superRefine((silences, context) => {
 		const weekly = silences.filter(({ kind }) => kind === 'weekly')
 		if (silentUntil(weekly, anyTimeMs) === Infinity)
-			context.addIssue({ code: 'custom', message: 'are always in force: nothing would ever be told' })
+			context.addIssue({ code: 'custom', message: 'are always in force: no alert would ever be sent' })
 	})
 	.meta({
-		description: 'Times in which alerts are held; one message tells afterwards what was held. Default: none.',
+		description: 'Times in which alerts are held; one message afterwards lists them. Default: none.',
 	})
 
 function isTime(value: string | undefined): boolean {
@@ -76,13 +76,13 @@ function minuteOf(value: string, most: number): number | null {
 	return minutes < 60 && minute <= most ? minute : null
 }
 
-/** Milliseconds since 1970, or what is wrong. */
+/** Milliseconds since 1970, or a message about the fault. */
 function instantMs(value: string | undefined): number | string {
 	if (value === undefined) return 'is missing'
 	const [, year, month, day] =
 		/^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/.exec(value) ?? []
 	const ms = Date.parse(value)
-	// The parser takes 31 February as a day in March.
+	// Date.parse reads 31 February as a day in March.
 	const isDay = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day)
 	if (isDay && !Number.isNaN(ms)) return ms
 	return (
@@ -95,7 +95,7 @@ function readTimezone(value: string): string {
 	try {
 		if (/^[A-Za-z]/.test(value)) return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone
 	} catch {
-		// Not one that this Node knows.
+		// This version of Node does not know the time zone.
 	}
 	const near = suggestion(value, ['UTC', ...Intl.supportedValuesOf('timeZone')])
 	throw new RangeError(`must be a time zone such as Europe/Berlin, not ${quoted(value)}${near}`)

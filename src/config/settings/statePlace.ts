@@ -1,33 +1,36 @@
-/** Where the state is kept: a folder, or a PostgreSQL database that several instances share. */
+/** Where the state is stored: in a folder, or in a PostgreSQL database that several instances share. */
 import { resolve } from 'node:path'
 import type { StatePlace } from '../../model/state.js'
 import { readDuration } from '../duration.js'
-import { shown } from '../source.js'
 import { readLine, readPostgresUrl } from '../values.js'
+import { shown } from '../yaml/sourceFile.js'
 
-/** A folder, or the URL of a database. Throws RangeError, which never repeats a URL. */
+/** Checks a folder or the URL of a database and returns it. Throws RangeError, whose message never repeats a URL. */
 export function readState(text: string): string {
 	return isDatabase(text) ? readPostgresUrl(text) : readLine(text)
 }
 
-/** Whether it is meant for a database; also when the URL is wrong. */
+/** Whether the text is meant as the URL of a database; true also when the URL is wrong. */
 export function isDatabase(state: string): boolean {
 	return /^[a-z][a-z0-9+.-]*:\/\//i.test(state)
 }
 
-/** `folder` is what paths are relative to. */
+/** A relative path is resolved against `folder`. */
 export function statePlaceOf(state: string, folder: string): StatePlace {
 	return isDatabase(state) ? { kind: 'postgres', url: state } : { kind: 'folder', dir: resolve(folder, state) }
 }
 
-/** Without user, password and query; the path of a folder as seen from `cwd`, or whole. */
+/** The database without user, password and query; or the path of the folder, relative to `cwd` if given. */
 export function statePlaceInWords(place: StatePlace, cwd?: string): string {
 	if (place.kind === 'folder') return cwd === undefined ? place.dir : shown(place.dir, cwd)
 	const { host, pathname, searchParams } = new URL(place.url)
 	return `the database ${pathname.slice(1)} at ${host || searchParams.get('host')}`
 }
 
-/** Shorter, and a pause of the machine costs the lease; longer, and nobody watches meanwhile. In milliseconds. */
+/**
+ * Reads the lease in milliseconds, 3 s to 10 min. With a shorter lease a brief pause of the machine loses it; with a
+ * longer one nothing is scanned for too long after an instance died.
+ */
 export function readLease(text: string): number {
 	const ms = readDuration(text)
 	if (ms >= 3_000 && ms <= 600_000) return ms

@@ -3,7 +3,7 @@ import { parseAddress } from '../address.js'
 import { readLine, readWholeNumber } from '../values.js'
 import { orNull, section, text } from '../words.js'
 
-/** The keys of a network that name tokens. Amounts wait as text until the decimals are known. */
+/** The keys of a network that name tokens. Amounts stay text until the decimals are known. */
 export const tokenKeys = {
 	tokens: z
 		.array(
@@ -21,11 +21,16 @@ export const tokenKeys = {
 			}).meta({ id: 'token', description: 'A token that counts.' }),
 		)
 		.default([])
-		.meta({ description: 'Tokens whose transfers are told, under symbols of your own. Default: none.' }),
+		.meta({ description: 'Tokens whose transfers are reported, under symbols of your own. Default: none.' }),
 	token_list: orNull(text(readLine)).meta({
 		description:
 			'File in the Token Lists schema (tokenlists.org), JSON; its tokens of this chain are known too. ' +
 			'Relative to this file. Default: none.',
+	}),
+	abi: orNull(text(readLine)).meta({
+		description:
+			'Folder of ABI files (*.json: lists of functions, or what Foundry and Hardhat write): names of functions for ' +
+			'`calls` of watches, and arguments of their calls. Relative to this file. Default: none.',
 	}),
 	log_proof: text(readLogProof)
 		.default(null)
@@ -33,7 +38,7 @@ export const tokenKeys = {
 			type: ['integer', 'string'],
 			description:
 				'Of each 500 blocks of a poll of more than 3, how many are read whole to prove that no log of them is ' +
-				'missing, where their headers do not rule it out; or all; or auto: 16 where a second endpoint tells the ' +
+				'missing, where their headers do not rule it out; or all; or auto: 16 where a second endpoint gives the ' +
 				'same, else all. Default: auto.',
 		}),
 } as const

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 
 export const formatNames = ['standard', 'slack', 'discord', 'telegram', 'ntfy', 'pagerduty', 'alertmanager'] as const
-/** How a webhook receiver is spoken to. */
+/** The format of a webhook's body. */
 export type WebhookFormat = (typeof formatNames)[number]
 
-/** A key that one format alone knows. */
+/** Keys that only one format allows. */
 const keys = { secret: 'standard', chat_id: 'telegram', topic: 'ntfy', routing_key: 'pagerduty' } as const
 type Key = keyof typeof keys
 
@@ -15,8 +15,8 @@ interface Written extends Readonly<Record<Key, string | null>> {
 }
 
 /**
- * What a person writes for a service, as its format takes it: the chat of telegram stands in the query of the URL, the
- * topic of ntfy at the end of its path, and the routing key of pagerduty is the secret.
+ * Puts the keys of a service where its format needs them: the chat of telegram into the query of the URL, the topic of
+ * ntfy at the end of its path, and the routing key of pagerduty into the secret.
  */
 export function addressed<Webhook extends Written>(webhook: Webhook, context: z.core.$RefinementCtx<Webhook>) {
 	const { chat_id: chatId, topic, routing_key: routingKey, ...rest } = webhook

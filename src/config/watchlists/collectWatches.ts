@@ -1,14 +1,14 @@
 import { deepFreeze } from '../../base/deepFreeze.js'
-import type { TimeSlices } from '../../base/timeSlices.js'
-import { createNumberColumn } from '../../core/columns.js'
+import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
+import { createNumberColumn } from '../../core/packed/columns.js'
 import type { Problem } from '../../errors.js'
 import type { Address } from '../../model/glossary.js'
 import type { Silence, Watch, WatchRules } from '../../model/watch.js'
-import type { Source } from '../source.js'
 import { mostProblems } from '../words.js'
-import type { AddressFile } from './addressFile.js'
+import type { Source } from '../yaml/sourceFile.js'
+import type { AddressFile } from './addresses/addressFile.js'
+import type { WatchTable } from './table/watchTable.js'
 import { type Options, withTags } from './watchOptions.js'
-import type { WatchTable } from './watchTable.js'
 
 export interface CollectOptions {
 	readonly network: string
@@ -16,26 +16,26 @@ export interface CollectOptions {
 	readonly watchlist: string
 	readonly silences: readonly Silence[]
 	readonly source: Source
-	/** Where the watches go; what stands there already is of other watchlists. */
+	/** The table that the watches are added to. Watches in it before are those of other watchlists. */
 	readonly table: WatchTable
-	/** Where an address that stands twice is reported. */
+	/** Duplicate addresses are reported here. */
 	readonly problems: Problem[]
 }
 
 /**
- * Gathers the watches of one watchlist, from its own list and from files of addresses, and sees to it that no address
- * stands twice.
+ * Collects the watches of one watchlist, from its own list and from its address files, and reports addresses that occur
+ * twice in it.
  */
 export function collectWatches({ network, watchlist, silences, source, table, problems }: CollectOptions) {
 	const start = table.length
-	/** By watch, from `start` on: its index in the list, or its line in a file. */
+	/** For each watch from `start` on: its index in the list, or its line in an address file. */
 	const places = createNumberColumn()
-	/** Which of them are of which file; null: of the list. In order. */
+	/** The sources of consecutive watches, in order. `file` null: the list of the watchlist. */
 	const stretches: { readonly from: number; readonly file: AddressFile | null }[] = []
 	const files = new Set<string>()
 	const rules = new Map<Options, Map<readonly string[], WatchRules>>()
 
-	/** The same for the same options and tags. */
+	/** Returns the same object for the same options and tags. */
 	function rulesOf(options: Options, tags: readonly string[]): WatchRules {
 		const byTags = rules.get(options) ?? new Map<readonly string[], WatchRules>()
 		rules.set(options, byTags)
@@ -51,7 +51,9 @@ export function collectWatches({ network, watchlist, silences, source, table, pr
 		if (stretches.at(-1)?.file !== file) stretches.push({ from: table.length, file })
 	}
 
-	/** What is wrong when the address stood in this watchlist before; null when it did not, and then it is there. */
+	/**
+	 * Adds the watch and returns null; when the address is in this watchlist already, adds nothing and returns a message.
+	 */
 	function add(address: Address, label: string | null, own: WatchRules, place: number): string | null {
 		const before = table.addOnceSince(start, address, label, own)
 		if (before !== -1) return `this address stands already ${placeOf(before)}; a watchlist names an address once`
@@ -77,14 +79,14 @@ export function collectWatches({ network, watchlist, silences, source, table, pr
 			const fault = add(address, label, rulesOf(options, noTags), index)
 			if (fault !== null) problems.push(source.problem(['watches', index, 'address'], fault))
 		},
-		/** The file's own problems are reported by whoever read it. */
-		async addFile(path: string, file: AddressFile, options: Options, slices: TimeSlices): Promise<void> {
+		/** The problems in `file.problems` must be reported by the caller. */
+		async addFile(path: string, file: AddressFile, options: Options): Promise<void> {
 			files.add(path)
 			begin(file)
 			const { rows } = file
 			table.reserve(rows.length)
 			for (let row = 0; row < rows.length; row++) {
-				if (slices.isOver()) await slices.next()
+				if (isSliceOver()) await nextSlice()
 				if (problems.length >= mostProblems) return
 				const { address, label, tags, line, column } = rows.at(row)
 				const fault = add(address, label, rulesOf(options, tags), line)

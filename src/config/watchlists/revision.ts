@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
-import { readChunks } from '../openFile.js'
+import { readChunks } from '../yaml/openFile.js'
 
-/** A file and the hash of what it holds; null: it cannot be read. */
+/** A file and the hash of its contents; null: the file cannot be read. */
 export interface Content {
 	readonly path: string
 	readonly digest: string | null
 }
 
-/** More than this, some five million addresses, is no list for one machine. */
+/** 256 MiB, about five million addresses. */
 export const mostFileBytes = 256 * 2 ** 20
 
-/** One name for files in a certain state: the same names and contents in the same order have the same. */
+/** Hash of the paths and contents, in this order. */
 export function revisionOf(contents: readonly Content[]): string {
 	const hash = createHash('sha256')
 	for (const { path, digest } of contents) hash.update(`${path}\0${digest ?? 'absent'}\0`)
@@ -19,11 +19,25 @@ export function revisionOf(contents: readonly Content[]): string {
 
 /** Null for null. */
 export async function contentHash(bytes: Uint8Array | null): Promise<string | null> {
-	// Beside the event loop: a file may hold many megabytes.
+	// Off the event loop, since a file may hold many megabytes.
 	return bytes && Buffer.from(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex')
 }
 
-/** Of a file that is only looked at; null when it cannot be read. Rejects only with the signal's reason. */
+/**
+ * The bytes of a file that was read before.
+ *
+ * @throws as `readChunks` does; a RangeError at the end when the content is another one by now.
+ */
+export async function* chunksOf({ path, digest }: Content, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+	const hash = createHash('sha256')
+	for await (const chunk of readChunks(path, mostFileBytes, signal)) {
+		hash.update(chunk)
+		yield chunk
+	}
+	if (hash.digest('hex') !== digest) throw new RangeError(`${path} has changed since it was read`)
+}
+
+/** Hash of a file; null when it cannot be read. Rejects only with the signal's reason. */
 export async function fileDigest(path: string, signal: AbortSignal): Promise<string | null> {
 	const hash = createHash('sha256')
 	try {

@@ -1,17 +1,20 @@
-import { quoted } from '../../base/quoted.js'
+import { quoted } from '../../base/text/quoted.js'
 import type { Address } from '../../model/glossary.js'
 import type { KnownTokens, TokenChoice } from '../../model/token.js'
 import { parseAddress } from '../address.js'
 import { suggestion } from '../words.js'
 
-/** What `tokens` of a watch came to; `faults` by their place in the list, null where the whole is wrong. */
+/** The result of reading `tokens` of a watch. The `index` of a fault is its position in the list. */
 export interface TokensRead {
-	/** Null: nothing is said. */
+	/** Null: `tokens` is not set. */
 	readonly choice: TokenChoice | null
 	readonly faults: readonly { readonly index: number; readonly message: string }[]
 }
 
-/** `written` as the schema gives it: a word, or a list of symbols and addresses. `known` null: that cannot be known. */
+/**
+ * `written` comes from the schema: a word, or a list of symbols and addresses. `known` null: the network's tokens are
+ * unknown, and symbols are not checked.
+ */
 export function readTokenChoice(written: string | readonly string[] | null, known: KnownTokens | null): TokensRead {
 	if (written === null) return { choice: null, faults: [] }
 	if (typeof written === 'string') return { choice: written as TokenChoice, faults: [] }

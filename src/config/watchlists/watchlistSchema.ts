@@ -1,23 +1,37 @@
 import { z } from 'zod'
-import { quoted } from '../../base/quoted.js'
-import { allKinds } from '../../core/kinds.js'
+import { quoted } from '../../base/text/quoted.js'
+import { slotOfRead } from '../../core/control/places.js'
+import { allKinds, usualKinds } from '../../kinds/all.js'
 import { parseAddress } from '../address.js'
 import { silencesSchema } from '../settings/silenceSchema.js'
-import { readLine, readName } from '../values.js'
+import { readLine, readName, readSwitch } from '../values.js'
 import { list, oneOrMore, orNull, section, text } from '../words.js'
 
-/** watchlists/*.yaml, one table a section. Amounts wait as text until the network, and so its decimals, is known. */
+/** Schema of watchlists/*.yaml, one section for each part. Amounts stay text until the network's decimals are known. */
+
+const unusualKinds = allKinds.filter((kind) => !usualKinds.includes(kind))
 
 const receivers = list(text(readName))
 
-/** What holds for one address, for all of a file, or for the whole watchlist. */
+/** `slot 7`, `slot 0x…` or `governor()`, in the form in which it is remembered. */
+function readValueName(written: string): string {
+	const name = written.trim().replace(/\s+/g, ' ')
+	if (/^[A-Za-z_$][\w$]{0,63}\(\)$/.test(name)) return name
+	const slot = name.toLowerCase()
+	if (slotOfRead(slot) !== null) return slot
+	throw new RangeError(
+		`must be a slot such as slot 7, or a function without arguments such as governor(): ${quoted(written)}`,
+	)
+}
+
+/** Options of one address, of an address file, or of the whole watchlist. */
 const options = {
 	tags: z
 		.array(text(readLine))
 		.default([])
 		.meta({ description: 'Words that go along with each alert, besides those of the watchlist. Default: none.' }),
 	kinds: orNull(list(z.enum(allKinds))).meta({
-		description: `Which kinds to tell: ${allKinds.join(', ')}. Default: all but income.`,
+		description: `Which kinds to tell: ${allKinds.join(', ')}. Default: all but ${unusualKinds.join(', ')}.`,
 	}),
 	direction: orNull(z.enum(['in', 'out', 'both'])).meta({
 		description: 'Seen from the address: in, out or both. Default: both.',
@@ -28,11 +42,11 @@ const options = {
 	}),
 	balance_below: orNull(z.string()).meta({
 		type: ['string', 'number'],
-		description: 'Tell when the balance falls below this, in whole coins, or with a unit: 250 gwei. Default: never.',
+		description: 'Report when the balance falls below this, in whole coins, or with a unit: 250 gwei. Default: never.',
 	}),
 	balance_above: orNull(z.string()).meta({
 		type: ['string', 'number'],
-		description: 'Tell when the balance rises above this, in whole coins, or with a unit: 250 gwei. Default: never.',
+		description: 'Report when the balance rises above this, in whole coins, or with a unit: 250 gwei. Default: never.',
 	}),
 	tokens: orNull(
 		z.union([z.enum(['known', 'all', 'none']), list(text(readLine))], {
@@ -40,10 +54,29 @@ const options = {
 		}),
 	).meta({
 		description:
-			'Which tokens to tell of: known (those that the network names), all (unknown ones too, each marked so), none, ' +
+			'Which tokens to report: known (those that the network names), all (unknown ones too, each marked so), none, ' +
 			'or a list of symbols and addresses. Default: known.',
 	}),
-	receivers: orNull(receivers).meta({ description: 'Who is told. Default: the receivers of the watchlist.' }),
+	calls: orNull(list(text(readLine))).meta({
+		description:
+			'Functions whose calls are reported, at any depth: signatures such as pause(), selectors such as ' +
+			'0x8456cb59, or names of functions in the files of `abi` of the network. Default: none.',
+	}),
+	failed_calls: orNull(text(readSwitch)).meta({
+		type: 'boolean',
+		description: 'Whether calls of these functions that failed, or were undone, are reported too. Default: false.',
+	}),
+	allowed_code: orNull(list(text(parseAddress))).meta({
+		description:
+			'Contracts whose code the address may run in its own storage, besides its own and that of known libraries. ' +
+			'Default: none.',
+	}),
+	reads: orNull(list(text(readValueName))).meta({
+		description:
+			'Values of the contract to read besides those that rule it: slots such as slot 7 or slot 0x360894…, and ' +
+			'functions without arguments such as governor(). A change is reported as a change of control. Default: none.',
+	}),
+	receivers: orNull(receivers).meta({ description: 'Who is notified. Default: the receivers of the watchlist.' }),
 	from_block: orNull(text(readBlock)).meta({
 		type: 'integer',
 		description: 'First block to look at. Default: the block after the one at which the watch is first seen.',
@@ -80,11 +113,13 @@ const head = {
 	}),
 	...options,
 	tags: options.tags.meta({ description: 'Words that go along with each alert. Default: none.' }),
-	receivers: orNull(receivers).meta({ description: 'Who is told, for every watch that names none. Default: none.' }),
+	receivers: orNull(receivers).meta({
+		description: 'Who is notified, for every watch that names none. Default: none.',
+	}),
 	silences: silencesSchema,
 }
 
-/** A watchlist but for its watches, each of which is checked for itself. */
+/** A watchlist without its watches, each of which is checked by itself. */
 export const headSchema = section({ ...head, watches: z.array(z.unknown()).min(1).optional() })
 
 export const watchlistSchema = section({
@@ -97,7 +132,7 @@ export const watchlistSchema = section({
 }).meta({
 	title: 'Watchlist of tracewatch',
 	description:
-		'Addresses of one network and who is told of them. ' +
+		'Addresses of one network and who is notified of them. ' +
 		'Options beside the watches hold for each of them that has none of its own.',
 	anyOf: [{ required: ['watches'] }, { required: ['addresses_from'] }],
 })

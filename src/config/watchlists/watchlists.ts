@@ -1,27 +1,29 @@
 /**
- * The room reads watchlists (`watchlist.ts`) and files of addresses (`addressFile.ts`) into the watches of each
- * network, and follows what is edited (`reload.ts`, `follow.ts`).
+ * The room `config/watchlists` reads watchlists (`watchlist.ts`) and address files (`addressFile.ts`) into the watches
+ * of each network, and reloads them when they are edited (`watchFiles.ts`, `followWatchlists.ts`).
  */
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createTimeSlices } from '../../base/timeSlices.js'
 import type { Problem } from '../../errors.js'
 import type { WatchSet } from '../../model/watch.js'
 import type { Names, WatchlistPlace } from '../names.js'
-import { atMost, readSource, reason, shown } from '../source.js'
-import { type AddressFile, readAddressFile } from './addressFile.js'
+import type { Reading } from '../yaml/openFile.js'
+import { atMost, readSource, reason, shown } from '../yaml/sourceFile.js'
+import { type AddressFile, readAddressFile } from './addresses/addressFile.js'
 import { type Content, contentHash, revisionOf } from './revision.js'
+import { createWatchSet } from './table/watchSet.js'
 import { readWatchlist } from './watchlist.js'
-import { createWatchSet } from './watchSet.js'
 
 export interface Watchlists {
 	readonly watches: WatchSet
 	/** Absolute paths of the watchlists, in order. */
 	readonly files: readonly string[]
-	/** Absolute paths of the files of addresses that they name, in order, each once. */
+	/** Absolute paths of the address files that they name, in order, without duplicates. */
 	readonly addressFiles: readonly string[]
-	/** Hash over names and contents of `files` and `addressFiles`: the same set has the same. */
+	/** The paths and contents of `files` and `addressFiles`. */
+	readonly contents: readonly Content[]
+	/** Hash of `contents`. */
 	readonly revision: string
 }
 
@@ -32,7 +34,7 @@ export interface WatchlistsRead extends Omit<Watchlists, 'watches'> {
 }
 
 /**
- * The files of a place: those given, or every *.yaml and *.yml of the folder by name; hidden ones are not watchlists.
+ * The watchlist files: the given ones, or every *.yaml and *.yml of the folder sorted by name, without hidden files.
  *
  * @throws the system's error when the folder cannot be read.
  */
@@ -45,15 +47,16 @@ export function watchlistPaths(place: WatchlistPlace): readonly string[] {
 }
 
 /**
- * Reads and checks all watchlists and the files of addresses that they name; nothing is thrown for what stands in them.
+ * Reads and checks all watchlists and their address files. Problems are returned, not thrown; throws only the signal's
+ * reason.
  */
 export async function readWatchlists(
 	place: WatchlistPlace,
 	names: Names,
 	cwd: string,
-	signal?: AbortSignal,
+	reading: Reading = {},
 ): Promise<WatchlistsRead> {
-	const none = { watches: null, files: [], addressFiles: [] }
+	const none = { watches: null, files: [], addressFiles: [], contents: [] }
 	const fail = (message: string) => ({
 		...none,
 		revision: revisionOf([]),
@@ -69,7 +72,6 @@ export async function readWatchlists(
 	}
 	if (files.length === 0) return fail(`the folder of the watchlists, ${folder}, holds no watchlist (*.yaml or *.yml)`)
 
-	const slices = createTimeSlices()
 	const problems: Problem[] = []
 	const gathered = createWatchSet()
 	const contents: Content[] = []
@@ -77,18 +79,18 @@ export async function readWatchlists(
 	const addressFile = async (path: string) => {
 		const before = addresses.get(path)
 		if (before !== undefined) return before
-		const file = await readAddressFile(path, cwd, slices, signal)
+		const file = await readAddressFile(path, cwd, reading)
 		addresses.set(path, file)
 		return file
 	}
 	for (const path of files) {
-		const source = await readSource(path, cwd, signal)
+		const source = await readSource(path, cwd, reading)
 		contents.push({ path, digest: await contentHash(source.bytes) })
 		if ('problems' in source) {
 			problems.push(...source.problems)
 			continue
 		}
-		problems.push(...atMost(await readWatchlist(source, path, { names, addressFile, slices, gathered })))
+		problems.push(...atMost(await readWatchlist(source, path, { names, addressFile, gathered })))
 	}
 	for (const [path, file] of addresses) {
 		contents.push({ path, digest: file.digest })
@@ -98,6 +100,7 @@ export async function readWatchlists(
 		watches: problems.length > 0 ? null : gathered.set(),
 		files: Object.freeze([...files]),
 		addressFiles: Object.freeze([...addresses.keys()]),
+		contents,
 		revision: revisionOf(contents),
 		problems,
 	}

@@ -1,29 +1,29 @@
 /**
- * When a delivery is tried again stands in the state as a time. When the clock is set back that time is further away
- * than it was meant to be: for an hour nothing would be sent that was due within a second.
+ * Handles a system clock that is set back. The state stores the time of each next attempt, so a retry due in 1 s would
+ * wait for an hour after the clock was set back by an hour.
  */
 
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Store } from '../../model/ports.js'
 
 export interface ClockWatch {
-	/** Makes due what waits for a time that the clock has gone back from. Throws StateError. */
+	/** Makes deliveries due whose time lies ahead only because the clock was set back. Throws StateError. */
 	look(): Promise<void>
 }
 
 export interface ClockWatchOptions {
 	readonly store: Pick<Store, 'deliveries' | 'retry' | 'nextDueMs'>
 	readonly clock: Clock
-	/** One that nobody sets. */
+	/** A monotonic clock. */
 	readonly steady: Clock
 	readonly log: Log
 }
 
-/** Less is no worse than waiting that long. */
+/** Smaller steps are ignored: they delay a retry by 2 s at most. */
 const leastMs = 2_000
 
 export function createClockWatch({ store, clock, steady, log }: ClockWatchOptions): ClockWatch {
-	/** The clock less the steady one, at the last look; null before the first. */
+	/** System clock minus monotonic clock at the last look; null before the first. */
 	let aheadMs: number | null = null
 
 	async function makeDue(isLate: (times: { createdAtMs: number; nextAttemptAtMs: number }) => boolean): Promise<void> {
@@ -36,7 +36,7 @@ export function createClockWatch({ store, clock, steady, log }: ClockWatchOption
 			const nowMs = clock()
 			const nowAheadMs = nowMs - steady()
 			if (aheadMs === null) {
-				// What an earlier run was sent in our future; where anything is due, the times fit.
+				// An earlier run created these with a clock that was ahead. If any delivery is due, the clock is right.
 				const nextMs = await store.nextDueMs()
 				if (nextMs !== null && nextMs > nowMs) await makeDue(({ createdAtMs }) => createdAtMs > nowMs + leastMs)
 			} else if (aheadMs - nowAheadMs >= leastMs) {

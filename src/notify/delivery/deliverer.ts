@@ -1,86 +1,86 @@
 /**
- * The room carries out what is to be sent: queues side by side, each strictly in order. A success is written down after
- * it happened, so a message can be sent twice (under the same id), but never not at all.
+ * The room sends deliveries: queues in parallel, each strictly in order. A success is recorded after it happened, so a
+ * message may be sent twice (under the same id), but is never lost.
  */
 
-import { pause } from '../../base/wait.js'
+import { pause } from '../../base/waits/wait.js'
 import type { AlertData } from '../../model/alert.js'
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import type { TroubleBook } from '../../model/trouble.js'
 import type { Silence } from '../../model/watch.js'
-import { createBrokenQueues } from './brokenQueues.js'
 import { createClockWatch } from './clockWatch.js'
-import { createDeferrals, type DeferralRules } from './deferral.js'
-import { createFallbacks } from './fallback.js'
+import { createFallbacks } from './fallback/fallback.js'
+import { createDeferrals, type DeferralRules } from './held/deferral.js'
+import { createQueueBackoff } from './queueBackoff.js'
 import { createQueueLog } from './queueLog.js'
 import { createQueueWorker, type RunContext } from './queueWorker.js'
 import { createRecorder } from './recorder.js'
 import { createSuspension } from './suspension.js'
 import { createUnconfigured } from './unconfigured.js'
 
-/** What is configured of a receiver besides where it is. */
+/** Settings of a receiver besides its address. */
 export interface ReceiverOptions extends DeferralRules {
-	/** Name of the receiver that is notified when this one takes no more; null: none. */
+	/** Name of the receiver to notify when this one accepts no more messages; null: none. */
 	readonly fallback: string | null
 }
 
 export interface DelivererOptions {
 	readonly store: Store
-	/** Where it is written down what fallbacks were notified of, until that is over. Default: nowhere. */
+	/** Records which fallbacks were notified of open troubles. Default: not recorded. */
 	readonly troubles?: TroubleBook
 	readonly receivers: readonly Receiver[]
-	/** Of a receiver, by its name; default: none has any. */
+	/** Options by receiver name; default: none. */
 	readonly optionsOf?: (receiver: string) => ReceiverOptions | null
-	/** When alerts of a watch are held, whoever is notified; default: never. */
+	/** Silences of the watch of an alert, for all receivers; default: none. */
 	readonly silencesOf?: (alert: AlertData) => readonly Silence[]
 	readonly clock: Clock
-	/** Beside which it shows that the clock was set. Default: `clock`, which then is never set. */
+	/** A monotonic clock, to detect that `clock` was set. Default: `clock`, which detects nothing. */
 	readonly steady?: Clock
 	readonly log: Log
 	/** Called after each attempt. */
 	readonly onResult?: (delivery: Delivery, outcome: Outcome) => void
-	/** From 0 up to 1; for the jitter. */
+	/** From 0 up to, but not including, 1; for the jitter. */
 	readonly random?: () => number
-	/** How long `drainOnce` goes on trying to write down what came of its deliveries; default 2 s. */
-	readonly drainPatienceMs?: number
-	/** How long a stop waits for what is under way; default 3 s. */
+	/** How long `drainOnce` retries to record its results; default 2 s. */
+	readonly drainDeadlineMs?: number
+	/** How long a stop waits for attempts under way; default 3 s. */
 	readonly graceMs?: number
-	/** Waits until the time is over or the signal aborts; never rejects. */
+	/** Resolves after that time or when the signal aborts; never rejects. */
 	readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
 export interface Tally {
-	/** A digest counts as the alerts in it. */
+	/** A digest counts once for each of its alerts. */
 	readonly delivered: number
-	/** Attempts that did not succeed, whatever became of their deliveries. */
+	/** Failed attempts, whatever became of their deliveries. */
 	readonly failed: number
-	/** Kept back by digests and silences; they are no failures. */
+	/** Deliveries held by digest rules and silences; these are not failures. */
 	readonly held: number
 }
 
 export interface Deliverer {
-	/** Until `signal` aborts; then lets what is under way end, gives back the rest, and resolves. */
+	/** Runs until `signal` aborts; then waits for attempts under way, releases the other claims and resolves. */
 	run(signal: AbortSignal): Promise<void>
-	/** Every delivery that is due now, once. Throws StateError when the results cannot be written down. */
+	/** Tries every delivery that is due now, once. Throws StateError when the results cannot be recorded. */
 	drainOnce(signal: AbortSignal): Promise<Tally>
-	/** The silences of watches have changed. */
+	/** Call it when the silences of watches have changed. */
 	reconsider(): void
-	/** From the next message on; the receivers replaced are closed when they have ended what they do. */
+	/** Uses these from the next message on; replaced receivers are closed when their attempts have ended. */
 	setReceivers(receivers: readonly Receiver[]): Promise<void>
-	/** Closes the receivers; call it when neither `run` nor `drainOnce` is under way. */
+	/** Closes the receivers; call it when neither `run` nor `drainOnce` is running. */
 	close(): Promise<void>
 }
 
 const perQueue = 100
-/** Wakes at least this often: the machine may have slept, and the clock been set. */
+/** Longest sleep, because the machine may have been suspended, or its clock set. */
 const longestSleepMs = 30_000
 const shortestSleepMs = 500
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
 	const { store, clock, log, onResult, random = Math.random, graceMs = 3_000, sleep = pause } = options
-	const { drainPatienceMs = 2_000 } = options
+	const { drainDeadlineMs = 2_000 } = options
 	const unconfigured = createUnconfigured(store, log)
 	let receivers = byName(options.receivers)
 	let wake = new AbortController()
@@ -88,7 +88,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	const optionsOf = options.optionsOf ?? (() => null)
 	const receiverCalled = (name: string) => receivers.get(name) ?? null
 	const fallbacks = createFallbacks({
-		...{ store, troubles: options.troubles, clock, log, receiverCalled },
+		...{ store, troubles: options.troubles, clock, steady: options.steady ?? clock, log, receiverCalled },
 		fallbackOf: (name) => receiverCalled(optionsOf(name)?.fallback ?? ''),
 	})
 	const deferrals = createDeferrals({
@@ -99,7 +99,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		silencesOf: options.silencesOf ?? (() => []),
 	})
 	const queueLog = createQueueLog(log)
-	const broken = createBrokenQueues(clock, log)
+	const queueBackoff = createQueueBackoff(clock, log)
 	const clockWatch = createClockWatch({ store, clock, steady: options.steady ?? clock, log })
 	const { work } = createQueueWorker({
 		store,
@@ -143,16 +143,16 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 				for (const queue of await store.claim({ nowMs: clock(), perQueue })) {
 					const [first] = queue
 					if (first === undefined) continue
-					if (broken.isResting(first)) {
+					if (queueBackoff.isWaiting(first)) {
 						await store.release(queue.map(({ id }) => id))
 						continue
 					}
 					const worked = work(queue, context)
 						.then(() => {
-							broken.worked(first)
+							queueBackoff.succeeded(first)
 							wakeUp()
 						})
-						.catch((error: unknown) => broken.broke(first, error))
+						.catch((error: unknown) => queueBackoff.failed(first, error))
 						.finally(() => working.delete(worked))
 					working.add(worked)
 				}
@@ -182,11 +182,11 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	}
 
 	async function drainOnce(signal: AbortSignal): Promise<Tally> {
-		const recorder = createRecorder(store, log, drainPatienceMs)
+		const recorder = createRecorder(store, log, drainDeadlineMs)
 		const cut = new AbortController()
-		// Before the moment of the start: what it makes due, this round shall try.
+		// Before `nowMs` is read, so that this run tries what the look makes due.
 		await clockWatch.look()
-		// What fails now falls due after this moment, and is not tried a second time.
+		// A delivery that fails now is due after this moment, so it is not tried twice.
 		const nowMs = clock()
 		const suspension = createSuspension(store, () => nowMs)
 		const tally = { delivered: 0, failed: 0, held: 0 }
@@ -212,7 +212,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		return context.tally
 	}
 
-	/** Null when the receiver, or this recipient of it, is configured no more. */
+	/** Null when the receiver, or this recipient of it, is no longer configured. */
 	function receiverOf({ receiver: name, recipient }: Delivery): Receiver | null {
 		const receiver = receivers.get(name)
 		if (receiver === undefined) return null

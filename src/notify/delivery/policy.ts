@@ -1,16 +1,17 @@
 /**
- * Who may be tried again: one table for every receiver. Rows are read from the top, the first that fits decides.
+ * Which failures are retried: one table for HTTP and one for SMTP. The first matching row decides.
  *
- * - delivered: the other side has it.
- * - retry: later, with backoff, for as long as `backoff.ts` says.
- * - parked: this receiver takes nothing until somebody has fixed it (here or there); kept, and tried now and then.
- * - dead: this one message will not be taken, whatever anybody fixes.
+ * - delivered: the receiver accepted the message.
+ * - retry: try again later, with the limits in `deliveryBackoff.ts`.
+ * - parked: the receiver accepts nothing until the operator repairs it or the settings; kept, and probed now and
+ *   then.
+ * - dead: the receiver will never accept this message.
  */
 import type { Outcome, ReasonCode } from '../../model/delivery.js'
 
 export type Verdict = Outcome['result']
 
-/** What an answer means: `code` for code to compare, `meaning` for people. */
+/** Meaning of an answer: `code` for code to compare, `meaning` for people. */
 export type Judgement =
 	| { readonly verdict: 'delivered'; readonly meaning: string }
 	| { readonly verdict: Exclude<Verdict, 'delivered'>; readonly code: ReasonCode; readonly meaning: string }
@@ -20,7 +21,7 @@ export type HttpRow = Judgement & { readonly from: number; readonly to: number }
 
 export const httpPolicy: readonly HttpRow[] = [
 	{ from: 200, to: 299, verdict: 'delivered', meaning: 'taken' },
-	// Following would turn a POST into a GET, and its 200 into a false success.
+	// Following a redirect would turn the POST into a GET, whose 200 would be a false success.
 	{ from: 300, to: 399, verdict: 'parked', code: 'moved', meaning: 'the URL has moved; set the new one' },
 	{ from: 400, to: 400, verdict: 'dead', code: 'message-refused', meaning: 'the message was refused' },
 	{ from: 401, to: 401, verdict: 'parked', code: 'login-refused', meaning: 'the credentials were refused' },
@@ -35,14 +36,14 @@ export const httpPolicy: readonly HttpRow[] = [
 	{ from: 425, to: 425, verdict: 'retry', code: 'too-early', meaning: 'too early' },
 	{ from: 429, to: 429, verdict: 'retry', code: 'too-many', meaning: 'too many requests' },
 	{ from: 500, to: 599, verdict: 'retry', code: 'server-failed', meaning: 'the server failed' },
-	// A code that nobody has given a meaning here must not lose a message.
+	// An unknown status must not lose a message.
 	{ from: 0, to: 999, verdict: 'retry', code: 'unexpected', meaning: 'an unexpected answer' },
 ]
 
-/** Where an SMTP session was when it failed. */
+/** Phase of the SMTP session in which it failed. */
 export type SmtpPhase = 'connect' | 'login' | 'sender' | 'recipient' | 'data'
 
-/** `reply` matches `<code> <enhanced code>`, `550 5.1.1` for one; `none` where the server said nothing. */
+/** `reply` matches `<code> <enhanced code>`, such as `550 5.1.1`; `none` where the server gave no reply. */
 export type SmtpRow = Judgement & { readonly phases: readonly SmtpPhase[]; readonly reply: RegExp }
 
 export const smtpPolicy: readonly SmtpRow[] = [
@@ -61,7 +62,7 @@ export const smtpPolicy: readonly SmtpRow[] = [
 		meaning: 'it asked to come again later',
 	},
 	{ phases: ['login'], reply: /^5/, verdict: 'parked', code: 'login-refused', meaning: 'the credentials were refused' },
-	// 503 is a session out of step, not a judgement on the message.
+	// 503 means that the session is out of step; it says nothing about the message.
 	{
 		phases: ['connect', 'sender', 'recipient', 'data'],
 		reply: /^503/,
@@ -83,7 +84,7 @@ export const smtpPolicy: readonly SmtpRow[] = [
 		code: 'login-wanted',
 		meaning: 'the server asks for a login or for TLS',
 	},
-	// 5.7.x before the message was seen: relaying denied, sender not allowed. A setting, not this mail.
+	// 5.7.x before the message was sent (relaying denied, sender not allowed) is a matter of settings, not of this mail.
 	{
 		phases: ['sender', 'recipient'],
 		reply: /^5\d\d 5\.7\./,
@@ -114,14 +115,14 @@ export function judgeStatus(status: number): Judgement {
 	return { verdict: 'retry', code: 'unexpected', meaning: 'an unexpected answer' }
 }
 
-/** `reply` is the server's line, `550 5.1.1 …`; null where it said nothing. */
+/** `reply` is the server's line, such as `550 5.1.1 …`; null where there was none. */
 export function judgeSmtp(phase: SmtpPhase, reply: string | null): Judgement {
 	const said = reply === null ? 'none' : reply.replace(/^(\d{3})-/, '$1 ')
 	for (const row of smtpPolicy) if (row.phases.includes(phase) && row.reply.test(said)) return row
 	return { verdict: 'retry', code: 'unexpected', meaning: 'an unexpected answer' }
 }
 
-/** The outcome of an answer, `reason` in words; `afterMs` is heeded for a retry only. */
+/** The outcome of an answer. `reason`: in words. `afterMs`: shortest wait, used only for a retry. */
 export function outcomeOf(judgement: Judgement, reason: string, afterMs?: number | null): Outcome {
 	if (judgement.verdict === 'delivered') return { result: 'delivered' }
 	const { verdict: result, code } = judgement

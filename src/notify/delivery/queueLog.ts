@@ -1,14 +1,14 @@
-/** Logs when a queue begins to fail and when it works again, and each message that is given up: not each failure. */
-import { isAside } from '../../core/aside.js'
-import { queueOf } from '../../core/queue.js'
+/** Logs when a queue starts to fail, when it works again, and each message that is given up; not each failure. */
+import { isQuarantined } from '../../core/outbox/quarantine.js'
+import { queueOf } from '../../core/outbox/queue.js'
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Log } from '../../model/ports.js'
 
 export interface QueueLog {
-	/** `outcome` as it was written down: a retry given up has become dead. */
+	/** `outcome` as recorded: an expired retry is already `dead`. */
 	note(delivery: Delivery, outcome: Outcome): void
-	/** The receiver fails at this one and took another. */
-	setAside(delivery: Delivery, reason: string): void
+	/** The receiver failed at this message and accepted another. */
+	putInQuarantine(delivery: Delivery, reason: string): void
 }
 
 export function createQueueLog(log: Log): QueueLog {
@@ -19,10 +19,10 @@ export function createQueueLog(log: Log): QueueLog {
 		delivery: id,
 	})
 	return {
-		setAside(delivery, reason) {
+		putInQuarantine(delivery, reason) {
 			log.warn(
 				{ ...factsOf(delivery), alert: delivery.message.data.id, reason },
-				'a receiver fails at one message and takes others: that one is tried by itself, out of its order',
+				'a receiver refuses one message and accepts others: that one is retried separately, out of order',
 			)
 		},
 		note(delivery, outcome) {
@@ -31,8 +31,8 @@ export function createQueueLog(log: Log): QueueLog {
 			const before = states.get(key) ?? 'ok'
 			if (outcome.result === 'delivered') {
 				states.set(key, 'ok')
-				if (isAside(delivery)) log.info(facts, 'a message that was tried by itself is taken')
-				if (before !== 'ok') log.info(facts, 'receiver takes messages again')
+				if (isQuarantined(delivery)) log.info(facts, 'the receiver accepted a message that was retried separately')
+				if (before !== 'ok') log.info(facts, 'the receiver accepts messages again')
 				return
 			}
 			const { reason } = outcome
@@ -43,14 +43,14 @@ export function createQueueLog(log: Log): QueueLog {
 				)
 				return
 			}
-			if (outcome.result === 'retry' && isAside(delivery))
-				return log.debug({ ...facts, reason }, 'delivery failed again, by itself')
+			if (outcome.result === 'retry' && isQuarantined(delivery))
+				return log.debug({ ...facts, reason }, 'a delivery that is retried separately failed again')
 			const now = outcome.result === 'parked' ? 'parked' : 'failing'
 			states.set(key, now)
 			if (before === now) return log.debug({ ...facts, reason }, 'delivery failed again')
 			if (now === 'failing')
-				return log.warn({ ...facts, reason }, 'receiver fails; its deliveries wait and are tried again')
-			log.error({ ...facts, reason }, 'receiver takes nothing until somebody fixes it; its deliveries are kept')
+				return log.warn({ ...facts, reason }, 'the receiver fails; its deliveries wait and are retried')
+			log.error({ ...facts, reason }, 'the receiver accepts no message until it is fixed; its deliveries are kept')
 		},
 	}
 }

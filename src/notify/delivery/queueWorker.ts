@@ -1,31 +1,32 @@
 /**
- * Carries out one queue, one delivery after the other, until the first that has to wait. A success is written down
- * after it happened, while the next is under way.
+ * Sends the deliveries of one claimed queue in order, up to the first that must wait. Each success is recorded while
+ * the next attempt runs.
  */
 
-import { createSlots, type Slots } from '../../base/slots.js'
-import { steadyClock } from '../../base/steadyClock.js'
-import { asideCode, isAside } from '../../core/aside.js'
-import { alertsIn, splitDigest } from '../../core/digest.js'
+import { createSlots, type Slots } from '../../base/waits/slots.js'
+import { steadyClock } from '../../base/waits/steadyClock.js'
+import { alertsIn, splitDigest } from '../../core/outbox/digest.js'
+import { isQuarantined, quarantineCode } from '../../core/outbox/quarantine.js'
+import { rankOf } from '../../core/outbox/urgency.js'
 import type { Delivery, Outcome, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
-import { asidesLast, createAsides } from './asides.js'
-import { nextAttemptMs } from './backoff.js'
-import type { Deferrals } from './deferral.js'
-import { asPatientAs, createDoubts, type Failed } from './doubts.js'
-import type { Fallbacks } from './fallback.js'
-import { createOpinions, mostOpinions } from './opinions.js'
+import { type Blocker, createQuarantine, type Quarantine, quarantinedLast } from './blockers.js'
+import { nextAttemptMs } from './deliveryBackoff.js'
+import type { Fallbacks } from './fallback/fallback.js'
+import type { Deferrals, Judge } from './held/deferral.js'
+import { createPoisonProbe, type Failed, type PoisonProbe, withLongestWait } from './poisonProbe.js'
 import type { QueueLog } from './queueLog.js'
 import type { Recorder } from './recorder.js'
+import { createRefusalSampling, type RefusalSampling, sampleSize } from './refusalSampling.js'
 import type { Suspension } from './suspension.js'
 import type { Unconfigured } from './unconfigured.js'
 
-/** What queues share from the start of a run, or of a drain, to its end. */
+/** Shared by all queues from start to end of a run or drain. */
 export interface RunContext {
-	/** No new attempt after this. */
+	/** No new attempts after this. */
 	readonly stopping: AbortSignal
-	/** Attempts under way end here. */
+	/** Aborts attempts under way. */
 	readonly cut: AbortSignal
 	readonly recorder: Recorder
 	readonly suspension: Suspension
@@ -41,23 +42,37 @@ export interface QueueWorkerOptions {
 	readonly unconfigured: Unconfigured
 	readonly fallbacks: Fallbacks
 	readonly deferrals: Deferrals
-	/** Null when it, or the recipient, is configured no more. */
+	/** Null when the receiver or the recipient is no longer configured. */
 	readonly receiverOf: (delivery: Delivery) => Receiver | null
 	readonly onResult: ((delivery: Delivery, outcome: Outcome) => void) | undefined
-	/** There may be something due that was not before. */
+	/** Called when deliveries may have become due. */
 	readonly wakeUp: () => void
 }
 
 export interface QueueWorker {
-	/** Resolves when all of it is written down. */
+	/** Resolves when the results are recorded. */
 	work(queue: readonly Delivery[], context: RunContext): Promise<void>
 }
 
 const queuesPerReceiver = 2
-/** It may just have come back. */
+/** Wait before a suspect is retried; it may have failed only because the receiver was down for a moment. */
 const againAfterMs = 1_000
 
-type Before = NonNullable<ReturnType<ReturnType<typeof createAsides>['before']>>
+/** Whether to go on with the next delivery of the queue. */
+type Next = 'continue' | 'stop'
+
+/** One pass over a claimed queue. */
+interface Pass {
+	readonly context: RunContext
+	readonly judge: Judge
+	readonly quarantine: Quarantine
+	readonly probe: PoisonProbe
+	readonly sampling: RefusalSampling
+	quarantinedFailures: number
+	readonly record: (resolution: Resolution, post?: readonly Delivery[]) => void
+	/** Records the resolution of an attempt, and updates the fallback, the log and the counts. */
+	readonly settle: (delivery: Delivery, outcome: Outcome, resolution: Resolution) => Promise<void>
+}
 
 export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	const { store, clock, log, random, queueLog, unconfigured, fallbacks, deferrals, receiverOf, onResult, wakeUp } =
@@ -72,102 +87,131 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 			await store.release(queue.map(({ id }) => id))
 			return wakeUp()
 		}
+		let posted = false
+		const stopListening = store.onPosted(() => {
+			posted = true
+		})
 		const giveBack = await slotsOf(first.receiver).take()
 		const records: Promise<void>[] = []
 		const settled = new Set<string>()
-		const record = (resolution: Resolution, post?: readonly Delivery[]) => {
+		/** After a failed write, further attempts would only send messages twice. */
+		let cannotRecord = false
+		const record: Pass['record'] = (resolution, post) => {
 			const written = context.recorder.record(resolution, post)
 			written.catch(() => {
-				unwritten = true
+				cannotRecord = true
 			})
 			records.push(written)
 			settled.add(resolution.id)
 		}
-		const settle = async (delivery: Delivery, outcome: Outcome, resolution: Resolution) => {
-			record(resolution, await fallbacks.postsFor(delivery, resolution))
-			account(delivery, outcome, resolution, context)
-		}
-		const opinions = createOpinions()
-		let asidesFailed = 0
-		/** Sending on would only make more repetitions. */
-		let unwritten = false
 		try {
-			const judge = await deferrals.judge(queue)
-			const known = await store.aside(first)
-			const asides = createAsides(known)
-			const doubts = createDoubts(known.length > 0, steadyClock)
-			for (const delivery of asidesLast(queue)) {
+			const pass = await passOver(queue, first, context, record)
+			for (const delivery of quarantinedLast(queue)) {
 				const receiver = receiverOf(delivery)
-				if (context.stopping.aborted || unwritten || receiver === null) break
-				const before = asides.before(delivery)
-				if (before !== null) {
-					// Of what is in doubt nobody knows yet whether it is set aside.
-					if (doubts.open.length > 0) continue
-					const waits = waitBehind(delivery, before)
-					record(waits)
-					if (waits.result === 'split') break
-					asides.put(delivery, waits.nextAttemptAtMs)
-					continue
-				}
-				const hold = judge(delivery)
-				if (hold !== null) {
-					record(hold)
-					context.tally.held += 1
-					continue
-				}
-				const outcome = opinions.known(delivery) ?? (await attempt(receiver, delivery, context.cut))
-				// Cut off by our stop: nobody has judged it.
-				if (context.cut.aborted && outcome.result === 'retry') break
-				if (outcome.result === 'retry' && isAside(delivery)) {
-					const resolution = resolutionOf(delivery, { ...outcome, code: asideCode })
-					await settle(delivery, outcome, resolution)
-					if (resolution.result === 'retry') asides.put(delivery, resolution.nextAttemptAtMs)
-					else asides.gone(delivery)
-					asidesFailed += 1
-					if (asidesFailed < mostOpinions) continue
-					break
-				}
-				if (outcome.result === 'retry') {
-					asides.put(delivery, clock())
-					if (doubts.open.length > 0) attempted(delivery, outcome, context)
-					if (doubts.failed(delivery, outcome)) continue
-					break
-				}
-				// It says that the receiver is broken, and not just at the one that is in doubt.
-				if (outcome.result === 'parked' && doubts.open.length > 0) break
-				const resolution = resolutionOf(delivery, outcome)
-				await settle(delivery, outcome, resolution)
-				asides.gone(delivery)
-				// What it was split into comes before the rest of the queue.
-				if (resolution.result === 'split') break
-				if (outcome.result === 'parked') opinions.note(delivery, outcome)
-				if (outcome.result !== 'delivered') continue
-				for (const { delivery: failed, outcome: why } of doubts.taken()) {
-					const aside = setAside(failed, why)
-					record(aside, await fallbacks.postsFor(failed, aside))
-					queueLog.setAside(failed, why.reason)
-					if (aside.result === 'retry') asides.put(failed, aside.nextAttemptAtMs)
-				}
-				opinions.end()
-				if (opinions.ids.size === 0) fallbacks.taken(delivery)
-				deferrals.taken(delivery)
-				if (!(await context.suspension.taken(delivery.receiver, opinions.ids))) continue
-				// What was parked comes before the rest of the queue.
-				wakeUp()
-				break
+				if (context.stopping.aborted || cannotRecord || receiver === null) break
+				// Messages posted meanwhile may be more urgent: the rest is claimed again, in sending order.
+				if (posted && pass.probe.suspects.length === 0 && rankOf(delivery) > 0) break
+				if ((await step(delivery, receiver, pass)) === 'stop') break
 			}
-			const [failed] = doubts.open
-			// It was the receiver: those behind are as they were.
+			const [failed] = pass.probe.suspects
+			// The receiver fails: deliveries that were tried behind the first stay unchanged.
 			if (failed !== undefined) {
-				const outcome = asPatientAs(doubts.open, failed.outcome)
-				await settle(failed.delivery, outcome, resolutionOf(failed.delivery, outcome))
+				const outcome = withLongestWait(pass.probe.suspects, failed.outcome)
+				await pass.settle(failed.delivery, outcome, resolutionOf(failed.delivery, outcome))
 			}
 		} finally {
+			stopListening()
 			giveBack()
 			const left = queue.filter(({ id }) => !settled.has(id)).map(({ id }) => id)
 			if (left.length > 0) await store.release(left)
 		}
 		await Promise.all(records)
+	}
+
+	async function passOver(
+		queue: readonly Delivery[],
+		first: Delivery,
+		context: RunContext,
+		record: Pass['record'],
+	): Promise<Pass> {
+		const judge = await deferrals.judge(queue)
+		const known = await store.quarantined(first)
+		return {
+			...{ context, judge, record, quarantinedFailures: 0 },
+			quarantine: createQuarantine(known),
+			probe: createPoisonProbe(known.length > 0, steadyClock),
+			sampling: createRefusalSampling(),
+			settle: async (delivery, outcome, resolution) => {
+				record(resolution, await fallbacks.postsFor(delivery, resolution))
+				account(delivery, outcome, resolution, context)
+			},
+		}
+	}
+
+	/** Holds a delivery, or tries it. */
+	async function step(delivery: Delivery, receiver: Receiver, pass: Pass): Promise<Next> {
+		const { context, judge, quarantine, probe, sampling, record } = pass
+		const blocker = quarantine.blockerOf(delivery)
+		if (blocker !== null) {
+			// The suspect may not be quarantined in the end.
+			if (probe.suspects.length > 0) return 'continue'
+			const waits = waitBehind(delivery, blocker)
+			record(waits)
+			if (waits.result === 'split') return 'stop'
+			quarantine.add(delivery, waits.nextAttemptAtMs)
+			return 'continue'
+		}
+		const hold = judge(delivery)
+		if (hold !== null) {
+			record(hold)
+			context.tally.held += 1
+			return 'continue'
+		}
+		const outcome = sampling.presumed(delivery) ?? (await attempt(receiver, delivery, context.cut))
+		if (outcome.result === 'retry') return await failed(delivery, outcome, pass)
+		// The receiver refuses everything, not only the suspects.
+		if (outcome.result === 'parked' && probe.suspects.length > 0) return 'stop'
+		const resolution = resolutionOf(delivery, outcome)
+		await pass.settle(delivery, outcome, resolution)
+		quarantine.remove(delivery)
+		// The parts of a split delivery are sent before the rest of the queue.
+		if (resolution.result === 'split') return 'stop'
+		if (outcome.result === 'parked') sampling.note(delivery, outcome)
+		return outcome.result === 'delivered' ? await delivered(delivery, pass) : 'continue'
+	}
+
+	async function failed(delivery: Delivery, outcome: Failed, pass: Pass): Promise<Next> {
+		const { context, quarantine, probe } = pass
+		// The attempt was aborted by our own stop; it says nothing about the receiver.
+		if (context.cut.aborted) return 'stop'
+		if (isQuarantined(delivery)) {
+			const resolution = resolutionOf(delivery, { ...outcome, code: quarantineCode })
+			await pass.settle(delivery, outcome, resolution)
+			if (resolution.result === 'retry') quarantine.add(delivery, resolution.nextAttemptAtMs)
+			else quarantine.remove(delivery)
+			pass.quarantinedFailures += 1
+			return pass.quarantinedFailures < sampleSize ? 'continue' : 'stop'
+		}
+		quarantine.add(delivery, clock())
+		if (probe.suspects.length > 0) attempted(delivery, outcome, context)
+		return probe.failed(delivery, outcome) ? 'continue' : 'stop'
+	}
+
+	/** The receiver works: suspects are quarantined, and parked deliveries become due. */
+	async function delivered(delivery: Delivery, { context, quarantine, probe, sampling, record }: Pass): Promise<Next> {
+		for (const { delivery: suspect, outcome } of probe.acquitReceiver()) {
+			const resolution = putInQuarantine(suspect, outcome)
+			record(resolution, await fallbacks.postsFor(suspect, resolution))
+			queueLog.putInQuarantine(suspect, outcome.reason)
+			if (resolution.result === 'retry') quarantine.add(suspect, resolution.nextAttemptAtMs)
+		}
+		sampling.reset()
+		if (sampling.refused.size === 0) fallbacks.taken(delivery)
+		deferrals.taken(delivery)
+		if (!(await context.suspension.taken(delivery.receiver, sampling.refused))) return 'continue'
+		// Parked deliveries are sent before the rest of the queue.
+		wakeUp()
+		return 'stop'
 	}
 
 	async function attempt(receiver: Receiver, delivery: Delivery, cut: AbortSignal): Promise<Outcome> {
@@ -185,7 +229,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 			return { id, result: 'delivered', ...(outcome.answer === undefined ? {} : { answer: outcome.answer }) }
 		}
 		const nowMs = clock()
-		// One alert that is refused must not take the others with it.
+		// One refused alert must not take the other alerts of its digest with it.
 		const into = outcome.result === 'dead' ? splitDigest(delivery, nowMs) : []
 		if (into.length > 0) return { id, result: 'split', into }
 		const { result, code, reason: error } = outcome
@@ -196,24 +240,24 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		return { id, result: 'dead', code: 'expired', error: givenUp, nextAttemptAtMs: nowMs }
 	}
 
-	/** What failed at this one, and takes others, gets it once more at once, and then as often as any other. */
-	function setAside(delivery: Delivery, outcome: Failed): Resolution {
+	/** A delivery that fails while others are accepted is retried after 1 s, and then with the usual backoff. */
+	function putInQuarantine(delivery: Delivery, outcome: Failed): Resolution {
 		const nowMs = clock()
-		// Of a digest it is one alert, most likely: the others are not to wait for it.
+		// Probably one alert of the digest causes the failure; the others must not wait for it.
 		const into = splitDigest(delivery, nowMs)
 		if (into.length > 0) return { id: delivery.id, result: 'split', into }
-		const resolution = resolutionOf(delivery, { ...outcome, code: asideCode })
+		const resolution = resolutionOf(delivery, { ...outcome, code: quarantineCode })
 		const nextAttemptAtMs = nowMs + Math.max(againAfterMs, outcome.afterMs ?? 0)
 		return resolution.result === 'retry' ? { ...resolution, nextAttemptAtMs } : resolution
 	}
 
-	/** Not tried: what it speaks of is not there yet. */
-	function waitBehind(delivery: Delivery, { id, nextAttemptAtMs }: Before) {
+	/** Postpones a delivery without an attempt, because an earlier one about the same subject is not delivered yet. */
+	function waitBehind(delivery: Delivery, { id, nextAttemptAtMs }: Blocker) {
 		const into = splitDigest(delivery, clock())
 		if (into.length > 0) return { id: delivery.id, result: 'split' as const, into }
-		const error = `waits for ${id}, which is about the same thing and is tried by itself`
+		const error = `waits for ${id}, which is about the same event and is retried separately`
 		const atMs = Math.max(clock(), nextAttemptAtMs) + 1
-		return { id: delivery.id, result: 'retry' as const, code: asideCode, error, nextAttemptAtMs: atMs }
+		return { id: delivery.id, result: 'retry' as const, code: quarantineCode, error, nextAttemptAtMs: atMs }
 	}
 
 	function attempted(delivery: Delivery, outcome: Outcome, { tally }: RunContext): void {
@@ -225,8 +269,8 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	function account(delivery: Delivery, outcome: Outcome, resolution: Resolution, context: RunContext): void {
 		const { suspension } = context
 		if (outcome.result === 'parked') suspension.parked(delivery.receiver)
-		// What is set aside says nothing of the others.
-		if (outcome.result === 'retry' && outcome.afterMs !== undefined && !isAside(delivery))
+		// A quarantined delivery says nothing about the others.
+		if (outcome.result === 'retry' && outcome.afterMs !== undefined && !isQuarantined(delivery))
 			deferrals.mustWait(delivery.receiver, clock() + outcome.afterMs)
 		const final = finalOf(outcome, resolution)
 		queueLog.note(delivery, final)
@@ -242,7 +286,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	return { work }
 }
 
-/** What became of it, for whoever counts and logs. */
+/** The outcome as counted and logged. */
 function finalOf(outcome: Outcome, resolution: Resolution): Outcome {
 	if (resolution.result === 'dead') return { result: 'dead', code: resolution.code, reason: resolution.error }
 	if (resolution.result !== 'split' || outcome.result !== 'dead') return outcome

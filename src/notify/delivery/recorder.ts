@@ -1,17 +1,17 @@
 /**
- * Writes down what came of deliveries, many at once, while the next ones are already under way. What could not be
- * written (a full disk) is kept and tried again; until then its delivery stays claimed, so nobody sends it twice.
+ * Records the results of deliveries in batches, while the next attempts run. A result that cannot be written (full
+ * disk) is kept and retried; until then its delivery stays claimed, so that it is not sent twice.
  */
 
-import { backoffMs } from '../../base/backoff.js'
-import { pause } from '../../base/wait.js'
+import { backoffMs } from '../../base/waits/backoff.js'
+import { pause } from '../../base/waits/wait.js'
 import type { Delivery, Resolution } from '../../model/delivery.js'
 import type { Log, Store } from '../../model/ports.js'
 
 export interface Recorder {
-	/** Resolves when it is on disk, `post` with it; rejects with the store's error when patience has run out. */
+	/** Resolves when the resolution and `post` are durable; rejects with the store's error after `patienceMs`. */
 	record(resolution: Resolution, post?: readonly Delivery[]): Promise<void>
-	/** From now on what cannot be written within `limitMs` is given up; resolves when nothing is waiting any more. */
+	/** Gives up writes that do not succeed within `limitMs` from now; resolves when none is waiting. */
 	finish(limitMs: number): Promise<void>
 }
 
@@ -25,7 +25,7 @@ interface Entry {
 const firstWaitMs = 500
 const mostWaitMs = 30_000
 
-/** `patienceMs`: how long a write is tried again after its first failure. */
+/** `patienceMs`: how long a write is retried after its first failure. */
 export function createRecorder(store: Store, log: Log, patienceMs = Number.POSITIVE_INFINITY): Recorder {
 	let waiting: Entry[] = []
 	let running: Promise<void> | null = null
@@ -33,7 +33,7 @@ export function createRecorder(store: Store, log: Log, patienceMs = Number.POSIT
 	let nap = new AbortController()
 
 	async function flush(): Promise<void> {
-		// One turn later, so that results of the same moment share one write.
+		// Waits one microtask, so that results that arrive together share one write.
 		await Promise.resolve()
 		let failures = 0
 		let giveUpAtMs = Number.POSITIVE_INFINITY
@@ -46,7 +46,7 @@ export function createRecorder(store: Store, log: Log, patienceMs = Number.POSIT
 					resolutions,
 					batch.flatMap(({ post }) => post),
 				)
-				if (failures > 0) log.info({}, 'the results of deliveries can be written down again')
+				if (failures > 0) log.info({}, 'the results of deliveries can be recorded again')
 				failures = 0
 				giveUpAtMs = Number.POSITIVE_INFINITY
 				for (const { done } of batch) done()
@@ -54,7 +54,7 @@ export function createRecorder(store: Store, log: Log, patienceMs = Number.POSIT
 				const nowMs = performance.now()
 				if (failures === 0) {
 					giveUpAtMs = nowMs + patienceMs
-					log.error({ err: error }, 'the results of deliveries cannot be written down; trying again')
+					log.error({ err: error }, 'the results of deliveries cannot be recorded; trying again')
 				}
 				waiting = [...batch, ...waiting]
 				const leftMs = Math.min(giveUpAtMs, limitAtMs) - nowMs

@@ -1,43 +1,44 @@
 /**
- * What is parked waits for somebody to fix its receiver, who may not think of saying so. So it is tried again when
- * the daemon starts, when the settings change, as soon as its receiver takes anything else, and the oldest few of each
- * queue every quarter of an hour. It is never given up.
+ * Parked deliveries wait until the operator repairs their receiver. tracewatch is not notified of a repair. So all
+ * parked deliveries are retried when the daemon starts, when the settings change and when the receiver accepts another
+ * message, and the oldest 3 of each queue every 15 minutes. They are never given up.
  */
 
-import { byQueue } from '../../core/queue.js'
+import { byQueue } from '../../core/outbox/queue.js'
+import { inSendingOrder, rankOf } from '../../core/outbox/urgency.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Store } from '../../model/ports.js'
-import { mostOpinions } from './opinions.js'
+import { sampleSize } from './refusalSampling.js'
 
 export const probeEveryMs = 15 * 60_000
 
 export interface Suspension {
-	/** Finds out what an earlier run has parked. */
+	/** Finds receivers with deliveries that an earlier run parked. */
 	learn(): Promise<void>
 	/** A delivery of this receiver was parked. */
 	parked(receiver: string): void
 	/**
-	 * A receiver took a message: whatever is parked for it becomes due, but for what it has just refused. Resolves to
-	 * whether there was anything.
+	 * A receiver accepted a message: its parked deliveries become due, except those that it refused in this pass
+	 * (`refused`). Resolves to whether there were any.
 	 */
 	taken(receiver: string, refused: ReadonlySet<string>): Promise<boolean>
 	/**
-	 * Whether something older than this one is parked in its queue; that becomes due then, and is to go first: a
-	 * retraction must not overtake its alert, nor the end of a stall its beginning.
+	 * Whether this delivery must wait for a parked one of its queue: a retraction must not overtake its alert, nor the
+	 * end of a stall its start. The parked one becomes due.
 	 */
 	overtakes(delivery: Delivery): Promise<boolean>
-	/** All that is parked becomes due. */
+	/** Makes all parked deliveries due. */
 	releaseAll(): Promise<void>
-	/** The oldest few of each queue become due, where none was tried for a while. */
+	/** Makes the oldest 3 of each queue due, unless one of the queue was tried within the last 15 minutes. */
 	probe(): Promise<void>
-	/** Time of the next probe; null while nothing is known to be parked. */
+	/** Time of the next probe; null while no delivery is known to be parked. */
 	nextProbeMs(): number | null
 }
 
-/** What becomes due is due at `clock()`. */
+/** `clock` gives the time from which deliveries become due. */
 export function createSuspension(store: Store, clock: Clock): Suspension {
-	/** With something parked; they save looking through the deliveries each time. */
+	/** Receivers with parked deliveries; it saves reading the deliveries on each call. */
 	const receivers = new Set<string>()
 	let probeAtMs = 0
 
@@ -67,11 +68,12 @@ export function createSuspension(store: Store, clock: Clock): Suspension {
 			return others.length > 0
 		},
 		async overtakes(delivery) {
-			// What was parked itself has its place already.
+			// A delivery that was parked before already has its place in the order.
 			if (delivery.attempts > 0 || !receivers.has(delivery.receiver)) return false
-			const [oldest] = await store.deliveries('parked', delivery)
-			if (oldest === undefined || oldest.createdAtMs > delivery.createdAtMs) return false
-			await makeDue([oldest])
+			const [first] = inSendingOrder(await store.deliveries('parked', delivery))
+			if (first === undefined || rankOf(first) > rankOf(delivery)) return false
+			if (rankOf(first) === rankOf(delivery) && first.createdAtMs > delivery.createdAtMs) return false
+			await makeDue([first])
 			return true
 		},
 		async releaseAll() {
@@ -80,13 +82,13 @@ export function createSuspension(store: Store, clock: Clock): Suspension {
 		},
 		async probe() {
 			const waitMs = probeAtMs - clock()
-			// Further ahead than it can be: the clock was set back.
+			// A probe this far ahead is impossible: the clock was set back.
 			if (receivers.size === 0 || (waitMs > 0 && waitMs <= probeEveryMs)) return
 			probeAtMs = clock() + probeEveryMs
 			const stale = [...byQueue(await suspendedNow()).values()].filter((queue) =>
 				queue.every(({ nextAttemptAtMs: triedAtMs }) => triedAtMs + probeEveryMs <= clock() || triedAtMs > clock()),
 			)
-			await makeDue(stale.flatMap((queue) => queue.slice(0, mostOpinions)))
+			await makeDue(stale.flatMap((queue) => queue.slice(0, sampleSize)))
 		},
 		nextProbeMs: () => (receivers.size === 0 ? null : probeAtMs),
 	}

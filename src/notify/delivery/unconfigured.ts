@@ -1,14 +1,14 @@
 /**
- * Deliveries whose receiver, or recipient, is configured no more: kept as they are, for it may come back, and logged
- * once. Their claims are kept too, so that they are not claimed over and over.
+ * Deliveries whose receiver or recipient is no longer configured. They are kept unchanged, because it may be configured
+ * again, and logged once per queue. Their claims are kept too, so that `claim` does not return them again and again.
  */
-import { queueOf } from '../../core/queue.js'
+import { queueOf } from '../../core/outbox/queue.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Log, Store } from '../../model/ports.js'
 
 export interface Unconfigured {
 	keep(queue: readonly Delivery[]): void
-	/** Gives the claims back. */
+	/** Releases the claims. */
 	letGo(): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export function createUnconfigured(store: Store, log: Log): Unconfigured {
 			const { receiver, recipient } = first
 			log.warn(
 				{ receiver, ...(recipient === null ? {} : { recipient }) },
-				'deliveries wait for a receiver that is configured no more; "tracewatch deliveries drop" discards them',
+				'deliveries wait for a receiver that is no longer configured; "tracewatch deliveries drop" discards them',
 			)
 		},
 		async letGo() {

@@ -1,12 +1,12 @@
-/** The room is a receiver by mail: one message for each recipient, so that each has an outcome of its own. */
+/** The room is the mail receiver: one mail for each recipient, so that each has its own outcome. */
 
 import type { SendMailOptions } from 'nodemailer'
-import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
+import { withDeadline } from '../../base/waits/deadline.js'
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Receiver } from '../../model/ports.js'
 import { judgeSmtp, outcomeOf, type SmtpPhase } from '../delivery/policy.js'
+import { innermostCode, isTlsFault, notReached, quote } from '../text/connectionFailure.js'
 import { composeMessage } from '../text/message.js'
-import { innermostCode, isTlsFault, notReached, quote } from '../text/words.js'
 import { createSmtp, type SmtpSettings } from './smtp.js'
 
 export interface EmailSettings extends SmtpSettings {
@@ -18,43 +18,63 @@ export interface EmailSettings extends SmtpSettings {
 }
 
 export interface EmailOptions {
-	/** For the whole of an attempt; default 90 s. */
+	/** For a whole attempt; default 90 s. */
 	readonly timeLimitMs?: number
-	/** Default 2, as many as the deliverer uses at once. */
+	/** Default 2, the number that the deliverer uses in parallel. */
 	readonly connections?: number
 }
 
-/** The part of nodemailer's errors that tells what happened. */
+/** The fields of nodemailer's errors that are used here. */
 interface SmtpError extends NodeJS.ErrnoException {
 	readonly command?: string
 	readonly response?: string
 	readonly rejectedErrors?: readonly SmtpError[]
 }
 
-export function createEmailReceiver(settings: EmailSettings, options: EmailOptions = {}): Receiver {
+export interface EmailReceiver extends Receiver {
+	/** Connects and logs in, and sends nothing. */
+	login(signal: AbortSignal): Promise<Outcome>
+}
+
+export function createEmailReceiver(settings: EmailSettings, options: EmailOptions = {}): EmailReceiver {
 	const { timeLimitMs = 90_000, connections = 2 } = options
 	const { host, hideSecrets, transport } = createSmtp(settings, connections)
 	const from = parseMailbox(settings.from)
-	// The pool reports what the sender of the mail hears as well.
+	// The pool emits the same errors that `sendMail` rejects with.
 	transport.on('error', () => undefined)
+
+	const attempt = async (act: (limited: AbortSignal) => Promise<Outcome>, signal: AbortSignal): Promise<Outcome> => {
+		const late = (): Outcome => {
+			return { result: 'retry', code: 'no-answer', reason: `${host} did not finish within ${timeLimitMs / 1_000} s` }
+		}
+		try {
+			return await withDeadline(timeLimitMs, act, late, signal)
+		} catch (error) {
+			if (signal.aborted) return { result: 'retry', code: 'stopped', reason: 'stopped before the answer came' }
+			return judge(error as SmtpError)
+		}
+	}
 
 	return {
 		name: settings.name,
 		recipients: settings.to,
 		takesDigest: () => true,
+		async login(signal) {
+			const verify = async (): Promise<Outcome> => {
+				await transport.verify()
+				return { result: 'delivered', answer: host }
+			}
+			return await attempt(verify, signal)
+		},
 		async deliver(delivery, signal) {
 			if (delivery.recipient === null)
 				return { result: 'dead', code: 'no-recipient', reason: 'the delivery names no recipient' }
 			const mail = toMail(delivery, delivery.recipient, from)
-			try {
-				const send = (limited: AbortSignal) => transport.sendMail({ ...mail, signal: limited })
-				const { response } = await withDeadline(timeLimitMs, send, signal)
+			const send = async (limited: AbortSignal): Promise<Outcome> => {
+				const { response } = await transport.sendMail({ ...mail, signal: limited })
 				return { result: 'delivered', answer: `${host}: ${quote(response ?? '', hideSecrets)}` }
-			} catch (error) {
-				if (signal.aborted) return { result: 'retry', code: 'stopped', reason: 'stopped before the answer came' }
-				if (!(error instanceof DeadlinePassed)) return judge(error as SmtpError)
-				return { result: 'retry', code: 'no-answer', reason: `${host} did not finish within ${timeLimitMs / 1_000} s` }
 			}
+			return await attempt(send, signal)
 		},
 		async close() {
 			transport.close()
@@ -65,7 +85,7 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 		const error = failure.rejectedErrors?.[0] ?? failure
 		const phase = phaseOf(error)
 		if (error.code === 'ETLS' || isTlsFault(innermostCode(error))) {
-			// Not dropped, however long it lasts: certificates and STARTTLS are somebody's settings.
+			// Never dropped: certificates and STARTTLS are settings that an operator can repair.
 			return { result: 'parked', code: 'no-tls', reason: `${host}: no secure connection (${tlsFault(error)})` }
 		}
 		const reply = error.response ?? null
@@ -84,7 +104,7 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 	}
 }
 
-/** Only what the server says to one of these three commands can be about the mail itself. */
+/** Only the replies to MAIL FROM, RCPT TO and DATA can concern the mail itself. */
 function phaseOf({ command = 'CONN' }: SmtpError): SmtpPhase {
 	if (command.startsWith('AUTH')) return 'login'
 	if (command === 'MAIL FROM') return 'sender'
@@ -98,7 +118,7 @@ interface Mailbox {
 	readonly domain: string
 }
 
-/** `name <address>` or the address alone; the settings have been checked before. */
+/** `name <address>` or the address alone; already validated with the settings. */
 function parseMailbox(text: string): Mailbox {
 	const [, quotedName = '', bracketed] = /^\s*(.*?)\s*<([^<>]*)>\s*$/.exec(text) ?? []
 	const address = (bracketed ?? text).trim()
@@ -106,13 +126,14 @@ function parseMailbox(text: string): Mailbox {
 }
 
 /**
- * The same bytes on every attempt, up to nodemailer's own boundary: a mailbox can tell a repetition by its Message-ID.
+ * Identical bytes in every attempt except for nodemailer's boundary; a mailbox can recognise a repetition by its
+ * Message-ID.
  */
 function toMail(delivery: Delivery, recipient: string, from: Mailbox): SendMailOptions {
 	const { subject, text, html } = composeMessage(delivery.message)
 	const answers = delivery.answers === null ? null : `<${delivery.answers}@${from.domain}>`
 	return {
-		// As objects: a comma in a string would add a recipient.
+		// Objects, because a comma in a string would add a recipient.
 		from: { name: from.name, address: from.address },
 		to: [{ name: '', address: recipient }],
 		subject,

@@ -1,23 +1,23 @@
-/** How a mail server is spoken to: the settings of nodemailer, each with its reason. */
+/** The SMTP transport: the settings of nodemailer, with reasons. */
 import { connect, type Socket } from 'node:net'
 import { createTransport, type Transporter } from 'nodemailer'
-import { hiderOf } from '../../base/hide.js'
-import { isLoopback } from '../../base/loopback.js'
-import { decoded } from '../../base/urlSecrets.js'
+import { isLoopback } from '../../base/net/loopback.js'
+import { hiderOf } from '../../base/secrets/hide.js'
+import { decoded } from '../../base/secrets/urlSecrets.js'
 import { allowedLookup, forbiddenError, isForbidden } from '../webhook/forbidden.js'
 
 export interface SmtpSettings {
 	/** `smtps://user:password@host:465`, or `smtp://host:587` */
 	readonly smtp: string
-	/** Certificates (PEM) to trust instead of the system's. */
+	/** PEM certificates to trust instead of the system's. */
 	readonly ca?: string
-	/** Default: unless the server stands on loopback. */
+	/** Default: true, unless the server is on loopback. */
 	readonly requireTls?: boolean
 }
 
 export interface Smtp {
 	readonly host: string
-	/** Takes the login out of a text. */
+	/** Removes the login from a text. */
 	readonly hideSecrets: (text: string) => string
 	readonly transport: Transporter
 }
@@ -38,21 +38,23 @@ export function createSmtp(settings: SmtpSettings, connections: number): Smtp {
 		host,
 		port,
 		secure,
-		// Opportunistic TLS would give password and mail to whoever strips STARTTLS.
+		// With opportunistic TLS, an attacker who strips STARTTLS would get password and mail.
 		requireTLS,
 		tls: {
 			minVersion: 'TLSv1.2',
 			...(settings.ca === undefined ? {} : { ca: settings.ca }),
-			// A mail server on this machine often shows a certificate made for nobody; nobody is between us and it.
+			// A mail server on this machine often has a certificate for another name, and loopback traffic cannot be
+			// intercepted.
 			rejectUnauthorized: secure || requireTLS || settings.ca !== undefined,
 		},
-		// Without `forceAuth` a server that hides AUTH would be sent the mail without login, and refuse it for good.
+		// Without `forceAuth`, nodemailer would send without login to a server that hides AUTH, which would refuse the mail
+		// for good.
 		...(user === '' ? {} : { auth: { user, pass }, forceAuth: true }),
 		pool: true,
 		maxConnections: connections,
-		// Retries belong to the deliverer, where they are seen.
+		// Retries belong to the deliverer, which records them.
 		maxRequeues: 0,
-		// Ours ends before the server's, so that it does not end while a mail is being handed over.
+		// Shorter than the servers' own timeouts, so that a connection does not end while a mail is being sent.
 		idleTimeout: 20_000,
 		connectionTimeout: connectTimeLimitMs,
 		greetingTimeout: connectTimeLimitMs,
@@ -65,8 +67,8 @@ export function createSmtp(settings: SmtpSettings, connections: number): Smtp {
 }
 
 /**
- * Connects by the system's own look-up, which reads the hosts file first (nodemailer asks DNS servers first, and waits
- * for them), tries IPv6 and IPv4, and leaves link-local addresses alone.
+ * Connects with the system's lookup, which reads the hosts file first (nodemailer asks DNS servers first, and waits for
+ * them); tries IPv6 and IPv4, and refuses link-local addresses.
  */
 function openSocket(host: string, port: number, callback: SocketCallback): void {
 	if (isForbidden(host)) {
@@ -90,14 +92,14 @@ function openSocket(host: string, port: number, callback: SocketCallback): void 
 	socket.once('connect', connected).once('error', finish)
 }
 
-/** By its address, or by the names that stand for it everywhere. */
+/** A loopback address, or a name that always means loopback. */
 function isThisMachine(host: string): boolean {
 	return host === 'localhost' || host.endsWith('.localhost') || isLoopback(host)
 }
 
 /**
- * The login as it may come back in a server's answer, alone or as PLAIN and LOGIN wrap it. A user that is a mail
- * address stands in the mails themselves.
+ * Forms in which the login may come back in a server's answer: as it is, and in the encodings of PLAIN and LOGIN. A
+ * user name that is a mail address is not hidden, because it is in the mails themselves.
  */
 function secretsOf(user: string, pass: string): readonly string[] {
 	return pass === '' ? [] : [pass, ...(user.includes('@') ? [] : [user]), `\u0000${user}\u0000${pass}`]

@@ -1,10 +1,10 @@
-/** The room says a message in words: a subject, and the same content twice, as text and as HTML. Pure. */
+/** The room renders a message: a subject, and the same content as text and as HTML. Pure. */
 
-import { escapeHtml } from '../../base/escapeHtml.js'
+import { escapeHtml } from '../../base/text/escapeHtml.js'
 import type { Message } from '../../model/alert.js'
 import { isAlarming } from './alarms.js'
-import { rowsAsHtml, rowsAsText } from './digestTable.js'
-import { tableRow, textLines } from './fact.js'
+import { cutsOf, rowsAsHtml, rowsAsText } from './digestTable.js'
+import { foldedLines, foldedList } from './factLines.js'
 import { type Facts, factsOf } from './facts.js'
 import { headline } from './sentence.js'
 import { toDo } from './systemFacts.js'
@@ -18,6 +18,22 @@ export interface Composed {
 export function composeMessage(message: Message): Composed {
 	const subject = headline(message)
 	const content = factsOf(message)
+	if (content.rows.length === 0) return compose(subject, content)
+	const cuts = cutsOf(content.rows)
+	for (let next = cuts.next(); ; next = cuts.next()) {
+		const { rows, note } = next.value
+		const composed = compose(subject, { ...content, rows, notes: [...content.notes, ...(note === null ? [] : [note])] })
+		const bytes = Buffer.byteLength(composed.text) + Buffer.byteLength(composed.html)
+		if (bytes <= mostBytes || next.done === true) return composed
+	}
+}
+
+/**
+ * Gmail cuts what it shows of a mail at 102 kB. Encoding adds up to a fifth, so that the whole mail stays below 100 kB.
+ */
+const mostBytes = 80_000
+
+function compose(subject: string, content: Facts): Composed {
 	return { subject, text: asText(subject, content), html: asHtml(subject, content) }
 }
 
@@ -25,10 +41,10 @@ function asText(subject: string, { alarms, notes, facts, rows }: Facts): string 
 	const banner = alarms.length === 0 ? [] : [alarms.map((line) => `!!! ${line}`).join('\n')]
 	const rest = notes.filter((note) => !alarms.includes(note))
 	const table = rows.length === 0 ? [] : [rowsAsText(rows)]
-	return [subject, ...banner, ...rest, ...table, textLines(facts).join('\n')].join('\n\n').concat('\n')
+	return [subject, ...banner, ...rest, ...table, foldedLines(facts).join('\n')].join('\n\n').concat('\n')
 }
 
-/** Styles stand at each element, since mail programs drop others; colours are left to the reader's own theme. */
+/** Inline styles, because mail programs drop others. No text colours, so that the reader's theme applies. */
 function asHtml(subject: string, { alarms, notes, facts, rows }: Facts): string {
 	const frame = isAlarming(subject) ? 'border-left:8px solid #d32f2f;padding:8px 12px' : 'padding:8px 0'
 	const rest = notes.filter((note) => !alarms.includes(note))
@@ -37,16 +53,14 @@ function asHtml(subject: string, { alarms, notes, facts, rows }: Facts): string 
 		'<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
 		'<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">',
 		`<title>${escapeHtml(subject)}</title></head>`,
-		'<body style="font-family:sans-serif;font-size:15px;line-height:1.45;max-width:680px">',
+		'<body style="font-family:sans-serif;font-size:15px;line-height:1.45;max-width:680px;margin:8px">',
 		`<h1 style="font-size:18px;margin:0 0 12px;${frame};overflow-wrap:anywhere">${escapeHtml(subject)}</h1>`,
 		...bannerOf(alarms),
 		...rest.map(
 			(note) => `<p style="overflow-wrap:anywhere">${note.startsWith(toDo) ? bold(note) : escapeHtml(note)}</p>`,
 		),
 		...(rows.length === 0 ? [] : [rowsAsHtml(rows)]),
-		'<table cellpadding="4" width="100%" style="table-layout:fixed">',
-		...facts.map((one) => tableRow(one, 110)),
-		'</table>',
+		foldedList(facts, 14),
 		'</body></html>',
 	].join('\n')
 }
@@ -58,9 +72,9 @@ function bannerOf(alarms: readonly string[]): readonly string[] {
 	return [`<div style="${style}">`, ...lines, '</div>']
 }
 
-/** A line of which an address begins a line of its own, in letters of one width: so two of them can be compared. */
+/** Puts addresses on lines of their own, in monospace, so that each digit stands below that of the other one. */
 function bold(line: string): string {
-	const [, before, address] = /^(\w[\w ]*:) (0x[0-9a-fA-F]{40})$/.exec(line) ?? []
+	const [, before, address] = /^(\w[\w ]*:) +((?:0x|··)[·0-9a-fA-F]{40})$/.exec(line) ?? []
 	if (before === undefined || address === undefined) return `<b>${escapeHtml(line)}</b>`
-	return `<b>${before}<br><code style="font-size:14px">${address}</code></b>`
+	return `<b>${before}<br><code style="font-size:13px">${address}</code></b>`
 }

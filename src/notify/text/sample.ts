@@ -1,6 +1,6 @@
-/** The sample alert of `test-send`: looks like a real one, says that it is none, and goes the same way. */
+/** The sample alert of `test-send`: it looks like a real alert, says that it is a test, and is sent in the same way. */
 import { sha256 } from '../../base/sha256.js'
-import { freshDelivery } from '../../core/deliveries.js'
+import { freshDelivery } from '../../core/outbox/posting.js'
 import type { Message } from '../../model/alert.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Receiver } from '../../model/ports.js'
@@ -9,12 +9,12 @@ const sampleHash = `0x${'7e57'.repeat(16)}` as const
 const watched = '0x7E5700000000000000000000000000000000AaAa'
 const other = '0x7E5700000000000000000000000000000000bBbB'
 
-/** One delivery for each recipient of a receiver. A second call at another millisecond makes other ids. */
+/** One delivery for each recipient of a receiver. A call at another millisecond makes other ids. */
 export function sampleDeliveries(receiver: Pick<Receiver, 'name' | 'recipients'>, nowMs: number): readonly Delivery[] {
 	return (receiver.recipients ?? [null]).map((recipient) => {
 		const seed = JSON.stringify(['test', receiver.name, recipient, nowMs])
 		const id = `msg_${sha256(seed).slice(0, 32)}`
-		return freshDelivery(id, receiver.name, recipient, sampleMessage(id, nowMs), nowMs)
+		return freshDelivery({ id, receiver: receiver.name, recipient, message: sampleMessage(id, nowMs) }, nowMs)
 	})
 }
 

@@ -1,8 +1,9 @@
-/** What a message about tracewatch itself says: of a network, or of a receiver that takes nothing. */
+/** Content of system messages: about a network, or about a receiver that accepts nothing. */
 
-import { printable } from '../../base/printable.js'
+import { printable } from '../../base/text/printable.js'
+import { blocksOf, type Fact, fact } from '../../kinds/fact.js'
 import type { SystemData, UndeliveredData } from '../../model/alert.js'
-import { blocksOf, type Fact, fact, utcInWords } from './fact.js'
+import { utcInWords } from './factLines.js'
 
 export function systemFacts(data: SystemData): readonly Fact[] {
 	return [
@@ -16,10 +17,10 @@ export function systemFacts(data: SystemData): readonly Fact[] {
 	]
 }
 
-/** How a sentence begins that says what a person does about it. */
+/** Start of the sentence that says what the operator should do. */
 export const toDo = 'To do: '
 
-/** A reason, and what to do about it apart from it: at night nobody finds it at the end of a paragraph, or cut off. */
+/** Splits a reason from its instructions, so that these stand apart and are not cut off. */
 export function withToDo(reason: string): readonly string[] {
 	const [why = '', ...remedies] = reason.split(` ${toDo}`)
 	return [printable(why, 500), ...remedies.map((one) => `${toDo}${printable(one, 500)}`)]
@@ -32,15 +33,23 @@ export const whatNow = {
 		'What waits is kept and tried again when tracewatch starts, every quarter of an hour, ' +
 			'and as soon as the receiver takes anything. "tracewatch deliveries" lists it.',
 	],
-	dead: ['Each message that it refused for good is sent to you by itself. "tracewatch deliveries" lists them.'],
+	failing: [
+		`${toDo}see whether the receiver runs and can be reached from this machine.`,
+		'What waits is kept, and retried for 72 hours; then each message is sent to you instead. ' +
+			'"tracewatch deliveries" lists it.',
+	],
+	dead: ['Each message that it refused for good is sent to you separately. "tracewatch deliveries" lists them.'],
 } as const
 
 export const nothingLost =
 	'Nothing is lost: what happens meanwhile is sent late, as soon as blocks can be scanned again. ' +
 	'"tracewatch status" says how it stands.'
 
-export const receiverWorks =
-	'All that the receiver refused was delivered, or discarded by hand. There is nothing left to do.'
+export const receiverWorks = {
+	parked: 'All that the receiver refused was delivered, or discarded by hand. There is nothing left to do.',
+	dead: 'All that the receiver refused was delivered, or discarded by hand. There is nothing left to do.',
+	failing: 'The receiver takes messages again, or nothing waits for it any more. There is nothing left to do.',
+} as const
 
 export function undeliveredFacts(data: UndeliveredData): readonly Fact[] {
 	const { id, receiver, recipient, state, count, reason, since, ends } = data

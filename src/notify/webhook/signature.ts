@@ -1,9 +1,9 @@
-/** Standard Webhooks 1.0, the sender's side: HMAC-SHA256 over `id.timestamp.body`. */
+/** Standard Webhooks 1.0, sender: HMAC-SHA256 over `id.timestamp.body`. */
 import { createHmac } from 'node:crypto'
 
 /**
- * `secret` is `whsec_` and base64, or several with spaces between while one replaces the other: a signature each, in
- * their order. `body` is what goes over the wire, byte for byte. `timestampS`: seconds since 1970, of this attempt.
+ * `secret`: `whsec_` and base64; during a rotation several, separated by spaces, each of which makes a signature, in
+ * order. `body`: the exact bytes sent. `timestampS`: time of this attempt, seconds since 1970.
  */
 export function webhookSignature(secret: string, id: string, timestampS: number, body: Buffer): string {
 	return secret

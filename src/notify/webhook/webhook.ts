@@ -1,19 +1,19 @@
 /**
- * The room is a receiver that is sent one HTTP POST a message. Redirects are not followed, and no answer can hold it up
- * or fill it.
+ * The room is a receiver that gets one HTTP POST per message. Redirects are not followed; time and size of the response
+ * are limited.
  */
 
 import type { IncomingMessage } from 'node:http'
-import { createConnections } from '../../base/connections.js'
-import { DeadlinePassed, withDeadline } from '../../base/deadline.js'
-import { hiderOf } from '../../base/hide.js'
-import { retryAfterMs } from '../../base/retryAfter.js'
-import { decoded, urlSecrets } from '../../base/urlSecrets.js'
+import { createConnections } from '../../base/net/connections.js'
+import { retryAfterMs } from '../../base/net/retryAfter.js'
+import { hiderOf } from '../../base/secrets/hide.js'
+import { decoded, urlSecrets } from '../../base/secrets/urlSecrets.js'
+import { withDeadline } from '../../base/waits/deadline.js'
 import type { Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Receiver } from '../../model/ports.js'
 import { judgeStatus, outcomeOf } from '../delivery/policy.js'
-import { hostOf, notReached, quote } from '../text/words.js'
+import { hostOf, notReached, quote } from '../text/connectionFailure.js'
 import { allowedLookup, forbiddenError, isForbidden } from './forbidden.js'
 import { formats } from './formats/byName.js'
 import type { FormatName } from './formats/format.js'
@@ -22,24 +22,24 @@ export interface WebhookSettings {
 	readonly type: 'webhook'
 	readonly name: string
 	readonly url: string
-	/** `whsec_…` (several with spaces between), or the service's key; null: unsigned. */
+	/** `whsec_…` (several separated by spaces), or the service's key; null: unsigned. */
 	readonly secret: string | null
 	readonly format?: FormatName
-	/** Sent along, for tokens. */
+	/** Added to each request, for tokens. */
 	readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface WebhookOptions {
 	readonly version: string
 	readonly clock: Clock
-	/** For the whole of an attempt; default 30 s. */
+	/** For a whole attempt; default 30 s. */
 	readonly timeLimitMs?: number
 }
 
 const connectTimeoutMs = 10_000
-/** Most services keep one that nobody uses for five seconds at least. */
+/** Most servers keep an idle connection for at least 5 s. */
 const idleMs = 4_000
-/** Once the status is known, the rest of the answer is a courtesy. */
+/** Limit for the rest of the response after its status. */
 const bodyTimeLimitMs = 5_000
 const bodyLimitBytes = 64 * 1024
 
@@ -50,8 +50,7 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 	const host = hostOf(url)
 	const hideSecrets = hiderOf(secretsOf(url, settings))
 	const fixed = fixedHeaders(url, settings, version)
-	// Link-local addresses are refused in every spelling: URL parsing has made plain literals of them, look-ups are
-	// filtered.
+	// Link-local addresses are refused in every spelling: URL parsing normalises literals, and lookups are filtered.
 	const lookup = allowedLookup
 	const connections = createConnections(url.origin, { connections: 2, connectTimeoutMs, idleMs, lookup })
 
@@ -68,12 +67,14 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 				const answer = await connections.send({ method: 'POST', path, headers, body: post.body }, limited)
 				return await judge(answer, limited)
 			}
+			const late = (): Outcome => {
+				return { result: 'retry', code: 'no-answer', reason: `${host} did not answer within ${timeLimitMs / 1_000} s` }
+			}
 			try {
-				return await withDeadline(timeLimitMs, attempt, signal)
+				return await withDeadline(timeLimitMs, attempt, late, signal)
 			} catch (error) {
 				if (signal.aborted) return { result: 'retry', code: 'stopped', reason: 'stopped before the answer came' }
-				if (!(error instanceof DeadlinePassed)) return notReached(host, error)
-				return { result: 'retry', code: 'no-answer', reason: `${host} did not answer within ${timeLimitMs / 1_000} s` }
+				return notReached(host, error)
 			}
 		},
 		async close() {
@@ -98,7 +99,7 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 }
 
 /**
- * Up to 64 KiB, as it came: nothing is unpacked, so nothing can swell. What comes after is cut off with its connection.
+ * Up to 64 KiB, without decompression, so that the size is bounded. A longer body is cut off by closing its connection.
  */
 async function readBody(body: IncomingMessage, signal: AbortSignal): Promise<{ text: string; whole: boolean }> {
 	const chunks: Buffer[] = []
@@ -120,8 +121,8 @@ async function readBody(body: IncomingMessage, signal: AbortSignal): Promise<{ t
 			body.destroy()
 		}
 	}
-	// The status came already, and counts whatever becomes of the rest.
-	const whole = await withDeadline(bodyTimeLimitMs, read, signal).catch(() => false)
+	// The status has arrived, and counts even if the rest does not arrive.
+	const whole = await withDeadline(bodyTimeLimitMs, read, () => false, signal).catch(() => false)
 	return { text: Buffer.concat(chunks).subarray(0, bodyLimitBytes).toString('utf8'), whole }
 }
 
@@ -135,7 +136,7 @@ function fixedHeaders(url: URL, settings: WebhookSettings, version: string): Rec
 	return headers
 }
 
-/** Whatever of the settings may be secret, for taking it out of the other side's words. */
+/** All settings that may be secret, to remove them from quoted responses. */
 function secretsOf(url: URL, settings: WebhookSettings): readonly string[] {
 	const headers = Object.values(settings.headers ?? {})
 	const tokens = headers.map((value) => value.replace(/^\S+\s+/, ''))

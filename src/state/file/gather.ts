@@ -1,20 +1,26 @@
 /**
- * Group commit: while one write is under way, further changes gather for the next. What is in memory is what is on
- * disk: a change is applied when its write begins, and shows when that has ended well. After a failed write nothing
- * needs undoing.
+ * Group commit: changes that arrive during a write are gathered for the next one. The document in memory is the one on
+ * disk: a change is applied to a draft when its write starts, and becomes visible when the write has succeeded. So a
+ * failed write needs no undo.
  */
-
-import type { Low } from 'lowdb'
 
 export interface Ledger<Doc, Draft> {
 	/** The last document that is on disk. */
 	current(): Doc
-	/**
-	 * Resolves to what `apply` gave, when the write that holds it is done. Rejects with what `apply` or the write threw.
-	 */
+	/** Resolves to the result of `apply` when its write is durable. Rejects with the error of `apply` or of the write. */
 	change<T>(apply: (draft: Draft) => T): Promise<T>
-	/** Resolves when nothing is under way. */
+	/** Resolves when no write is running. */
 	idle(): Promise<void>
+}
+
+export interface GatherOptions<Doc, Draft> {
+	begin(doc: Doc): Draft
+	/** Makes the draft durable and resolves to the new document; to `before` if nothing changed. */
+	write(draft: Draft, before: Doc): Promise<Doc>
+	/**
+	 * Called after each successful write, once its callers have their results; the next write waits for it. Never throws.
+	 */
+	after(doc: Doc): Promise<void>
 }
 
 interface Waiting<Draft> {
@@ -23,28 +29,23 @@ interface Waiting<Draft> {
 	readonly reject: (error: unknown) => void
 }
 
-/** `seal` gives back the document itself when the draft holds nothing new: then nothing is written. */
-export function gather<Doc, Draft>(
-	low: Low<Doc>,
-	begin: (doc: Doc) => Draft,
-	seal: (draft: Draft, doc: Doc) => Doc,
-): Ledger<Doc, Draft> {
-	let current = low.data
+export function gather<Doc, Draft>(first: Doc, { begin, write, after }: GatherOptions<Doc, Draft>): Ledger<Doc, Draft> {
+	let current = first
 	let waiting: Waiting<Draft>[] = []
 	let running: Promise<void> | null = null
 
 	async function run(): Promise<void> {
-		// What is asked for in one breath shares the first write already.
+		// Changes requested in the same tick share the first write.
 		await null
 		while (waiting.length > 0) {
 			const batch = waiting
 			waiting = []
-			await write(batch)
+			await writeBatch(batch)
 		}
 		running = null
 	}
 
-	async function write(batch: readonly Waiting<Draft>[]): Promise<void> {
+	async function writeBatch(batch: readonly Waiting<Draft>[]): Promise<void> {
 		const draft = begin(current)
 		const settled: { readonly reject: (error: unknown) => void; readonly resolve: () => void }[] = []
 		for (const { apply, resolve, reject } of batch) {
@@ -55,18 +56,14 @@ export function gather<Doc, Draft>(
 				reject(error)
 			}
 		}
-		const next = seal(draft, current)
-		if (next !== current) {
-			try {
-				low.data = next
-				await low.write()
-				current = next
-			} catch (error) {
-				for (const { reject } of settled) reject(error)
-				return
-			}
+		try {
+			current = await write(draft, current)
+		} catch (error) {
+			for (const { reject } of settled) reject(error)
+			return
 		}
 		for (const { resolve } of settled) resolve()
+		await after(current)
 	}
 
 	return {

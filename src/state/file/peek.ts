@@ -1,40 +1,40 @@
-/** A look into a state folder beside whoever holds it: takes no lock, writes nothing. */
+/** Reads a state folder while another process may hold it: takes no lock, and writes nothing. */
 
 import { StateError } from '../../errors.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { HistoryEntry } from '../../model/history.js'
 import type { StateSummary } from '../../model/state.js'
-import { emptyCoverage, summarize } from '../document.js'
-import type { FoundState } from './read.js'
-import { readState } from './read.js'
+import { summarize } from '../document.js'
+import { type FoundFolder, readFolder } from './records/read.js'
 
 export interface Peek {
 	readonly summary: StateSummary
-	/** Pending, parked and dead, in order of posting. */
+	/** Pending, held, parked and dead deliveries, in order of posting. */
 	readonly deliveries: readonly Delivery[]
-	/** On their way to the history, oldest first. */
+	/** Rows that are not in the history files yet, oldest first. */
 	readonly history: readonly HistoryEntry[]
-	/** Of a database: whether any instance has the right to poll a network now. */
+	/** For a database: whether any instance holds the lease of a network now. */
 	readonly isPolled?: boolean
 }
 
 /** Null when nothing was ever stored there. Throws StateError `damaged`, `newer` or `disk`. */
 export async function peekState(folder: string): Promise<Peek | null> {
-	const { state, coverage } = await settledRead(folder)
-	if (!state) return null
+	const found = await readBeside(folder)
+	if (found === null) return null
+	const { state, coverage } = found.whole
 	return {
-		summary: summarize(state, coverage?.coverage ?? emptyCoverage),
+		summary: summarize(state, coverage),
 		deliveries: [...state.deliveries.values()],
 		history: state.history.entries,
 	}
 }
 
-/** A daemon's first start, seen between its two files, looks like damage; it does not a second time. */
-async function settledRead(folder: string): Promise<FoundState> {
+/** A snapshot that is read between the writes of its two files looks damaged, so a damaged one is read again. */
+export async function readBeside(folder: string): Promise<FoundFolder | null> {
 	try {
-		return await readState(folder)
+		return await readFolder(folder)
 	} catch (error) {
 		if (!(error instanceof StateError) || error.reason !== 'damaged') throw error
-		return await readState(folder)
+		return await readFolder(folder)
 	}
 }

@@ -1,7 +1,11 @@
-/** Who may try what now: queues of pending deliveries in order of posting, and what is taken. In memory only. */
+/**
+ * Selects deliveries that can be tried now: queues of pending deliveries in sending order, and their claims. In memory
+ * only.
+ */
 
-import { isAside } from '../../core/aside.js'
-import { byQueue, queueOf } from '../../core/queue.js'
+import { isQuarantined } from '../../core/outbox/quarantine.js'
+import { byQueue, queueOf } from '../../core/outbox/queue.js'
+import { inSendingOrder } from '../../core/outbox/urgency.js'
 import type { Delivery } from '../../model/delivery.js'
 
 export interface Queues {
@@ -11,21 +15,25 @@ export interface Queues {
 	): readonly (readonly Delivery[])[]
 	release(ids: readonly string[]): void
 	nextDueMs(deliveries: ReadonlyMap<string, Delivery>): number | null
-	aside(deliveries: ReadonlyMap<string, Delivery>, queue: Pick<Delivery, 'receiver' | 'recipient'>): readonly Delivery[]
+	quarantined(
+		deliveries: ReadonlyMap<string, Delivery>,
+		queue: Pick<Delivery, 'receiver' | 'recipient'>,
+	): readonly Delivery[]
 }
 
 export function createQueues(): Queues {
-	/** Queue by id of what is taken. */
+	/** Queue of each claimed delivery, by its id. */
 	const taken = new Map<string, string>()
-	/** How many of a queue are taken; a queue that is not here is free. */
+	/** Number of claimed deliveries by queue; a queue without an entry is free. */
 	const underWay = new Map<string, number>()
 	let known: ReadonlyMap<string, Delivery> | null = null
 	let queues: ReadonlyMap<string, readonly Delivery[]> = new Map()
 
-	/** A change gives a new map, so one pass serves every question until the next change. */
+	/** Cached per map, because each change makes a new map. */
 	function pendingByQueue(deliveries: ReadonlyMap<string, Delivery>): ReadonlyMap<string, readonly Delivery[]> {
 		if (known !== deliveries) {
-			queues = byQueue([...deliveries.values()].filter(({ status }) => status === 'pending'))
+			const pending = byQueue([...deliveries.values()].filter(({ status }) => status === 'pending'))
+			queues = new Map([...pending].map(([queue, all]) => [queue, inSendingOrder(all)]))
 			known = deliveries
 		}
 		return queues
@@ -60,12 +68,12 @@ export function createQueues(): Queues {
 				if (underWay.has(queue)) continue
 				for (const delivery of pending) {
 					if (next === null || delivery.nextAttemptAtMs < next) next = delivery.nextAttemptAtMs
-					if (!isAside(delivery)) break
+					if (!isQuarantined(delivery)) break
 				}
 			}
 			return next
 		},
-		aside: (deliveries, queue) => (pendingByQueue(deliveries).get(queueOf(queue)) ?? []).filter(isAside),
+		quarantined: (deliveries, queue) => (pendingByQueue(deliveries).get(queueOf(queue)) ?? []).filter(isQuarantined),
 	}
 }
 
@@ -74,7 +82,7 @@ function duePrefix(pending: readonly Delivery[], nowMs: number, most: number): D
 	for (const delivery of pending) {
 		if (due.length >= most) break
 		if (delivery.nextAttemptAtMs <= nowMs) due.push(delivery)
-		else if (!isAside(delivery)) break
+		else if (!isQuarantined(delivery)) break
 	}
 	return due
 }

@@ -1,20 +1,20 @@
-/** A whole state out of the database, or into an empty one. */
+/** Reads a whole state from the database, or writes it to an empty one. */
 
 import { StateError } from '../../errors.js'
-import { bookTableOf } from '../bookTable.js'
 import { type CoverageRecord, emptyHistory, type NetworkRecord, type Whole } from '../document.js'
-import { readAnnouncements, writeAnnouncements } from './announcements.js'
-import { noSheets, readBooks, writeBooks } from './books.js'
-import { readBackfills, readCoverage, writeBackfills, writeCoverage, writeProgress } from './coverage.js'
-import type { Ask, Database } from './database.js'
-import { insertHistory } from './history.js'
-import { type NetworkRow, recordOf, writeRow } from './networkRow.js'
-import { insertDeliveries, readDeliveries } from './outbox.js'
-import { readPayees, writePayees } from './payees.js'
-import { readReceivers } from './receivers.js'
-import { lockSchema } from './schema.js'
-import type { Skew } from './skew.js'
-import { readTroubleRow, writeTroubleRow } from './troubles.js'
+import type { Ask, Database } from './connection/database.js'
+import type { Skew } from './connection/skew.js'
+import { lockSchema } from './connection/tables.js'
+import { insertHistory } from './deliveries/historyQueries.js'
+import { insertDeliveries, readDeliveries } from './deliveries/outbox.js'
+import { readReceivers } from './deliveries/waitingCounts.js'
+import { readAnnouncements, writeAnnouncements } from './networks/announcements.js'
+import { readBooks, writeBooks } from './networks/bookRows.js'
+import { readContracts, writeContracts } from './networks/contractRows.js'
+import { readBackfills, readCoverage, writeBackfills, writeCoverage, writeProgress } from './networks/coverageRows.js'
+import { type NetworkRow, recordOf, writeRow } from './networks/networkRow.js'
+import { readPayees, writePayees } from './networks/payeeRows.js'
+import { readTroubleRow, writeTroubleRow } from './troubleRow.js'
 
 /** Inside a snapshot. */
 export async function readWhole(ask: Ask, skew: Skew): Promise<Whole> {
@@ -26,8 +26,9 @@ export async function readWhole(ask: Ask, skew: Skew): Promise<Whole> {
 			...recordOf(row, skew),
 			announcements: await readAnnouncements(ask, row.name),
 			progress,
-			books: (await readBooks(ask, row.name)).books,
+			books: await readBooks(ask, row.name),
 			...(await readPayees(ask, row.name)),
+			contracts: await readContracts(ask, row.name),
 		})
 		coverage.set(row.name, { covered: await readCoverage(ask, row.name), backfills: definitions })
 	}
@@ -37,15 +38,15 @@ export async function readWhole(ask: Ask, skew: Skew): Promise<Whole> {
 			delivered === 0 ? [] : [[receiver, { delivered, lastDeliveredAtMs }]],
 		),
 	)
-	// What has left the outbox is no part of what must be known to go on.
+	// The history is left out, because it is not needed to continue.
 	const troubles = await readTroubleRow(ask)
 	const state = { networks, deliveries, totals, history: emptyHistory }
 	return { state, coverage, ...(troubles && { troubles }) }
 }
 
 /**
- * All of it, or nothing. Whoever held a network before loses it: what he is about to write was worked out from an empty
- * state. Throws StateError `mismatch` when there is a state already.
+ * All or nothing. Current leases are lost, because their owners computed their changes from an empty state. Throws
+ * StateError `mismatch` when there is a state already.
  */
 export async function writeWhole(database: Database, { state, coverage, troubles }: Whole, skew: Skew): Promise<void> {
 	await database.transact(async (ask) => {
@@ -61,15 +62,15 @@ export async function writeWhole(database: Database, { state, coverage, troubles
 		await ask(DISOWN, [[...state.networks.keys()]])
 		if (troubles !== undefined) await writeTroubleRow(ask, troubles)
 		for (const [name, record] of state.networks) {
-			await writeRow(ask, name, record, 1, skew)
+			await writeRow(ask, { name, record, revision: 1 }, skew)
 			await writeAnnouncements(ask, name, new Map(), record.announcements)
 			const covered = coverage.get(name)
 			await writeCoverage(ask, name, covered?.covered ?? new Map())
 			await writeBackfills(ask, name, covered?.backfills ?? [])
 			await writeProgress(ask, name, record.progress)
-			const books = bookTableOf(record.books)
-			await writeBooks(ask, name, books, noSheets, books.keys())
+			await writeBooks(ask, name, record.books)
 			await writePayees(ask, name, undefined, record.payees)
+			await writeContracts(ask, name, record.contracts)
 		}
 		await insertDeliveries(ask, [...state.deliveries.values()], skew)
 		await insertHistory(ask, state.history.entries, skew)

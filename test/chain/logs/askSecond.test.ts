@@ -19,7 +19,7 @@ test('default: another answers; one that fails is left alone for ten minutes, an
 	if (second === undefined) throw new Error('two gateways')
 	let nowMs = Date.now()
 	const clock = () => nowMs
-	const rpcs = gateways.map(({ url }) => createRpc({ url, clock, patience: { tries: 1 } }))
+	const rpcs = gateways.map(({ url }) => createRpc({ url, clock, retry: { tries: 1 } }))
 	const endpoints = createEndpoints({ rpcs, chainId: 31337, clock, log: silent })
 	onTestFinished(async () => {
 		await endpoints.close()

@@ -2,11 +2,11 @@
 // with one endpoint and with two.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Address, Hash } from '../../../src/model/glossary.js'
+import { alertOf, openBench, watchOf } from '../../scan/bench.js'
 import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
 import { sized } from '../../support/longRun.js'
 import { callOf, erc20, signatures, wordOf } from '../../support/tokenContracts.js'
-import { alertOf, openBench, watchOf } from '../../watch/bench.js'
 
 type Row = Record<string, unknown>
 type Lie = NonNullable<Dialect['twist']>
@@ -177,7 +177,7 @@ async function read(played: Played, { lie, lacks = [] }: Case, way: (typeof ways
 		books: false,
 		isPrivate: way.isPrivate,
 		logs: { mostProved: way.proved, onProofs: ({ none }) => (unproved += none) },
-		...{ patience: { tries: 1 }, wait: async () => undefined },
+		...{ retry: { tries: 1 }, wait: async () => undefined },
 	})
 	const lines = async () =>
 		(await bench.posted())
@@ -202,7 +202,7 @@ async function read(played: Played, { lie, lacks = [] }: Case, way: (typeof ways
 
 const few = ['one of two is hidden, and there are no whole receipts', 'an amount is raised in logs and receipts']
 
-describe('what is told, whatever an endpoint does to logs', () => {
+describe('alerts, whatever an endpoint does to logs', () => {
 	test.each(Object.keys(ways) as (keyof typeof ways)[])('behavior: %s: what is true, or nothing', async (name) => {
 		const played = await play()
 		const { truth } = played
@@ -211,7 +211,7 @@ describe('what is told, whatever an endpoint does to logs', () => {
 			const { lines, failure, unproved, afterwards } = await read(played, one, way)
 			const isTrue = lines.join() === truth.join()
 			if (way.proved === 0) {
-				// Believed as it was told, on purpose; and said to be.
+				// Believed as it was sent, on purpose; and said to be.
 				expect(failure, title).toBeNull()
 				expect(isTrue || unproved > 0, title).toBe(true)
 				continue

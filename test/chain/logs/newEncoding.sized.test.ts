@@ -3,12 +3,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Address, Hash } from '../../../src/model/glossary.js'
 import type { Log } from '../../../src/model/ports.js'
+import { alertOf, openBench, watchOf } from '../../scan/bench.js'
 import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
 import { inFull } from '../../support/longRun.js'
 import { silent } from '../../support/silent.js'
 import { callOf, erc20, wordOf } from '../../support/tokenContracts.js'
-import { alertOf, openBench, watchOf } from '../../watch/bench.js'
 
 type Row = Record<string, unknown>
 type Twist = NonNullable<Dialect['twist']>
@@ -68,7 +68,7 @@ async function watch({ node, alice, token }: Scene, twists: readonly (Twist | nu
 			},
 		},
 		log,
-		...{ patience: { tries: 1 }, wait: async () => undefined },
+		...{ retry: { tries: 1 }, wait: async () => undefined },
 	})
 	onTestFinished(async () => {
 		await bench.close()
@@ -90,8 +90,8 @@ async function watch({ node, alice, token }: Scene, twists: readonly (Twist | nu
 	}
 }
 
-describe('a type of transaction that nobody knows', () => {
-	test('behavior: is believed as it is told, block by block, and it is said once that nothing proves it', async () => {
+describe('an unknown type of transaction', () => {
+	test('behavior: is believed as it is sent, block by block, and it is said once that nothing proves it', async () => {
 		const scene = await open()
 		const { poll, told, logs, warned, proofs, gateways } = await watch(scene, [null])
 		expect(await poll()).toBeNull()
@@ -117,7 +117,7 @@ describe('a type of transaction that nobody knows', () => {
 	})
 
 	inFull(() => {
-		test('behavior: a second endpoint that tells the same is a witness, near the head and catching up', async () => {
+		test('behavior: a second endpoint that reports the same is a witness, near the head and catching up', async () => {
 			const scene = await open()
 			const twist = inReceipts(typed)
 			const { poll, bench, told, logs, proofs } = await watch(scene, [twist, twist])
@@ -177,7 +177,7 @@ describe('a type of transaction that nobody knows', () => {
 
 inFull(() => {
 	describe('all receipts are encoded anew', () => {
-		test('behavior: the chain stands for eight blocks, and goes on; a root that fits ends it', async () => {
+		test('behavior: the chain stands for eight blocks, and continues; a root that fits ends it', async () => {
 			const scene = await open()
 			const { poll, told, logs, warned, gateways, bench } = await watch(scene, [null])
 			expect(await poll()).toBeNull()

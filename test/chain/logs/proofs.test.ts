@@ -4,11 +4,11 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { LogProofs } from '../../../src/chain/logs/logProofs.js'
 import type { Address, Hash } from '../../../src/model/glossary.js'
 import type { Log } from '../../../src/model/ports.js'
+import { alertOf, openBench, watchOf } from '../../scan/bench.js'
 import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Dialect, type DialectGateway, startDialectGateway } from '../../support/dialectGateway.js'
 import { silent } from '../../support/silent.js'
 import { callOf, erc20, liar, lie, signatures, wordOf } from '../../support/tokenContracts.js'
-import { alertOf, openBench, watchOf } from '../../watch/bench.js'
 
 interface Played {
 	readonly node: TestAnvil
@@ -48,7 +48,7 @@ const hiding =
 		return (result as { transactionHash: Hash }[]).filter(({ transactionHash }) => !hidden.includes(transactionHash))
 	}
 
-/** Hashes of the transfers that were told, and what proved the blocks. */
+/** Hashes of the transfers that were sent, and what proved the blocks. */
 async function told(
 	{ node, alice, token, first }: Played,
 	twists: readonly Dialect['twist'][],
@@ -83,7 +83,7 @@ async function told(
 	return { hashes: hashes.sort(), counts, said, logs, bench, receipts }
 }
 
-describe('a log that eth_getLogs does not tell', () => {
+describe('a log that eth_getLogs leaves out', () => {
 	test('behavior: is found where every block in doubt is read whole, beside others of its block too', async () => {
 		const played = await play()
 		const { hashes, count } = played
@@ -97,7 +97,7 @@ describe('a log that eth_getLogs does not tell', () => {
 		}
 	})
 
-	test('behavior: is found by a second endpoint, without one receipt of a whole block asked in vain', async () => {
+	test('behavior: is found by a second endpoint, without one receipt of a whole block asked for nothing', async () => {
 		const played = await play()
 		const { hashes, count } = played
 		const every = [...hashes].sort()
@@ -105,7 +105,7 @@ describe('a log that eth_getLogs does not tell', () => {
 		expect(found).toEqual(every)
 		expect(counts.none).toBe(0)
 		expect(counts.receipts + counts.bloom + counts.witness).toBe(count)
-		expect(said.filter((line) => line.includes('nothing proves'))).toEqual([])
+		expect(said.filter((line) => line.includes('are not proved'))).toEqual([])
 		// A second one that lies does no harm: where it has less, the receipts tell who is right.
 		const other = await told(played, [undefined, hiding(...hashes)], 0)
 		expect(other.hashes).toEqual(every)
@@ -121,10 +121,10 @@ describe('a log that eth_getLogs does not tell', () => {
 		expect(logs).toEqual({ blocks: 31, runs: [{ fromBlock: from, toBlock: to, blocks: 31 }] })
 		// Blocks 5, 9 and 12 to 40 hold a transfer, and no bloom can rule out one more there.
 		expect(counts).toEqual({ receipts: 0, bloom: count - 31, witness: 0, none: 31 })
-		expect(said.filter((line) => line.includes('nothing proves'))).toHaveLength(1)
+		expect(said.filter((line) => line.includes('are not proved'))).toHaveLength(1)
 	})
 
-	test('behavior: every block in doubt is proved, or 16 where a second endpoint tells the same', async () => {
+	test('behavior: every block in doubt is proved, or 16 where a second endpoint gives the same', async () => {
 		const played = await play()
 		const { hashes, count } = played
 		const lying = await told(played, [hiding(hashes[0], hashes[2])], null)

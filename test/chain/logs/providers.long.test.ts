@@ -2,10 +2,10 @@
 // what was refused once is not asked for again and again.
 import { expect, onTestFinished, test } from 'vitest'
 import type { Address, Hash } from '../../../src/model/glossary.js'
+import { alertOf, openBench, watchOf } from '../../scan/bench.js'
 import { startTestAnvil } from '../../support/anvil.js'
 import { type Dialect, Refused, startDialectGateway } from '../../support/dialectGateway.js'
 import { callOf, erc20 } from '../../support/tokenContracts.js'
-import { alertOf, openBench, watchOf } from '../../watch/bench.js'
 
 interface Filter {
 	readonly fromBlock: string

@@ -2,12 +2,11 @@
 import * as Hash from 'ox/Hash'
 import * as Rlp from 'ox/Rlp'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createTimeSlices } from '../../../src/base/timeSlices.js'
-import { bloomOf } from '../../../src/chain/logs/bloom.js'
-import { fitsRoot, receiptsRootOf } from '../../../src/chain/logs/receiptsRoot.js'
-import { hasStateSync, isRootKnown } from '../../../src/chain/logs/rootChains.js'
-import { type LogReceipt, readLogReceipt } from '../../../src/chain/logs/wireLogs.js'
-import { isObject } from '../../../src/chain/wire.js'
+import { bloomOf } from '../../../src/chain/logs/proofs/bloom.js'
+import { fitsRoot, receiptsRootOf } from '../../../src/chain/logs/proofs/receiptsRoot.js'
+import { hasStateSync, isRootKnown } from '../../../src/chain/logs/proofs/rootChains.js'
+import { type LogReceipt, readLogReceipt } from '../../../src/chain/logs/proofs/wireLogs.js'
+import { isObject } from '../../../src/chain/wire/wire.js'
 import type { Address, Hash as HashText, Hex } from '../../../src/model/glossary.js'
 import { startTestAnvil } from '../../support/anvil.js'
 
@@ -24,7 +23,7 @@ interface Said {
 async function receiptsOf(said: readonly Said[]): Promise<readonly LogReceipt[]> {
 	const blockHash = `0x${'b'.repeat(64)}`
 	let logIndex = 0
-	const blooms = await Promise.all(said.map(({ logs = [] }) => bloomOf(logs, createTimeSlices())))
+	const blooms = await Promise.all(said.map(({ logs = [] }) => bloomOf(logs)))
 	const raws = said.map(({ type = '0x0', gas, root, logs = [], more }, at) => {
 		const transactionHash = `0x${(at + 1).toString(16).padStart(64, '0')}`
 		const place = { blockHash, blockNumber: '0x1', transactionHash }
@@ -123,14 +122,14 @@ describe('recorded', () => {
 	test.each(blocks)('default: %s', async (_, root, said) => {
 		const receipts = await receiptsOf(said)
 		expect(receipts).toHaveLength(said.length)
-		expect(await fitsRoot(receipts, { root, hasStateSync: false }, createTimeSlices())).toBe(true)
+		expect(await fitsRoot(receipts, { root, hasStateSync: false })).toBe(true)
 		// Without the last, or with other gas, it does not.
 		const fewer = { root, hasStateSync: true }
-		expect(await fitsRoot(receipts.slice(0, -1), fewer, createTimeSlices())).toBe(false)
+		expect(await fitsRoot(receipts.slice(0, -1), fewer)).toBe(false)
 		const [first, ...rest] = said
 		if (first === undefined) throw new Error('no receipt')
 		const other = await receiptsOf([{ ...first, gas: '0x1' }, ...rest])
-		expect(await fitsRoot(other, { root, hasStateSync: false }, createTimeSlices())).toBe(false)
+		expect(await fitsRoot(other, { root, hasStateSync: false })).toBe(false)
 	})
 })
 
@@ -161,12 +160,12 @@ describe('worked out by hand', () => {
 	])('default: %s', async (_, type, more, beside) => {
 		const receipts = await receiptsOf([{ type, gas: '0x5208', more }])
 		const root = rootByHand(type, ['0x01', '0x5208', noBloom, [], ...beside])
-		expect(await receiptsRootOf(receipts, createTimeSlices())).toBe(root)
+		expect(await receiptsRootOf(receipts)).toBe(root)
 	})
 
 	test('default: of what Arbitrum had before Nitro no root is known', async () => {
 		const receipts = await receiptsOf([{ type: '0x78', gas: '0x5208' }])
-		expect(await receiptsRootOf(receipts, createTimeSlices())).toBeNull()
+		expect(await receiptsRootOf(receipts)).toBeNull()
 	})
 
 	test("behavior: Polygon's state sync may be left out, or stand there by its type; on Polygon only", async () => {
@@ -179,8 +178,8 @@ describe('worked out by hand', () => {
 		}
 		const receipts = await receiptsOf([own, bridge])
 		const without = rootByHand('0x2', ['0x01', '0x5208', noBloom, []])
-		expect(await fitsRoot(receipts, { root: without, hasStateSync: true }, createTimeSlices())).toBe(true)
-		expect(await fitsRoot(receipts, { root: without, hasStateSync: false }, createTimeSlices())).toBe(false)
+		expect(await fitsRoot(receipts, { root: without, hasStateSync: true })).toBe(true)
+		expect(await fitsRoot(receipts, { root: without, hasStateSync: false })).toBe(false)
 		// Two leaves below a branch: keys 0x80 and 0x01; the second is so short that it stands in its place.
 		const first: Hex = `0x02${Rlp.fromHex(['0x01', '0x5208', noBloom, []]).slice(2)}`
 		const leaf = Hash.keccak256(Rlp.fromHex(['0x30', first]))
@@ -188,10 +187,10 @@ describe('worked out by hand', () => {
 		branch[8] = leaf
 		branch[0] = ['0x31', '0x7f']
 		const byType = Hash.keccak256(Rlp.fromHex(branch))
-		expect(await fitsRoot(receipts, { root: byType, hasStateSync: true }, createTimeSlices())).toBe(true)
+		expect(await fitsRoot(receipts, { root: byType, hasStateSync: true })).toBe(true)
 		// Somebody's payment in its place is never left out.
 		const paid = await receiptsOf([own, { ...bridge, more: { from: `0x${'1'.repeat(40)}`, gasUsed: '0x0' } }])
-		expect(await fitsRoot(paid, { root: without, hasStateSync: true }, createTimeSlices())).toBe(false)
+		expect(await fitsRoot(paid, { root: without, hasStateSync: true })).toBe(false)
 		expect([1, 10, 137, 80_002].map(hasStateSync)).toEqual([false, false, true, true])
 	})
 })
@@ -209,11 +208,11 @@ test('default: authorisations, as Anvil has them', async () => {
 	expect(raw).toMatchObject([{ type: '0x4' }])
 	const header = await node.rpc('eth_getBlockByNumber', [blockNumber, false])
 	const receipts = await readAll(raw)
-	expect(isObject(header) && header.receiptsRoot).toBe(await receiptsRootOf(receipts, createTimeSlices()))
+	expect(isObject(header) && header.receiptsRoot).toBe(await receiptsRootOf(receipts))
 })
 
 test('default: the roots of which chains are demanded from the first block on', () => {
 	expect([1, 10, 8_453, 42_161, 56, 100, 43_114, 137, 31_337].every(isRootKnown)).toBe(true)
-	// Celo, zkSync Era, and whatever nobody has looked at.
+	// Celo, zkSync Era, and whatever no one has looked at.
 	expect([42_220, 324, 987_654].some(isRootKnown)).toBe(false)
 })

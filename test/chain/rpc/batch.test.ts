@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createRpc, type Rpc, type RpcOptions } from '../../../src/chain/rpc/rpc.js'
 import { RpcError } from '../../../src/errors.js'
 import * as faults from '../../support/faults.js'
-import { type FaultyNode, startFaultyNode } from '../../support/faultyNode.js'
+import { type Fault, type FaultyNode, startFaultyNode } from '../../support/faultyNode.js'
 
 const never = new AbortController().signal
 const closers: (() => Promise<void>)[] = []
@@ -20,7 +20,7 @@ afterEach(async () => {
 })
 
 function open(options: Partial<RpcOptions> = {}): Rpc {
-	const rpc = createRpc({ url: node.url, timeoutMs: 5_000, patience: { tries: 1 }, ...options })
+	const rpc = createRpc({ url: node.url, timeoutMs: 5_000, retry: { tries: 1 }, ...options })
 	closers.push(rpc.close)
 	return rpc
 }
@@ -38,7 +38,7 @@ describe('batch', () => {
 
 	// Before, each of those that waited was refused with all of its calls, and each refusal made the next pause longer.
 	test('behavior: what waits while others are refused for their size goes in smaller requests', async () => {
-		const rpc = open({ patience: {}, maxBatch: 100, wait: () => new Promise((go) => setTimeout(go, 1)) })
+		const rpc = open({ retry: {}, maxBatch: 100, wait: () => new Promise((go) => setTimeout(go, 1)) })
 		const most = 20
 		node.fail((ask, response, good) => {
 			if (ask.calls.length > most) faults.status(429)(ask, response, good)
@@ -270,4 +270,82 @@ describe('batch', () => {
 		)
 		await fc.assert(property, { seed: 7, numRuns: 60 })
 	})
+})
+
+describe('a gateway that fails each batch above some size, and answers single calls', () => {
+	const page = faults.status(502, '<html><title>Bad gateway</title></html>')
+	const ways: readonly (readonly [string, Fault])[] = [
+		['502', page],
+		['503', faults.status(503)],
+		['413', faults.status(413, 'Request Entity Too Large')],
+		['400', faults.status(400, 'Bad Request')],
+		['a reset', faults.reset],
+		['a hang', faults.hang],
+		['a web page', faults.html],
+		['cut JSON', faults.cutJson],
+		[
+			'an error in place of the list',
+			faults.body({ jsonrpc: '2.0', id: null, error: { code: -32603, message: 'internal error' } }),
+		],
+		['an error without a code', faults.body({ error: 'internal error' })],
+	]
+	const sizesOf = [2, 3, 10] as const
+
+	test.each(ways.flatMap(([name, fault]) => sizesOf.map((least) => [name, least, fault] as const)))(
+		'behavior: %s from %i calls on: all is answered, and the size is remembered',
+		async (_name, least, fault) => {
+			let nowMs = 0
+			const timeoutMs = fault === faults.hang ? 300 : 5_000
+			const rpc = open({ retry: {}, timeoutMs, clock: () => nowMs, wait: async () => {} })
+			node.fail((ask, response, good) => {
+				if (ask.calls.length < least) faults.body(good)(ask, response, good)
+				else fault(ask, response, good)
+			})
+			expect(await rpc.batch(echoes(100), never)).toEqual(numbers(100))
+			const failed = sizes().filter((size) => size >= least).length
+			expect(failed).toBeLessThanOrEqual(16)
+			const before = node.asks.length
+			nowMs += 5 * 60_000
+			expect(await rpc.batch(echoes(100), never)).toEqual(numbers(100))
+			expect(
+				sizes()
+					.slice(before)
+					.filter((size) => size >= least),
+			).toEqual([])
+			expect(Math.max(...sizes().slice(before))).toBeGreaterThanOrEqual(Math.min(2, least - 1))
+		},
+	)
+})
+
+describe('an endpoint that is down', () => {
+	test.each([
+		['502', faults.status(502)],
+		['a reset', faults.reset],
+		['a web page', faults.html],
+	])('behavior: %s: a batch costs two requests more than a single call', async (_name, fault) => {
+		const rpc = open({ retry: {}, wait: async () => {} })
+		node.fail(fault)
+		await expect(rpc.call('test_echo', [1], never)).rejects.toThrow(RpcError)
+		const alone = node.asks.length
+		await expect(rpc.batch(echoes(30), never)).rejects.toThrow(RpcError)
+		expect(node.asks.length - alone).toBe(alone + 2)
+		node.mend()
+		expect(await rpc.batch(echoes(30), never)).toEqual(numbers(30))
+		expect(sizes().at(-1), 'nothing is learnt of batches').toBe(30)
+	})
+})
+
+test('behavior: one call that fails its whole batch makes none smaller where such were answered lately', async () => {
+	const rpc = open({ retry: {}, wait: async () => {} })
+	expect(await rpc.batch(echoes(40), never)).toEqual(numbers(40))
+	node.fail((ask, response, good) => {
+		const isHit = ask.calls.some(({ params }) => params[0] === 17)
+		;(isHit ? faults.status(502) : faults.body(good))(ask, response, good)
+	})
+	const answers = await rpc.batch(echoes(40), never)
+	expect(answers[17]).toBeInstanceOf(RpcError)
+	expect(answers.slice(0, 10)).toEqual(numbers(10))
+	node.mend()
+	expect(await rpc.batch(echoes(40), never)).toEqual(numbers(40))
+	expect(sizes().at(-1)).toBe(40)
 })

@@ -8,6 +8,7 @@ import { debugTraceSource } from '../../../src/chain/sources/debugTrace.js'
 import type { RpcError } from '../../../src/errors.js'
 import { startFaultyNode } from '../../support/faultyNode.js'
 import { errorOf, never } from '../../support/pool.js'
+import { timesOf } from '../../support/processor.js'
 import { silent } from '../../support/silent.js'
 
 const key = 'K3y-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJ'
@@ -33,6 +34,13 @@ describe("a node's words", () => {
 
 	test('behavior: control and direction characters do not pass, and join nothing', () => {
 		expect(wordsOf('a\u001b[2Jb\u202ec\u0007d\ne\u200bf', url, 300)).toBe('a [2Jb c d e f')
+	})
+
+	test('behavior: no link and no mention of theirs is live in a mail or a chat', () => {
+		const said = 'see https://evil.example/claim, mail me@evil.example, <!channel> <@U12345> @everyone v1.2.3'
+		expect(wordsOf(said, url, 300)).toBe(
+			'see https[://]evil[.]example/claim, mail me[@]evil[.]example, ‹!channel> ‹[@]U12345> [@]everyone v1.2.3',
+		)
 	})
 
 	test('error: an entry of a debug trace quotes the address of the node', async () => {
@@ -72,7 +80,7 @@ describe('what cannot be read', () => {
 		const node = await startFaultyNode()
 		const other = await startFaultyNode()
 		for (const one of [node, other]) one.results.set('test_name', () => one.host)
-		const rpcs = [node, other].map((one) => createRpc({ url: one.url, patience: { tries: 1, withinMs: 0 } }))
+		const rpcs = [node, other].map((one) => createRpc({ url: one.url, retry: { tries: 1, withinMs: 0 } }))
 		const pool = createEndpoints({ rpcs, chainId: 1, clock: Date.now, log: silent, wait: async () => {} })
 		node.fail((ask, response) => response.end(`{"jsonrpc":"2.0","id":${Number(ask.calls[0]?.id)},"error":${error}}`), {
 			method: 'test_name',
@@ -108,11 +116,9 @@ describe('what cannot be read', () => {
 	})
 })
 
-test('behavior: the title of an error page is found in no more time than the page takes', () => {
-	const before = process.cpuUsage()
-	readErrorBody({ text: '<title'.repeat(170_000) })
-	const { user, system } = process.cpuUsage(before)
-	// Minutes when each beginning was followed to the end of the page.
-	expect((user + system) / 1_000).toBeLessThan(1_000)
+test('behavior: the title of an error page is found in no more time than the page takes', async () => {
+	const read = (beginnings: number) => () => readErrorBody({ text: '<title'.repeat(beginnings) })
+	// Ten times as many: a hundred times as long when each beginning was followed to the end of the page.
+	expect(await timesOf(50, read(170_000), read(17_000))).toBeLessThan(50)
 	expect(readErrorBody({ text: '<html><title lang="en">Bad Gateway</title>' }).text).toBe('Bad Gateway')
 })

@@ -21,7 +21,7 @@ async function portOf(server: Server): Promise<number> {
 	return (server.address() as AddressInfo).port
 }
 
-/** What a caller is told of a node at that URL, asked once. */
+/** What a caller gets a node at that URL, asked once. */
 async function failureAt(url: string): Promise<{ kind: string; message: string }> {
 	const rpc = createRpc({ url, timeoutMs: 60_000, connectTimeoutMs: 300 })
 	closers.push(rpc.close)
@@ -38,7 +38,7 @@ const saying = (text: string) =>
 		closers.push(() => socket.destroy())
 	})
 
-test('error: a change of protocol that nobody asked for is a connection that was cut', async () => {
+test('error: a change of protocol that no one asked for is a connection that was cut', async () => {
 	const port = await portOf(saying('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'))
 	expect(await failureAt(`http://127.0.0.1:${port}`)).toMatchObject({ message: expect.stringContaining('was cut') })
 })
@@ -87,7 +87,7 @@ test('error: TLS to a port that does not speak it', async () => {
 	})
 })
 
-test('error: a TLS handshake that nobody answers has the time of a connection, not of a request', async () => {
+test('error: a TLS handshake that no one answers has the time of a connection, not of a request', async () => {
 	const port = await portOf(
 		createServer((socket) => {
 			socket.on('error', () => {})
@@ -100,12 +100,12 @@ test('error: a TLS handshake that nobody answers has the time of a connection, n
 })
 
 test.skipIf(spawnSync('openssl', ['version']).status !== 0)(
-	'error: a certificate that nobody has signed is told as such, and nothing is sent',
+	'error: a certificate that no one has signed is reported as such, and nothing is sent',
 	async () => {
 		let asked = 0
 		const port = await portOf(createTlsServer(makeCertificate('localhost'), () => asked++))
 		expect(await failureAt(`https://localhost:${port}`)).toMatchObject({
-			message: expect.stringContaining('its certificate is signed by itself'),
+			message: expect.stringContaining('its certificate is self-signed'),
 		})
 		expect(asked).toBe(0)
 	},

@@ -1,8 +1,8 @@
 // What a large answer takes of memory, by the count that bounds it: what a hostile node makes dear, and what a stranger
 // can really fill a block with.
 import { expect, test } from 'vitest'
-import { createJsonStream } from '../../../src/chain/rpc/jsonStream.js'
-import { everything, shapeOfAnswer } from '../../../src/chain/rpc/shapes.js'
+import { createJsonStream } from '../../../src/chain/stream/jsonStream.js'
+import { everything, shapeOfAnswer } from '../../../src/chain/stream/shapes.js'
 
 /** What it takes to read these rows is more than a mebibyte. */
 const tooMuch = (rows: string) => {

@@ -217,7 +217,7 @@ describe('any source', () => {
 		})
 	})
 
-	test('behavior: rewards that are paid are told, in one order, whichever way they are read', async () => {
+	test('behavior: rewards that are paid are reported, in one order, whichever way they are read', async () => {
 		const [author] = books.watched
 		if (author === undefined) throw new Error('nobody is watched')
 		const dialect: Dialect = { rewards: { fields: 'null', valueWei: 5n, author }, mined: true }

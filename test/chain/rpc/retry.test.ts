@@ -112,7 +112,7 @@ describe('a request that fails in passing', () => {
 	})
 
 	test('error: a wait that is too long is left to the caller, and nothing is asked meanwhile', async () => {
-		const rpc = open({ patience: { withinMs: 3_000 } })
+		const rpc = open({ retry: { withinMs: 3_000 } })
 		node.fail(faults.status(429, '', { 'retry-after': '7' }))
 		await expect(rpc.call('test_echo', [1], never)).rejects.toMatchObject({
 			facts: { kind: 'rate', retryAfterMs: 7_000 },

@@ -19,7 +19,7 @@ afterEach(async () => {
 })
 
 function open(options: Partial<RpcOptions> = {}): Rpc {
-	const rpc = createRpc({ url: node.url, timeoutMs: 5_000, patience: { tries: 1 }, ...options })
+	const rpc = createRpc({ url: node.url, timeoutMs: 5_000, retry: { tries: 1 }, ...options })
 	closers.push(rpc.close)
 	return rpc
 }
@@ -87,6 +87,8 @@ describe('call', () => {
 			['test_echo', 'server'],
 			['batch', 'ok'],
 		])
+		// Providers bill each call of a batch.
+		expect(seen[2]?.calls).toEqual(['test_echo', 'test_echo', 'eth_chainId'])
 		for (const { endpoint, durationMs } of seen) {
 			expect(endpoint).toBe(node.host)
 			expect(durationMs).toBeGreaterThanOrEqual(0)
@@ -99,9 +101,7 @@ describe('call', () => {
 		const reason = new Error('stop')
 		const call = open().call('test_echo', [1], controller.signal)
 		setTimeout(() => controller.abort(reason), 50)
-		const startedAtMs = performance.now()
 		await expect(call).rejects.toBe(reason)
-		expect(performance.now() - startedAtMs).toBeLessThan(8_000)
 	})
 
 	test('behavior: requests go over a few connections that are kept', async () => {
@@ -203,9 +203,7 @@ describe('faults', () => {
 		let passedMs = 0
 		const rpc = open({ ...limits, clock: () => nowMs, now: () => passedMs })
 		node.fail(fault)
-		const startedAtMs = performance.now()
 		const error = await errorOf(rpc.call('test_echo', ['x'], never))
-		expect(performance.now() - startedAtMs).toBeLessThan(20_000)
 		expect(error.facts).toMatchObject({ endpoint: node.host, method: 'test_echo', ...facts })
 		expect(error.message).toMatch(words)
 		expect(error.message).toContain(node.host)
@@ -216,7 +214,7 @@ describe('faults', () => {
 		expect(await rpc.call('test_echo', ['again'], never), 'it can be used afterwards').toBe('again')
 	})
 
-	test('error: nobody listens', async () => {
+	test('error: no one listens', async () => {
 		const rpc = open()
 		await node.close()
 		closers.splice(closers.indexOf(node.close), 1)

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createTimeSlices } from '../../../src/base/timeSlices.js'
 import { addressTestOf } from '../../../src/chain/traces/addressBitmap.js'
 import type { Address } from '../../../src/model/glossary.js'
 
@@ -17,7 +16,7 @@ test('property: it says what the set says, in either case', async () => {
 	await fc.assert(
 		fc.asyncProperty(...lists, async (members, others) => {
 			const set = new Set(members)
-			const isAsked = await addressTestOf(set, createTimeSlices())
+			const isAsked = await addressTestOf(set)
 			for (const one of [...members, ...others]) {
 				expect(isAsked(one)).toBe(set.has(one))
 				expect(isAsked(one.toUpperCase().replace('0X', '0x'))).toBe(set.has(one))
@@ -41,7 +40,7 @@ test('behavior: made of a million addresses, it lets others have their slices', 
 		for (; !isDone; slices += 1) await new Promise((resolve) => setImmediate(resolve))
 	}
 	const waiting = others()
-	const isAsked = await addressTestOf(million, createTimeSlices())
+	const isAsked = await addressTestOf(million)
 	isDone = true
 	await waiting
 	expect(isAsked(`0x${(999_999).toString(16).padStart(40, '0')}`)).toBe(true)
@@ -51,5 +50,5 @@ test('behavior: made of a million addresses, it lets others have their slices', 
 
 test.each([undefined, null, 7, '', '0x', '0x12', {}, []])('error: %j names no address', async (value) => {
 	const set = new Set(['0x0000000000000000000000000000000000000001' as Address])
-	expect((await addressTestOf(set, createTimeSlices()))(value)).toBe(false)
+	expect((await addressTestOf(set))(value)).toBe(false)
 })

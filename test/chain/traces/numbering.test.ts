@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { createTimeSlices } from '../../../src/base/timeSlices.js'
 import { framed } from '../../../src/chain/traces/readRows.js'
 import { treeOfRows } from '../../../src/chain/traces/rowTree.js'
 import { framesOf } from '../../../src/chain/traces/tree.js'
@@ -25,8 +24,8 @@ function call(traceAddress: readonly number[], to: Address, part: Partial<Frame>
 
 async function paths(frames: readonly Frame[]): Promise<readonly (readonly number[])[]> {
 	const rows = frames.map((frame) => ({ frame, traceAddress: frame.traceAddress, subtraces: null }))
-	const tree = await treeOfRows(framed(rows), 'it', createTimeSlices(), { endpoint: 'node.example', method: 'trace_x' })
-	return (await framesOf(tree, createTimeSlices())).map(({ traceAddress }) => traceAddress)
+	const tree = await treeOfRows(framed(rows), 'it', { endpoint: 'node.example', method: 'trace_x' })
+	return (await framesOf(tree)).map(({ traceAddress }) => traceAddress)
 }
 
 describe('numbering', () => {

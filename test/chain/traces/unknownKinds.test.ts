@@ -19,7 +19,7 @@ test('error: a node that makes up kinds is heard twenty-one times', () => {
 	const { onUnknown, said } = listen()
 	for (let number = 0; number < 25_785; number++) onUnknown(`KIND${number}`)
 	expect(said).toHaveLength(21)
-	expect(said.at(-1)).toEqual([{ kinds: 20 }, 'further kinds of frames that are not known are not named'])
+	expect(said.at(-1)).toEqual([{ kinds: 20 }, 'more than 20 unknown kinds of frames: further ones are not logged'])
 })
 
 test('error: what a node says is one short line', () => {

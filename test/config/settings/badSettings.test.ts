@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../../src/config/load.js'
 import { ConfigError } from '../../../src/errors.js'
 
-// Settings that are wrong, one file each, and every problem that is told of them: line:column: message, with the file
+// Settings that are wrong, one file each, and every problem that gets them: line:column: message, with the file
 // before it where it is another one.
 const cwd = resolve(import.meta.dirname, '../../fixtures/config')
 const env = { EMPTY: '', RPC_URL: 'https://rpc.example.org', FROM_FILE_FILE: '/no/such/file' }
@@ -28,7 +28,7 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'good/watchlists/good.yaml:1:10: no network `ethereum` is in the settings, which have n0, n1, n2, n3, n4, ' +
 			'n5, n6, n7',
 	],
-	'colon-in-text': ['2:11: a colon and a space stand in this text: quote it, or mend the indentation of this line'],
+	'colon-in-text': ['2:11: a colon and a space stand in this text: quote it, or correct the indentation of this line'],
 	'duplicate-key': ['4:5: `chain_id` stands twice here'],
 	'empty-file': ['1:1: the file is empty'],
 	'empty-lists': ['4:10: `rpc` is empty; name at least one', '10:9: `to` is empty; name at least one'],
@@ -118,10 +118,10 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 	'schedule-unquoted-short': ['4:15: a text that begins with * is quoted: "*/12 * * * * *"'],
 	'schedule-unquoted': ['4:20: a text that begins with * is quoted: "*/12 * * * * *"'],
 	schedules: [
-		'2:64: `schedule` has a step of 90 seconds, but seconds go up to 59 only: that would not do what it says',
-		'3:64: `schedule` has a step of 75 minutes, but minutes go up to 59 only: that would not do what it says',
-		'4:64: `schedule` has a step of 61 minutes, but minutes go up to 59 only: that would not do what it says',
-		'5:64: `schedule` has a step of 24 hours, but hours go up to 23 only: that would not do what it says',
+		'2:64: `schedule` has a step of 90 seconds, but seconds go up to 59 only, so it would not run every 90 seconds',
+		'3:64: `schedule` has a step of 75 minutes, but minutes go up to 59 only, so it would not run every 75 minutes',
+		'4:64: `schedule` has a step of 61 minutes, but minutes go up to 59 only, so it would not run every 61 minutes',
+		'5:64: `schedule` has a step of 24 hours, but hours go up to 23 only, so it would not run every 24 hours',
 		'6:64: `schedule` must have six fields, seconds first, such as "*/12 * * * * *", not `every minute`',
 		'7:64: `schedule` must have six fields, seconds first, such as "*/12 * * * * *", not `* * * *`',
 		'8:64: `schedule` is not a schedule: `61 * * * * *`; six fields, seconds first, such as "*/12 * * * * *"',

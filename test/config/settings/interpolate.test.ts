@@ -103,7 +103,7 @@ describe('interpolate', () => {
 		expect(fill('${KEY}', { KEY: '${KEY} $& $1 [a, b] &x *x' })).toBe('${KEY} $& $1 [a, b] &x *x')
 	})
 
-	test('what came in is told, part and whole', () => {
+	test('the values that were filled in are returned, in part and whole', () => {
 		const { filled } = interpolate({ a: 'x${KEY}', b: ['${KEY}'] }, { KEY: 'secret' })
 		expect(filled).toEqual([
 			{ path: ['a'], template: 'x${KEY}', values: ['secret', 'xsecret'] },

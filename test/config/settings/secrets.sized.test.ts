@@ -41,23 +41,23 @@ const signingCore = signing.slice('whsec_'.length)
 const literal = `networks:
   - name: ethereum
     chain_id: 1
-    rpc: ["https://CANARY-user:CANARY-pass@rpc.example.org/v3/CANARY-key?token=CANARY-token"]
-    ws: wss://CANARY-user:CANARY-pass@rpc.example.org/ws/CANARY-ws
+    rpc: ["https://CANARY-user-8fK2xQ9vZ3:CANARY-pass@rpc.example.org/v3/CANARY-key-8fK2xQ9vZ3?token=CANARY-token"]
+    ws: wss://CANARY-user-8fK2xQ9vZ3:CANARY-pass@rpc.example.org/ws/CANARY-ws-8fK2xQ9vZ3
     explorer: https://explorer.example.org
 receivers:
   - name: mail
     type: email
-    smtp: smtps://CANARY-login:CANARY%2Fword@mail.example.org
+    smtp: smtps://CANARY-login-8fK2xQ9vZ3:CANARY%2Fword@mail.example.org
     from: tracewatch@example.org
     to: [ops@example.org]
   - name: hook
     type: webhook
-    url: https://hooks.example.org/services/CANARY-path
+    url: https://hooks.example.org/services/CANARY-path-8fK2xQ9vZ3
     secret: ${signing}
     headers:
       Authorization: Bearer CANARY-header
 http: 127.0.0.1:9464
-heartbeat_url: https://beat.example.org/ping/CANARY-beat
+heartbeat_url: https://beat.example.org/ping/CANARY-beat-8fK2xQ9vZ3
 `
 
 describe('secrets', () => {
@@ -65,21 +65,21 @@ describe('secrets', () => {
 		const { secrets } = await load(literal, {})
 		expect(secrets).toEqual(
 			expect.arrayContaining([
-				'CANARY-user',
+				'CANARY-user-8fK2xQ9vZ3',
 				'CANARY-pass',
-				'CANARY-key',
+				'CANARY-key-8fK2xQ9vZ3',
 				'CANARY-token',
-				'/v3/CANARY-key?token=CANARY-token',
-				'CANARY-login',
+				'/v3/CANARY-key-8fK2xQ9vZ3?token=CANARY-token',
+				'CANARY-login-8fK2xQ9vZ3',
 				'CANARY%2Fword',
 				'CANARY/word',
-				'CANARY-ws',
-				'CANARY-path',
+				'CANARY-ws-8fK2xQ9vZ3',
+				'CANARY-path-8fK2xQ9vZ3',
 				'Bearer CANARY-header',
 				'CANARY-header',
-				'CANARY-beat',
-				'https://beat.example.org/ping/CANARY-beat',
-				'/services/CANARY-path',
+				'CANARY-beat-8fK2xQ9vZ3',
+				'https://beat.example.org/ping/CANARY-beat-8fK2xQ9vZ3',
+				'/services/CANARY-path-8fK2xQ9vZ3',
 				signing,
 				signingCore,
 			]),
@@ -153,7 +153,7 @@ describe('secrets', () => {
 	})
 
 	test('no message shows what came in through a variable, in whatever place it was put', async () => {
-		// Names and folders are told openly.
+		// Names and folders are sent openly.
 		const places = [
 			'chain_id',
 			'schedule',

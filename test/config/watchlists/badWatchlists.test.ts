@@ -32,10 +32,10 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'7:71: `from_block` must be a block number such as 19000000, not `0x10`',
 	],
 	'kinds-and-direction': [
-		'5:13: an entry of `kinds` must be transfer, deployment, token, withdrawal, delegation, income, ' +
-			'balance or unexplained, not `transfers`; did you mean `transfer`?',
-		'5:24: an entry of `kinds` must be transfer, deployment, token, withdrawal, delegation, income, ' +
-			'balance or unexplained, not `deploy`',
+		'5:13: an entry of `kinds` must be transfer, deployment, call, code, request, token, withdrawal, delegation, ' +
+			'control, income, balance or unexplained, not `transfers`; did you mean `transfer`?',
+		'5:24: an entry of `kinds` must be transfer, deployment, call, code, request, token, withdrawal, delegation, ' +
+			'control, income, balance or unexplained, not `deploy`',
 		'6:16: `direction` must be in, out or both, not `inn`; did you mean `in`?',
 	],
 	'kinds-empty': ['5:12: `kinds` is empty; name at least one'],
@@ -70,11 +70,11 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 	],
 	'missing-keys': [
 		'1:1: `network` is missing',
-		'2:5: nobody is told of this watch: name `receivers` here, or for the whole watchlist',
+		'2:5: this watch has no receiver: name `receivers` here, or for the whole watchlist',
 		'2:5: `address` is missing',
 	],
 	'no-watches': ['3:10: `watches` is empty; name at least one'],
-	'nobody-told': ['3:5: nobody is told of this watch: name `receivers` here, or for the whole watchlist'],
+	'nobody-told': ['3:5: this watch has no receiver: name `receivers` here, or for the whole watchlist'],
 	'receivers-empty': ['2:12: `receivers` is empty; name at least one'],
 	'unknown-keys': [
 		'3:1: unknown key `recievers`; did you mean `receivers`?',
@@ -87,7 +87,7 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 	thresholds: [
 		'4:76: `balance_below`: `low` is not an amount; write whole coins such as 0.5, or a unit: 250 gwei, 1 wei',
 		'5:76: `balance_below` is more than `balance_above`: no balance would be right',
-		'6:76: `kinds` leaves out balance, so that the thresholds would be told to nobody',
+		'6:76: `kinds` leaves out balance, so the thresholds would send no alert',
 	],
 	'unknown-receiver-of-a-watch': ['5:27: no receiver `ops_mail` is in the settings; did you mean `ops-mail`?'],
 	'unknown-receivers': [

@@ -7,12 +7,13 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { check } from '../../../src/commands/check.js'
 import { toChecksum } from '../../../src/config/address.js'
 import { loadConfig } from '../../../src/config/load.js'
-import { followWatchlists } from '../../../src/config/watchlists/follow.js'
+import { followWatchlists } from '../../../src/config/watchlists/followWatchlists.js'
 import type { Address } from '../../../src/model/glossary.js'
 import type { WatchSet } from '../../../src/model/watch.js'
 import { createScrubber } from '../../../src/ops/scrub.js'
 import { temporaryFolder } from '../../support/folder.js'
 import { sized } from '../../support/longRun.js'
+import { expectShortTurns } from '../../support/shortTurns.js'
 
 const count = 100_000
 const addresses = Array.from({ length: count }, (_, index): Address => {
@@ -105,7 +106,7 @@ function write(form: string): void {
 
 describe('100,000 watches', () => {
 	test.each(Object.keys(forms).slice(0, sized(1, 9)))(
-		'from %s pass check in less than 3 s and in few lines, and block the event loop for no longer than 50 ms',
+		'from %s pass check in few lines, and in short steps',
 		async (form) => {
 			write(form)
 			const out: string[] = []
@@ -125,8 +126,7 @@ describe('100,000 watches', () => {
 				)
 			}
 			const { tookMs, blockedMs } = await leastOf(run)
-			expect(tookMs).toBeLessThan(3_000)
-			expect(blockedMs).toBeLessThan(50)
+			expectShortTurns(blockedMs, tookMs)
 			expect(out.length).toBeLessThan(30)
 			expect(out.filter((line) => line.includes('on base: transfers'))).toHaveLength(10)
 			expect(out).toContain('  … and 99990 more in exchange.yaml; --all names them')
@@ -139,11 +139,11 @@ describe('100,000 watches', () => {
 		const config = await loadConfig('tracewatch.yaml', { env: {}, cwd: folder })
 		const lists = followWatchlists(config, { cwd: folder })
 		let watches: WatchSet = config.watches
-		const { blockedMs } = await leastOf(async () => {
+		const { tookMs, blockedMs } = await leastOf(async () => {
 			watches = (await lists.load()).watches
 		})
 		expect([...watches].map(({ address }) => address)).toEqual(addresses)
 		expect(watches.at(-1)).toEqual(config.watches.at(-1))
-		expect(blockedMs).toBeLessThan(50)
+		expectShortTurns(blockedMs, tookMs)
 	})
 })

@@ -20,7 +20,7 @@ describe('a kill in a storm', () => {
 		while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 1))
 	}
 
-	test('behavior: after the rest was held: told when its minute is over; newer alerts queue behind it', async () => {
+	test('behavior: after the rest was held: sent when its minute is over; newer alerts queue behind it', async () => {
 		const hook = keeping(lab)
 		await lab.store.post(numbers(1, 20).map((number) => alertDeliveryOf(number)))
 		await killed(lab.store, [hook])
@@ -145,9 +145,9 @@ describe('a kill in a storm', () => {
 })
 
 describe('a receiver that asks for time', () => {
-	test('behavior: is not told of what becomes due meanwhile, whatever stands before', async () => {
+	test('behavior: is not reported what becomes due meanwhile, whatever stands before', async () => {
 		const hook = keeping(lab, ({ message }) =>
-			message.type === 'system.stalled' && lab.nowMs < startMs + 10 * minuteMs
+			message.type === 'system.recovered' && lab.nowMs < startMs + 10 * minuteMs
 				? {
 						result: 'retry',
 						code: 'too-many',
@@ -157,12 +157,14 @@ describe('a receiver that asks for time', () => {
 				: fine,
 		)
 		await lab.store.post(numbers(1, 8).map((number) => alertDeliveryOf(number)))
-		await lab.store.post([deliveryOf(9, { message: messageOf(systemData(), 'system.stalled', idOf(9)) })])
+		// No digest holds it, and it goes out after the alerts.
+		const gapEnds = messageOf(systemData({ fromBlock: 3, toBlock: 3 }), 'system.recovered', idOf(9))
+		await lab.store.post([deliveryOf(9, { message: gapEnds })])
 		await runOut(lab, [hook])
 		expect(hook.got.map(({ atMs, type }) => [atMs, type])).toEqual([
 			...Array(5).fill([0, 'alert.transfer']),
 			[10 * minuteMs, 'alert.digest'],
-			[10 * minuteMs, 'system.stalled'],
+			[10 * minuteMs, 'system.recovered'],
 		])
 	})
 })

@@ -64,7 +64,7 @@ describe('one drain', () => {
 		expect(await lab.store.nextDueMs()).toBe(startMs + 90_000)
 	})
 
-	test('behavior: given up after 72 hours, told as an error, and the next one goes on', async () => {
+	test('behavior: given up after 72 hours, reported as an error, and the next one continues', async () => {
 		const log = keptLog()
 		const results: string[] = []
 		const hook = scripted('hook', ({ id }) => (id === idOf(1) ? retry : { result: 'delivered' }))
@@ -131,7 +131,7 @@ describe('one drain', () => {
 		])
 	})
 
-	test('error: results that cannot be written down are told to the caller, and no more is sent', async () => {
+	test('error: results that cannot be written down are reported to the caller, and no more is sent', async () => {
 		let tellRefusal = () => {}
 		const refusal = new Promise<void>((resolve) => {
 			tellRefusal = resolve
@@ -157,9 +157,10 @@ describe('one drain', () => {
 			clock: lab.clock,
 			log: keptLog(),
 			receivers: [hook],
-			drainPatienceMs: 0,
+			drainDeadlineMs: 0,
 		})
 		await expect(deliverer.drainOnce(never)).rejects.toThrow('disk full')
-		expect(hook.got).toEqual(ids(1, 2))
+		// The second may be under way when the write of the first fails.
+		expect([ids(1), ids(1, 2)]).toContainEqual(hook.got)
 	})
 })

@@ -4,10 +4,12 @@ import type { Receiver, Store } from '../../../src/model/ports.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
 import { createEmailReceiver } from '../../../src/notify/email/email.js'
 import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
+import { openTroubles } from '../../../src/state/troubles.js'
 import { startHookServer } from '../../support/hookServer.js'
 import { startMailServer } from '../../support/mailServer.js'
+import { silent } from '../../support/silent.js'
 import { alertData, deliveryOf, idOf, keptLog, messageOf, never } from '../samples.js'
-import { ids, type Scripted, scripted, useLab } from './lab.js'
+import { ids, retry, type Scripted, scripted, useLab } from './lab.js'
 
 const lab = useLab()
 const goneReason = 'hook.example answered 410: removed (“number 7”)'
@@ -51,7 +53,7 @@ function deliverer(receivers: readonly Receiver[], fallbacks: Readonly<Record<st
 }
 
 describe('the fallback of a receiver', () => {
-	test('default: is told once that it takes nothing, with how many wait and why', async () => {
+	test('default: is reported once that it accepts nothing, with how many wait and why', async () => {
 		const hook = scripted('hook', () => gone)
 		const desk = keeping('desk')
 		await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
@@ -108,7 +110,7 @@ describe('the fallback of a receiver', () => {
 		expect(desk.told.map(({ message }) => (message.data as { reason?: string }).reason)).toEqual([goneReason, reason])
 	})
 
-	test('behavior: of what version 0.1.0 parked, without a code, it was told; of another cause it was not', async () => {
+	test('behavior: of what version 0.1.0 parked, without a code, it was sent; of another cause it was not', async () => {
 		const broken: { now: Outcome } = { now: gone }
 		const desk = keeping('desk')
 		await lab.store.post([
@@ -147,7 +149,7 @@ describe('the fallback of a receiver', () => {
 		expect(await lab.statuses()).toEqual(['1 dead', '3 dead', '4 dead'])
 	})
 
-	test('behavior: a withdrawal told instead answers the alert told instead', async () => {
+	test('behavior: a withdrawal reported instead answers the alert reported instead', async () => {
 		const desk: Delivery[] = []
 		const receiver = scripted('desk', (delivery) => {
 			desk.push(delivery)
@@ -174,7 +176,70 @@ describe('the fallback of a receiver', () => {
 		expect(words(last.told)).toEqual(['system.undelivered', 'alert.transfer'])
 	})
 
-	test('behavior: killed before the result is written, the next run tells the same under the same ids', async () => {
+	test('behavior: two that name each other, both refusing: one report, which goes no further', async () => {
+		const [hook, desk] = [scripted('hook', () => gone), scripted('desk', () => gone)]
+		await lab.store.post([1, 2].map((number) => deliveryOf(number)))
+		const both = deliverer([hook, desk], { hook: 'desk', desk: 'hook' })
+		for (let round = 0; round < 5; round++) await both.drainOnce(never)
+		const posted = await lab.store.deliveries('parked')
+		const reports = posted.filter(({ message }) => message.type === 'system.undelivered')
+		expect(reports.map(({ receiver }) => receiver)).toEqual(['desk'])
+		expect(posted).toHaveLength(3)
+	})
+
+	test.each([
+		['park everything', gone, 2],
+		['refuse everything for good', refused, 3],
+	])(
+		'behavior: a circle of three that %s: each learns of one other, and nothing goes round',
+		async (_, outcome, each) => {
+			const names = ['hook', 'desk', 'pager']
+			const circle = { hook: 'desk', desk: 'pager', pager: 'hook' }
+			const receivers = names.map((name) => scripted(name, () => outcome))
+			await lab.store.post(names.map((receiver, at) => deliveryOf(at + 1, { receiver })))
+			const all = deliverer(receivers, circle)
+			for (let round = 0; round < 10; round++) {
+				lab.nowMs += 60_000
+				await all.drainOnce(never)
+			}
+			// Its own alert, the report on the one before it, and that one's alert where it was refused for good.
+			const posted = await lab.store.deliveries()
+			expect(names.map((name) => posted.filter(({ receiver }) => receiver === name).length)).toEqual([each, each, each])
+		},
+	)
+
+	test('behavior: a circle of three that fail for hours: each learns once of the one before it', async () => {
+		const names = ['hook', 'desk', 'pager']
+		const circle: Readonly<Record<string, string>> = { hook: 'desk', desk: 'pager', pager: 'hook' }
+		const troubles = await openTroubles({ kind: 'folder', dir: lab.folder }, names, silent)
+		const all = createDeliverer({
+			...{ store: lab.store, troubles, clock: lab.clock, steady: lab.clock, log: silent, random: () => 0.5 },
+			receivers: names.map((name) => scripted(name, () => retry)),
+			optionsOf: (name) => ({ fallback: circle[name] ?? null, digest: null, silences: [] }),
+		})
+		await lab.store.post([deliveryOf(1)])
+		for (let round = 0; round < 40; round++) {
+			lab.nowMs += 10 * 60_000
+			await lab.store.retry(
+				(await lab.store.deliveries('pending')).map(({ id }) => id),
+				lab.nowMs,
+			)
+			await all.drainOnce(never)
+		}
+		const posted = await lab.store.deliveries()
+		const reports = posted.filter(({ message }) => message.type === 'system.undelivered')
+		expect(posted.length - reports.length).toBe(1)
+		expect(reports.map(({ receiver, message }) => [receiver, (message.data as { receiver: string }).receiver])).toEqual(
+			[
+				['desk', 'hook'],
+				['pager', 'desk'],
+				['hook', 'pager'],
+			],
+		)
+		await troubles.close()
+	})
+
+	test('behavior: killed before the result is written, the next run reports the same under the same ids', async () => {
 		for (const outcome of [gone, refused]) {
 			const said: string[][] = []
 			const lost: Store = {

@@ -1,4 +1,4 @@
-/** Receivers that keep what they were told and when, and deliverers with a digest of five a minute. */
+/** Receivers that keep what they were sent and when, and deliverers with a digest of five a minute. */
 
 import type { DigestData, Message } from '../../../src/model/alert.js'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'

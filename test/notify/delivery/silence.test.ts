@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { pause } from '../../../src/base/wait.js'
-import { allKinds } from '../../../src/core/kinds.js'
+import { pause } from '../../../src/base/waits/wait.js'
+import { allKinds } from '../../../src/kinds/all.js'
 import type { AlertData } from '../../../src/model/alert.js'
 import type { Delivery } from '../../../src/model/delivery.js'
 import type { Silence } from '../../../src/model/watch.js'
@@ -52,7 +52,7 @@ describe('the silence of a receiver', () => {
 		['in a night in which an hour comes twice', '2026-10-24T22:00+02:00', '2026-10-25T06:00+01:00', 9, 'Europe/Berlin'],
 		['in a night in which an hour is skipped', '2026-03-28T22:00+01:00', '2026-03-29T06:00+02:00', 7, 'Europe/Berlin'],
 	] as const) {
-		test(`default: ${name}: what comes is held, and one message tells it at the end`, async () => {
+		test(`default: ${name}: what comes is held, and one message reports it at the end`, async () => {
 			const hook = keeping(lab)
 			const rules = receiverOptions([nights(timezone)])
 			const carrying = delivererOf(lab, [hook], rules)
@@ -90,8 +90,8 @@ describe('the silence of a receiver', () => {
 		expect(await carrying.drainOnce(never)).toEqual({ delivered: 0, failed: 0, held: 3 })
 		lab.nowMs += hourMs
 		await carrying.drainOnce(never)
-		expect(hook.got.map(({ type }) => type)).toEqual(['alert.digest', 'system.stalled'])
-		expect(inside(hook.got)).toEqual([1, 3, 2].map(idOf))
+		expect(hook.got.map(({ type }) => type)).toEqual(['system.stalled', 'alert.digest'])
+		expect(inside(hook.got)).toEqual([2, 1, 3].map(idOf))
 	})
 
 	test('behavior: holds back no other receiver, no test, and nothing that is under way', async () => {
@@ -121,7 +121,7 @@ describe('the silence of a receiver', () => {
 		expect(inside(hook.got)).toEqual([idOf(1)])
 	})
 
-	test('behavior: a second chance by hand sends one now, and the rest goes on waiting', async () => {
+	test('behavior: a second chance by hand sends one now, and the rest continues waiting', async () => {
 		const hook = keeping(lab)
 		await lab.store.post(numbers(1, 3).map((number) => alertDeliveryOf(number)))
 		const carrying = delivererOf(lab, [hook], receiverOptions([once(startMs, startMs + hourMs)]))
@@ -144,14 +144,14 @@ describe('the silence of a watchlist', () => {
 		await lab.store.post([of(1, 'a.yaml'), of(2, 'b.yaml'), stalled(3), of(4, 'a.yaml')])
 		const carrying = delivererOf(lab, [hook], inWatchlist('a.yaml', silences))
 		await carrying.drainOnce(never)
-		expect(inside(hook.got)).toEqual([2, 3].map(idOf))
+		expect(inside(hook.got)).toEqual([3, 2].map(idOf))
 		lab.nowMs += hourMs
 		await lab.store.post([of(5, 'b.yaml')])
 		await carrying.drainOnce(never)
 		expect(hook.got.slice(2).map((got) => got.inside)).toEqual([[idOf(1), idOf(4)], [idOf(5)]])
 	})
 
-	test('behavior: holds an alert of every kind, told in one message afterwards', async () => {
+	test('behavior: holds an alert of every kind, reported in one message afterwards', async () => {
 		const hook = keeping(lab)
 		const kinds = allKinds.map((kind, index) => {
 			const data = alertData({ kind, watch: { ...alertData().watch, watchlist: 'a.yaml' } })
@@ -200,7 +200,7 @@ describe('an edit of a silence', () => {
 		await delivererOf(lab, [hook], receiverOptions(silences)).drainOnce(never)
 	}
 
-	test('behavior: removed or shortened, what it held is told at the next start', async () => {
+	test('behavior: removed or shortened, what it held is reported at the next start', async () => {
 		for (const after of [[], [once(startMs, startMs + minuteMs)]]) {
 			const hook = keeping(lab)
 			lab.nowMs = startMs
@@ -213,7 +213,7 @@ describe('an edit of a silence', () => {
 		}
 	})
 
-	test('behavior: lengthened, it goes on holding', async () => {
+	test('behavior: lengthened, it continues holding', async () => {
 		const hook = keeping(lab)
 		await lab.store.post([alertDeliveryOf(1), alertDeliveryOf(2)])
 		await delivererOf(lab, [hook], receiverOptions(rules.silences)).drainOnce(never)

@@ -5,7 +5,7 @@ import { ids, scripted, useLab } from './lab.js'
 
 const lab = useLab()
 
-/** A receiver that takes nothing until it is fixed. */
+/** A receiver that accepts nothing until it is fixed. */
 function breakable() {
 	let isBroken = true
 	const hook = scripted('hook', () =>
@@ -138,7 +138,7 @@ describe('one message that is refused as if the receiver were broken', () => {
 			id === first ? { result: 'parked', code: 'login-refused', reason: 'blocked' } : { result: 'delivered' },
 		)
 
-	test('behavior: takes nothing of its batch with it, and is tried no more than needed', async () => {
+	test('behavior: accepts nothing of its batch with it, and is tried no more than needed', async () => {
 		const hook = hookThatRefusesFirst()
 		await lab.store.post(Array.from({ length: 250 }, (_, at) => deliveryOf(at + 1)))
 		await createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] }).drainOnce(never)

@@ -1,6 +1,6 @@
-// What a fallback was told of a receiver is ended, whoever runs by then: an incident stands open there until it is.
+// What a fallback was sent of a receiver is ended, whoever runs by then: an incident stands open there until it is.
 import { describe, expect, test } from 'vitest'
-import { againCodes } from '../../../src/core/again.js'
+import { againCodes } from '../../../src/core/outbox/retriedDeadLetters.js'
 import { StateError } from '../../../src/errors.js'
 import type { Message, UndeliveredData } from '../../../src/model/alert.js'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
@@ -43,7 +43,7 @@ function site(recipients: readonly string[] | null = null) {
 	}
 }
 
-describe('what a fallback was told', () => {
+describe('what a fallback was sent', () => {
 	test('default: is ended once nothing is left of what was refused, over restarts', async () => {
 		const { at, run, said, told } = site()
 		await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
@@ -84,8 +84,8 @@ describe('what a fallback was told', () => {
 		expect(await lab.store.drop([idOf(1)])).toBe(1)
 		await lab.store.retry([idOf(2)], lab.nowMs + 2 * hour)
 		await run()
-		// Nobody knows yet what comes of the second.
-		expect((await lab.store.summary()).receivers.get('hook')).toMatchObject({ pending: 1, again: 1, dead: 0 })
+		// No one knows yet what comes of the second.
+		expect((await lab.store.summary()).receivers.get('hook')).toMatchObject({ pending: 1, retried: 1, dead: 0 })
 		expect(words()).toEqual(['system.undelivered'])
 		at.answer = () => fine
 		await run()
@@ -108,7 +108,7 @@ describe('what a fallback was told', () => {
 		expect(said()).toEqual(['system.undelivered', 'system.recovered'])
 	})
 
-	test('behavior: what an earlier version has told and written no end of down is ended, too', async () => {
+	test('behavior: what an earlier version has reported and written no end of down is ended, too', async () => {
 		const { at, run, said } = site()
 		await lab.store.post([deliveryOf(1, { status: 'parked', attempts: 1, lastErrorCode: 'removed', lastError: '410' })])
 		await run()
@@ -118,7 +118,7 @@ describe('what a fallback was told', () => {
 		expect(said()).toEqual(['system.recovered'])
 	})
 
-	test('error: killed at any write, its end is told under one id', async () => {
+	test('error: killed at any write, its end is reported under one id', async () => {
 		for (let writes = 0; writes < 6; writes += 1) {
 			const { at, run, told } = site()
 			let left = writes

@@ -1,7 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createEmailReceiver, type EmailSettings } from '../../../src/notify/email/email.js'
 import { addressesOf, type MailServer, startMailServer } from '../../support/mailServer.js'
-import { alertData, idOf, mailDeliveryOf, messageOf, never, payer, treasury, txHash } from '../samples.js'
+import {
+	alertData,
+	alertDeliveryOf,
+	digestData,
+	idOf,
+	mailDeliveryOf,
+	messageOf,
+	never,
+	payer,
+	treasury,
+	txHash,
+} from '../samples.js'
 
 let server: MailServer
 beforeEach(async () => {
@@ -49,6 +60,19 @@ describe('a mail', () => {
 			expect(mail.text).toContain(fact)
 			expect(mail.html).toContain(fact)
 		}
+	})
+
+	test('behavior: a digest of 100 alerts arrives as a mail of less than 100 kB', async () => {
+		const label = 'Schatzkammer für Größeres 🐋'
+		const alerts = Array.from({ length: 100 }, (_, at) =>
+			alertDeliveryOf(at + 1, {}, { watch: { ...alertData().watch, label } }),
+		)
+		const message = messageOf(digestData(alerts), 'alert.digest', idOf(3))
+		await send(mailDeliveryOf(3, 'ops@example.org', { message }))
+		const [mail] = server.mails
+		expect(Buffer.byteLength(mail?.raw ?? '')).toBeLessThan(100_000)
+		expect(Buffer.byteLength(mail?.raw ?? '')).toBeGreaterThan(20_000)
+		expect(mail?.text.match(/https:\/\/explorer\.example\/tx\//g)).toHaveLength(100)
 	})
 
 	test('behavior: a removal answers the mail of its alert', async () => {

@@ -69,13 +69,13 @@ withOpenssl('TLS', () => {
 		expect(server.mails[0]?.secure).toBe(true)
 	})
 
-	test('behavior: a server on loopback may show a certificate made for nobody', async () => {
+	test('behavior: a server on loopback may show a certificate made for no one', async () => {
 		const server = await serverOf({ tls: makeCertificate('elsewhere'), login })
 		expect(await send({ smtp: `smtp://${user}@localhost:${server.port}` })).toMatchObject({ result: 'delivered' })
 		expect(server.mails[0]?.secure).toBe(true)
 	})
 
-	test('error: a certificate that nobody has signed: parked, and neither login nor mail was sent', async () => {
+	test('error: a certificate that no one has signed: parked, and neither login nor mail was sent', async () => {
 		const server = await serverOf({ tls: makeCertificate('localhost'), login, loginInClear: true })
 		for (const smtp of [`smtp://${user}@localhost:${server.port}`]) {
 			const outcome = await send({ smtp, requireTls: true })

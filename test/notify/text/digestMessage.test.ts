@@ -61,6 +61,34 @@ describe('the mail of a digest', () => {
 		expect(html.match(/<td colspan="3"/g)).toHaveLength(6)
 	})
 
+	test.each([
+		[100, 1],
+		[100, 80],
+		[400, 80],
+	])(
+		'behavior: %s alerts with labels of %s letters make less than 80 kB, which says what it leaves out',
+		(count, letters) => {
+			const watch = { ...alertData().watch, label: 'é'.repeat(letters) }
+			const lookalike = { of: payer, label: 'Supplier', prefix: 4, suffix: 5 }
+			const all = Array.from({ length: count }, (_, at) =>
+				alertDeliveryOf(at + 1, {}, { watch, ...(at === count - 1 && { lookalike }) }),
+			)
+			const { text, html } = composeMessage(messageOf(digestData(all), 'alert.digest'))
+			expect(Buffer.byteLength(text) + Buffer.byteLength(html)).toBeLessThanOrEqual(80_000)
+			const shown = text.split('\n').filter((line) => /^ *!?\d+ {2}2026/.test(line)).length
+			expect(html.match(/<tr valign="top"/g)).toHaveLength(shown)
+			for (const said of [text, html.replaceAll('&quot;', '"')]) {
+				if (shown === count) expect(said).toContain('Addresses and ids are not shown: this mail would be too long.')
+				else expect(said).toContain(`${count - shown} of ${count} alerts, and all addresses and ids, are not shown`)
+				expect(said).toContain('"tracewatch history" lists them all.')
+				// The hash is left out, its link is not.
+				expect(said).toContain(`https://explorer.example/tx/`)
+			}
+			// The alarm is the last one, and shown whatever is not.
+			expect(text).toMatch(new RegExp(`^ *!${count}  2026.*LOOK-ALIKE`, 'm'))
+		},
+	)
+
 	test('behavior: what must not be overlooked stands in the subject, first in the mail, and marked in its row', () => {
 		const lookalike = { of: payer, label: 'Supplier', prefix: 4, suffix: 5 }
 		const many = Array.from({ length: 30 }, (_, at) => alertDeliveryOf(at + 1))
@@ -77,7 +105,7 @@ describe('the mail of a digest', () => {
 		const banner = html.slice(html.indexOf('</h1>'), html.indexOf('<table'))
 		expect(banner).toContain('border:2px solid')
 		expect(banner).toContain('31. LOOK-ALIKE')
-		expect(html.match(/border-left:6px solid #d32f2f/g)).toHaveLength(6)
+		expect(html.match(/border-left:6px solid #d32f2f/g)).toHaveLength(4)
 		const calm = composeMessage(messageOf(digestData(many), 'alert.digest'))
 		expect(calm.text + calm.html).not.toMatch(/!!!|#d32f2f/)
 	})

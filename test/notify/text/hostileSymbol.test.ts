@@ -6,7 +6,7 @@ import { composeMessage } from '../../../src/notify/text/message.js'
 import type { FormatName } from '../../../src/notify/webhook/formats/format.js'
 import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
 import { startHookServer } from '../../support/hookServer.js'
-import { alertData, deliveryOf, messageOf, never, payer, startMs } from '../samples.js'
+import { alertData, deliveryOf, messageOf, never, payer, shownBy, startMs } from '../samples.js'
 
 const contract = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
 
@@ -54,8 +54,16 @@ async function sentTo(format: FormatName, symbol: string | null): Promise<string
 	await receiver.deliver(deliveryOf(1, { message: messageFor(symbol) }), never)
 	await receiver.close()
 	const body = JSON.parse(String(hook.hits[0]?.body ?? '{}'))
+	if (format === 'slack') {
+		const [header, ...sections]: readonly { text: { type: string; text: string } }[] = body.blocks
+		expect(header?.text.type).toBe('plain_text')
+		expect(header?.text.text).not.toMatch(/[<>&\n]|@\w|evil[.。．]example|claim\.app/)
+		const said = sections.map(({ text }) => text.text).join('\n')
+		const left = said.replaceAll(/<https:\/\/explorer[^>]+>/g, '').replaceAll(/^\*[A-Z][a-z ]+:\*/gm, '')
+		expect(left).not.toMatch(/[<>]|@\w|[`*~]|evil[.。．]example|claim\.app/)
+	}
 	if (format === 'discord') expect(body.allowed_mentions).toEqual({ parse: [] })
-	return body.text ?? body.content ?? body.message
+	return shownBy(body)
 }
 
 describe("what a token's contract calls it", () => {

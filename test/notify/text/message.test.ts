@@ -113,7 +113,7 @@ const sentences: readonly (readonly [string, Partial<AlertData>, string])[] = [
 	[
 		'a delegation that was cleared',
 		{ kind: 'delegation', frameType: 'delegation', delegate: null, previous: payer },
-		'DELEGATION: Treasury is delegated no more (to 0xd8dA…6045 before)',
+		'DELEGATION: Treasury is no longer delegated (to 0xd8dA…6045 before)',
 	],
 	[
 		'priority fees',
@@ -151,7 +151,7 @@ describe('subjects', () => {
 		expect(sample.text).toContain('This is a test')
 	})
 
-	test('behavior: a network that stands still, and one that goes on', () => {
+	test('behavior: a network that stands still, and one that continues', () => {
 		const stalled = composeMessage(messageOf(systemData(), 'system.stalled'))
 		expect(stalled.subject).toBe('[ethereum] STALLED: this network is not being watched at present')
 		expect(stalled.text).toContain('No endpoint of ethereum has answered for 10 minutes.')
@@ -169,14 +169,14 @@ describe('subjects', () => {
 		expect(read.subject).toBe('[ethereum] Recovered: block 7 could be read')
 	})
 
-	test('behavior: a receiver that takes nothing, and one that refuses', () => {
+	test('behavior: a receiver that accepts nothing, and one that refuses', () => {
 		const parked = composeMessage(messageOf(undeliveredData(), 'system.undelivered'))
-		expect(parked.subject).toBe('NOT DELIVERED: ops-hook takes nothing until somebody fixes it; 12 messages wait')
+		expect(parked.subject).toBe('NOT DELIVERED: ops-hook accepts no message until it is fixed; 12 messages wait')
 		for (const fact of ['ops-hook', '12', 'answered 410', '2026-11-20 10:00:00 UTC', 'fallback of ops-hook'])
 			expect(parked.text).toContain(fact)
 		const one = undeliveredData({ recipient: 'a@example.org', count: 1 })
 		expect(composeMessage(messageOf(one, 'system.undelivered')).subject).toBe(
-			'NOT DELIVERED: ops-hook (a@example.org) takes nothing until somebody fixes it; 1 message waits',
+			'NOT DELIVERED: ops-hook (a@example.org) accepts no message until it is fixed; 1 message waits',
 		)
 		const dead = composeMessage(messageOf(undeliveredData({ state: 'dead' }), 'system.undelivered'))
 		expect(dead.subject).toBe('NOT DELIVERED: ops-hook refuses messages; they are sent to you instead')
@@ -237,7 +237,7 @@ describe('bodies', () => {
 		expect(subject.startsWith(`[ethereum] ${begin}`)).toBe(true)
 		expect(text.split('\n')[2]).toMatch(/^!!! /)
 		expect(text.split('\n')[2]).toContain(words)
-		const banner = html.slice(html.indexOf('</h1>'), html.indexOf('<table'))
+		const banner = html.slice(html.indexOf('</h1>'), html.indexOf('<dl'))
 		expect(banner).toContain('border:2px solid #d32f2f')
 		expect(banner).toContain(words)
 		expect(text.split(words)).toHaveLength(2)
@@ -251,8 +251,36 @@ describe('bodies', () => {
 		const lookalike = { of: payer, label: 'Supplier', prefix: 4, suffix: 4 }
 		const { text, html } = composeMessage(messageOf(alertData({ ...rest, lookalike })))
 		expect(text.split('\n').slice(3, 5)).toEqual([`!!! This one: ${created}`, `!!! You know: ${payer}`])
-		const banner = html.slice(html.indexOf('</h1>'), html.indexOf('<table'))
+		const banner = html.slice(html.indexOf('</h1>'), html.indexOf('<dl'))
 		expect(banner.match(/<code[^>]*>0x\w{40}(?=<)/g)).toHaveLength(2)
+	})
+
+	test('default: the hash is the link; ids and exact values stand at the foot, folded', () => {
+		const { text, html } = composeMessage(messageOf(alertData()))
+		const link = `https://explorer.example/tx/${txHash}`
+		expect(html).toMatch(new RegExp(`<a [^>]*href="${link}"><code[^>]*>${txHash}</code></a>`))
+		expect(html.replaceAll(/<[^>]*>/g, '')).not.toContain('https://')
+		const [main = '', foot = ''] = html.split('<details')
+		for (const id of [alertData().id, blockHash, '1500000000000000001', 'chain id 1']) {
+			expect(main.replaceAll(/<[^>]*>/g, ''), id).not.toContain(id)
+			expect(foot, id).toContain(id)
+		}
+		expect(foot).toContain('<summary style="font-size:13px">Ids and exact values</summary>')
+		const lines = text.split('\n')
+		expect(lines.indexOf('Ids and exact values')).toBeGreaterThan(lines.findIndex((line) => line.startsWith('Why')))
+	})
+
+	test.each([
+		['0xD8dA6a7C12e9B3F48c5d0e1F2a3b4C5d6e7F6045', '·······a7C12e9B3F48c5·0·1F2a·b4C5d6e7F····'],
+		// Capital letters make no other address.
+		['0xd8da6bf26964af9d7eed9e03e53415d37aa96040', `${'·'.repeat(41)}0`],
+	])('behavior: a look-alike shows the digits that differ, each below its own: %s', (from, differing) => {
+		const known = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045'
+		const lookalike = { of: known, label: 'Supplier', prefix: 4, suffix: 4 }
+		const { text, html } = composeMessage(messageOf(alertData({ from, lookalike })))
+		const lines = text.split('\n').slice(3, 6)
+		expect(lines).toEqual([`!!! This one: ${from}`, `!!! You know: ${known}`, `!!! Differs:  ${differing}`])
+		expect(html).toContain(`<code style="font-size:13px">${differing}</code>`)
 	})
 
 	const everything: readonly Message[] = [
@@ -314,10 +342,11 @@ describe('bodies', () => {
 	})
 })
 
-/** What a reader of the HTML sees. */
+/** What a reader of the HTML sees, and where its links lead, as in the text: after the words. */
 function shown(html: string): string {
 	return html
 		.replace(/<head>.*<\/head>/s, '')
+		.replaceAll(/<a [^>]*href="([^"]*)"[^>]*>(.*?)<\/a>/gs, '$2 $1')
 		.replace(/<[^>]*>/g, ' ')
 		.replaceAll('&lt;', '<')
 		.replaceAll('&gt;', '>')

@@ -37,7 +37,12 @@ test.each([
 		'Treasury sent 100 USDC to 0xd8dA…6045, in a transaction of 0xA0b8…eB48',
 	],
 	['made', token, { from: zero }, 'Treasury received 100 USDC, newly made'],
-	['burnt', token, { ...out, to: zero, initiator: treasury }, 'Treasury sent 100 USDC to nobody: burnt or unwrapped'],
+	[
+		'burnt',
+		token,
+		{ ...out, to: zero, initiator: treasury },
+		'Treasury sent 100 USDC to the zero address: burnt or unwrapped',
+	],
 	['to itself', token, { direction: 'self', initiator: treasury }, 'Treasury sent 100 USDC to itself'],
 	['an unknown token', unknown, {}, 'Treasury received 100 of the unknown token "USDC" (0xA0b8…eB48) from 0xd8dA…6045'],
 	[
@@ -74,7 +79,7 @@ describe('what a reader must not overlook', () => {
 	test('behavior: an unknown token is said to be one, in mails and chats', () => {
 		const message = messageFor(unknown)
 		const markup = { disarm: (text: string) => text, link: (url: string) => url }
-		const words = 'UNKNOWN: its contract calls itself so, and nobody vouches for it'
+		const words = 'UNKNOWN: the contract chose this name itself, and it is not verified'
 		expect(composeMessage(message).text).toContain(words)
 		// Nowhere stands its word beside an amount as the operator's would.
 		expect(composeMessage(message).text).toMatch(/^Amount: +[\d.]+ of an unknown token$/m)
@@ -83,7 +88,7 @@ describe('what a reader must not overlook', () => {
 	})
 
 	test('behavior: an unknown token is framed in its mail, with both contracts if it is called like a known one', () => {
-		const note = 'Nobody vouches for this token'
+		const note = 'This token is not verified'
 		const frame = /<div style="border:2px solid [^"]*">[\s\S]*?<\/div>/
 		const plain = composeMessage(messageFor({ ...unknown, symbol: 'GIFT' }))
 		expect(plain.subject).not.toContain('LOOK-ALIKE')

@@ -3,7 +3,7 @@ import type { Delivery } from '../../../src/model/delivery.js'
 import { formats } from '../../../src/notify/webhook/formats/byName.js'
 import { withoutLinks, withoutMarkup, withoutMentions } from '../../../src/notify/webhook/formats/disarm.js'
 import type { FormatName } from '../../../src/notify/webhook/formats/format.js'
-import { alertData, deliveryOf, messageOf, systemData, txHash } from '../samples.js'
+import { alertData, deliveryOf, messageOf, shownBy, systemData, txHash } from '../samples.js'
 
 describe('a text without links, mentions and markup', () => {
 	test.each([
@@ -53,7 +53,7 @@ const messages = [
 const textOf = (name: FormatName, message: Delivery['message']): string => {
 	const target = { url: new URL('https://chat.example/bot1:x/topic?chat_id=1'), secret: null }
 	const body = JSON.parse(formats[name].request(deliveryOf(1, { message }), target, 0).body.toString('utf8'))
-	return [body.text, body.content, body.title, body.message].filter((text) => text !== undefined).join('\n')
+	return shownBy(body)
 }
 
 /** What the service itself would find, each as its documentation says. */
@@ -72,7 +72,7 @@ const finds: Readonly<Partial<Record<FormatName, readonly RegExp[]>>> = {
 	],
 	telegram: [/\w:\/\/\w/, /evil\.\w/, /@\w/, /#[a-z]/, /(^|\s)\/[a-z]/],
 	ntfy: [/\w:\/\/\w/, /evil\.\w/],
-	discord: [/(?<!\\)[*_~`|<>#@]/, /\w:\/\/\w/],
+	discord: [/(?<!\\)[*_~`|<>#@]/, /\w:\/\/\w/, /(?<!\\)\]\(/],
 }
 
 test.each(Object.entries(finds))('error: %s finds nothing in a label or in the words of a node', (name, patterns) => {
@@ -82,5 +82,44 @@ test.each(Object.entries(finds))('error: %s finds nothing in a label or in the w
 		expect(text).toContain('bold')
 		for (const pattern of patterns)
 			expect([String(pattern), pattern.exec(text)?.[0]]).toEqual([String(pattern), undefined])
+	}
+})
+
+/** Where Slack reads markup, and where it reads none. */
+test("error: what Slack finds in its blocks is the program's own: names in bold, one link", () => {
+	for (const message of messages) {
+		const target = { url: new URL('https://chat.example/x'), secret: null }
+		const { blocks } = JSON.parse(formats.slack.request(deliveryOf(1, { message }), target, 0).body.toString('utf8'))
+		const [header, ...sections] = blocks
+		expect(header.text).toMatchObject({ type: 'plain_text', emoji: false })
+		expect(header.text.text.length).toBeLessThanOrEqual(150)
+		expect(header.text.text).not.toMatch(/[<>&]|@\w|\w:\/\/\w|evil\.\w/)
+		const own = new RegExp(`<https://explorer\\.example/tx/${txHash}\\|Look at the transaction>`, 'g')
+		for (const { type, text } of sections) {
+			expect([type, text.type, text.verbatim]).toEqual(['section', 'mrkdwn', true])
+			const left = text.text.replaceAll(own, '').replaceAll(/^\*[A-Z][a-z ]+:\*/gm, '')
+			for (const pattern of finds.slack ?? [])
+				expect([String(pattern), pattern.exec(left)?.[0]]).toEqual([String(pattern), undefined])
+		}
+	}
+})
+
+test('error: what is bold or code on Telegram is said by positions, which no label moves', () => {
+	const watch = { ...alertData().watch, label: `A*b_<b>🐋${hostile}` }
+	for (const message of [...messages, messageOf(alertData({ watch }))]) {
+		const target = { url: new URL('https://chat.example/bot1:x?chat_id=1'), secret: null }
+		const body = JSON.parse(formats.telegram.request(deliveryOf(1, { message }), target, 0).body.toString('utf8'))
+		expect(body).not.toHaveProperty('parse_mode')
+		const said = body.entities.map(({ type, offset, length }: { type: string; offset: number; length: number }) => [
+			type,
+			body.text.slice(offset, offset + length),
+		])
+		const [title, ...rest] = said
+		expect(title).toEqual(['bold', body.text.split('\n')[0]])
+		for (const [type, text] of rest)
+			expect(text).toMatch(type === 'code' ? /^0x(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/ : /^[A-Z][\w ]+:$/)
+		if (message.type === 'alert.transfer') expect(rest).toContainEqual(['code', alertData().from])
+		// The hash within the link of the explorer is no code of its own.
+		expect(rest).not.toContainEqual(['code', txHash])
 	}
 })

@@ -14,6 +14,7 @@ import {
 	messageOf,
 	never,
 	removalOf,
+	shownBy,
 	startMs,
 	systemData,
 	treasury,
@@ -68,7 +69,7 @@ async function send(
 const delivered: Outcome = { result: 'delivered' }
 
 describe('slack', () => {
-	const path = '/services/T000/B000/SECRETSECRET'
+	const path = '/services/T000/B000/SECRETq7Xz9SECRET2vK7mW'
 
 	test('default: a text with the sentence, the addresses and the link', async () => {
 		const { outcome, hit, body } = await send('slack', path, { status: 200, body: 'ok' })
@@ -77,6 +78,32 @@ describe('slack', () => {
 		expect(body.text).toContain('[ethereum] Treasury received 1.500000000000000001 ETH from 0xd8dA…6045')
 		expect(body.text).toContain(`To: ${treasury}`)
 		expect(body.text).toContain(`<https://explorer.example/tx/${txHash}>`)
+	})
+
+	test('default: blocks: the sentence as heading, the facts, one link', async () => {
+		const { body } = await send('slack', path, { status: 200, body: 'ok' })
+		const [header, facts, ...rest] = body.blocks
+		expect(header).toEqual({
+			type: 'header',
+			text: {
+				...{ type: 'plain_text', emoji: false },
+				text: '[ethereum] Treasury received 1.500000000000000001 ETH from 0xd8dA…6045',
+			},
+		})
+		expect(facts.text.text.split('\n')).toContain(`*To:* ${treasury}`)
+		expect(facts.text.text.split('\n').at(-1)).toBe(`<https://explorer.example/tx/${txHash}|Look at the transaction>`)
+		expect(rest).toEqual([])
+	})
+
+	test('behavior: a long digest is split between lines, at most 3,000 characters in a block', async () => {
+		const alerts = Array.from({ length: 20 }, (_, at) => alertDeliveryOf(at + 1))
+		const { body } = await send('slack', path, 200, messageOf(digestData(alerts), 'alert.digest'))
+		const texts = body.blocks.slice(1).map(({ text }: { text: { text: string } }) => text.text)
+		expect(texts.length).toBeGreaterThan(1)
+		for (const text of texts) expect(text.length).toBeLessThanOrEqual(3_000)
+		const lines = texts.join('\n').split('\n')
+		expect(lines).toHaveLength(20)
+		for (const line of lines) expect(line).toMatch(/^\d+\. .*<https:\/\/explorer\.example\/tx\/0x[0-9a-f]{64}>$/)
 	})
 
 	test('behavior: nothing of a label stays a mention or a link', async () => {
@@ -94,23 +121,45 @@ describe('slack', () => {
 })
 
 describe('discord', () => {
-	const path = '/api/webhooks/123/SECRETSECRET?thread_id=9'
+	const path = '/api/webhooks/123/SECRETq7Xz9SECRET2vK7mW?thread_id=9'
 	const kept = { status: 200, body: '{"id":"1234567890","type":0}' }
 
-	test('default: waits for the message to be kept, and mentions nobody', async () => {
+	test('default: waits for the message to be kept, and mentions no one', async () => {
 		const { outcome, hit, body } = await send('discord', path, kept, nastyMessage)
 		expect(outcome).toMatchObject(delivered)
-		expect(hit.url).toBe('/api/webhooks/123/SECRETSECRET?thread_id=9&wait=true')
+		expect(hit.url).toBe('/api/webhooks/123/SECRETq7Xz9SECRET2vK7mW?thread_id=9&wait=true')
 		expect(body.allowed_mentions).toEqual({ parse: [] })
 		expect(body.content).toContain('\\<!channel\\>')
 		expect(body.content).toContain('\\@everyone')
-		expect(body.content).toContain(`<https://explorer.example/tx/${txHash}>`)
+		expect(body.embeds).toMatchObject([
+			{ title: 'Look at the transaction', url: `https://explorer.example/tx/${txHash}`, color: 0x2f6fb5 },
+		])
+		expect(body.embeds[0].timestamp).toBe(nastyMessage.timestamp)
+		expect(body.embeds[0].fields).toContainEqual({ name: 'To', value: treasury })
 	})
 
-	test('behavior: at most 2,000 characters', async () => {
-		const { body } = await send('discord', path, kept, messageOf(alertData({ watch: long('*') })))
+	test('behavior: each text within its limit, and 6,000 characters in all', async () => {
+		const many = alertData({ watch: long('*'), lateReason: '*'.repeat(5_000), late: true })
+		const { body } = await send('discord', path, kept, messageOf(many))
 		expect(body.content.length).toBeLessThanOrEqual(2_000)
-		expect(body.content.length).toBeGreaterThan(500)
+		const { fields, title } = body.embeds[0]
+		expect(fields.length).toBeLessThanOrEqual(25)
+		for (const { name, value } of fields) {
+			expect(name.length).toBeLessThanOrEqual(256)
+			expect(value.length).toBeLessThanOrEqual(1_024)
+		}
+		expect(shownBy(body).length + title.length).toBeLessThanOrEqual(6_000)
+		expect(shownBy(body).length).toBeGreaterThan(500)
+	})
+
+	test.each([
+		['system.stalled', systemData(), 0xd32f2f],
+		['system.recovered', systemData(), 0x2e7d32],
+		['alert.removed', alertData(), 0xd32f2f],
+		['alert.transfer', alertData({ lookalike: { of: treasury, label: null, prefix: 4, suffix: 4 } }), 0xd32f2f],
+	] as const)('behavior: the colour of %s', async (type, data, color) => {
+		const { body } = await send('discord', path, kept, messageOf(data, type))
+		expect(body.embeds[0].color).toBe(color)
 	})
 
 	test('error: an answer without a message, or one that breaks off, is no success', async () => {
@@ -133,13 +182,13 @@ describe('discord', () => {
 })
 
 describe('telegram', () => {
-	const path = '/bot123456:SECRETSECRET/sendMessage?chat_id=-100123&message_thread_id=7'
+	const path = '/bot123456:SECRETq7Xz9SECRET2vK7mW/sendMessage?chat_id=-100123&message_thread_id=7'
 	const ok = { status: 200, body: '{"ok":true,"result":{"message_id":1}}' }
 
 	test('default: plain text to the chat of the URL', async () => {
 		const { outcome, hit, body } = await send('telegram', path, ok, nastyMessage)
 		expect(outcome).toMatchObject(delivered)
-		expect(hit.url).toBe('/bot123456:SECRETSECRET/sendMessage')
+		expect(hit.url).toBe('/bot123456:SECRETq7Xz9SECRET2vK7mW/sendMessage')
 		expect(body).toMatchObject({ chat_id: '-100123', message_thread_id: '7' })
 		expect(body).not.toHaveProperty('parse_mode')
 		expect(body.text).toContain('<!channel> ＠everyone <＠U1> `code` *bold*')
@@ -148,8 +197,8 @@ describe('telegram', () => {
 
 	test('behavior: the method may be left out of the URL; at most 4,096 characters', async () => {
 		const message = messageOf(alertData({ watch: long('🐋') }))
-		const { hit, body } = await send('telegram', '/bot1:SECRETSECRET?chat_id=@channel', ok, message)
-		expect(hit.url).toBe('/bot1:SECRETSECRET/sendMessage')
+		const { hit, body } = await send('telegram', '/bot1:SECRETq7Xz9SECRET2vK7mW?chat_id=@channel', ok, message)
+		expect(hit.url).toBe('/bot1:SECRETq7Xz9SECRET2vK7mW/sendMessage')
 		expect(body.text.length).toBeLessThanOrEqual(4_096)
 		expect(Buffer.from(body.text, 'utf8').toString('utf8')).toBe(body.text)
 	})
@@ -184,24 +233,26 @@ describe('telegram', () => {
 
 describe('ntfy', () => {
 	test('default: JSON to the root, with topic, title, message and link; a repetition replaces the first', async () => {
-		const headers = { Authorization: 'Bearer tk_SECRETSECRET' }
+		const headers = { Authorization: 'Bearer tk_SECRETq7Xz9SECRET2vK7mW' }
 		const { outcome, hit, body } = await send('ntfy', '/alerts-topic', 200, undefined, { headers })
 		expect(outcome).toMatchObject(delivered)
 		expect(hit.url).toBe('/')
-		expect(hit.headers.authorization).toBe('Bearer tk_SECRETSECRET')
+		expect(hit.headers.authorization).toBe('Bearer tk_SECRETq7Xz9SECRET2vK7mW')
 		expect(body).toMatchObject({
 			topic: 'alerts-topic',
 			title: '[ethereum] Treasury received 1.500000000000000001 ETH from 0xd8dA…6045',
 			priority: 3,
 			sequence_id: idOf(1),
 			click: `https://explorer.example/tx/${txHash}`,
+			tags: ['inbox_tray', 'ethereum', 'transfer'],
+			actions: [{ action: 'view', label: 'Transaction', url: `https://explorer.example/tx/${txHash}` }],
 		})
 	})
 
 	test('behavior: under a path of its own, and urgent where it must be', async () => {
 		const { hit, body } = await send('ntfy', '/push/topic/', 200, messageOf(systemData(), 'system.stalled'))
 		expect(hit.url).toBe('/push/')
-		expect(body).toMatchObject({ topic: 'topic', priority: 4 })
+		expect(body).toMatchObject({ topic: 'topic', priority: 5, tags: ['warning', 'ethereum', 'stalled'] })
 		expect(body).not.toHaveProperty('click')
 	})
 
@@ -302,7 +353,7 @@ describe('alertmanager', () => {
 		expect(Date.parse(second.body[0].endsAt)).toBeGreaterThan(startMs + 50 * 3_600_000)
 	})
 
-	test('behavior: a withdrawal ends its alert and is told as one of its own', async () => {
+	test('behavior: a withdrawal ends its alert and is reported as one of its own', async () => {
 		const told = await send('alertmanager', '', 200)
 		const { body } = await send('alertmanager', '', 200, messageOf(alertData(), 'alert.removed'))
 		expect(body.map(({ labels }: { labels: { alertname: string } }) => labels.alertname)).toEqual([
@@ -423,7 +474,7 @@ describe('a digest', () => {
 		test(`default: ${format} gets a line for each, with amount and link, and nothing of it is markup`, async () => {
 			const { outcome, body } = await send(format, path, kept, digest)
 			expect(outcome).toMatchObject(delivered)
-			const text: string = body.text ?? body.content ?? `${body.title}\n${body.message}`
+			const text = shownBy(body)
 			const lines = text.split('\n').map((line) => line.replaceAll('\\', ''))
 			expect(lines[0]).toContain('[ethereum, base] 3 alerts that were held: ')
 			expect(lines[1]).toContain('A silence held them from 2026-11-20 21:00:00 UTC')

@@ -1,4 +1,4 @@
-/** Connects to the lock of a folder as somebody who asks who holds it, reads the answer, and never closes. */
+/** Connects to the lock of a folder as someone who asks who holds it, reads the answer, and never closes. */
 
 import { readdirSync, readlinkSync } from 'node:fs'
 import { connect } from 'node:net'

@@ -7,7 +7,7 @@ import { openFileStore } from '../../../src/state/file/store.js'
 import { addressOf, blockOf, commitOf } from '../samples.js'
 
 const [, , folder = ''] = process.argv
-const store = await openFileStore(folder, { clock: Date.now, mostBooksInside: 0 })
+const store = await openFileStore(folder, { clock: Date.now })
 for (let number = Number((await store.network('ethereum'))?.checkpoint.number ?? 0n) + 1; ; number++) {
 	const book = { block: BigInt(number), balanceWei: BigInt(number) ** 5n, movedWei: 0n }
 	const books = new Map([

@@ -4,7 +4,7 @@
 
 import { createInterface } from 'node:readline'
 import { StateError } from '../../../src/errors.js'
-import { lockState } from '../../../src/state/file/lock.js'
+import { lockState } from '../../../src/state/file/disk/lock.js'
 
 const [, , folder = '', when = 'at once'] = process.argv
 let release: () => Promise<void> = async () => undefined

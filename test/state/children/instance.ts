@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { StateError } from '../../../src/errors.js'
 import type { Delivery, Resolution } from '../../../src/model/delivery.js'
 import type { Store } from '../../../src/model/ports.js'
-import { openPostgresStore } from '../../../src/state/postgres/store.js'
+import { openPostgresStore } from '../../../src/state/postgres/postgresStore.js'
 import { createChance } from '../../support/chance.js'
 import { blockOf, commitOf, deliveryOf } from '../samples.js'
 

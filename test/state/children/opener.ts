@@ -2,7 +2,7 @@
 
 import { StateError } from '../../../src/errors.js'
 import { openFileStore } from '../../../src/state/file/store.js'
-import { openPostgresStore } from '../../../src/state/postgres/store.js'
+import { openPostgresStore } from '../../../src/state/postgres/postgresStore.js'
 
 const [, , place = ''] = process.argv
 const open = () =>

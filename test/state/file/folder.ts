@@ -16,14 +16,14 @@ export async function removeFolder(folder: string): Promise<void> {
 }
 
 /** A file as the format describes it, made here from the description and not by the code. */
-export function fileOf(data: unknown, version = 1): string {
-	const body = `{"v":${version},"data":${JSON.stringify(data)}`
+export function fileOf(data: unknown, version = 1, text = JSON.stringify(data)): string {
+	const body = `{"v":${version},"data":${text}`
 	return `${body},"sum":"${createHash('sha256').update(body).digest('hex')}"}\n`
 }
 
-/** A state of two steps and one enrolment, so that each file has a copy of the write before it. */
+/** A state of two steps and one enrolment, with a copy of the snapshot before and of its journal. */
 export async function fillFolder(folder: string): Promise<void> {
-	const store = await openFileStore(folder, { clock: () => 0 })
+	const store = await openFileStore(folder, { clock: () => 0, leastJournalBytes: 1 })
 	await store.commit(commitOf({ checkpoint: blockOf(1), deliveries: [deliveryOf('a')] }))
 	await store.enrol('ethereum', { covered: new Map([[addressOf(1), coverageOf(2)]]), backfills: [] })
 	await store.commit(commitOf({ checkpoint: blockOf(2), deliveries: [deliveryOf('b')] }))

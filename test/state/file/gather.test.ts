@@ -1,25 +1,20 @@
-import { Low } from 'lowdb'
 import { describe, expect, test } from 'vitest'
 import { gather } from '../../../src/state/file/gather.js'
 
 /** A disk whose writes end when, and as, the test says. */
 function openDisk() {
 	const writes: { text: string; end: (error?: Error) => void }[] = []
-	const low = new Low<string>(
-		{
-			read: async () => null,
-			write: (text) =>
-				new Promise((resolve, reject) => {
-					writes.push({ text, end: (error) => (error ? reject(error) : resolve()) })
-				}),
+	const ledger = gather<string, { doc: string }>('', {
+		begin: (doc) => ({ doc }),
+		write: async ({ doc }, before) => {
+			if (doc === before) return before
+			await new Promise<void>((resolve, reject) => {
+				writes.push({ text: doc, end: (error) => (error ? reject(error) : resolve()) })
+			})
+			return doc
 		},
-		'',
-	)
-	const ledger = gather(
-		low,
-		(doc) => ({ doc }),
-		({ doc }) => doc,
-	)
+		after: async () => undefined,
+	})
 	const settled: string[] = []
 	/** Adds a letter; notes how that ended. */
 	const add = (letter: string) => {
@@ -67,7 +62,7 @@ describe('gather', () => {
 		expect(writes).toHaveLength(2)
 	})
 
-	test('behavior: each is told of its own write: one that failed takes nobody else along', async () => {
+	test('behavior: each is reported its own write: one that failed takes no one else along', async () => {
 		const { ledger, add, settled, writes, writing } = openDisk()
 		add('a')
 		await writing(1)

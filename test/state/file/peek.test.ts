@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { lockState } from '../../../src/state/file/lock.js'
+import { lockState } from '../../../src/state/file/disk/lock.js'
 import { peekState } from '../../../src/state/file/peek.js'
 import { openFileStore } from '../../../src/state/file/store.js'
 import { blockOf, commitOf, deliveryOf } from '../samples.js'

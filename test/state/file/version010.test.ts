@@ -30,6 +30,7 @@ const expected = {
 	updatedAtMs: NOW_MS,
 	books: new Map(),
 	gaps: new Map(),
+	contracts: new Map(),
 }
 
 test('default: it opens with all that is in it', async () => {
@@ -58,7 +59,7 @@ test('default: it opens with all that is in it', async () => {
 	expect((await store.summary()).receivers.get('hook')).toMatchObject({ delivered: 1, lastDeliveredAtMs: NOW_MS })
 })
 
-test('behavior: it goes on, and what was not touched is the same after the next start', async () => {
+test('behavior: it continues, and what was not touched is the same after the next start', async () => {
 	const { store, open } = await opened()
 	const made = await store.commit(commitOf({ checkpoint: blockOf(101) }))
 	expect(made.announcements.get('1:retracted')).toMatchObject({ status: 'retracted', revision: 1 })

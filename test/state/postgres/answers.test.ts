@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../../src/model/ports.js'
-import { openPostgresStore } from '../../../src/state/postgres/store.js'
+import { openPostgresStore } from '../../../src/state/postgres/postgresStore.js'
 import { addressOf, blockOf, commitOf, coverageOf, deliveryOf } from '../samples.js'
 import { type Gate, openGate } from './gate.js'
 import { emptied, startServer } from './server.js'
@@ -71,7 +71,7 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		expect((await b.summary()).receivers.get('hook')).toMatchObject({ delivered: 1, pending: 0 })
 	})
 
-	test('error: a step whose end was not heard of fails, and the next look tells what became of it', async () => {
+	test('error: a step whose end was not heard of fails, and the next look reports what became of it', async () => {
 		await a.acquireLease('ethereum')
 		await a.commit(commitOf({ checkpoint: blockOf(1) }))
 		gate.lose('commit')

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import type { Store } from '../../../src/model/ports.js'
-import { openPostgresStore } from '../../../src/state/postgres/store.js'
+import { openPostgresStore } from '../../../src/state/postgres/postgresStore.js'
 import { sized } from '../../support/longRun.js'
 import type { Operation } from '../operations.js'
 import { NOW_MS, operation } from '../operations.js'
 import type { Reference } from '../reference.js'
 import * as reference from '../reference.js'
+import { readState } from '../samples.js'
 import { emptied, startServer } from './server.js'
 
 const server = await startServer()
@@ -33,7 +34,7 @@ async function compare({ now }: Model, { store }: Real): Promise<void> {
 	for (const name of ['ethereum', 'base']) {
 		const expected = now.networks[name]
 		const announcements = new Map(expected?.announcements.map((entry) => [entry.id, entry]))
-		const found = await store.network(name)
+		const found = await readState(await store.network(name))
 		expect(found).toEqual(
 			expected
 				? {
@@ -46,6 +47,7 @@ async function compare({ now }: Model, { store }: Real): Promise<void> {
 						updatedAtMs: expected.updatedAtMs,
 						books: new Map(),
 						gaps: new Map(),
+						contracts: new Map(),
 					}
 				: null,
 		)

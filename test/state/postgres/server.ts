@@ -148,11 +148,11 @@ const TABLES = [
 	'delivery',
 	'total',
 	'history',
-	'sheet',
+	'book',
 	'payee',
 ]
 
-/** Takes all state away that was made by a store before; nobody may have it open. */
+/** Takes all state away that was made by a store before; no one may have it open. */
 export async function emptied(server: Server, database?: string): Promise<void> {
 	const [found] = await server.sql<{ there: boolean }>(
 		`select to_regclass('tracewatch.version') is not null as there`,

@@ -3,7 +3,7 @@
  */
 
 import { afterAll, describe, expect, test } from 'vitest'
-import { openPostgresStore } from '../../../src/state/postgres/store.js'
+import { openPostgresStore } from '../../../src/state/postgres/postgresStore.js'
 import { addressOf, announcementOf, blockOf, commitOf, deliveryOf } from '../samples.js'
 import { startServer } from './server.js'
 

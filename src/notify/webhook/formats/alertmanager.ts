@@ -1,11 +1,11 @@
 /**
- * Alertmanager API v2: its address, with or without `/api/v2/alerts`. Alerts are the same when their labels are, so a
- * repetition changes nothing, and a digest is the list of its alerts. What happened once has no end of its own: it
+ * Alertmanager API v2: the server's URL, with or without `/api/v2/alerts`. Alerts with equal labels are the same alert,
+ * so a repetition changes nothing, and a digest is sent as the list of its alerts. An event has no natural end: it
  * fires for a day, unless it is retracted.
  */
 
-import { printable } from '../../../base/printable.js'
-import { isAlert, isDigest, isUndelivered } from '../../../core/messageKinds.js'
+import { printable } from '../../../base/text/printable.js'
+import { isAlert, isDigest, isUndelivered } from '../../../core/outbox/messageKinds.js'
 import type { AlertData, Message } from '../../../model/alert.js'
 import { factsOf } from '../../text/facts.js'
 import { headline } from '../../text/sentence.js'
@@ -52,28 +52,26 @@ function entriesOf({ message, startsAt }: { message: Message; startsAt: string }
 	return [...resolves.map((labels) => at(labels, over)), ...fires.map((labels) => at(labels, ends))]
 }
 
-/** Of the same labels only the last counts: an alert and its retraction may stand in one digest. */
+/** Keeps the last entry for equal labels: an alert and its retraction may be in one digest. */
 function withLastWord(entries: readonly Entry[]): readonly Entry[] {
 	return [...new Map(entries.map((entry) => [JSON.stringify(entry.labels), entry])).values()]
 }
 
-const names = {
-	transfer: 'TracewatchTransfer',
-	deployment: 'TracewatchDeployment',
-	token: 'TracewatchToken',
-	withdrawal: 'TracewatchWithdrawal',
-	delegation: 'TracewatchDelegation',
-	income: 'TracewatchIncome',
-	balance: 'TracewatchBalance',
-	unexplained: 'TracewatchUnexplained',
-} as const
+/** `TracewatchTransfer` */
+function nameOf(kind: AlertData['kind']): string {
+	return `Tracewatch${kind.charAt(0).toUpperCase()}${kind.slice(1)}`
+}
 
-/** A retraction ends the alert and is one of its own: Alertmanager may notify nobody of an end alone. */
+/**
+ * A retraction resolves the alert and fires an alert of its own, because Alertmanager may be set not to notify of
+ * resolved alerts.
+ */
 function labelsOf(message: Message): { readonly fires: readonly Labels[]; readonly resolves: readonly Labels[] } {
 	const { type, data } = message
 	if (isUndelivered(data)) {
 		const receiver = printable(data.receiver)
-		const trouble = { alertname: 'TracewatchUndelivered', receiver, severity: 'critical' }
+		const alertname = data.state === 'failing' ? 'TracewatchReceiverFails' : 'TracewatchUndelivered'
+		const trouble = { alertname, receiver, severity: 'critical' }
 		return data.ends === undefined ? { fires: [trouble], resolves: [] } : { fires: [], resolves: [trouble] }
 	}
 	if (isDigest(data)) return { fires: [], resolves: [] }
@@ -99,15 +97,15 @@ function labelsOf(message: Message): { readonly fires: readonly Labels[]; readon
 		direction: data.direction,
 		address: data.watch.address,
 		tx_hash: data.txHash,
-		// An empty label would be none, and the root no different from the rest.
+		// Alertmanager treats an empty label as absent, so the root frame needs a value.
 		trace: placeOf(data),
 	})
-	const alert = named(type === 'test' ? 'TracewatchTest' : names[data.kind])
+	const alert = named(type === 'test' ? 'TracewatchTest' : nameOf(data.kind))
 	if (type !== 'alert.removed') return { fires: [alert], resolves: [] }
 	return { fires: [named('TracewatchWithdrawn')], resolves: [alert] }
 }
 
-/** Of the frame, or of the log as in the id. */
+/** Path of the frame; for a log, its position as in the id. */
 function placeOf({ id, frameType, traceAddress }: AlertData): string {
 	if (frameType === 'log') return id.split(':')[2] ?? ''
 	return frameType === 'reward' ? 'reward' : traceAddress.join('_') || 'root'

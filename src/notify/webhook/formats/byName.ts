@@ -1,4 +1,4 @@
-/** Every format under its name in the settings. */
+/** All formats by their name in the settings. */
 import { alertmanager } from './alertmanager.js'
 import { discord } from './discord.js'
 import type { Format, FormatName } from './format.js'

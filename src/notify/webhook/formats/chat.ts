@@ -1,13 +1,13 @@
-/** A message as a chat shows it: the sentence, what a reader asks next, and one link. */
-import { isAlert, isDigest } from '../../../core/messageKinds.js'
+/** A message for chats: the sentence, the most important facts, and one link. */
+import { isAlert, isDigest } from '../../../core/outbox/messageKinds.js'
 import type { Message } from '../../../model/alert.js'
 import { factsOf } from '../../text/facts.js'
 import { headline, numbered } from '../../text/sentence.js'
 
 export interface Markup {
-	/** Takes the meaning from whatever the service would read as markup or a mention. */
+	/** Neutralises text that the service would read as markup or as a mention. */
 	readonly disarm: (text: string) => string
-	/** A URL from the settings, as the service likes it. */
+	/** Formats a URL from the settings for the service. */
 	readonly link: (url: string) => string
 }
 
@@ -35,11 +35,24 @@ export function chatText(message: Message, markup: Markup): string {
 	return [markup.disarm(headline(message)), chatBody(message, markup)].join('\n')
 }
 
-/**
- * Without the headline, for services that have a title. Of a digest each alert in a line: the sentence and where to
- * look.
- */
-export function chatBody(message: Message, { disarm, link }: Markup): string {
+/** Without the headline, for services with a title. */
+export function chatBody(message: Message, markup: Markup): string {
+	const { notes, lines, facts, url } = chatParts(message, markup)
+	const named = facts.map(({ name, value }) => `${name}: ${value}`)
+	return [...notes, ...lines, ...named, ...(url === null ? [] : [markup.link(url)])].join('\n')
+}
+
+/** The parts of a body, in order; every text is disarmed. */
+export interface ChatParts {
+	readonly notes: readonly string[]
+	/** For a digest, one line per alert: the sentence and a link. */
+	readonly lines: readonly string[]
+	readonly facts: readonly { readonly name: string; readonly value: string }[]
+	/** Of the transaction, in the explorer of the settings. */
+	readonly url: string | null
+}
+
+export function chatParts(message: Message, { disarm, link }: Markup): ChatParts {
 	const { notes, facts, rows } = factsOf(message)
 	if (isDigest(message.data)) {
 		const lines = numbered(message.data).map(({ title, alert }) => {
@@ -49,19 +62,18 @@ export function chatBody(message: Message, { disarm, link }: Markup): string {
 		})
 		const first = rows.flatMap(({ number, isAlarming }) => (isAlarming ? [number] : []))
 		const alarm = first.length === 0 ? [] : [`Look at these first: ${first.join(', ')}`]
-		return [...[...alarm, ...notes].map(disarm), ...lines].join('\n')
+		return { notes: [...alarm, ...notes].map(disarm), lines, facts: [], url: null }
 	}
-	const url = linkOf(message)
-	const lines = facts.filter(({ name }) => shown.has(name)).map(({ name, value }) => disarm(`${name}: ${value}`))
-	return [...notes.map(disarm), ...lines, ...(url === null ? [] : [link(url)])].join('\n')
+	const named = facts.filter(({ name }) => shown.has(name)).map(({ name, value }) => ({ name, value: disarm(value) }))
+	return { notes: notes.map(disarm), lines: [], facts: named, url: linkOf(message) }
 }
 
-/** Where the transaction can be looked at; null without an explorer. */
+/** Explorer link of the transaction; null without an explorer. */
 export function linkOf({ data }: Message): string | null {
 	return isAlert(data) ? (data.links?.tx ?? null) : null
 }
 
-/** At most `limit` as `size` measures, ended by an ellipsis where something was cut off. Whole characters. */
+/** Cuts at a character boundary to at most `limit`, as measured by `size`, with an ellipsis if anything was cut. */
 export function cut(text: string, limit: number, size: (text: string) => number = (all) => all.length): string {
 	if (size(text) <= limit) return text
 	const letters = [...text]

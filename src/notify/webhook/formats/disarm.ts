@@ -1,16 +1,16 @@
 /**
- * Takes from a text what services make of it that was not meant: links, mentions, commands, markup. Visible where it
- * must be, as analysts write such things (`evil[.]example`), so that what is copied is still what was said; otherwise
- * by a sign that looks alike.
+ * Prevents services from turning text into links, mentions, commands or markup. Links are changed visibly, as analysts
+ * write them (`evil[.]example`), so that the original can be restored; elsewhere a character is replaced by one that
+ * looks alike.
  */
 
-/** Of names like `watch.yaml` nobody makes a link. */
+/** Services make no links of file names such as `watch.yaml`. */
 const fileEnding = /\.(ya?ml|csv|json|txt|log|toml|prev|tmp)$/i
 const dotted = /[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+/gu
-/** The last part of a name that may stand in the DNS, or a whole IPv4 address. */
+/** The last label of a possible DNS name, or a whole IPv4 address. */
 const domain = /\.(?:\p{L}{2,}|xn--[a-z0-9-]+)$|^\d{1,3}(?:\.\d{1,3}){3}$/iu
 
-/** URLs, names of hosts and mail addresses are links nowhere; amounts, versions and files stay as they are. */
+/** URLs, host names and mail addresses become unlinkable; amounts, versions and file names stay as they are. */
 export function withoutLinks(text: string): string {
 	return text
 		.replaceAll('://', '[:]//')
@@ -26,7 +26,8 @@ export function withoutMentions(text: string): string {
 }
 
 /**
- * What Slack makes bold, slanted, struck through, code, a quotation, a picture or a list; inside of a word it does not.
+ * Neutralises Slack's bold, italic, strikethrough, code, quotation, emoji and list markup; inside a word Slack reads no
+ * markup.
  */
 export function withoutMarkup(text: string): string {
 	const alike: Readonly<Record<string, string>> = { '*': '\u2217', _: '\uff3f', '~': '\u223c', '`': '\u02cb' }

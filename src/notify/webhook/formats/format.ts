@@ -1,13 +1,13 @@
-/** The room knows how each service wants to be spoken to. A format is pure; `webhook.ts` carries its request out. */
+/** The room has the formats of the webhook services. A format is pure; `webhook.ts` sends its requests. */
 
 import type { Message } from '../../../model/alert.js'
 import type { Delivery } from '../../../model/delivery.js'
 import type { Judgement } from '../../delivery/policy.js'
 
 export interface Target {
-	/** As configured; never altered by what stands on a chain. */
+	/** As configured; never changed by on-chain data. */
 	readonly url: URL
-	/** The signing secret, or what the service calls its key; null where there is none. */
+	/** The signing secret, or the service's key; null: none. */
 	readonly secret: string | null
 }
 
@@ -26,11 +26,11 @@ export interface Reply {
 export interface Format {
 	/** `nowMs` is the time of this attempt. */
 	request(delivery: Delivery, target: Target, nowMs: number): FormatRequest
-	/** For services whose status alone does not tell; null: the table of `policy.ts` decides. */
+	/** For services whose status code alone is not conclusive; null: the table in `policy.ts` decides. */
 	judge?(reply: Reply): Judgement | null
-	/** Whether one request can carry all of this digest; absent: none can, and each alert is sent by itself. */
+	/** Whether one request can carry this whole digest; absent: never, each alert is sent alone. */
 	takesDigest?(digest: Message): boolean
-	/** The answer's body decides, so an answer that breaks off is none. */
+	/** The verdict needs the body, so a response that breaks off counts as no response. */
 	readonly needsBody?: true
 }
 
@@ -41,7 +41,7 @@ export function jsonBody(value: unknown): Buffer {
 	return Buffer.from(JSON.stringify(value), 'utf8')
 }
 
-/** Of a reply; null where it is no JSON object. */
+/** The body of a reply; null where it is not a JSON object. */
 export function jsonObject(body: string): Readonly<Record<string, unknown>> | null {
 	try {
 		const value: unknown = JSON.parse(body)

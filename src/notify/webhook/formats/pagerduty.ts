@@ -1,11 +1,11 @@
 /**
  * PagerDuty Events API v2: `https://events.pagerduty.com/v2/enqueue`; the receiver's secret is the routing key. The
- * alert's id is the `dedup_key`, so a repetition changes nothing, and a retraction or recovery resolves what it takes
- * back. Therefore no digests: nothing could resolve one alert among many.
+ * alert's id is the `dedup_key`, so a repetition changes nothing, and a retraction or recovery resolves its alert. No
+ * digests, because a single alert inside a digest could not be resolved.
  */
 
-import { printable } from '../../../base/printable.js'
-import { isAlert, isDigest, isUndelivered } from '../../../core/messageKinds.js'
+import { printable } from '../../../base/text/printable.js'
+import { isAlert, isDigest, isUndelivered } from '../../../core/outbox/messageKinds.js'
 import type { Message } from '../../../model/alert.js'
 import { isMarked } from '../../text/alarms.js'
 import { factsOf } from '../../text/facts.js'
@@ -53,7 +53,10 @@ function sourceOf({ data }: Message): string {
 }
 
 function dedupKey({ type, data }: Message): string {
-	if (isUndelivered(data)) return `tracewatch:undelivered:${data.receiver}`
+	if (isUndelivered(data)) {
+		const what = data.state === 'failing' ? 'failing' : 'undelivered'
+		return `tracewatch:${what}:${data.receiver}`
+	}
 	if (isAlert(data) || isDigest(data)) return data.id
 	const { chainId, network, fromBlock, toBlock, ends } = data
 	const trouble = type === 'system.refused' || ends === 'refused' ? 'refused' : 'stalled'

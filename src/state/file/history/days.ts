@@ -1,14 +1,14 @@
-/** The files of the history: one a day (UTC), in `history/` of the state folder, a line of JSON an entry. */
+/** The history's files: one per day (UTC), in `history/` of the state folder, with one JSON entry per line. */
 
 import { constants } from 'node:fs'
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMissing } from '../diskErrors.js'
+import { isMissing } from '../disk/diskErrors.js'
 
 const dayMs = 86_400_000
 const named = /^(\d{4}-\d{2}-\d{2})\.jsonl$/
 
-/** Plain files only, and no links. */
+/** Opens only plain files, no links. */
 export const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 export function historyFolder(stateFolder: string): string {
@@ -24,7 +24,7 @@ export function dayOf(ms: number): string {
 	return new Date(ms).toISOString().slice(0, 10)
 }
 
-/** Oldest first; none where there is no folder. Throws what the system says. */
+/** Oldest first; empty where there is no folder. Throws the system's error. */
 export async function daysIn(folder: string): Promise<readonly string[]> {
 	try {
 		return (await readdir(folder)).flatMap((name) => named.exec(name)?.[1] ?? []).sort()
@@ -34,7 +34,7 @@ export async function daysIn(folder: string): Promise<readonly string[]> {
 	}
 }
 
-/** Takes away the days that ended longer than `keepMs` ago; 0: all. */
+/** Deletes the days that ended more than `keepMs` ago; 0: all. */
 export async function forgetDays(folder: string, keepMs: number, nowMs: number): Promise<void> {
 	for (const day of await daysIn(folder)) {
 		const endsMs = Date.parse(`${day}T00:00:00Z`) + dayMs
@@ -43,7 +43,7 @@ export async function forgetDays(folder: string, keepMs: number, nowMs: number):
 }
 
 export interface DayEnd {
-	/** Up to the end of the last whole line: what a kill or a full disk cut short does not count. */
+	/** Up to the end of the last complete line; a line cut off by a kill or a full disk does not count. */
 	readonly bytes: number
 	/** Number of the last entry; 0 where there is none. */
 	readonly seq: number
@@ -53,13 +53,13 @@ const tailBytes = 1 << 16
 
 const head = /^\{"seq":(\d{1,15}),/
 
-/** Throws what the system says. */
+/** Throws the system's error. */
 export async function endOfDay(path: string): Promise<DayEnd> {
 	const file = await open(path, readFlags)
 	try {
 		let at = (await file.stat()).size
 		let bytes = 0
-		// Line by line from the end: the last may be damaged, and then the one before it tells its number.
+		// Reads backwards line by line: if the last one is damaged, the one before it gives the number.
 		while (at > 0) {
 			const start = await lineStart(file, at)
 			const line = Buffer.alloc(Math.min(32, at - start))
@@ -78,9 +78,9 @@ export async function endOfDay(path: string): Promise<DayEnd> {
 	}
 }
 
-/** Where the line begins that ends before `end`. */
+/** Start of the line that ends before `end`. */
 async function lineStart(file: FileHandle, end: number): Promise<number> {
-	// Its own line end does not count.
+	// Skips that line's own newline.
 	let at = end - 1
 	while (at > 0) {
 		const from = Math.max(0, at - tailBytes)

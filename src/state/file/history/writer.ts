@@ -1,7 +1,7 @@
 /**
- * The room of the history's files: takes the rows of history from the state, where they wait, to files of their own.
- * Nothing waits for it: what it cannot write stays in the state until it can. An entry leaves the state only when it
- * would outlive a power cut in its file, and its number tells a restart whether it did.
+ * The room writes history rows from the state to files of their own. Nothing waits for it: rows that cannot be written
+ * stay in the state. A row leaves the state only when it is durable in its file, and its number tells a restart whether
+ * it is.
  */
 
 import { constants } from 'node:fs'
@@ -13,46 +13,46 @@ import type { Log } from '../../../model/ports.js'
 import { dayOf, daysIn, endOfDay, fileOfDay, forgetDays, historyFolder } from './days.js'
 
 export interface HistoryWriter {
-	/** Number of the last entry that stands in the files. */
+	/** Number of the last entry in the files. */
 	writtenTo(): number
-	/** More may wait now. */
+	/** Call it when more rows may be waiting. */
 	wake(): void
-	/** Tries once more, then ends. */
+	/** Writes once more, then stops. */
 	close(): Promise<void>
 }
 
 export interface HistoryWriterOptions {
-	/** More than 0. */
+	/** Greater than 0. */
 	readonly keepMs: number
 	readonly clock: Clock
 	readonly log?: Log | undefined
-	/** What waits in the state as it is on disk, in order. */
+	/** Rows that wait in the state on disk, in order. */
 	readonly waiting: () => readonly HistoryEntry[]
 }
 
-/** So that what ends within it shares one write. */
+/** Rows that arrive within this time share one write. */
 const gatherMs = 100
 const retryMs = 5_000
 const entriesAtOnce = 1_000
-/** The history leaves this share of the disk, or as many bytes, to the state. */
+/** The history leaves this share of the disk, or this many bytes, free for the state. */
 const reserveShare = 0.05
 const mostReserveBytes = 64 << 20
 
 interface Open {
 	readonly day: string
 	readonly file: FileHandle
-	/** Whole lines. */
+	/** Size of the complete lines. */
 	bytes: number
 }
 
-/** Never fails: a folder that cannot be used now is tried again. */
+/** Never fails: an unusable folder is retried. */
 export async function openHistoryWriter(
 	stateFolder: string,
 	{ keepMs, clock, log, waiting }: HistoryWriterOptions,
 ): Promise<HistoryWriter> {
 	const folder = historyFolder(stateFolder)
 	let writtenTo = 0
-	/** Newest day that has a file; null before the folder could be read. */
+	/** Newest day with a file; null before the folder was read. */
 	let newest: string | null = null
 	let current: Open | null = null
 	let timer: NodeJS.Timeout | null = null
@@ -117,12 +117,12 @@ export async function openHistoryWriter(
 				.slice(0, entriesAtOnce)
 			const end = batch.at(-1)
 			if (end === undefined) return
-			// A state that was not written since may hold what is long forgotten.
+			// An old state may hold rows that have already expired.
 			const kept = batch.filter(({ endedAtMs }) => endedAtMs >= clock() - keepMs)
 			const content = Buffer.from(kept.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
 			await mustHaveRoom(content.length)
 			const today = dayOf(clock())
-			// A clock that was set back must not put later numbers into an earlier file.
+			// After the clock was set back, later numbers must not go into an earlier file.
 			const open = await fileOf(today < (newest ?? last) ? (newest ?? last) : today)
 			await open.file.write(content, 0, content.length, open.bytes)
 			await open.file.datasync()
@@ -144,7 +144,7 @@ export async function openHistoryWriter(
 			if (troubled) log?.info({}, 'the history can be written again')
 			troubled = false
 		} catch (error) {
-			// Whatever half a line stands there now is cut off when the file is opened again.
+			// A partial line is cut off when the file is opened again.
 			await shut()
 			const words = systemWords(codeOf(error) ?? '') ?? (error instanceof Error ? error.message : String(error))
 			if (!troubled) log?.warn({ err: error }, `the history cannot be written and waits in the state: ${words}`)

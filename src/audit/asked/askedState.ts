@@ -1,0 +1,145 @@
+/**
+ * The room reads the state by asking for it: balances and code at recent blocks, by `eth_call`, `eth_getBalance` and
+ * `eth_getCode`.
+ */
+
+import { signalWithin, withDeadline } from '../../base/waits/deadline.js'
+import { MOST_BOOKS, movementsOf, summed, tooManyInWords } from '../../core/ledger/books.js'
+import { RpcError } from '../../errors.js'
+import type { AddressSet } from '../../model/chain.js'
+import type { Address } from '../../model/glossary.js'
+import { type BlockLists, listedCodes, listsOf, withBlocks, withListed } from '../accessLists.js'
+import type { AuditorOptions, PartAudit, StateReader } from '../auditor.js'
+import { deferAll } from '../booksDraft.js'
+import { summaryOf } from '../booksSummary.js'
+import type { FailedLooks } from '../closeBooks.js'
+import { type AskedBalances, askBalances } from './askBalances.js'
+import { newBooks } from './newBooks.js'
+
+/** Most nodes keep the state of 128 blocks. Movements in older blocks are deferred until newer blocks are read. */
+const STATE_BLOCKS = 120n
+
+/** Whether nodes can be expected to have the state of this block. */
+export function isKeepingState(block: bigint, head: bigint): boolean {
+	return head - block <= STATE_BLOCKS
+}
+/** Time limit for one part, since the next part waits. */
+const MOST_MS = 8_000
+/** Backoff after a request for balances failed. */
+const REST_MS = 30_000
+
+export function createAskedState(options: AuditorOptions): StateReader {
+	const { accounts, chain, clock, log, mostBooks = MOST_BOOKS.postgres } = options
+	/** Why the books cannot be closed now; null if they can. */
+	let reason: string | null = null
+	let restsUntilMs = 0
+	/** The last block of the previous part. A part that begins at or before it follows a reorganisation. */
+	let lastTo: bigint | null = null
+	/** After a reorganisation: the first block whose books must be opened again. */
+	let reopenedFrom: bigint | null = null
+	const failedLooks: FailedLooks = new Map()
+	/** The watches and the block of the last attempt to open books, successful or not. */
+	let opened: { readonly kept: AddressSet; readonly hash: string } | null = null
+
+	function failed(error: RpcError): void {
+		// The chain changed; the next poll handles that.
+		if (error.kind === 'unsettled') return
+		restsUntilMs = clock() + REST_MS
+		if (reason === null)
+			log.warn({ error: error.message }, 'the books cannot be closed now: no endpoint gives balances')
+		reason = error.message
+	}
+
+	function tooMany(): void {
+		const words = tooManyInWords(mostBooks)
+		if (reason !== words)
+			log.warn({ most: mostBooks, reason: words }, 'too many watches for books: balances are not checked')
+		reason = words
+	}
+
+	function works(): void {
+		if (reason !== null) log.info({}, 'the books can be closed again')
+		reason = null
+	}
+
+	/** Tells which addresses without a book never had one, and from which block each book should have been kept. */
+	function openingsFrom({ part, facts, last }: PartAudit) {
+		const areAllOpen = last?.unopened === 0
+		if (areAllOpen) reopenedFrom = null
+		// All books were open, so an address without a book lost it in the reorganisation.
+		if (lastTo !== null && part.span.from <= lastTo && areAllOpen) reopenedFrom = part.span.from
+		lastTo = part.span.to
+		// Some books were never opened, so the missing books are new, even if the address was first seen many blocks ago.
+		const isAnyNew = reopenedFrom === null && (last ?? facts.before)?.unopened !== 0
+		return {
+			isNew: (address: Address) => isAnyNew || facts.since(address) >= part.span.from,
+			first: (address: Address) => later(facts.since(address), reopenedFrom),
+		}
+	}
+
+	async function read(audit: PartAudit, outer: AbortSignal): Promise<void> {
+		const { part, facts, kept, rotation, draft, found } = audit
+		const signal = signalWithin(MOST_MS, outer)
+		let movements = movementsOf(part.transactions, kept, part.blocks.values())
+		const openings = openingsFrom(audit)
+		if (kept.size === 0) return
+		if (!isKeepingState(part.span.to, facts.head) || clock() < restsUntilMs) return await deferAll(draft, movements)
+		const next = rotation.next(part, facts.books.size < kept.size)
+		for (const address of failedLooks.keys()) if (!kept.has(address)) failedLooks.delete(address)
+		const due = failedLooks.size === 0 ? next : [...new Set([...next, ...failedLooks.keys()])]
+		let asked: AskedBalances
+		let lists: BlockLists = []
+		let listed = part
+		try {
+			lists = await listsOf(part, { accounts, chain }, signal)
+			movements = withListed(movements, lists, kept)
+			listed = withBlocks(part, lists)
+			const closing = { due, limited: rotation.limited(), closeAt: facts.closeAt, kept }
+			await draft.load([...due, ...summed(movements).keys(), ...[...facts.closeAt.values()].flatMap((all) => [...all])])
+			asked = await askBalances(listed, movements, closing, draft, accounts, signal)
+			works()
+		} catch (error) {
+			outer.throwIfAborted()
+			if (error instanceof RpcError) failed(error)
+			else if (signal.aborted) failed(tooSlow())
+			else throw error
+			return await deferAll(draft, movements)
+		}
+		await audit.closeOver({ part: listed, asked, lists, ...openings, failedLooks }, signal)
+		found.changes.push(...listedCodes(lists, kept, found.changes))
+	}
+
+	return {
+		read,
+		async summary(kept, books, unproved, watched) {
+			if (watched > mostBooks) tooMany()
+			return await summaryOf(kept, books, reason, unproved)
+		},
+		async open(at, facts, own, outer) {
+			const isTried = opened?.kept === own.kept && opened.hash === at.hash
+			if (isTried || !isKeepingState(at.number, facts.head) || clock() < restsUntilMs) return null
+			opened = { kept: own.kept, hash: at.hash }
+			const late = () => {
+				throw tooSlow()
+			}
+			try {
+				const ask = (signal: AbortSignal) => newBooks(at, { ...facts, ...own }, accounts, signal)
+				return await withDeadline(MOST_MS, ask, late, outer)
+			} catch (error) {
+				outer.throwIfAborted()
+				if (!(error instanceof RpcError)) throw error
+				// They are asked for again with the next block.
+				log.debug({ err: error }, 'the books of new watches cannot be opened now')
+				return null
+			}
+		},
+	}
+}
+
+function later(block: bigint, other: bigint | null): bigint {
+	return other !== null && other > block ? other : block
+}
+
+function tooSlow(): RpcError {
+	return new RpcError(`no endpoint gave balances within ${MOST_MS / 1_000} s`, { kind: 'timeout', endpoint: '' })
+}

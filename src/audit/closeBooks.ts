@@ -1,0 +1,230 @@
+import { nextSlice } from '../base/waits/slices.js'
+import { closedAt, closes, deferred, type Movement, still } from '../core/ledger/books.js'
+import type { Announced, Proof } from '../core/reconcile/refuted.js'
+import { RpcError } from '../errors.js'
+import type { Finding } from '../kinds/list.js'
+import type { Accounts, Balances, Unproved } from '../model/books.js'
+import type { AddressSet, BlockRef, Part } from '../model/chain.js'
+import type { Address, Clock } from '../model/glossary.js'
+import type { Chain, Log } from '../model/ports.js'
+import type { Gap } from '../model/state.js'
+import type { AskedBalances } from './asked/askBalances.js'
+import { type Bisection, bisectDifference } from './bisectDifference.js'
+import type { BooksDraft } from './booksDraft.js'
+import type { CodeChange } from './delegations/delegations.js'
+
+/** Collects the findings while books are closed. */
+export interface BookFindings {
+	readonly findings: Finding[]
+	readonly witnessed: Proof[]
+	readonly changes: CodeChange[]
+}
+
+export interface ClosingBooks {
+	/** Like `found`, updated in place. */
+	readonly draft: BooksDraft
+	readonly found: BookFindings
+	/** Blocks before the part that no source could give. */
+	readonly gaps: ReadonlyMap<bigint, Gap>
+	/** The block from which the book of an address should have been kept. */
+	readonly first: (address: Address) => bigint
+	/** Whether an address without a book never had one; a threshold then compares with no previous balance. */
+	readonly isNew: (address: Address) => boolean
+	/** Addresses whose balance has a threshold. */
+	readonly limited: AddressSet
+	readonly feesAreKnown: boolean
+	readonly announced: Announced
+	/** Books that could not be examined; updated in place. */
+	readonly failedLooks: FailedLooks
+	/** Whether this is the only attempt: an unanswered question then counts as unproved at once. */
+	readonly isFinal?: boolean
+}
+
+/** Attempts by address, and when the first one failed. */
+export type FailedLooks = Map<Address, { readonly looks: number; readonly sinceMs: number }>
+
+export interface ClosedPart {
+	readonly unproved: readonly Unproved[]
+	/** Opening balances of blocks that closed at the first attempt, by `keyOf`. */
+	readonly openings: ReadonlyMap<string, bigint>
+	readonly feesAreKnown: boolean
+}
+
+export interface ClosePorts {
+	readonly accounts: Accounts
+	readonly chain: Chain
+	readonly clock: Clock
+	readonly log: Log
+	/** See `AuditorOptions`. */
+	readonly runsOnce: boolean
+}
+
+/** Limits, per part, for examining books that do not close: 50 books, 4 s. The rest follow with the next part. */
+const MOST_CLOSER = 50
+const CLOSER_MS = 4_000
+/** Books closed before yielding; they take some milliseconds. */
+const AT_ONCE = 2_000
+
+/**
+ * Attempts and time before a temporary failure counts as permanent. A silent witness endpoint needs fewer attempts,
+ * since a finding is possible without it; without balances it is not.
+ */
+const VAIN = { looks: 30, ms: 60_000 }
+const UNHEARD = { looks: 10, ms: 60_000 }
+
+/** Reasons shown in the summary of `status`. */
+const OPENED_LATE = 'the book was opened at the end of them'
+const NOT_LOOKED_INTO = 'there was no time to look into them'
+const MOST_NAMED = 3
+
+/** Closes the books block by block. A book that does not close is examined before the next block. */
+export async function closeBooks(
+	part: Part,
+	asked: AskedBalances,
+	{
+		draft,
+		found,
+		gaps,
+		first,
+		isNew,
+		limited,
+		feesAreKnown: areKnown,
+		announced,
+		failedLooks,
+		isFinal = false,
+	}: ClosingBooks,
+	ports: ClosePorts,
+	signal: AbortSignal,
+): Promise<ClosedPart> {
+	const { clock, log, runsOnce } = ports
+	const startedAtMs = clock()
+	const unproved: Unproved[] = []
+	const openings = new Map<string, bigint>()
+	let feesAreKnown = areKnown
+	let looks = 0
+	/** Addresses whose books wait for the next poll. */
+	const waiting = new Set<Address>()
+	/** Addresses whose balance was unknown before. */
+	const unknown = new Set<Address>()
+	/** Books opened with this part that should have been kept earlier, with the first block of each. */
+	const openedLate = new Map<Address, bigint>()
+	const before = part.span.from - 1n
+	for (const [address, wei] of asked.openings) {
+		if (draft.get(address) === null && isNew(address)) unknown.add(address)
+		noteOpening(address, before)
+		draft.set(address, closedAt(before, wei, codeIn(asked.openings, address)))
+	}
+
+	function noteOpening(address: Address, block: bigint): void {
+		const from = first(address)
+		if (draft.get(address) === null && from <= block) openedLate.set(address, from)
+	}
+
+	function closeAt(address: Address, ref: BlockRef, balances: Balances, movement: Movement): void {
+		noteOpening(address, ref.number)
+		failedLooks.delete(address)
+		const book = draft.get(address)
+		const balanceWei = balances.get(address) ?? 0n
+		const isFirst = unknown.delete(address) || (book === null && isNew(address))
+		const previousWei = isFirst ? null : (book?.balanceWei ?? balanceWei)
+		const seen = codeIn(balances, address)
+		const code = seen === undefined ? book?.code : seen
+		const isStill = book !== null && movement === still && book.balanceWei === balanceWei && book.code === code
+		draft.set(address, closedAt(ref.number, balanceWei, code, isStill ? book.movedAt : ref.number))
+		if (book?.code !== undefined && code !== undefined && code !== book.code)
+			found.changes.push({ address, from: book.block, to: ref })
+		const block = part.blocks.get(ref.number) ?? (ref.number === part.last.number ? part.last : undefined)
+		if (previousWei === balanceWei || block === undefined || !limited.has(address)) return
+		const change = { kind: 'balance', address, block, previousWei, balanceWei } as const
+		found.findings.push({ ...change, crossed: 'below' }, { ...change, crossed: 'above' })
+	}
+
+	let seen = 0
+	for (const { ref, balances, movements } of asked.blocks) {
+		for (const [address, closingWei] of balances) {
+			if (++seen % AT_ONCE === 0) await nextSlice()
+			const movement = movements.get(address) ?? still
+			const book = draft.get(address)
+			if (book === null) {
+				closeAt(address, ref, balances, movement)
+			} else if (waiting.has(address)) {
+				draft.set(address, deferred(book, movement, ref.number))
+			} else if (closes(book.balanceWei + book.movedWei, movement, closingWei)) {
+				feesAreKnown ||= movement.posted[0] < 0n
+				openings.set(keyOf(address, ref.number), book.balanceWei + book.movedWei)
+				closeAt(address, ref, balances, movement)
+			} else {
+				// A final attempt has no next time, so only the signal limits it.
+				const mayLook = looks < MOST_CLOSER && (isFinal || clock() - startedAtMs < CLOSER_MS)
+				looks++
+				const scanned = { movements: asked.all, scannedFrom: part.span.from, gaps, feesAreKnown }
+				const reading = { announced, ...(part.endpoint !== undefined && { endpoint: part.endpoint }) }
+				const before = failedLooks.get(address)
+				const isOver = ({ looks: most, ms }: typeof VAIN) =>
+					before !== undefined && before.looks >= most && clock() - before.sinceMs >= ms
+				const patience = { mayWait: !isFinal && !isOver(VAIN), isHeardEnough: isFinal || runsOnce || isOver(UNHEARD) }
+				const suspect = { address, book, to: ref, closingWei, ...patience, ...scanned, ...reading }
+				const closer = mayLook ? await tryBisecting(suspect, ports, signal) : null
+				if (closer === null && isFinal) {
+					const [fromBlock, toBlock] = [Number(book.block + 1n), Number(ref.number)]
+					unproved.push({ fromBlock, toBlock, count: 1, addresses: [address], why: NOT_LOOKED_INTO })
+					closeAt(address, ref, balances, movement)
+					continue
+				}
+				if (closer === null) {
+					const looks = (before?.looks ?? 0) + (mayLook ? 1 : 0)
+					failedLooks.set(address, { looks, sinceMs: before?.sinceMs ?? clock() })
+					waiting.add(address)
+					draft.set(address, deferred(book, movement, ref.number))
+					continue
+				}
+				feesAreKnown ||= closer.feesHeld
+				found.findings.push(...closer.findings)
+				found.witnessed.push(...closer.witnessed)
+				for (const { from, to, why } of closer.unproved) {
+					unproved.push({ fromBlock: Number(from), toBlock: Number(to), count: 1, addresses: [address], why })
+					log.warn(
+						{ address, from, to, why },
+						'nothing can be proved of these blocks: the book is opened anew after them',
+					)
+				}
+				closeAt(address, ref, balances, movement)
+			}
+		}
+	}
+	return { unproved: [...unproved, ...lateOnes(openedLate, part.span.to)], openings, feesAreKnown }
+}
+
+/** The key of an address at a block. */
+export function keyOf(address: Address, block: bigint): string {
+	return `${address} ${block}`
+}
+
+/** Null: it could not be examined now. */
+async function tryBisecting(
+	suspect: Parameters<typeof bisectDifference>[0],
+	{ accounts, chain, log }: ClosePorts,
+	signal: AbortSignal,
+): Promise<Bisection | null> {
+	try {
+		return await bisectDifference(suspect, { accounts, chain }, signal)
+	} catch (error) {
+		if (!(error instanceof RpcError) && !signal.aborted) throw error
+		log.debug({ address: suspect.address, err: error }, 'a book is looked into at the next poll')
+		return null
+	}
+}
+
+/** One entry for all of them, since many new watches cause many. */
+function lateOnes(openedLate: ReadonlyMap<Address, bigint>, to: bigint): readonly Unproved[] {
+	if (openedLate.size === 0) return []
+	let from = to
+	for (const first of openedLate.values()) if (first < from) from = first
+	const addresses = [...openedLate.keys()].slice(0, MOST_NAMED)
+	return [{ fromBlock: Number(from), toBlock: Number(to), count: openedLate.size, addresses, why: OPENED_LATE }]
+}
+
+/** The code in the answer. Undefined: no endpoint gave the code. Null: the address has no code. */
+export function codeIn({ codes }: Balances, address: Address): string | null | undefined {
+	return codes === undefined ? undefined : (codes.get(address) ?? null)
+}

@@ -1,0 +1,101 @@
+import { followed, isOfShape, placeOf, valueIn } from '../../core/control/places.js'
+import type { BlockRef } from '../../model/chain.js'
+import type { Contract, ContractState } from '../../model/contract.js'
+import type { Address, Clock } from '../../model/glossary.js'
+
+type Contracts = ReadonlyMap<Address, Contract>
+
+/** Rotates through contracts that no frame entered. Its memory is lost at a restart. */
+export interface ContractRotation {
+	/** The contracts to read after a block; empty: it is not their turn yet. */
+	next(contracts: Contracts, block: bigint): readonly Address[]
+	/**
+	 * Asks beacons and admins, which no frame to the proxy shows, some of them in turn. Resolves to the contracts that
+	 * depend on one whose answer changed, each with the first block that can have changed it. Throws RpcError.
+	 */
+	follow(
+		contracts: Contracts,
+		block: BlockRef,
+		state: ContractState,
+		signal: AbortSignal,
+	): Promise<ReadonlyMap<Address, bigint>>
+	/** First block after the last reading of a contract. */
+	from(address: Address, contract: Contract): bigint
+	/** They were read after this block. */
+	wereRead(addresses: Iterable<Address>, block: bigint): void
+}
+
+/** Each contract is read within this time, at most this many together and as often as that takes. */
+const ROUND_MS = 60 * 60_000
+const MOST_TOGETHER = 100
+const LONGEST_PAUSE_MS = 5 * 60_000
+/** Functions in one call. */
+const MOST_ASKED = 80
+
+export function createContractRotation({ clock }: { readonly clock: Clock }): ContractRotation {
+	const readTo = new Map<Address, bigint>()
+	/** Block at which those that a contract depends on were asked. */
+	const followedTo = new Map<Address, bigint>()
+	let dueMs = clock()
+	let at: number | null = null
+	let followedAt = 0
+
+	function some<T>(all: readonly T[], from: number, most: number): readonly T[] {
+		const size = Math.min(most, all.length)
+		return Array.from({ length: size }, (_, index) => all[(from + index) % all.length] as T)
+	}
+
+	function firstSince(other: bigint | undefined, address: Address, { readAt }: Contract): bigint {
+		const blocks = [other ?? 0n, readTo.get(address) ?? 0n, readAt]
+		return blocks.reduce((last, block) => (block > last ? block : last)) + 1n
+	}
+
+	return {
+		next(contracts, block) {
+			if (contracts.size === 0 || clock() < dueMs) return []
+			dueMs = clock() + Math.min(LONGEST_PAUSE_MS, (ROUND_MS * MOST_TOGETHER) / contracts.size)
+			// A program that runs for one poll begins each time at another place.
+			at ??= Number(block % BigInt(contracts.size))
+			const due = some([...contracts.keys()], at, MOST_TOGETHER)
+			at = (at + due.length) % contracts.size
+			return due
+		},
+		async follow(contracts, block, state, signal) {
+			const all = [...contracts].flatMap(([owner, { values }]) =>
+				followed.flatMap(({ through, signatures }) => {
+					const asked = values[through] as Address | undefined
+					if (asked === undefined) return []
+					const own = signatures.filter((signature) => values[`${through} ${signature}`] !== undefined)
+					return own.map((signature) => ({ owner, asked, signature, name: `${through} ${signature}` }))
+				}),
+			)
+			if (all.length === 0) return new Map()
+			const due = some(all, followedAt, MOST_ASKED)
+			followedAt = (followedAt + due.length) % all.length
+			const signatures = new Map<Address, Set<string>>()
+			for (const { asked, signature } of due)
+				signatures.set(asked, (signatures.get(asked) ?? new Set<string>()).add(signature))
+			const questions = [...signatures].map(([address, own]) => ({ address, signatures: [...own] }))
+			const answers = await state.getters(questions, block, signal)
+			const changed = due.filter(({ owner, asked, signature, name }) => {
+				const word = answers.get(asked)?.get(signature)
+				const { shape } = placeOf(name)
+				const before = contracts.get(owner)?.values[name]
+				if (word === undefined || before === undefined || !isOfShape(word, shape)) return false
+				return BigInt(valueIn(word, shape) ?? 0) !== BigInt(before)
+			})
+			const moved = new Map(
+				changed.flatMap(({ owner }) => {
+					const contract = contracts.get(owner)
+					return contract === undefined ? [] : [[owner, firstSince(followedTo.get(owner), owner, contract)] as const]
+				}),
+			)
+			for (const { owner } of due) if (!moved.has(owner)) followedTo.set(owner, block.number)
+			return moved
+		},
+		from: (address, contract) => firstSince(undefined, address, contract),
+		wereRead(addresses, block) {
+			for (const address of addresses) readTo.set(address, block)
+		},
+	}
+}

@@ -1,0 +1,115 @@
+import { lengthOf, numbersOf } from '../../core/spans.js'
+import { RpcError } from '../../errors.js'
+import { isKindWanted } from '../../kinds/all.js'
+import type { Delegation } from '../../kinds/delegation.js'
+import type { Accounts, Authorised, Signed } from '../../model/books.js'
+import type { Block, Part } from '../../model/chain.js'
+import type { Address } from '../../model/glossary.js'
+import type { Chain, Log } from '../../model/ports.js'
+import type { SignedInBlock } from '../../model/state.js'
+import type { WatchIndex } from '../../model/watch.js'
+import { replaced } from '../blocks.js'
+import { changedCodes } from './changedCodes.js'
+import { type CodeChange, delegationsOf } from './delegations.js'
+
+const DURING = 'its transactions were read'
+
+/** Authorisations of EIP-7702 that watches signed, in one block. */
+export interface SignedBlock {
+	readonly block: Block
+	readonly signed: readonly (Authorised & Pick<Signed, 'authority'>)[]
+	/** Watches whose code the block changed; determined only if not all of its authorisations were read. */
+	readonly changed: readonly Address[]
+}
+
+/** Transactions are read only of blocks at most this far from the head, in parts of at most this length. */
+const NEAR_BLOCKS = 16n
+
+/** The blocks of a part whose authorisations are to be read; decided when the part is scanned. */
+export function blocksToAsk({ span, last, blocks }: Part, head: bigint, watches: WatchIndex): readonly SignedInBlock[] {
+	if (last.takesAuthorisations !== true || lengthOf(span) > NEAR_BLOCKS || span.to + NEAR_BLOCKS < head) return []
+	if (!isKindWanted(watches, 'delegation')) return []
+	return [...numbersOf(span)].flatMap((number) => {
+		if (number === span.to) return last.txHashes.length === 0 ? [] : [{ number, hash: last.hash }]
+		return [{ number, hash: blocks.get(number)?.hash ?? null }]
+	})
+}
+
+export interface SignedReading {
+	readonly accounts: Accounts
+	readonly log: Log
+	/** Called with each block whose delegations could not be determined. */
+	readonly onUncovered: (block: bigint) => void
+}
+
+/**
+ * The authorisations in a block that were signed by watches that want `delegation`; null: none. One request. Throws
+ * RpcError, with `unsettled` if another block has taken its place.
+ */
+export async function signedInBlock(
+	{ number, hash }: SignedInBlock,
+	watches: WatchIndex,
+	{ accounts, log, onUncovered }: SignedReading,
+	signal: AbortSignal,
+): Promise<SignedBlock | null> {
+	const has = (address: Address) => wantsIt(watches, address)
+	const { block, signed, left } = await accounts.authorizationsIn(
+		number,
+		{ size: watches.size, has, keys: () => watches.keys() },
+		signal,
+	)
+	if (hash !== null && block.hash !== hash) throw replaced(number, DURING)
+	if (left === 0) return signed.length === 0 ? null : { block, signed, changed: [] }
+	log.warn(
+		{ block: number, left },
+		'a block has more authorisations than are read: the code of the watches is compared',
+	)
+	const changed = await changedCodes(block, [...watches.keys()].filter(has), accounts, signal)
+	if (changed === null) {
+		onUncovered(number)
+		log.warn({ block: number, left }, 'a block is not covered for delegations')
+	}
+	return signed.length > 0 || changed?.length ? { block, signed, changed: changed ?? [] } : null
+}
+
+export interface SignedChange {
+	readonly change: CodeChange
+	/** Announced if no endpoint tells the code. Empty: only the code can show a delegation. */
+	readonly findings: readonly Delegation[]
+}
+
+/** Turns authorisations into code changes to examine, one for each signer. */
+export function signedChanges({ block, signed, changed }: SignedBlock): readonly SignedChange[] {
+	return [...new Set([...signed.map(({ authority }) => authority), ...changed])].map((address): SignedChange => {
+		const findings = signed
+			.filter(({ authority }) => authority === address)
+			.map((authorised): Delegation => {
+				return { kind: 'delegation', address, block, authorised, delegate: authorised.delegate }
+			})
+		return { change: { address, from: block.number - 1n, to: block, isListed: true }, findings }
+	})
+}
+
+function wantsIt(watches: WatchIndex, address: Address): boolean {
+	return watches.get(address)?.some(({ kinds }) => kinds.includes('delegation')) ?? false
+}
+
+/** Each authorisation, verified against the code; unverified where no endpoint gives the code or may be asked. */
+export async function delegationsSigned(
+	signed: readonly SignedChange[],
+	{ onUncovered, ...ports }: Pick<SignedReading, 'accounts' | 'onUncovered'> & { readonly chain: Chain },
+	signal: AbortSignal,
+): Promise<readonly Delegation[]> {
+	if (ports.accounts.isPrivate) return signed.flatMap(({ findings }) => findings)
+	const found: Delegation[] = []
+	for (const { change, findings } of signed) {
+		try {
+			found.push(...(await delegationsOf(change, ports, signal)))
+		} catch (error) {
+			if (!(error instanceof RpcError) || error.kind === 'unsettled') throw error
+			found.push(...findings)
+			if (findings.length === 0) onUncovered(change.to.number)
+		}
+	}
+	return found
+}

@@ -1,0 +1,69 @@
+/** The room finds delegations (EIP-7702): in the transactions that carry them, and in the code of the watches. */
+
+import { RpcError } from '../../errors.js'
+import type { Delegation } from '../../kinds/delegation.js'
+import type { Accounts } from '../../model/books.js'
+import type { BlockRef } from '../../model/chain.js'
+import type { Address } from '../../model/glossary.js'
+import type { Chain } from '../../model/ports.js'
+import { replaced } from '../blocks.js'
+
+const DURING = 'a delegation was looked into'
+
+/** The code of an address differs from the code at its book's previous closing. */
+export interface CodeChange {
+	readonly address: Address
+	/** Block of the previous closing. */
+	readonly from: bigint
+	/** Block after which the new code was seen. */
+	readonly to: BlockRef
+	/** Set if an access list reports the change. The code at the end of the block may still equal the code before it. */
+	readonly isListed?: true
+}
+
+/** Most blocks read in full to find the authorisation; the rotation reaches every address within this many blocks. */
+const MOST_BLOCKS = 128n
+
+/**
+ * The changes of an address's delegation: each authorisation that changed it, if together they lead to the code now
+ * found; otherwise one change without an authorisation. Empty if the delegation did not change. Throws RpcError.
+ */
+export async function delegationsOf(
+	{ address, from, to, isListed }: CodeChange,
+	{ accounts, chain }: { readonly accounts: Accounts; readonly chain: Chain },
+	signal: AbortSignal,
+): Promise<readonly Delegation[]> {
+	const end = await chain.block(to.number, signal)
+	if (end?.hash !== to.hash) throw replaced(to.number, DURING)
+	const now = await accounts.delegate(address, to, signal)
+	const before = await delegateAt(from)
+	if (before === now && isListed !== true) return []
+	const found: Delegation[] = []
+	let previous = before ?? null
+	if (to.number - from <= MOST_BLOCKS) {
+		for (let number = from + 1n; number <= to.number; number++) {
+			const block = number === to.number ? end : await chain.block(number, signal)
+			if (block === null) break
+			for (const authorised of await accounts.authorisations(block, address, signal)) {
+				const { delegate } = authorised
+				if (delegate === previous) continue
+				found.push({ kind: 'delegation', address, block, authorised, delegate, previous })
+				previous = delegate
+			}
+		}
+	}
+	// The authorisations must lead to the delegate that the code shows.
+	if (previous === now && found.length > 0) return found
+	if (before === now) return []
+	return [{ kind: 'delegation', address, block: end, authorised: null, delegate: now, previous: before ?? null }]
+
+	/** Undefined if no endpoint has that state. */
+	async function delegateAt(number: bigint): Promise<Address | null | undefined> {
+		try {
+			return await accounts.delegate(address, { number }, signal)
+		} catch (error) {
+			if (error instanceof RpcError && error.kind === 'no-data') return undefined
+			throw error
+		}
+	}
+}

@@ -1,0 +1,68 @@
+import { isAnnounced, isSeenIn, recordOfEntry } from '../core/reconcile/reconcile.js'
+import type { Clock } from '../model/glossary.js'
+import type { Announcement, Gap } from '../model/state.js'
+
+/**
+ * Announcements of settled blocks that no reading of frames or logs judges: each is checked once more, and again until
+ * there is an answer. After a start, all stored ones are checked.
+ */
+export interface PendingRechecks {
+	/** The next announcements to check. */
+	next(
+		announcements: ReadonlyMap<string, Announcement>,
+		settled: bigint,
+		gaps: ReadonlyMap<bigint, Gap>,
+	): readonly Announcement[]
+	/** The check was answered. */
+	done(id: string): void
+	/** The check must be repeated. */
+	failed(id: string): void
+	/** No endpoint could answer: pause for 15 s. */
+	rest(): void
+	/** The lowest block of an unexplained balance that waits for its check; null: none waits. */
+	oldest(): bigint | null
+}
+
+/** Checks per poll. To check an unexplained balance, its block is read again. */
+const MOST_AT_ONCE = { unexplained: 3, others: 20 }
+const REST_MS = 15_000
+/** An announcement this far below the settled block is forgotten even if no endpoint could answer. */
+const MOST_BLOCKS = 20_000n
+
+export function createPendingRechecks({ clock }: { readonly clock: Clock }): PendingRechecks {
+	const answered = new Set<string>()
+	const tries = new Map<string, number>()
+	let oldest: bigint | null = null
+	let restsUntilMs = 0
+	return {
+		next(announcements, settled, gaps) {
+			for (const id of answered) if (!announcements.has(id)) answered.delete(id)
+			for (const id of tries.keys()) if (!announcements.has(id)) tries.delete(id)
+			oldest = null
+			const unexplained: Announcement[] = []
+			const others: Announcement[] = []
+			for (const entry of announcements.values()) {
+				const { id, block } = entry
+				if (block.number > settled || answered.has(id) || !isAnnounced(entry)) continue
+				if (!isSeenIn(entry, 'state', 'transactions') || recordOfEntry(entry)?.isOfNow !== false) continue
+				if (entry.alerts[0]?.data.kind !== 'unexplained') {
+					others.push(entry)
+					continue
+				}
+				if (block.number + MOST_BLOCKS > settled && (oldest === null || block.number < oldest)) oldest = block.number
+				// In a gap it is judged when the gap is read.
+				if (gaps.get(block.number)?.openedAtMs == null) unexplained.push(entry)
+			}
+			if (clock() < restsUntilMs) return []
+			const first = (entries: Announcement[], most: number) =>
+				entries.sort((a, b) => (tries.get(a.id) ?? 0) - (tries.get(b.id) ?? 0)).slice(0, most)
+			return [...first(unexplained, MOST_AT_ONCE.unexplained), ...first(others, MOST_AT_ONCE.others)]
+		},
+		done: (id) => void answered.add(id),
+		failed: (id) => void tries.set(id, (tries.get(id) ?? 0) + 1),
+		rest() {
+			restsUntilMs = clock() + REST_MS
+		},
+		oldest: () => oldest,
+	}
+}

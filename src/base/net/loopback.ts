@@ -1,0 +1,11 @@
+import { BlockList, isIP } from 'node:net'
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+/** Whether an IP address is a loopback address (127.0.0.0/8 or ::1). False for host names. */
+export function isLoopback(host: string): boolean {
+	const family = isIP(host)
+	return family !== 0 && loopback.check(host, family === 4 ? 'ipv4' : 'ipv6')
+}

@@ -1,0 +1,113 @@
+/** Receipts of transactions whose blocks are known: a whole block of them where that is cheaper than one by one. */
+
+import { areReceiptsCheaperTogether, type PriceOf } from '../../core/cost/cost.js'
+import { RpcError } from '../../errors.js'
+import type { Hash } from '../../model/glossary.js'
+import type { Rpc, RpcCall } from '../rpc/rpc.js'
+import { hash, hexOf, isObject } from '../wire/wire.js'
+import { askAll } from './batchedCalls.js'
+
+export interface Wanted {
+	/** Null: rewards, which have no receipt. */
+	readonly txHash: Hash | null
+	readonly blockNumber: bigint
+	/** The number of transactions in its block, exact or estimated. */
+	readonly ofTransactions: number
+}
+
+export function receiptCall(txHash: string): RpcCall {
+	return { method: 'eth_getTransactionReceipt', params: [txHash] }
+}
+
+/** Endpoints that do not give the receipts of a block at once. */
+const withoutBlocks = new WeakSet<Rpc>()
+
+/** Which blocks of receipts to read whole, and which receipts one by one. */
+export interface ReceiptPlan {
+	readonly whole: readonly { readonly number: bigint; readonly txHashes: readonly Hash[] }[]
+	readonly single: readonly Hash[]
+}
+
+/** By transaction, as the node sent them; null where it has none (yet). They are not checked. Throws RpcError. */
+export async function readReceipts(
+	rpc: Rpc,
+	{ whole, single }: ReceiptPlan,
+	signal: AbortSignal,
+): Promise<ReadonlyMap<Hash, unknown>> {
+	const [ofBlocks, receipts] = await Promise.all([
+		readWholeBlocks(rpc, whole, signal),
+		askAll(rpc, single.map(receiptCall), signal),
+	])
+	return new Map([...ofBlocks, ...single.map((txHash, at) => [txHash, receipts[at]] as const)])
+}
+
+/** The same for blocks that are read whole. */
+export async function readWholeBlocks(
+	rpc: Rpc,
+	whole: ReceiptPlan['whole'],
+	signal: AbortSignal,
+): Promise<ReadonlyMap<Hash, unknown>> {
+	const numbers = whole.map(({ number }) => number)
+	const answers = await askBlocks(rpc, numbers, signal)
+	const receipts = new Map<Hash, unknown>()
+	/** Receipts missing in a block's answer are asked for one by one; those answers count. */
+	const left: Hash[] = []
+	for (const [at, { txHashes }] of whole.entries()) {
+		const given = receiptsIn(answers[at])
+		for (const txHash of txHashes) {
+			const receipt = given.get(txHash)
+			if (receipt === undefined) left.push(txHash)
+			else receipts.set(txHash, receipt)
+		}
+	}
+	const again = await askAll(rpc, left.map(receiptCall), signal)
+	for (const [at, txHash] of left.entries()) receipts.set(txHash, again[at])
+	return receipts
+}
+
+/** In a request of their own: a plan may lack this method and have all others. */
+async function askBlocks(rpc: Rpc, numbers: readonly bigint[], signal: AbortSignal): Promise<readonly unknown[]> {
+	if (numbers.length === 0) return []
+	const calls = numbers.map((number) => ({ method: 'eth_getBlockReceipts', params: [hexOf(number)] }))
+	const failed = (error: unknown): readonly unknown[] => {
+		signal.throwIfAborted()
+		if (!(error instanceof RpcError)) throw error
+		return numbers.map(() => error)
+	}
+	const answers = await rpc.batch(calls, signal).catch(failed)
+	if (answers.some((one) => one instanceof RpcError && isLasting(one))) withoutBlocks.add(rpc)
+	return answers
+}
+
+function isLasting({ kind }: RpcError): boolean {
+	return kind === 'unsupported' || kind === 'auth' || kind === 'bad-params'
+}
+
+/** Chooses whole blocks where they cost less than single receipts. */
+export function planReceipts(rpc: Rpc, wanted: readonly Wanted[], price: PriceOf): ReceiptPlan {
+	const blocks = new Map<bigint, { readonly ofTransactions: number; readonly txHashes: Set<Hash> }>()
+	for (const { txHash, blockNumber, ofTransactions } of wanted) {
+		if (txHash === null) continue
+		const own = blocks.get(blockNumber) ?? { ofTransactions, txHashes: new Set() }
+		blocks.set(blockNumber, own)
+		own.txHashes.add(txHash)
+	}
+	const whole: { number: bigint; txHashes: readonly Hash[] }[] = []
+	const single: Hash[] = []
+	for (const [number, { ofTransactions, txHashes }] of blocks) {
+		const isCheaper = areReceiptsCheaperTogether(txHashes.size, ofTransactions, price)
+		if (isCheaper && !withoutBlocks.has(rpc)) whole.push({ number, txHashes: [...txHashes] })
+		else single.push(...txHashes)
+	}
+	return { whole, single }
+}
+
+function receiptsIn(answer: unknown): ReadonlyMap<Hash, unknown> {
+	const given = new Map<Hash, unknown>()
+	if (!Array.isArray(answer)) return given
+	for (const receipt of answer) {
+		const txHash = isObject(receipt) ? hash(receipt.transactionHash) : null
+		if (txHash !== null) given.set(txHash, receipt)
+	}
+	return given
+}

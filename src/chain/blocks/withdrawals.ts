@@ -1,0 +1,103 @@
+/** Withdrawals of staked coins, which are listed in blocks. */
+
+import * as Rlp from 'ox/Rlp'
+import { OP_STACK } from '../../core/chains.js'
+import type { AddressSet, Block, Part, Withdrawal } from '../../model/chain.js'
+import type { Hash } from '../../model/glossary.js'
+import { emptyRoot, listRoot } from '../wire/listRoot.js'
+import { shortHex } from '../wire/rlpWords.js'
+import { type Header, malformed } from '../wire/wire.js'
+
+/** Chains that list withdrawals in blocks but pay them in a token (Gnosis: GNO). */
+const PAID_IN_TOKENS: readonly number[] = [100, 10_200]
+/** BSC, Sonic, the OP stack: by their rules the list is always empty (docs/nodes.md, "Withdrawals"). */
+const NEVER_LISTED: readonly number[] = [56, 97, 146, ...OP_STACK]
+
+const WITHOUT_COINS: ReadonlySet<number> = new Set([...PAID_IN_TOKENS, ...NEVER_LISTED])
+
+/**
+ * Chains whose headers are known to have the withdrawals root of EIP-4895. Elsewhere a fitting root must be seen first.
+ */
+const ROOTS_FIT = new Set([1, 100, 10_200, 17_000, 560_048, 11_155_111])
+
+/** How a chain pays withdrawals. */
+export interface WithdrawalRules {
+	/** Whether there are withdrawals that are paid in the chain's coin. */
+	readonly areCoins: boolean
+	/** Whether lists are known to make the root in their header: then a list that does not is incomplete. */
+	readonly rootsFit: boolean
+}
+
+export function withdrawalRulesOf(chainId: number): WithdrawalRules {
+	return { areCoins: !WITHOUT_COINS.has(chainId), rootsFit: ROOTS_FIT.has(chainId) }
+}
+
+/** What is known of a chain's withdrawals. */
+export interface WithdrawalLists extends WithdrawalRules {
+	/** Known, or seen with a list that was not empty. */
+	rootsFit: boolean
+	/**
+	 * Whether a header was seen that has withdrawals, or the root of an empty list, so that other headers may have some:
+	 * then all headers are read, even those that are needed for nothing else.
+	 */
+	mayBePaid: boolean
+}
+
+/** Whether this block, or others like it, may pay withdrawals in the chain's coin. */
+export function mayPay({ areCoins }: WithdrawalRules, { withdrawals = [], withdrawalsRoot }: Header): boolean {
+	return areCoins && (withdrawals.length > 0 || withdrawalsRoot === emptyRoot)
+}
+
+/**
+ * Records what a header lists. Throws `malformed` where the list does not make the header's root, on a chain where
+ * lists do. (On the OP stack the field is another root since Isthmus, and no list ever fits.)
+ */
+export function noteWithdrawals(lists: WithdrawalLists, header: Header, endpoint: string): void {
+	if (!lists.areCoins) return
+	const { withdrawals = [], withdrawalsRoot, number } = header
+	if (mayPay(lists, header)) lists.mayBePaid = true
+	if (withdrawalsRoot === null) return
+	const isEmpty = withdrawals.length === 0
+	if (isEmpty && (withdrawalsRoot === emptyRoot || !lists.rootsFit)) return
+	if (withdrawalsRootOf(withdrawals) === withdrawalsRoot) {
+		lists.rootsFit = true
+		return
+	}
+	const reading = { endpoint, method: 'eth_getBlockByNumber' }
+	if (lists.rootsFit) throw malformed(reading, `the withdrawals of block ${number} are not those that its header names`)
+}
+
+const GWEI = 10n ** 9n
+
+/** The root by which a header names the withdrawals. */
+export function withdrawalsRootOf(withdrawals: readonly Withdrawal[]): Hash {
+	const encoded = withdrawals.map(({ index, validatorIndex, address, wei }) =>
+		Rlp.fromHex([shortHex(index), shortHex(validatorIndex), address, shortHex(wei / GWEI)], { as: 'Bytes' }),
+	)
+	return listRoot(encoded)
+}
+
+/** The block without withdrawals if they are not paid in the chain's coin. */
+export function inCoins({ areCoins }: WithdrawalLists, block: Block): Block {
+	if (areCoins) return block
+	const { withdrawals: _, ...rest } = block
+	return rest
+}
+
+export function partInCoins<P extends Part>(lists: WithdrawalLists, part: P): P {
+	if (lists.areCoins) return part
+	const blocks = new Map([...part.blocks].map(([number, block]) => [number, inCoins(lists, block)] as const))
+	return { ...part, last: inCoins(lists, part.last), blocks }
+}
+
+/** The headers that pay one of the addresses; throws as `noteWithdrawals` does. */
+export function payingBlocks(
+	lists: WithdrawalLists | undefined,
+	headers: readonly Header[],
+	addresses: AddressSet,
+	endpoint: string,
+): readonly Header[] {
+	if (lists?.areCoins !== true) return []
+	for (const header of headers) noteWithdrawals(lists, header, endpoint)
+	return headers.filter(({ withdrawals }) => withdrawals?.some(({ address }) => addresses.has(address)) === true)
+}

@@ -1,0 +1,44 @@
+/** How many blocks one request may span at an endpoint: learnt from its refusals, grown slowly by its answers. */
+export interface SpanSize {
+	readonly blocks: number
+	/** What the node itself named as its limit, in blocks. */
+	readonly limit: number | null
+	/** Full spans answered since the last change; below zero after a refusal, to grow later. */
+	readonly streak: number
+}
+
+export interface Bounds {
+	/** Blocks in the first request. */
+	readonly first: number
+	/** Blocks where growth ends. */
+	readonly most: number
+	/** Rows that one part may bring. Default: `mostRows`. */
+	readonly rows?: number
+}
+
+/** Some megabytes of JSON, of which each costs eight of memory while it is parsed. */
+export const mostRows = 4_000
+const STREAK_TO_GROW = 4
+const STREAK_AFTER_REFUSAL = -12
+
+export function startSpanSize({ first }: Bounds): SpanSize {
+	return { blocks: first, limit: null, streak: 0 }
+}
+
+/** After an answer of `rows` rows to a request for `asked` blocks. */
+export function afterAnswer(size: SpanSize, asked: number, rows: number, bounds: Bounds): SpanSize {
+	const { rows: most = mostRows } = bounds
+	if (rows > most) return { ...size, blocks: Math.max(1, Math.floor((asked * most) / rows)), streak: 0 }
+	if (asked < size.blocks || rows > most / 2) return size
+	const streak = size.streak + 1
+	if (streak < STREAK_TO_GROW) return { ...size, streak }
+	const blocks = Math.min(Math.ceil(size.blocks * 1.5), size.limit ?? bounds.most, bounds.most)
+	return { ...size, blocks: Math.max(blocks, 1), streak: 0 }
+}
+
+/** The size after the node refused `asked` blocks as too many; `limit` is the number that it named. Always smaller. */
+export function afterRefusal(size: SpanSize, asked: number, limit: number | undefined): SpanSize {
+	const half = Math.max(1, Math.floor(asked / 2))
+	const named = limit !== undefined && limit >= 1 && limit < asked ? Math.floor(limit) : null
+	return { blocks: named ?? half, limit: named ?? size.limit, streak: STREAK_AFTER_REFUSAL }
+}

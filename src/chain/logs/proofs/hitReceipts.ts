@@ -1,0 +1,74 @@
+import { isSliceOver, nextSlice } from '../../../base/waits/slices.js'
+import type { TxLogs } from '../../../core/events/tokenLogs.js'
+import type { Hash } from '../../../model/glossary.js'
+import { askAll } from '../../blocks/batchedCalls.js'
+import { receiptCall } from '../../blocks/readReceipts.js'
+import type { Rpc } from '../../rpc/rpc.js'
+import { type Header, hexBytes, malformed, type Reading, unsettled } from '../../wire/wire.js'
+import { bloomOf } from './bloom.js'
+import { isSame, type Log, readLogReceipt } from './wireLogs.js'
+
+/**
+ * The whole transactions that hold the given logs, each by its receipt, which must have the given logs and those that
+ * its bloom names. Throws RpcError.
+ */
+export async function readHitReceipts(
+	rpc: Rpc,
+	found: readonly Log[],
+	headers: readonly Header[],
+	signal: AbortSignal,
+): Promise<readonly TxLogs[]> {
+	const reading: Reading = { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' }
+	const headerAt = new Map(headers.map((header) => [header.number, header]))
+	const groups = new Map<Hash, Log[]>()
+	const places = new Map<bigint, ReadonlyMap<Hash, number>>()
+	/**
+	 * Place of a transaction in its block; null: it is not in it. A block may hold thousands of transactions and logs.
+	 */
+	const placeOf = (number: bigint, txHash: Hash): number | null => {
+		let own = places.get(number)
+		if (own === undefined) {
+			own = new Map((headerAt.get(number)?.txHashes ?? []).map((one, place) => [one, place]))
+			places.set(number, own)
+		}
+		return own.get(txHash) ?? null
+	}
+	for (const one of found) {
+		if (isSliceOver()) await nextSlice()
+		const header = headerAt.get(one.block.number)
+		if (header?.hash !== one.block.hash) {
+			throw unsettled({ ...reading, method: 'eth_getLogs' }, `block ${one.block.number} was replaced`)
+		}
+		// Celo writes logs that belong to a block itself, with the block's hash in place of a transaction's.
+		if (placeOf(header.number, one.txHash) === null) continue
+		const group = groups.get(one.txHash)
+		if (group === undefined) groups.set(one.txHash, [one])
+		else group.push(one)
+	}
+	const asked = [...groups.keys()]
+	const answers = await askAll(rpc, asked.map(receiptCall), signal)
+	const txs: TxLogs[] = []
+	for (const [at, txHash] of asked.entries()) {
+		if (isSliceOver()) await nextSlice()
+		const receipt = await readLogReceipt(answers[at], reading)
+		const own = groups.get(txHash) ?? []
+		const block = own[0]?.block
+		if (block === undefined || receipt === null || receipt.txHash !== txHash || receipt.block.hash !== block.hash) {
+			throw unsettled(reading, `${txHash} is no longer in the block that its logs name`)
+		}
+		const bloom = hexBytes(receipt.raw.logsBloom, 256)
+		if (bloom !== null && bloom !== (await bloomOf(receipt.logs))) {
+			throw malformed(reading, `the receipt of ${txHash} lacks logs that its bloom names`)
+		}
+		const first = receipt.logs[0]?.index ?? 0n
+		for (const one of own) {
+			if (isSliceOver()) await nextSlice()
+			const there = receipt.logs[Number(one.index - first)]
+			if (there === undefined || !isSame(one, there))
+				throw unsettled(reading, `the receipt of ${txHash} lacks log ${one.index}`)
+		}
+		const txIndex = placeOf(block.number, txHash)
+		txs.push({ txHash, txIndex, block, initiator: receipt.sender, logs: receipt.logs })
+	}
+	return txs
+}

@@ -1,0 +1,123 @@
+/**
+ * The room checks logs against the header of their block: its bloom, and the root of its receipts (here).
+ *
+ * A hard fork may encode receipts in a way that this version does not know. Then no root can be computed, and scanning
+ * would stop until an upgrade. So such receipts are accepted and reported as not proved (docs/nodes.md, "A new encoding
+ * of receipts").
+ */
+
+import { isSliceOver, nextSlice } from '../../../base/waits/slices.js'
+import type { Hex } from '../../../model/glossary.js'
+import type { Log as Logger } from '../../../model/ports.js'
+import { type Header, hexOf, malformed, quantity, type Reading } from '../../wire/wire.js'
+import { bloomBytes, bloomOf } from './bloom.js'
+import { fitsRoot } from './receiptsRoot.js'
+import { hasStateSync, isRootKnown } from './rootChains.js'
+import type { Log, LogReceipt } from './wireLogs.js'
+
+/**
+ * `receipts`: they make the root. `bloom`: how the chain makes its root is not known, but the logs make exactly the
+ * header's bloom and are numbered without a gap. `new`: the logs fit the bloom, but the root, which could be made
+ * before, cannot be made. `none`: the header neither shows that a log is missing nor that none is.
+ */
+export type ReceiptProof = 'receipts' | 'bloom' | 'new' | 'none'
+
+/** Throws `malformed` where the receipts contradict the header. */
+export type ProveReceipts = (receipts: readonly LogReceipt[], block: Header, reading: Reading) => Promise<ReceiptProof>
+
+/**
+ * Ethereum (EIP-2718 to EIP-7702); Arbitrum, also before Nitro; fees in tokens of Celo; deposits of the OP stack; state
+ * sync of Polygon.
+ */
+const KNOWN_TYPES: ReadonlySet<bigint> = new Set(
+	[0, 1, 2, 3, 4, ...[100, 101, 102, 104, 105, 106, 120], 123, 126, 127].map(BigInt),
+)
+/**
+ * After 8 different blocks that do not make their root, with none in between that does, it is an upgrade and no error.
+ */
+const MANY = 8
+
+export function createReceiptProof({
+	chainId,
+	log,
+}: {
+	readonly chainId: number
+	readonly log: Logger
+}): ProveReceipts {
+	let isKnown = isRootKnown(chainId)
+	const failed = new Set<bigint>()
+	const said = new Set<string>()
+
+	/** Warns once for each set of types. */
+	function say(types: readonly string[], { number }: Header): void {
+		const key = types.join()
+		if (said.has(key) || said.size >= MANY) return
+		said.add(key)
+		log.warn(
+			{ block: number, ...(types.length > 0 && { types }) },
+			'receipts cannot be checked against the root in their header, as if they were encoded in a new way: they are ' +
+				'believed, not proved; look for a newer version',
+		)
+	}
+
+	return async (receipts, block, reading) => {
+		const { receiptsRoot: root, logsBloom: bloom } = block
+		const named = root && { root, hasStateSync: hasStateSync(chainId) }
+		const fits = named && (await fitsRoot(receipts, named))
+		if (fits === true) {
+			isKnown = true
+			failed.clear()
+			return 'receipts'
+		}
+		const made = await bloomOf(logsOf(receipts))
+		const isWhole = bloom === made && (hasStateSync(chainId) || (await isCounted(receipts)))
+		const types = unknownTypes(receipts)
+		if (fits === false && isKnown) {
+			if (isWhole && types.length === 0) failed.add(block.number)
+			if (!isWhole || (types.length === 0 && failed.size < MANY)) {
+				throw malformed(reading, `its receipts of block ${block.number} are not those that the header names`)
+			}
+		}
+		if (bloom !== null && !isWithin(bloom, made)) {
+			throw malformed(reading, `its receipts of block ${block.number} lack logs that the header names`)
+		}
+		if (named !== null && isKnown && !receipts.some(isClassic)) {
+			say(types, block)
+			return 'new'
+		}
+		return isWhole ? 'bloom' : 'none'
+	}
+}
+
+/** Of Arbitrum before Nitro, which made its roots in another way. */
+function isClassic({ raw: { type } }: LogReceipt): boolean {
+	return quantity(type) === 120n
+}
+
+function unknownTypes(receipts: readonly LogReceipt[]): readonly string[] {
+	const types = new Set(
+		receipts.map(({ raw: { type } }) => (type === undefined || type === null ? 0n : quantity(type))),
+	)
+	return [...types].flatMap((type) =>
+		type !== null && KNOWN_TYPES.has(type) ? [] : [type === null ? '?' : hexOf(type)],
+	)
+}
+
+function* logsOf(receipts: readonly LogReceipt[]): Generator<Log> {
+	for (const { logs } of receipts) yield* logs
+}
+
+/** A missing log leaves bits of the header's bloom unset. Some chains leave the bloom empty, which shows nothing. */
+function isWithin(bloom: Hex, other: Hex): boolean {
+	const bits = bloomBytes(other)
+	return bloomBytes(bloom).every((byte, at) => (byte & ~(bits[at] ?? 0)) === 0)
+}
+
+async function isCounted(receipts: readonly LogReceipt[]): Promise<boolean> {
+	let next = 0n
+	for (const { index } of logsOf(receipts)) {
+		if (isSliceOver()) await nextSlice()
+		if (index !== next++) return false
+	}
+	return true
+}

@@ -1,0 +1,31 @@
+import type { Accounts } from '../model/books.js'
+import type { Clock } from '../model/glossary.js'
+import type { Log } from '../model/ports.js'
+import type { CapabilitiesRegistry } from './capabilities/registry.js'
+import type { Endpoints } from './endpoints/endpoints.js'
+import type { Rpc } from './rpc/rpc.js'
+import { openSourceClients } from './sourceClients.js'
+import { createAccounts } from './state/accounts.js'
+
+export interface OpenAccountsOptions {
+	readonly rpcs: readonly Rpc[]
+	readonly endpoints: Endpoints
+	readonly chainId: number
+	/** Capabilities of the endpoints. */
+	readonly registry: CapabilitiesRegistry
+	/** Default: false. */
+	readonly isPrivate?: boolean
+	readonly clock: Clock
+	readonly log: Log
+}
+
+/**
+ * Reads balances over endpoints that are shared with others; every source of each endpoint is a witness. Contacts
+ * nothing yet, and does not close the endpoints. A witness that failed rests for a while, so that blocks do not wait
+ * for it.
+ */
+export function openAccounts(options: OpenAccountsOptions): Accounts {
+	const { rpcs, endpoints, chainId, registry, isPrivate = false, clock, log } = options
+	const witnesses = openSourceClients({ rpcs, chainId, registry, isPrivate, rests: true, clock })
+	return createAccounts({ endpoints, rpcs, chainId, witnesses, isPrivate, clock, log })
+}

@@ -1,0 +1,170 @@
+/** The results of `doctor`, and their form on a terminal. */
+
+import type { LimitsReport } from '../../chain/limits/limits.js'
+import { roughDuration } from '../../core/cost/endpointAdvice.js'
+import { forecastInWords, type NetworkForecast } from './doctorForecast.js'
+
+export interface NetworkReport {
+	readonly network: string
+	readonly chainId: number
+	/** Whether no request names an address. Books are then kept from access lists, or not at all. */
+	readonly private: boolean
+	readonly watches: number
+	/** How it is proved that no token log is missing; null when no watch asks for tokens. */
+	readonly logs: string | null
+	/** What cannot be proved with only one endpoint; null when there are several, or none works. */
+	readonly alone: string | null
+	/** Kinds that watches ask for and that this network cannot report, and what to do; null: none is known. */
+	readonly untold: string | null
+	/** For the endpoint that is used; null when none is. */
+	readonly forecast: NetworkForecast | null
+	/** The figure of the forecast. */
+	readonly callsPerDay: number | null
+	readonly endpoints: readonly EndpointReport[]
+}
+
+export interface EndpointReport {
+	readonly endpoint: string
+	/** Why the endpoint could not be examined; null when it was. */
+	readonly error: string | null
+	readonly usable: boolean
+	readonly client: string | null
+	readonly chainId: string | null
+	readonly head: number | null
+	readonly headAgeSeconds: number | null
+	/** Average over the last hundreds of blocks; null when it could not be measured. */
+	readonly secondsPerBlock: number | null
+	readonly otsLevel: number | null
+	readonly methods: Readonly<Record<string, string>>
+	/** Whether a request with both address lists matches either list or both. */
+	readonly lists: 'either' | 'both' | 'unknown'
+	readonly rangeLimit: string
+	/** Limits measured in this run; the daemon continues to measure. Null when the endpoint was not examined. */
+	readonly limits: LimitsReport | null
+	readonly tags: readonly string[]
+	readonly trusted: boolean
+	readonly proved: boolean
+	/** The trace source that is used; null when there is none. */
+	readonly source: string | null
+	readonly balances: Balances
+	readonly accessLists: AccessLists
+	/** Whether transactions of recent blocks may carry delegations (EIP-7702). */
+	readonly takesAuthorisations: boolean
+	/** Whether recent blocks may pay withdrawals of staked coins. */
+	readonly mayPayWithdrawals: boolean
+	readonly reasons: readonly string[]
+	readonly advice: readonly string[]
+}
+
+/** The method by which balances of recent blocks can be asked for. */
+export type Balances = 'together' | 'multicall' | 'each' | 'no' | 'not asked'
+
+/**
+ * Block access lists (EIP-7928) of recent blocks. `none`: the headers have no hash of one. `checked`: the list matches
+ * the hash in the header. `not given`: the headers have a hash, but the endpoint does not provide the list. `wrong`:
+ * the list does not match the hash.
+ */
+export type AccessLists = 'none' | 'checked' | 'not given' | 'wrong' | 'not known'
+
+/** Lines for a terminal. Untrusted text in them is not cleaned yet; the caller must do so. */
+export function* linesOf(network: NetworkReport): Generator<string> {
+	const { chainId, watches, logs, alone, untold, forecast, endpoints } = network
+	yield `${network.network} (chain ${chainId}), ${watches} ${watches === 1 ? 'address' : 'addresses'} watched`
+	for (const report of endpoints) {
+		yield `  ${report.endpoint}`
+		for (const [name, value] of cellsOf(report, network.private)) for (const line of wrapped(name, value)) yield line
+	}
+	if (logs !== null) yield* wrapped('token logs', logs)
+	if (alone !== null) yield* wrapped('not proved', alone)
+	if (untold !== null) yield* wrapped('not reported', untold)
+	if (forecast !== null) {
+		for (const [name, words] of forecastInWords(forecast)) yield* wrapped(name, words)
+	}
+	yield ''
+}
+
+/** What matters of an endpoint, in one line; untrusted text in it is not cleaned yet. */
+export function lineOf(report: EndpointReport): string {
+	const { endpoint, error, usable, client, head, headAgeSeconds, source, balances, reasons, advice } = report
+	if (error !== null) return error
+	const why = [...reasons, ...advice][0]
+	if (!usable) return `${endpoint} gives no traces that can be trusted${why === undefined ? '' : `: ${why}`}`
+	const books = balances === 'no' ? 'no balances, so nothing is proved' : 'balances: yes'
+	const about = `${client ?? 'unknown client'}, block ${head}, ${roughDuration(headAgeSeconds ?? 0)} old`
+	const more = advice.length === 0 ? '' : '; `tracewatch doctor` says what to improve'
+	return `${endpoint} works: ${about}; traces by ${source}; ${books}${more}`
+}
+
+function cellsOf(report: EndpointReport, isPrivate: boolean): readonly (readonly [string, string])[] {
+	const advice = report.advice.map((words) => ['to do', words] as const)
+	if (report.error !== null) return [['failed', report.error], ...advice]
+	const methods = Object.entries(report.methods).filter(([, ability]) => ability !== 'unknown')
+	return [
+		['client', report.client ?? 'does not say'],
+		['chain id', report.chainId ?? 'does not say'],
+		['head', `${report.head}, ${roughDuration(report.headAgeSeconds ?? 0)} old`],
+		['tags', report.tags.length === 0 ? 'neither safe nor finalized' : report.tags.join(', ')],
+		['ots level', report.otsLevel === null ? 'none: deployments are not confirmed by it' : String(report.otsLevel)],
+		['methods', methods.map(([name, ability]) => `${name} ${ability}`).join(', ') || 'nothing to prove them by yet'],
+		[
+			'two lists',
+			{ either: 'either (union)', both: 'both (intersection)', unknown: 'not seen; one list is asked at a time' }[
+				report.lists
+			],
+		],
+		['range limit', report.rangeLimit],
+		['bears', limitsInWords(report.limits)],
+		['trusted', report.trusted ? (report.proved ? 'yes, proved' : 'for now, not proved yet') : 'no'],
+		['source', report.source ?? 'none'],
+		['balances', balancesInWords[report.balances]],
+		['access lists', (isPrivate ? privateListsInWords : accessListsInWords)[report.accessLists]],
+		...report.reasons.map((words) => ['seen', words] as const),
+		...advice,
+	]
+}
+
+function limitsInWords(limits: LimitsReport | null): string {
+	if (limits === null) return 'not known'
+	const { requestsUnderWay, callsPerSecond, callsPerRequest } = limits
+	const rate = callsPerSecond === null ? 'no limit a second seen' : `${Math.round(callsPerSecond)} calls a second`
+	return `${requestsUnderWay} requests at once, ${callsPerRequest} calls in each, ${rate}; the daemon keeps learning`
+}
+
+const balancesInWords: Readonly<Record<Balances, string>> = {
+	together: 'of many addresses in one question: books are kept',
+	multicall: 'of many addresses in one question, by Multicall3: books are kept',
+	each: 'one by one: books are kept',
+	no: 'not reported: the answers of this endpoint are not proved',
+	'not asked': 'not asked: no books are kept by them',
+}
+
+const accessListsInWords: Readonly<Record<AccessLists, string>> = {
+	none: 'none on this chain: the books go by balances',
+	checked: 'given, and they make the hash in the header: blocks are proved by them where books are kept',
+	'not given': 'not given, though headers name them: the books go by balances',
+	wrong: 'given, but not what the header names: distrust this endpoint',
+	'not known': 'could not be asked for now',
+}
+
+/** Replaces the words above on private networks, where no balance is asked for. */
+const privateListsInWords: Readonly<Record<AccessLists, string>> = {
+	...accessListsInWords,
+	none: 'none on this chain: no books are kept of a private network',
+	checked: 'given, and they make the hash in the header: the books of a private network are kept by them',
+	'not given': 'not given, though headers name them: no books are kept of a private network',
+}
+
+/** A fact with its name before it, wrapped at 80 columns. */
+function* wrapped(name: string, value: string): Generator<string> {
+	const width = 80 - 18
+	let line = ''
+	let first = true
+	for (const word of value.split(' ')) {
+		if (line !== '' && line.length + 1 + word.length > width) {
+			yield `    ${(first ? name : '').padEnd(14)}${line}`
+			first = false
+			line = word
+		} else line = line === '' ? word : `${line} ${word}`
+	}
+	yield `    ${(first ? name : '').padEnd(14)}${line}`
+}

@@ -1,0 +1,161 @@
+/** The room prints the source of an alert, or all events of a transaction. */
+
+import { fitWords } from '../../base/text/outgoing.js'
+import { utc } from '../../base/utc.js'
+import { revertReason } from '../../chain/wire/revertReason.js'
+import { toChecksum } from '../../config/address.js'
+import type { Config } from '../../config/load.js'
+import { type AlertId, readAlertId, transactionOf } from '../../core/alerts/alertId.js'
+import { type ExplainContext, explain as explained } from '../../core/alerts/explainFrames.js'
+import { explainSigned } from '../../core/alerts/explainSigned.js'
+import { type ExplainedLog, explainTokens } from '../../core/alerts/explainTokens.js'
+import { openChain, watchesOn } from '../../daemon/openNetwork.js'
+import { PlainError, RpcError, UsageError } from '../../errors.js'
+import type { Accounts } from '../../model/books.js'
+import type { BlockRef } from '../../model/chain.js'
+import type { Hash } from '../../model/glossary.js'
+import { type Command, type CommandArgs, configOption, exitCodes, type Io } from '../command.js'
+import { networkOf } from '../shared/network.js'
+import { openConfig } from '../shared/openConfig.js'
+import { openLog } from '../shared/openLog.js'
+import { whileWaiting } from '../shared/progress.js'
+import { explainAlert } from './explainAlert.js'
+import { codeKnowledge } from './explainCode.js'
+
+export const explain: Command = {
+	name: 'explain',
+	summary: "draws a transaction's call tree, or says where an alert comes from, and what counts for a watch",
+	help: `Usage: tracewatch explain TXHASH|ALERT_ID [--network NAME] [--block NUMBER] [-c FILE]
+
+Draws the call tree of a transaction, and says of each frame whether it counts for a watch, and why: failed,
+under a failed call, a delegatecall, below min_value, not watched; and the same of the tokens that its logs show,
+each below the frame that wrote it where the node gives that (callTracer with logs), else after the tree; of the
+delegations (EIP-7702) that it authorises; and of foreign code that a watch ran, by which rule it is quiet or reported,
+as far as the chain says it: what the daemon learnt is not asked. Of a failed transaction it shows the reason, where the
+node gives it (Otterscan level 8).
+
+Of an alert (the id at the end of a mail, \`data.id\`, \`history --format json\`) that comes from no call or log
+(withdrawal, delegation, income, balance, unexplained) it says where it comes from: when it was sent, its block, what
+proves it, and the book of the block: the balance before, all that moves the address, fees, the balance after, and what
+is left. The node is asked for all of it again. Of other alerts it draws their transaction.
+
+  --network NAME      as in tracewatch.yaml; may be left out when there is only one, or the id names its chain
+  --block NUMBER      of a withdrawal, where neither the history nor the headers lead to its block
+  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
+
+Exit codes: 0 done, 1 there is no such transaction, or the node does not confirm the alert, 2 wrong usage, 75 an
+endpoint failed for now, 78 the configuration is wrong.`,
+	options: { ...configOption, network: { type: 'string' }, block: { type: 'string' } },
+	positionals: [1, 1],
+	async run(args, io) {
+		const text = (args.positionals[0] ?? '').toLowerCase()
+		const id = readAlertId(text)
+		const asked = id === null ? readHash(text) : (transactionOf(id) ?? id)
+		const block = blockOf(args)
+		const config = await openConfig(args, io)
+		const network = id === null ? networkOf(args, config) : networkOfChain(id, args, config)
+		if (typeof asked !== 'string') return await explainAlert({ text, id: asked, network, block }, config, io)
+		const txHash = asked
+		const watches = watchesOn(config.watches, network.name)
+		const { chain, accounts, codes } = openChain(network, {
+			clock: Date.now,
+			log: openLog(io, 2),
+			areTokensAsked: () => true,
+		})
+		try {
+			const found = await whileWaiting(`asking ${network.name}`, () => chain.transaction(txHash, io.signal))
+			if (found === null) throw new PlainError(`${network.name} has no mined transaction ${txHash}`)
+			const { trace, block, tokens, logFrames, failureData } = found
+			const how = trace.succeeded === false ? 'failed' : trace.succeeded ? 'succeeded' : 'was mined'
+			const time = utc(Number(block.timestampS) * 1_000)
+			io.out(`${txHash} ${how} in block ${block.number} of ${network.name}, ${time}`)
+			const reason = failureData === null ? null : revertReason(failureData)
+			if (reason !== null) io.out(`reason: ${fitWords(reason)}`)
+			io.out('')
+			const code = await codeKnowledge(found, watches, codes, io.signal)
+			const context = { network, watches, checksum: toChecksum, ...(code && { code }) }
+			const logs = explainTokens(tokens, context)
+			const below = byFrame(logs, logFrames)
+			for (const { traceAddress, branch, text, verdicts, isSent } of explained(trace, context)) {
+				io.out(`${branch}${fitWords(text)}`)
+				const indent = branch.replace(/├─ $/, '│  ').replace(/└─ $/, '   ')
+				for (const words of verdicts) io.out(`${indent}   ${isSent ? '*' : '-'} ${fitWords(words)}`)
+				const path = traceAddress.join('_')
+				for (const one of below.get(path) ?? []) drawLog(one, `${indent}   `, io)
+				below.delete(path)
+			}
+			const rest = [...below.values()].flat()
+			if (rest.length > 0) io.out('\ntokens, by its logs:')
+			for (const one of rest) drawLog(one, '', io)
+			await drawSigned({ txHash, block }, accounts, context, io)
+			return exitCodes.done
+		} finally {
+			await chain.close()
+		}
+	},
+}
+
+/** Groups logs by the path of the frame that wrote them, or under `not known`. */
+function byFrame(logs: readonly ExplainedLog[], paths: readonly (readonly number[])[] | null) {
+	const below = new Map<string, ExplainedLog[]>()
+	for (const one of logs) {
+		const path = paths?.[one.log]?.join('_') ?? 'not known'
+		const before = below.get(path)
+		if (before === undefined) below.set(path, [one])
+		else before.push(one)
+	}
+	return below
+}
+
+/** Prints the transaction's signed authorisations (EIP-7702). If the node does not provide them, says so. */
+async function drawSigned(
+	{ txHash, block }: { readonly txHash: Hash; readonly block: BlockRef },
+	accounts: Accounts,
+	context: ExplainContext,
+	io: Io,
+): Promise<void> {
+	try {
+		const signed = await accounts.signed(txHash, io.signal)
+		if (signed.length > 0) io.out('\nauthorisations (EIP-7702), whether the transaction failed or not:')
+		for (const one of signed) {
+			const isWatched = context.watches.has(one.authority)
+			const applied = isWatched ? await accounts.authorisations(block, one.authority, io.signal) : []
+			const own = applied.filter((other) => other.txHash === txHash)
+			drawLog(explainSigned(one, own, context), '', io)
+		}
+	} catch (error) {
+		if (!(error instanceof RpcError)) throw error
+		io.err(`its authorisations (EIP-7702) are not shown: ${error.message}`)
+	}
+}
+
+function drawLog(
+	{ text, verdicts, isSent }: Pick<ExplainedLog, 'text' | 'verdicts' | 'isSent'>,
+	indent: string,
+	io: Io,
+): void {
+	io.out(`${indent}${fitWords(text)}`)
+	for (const words of verdicts) io.out(`${indent}   ${isSent ? '*' : '-'} ${fitWords(words)}`)
+}
+
+function readHash(text: string): Hash {
+	if (/^0x[0-9a-f]{64}$/.test(text)) return text as Hash
+	throw new UsageError(`\`${text}\` is no transaction hash (0x and 64 hex digits), and no id of an alert`)
+}
+
+function blockOf({ values: { block } }: CommandArgs): bigint | null {
+	if (block === undefined) return null
+	if (typeof block === 'string' && /^\d{1,15}$/.test(block)) return BigInt(block)
+	throw new UsageError(`--block takes a block number, not \`${String(block)}\``)
+}
+
+/** The network of the chain in the id; if several networks have that chain, `--network` chooses. */
+function networkOfChain({ chainId }: AlertId, args: CommandArgs, config: Config): Config['networks'][number] {
+	const own = config.networks.filter((network) => network.chainId === chainId)
+	const [only, second] = own
+	if (only === undefined) throw new UsageError(`the id is of chain ${chainId}, and no network here is of that chain`)
+	if (args.values.network === undefined && second === undefined) return only
+	const network = networkOf(args, { ...config, networks: args.values.network === undefined ? own : config.networks })
+	if (network.chainId === chainId) return network
+	throw new UsageError(`the id is of chain ${chainId}, and ${network.name} is chain ${network.chainId}`)
+}

@@ -1,0 +1,22 @@
+import type { Log } from '../../model/ports.js'
+import { createLog, isJournal, type LogLevel } from '../../ops/log.js'
+import type { Io } from '../command.js'
+
+/**
+ * The log of a command: readable lines on a terminal, text with priorities in the journal unless LOG_FORMAT is json. A
+ * command whose output is its result logs to standard error (2), and only warnings unless LOG_LEVEL says otherwise.
+ */
+export function openLog(io: Io, destination: 1 | 2 = 1): Log {
+	return createLog({
+		level: readLevel(io.env.LOG_LEVEL ?? (destination === 1 ? 'info' : 'warn')),
+		scrubber: io.scrubber,
+		destination,
+		pretty: io.isTty,
+		journal: isJournal(destination, io.env),
+		json: io.env.LOG_FORMAT === 'json',
+	})
+}
+
+function readLevel(text: string | undefined): LogLevel {
+	return text === 'debug' || text === 'warn' || text === 'error' ? text : 'info'
+}

@@ -1,0 +1,34 @@
+import type { StateSettings } from '../../config/load.js'
+import { StateError } from '../../errors.js'
+import type { Store } from '../../model/ports.js'
+import { openStore } from '../../state/open.js'
+
+/**
+ * Changes the state. A running daemon holds the folder, so `ask` has it make the change; else `work` makes it here,
+ * under the folder's lock. A database is always changed here. `ask` resolves to null when no daemon runs.
+ */
+export async function besideDaemon(
+	{ statePlace, leaseMs, historyMs }: StateSettings,
+	ask: (stateDir: string) => Promise<number | null>,
+	work: (store: Store) => Promise<number>,
+): Promise<number> {
+	const count = statePlace.kind === 'folder' ? await ask(statePlace.dir) : null
+	if (count !== null) return count
+	const options = { clock: Date.now, leaseMs, ...(historyMs === undefined ? {} : { historyMs }) }
+	const store = await openStore(statePlace, options).catch(async (error: unknown) => {
+		// The daemon was still starting at the first attempt, and holds the lock now.
+		const late = isHeld(error) && statePlace.kind === 'folder' ? await ask(statePlace.dir) : null
+		if (late === null) throw error
+		return late
+	})
+	if (typeof store === 'number') return store
+	try {
+		return await work(store)
+	} finally {
+		await store.close()
+	}
+}
+
+function isHeld(error: unknown): boolean {
+	return error instanceof StateError && error.reason === 'locked'
+}

@@ -1,0 +1,150 @@
+import { fitWords } from '../../base/text/outgoing.js'
+import { utc } from '../../base/utc.js'
+import type { StateSettings } from '../../config/load.js'
+import { isQuarantined } from '../../core/outbox/quarantine.js'
+import { PlainError, UsageError } from '../../errors.js'
+import type { Delivery } from '../../model/delivery.js'
+import { headline } from '../../notify/text/sentence.js'
+import { askControl, type DeliveriesRequest } from '../../ops/controlSocket.js'
+import { peek } from '../../state/open.js'
+import { type Command, type CommandArgs, configOption, exitCodes, type Io } from '../command.js'
+import { needKnown } from '../shared/network.js'
+import { openStateSettings } from '../shared/openConfig.js'
+import { besideDaemon } from './besideDaemon.js'
+
+export const deliveries: Command = {
+	name: 'deliveries',
+	summary: 'lists what is pending, held, parked or dead; retries or drops it',
+	help: `Usage: tracewatch deliveries [list] [--all | --json] [--status STATUS] [--receiver NAME] [-c FILE]
+       tracewatch deliveries retry|drop (ID... | --all) [--status STATUS] [--receiver NAME] [-c FILE]
+
+list    deliveries that wait (pending), are kept back by a digest or a silence (held), wait for a fix (parked) or were
+        given up (dead), each with the reason
+retry   attempts deliveries now, whatever their status; a held one is sent alone
+drop    removes deliveries: they will never be sent
+
+Works beside a running daemon.
+
+  --all               every delivery that the filters let through; without it \`list\` shows the first 20
+  --status STATUS     pending, held, parked or dead
+  --receiver NAME     those of one receiver
+  --json              list: one JSON object a line
+  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
+
+Exit codes: 0 done, 1 an id was not found or the state cannot be used, 2 wrong usage, 78 the configuration is wrong.`,
+	options: {
+		...configOption,
+		all: { type: 'boolean' },
+		json: { type: 'boolean' },
+		status: { type: 'string' },
+		receiver: { type: 'string' },
+	},
+	positionals: [0, 10_000],
+	async run(args, io) {
+		const [act = 'list', ...ids] = args.positionals
+		if (act !== 'list' && act !== 'retry' && act !== 'drop') {
+			throw new UsageError(`\`deliveries\` takes list, retry or drop, not \`${act}\``)
+		}
+		const settings = await openStateSettings(args, io)
+		const found = filtered(await listed(settings), args)
+		if (found.length === 0) needKnown('receiver', args.values.receiver, settings.receivers)
+		if (act === 'list') {
+			if (ids.length > 0) throw new UsageError(`\`deliveries list\` takes no ids; --receiver and --status choose`)
+			list(found, args, io)
+			return exitCodes.done
+		}
+		const chosen = choose(found, ids, args.values.all === true)
+		const count = chosen.length === 0 ? 0 : await work(settings, { act, ids: chosen })
+		io.out(
+			`${count} ${count === 1 ? 'delivery' : 'deliveries'} ${act === 'retry' ? 'will be tried again now' : 'dropped'}`,
+		)
+		return count === chosen.length ? exitCodes.done : exitCodes.failed
+	},
+}
+
+async function listed({ statePlace }: StateSettings): Promise<readonly Delivery[]> {
+	return (await peek(statePlace, Date.now))?.deliveries ?? []
+}
+
+function filtered(all: readonly Delivery[], { values: { status, receiver } }: CommandArgs): readonly Delivery[] {
+	if (status !== undefined && !['pending', 'held', 'parked', 'dead'].includes(String(status))) {
+		throw new UsageError(`--status takes pending, held, parked or dead, not \`${String(status)}\``)
+	}
+	return all.filter(
+		(one) => (status === undefined || one.status === status) && (receiver === undefined || one.receiver === receiver),
+	)
+}
+
+function choose(found: readonly Delivery[], ids: readonly string[], all: boolean): readonly string[] {
+	if (all === ids.length > 0)
+		throw new UsageError('name the ids of deliveries, or say --all; `deliveries list` shows them')
+	if (all) return found.map(({ id }) => id)
+	const known = new Set(found.map(({ id }) => id))
+	const unknown = ids.filter((id) => !known.has(id))
+	if (unknown.length > 0) throw new PlainError(`there is no such delivery: ${unknown.join(', ')}`)
+	return [...new Set(ids)]
+}
+
+async function work(settings: StateSettings, request: DeliveriesRequest): Promise<number> {
+	const { act, ids } = request
+	return await besideDaemon(
+		settings,
+		(dir) => askDaemon(dir, request),
+		(store) => (act === 'retry' ? store.retry(ids, Date.now()) : store.drop(ids)),
+	)
+}
+
+/** Asks the daemon in batches of `idsAtOnce`, the most that it accepts in one request. Null when no daemon runs. */
+async function askDaemon(dir: string, { act, ids }: DeliveriesRequest): Promise<number | null> {
+	let count = 0
+	for (let at = 0; at < ids.length; at += idsAtOnce) {
+		const found = await askControl(dir, { act, ids: ids.slice(at, at + idsAtOnce) })
+		if (found === null) return null
+		count += found
+	}
+	return count
+}
+
+const idsAtOnce = 50_000
+const listedAtOnce = 20
+
+/** Prints the first deliveries and a count of each sort; with `--json` every delivery. */
+function list(found: readonly Delivery[], { values: { json, all } }: CommandArgs, io: Io): void {
+	if (json === true) {
+		for (const one of found) io.out(JSON.stringify(one))
+		return
+	}
+	if (found.length === 0) io.out('nothing is pending, held, parked or dead')
+	const shown = all === true ? found : found.slice(0, listedAtOnce)
+	for (const one of shown) for (const line of lines(one)) io.out(fitWords(line))
+	if (shown.length === found.length) return
+	io.out('')
+	for (const [sort, count] of counted(found)) io.out(fitWords(`${count}  ${sort}`))
+	io.out(`${found.length - shown.length} of them are not shown: --all shows them, --receiver and --status choose`)
+}
+
+/** Counts by status and receiver, in order of first appearance. */
+function counted(found: readonly Delivery[]): ReadonlyMap<string, number> {
+	const counts = new Map<string, number>()
+	for (const { status, receiver } of found) {
+		const sort = `${status}  ${receiver}`
+		counts.set(sort, (counts.get(sort) ?? 0) + 1)
+	}
+	return counts
+}
+
+function* lines(delivery: Delivery) {
+	const { id, receiver, recipient, status, attempts, createdAtMs, lastError, message } = delivery
+	const to = recipient === null ? receiver : `${receiver} (${recipient})`
+	const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} since ${utc(createdAtMs)}`
+	const own = isQuarantined(delivery) ? ' (retried separately, while others are accepted)' : ''
+	yield `${id}  ${status}${own}  ${to}  ${tries}${whatNext(delivery)}`
+	yield `  ${headline(message)}`
+	if (lastError !== null) yield `  ${lastError}`
+}
+
+function whatNext({ status, heldBy, nextAttemptAtMs }: Delivery): string {
+	if (status === 'pending') return `, next at ${utc(nextAttemptAtMs)}`
+	if (status !== 'held') return ''
+	return `, ${heldBy === 'silence' ? 'by a silence' : 'for a digest'} until ${utc(nextAttemptAtMs)}`
+}

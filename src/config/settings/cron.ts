@@ -1,0 +1,73 @@
+import { createTask, validate } from 'node-cron'
+import { quoted } from '../../base/text/quoted.js'
+
+const fields = [
+	{ name: 'seconds', most: 59 },
+	{ name: 'minutes', most: 59 },
+	{ name: 'hours', most: 23 },
+	{ name: 'days', most: 31 },
+	{ name: 'months', most: 12 },
+	{ name: 'weekdays', most: 7 },
+] as const
+
+/**
+ * Reads a schedule of node-cron, seconds first (five fields: without seconds). A step larger than its field is refused:
+ * node-cron accepts it, and silently runs once each time the field restarts.
+ *
+ * @throws RangeError whose message follows after the key's name.
+ */
+export function readSchedule(text: string): string {
+	const parts = text.trim().split(/\s+/)
+	if (parts.length !== 5 && parts.length !== 6) {
+		throw new RangeError(`must have six fields, seconds first, such as "*/12 * * * * *", not ${quoted(text)}`)
+	}
+	// node-cron expands every number of a range before it checks it.
+	if (text.length > 200 || /\d{3}/.test(text))
+		throw new RangeError('is not a schedule: its numbers have two digits at most')
+	for (const [index, part] of parts.entries()) {
+		const field = fields[index + fields.length - parts.length]
+		for (const step of part.matchAll(/\/(\d+)/g)) {
+			if (field === undefined || Number(step[1]) <= field.most) continue
+			throw new RangeError(
+				`has a step of ${step[1]} ${field.name}, but ${field.name} go up to ${field.most} only, ` +
+					`so it would not run every ${step[1]} ${field.name}`,
+			)
+		}
+	}
+	if (!validate(parts.join(' ')))
+		throw new RangeError(`is not a schedule: ${quoted(text)}; six fields, seconds first, such as "*/12 * * * * *"`)
+	return parts.join(' ')
+}
+
+/** The gaps between the next ticks of a schedule (UTC), in milliseconds. */
+function nextGapsMs(schedule: string, count: number): readonly number[] {
+	const task = createTask(schedule, () => undefined, { timezone: 'UTC' })
+	try {
+		const runs = task.getNextRuns(count + 1).map((date) => date.getTime())
+		return runs.slice(1).map((ms, index) => ms - (runs[index] ?? ms))
+	} finally {
+		void task.destroy()
+	}
+}
+
+/** The longest of the next gaps between two ticks, in milliseconds. */
+export function longestGapMs(schedule: string): number {
+	return Math.max(1_000, ...nextGapsMs(schedule, 6))
+}
+
+/** `every 12 seconds`, `every hour`; null when the gaps between ticks differ. */
+export function stepsInWords(schedule: string): string | null {
+	const isSteady = (count: number) => new Set(nextGapsMs(schedule, count)).size === 1
+	// Steps restart each minute, hour, day or month, which shows within 60 ticks.
+	if (!isSteady(6) || !isSteady(60)) return null
+	const gap = longestGapMs(schedule)
+	const [unit, unitMs] = units.find(([, ms]) => gap % ms === 0) ?? (['second', 1_000] as const)
+	return gap === unitMs ? `every ${unit}` : `every ${gap / unitMs} ${unit}s`
+}
+
+const units = [
+	['day', 86_400_000],
+	['hour', 3_600_000],
+	['minute', 60_000],
+	['second', 1_000],
+] as const

@@ -1,0 +1,82 @@
+/**
+ * Opens files whose paths a person wrote. Only ordinary files are opened, since a pipe, a device or a socket could
+ * block the process, and only up to a maximum size. Symbolic links are followed: configurations are often deployed with
+ * them.
+ */
+
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+
+/** Does not wait for the other end of a pipe, and does not take over a terminal. */
+const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
+const chunkBytes = 1 << 18
+
+/**
+ * Yields the bytes of a file in chunks of at most 256 KiB; the caller owns each chunk.
+ *
+ * @throws the system's error; a RangeError, whose message completes "the file cannot be read: …", when the path is no
+ * ordinary file or the file is larger than `mostBytes`; the signal's reason.
+ */
+export async function* readChunks(path: string, mostBytes: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+	signal?.throwIfAborted()
+	// Checked before opening: opening a device may already have an effect.
+	refuse(await stat(path), mostBytes)
+	const file = await open(path, flags)
+	try {
+		refuse(await file.stat(), mostBytes)
+		for (let total = 0; ; ) {
+			const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, null)
+			signal?.throwIfAborted()
+			if (bytesRead === 0) return
+			total += bytesRead
+			// The file may grow while it is read, and files in /proc report a size of 0.
+			if (total > mostBytes) throw tooLarge(mostBytes)
+			yield buffer.subarray(0, bytesRead)
+		}
+	} finally {
+		await file.close()
+	}
+}
+
+/** Reads the whole file; throws as `readChunks` does. */
+export async function readFileWhole(path: string, mostBytes: number, reading: Reading = {}): Promise<Uint8Array> {
+	const chunks: Uint8Array[] = []
+	for await (const chunk of (reading.chunks ?? readChunks)(path, mostBytes, reading.signal)) chunks.push(chunk)
+	return Buffer.concat(chunks)
+}
+
+export interface Reading {
+	readonly signal?: AbortSignal | undefined
+	/** Gives the bytes of a path. Default: from the disk. */
+	readonly chunks?: typeof readChunks
+}
+
+/** Reads a small file synchronously; throws as `readChunks` does. */
+export function readWholeSync(path: string, mostBytes: number): Uint8Array {
+	refuse(statSync(path), mostBytes)
+	const file = openSync(path, flags)
+	try {
+		refuse(fstatSync(file), mostBytes)
+		const bytes = Buffer.alloc(mostBytes + 1)
+		let length = 0
+		for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+			read = readSync(file, bytes, length, bytes.length - length, null)
+		}
+		if (length > mostBytes) throw tooLarge(mostBytes)
+		return bytes.subarray(0, length)
+	} finally {
+		closeSync(file)
+	}
+}
+
+function refuse(stats: Stats, mostBytes: number): void {
+	if (stats.isDirectory()) throw new RangeError('it is a folder')
+	if (stats.isFIFO()) throw new RangeError('it is a pipe; name an ordinary file')
+	if (!stats.isFile()) throw new RangeError('it is a device or a socket; name an ordinary file')
+	if (stats.size > mostBytes) throw tooLarge(mostBytes)
+}
+
+function tooLarge(mostBytes: number): RangeError {
+	const most = mostBytes < 2 ** 20 ? `${mostBytes / 2 ** 10} KiB` : `${mostBytes / 2 ** 20} MiB`
+	return new RangeError(`it is larger than ${most}, the most that such a file may have`)
+}

@@ -1,0 +1,101 @@
+/**
+ * The room calculates what calls cost, and which of several exact sources costs least: in credits, or in calls if
+ * prices are unknown.
+ */
+
+/** The price of one call of a method. */
+export type PriceOf = (method: string) => number
+
+export const inCalls: PriceOf = () => 1
+
+/** Averages per block, over recent blocks, for the watched addresses. */
+export interface Density {
+	/** Share of blocks with a matching transaction: 0 to 1. */
+	readonly hitBlocks: number
+	/** Transactions whose whole call tree was needed. */
+	readonly trees: number
+	/** Rows of a whole block; null if none was read yet. */
+	readonly rows: number | null
+}
+
+export const nothingKnown: Density = { hitBlocks: 0, trees: 0, rows: null }
+
+/** This many rows cost as much as one plain call: about 300 kB, and the node's work for them. */
+const ROWS_PER_CALL = 400
+/** The factor by which earlier observations lose weight with each block. */
+const KEPT_PER_BLOCK = 0.97
+
+/** Density after an answer of `blocks` blocks; `rows` null leaves its rows as they were. */
+export function denser(old: Density | null, seen: Density, blocks: number): Density {
+	if (old === null) return seen
+	const kept = KEPT_PER_BLOCK ** blocks
+	const mixed = (before: number, now: number) => now + kept * (before - now)
+	return {
+		hitBlocks: mixed(old.hitBlocks, seen.hitBlocks),
+		trees: mixed(old.trees, seen.trees),
+		rows: seen.rows === null ? old.rows : old.rows === null ? seen.rows : mixed(old.rows, seen.rows),
+	}
+}
+
+/** The cost of reading one block whole, without its header. */
+function costOfBlock(rows: number | null, price: PriceOf): number {
+	return price('trace_block') + ((rows ?? 0) / ROWS_PER_CALL) * price('eth_getBlockByNumber')
+}
+
+/** Whether this number of trees of one block costs more than the whole block. */
+export function isCheaperWhole(trees: number, rows: number | null, price: PriceOf): boolean {
+	return trees * price('trace_transaction') > costOfBlock(rows, price)
+}
+
+/** The requests needed for one span. */
+export interface SpanQuestion {
+	readonly blocks: number
+	/** Number of address lists in a request. */
+	readonly lists: number
+	/** Whether one request covers both senders and recipients. */
+	readonly together: boolean
+	/** Whether each header is needed in any case: it may contain withdrawals, or rule out logs. */
+	readonly readsHeaders: boolean
+}
+
+/**
+ * Each list beyond the first makes the node pass over the span again, which costs as much as this many whole blocks.
+ */
+const BLOCKS_PER_PASS = 16
+
+/** Whether reading each block of a span whole costs less than lists plus completing what the lists find. */
+export function areBlocksCheaper(
+	{ blocks, lists, together, readsHeaders }: SpanQuestion,
+	{ hitBlocks, trees, rows }: Density,
+	price: PriceOf,
+): boolean {
+	const header = price('eth_getBlockByNumber')
+	const block = costOfBlock(rows, price)
+	const questions = (together ? 1 : 2) * lists * price('trace_filter')
+	const passes = BLOCKS_PER_PASS * (lists - 1) * (header + block)
+	const headers = readsHeaders ? blocks : Math.min(2, blocks) + blocks * hitBlocks
+	const completion = Math.min(trees * price('trace_transaction'), hitBlocks * block)
+	const byLists = headers * header + questions + passes + blocks * completion
+	return byLists > blocks * (header + block)
+}
+
+/** Most blocks of one part that are drawn and read whole, among those whose header does not exclude another log. */
+const DRAWN = 16
+
+/**
+ * How many blocks are proved by their receipts. `setting` null: all, unless a second endpoint gave the same logs; each
+ * then costs as much as near the head.
+ */
+export function mostProvedOf(setting: number | null, hasWitness: boolean): number {
+	return setting ?? (hasWitness ? DRAWN : Number.POSITIVE_INFINITY)
+}
+
+/**
+ * Whether reading all receipts of a block costs less than reading the needed ones. A receipt costs as much as one or
+ * two rows.
+ */
+export function areReceiptsCheaperTogether(needed: number, transactions: number, price: PriceOf): boolean {
+	const each = price('eth_getBlockByNumber') / ROWS_PER_CALL
+	const whole = price('eth_getBlockReceipts') + 2 * transactions * each
+	return needed * price('eth_getTransactionReceipt') > whole
+}

@@ -1,0 +1,112 @@
+import type { Frame, TxTrace } from '../../model/chain.js'
+import { createPathMap, type PathMap } from './paths.js'
+
+/**
+ * Why a frame counts, or does not.
+ *
+ * - `moved`: coins really changed hands. `created`: a contract came to be.
+ * - `failed`: the frame failed itself. `failed-above`: a frame above it failed. `failed-transaction`: the receipt says
+ *   so.
+ * - `moves-nothing`: delegatecall, callcode, staticcall. `no-value`: nothing to move. `to-itself`: a self-destruct to
+ *   itself, which burns or does nothing. `created-nothing`: a creation that left no contract.
+ * - `not-its-own`: a self-destruct that names another contract than the one that ran.
+ */
+export type Reason =
+	| 'moved'
+	| 'created'
+	| 'failed'
+	| 'failed-above'
+	| 'failed-transaction'
+	| 'moves-nothing'
+	| 'no-value'
+	| 'to-itself'
+	| 'created-nothing'
+	| 'not-its-own'
+
+export interface Verdict {
+	readonly frame: Frame
+	readonly reason: Reason
+	readonly counts: boolean
+}
+
+/**
+ * Judges each frame of a transaction. A node marks a failure only on the frame that failed, and its children look like
+ * successes, so every frame is checked against all of its ancestors. Linear in the length of the trace addresses.
+ */
+export function judge(tx: TxTrace): readonly Verdict[] {
+	return [...verdictsOf(tx)]
+}
+
+function* verdictsOf(tx: TxTrace): Generator<Verdict> {
+	const failed = mapOf(tx.frames.filter((frame) => frame.error !== null))
+	const hasDestructions = tx.frames.some((frame) => frame.type === 'suicide')
+	const runners = hasDestructions ? mapOf(tx.frames.filter((frame) => frame.type !== 'suicide')) : null
+	for (const frame of tx.frames) {
+		const isUndone = failed?.findAbove(frame.traceAddress, () => true) !== undefined
+		const reason = reasonOf(frame, tx, isUndone, runners)
+		yield { frame, reason, counts: reason === 'moved' || reason === 'created' }
+	}
+}
+
+/** Null where there are none, as in nearly every transaction. */
+function mapOf(frames: readonly Frame[]): PathMap<Frame> | null {
+	if (frames.length === 0) return null
+	const map = createPathMap<Frame>()
+	for (const frame of frames) map.set(frame.traceAddress, frame)
+	return map
+}
+
+/**
+ * Whether a frame would count if all frames above it succeeded; a frame that cannot count needs no further requests.
+ */
+export function mayCount(frame: Omit<Frame, 'traceAddress'>): boolean {
+	const reason = frame.error === null ? ownReason(frame) : 'failed'
+	return reason === 'moved' || reason === 'created'
+}
+
+/** The frames that really moved value or created a contract, in the order of the trace. */
+export function* effective(tx: TxTrace): Generator<Frame> {
+	if (tx.succeeded === false) return
+	for (const { frame, counts } of verdictsOf(tx)) if (counts) yield frame
+}
+
+function reasonOf(frame: Frame, tx: TxTrace, isUndone: boolean, runners: PathMap<Frame> | null): Reason {
+	const own = ownReason(frame)
+	if (frame.type === 'reward') return own
+	if (frame.error !== null) return 'failed'
+	if (isUndone) return 'failed-above'
+	if (tx.succeeded === false) return 'failed-transaction'
+	return own === 'moved' && frame.type === 'suicide' && isPhantom(frame, runners) ? 'not-its-own' : own
+}
+
+/** The verdict on a frame alone, without the frames above it. */
+function ownReason(frame: Omit<Frame, 'traceAddress'>): Reason {
+	switch (frame.type) {
+		case 'reward':
+			return frame.valueWei > 0n ? 'moved' : 'no-value'
+		case 'create':
+		case 'create2':
+			return frame.to === null ? 'created-nothing' : 'created'
+		case 'suicide':
+			// To itself: burnt if the contract is destroyed, no effect if it is not. There is no recipient.
+			if (frame.from === frame.to) return 'to-itself'
+			return frame.valueWei === 0n ? 'no-value' : 'moved'
+		case 'call':
+			// A delegatecall repeats its parent's value, and a callcode pays the caller itself.
+			if (frame.callType !== 'call') return 'moves-nothing'
+			return frame.valueWei > 0n ? 'moved' : 'no-value'
+	}
+}
+
+/**
+ * Nodes built on revm before its fix of July 2026 (bluealloy/revm#3805) fill the row of a self-destruct that did
+ * nothing, as one to itself does since Cancun, with the last transfer before it. Only the contract that runs can
+ * destroy itself: the callee of the frame above, its caller where that is a delegatecall or callcode, or the contract
+ * being created.
+ */
+function isPhantom(frame: Frame, runners: PathMap<Frame> | null): boolean {
+	const parent = frame.traceAddress.length === 0 ? undefined : runners?.get(frame.traceAddress.slice(0, -1))
+	if (parent === undefined) return false
+	const borrows = parent.callType === 'delegatecall' || parent.callType === 'callcode'
+	return frame.from !== (borrows ? parent.from : parent.to)
+}

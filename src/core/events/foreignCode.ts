@@ -1,0 +1,135 @@
+/** Judges the code that watched contracts ran by delegatecall or callcode: what is their own, and what is reported. */
+
+import type { TxTrace } from '../../model/chain.js'
+import type { CodeFacts, LearntCode } from '../../model/contract.js'
+import type { Address } from '../../model/glossary.js'
+import { type BorrowedCode, borrowedCodeIn } from './borrowedCode.js'
+import type { Level } from './calls.js'
+import { isSafeSingleton, knownLibrary } from './knownLibraries.js'
+
+/** What is known about the contracts and codes of a transaction. */
+export interface CodeKnowledge {
+	/** Whether code that this contract runs is judged. */
+	asks(contract: Address): boolean
+	/** Code after the block; null: none. */
+	codeAt(address: Address): CodeFacts | null
+	/** Whether the code was there before the block, or ran although nothing is left of it. */
+	wasThere(address: Address): boolean
+	/** Whether the code stands in a place that rules the contract, such as the implementation of a proxy. */
+	isInPlace(contract: Address, code: Address): boolean
+	/** Singleton of a proved Safe; null: none. */
+	singletonOf(contract: Address): Address | null
+	/** Pairs of calling and called code that were reported, or are the first of a proxy. */
+	learnt(contract: Address): readonly LearntCode[]
+}
+
+/**
+ * `place`, `constant`: ordinary code. `library`: a known one. `forwarded`: what a proxy forwards to. `caller`: chosen
+ * by the caller. `pair`: everything else.
+ */
+export type CodeRule = 'place' | 'constant' | 'library' | 'forwarded' | 'caller' | 'pair'
+
+export interface JudgedCode extends BorrowedCode {
+	readonly rule: CodeRule
+	readonly isReported: boolean
+	/** Null: the code is gone. */
+	readonly facts: CodeFacts | null
+	/** Name of a known library. */
+	readonly name: string | null
+	/** The pair to remember; null: none. */
+	readonly learns: LearntCode | null
+}
+
+/** Addresses whose code `judgeCode` needs. */
+export function codesNeeded(tx: TxTrace, asks: (contract: Address) => boolean): ReadonlySet<Address> {
+	const needed = new Set<Address>()
+	for (const { contract, caller, code } of borrowedCodeIn(tx)) if (asks(contract)) needed.add(caller).add(code)
+	return needed
+}
+
+/**
+ * The code that watched contracts ran, in the order of the trace, each judged by the first rule that fits. Left out:
+ * what ran in the transaction that created the contract, and calls to addresses without code, at which nothing ran.
+ */
+export function* judgeCode(tx: TxTrace, known: CodeKnowledge): Generator<JudgedCode> {
+	const created = createdIn(tx)
+	/** Levels that run ordinary code of their contract. */
+	const ordinary = new WeakSet<Level>()
+	/** Pairs that this transaction adds. */
+	const added = new Map<Address, LearntCode[]>()
+	for (const one of borrowedCodeIn(tx)) {
+		const { contract, code, caller, level, above } = one
+		if (!known.asks(contract) || created.has(contract)) continue
+		const facts = known.codeAt(code)
+		if (facts === null && !known.wasThere(code) && !created.has(code)) continue
+		const isOrdinary = caller === contract || ordinary.has(above)
+		const learnt = [...known.learnt(contract), ...(added.get(contract) ?? [])]
+		const verdict = verdictOn(one, { facts, isOrdinary, learnt, block: tx.block.number }, known)
+		const isOwn = verdict.rule === 'place' || verdict.rule === 'constant'
+		if (isOwn || (verdict.rule === 'forwarded' && !verdict.isReported)) ordinary.add(level)
+		if (verdict.learns !== null) added.set(contract, [...(added.get(contract) ?? []), verdict.learns])
+		yield { ...one, ...verdict, facts }
+	}
+}
+
+interface Judging {
+	readonly facts: CodeFacts | null
+	/** Whether the calling code is ordinary. */
+	readonly isOrdinary: boolean
+	readonly learnt: readonly LearntCode[]
+	readonly block: bigint
+}
+
+function verdictOn(
+	{ contract, code, caller, chosenBy }: BorrowedCode,
+	{ facts, isOrdinary, learnt, block }: Judging,
+	known: CodeKnowledge,
+): Pick<JudgedCode, 'rule' | 'isReported' | 'name' | 'learns'> {
+	const quiet = (rule: CodeRule) => ({ rule, isReported: false, name: null, learns: null })
+	if (known.isInPlace(contract, code)) return quiet('place')
+	const calling = known.codeAt(caller)
+	const running = calling?.delegate == null ? calling : known.codeAt(calling.delegate)
+	if (isOrdinary && running?.constants.has(code) === true) return quiet('constant')
+	const library = facts === null ? null : knownLibrary(code, facts.hash)
+	if (library !== null && running !== null && isOfSafe(contract, caller, running, known)) {
+		return { rule: 'library', isReported: !library.isQuiet, name: library.name, learns: null }
+	}
+	const name = library?.name ?? null
+	if (chosenBy === 'caller' || chosenBy === 'unknown') return { rule: 'caller', isReported: true, name, learns: null }
+	const isForwarded = chosenBy === 'forwarded' && caller === contract
+	const rule = isForwarded ? 'forwarded' : 'pair'
+	// Code that can change, or is gone, is not learnt.
+	const isLasting = facts !== null && facts.delegate === null && running !== null
+	if (!isLasting) return { rule, isReported: true, name, learns: null }
+	const pair: LearntCode = {
+		block,
+		caller,
+		callerHash: running.hash,
+		callee: code,
+		calleeHash: facts.hash,
+		...(isForwarded && { forwarded: true }),
+	}
+	if (learnt.some((other) => isSamePair(other, pair))) return { rule, isReported: false, name, learns: null }
+	const isFirst = isForwarded && !learnt.some(({ forwarded }) => forwarded === true)
+	return { rule, isReported: !isFirst, name, learns: pair }
+}
+
+/** Whether the calling code is the singleton of a Safe, or MultiSend. */
+function isOfSafe(contract: Address, caller: Address, { hash }: CodeFacts, known: CodeKnowledge): boolean {
+	if (known.singletonOf(contract) === caller || isSafeSingleton(caller, hash)) return true
+	return knownLibrary(caller, hash)?.passesOn === true
+}
+
+function isSamePair(one: LearntCode, other: LearntCode): boolean {
+	const isSameCallee = one.callee === other.callee && one.calleeHash === other.calleeHash
+	return isSameCallee && one.caller === other.caller && one.callerHash === other.callerHash
+}
+
+/** Contracts that the transaction created. Its failed frames count too: nothing is reported of what they name. */
+function createdIn({ frames }: TxTrace): ReadonlySet<Address> {
+	const created = new Set<Address>()
+	for (const { type, to, error } of frames) {
+		if ((type === 'create' || type === 'create2') && to !== null && error === null) created.add(to)
+	}
+	return created
+}

@@ -1,0 +1,53 @@
+/** Remembers blocks whose logs nothing proves; nearby blocks form one run. */
+
+import type { UnprovedBlock, UnprovedLogs, UnprovedRun } from '../../model/token.js'
+
+const MOST_RUNS = 20
+/** Blocks at most this far apart belong to one run. */
+const NEAR = 1_000
+
+/** Adds blocks, which must be in order. */
+export function withUnprovedLogs(
+	before: UnprovedLogs | undefined,
+	more: readonly UnprovedBlock[],
+): UnprovedLogs | undefined {
+	if (more.length === 0) return before
+	let runs = before?.runs ?? []
+	for (const { number: block, why } of more) {
+		const number = Number(block)
+		const isNear = (run: UnprovedRun) => run.fromBlock <= number + NEAR && number <= run.toBlock + NEAR
+		const near = runs.find((run) => run.why === why && isNear(run))
+		const first = { fromBlock: number, toBlock: number, blocks: 1, ...(why && { why }) }
+		const run = near === undefined ? first : grown(near, number)
+		runs = [...runs.filter((one) => one !== near), run].slice(-MOST_RUNS)
+	}
+	return { runs, blocks: (before?.blocks ?? 0) + more.length }
+}
+
+function grown({ fromBlock, toBlock, blocks, ...rest }: UnprovedRun, number: number): UnprovedRun {
+	return { ...rest, fromBlock: Math.min(fromBlock, number), toBlock: Math.max(toBlock, number), blocks: blocks + 1 }
+}
+
+/** The latest run first. */
+export function* unprovedLogsInWords({ runs }: UnprovedLogs): Iterable<string> {
+	for (const { fromBlock, toBlock, blocks, why } of [...runs].reverse()) {
+		const which =
+			fromBlock === toBlock ? `of block ${fromBlock}` : `of ${blocks} blocks from ${fromBlock} to ${toBlock}`
+		if (why === 'second look') yield `not read a second time: ${which.slice('of '.length)}: ${ONCE}`
+		else if (why === 'authorisations') yield `delegations not covered: ${which.slice('of '.length)}: ${UNCOVERED}`
+		else if (why === 'code') yield `foreign code not covered: ${which.slice('of '.length)}: ${UNJUDGED}`
+		else yield `tokens not proved: that no log ${which} is missing: ${why === 'receipts' ? UNKNOWN : UNREAD}`
+	}
+}
+
+const UNREAD =
+	'one endpoint has given them, and their headers do not rule it out; a second endpoint or `log_proof: all` proves ' +
+	'such blocks'
+const ONCE = 'no endpoint gives it again, most often since the node has pruned it; what was sent of it stands'
+const UNCOVERED =
+	'it has more authorisations (EIP-7702) than are read, or they could not be read, and the code of the watches could ' +
+	'not be compared: look at the code of the watches with an explorer'
+const UNJUDGED =
+	'a transaction in which a watch ran code of others could not be read, or not the codes: look at it with an explorer'
+const UNKNOWN =
+	'their receipts were read whole, but their headers name them in no way that this version knows; look for a newer one'

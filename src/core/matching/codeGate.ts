@@ -1,0 +1,81 @@
+/** Which code that watches run in their own storage is looked at: decided before a tree is asked for. */
+
+import type { AddressSet, LentCode } from '../../model/chain.js'
+import type { Contract } from '../../model/contract.js'
+import type { Address } from '../../model/glossary.js'
+import type { WatchIndex } from '../../model/watch.js'
+import { placedCode } from '../events/placedCode.js'
+
+/** Of one network. What it knows of constants is lost at a restart, and found anew. */
+export interface CodeGate extends LentCode {
+	/**
+	 * Takes the watches and contracts of this moment. `isCodeFixed`: code cannot be replaced any more (EIP-6780), but
+	 * by a delegation.
+	 */
+	follow(known: GateFacts): void
+	/** The code stands as a constant in ordinary code of the contract. */
+	noteConstant(contract: Address, code: Address): void
+	/** The same addresses, whose foreign code is looked at; the same object each time. */
+	on(addresses: AddressSet): AddressSet
+}
+
+export interface GateFacts {
+	readonly watches: WatchIndex
+	readonly contracts: ReadonlyMap<Address, Contract>
+	readonly isCodeFixed: boolean
+}
+
+export function createCodeGate(): CodeGate {
+	let known: GateFacts = { watches: new Map(), contracts: new Map(), isCodeFixed: false }
+	/** With the code of the contract when they were found. */
+	const constants = new Map<Address, { readonly codeHash: string | undefined; readonly codes: Set<Address> }>()
+	const sets = new WeakMap<AddressSet, AddressSet>()
+
+	function isLearnt(contract: Address, code: Address): boolean {
+		const { learnt = [] } = known.contracts.get(contract) ?? {}
+		return learnt.some(({ caller, callee }) => caller === contract && callee === code)
+	}
+
+	function constantsOf(contract: Address): Set<Address> {
+		const codeHash = known.contracts.get(contract)?.codeHash
+		const before = constants.get(contract)
+		if (before?.codeHash === codeHash && before !== undefined) return before.codes
+		const codes = new Set<Address>()
+		constants.set(contract, { codeHash, codes })
+		return codes
+	}
+
+	const gate: CodeGate = {
+		isJudged(contract, code) {
+			const watched = known.watches.get(contract)
+			if (watched?.some(({ kinds }) => kinds.includes('code')) !== true) return false
+			const entry = known.contracts.get(contract)
+			if (entry !== undefined && placedCode(entry).has(code)) return false
+			const found = constants.get(contract)
+			if (found?.codeHash === entry?.codeHash && found?.codes.has(code) === true) return false
+			return !(known.isCodeFixed && isLearnt(contract, code))
+		},
+		follow(facts) {
+			known = facts
+		},
+		noteConstant(contract, code) {
+			constantsOf(contract).add(code)
+		},
+		on(addresses) {
+			let set = sets.get(addresses)
+			if (set === undefined) {
+				set = {
+					size: addresses.size,
+					has: (address) => addresses.has(address),
+					keys: () => addresses.keys(),
+					...(addresses.calls && { calls: addresses.calls }),
+					...(addresses.logsOf && { logsOf: addresses.logsOf }),
+					lent: gate,
+				}
+				sets.set(addresses, set)
+			}
+			return set
+		},
+	}
+	return gate
+}

@@ -1,0 +1,16 @@
+/** What a message is about, by what it carries. */
+import type { AlertData, DigestData, MessageContent, UndeliveredData } from '../../model/alert.js'
+
+/** A message about an event carries the data of an alert; a system message does not. */
+export function isAlert<C extends MessageContent>(data: C): data is C & AlertData {
+	return 'txHash' in data
+}
+
+export function isDigest<C extends MessageContent>(data: C): data is C & DigestData {
+	return 'alerts' in data
+}
+
+/** Whether it reports a receiver that accepts nothing, or refuses a message. */
+export function isUndelivered<C extends MessageContent>(data: C): data is C & UndeliveredData {
+	return 'receiver' in data
+}

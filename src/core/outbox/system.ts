@@ -1,0 +1,51 @@
+import type { Message, MessageType, SystemData } from '../../model/alert.js'
+import type { Span } from '../../model/chain.js'
+import type { Delivery } from '../../model/delivery.js'
+import { freshDelivery, type Posting } from './posting.js'
+
+/** A message about a network as a whole. */
+export interface SystemNotice {
+	readonly type: Extract<MessageType, 'system.stalled' | 'system.recovered' | 'system.gap' | 'system.refused'>
+	readonly network: string
+	readonly chainId: number
+	readonly checkpoint: bigint | null
+	readonly head: bigint | null
+	readonly reason: string
+	/** When the stall began; part of the id, so that a restart repeats the message under the same id. */
+	readonly sinceMs: number
+	/** For a gap, and for its end. */
+	readonly blocks?: Span
+	/** ISO 8601; for a gap that the operator has accepted. */
+	readonly acceptedAt?: string
+	/** For a recovery: it ends a refused edit. Absent: it ends a stall or a gap. */
+	readonly ends?: 'refused'
+}
+
+/** One delivery per receiver and recipient; their ids derive from the notice. */
+export function systemDeliveries(
+	notice: SystemNotice,
+	receivers: readonly string[],
+	posting: Posting,
+): readonly Delivery[] {
+	const { type, network, chainId, checkpoint, head, reason, sinceMs, blocks, acceptedAt, ends } = notice
+	const place = blocks === undefined ? '' : `${blocks.from}-${blocks.to}:`
+	const data: SystemData = {
+		id: `${chainId}:${type.replace('.', '_')}:${network}:${place}${sinceMs}`,
+		network,
+		chainId,
+		checkpoint: checkpoint === null ? null : Number(checkpoint),
+		head: head === null ? null : Number(head),
+		reason,
+		...(blocks && { fromBlock: Number(blocks.from), toBlock: Number(blocks.to) }),
+		...(acceptedAt !== undefined && { acceptedAt }),
+		...(ends !== undefined && { ends }),
+	}
+	const timestamp = new Date(posting.nowMs).toISOString()
+	return receivers.flatMap((receiver) =>
+		(posting.recipientsOf(receiver) ?? [null]).map((recipient) => {
+			const deliveryId = `msg_${posting.digest(JSON.stringify([data.id, receiver, recipient])).slice(0, 32)}`
+			const message: Message = { type, timestamp, data: { ...data, deliveryId } }
+			return freshDelivery({ id: deliveryId, receiver, recipient, message }, posting.nowMs)
+		}),
+	)
+}

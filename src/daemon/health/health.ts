@@ -1,0 +1,177 @@
+/**
+ * The room computes the daemon's health. This file: the one place that decides it, for the page, /healthz,
+ * systemd, the heartbeat and `tracewatch status`.
+ */
+
+import { steadyClock } from '../../base/waits/steadyClock.js'
+import type { Config } from '../../config/load.js'
+import { isAccepted, notReadAgain } from '../../core/gaps.js'
+import type { Clock } from '../../model/glossary.js'
+import type { StateSummary } from '../../model/state.js'
+import type { NetworkHealth, StuckLook } from '../../model/trouble.js'
+import type { NetworkPoller } from '../polling/networkPoller.js'
+import type { TickResult } from '../polling/pollerStatus.js'
+import { anewOrBehind, withRemedy } from '../polling/remedy.js'
+import type { FailingReceivers } from './failingReceivers.js'
+import type { Vitals } from './vitals.js'
+
+export interface Health {
+	/** False while a notice may not reach all its receivers. */
+	readonly ok: boolean
+	/** The most severe trouble in one word; default: `ok` or `stalled`. */
+	readonly status?: HealthStatus
+	/** The reason in one sentence; null while nothing is wrong. */
+	readonly reason: string | null
+	/** The same reasons, one by one. */
+	readonly reasons?: readonly string[]
+	readonly networks: readonly NetworkHealth[]
+	/** Default: none. */
+	readonly stuck?: readonly StuckLook[]
+}
+
+/**
+ * Most severe first: a network is not scanned, or the state cannot be read; blocks cannot be read; a receiver accepts
+ * no message; the edited watchlists are invalid.
+ */
+export type HealthStatus = 'stalled' | 'gap' | 'undelivered' | 'refused' | 'ok'
+
+export interface HealthOptions {
+	readonly config: Pick<Config, 'receivers'>
+	readonly pollers: readonly NetworkPoller[]
+	readonly vitals: Pick<Vitals, 'networks'>
+	readonly summary: () => Promise<StateSummary>
+	/** Whether the watchlists on disk are invalid and older ones are in effect. */
+	readonly isRefused: () => boolean
+	/** Default: no receiver counts as failing. */
+	readonly failing?: Pick<FailingReceivers, 'reasons'>
+	/** The monotonic clock of the pollers. */
+	readonly steady?: Clock
+}
+
+/** Never rejects: an unreadable state is part of the result. */
+export function createHealth({
+	config,
+	pollers,
+	vitals,
+	summary,
+	isRefused,
+	failing,
+	steady = steadyClock,
+}: HealthOptions): () => Promise<Health> {
+	return async () => {
+		const networks = vitals.networks().map((each) => withFailure(each, pollers, steady()))
+		const reasons = networks.flatMap(({ reason }) => (reason === null ? [] : [reason]))
+		let stuck: readonly StuckLook[] = []
+		const troubles: Record<Exclude<HealthStatus, 'ok'>, readonly string[]> = {
+			stalled: reasons,
+			...(await summary().then(
+				(found) => {
+					stuck = pollers.flatMap((poller) => stuckLooks(found, poller, steady()))
+					return {
+						gap: [...gapsIn(found, networks), ...stuck.map(({ reason }) => reason)],
+						undelivered: [...parkedReceivers(config, found), ...(failing?.reasons(found) ?? [])],
+					}
+				},
+				(error: unknown) => ({ stalled: [...reasons, ...unread(error, reasons)], gap: [], undelivered: [] }),
+			)),
+			refused: isRefused() ? [wrongEdit] : [],
+		}
+		const all = [...new Set(Object.values(troubles).flat())]
+		const mostSevere = bySeverity.find((each) => troubles[each].length > 0)
+		const reason = all.length === 0 ? null : all.join('; ')
+		const status = mostSevere ?? 'ok'
+		return { ok: status === 'ok', status, reason, reasons: all, networks, ...(stuck.length > 0 && { stuck }) }
+	}
+}
+
+const bySeverity = ['stalled', 'gap', 'undelivered', 'refused'] as const
+
+const wrongEdit =
+	'the watchlists as edited are wrong, and the last good ones stay in effect. ' +
+	'To do: `tracewatch check` says what is wrong; correct it and save; no restart is needed'
+
+/** Empty if a network already reports the same error, which would otherwise appear as two. */
+function unread(error: unknown, reasons: readonly string[]): readonly string[] {
+	const words = error instanceof Error ? error.message : String(error)
+	return reasons.some((reason) => reason.includes(words)) ? [] : [`the state cannot be read: ${words}`]
+}
+
+/**
+ * Reports failures that do not pass by themselves without waiting for a stall: an endpoint on another chain, a state
+ * that cannot be written, too many waiting deliveries, or an endpoint that has never worked, probably because of a
+ * typing error.
+ */
+function withFailure(each: NetworkHealth, pollers: readonly NetworkPoller[], nowMs: number): NetworkHealth {
+	const status = pollers.find(({ name }) => name === each.network)?.status()
+	if (each.ok && status?.backSinceMs != null && nowMs - status.backSinceMs > longBackMs) {
+		const { network, head, checkpoint } = each
+		const stands = `the head stands at block ${head}, before block ${checkpoint}, which was scanned already`
+		return { ...each, ok: false, reason: `${network} is not scanned: ${stands}: ${anewOrBehind}` }
+	}
+	if (!each.ok || status?.failure == null) return each
+	const failingMs = nowMs - (status.failingSinceMs ?? nowMs)
+	const hasNeverWorked = status.lastDoneAtMs === null && failingMs > neverWorkedMs
+	if (!hasNeverWorked && !lasting.has(status.lastResult)) return each
+	return { ...each, ok: false, reason: `${each.network} is not scanned: ${status.failure}` }
+}
+
+/**
+ * How long the head may be below a scanned block: one of several endpoints may lag. With `stall_after: never`, nothing
+ * else would report it.
+ */
+const longBackMs = 60_000
+/** How long a node that starts together with the machine may take. */
+const neverWorkedMs = 60_000
+
+/** A second look or a backfill usually passes a block that no source gives sooner than this. */
+const longUnreadMs = 60_000
+
+const lasting: ReadonlySet<TickResult | null> = new Set(['misconfigured', 'unwritten', 'backlog'])
+
+/** Open gaps that the operator has not accepted; their events are announced once the blocks can be read. */
+function gapsIn({ networks }: StateSummary, shown: readonly NetworkHealth[]): readonly string[] {
+	return shown.flatMap(({ network }) => {
+		const gaps = (networks.get(network)?.gaps ?? []).filter((gap) => !isAccepted(gap))
+		const [first] = gaps
+		if (first === undefined) return []
+		const more = gaps.length === 1 ? '' : ` and ${gaps.length - 1} more`
+		const since = new Date(first.sinceMs).toISOString()
+		return [`${network}: block ${first.block.number}${more} cannot be read since ${since}: see \`tracewatch gaps\``]
+	})
+}
+
+/** Blocks at which a second look or a backfill is stuck while new blocks are scanned. */
+function stuckLooks({ networks }: StateSummary, { name, status }: NetworkPoller, nowMs: number): readonly StuckLook[] {
+	const summary = networks.get(name)
+	if (summary === undefined) return []
+	return status().unread.flatMap(({ look, span: { from, to }, error, sinceMs }) => {
+		if (nowMs - sinceMs < longUnreadMs) return []
+		const stuck = { network: name, look, fromBlock: Number(from), toBlock: Number(to) }
+		if (look === 'second') {
+			// It may have continued since, as may a backfill.
+			if (summary.settled.number + 1n !== from) return []
+			const blocks = from === to ? `block ${from}` : `blocks ${from} to ${to}`
+			const why = withRemedy(error, `${error.message}; what was sent stands`)
+			return [{ ...stuck, reason: `${name}: ${blocks} ${notReadAgain}: ${why}` }]
+		}
+		if (!summary.backfills.some(({ span }) => span.from === from)) return []
+		const [first, ...rest] = summary.backfills.map(({ span }) => `${span.from} to ${span.to}`)
+		const more = rest.length === 0 ? '' : ` and ${rest.length} more ${rest.length === 1 ? 'span' : 'spans'}`
+		const why = withRemedy(error, error.message)
+		const reason = `${name}: blocks ${first}${more} are still unread for watches with \`from_block\`: ${why}`
+		return [{ ...stuck, reason }]
+	})
+}
+
+/** Receivers that take nothing until the operator fixes something. A fallback gets a notice, but not the messages. */
+function parkedReceivers({ receivers }: Pick<Config, 'receivers'>, summary: StateSummary): readonly string[] {
+	return receivers.flatMap(({ name, fallback }) => {
+		const parked = summary.receivers.get(name)?.parked ?? 0
+		if (parked === 0) return []
+		const who = fallback === null ? 'and has no `fallback`' : `and its fallback ${fallback} was notified`
+		return [
+			`${name} accepts no message (${parked} parked) ${who}. To do: \`tracewatch deliveries\` says why; ` +
+				'correct that; what waits is retried within 15 minutes, or at once after a restart',
+		]
+	})
+}

@@ -1,0 +1,241 @@
+import type { NetworkSettings } from '../../config/settings/settings.js'
+import type { Clock } from '../../model/glossary.js'
+import type { Log, Store } from '../../model/ports.js'
+import type { NetworkHealth, TroubleBook } from '../../model/trouble.js'
+import type { PollReport } from '../../scan/poll.js'
+import type { NetworkPoller } from '../polling/networkPoller.js'
+import { anewOrBehind, reach } from '../polling/remedy.js'
+import { createStallNotices } from './stallNotices.js'
+
+/** Watches over the polling itself, so that the absence of alerts means that nothing happened. */
+export interface Vitals {
+	reported(network: string, report: PollReport): void
+	/** A poll that still runs, and may still fail, has scanned up to this block. */
+	scanned(network: string, checkpoint: bigint): void
+	/** Another instance polls this network; it reports stalls. */
+	stoodBy(network: string): void
+	/** Checks every network. Posts a notice when a stall begins or ends, once the state can be written. */
+	check(): Promise<void>
+	networks(): readonly NetworkHealth[]
+	/** Whether every network has made progress, so that the heartbeat may be sent. */
+	isWell(): boolean
+}
+
+export interface VitalsOptions {
+	readonly networks: readonly NetworkSettings[]
+	readonly pollers: readonly NetworkPoller[]
+	/** Names of the receivers of a network's watches. */
+	readonly receiversOf: (network: string) => readonly string[]
+	readonly recipientsOf: (receiver: string) => readonly string[] | null
+	readonly store: Store
+	/** Includes stalls that an earlier run announced and did not end. */
+	readonly troubles: TroubleBook
+	readonly clock: Clock
+	/** Monotonic clock for measuring silence. Default: `clock`. */
+	readonly steady?: Clock
+	readonly log: Log
+	/** Called at once for each network, so that its gauge exists from the start, and at each change. */
+	readonly onChange?: (network: string, stalled: boolean) => void
+}
+
+interface Progress {
+	readonly settings: NetworkSettings
+	readonly poller: NetworkPoller
+	checkpoint: bigint | null
+	head: bigint | null
+	/** When the checkpoint last moved, or watching began. */
+	movedAtMs: number
+	/** The same by the steady clock. */
+	movedAtSteadyMs: number
+	/** Null while the network does not stall. */
+	stalledSinceMs: number | null
+	/** Whether another instance polls the network. */
+	standsBy: boolean
+	/** An earlier run or another instance announced the stall, and nothing has moved since. */
+	isCarried: boolean
+	/** Whether the stall was announced, by any instance. */
+	isAnnounced: boolean
+}
+
+export function createVitals(options: VitalsOptions): Vitals {
+	const { clock, log, store, onChange, steady = clock } = options
+	const notices = createStallNotices(options)
+	const networks = options.networks.map((settings, index): Progress => {
+		const poller = options.pollers[index]
+		if (poller === undefined) throw new Error(`no poller for network ${settings.name}`)
+		const stall = notices.stallOf(settings.name)
+		return {
+			...{ settings, poller, head: null, standsBy: false },
+			...{ isCarried: stall !== undefined, isAnnounced: stall !== undefined },
+			checkpoint: stall?.checkpoint == null ? null : BigInt(stall.checkpoint),
+			movedAtMs: stall?.sinceMs ?? clock(),
+			movedAtSteadyMs: steady(),
+			stalledSinceMs: stall?.sinceMs ?? null,
+		}
+	})
+
+	for (const { settings, isCarried } of networks) onChange?.(settings.name, isCarried)
+	// Announce what a kill prevented, under the same id, and end the stalls of networks no longer configured.
+	for (const progress of networks)
+		if (progress.isCarried && notices.stallOf(progress.settings.name)?.announced !== true)
+			note(progress, 'system.stalled', stallReason(progress, clock()), progress.movedAtMs)
+	notices.forgetOthers(networks.map(({ settings }) => settings.name))
+
+	const isSilent = ({ settings, movedAtSteadyMs }: Progress) =>
+		settings.stallAfterMs !== null && steady() - movedAtSteadyMs > settings.stallAfterMs
+
+	async function check(): Promise<void> {
+		await lookAtOthers()
+		// If the state cannot be read, nothing can be posted either.
+		await options.troubles.refresh().catch(() => undefined)
+		for (const progress of networks) {
+			hearOthers(progress)
+			const { settings, movedAtMs, standsBy } = progress
+			const isStalled = isSilent(progress) || progress.isCarried
+			if (isStalled === (progress.stalledSinceMs !== null) || (isStalled && standsBy)) continue
+			const sinceMs = progress.stalledSinceMs ?? movedAtMs
+			const reason = isStalled ? stallReason(progress, clock()) : recoveryReason(progress, sinceMs, clock())
+			note(progress, isStalled ? 'system.stalled' : 'system.recovered', reason, sinceMs)
+			progress.stalledSinceMs = isStalled ? sinceMs : null
+			onChange?.(settings.name, isStalled)
+		}
+		await notices.post()
+		for (const progress of networks) progress.isAnnounced ||= notices.stallOf(progress.settings.name) !== undefined
+	}
+
+	/** Reads the progress of other instances. Polls report a state that cannot be read. */
+	async function lookAtOthers(): Promise<void> {
+		const others = networks.filter(({ standsBy }) => standsBy)
+		if (others.length === 0) return
+		const summary = await store.summary().catch(() => null)
+		for (const progress of others) {
+			const found = summary?.networks.get(progress.settings.name)
+			if (found === undefined) continue
+			if (found.checkpoint.number !== progress.checkpoint || found.updatedAtMs > progress.movedAtMs) {
+				progress.movedAtMs = found.updatedAtMs
+				progress.movedAtSteadyMs = steady() - Math.max(0, clock() - found.updatedAtMs)
+				progress.isCarried = false
+			}
+			progress.checkpoint = found.checkpoint.number
+		}
+	}
+
+	/** Takes over a stall or a recovery that another instance announced. */
+	function hearOthers(progress: Progress): void {
+		const { settings, checkpoint, stalledSinceMs } = progress
+		if (notices.isWaiting(settings.name)) return
+		const stall = notices.stallOf(settings.name)
+		if (stall === undefined) {
+			if (progress.isAnnounced && stalledSinceMs !== null) {
+				Object.assign(progress, { movedAtMs: clock(), movedAtSteadyMs: steady() })
+				Object.assign(progress, { stalledSinceMs: null, isCarried: false })
+				onChange?.(settings.name, false)
+			}
+			progress.isAnnounced = false
+			return
+		}
+		if (!stall.announced) return
+		progress.isAnnounced = true
+		if (stalledSinceMs === null) {
+			const before = stall.checkpoint === null ? -1n : BigInt(stall.checkpoint)
+			progress.isCarried = checkpoint === null || checkpoint <= before
+			onChange?.(settings.name, true)
+		}
+		progress.stalledSinceMs = stall.sinceMs
+	}
+
+	function note(
+		progress: Progress,
+		type: 'system.stalled' | 'system.recovered',
+		reason: string,
+		sinceMs: number,
+	): void {
+		const { settings, checkpoint, head } = progress
+		const { name: network, chainId } = settings
+		if (type === 'system.stalled') log.error({ network, checkpoint, head }, `stalled: ${reason}`)
+		else log.info({ network, checkpoint, head }, `recovered: ${reason}`)
+		notices.note({ type, network, chainId, checkpoint, head, reason, sinceMs })
+	}
+
+	function moved(progress: Progress): void {
+		progress.movedAtMs = clock()
+		progress.movedAtSteadyMs = steady()
+		progress.isCarried = false
+	}
+
+	/** One check at a time: with a slow state, a second one would repeat a notice. */
+	let checking: Promise<void> | null = null
+	function checkOnce(): Promise<void> {
+		checking ??= check().finally(() => {
+			checking = null
+		})
+		return checking
+	}
+
+	return {
+		check: checkOnce,
+		reported(network, report) {
+			const progress = networks.find(({ settings }) => settings.name === network)
+			if (progress === undefined) return
+			progress.standsBy = false
+			// Blocks scanned a second time or for a backfill are progress, too.
+			if (progress.checkpoint !== report.checkpoint || report.blocks > 0n) moved(progress)
+			progress.checkpoint = report.checkpoint
+			progress.head = report.head
+		},
+		scanned(network, checkpoint) {
+			const progress = networks.find(({ settings }) => settings.name === network)
+			// Blocks scanned again after a reorganisation are no progress.
+			if (progress === undefined || (progress.checkpoint !== null && checkpoint <= progress.checkpoint)) return
+			moved(progress)
+			progress.checkpoint = checkpoint
+		},
+		stoodBy(network) {
+			for (const progress of networks) if (progress.settings.name === network) progress.standsBy = true
+		},
+		networks: () => networks.map((progress) => vitalsOf(progress, isSilent(progress), clock())),
+		isWell: () =>
+			networks.every(({ stalledSinceMs, poller }) => stalledSinceMs === null && poller.status().failure === null),
+	}
+}
+
+function vitalsOf(progress: Progress, isSilent: boolean, nowMs: number): NetworkHealth {
+	const { settings, poller, checkpoint, head, stalledSinceMs, movedAtMs, isCarried } = progress
+	const { lastDoneAtMs } = poller.status()
+	// Health is good from the first new block on; the notice of recovery follows at the next check.
+	const ok = stalledSinceMs === null || (movedAtMs > stalledSinceMs && !isSilent && !isCarried)
+	return {
+		network: settings.name,
+		ok,
+		reason: ok ? null : stallReason(progress, nowMs),
+		checkpoint: checkpoint === null ? null : Number(checkpoint),
+		head: head === null ? null : Number(head),
+		lastPollAt: lastDoneAtMs === null ? null : new Date(lastDoneAtMs).toISOString(),
+	}
+}
+
+function stallReason({ settings, poller, checkpoint, head, movedAtMs }: Progress, nowMs: number): string {
+	const since = `no block of ${settings.name} was scanned since ${new Date(movedAtMs).toISOString()}`
+	const { failure, lastDoneAtMs, unanswered } = poller.status()
+	const asked = settings.rpc.map((url) => new URL(url).host).join(' or ')
+	const who = unanswered ?? `no answer of ${asked}, or only rate limits (429)`
+	if (failure !== null) return `${since}: ${failure}`
+	if (head === null || checkpoint === null) return `${since}: no poll has ended yet: ${who}. To do: ${reach}`
+	if (lastDoneAtMs !== null && nowMs - lastDoneAtMs > (settings.stallAfterMs ?? Number.POSITIVE_INFINITY) / 2) {
+		const ended = new Date(lastDoneAtMs).toISOString()
+		return `${since}, and no poll has ended since ${ended}: ${who}. To do: ${reach}`
+	}
+	const stands = `${since}: polls work, but the head stands at block ${head}`
+	if (head >= checkpoint)
+		return `${stands}. To do: compare with another endpoint, and put it first in \`rpc\` if it is ahead`
+	return `${stands}, before block ${checkpoint}, which was scanned already: ${anewOrBehind}`
+}
+
+function recoveryReason({ settings, checkpoint }: Progress, sinceMs: number, nowMs: number): string {
+	const minutes = Math.max(1, Math.round((nowMs - sinceMs) / 60_000))
+	const pause = minutes === 1 ? '1 minute' : `${minutes} minutes`
+	return (
+		`${settings.name} is scanned again, to block ${checkpoint}, after ${pause}; ` +
+		'what happened meanwhile is sent late'
+	)
+}

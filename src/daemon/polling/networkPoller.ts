@@ -1,0 +1,315 @@
+/** The room polls networks on schedule, and explains polls that fail. */
+
+import { DeadlinePassed } from '../../base/waits/deadline.js'
+import { atMost } from '../../base/waits/wait.js'
+import type { RpcRequest } from '../../chain/rpc/rpc.js'
+import { RpcError, StateError } from '../../errors.js'
+import type { Clock } from '../../model/glossary.js'
+import type { WatchIndex } from '../../model/watch.js'
+import type { AuditReport } from '../../scan/auditing/follower.js'
+import { type PollReport, poll, type Unread } from '../../scan/poll.js'
+import type { PollConfig, PollPorts } from '../../scan/pollSession.js'
+import { freshStatus, type PollerStatus, type TickResult } from './pollerStatus.js'
+import { newsOf, withRemedy } from './remedy.js'
+import { createUnanswered } from './unanswered.js'
+
+/** Polls one network; at most one poll runs at a time, and at most one audit beside it. */
+export interface NetworkPoller {
+	readonly name: string
+	/**
+	 * Polls until nothing is left below the target. A tick during a running poll is skipped and counted; nothing is
+	 * missed, since every poll goes from the checkpoint to the head. Never rejects because of a failing node or disk.
+	 */
+	tick(signal: AbortSignal): Promise<TickResult>
+	/** Polls now, or once more after the running poll ends, with or without success. Not counted as a tick or a skip. */
+	nudge(signal: AbortSignal): void
+	/** Resolves when neither a poll nor an audit is running. Not counted as a tick or a skip. */
+	idle(): Promise<void>
+	/**
+	 * Waits at most this long for the audit that follows the last poll, and ends it. Resolves to the result with the
+	 * audit: 'done' unless the poll or the audit failed. What is not done, the next audit does.
+	 */
+	endAudit(withinMs: number): Promise<TickResult>
+	/** Takes effect at the next poll. A running poll is followed by another one. */
+	setWatches(watches: WatchIndex): void
+	status(): PollerStatus
+	/** Notes that a request ended, or, without an argument, that a part of an answer arrived: the poll is alive. */
+	noteActivity(request?: Pick<RpcRequest, 'endpoint' | 'result'>): void
+	/** False when a poll runs and had no activity for this long. */
+	isAlive(withinMs: number): boolean
+}
+
+export interface NetworkPollerOptions {
+	readonly config: PollConfig
+	readonly ports: PollPorts
+	/** Monotonic clock for measuring activity. Default: the clock of the ports. */
+	readonly steady?: Clock
+	readonly onReport?: (report: PollReport) => void
+	/** Called at the end of each audit, with what it announced. */
+	readonly onAudit?: (report: AuditReport) => void
+	/** Called when a poll or an audit failed. */
+	readonly onFailure?: () => void
+	readonly onSkip?: () => void
+	/** Called at each tick while another instance polls this network. */
+	readonly onStandby?: () => void
+	/** Why polling must wait, in words; null when it need not. Called before each poll. */
+	readonly waitReason?: () => Promise<string | null>
+}
+
+/** Shortest time between log lines for a network without news, which show that polling works. */
+const SAYS_EVERY_MS = 3_600_000
+
+export function createNetworkPoller({
+	config,
+	ports,
+	steady = ports.clock,
+	onReport,
+	onAudit,
+	onFailure,
+	onSkip,
+	onStandby,
+	waitReason,
+}: NetworkPollerOptions): NetworkPoller {
+	const { log, clock, store } = ports
+	const follower = ports.audit?.follower
+	const { name } = config.network
+	const unanswered = createUnanswered()
+	let current = config
+	let lastActivityAtMs = steady()
+	let waitsFor: string | null = null
+	let lastLogged = ''
+	let standsBy = false
+	/** Whether the lease is to be released when the audit ends. */
+	let makesWay = false
+	let running: Promise<TickResult> | null = null
+	/** Whether a nudge came since the last poll began. */
+	let nudged = false
+	let saidSkipAtMs = Number.NEGATIVE_INFINITY
+	let saidWellAtMs = Number.NEGATIVE_INFINITY
+	let status = freshStatus
+	/** Why audits fail; null while they succeed. */
+	let auditTrouble: AuditTrouble | null = null
+	follower?.onEnd(audited)
+
+	async function pollToTarget(signal: AbortSignal): Promise<TickResult> {
+		for (;;) {
+			if (signal.aborted) return 'stopped'
+			const used = current
+			nudged = false
+			lastActivityAtMs = steady()
+			makesWay = false
+			try {
+				if (!(await store.acquireLease(name))) return await standBy('another instance polls this network')
+				if (standsBy) log.info({}, 'this instance polls the network now')
+				standsBy = false
+				if (await mustWait()) return 'backlog'
+				const report = await poll(used, ports, signal)
+				onReport?.(report)
+				const [failed] = report.unread
+				if (failed !== undefined) throw fellShort(report, failed)
+				succeeded(report)
+				if (!report.behind && used === current) return 'done'
+			} catch (thrown) {
+				if (signal.aborted) return 'stopped'
+				const error = thrown instanceof DeadlinePassed ? stopped(thrown) : thrown
+				if (error instanceof StateError && error.reason === 'lost') return await standBy(error.message)
+				failed(error)
+				await handOver(error)
+				return resultOf(error)
+			}
+		}
+	}
+
+	function audited(report: AuditReport): void {
+		onAudit?.(report)
+		if (makesWay) void makeWay()
+		if (report.result === 'halted') return
+		if (report.result === 'done') {
+			if (auditTrouble !== null) log.info({}, 'auditing works again')
+			auditTrouble = null
+			return
+		}
+		const error = report.error instanceof DeadlinePassed ? stopped(report.error) : report.error
+		// The next poll finds that another instance has taken over.
+		if (error instanceof StateError && error.reason === 'lost') return
+		const words = error instanceof Error ? error.message : String(error)
+		const news = newsOf(error, words)
+		if (auditTrouble?.news !== news) log.error({ err: error }, `auditing failed: ${words}; ${hintOf(error)}`)
+		const sinceMs = auditTrouble?.sinceMs ?? steady()
+		auditTrouble = { news, failure: withRemedy(error, words), result: resultOf(error), sinceMs }
+		onFailure?.()
+	}
+
+	/** The status of polls; where they go well, that of audits. */
+	function wholeStatus(): PollerStatus {
+		if (auditTrouble === null || status.failure !== null) return status
+		const { failure, result, sinceMs } = auditTrouble
+		const lastResult = status.lastResult === 'done' ? result : status.lastResult
+		return { ...status, failure, failingSinceMs: sinceMs, lastResult }
+	}
+
+	/** The error of a poll that passed its deadline: the endpoints were too slow. */
+	function stopped({ afterMs }: DeadlinePassed): RpcError {
+		const whose = unanswered.words()
+		const why = whose === null ? '' : ` (${whose})`
+		const words = `${name}: the poll was stopped after ${afterMs / 1_000} s without an answer${why}`
+		return new RpcError(words, { kind: 'timeout', endpoint: '' })
+	}
+
+	async function standBy(words: string): Promise<TickResult> {
+		// One lease covers both.
+		await follower?.halt()
+		auditTrouble = null
+		if (!standsBy) log.info({}, `${words}: standing by`)
+		standsBy = true
+		status = { ...status, failure: null, failingSinceMs: null }
+		onStandby?.()
+		return 'standby'
+	}
+
+	/** Releases the lease, since another instance may reach a node that this one cannot; after an audit that runs. */
+	async function handOver(error: unknown): Promise<void> {
+		if (!(error instanceof RpcError) || error.facts.kind === 'unsettled') return
+		if (follower?.isRunning()) makesWay = true
+		else await makeWay()
+	}
+
+	async function makeWay(): Promise<void> {
+		makesWay = false
+		await store
+			.releaseLease(name)
+			.catch((cause) => log.debug({ err: cause }, 'the right to poll could not be given back'))
+	}
+
+	/** Logs when polling begins to wait and when it continues, but not at each poll. */
+	async function mustWait(): Promise<boolean> {
+		const reason = (await waitReason?.()) ?? null
+		if (reason !== null && waitsFor === null) log.warn({}, `polling waits: ${reason}`)
+		if (reason === null && waitsFor !== null) log.info({}, 'polling continues')
+		waitsFor = reason
+		status = { ...status, failure: reason ?? status.failure }
+		return reason !== null
+	}
+
+	/** Notes a poll that only scanned the new blocks. It counts as failed, but not as a stall. */
+	function fellShort(lastReport: PollReport, { error }: Unread): RpcError {
+		const unread = lastReport.unread.map((each) => {
+			const before = status.unread.find(({ look, span }) => look === each.look && span.from === each.span.from)
+			return { ...each, sinceMs: before?.sinceMs ?? steady() }
+		})
+		status = { ...status, lastReport, lastDoneAtMs: clock(), unread }
+		return error
+	}
+
+	function succeeded(report: PollReport): void {
+		const { head, checkpoint } = report
+		const isBack = head < checkpoint
+		if (isBack && status.backSinceMs === null) {
+			log.warn(
+				{ head, checkpoint },
+				'the head stands before a block that was scanned already, and no alert is sent until the head has passed it: ' +
+					'the endpoint lags, or its chain began anew and needs a state of its own',
+			)
+		} else if (status.failure !== null) log.info({ checkpoint }, 'polling works again')
+		const backSinceMs = isBack ? (status.backSinceMs ?? steady()) : null
+		if (report.behind) {
+			const { target, blocks } = report
+			log.info({ checkpoint, target, left: target - checkpoint, blocks }, 'catching up')
+		} else if (steady() - saidWellAtMs >= SAYS_EVERY_MS) {
+			log.info({ checkpoint, head }, 'polling goes well: scanned up to the target')
+			saidWellAtMs = steady()
+		} else {
+			log.debug({ ...report }, 'polled')
+		}
+		// A poll that ran out of time may not have reached its second look and its backfills.
+		const unread = report.behind ? status.unread : []
+		const isWell = { failure: null, failingSinceMs: null }
+		status = { ...status, lastReport: report, lastDoneAtMs: clock(), ...isWell, backSinceMs, unread }
+	}
+
+	/** Logs a failure only if it differs from the last one. */
+	function failed(error: unknown): void {
+		const words = error instanceof Error ? error.message : String(error)
+		const news = newsOf(error, words)
+		if (status.failure === null || news !== lastLogged)
+			log.error({ err: error }, `polling failed: ${words}; ${hintOf(error)}`)
+		lastLogged = news
+		status = { ...status, failure: withRemedy(error, words), failingSinceMs: status.failingSinceMs ?? steady() }
+		onFailure?.()
+	}
+
+	function skip(): void {
+		status = { ...status, skipped: status.skipped + 1 }
+		onSkip?.()
+		// With a schedule of seconds and an endpoint that hangs, there may be thousands of skips.
+		if (steady() - saidSkipAtMs < SAYS_EVERY_MS) return
+		log.info({ skipped: status.skipped }, 'a poll is still running at its next tick, which is skipped')
+		saidSkipAtMs = steady()
+	}
+
+	function begin(signal: AbortSignal): Promise<TickResult> {
+		running = pollToTarget(signal)
+			.then((lastResult) => {
+				status = { ...status, lastResult }
+				return lastResult
+			})
+			.finally(() => {
+				running = null
+				if (nudged && !signal.aborted) void begin(signal)
+			})
+		return running
+	}
+
+	return {
+		name,
+		tick(signal) {
+			if (running === null) return begin(signal)
+			skip()
+			return running
+		},
+		nudge(signal) {
+			if (running === null) void begin(signal)
+			else nudged = true
+		},
+		async idle() {
+			while (running !== null) await running
+			await follower?.idle()
+		},
+		async endAudit(withinMs) {
+			if (follower !== undefined) {
+				await atMost(follower.idle(), withinMs)
+				await follower.halt()
+			}
+			return wholeStatus().lastResult ?? 'stopped'
+		},
+		setWatches(watches) {
+			current = { ...current, watches }
+		},
+		status: wholeStatus,
+		noteActivity(request) {
+			lastActivityAtMs = steady()
+			if (request && unanswered.ended(request)) status = { ...status, unanswered: unanswered.words() }
+		},
+		isAlive: (withinMs) => running === null || steady() - lastActivityAtMs < withinMs,
+	}
+}
+
+interface AuditTrouble {
+	/** Identifies the failure; only another one is logged. */
+	readonly news: string
+	readonly failure: string
+	readonly result: TickResult
+	/** By the steady clock. */
+	readonly sinceMs: number
+}
+
+function resultOf(error: unknown): TickResult {
+	if (error instanceof StateError) return 'unwritten'
+	if (!(error instanceof RpcError)) return 'broken'
+	return error.facts.wrongChainId === undefined ? 'failed' : 'misconfigured'
+}
+
+function hintOf(error: unknown): string {
+	const expected = error instanceof RpcError || error instanceof StateError
+	return expected ? 'nothing is lost, the next poll tries again' : 'this is a fault of tracewatch itself'
+}

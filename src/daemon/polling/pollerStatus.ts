@@ -1,0 +1,42 @@
+import type { PollReport, Unread } from '../../scan/poll.js'
+
+/** The condition of one network's polling, for health, metrics and the log. */
+export interface PollerStatus {
+	readonly lastReport: PollReport | null
+	/** When a poll last succeeded; null before the first success. */
+	readonly lastDoneAtMs: number | null
+	/** Why polls fail now; null while they succeed. */
+	readonly failure: string | null
+	/** Number of ticks that found a poll running. */
+	readonly skipped: number
+	/** Result of the last poll; null before the first. */
+	readonly lastResult: TickResult | null
+	/** Since when the head is below a scanned block, by the steady clock; null if it is not. */
+	readonly backSinceMs: number | null
+	/** The second look and the backfill that are stuck, and since when by the steady clock. */
+	readonly unread: readonly (Unread & { readonly sinceMs: number })[]
+	/** Since when polls fail, by the steady clock; absent or null: they do not. */
+	readonly failingSinceMs?: number | null
+	/** The endpoints that give no answer, in words; null if none is known. */
+	readonly unanswered?: string | null
+}
+
+/**
+ * Failures that do not pass by themselves. `misconfigured`: the endpoints are on another chain than configured.
+ * `unwritten`: the state cannot be written, or belongs to another chain. `backlog`: too many deliveries wait.
+ */
+type Lasting = 'misconfigured' | 'unwritten' | 'backlog'
+
+/** `standby`: another instance polls this network. `broken`: a bug in this program. */
+export type TickResult = 'done' | 'failed' | Lasting | 'standby' | 'stopped' | 'broken'
+
+/** The status before the first poll. */
+export const freshStatus: PollerStatus = {
+	lastReport: null,
+	lastDoneAtMs: null,
+	failure: null,
+	skipped: 0,
+	lastResult: null,
+	backSinceMs: null,
+	unread: [],
+}

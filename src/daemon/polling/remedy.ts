@@ -1,0 +1,44 @@
+/** Tells the operator what to do about a failing poll. Page, status and mails show it right after the reason. */
+
+import { RpcError, type RpcErrorKind } from '../../errors.js'
+
+const another = 'another endpoint in `rpc` takes over'
+export const reach = `see whether the node runs and can be reached; ${another}`
+export const anewOrBehind =
+	'the endpoint lags, or its chain began anew and needs a state of its own. ' +
+	'To do: put another endpoint first in `rpc`, or give the new chain an empty folder as `state`, and restart'
+const plan = `a larger plan; ${another}`
+const doctor = `\`tracewatch doctor\` says what it lacks; ${another}`
+
+const remedies: Readonly<Record<RpcErrorKind, string | null>> = {
+	network: reach,
+	timeout: reach,
+	server: reach,
+	rate: plan,
+	quota: plan,
+	auth: `put the right URL into \`rpc\`, or its secret, and restart; ${another}`,
+	unsupported: doctor,
+	'no-data': doctor,
+	malformed: doctor,
+	'bad-params': doctor,
+	'too-large': null,
+	unsettled: null,
+}
+
+/** `words` followed by the remedy, if one is known. Errors of the state contain their own. */
+export function withRemedy(error: unknown, words: string): string {
+	if (!(error instanceof RpcError)) return words
+	const isElsewhere = error.facts.wrongChainId !== undefined
+	const remedy = isElsewhere ? 'correct `rpc` or `chain_id`, and restart' : remedies[error.kind]
+	return remedy === null ? words : `${words}. To do: ${remedy}`
+}
+
+/**
+ * Identifies a failure, to log only changes. The message of a paused endpoint counts seconds and would differ at every
+ * tick.
+ */
+export function newsOf(error: unknown, words: string): string {
+	if (!(error instanceof RpcError)) return words
+	const { retryAfterMs: _, ...facts } = error.facts
+	return JSON.stringify(facts)
+}

@@ -1,0 +1,92 @@
+import type { Config } from '../config/load.js'
+import type { Log } from '../model/ports.js'
+import type { StateSummary } from '../model/state.js'
+import { createHeartbeat } from '../ops/heartbeat.js'
+import { type HttpOptions, startHttp } from '../ops/httpServer.js'
+import type { Metrics } from '../ops/metrics.js'
+import type { Scrubber } from '../ops/scrub.js'
+import type { Notifier } from '../ops/sdNotify.js'
+import type { Closers } from './closers.js'
+import type { Health } from './health/health.js'
+import type { Vitals } from './health/vitals.js'
+import type { NetworkPoller } from './polling/networkPoller.js'
+
+export interface ServiceOptions {
+	readonly config: Config
+	readonly pollers: readonly NetworkPoller[]
+	readonly vitals: Vitals
+	readonly metrics: Metrics
+	readonly notifier: Notifier
+	readonly summary: () => Promise<StateSummary>
+	readonly version: string
+	readonly log: Log
+	readonly scrubber: Pick<Scrubber, 'clean'>
+	readonly closers: Closers
+	/** Never rejects. */
+	readonly health: () => Promise<Health>
+	readonly pages: NonNullable<HttpOptions['pages']>
+}
+
+/** Starts what supervises the daemon: stall checks, the watchdog, the heartbeat, the status line and the HTTP pages. */
+export async function startService(options: ServiceOptions): Promise<void> {
+	const { config, vitals, health, metrics, notifier, version, log, scrubber, closers } = options
+	if (config.http !== null) {
+		const { pages } = options
+		const password = config.httpPassword
+		const server = await startHttp({ ...config.http, version, metrics, health, scrubber, log, pages, password })
+		closers.add(() => server.close())
+		log.info({ host: config.http.host, port: server.port }, 'metrics and health are served')
+	}
+	const every = (ms: number, act: () => void) => {
+		const timer = setInterval(act, ms)
+		closers.add(() => clearInterval(timer))
+	}
+	every(Math.min(stallCheckMs, shortestStall(config) / 4), () => {
+		vitals.check().catch((error) => log.error({ err: error }, 'the stall check failed; it runs again at its next time'))
+	})
+	every(statusMs, () => {
+		sayStatus(options).catch((error) => log.debug({ err: error }, 'the status line could not be made'))
+	})
+	const { watchdogMs } = notifier
+	if (watchdogMs !== null) {
+		// Notify the watchdog only while every network's poller is alive: systemd then restarts a process with a hung poll.
+		every(watchdogMs / 3, () => {
+			if (options.pollers.every((poller) => poller.isAlive(watchdogMs))) notifier.watchdog()
+		})
+	}
+	if (config.heartbeatUrl !== null) {
+		const heartbeat = createHeartbeat(config.heartbeatUrl, log)
+		closers.add(() => heartbeat.close())
+		every(heartbeatMs, () => {
+			if (vitals.isWell()) void health().then(({ ok }) => (ok ? heartbeat.beat() : undefined))
+		})
+	}
+}
+
+const stallCheckMs = 10_000
+const statusMs = 5_000
+const heartbeatMs = 60_000
+
+function shortestStall({ networks }: Config): number {
+	return Math.min(stallCheckMs * 4, ...networks.map(({ stallAfterMs }) => stallAfterMs ?? Number.POSITIVE_INFINITY))
+}
+
+async function sayStatus({ health, notifier, summary, pollers, config }: ServiceOptions): Promise<void> {
+	if (notifier.way === 'none') return
+	const { networks, reason } = await health()
+	const failing = pollers.flatMap((poller) => (poller.status().failure === null ? [] : [poller.name]))
+	// An unreadable state is part of the reason; do not keep showing the old line.
+	const known = await summary().catch(() => null)
+	const pending = known && [...known.receivers.values()].reduce((sum, receiver) => sum + receiver.pending, 0)
+	const places = networks.map(({ network, checkpoint }) => `${network} at ${checkpoint ?? 'no block yet'}`).join(', ')
+	const trouble = reason ?? (failing.length > 0 ? `polling fails: ${failing.join(', ')}` : null)
+	const many = config.networks.length === 1 ? '' : `${config.networks.length} networks: `
+	const deliveries =
+		pending === null ? 'deliveries not known' : `${pending} ${pending === 1 ? 'delivery' : 'deliveries'} pending`
+	notifier.status(`${trouble === null ? '' : `${trouble}. `}${many}${places}; ${deliveries}`)
+}
+
+/** The status line after a start and a reload. */
+export function watchingInWords(watches: number): string {
+	return `watching ${watches} ${watches === 1 ? 'address' : 'addresses'}`
+}

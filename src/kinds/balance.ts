@@ -1,0 +1,86 @@
+/** The balance crosses a threshold of the watch. */
+
+import { formatAmount } from '../base/amount.js'
+import type { Thresholds, Watch } from '../model/watch.js'
+import { type AccountEvent, accountFacts, accountFields, ofAccount, sideOf } from './account.js'
+import { fact } from './fact.js'
+import { assetOf, coinsOf, watchName } from './phrases.js'
+import type { KindRecord } from './record.js'
+import { anchors, decimal, digits } from './schemaPieces.js'
+
+/** A change of balance that may cross a threshold; the thresholds are those of each watch. */
+export interface Crossing extends AccountEvent {
+	readonly kind: 'balance'
+	readonly crossed: 'below' | 'above'
+	/** Null: the balance was not known before. */
+	readonly previousWei: bigint | null
+	readonly balanceWei: bigint
+}
+
+export const balance: KindRecord<Crossing> = {
+	...ofAccount,
+	kind: 'balance',
+	seenIn: 'state',
+	isOfNow: true,
+	anchors: [anchors.block],
+	idParts: ({ block, crossed }) => [`${block.number}`, crossed],
+	content: ({ balanceWei }) => `${balanceWei}`,
+	contentSaid: ({ balanceWei }) => `${balanceWei}`,
+	sides: (event) => sideOf(event, event.crossed === 'below' ? 'out' : 'in'),
+	refusal: (event, watch) => (isCrossed(watch, event) ? null : 'threshold'),
+	fields(event, view) {
+		const { crossed, balanceWei } = event
+		const coins = (wei: bigint) => formatAmount(wei, view.network.decimals)
+		const threshold = coins(thresholdOf(view.watch.thresholds, crossed) ?? 0n)
+		return {
+			...accountFields(event, { wei: balanceWei, frameType: 'balance' }, view),
+			...{ balanceWei: String(balanceWei), balance: coins(balanceWei), threshold, crossed },
+		}
+	},
+	frameTypes: ['balance'],
+	schema: {
+		balanceWei: { ...digits, description: 'Of a crossed threshold: the balance after the block.' },
+		balance: { ...decimal, description: 'The same in whole coins.' },
+		threshold: { ...decimal, description: 'The threshold, in whole coins.' },
+		crossed: { enum: ['below', 'above'], description: 'Which way the threshold was crossed.' },
+	},
+	noun: 'a balance that crossed a threshold',
+	chosen({ thresholds }, { network }) {
+		if (thresholds === undefined || network === undefined) return null
+		const { belowWei, aboveWei } = thresholds
+		const words = [
+			...(belowWei === null ? [] : [`below ${formatAmount(belowWei, network.decimals)}`]),
+			...(aboveWei === null ? [] : [`above ${formatAmount(aboveWei, network.decimals)}`]),
+		]
+		return `a balance ${words.join(' or ')} ${network.symbol}`
+	},
+	alarm: { rank: 3, marks: ['LOW', 'HIGH'], markOf: ({ crossed }) => (crossed === 'below' ? 'LOW' : 'HIGH') },
+	sentence(data) {
+		const isLow = data.crossed === 'below'
+		const moved = `the balance of ${watchName(data)} ${isLow ? 'fell' : 'rose'} to ${coinsOf(data)}`
+		return `${isLow ? 'LOW' : 'HIGH'}: ${moved}, ${data.crossed} ${data.threshold} ${assetOf(data)}`
+	},
+	facts: (data) =>
+		accountFacts(data, [
+			fact('Kind', `balance ${data.crossed} a threshold`),
+			fact('Threshold', `${data.threshold} ${assetOf(data)}`),
+			fact('Balance', `${data.balance} ${assetOf(data)}`),
+		]),
+	amount: coinsOf,
+}
+
+function isCrossed({ thresholds }: Watch, { crossed, previousWei, balanceWei }: Crossing): boolean {
+	const limitWei = thresholdOf(thresholds, crossed)
+	if (limitWei === null || !isBeyond(balanceWei, crossed, limitWei)) return false
+	return previousWei === null || !isBeyond(previousWei, crossed, limitWei)
+}
+
+/** Whether a balance is beyond a threshold, equality excluded. */
+export function isBeyond(wei: bigint, crossed: Crossing['crossed'], limitWei: bigint): boolean {
+	return crossed === 'below' ? wei < limitWei : wei > limitWei
+}
+
+/** The threshold of that direction; null if the watch has none. */
+export function thresholdOf(thresholds: Thresholds | undefined, crossed: Crossing['crossed']): bigint | null {
+	return (crossed === 'below' ? thresholds?.belowWei : thresholds?.aboveWei) ?? null
+}

@@ -1,0 +1,133 @@
+/** A token transfer, as reported by a log of the token's contract. */
+
+import { formatAmount } from '../base/amount.js'
+import type { TokenEvent } from '../model/token.js'
+import { fact } from './fact.js'
+import { contentOf, partiesOf } from './frames.js'
+import { partyFacts, retractedWithBlock, signed } from './phrases.js'
+import type { KindFields, KindRecord, View } from './record.js'
+import { address, anchors, digits } from './schemaPieces.js'
+import { byTransaction } from './standing.js'
+import { imitatedToken } from './tokenImitation.js'
+import { noTokens, tokenRefusal } from './tokenRules.js'
+import { tokenAmount, tokenLines, tokenSentence, tokenWarnings } from './tokenText.js'
+
+export const token: KindRecord<TokenEvent> = {
+	kind: 'token',
+	isDefault: true,
+	seenIn: 'logs',
+	books: 'unused',
+	isOfNow: false,
+	hasDirection: true,
+	anchors: [anchors.hash],
+	idParts: ({ txHash, trace }) => [txHash, trace],
+	content: ({ from, to, contract, amountRaw, tokenId }) => contentOf([from, to, contract, amountRaw, tokenId]),
+	contentSaid: ({ from, to, token: moved }) => contentOf([from, to, moved?.address, moved?.amountRaw, moved?.tokenId]),
+	// Which logs are read depends on the known tokens; a look may miss the event although its log stays in the block.
+	missing: (entry, missing) => byTransaction(entry, missing, true),
+	sides: partiesOf,
+	refusal: (event, watch, known) => tokenRefusal(watch, event, known),
+	fields,
+	frameTypes: ['log'],
+	schema: {
+		operator: { ...address, description: 'Whom ERC-1155 names as the one who moved it, where that is not `from`.' },
+		more: {
+			type: 'integer',
+			minimum: 1,
+			description: 'Of a flood of unknown tokens: how many more came to the watch in this block without an alert.',
+		},
+		moreContracts: {
+			type: 'array',
+			maxItems: 20,
+			items: address,
+			description: 'The contracts of those: first the ones that no alert of the block names. EIP-55 spelling.',
+		},
+		token: {
+			type: 'object',
+			description: 'Of an alert of kind token.',
+			required: ['standard', 'address', 'symbol', 'decimals', 'known', 'amountRaw', 'amount', 'tokenId'],
+			properties: {
+				standard: { enum: ['erc20', 'erc721', 'erc1155'] },
+				address: { ...address, description: 'EIP-55 spelling; of its contract.' },
+				symbol: {
+					type: ['string', 'null'],
+					description: "The operator's for a known token; else the contract's own word, cleaned, or null.",
+				},
+				decimals: { type: ['integer', 'null'], minimum: 0, maximum: 78 },
+				known: { type: 'boolean', description: 'Whether the settings name it.' },
+				amountRaw: { ...digits, description: 'In the smallest unit, as the log of the token gives it; 1 for ERC-721.' },
+				amount: {
+					type: ['string', 'null'],
+					pattern: '^\\d+(\\.\\d+)?$',
+					description: 'Null where the decimals are not known.',
+				},
+				tokenId: { type: ['string', 'null'], pattern: '^\\d+$', description: 'Null for ERC-20.' },
+				imitates: {
+					type: 'object',
+					description: 'Of an unknown token: the token of the settings, or the coin, that it is called like.',
+					required: ['symbol', 'address'],
+					properties: {
+						symbol: { type: 'string', description: "The operator's." },
+						address: { ...address, type: ['string', 'null'], description: "Null: the network's coin." },
+					},
+				},
+			},
+		},
+	},
+	noun: 'a token transfer',
+	chosen({ tokens = 'known', direction }, { network, checksum }) {
+		const known = network?.tokens ?? noTokens
+		const ways = direction === 'both' ? '' : ` ${direction}`
+		if (tokens === 'none' || (tokens === 'known' && known.size === 0)) return null
+		if (tokens === 'all') return `all tokens${ways}, unknown ones too`
+		if (tokens === 'known') return `known tokens${ways}`
+		return `${[...tokens].map((one) => known.get(one)?.symbol ?? checksum(one)).join(', ')}${ways}`
+	},
+	alarm: null,
+	sentence: (data) => (data.token === undefined ? '' : tokenSentence(data, data.token)),
+	facts: (data) => [
+		...partyFacts(data, 'To'),
+		...(data.token === undefined ? [] : tokenLines(data, data.token).map(([name, value]) => fact(name, value))),
+		fact('Kind', `token transfer, ${data.direction}`),
+		fact('Transaction', data.txHash, data.links?.tx),
+	],
+	warnings: (data) => (data.token === undefined ? [] : tokenWarnings(data.token)),
+	retracted: retractedWithBlock,
+	amount: (data) => signed(data, data.token === undefined ? '' : tokenAmount(data.token)),
+}
+
+function fields(event: TokenEvent, { network, tokenWords, checksum }: View): KindFields {
+	const { standard, contract, from, to, amountRaw, tokenId, operator, initiator } = event
+	const known = network.tokens?.get(contract)
+	const { symbol, decimals } = known ?? tokenWords?.(contract) ?? { symbol: null, decimals: null }
+	const amount = decimals === null ? null : formatAmount(amountRaw, decimals)
+	const imitated = known === undefined ? imitatedToken(symbol, network.tokens ?? noTokens, network.symbol) : null
+	const of = imitated?.of?.address
+	return {
+		txHash: event.txHash,
+		txIndex: event.txIndex,
+		traceAddress: [],
+		frameType: 'log',
+		// A contract writes the log, so it never belongs to the root frame itself.
+		category: 'internal',
+		from: checksum(from),
+		to: checksum(to),
+		value: amount,
+		asset: symbol,
+		token: {
+			standard,
+			address: checksum(contract),
+			symbol,
+			decimals,
+			known: known !== undefined,
+			amountRaw: amountRaw.toString(),
+			amount,
+			tokenId: tokenId === null ? null : tokenId.toString(),
+			...(imitated !== null && {
+				imitates: { symbol: imitated.symbol, address: of === undefined ? null : checksum(of) },
+			}),
+		},
+		...(operator === null || operator === from ? {} : { operator: checksum(operator) }),
+		...(initiator === null ? {} : { initiator: checksum(initiator) }),
+	}
+}

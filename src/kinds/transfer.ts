@@ -1,0 +1,58 @@
+/** A frame moved coins. */
+
+import { formatAmount } from '../base/amount.js'
+import type { AlertData, FrameEvent } from '../model/alert.js'
+import { frameFacts, ofFrames } from './frames.js'
+import { isEnough } from './minimum.js'
+import { coinsOf, counterpartyName, directionInWords, shortAddress, watchName } from './phrases.js'
+import type { KindRecord } from './record.js'
+
+export const transfer: KindRecord<FrameEvent> = {
+	...ofFrames,
+	kind: 'transfer',
+	refusal({ frameType, valueWei }, watch) {
+		// The deployment's alert already contains the endowment.
+		const isEndowment = frameType === 'create' || frameType === 'create2'
+		if (isEndowment && watch.kinds.includes('deployment')) return 'endowment'
+		return isEnough(valueWei, watch) ? null : 'min_value'
+	},
+	frameTypes: ['call', 'create', 'create2', 'suicide', 'reward'],
+	schema: {},
+	noun: 'a transfer',
+	chosen(watch, { network }) {
+		const least =
+			watch.minValueWei <= 1n || network === undefined
+				? ''
+				: ` of at least ${formatAmount(watch.minValueWei, network.decimals)} ${network.symbol}`
+		return `transfers${directionInWords(watch)}${least}`
+	},
+	sentence(data) {
+		const [subject, amount] = [watchName(data), coinsOf(data)]
+		if (data.direction === 'self') return `${subject} sent ${amount} to itself`
+		if (data.frameType === 'reward') return `${subject} received ${amount} as a block reward`
+		const other = counterpartyName(data)
+		const how = data.frameType === 'suicide' ? ' (a contract destroyed itself)' : ''
+		return data.direction === 'in'
+			? `${subject} received ${amount} from ${other}${how}`
+			: `${subject} sent ${amount} to ${other}${how}${startedBy(data)}`
+	},
+	facts: (data) => frameFacts(data, 'To', `transfer (${origins[data.frameType] ?? data.frameType}), ${data.direction}`),
+}
+
+const origins: Readonly<Partial<Record<AlertData['frameType'], string>>> = {
+	call: 'a call',
+	create: 'the endowment of a new contract',
+	create2: 'the endowment of a new contract',
+	suicide: 'the balance of a contract that destroyed itself',
+	reward: 'a block reward',
+}
+
+/**
+ * Names the sender of the transaction, if it was not the watch. This is usual for a contract. For a plain address it
+ * means that another party uses its keys or its delegation.
+ */
+function startedBy({ initiator, from, to }: AlertData): string {
+	if (initiator === undefined || initiator === from) return ''
+	const who = initiator === to ? 'the recipient' : shortAddress(initiator)
+	return `, in a transaction that ${who} started`
+}

@@ -1,0 +1,69 @@
+/** The consensus layer credits the watch, as listed in the header. */
+
+import type { BlockRef } from '../model/chain.js'
+import type { Announcement } from '../model/state.js'
+import { type AccountEvent, accountFacts, accountFields, ofAccount, sideOf } from './account.js'
+import { fact } from './fact.js'
+import { isEnough } from './minimum.js'
+import { coinsOf, watchName } from './phrases.js'
+import type { KindRecord } from './record.js'
+import { digits } from './schemaPieces.js'
+import { type HeaderFacts, replacement } from './standing.js'
+
+export interface Withdrawn extends AccountEvent {
+	readonly kind: 'withdrawal'
+	readonly wei: bigint
+	/** The index of the withdrawal, unique on the chain. */
+	readonly index: bigint
+	readonly validatorIndex: bigint
+}
+
+export const withdrawal: KindRecord<Withdrawn> = {
+	...ofAccount,
+	kind: 'withdrawal',
+	seenIn: 'header',
+	hasDirection: true,
+	anchors: ['withdrawal'],
+	idParts: ({ index }) => ['withdrawal', `${index}`],
+	// A replacement block may give the same index another amount.
+	content: ({ wei }) => `${wei}`,
+	contentSaid: ({ valueWei }) => `${valueWei}`,
+	missing(entry, missing) {
+		const now = replacement(entry, missing)
+		if (now === 'here' || !('is' in now)) return now
+		return pays(now.is, entry) ? { moved: refOf(now.is) } : 'gone'
+	},
+	sides: (event) => sideOf(event, 'in'),
+	refusal: ({ wei }, watch) => (isEnough(wei, watch) ? null : 'min_value'),
+	fields: (event, view) => ({
+		...accountFields(event, { wei: event.wei, frameType: 'withdrawal' }, view),
+		index: String(event.index),
+		validatorIndex: String(event.validatorIndex),
+	}),
+	frameTypes: ['withdrawal'],
+	schema: {
+		index: { ...digits, description: 'Of a withdrawal: its number over the whole chain.' },
+		validatorIndex: { ...digits, description: 'Of a withdrawal.' },
+	},
+	noun: 'a withdrawal from staking',
+	chosen: () => 'withdrawals from staking',
+	sentence: (data) => `${watchName(data)} received ${coinsOf(data)} as a withdrawal from staking`,
+	facts: (data) =>
+		accountFacts(data, [
+			fact('Kind', 'withdrawal from the consensus layer'),
+			fact('Withdrawal', `${data.index}, of validator ${data.validatorIndex}`),
+		]),
+}
+
+/** Whether a header lists the announced withdrawal with the same amount. */
+function pays({ withdrawals = [] }: HeaderFacts, { alerts: [said] }: Announcement): boolean {
+	const { index, valueWei, watch } = said?.data ?? {}
+	const address = watch?.address.toLowerCase()
+	return withdrawals.some(
+		(one) => String(one.index) === index && one.address === address && String(one.wei) === valueWei,
+	)
+}
+
+function refOf({ number, hash }: BlockRef): BlockRef {
+	return { number, hash }
+}

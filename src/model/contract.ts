@@ -1,0 +1,120 @@
+/** Watched contracts: what rules each of them, as last read from the state. */
+
+import type { BlockRef } from './chain.js'
+import type { Address, Hash, Hex } from './glossary.js'
+import type { SlotChange } from './kind.js'
+
+/** A watch that has code. */
+export interface Contract {
+	/** Block of the first look: what was in force then is known, and is not reported. */
+	readonly since: bigint
+	/** Last block after which the values were read. */
+	readonly readAt: bigint
+	/** EXTCODEHASH; for a delegated account (EIP-7702), of `0xef0100` and the delegate. */
+	readonly codeHash: Hash
+	/** It was proved to be a Safe, and is treated as one from then on. */
+	readonly isSafe: boolean
+	/**
+	 * The values in force, by place: a public name such as `implementation`, `safe.owner 0x…`, `slot 7` or `governor()`.
+	 * Lower case: 20 bytes for an address, 32 for everything else. Zero is left out.
+	 */
+	readonly values: ContractValues
+	/** What changed at or above the lowest block that may still leave the chain, the latest last; absent: nothing. */
+	readonly undo?: readonly ContractUndo[]
+	/** Foreign code that was reported once, and is ordinary from then on; absent: none. */
+	readonly learnt?: readonly LearntCode[]
+	/** Absent: none. */
+	readonly runs?: readonly CodeRuns[]
+}
+
+export type ContractValues = Readonly<Record<string, Hex>>
+
+/** What held before a block, so that it can be put back if the block leaves the chain. */
+export interface ContractUndo {
+	readonly block: bigint
+	/** Empty text: the place had no value. */
+	readonly values: Readonly<Record<string, Hex | ''>>
+	/** Absent: unchanged. */
+	readonly codeHash?: Hash
+	/** True: it was proved to be a Safe in this block. */
+	readonly becameSafe?: true
+}
+
+/** Reads contracts after exactly one block. Every method throws RpcError; `no-data` where the state is gone. */
+export interface ContractState {
+	/** EXTCODEHASH of those that have code. */
+	codeHashes(addresses: readonly Address[], block: BlockRef, signal: AbortSignal): Promise<ReadonlyMap<Address, Hash>>
+	/**
+	 * Words in storage, zero included. A slot that is left out was not read: an endpoint that refuses state overrides is
+	 * asked only for `used`, one by one. `common`: slots that are read of every contract.
+	 */
+	slots(
+		common: readonly Hash[],
+		questions: readonly SlotQuestion[],
+		block: BlockRef,
+		signal: AbortSignal,
+	): Promise<ReadonlyMap<Address, ReadonlyMap<Hash, Hash>>>
+	/** Slot of a key in a mapping of addresses. */
+	mappingSlot(key: Address, mapping: bigint): Hash
+	/** The word that each function without arguments answers, by its signature; what fails is left out. */
+	getters(
+		questions: readonly GetterQuestion[],
+		block: BlockRef,
+		signal: AbortSignal,
+	): Promise<ReadonlyMap<Address, ReadonlyMap<string, Hash>>>
+}
+
+export interface SlotQuestion {
+	readonly address: Address
+	/** Besides the common ones. */
+	readonly slots: readonly Hash[]
+	/** Those of all slots that are known to hold something. */
+	readonly used: readonly Hash[]
+}
+
+export interface GetterQuestion {
+	readonly address: Address
+	/** `governor()`. */
+	readonly signatures: readonly string[]
+}
+
+/** Code that ran in the context of the watch: caller and callee, each by address and code hash. */
+export interface LearntCode {
+	readonly block: bigint
+	readonly caller: Address
+	readonly callerHash: Hash
+	readonly callee: Address
+	readonly calleeHash: Hash
+	/** The caller handed its whole input on to code that no known place holds: the first such pair was not reported. */
+	readonly forwarded?: true
+}
+
+/** How often foreign code ran in the storage of a watch. */
+export interface CodeRuns {
+	readonly code: Address
+	/** Timestamp of the block of the first of the last 24 h, in seconds. */
+	readonly sinceS: number
+	/** Alerts since then. */
+	readonly reported: number
+	/** Runs since then that were not reported. */
+	readonly held: number
+}
+
+/** What is known about code. */
+export interface CodeFacts {
+	readonly hash: Hash
+	/** Address whose code runs instead (EIP-7702); null: it is no delegation. */
+	readonly delegate: Address | null
+	/** Addresses that stand in it as constants: linked libraries, targets of clones, immutables. */
+	readonly constants: ReadonlySet<Address>
+}
+
+/** Reads code and storage. Every question names an address or a transaction. */
+export interface CodeReader {
+	/** Code after exactly this block; addresses without code are left out. Throws RpcError. */
+	codes(addresses: Iterable<Address>, block: BlockRef, signal: AbortSignal): Promise<ReadonlyMap<Address, CodeFacts>>
+	/** What `facetAddresses()` of a diamond (EIP-2535) answers after this block; empty: it is none, or no answer came. */
+	facets(address: Address, block: BlockRef, signal: AbortSignal): Promise<readonly Address[]>
+	/** What a transaction changed in the storage of an address, at most 50 slots; null: no endpoint tells it in 3 s. */
+	changedBy(txHash: Hash, address: Address, signal: AbortSignal): Promise<readonly SlotChange[] | null>
+}

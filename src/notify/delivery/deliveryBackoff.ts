@@ -1,0 +1,35 @@
+/** When a failed delivery is retried. Pure: the clock and the random source are parameters. */
+import type { Delivery } from '../../model/delivery.js'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+/**
+ * Upper limits of the wait after the first, second, … failure; the last one repeats. The first ones are short, so that
+ * a short outage delays alerts by seconds only.
+ */
+export const retryCeilingsMs: readonly number[] = [1_000, 5_000, 15_000, minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs]
+
+/** Time from creation after which a delivery is given up. */
+export const giveUpAfterMs = 72 * hourMs
+
+const leastWaitMs = 250
+
+/**
+ * Time of the next attempt after a failure, in milliseconds since 1970; null: give the delivery up. Full jitter below
+ * the ceiling, but never earlier than the receiver asked for (`afterMs`). A delivery that became too old while the
+ * program was off still gets one attempt per ceiling.
+ */
+export function nextAttemptMs(
+	delivery: Pick<Delivery, 'attempts' | 'createdAtMs'>,
+	nowMs: number,
+	random: () => number,
+	afterMs = 0,
+): number | null {
+	const deadlineMs = delivery.createdAtMs + giveUpAfterMs
+	if (nowMs >= deadlineMs && delivery.attempts + 1 > retryCeilingsMs.length) return null
+	const ceilingMs = retryCeilingsMs[Math.min(delivery.attempts, retryCeilingsMs.length - 1)] ?? hourMs
+	const waitMs = Math.max(leastWaitMs, Math.floor(random() * ceilingMs), afterMs)
+	// The last attempt is at the deadline, not up to an hour later.
+	return nowMs < deadlineMs ? Math.min(nowMs + waitMs, deadlineMs) : nowMs + waitMs
+}

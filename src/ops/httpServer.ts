@@ -1,0 +1,203 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { isLoopback } from '../base/net/loopback.js'
+import { fitOutput } from '../base/text/outgoing.js'
+import { PlainError } from '../errors.js'
+import type { Log } from '../model/ports.js'
+import type { NetworkHealth } from '../model/trouble.js'
+import { makeRoom } from './connectionLimit.js'
+import { createHostRule } from './hostRule.js'
+import { createLogin } from './login.js'
+import type { Metrics } from './metrics.js'
+import type { Scrubber } from './scrub.js'
+
+/** The health of the program, for load balancers and people. */
+export interface Health {
+	/** False while an event may go unreported. */
+	readonly ok: boolean
+	/** The most serious problem in one word; default: `ok` or `stalled`. */
+	readonly status?: string
+	/** The reason in one sentence; null while `ok`. */
+	readonly reason: string | null
+	readonly networks: readonly NetworkHealth[]
+}
+
+export interface HttpOptions {
+	readonly host: string
+	/** 0: any free port. */
+	readonly port: number
+	readonly version: string
+	readonly metrics: Pick<Metrics, 'text' | 'contentType'>
+	readonly health: () => Health | Promise<Health>
+	readonly scrubber: Pick<Scrubber, 'clean'>
+	readonly log: Log
+	/** Returns the page at a path; null: there is none. Default: only `/`, which shows the health. */
+	readonly pages?: (path: string, params: URLSearchParams) => Promise<Page | null>
+	/** Password for the pages, with any user name. Null (default): pages are served on loopback only. */
+	readonly password?: string | null
+}
+
+export interface HttpServer {
+	/** The port in use; the chosen one when 0 was requested. */
+	readonly port: number
+	close(): Promise<void>
+}
+
+export interface Page {
+	readonly status: number
+	readonly type: string
+	readonly body: string
+}
+
+/**
+ * Serves `/metrics`, `/healthz` (200, or 503 with the reason) and the pages. Read-only. Throws PlainError when it
+ * cannot listen.
+ */
+export async function startHttp(options: HttpOptions): Promise<HttpServer> {
+	const { host, port, log, scrubber, password = null } = options
+	const login = createLogin(password, (from) =>
+		log.warn({ from }, 'wrong passwords arrive at the pages: at most two are checked a second, the rest wait'),
+	)
+	const isOurs = createHostRule(host)
+	// By default Node checks the time limits only every 30 s.
+	const limits = {
+		requestTimeout: 10_000,
+		headersTimeout: 5_000,
+		connectionsCheckingInterval: 1_000,
+		maxHeaderSize: 8_192,
+	}
+	const server = createServer(limits, (request, response) => {
+		admit(request, response)
+			.then((refused) => refused ?? answer(request, options))
+			.catch((error: unknown): Page => {
+				log.error({ err: error, path: request.url }, 'a page could not be rendered')
+				return { status: 500, type: text, body: 'this page could not be made; the log says why\n' }
+			})
+			.then((page) => send(response, request, { ...page, body: outgoing(page, scrubber) }))
+	})
+	/** Returns the refusal; null: the client may see the page. */
+	async function admit(request: IncomingMessage, response: ServerResponse): Promise<Page | null> {
+		// A proxy in front may have checked the other one (RFC 9112, 3.2).
+		if ((request.headersDistinct.host?.length ?? 0) > 1) return twoHosts
+		const isHere = isOurs(request.headers.host)
+		const isFree = password === null || isForMachines(request.url)
+		// With a password a foreign host name is no danger: a page that uses DNS rebinding does not know the password.
+		if (password === null && !isHere) return notOurs
+		if (request.method !== 'GET' && request.method !== 'HEAD') return onlyGet
+		// When no password is needed, credentials are not checked: the answer would show whether they are right.
+		if (isFree && isHere) return null
+		const verdict = await login.ask(request)
+		if (verdict === 'too-many') return tooMany
+		if (verdict !== 'right') return isFree ? notOurs : unknown
+		response.setHeader('set-cookie', login.cookie)
+		return null
+	}
+
+	makeRoom(server, connectionsAtOnce)
+	await new Promise<void>((resolve, reject) => {
+		server.once('error', (error) => reject(inWords(error, host, port)))
+		server.listen(port, host, resolve)
+	})
+	return {
+		port: (server.address() as AddressInfo).port,
+		close: () =>
+			new Promise((resolve) => {
+				server.close(() => resolve())
+				server.closeAllConnections()
+			}),
+	}
+}
+
+const connectionsAtOnce = 100
+const text = 'text/plain; charset=utf-8'
+const twoHosts = { status: 400, type: text, body: 'more than one `Host`\n' }
+const onlyGet = { status: 405, type: text, body: 'only GET\n' }
+const unknown = { status: 401, type: text, body: 'the password is `http_password` of tracewatch.yaml\n' }
+const tooMany = { status: 429, type: text, body: 'too many wrong passwords arrive: try again later\n' }
+const notOurs = { status: 421, type: text, body: 'ask by address, or by a name of this machine\n' }
+
+async function answer(request: IncomingMessage, options: HttpOptions): Promise<Page> {
+	const { metrics, health, version, pages, password = null, host } = options
+	const path = (request.url ?? '').replace(/\?.*$/s, '')
+	if (path === '/metrics') return { status: 200, type: metrics.contentType, body: await metrics.text() }
+	if (path === '/healthz') {
+		const { ok, status = ok ? 'ok' : 'stalled', ...facts } = await health()
+		const body = `${JSON.stringify({ status, ...facts })}\n`
+		return { status: ok ? 200 : 503, type: 'application/json; charset=utf-8', body }
+	}
+	if (pages === undefined || (password === null && !isLocal(host))) {
+		const more = pages === undefined ? '' : 'pages are shown on loopback, or with `http_password`\n'
+		if (path === '/') return { status: 200, type: text, body: `${inLines(version, await health())}${more}` }
+		return { status: 404, type: text, body: `there are /metrics, /healthz and /\n${more}` }
+	}
+	const params = new URLSearchParams(/\?(.*)$/s.exec(request.url ?? '')?.[1] ?? '')
+	const page = await pages(path, params)
+	return (
+		page ?? { status: 404, type: text, body: 'there are /, /alerts, /watches, /deliveries, /metrics and /healthz\n' }
+	)
+}
+
+/** The pages load styles, scripts and data from this server only. */
+const guards = {
+	'content-security-policy':
+		"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; " +
+		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+	'referrer-policy': 'no-referrer',
+	'x-frame-options': 'DENY',
+	'cross-origin-resource-policy': 'same-origin',
+	'cross-origin-opener-policy': 'same-origin',
+}
+
+/** Paths that need no password. */
+function isForMachines(url = ''): boolean {
+	return /^\/(metrics|healthz)(\?|$)/.test(url)
+}
+
+function isLocal(host: string): boolean {
+	return host === 'localhost' || isLoopback(host)
+}
+
+function inLines(version: string, { ok, reason, networks }: Health): string {
+	const lines = networks.map((each) => {
+		const state = each.ok ? 'well' : (each.reason ?? 'stalled')
+		return (
+			`${each.network}: checkpoint ${each.checkpoint ?? 'none'}, head ${each.head ?? 'unknown'}, ` +
+			`last poll ${each.lastPollAt ?? 'never'}: ${state}`
+		)
+	})
+	return [`tracewatch ${version}: ${ok ? 'watching normally' : reason}`, ...lines, '', '/metrics', '/healthz', ''].join(
+		'\n',
+	)
+}
+
+/** CSV ends its lines with CRLF (RFC 4180): added after cleaning, which would remove the CR as an unfit character. */
+function outgoing({ type, body }: Page, { clean }: HttpOptions['scrubber']): string {
+	const fit = fitOutput(clean(body))
+	return type.startsWith('text/csv') ? fit.replaceAll('\n', '\r\n') : fit
+}
+
+function send(response: ServerResponse, request: IncomingMessage, { status, type, body }: Page): void {
+	response.writeHead(status, {
+		'content-type': type,
+		'content-length': Buffer.byteLength(body),
+		'cache-control': 'no-store',
+		'x-content-type-options': 'nosniff',
+		...guards,
+		...(status === 400 ? { connection: 'close' } : {}),
+		...(status === 405 ? { allow: 'GET, HEAD' } : {}),
+		...(status === 429 ? { 'retry-after': '1' } : {}),
+		...(status === 401 ? { 'www-authenticate': 'Basic realm="tracewatch", charset="UTF-8"' } : {}),
+	})
+	response.end(request.method === 'HEAD' ? undefined : body)
+}
+
+function inWords(error: NodeJS.ErrnoException, host: string, port: number): PlainError {
+	const place = `${host.includes(':') ? `[${host}]` : host}:${port}`
+	const words: Readonly<Record<string, string>> = {
+		EADDRINUSE: `${place} is in use by another program: choose another port at \`http:\`, or stop that program`,
+		EACCES: `${place} may only be used by root: choose a port above 1023 at \`http:\``,
+		EADDRNOTAVAIL: `${host} is no address of this machine: \`http:\` wants one, such as 127.0.0.1`,
+		ENOTFOUND: `the name ${host} is not known: \`http:\` wants an address of this machine, such as 127.0.0.1`,
+	}
+	return new PlainError(words[error.code ?? ''] ?? `cannot listen on ${place}: ${error.message}`, { cause: error })
+}

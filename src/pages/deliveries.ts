@@ -1,0 +1,144 @@
+/** The page of deliveries. */
+
+import { csvText } from '../base/text/csvLine.js'
+import { alertsOf } from '../core/outbox/historyEntries.js'
+import type { Message } from '../model/alert.js'
+import { watchLink, wholeAddress } from './addresses.js'
+import { deliveryInWords, directions, itemOf, movementIn } from './alertTable.js'
+import { gather, queryOf } from './collectDeliveries.js'
+import { ago, amount } from './look/figures.js'
+import { type Html, html } from './look/html.js'
+import { type Column, filters, heading, mark, pager, said, whole } from './look/layout.js'
+import type { PageFacts } from './pageData.js'
+import { gravityOf, holesIn, holesOf, publicOf } from './rows.js'
+
+const deliveriesAPage = 100
+
+export async function deliveryPage(facts: PageFacts, params: URLSearchParams) {
+	const status = params.get('status') ?? ''
+	let rowsSeen = 0
+	const found = await gather(facts, {
+		query: queryOf(params),
+		below: params.get('before'),
+		status: status === '' ? undefined : status,
+		fits: () => rowsSeen++ < deliveriesAPage,
+	})
+	return {
+		deliveries: found.rows.flatMap((row) => {
+			if ('hole' in row) return []
+			const { message } = row
+			const says = facts.says(message)
+			const movement = facts.isAlarming(says) ? null : movementOf(message)
+			return [
+				{ ...publicOf(row), id: message.data.id, type: message.type, says, movement, watches: watchesIn(message) },
+			]
+		}),
+		holes: holesOf(found.rows),
+		next: found.next,
+		cut: found.isCut,
+	}
+}
+
+/** What moved, where the message is about one movement; else null. */
+function movementOf(message: Message) {
+	const data = movementIn({ type: message.type, alerts: alertsOf(message) })
+	return data === null ? null : { direction: data.direction, value: data.value ?? '', item: itemOf(data) }
+}
+
+/** The watches of a message, each once, at most three. */
+function watchesIn(message: Message) {
+	const all = alertsOf(message).map(({ network, watch: { address, label } }) => ({ network, address, label }))
+	return [...new Map(all.map((one) => [`${one.network} ${one.address}`, one])).values()].slice(0, 3)
+}
+
+type Found = Awaited<ReturnType<typeof deliveryPage>>
+type Row = Found['deliveries'][number]
+
+const results = ['pending', 'held', 'parked', 'dead', 'delivered', 'dropped', 'split', 'folded']
+
+export function deliveriesBody(found: Found, facts: PageFacts, params: URLSearchParams): Html {
+	return html`${filters('/deliveries', params, [
+		{ name: 'status', label: 'State', among: results },
+		{ name: 'receiver', label: 'Receiver', among: facts.receivers.map(({ name }) => name) },
+		{ name: 'q', label: 'Label, tag, address, transaction' },
+	])}
+<section id="list" data-live aria-label="Deliveries, what waits first, then newest first">
+${holesIn(found.holes)}
+${found.deliveries.length === 0 ? html`<p class="none">Deliveries: none</p>` : deliveryTable(found.deliveries, facts)}
+${pager('/deliveries', params, found.next, found.cut ? 'Look further back' : 'Older')}</section>`
+}
+
+/** One line each; its sentence, its ids and what the receiver answered are folded below it. */
+function deliveryTable(rows: readonly Row[], facts: PageFacts): Html {
+	const nowMs = facts.clock()
+	const hasNetworks = facts.networks.length > 1
+	const isUnsent = rows.some((row) => failureOf(row) !== null)
+	const columns: readonly Column[] = [
+		...['When', 'Receiver', 'What', 'State'].map((name) => ({ name })),
+		{ name: 'Tries', isNumber: true },
+		{ name: 'Next try' },
+		...(isUnsent ? [{ name: 'Last failure' }] : []),
+	]
+	return html`<table class="alerts deliveries"><caption>Deliveries</caption><thead><tr>${columns.map((column) =>
+		heading(column),
+	)}</tr></thead><tbody>${rows.map((row) => {
+		const { receiver, recipient, result, attempts, nextAttemptAt } = row
+		const when = ago(Date.parse(row.toldAt), nowMs)
+		return html`<tr><th scope="row"><details><summary>${when}<span
+class="hidden">: details</span></summary></details></th><td
+title="${recipient ?? receiver}">${whole(receiver)}</td><td class="what"
+title="${row.says}">${whatOf(row, facts, hasNetworks)}</td><td
+title="${row.answer ?? ''}">${mark(result, gravityOf(result))}</td><td class="number"
+data-name="Tries">${String(attempts)}</td><td
+data-name="Next try">${nextTry(nextAttemptAt, nowMs)}</td>${
+			isUnsent ? html`<td class="why" title="${failureOf(row) ?? ''}">${failureOf(row)}</td>` : null
+		}</tr><tr class="more"><td colspan="${columns.length}">${detailsOf(row)}</td></tr>`
+	})}</tbody></table>`
+}
+
+/** One that is due waits for its turn only. */
+function nextTry(at: string | null, nowMs: number): Html | string | null {
+	if (at === null) return null
+	return Date.parse(at) <= nowMs ? 'now' : ago(Date.parse(at), nowMs)
+}
+
+/** Why it has not arrived yet; null: it has, or nothing failed. */
+function failureOf({ result, lastError }: Row): string | null {
+	return gravityOf(result) === 'well' ? null : lastError
+}
+
+function whatOf({ movement, says, watches: [first, ...rest] }: Row, facts: PageFacts, hasNetworks: boolean): Html {
+	if (movement === null || first === undefined) {
+		const watch = first === undefined || rest.length > 0 ? null : html` ${watchLink(first.network, first)}`
+		return html`${said(says, facts.isAlarming(says))}${watch}`
+	}
+	const { direction = 'self', value, item } = movement
+	return html`<span class="direction ${direction}">${directions[direction]}</span> <span
+class="number">${amount(value)}</span> <span class="asset">${item}</span> ${watchLink(first.network, first)}${
+		hasNetworks ? html` <span class="quiet">${first.network}</span>` : null
+	}`
+}
+
+function detailsOf(row: Row): Html {
+	return html`<p><b>${row.says}</b></p>${
+		row.watches.length === 0
+			? null
+			: html`<p>${row.watches.map(
+					({ network, ...watch }) => html`${watchLink(network, watch)} ${wholeAddress(watch.address)} `,
+				)}</p>`
+	}<p>${deliveryInWords(row)}</p>
+<p class="quiet">Delivery <code>${row.deliveryId}</code> of <code>${row.id}</code></p>`
+}
+
+const csvColumns = [
+	...['told_at', 'ended_at', 'result', 'receiver', 'recipient', 'attempts', 'next_attempt_at', 'type', 'says'],
+	...['last_error', 'answer', 'id', 'delivery_id'],
+]
+
+export function deliveriesCsv(found: Found['deliveries']): string {
+	const lines = found.map((one) => [
+		...[one.toldAt, one.endedAt ?? '', one.result, one.receiver, one.recipient ?? '', String(one.attempts)],
+		...[one.nextAttemptAt ?? '', one.type, one.says, one.lastError ?? '', one.answer ?? '', one.id, one.deliveryId],
+	])
+	return csvText([csvColumns, ...lines])
+}

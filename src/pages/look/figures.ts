@@ -1,0 +1,65 @@
+/** Numbers, amounts and times as the pages show them. */
+
+import { utc } from '../../base/utc.js'
+import { type Html, html } from './html.js'
+
+/** `23840113` is `23,840,113`. Takes the digits of a whole number, with or without a sign. */
+export function grouped(digits: string | number | bigint): string {
+	return String(digits).replace(/\B(?=(\d{3})+$)/g, ',')
+}
+
+/** Decimals of an amount in a column; the rest is cut, never rounded. */
+const mostDecimals = 6
+
+/**
+ * An amount for a column: grouped, with its decimal point below those of the other rows. An amount that was cut ends
+ * with `…` and has the whole amount as its title.
+ */
+export function amount(text: string): Html {
+	const [, sign = '', whole = '', fraction = ''] = /^([+\-−]?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
+	if (whole === '') return html`<span class="amount">${text}</span>`
+	const shown = fraction.slice(0, mostDecimals)
+	const isCut = fraction.length > mostDecimals
+	if (isCut && /^0*$/.test(whole + shown)) {
+		const least = `.${'0'.repeat(mostDecimals - 1)}1`
+		return html`<span class="amount" title="${text}">${sign}&lt;0<span class="fraction">${least}</span></span>`
+	}
+	const decimals = `${shown === '' ? '' : `.${shown}`}${isCut ? '…' : ''}`
+	return html`<span class="amount"${isCut ? html` title="${text}"` : null}>${sign}${grouped(whole)}<span
+class="fraction">${decimals}</span></span>`
+}
+
+/** An exact time in UTC; the script adds the reader's local time. */
+export function time(ms: number | null, none = 'never'): Html {
+	if (ms === null) return html`${none}`
+	const iso = utc(ms)
+	const [day = '', clock = ''] = iso.replace('Z', '').split('T')
+	return html`<time datetime="${iso}"><span>${day}</span> <span>${clock} UTC</span></time>`
+}
+
+/** A time relative to `nowMs`; its title is the exact time, to which the script adds the reader's local time. */
+export function ago(ms: number | null, nowMs: number, none = 'never'): Html {
+	if (ms === null) return html`${none}`
+	const iso = utc(ms)
+	const exact = iso.replace('T', ' ').replace('Z', ' UTC')
+	return html`<time class="ago" datetime="${iso}" title="${exact}">${relative(nowMs - ms)}</time>`
+}
+
+/** `4 s ago`, `in 3 min`, `2 h ago`, `12 d ago`: one unit, rounded down. */
+function relative(passedMs: number): string {
+	const seconds = Math.floor(Math.abs(passedMs) / 1_000)
+	const [count, unit] =
+		seconds < 60
+			? [seconds, 's']
+			: seconds < 7_200
+				? [Math.floor(seconds / 60), 'min']
+				: seconds < 172_800
+					? [Math.floor(seconds / 3_600), 'h']
+					: [Math.floor(seconds / 86_400), 'd']
+	return passedMs < 0 ? `in ${count} ${unit}` : `${count} ${unit} ago`
+}
+
+/** `1 block`, `2,400 blocks`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+	return `${grouped(count)} ${count === 1 ? one : many}`
+}

@@ -1,0 +1,200 @@
+/** The room is how the pages look: templates, layout, tables, figures, charts, style. */
+
+import { time } from './figures.js'
+import { type Html, html, textOf } from './html.js'
+
+const places = [
+	['/', 'Overview'],
+	['/alerts', 'Alerts'],
+	['/watches', 'Watches'],
+	['/deliveries', 'Deliveries'],
+] as const
+
+export interface Frame {
+	readonly title: string
+	readonly path: string
+	readonly version: string
+	readonly banner: Html
+	/** What begins the title of the window, such as `Degraded`; null while nothing is wrong. */
+	readonly trouble: string | null
+	/** When the page was made. */
+	readonly nowMs: number
+	/** The path of the same page as JSON. */
+	readonly jsonPath: string
+	/** The path of the same page as CSV; null: there is none. */
+	readonly csvPath: string | null
+	/** The banner already says what the page is for: its heading is for screen readers only. */
+	readonly isHeadingHidden?: true
+	/** The path of the same page, loaded again every minute, for browsers without script. */
+	readonly again: string
+	/** After how many seconds a browser without script loads the page again; null: never. */
+	readonly refreshS?: number | null
+	readonly body: Html
+}
+
+export function page(frame: Frame): string {
+	const {
+		title,
+		path,
+		version,
+		banner,
+		again,
+		trouble,
+		nowMs,
+		jsonPath,
+		csvPath,
+		isHeadingHidden,
+		refreshS = null,
+		body,
+	} = frame
+	const mark = trouble === null ? '' : `${trouble} · `
+	return textOf(html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+${
+	refreshS === null
+		? null
+		: html`<meta http-equiv="refresh" content="${refreshS}">
+`
+}<title>${mark}${title} · tracewatch</title>
+<link rel="icon" href="/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/style.css">
+<script src="/refresh.js" defer></script>
+</head>
+<body>
+<a class="skip" href="#main">To the content</a>
+<header>
+<p class="name">tracewatch <small>${version}</small></p>
+<nav aria-label="Pages"><ul>${places.map(
+		([at, name]) => html`<li><a href="${at}"${at === path ? html` aria-current="page"` : null}>${name}</a></li>`,
+	)}</ul></nav>
+${banner}
+</header>
+<main id="main" tabindex="-1">
+<h1${isHeadingHidden === true ? html` class="hidden"` : null}>${title}</h1>
+${body}
+</main>
+<footer><p><span id="as-of" data-live>As of ${time(nowMs)}</span><span
+id="refreshing" class="quiet" role="status"></span><noscript> · <a
+href="${again}">load again every minute</a></noscript></p>
+<p>This page as <a href="${jsonPath}">JSON</a>${csvPath === null ? null : html`, as <a href="${csvPath}">CSV</a>`} ·
+<a href="/metrics">Metrics</a> · <a href="/healthz">Health</a></p></footer>
+</body>
+</html>
+`)
+}
+
+/** Links to the first and the next page, as far as they exist. */
+export function pager(path: string, params: URLSearchParams, next: string | null, words = 'Older'): Html {
+	const first = new URLSearchParams(params)
+	const isFirst = first.get('before') === null
+	first.delete('before')
+	const older = new URLSearchParams(first)
+	if (next !== null) older.set('before', next)
+	return html`<nav class="pager" aria-label="Further entries">${
+		isFirst ? null : html`<a href="${path}?${first.toString()}">To the first</a>`
+	} ${next === null ? null : html`<a rel="next" href="${path}?${older.toString()}">${words}</a>`}</nav>`
+}
+
+export interface Field {
+	readonly name: string
+	readonly label: string
+	/** The values to choose from. Absent: any text. */
+	readonly among?: readonly string[]
+}
+
+/** A form with filters, sent as the query of the page. The first two are always shown, the others once one is set. */
+export function filters(path: string, params: URLSearchParams, fields: readonly Field[]): Html {
+	const shown = fields.map(({ name, label, among }) => {
+		const value = params.get(name) ?? ''
+		const choices = among?.includes(value) === false && value !== '' ? [...among, value] : among
+		const field =
+			choices === undefined
+				? html`<input id="f-${name}" name="${name}" value="${value}" autocomplete="off" spellcheck="false">`
+				: html`<select id="f-${name}" name="${name}"><option value="">any</option>${choices.map(
+						(one) => html`<option${one === value ? html` selected` : null}>${one}</option>`,
+					)}</select>`
+		return { isSet: value !== '', field: html`<p><label for="f-${name}">${label}</label>${field}</p>` }
+	})
+	const [first, more] = [shown.slice(0, 2), shown.slice(2)]
+	const button = html`<p><button type="submit">Show</button></p>`
+	const open = more.some(({ isSet }) => isSet) ? html` open` : null
+	return html`<form class="filters" method="get" action="${path}" role="search">${first.map(
+		({ field }) => field,
+	)}${button}${
+		more.length === 0
+			? null
+			: html`<details${open}><summary>More filters</summary><div>${more.map(({ field }) => field)}</div></details>`
+	}</form>`
+}
+
+export interface Column {
+	readonly name: string
+	/** Aligned at the right. */
+	readonly isNumber?: boolean
+	/** Name of the order that a click on the heading asks for; absent: the column cannot be sorted. */
+	readonly sortBy?: string
+}
+
+/** Where the headings of a table lead that sort it: the same page with another `sort`. */
+export interface Sorting {
+	readonly path: string
+	readonly params: URLSearchParams
+}
+
+/** A heading. A second click on a sorted column turns the order round. */
+export function heading({ name, isNumber, sortBy }: Column, sorting?: Sorting): Html {
+	const kind = isNumber === true ? html` class="number"` : null
+	if (sortBy === undefined || sorting === undefined) return html`<th scope="col"${kind}>${name}</th>`
+	const now = sorting.params.get('sort')
+	const isUp = now === sortBy
+	const isDown = now === `-${sortBy}`
+	const params = new URLSearchParams(sorting.params)
+	params.delete('before')
+	params.delete('format')
+	params.set('sort', isUp ? `-${sortBy}` : sortBy)
+	const order = isUp ? html` aria-sort="ascending"` : isDown ? html` aria-sort="descending"` : null
+	const sign = isUp ? ' ▲' : isDown ? ' ▼' : ''
+	return html`<th scope="col"${kind}${order}><a href="${sorting.path}?${params.toString()}">${name}<span
+aria-hidden="true">${sign}</span></a></th>`
+}
+
+/** A table, which narrow screens show as cards. Its class is its caption, as in `last-answers`. */
+export function table(
+	caption: string,
+	columns: readonly (Column | string)[],
+	rows: readonly (readonly (Html | string)[])[],
+	sorting?: Sorting,
+): Html {
+	if (rows.length === 0) return html`<p class="none">${caption}: none</p>`
+	const all = columns.map((column): Column => (typeof column === 'string' ? { name: column } : column))
+	const name = caption.toLowerCase().replaceAll(' ', '-')
+	return html`<table class="${name}"><caption>${caption}</caption><thead><tr>${all.map((column) =>
+		heading(column, sorting),
+	)}</tr></thead><tbody>${rows.map(
+		(cells) =>
+			html`<tr>${cells.map((cell, at) => {
+				const { name = '', isNumber = false } = all[at] ?? {}
+				if (at === 0) return html`<th scope="row" data-name="${name}">${cell}</th>`
+				return html`<td${isNumber ? html` class="number"` : null} data-name="${name}">${cell}</td>`
+			})}</tr>`,
+	)}</tbody></table>`
+}
+
+/** A name of at most `most` characters is not wrapped; browsers would wrap it to make room for other columns. */
+export function whole(words: string, most = 24): Html | string {
+	return words.length <= most ? html`<span class="whole">${words}</span>` : words
+}
+
+/** The sentence of a message, highlighted when `isAlarming`. */
+export function said(words: string, isAlarming: boolean): Html | string {
+	return isAlarming ? html`<span class="alarm">${words}</span>` : words
+}
+
+export function mark(words: string, kind: 'well' | 'ill' | 'waits'): Html {
+	return html`<span class="mark ${kind}">${words}</span>`
+}

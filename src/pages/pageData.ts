@@ -1,0 +1,81 @@
+/** The data of the pages. The daemon provides it; it is read at the time of each request. */
+
+import type { Message } from '../model/alert.js'
+import type { Contract } from '../model/contract.js'
+import type { Delivery } from '../model/delivery.js'
+import type { Address, Clock } from '../model/glossary.js'
+import type { HistoryReader } from '../model/history.js'
+import type { Announcement, StateSummary } from '../model/state.js'
+import type { NetworkHealth } from '../model/trouble.js'
+import type { Silence, Watch, WatchChanges, WatchSet } from '../model/watch.js'
+import type { Activity } from './activity.js'
+
+export interface NetworkFacts {
+	readonly name: string
+	readonly chainId: number
+	readonly symbol: string
+	readonly decimals: number
+	/** Without a trailing slash; null: no links. */
+	readonly explorer: string | null
+	/** Hosts in order of preference. */
+	readonly endpoints: readonly string[]
+}
+
+export interface ReceiverFacts {
+	readonly name: string
+	readonly type: string
+	/** The host; contains no secret. */
+	readonly place: string
+	readonly fallback: string | null
+	readonly silences: readonly Silence[]
+}
+
+/** Null: the watch has no book. */
+export type BookOf = (network: string, address: Address) => BookFacts | null
+
+/** A watch's book as of the last commit. */
+export interface BookFacts {
+	readonly block: bigint
+	readonly balanceWei: bigint
+}
+
+export interface PageFacts {
+	readonly version: string
+	readonly clock: Clock
+	readonly startedAtMs: number
+	/** Path of the configuration file, and the time when the current watchlists were read. */
+	readonly config: {
+		readonly path: string
+		readonly loadedAtMs: number
+		readonly isRefused: boolean
+		readonly changed?: WatchChanges | null
+	}
+	readonly networks: readonly NetworkFacts[]
+	readonly receivers: readonly ReceiverFacts[]
+	readonly watches: WatchSet
+	health(): Promise<{
+		readonly ok: boolean
+		/** The most serious problem in one word; default: `ok` or `stalled`. */
+		readonly status?: string
+		readonly reason: string | null
+		/** The single reasons, when there are several. */
+		readonly reasons?: readonly string[]
+		readonly networks: readonly NetworkHealth[]
+	}>
+	summary(): Promise<StateSummary>
+	/** The outbox, oldest first. */
+	deliveries(): Promise<readonly Delivery[]>
+	/** Null: no history is kept. */
+	readonly history: HistoryReader | null
+	readonly activity: Activity
+	/** Gives the books of these watches only. */
+	readBooks(watches: readonly Watch[]): Promise<BookOf>
+	/** What was last read of a watch that has code; null: it has none, or was not looked at. */
+	contractOf(network: string, address: Address): Contract | null
+	announcements(network: string): Iterable<Announcement>
+	/** Describes a message in one sentence. */
+	says(message: Message): string
+	/** Whether such a sentence is highlighted. */
+	isAlarming(said: string): boolean
+	checksum(address: Address): string
+}

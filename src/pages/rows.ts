@@ -1,0 +1,62 @@
+/** Rows of the history as the pages and their JSON show them. */
+
+import type { AlertData, Message } from '../model/alert.js'
+import type { DeliveryRow, HistoryHole } from '../model/history.js'
+import type { Gathered } from './collectDeliveries.js'
+import { counted, time } from './look/figures.js'
+import { type Html, html } from './look/html.js'
+import { mark } from './look/layout.js'
+
+export function publicOf(row: DeliveryRow) {
+	const { id, receiver, recipient, result, attempts, lastError, answer } = row
+	return {
+		...{ deliveryId: id, receiver, recipient, result, attempts },
+		...{ toldAt: iso(row.toldAtMs), endedAt: iso(row.endedAtMs), nextAttemptAt: iso(row.nextAttemptAtMs) },
+		...{ lastError, answer },
+	}
+}
+
+export type PublicDelivery = ReturnType<typeof publicOf>
+
+export function holesOf(rows: Gathered['rows']) {
+	const holes = rows.filter((row): row is HistoryHole => 'hole' in row)
+	return holes.map(({ hole, endedAtMs }) => ({ rows: hole.rows, from: iso(hole.fromMs), to: iso(endedAtMs) }))
+}
+
+export function holesIn(holes: ReturnType<typeof holesOf>): readonly Html[] {
+	return holes.map(
+		({
+			rows,
+			from,
+			to,
+		}) => html`<p class="hole">${mark('hole', 'ill')} ${counted(rows, 'row')} of the history could not be written,
+from ${time(Date.parse(from))} to ${time(Date.parse(to))}. The messages themselves were sent.</p>`,
+	)
+}
+
+const waits: ReadonlySet<string> = new Set(['pending', 'held'])
+
+/** `well`: delivered, or carried by another delivery. */
+export function gravityOf(result: string): 'well' | 'waits' | 'ill' {
+	if (waits.has(result)) return 'waits'
+	return result === 'delivered' || result === 'folded' || result === 'split' ? 'well' : 'ill'
+}
+
+export function iso(ms: number): string
+export function iso(ms: number | null): string | null
+export function iso(ms: number | null): string | null {
+	return ms === null ? null : new Date(ms).toISOString()
+}
+
+/** A message in a list of alerts. */
+export interface AlertRow {
+	/** Of the message: of a digest its own. */
+	readonly id: string
+	readonly type: Message['type']
+	readonly says: string
+	/** Why, in a message about the system. */
+	readonly reason: string | null
+	readonly toldAt: string
+	readonly alerts: readonly AlertData[]
+	readonly deliveries: readonly PublicDelivery[]
+}

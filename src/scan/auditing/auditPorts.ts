@@ -1,0 +1,72 @@
+import type { Auditor } from '../../audit/auditor.js'
+import { type ContractRotation, createContractRotation } from '../../audit/contracts/contractRotation.js'
+import { createFirstLook, type FirstLook, type FirstLookOptions } from '../../audit/contracts/firstLook.js'
+import { createPendingRechecks, type PendingRechecks } from '../../audit/pendingRechecks.js'
+import type { Accounts } from '../../model/books.js'
+import type { CodeReader, ContractState } from '../../model/contract.js'
+import type { Clock, Hash } from '../../model/glossary.js'
+import { type Committed, createCommitted } from '../committed.js'
+import { type AuditQueue, createAuditQueue } from './auditQueue.js'
+import { type CodeAudit, createCodeAudit } from './codeAudit.js'
+import { createFollower, type Follower } from './follower.js'
+
+/** The auditor of one network. What it keeps in memory is lost at a restart. */
+export interface AuditPorts {
+	readonly accounts: Accounts
+	/** Keeps the books; null: none are kept. */
+	readonly auditor: Auditor | null
+	/** Opens an entry for each watch that has code; null: on a private network, where no address is named. */
+	readonly firstLook: FirstLook | null
+	/** Judges the code that watches run; null: on a private network. */
+	readonly code: CodeAudit | null
+	/** Reads contracts; null as `firstLook`. */
+	readonly contracts: ContractState | null
+	/** Queued blocks after which contracts were read; the next commit removes them from the queue. */
+	readonly touchedDone: Set<Hash>
+	/** Number of failed reads of contracts, by block. */
+	readonly failedContracts: Map<Hash, number>
+	readonly rotation: ContractRotation
+	readonly rechecks: PendingRechecks
+	/** Number of failed reads of authorisations, by block. */
+	readonly failedReads: Map<bigint, number>
+	/** Queued blocks that were read; the next commit removes them from the queue. */
+	readonly signedDone: Set<bigint>
+	readonly queue: AuditQueue
+	/** Shared with the scanner. */
+	readonly committed: Committed
+	readonly follower: Follower
+}
+
+export interface AuditPortsOptions
+	extends Pick<AuditPorts, 'accounts' | 'auditor' | 'contracts'>,
+		Partial<Pick<FirstLookOptions, 'asks'>> {
+	/** Default: no code is judged. */
+	readonly codes?: CodeReader | null
+	readonly clock: Clock
+}
+
+export function createAuditPorts({
+	accounts,
+	auditor,
+	contracts,
+	codes = null,
+	asks,
+	clock,
+}: AuditPortsOptions): AuditPorts {
+	return {
+		accounts,
+		auditor,
+		firstLook: contracts && createFirstLook({ state: contracts, clock, ...(asks && { asks }) }),
+		code: codes && createCodeAudit(codes),
+		contracts,
+		touchedDone: new Set(),
+		failedContracts: new Map(),
+		rotation: createContractRotation({ clock }),
+		rechecks: createPendingRechecks({ clock }),
+		failedReads: new Map(),
+		signedDone: new Set(),
+		queue: createAuditQueue(),
+		committed: createCommitted(),
+		follower: createFollower(),
+	}
+}

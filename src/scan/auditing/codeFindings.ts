@@ -1,0 +1,247 @@
+import { alertId } from '../../core/alerts/alertId.js'
+import { traceText } from '../../core/events/events.js'
+import { type CodeKnowledge, codesNeeded, type JudgedCode, judgeCode } from '../../core/events/foreignCode.js'
+import { placedCode } from '../../core/events/placedCode.js'
+import { codeTurn } from '../../core/matching/codeFlood.js'
+import { isCovered } from '../../core/matching/coverage.js'
+import { refusal } from '../../core/matching/match.js'
+import { isAnnounced, noDifference } from '../../core/reconcile/reconcile.js'
+import type { CodeEvent } from '../../kinds/code.js'
+import type { Block, TxTrace } from '../../model/chain.js'
+import type { CodeFacts, Contract, LearntCode } from '../../model/contract.js'
+import type { Address, Hash } from '../../model/glossary.js'
+import type { SlotChange } from '../../model/kind.js'
+import type { Announcement, NetworkState, RanInTransaction } from '../../model/state.js'
+import { isIn, judgeAndCommit } from '../committed.js'
+import { reconcileWith } from '../look/answers.js'
+import { sightOfFindings } from '../look/findingAlerts.js'
+import { contextOf } from '../look/lookContext.js'
+import { type PollPorts, type PollSession, write } from '../pollSession.js'
+import type { CodeAudit } from './codeAudit.js'
+
+type Ports = PollPorts & { readonly audit: { readonly code: CodeAudit } & NonNullable<PollPorts['audit']> }
+
+/** Judges one transaction, and commits its alerts together with the pairs that they teach. Throws RpcError. */
+export async function judgeOne(
+	one: RanInTransaction,
+	session: PollSession,
+	ports: Ports,
+	signal: AbortSignal,
+): Promise<void> {
+	const { chain } = ports
+	const { code } = ports.audit
+	const found = await chain.transaction(one.txHash, signal)
+	// It was replaced: what takes its place is scanned by itself.
+	if (found === null || found.block.hash !== one.hash) return code.done(one, [])
+	const { trace, block } = found
+	const asks = (contract: Address) => isAsked(contract, block.number, session)
+	const codes = await codesOf(trace, block, asks, code, signal)
+	const alone = [...judgeCode(trace, knowledgeOf(session.state, codes, asks))]
+	const facets = await facetsOf(alone, { block, codes, code }, signal)
+	const judged = facets.size === 0 ? alone : [...judgeCode(trace, knowledgeOf(session.state, codes, asks, facets))]
+	for (const { rule, contract, code: target } of judged)
+		if (rule === 'constant') code.gate.noteConstant(contract, target)
+	const places = judged.map(({ traceAddress }) => traceText(traceAddress))
+	const { number } = block
+	const span = { from: number, to: number }
+	const part = { span, last: block, blocks: new Map([[number, block]]), transactions: [] }
+	const judge = async (state: NetworkState) => {
+		const { findings, contracts } = await findingsOf(judged, { trace, block, facets, session, state, ports }, signal)
+		if (findings.length === 0 && contracts.size === 0) return { difference: null, contracts }
+		const context = contextOf(session, ports, { backfill: null, isSecondLook: false })
+		const { announcements } = state
+		const judges = ({ txHash, alerts }: Announcement) => txHash === one.txHash && alerts[0]?.data.kind === 'code'
+		const sight = { ...sightOfFindings(findings, part, context), judges, isWhole: false }
+		const difference = await reconcileWith(announcements, sight, { part, before: noDifference, chain }, signal)
+		return { difference, contracts }
+	}
+	await judgeAndCommit(session.committed, isIn(span), judge, async ({ difference, contracts }) => {
+		code.done(one, places)
+		if (difference === null) return
+		try {
+			await write(session, { contracts }, difference, ports)
+		} catch (error) {
+			code.undo(one)
+			throw error
+		}
+	})
+}
+
+function isAsked(contract: Address, block: bigint, { config, state }: PollSession): boolean {
+	const watches = config.watches.get(contract) ?? []
+	const coverage = state.covered.get(contract)
+	return watches.some((watch) => watch.kinds.includes('code') && isCovered(watch, coverage, block))
+}
+
+interface Codes {
+	readonly after: ReadonlyMap<Address, CodeFacts>
+	/** Only of those without code after the block. */
+	readonly before: ReadonlyMap<Address, CodeFacts>
+}
+
+async function codesOf(
+	trace: TxTrace,
+	block: Block,
+	asks: (contract: Address) => boolean,
+	{ reader }: CodeAudit,
+	signal: AbortSignal,
+): Promise<Codes> {
+	const needed = codesNeeded(trace, asks)
+	const after = new Map(await reader.codes(needed, block, signal))
+	const delegates = [...after.values()].flatMap(({ delegate }) => delegate ?? [])
+	for (const [address, facts] of await reader.codes(delegates, block, signal)) after.set(address, facts)
+	const gone = [...needed].filter((address) => !after.has(address) && !isPrecompile(address))
+	const parent = { number: block.number - 1n, hash: block.parentHash }
+	return { after, before: gone.length === 0 ? new Map() : await reader.codes(gone, parent, signal) }
+}
+
+type Facets = ReadonlyMap<Address, readonly LearntCode[]>
+
+/** Of contracts that forward for the first time: all facets of a diamond, as they were before the block. */
+async function facetsOf(
+	judged: readonly JudgedCode[],
+	{ block, codes, code }: { readonly block: Block; readonly codes: Codes; readonly code: CodeAudit },
+	signal: AbortSignal,
+): Promise<Facets> {
+	const found = new Map<Address, readonly LearntCode[]>()
+	for (const { contract, code: target, learns, isReported } of judged) {
+		if (learns?.forwarded !== true || isReported) continue
+		const parent = { number: block.number - 1n, hash: block.parentHash }
+		const facets = await code.reader.facets(contract, parent, signal)
+		const own = codes.after.get(contract)
+		if (own === undefined || !facets.includes(target)) continue
+		const common = { block: block.number, caller: contract, callerHash: learns.callerHash, forwarded: true } as const
+		const hashes = await code.reader.codes(facets, block, signal)
+		found.set(
+			contract,
+			[...hashes].map(([callee, { hash }]) => ({ ...common, callee, calleeHash: hash })),
+		)
+	}
+	return found
+}
+
+/** The lowest 65,536 addresses are kept for precompiled contracts. */
+function isPrecompile(address: Address): boolean {
+	return BigInt(address) < 0x10000n
+}
+
+function knowledgeOf(
+	{ contracts, announcements }: Pick<NetworkState, 'contracts' | 'announcements'>,
+	{ after, before }: Codes,
+	asks: CodeKnowledge['asks'],
+	facets: Facets = new Map(),
+): CodeKnowledge {
+	return {
+		asks,
+		codeAt: (address) => after.get(address) ?? null,
+		wasThere: (address) => before.has(address),
+		isInPlace(contract, code) {
+			const entry = contracts.get(contract)
+			return (entry !== undefined && placedCode(entry).has(code)) || wasReported(contract, code, announcements)
+		},
+		singletonOf(contract) {
+			const { isSafe = false, values = {} } = contracts.get(contract) ?? {}
+			return isSafe ? ((values['safe.singleton'] ?? null) as Address | null) : null
+		},
+		learnt: (contract) => [...(contracts.get(contract)?.learnt ?? []), ...(facets.get(contract) ?? [])],
+	}
+}
+
+/** Changes of code that a contract runs as its own. */
+const codeChanges = new Set(['implementation', 'safe.singleton', 'facets', 'beacon'])
+
+/** Whether an alert said that this code is the contract's own by now, or was before. */
+function wasReported(contract: Address, code: Address, announcements: NetworkState['announcements']): boolean {
+	for (const { id, alerts } of announcements.values()) {
+		const data: { readonly change?: string; readonly previous?: string | null; readonly current?: string | null } =
+			alerts[0]?.data ?? {}
+		if (data.change === undefined || !codeChanges.has(data.change) || !id.endsWith(contract)) continue
+		if (data.current?.toLowerCase() === code || data.previous?.toLowerCase() === code) return true
+	}
+	return false
+}
+
+interface Finding {
+	readonly trace: TxTrace
+	readonly block: Block
+	readonly facets: Facets
+	readonly session: PollSession
+	readonly state: NetworkState
+	readonly ports: Ports
+}
+
+/** What to report, and the contracts with what they learnt. */
+async function findingsOf(
+	judged: readonly JudgedCode[],
+	{ trace, block, facets, session, state, ports }: Finding,
+	signal: AbortSignal,
+): Promise<{ readonly findings: readonly CodeEvent[]; readonly contracts: ReadonlyMap<Address, Contract> }> {
+	const { announcements, contracts: before } = state
+	const { network, watches } = session.config
+	const txHash = trace.txHash as Hash
+	const contracts = new Map<Address, Contract>()
+	const changes = new Map<Address, readonly SlotChange[] | null>()
+	const findings: CodeEvent[] = []
+	for (const [contract, pairs] of facets) {
+		const entry = before.get(contract)
+		if (entry !== undefined) contracts.set(contract, { ...entry, learnt: [...(entry.learnt ?? []), ...pairs] })
+	}
+	for (const one of judged) {
+		const { contract, isReported, learns } = one
+		const entry = contracts.get(contract) ?? before.get(contract)
+		if (learns !== null && entry !== undefined)
+			contracts.set(contract, { ...entry, learnt: [...(entry.learnt ?? []), learns] })
+		if (!isReported) continue
+		const event = eventOf(one, { trace, block, txHash })
+		const isRefused = (watches.get(contract) ?? []).every((watch) => refusal(watch, event, 'self') !== null)
+		const known = announcements.get(alertId(network.chainId, event, contract))
+		const isNew = !isRefused && (known === undefined || !isAnnounced(known))
+		const learning = contracts.get(contract) ?? entry
+		let count: number | undefined
+		if (isNew && learning !== undefined) {
+			const turn = codeTurn(learning.runs ?? [], one.code, Number(block.timestampS))
+			contracts.set(contract, { ...learning, runs: turn.runs })
+			if (!turn.isReported) continue
+			count = turn.count
+		}
+		if (isNew && !changes.has(contract)) {
+			const changed = await ports.audit.code.reader.changedBy(txHash, contract, signal)
+			changes.set(contract, changed && withoutNonce(changed, entry))
+		}
+		const foreign = { ...event.foreign, changed: changes.get(contract) ?? null, ...(count !== undefined && { count }) }
+		findings.push({ ...event, foreign })
+	}
+	return { findings, contracts }
+}
+
+/** Each transaction of a Safe changes its nonce, in slot 5. */
+function withoutNonce(changed: readonly SlotChange[], entry: Contract | undefined): readonly SlotChange[] {
+	return entry?.isSafe === true ? changed.filter(({ slot }) => BigInt(slot) !== 5n) : changed
+}
+
+function eventOf(
+	{ contract, code, callType, traceAddress, input, entry, facts, name, rule }: JudgedCode,
+	{ trace, block, txHash }: { readonly trace: TxTrace; readonly block: Block; readonly txHash: Hash },
+): CodeEvent & { readonly foreign: NonNullable<CodeEvent['foreign']> } {
+	const [root] = trace.frames
+	return {
+		kind: 'code',
+		address: contract,
+		block,
+		foreign: {
+			txHash,
+			txIndex: trace.txIndex,
+			traceAddress,
+			callType: callType ?? 'delegatecall',
+			input,
+			code,
+			codeHash: facts?.hash ?? null,
+			codeName: name,
+			chosenByCaller: rule === 'caller' || rule === 'library',
+			from: entry.from,
+			entryInput: entry.input ?? '',
+			initiator: root?.traceAddress.length === 0 ? root.from : null,
+			changed: null,
+		},
+	}
+}

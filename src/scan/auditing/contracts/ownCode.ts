@@ -1,0 +1,40 @@
+import type { CodeEvent } from '../../../kinds/code.js'
+import type { Block } from '../../../model/chain.js'
+import type { CodeReader } from '../../../model/contract.js'
+import type { Address, Hash } from '../../../model/glossary.js'
+
+/** A contract whose code hash is another one than at the last reading. */
+export interface OtherCode {
+	readonly address: Address
+	readonly previousHash: Hash
+	/** Null: it has no code any more. */
+	readonly codeHash: Hash | null
+}
+
+/**
+ * The changes of own code to report. Left out are EIP-7702 delegations, set or cleared, which are a kind of their own.
+ * Throws RpcError.
+ */
+export async function ownCodeEvents(
+	others: readonly OtherCode[],
+	block: Block,
+	reader: Pick<CodeReader, 'codes'>,
+	signal: AbortSignal,
+): Promise<readonly CodeEvent[]> {
+	if (others.length === 0) return []
+	const addresses = others.map(({ address }) => address)
+	const parent = { number: block.number - 1n, hash: block.parentHash }
+	const delegated = new Set<Address>()
+	for (const at of [parent, block])
+		for (const [address, { delegate }] of await reader.codes(addresses, at, signal))
+			if (delegate !== null) delegated.add(address)
+	return others
+		.filter(({ address }) => !delegated.has(address))
+		.map(({ address, previousHash, codeHash }) => ({
+			kind: 'code',
+			address,
+			block,
+			foreign: null,
+			own: { codeHash, previousHash },
+		}))
+}

@@ -1,0 +1,216 @@
+/**
+ * The room is the storage witness of who rules a contract. With its commit the scanner queues the blocks in which
+ * contracts were entered. Here each contract is read after its block, and what differs is announced with its entry.
+ */
+
+import { isKeepingState } from '../../../audit/asked/askedState.js'
+import { readsOf } from '../../../audit/contracts/firstLook.js'
+import { type ContractQuestion, readContracts } from '../../../audit/contracts/readContracts.js'
+import { signalWithin } from '../../../base/waits/deadline.js'
+import { contractChanges } from '../../../core/control/contractChanges.js'
+import { deniedEvents, withoutAnnounced } from '../../../core/control/oneChange.js'
+import { contractWith } from '../../../core/control/setBackContract.js'
+import { isSeenIn, noDifference } from '../../../core/reconcile/reconcile.js'
+import { rememberedBlocks } from '../../../core/target.js'
+import { RpcError } from '../../../errors.js'
+import type { Block, BlockRef, TouchedBlock } from '../../../model/chain.js'
+import type { Contract } from '../../../model/contract.js'
+import type { Address, Hash } from '../../../model/glossary.js'
+import type { ControlChanged } from '../../../model/kind.js'
+import type { Announcement, NetworkState } from '../../../model/state.js'
+import { judgeAndCommit } from '../../committed.js'
+import { reconcileWith } from '../../look/answers.js'
+import { sightOfFindings } from '../../look/findingAlerts.js'
+import { contextOf } from '../../look/lookContext.js'
+import { movedOn, type PollPorts, type PollSession, write } from '../../pollSession.js'
+import type { AuditPorts } from '../auditPorts.js'
+import { type OtherCode, ownCodeEvents } from './ownCode.js'
+
+type Ports = PollPorts & { readonly audit: AuditPorts }
+
+/** Time limit for one poll. */
+const MOST_MS = 8_000
+/** After this many failures at one block, its contracts are read with the next one. */
+const MOST_TRIES = 5
+
+/** Reads the queued blocks in order; ends at one that cannot be read now. */
+export async function readTouched(session: PollSession, ports: Ports, outer: AbortSignal): Promise<void> {
+	const { touchedDone, failedContracts, contracts } = ports.audit
+	const queue = (session.state.audit?.touched ?? []).filter(({ hash }) => !touchedDone.has(hash))
+	if (contracts === null || queue.length === 0) return
+	const signal = signalWithin(MOST_MS, outer)
+	for (const job of jobsOf(queue, session, failedContracts)) {
+		try {
+			await readBlock(job, session, ports, signal)
+			failedContracts.delete(job.block.hash)
+		} catch (error) {
+			outer.throwIfAborted()
+			if (!(error instanceof RpcError) && !signal.aborted) throw error
+			failedContracts.set(job.block.hash, (failedContracts.get(job.block.hash) ?? 0) + 1)
+			ports.log.debug({ block: job.block.number, err: error }, 'contracts are read again with the next poll')
+			return
+		}
+	}
+}
+
+/** Contracts to read after one block. */
+export interface ContractJob {
+	readonly block: BlockRef
+	/** Queued blocks that it answers. */
+	readonly answers: readonly Hash[]
+	readonly contracts: ReadonlyMap<Address, ContractEntry>
+}
+
+export interface ContractEntry {
+	/** First block that can have changed it. */
+	readonly from: bigint
+	/** Transactions that entered it; null: not known. */
+	readonly transactions: readonly Hash[] | null
+	/** Found by the rotation: no frame shows the change. */
+	readonly isUnseen?: true
+}
+
+/** A block whose state is gone is read with the next one whose state is there, at last with the checkpoint. */
+function* jobsOf(
+	queue: readonly TouchedBlock[],
+	{ head, checkpoint, target }: PollSession,
+	failed: ReadonlyMap<Hash, number>,
+): Iterable<ContractJob> {
+	let answers: Hash[] = []
+	let contracts = new Map<Address, ContractEntry>()
+	const isThere = ({ number, hash }: BlockRef) =>
+		isKeepingState(number, head.latest.number) && (failed.get(hash) ?? 0) < MOST_TRIES
+	for (const { number, hash, from = number, contracts: entered } of queue) {
+		answers.push(hash)
+		const isExact = isThere({ number, hash })
+		for (const [address, transactions] of entered) {
+			const before = contracts.get(address)
+			const own = isExact && before === undefined && from === number ? transactions : null
+			contracts.set(address, { from: before?.from ?? from, transactions: own })
+		}
+		if (!isExact) continue
+		yield { block: { number, hash }, answers, contracts }
+		answers = []
+		contracts = new Map()
+	}
+	if (answers.length > 0 && target >= checkpoint.number && isKeepingState(checkpoint.number, head.latest.number))
+		yield { block: checkpoint, answers, contracts }
+}
+
+/** Reads contracts after a block; announces and writes what differs from their entries in one commit. */
+export async function readBlock(
+	{ block, answers, contracts }: ContractJob,
+	session: PollSession,
+	ports: Ports,
+	signal: AbortSignal,
+): Promise<void> {
+	const { audit, chain } = ports
+	const { state } = session
+	if (audit.contracts === null) return
+	const questions: ContractQuestion[] = []
+	for (const address of contracts.keys()) {
+		const known = state.contracts.get(address)
+		if (known === undefined || known.since >= block.number || known.readAt > block.number) continue
+		const isWhole = contracts.get(address)?.isUnseen === true
+		questions.push({ address, known, reads: readsOf(session.config.watches, address), ...(isWhole && { isWhole }) })
+	}
+	const readings = await readContracts(questions, block, audit.contracts, signal)
+	const changed = new Map<Address, Contract | null>()
+	const found: Omit<ControlChanged, 'block'>[] = []
+	const others: OtherCode[] = []
+	const keep = state.settled.number - rememberedBlocks
+	for (const { address, known, reads } of questions) {
+		const now = readings.get(address)
+		const entry = contracts.get(address)
+		if (known === null || now === undefined || entry === undefined) continue
+		const { codeHash } = now
+		if (codeHash !== known.codeHash) others.push({ address, previousHash: known.codeHash, codeHash })
+		if (codeHash === null) {
+			changed.set(address, null)
+			continue
+		}
+		const { values, reported } = contractChanges(address, known, now, reads)
+		const becomesSafe = now.isSafe && !known.isSafe
+		const hasOtherCode = codeHash !== known.codeHash
+		if (Object.keys(values).length > 0 || becomesSafe || hasOtherCode) {
+			const delta = { ...(hasOtherCode && { codeHash }), ...(becomesSafe && { isSafe: true as const }) }
+			changed.set(address, contractWith(known, { block: block.number, values, ...delta }, keep))
+		}
+		const span = { from: entry.from, to: block.number }
+		const denied = deniedEvents({ watch: address, before: known.values, now: now.values, span }, state.announcements)
+		const facts = { kind: 'control', watch: address, fromBlock: entry.from, role: null, logIndex: null } as const
+		const seen = { evidence: 'storage', event: null, ...noTransaction } as const
+		// What a function answers may change without a call to the contract.
+		const unseen = entry.isUnseen && reported.some(({ slot, member }) => slot !== null || member !== null)
+		const by = reported.length === 0 ? noTransaction : await transactionOf(entry.transactions, block, ports, signal)
+		for (const one of reported) found.push({ ...facts, ...seen, ...by, ...one, ...(unseen && { unseen }) })
+		for (const { change, contradicts, place: at, previous, current } of denied) {
+			const values = {
+				change,
+				action: 'set',
+				contract: address,
+				previous,
+				current,
+				slot: at.slot,
+				member: null,
+			} as const
+			found.push({ ...facts, ...seen, ...values, place: at.name, contradicted: true, contradicts })
+		}
+	}
+	if (changed.size === 0 && found.length === 0) {
+		// The queue itself is written with the next commit: until then a kill only reads the block again.
+		for (const hash of answers) audit.touchedDone.add(hash)
+		return
+	}
+	const isQuiet = found.length === 0 && others.length === 0
+	const header = isQuiet ? null : await headerOf(block, session, ports, signal)
+	const { code } = audit
+	const own = header === null || code === null ? [] : await ownCodeEvents(others, header, code.reader, signal)
+	const span = { from: block.number, to: block.number }
+	const judge = async ({ announcements }: NetworkState) => {
+		if (header === null) return { difference: null }
+		const part = { span, last: header, blocks: new Map([[header.number, header]]), transactions: [] }
+		const context = contextOf(session, ports, { backfill: null, isSecondLook: false })
+		const { news, confirmed } = withoutAnnounced(
+			found.map((one) => ({ ...one, block: header })),
+			announcements,
+		)
+		const sight = { ...sightOfFindings([...news, ...own], part, context), judges: isOfStorage, isWhole: false }
+		const before = { ...noDifference, announcements: confirmed }
+		return { difference: await reconcileWith(announcements, sight, { part, before, chain }, signal) }
+	}
+	const concerns = ({ block: { number } }: Announcement) => number === block.number
+	await judgeAndCommit(session.committed, concerns, judge, async ({ difference }) => {
+		for (const hash of answers) audit.touchedDone.add(hash)
+		try {
+			await write(session, { contracts: changed }, difference, ports)
+		} catch (error) {
+			for (const hash of answers) audit.touchedDone.delete(hash)
+			throw error
+		}
+	})
+}
+
+const noTransaction = { txHash: null, txIndex: null, initiator: null } as const
+
+const isOfStorage = (entry: Announcement) => entry.alerts[0]?.data.kind === 'control' && isSeenIn(entry, 'state')
+
+/** The transaction that made a change, where only one can have made it. */
+async function transactionOf(
+	transactions: readonly Hash[] | null,
+	block: BlockRef,
+	{ chain }: Ports,
+	signal: AbortSignal,
+): Promise<Pick<ControlChanged, 'txHash' | 'txIndex' | 'initiator'>> {
+	const [txHash, ...others] = transactions ?? []
+	if (txHash === undefined || others.length > 0) return noTransaction
+	const found = await chain.transaction(txHash, signal)
+	if (found === null || found.block.hash !== block.hash || found.trace.succeeded === false) return noTransaction
+	return { txHash, txIndex: found.trace.txIndex, initiator: found.trace.frames[0]?.from ?? null }
+}
+
+async function headerOf(block: BlockRef, session: PollSession, { chain }: Ports, signal: AbortSignal): Promise<Block> {
+	const header = await chain.block(block.number, signal)
+	if (header?.hash !== block.hash) throw movedOn(session.config.network, `block ${block.number} was replaced`)
+	return header
+}

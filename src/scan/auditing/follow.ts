@@ -1,0 +1,222 @@
+/**
+ * The room is where the auditor follows the scanner: it reads what was signed, takes what moved into the books, proves
+ * it, and reports what it finds, in commits of its own. From the scanner it gets the committed blocks, in order.
+ */
+
+import { isKeepingState } from '../../audit/asked/askedState.js'
+import { noDifference } from '../../core/reconcile/reconcile.js'
+import type { Block, Span } from '../../model/chain.js'
+import type { Address } from '../../model/glossary.js'
+import type { NetworkState } from '../../model/state.js'
+import { isIn, judgeAndCommit } from '../committed.js'
+import { contextOf } from '../look/lookContext.js'
+import { advance, auditSession, movedOn, type PollPorts, type PollSession, write } from '../pollSession.js'
+import type { AuditPorts } from './auditPorts.js'
+import { judgeCodes } from './codeQueue.js'
+import { noteCreated, openContracts } from './contracts/openContracts.js'
+import { rotateContracts } from './contracts/rotateContracts.js'
+import { readTouched } from './contracts/touchedContracts.js'
+import { withGap } from './gapBooks.js'
+import { type Handover, handoverOf, isFull, merged } from './handover.js'
+import { judgedBy, keepBooks } from './keepBooks.js'
+import { recheck } from './recheck.js'
+import { readSigned } from './signedQueue.js'
+
+type Ports = PollPorts & { readonly audit: AuditPorts }
+
+/**
+ * Begins an audit after a poll, which runs beside the next polls. Of what they commit meanwhile it takes in all;
+ * whatever it has not committed when it is halted, the next audit does again.
+ */
+export function beginAudit(poll: PollSession, { audit: own, ...rest }: PollPorts, signal: AbortSignal): void {
+	if (own === undefined) return
+	const session = auditSession(poll)
+	const ports = { ...rest, audit: own }
+	own.follower.begin({ counts: session, run: (halted) => audit(session, ports, halted) }, signal)
+}
+
+/** Follows the scanner up to its checkpoint. Throws RpcError if the chain changed; the next audit goes on. */
+async function audit(session: PollSession, ports: Ports, signal: AbortSignal): Promise<void> {
+	await readSigned(session, ports, signal)
+	await takeHanded(session, ports, signal)
+	await takeGaps(session, ports, signal)
+	await openBooks(session, ports, signal)
+	await readTouched(session, ports, signal)
+	await rotateContracts(session, ports, signal)
+	await openContracts(session, ports, signal)
+	const { code } = ports.audit
+	if (code !== null) await judgeCodes(session, { ...ports, audit: { ...ports.audit, code } }, signal)
+	await recheck(session, ports, signal)
+}
+
+/**
+ * Takes in what was handed over so far, if it is much and too far from the head for a proof: no endpoint is asked. A
+ * catch-up is thus read once, whenever the program is stopped.
+ */
+export async function takeEarly(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
+	if (ports.audit === undefined || !isFull(ports.audit.queue.handed)) return
+	const own = { ...ports, audit: ports.audit }
+	if (own.audit.queue.handed.some((one) => isProvable(one, own))) return
+	await own.audit.follower.halt()
+	await takeHanded(session, own, signal)
+}
+
+/** Access lists, which a private network is proved by, are given of old blocks, too: some with each part. */
+function isProvable({ part, context }: Handover, { audit: { accounts } }: Ports): boolean {
+	return accounts.isPrivate || isKeepingState(part.span.to, context.head.latest.number)
+}
+
+/**
+ * Reads blocks again that were scanned before the program was stopped, or are no longer queued, and takes them in.
+ * False: the endpoint lags behind the checkpoint and cannot give these blocks yet; a later audit reads them.
+ */
+async function readAgain(session: PollSession, ports: Ports, signal: AbortSignal): Promise<boolean> {
+	const { checkpoint, config } = session
+	const taken = session.state.audit?.taken ?? null
+	if (ports.audit.auditor === null || taken === null) return true
+	const to = (ports.audit.queue.handed[0]?.part.span.from ?? checkpoint.number + 1n) - 1n
+	const spans = [...aroundGaps({ from: taken + 1n, to }, session)]
+	if (spans.length === 0) return true
+	if (session.target < to) return false
+	const usual = contextOf(session, ports, { backfill: null, isSecondLook: false })
+	const context = { ...usual, lateReason: (block: Block) => usual.lateReason(block) ?? provedLate }
+	const read: Handover[] = []
+	for (const span of spans) {
+		for await (const part of ports.chain.walk(span, config.watches, signal)) {
+			if (part.span.to === checkpoint.number && part.last.hash !== checkpoint.hash)
+				throw movedOn(config.network, `block ${checkpoint.number} was replaced`)
+			read.push(handoverOf(part, context))
+			if (isFull(read)) await takeAll(session, read, ports, signal)
+		}
+	}
+	await takeAll(session, read, ports, signal)
+	return true
+}
+
+const provedLate = 'the block was scanned before, and is proved only now'
+
+/** Empties `read`. */
+async function takeAll(session: PollSession, read: Handover[], ports: Ports, signal: AbortSignal): Promise<void> {
+	for (let count = adjoining(read, ports); count > 0; count = adjoining(read, ports)) {
+		const [first, ...others] = read.splice(0, count)
+		if (first !== undefined) await take(session, merged([first, ...others]), ports, signal)
+	}
+}
+
+/** The blocks of a span without those that are gaps, or were read as gaps; these are taken in by themselves. */
+function* aroundGaps({ from, to }: Span, { state }: PollSession): Iterable<Span> {
+	const gaps = [...state.gaps.values()].filter(({ openedAtMs }) => openedAtMs !== null)
+	const numbers = gaps.map(({ block }) => block.number).filter((number) => from <= number && number <= to)
+	let next = from
+	for (const number of numbers.sort((a, b) => (a < b ? -1 : 1))) {
+		if (next < number) yield { from: next, to: number - 1n }
+		next = number + 1n
+	}
+	if (next <= to) yield { from: next, to }
+}
+
+/** Takes in what is queued, in order, until nothing is. */
+async function takeHanded(session: PollSession, ports: Ports, signal: AbortSignal): Promise<void> {
+	const { queue } = ports.audit
+	while (await readAgain(session, ports, signal)) {
+		const together = queue.handed.slice(0, adjoining(queue.handed, ports))
+		const [first, ...others] = together
+		if (first === undefined) return
+		await take(session, merged([first, ...others]), ports, signal)
+		queue.handed = queue.handed.filter((one) => !together.includes(one))
+	}
+}
+
+/** With more handovers queued than this, the auditor lags behind, and takes in several at once. */
+const FEW_QUEUED = 16
+
+/**
+ * How many of the first handovers are taken in together: those too far from the head for a proof; if many are queued,
+ * also others.
+ */
+function adjoining(handed: readonly Handover[], ports: Ports): number {
+	const [first] = handed
+	if (first === undefined) return 0
+	const isLagging = handed.length > FEW_QUEUED && !ports.audit.accounts.isPrivate
+	const isFar = (one: Handover) => !isProvable(one, ports)
+	const isAlike = isFar(first) ? isFar : isLagging ? () => true : () => false
+	const end = handed.findIndex((one, at) => at > 0 && !(isAlike(one) && one.context.watches === first.context.watches))
+	const most = isFar(first) ? handed.length : FEW_QUEUED
+	return Math.min(end === -1 ? handed.length : end, most)
+}
+
+/** What is found long after the block was scanned is late. */
+function ofNow(handover: Handover, { config }: PollSession, { clock }: Ports): Handover {
+	const { part, context } = handover
+	const nowMs = clock()
+	if (nowMs - context.nowMs <= config.lateAfterMs) return handover
+	const lateReason = (block: Block) => context.lateReason(block) ?? provedLate
+	return { part, context: { ...context, nowMs, lateReason } }
+}
+
+async function take(session: PollSession, handed: Handover, ports: Ports, signal: AbortSignal): Promise<void> {
+	const { auditor } = ports.audit
+	const handover = ofNow(handed, session, ports)
+	const { part } = handover
+	noteCreated(part, ports.audit)
+	if (auditor === null) {
+		const judge = async ({ announcements }: NetworkState) => ({
+			difference: await judgedBy(part, announcements, ports, signal),
+		})
+		await judgeAndCommit(session.committed, isIn(part.span), judge, async ({ difference }) => {
+			if (difference !== noDifference) await write(session, {}, difference, ports)
+		})
+		return
+	}
+	const own = { ...ports, audit: { ...ports.audit, auditor } }
+	await judgeAndCommit(
+		session.committed,
+		isIn(part.span),
+		(state) => keepBooks(handover, state, own, signal),
+		({ difference, books, summary }) => write(session, { books, summary, taken: part.span.to }, difference, ports),
+	)
+}
+
+/**
+ * Takes in blocks that were gaps. Their movements are added to books closed before them. A gap at the checkpoint may be
+ * the next block to take in; one further on waits, since it would be read again after a restart and be counted twice.
+ */
+async function takeGaps(session: PollSession, ports: Ports, signal: AbortSignal): Promise<void> {
+	const { queue } = ports.audit
+	for (const handover of queue.gaps) {
+		const { part } = handover
+		const taken = session.state.audit?.taken ?? null
+		const isNext = taken !== null && taken === part.span.from - 1n
+		if (taken !== null && taken < part.span.to && !isNext) continue
+		const isWithin = (number: bigint) => part.span.from <= number && number <= part.span.to
+		const judge = async (state: NetworkState) => {
+			const difference = await judgedBy(part, state.announcements, ports, signal)
+			return { difference, books: await withGap(state, part) }
+		}
+		await judgeAndCommit(session.committed, isIn(part.span), judge, async ({ difference, books }) => {
+			const read = [...session.state.gaps].filter(
+				([number, { readAtMs }]) => isWithin(number) && readAtMs !== undefined,
+			)
+			const gaps = new Map(read.map(([number]) => [number, null]))
+			await write(session, { books, gaps, ...(isNext && { taken: part.span.to }) }, difference, ports)
+		})
+		queue.gaps = queue.gaps.filter((one) => one !== handover)
+	}
+}
+
+/**
+ * Opens the books of new watches at the checkpoint, if the poll found no new block. Otherwise a movement before the
+ * next block's closing, however late, would go unnoticed.
+ */
+async function openBooks(session: PollSession, ports: Ports, signal: AbortSignal): Promise<void> {
+	const { state, config, head, checkpoint } = session
+	const { auditor, queue } = ports.audit
+	if (auditor === null || session.blocks > 0n || session.target < checkpoint.number) return
+	// A book opened after queued blocks would count their movements twice.
+	if (queue.handed.length > 0) return
+	const since = (address: Address) => state.covered.get(address)?.since ?? 0n
+	const before = state.booksSeen && { before: state.booksSeen }
+	const facts = { watches: config.watches, books: state.books, head: head.latest.number, since, ...before }
+	const opening = await auditor.open(checkpoint, facts, signal)
+	if (opening !== null) await advance(session, opening, null, ports)
+}

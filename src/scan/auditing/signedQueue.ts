@@ -1,0 +1,114 @@
+/**
+ * Delegations (EIP-7702) in the transactions of blocks that were near the head when they were scanned. The scanner
+ * queues the blocks with its commit, and they are read after it: alerts do not wait for them.
+ */
+
+import { delegationsSigned, signedChanges, signedInBlock } from '../../audit/delegations/authorizations.js'
+import { signalWithin } from '../../base/waits/deadline.js'
+import { type Difference, isSeenIn, noDifference } from '../../core/reconcile/reconcile.js'
+import { RpcError } from '../../errors.js'
+import type { NetworkState, SignedInBlock } from '../../model/state.js'
+import type { UnprovedBlock } from '../../model/token.js'
+import { isIn, judgeAndCommit } from '../committed.js'
+import { reconcileWith } from '../look/answers.js'
+import { sightOfFindings } from '../look/findingAlerts.js'
+import { contextOf } from '../look/lookContext.js'
+import { type PollPorts, type PollSession, write } from '../pollSession.js'
+import type { AuditPorts } from './auditPorts.js'
+import { notAnnounced } from './delegationsAnnounced.js'
+
+/** A block is left out, and reported as not covered, after this many polls failed at it. */
+const MOST_TRIES = 5
+/**
+ * With more blocks waiting, one failure is enough: where every block fails, more would come than are left out, and
+ * `once` forgets the failures of the runs before.
+ */
+const MOST_WAITING = 32
+/** Time limit for one poll. */
+const MOST_MS = 8_000
+
+/** Reads the queued blocks in order, and announces what was signed in each. Ends at a block that cannot be read now. */
+export async function readSigned(
+	session: PollSession,
+	ports: PollPorts & { readonly audit: AuditPorts },
+	outer: AbortSignal,
+): Promise<void> {
+	const { chain, log } = ports
+	const { signedDone, failedReads } = ports.audit
+	const queue = (session.state.audit?.signed ?? []).filter(({ number }) => !signedDone.has(number))
+	if (queue.length === 0) return
+	const signal = signalWithin(MOST_MS, outer)
+	for (const [at, one] of queue.entries()) {
+		if (signal.aborted) return
+		try {
+			await readOne(one, signal)
+			signedDone.add(one.number)
+			failedReads.delete(one.number)
+		} catch (error) {
+			outer.throwIfAborted()
+			if (!(error instanceof RpcError) && !signal.aborted) throw error
+			const tries = (failedReads.get(one.number) ?? 0) + 1
+			failedReads.set(one.number, tries)
+			log.debug({ block: one.number, err: error }, 'the authorisations of a block are read again with the next poll')
+			if (tries < (queue.length - at > MOST_WAITING ? 1 : MOST_TRIES)) {
+				if (error instanceof RpcError && error.kind === 'unsettled') throw error
+				return
+			}
+			failedReads.delete(one.number)
+			await concludeOne(one, [uncovered(one)])
+			log.warn(
+				{ block: one.number, err: error },
+				'the authorisations of a block could not be read: its delegations are not reported',
+			)
+		}
+	}
+
+	async function readOne(one: SignedInBlock, own: AbortSignal): Promise<void> {
+		const { accounts } = ports.audit
+		const unproved: UnprovedBlock[] = []
+		const onUncovered = (number: bigint) => void unproved.push(uncovered({ number }))
+		const reading = { accounts, log, chain, onUncovered }
+		const block = await signedInBlock(one, session.config.watches, reading, own)
+		const found = block === null ? [] : await delegationsSigned(signedChanges(block), reading, own)
+		if (block === null || found.length === 0) {
+			// The queue itself is written with the next commit: until then a kill only reads the block again.
+			if (unproved.length > 0) await concludeOne(one, unproved)
+			return
+		}
+		const { number } = one
+		const span = { from: number, to: number }
+		const part = { span, last: block.block, blocks: new Map([[number, block.block]]), transactions: [] }
+		const judge = async ({ announcements }: NetworkState) => {
+			const context = contextOf(session, ports, { backfill: null, isSecondLook: false })
+			const findings = found.filter((finding) => notAnnounced(finding, number - 1n, announcements))
+			const sight = { ...sightOfFindings(findings, part, context), judges: inTransactions, isWhole: false }
+			return { difference: await reconcileWith(announcements, sight, { part, before: noDifference, chain }, own) }
+		}
+		await judgeAndCommit(session.committed, isIn(span), judge, ({ difference }) => commit(one, difference, unproved))
+	}
+
+	async function concludeOne(one: SignedInBlock, unproved: readonly UnprovedBlock[]): Promise<void> {
+		await session.committed.locked(() => commit(one, null, unproved))
+	}
+
+	/** The commit removes the block from the queue. */
+	async function commit(
+		{ number }: SignedInBlock,
+		difference: Difference | null,
+		unproved: readonly UnprovedBlock[],
+	): Promise<void> {
+		signedDone.add(number)
+		try {
+			await write(session, { unproved }, difference, ports)
+		} catch (error) {
+			signedDone.delete(number)
+			throw error
+		}
+	}
+}
+
+function uncovered({ number }: Pick<SignedInBlock, 'number'>): UnprovedBlock {
+	return { number, why: 'authorisations' }
+}
+
+const inTransactions = (entry: Parameters<typeof isSeenIn>[0]) => isSeenIn(entry, 'transactions')

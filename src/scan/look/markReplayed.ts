@@ -1,0 +1,31 @@
+import { alertId } from '../../core/alerts/alertId.js'
+import { eventsByTransaction } from '../../core/events/eventsByTransaction.js'
+import { sides } from '../../core/matching/match.js'
+import type { Alert } from '../../model/alert.js'
+import type { Part } from '../../model/chain.js'
+import type { PayeeLedger } from './payees.js'
+
+/**
+ * Returns the alerts of a part in their order. An alert is marked if its counterparty imitates a payee that the watch
+ * paid earlier.
+ */
+export async function markReplayed(
+	part: Part,
+	alerts: readonly Alert[],
+	chainId: number,
+	ledger: PayeeLedger,
+): Promise<readonly Alert[]> {
+	const byId = new Map<string, Alert[]>()
+	for (const alert of alerts) byId.set(alert.data.id, [...(byId.get(alert.data.id) ?? []), alert])
+	const marked = new Map<Alert, Alert>()
+	for (const { events } of eventsByTransaction(part)) {
+		for (const event of events) {
+			for (const { address } of sides(event)) {
+				for (const alert of byId.get(alertId(chainId, event, address)) ?? [])
+					marked.set(alert, await ledger.mark(alert))
+			}
+			ledger.note(event)
+		}
+	}
+	return alerts.map((alert) => marked.get(alert) ?? alert)
+}

@@ -1,0 +1,201 @@
+/**
+ * The room is the scanner: it polls. This file shows a poll from beginning to end, `scan.ts` scans one span, and
+ * `pollSession.ts` holds the state of a poll.
+ */
+
+import { contractsBack } from '../core/control/setBackContract.js'
+import { rememberedBlocks, settleTargetOf } from '../core/target.js'
+import { RpcError } from '../errors.js'
+import type { BlockRef, Span } from '../model/chain.js'
+import type { Kind } from '../model/kind.js'
+import { withCode } from './auditing/codeQueue.js'
+import { beginAudit } from './auditing/follow.js'
+import { reopened } from './auditing/reopened.js'
+import { isOfBlock } from './gaps/passGap.js'
+import { rereadGap } from './gaps/rereadGap.js'
+import { addressesOf } from './look/look.js'
+import { prepareBackfillSets } from './look/lookContext.js'
+import {
+	advance,
+	movedOn,
+	type PollConfig,
+	type PollPorts,
+	type PollSession,
+	refOf,
+	startSession,
+} from './pollSession.js'
+import { putBackFalseCheckpoint } from './putBack.js'
+import { scan } from './scan.js'
+
+export interface PollReport {
+	readonly head: bigint
+	readonly target: bigint
+	readonly checkpoint: bigint
+	/** Whether blocks were left for the next poll because the time budget was spent. */
+	readonly behind: boolean
+	readonly alerts: Readonly<Partial<Record<Kind, number>>>
+	readonly retracted: number
+	/** Events of settled blocks on which two endpoints disagree. */
+	readonly disagreements: number
+	/** Blocks scanned, second looks and backfills included. */
+	readonly blocks: bigint
+	/** What failed besides the new blocks: a second look, the first of the backfills. */
+	readonly unread: readonly Unread[]
+}
+
+export interface Unread {
+	readonly look: 'second' | 'backfill'
+	/** From the block that failed. */
+	readonly span: Span
+	readonly error: RpcError
+}
+
+/**
+ * Polls one network once: finds the target, enrols new watches, looks at new blocks, looks a second time at settled
+ * blocks, then scans a slice of each backfill. The auditor follows beside that and beside the next polls. Each part is
+ * committed with its checkpoint before the next is read, so that a kill at any moment repeats a little and loses
+ * nothing. An error at one block does not stop the other looks. Throws RpcError after all of them, or StateError; the
+ * checkpoint is then at the end of the last complete part. The report contains errors that affect only a second look or
+ * a backfill, and no figures of the audit.
+ */
+export async function poll(config: PollConfig, ports: PollPorts, signal: AbortSignal): Promise<PollReport> {
+	const session = await startSession(config, await ports.chain.head(signal), ports, signal)
+	await prepareBackfillSets(session.state.backfills)
+
+	await putBackFalseCheckpoint(session, ports, signal)
+	let failure: RpcError | null = null
+	let again: Unread | null = null
+	// Also of a poll that fails: where an endpoint is slow, many end so, and each has committed some blocks.
+	const failed = (error: unknown) => {
+		if (error instanceof RpcError && !signal.aborted) beginAudit(session, ports, signal)
+		return failure ?? error
+	}
+	const each = async (part: Promise<void>, mayGoOn = isOfBlock) => {
+		try {
+			await part
+		} catch (error) {
+			if (!(error instanceof RpcError) || signal.aborted || !mayGoOn(error)) throw failed(error)
+			failure ??= error
+		}
+	}
+	if (session.target >= session.checkpoint.number) {
+		expectNewBlocks(session, ports, signal)
+		await checkReorganisation(session, ports, signal)
+		await each(lookAtNewBlocks(session, ports, signal))
+		again = await lookAgain(session, ports, signal)
+	}
+	await each(rereadGap(session, ports, signal))
+	beginAudit(session, ports, signal)
+	const back = await lookBack(session, ports, signal)
+	if (failure !== null) throw failure
+
+	const { head: seen, target, checkpoint, behind, alerts, retracted, disagreements, blocks } = session
+	const reached = { head: seen.latest.number, target, checkpoint: checkpoint.number }
+	const unread = [again, back].filter((each) => each !== null)
+	return { ...reached, behind, alerts, retracted, disagreements, blocks, unread }
+}
+
+/**
+ * If the hash at the checkpoint has changed, continues from the last settled block. Announcements stay, to be compared.
+ */
+async function checkReorganisation(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
+	const { network } = session.config
+	const { checkpoint, settled } = session
+	if (await stands(session, checkpoint, ports, signal)) return
+	ports.log.warn({ checkpoint: checkpoint.number, back_to: settled.number }, 'the chain was reorganised: looking again')
+	let back = settled
+	if (!(await stands(session, settled, ports, signal))) {
+		const number = atLeast(settled.number - rememberedBlocks, 0n)
+		const block = await ports.chain.block(number, signal)
+		if (block === null) throw movedOn(network, `block ${number} has gone`)
+		back = refOf(block)
+		ports.log.error(
+			{ settled: settled.number, back_to: number },
+			'the reorganisation is deeper than the settled block; set a larger `settle`. ' +
+				'Alerts of blocks before the remembered ones cannot be retracted',
+		)
+	}
+	session.reorganisedUpTo = checkpoint.number
+	// The audit rests on the blocks that are gone.
+	await ports.audit?.follower.halt()
+	const books = await reopened(session.state.books, back)
+	const contracts = contractsBack(session.state.contracts, back.number)
+	await advance(session, { checkpoint: back, settled: back, books, contracts }, null, ports)
+}
+
+async function stands(session: PollSession, ref: BlockRef, ports: PollPorts, signal: AbortSignal): Promise<boolean> {
+	const { latest } = session.head
+	// A head is a claim: verify a mismatch with a request before scanning anything again.
+	if (latest.number === ref.number && latest.hash === ref.hash) return true
+	if (latest.number === ref.number + 1n && latest.parentHash === ref.hash) return true
+	const keeper = session.state.gaps.has(ref.number) ? ports.gaps?.keeper : undefined
+	const asked = keeper?.hashOf(ref.number, signal) ?? ports.chain.block(ref.number, signal).then((block) => block?.hash)
+	const hash = (await asked) ?? null
+	if (hash === null)
+		throw movedOn(session.config.network, `block ${ref.number} is below the head, but the node has no such block`)
+	return hash === ref.hash
+}
+
+async function lookAtNewBlocks(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
+	const old = settledUnseen(session)
+	if (old !== null) {
+		await scan(session, old, (last) => ({ checkpoint: last, settled: last }), ports, signal)
+	}
+	const fresh = { from: session.checkpoint.number + 1n, to: session.target }
+	await scan(session, fresh, (last) => ({ checkpoint: last }), ports, signal)
+}
+
+/**
+ * Blocks that had settled before their first look need no second one, unless an earlier block waits for its second
+ * look.
+ */
+function settledUnseen({ head, config, settled, checkpoint, target }: PollSession): Span | null {
+	const settleTarget = settleTargetOf(head, config.network)
+	if (settled.number !== checkpoint.number || settleTarget <= checkpoint.number) return null
+	return { from: checkpoint.number + 1n, to: settleTarget < target ? settleTarget : target }
+}
+
+/** Starts reading the new blocks ahead while the checkpoint is verified, if the head alone does not verify it. */
+function expectNewBlocks(session: PollSession, ports: PollPorts, signal: AbortSignal): void {
+	const { checkpoint, head, config, state, target } = session
+	if (head.latest.number <= checkpoint.number + 1n) return
+	const from = checkpoint.number + 1n
+	const { to } = settledUnseen(session) ?? { to: target }
+	// The span must be read in the same steps as by the walk; otherwise the requests are wasted.
+	const span = { from, to, ...(ports.gaps && { atOnce: ports.gaps.keeper.atOnce }) }
+	ports.chain.expect(span, withCode(addressesOf(config.watches, state), session, ports), signal)
+}
+
+/** Resolves to the failure. It delays neither new blocks nor backfills. */
+async function lookAgain(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<Unread | null> {
+	const settleTarget = settleTargetOf(session.head, session.config.network)
+	const to = settleTarget < session.checkpoint.number ? settleTarget : session.checkpoint.number
+	const from = () => session.settled.number + 1n
+	try {
+		await scan(session, { from: from(), to }, (last) => ({ settled: last }), ports, signal)
+		return null
+	} catch (error) {
+		if (!(error instanceof RpcError) || signal.aborted) throw error
+		return { look: 'second', span: { from: from(), to }, error }
+	}
+}
+
+/** Resolves to the first failure. A failing backfill delays neither new blocks nor other backfills. */
+async function lookBack(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<Unread | null> {
+	let failure: Unread | null = null
+	for (const job of session.state.backfills) {
+		const { id } = job
+		try {
+			await scan(session, job.span, ({ number }) => ({ backfill: { id, scannedTo: number } }), ports, signal, job)
+		} catch (error) {
+			if (!(error instanceof RpcError)) throw error
+			const { span } = session.state.backfills.find((one) => one.id === id) ?? job
+			failure ??= { look: 'backfill', span, error }
+		}
+	}
+	return failure
+}
+
+function atLeast(number: bigint, least: bigint): bigint {
+	return number < least ? least : number
+}

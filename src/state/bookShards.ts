@@ -1,0 +1,149 @@
+/**
+ * The books of a network in memory: plain records in 1,024 shards. A change copies only the shards that it touches and
+ * shares the others with the set before, so that a poll does not copy 100,000 entries to change 20.
+ */
+
+import { finish, type Steps, stepItems } from '../core/steps.js'
+import type { Book, BookSet } from '../model/books.js'
+import type { Address } from '../model/glossary.js'
+
+type Changes = ReadonlyMap<Address, Book | null>
+
+/** An immutable set of books; every set that a store returns is one. */
+export interface Books extends BookSet {
+	after(changes: Changes): Books
+	afterSteps(changes: Changes): Steps<Books>
+}
+
+interface Shard {
+	readonly books: ReadonlyMap<Address, Book>
+	/** Lowest and highest block that its books are closed at. */
+	readonly lowest: bigint
+	readonly highest: bigint
+	/** Number of books with unproved movements. */
+	readonly waiting: number
+}
+
+type Shards = readonly (Shard | undefined)[]
+
+const SHARDS = 1_024
+const noShards: Shards = new Array<Shard | undefined>(SHARDS).fill(undefined)
+
+/** From the last three hex digits. */
+function shardOf(address: Address): number {
+	return Number.parseInt(address.slice(-3), 16) % SHARDS
+}
+
+export function booksOf(books: ReadonlyMap<Address, Book>): Books {
+	return 'afterSteps' in books ? (books as Books) : setOf(noShards, 0).after(books)
+}
+
+export const noBooks: Books = setOf(noShards, 0)
+
+function setOf(shards: Shards, size: number): Books {
+	let made: { readonly changes: Changes; readonly books: Books } | null = null
+
+	const bookOf = (address: Address) => shards[shardOf(address)]?.books.get(address)
+
+	function* entries(): MapIterator<[Address, Book]> {
+		for (const shard of shards) if (shard !== undefined) yield* shard.books
+		return undefined
+	}
+
+	function* afterSteps(changes: Changes): Steps<Books> {
+		if (changes.size === 0) return set
+		// The poll asks for a summary of the changed books before the commit applies the same changes.
+		if (made?.changes === changes) return made.books
+		const copies = new Map<number, Map<Address, Book>>()
+		let [after, seen] = [size, 0]
+		for (const [address, book] of changes) {
+			if (++seen % stepItems === 0) yield
+			const number = shardOf(address)
+			const copy = copies.get(number) ?? new Map(shards[number]?.books)
+			copies.set(number, copy)
+			const before = copy.size
+			if (book === null) copy.delete(address)
+			else copy.set(address, book)
+			after += copy.size - before
+		}
+		const next = [...shards]
+		for (const [number, books] of copies) next[number] = shardWith(books)
+		made = { changes, books: setOf(next, after) }
+		return made.books
+	}
+
+	const set: Books = {
+		size,
+		has: (address) => bookOf(address) !== undefined,
+		get: bookOf,
+		after: (changes) => finish(afterSteps(changes)),
+		afterSteps,
+		facts(most) {
+			let lowest: bigint | null = null
+			let waiting = 0
+			const some: Address[] = []
+			for (const shard of shards) {
+				if (shard === undefined) continue
+				if (lowest === null || shard.lowest < lowest) lowest = shard.lowest
+				waiting += shard.waiting
+				if (shard.waiting === 0 || some.length >= most) continue
+				for (const [address, { movedWei }] of shard.books) if (movedWei !== 0n) some.push(address)
+			}
+			return { lowest, waiting, some: some.slice(0, most) }
+		},
+		*beyond(block) {
+			for (const shard of shards) {
+				if (shard === undefined || (shard.waiting === 0 && shard.highest <= block)) continue
+				for (const [address, book] of shard.books) if (book.movedWei !== 0n || book.block > block) yield address
+			}
+		},
+		some(from, most) {
+			const addresses: Address[] = []
+			let number = Number(from)
+			while (number < SHARDS && addresses.length < most) addresses.push(...(shards[number++]?.books.keys() ?? []))
+			return { addresses, next: number < SHARDS ? String(number) : '' }
+		},
+		*keys(): MapIterator<Address> {
+			for (const [address] of entries()) yield address
+			return undefined
+		},
+		*values(): MapIterator<Book> {
+			for (const [, book] of entries()) yield book
+			return undefined
+		},
+		entries,
+		forEach(act) {
+			for (const [address, book] of entries()) act(book, address, set as unknown as Map<Address, Book>)
+		},
+		[Symbol.iterator]: entries,
+	}
+	return set
+}
+
+function shardWith(books: ReadonlyMap<Address, Book>): Shard | undefined {
+	let [lowest, highest, waiting]: [bigint | null, bigint, number] = [null, 0n, 0]
+	for (const { block, movedWei } of books.values()) {
+		if (lowest === null || block < lowest) lowest = block
+		if (block > highest) highest = block
+		if (movedWei !== 0n) waiting++
+	}
+	return lowest === null ? undefined : { books, lowest, highest, waiting }
+}
+
+/**
+ * Text form of a book in a folder: `block balance moved code moved-at`. A code of `-` means no code; `?` or an absent
+ * one, not known. What is absent at the end is not written.
+ */
+export function bookText({ block, balanceWei, movedWei, code, movedAt }: Book): string {
+	const known = code === undefined ? '?' : (code ?? '-')
+	if (movedAt !== undefined) return `${block} ${balanceWei} ${movedWei} ${known} ${movedAt}`
+	if (code !== undefined) return `${block} ${balanceWei} ${movedWei} ${known}`
+	return movedWei === 0n ? `${block} ${balanceWei}` : `${block} ${balanceWei} ${movedWei}`
+}
+
+export function bookOfText(text: string): Book {
+	const [block = '', balance = '', moved = '0', code = '?', movedAt] = text.split(' ')
+	const mark = code === '?' ? {} : { code: code === '-' ? null : code }
+	const last = movedAt === undefined ? {} : { movedAt: BigInt(movedAt) }
+	return { block: BigInt(block), balanceWei: BigInt(balance), movedWei: BigInt(moved), ...mark, ...last }
+}

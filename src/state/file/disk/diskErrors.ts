@@ -1,0 +1,37 @@
+/** Errors of the operating system about files, in words for operators. */
+
+import { stat } from 'node:fs/promises'
+import { codeOf, systemWords } from '../../../base/systemError.js'
+import { StateError } from '../../../errors.js'
+
+export function diskError(act: 'read' | 'write' | 'make', path: string, cause: unknown): StateError {
+	if (cause instanceof StateError) return cause
+	const code = codeOf(cause)
+	const words = (code && systemWords(code)) || (cause instanceof Error ? cause.message : String(cause))
+	const todo = act === 'read' || code === null || todos[code] === undefined ? '' : `: ${todos[code]}`
+	const end = act === 'write' ? '; what was there before is still there' : ''
+	return new StateError('disk', `cannot ${act} ${path}: ${words}${code ? ` (${code})` : ''}${todo}${end}`, { cause })
+}
+
+/** What the operator can do; polls and results are retried automatically. */
+const todos: Readonly<Record<string, string | undefined>> = {
+	ENOSPC: 'make room there; a running daemon then continues',
+	EDQUOT: 'make room there or raise the quota; a running daemon then continues',
+	EROFS: 'mount it for writing; a running daemon then continues',
+	EIO: 'look at the disk (`dmesg`), and take a copy of the folder',
+}
+
+export function isMissing(error: unknown): boolean {
+	return codeOf(error) === 'ENOENT'
+}
+
+/** Throws StateError `disk` when this cannot be determined. */
+export async function exists(path: string): Promise<boolean> {
+	try {
+		await stat(path)
+		return true
+	} catch (error) {
+		if (isMissing(error)) return false
+		throw diskError('read', path, error)
+	}
+}

@@ -1,0 +1,124 @@
+/** Reads a state folder: the snapshot, then the changes in the journal. */
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isSliceOver, nextSlice } from '../../../base/waits/slices.js'
+import { StateError } from '../../../errors.js'
+import { perform } from '../../acts.js'
+import { draftOf } from '../../changes.js'
+import type { HistoryQueue, Whole } from '../../document.js'
+import { historyDraftOf } from '../../historyQueue.js'
+import { damagedError, previousOf, restoreByCopy, shellQuoted } from '../disk/damage.js'
+import { exists } from '../disk/diskErrors.js'
+import { examine, isWhole } from '../disk/durable.js'
+import { changeIn } from './changeLine.js'
+import { readEarlierCoverage } from './earlier.js'
+import { type FoundJournal, headOf, JournalDamage, type JournalEnd, journalPath, readJournal } from './journal.js'
+import { type Snapshot, snapshotFormat, statePath } from './snapshot.js'
+
+export interface FoundFolder {
+	readonly whole: Whole
+	/** Id of the snapshot; null: written by an earlier version. */
+	readonly id: string | null
+	/** Null: start a new one, because the snapshot already contains the old one. */
+	readonly journal: JournalEnd | null
+}
+
+/** Null: nothing was ever stored here. Throws StateError `damaged`, `newer` or `disk`. */
+export async function readFolder(folder: string): Promise<FoundFolder | null> {
+	const snapshot = await readSnapshot(folder)
+	if (snapshot === null) return null
+	const { id, before, whole, isEarlier } = snapshot
+	if (isEarlier) {
+		const coverage = await readEarlierCoverage(folder, whole.state.networks.size > 0)
+		return { whole: { ...whole, coverage }, id: null, journal: null }
+	}
+	try {
+		const journal = await readJournal(folder)
+		if (journal === null) throw new JournalDamage(0, 'it is missing, though there was one')
+		if (journal.of === id) return { id, ...(await replayed(whole, journal)) }
+		// The process was killed after it wrote the snapshot and before it started the journal.
+		if (journal.of === before || isBlank(journal)) return { id, whole, journal: null }
+		throw new JournalDamage(0, 'it belongs to another state.json')
+	} catch (error) {
+		if (error instanceof JournalDamage) throw journalError(folder, id, error)
+		throw error
+	}
+}
+
+/** Null: nothing was ever stored here. */
+async function readSnapshot(folder: string): Promise<Snapshot | null> {
+	const path = statePath(folder)
+	const found = await examine(path, snapshotFormat)
+	if ('value' in found) {
+		if (found.value !== null || !(await wasThere(folder))) return found.value
+	}
+	const [damage, cause] =
+		'damage' in found ? [found.damage, found.cause] : ['it is missing, though there was one', undefined]
+	throw await damagedError(path, damage, (await restoreTo(folder)) ?? isWhole(snapshotFormat), cause)
+}
+
+async function wasThere(folder: string): Promise<boolean> {
+	for (const path of [previousOf(statePath(folder)), join(folder, 'coverage.json')]) if (await exists(path)) return true
+	const journal = await readJournal(folder).catch(() => null)
+	return journal !== null && !isBlank(journal)
+}
+
+function isBlank(journal: FoundJournal): boolean {
+	for (const _line of journal.lines()) return false
+	return true
+}
+
+/** The command that restores the previous snapshot with its journal; null: there is no valid copy. */
+async function restoreTo(folder: string): Promise<string | null> {
+	const [state, journal] = [statePath(folder), journalPath(folder)]
+	const found = await examine(previousOf(state), snapshotFormat).catch(() => null)
+	if (found === null || !('value' in found) || found.value === null) return null
+	const { id, isEarlier } = found.value
+	if (isEarlier) return await restoreByCopy(state)
+	const of = /"journal":"([0-9a-f]+)"/
+	const before = await readFile(previousOf(journal), 'utf8').catch(() => '')
+	const then =
+		of.exec(before)?.[1] === id
+			? `cp -p ${shellQuoted(previousOf(journal))} ${shellQuoted(journal)}`
+			: `echo '${headOf(id)}' > ${shellQuoted(journal)}`
+	return await restoreByCopy(state, then)
+}
+
+/** Applies each change by the function that made it. */
+async function replayed(
+	{ state, coverage }: Whole,
+	journal: FoundJournal,
+): Promise<{ readonly whole: Whole; readonly journal: JournalEnd }> {
+	const draft = { ...draftOf(state), coverage }
+	let history: HistoryQueue = state.history
+	let end = journal.start
+	for (const { kept, changes, end: next } of journal.lines()) {
+		try {
+			draft.history = historyDraftOf(history, kept === null ? null : { writtenTo: kept })
+			for (const json of changes) {
+				const { act, argument, atMs } = changeIn(json, draft.coverage)
+				perform(draft, act, argument, atMs)
+			}
+		} catch (cause) {
+			const line = next.lines + 1
+			throw new JournalDamage(line, `line ${line} cannot be understood`, { cause })
+		}
+		history = draft.history ?? history
+		end = next
+		if (isSliceOver()) await nextSlice()
+	}
+	const { networks, deliveries, totals } = draft
+	return { whole: { state: { networks, deliveries, totals, history }, coverage: draft.coverage }, journal: end }
+}
+
+function journalError(folder: string, id: string, { line, message, cause }: JournalDamage): StateError {
+	const path = journalPath(folder)
+	const price =
+		'blocks since then are scanned again, some alerts may come a second time under the same id, and watches that ' +
+		'were added since then are taken as new'
+	const cut =
+		line > 1 ? `To keep the ${line - 2} writes before it: sed -i '${line},$d' ${shellQuoted(path)} (${price}). ` : ''
+	const alone = `To continue with state.json alone: echo '${headOf(id)}' > ${shellQuoted(path)} (${price}).`
+	return new StateError('damaged', `${path} is damaged: ${message}. Nothing was changed. ${cut}${alone}`, { cause })
+}

@@ -1,0 +1,84 @@
+/**
+ * The last good watchlists and address files, as plain copies in the folder `last-good` of the state. Each copy is
+ * named by its SHA-256, so an edit copies only the files that it changed; `index.json` says which path each copy had.
+ */
+
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StateError } from '../../errors.js'
+import type { WatchlistCopies } from '../../model/state.js'
+import { diskError } from './disk/diskErrors.js'
+import { durableFile, type Format, syncFolder, writeDurably } from './disk/durable.js'
+import { openOwnFile } from './disk/ownFile.js'
+
+type Index = Omit<WatchlistCopies, 'chunks'>
+
+const format: Format<Index> = {
+	version: 1,
+	migrations: {},
+	*encode({ revision, watchlists, files }) {
+		yield JSON.stringify({ revision, watchlists, files })
+	},
+	decode: (data) => data as Index,
+}
+const copiesIn = (stateFolder: string) => join(stateFolder, 'last-good')
+const indexFile = (folder: string) => durableFile(join(folder, 'index.json'), format)
+const copyName = /^[0-9a-f]{64}(?:\.tmp)?$/
+/** Files in which earlier versions kept the last good watchlists. */
+const earlierNames = /^watchlists\.(?:json(?:\.prev|\.tmp)?|[0-9a-f]{12}\.data)$/
+
+/** Durable when it resolves; writes nothing if these copies are there already. Throws StateError `disk`. */
+export async function writeCopies(stateFolder: string, copies: WatchlistCopies): Promise<void> {
+	const folder = copiesIn(stateFolder)
+	const present = await namesIn(stateFolder, folder)
+	const missing = new Map(copies.files.filter(({ digest }) => !present.has(digest)).map((file) => [file.digest, file]))
+	if (missing.size === 0 && (await readIndex(folder))?.revision === copies.revision) return
+	for (const { path, digest } of missing.values()) await writeDurably(join(folder, digest), copies.chunks(path))
+	await indexFile(folder).write(copies)
+	const used = new Set(copies.files.map(({ digest }) => digest))
+	await removeAll(folder, (name) => copyName.test(name) && !used.has(name))
+	await removeAll(stateFolder, (name) => earlierNames.test(name))
+}
+
+/** Makes the folder if it is missing. */
+async function namesIn(stateFolder: string, folder: string): Promise<ReadonlySet<string>> {
+	try {
+		if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(stateFolder)
+		return new Set(await readdir(folder))
+	} catch (error) {
+		throw diskError('write', folder, error)
+	}
+}
+
+/** Null also where the index is damaged: it is written anew then. */
+async function readIndex(folder: string): Promise<Index | null> {
+	try {
+		return await indexFile(folder).read()
+	} catch (error) {
+		if (error instanceof StateError && error.reason !== 'disk') return null
+		throw error
+	}
+}
+
+async function removeAll(folder: string, isUnused: (name: string) => boolean): Promise<void> {
+	const names = await readdir(folder).catch(() => [])
+	for (const name of names.filter(isUnused)) await rm(join(folder, name), { force: true }).catch(() => undefined)
+}
+
+/**
+ * Null where there are none. Throws StateError `damaged`, `newer` or `disk`. The caller checks the hash of each copy.
+ */
+export async function readCopies(stateFolder: string): Promise<WatchlistCopies | null> {
+	const folder = copiesIn(stateFolder)
+	const index = await indexFile(folder).read()
+	if (index === null) return null
+	return {
+		...index,
+		async *chunks(path) {
+			const { digest = '' } = index.files.find((file) => file.path === path) ?? {}
+			if (!copyName.test(digest)) throw new StateError('damaged', `${folder} has no copy of ${path}`)
+			const file = await openOwnFile(join(folder, digest))
+			yield* file.createReadStream()
+		},
+	}
+}

@@ -1,0 +1,189 @@
+/**
+ * The room connects to the database and owns its tables. This file connects: a few connections that reconnect
+ * automatically, and transactions that are retried when that is safe.
+ */
+
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { StateError } from '../../../errors.js'
+import { databaseError, isConflict, isCut } from './failure.js'
+
+/**
+ * Runs one statement and resolves to its rows. One text may contain several statements if it has no values, and then
+ * gives no rows. `bigint` columns are returned as numbers, `numeric` ones as decimal text, `json` ones parsed.
+ */
+export type Ask = <R extends object>(text: string, values?: readonly unknown[]) => Promise<readonly R[]>
+
+export interface Database {
+	/** Host and port, for messages. */
+	readonly host: string
+	/** Runs a single statement. It may run twice when the connection is lost, so it must be idempotent. */
+	readonly ask: Ask
+	/**
+	 * Runs a transaction. `work` may be called again from the start after a rollback. Rethrows a StateError of `work`,
+	 * else throws StateError `disk`; then nothing was committed, except possibly when the connection was lost during the
+	 * commit.
+	 */
+	transact<T>(work: (ask: Ask) => Promise<T>): Promise<T>
+	/** Runs a read-only transaction on one snapshot. */
+	snapshot<T>(work: (ask: Ask) => Promise<T>): Promise<T>
+	close(): Promise<void>
+}
+
+export interface DatabaseOptions {
+	/** Maximum number of connections. */
+	readonly connections: number
+	/** The database rolls a transaction back if this program is idle in it for longer. */
+	readonly standstillMs: number
+}
+
+const CONNECT_MS = 30_000
+/** The database aborts a statement after this time; this program stops waiting a little later. */
+const STATEMENT_MS = 30_000
+const LOCK_MS = 10_000
+const CLOSE_MS = 5_000
+const TRIES = 5
+
+/** Settings for every connection to the database. Throws StateError for an invalid URL. */
+export function connectionTo(url: string) {
+	if (!URL.canParse(url)) throw databaseError('(unknown)', new Error('its URL cannot be read'), 'reach')
+	const { host, searchParams } = new URL(url)
+	return {
+		host: host || searchParams.get('host') || 'localhost',
+		config: {
+			connectionString: url,
+			application_name: 'tracewatch',
+			connectionTimeoutMillis: CONNECT_MS,
+			query_timeout: STATEMENT_MS + 5_000,
+			statement_timeout: STATEMENT_MS,
+			lock_timeout: LOCK_MS,
+			keepAlive: true,
+			keepAliveInitialDelayMillis: 10_000,
+			types: { getTypeParser },
+		} satisfies pg.ClientConfig,
+	}
+}
+
+/**
+ * Whether connections to another machine would be unencrypted: without `sslmode` in the URL no TLS is used. The
+ * password may come from elsewhere than the URL, and write access to the state is control over the alerts.
+ */
+export function isInClear(url: string): boolean {
+	if (!URL.canParse(url)) return false
+	const { hostname, searchParams } = new URL(url)
+	const host = searchParams.get('host') ?? hostname
+	const mode = searchParams.get('sslmode') ?? (searchParams.get('ssl') === 'true' ? 'verify-full' : 'disable')
+	if (host === '' || host.startsWith('/') || /^(localhost|127\.[\d.]+|\[?::1\]?)$/.test(host)) return false
+	return mode === 'disable' || mode === 'allow' || mode === 'prefer'
+}
+
+/** Connects to nothing yet. */
+export function openDatabase(url: string, { connections, standstillMs }: DatabaseOptions): Database {
+	const { host, config } = connectionTo(url)
+	const pool = new pg.Pool({
+		...config,
+		max: connections,
+		idle_in_transaction_session_timeout: standstillMs,
+		onConnect: async (client) => {
+			await client.query(SETTINGS)
+		},
+	})
+	// The pool has already discarded that connection and opens another on demand. Without a listener Node would exit.
+	pool.on('error', () => undefined)
+
+	async function connect(): Promise<pg.PoolClient> {
+		try {
+			const client = await pool.connect()
+			client.on('error', ignore)
+			return client
+		} catch (error) {
+			throw databaseError(host, error, 'reach')
+		}
+	}
+
+	function giveBack(client: pg.PoolClient, broken: boolean): void {
+		client.removeListener('error', ignore)
+		client.release(broken)
+	}
+
+	/** `isSafe`: whether the failed call may be retried after this error of the database. */
+	async function tried<T>(isSafe: (cause: unknown) => boolean, act: (ask: Ask) => Promise<T>): Promise<T> {
+		for (let attempt = 1; ; attempt++) {
+			const client = await connect()
+			try {
+				const result = await act(askOn(client, host))
+				giveBack(client, false)
+				return result
+			} catch (error) {
+				const cause = error instanceof StateError ? error.cause : undefined
+				// Discarding the connection also ends its open transaction.
+				giveBack(client, cause !== undefined)
+				if (cause === undefined || attempt >= TRIES || !isSafe(cause)) throw error
+				await pause(10 * attempt)
+			}
+		}
+	}
+
+	async function transaction<T>(begin: string, work: (ask: Ask) => Promise<T>): Promise<T> {
+		let ending = false
+		const isSafe = (cause: unknown) => isConflict(cause) || (isCut(cause) && !ending)
+		return await tried(isSafe, async (ask) => {
+			ending = false
+			await ask(begin)
+			let result: T
+			try {
+				result = await work(ask)
+			} catch (error) {
+				if (!(error instanceof StateError && error.cause !== undefined)) await ask('rollback')
+				throw error
+			}
+			ending = true
+			await ask('commit')
+			return result
+		})
+	}
+
+	return {
+		host,
+		ask: (text, values) =>
+			tried(
+				(cause) => isCut(cause) || isConflict(cause),
+				(ask) => ask(text, values),
+			),
+		transact: (work) => transaction('begin', work),
+		snapshot: (work) => transaction('begin isolation level repeatable read read only', work),
+		async close() {
+			// Does not wait for a connection that hangs.
+			await Promise.race([pool.end(), pause(CLOSE_MS, undefined, { ref: false })])
+		},
+	}
+}
+
+/**
+ * Names are resolved in the system catalogue only: objects that others create in `public`, or in a schema with this
+ * user's name, must not replace them. An acknowledged commit must be on disk, whatever the database's settings. Each
+ * statement sees what was committed before it.
+ */
+const SETTINGS = `
+	set search_path = pg_catalog, pg_temp;
+	select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local');
+	set default_transaction_isolation = 'read committed'`
+
+function askOn(client: pg.PoolClient, host: string): Ask {
+	return async <R extends object>(text: string, values: readonly unknown[] = []) => {
+		try {
+			return (await client.query<R>(text, [...values])).rows
+		} catch (error) {
+			throw databaseError(host, error)
+		}
+	}
+}
+
+function ignore(): void {}
+
+const BIGINT = 20
+
+function getTypeParser(oid: number, format?: 'text' | 'binary') {
+	// Milliseconds, counts and sequence numbers: far below 2^53.
+	return oid === BIGINT ? Number : pg.types.getTypeParser(oid, format as 'text')
+}

@@ -1,0 +1,77 @@
+/**
+ * Errors of the database and of the connection, in words for operators. They name the host, and never user, password or
+ * path.
+ */
+
+import { codeOf, systemWords } from '../../../base/systemError.js'
+import { StateError } from '../../../errors.js'
+
+/** Codes with a specific meaning in PostgreSQL, or with something that the operator can do. */
+const WORDS: Readonly<Record<string, string>> = {
+	ENOENT: 'there is no such socket',
+	ECONNREFUSED: 'the connection was refused: start it; a running daemon then continues',
+	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed; see sslmode and sslrootcert of the URL',
+	SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is of an unknown authority; see sslrootcert of the URL',
+	'28P01': 'it refuses the user or the password',
+	'28000': 'it does not let this user in from here',
+	'3D000': 'there is no such database; create it first',
+	'42501':
+		'this user may not do that: it needs to own the schema tracewatch, ' +
+		'or be allowed to create it (CREATE on the database)',
+	'25006': 'it accepts no writes (a standby?)',
+	'53100': 'its disk is full: make room there; a running daemon then continues',
+	'53200': 'it is out of memory',
+	'53300': 'it has too many connections',
+	'57P01': 'the connection was ended there',
+	'57P02': 'it has crashed',
+	'57P03': 'it is starting or stopping',
+	'57014': 'it took too long',
+	'55P03': 'a lock was not free in time',
+	'25P03': 'this program stood still in the middle of a change, which was undone',
+	'40001': 'others were changing the same',
+	'40P01': 'others were changing the same',
+	'42P01': 'a table of tracewatch is missing: its schema was damaged or dropped',
+	'3F000': 'the schema of tracewatch is missing',
+}
+
+/** `act` completes "cannot … the state in the database at <host>". */
+export function databaseError(host: string, cause: unknown, act: 'reach' | 'use' = 'use'): StateError {
+	if (cause instanceof StateError) return cause
+	const code = codeOf(cause)
+	const words = (code && (WORDS[code] ?? systemWords(code))) || plain(cause)
+	return new StateError(
+		'disk',
+		`cannot ${act} the state in the database at ${host}: ${words}${code ? ` (${code})` : ''}`,
+		{
+			// The error for an invalid URL contains the whole URL.
+			...(code === 'ERR_INVALID_URL' ? {} : { cause }),
+		},
+	)
+}
+
+function plain(cause: unknown): string {
+	if (!(cause instanceof Error)) return String(cause)
+	if (codeOf(cause) === 'ERR_INVALID_URL') return 'its URL cannot be read'
+	if (/timeout/i.test(cause.message)) return 'it does not answer in time'
+	return cause.message === '' ? cause.name : cause.message
+}
+
+/** The connection was lost for any reason; the last statement may or may not have taken effect. */
+export function isCut(error: unknown): boolean {
+	const code = codeOf(error)
+	if (code !== null) return /^(08...|57P0[123]|25P03|ECONNRESET|EPIPE)$/.test(code)
+	return (
+		error instanceof Error && /^(Connection terminated|Client has encountered a connection error)/.test(error.message)
+	)
+}
+
+/** Two transactions conflicted, and this one was rolled back. */
+export function isConflict(error: unknown): boolean {
+	const code = codeOf(error)
+	return code === '40001' || code === '40P01'
+}
+
+/** Another transaction holds the requested lock. */
+export function isLocked(error: unknown): boolean {
+	return codeOf(error instanceof StateError ? error.cause : error) === '55P03'
+}

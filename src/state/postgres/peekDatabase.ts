@@ -1,0 +1,61 @@
+/** Short operations on a database that instances are using: reading, exporting, and importing a state. */
+
+import type { Clock } from '../../model/glossary.js'
+import type { Whole } from '../document.js'
+import type { Peek } from '../file/peek.js'
+import { type Database, openDatabase } from './connection/database.js'
+import { createSkew, type Skew } from './connection/skew.js'
+import { mustBeCurrent, prepareSchema, schemaVersion } from './connection/tables.js'
+import { readDeliveries } from './deliveries/outbox.js'
+import { readReceivers } from './deliveries/waitingCounts.js'
+import { readNetworks } from './networks/networks.js'
+import { readWhole, writeWhole } from './whole.js'
+
+const STANDSTILL_MS = 30_000
+const HELD = 'select 1 from tracewatch.lease where expires > clock_timestamp() limit 1'
+
+/** Reads the state without changing anything. Null when this database has no state of tracewatch. Throws StateError. */
+export async function peekPostgres(url: string, clock: Clock): Promise<Peek | null> {
+	return await withDatabase(url, clock, async (database, skew) => {
+		if ((await schemaVersion(database.ask, database.host)) === null) return null
+		return await database.snapshot(async (ask) => ({
+			summary: { networks: await readNetworks(ask, skew), receivers: await readReceivers(ask, skew) },
+			deliveries: await readDeliveries(ask, skew),
+			history: [],
+			isPolled: (await ask(HELD)).length > 0,
+		}))
+	})
+}
+
+/** The whole state, for `wholeState.ts`. Null when there is none. Throws StateError. */
+export async function readPostgres(url: string, clock: Clock): Promise<Whole | null> {
+	return await withDatabase(url, clock, async (database, skew) => {
+		const version = await schemaVersion(database.ask, database.host)
+		if (version === null) return null
+		mustBeCurrent(version, database.host)
+		return await database.snapshot((ask) => readWhole(ask, skew))
+	})
+}
+
+/** Creates the tables if necessary. Throws StateError `mismatch` when there is a state already. */
+export async function writePostgres(url: string, whole: Whole, clock: Clock): Promise<void> {
+	await withDatabase(url, clock, async (database, skew) => {
+		await prepareSchema(database)
+		await writeWhole(database, whole, skew)
+	})
+}
+
+async function withDatabase<T>(
+	url: string,
+	clock: Clock,
+	work: (database: Database, skew: Skew) => Promise<T>,
+): Promise<T> {
+	const database = openDatabase(url, { connections: 1, standstillMs: STANDSTILL_MS })
+	try {
+		const skew = createSkew(database.ask, clock, undefined, null)
+		await skew.measure()
+		return await work(database, skew)
+	} finally {
+		await database.close()
+	}
+}

@@ -1,0 +1,159 @@
+// Thresholds of a balance: told once when they are crossed, and again after the balance recovered.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { AlertData } from '../../src/model/alert.js'
+import type { Address } from '../../src/model/glossary.js'
+import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from '../scan/bench.js'
+import { ether, startTestAnvil } from '../support/anvil.js'
+
+const purse: Address = '0x00000000000000000000000000000000000c0fee'
+
+async function open(options: Partial<BenchOptions> = {}) {
+	const node = await startTestAnvil(['--no-mining'])
+	const [rich] = (await node.accounts()) as [Address]
+	const thresholds = { belowWei: ether / 2n, aboveWei: 10n * ether }
+	const watches = [watchOf(purse, { kinds: ['balance'], thresholds })]
+	const bench = await openBench({ urls: [node.url], watches, ...options })
+	onTestFinished(async () => {
+		await bench.close()
+		await node.stop()
+	})
+	await node.mine(2)
+	/** Coins from nowhere too, as no frame tells them. */
+	const set = (wei: bigint) => node.rpc('anvil_setBalance', [purse, `0x${wei.toString(16)}`])
+	const block = async () => {
+		const number = await node.mine()
+		await bench.settle()
+		return Number(number)
+	}
+	const pay = async (valueWei: bigint) => {
+		await node.send({ from: rich, to: purse, valueWei, gas: 21_000n })
+		return block()
+	}
+	return { node, bench, rich, set, pay, block }
+}
+
+async function told(bench: Bench, type = 'alert.balance'): Promise<readonly AlertData[]> {
+	return (await bench.posted()).filter(({ message }) => message.type === type).map(alertOf)
+}
+
+const short = ({ blockNumber, crossed, balance }: AlertData) => [blockNumber, crossed, balance]
+
+describe('thresholds of a balance', () => {
+	test('default: each crossing once, and again after it recovered', async () => {
+		const { bench, set, pay, block } = await open()
+		await set(ether)
+		await bench.settle()
+		await block()
+		expect(await told(bench)).toEqual([])
+		await pay(ether)
+		await set(ether / 4n)
+		const low = await block()
+		await block()
+		await pay(1n)
+		expect(await told(bench)).toMatchObject([
+			{
+				id: `31337:${low}:below:balance:${purse}`,
+				kind: 'balance',
+				blockNumber: low,
+				balanceWei: '250000000000000000',
+				balance: '0.25',
+				threshold: '0.5',
+				crossed: 'below',
+				asset: 'ETH',
+			},
+		])
+		const fine = await pay(ether)
+		const high = await pay(9n * ether)
+		await pay(ether)
+		expect(fine).toBeLessThan(high)
+		await set(ether / 2n)
+		await block()
+		await set(ether / 2n - 1n)
+		const again = await block()
+		expect((await told(bench)).map(short)).toEqual([
+			[low, 'below', '0.25'],
+			[high, 'above', '10.250000000000000001'],
+			[again, 'below', '0.499999999999999999'],
+		])
+		expect((await told(bench)).at(1)?.id).toBe(`31337:${high}:above:balance:${purse}`)
+	})
+
+	test('behavior: also where more blocks came before its book was opened than a node remembers', async () => {
+		const { node, bench, set, block } = await open()
+		await set(ether)
+		await bench.settle()
+		await set(7n)
+		await node.mine(300)
+		await bench.settle()
+		expect((await told(bench)).map(short)).toMatchObject([[expect.any(Number), 'below', '0.000000000000000007']])
+		await block()
+		await set(ether)
+		await block()
+		await set(8n)
+		await block()
+		expect(await told(bench)).toHaveLength(2)
+	})
+
+	test('behavior: an address that is low when it is first seen is reported once', async () => {
+		const { bench, set, block } = await open()
+		await set(7n)
+		await bench.settle()
+		const first = await block()
+		await block()
+		expect((await told(bench)).map(short)).toEqual([[first, 'below', '0.000000000000000007']])
+		bench.setWatches([])
+		await block()
+		const thresholds = { belowWei: ether, aboveWei: null }
+		bench.setWatches([watchOf(purse, { kinds: ['balance'], thresholds })])
+		await block()
+		// It is watched anew: its balance then is news again.
+		expect((await told(bench)).length).toBeLessThanOrEqual(2)
+	})
+
+	test('behavior: it is reported once where blocks wait to be confirmed, or come before it is seen', async () => {
+		const late = await open({ network: { confirmations: 3 } })
+		await late.set(7n)
+		await late.bench.settle()
+		for (let mined = 0; mined < 8; mined++) await late.block()
+		expect(await told(late.bench)).toHaveLength(1)
+		const { node, bench, set, block } = await open()
+		bench.setWatches([])
+		await set(7n)
+		await bench.settle()
+		await node.mine(3)
+		bench.setWatches([watchOf(purse, { kinds: ['balance'], thresholds: { belowWei: ether, aboveWei: null } })])
+		await bench.settle()
+		for (let mined = 0; mined < 4; mined++) await block()
+		expect((await told(bench)).map(short)).toMatchObject([[expect.any(Number), 'below', '0.000000000000000007']])
+	})
+
+	test('behavior: a reorganisation takes back what its blocks showed, and repeats nothing else', async () => {
+		const { node, bench, set, block } = await open()
+		await set(ether)
+		await bench.settle()
+		await block()
+		const before = await node.rpc<string>('evm_snapshot')
+		await set(7n)
+		const low = await block()
+		expect((await told(bench)).map(short)).toEqual([[low, 'below', '0.000000000000000007']])
+		await node.rpc('evm_revert', [before])
+		await node.rpc('evm_increaseTime', [100])
+		await block()
+		await block()
+		expect((await told(bench, 'alert.removed')).map(({ id }) => id)).toEqual([`31337:${low}:below:balance:${purse}`])
+		await set(5n)
+		const later = await block()
+		const again = await node.rpc<string>('evm_snapshot')
+		await node.mine()
+		await bench.settle()
+		await node.rpc('evm_revert', [again])
+		await node.rpc('evm_increaseTime', [100])
+		await node.mine(2)
+		await bench.settle()
+		expect((await told(bench)).map(short)).toEqual([
+			[low, 'below', '0.000000000000000007'],
+			[later, 'below', '0.000000000000000005'],
+		])
+		expect(await told(bench, 'alert.removed')).toHaveLength(1)
+	})
+})

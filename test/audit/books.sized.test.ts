@@ -1,0 +1,494 @@
+// Books over a real node, block by block: what they prove, and what they find when a node does not tell everything.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { encodeActions } from '../../src/devnode/actions.js'
+import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
+import type { AlertData } from '../../src/model/alert.js'
+import type { Address, Hash } from '../../src/model/glossary.js'
+import type { Kind } from '../../src/model/kind.js'
+import { alertOf, type Bench, openBench, watchOf } from '../scan/bench.js'
+import { ether, type Hand, hex, startTestAnvil, type TestAnvil } from '../support/anvil.js'
+import { type Dialect, Refused, startDialectGateway } from '../support/dialectGateway.js'
+import { dialects } from '../support/dialectTable.js'
+import { dueOfHidden, hideLeaves, hideTransactions } from '../support/hiding.js'
+import { listening } from '../support/listening.js'
+import { sized } from '../support/longRun.js'
+import { planScenario, playScenario } from '../support/scenario.js'
+
+const kinds: readonly Kind[] = ['transfer', 'deployment', 'withdrawal', 'unexplained']
+const stranger: Address = '0x00000000000000000000000000000000000abcde'
+
+async function alertsOf(bench: Bench, type: string): Promise<readonly AlertData[]> {
+	return (await bench.posted()).filter(({ message }) => message.type === type).map(alertOf)
+}
+
+async function expectClosed(bench: Bench, node: TestAnvil, watched: readonly Address[]): Promise<void> {
+	const head = await node.head()
+	const state = await bench.store.network('local')
+	for (const address of watched) {
+		const balanceWei = await node.balanceWei(address, head)
+		expect(state?.books.get(address), address).toMatchObject({ block: head, balanceWei, movedWei: 0n })
+	}
+}
+
+/** Mines by hand, and polls after every block. */
+function polling(node: TestAnvil, bench: Bench): Hand {
+	return {
+		...node,
+		async mine(blocks) {
+			const head = await node.mine(blocks)
+			await bench.settle()
+			return head
+		},
+	}
+}
+
+describe('books, block by block', () => {
+	test.each(sized(['trace_block'] as const, ['trace_filter', 'trace_block', 'debug_traceBlockByNumber'] as const))(
+		'%s: they close after every block of the scenario',
+		async (source) => {
+			const plan = planScenario({ seed: 7, blocks: sized(30, 60) })
+			const node = await startTestAnvil(plan.anvilArgs)
+			onTestFinished(() => node.stop())
+			const { log, said } = listening()
+			const watches = plan.watched.map((address) => watchOf(address, { kinds }))
+			const bench = await openBench({ urls: [node.url], watches, source, log })
+			onTestFinished(() => bench.close())
+			await bench.settle()
+			await playScenario(plan, polling(node, bench))
+			await node.mine(1)
+			await bench.settle()
+			expect(said).toEqual([])
+			expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+			await expectClosed(bench, node, plan.watched)
+		},
+	)
+
+	test('behavior: payments hidden in every method are sent as unexplained, each block with its amount', async () => {
+		const plan = planScenario({ seed: 8, blocks: sized(30, 60) })
+		const node = await startTestAnvil(plan.anvilArgs)
+		const { dialect, hidden } = hideLeaves((txHash) => Number(BigInt(txHash) % 3n) === 0)
+		const gateway = await startDialectGateway(node.url, dialect)
+		const watches = plan.watched.map((address) => watchOf(address, { kinds }))
+		const bench = await openBench({ urls: [gateway.url], watches })
+		onTestFinished(async () => {
+			await bench.close()
+			await gateway.close()
+			await node.stop()
+		})
+		await bench.settle()
+		const { transactions } = await playScenario(plan, polling(node, bench))
+		await node.mine(1)
+		await bench.settle()
+
+		const due = dueOfHidden(hidden(), transactions, plan.watched)
+		const told = (await alertsOf(bench, 'alert.unexplained')).map(({ watch, fromBlock, toBlock, differenceWei }) => {
+			expect(fromBlock).toBe(toBlock)
+			return `${watch.address.toLowerCase()} ${toBlock} ${differenceWei}`
+		})
+		expect(due.length).toBeGreaterThan(sized(5, 10))
+		expect([...told].sort()).toEqual([...due].sort())
+		await expectClosed(bench, node, plan.watched)
+	})
+})
+
+describe('books, of a small chain', () => {
+	async function open(
+		options: {
+			dialects?: readonly Dialect[]
+			chainId?: number
+			watched?: (accounts: readonly Address[]) => Address[]
+		} = {},
+	) {
+		const { chainId = 31337 } = options
+		const node = await startTestAnvil(['--chain-id', String(chainId)])
+		await node.automine(false)
+		const accounts = await node.accounts()
+		const [alice, bob] = accounts as [Address, Address]
+		const puppet = createAddress(bob, 0n)
+		await node.send({ from: bob, data: puppetInit, valueWei: 10n * ether, gas: 1_000_000n })
+		await node.mine(3)
+		const gateways = await Promise.all((options.dialects ?? [{}]).map((one) => startDialectGateway(node.url, one)))
+		const watched = options.watched?.(accounts) ?? [alice, puppet]
+		const { log, said } = listening()
+		const watches = watched.map((address) => watchOf(address, { kinds }))
+		const bench = await openBench({ urls: gateways.map(({ url }) => url), watches, log, network: { chainId } })
+		onTestFinished(async () => {
+			await bench.close()
+			for (const gateway of gateways) await gateway.close()
+			await node.stop()
+		})
+		await bench.settle()
+		await node.mine(1)
+		await bench.settle()
+		return { node, bench, gateways, said, alice, bob, puppet, watched }
+	}
+	const pays = (to: Address, valueWei: bigint) => encodeActions([{ do: 'call', to, valueWei }])
+
+	test('default: fees of payments, of what moves nothing and of what fails are known', async () => {
+		const { node, bench, said, alice, bob, watched } = await open()
+		await node.send({ from: alice, to: bob, valueWei: 5n, gas: 21_000n })
+		await node.mine()
+		await bench.settle()
+		await node.send({ from: alice, to: bob, valueWei: 0n, gas: 21_000n })
+		await node.mine()
+		await bench.settle()
+		// Fails for want of gas, and pays all of it.
+		await node.send({ from: alice, data: puppetInit, gas: 60_000n })
+		await node.mine()
+		await bench.settle()
+		await expectClosed(bench, node, watched)
+		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+		expect(said).toEqual([])
+	})
+
+	test('behavior: a transaction that is nowhere is sent once, value and fee; the book runs on from there', async () => {
+		const { dialect, hide } = hideTransactions()
+		const { node, bench, alice, bob, watched } = await open({ dialects: [dialect] })
+		const before = await node.balanceWei(alice, await node.head())
+		hide(await node.send({ from: alice, to: bob, valueWei: 7n * ether, gas: 21_000n }))
+		const block = await node.mine()
+		const after = await node.balanceWei(alice, block)
+		await bench.settle()
+		await node.mine(2)
+		await bench.settle()
+		const { hash } = await node.rpc<{ hash: string }>('eth_getBlockByNumber', [hex(block), false])
+		const told = await alertsOf(bench, 'alert.unexplained')
+		expect(before - after).toBeGreaterThan(7n * ether)
+		expect(told).toMatchObject([
+			{
+				id: `31337:${block}-${block}:balance:unexplained:${alice}`,
+				blockNumber: Number(block),
+				blockHash: hash,
+				fromBlock: Number(block),
+				toBlock: Number(block),
+				openingWei: `${before}`,
+				closingWei: `${after}`,
+				explainedWei: '0',
+				differenceWei: `${after - before}`,
+				valueWei: `${before - after}`,
+				direction: 'out',
+				late: false,
+			},
+		])
+		await expectClosed(bench, node, watched)
+		await node.mine(20)
+		await bench.settle()
+		expect(await alertsOf(bench, 'alert.unexplained')).toHaveLength(1)
+		expect(await alertsOf(bench, 'alert.removed')).toEqual([])
+	})
+
+	test('behavior: what is hidden and equals the fee of the watch to the wei does not pass for it', async () => {
+		const { dialect, hide } = hideTransactions()
+		const { node, bench, alice, bob, watched } = await open({ dialects: [dialect] })
+		const gasPrice = 30_000_000_000n
+		const feeWei = 21_000n * gasPrice
+		const pay = (from: Address, to: Address, wei: bigint): Promise<Hash> =>
+			node.rpc('eth_sendTransaction', [{ from, to, value: hex(wei), gas: '0x5208', gasPrice: hex(gasPrice) }])
+		await pay(alice, stranger, 5n)
+		hide(await pay(bob, alice, feeWei))
+		const block = await node.mine()
+		await bench.settle()
+		expect(await alertsOf(bench, 'alert.unexplained')).toMatchObject([
+			{ fromBlock: Number(block), toBlock: Number(block), explainedWei: `${-feeWei - 5n}`, differenceWei: `${feeWei}` },
+		])
+		await expectClosed(bench, node, watched)
+	})
+
+	test('behavior: what one endpoint hides and another reports is reported as an event, late', async () => {
+		const { dialect, hidden } = hideLeaves(() => true)
+		const { node, bench, puppet, bob, watched } = await open({ dialects: [dialect, {}] })
+		const txHash = await node.send({ from: bob, to: puppet, data: pays(stranger, 3n), gas: 200_000n })
+		await node.mine()
+		await bench.settle()
+		expect(hidden()).toHaveLength(1)
+		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+		expect(await alertsOf(bench, 'alert.transfer')).toMatchObject([
+			{ id: `31337:${txHash}:0:transfer:${puppet}`, valueWei: '3', direction: 'out', late: true },
+		])
+		await expectClosed(bench, node, watched)
+		// The second look, by the endpoint that hides it, accepts nothing back.
+		await node.mine(20)
+		await bench.settle()
+		expect(await alertsOf(bench, 'alert.removed')).toEqual([])
+	})
+
+	test('behavior: a transaction of the watch that one endpoint hides whole is reported by the other', async () => {
+		const { dialect, hide } = hideTransactions()
+		const { node, bench, alice, bob, watched } = await open({ dialects: [dialect, {}] })
+		const txHash = await node.send({ from: alice, to: bob, valueWei: 7n * ether, gas: 21_000n })
+		hide(txHash)
+		await node.mine()
+		await bench.settle()
+		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+		expect(await alertsOf(bench, 'alert.transfer')).toMatchObject([
+			{ id: `31337:${txHash}:root:transfer:${alice}`, valueWei: `${7n * ether}`, direction: 'out', late: true },
+		])
+		await expectClosed(bench, node, watched)
+		// One that moves nothing costs its fee all the same.
+		hide(await node.send({ from: alice, to: stranger, valueWei: 0n, gas: 21_000n }))
+		await node.mine()
+		await bench.settle()
+		await expectClosed(bench, node, watched)
+		await node.mine(20)
+		await bench.settle()
+		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+		expect(await alertsOf(bench, 'alert.removed')).toEqual([])
+	})
+
+	test('behavior: what is reported later takes the alert back', async () => {
+		const { dialect } = hideLeaves(() => true)
+		const { node, bench, gateways, puppet, bob } = await open({ dialects: [dialect] })
+		const txHash = await node.send({ from: bob, to: puppet, data: pays(stranger, 3n), gas: 200_000n })
+		await node.mine()
+		await bench.settle()
+		const [first] = await alertsOf(bench, 'alert.unexplained')
+		expect(first).toMatchObject({ differenceWei: '-3' })
+		const [gateway] = gateways
+		if (gateway !== undefined) gateway.dialect = {}
+		await node.mine(20)
+		await bench.settle()
+		expect(await alertsOf(bench, 'alert.removed')).toMatchObject([{ id: first?.id }])
+		expect(await alertsOf(bench, 'alert.transfer')).toMatchObject([{ id: `31337:${txHash}:0:transfer:${puppet}` }])
+		expect(await alertsOf(bench, 'alert.unexplained')).toHaveLength(1)
+	})
+
+	test('behavior: what explains it is asked for again where the second look could not be answered', async () => {
+		const { dialect } = hideLeaves(() => true)
+		const { node, bench, gateways, puppet, bob } = await open({ dialects: [dialect] })
+		await node.send({ from: bob, to: puppet, data: pays(stranger, 3n), gas: 200_000n })
+		await node.mine()
+		await bench.settle()
+		const [first] = await alertsOf(bench, 'alert.unexplained')
+		expect(first).toMatchObject({ differenceWei: '-3' })
+		const [gateway] = gateways
+		// It tells all by now, but for a while not what stands in the block besides.
+		const failing: Dialect = {
+			twist(method, [, isWhole]) {
+				if (method !== 'eth_getBlockByNumber' || isWhole !== true) return undefined
+				throw new Refused({ error: { code: -32603, message: 'internal error' } })
+			},
+		}
+		if (gateway !== undefined) gateway.dialect = failing
+		// More blocks than announcements are remembered.
+		for (const blocks of [20, 300, 1]) {
+			await node.mine(blocks)
+			await bench.settle()
+		}
+		expect(await alertsOf(bench, 'alert.removed')).toEqual([])
+		if (gateway !== undefined) gateway.dialect = {}
+		bench.pass(20_000)
+		await node.mine()
+		await bench.settle()
+		expect(await alertsOf(bench, 'alert.removed')).toMatchObject([{ id: first?.id }])
+	})
+
+	test('behavior: a withdrawal from staking is reported, exactly, and explains the balance', async () => {
+		const paid = new Map<bigint, readonly object[]>()
+		const dialect: Dialect = {
+			twist(method, _params, result) {
+				if (method !== 'eth_getBlockByNumber' || typeof result !== 'object' || result === null) return undefined
+				const number = BigInt((result as { number: string }).number)
+				return { ...result, withdrawals: paid.get(number) ?? [] }
+			},
+		}
+		const { node, bench, alice, puppet, watched } = await open({ dialects: [dialect] })
+		const next = (await node.head()) + 1n
+		const pay = (index: number, address: Address, gwei: bigint) => ({
+			index: hex(BigInt(index)),
+			validatorIndex: '0x2a',
+			address,
+			amount: hex(gwei),
+		})
+		// Two to one address in one block, and one to another.
+		paid.set(next, [
+			pay(900, alice, 17n),
+			pay(901, stranger, 5n),
+			pay(902, alice, 1n),
+			pay(903, puppet, 32_000_000_000n),
+		])
+		const now = await Promise.all([alice, puppet].map((address) => node.balanceWei(address, next - 1n)))
+		await node.rpc('anvil_setBalance', [alice, hex((now[0] ?? 0n) + 18_000_000_000n)])
+		await node.rpc('anvil_setBalance', [puppet, hex((now[1] ?? 0n) + 32n * ether)])
+		await node.mine()
+		await bench.settle()
+		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+		const told = await alertsOf(bench, 'alert.withdrawal')
+		expect(
+			told.map(({ id, value, index, validatorIndex, direction }) => ({ id, value, index, validatorIndex, direction })),
+		).toEqual([
+			{
+				id: `31337:withdrawal:900:withdrawal:${alice}`,
+				value: '0.000000017',
+				index: '900',
+				validatorIndex: '42',
+				direction: 'in',
+			},
+			{
+				id: `31337:withdrawal:902:withdrawal:${alice}`,
+				value: '0.000000001',
+				index: '902',
+				validatorIndex: '42',
+				direction: 'in',
+			},
+			{
+				id: `31337:withdrawal:903:withdrawal:${puppet}`,
+				value: '32',
+				index: '903',
+				validatorIndex: '42',
+				direction: 'in',
+			},
+		])
+		await expectClosed(bench, node, watched)
+		await node.mine(20)
+		await bench.settle()
+		expect(await alertsOf(bench, 'alert.removed')).toEqual([])
+		expect(await alertsOf(bench, 'alert.withdrawal')).toHaveLength(3)
+	})
+
+	test('behavior: the author of blocks is paid their priority fees, and nothing is unexplained', async () => {
+		const author: Address = '0x00000000000000000000000000000000c01bba5e'
+		const { node, bench, said, alice, bob, watched } = await open({ watched: ([first]) => [first as Address, author] })
+		await node.rpc('anvil_setCoinbase', [author])
+		await node.send({ from: alice, to: bob, valueWei: 5n, gas: 21_000n })
+		await node.send({ from: bob, to: stranger, valueWei: 5n, gas: 21_000n })
+		await node.mine()
+		await bench.settle()
+		expect(await node.balanceWei(author, await node.head())).toBeGreaterThan(0n)
+		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+		expect(said).toEqual([])
+		await expectClosed(bench, node, watched)
+	})
+
+	test('behavior: on a chain that charges more than receipts say, fees are not proved, nothing is sent', async () => {
+		const dialect: Dialect = {
+			twist(method, _params, result) {
+				const half = (receipt: { readonly effectiveGasPrice: string }) => {
+					return { ...receipt, effectiveGasPrice: hex(BigInt(receipt.effectiveGasPrice) / 2n) }
+				}
+				if (method === 'eth_getBlockReceipts') return (result as Parameters<typeof half>[0][]).map(half)
+				if (method !== 'eth_getTransactionReceipt' || result === null) return undefined
+				return half(result as Parameters<typeof half>[0])
+			},
+		}
+		const { node, bench, said, alice, bob, puppet, watched } = await open({ dialects: [dialect], chainId: 534_352 })
+		for (let block = 0; block < 3; block++) {
+			await node.send({ from: alice, to: bob, valueWei: 5n, gas: 21_000n })
+			await node.send({ from: bob, to: puppet, data: pays(stranger, 3n), gas: 200_000n })
+			await node.mine()
+			await bench.settle()
+		}
+		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+		expect(said).toHaveLength(3)
+		await expectClosed(bench, node, watched)
+	})
+
+	test('behavior: blocks read while no balance can be asked for are proved afterwards', async () => {
+		const { node, bench, gateways, alice, bob, puppet, watched } = await open()
+		const [gateway] = gateways
+		if (gateway !== undefined) gateway.dialect = { lacks: ['eth_call', 'eth_getBalance'] }
+		await node.send({ from: alice, to: bob, valueWei: 5n, gas: 21_000n })
+		await node.send({ from: bob, to: puppet, data: pays(stranger, 3n), gas: 200_000n })
+		await node.mine()
+		await bench.settle()
+		const seen = (await bench.store.summary()).networks.get('local')?.seen
+		expect(seen?.books).toMatchObject({ closed: 2, kept: 2, reason: expect.stringContaining('balances') })
+		expect(seen?.books?.open).toHaveLength(2)
+		if (gateway !== undefined) gateway.dialect = {}
+		bench.pass(60_000)
+		await node.mine()
+		await bench.settle()
+		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+		await expectClosed(bench, node, watched)
+	})
+
+	test('behavior: books of blocks that left the chain open anew; what was unexplained is taken back', async () => {
+		const { dialect, hide } = hideTransactions()
+		const { node, bench, alice, bob, watched } = await open({ dialects: [dialect] })
+		await node.mine(2)
+		await bench.settle()
+		const at = await node.rpc<string>('evm_snapshot')
+		hide(await node.send({ from: alice, to: bob, valueWei: ether, gas: 21_000n }))
+		await node.send({ from: alice, to: bob, valueWei: 5n, gas: 21_000n })
+		await node.mine()
+		await bench.settle()
+		const [told] = await alertsOf(bench, 'alert.unexplained')
+		expect(told).toMatchObject({ direction: 'out' })
+		await node.rpc('evm_revert', [at])
+		await node.rpc('evm_increaseTime', [hex(7n)])
+		await node.send({ from: alice, to: bob, valueWei: 6n, gas: 21_000n })
+		await node.mine(2)
+		await bench.settle()
+		expect(await alertsOf(bench, 'alert.unexplained')).toHaveLength(1)
+		expect((await alertsOf(bench, 'alert.removed')).map(({ id }) => id)).toContain(told?.id)
+		await expectClosed(bench, node, watched)
+	})
+
+	test.each([
+		[1, 1],
+		[100, 1],
+		[10_000, 1],
+	])('default: %i watches cost %i call more a poll, two while they are opened', async (count, calls) => {
+		const others = Array.from(
+			{ length: count - 1 },
+			(_, n): Address => `0x${(0xabc0000 + n).toString(16).padStart(40, '0')}`,
+		)
+		const { node, bench, gateways, alice, bob } = await open({ watched: ([first]) => [first as Address, ...others] })
+		const asked = () =>
+			['eth_call', 'eth_getBalance'].reduce((sum, method) => sum + (gateways[0]?.count(method) ?? 0), 0)
+		const size = async () => (await bench.store.network('local'))?.books.size
+		const costOf = async () => {
+			const before = asked()
+			await node.send({ from: alice, to: bob, valueWei: 5n, gas: 21_000n })
+			await node.mine()
+			await bench.settle()
+			return asked() - before
+		}
+		while ((await size()) !== count) expect(await costOf()).toBeLessThanOrEqual(2)
+		for (let block = 0; block < 3; block++) expect(await costOf()).toBe(calls)
+		const { books } = (await bench.store.network('local')) ?? {}
+		expect(books?.get(alice)?.block).toBe(await node.head())
+	})
+
+	test('behavior: all are looked at within 64 blocks; what was hidden before is found then, in its block', async () => {
+		const others = Array.from(
+			{ length: 3_000 },
+			(_, n): Address => `0x${(0xabc0000 + n).toString(16).padStart(40, '0')}`,
+		)
+		const { dialect, hide } = hideTransactions()
+		const { node, bench, bob, watched } = await open({ dialects: [dialect], watched: () => others })
+		for (let block = 0; block < 16; block++) {
+			await node.mine()
+			await bench.settle()
+		}
+		expect((await bench.store.network('local'))?.books.size).toBe(watched.length)
+		hide(await node.send({ from: bob, to: others[2_000] as Address, valueWei: 11n, gas: 21_000n }))
+		const hiddenIn = await node.mine()
+		for (let block = 0; block < 17; block++) {
+			await bench.settle()
+			await node.mine()
+		}
+		expect(await alertsOf(bench, 'alert.unexplained')).toMatchObject([
+			{ fromBlock: Number(hiddenIn), toBlock: Number(hiddenIn), differenceWei: '11', late: true },
+		])
+	})
+
+	test.each(dialects.filter((_, at) => sized(at % 7 === 0, true)))(
+		'%s: nothing is unexplained',
+		async (_name, dialect) => {
+			const { node, bench, alice, bob, puppet, watched } = await open({ dialects: [dialect] })
+			for (const valueWei of [3n, 4n]) {
+				await node.send({ from: alice, to: bob, valueWei, gas: 21_000n })
+				await node.send({ from: bob, to: puppet, data: pays(alice, valueWei), gas: 200_000n })
+				await node.send({ from: alice, to: puppet, data: pays(stranger, valueWei), gas: 200_000n })
+				await node.send({ from: alice, data: puppetInit, gas: 60_000n })
+				await node.mine()
+				await bench.settle()
+			}
+			await node.mine(3)
+			await bench.settle()
+			expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+			expect(await alertsOf(bench, 'alert.transfer')).toHaveLength(2 * 4)
+			await expectClosed(bench, node, watched)
+		},
+	)
+})

@@ -1,0 +1,41 @@
+// One probe of an endpoint serves every caller that waits for it.
+import { expect, onTestFinished, test } from 'vitest'
+import { createCapabilitiesRegistry } from '../../../src/chain/capabilities/registry.js'
+import { createRpc } from '../../../src/chain/rpc/rpc.js'
+import { startTestAnvil } from '../../support/anvil.js'
+import { startDialectGateway } from '../../support/dialectGateway.js'
+import { never } from '../../support/pool.js'
+import { silent } from '../../support/silent.js'
+
+test('behavior: when the first caller gives up, the others continue from what the endpoint has answered', async () => {
+	const node = await startTestAnvil([])
+	let isHung = true
+	let end = (_: unknown) => {}
+	const gateway = await startDialectGateway(node.url, {
+		twist: (method) => {
+			if (!isHung || !method.startsWith('trace_')) return undefined
+			return new Promise((resolve) => {
+				end = resolve
+			})
+		},
+	})
+	const rpc = createRpc({ url: gateway.url })
+	onTestFinished(async () => {
+		end(undefined)
+		await rpc.close()
+		await gateway.close()
+		await node.stop()
+	})
+	const [alice, bob] = await node.accounts()
+	await node.send({ from: alice as `0x${string}`, to: bob as `0x${string}`, valueWei: 1n })
+	const registry = createCapabilitiesRegistry({ setting: 'auto', clock: Date.now, log: silent })
+	const first = new AbortController()
+	const givenUp = registry.of(rpc, first.signal)
+	const others = [registry.of(rpc, never), registry.of(rpc, never)]
+	await expect.poll(() => gateway.count('trace_block')).toBeGreaterThan(0)
+	isHung = false
+	first.abort(new Error('the first gave up'))
+	await expect(givenUp).rejects.toThrow('the first gave up')
+	for (const other of others) expect((await other).sources).toContain('trace_block')
+	expect(gateway.count('web3_clientVersion')).toBe(1)
+})

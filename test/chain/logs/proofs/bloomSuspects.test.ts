@@ -1,0 +1,83 @@
+// What a header rules out: made of blooms of real entries, and checked against what the blocks hold.
+import { describe, expect, test } from 'vitest'
+import { bloomOf, mayHold, placesOf } from '../../../../src/chain/logs/proofs/bloom.js'
+import { createBloomSuspects } from '../../../../src/chain/logs/proofs/bloomSuspects.js'
+import type { Log } from '../../../../src/chain/logs/proofs/wireLogs.js'
+import type { Header } from '../../../../src/chain/wire/wire.js'
+import type { Address, Hex } from '../../../../src/model/glossary.js'
+import { address } from '../../../core/build.js'
+import { createChance } from '../../../support/chance.js'
+import { signatures, wordOf } from '../../../support/tokenContracts.js'
+
+const [usd, spam, alice, bob] = [address(1), address(2), address(3), address(4)]
+const hash: Hex = `0x${'1'.repeat(64)}`
+const empty: Hex = `0x${'0'.repeat(512)}`
+
+const logOf = (contract: Address, to: Address, block = 1n): Log => ({
+	...{ address: contract, topics: [signatures.transfer, hash, `0x${wordOf(to)}`], data: '0x' },
+	...{ block: { number: block, hash }, txHash: hash, index: 0n },
+})
+const headerOf = (number: bigint, logsBloom: Hex | null): Header => ({
+	...{ number, hash, parentHash: hash, timestampS: 0n, txHashes: [hash], difficulty: 0n },
+	...{ receiptsRoot: null, logsBloom, withdrawalsRoot: null },
+})
+const bloom = (...logs: readonly Log[]) => bloomOf(logs)
+const question = (wanted: ReadonlySet<Address> | null = null) => ({
+	...{ addresses: new Set([alice]), contracts: new Set<Address>(), known: new Map(), wanted },
+})
+const numbers = (headers: readonly Header[]) => headers.map(({ number }) => Number(number))
+
+describe('which blocks may hold a log that the endpoint left out', () => {
+	test('default: those whose bloom has an address beside a topic; others certainly not', async () => {
+		const headers = [headerOf(1n, await bloom(logOf(spam, alice))), headerOf(2n, await bloom(logOf(spam, bob)))]
+		expect(numbers(createBloomSuspects(false)({}, [], headers, question()))).toEqual([1])
+	})
+
+	test('behavior: where named tokens alone are reported, the contract must be in it too', async () => {
+		const mixed = await bloom(logOf(spam, alice), logOf(usd, bob))
+		const headers = [headerOf(1n, await bloom(logOf(spam, alice))), headerOf(2n, mixed)]
+		const told = question(new Set([usd]))
+		expect(numbers(createBloomSuspects(false)({}, [logOf(spam, alice, 1n)], headers, told))).toEqual([2])
+		expect(numbers(createBloomSuspects(false)({}, [logOf(usd, alice, 1n)], headers, told))).toEqual([1, 2])
+		expect(numbers(createBloomSuspects(false)({}, [], headers, question()))).toEqual([1, 2])
+	})
+
+	test('behavior: an empty bloom proves nothing until one was seen filled, none once a log belies it', async () => {
+		const full = headerOf(9n, await bloom(logOf(spam, bob)))
+		const suspects = createBloomSuspects(false)
+		const [one, other] = [{}, {}]
+		expect(numbers(suspects(one, [], [headerOf(1n, empty)], question()))).toEqual([1])
+		expect(numbers(suspects(one, [], [headerOf(1n, empty), full], question()))).toEqual([])
+		expect(numbers(suspects(one, [], [headerOf(2n, empty)], question()))).toEqual([])
+		// Each endpoint for itself.
+		expect(numbers(suspects(other, [], [headerOf(2n, empty)], question()))).toEqual([2])
+		expect(numbers(suspects(one, [logOf(spam, alice, 3n)], [headerOf(3n, empty), full], question()))).toEqual([3, 9])
+		expect(numbers(suspects(one, [], [full], question()))).toEqual([9])
+		expect(numbers(suspects(one, [], [headerOf(4n, null)], question()))).toEqual([4])
+		// Ethereum and its kin are known to fill them.
+		expect(numbers(createBloomSuspects(true)({}, [], [headerOf(1n, empty)], question()))).toEqual([])
+	})
+})
+
+test('behavior: a bloom says maybe as often as is worked out, of one value and of two at once', async () => {
+	const chance = createChance(12)
+	const word = (): Hex => `0x${Array.from({ length: 64 }, () => chance.number(16).toString(16)).join('')}`
+	for (const entries of [300, 1_000]) {
+		// Topics only: each is an entry.
+		const logs = Array.from({ length: entries / 4 }, () => ({
+			...logOf(spam, alice),
+			topics: [word(), word(), word(), word()],
+		}))
+		const bits = Buffer.from((await bloomOf(logs)).slice(2), 'hex')
+		const tries = 4_000
+		let [one, both] = [0, 0]
+		for (let at = 0; at < tries; at++) {
+			const [first, second] = [mayHold(bits, placesOf(word())), mayHold(bits, placesOf(word()))]
+			if (first) one++
+			if (first && second) both++
+		}
+		const expected = (1 - Math.exp((-3 * entries) / 2_048)) ** 3
+		expect(Math.abs(one / tries - expected)).toBeLessThan(0.05)
+		expect(Math.abs(both / tries - expected ** 2)).toBeLessThan(0.05)
+	}
+})

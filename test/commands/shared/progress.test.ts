@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Io } from '../../../src/commands/command.js'
+import { beside, createProgress, createStatusLine, whileWaiting } from '../../../src/commands/shared/progress.js'
+
+const erased = '\r\u001b[2K'
+
+beforeEach(() => {
+	vi.useFakeTimers()
+})
+afterEach(() => {
+	vi.useRealTimers()
+})
+
+/** A terminal, or a file, and what came there. */
+function screen(isTTY: boolean, columns = 80) {
+	const written: string[] = []
+	return { isTTY, columns, written, write: (text: string) => written.push(text) > 0 }
+}
+
+test('default: nothing for two seconds, then a bar with what is left, and nothing remains', () => {
+	const to = screen(true)
+	const progress = createProgress({ from: 101n, to: 500n }, { to })
+	progress.at(200n)
+	vi.advanceTimersByTime(1_999)
+	expect(to.written).toEqual([])
+	vi.advanceTimersByTime(1)
+	expect(to.written).toEqual([`${erased}[#####---------------] 100 of 400 blocks, 50 blocks/s, 6 s left`])
+	progress.at(500n)
+	vi.advanceTimersByTime(2_000)
+	expect(to.written.at(-1)).toBe(`${erased}[####################] 400 of 400 blocks, 100 blocks/s, 0 s left`)
+	progress.end()
+	expect(to.written.at(-1)).toBe(erased)
+	const before = to.written.length
+	vi.advanceTimersByTime(60_000)
+	expect(to.written).toHaveLength(before)
+})
+
+test('behavior: a span of which nothing is done promises nothing', () => {
+	const to = screen(true)
+	createProgress({ from: 1n, to: 4n }, { to })
+	vi.advanceTimersByTime(2_000)
+	expect(to.written).toEqual([`${erased}[--------------------] 0 of 4 blocks`])
+})
+
+test('behavior: nothing where standard error is no terminal', async () => {
+	const to = screen(false)
+	createProgress({ from: 1n, to: 4n }, { to }).at(2n)
+	createStatusLine(() => 'words', { to })
+	const waiting = whileWaiting('reading', () => new Promise<void>((resolve) => setTimeout(resolve, 9_000)), { to })
+	vi.advanceTimersByTime(9_000)
+	await waiting
+	expect(to.written).toEqual([])
+})
+
+test('behavior: what is printed meanwhile stands on lines of its own, and the line fits its terminal', () => {
+	const to = screen(true, 30)
+	const line = createStatusLine(() => 'x'.repeat(200), { to })
+	const outside = { out: (text: string) => to.write(`${text}\n`), err: (text: string) => to.write(`${text}\n`) }
+	const io = beside(line, outside as unknown as Io)
+	vi.advanceTimersByTime(2_000)
+	io.out('found')
+	io.err('a warning')
+	expect(to.written).toEqual([`${erased}${'x'.repeat(29)}`, erased, 'found\n', 'a warning\n'])
+})
+
+test('error: a failure takes the line away too', async () => {
+	const to = screen(true)
+	const work = async () => {
+		await new Promise((resolve) => setTimeout(resolve, 3_000))
+		throw new Error('no')
+	}
+	const waiting = whileWaiting('asking 2 endpoints', work, { to }).catch((error: Error) => error.message)
+	await vi.advanceTimersByTimeAsync(3_000)
+	expect(await waiting).toBe('no')
+	expect(to.written).toContain(`${erased}asking 2 endpoints, 2 s …`)
+	expect(to.written.at(-1)).toBe(erased)
+})

@@ -1,0 +1,181 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import type { CommandArgs, Io } from '../../../src/commands/command.js'
+import { gaps } from '../../../src/commands/state/gaps.js'
+import { status } from '../../../src/commands/status.js'
+import { answerControl } from '../../../src/daemon/controlAnswer.js'
+import { createHealth } from '../../../src/daemon/health/health.js'
+import { PlainError, UsageError } from '../../../src/errors.js'
+import { serveControl } from '../../../src/ops/controlSocket.js'
+import { createScrubber } from '../../../src/ops/scrub.js'
+import { openFileStore } from '../../../src/state/file/store.js'
+import { addressOf, blockOf, commitOf, coverageOf, gapOf } from '../../state/samples.js'
+import { temporaryFolder } from '../../support/folder.js'
+
+let folder: string
+beforeEach(() => {
+	folder = temporaryFolder()
+	mkdirSync(join(folder, 'watchlists'))
+	const network = (name: string, id: number) => `{name: ${name}, chain_id: ${id}, rpc: [https://rpc.example.org/]}`
+	const networks = `networks: [${network('ethereum', 1)}, ${network('gnosis', 100)}]`
+	const receivers = 'receivers: [{name: hook, type: webhook, url: "https://hook.example.org/"}]'
+	writeFileSync(join(folder, 'tracewatch.yaml'), `${networks}\n${receivers}\n`)
+})
+
+async function opened() {
+	return await openFileStore(join(folder, 'state'), { clock: Date.now })
+}
+
+async function stored(): Promise<void> {
+	const store = await opened()
+	const two = new Map([gapOf(90), gapOf(95, { reason: 'a.example by trace_block: bad \u001b[31m' })].map(byNumber))
+	await store.commit(commitOf({ checkpoint: blockOf(100), gaps: two }))
+	const one = new Map([byNumber(gapOf(95))])
+	await store.commit(commitOf({ network: 'gnosis', chainId: 100, checkpoint: blockOf(100), gaps: one }))
+	await store.close()
+}
+
+const byNumber = (gap: ReturnType<typeof gapOf>) => [gap.block.number, gap] as const
+
+async function run(
+	positionals: readonly string[] = [],
+	values: CommandArgs['values'] = {},
+	command: Pick<typeof gaps, 'run'> = gaps,
+) {
+	const out: string[] = []
+	const io: Io = {
+		out: (line) => out.push(line),
+		err: (line) => out.push(line),
+		env: {},
+		cwd: folder,
+		isTty: false,
+		signal: new AbortController().signal,
+		scrubber: createScrubber(),
+	}
+	const code = await command.run({ values, positionals }, io)
+	return { code, out }
+}
+
+async function healthOf(): Promise<{ ok: boolean; reason: string | null }> {
+	const store = await opened()
+	const networks = ['ethereum', 'gnosis'].map((network) => ({ network, ok: true, reason: null }))
+	const health = createHealth({
+		config: { receivers: [] },
+		pollers: [],
+		vitals: { networks: () => networks as never },
+		summary: () => store.summary(),
+		isRefused: () => false,
+	})
+	const { ok, reason } = await health()
+	await store.close()
+	return { ok, reason }
+}
+
+describe('gaps', () => {
+	test('default: without any', async () => {
+		expect(await run()).toEqual({ code: 0, out: ['every block up to the checkpoint was read'] })
+		expect(await run(['list'], { json: true })).toEqual({ code: 0, out: [] })
+	})
+
+	test('default: lists them, without control characters', async () => {
+		await stored()
+		const { out } = await run()
+		expect(out.map((line) => line.replace(/since .*/, 'since …'))).toEqual([
+			'ethereum 90  open, cannot be read since …',
+			'  it fails',
+			'ethereum 95  open, cannot be read since …',
+			expect.stringMatching(/^ {2}a\.example by trace_block: bad ?\S*$/),
+			'gnosis 95  open, cannot be read since …',
+			'  it fails',
+		])
+		expect(out.join('')).not.toContain('\u001b')
+		const { out: json } = await run(['list'], { json: true, network: 'gnosis' })
+		expect(json.map((line) => JSON.parse(line))).toMatchObject([{ network: 'gnosis', block: 95, acceptedAt: null }])
+	})
+
+	test('behavior: what a backfill is still to read is said, and is no gap yet', async () => {
+		const store = await opened()
+		await store.commit(commitOf({ checkpoint: blockOf(100) }))
+		const covered = new Map([[addressOf(1), coverageOf(29)]])
+		const backfill = { id: 'a', span: { from: 29n, to: 60n }, addresses: [addressOf(1)] }
+		await store.enrol('ethereum', { covered, backfills: [backfill] })
+		await store.close()
+		expect((await run()).out).toEqual([
+			'ethereum 29 to 60  not read yet for 1 address (`from_block`)',
+			'every block up to the checkpoint was read, but for these',
+		])
+		expect((await run(['list'], { network: 'gnosis' })).out).toEqual(['every block up to the checkpoint was read'])
+		for (const block of ['30', '101']) {
+			await expect(run(['accept', block])).rejects.toThrow(
+				`block ${block} is no gap; it was not read yet; it becomes a gap when no source of any`,
+			)
+		}
+	})
+
+	test('behavior: what is accepted is well, and `status` continues naming it', async () => {
+		await stored()
+		expect((await healthOf()).reason).toMatch(/^ethereum: block 90 and 1 more cannot be read .*; gnosis: block 95 /)
+		const accepted = '1 block accepted as not covered: what happened there was not sent'
+		expect(await run(['accept', '90'])).toEqual({ code: 0, out: [accepted] })
+		expect((await healthOf()).reason).toMatch(/^ethereum: block 95 cannot be read/)
+		const all = '2 blocks accepted as not covered: what happened there was not sent'
+		expect(await run(['accept'], { all: true, network: 'ethereum' })).toEqual({ code: 0, out: [all] })
+		expect(await run(['accept', '95'], { network: 'gnosis' })).toEqual({ code: 0, out: [accepted] })
+		expect(await healthOf()).toEqual({ ok: true, reason: null })
+		const { out } = await run([], {}, status)
+		expect(out.filter((line) => /^ {2}GAP: block \d+ .* accepted as not covered 2/.test(line))).toHaveLength(3)
+		const { networks } = JSON.parse((await run([], { json: true }, status)).out.join('\n'))
+		expect(networks[0].gaps[0]).toMatchObject({ fromBlock: 90, acceptedAt: expect.stringMatching(/^2.*Z$/) })
+	})
+
+	test('behavior: a running daemon does it', async () => {
+		await stored()
+		const store = await opened()
+		const close = await serveControl(
+			join(folder, 'state'),
+			answerControl(
+				store,
+				async () => ({ ok: true, reason: null, networks: [] }),
+				(text) => text,
+			),
+		)
+		onTestFinished(close)
+		onTestFinished(() => store.close())
+		const retried = await run(['retry', '90'])
+		expect(retried.out).toEqual(['1 block will be asked for at the next poll'])
+		expect((await run(['accept'], { all: true })).code).toBe(0)
+		const [one, two] = (await store.summary()).networks.get('ethereum')?.gaps ?? []
+		expect(one).toMatchObject({ acceptedAtMs: expect.any(Number), wantedAtMs: expect.any(Number) })
+		expect(two).toMatchObject({ acceptedAtMs: expect.any(Number) })
+	})
+
+	test('behavior: what the running daemon is stuck at is in both forms', async () => {
+		await stored()
+		const store = await opened()
+		const look = { network: 'gnosis', look: 'second', fromBlock: 60, toBlock: 61 } as const
+		const stuck = [{ ...look, reason: 'gnosis: blocks 60 to 61 could not be read a second time: pruned' }]
+		const health = async () => ({ ok: false, reason: 'x', networks: [], stuck })
+		const answer = answerControl(store, health, (text) => text)
+		onTestFinished(await serveControl(join(folder, 'state'), answer))
+		onTestFinished(() => store.close())
+		expect((await run(['list'], { network: 'gnosis' })).out.at(-1)).toBe(stuck[0]?.reason)
+		expect((await run(['list'], { network: 'ethereum' })).out.join('\n')).not.toContain('second time')
+		const { out } = await run(['list'], { json: true, network: 'gnosis' })
+		expect(out.map((line) => JSON.parse(line)).slice(1)).toEqual(stuck)
+	})
+
+	test('error: what is no gap, no number, of two networks, or not said', async () => {
+		await stored()
+		await expect(run(['accept', '91'])).rejects.toThrow(
+			new PlainError('block 91 is no gap; `gaps list` shows those that are'),
+		)
+		await expect(run(['accept', 'x'])).rejects.toThrow(new UsageError('`x` is no number of a block'))
+		await expect(run(['retry', '95'])).rejects.toThrow(/is a gap of ethereum and of gnosis; say --network/)
+		await expect(run(['accept'])).rejects.toThrow(/name blocks, or say --all/)
+		await expect(run(['accept', '95'], { all: true })).rejects.toThrow(/name blocks, or say --all/)
+		await expect(run(['list', '95'])).rejects.toThrow(UsageError)
+		await expect(run(['forget', '95'])).rejects.toThrow(/takes list, accept or retry, not `forget`/)
+		await expect(run([], { network: 'base' })).rejects.toThrow(/there is no network `base`/)
+	})
+})

@@ -1,0 +1,349 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { loadConfig } from '../../../../src/config/load.js'
+import { followWatchlists } from '../../../../src/config/watchlists/followWatchlists.js'
+import { watchFiles } from '../../../../src/config/watchlists/watchFiles.js'
+import { ConfigError } from '../../../../src/errors.js'
+import { temporaryFolder } from '../../../support/folder.js'
+
+let folder: string
+beforeEach(() => {
+	folder = temporaryFolder()
+	write({
+		'tracewatch.yaml': `networks:
+  - {name: base, chain_id: 8453, rpc: ["http://127.0.0.1:8545"]}
+  - {name: ethereum, chain_id: 1, rpc: ["http://127.0.0.1:8545"]}
+receivers:
+  - {name: hook, type: webhook, url: "http://127.0.0.1:9000"}
+  - {name: mail, type: email, smtp: "smtp://h", from: a@b, to: [a@b]}
+`,
+	})
+})
+
+function write(files: Readonly<Record<string, string>>): void {
+	for (const [name, content] of Object.entries(files)) {
+		const path = join(folder, name)
+		mkdirSync(dirname(path), { recursive: true })
+		writeFileSync(path, content)
+	}
+}
+
+const load = () => loadConfig('tracewatch.yaml', { env: {}, cwd: folder })
+const problemsOf = async (promise: Promise<unknown>) => {
+	const error = await promise.catch((thrown: unknown) => thrown)
+	if (!(error instanceof ConfigError)) throw error
+	return error.message.split('\n')
+}
+const one = `0x${'1'.repeat(40)}` as const
+const two = `0x${'2'.repeat(40)}` as const
+const three = `0x${'3'.repeat(40)}` as const
+const list = (...lines: string[]) => ['network: base', 'receivers: [hook]', ...lines, ''].join('\n')
+const usual = {
+	network: 'base',
+	label: null,
+	tags: [],
+	kinds: [
+		'transfer',
+		'deployment',
+		'call',
+		'code',
+		'request',
+		'token',
+		'withdrawal',
+		'delegation',
+		'control',
+		'balance',
+		'unexplained',
+	],
+	direction: 'both',
+	minValueWei: 1n,
+	receivers: ['hook'],
+	fromBlock: null,
+	watchlist: 'a.yaml',
+}
+
+describe('addresses_from', () => {
+	test('default: beside the watchlist, every line is a watch with what the watchlist says', async () => {
+		write({
+			'watchlists/a.yaml': list('addresses_from: lists/exchange.csv'),
+			'watchlists/lists/exchange.csv': `address,label,tags\n${one},"Exchange, main",cold;hot\n${two},,\n${three}\n`,
+		})
+		const { watches, watchlistFiles, addressFiles } = await load()
+		expect([...watches]).toEqual([
+			{ ...usual, address: one, label: 'Exchange, main', tags: ['cold', 'hot'] },
+			{ ...usual, address: two },
+			{ ...usual, address: three },
+		])
+		expect(watchlistFiles).toEqual([join(folder, 'watchlists/a.yaml')])
+		expect(addressFiles).toEqual([join(folder, 'watchlists/lists/exchange.csv')])
+	})
+
+	test('behavior: options of the watchlist hold for all, options of an entry for its files, tags add up', async () => {
+		write({
+			'watchlists/a.yaml': list(
+				'kinds: [transfer]',
+				'direction: in',
+				'min_value: 0.5',
+				'from_block: 7',
+				'tags: [exchange]',
+				'silences: [{from: 22:00, to: 06:00}]',
+				'addresses_from: [all.csv]',
+				'watches:',
+				'  - {addresses_from: [own.csv], direction: out, min_value: 1 wei, receivers: [mail], tags: [own]}',
+				`  - {address: "${three}", kinds: [deployment], from_block: 9, tags: [third]}`,
+			),
+			'watchlists/all.csv': `${one},One,exchange cold`,
+			'watchlists/own.csv': `${two}`,
+		})
+		const silence = {
+			kind: 'weekly',
+			weekdays: [1, 2, 3, 4, 5, 6, 7],
+			fromMinute: 1320,
+			toMinute: 360,
+			timezone: 'UTC',
+		}
+		const shared = {
+			...usual,
+			kinds: ['transfer'],
+			direction: 'in',
+			minValueWei: 500000000000000000n,
+			fromBlock: 7n,
+			silences: [silence],
+		}
+		expect([...(await load()).watches]).toEqual([
+			{ ...shared, address: two, direction: 'out', minValueWei: 1n, receivers: ['mail'], tags: ['exchange', 'own'] },
+			{ ...shared, address: three, kinds: ['deployment'], fromBlock: 9n, tags: ['exchange', 'third'] },
+			{ ...shared, address: one, label: 'One', tags: ['exchange', 'cold'] },
+		])
+	})
+
+	test('behavior: the columns stand as the first line names them', async () => {
+		write({
+			'watchlists/a.yaml': list('addresses_from: x.csv'),
+			'watchlists/x.csv': `\ufeffTags, Label ,ADDRESS\r\ncold,One,${one}\r\n`,
+		})
+		expect([...(await load()).watches]).toEqual([{ ...usual, address: one, label: 'One', tags: ['cold'] }])
+	})
+
+	test('behavior: one file serves several networks', async () => {
+		write({
+			'watchlists/a.yaml': list('addresses_from: ../x.csv'),
+			'watchlists/b.yaml': 'network: ethereum\nreceivers: [hook]\naddresses_from: ../x.csv\n',
+			'x.csv': one,
+		})
+		const { watches, addressFiles } = await load()
+		expect([...watches].map(({ network, address }) => [network, address])).toEqual([
+			['base', one],
+			['ethereum', one],
+		])
+		expect(addressFiles).toEqual([join(folder, 'x.csv')])
+	})
+
+	test.each<[string, string, readonly string[]]>([
+		[
+			'an address that is none',
+			`${one}\nTreasury,x`,
+			['2:1: `address` must be an address: this does not begin with 0x, and an address is 0x and 40 hex digits'],
+		],
+		[
+			'a wrong checksum',
+			`label,address\nx, 0x742d35CC6634C0532925a3b844Bc454e4438f44e`,
+			[
+				'2:4: `address` has a wrong checksum: if no digit is mistyped, ' +
+					'write 0x742d35Cc6634C0532925a3b844Bc454e4438f44e',
+			],
+		],
+		['no address', `${one}\n,x`, ['2:1: `address` is missing']],
+		['no address at its column', `label,address\nx`, ['2:1: `address` is missing']],
+		[
+			'another separator',
+			`${one};x`,
+			['1:43: the columns are separated by commas here, not by this: save the file as CSV with commas'],
+		],
+		[
+			'a column too many',
+			`${one},a,b,c`,
+			['1:48: the columns are address, label, tags, and here is one more: take it out, or quote a label with a comma'],
+		],
+		[
+			'columns named in another language',
+			'Adresse,Bezeichnung\n0x70997970C51812dc3A010C7d01b50e0d17dc79C8,1\n',
+			['1:1: no address in the first line: where it names the columns, their names are address, label, tags'],
+		],
+		[
+			'columns as another program names them',
+			'Name,Wallet address\n0x70997970C51812dc3A010C7d01b50e0d17dc79C8,1\n',
+			['1:1: no address in the first line: where it names the columns, their names are address, label, tags'],
+		],
+		[
+			'columns in another script',
+			'地址,标签\n0x70997970C51812dc3A010C7d01b50e0d17dc79C8,1\n',
+			['1:1: no address in the first line: where it names the columns, their names are address, label, tags'],
+		],
+		[
+			'an unknown column',
+			`address,lable\n${one},x`,
+			['1:9: unknown column `lable`; did you mean `label`?; only address, label, tags may stand in the file'],
+		],
+		['a column twice', `address,address\n${one},${two}`, ['1:9: the column `address` stands twice']],
+		[
+			'a hidden character',
+			`${one},"a\u202eb",c\u0007`,
+			[
+				'1:44: `label` must be one line without control characters',
+				'1:50: `tags` must be one line without control characters',
+			],
+		],
+		['a line break in a label', `${one},"a\nb"\n${one}`, ['1:44: `label` must be one line without control characters']],
+		[
+			'an address twice',
+			`${one}\n\n${two}\n${one}`,
+			['4:1: this address stands already in line 1; a watchlist names an address once'],
+		],
+		['a quote that is never closed', `${one},"x\n${two}`, ['1:44: this quote is never closed']],
+		['no address at all', 'address,label\n', ['1:1: the file holds no address']],
+		['nothing', '', ['1:1: the file holds no address']],
+	])('error: %s', async (_, csv, problems) => {
+		write({ 'watchlists/a.yaml': list('addresses_from: x.csv'), 'watchlists/x.csv': csv })
+		expect(await problemsOf(load())).toEqual(problems.map((problem) => `watchlists/x.csv:${problem}`))
+	})
+
+	test.each<[string, readonly string[], readonly string[]]>([
+		[
+			'a file that is not there',
+			['addresses_from: y.csv'],
+			['watchlists/y.csv:1:1: the file cannot be read: it does not exist'],
+		],
+		[
+			'a file twice',
+			['addresses_from: [x.csv, ./x.csv]'],
+			['watchlists/a.yaml:3:25: the file `./x.csv` stands already in this watchlist'],
+		],
+		[
+			'an address of the list',
+			['addresses_from: x.csv', `watches: [{address: "${one}"}]`],
+			['watchlists/x.csv:1:1: this address stands already in watchlists/a.yaml:4; a watchlist names an address once'],
+		],
+		[
+			'an address of an entry that has another mistake',
+			['addresses_from: x.csv', `watches: [{address: "${one}", lable: x}]`],
+			[
+				'watchlists/x.csv:1:1: this address stands already in watchlists/a.yaml:4; a watchlist names an address once',
+				'watchlists/a.yaml:4:67: unknown key `lable`; did you mean `label`?',
+			],
+		],
+		[
+			'two entries, both with a mistake',
+			[`watches: [{address: "${one}", direction: up}, {address: "${one}", lable: x}]`],
+			[
+				'watchlists/a.yaml:3:78: `direction` must be in, out or both, not `up`',
+				'watchlists/a.yaml:3:93: this address stands already in line 3; a watchlist names an address once',
+				'watchlists/a.yaml:3:139: unknown key `lable`; did you mean `label`?',
+			],
+		],
+		[
+			'an address of another file',
+			['addresses_from: [x.csv, z.csv]'],
+			['watchlists/z.csv:2:1: this address stands already in watchlists/x.csv:1; a watchlist names an address once'],
+		],
+		[
+			'options that only a single watch has',
+			['watches: [{addresses_from: x.csv, label: x}]'],
+			['watchlists/a.yaml:3:35: unknown key `label`'],
+		],
+		[
+			'an option that is wrong for all',
+			['addresses_from: x.csv', 'min_value: lots', 'direction: inn'],
+			[
+				'watchlists/a.yaml:4:12: `min_value`: `lots` is not an amount; write whole coins such as 0.5, ' +
+					'or a unit: 250 gwei, 1 wei',
+				'watchlists/a.yaml:5:12: `direction` must be in, out or both, not `inn`; did you mean `in`?',
+			],
+		],
+		['neither watches nor a file', ['tags: [x]'], ['watchlists/a.yaml:1:1: `watches` is missing']],
+	])('error: %s', async (_, lines, problems) => {
+		write({ 'watchlists/a.yaml': list(...lines), 'watchlists/x.csv': one, 'watchlists/z.csv': `${two}\n${one}` })
+		expect(await problemsOf(load())).toEqual(problems)
+	})
+
+	test('error: no one is reported a file', async () => {
+		write({ 'watchlists/a.yaml': 'network: base\naddresses_from: x.csv\n', 'watchlists/x.csv': one })
+		expect(await problemsOf(load())).toEqual([
+			'watchlists/a.yaml:2:17: this watch has no receiver: name `receivers` here, or for the whole watchlist',
+		])
+	})
+
+	test('error: of a file that is all wrong, only so much as a person reads', async () => {
+		const lines = Array.from({ length: 20_000 }, (_, index) => `0x${index}`)
+		write({
+			'watchlists/a.yaml': list('addresses_from: x.csv'),
+			'watchlists/x.csv': lines.join('\n'),
+			'watchlists/b.yaml': list('watches:', ...lines.map((address) => `  - address: ${address}`)),
+		})
+		const problems = await problemsOf(load())
+		expect(problems).toHaveLength(202)
+		expect(problems[100]).toBe(
+			'watchlists/b.yaml:103:14: further problems of this file are listed when these are corrected',
+		)
+		expect(problems[201]).toBe(
+			'watchlists/x.csv:100:1: further problems of this file are listed when these are corrected',
+		)
+	})
+})
+
+describe('followWatchlists', () => {
+	test('an edited address file is noticed, also while the watchlists are wrong, and takes effect', async () => {
+		write({ 'watchlists/a.yaml': list('addresses_from: x.csv'), 'watchlists/x.csv': one })
+		const lists = followWatchlists(await load(), { cwd: folder })
+		const stop = new AbortController()
+		let changed: () => void = () => {}
+		let changes = 0
+		const next = () =>
+			new Promise<void>((resolve) => {
+				changed = resolve
+			})
+		const watching = watchFiles({
+			paths: lists.paths,
+			revision: lists.revision,
+			onChange: () => {
+				changes += 1
+				changed()
+			},
+			intervalMs: 20,
+			settleMs: 20,
+			signal: stop.signal,
+		})
+		const labels = async () => [...(await lists.load()).watches].map(({ label }) => label)
+
+		let change = next()
+		write({ 'watchlists/x.csv': `${one},One` })
+		await change
+		expect(await labels()).toEqual(['One'])
+
+		// A file that was not there before, and is wrong.
+		change = next()
+		write({ 'watchlists/a.yaml': list('addresses_from: [x.csv, y.csv]'), 'watchlists/y.csv': '0x' })
+		await change
+		await expect(lists.load()).rejects.toThrow(ConfigError)
+		change = next()
+		write({ 'watchlists/y.csv': `${two},Two` })
+		await change
+		expect(await labels()).toEqual(['One', 'Two'])
+
+		// Read, wrong or right, is told: nothing more comes until something is edited.
+		const quiet = changes
+		await new Promise((resolve) => setTimeout(resolve, 150))
+		expect(changes).toBe(quiet)
+		stop.abort()
+		await watching
+	})
+
+	test('the revision is the same for the same files, and another for another file of addresses', async () => {
+		write({ 'watchlists/a.yaml': list('addresses_from: x.csv'), 'watchlists/x.csv': one })
+		const { revision } = await load()
+		expect((await load()).revision).toBe(revision)
+		write({ 'watchlists/x.csv': two })
+		expect((await load()).revision).not.toBe(revision)
+	})
+})

@@ -1,0 +1,102 @@
+// Slips of the pen as people make them: the line that is to be mended, and the likely cause.
+import { describe, expect, test } from 'vitest'
+import { loadConfig } from '../../../src/config/load.js'
+import { ConfigError } from '../../../src/errors.js'
+import { temporaryFolder, writeFiles } from '../../support/folder.js'
+
+const address = '0x742d35Cc6634C0532925a3b844Bc454e4438f44e'
+const settings = `networks: [{name: local, chain_id: 1, rpc: [https://n.example.org]}]
+receivers: [{name: hook, type: webhook, url: "https://h.example.org/x"}]
+`
+
+async function problems(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
+	const folder = temporaryFolder()
+	writeFiles(folder, { 'tracewatch.yaml': settings, ...files })
+	try {
+		await loadConfig('tracewatch.yaml', { env: {}, cwd: folder })
+		return []
+	} catch (error) {
+		if (!(error instanceof ConfigError)) throw error
+		return error.problems.map(({ line, column, message }) => `${line}:${column}: ${message}`)
+	}
+}
+
+const watches = (lines: string) => `network: local\nreceivers: [hook]\nwatches:\n${lines}`
+const further = 'this line begins 1 further right than the key above it: put it below that key'
+const blank = 'a blank that is no plain space stands here, as web pages have them: write a space'
+
+describe('a watchlist', () => {
+	test.each([
+		[
+			'a decimal comma between braces',
+			`  - {address: ${address}, min_value: 0,5}\n`,
+			['4:72: `,5` begins another entry here; a decimal is written with a point, `min_value: 0.5`'],
+		],
+		['a label too far right', `  - address: ${address}\n     label: Treasury\n`, [`5:6: ${further}`]],
+		[
+			'no space after the colon',
+			`  - address: ${address}\n    label:Treasury\n`,
+			['5:5: a space is missing after `label:`'],
+		],
+		[
+			'the same in the first line',
+			`  - label:Treasury\n    address: ${address}\n`,
+			['4:5: a space is missing after `label:`'],
+		],
+		['a no-break space after the colon', `  - address: ${address}\n    label:\u00a0Treasury\n`, [`5:11: ${blank}`]],
+		['no-break spaces before the key', `  - address: ${address}\n\u00a0\u00a0  label: Treasury\n`, [`5:1: ${blank}`]],
+		['a no-break space before the address', `  - address:\u00a0${address}\n`, [`4:13: ${blank}`]],
+		[
+			'no space after the colon of an only key',
+			`  - address:${address}\n`,
+			['4:5: an entry of `watches` must be keys with values, not one text: a space is missing after `address:`'],
+		],
+		[
+			'an address without its key',
+			`  - ${address}\n`,
+			['4:5: an entry of `watches` must be keys with values, not one text: write `- address: 0x…`'],
+		],
+		[
+			'no dash before the keys',
+			`  address: ${address}\n`,
+			['4:3: `watches` must be a list, such as [a, b], not keys with values: each entry begins with `- `'],
+		],
+		[
+			'a no-break space after the address',
+			`  - address: ${address}\u00a0\n`,
+			['4:14: `address` must be an address: a blank that cannot be seen stands after it, as web pages have them'],
+		],
+		[
+			'quotes of a word processor',
+			`  - address: \u201c${address}\u201d\n`,
+			['4:14: `address` must be an address: its quotes are those of a word processor; write " or none'],
+		],
+	])('error: %s', async (_, lines, expected) => {
+		expect(await problems({ 'watchlists/a.yaml': watches(lines) })).toEqual(expected)
+	})
+
+	test('default: such blanks may stand in a label', async () => {
+		const lines = `  - address: ${address}\n    label: "50\u00a0ETH: a:b"\n`
+		expect(await problems({ 'watchlists/a.yaml': watches(lines) })).toEqual([])
+	})
+})
+
+test.each([
+	['a header with semicolons', `address;label;tags\n${address};Treasury;cold\n${address};Treasury;cold\n`, '1:8'],
+	['another order', `label;address\nTreasury;${address}\n`, '1:6'],
+	['no header', `${address};Treasury;cold\n`, '1:43'],
+	['tabs', `${address}\tTreasury\n`, '1:43'],
+])('error: a file of addresses: %s', async (_, text, place) => {
+	const list = 'network: local\nreceivers: [hook]\naddresses_from: x.csv\n'
+	expect(await problems({ 'watchlists/a.yaml': list, 'watchlists/x.csv': text })).toEqual([
+		`${place}: the columns are separated by commas here, not by this: save the file as CSV with commas`,
+	])
+})
+
+test('error: $NAME without braces is reported in its line', async () => {
+	const text = settings.replace('https://n.example.org', '$ETH_URL')
+	const list = watches(`  - address: ${address}\n`)
+	const [problem, ...others] = await problems({ 'tracewatch.yaml': text, 'watchlists/a.yaml': list })
+	expect(problem).toMatch(/^1:45: .*without braces.*\$\{NAME\}/)
+	expect(others).toEqual([])
+})

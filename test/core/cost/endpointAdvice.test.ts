@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { adviceFor, type Expected, type Findings, witnessInWords } from '../../../src/core/cost/endpointAdvice.js'
+
+const found: Findings = {
+	clientVersion: 'Geth/v1.16.0',
+	chainId: 1n,
+	otsLevel: null,
+	head: { number: 5n, timestampS: 1_000n },
+	safeTag: true,
+	finalizedTag: true,
+	methods: {},
+	filterMode: null,
+	beyondHead: null,
+	proved: true,
+	sources: ['debug_traceBlockByNumber'],
+	reasons: [],
+}
+const expected: Expected = {
+	chainId: 1,
+	confirmations: 0,
+	settle: 'finalized',
+	source: 'debug_traceBlockByNumber',
+	isAble: true,
+	nowMs: 1_000_000,
+}
+
+test('default: nothing to do', () => {
+	expect(adviceFor(found, expected)).toEqual([])
+})
+
+test.each([
+	['by its number', found, { ...expected, chainId: 42_161 }, 42_161n],
+	['by the name of its client', { ...found, clientVersion: 'nitro/v3.6.4' }, expected, 1n],
+] as const)('behavior: what Arbitrum moves outside of the EVM is said, %s', (_, one, options, chainId) => {
+	const advice = adviceFor({ ...one, chainId }, options)
+	expect(advice).toEqual([expect.stringContaining('deposits, retryable tickets and their refunds')])
+})
+
+test('error: the source that is forced is not there', () => {
+	const advice = adviceFor(found, { ...expected, source: 'trace_filter', isAble: false })
+	expect(advice).toEqual([expect.stringContaining('`source: trace_filter` is not what it can do')])
+})
+
+test('behavior: what one endpoint alone cannot prove is said, and of two nothing', () => {
+	expect(witnessInWords(1)).toMatch(/^one endpoint: .* none that makes up whole blocks/)
+	expect([witnessInWords(0), witnessInWords(2)]).toEqual([null, null])
+})

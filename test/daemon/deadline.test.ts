@@ -1,0 +1,43 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { signalWithin } from '../../src/base/waits/deadline.js'
+import { createNetworkPoller } from '../../src/daemon/polling/networkPoller.js'
+import type { Chain, Log } from '../../src/model/ports.js'
+import { openFileStore } from '../../src/state/file/store.js'
+import { testNetwork } from '../scan/bench.js'
+import { temporaryFolder } from '../support/folder.js'
+
+test('error: a missed deadline that reaches the poll is reported as an answer that did not come', async () => {
+	const store = await openFileStore(temporaryFolder(), { clock: Date.now })
+	onTestFinished(() => store.close())
+	const said: string[] = []
+	const note = (_facts: object, message: string) => void said.push(message)
+	const log: Log = { debug: () => {}, info: note, warn: note, error: note, child: () => log }
+	const head = async (signal: AbortSignal): Promise<never> => {
+		const late = signalWithin(20, signal)
+		await new Promise((resolve) => late.addEventListener('abort', resolve))
+		throw late.reason
+	}
+	const poller = createNetworkPoller({
+		config: {
+			network: { ...testNetwork, name: 'ethereum' },
+			watches: new Map(),
+			recipientsOf: () => null,
+			lateAfterMs: 1,
+			budgetMs: 1,
+		},
+		ports: {
+			chain: { head } as Partial<Chain> as Chain,
+			store,
+			clock: Date.now,
+			log,
+			checksum: (address) => address,
+			digest: () => '',
+		},
+	})
+	poller.noteActivity({ endpoint: 'node.example.org', result: 'rate' })
+	expect(await poller.tick(new AbortController().signal)).toBe('failed')
+	expect(said).toEqual([
+		'polling failed: ethereum: the poll was stopped after 0.02 s without an answer ' +
+			'(node.example.org answers with rate limits (429)); nothing is lost, the next poll tries again',
+	])
+})

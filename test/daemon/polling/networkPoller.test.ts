@@ -1,0 +1,75 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { createNetworkPoller } from '../../../src/daemon/polling/networkPoller.js'
+import { RpcError, type RpcErrorFacts } from '../../../src/errors.js'
+import type { Chain, Log } from '../../../src/model/ports.js'
+import { openFileStore } from '../../../src/state/file/store.js'
+import { temporaryFolder } from '../../support/folder.js'
+
+const { signal } = new AbortController()
+
+/** A round whose node refuses in the words handed in, and the error lines of its log. */
+async function refused() {
+	const folder = temporaryFolder()
+	const store = await openFileStore(folder, { clock: Date.now })
+	onTestFinished(async () => {
+		await store.close()
+	})
+	const lines: string[] = []
+	const ignore = () => undefined
+	const log: Log = {
+		debug: ignore,
+		info: ignore,
+		warn: ignore,
+		error: (_facts, message) => void lines.push(message),
+		child: () => log,
+	}
+	let next = new RpcError('', { kind: 'network', endpoint: '' })
+	const head = async () => {
+		throw next
+	}
+	const network = {
+		name: 'ethereum',
+		chainId: 1,
+		confirmations: 0,
+		settle: 64,
+		symbol: 'ETH',
+		decimals: 18,
+		explorer: null,
+	}
+	const poller = createNetworkPoller({
+		config: { network, watches: new Map(), recipientsOf: () => null, lateAfterMs: 1, budgetMs: 1 },
+		ports: {
+			chain: { head } as Partial<Chain> as Chain,
+			store,
+			clock: Date.now,
+			log,
+			checksum: (address) => address,
+			digest: () => '',
+		},
+	})
+	return {
+		lines,
+		async tick(message: string, facts: RpcErrorFacts) {
+			next = new RpcError(message, facts)
+			expect(await poller.tick(signal)).toBe('failed')
+			expect(poller.status().failure).toMatch(new RegExp(`^${message}`))
+		},
+	}
+}
+
+test('behavior: a resting endpoint is reported once, though its words count the seconds', async () => {
+	const { tick, lines } = await refused()
+	for (const seconds of [60, 48, 36]) {
+		const facts = { kind: 'network', endpoint: 'node.example.org', retryAfterMs: seconds * 1000 } as const
+		await tick(`node.example.org does not answer; it is asked again in ${seconds} s`, facts)
+	}
+	expect(lines).toEqual([expect.stringContaining('in 60 s; nothing is lost')])
+})
+
+test('behavior: another failure is news', async () => {
+	const { tick, lines } = await refused()
+	await tick('node.example.org does not answer', { kind: 'network', endpoint: 'node.example.org' })
+	await tick('node.example.org refuses the key', { kind: 'auth', endpoint: 'node.example.org' })
+	await tick('node.example.org does not answer', { kind: 'network', endpoint: 'node.example.org' })
+	expect(lines.length).toBe(3)
+})

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { imitatedToken } from '../../src/kinds/tokenImitation.js'
+import type { Address } from '../../src/model/glossary.js'
+import type { KnownToken } from '../../src/model/token.js'
+
+const usdc = `0x${'a1'.repeat(20)}` as Address
+const tokenOf = (address: Address, symbol: string): [Address, KnownToken] => [
+	address,
+	{ address, symbol, decimals: 6, minAmountRaw: null },
+]
+const known = new Map([tokenOf(usdc, 'USDC'), tokenOf(`0x${'b2'.repeat(20)}`, 'stETH')])
+
+// As the program keeps what contracts call themselves: letters beyond ASCII by their numbers.
+test.each([
+	['USDC', 'USDC'],
+	['usdc', 'USDC'],
+	[' U.S.D.C ', 'USDC'],
+	['USD\\u{421}', 'USDC'],
+	['U\\u{405}DC', 'USDC'],
+	['\\u{ff35}SDC', 'USDC'],
+	['$USDC', null],
+	['USDC.e', null],
+	['USDT', null],
+	['STETH', 'stETH'],
+	['ETH', 'ETH'],
+	['\\u{395}TH', 'ETH'],
+	['\\u{110000}', null],
+	['\\u{4f60}', null],
+	['', null],
+	[null, null],
+])('default: %j is called like %j', (symbol, like) => {
+	expect(imitatedToken(symbol, known, 'ETH')?.symbol ?? null).toBe(like)
+})
+
+test('default: the contract that is meant is named, and the coin has none', () => {
+	expect(imitatedToken('usdc', known, 'ETH')?.of?.address).toBe(usdc)
+	expect(imitatedToken('eth', known, 'ETH')?.of).toBeNull()
+})

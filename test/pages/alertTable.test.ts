@@ -1,0 +1,222 @@
+// Alerts in columns, sorted, as CSV, and the page of a watch.
+import { describe, expect, test } from 'vitest'
+import { createWatchSet } from '../../src/config/watchlists/table/watchSet.js'
+import { usualKinds } from '../../src/kinds/all.js'
+import type { Address } from '../../src/model/glossary.js'
+import type { WatchRules } from '../../src/model/watch.js'
+import { kindsInWords } from '../../src/pages/chosenKinds.js'
+import { alertDeliveryOf, deliveryOf, messageOf, payer, startMs, systemData, treasury } from '../notify/samples.js'
+import { addressOf } from '../state/samples.js'
+import { manyWatches, pageFacts, servePages } from './facts.js'
+
+const clock = () => startMs + 3_600_000
+const other = '0x00000000000000000000000000000000000D0001'
+
+function watchSet(rules: Partial<WatchRules> = {}) {
+	const whole: WatchRules = {
+		...{ network: 'ethereum', tags: ['cold'], kinds: usualKinds, direction: 'both', minValueWei: 1n },
+		...{ receivers: ['hook'], fromBlock: null, watchlist: 'treasury.yaml' },
+		...rules,
+	}
+	const gathered = createWatchSet()
+	const table = gathered.begin('ethereum', whole.watchlist)
+	table.add(treasury.toLowerCase() as Address, 'Treasury', whole)
+	gathered.end([whole])
+	return gathered.set()
+}
+
+const paid = { direction: 'out', from: treasury, to: other } as const
+const deliveries = [
+	alertDeliveryOf(1, { createdAtMs: startMs }, { value: '7', valueWei: '7000000000000000000' }),
+	alertDeliveryOf(
+		2,
+		{ createdAtMs: startMs + 1_000, status: 'dead' },
+		{ ...paid, value: '0.5', valueWei: '500000000000000000' },
+	),
+	deliveryOf(3, { createdAtMs: startMs + 2_000, message: messageOf(systemData(), 'system.stalled') }),
+	alertDeliveryOf(4, { createdAtMs: startMs + 3_000 }, { value: '12500', valueWei: '12500000000000000000000' }),
+]
+const explorer = 'https://explorer.example'
+const network = { name: 'ethereum', chainId: 1, symbol: 'ETH', decimals: 18, explorer, endpoints: ['node.example.org'] }
+const facts = () => pageFacts({ clock, deliveries: async () => deliveries, watches: watchSet(), networks: [network] })
+const words = (text: string) =>
+	text
+		.replaceAll(/<[^>]*>/g, ' ')
+		.replaceAll(/\s+/g, ' ')
+		.trim()
+const rowsOf = (text: string) =>
+	[...text.matchAll(/<tr(?: class="loud")?>(<th scope="row">[\s\S]*?)<\/tr>/g)].map(([, row]) => words(row ?? ''))
+
+describe('the page of alerts', () => {
+	test('default: newest first; direction, amount and asset in columns; a mark for each delivery', async () => {
+		const url = await servePages(facts)
+		const text = await (await fetch(`${url}/alerts`)).text()
+		expect(rowsOf(text)).toEqual([
+			`59 min ago : details ↓ in 12,500 ETH Treasury ${payer} transfer … pending hook`,
+			'59 min ago : details [ethereum] STALLED: this network is not being watched at present … pending hook',
+			`59 min ago : details ↑ out 0 .5 ETH Treasury ${other} transfer ✗ dead hook`,
+			`60 min ago : details ↓ in 7 ETH Treasury ${payer} transfer … pending hook`,
+		])
+		// The exact time is there once, on hover, and once more in the details.
+		expect(text).toContain(
+			'<time class="ago" datetime="2026-11-20T10:00:03Z" title="2026-11-20 10:00:03 UTC">59 min ago',
+		)
+		expect(text).toContain(`<a href="/watch?network=ethereum&amp;address=${treasury}"`)
+		expect(text).toMatch(/<select id="f-kind"[^>]*><option value="">any<\/option><option>transfer<\/option>/)
+	})
+
+	test.each([
+		['amount', ['', '0.5', '7', '12500']],
+		['-amount', ['12500', '7', '0.5', '']],
+		['time', ['7', '0.5', '', '12500']],
+		['-time', ['12500', '', '0.5', '7']],
+		['constructor', ['12500', '', '0.5', '7']],
+	])('behavior: sorted by %s, in JSON and CSV alike', async (sort, expected) => {
+		const url = await servePages(facts)
+		const found: ReturnType<typeof JSON.parse> = await (await fetch(`${url}/alerts?format=json&sort=${sort}`)).json()
+		const values = found.alerts.map((one: { alerts: { value: string }[] }) => one.alerts[0]?.value ?? '')
+		// An order that has no name leaves the order of the history: unsent ones, newest first.
+		expect(values).toEqual(expected)
+		const answer = await fetch(`${url}/alerts?format=csv&sort=${sort}`)
+		expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+		const [head = '', ...lines] = (await answer.text()).trimEnd().split('\r\n')
+		const at = head.split(',').indexOf('value')
+		expect(lines.map((line) => line.split(',')[at])).toEqual(expected)
+	})
+
+	test('behavior: the heading of the order in force says so, and leads to the other way round', async () => {
+		const url = await servePages(facts)
+		const text = await (await fetch(`${url}/alerts?q=treasury&sort=amount`)).text()
+		expect(text).toMatch(
+			/<th scope="col" class="number" aria-sort="ascending"><a href="\/alerts\?q=treasury&amp;sort=-amount">/,
+		)
+		expect(text).toContain('href="/alerts?q=treasury&amp;sort=time"')
+	})
+
+	test('default: deliveries are CSV too, a line each', async () => {
+		const url = await servePages(facts)
+		const [head, ...lines] = (await (await fetch(`${url}/deliveries?format=csv&status=dead`)).text())
+			.trimEnd()
+			.split('\r\n')
+		expect(head).toMatch(/^told_at,ended_at,result,receiver,/)
+		expect(lines).toEqual([expect.stringMatching(/^2026-11-20T10:00:01.000Z,,dead,hook,,0,/)])
+	})
+
+	test('behavior: a label cannot become a formula in CSV', async () => {
+		const watch = { address: treasury, label: '=1+1,"x"', tags: [], watchlist: 'a.yaml' }
+		const url = await servePages(() => pageFacts({ deliveries: async () => [alertDeliveryOf(1, {}, { watch })] }))
+		expect(await (await fetch(`${url}/alerts?format=csv`)).text()).toContain(`,"'=1+1,""x""",`)
+	})
+
+	test('behavior: only who asks for it has the page loaded again by itself', async () => {
+		const url = await servePages(facts)
+		const text = await (await fetch(`${url}/alerts?q=treasury`)).text()
+		expect(text).not.toContain('http-equiv')
+		expect(text).toMatch(/<noscript>[\s\S]*href="\/alerts\?q=treasury&amp;refresh=60"[\s\S]*<\/noscript>/)
+		expect(await (await fetch(`${url}/alerts?refresh=60`)).text()).toContain('<meta http-equiv="refresh" content="60">')
+	})
+})
+
+describe('the page of a watch', () => {
+	const own = `/watch?network=ethereum&address=${treasury}`
+
+	test('default: what it is, its balance with the block, its movements, its alerts', async () => {
+		const book = () => ({ block: 19_000_000n, balanceWei: 1_234_500_000_000_000_000_001n })
+		const url = await servePages(() => ({ ...facts(), readBooks: async () => book }))
+		const found: ReturnType<typeof JSON.parse> = await (await fetch(`${url}${own}&format=json`)).json()
+		expect(found.watches).toMatchObject([
+			{
+				label: 'Treasury',
+				tags: ['cold'],
+				receivers: ['hook'],
+				book: { closedTo: 19_000_000, asset: 'ETH' },
+				minValue: null,
+			},
+		])
+		expect(found.movements).toMatchObject({ asset: 'ETH', sumIn: '12507', sumOut: '0.5' })
+		expect([found.movements.in.at(-1), found.movements.out.at(-1), found.movements.in.length]).toEqual([
+			'12507',
+			'0.5',
+			30,
+		])
+		expect(found.alerts).toHaveLength(3)
+		const text = await (await fetch(`${url}${own}`)).text()
+		expect(words(text)).toContain('1,234.500000000000000001 ETH at block 19,000,000')
+		expect(words(text)).toContain('Alerts everything (default)')
+		expect(text).toContain(`href="${explorer}/address/${treasury.toLowerCase()}"`)
+		expect(rowsOf(text)).toHaveLength(3)
+		expect((await (await fetch(`${url}${own}&format=csv`)).text()).split('\r\n')).toHaveLength(5)
+	})
+
+	test('behavior: what was retracted is no movement', async () => {
+		const [first] = deliveries
+		if (first === undefined) throw new Error('none')
+		const removed = { ...first, id: 'msg_r', message: { ...first.message, type: 'alert.removed' as const } }
+		const url = await servePages(() => ({ ...facts(), deliveries: async () => [...deliveries, removed] }))
+		const found: ReturnType<typeof JSON.parse> = await (await fetch(`${url}${own}&format=json`)).json()
+		expect(found.movements).toMatchObject({ sumIn: '12500', sumOut: '0.5' })
+	})
+
+	test('behavior: it is reached from watches and alerts, whatever the letters of the address', async () => {
+		const url = await servePages(facts)
+		for (const path of ['/watches', '/alerts', '/deliveries']) {
+			const href = /href="(\/watch\?[^"]*)"/
+				.exec(await (await fetch(`${url}${path}`)).text())?.[1]
+				?.replaceAll('&amp;', '&')
+			expect((await fetch(`${url}${href}`)).status, path).toBe(200)
+		}
+	})
+
+	test('error: an address that no watchlist names', async () => {
+		const url = await servePages(facts)
+		for (const query of [`network=ethereum&address=${payer}`, `network=base&address=${treasury}`, 'network=ethereum']) {
+			expect((await fetch(`${url}/watch?${query}`)).status).toBe(404)
+			expect((await fetch(`${url}/watch?${query}&format=csv`)).status).toBe(404)
+		}
+	})
+})
+
+describe('the page of watches', () => {
+	const all = { kinds: usualKinds, direction: 'both' } as const
+
+	test.each([
+		['everything (default)', all],
+		['everything; out only', { ...all, direction: 'out' }],
+		['everything but token', { ...all, kinds: usualKinds.filter((kind) => kind !== 'token') }],
+		['everything and income', { ...all, kinds: [...usualKinds, 'income'] }],
+		['only transfer, deployment', { ...all, kinds: ['transfer', 'deployment'] }],
+	] as const)('default: %s', (said, watch) => {
+		expect(kindsInWords(watch)).toBe(said)
+	})
+
+	test('behavior: sorted by label and balance, over all pages; too many are not sorted, and it says so', async () => {
+		const balances = new Map([
+			[addressOf(150), 9n],
+			[addressOf(3), 5n],
+		])
+		const book = (_: string, address: Address) => {
+			const balanceWei = balances.get(address)
+			return balanceWei === undefined ? null : { block: 1n, balanceWei }
+		}
+		const url = await servePages(() => pageFacts({ watches: manyWatches(150), readBooks: async () => book }))
+		const labels = async (query: string) => {
+			const found: ReturnType<typeof JSON.parse> = await (await fetch(`${url}/watches?format=json&${query}`)).json()
+			return found.watches.map(({ label }: { label: string }) => Number(label.slice(9)))
+		}
+		expect((await labels('sort=-balance')).slice(0, 3)).toEqual([150, 3, 1])
+		expect((await labels('sort=-watch')).slice(0, 2)).toEqual([150, 149])
+		expect(await labels('sort=-watch&before=100')).toEqual(Array.from({ length: 50 }, (_, at) => 50 - at))
+
+		const many = await servePages(() => pageFacts({ watches: manyWatches(10_001) }))
+		const found: ReturnType<typeof JSON.parse> = await (await fetch(`${many}/watches?format=json&sort=-watch`)).json()
+		expect([found.tooManyToSort, found.watches[0].label]).toEqual([true, 'Customer 1'])
+		expect(await (await fetch(`${many}/watches?sort=-watch`)).text()).toContain('search for fewer to sort them')
+	})
+
+	test('default: as CSV', async () => {
+		const url = await servePages(facts)
+		const [head, line] = (await (await fetch(`${url}/watches?format=csv`)).text()).split('\r\n')
+		expect(head).toMatch(/^network,address,label,tags,watchlist,kinds,direction,receivers/)
+		expect(line).toMatch(/^ethereum,0x742d\w+,Treasury,cold,treasury.yaml,transfer /)
+	})
+})

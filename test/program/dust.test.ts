@@ -1,0 +1,56 @@
+// A stranger's dust stops no scan and holds up no theft; what is not sent by itself is told by count and sum.
+import { expect, onTestFinished, test } from 'vitest'
+import { startTestDevnode } from '../support/anvil.js'
+import { hookServer, other, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
+
+test('error: three hundred dust payments before a theft, with a small max_pending', async () => {
+	const node = await startTestDevnode()
+	onTestFinished(() => node.stop())
+	const hook = await hookServer()
+	hook.answer = () => (response) => void setTimeout(() => response.writeHead(204).end(), 100)
+	const here = siteOf({
+		'tracewatch.yaml': `max_pending: 100\n${settings(node.url, { hook: hook.origin })}`,
+		'watchlists/a.yaml': watchlist([`{address: ${treasury}, kinds: [transfer]}`]),
+	})
+	const running = here.start(['run'])
+	await polled(running)
+	const values = Array.from({ length: 300 }, (_, at) => BigInt(at + 1))
+	await node.automine(false)
+	for (const valueWei of values) await node.send({ from: other, to: treasury, valueWei })
+	await node.mine()
+	await hook.until(1)
+	await node.send({ from: treasury, to: vault, valueWei: 9_000n * 10n ** 18n })
+	await node.mine()
+
+	const wholeOf = (all: ReturnType<typeof told>) =>
+		all.reduce((sum, { data }) => sum + (data.direction === 'in' ? 1 + (data.folded?.count ?? 0) : 0), 0)
+	const hits = await hook.until(
+		(some) => wholeOf(told(some)) >= 300 && told(some).some(({ data }) => data.direction === 'out'),
+	)
+	const all = told(hits)
+	expect(wholeOf(all)).toBe(300)
+	const folds = all.filter(({ data }) => data.folded !== undefined)
+	expect(folds.length).toBeGreaterThan(0)
+	// Told alone and told by others are exactly what was paid.
+	const sum = (some: readonly string[]) => some.reduce((one, wei) => one + BigInt(wei), 0n)
+	const alone = all.filter(({ data }) => data.direction === 'in').map(({ data }) => data.valueWei)
+	const others = folds.flatMap(({ data }) => data.folded.sums.map((one: { amountRaw: string }) => one.amountRaw))
+	expect(sum(alone) + sum(others)).toBe(values.reduce((one, wei) => one + wei))
+	for (const { data } of folds)
+		expect(data.folded).toMatchObject({ fromBlock: data.blockNumber, toBlock: data.blockNumber })
+	// Dust was still waiting when the theft came.
+	const theft = all.findIndex(({ data }) => data.direction === 'out')
+	expect(theft).toBeLessThan(all.length - 10)
+	expect(running.output()).not.toMatch(/polling waits|stalled/)
+
+	const listed = async () => {
+		const { stdout } = await here.run(['history', '--address', treasury, '--format', 'json'])
+		const rows = stdout
+			.trim()
+			.split('\n')
+			.map((line) => JSON.parse(line))
+		return { all: rows.length, folded: rows.filter(({ result }) => result === 'folded').length }
+	}
+	const inFolds = folds.reduce((count, { data }) => count + data.folded.count, 0)
+	await expect.poll(listed, { timeout: 20_000 }).toEqual({ all: 301, folded: inFolds })
+})

@@ -1,0 +1,332 @@
+// Foreign code that a watch runs in its own storage: told in its block, by every source of frames, with and without
+// books. The contracts do what their calldata says, or what the assembly below says.
+
+import { keccak256 } from 'ox/Hash'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type Action, encodeActions } from '../../../src/devnode/actions.js'
+import { assemble } from '../../../src/devnode/assembler.js'
+import { createAddress, initOf, puppetCode } from '../../../src/devnode/demoContracts.js'
+import type { AlertData } from '../../../src/model/alert.js'
+import type { Address, Hex } from '../../../src/model/glossary.js'
+import type { Store } from '../../../src/model/ports.js'
+import type { Watch } from '../../../src/model/watch.js'
+import { openFileStore } from '../../../src/state/file/store.js'
+import { startTestAnvil } from '../../support/anvil.js'
+import { temporaryFolder } from '../../support/folder.js'
+import { alertOf, type BenchOptions, openBench, watchOf } from '../bench.js'
+
+const at = (name: string): Address => `0x${name.padStart(40, 'c0de')}`
+/** Runs what its caller names, as the `execute` of a wallet does: 20 bytes of target, then the call. */
+const wallet = at('a1')
+const walletCode = assemble(`
+	20 CALLDATASIZE SUB 20 0 CALLDATACOPY
+	0 0 20 CALLDATASIZE SUB 0 0 CALLDATALOAD 96 SHR GAS DELEGATECALL @ok JUMPI
+	0 0 REVERT
+	ok: STOP`)
+/** Writes 7 into the slot that the first word of its input names. */
+const helper = at('b1')
+const helperCode = assemble('7 0 CALLDATALOAD SSTORE STOP')
+const other = at('b2')
+const caller = at('d1')
+
+const word = (number: number): Hex => `0x${number.toString(16).padStart(64, '0')}`
+const runs = (code: Address, data: Hex = word(3)): Hex => `${code}${data.slice(2)}`
+/** Hands everything on to the code that its argument puts on the stack. */
+const forwardsTo = (code: string) =>
+	assemble(`CALLDATASIZE 0 0 CALLDATACOPY 0 0 CALLDATASIZE 0 ${code} GAS DELEGATECALL STOP`)
+
+async function open(
+	codes: Readonly<Record<Address, Hex>>,
+	options: Partial<BenchOptions> = {},
+	part: Partial<Watch> = {},
+	watched: readonly Address[] = [wallet],
+) {
+	const node = await startTestAnvil()
+	onTestFinished(() => node.stop())
+	const [sender] = (await node.accounts()) as [Address]
+	const all = { [wallet]: walletCode, [helper]: helperCode, [other]: helperCode, [caller]: puppetCode, ...codes }
+	for (const one of Object.entries(all)) await node.rpc('anvil_setCode', one)
+	const watches = watched.map((address) => watchOf(address, { kinds: ['code'], ...part }))
+	const whole = { urls: [node.url], watches, books: false, ...options }
+	const bench = await openBench(whole)
+	onTestFinished(() => bench.close())
+	await node.mine(2)
+	await bench.settle()
+	const send = (to: Address, data: Hex) => node.send({ from: sender, to, data, gas: 8_000_000n })
+	return {
+		node,
+		bench,
+		options: whole,
+		sender,
+		send,
+		act: (...actions: readonly Action[]) => send(caller, encodeActions(actions)),
+		async told(): Promise<readonly AlertData[]> {
+			await node.mine()
+			await bench.settle()
+			// A poll judges for 8 s at most.
+			while ((await bench.store.network('local'))?.audit?.ran !== undefined) await bench.poll()
+			return (await bench.posted()).map(alertOf)
+		},
+	}
+}
+
+const lower = (text: string | null | undefined) => text?.toLowerCase()
+
+const ways = [
+	{ source: 'trace_filter' },
+	{ source: 'trace_block' },
+	{ source: 'debug_traceBlockByNumber' },
+	{ source: 'trace_block', books: true },
+	{ source: 'trace_filter', streams: true },
+	{ source: 'debug_traceBlockByNumber', streams: true, books: true },
+] as const
+
+describe.each(ways)('default: by $source, books: $books, streams: $streams', (options) => {
+	test('code that the caller names is told each time, in its block, with what it changed', async () => {
+		const { node, send, told, sender } = await open({}, options)
+		const first = await send(wallet, runs(helper))
+		const number = Number(await node.rpc('eth_blockNumber'))
+		await send(wallet, runs(helper, word(9)))
+		const alerts = await told()
+		expect(alerts).toHaveLength(2)
+		expect({ ...alerts[0], from: lower(alerts[0]?.from), codeAddress: lower(alerts[0]?.codeAddress) }).toMatchObject({
+			id: `31337:${first}:0:code:${wallet}`,
+			kind: 'code',
+			blockNumber: number,
+			txHash: first,
+			traceAddress: [0],
+			callType: 'delegatecall',
+			from: sender,
+			codeAddress: helper,
+			codeHash: keccak256(helperCode),
+			codeName: null,
+			chosenByCaller: true,
+			ownCode: false,
+			selector: word(3).slice(0, 10),
+			entrySelector: helper.slice(0, 10),
+			changed: [{ slot: word(3), name: null, previous: word(0), current: word(7) }],
+		})
+		// A second look at the same blocks finds nothing new.
+		await node.mine(30)
+		expect(await told()).toHaveLength(2)
+	})
+})
+
+const proxy = at('a2')
+const implementationSlot: Hex = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
+const codeAt = async (node: { rpc(method: string, params: unknown[]): Promise<unknown> }, address: Address) =>
+	(await node.rpc('eth_getCode', [address, 'latest'])) as Hex
+const inSlot = async (
+	node: { rpc(method: string, params: unknown[]): Promise<unknown> },
+	slot: string,
+	code: Address,
+) => node.rpc('anvil_setStorageAt', [proxy, slot, `0x${code.slice(2).padStart(64, '0')}`])
+const brief = ({ codeAddress, chosenByCaller, traceAddress }: AlertData) =>
+	`${lower(codeAddress)?.slice(-2)} ${traceAddress.join('_')} ${chosenByCaller === true ? 'each' : 'once'}`
+
+describe('default: ordinary code is quiet', () => {
+	const clone: Hex = `0x363d3d373d3d3d363d73${other.slice(2)}5af43d82803e903d91602b57fd5bf3`
+	test.each([
+		['a linked library, named by its caller as well', forwardsTo(other)],
+		['the target of a clone (EIP-1167)', clone],
+	])('%s', async (_, code) => {
+		const { send, told, act } = await open({ [proxy]: code }, {}, {}, [proxy])
+		await send(proxy, word(3))
+		await send(proxy, runs(other))
+		await act({ do: 'call', to: proxy, data: word(5) })
+		expect(await told()).toEqual([])
+	})
+
+	test('a multicall of the watch to itself', async () => {
+		const { send, told } = await open({ [proxy]: puppetCode }, {}, {}, [proxy])
+		await send(
+			proxy,
+			encodeActions([{ do: 'delegatecall', to: proxy, inner: [{ do: 'call', to: other, data: word(1) }] }]),
+		)
+		expect(await told()).toEqual([])
+	})
+
+	test('calls under a staticcall, undone ones, and those to addresses without code', async () => {
+		const { send, told, act } = await open({ [proxy]: puppetCode }, {}, {}, [wallet, proxy])
+		await act(
+			{ do: 'staticcall', to: wallet, data: runs(caller, '0x') },
+			{ do: 'call', to: proxy, inner: [{ do: 'delegatecall', to: other, data: word(1) }, { do: 'revert' }] },
+			{ do: 'call', to: wallet, data: runs(at('ee')) },
+			{ do: 'call', to: wallet, data: runs(`0x${'4'.padStart(40, '0')}`) },
+		)
+		await send(wallet, runs(`0x${'2'.padStart(40, '0')}`))
+		expect(await told()).toEqual([])
+	})
+
+	test('the transaction that creates the watch', async () => {
+		const { send, told, sender, node, bench } = await open({})
+		const nonce = BigInt(await node.rpc<string>('eth_getTransactionCount', [caller, 'latest']))
+		const made = createAddress(caller, nonce)
+		bench.setWatches([watchOf(made, { kinds: ['code'], fromBlock: 1n })])
+		const init: Hex =
+			`${assemble(`7 0 MSTORE 0 0 32 0 ${helper} GAS DELEGATECALL`)}${initOf(walletCode).slice(2)}` as Hex
+		await send(
+			caller,
+			encodeActions([
+				{ do: 'create', init },
+				{ do: 'call', to: made, data: runs(helper) },
+			]),
+		)
+		expect(sender).not.toBe(made)
+		expect(await told()).toEqual([])
+	})
+
+	test('allowed_code', async () => {
+		const { send, told } = await open({}, {}, { allowedCode: [helper] })
+		await send(wallet, runs(helper))
+		await send(wallet, runs(other))
+		expect((await told()).map(brief)).toEqual(['b2 0 each'])
+	})
+})
+
+test('default: a proxy whose place no list knows: its first code is learnt, a second is told once', async () => {
+	const { node, send, told } = await open({ [proxy]: forwardsTo('1000 SLOAD') }, {}, {}, [proxy])
+	await inSlot(node, word(1000), helper)
+	await send(proxy, word(3))
+	await send(proxy, word(4))
+	expect(await told()).toEqual([])
+	await inSlot(node, word(1000), other)
+	await send(proxy, word(3))
+	await send(proxy, word(4))
+	expect((await told()).map(brief)).toEqual(['b2 0 once'])
+	await inSlot(node, word(1000), helper)
+	await send(proxy, word(3))
+	expect(await told()).toHaveLength(1)
+})
+
+test('default: code that the contract chooses is told once for its caller; so is what this one runs', async () => {
+	const inner = at('b3')
+	const codes = {
+		[proxy]: assemble(`0 0 0 0 1000 SLOAD GAS DELEGATECALL STOP`),
+		[inner]: assemble(`0 0 0 0 1001 SLOAD GAS DELEGATECALL STOP`),
+	}
+	const { node, send, told } = await open(codes, {}, {}, [proxy])
+	await inSlot(node, word(1000), inner)
+	await inSlot(node, word(1001), helper)
+	for (let times = 0; times < 3; times++) await send(proxy, '0x12345678')
+	expect((await told()).map(brief)).toEqual(['b3 0 once', 'b1 0_0 once'])
+	// The same address with other code is another pair.
+	await node.rpc('anvil_setCode', [helper, assemble('8 1 SSTORE STOP')])
+	await send(proxy, '0x12345678')
+	expect((await told()).map(brief)).toEqual(['b3 0 once', 'b1 0_0 once', 'b1 0_0 once'])
+})
+
+test('behavior: of one code 20 alerts are sent in 24 h, then one a day with the count', async () => {
+	const { node, send, told } = await open({})
+	for (let times = 0; times < 25; times++) await send(wallet, runs(helper))
+	expect(await told()).toHaveLength(20)
+	await node.rpc('evm_increaseTime', [25 * 3_600])
+	await send(wallet, runs(helper))
+	await send(wallet, runs(helper))
+	const alerts = await told()
+	expect(alerts).toHaveLength(21)
+	expect(alerts.map(({ count }) => count)).toEqual([...Array<undefined>(20).fill(undefined), 6])
+})
+
+test('behavior: what was learnt in a block that leaves the chain is forgotten, its alert retracted', async () => {
+	const { node, send, told, bench } = await open(
+		{ [proxy]: assemble('0 0 0 0 1000 SLOAD GAS DELEGATECALL STOP') },
+		{},
+		{},
+		[proxy],
+	)
+	await inSlot(node, word(1000), helper)
+	await node.mine()
+	await bench.settle()
+	const before = await node.rpc<string>('evm_snapshot')
+	await send(proxy, '0x12345678')
+	expect(await told()).toHaveLength(1)
+	await node.rpc('evm_revert', [before])
+	await node.rpc('evm_increaseTime', [100])
+	await node.mine(3)
+	await bench.settle()
+	const types = async () => (await bench.posted()).map(({ message }) => message.type)
+	expect(await types()).toEqual(['alert.code', 'alert.removed'])
+	await send(proxy, '0x1234567890')
+	await told()
+	expect(await types()).toEqual(['alert.code', 'alert.removed', 'alert.code'])
+})
+
+/** Answers `facetAddresses()` with three facets; forwards everything else to the one that the first byte chooses. */
+const facets = [at('f1'), at('f2'), at('f3')] as const
+const diamondCode = assemble(`
+	0 CALLDATALOAD 224 SHR 0x52ef6b2c EQ @list JUMPI
+	CALLDATASIZE 0 0 CALLDATACOPY 0 0 CALLDATASIZE 0 0 CALLDATALOAD 248 SHR SLOAD GAS DELEGATECALL STOP
+	list: 32 0 MSTORE 3 32 MSTORE 1 SLOAD 64 MSTORE 2 SLOAD 96 MSTORE 3 SLOAD 128 MSTORE 160 0 RETURN`)
+
+test('default: the facets of a diamond are quiet; one that is added is told once', async () => {
+	const codes = { [proxy]: diamondCode, ...Object.fromEntries(facets.map((one) => [one, helperCode])) }
+	const { node, send, told } = await open(codes, {}, {}, [proxy])
+	for (const [index, one] of facets.entries()) await inSlot(node, word(index + 1), one)
+	await node.mine()
+	for (const byte of ['01', '02', '03', '01']) await send(proxy, `0x${byte}${'0'.repeat(62)}`)
+	expect(await told()).toEqual([])
+	await inSlot(node, word(4), helper)
+	for (const byte of ['04', '04']) await send(proxy, `0x${byte}${'0'.repeat(62)}`)
+	expect((await told()).map(brief)).toEqual(['b1 0 once'])
+})
+
+test('default: the implementation of a proxy stands in a known place, and an upgrade is told as such', async () => {
+	const { node, send, told, bench } = await open({ [proxy]: forwardsTo(`${implementationSlot} SLOAD`) }, {}, {}, [
+		proxy,
+	])
+	await inSlot(node, implementationSlot, helper)
+	for (let times = 0; times < 3; times++) await send(proxy, word(3))
+	expect(await told()).toEqual([])
+	expect((await bench.store.network('local'))?.contracts.get(proxy)?.codeHash).toBe(
+		keccak256(await codeAt(node, proxy)),
+	)
+})
+
+test('behavior: a kill between the scanner and the auditor loses nothing and repeats nothing', async () => {
+	const folder = temporaryFolder()
+	let isDying = false
+	const openStore = (clock: () => number) => openFileStore(folder, { clock })
+	/** After the scanner's commit of a new checkpoint, every write fails. */
+	const around = (store: Store): Store => ({
+		...store,
+		async commit(change) {
+			if (isDying && change.checkpoint === undefined) throw new Error('killed')
+			return await store.commit(change)
+		},
+	})
+	const { node, send, bench, options } = await open({}, { openStore, around })
+	const txHash = await send(wallet, runs(helper))
+	await node.mine(3)
+	isDying = true
+	await expect(bench.settle()).rejects.toThrow('killed')
+	expect(await bench.posted()).toEqual([])
+	await bench.close()
+	const again = await openBench({ ...options, around: (store) => store })
+	onTestFinished(() => again.close())
+	await again.settle()
+	await node.mine()
+	await again.settle()
+	expect((await again.posted()).map(alertOf).map(({ id }) => id)).toEqual([`31337:${txHash}:0:code:${wallet}`])
+})
+
+test('behavior: a target that destroys itself in the transaction that made it is told each time', async () => {
+	const { send, told, node } = await open({ [proxy]: puppetCode }, {}, {}, [proxy])
+	const nonce = BigInt(await node.rpc<string>('eth_getTransactionCount', [proxy, 'latest']))
+	const [first, second] = [createAddress(proxy, nonce), createAddress(proxy, nonce + 1n)]
+	for (const made of [first, second]) {
+		await send(
+			proxy,
+			encodeActions([
+				{ do: 'create', init: initOf(puppetCode) },
+				{ do: 'delegatecall', to: made, data: encodeActions([{ do: 'call', to: other, data: word(1) }]) },
+				{ do: 'call', to: made, inner: [{ do: 'selfdestruct', heir: other }] },
+			]),
+		)
+	}
+	const alerts = await told()
+	expect(alerts.map(({ codeAddress, codeHash }) => [lower(codeAddress), codeHash])).toEqual([
+		[first, null],
+		[second, null],
+	])
+})

@@ -1,0 +1,77 @@
+// Books in memory: whatever is changed, they are what a plain map is, and the set before stays as it was.
+import { expect, test } from 'vitest'
+import type { Book } from '../../src/model/books.js'
+import type { Address } from '../../src/model/glossary.js'
+import { bookOfText, booksOf, bookText, noBooks } from '../../src/state/bookShards.js'
+import { randomOf } from '../support/random.js'
+
+const addressOf = (n: number): Address =>
+	`0x${((BigInt(n + 1) * 0x9e3779b97f4a7c15f39cc0605cedc8341082276bn) % 2n ** 160n).toString(16).padStart(40, '0')}`
+const byAddress = (books: ReadonlyMap<Address, Book>) => new Map([...books].sort())
+
+test('default: after any changes each set is what a map is', async () => {
+	const random = randomOf(7)
+	let map = new Map<Address, Book>()
+	let books = noBooks
+	for (let step = 1; step <= 60; step++) {
+		const changes = new Map<Address, Book | null>()
+		for (let n = 0; n < random() * 700; n++) {
+			const movedWei = random() < 0.8 ? 0n : -7n
+			const book = { block: BigInt(step), balanceWei: BigInt(n), movedWei }
+			changes.set(addressOf(Math.floor(random() * 3_000)), random() < 0.3 ? null : book)
+		}
+		const [before, mapBefore] = [books, map]
+		map = new Map(map)
+		for (const [address, book] of changes) book === null ? map.delete(address) : map.set(address, book)
+		books = books.after(changes)
+		expect(books.size).toBe(map.size)
+		expect(byAddress(books)).toEqual(byAddress(map))
+		expect(byAddress(before)).toEqual(byAddress(mapBefore))
+		const waiting = [...map].filter(([, { movedWei }]) => movedWei !== 0n).map(([address]) => address)
+		const blocks = [...map.values()].map(({ block }) => block).sort((a, b) => Number(a - b))
+		const facts = await books.facts?.(5)
+		expect([facts?.lowest, facts?.waiting]).toEqual([blocks[0] ?? null, waiting.length])
+		expect(facts?.some.every((address) => waiting.includes(address))).toBe(true)
+		const block = BigInt(step - 3)
+		const beyond = [...map].filter(([, book]) => book.movedWei !== 0n || book.block > block)
+		expect([...((await books.beyond?.(block)) ?? [])].sort()).toEqual(beyond.map(([address]) => address).sort())
+	}
+	const seen: Address[] = []
+	for (let from = '', isEnd = false; !isEnd; isEnd = from === '') {
+		const { addresses = [], next = '' } = (await books.some?.(from, 100)) ?? {}
+		seen.push(...addresses)
+		from = next
+	}
+	expect(seen.sort()).toEqual([...map.keys()].sort())
+})
+
+test('behavior: a change of few among many copies few', () => {
+	const many = booksOf(
+		new Map(Array.from({ length: 50_000 }, (_, n) => [addressOf(n), { block: 1n, balanceWei: 1n, movedWei: 0n }])),
+	)
+	let read = 0
+	const book: Book = {
+		get block() {
+			read++
+			return 2n
+		},
+		balanceWei: 1n,
+		movedWei: 0n,
+	}
+	const counted = many.after(new Map(Array.from({ length: 1_000 }, (_, n) => [addressOf(n), book] as const)))
+	read = 0
+	counted.after(new Map([[addressOf(7), { block: 3n, balanceWei: 1n, movedWei: 0n }]]))
+	expect(read).toBeLessThan(30)
+})
+
+test.each<[string, Book]>([
+	['23 7', { block: 23n, balanceWei: 7n, movedWei: 0n }],
+	['23 7 -5', { block: 23n, balanceWei: 7n, movedWei: -5n }],
+	['23 7 0 -', { block: 23n, balanceWei: 7n, movedWei: 0n, code: null }],
+	['23 7 1 00c0de00ffc0de00', { block: 23n, balanceWei: 7n, movedWei: 1n, code: '00c0de00ffc0de00' }],
+	['23 7 0 ? 21', { block: 23n, balanceWei: 7n, movedWei: 0n, movedAt: 21n }],
+	['23 7 0 - 21', { block: 23n, balanceWei: 7n, movedWei: 0n, code: null, movedAt: 21n }],
+])('default: a book in words: %s', (text, book) => {
+	expect(bookText(book)).toBe(text)
+	expect(bookOfText(text)).toEqual(book)
+})

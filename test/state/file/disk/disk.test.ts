@@ -1,0 +1,116 @@
+import { stat, unlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Store } from '../../../../src/model/ports.js'
+import { openFileStore } from '../../../../src/state/file/store.js'
+import { blockOf, commitOf, deliveryOf } from '../../samples.js'
+import { makeFolder, removeFolder } from '../folder.js'
+import type { Mount } from '../mounts.js'
+import { copyDisk, makeDisk, mountDisk, mountMemory } from '../mounts.js'
+
+let root: string
+let mounts: Mount[]
+
+beforeEach(async () => {
+	root = await makeFolder()
+	mounts = []
+})
+
+afterEach(async () => {
+	for (const mount of mounts.reverse()) await mount.unmount()
+	await removeFolder(root)
+})
+
+const open = (folder: string) => openFileStore(folder, { clock: () => 0 })
+const many = (from: number) => Array.from({ length: 100 }, (_, index) => deliveryOf(`d${from + index}`))
+
+/** Steps with deliveries until the disk is full; resolves to how many were taken, and the error. */
+async function fill(store: Store): Promise<{ steps: number; error: unknown }> {
+	for (let steps = 1; ; steps++) {
+		try {
+			await store.commit(commitOf({ checkpoint: blockOf(steps), deliveries: many(steps * 100) }))
+		} catch (error) {
+			return { steps: steps - 1, error }
+		}
+	}
+}
+
+async function fullDisk(disk: string): Promise<void> {
+	const folder = join(disk, 'state')
+	const ballast = join(disk, 'ballast')
+	await writeFile(ballast, Buffer.alloc(3 << 20))
+	const store = await open(folder)
+	const { steps, error } = await fill(store)
+	expect(steps).toBeGreaterThan(2)
+	const path = join(folder, 'journal.jsonl')
+	expect(error).toMatchObject({ name: 'StateError', reason: 'disk' })
+	expect(String(error)).toContain(
+		`cannot write ${path}: the disk is full (ENOSPC): make room there; a running daemon then continues; ` +
+			'what was there before is still there',
+	)
+	// In memory as on disk: the last step that was taken.
+	expect((await store.network('ethereum'))?.checkpoint).toEqual(blockOf(steps))
+	expect(await store.deliveries()).toHaveLength(steps * 100)
+	await expect(stat(join(folder, 'state.json.tmp'))).rejects.toMatchObject({ code: 'ENOENT' })
+	const beside = await open(folder)
+	expect((await beside.network('ethereum'))?.checkpoint).toEqual(blockOf(steps))
+	expect(await beside.deliveries()).toEqual(await store.deliveries())
+	await beside.close()
+	// Nothing has to be done but to make room.
+	await unlink(ballast)
+	await store.commit(commitOf({ checkpoint: blockOf(steps + 1), deliveries: many((steps + 1) * 100) }))
+	await store.close()
+	const after = await open(folder)
+	expect((await after.network('ethereum'))?.checkpoint).toEqual(blockOf(steps + 1))
+	expect(await after.deliveries()).toHaveLength((steps + 1) * 100)
+	await after.close()
+}
+
+describe('full disk', () => {
+	test('error: tmpfs: says so, keeps what it had, continues when there is room', async () => {
+		const mount = await mountMemory(root, 8 << 20)
+		if (!mount) return
+		mounts.push(mount)
+		await fullDisk(mount.folder)
+	})
+
+	test('error: ext4: says so, keeps what it had, continues when there is room', async () => {
+		const image = await makeDisk(root, 12)
+		const mount = image && (await mountDisk(image, join(root, 'disk')))
+		if (!mount) return
+		mounts.push(mount)
+		await fullDisk(mount.folder)
+	})
+
+	test('error: no room for the first start', async () => {
+		const mount = await mountMemory(root, 1 << 16)
+		if (!mount) return
+		mounts.push(mount)
+		await writeFile(join(mount.folder, 'ballast'), Buffer.alloc(1 << 16)).catch(() => undefined)
+		await expect(open(mount.folder)).rejects.toMatchObject({ reason: 'disk' })
+		await unlink(join(mount.folder, 'ballast'))
+		await (await open(mount.folder)).close()
+	})
+})
+
+test('behavior: after a power cut at any acknowledged step, that step is there', async () => {
+	const image = await makeDisk(root, 24)
+	const mount = image && (await mountDisk(image, join(root, 'disk')))
+	if (!mount) return
+	mounts.push(mount)
+	const store = await open(join(mount.folder, 'state'))
+	for (let step = 1; step <= 120; step++) {
+		await store.commit(commitOf({ checkpoint: blockOf(step), deliveries: [deliveryOf(`d${step}`)] }))
+		if (step % 40 !== 0) continue
+		const copy = join(root, `cut-${step}.img`)
+		await copyDisk(image, copy)
+		const cut = await mountDisk(copy, join(root, `cut-${step}`))
+		if (!cut) return
+		mounts.push(cut)
+		const left = await open(join(cut.folder, 'state'))
+		expect((await left.network('ethereum'))?.checkpoint).toEqual(blockOf(step))
+		expect(await left.deliveries()).toHaveLength(step)
+		await left.close()
+	}
+	await store.close()
+})

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto'
+import { copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Store } from '../../../../src/model/ports.js'
+import type { Format } from '../../../../src/state/file/disk/durable.js'
+import { durableFile } from '../../../../src/state/file/disk/durable.js'
+import { readFolder } from '../../../../src/state/file/records/read.js'
+import { openFileStore } from '../../../../src/state/file/store.js'
+import { addressOf, blockOf, commitOf, deliveryOf } from '../../samples.js'
+import { fileOf, fillFolder, makeFolder, removeFolder } from '../folder.js'
+
+let root: string
+let folder: string
+const at = (name: string) => join(folder, name)
+const open = (): Promise<Store> => openFileStore(folder, { clock: () => 0 })
+
+beforeEach(async () => {
+	root = await makeFolder()
+	folder = join(root, 'state')
+	await fillFolder(folder)
+})
+
+afterEach(() => removeFolder(root))
+
+describe('what stands in the folder', () => {
+	test('default: two files and the copies before them, for this user only', async () => {
+		const names = ['journal.jsonl', 'journal.jsonl.prev', 'state.json', 'state.json.prev']
+		expect((await readdir(folder)).sort()).toEqual(names)
+		for (const name of names) expect((await stat(at(name))).mode & 0o777).toBe(0o600)
+		expect((await stat(folder)).mode & 0o777).toBe(0o700)
+	})
+
+	test('default: one JSON object with the version, whose sum is that of the bytes before it', async () => {
+		const text = await readFile(at('state.json'), 'utf8')
+		expect(JSON.parse(text)).toMatchObject({
+			v: 3,
+			data: expect.arrayContaining([{ coverage: 'ethereum', entries: [] }]),
+		})
+		const body = text.slice(0, text.indexOf(',"sum":"'))
+		expect(text).toBe(`${body},"sum":"${createHash('sha256').update(body).digest('hex')}"}\n`)
+	})
+
+	test('default: the copy is the file before, by a second name and not by a second writing', async () => {
+		const before = await stat(at('state.json'))
+		const store = await openFileStore(folder, { clock: () => 0, leastJournalBytes: 1 })
+		await store.post([deliveryOf('z', { lastError: 'x'.repeat(9_000) })])
+		await store.close()
+		expect(await stat(at('state.json.prev'))).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs })
+	})
+
+	test('behavior: progress of a backfill that is gone does not stay in the file', async () => {
+		const store = await open()
+		const backfill = { id: 'b', span: { from: 1n, to: 9n }, addresses: [addressOf(1)] }
+		const progress = async () => [...((await readFolder(folder))?.whole.state.networks.get('ethereum')?.progress ?? [])]
+		await store.enrol('ethereum', { covered: new Map(), backfills: [backfill] })
+		await store.commit(commitOf({ backfill: { id: 'b', scannedTo: 4n } }))
+		expect((await progress()).map(([, next]) => next)).toEqual([5n])
+		await store.enrol('ethereum', { covered: new Map(), backfills: [] })
+		await store.commit(commitOf({ checkpoint: blockOf(3) }))
+		expect(await progress()).toEqual([])
+		await store.close()
+	})
+
+	test('behavior: what a cut write left over is removed at the start, and was never read', async () => {
+		await writeFile(at('state.json.tmp'), 'half')
+		await writeFile(at('journal.jsonl.tmp'), '')
+		await (await open()).close()
+		expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([])
+	})
+
+	test('behavior: a cut first write is a first run', async () => {
+		await rm(folder, { recursive: true })
+		await mkdir(folder)
+		await writeFile(at('state.json.tmp'), '{"v":1,"da')
+		const store = await open()
+		expect(await store.deliveries()).toEqual([])
+		await store.close()
+	})
+})
+
+test('behavior: a folder reached by a link is the folder', async () => {
+	await symlink(folder, join(root, 'link'))
+	const store = await openFileStore(join(root, 'link'), { clock: () => 0 })
+	expect((await store.network('ethereum'))?.checkpoint).toEqual(blockOf(2))
+	await store.close()
+})
+
+describe('older versions', () => {
+	const format: Format<{ readonly names: readonly string[] }> = {
+		version: 3,
+		migrations: {
+			1: (data) => ({ list: [(data as { name: string }).name] }),
+			2: (data) => ({ names: (data as { list: string[] }).list }),
+		},
+		*encode(value) {
+			yield JSON.stringify(value)
+		},
+		decode: (data) => data as { names: string[] },
+	}
+
+	test.each([
+		[1, { name: 'x' }],
+		[2, { list: ['x'] }],
+		[3, { names: ['x'] }],
+	])('default: version %i is brought up step by step', async (version, data) => {
+		await writeFile(at('old.json'), fileOf(data, version))
+		expect(await durableFile(at('old.json'), format).read()).toEqual({ names: ['x'] })
+	})
+
+	test('behavior: reading changes nothing; the next write is of the new version, the old kept beside it', async () => {
+		await writeFile(at('old.json'), fileOf({ name: 'x' }, 1))
+		const file = durableFile(at('old.json'), format)
+		const value = await file.read()
+		expect(await readFile(at('old.json'), 'utf8')).toBe(fileOf({ name: 'x' }, 1))
+		await file.write(value ?? { names: [] })
+		expect(await readFile(at('old.json'), 'utf8')).toBe(fileOf({ names: ['x'] }, 3))
+		expect(await readFile(at('old.json.prev'), 'utf8')).toBe(fileOf({ name: 'x' }, 1))
+	})
+})
+
+test('behavior: copies made while it runs are a backup', async () => {
+	const store = await open()
+	const backup = join(root, 'backup')
+	await mkdir(backup)
+	// In this order a snapshot that is written in between does no harm.
+	for (const name of ['journal.jsonl', 'state.json']) await copyFile(at(name), join(backup, name))
+	await store.close()
+	const restored = await openFileStore(backup, { clock: () => 0 })
+	expect((await restored.network('ethereum'))?.checkpoint).toEqual(blockOf(2))
+	await restored.close()
+})

@@ -1,0 +1,253 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdir, readFile, stat, symlink } from 'node:fs/promises'
+import { createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { lockState } from '../../../../src/state/file/disk/lock.js'
+import { apart } from '../../../support/apart.js'
+import { startChild, startChildBy, stopChildren } from '../../child.js'
+import { makeFolder, removeFolder } from '../folder.js'
+
+const isRoot = process.getuid?.() === 0
+const isLinux = process.platform === 'linux'
+let folder: string
+
+beforeEach(async () => {
+	folder = await makeFolder()
+})
+
+afterEach(async () => {
+	stopChildren()
+	await removeFolder(folder)
+})
+
+const hold = async () => {
+	const child = startChild('holder.ts', folder)
+	expect(await child.line()).toBe('held')
+	return child
+}
+
+/** Refused each time, at last in these words: a holder that stands still for a second is told as silent. */
+const refusedUntil = (words: RegExp) =>
+	expect
+		.poll(async () => {
+			const error = await lockState(folder).catch((cause) => cause)
+			expect(error).toMatchObject({ reason: 'locked' })
+			return error.message
+		})
+		.toMatch(words)
+
+describe('one process has the folder', () => {
+	test('default: taken, given back, taken again; the folder is made', async () => {
+		const inner = join(folder, 'new', 'state')
+		for (let times = 0; times < 12; times++) await (await lockState(inner))()
+	})
+
+	test('default: two folders do not touch each other', async () => {
+		const first = await lockState(join(folder, 'a'))
+		const second = await lockState(join(folder, 'b'))
+		await first()
+		await second()
+	})
+
+	test('error: held by a living process, whose number and start are reported', async () => {
+		const child = await hold()
+		await refusedUntil(new RegExp(`^the state folder ${folder} is in use by process ${child.pid}, running since 20`))
+	})
+
+	test('error: the same folder by another name is the same folder', async () => {
+		await hold()
+		await symlink(folder, join(folder, 'alias'))
+		await expect(lockState(join(folder, 'alias'))).rejects.toMatchObject({ reason: 'locked' })
+	})
+
+	test('behavior: free at once after a kill -9', async () => {
+		const child = await hold()
+		await child.kill('SIGKILL')
+		await (await lockState(folder))()
+	})
+
+	test('error: a paused holder keeps it, and the words say that it may be paused', async () => {
+		const child = await hold()
+		await child.pause()
+		await expect(lockState(folder)).rejects.toMatchObject({
+			reason: 'locked',
+			message: expect.stringMatching(/does not answer \(it may be paused\)/),
+		})
+		child.signal('SIGCONT')
+		await refusedUntil(new RegExp(`process ${child.pid}`))
+	})
+
+	test('behavior: a caller that asks and lingers does not hold up the release', async () => {
+		const child = await hold()
+		// The holder's own asker never closes its end.
+		const asker = startChild('asker.ts', folder)
+		expect(await asker.line()).toBe('asked')
+		expect(await child.ask('release')).toBe('released')
+	})
+
+	test('behavior: a folder whose path is too long for a socket is locked all the same', async () => {
+		const long = join(folder, 'a'.repeat(90), 'b'.repeat(90))
+		await mkdir(long, { recursive: true, mode: 0o700 })
+		const release = await lockState(long)
+		await expect(lockState(long)).rejects.toMatchObject({ reason: 'locked' })
+		await release()
+		await (await lockState(long))()
+	})
+
+	test('behavior: a copy of the folder, made while it is held, is free, and the folder stays held', async () => {
+		await hold()
+		const copy = `${folder}-copy`
+		execFileSync('cp', ['-a', folder, copy])
+		await (await lockState(copy))()
+		await removeFolder(copy)
+		await expect(lockState(folder)).rejects.toMatchObject({ reason: 'locked' })
+	})
+
+	test('behavior: what the dead left behind is tidied away', async () => {
+		for (let times = 0; times < 3; times++) await (await hold()).kill('SIGKILL')
+		const release = await lockState(folder)
+		const left = execFileSync('ls', [folder], { encoding: 'utf8' }).trim().split('\n')
+		expect(left.filter((name) => name.startsWith('lock.held-'))).toHaveLength(1)
+		await release()
+	})
+})
+
+describe('what answers is not believed', () => {
+	/** A link and a socket as a holder makes them, behind which someone else speaks. */
+	const speak = async (how: (socket: Socket) => void) => {
+		const name = 'lock.held-0123456789abcdef.sock'
+		const server = createServer((socket) => how(socket.on('error', () => socket.destroy())))
+		server.listen(join(folder, name))
+		await once(server, 'listening')
+		await symlink(name, join(folder, 'lock.1.sock'))
+		const error = await lockState(folder).catch((cause) => cause)
+		server.close()
+		expect(error).toMatchObject({ reason: 'locked' })
+		return String(error.message)
+	}
+
+	test('error: escapes, a page of text or false facts are not repeated', async () => {
+		const since = '2026-01-01T00:00:00.000Z\u001b]0;owned\u0007'
+		for (const said of [
+			'hello\u001b[2J',
+			JSON.stringify({ pid: 1, since }),
+			JSON.stringify({ pid: '1\u202e', since: 1 }),
+		]) {
+			const words = await speak((socket) => socket.end(said))
+			expect(words).toMatch(/in use by another process, which does not answer/)
+			// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+			expect(words).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]|owned|hello/)
+			await removeFolder(join(folder, 'lock.1.sock'))
+		}
+	})
+
+	test('error: one that drips for ever is left', async () => {
+		await speak((socket) => {
+			const drip = setInterval(() => socket.write(' '), 50)
+			socket.on('close', () => clearInterval(drip))
+		})
+	})
+
+	test('error: one that floods is cut off', async () => {
+		let sent = 0
+		await speak((socket) => {
+			const piece = Buffer.alloc(1 << 16, 0x20)
+			const flood = () => {
+				while (!socket.destroyed && socket.write(piece)) sent += piece.length
+				sent += piece.length
+			}
+			socket.on('drain', flood)
+			flood()
+		})
+		expect(sent).toBeLessThan(4 << 20)
+	})
+})
+
+describe('who may write to the folder', () => {
+	test('default: it is made for this user alone', async () => {
+		const inner = join(folder, 'state')
+		await (await lockState(inner))()
+		expect((await stat(inner)).mode & 0o777).toBe(0o700)
+	})
+
+	test('behavior: one that the group may write to, as a generous umask makes it, is closed to the group', async () => {
+		await chmod(folder, 0o775)
+		await (await lockState(folder))()
+		expect((await stat(folder)).mode & 0o777).toBe(0o755)
+	})
+
+	test('error: a folder that every user may write to', async () => {
+		await chmod(folder, 0o777)
+		await expect(lockState(folder)).rejects.toMatchObject({
+			reason: 'disk',
+			message: expect.stringMatching(/^other users may write to the state folder .* \(0777\).*chmod 700/),
+		})
+	})
+})
+
+/** Another user, where root runs the tests; else the same one, who may do more to the daemon than another could. */
+const asOther = isRoot ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', process.execPath] : []
+const [other = process.execPath, ...asOtherArgs] = asOther
+
+describe.runIf(isLinux)('another user of the machine (nobody)', () => {
+	/** Takes every abstract name that was ever seen, in this form and as older programs made it, and stays a while. */
+	const squat = `
+		const { createHash } = require('crypto'), net = require('net')
+		const digest = createHash('sha256').update(process.argv[1]).digest('hex').slice(0, 32)
+		const names = ['\\0tracewatch-' + digest, ...process.argv.slice(2).map((name) => '\\0' + name)]
+		Promise.all(names.map((name) => new Promise((resolve) => {
+			const server = net.createServer((socket) => socket.end('\\u001b]0;owned\\u0007'))
+			server.once('error', () => resolve('refused'))
+			server.listen(name, () => resolve('taken'))
+		}))).then((results) => { console.log(results.join()) })`
+
+	test('behavior: no name that he can see or work out keeps the daemon from its folder', async () => {
+		await chmod(folder, 0o755)
+		const child = await hold()
+		// What /proc/net/unix shows to everybody of this folder or program.
+		const seen = (await readFile('/proc/net/unix', 'utf8'))
+			.split('\n')
+			.flatMap((line) => / @(tracewatch\S*)$/.exec(line)?.[1] ?? [])
+		await child.kill('SIGKILL')
+		const squatter = spawn(other, [...asOtherArgs, '-e', squat, folder, ...seen], { cwd: '/' })
+		try {
+			expect(String((await once(squatter.stdout, 'data'))[0])).toMatch(/^taken/)
+			await (await lockState(folder))()
+		} finally {
+			squatter.kill('SIGKILL')
+		}
+	})
+
+	test('behavior: he cannot reach the sockets, nor make, move or take away anything in the folder', async (here) => {
+		if (!isRoot) {
+			console.warn('NOT PROVED HERE: that another user cannot reach the lock: two users need root')
+			return here.skip()
+		}
+		await chmod(folder, 0o755)
+		await hold()
+		const attack = `
+			const fs = require('fs'), net = require('net'), path = require('path')
+			const [folder] = process.argv.slice(1)
+			const tries = {
+				link: () => fs.symlinkSync('x', path.join(folder, 'lock.99.sock')),
+				temporary: () => fs.symlinkSync('/etc/passwd', path.join(folder, 'state.json.tmp')),
+				remove: () => fs.unlinkSync(path.join(folder, 'lock.1.sock')),
+				rename: () => fs.renameSync(path.join(folder, 'lock.1.sock'), path.join(folder, 'lock.0.sock')),
+			}
+			const done = Object.entries(tries).flatMap(([name, act]) => { try { act(); return [name] } catch { return [] } })
+			const socket = net.connect(path.join(folder, fs.readlinkSync(path.join(folder, 'lock.1.sock'))))
+			socket.on('connect', () => { console.log([...done, 'connect'].join()); process.exit() })
+			socket.on('error', (error) => { console.log([...done, error.code].join()); process.exit() })`
+		const options = { encoding: 'utf8', timeout: 120_000, cwd: '/' } as const
+		expect(spawnSync(other, [...asOtherArgs, '-e', attack, folder], options).stdout.trim()).toBe('EACCES')
+	})
+
+	test('behavior: a network of its own, as containers have it, is no way past the lock', async (here) => {
+		const by = apart('that a container is no way past the lock', 'net')
+		if (by === null) return here.skip()
+		await hold()
+		expect(await startChildBy(by, 'holder.ts', folder).line()).toBe('locked')
+	})
+})

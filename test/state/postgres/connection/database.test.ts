@@ -1,0 +1,172 @@
+import { inspect } from 'node:util'
+import { afterAll, describe, expect, test } from 'vitest'
+import { StateError } from '../../../../src/errors.js'
+import { peekPostgres } from '../../../../src/state/postgres/peekDatabase.js'
+import { openPostgresStore } from '../../../../src/state/postgres/postgresStore.js'
+import { addressOf, blockOf, commitOf, coverageOf, deliveryOf } from '../../samples.js'
+import { PASSWORD, startServer } from '../server.js'
+
+const server = await startServer()
+afterAll(() => server?.stop())
+
+const options = { clock: Date.now, leaseMs: 30_000 }
+
+async function refusal(url: string): Promise<StateError> {
+	const error = await openPostgresStore(url, options).then(
+		() => null,
+		(thrown: unknown) => thrown,
+	)
+	if (!(error instanceof StateError)) throw new Error('a StateError was expected', { cause: error })
+	for (const secret of [PASSWORD, encodeURIComponent(PASSWORD)])
+		expect(inspect(error, { depth: 9 })).not.toContain(secret)
+	return error
+}
+
+describe.skipIf(server === null)('a database', () => {
+	if (server === null) return
+	const host = `127.0.0.1:${server.port}`
+
+	test.each([
+		[
+			'of another port',
+			() => server.url().replace(`:${server.port}`, ':1'),
+			/127\.0\.0\.1:1: the connection was refused: start it.* \(ECONN/,
+		],
+		[
+			'of an unknown host',
+			() => server.url().replace('127.0.0.1', 'no-such-host.invalid'),
+			/no-such-host\.invalid:\d+: .*host/,
+		],
+		[
+			'with a wrong password',
+			() => server.url().replace(/:[^:@]*@/, ':wrong@'),
+			/refuses the user or the password \(28P01\)/,
+		],
+		['that is not there', () => server.url('nowhere'), /there is no such database; create it first \(3D000\)/],
+		['that wants TLS', () => `${server.url()}?sslmode=verify-full`, /cannot reach .*SSL/],
+	])('error: %s', async (_, url, words) => {
+		expect(await refusal(url())).toMatchObject({ reason: 'disk', message: expect.stringMatching(words) })
+	})
+
+	test('error: a user without rights', async () => {
+		await server.fresh('guarded')
+		await server.sql(`create role guest login password 'CANARY-pw'`)
+		const error = await refusal(server.url('guarded').replace(/tester:[^@]*@/, 'guest:CANARY-pw@'))
+		expect(error.message).toMatch(
+			new RegExp(`^cannot use the state in the database at ${host}: this user may not .*CREATE`),
+		)
+		expect(inspect(error, { depth: 9 })).not.toContain('CANARY')
+	})
+
+	test('error: text in an encoding that cannot hold every label', async () => {
+		await server.sql(`create database latin encoding 'LATIN1' template template0`)
+		expect(await refusal(server.url('latin'))).toMatchObject({
+			reason: 'mismatch',
+			message: expect.stringContaining('UTF8'),
+		})
+	})
+
+	test('default: instances that start at once on an empty database make its tables once', async () => {
+		const url = await server.fresh('together')
+		const stores = await Promise.all(Array.from({ length: 6 }, () => openPostgresStore(url, options)))
+		expect((await Promise.all(stores.map((store) => store.acquireLease('ethereum')))).filter(Boolean)).toHaveLength(1)
+		await Promise.all(stores.map((store) => store.close()))
+	})
+
+	test('error: tables of a newer program are left alone', async () => {
+		const url = await server.fresh('newer')
+		await (await openPostgresStore(url, options)).close()
+		const raised = 'update tracewatch.version set version = version + 1 returning version as next'
+		const [{ next } = { next: 0 }] = await server.sql<{ next: number }>(raised, [], 'newer')
+		expect(next).toBeGreaterThan(2)
+		const words = new RegExp(`newer tracewatch \\(version ${next} .* up to ${next - 1}\\)`)
+		const expected = { reason: 'newer', message: expect.stringMatching(words) }
+		expect(await refusal(url)).toMatchObject(expected)
+		await expect(peekPostgres(url, Date.now)).rejects.toMatchObject(expected)
+	})
+
+	test('default: a look makes nothing, and sees what others write', async () => {
+		const url = await server.fresh('looked')
+		expect(await peekPostgres(url, Date.now)).toBeNull()
+		expect(await server.sql(`select from pg_namespace where nspname = 'tracewatch'`, [], 'looked')).toEqual([])
+		const store = await openPostgresStore(url, options)
+		await store.acquireLease('ethereum')
+		await store.commit(commitOf({ checkpoint: blockOf(5), deliveries: [deliveryOf('a')] }))
+		const seen = await peekPostgres(url, Date.now)
+		expect(seen?.deliveries).toEqual(await store.deliveries())
+		expect(seen?.summary.networks.get('ethereum')?.checkpoint).toEqual(blockOf(5))
+		await store.close()
+	})
+
+	test('behavior: cut connections are made anew, and what was asked is done', async () => {
+		const url = await server.fresh('cut')
+		const store = await openPostgresStore(url, options)
+		await store.acquireLease('ethereum')
+		for (let number = 1; number <= 20; number++) {
+			await server.cutAll()
+			await store.commit(commitOf({ checkpoint: blockOf(number), deliveries: [deliveryOf(`d${number}`)] }))
+		}
+		expect((await store.network('ethereum'))?.checkpoint).toEqual(blockOf(20))
+		expect(await store.deliveries()).toHaveLength(20)
+		await store.close()
+	})
+
+	test('behavior: what is acknowledged is on disk, also where the database is set to be careless', async () => {
+		const url = await server.fresh('careless')
+		await server.sql('alter database careless set synchronous_commit = off')
+		await server.sql(`alter database careless set default_transaction_isolation = 'serializable'`)
+		const store = await openPostgresStore(url, options)
+		await store.acquireLease('ethereum')
+		// What a commit runs under is told by the commit itself.
+		await server.sql(
+			`create table seen (commit text, isolation text);
+			create function note() returns trigger language plpgsql as $$ begin
+				insert into public.seen
+					values (current_setting('synchronous_commit'), current_setting('transaction_isolation'));
+				return new; end $$;
+			create trigger note after insert on tracewatch.delivery execute function note()`,
+			[],
+			'careless',
+		)
+		await store.commit(commitOf({ checkpoint: blockOf(1), deliveries: [deliveryOf('a')] }))
+		expect(await server.sql('select * from seen', [], 'careless')).toEqual([
+			{ commit: 'on', isolation: 'read committed' },
+		])
+		await store.close()
+	})
+
+	test('behavior: what a poll writes and reads does not grow with the number of watches', async () => {
+		const url = await server.fresh('size')
+		// What the database tidies by itself, a minute after so many rows, is no work of a poll.
+		await server.sql('alter system set autovacuum = off')
+		await server.sql('select pg_reload_conf()')
+		await expect.poll(() => server.sql('show autovacuum')).toEqual([{ autovacuum: 'off' }])
+		const store = await openPostgresStore(url, options)
+		await store.acquireLease('ethereum')
+		await store.commit(commitOf({ checkpoint: blockOf(0) }))
+
+		async function written(polls: number): Promise<number> {
+			const at = async () =>
+				Number((await server?.sql<{ at: string }>(`select pg_current_wal_insert_lsn() - '0/0' as at`))?.[0]?.at)
+			await server?.sql('checkpoint')
+			// The first change of a page after a checkpoint writes all of that page.
+			for (let warm = 0; warm < 2; warm++) await store.commit(commitOf({ checkpoint: blockOf(1) }))
+			const before = await at()
+			for (let poll = 0; poll < polls; poll++) {
+				const covered = (await store.network('ethereum'))?.covered
+				await store.commit(commitOf({ checkpoint: blockOf(2 + poll) }))
+				expect((await store.network('ethereum'))?.covered).toBe(covered)
+			}
+			return ((await at()) - before) / polls
+		}
+
+		const few = await written(50)
+		const covered = new Map(Array.from({ length: 20_000 }, (_, index) => [addressOf(index), coverageOf(index)]))
+		await store.enrol('ethereum', { covered, backfills: null })
+		const many = await written(50)
+		expect((await store.network('ethereum'))?.covered.size).toBe(20_000)
+		expect(few).toBeLessThan(2_000)
+		expect(many).toBeLessThan(few * 1.5)
+		await store.close()
+	})
+})

@@ -1,0 +1,43 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { openPostgresStore } from '../../../src/state/postgres/postgresStore.js'
+import { readCopyRows, writeCopyRows } from '../../../src/state/postgres/watchlistRows.js'
+import { storeContract } from '../contract.js'
+import { contentOf, copiesOf } from '../copySets.js'
+import { emptied, startServer } from './server.js'
+
+const server = await startServer()
+
+afterAll(() => server?.stop())
+
+describe.skipIf(server === null)('PostgreSQL', () => {
+	if (server === null) return
+	storeContract('PostgreSQL store', async () => ({
+		open: (clock) => openPostgresStore(server.url(), { clock, leaseMs: 30_000, skewMs: 0 }),
+		remove: () => emptied(server),
+	}))
+
+	test('copies of watchlists: a text is written once, and removed when no list has it; earlier rows go', async () => {
+		const url = await server.fresh('kept')
+		const found = async () => await contentOf(await readCopyRows(url))
+		expect(await readCopyRows(url)).toBeNull()
+		const first = copiesOf(['network: a', 'b', 'b', `\ufeff${'0x12,Größe \u{1f600}'.repeat(50_000)}`], 'one')
+		await writeCopyRows(url, first)
+		expect(await found()).toEqual(await contentOf(first))
+		await server.sql(`insert into tracewatch.kept values ('watchlists index', '{}')`, [], 'kept')
+		const rows = () =>
+			server.sql<{ name: string; xmin: string }>('select name, xmin::text from tracewatch.kept', [], 'kept')
+		const before = await rows()
+		await writeCopyRows(url, { ...first, chunks: () => expect.unreachable('nothing is to be read') })
+		expect(await rows()).toEqual(before)
+
+		const second = copiesOf(['network: a', 'c'], 'two')
+		await writeCopyRows(url, second)
+		expect(await found()).toEqual(await contentOf(second))
+		const after = await rows()
+		expect(after.map(({ name }) => name).toSorted()).toEqual(
+			['copies', ...second.files.map(({ digest }) => `copy ${digest} 0`)].toSorted(),
+		)
+		const plain = `copy ${second.files[0]?.digest} 0`
+		expect(after.find(({ name }) => name === plain)).toEqual(before.find(({ name }) => name === plain))
+	})
+})

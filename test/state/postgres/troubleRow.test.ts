@@ -1,0 +1,55 @@
+import { afterAll, expect, test } from 'vitest'
+import type { Trouble } from '../../../src/model/trouble.js'
+import { copyWatchlists } from '../../../src/state/open.js'
+import { openTroubles } from '../../../src/state/troubles.js'
+import { silent } from '../../support/silent.js'
+import { copiesOf } from '../copySets.js'
+import { emptied, startServer } from './server.js'
+
+const server = await startServer()
+afterAll(() => server?.stop())
+
+test.skipIf(server === null)(
+	'default: what is wrong is kept beside the watchlists, and neither takes the other along',
+	async () => {
+		if (server === null) return
+		await emptied(server)
+		const place = { kind: 'postgres', url: server.url() } as const
+		const trouble: Trouble = {
+			...{ kind: 'stalled', network: 'ethereum', chainId: 1, sinceMs: 7, announced: true },
+			...{ receivers: ['hook', 'gone'], checkpoint: '12345678901234567890' },
+		}
+		const first = await openTroubles(place, ['hook'], silent)
+		expect(first.current().open).toEqual([])
+		await first.change(() => ({ open: [trouble], timesAccepted: 3 }))
+		await copyWatchlists(place, copiesOf(['a'], 'one'))
+		await copyWatchlists(place, copiesOf(['b'], 'two'))
+		const second = await openTroubles(place, ['hook'], silent)
+		expect(second.current()).toEqual({ open: [{ ...trouble, receivers: ['hook'] }], timesAccepted: 3 })
+	},
+)
+
+test.skipIf(server === null)('behavior: of several instances each changes what the others have left', async () => {
+	if (server === null) return
+	await emptied(server)
+	const place = { kind: 'postgres', url: server.url() } as const
+	const books = await Promise.all([1, 2, 3].map(() => openTroubles(place, ['hook'], silent)))
+	await books[0]?.change(() => ({ open: [], timesAccepted: 0 }))
+	const names = books.flatMap((_, index) => Array.from({ length: 10 }, (_, n) => `${index} ${n}`))
+	const troubleOf = (receiver: string): Trouble => ({ kind: 'undelivered', receiver, sinceMs: 7, receivers: ['hook'] })
+	await Promise.all(
+		names.map((name) =>
+			books[Number(name.slice(0, 1))]?.change((before) => ({ ...before, open: [...before.open, troubleOf(name)] })),
+		),
+	)
+	for (const book of books) {
+		await book.refresh()
+		expect(
+			book
+				.current()
+				.open.map((each) => 'receiver' in each && each.receiver)
+				.toSorted(),
+		).toEqual(names)
+	}
+	await Promise.all(books.map((book) => book.close()))
+})

@@ -1,0 +1,273 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Store } from '../../src/model/ports.js'
+import type { StatePlace } from '../../src/model/state.js'
+import type { Troubles } from '../../src/model/trouble.js'
+import { emptyHistory } from '../../src/state/document.js'
+import { lockState } from '../../src/state/file/disk/lock.js'
+import { openStore, peek } from '../../src/state/open.js'
+import { openTroubles } from '../../src/state/troubles.js'
+import { fillPlace, readDocument, readPlace, textOf, writeDocument } from '../../src/state/wholeState.js'
+import { sized } from '../support/longRun.js'
+import { silent } from '../support/silent.js'
+import { makeFolder, removeFolder } from './file/folder.js'
+import { emptied, startServer } from './postgres/server.js'
+import {
+	addressOf,
+	announcementOf,
+	blockOf,
+	commitOf,
+	contractOf,
+	coverageOf,
+	deliveryOf,
+	gapOf,
+	readState,
+	START_MS,
+} from './samples.js'
+
+const server = await startServer()
+afterAll(() => server?.stop())
+
+/** The one that the database has too. */
+const clock = Date.now
+const options = { clock, leaseMs: 30_000 }
+
+let folder: string
+beforeEach(async () => {
+	folder = await makeFolder()
+})
+afterEach(() => removeFolder(folder))
+
+const inFolder = (name: string): StatePlace => ({ kind: 'folder', dir: join(folder, name) })
+
+async function emptyDatabase(): Promise<StatePlace> {
+	if (server === null) throw new Error('no server')
+	await emptied(server)
+	return { kind: 'postgres', url: server.url() }
+}
+
+/** Something of everything that a state can hold. */
+async function fill(store: Store): Promise<void> {
+	for (const [network, chainId] of [
+		['ethereum', 1],
+		['base', 8453],
+	] as const) {
+		await store.acquireLease(network)
+		const announcements = [announcementOf(`${network}-1`, 95), announcementOf(`${network}-2`, 99, 1)]
+		await store.commit({ network, chainId, checkpoint: blockOf(100), settled: blockOf(90), announcements })
+		const covered = new Map([
+			[addressOf(1), coverageOf(101)],
+			[addressOf(2), coverageOf(5, { leftAt: 90n, missed: [{ from: 1n, to: 4n }] })],
+		])
+		const backfills = [
+			{ id: 'b1', span: { from: 10n, to: 50n }, addresses: [addressOf(1)] },
+			{ id: 'b2', span: { from: 2n ** 70n, to: 2n ** 71n }, addresses: [addressOf(2), addressOf(1)] },
+		]
+		await store.enrol(network, { covered, backfills })
+		const gaps = new Map([[95n, gapOf(95)]])
+		const contracts = new Map([[addressOf(1), contractOf(99, { values: { owner: addressOf(2) } })]])
+		await store.commit({ network, chainId, backfill: { id: 'b1', scannedTo: 29n }, gaps, contracts })
+	}
+	const mail = { receiver: 'mail', recipient: 'ops@example.org' }
+	await store.commit(commitOf({ deliveries: ['d1', 'd2', 'd3', 'd4'].map((id) => deliveryOf(id)) }))
+	await store.post([deliveryOf('m1', mail), deliveryOf('m2', { ...mail, answers: 'm1' })])
+	await store.resolve([
+		{ id: 'd1', result: 'delivered' },
+		{ id: 'd2', result: 'dead', code: 'message-refused', error: 'HTTP 400 \u0000 “ä” \ud800', nextAttemptAtMs: 0 },
+		{ id: 'd3', result: 'retry', code: 'server-failed', error: 'HTTP 503', nextAttemptAtMs: START_MS + 1000 },
+		{ id: 'm1', result: 'parked', code: 'removed', error: 'HTTP 410', nextAttemptAtMs: 0 },
+	])
+}
+
+/** All that whoever opens it can see. */
+async function seen(place: StatePlace) {
+	const store = await openStore(place, options)
+	try {
+		return {
+			networks: [await readState(await store.network('ethereum')), await readState(await store.network('base'))],
+			deliveries: await store.deliveries(),
+			summary: await store.summary(),
+			taken: (await store.claim({ nowMs: START_MS + 1_000, perQueue: 1 }))
+				.map((queue) => queue.map(({ id }) => id))
+				.sort(),
+		}
+	} finally {
+		await store.close()
+	}
+}
+
+async function filled(place: StatePlace) {
+	const store = await openStore(place, options)
+	await fill(store)
+	await store.close()
+	return await seen(place)
+}
+
+async function moved(from: StatePlace, to: StatePlace): Promise<void> {
+	const path = join(folder, 'state.export')
+	const whole = await readPlace(from, clock)
+	if (whole === null) throw new Error('nothing to move')
+	await writeDocument(path, whole)
+	await fillPlace(to, await readDocument(path), clock)
+}
+
+test('default: from a folder to another', async () => {
+	const before = await filled(inFolder('one'))
+	await moved(inFolder('one'), inFolder('two'))
+	expect(await seen(inFolder('two'))).toEqual(before)
+})
+
+test('default: the document is the same, written to a file or as text, and for this user only', async () => {
+	await filled(inFolder('one'))
+	const whole = await readPlace(inFolder('one'), clock)
+	if (whole === null) throw new Error('nothing there')
+	const path = join(folder, 'state.export')
+	await writeDocument(path, whole)
+	expect(await readFile(path, 'utf8')).toBe(textOf(whole))
+	expect((await stat(path)).mode & 0o777).toBe(0o600)
+	expect(await readDocument(path)).toEqual(whole)
+})
+
+const troubles: Troubles = {
+	open: [
+		{ kind: 'undelivered', receiver: 'mail', sinceMs: 7, receivers: ['hook'] },
+		{
+			...{ kind: 'stalled', network: 'base', chainId: 8453, sinceMs: 8, receivers: ['hook'] },
+			...{ checkpoint: '12345678901234567890', announced: true },
+		},
+	],
+	timesAccepted: 3,
+}
+
+async function openTroublesOf(place: StatePlace) {
+	return await openTroubles(place, ['hook'], silent)
+}
+
+test('default: what receivers were reported is wrong goes along; earlier documents had none', async () => {
+	const places = [inFolder('one'), ...(server === null ? [] : [await emptyDatabase()]), inFolder('three')]
+	const first = inFolder('zero')
+	await filled(first)
+	const book = await openTroublesOf(first)
+	await book.change(() => troubles)
+	await book.close()
+	let from = first
+	for (const to of places) {
+		await moved(from, to)
+		const opened = await openTroublesOf(to)
+		expect(opened.current()).toEqual(troubles)
+		await opened.close()
+		from = to
+	}
+	const whole = await readPlace(first, clock)
+	if (whole === null) throw new Error('nothing there')
+	const { troubles: _, ...before } = whole
+	const path = join(folder, 'earlier.export')
+	await writeDocument(path, before)
+	expect(await readFile(path, 'utf8')).not.toContain('troubles')
+	await fillPlace(inFolder('four'), await readDocument(path), clock)
+	expect((await openTroublesOf(inFolder('four'))).current().open).toEqual([])
+})
+
+test('default: where there is no state there is none to move', async () => {
+	expect(await readPlace(inFolder('none'), clock)).toBeNull()
+})
+
+test.each([
+	['cut off', (text: string) => text.slice(0, -40), /breaks off after \d+ bytes/],
+	['changed', (text: string) => text.replace('ops@example.org', 'eve@example.org'), /does not match its checksum/],
+	['empty', () => '', /it is empty/],
+	['something else', () => '{"networks":{}}\n', /does not begin as a file of tracewatch does/],
+	['newer', (text: string) => text.replace('{"v":3,', '{"v":4,'), /newer tracewatch/],
+])('error: a document that is %s is refused', async (_, spoil, words) => {
+	await filled(inFolder('one'))
+	const whole = await readPlace(inFolder('one'), clock)
+	const path = join(folder, 'state.export')
+	await writeFile(path, spoil(textOf(whole ?? { state: emptyDocs, coverage: new Map() })))
+	await expect(readDocument(path)).rejects.toMatchObject({ name: 'StateError', message: expect.stringMatching(words) })
+})
+
+const emptyDocs = { networks: new Map(), deliveries: new Map(), totals: new Map(), history: emptyHistory }
+
+test('error: no document', async () => {
+	await expect(readDocument(join(folder, 'none'))).rejects.toThrow(/cannot be imported: it is not there/)
+})
+
+test('error: a folder that holds a state, or that a daemon has, is left alone', async () => {
+	const before = await filled(inFolder('one'))
+	await filled(inFolder('two'))
+	await expect(moved(inFolder('two'), inFolder('one'))).rejects.toMatchObject({ reason: 'mismatch' })
+	expect(await seen(inFolder('one'))).toEqual(before)
+	const unlock = await lockState(join(folder, 'three'))
+	await expect(moved(inFolder('two'), inFolder('three'))).rejects.toMatchObject({ reason: 'locked' })
+	await unlock()
+})
+
+describe.skipIf(server === null)('with a database', () => {
+	test('default: from a folder and back, nothing changes', async () => {
+		const database = await emptyDatabase()
+		const before = await filled(inFolder('one'))
+		await moved(inFolder('one'), database)
+		expect(await seen(database)).toEqual(before)
+		expect((await peek(database, clock))?.deliveries).toEqual(before.deliveries)
+		await moved(database, inFolder('two'))
+		expect(await seen(inFolder('two'))).toEqual(before)
+	})
+
+	test('behavior: the times of another clock come with it', async () => {
+		const database = await emptyDatabase()
+		const before = await filled(inFolder('one'))
+		await moved(inFolder('one'), database)
+		// By a clock ten minutes ahead the same moments are ten minutes later.
+		const later = await openStore(database, { ...options, clock: () => Date.now() + 600_000 })
+		const [first] = await later.deliveries()
+		const byMs = (first?.createdAtMs ?? 0) - (before.deliveries[0]?.createdAtMs ?? 0)
+		expect(Math.abs(byMs - 600_000)).toBeLessThan(60_000)
+		await later.close()
+	})
+
+	test('error: a database that holds a state is left alone', async () => {
+		const database = await emptyDatabase()
+		const before = await filled(database)
+		await filled(inFolder('one'))
+		await expect(moved(inFolder('one'), database)).rejects.toMatchObject({
+			reason: 'mismatch',
+			message: expect.stringMatching(/^the database at 127\.0\.0\.1:\d+ holds a state already/),
+		})
+		expect(await seen(database)).toEqual(before)
+	})
+
+	test('behavior: who was about to begin anew there is stopped', async () => {
+		const database = await emptyDatabase()
+		await filled(inFolder('one'))
+		const daemon = await openStore(database, options)
+		await daemon.acquireLease('ethereum')
+		expect(await daemon.network('ethereum')).toBeNull()
+		await moved(inFolder('one'), database)
+		await expect(daemon.commit(commitOf({ checkpoint: blockOf(7_000) }))).rejects.toMatchObject({ reason: 'lost' })
+		expect(await daemon.acquireLease('ethereum')).toBe(true)
+		expect((await daemon.network('ethereum'))?.checkpoint).toEqual(blockOf(100))
+		await daemon.close()
+	})
+
+	const many = sized(10_000, 100_000)
+	test(`behavior: ${many} addresses`, async () => {
+		const database = await emptyDatabase()
+		const store = await openStore(inFolder('one'), options)
+		await store.commit(commitOf({ checkpoint: blockOf(1) }))
+		const covered = new Map(Array.from({ length: many }, (_, index) => [addressOf(index), coverageOf(index)]))
+		await store.enrol('ethereum', { covered, backfills: null })
+		await store.close()
+		await moved(inFolder('one'), database)
+		const there = await openStore(database, options)
+		const found = (await there.network('ethereum'))?.covered
+		// Told apart as texts: a comparison of objects takes seconds.
+		expect(found === undefined ? null : texts(found)).toEqual(texts(covered))
+		await there.close()
+	})
+})
+
+function texts(covered: ReadonlyMap<string, object>): readonly string[] {
+	const bigints = (_key: string, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value)
+	return [...covered].map(([address, one]) => `${address} ${JSON.stringify(one, bigints)}`)
+}
