@@ -38,9 +38,11 @@ test('default: a restart continues with the last good ones, loudly, and mending 
 	// By the rules that it had: two wei are sent, one is not.
 	await node.receipt(await node.send({ from: other, to: treasury, valueWei: 1n }))
 	await node.receipt(await node.send({ from: other, to: treasury, valueWei: 2n }))
-	// Told again, under the id that it had.
-	const [, again, alert] = told(await hook.until(3))
-	expect(again).toMatchObject({ type: 'system.refused', data: { deliveryId: refused.data.deliveryId } })
+	// Told again, under the id that it had; it and the alert come in either order.
+	const [, ...two] = told(await hook.until(3))
+	const again = two.find(({ type }) => type === 'system.refused')
+	expect(again).toMatchObject({ data: { deliveryId: refused.data.deliveryId } })
+	const alert = two.find(({ type }) => type === 'alert.transfer')
 	expect(alert.data).toMatchObject({ valueWei: '2', watch: { label: 'Treasury', tags: ['cold'], watchlist: 'a.yaml' } })
 
 	site.write('watchlists/a.yaml', watchlist([`{address: ${vault}}`]))
@@ -52,8 +54,8 @@ test('default: a restart continues with the last good ones, loudly, and mending 
 	expect(page).toContain(`Added by the last reload: local ${vault}. Removed: local ${treasury} (Treasury).`)
 	await polled(running)
 	await node.receipt(await node.send({ from: other, to: vault, valueWei: 3n }))
-	const hits = told(await hook.until(5))
-	expect(hits.slice(2).map(({ data }) => data.valueWei ?? data.ends)).toEqual(['2', 'refused', '3'])
+	const later = told(await hook.until(5)).slice(3)
+	expect(later.map(({ data }) => data.valueWei ?? data.ends).sort()).toEqual(['3', 'refused'])
 	// Wrong again as it was before is news: under another id, which no receiver takes for a repetition.
 	site.write('watchlists/a.yaml', wrong)
 	const [, , , , , anew] = told(await hook.until(6))
