@@ -96,9 +96,14 @@ function oneForEach(seen: readonly (ControlSeen & { readonly named: Named })[]):
 		const key = [change, contract, member ?? (change === 'value' ? place : '')].join()
 		const known = byWhat.get(key)
 		if (known === undefined) byWhat.set(key, one)
-		else if (known.previous !== previous || known.current !== current)
+		else if (orNone(known.previous) !== orNone(previous) || orNone(known.current) !== orNone(current))
 			byWhat.set(`${key},${place}`, { ...one, change: 'value' })
 	}
 	const all = [...byWhat.values()]
 	return all.filter((one) => !isPartOf(one, all))
+}
+
+/** A function answers 0 where a slot is empty. */
+function orNone(value: string | null): string | null {
+	return value === '0' ? null : value
 }

@@ -137,9 +137,9 @@ export function isOfShape(word: Hash, shape: Shape): boolean {
 	return BigInt(word) < 1n << most
 }
 
-/** The value as alerts show it: an address, a hash or a decimal number; null: none. */
+/** The value as alerts show it: an address, a hash or a decimal number; null: none. A flag is 1 or 0. */
 export function shownValue(value: Hex | '' | undefined, shape: Shape): string | null {
-	if (value === undefined || value === '') return null
+	if (value === undefined || value === '') return shape === 'flag' ? '0' : null
 	const number = BigInt(value)
 	if (value.length === 42) return number === 0n ? null : value
 	// A word may be anything: an address leaves 12 bytes empty, and a number is mostly small.

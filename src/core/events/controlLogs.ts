@@ -22,6 +22,8 @@ interface Values {
 	readonly slot?: Hash
 	/** Any account can cause it: not reported. */
 	readonly isByAnybody?: true
+	/** Reported only of contracts that answer this function: others log the same for something else. */
+	readonly onlyOf?: string
 }
 
 export interface ControlRow extends Values {
@@ -66,7 +68,8 @@ const slots = {
 
 /** Changes whose value in force `Contract.values` has under the name of the change. */
 const places: ReadonlySet<ControlChange> = new Set<ControlChange>([
-	...(['owner', 'pendingOwner', 'admin', 'implementation', 'beacon', 'authority', 'paused', 'safe.threshold'] as const),
+	...(['owner', 'pendingOwner', 'admin', 'implementation', 'beacon', 'authority', 'paused'] as const),
+	...(['initialized', 'safe.threshold'] as const),
 	...(['safe.guard', 'safe.moduleGuard', 'safe.fallbackHandler', 'safe.singleton'] as const),
 ])
 /** Lists, whose members it has under the name of the change and the address. */
@@ -139,7 +142,8 @@ export const controlRows: readonly ControlRow[] = [
 		current: 2,
 	}),
 	row('CallExecuted(bytes32,uint256,address,uint256,bytes)', 'timelock executed', ['iiddd'], { current: 2 }),
-	row('Cancelled(bytes32)', 'timelock cancelled', ['i'], { previous: 0 }),
+	// Markets log it for each order.
+	row('Cancelled(bytes32)', 'timelock cancelled', ['i'], { previous: 0, onlyOf: 'getMinDelay()' }),
 	row('MinDelayChange(uint256,uint256)', 'timelock set', ['dd'], { previous: 0, current: 1 }),
 	row('QueueTransaction(bytes32,address,uint256,string,bytes,uint256)', 'timelock scheduled', ['iidddd'], {
 		current: 1,
@@ -167,6 +171,12 @@ export const controlRows: readonly ControlRow[] = [
 const reported: ReadonlyMap<Hash, ControlRow> = new Map(
 	controlRows.filter(({ isByAnybody }) => isByAnybody !== true).map((row) => [row.topic, row]),
 )
+
+const bySignature: ReadonlyMap<string | null, ControlRow> = new Map(controlRows.map((row) => [row.event, row]))
+
+export function controlRowOf(event: string | null): ControlRow | undefined {
+	return bySignature.get(event)
+}
 
 /** First topics of the events that are reported. */
 export const controlTopics: ReadonlySet<Hash> = new Set(reported.keys())

@@ -5,6 +5,7 @@
 import { inSteps, nextSlice } from '../../base/waits/slices.js'
 import { type AlertContext, alertOf } from '../../core/alerts/alert.js'
 import { addressOfId, alertId } from '../../core/alerts/alertId.js'
+import { withoutWitnessed } from '../../core/control/oneChange.js'
 import { withKnown } from '../../core/control/ruledEvents.js'
 import { eventsByTransaction } from '../../core/events/eventsByTransaction.js'
 import { withCalls } from '../../core/matching/calledFunctions.js'
@@ -13,13 +14,21 @@ import { type BackfillSet, isCovered, isInBackfill } from '../../core/matching/c
 import { createFloodGate } from '../../core/matching/flood.js'
 import type { Payees } from '../../core/matching/lookalike.js'
 import { type IsCovered, type Match, match, sides } from '../../core/matching/match.js'
-import { type Difference, isAnnounced, isAsAnnounced, isSeenIn, reconcile } from '../../core/reconcile/reconcile.js'
+import {
+	type Difference,
+	isAnnounced,
+	isAsAnnounced,
+	isSeenIn,
+	noDifference,
+	reconcile,
+} from '../../core/reconcile/reconcile.js'
 import { stepItems } from '../../core/steps.js'
 import { finalityOf } from '../../core/target.js'
 import type { SeenEvent } from '../../kinds/list.js'
 import type { Alert, FrameEvent } from '../../model/alert.js'
 import type { AddressSet, Block, Head, Part } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
+import type { ControlChanged } from '../../model/kind.js'
 import type { Chain } from '../../model/ports.js'
 import type { Announcement, NetworkState } from '../../model/state.js'
 import type { Coverage, Network, WatchIndex } from '../../model/watch.js'
@@ -57,7 +66,7 @@ export async function look(
 	chain: Chain,
 	signal: AbortSignal,
 ): Promise<Difference> {
-	const part = withKnown(read, context.contracts)
+	const { part, confirmed: witnessed } = asWitnessed(read, announcements, context)
 	const isWatched = coverageTestOf(context)
 	const gate = createFloodGate<{
 		readonly match: Match<SeenEvent>
@@ -133,8 +142,29 @@ export async function look(
 		ledger.note(event)
 	}
 	const payees = ledger.changes()
-	const difference = await inSteps(reconcile(announcements, { ...seen, alerts: marked }, answers))
+	const before = { ...noDifference, announcements: witnessed }
+	const difference = await inSteps(reconcile(announcements, { ...seen, alerts: marked }, answers, before))
 	return payees.size === 0 ? difference : { ...difference, payees }
+}
+
+/** The part with the changes of control to report, and announcements of storage that events of the part confirm. */
+function asWitnessed(
+	read: Part,
+	announcements: ReadonlyMap<string, Announcement>,
+	{ contracts, network }: Pick<LookContext, 'contracts' | 'network'>,
+): { readonly part: Part; readonly confirmed: readonly Announcement[] } {
+	const part = withKnown(read, contracts, announcements)
+	if (part.control === undefined || part.control.length === 0) return { part, confirmed: [] }
+	const isTold = (event: ControlChanged) => {
+		const known = announcements.get(alertId(network.chainId, event, event.watch))
+		return known !== undefined && isAnnounced(known)
+	}
+	const { news, confirmed } = withoutWitnessed(
+		part.control.filter((event) => !isTold(event)),
+		announcements,
+	)
+	const left = new Set(news)
+	return { part: { ...part, control: part.control.filter((event) => isTold(event) || left.has(event)) }, confirmed }
 }
 
 /** Most creations confirmed in one part. A factory may create hundreds, and confirmation is optional. */

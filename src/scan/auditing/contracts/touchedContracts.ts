@@ -145,16 +145,22 @@ export async function readBlock(
 		const by = reported.length === 0 ? noTransaction : await transactionOf(entry.transactions, block, ports, signal)
 		for (const one of reported) found.push({ ...facts, ...seen, ...by, ...one, ...(unseen && { unseen }) })
 		for (const { change, contradicts, place: at, previous, current } of denied) {
-			const values = {
-				change,
-				action: 'set',
-				contract: address,
-				previous,
-				current,
-				slot: at.slot,
-				member: null,
-			} as const
-			found.push({ ...facts, ...seen, ...values, place: at.name, contradicted: true, contradicts })
+			const denies = { contradicted: true, contradicts } as const
+			// The place may hold another value since, which is neither the event's nor the one before.
+			const own = found.findIndex((one) => one.watch === address && one.contract === address && one.change === change)
+			if (own >= 0) found[own] = { ...(found[own] as (typeof found)[number]), ...denies }
+			else {
+				const values = {
+					change,
+					action: 'set',
+					contract: address,
+					previous,
+					current,
+					slot: at.slot,
+					member: null,
+				} as const
+				found.push({ ...facts, ...seen, ...values, place: at.name, ...denies })
+			}
 		}
 	}
 	if (changed.size === 0 && found.length === 0) {
