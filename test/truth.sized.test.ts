@@ -59,7 +59,7 @@ describe('truth', () => {
 			expectBooksBalance(alerts, await keepBooks(scenario, node))
 		})
 
-		test('behavior: a watch with from_block is reported the same of the past as one that was there', async () => {
+		test('behavior: a watch with `from_block` gets the same past alerts as one that was there', async () => {
 			const plan = planScenario({ seed: 5 })
 			const node = await startTestAnvil(plan.anvilArgs)
 			onTestFinished(() => node.stop())

@@ -25,7 +25,7 @@ function tableOf(count: number, ruled: (n: number) => WatchRules = () => rules) 
 	return table.index
 }
 
-test('default: of 200,000 each has its turn once in 64 blocks, and the first poll asks for few', async () => {
+test('default: each of 200,000 watches is checked once in 64 blocks, few of them in the first poll', async () => {
 	let nowMs = 0
 	const rounds = createAuditRotation({ clock: () => nowMs })
 	const watches = tableOf(200_000)
@@ -43,7 +43,7 @@ test('default: of 200,000 each has its turn once in 64 blocks, and the first pol
 	expect(rounds.slow()).toBeNull()
 })
 
-test('behavior: a poll asks for 16,000 at most, and a round that takes too long for that is reported', async () => {
+test('behavior: a poll checks at most 16,000, and a rotation longer than 64 blocks is known', async () => {
 	let nowMs = 0
 	const rounds = createAuditRotation({ clock: () => nowMs })
 	await rounds.keptOf(tableOf(200_000))
@@ -56,7 +56,7 @@ test('behavior: a poll asks for 16,000 at most, and a round that takes too long 
 	expect(rounds.slow()).toEqual({ blocks: 13 * 50 + 49 - 1, minutes: 130 })
 })
 
-test('behavior: the one who wants no books has no turn, and a threshold has its turn each time', async () => {
+test('behavior: a watch without books is never checked, one with a threshold in each poll', async () => {
 	const rounds = createAuditRotation({ clock: () => 0 })
 	const plain: WatchRules = { ...rules, kinds: ['transfer'] }
 	const limited: WatchRules = { ...plain, kinds: ['balance'], thresholds: { belowWei: 5n, aboveWei: null } }
@@ -69,7 +69,7 @@ test('behavior: the one who wants no books has no turn, and a threshold has its 
 	expect(rounds.next(partOf(9, 9), false)).toEqual([])
 })
 
-test('behavior: who begins anew at each poll, as `once` does, has all in their turn within 64 blocks too', async () => {
+test('behavior: a rotation that starts anew in each poll, as in `once`, checks all within 64 blocks too', async () => {
 	const watches = tableOf(20_000)
 	const seen = new Set<Address>()
 	for (let block = 1_000; block < 1_064; block += 4) {
@@ -80,7 +80,7 @@ test('behavior: who begins anew at each poll, as `once` does, has all in their t
 	expect(seen.size).toBe(20_000)
 })
 
-test('behavior: with more watches than books can be kept of, those with a threshold alone have one', async () => {
+test('behavior: above the limit of books, only watches with a threshold have one', async () => {
 	const rounds = createAuditRotation({ clock: () => 0, mostBooks: 1_000 })
 	const limited: WatchRules = { ...rules, thresholds: { belowWei: 5n, aboveWei: null } }
 	const table = (count: number) => tableOf(count, (n) => (n === 7 ? limited : rules))

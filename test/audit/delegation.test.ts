@@ -217,7 +217,7 @@ describe('delegation', () => {
 		expect(await told(bench)).toHaveLength(isTold ? 1 : 0)
 	})
 
-	describe('1,000 authorisations of nobody before the one that hands over the watch', () => {
+	describe('1,000 authorisations without a valid signer before the one that delegates the watch', () => {
 		/** With this nonce. Their signatures belong to no key: that is found out faster. */
 		function buried(nonce: number): Dialect {
 			const word = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
@@ -356,7 +356,7 @@ describe('delegation', () => {
 		expect((await told(bench)).map(({ id }) => id)).toEqual([`31337:${set}:auth_0:delegation:${watched}`])
 	})
 
-	test('behavior: what was reported a block that leaves before its authorisations were read is retracted', async () => {
+	test('behavior: an alert is retracted if its block leaves the chain before its authorisations are read', async () => {
 		let held = Promise.resolve()
 		const slow: Dialect['twist'] = async (method, params) => {
 			if (method === 'eth_getBlockByNumber' && params[1] === true) await held

@@ -124,7 +124,7 @@ test('behavior: what the proved reading does not contain is retracted, and no la
 	expect(await told()).toEqual(due)
 })
 
-test('behavior: both watches of one frame are reported what it moved', async () => {
+test('behavior: both watches of one frame get an alert of what it moved', async () => {
 	const { dialect, lie } = liar()
 	const { alice, block, told, settleAll, act } = await open([dialect], { watched: ['alice', 'puppet'] })
 	lie(await act(alice, 5n), { value: hex(ether) }, [0])
@@ -301,7 +301,7 @@ inFull(() => {
 		])
 	})
 
-	test('behavior: of two postingCandidates that close, the one that keeps what was announced counts', async () => {
+	test('behavior: of two sets of postings that close the book, the one that keeps announcements counts', async () => {
 		const first = liar(['debug_traceBlockByNumber'])
 		const second = liar(['debug_traceBlockByNumber'])
 		const { alice, bob, carol, block, told, pay } = await open([first.dialect, second.dialect, {}])

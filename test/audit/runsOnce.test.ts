@@ -10,7 +10,7 @@ import { status } from '../support/faults.js'
 import { temporaryFolder } from '../support/folder.js'
 import { hideTransactions } from '../support/hiding.js'
 
-test('behavior: what no frame explains is told though a second endpoint is silent in each run', async () => {
+test('behavior: `once` reports what no frame explains even if the second endpoint never answers', async () => {
 	const node = await startTestAnvil(['--order', 'fifo'])
 	await node.automine(false)
 	const [alice, bob] = (await node.accounts()) as [Address, Address]

@@ -212,7 +212,7 @@ describe('vitals', () => {
 		expect(await said()).toEqual([])
 	})
 
-	test('behavior: who reported a stall reports its end too, the one who scans again', async () => {
+	test('behavior: the instance that scans again reports the end of a stall that another one reported', async () => {
 		const { vitals, pass, scan, said } = await watched()
 		await scan(1)
 		await pass(11)

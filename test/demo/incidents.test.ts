@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { runIncidents } from '../../src/demo/incidents.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 
-test('default: each takeover is reported in its block, so many blocks before the coins leave', async () => {
+test('default: each takeover is reported in its block, before the coins leave', async () => {
 	const lines: string[] = []
 	const log = pino({ level: 'silent' })
 	const say = (line: string) => lines.push(line)

@@ -73,6 +73,18 @@ test('behavior: no comment and no string in src holds a banned phrase', () => {
 	expect(found).toEqual([])
 })
 
+/** Titles of tests: the first text of `test(…)`, `describe(…)` and their forms with a table. */
+const titles = /^\s*(?:test|it|describe|inFull)\b[^'"`\n]*(?:\n\s*)?(['"`])(.*?)\1,/gm
+
+test('behavior: no title of a test holds a banned phrase', () => {
+	const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+	const named = files.flatMap((file) =>
+		[...readFileSync(join('test', file), 'utf8').matchAll(titles)].map(([, , title = '']) => ({ file, title })),
+	)
+	expect(named.length).toBeGreaterThan(2_000)
+	expect(named.flatMap(({ file, title }) => bannedIn(title).map((word) => `${file}: ${word}: ${title}`))).toEqual([])
+})
+
 test('behavior: no document holds a banned phrase', () => {
 	const inDocs = readdirSync('docs').map((file) => `docs/${file}`)
 	const documents = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', ...inDocs]

@@ -87,7 +87,7 @@ const ways = [
 ] as const
 
 describe.each(ways)('default: by $source, books: $books, streams: $streams', (options) => {
-	test('a new owner is told once, in its block, at any depth', async () => {
+	test('a new owner is reported once, in its block, at any call depth', async () => {
 		const { node, act, send, told, sender } = await open(options)
 		const txHash = await act(
 			{ do: 'call', to: stranger, data: ownerIs(alice, bob) },
@@ -141,7 +141,7 @@ describe('behavior', () => {
 		])
 	})
 
-	test('what any account can cause is not told, nor an event without a row, nor one of another form', async () => {
+	test('an event that any account can cause, that has no row or another form is not reported', async () => {
 		const { act, send, told } = await open()
 		const asks = logs('OwnershipHandoverRequested(address)', [alice])
 		const many: readonly Action[] = Array.from({ length: 100 }, () => ({ do: 'call', to: vault, data: asks }))
@@ -154,7 +154,7 @@ describe('behavior', () => {
 		expect(await told()).toEqual([])
 	})
 
-	test('of one event and block 20 are told, then one with the count; another event has its own', async () => {
+	test('20 alerts of one event and block, then one with the count; each event has its own limit', async () => {
 		const { act, told } = await open()
 		const grants = logs('OwnerAddition(address)', [alice])
 		const many: readonly Action[] = Array.from({ length: 50 }, () => ({ do: 'call', to: vault, data: grants }))
@@ -177,7 +177,7 @@ describe('behavior', () => {
 		expect((await bench.posted()).map(({ message }) => message.type)).toEqual(['alert.control', 'alert.removed'])
 	})
 
-	test('what was in force at the first look is not told: a contract is not told of its own creation', async () => {
+	test('what was in force at the first look, such as the owner set by the constructor, is not reported', async () => {
 		const { node, bench, told } = await open({}, {})
 		const fresh = at('ff')
 		bench.setWatches([watchOf(fresh, { kinds: ['control'] })])

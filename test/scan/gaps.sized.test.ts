@@ -266,7 +266,7 @@ describe('a block that fails by every way', () => {
 			expect((await bench.store.network('local'))?.gaps.size).toBe(1)
 		})
 
-		test('behavior: a watch that comes while it is open, with blocks before it, is sent it in the end', async () => {
+		test('behavior: a watch added while the gap is open gets its alerts once it is read', async () => {
 			const { bench, pay, fail, failing, from, to, stir } = await open({ books: false })
 			const before = await pay()
 			await bench.settle()
@@ -311,7 +311,7 @@ describe('a block that fails by every way', () => {
 			expect(await brief()).toEqual(['system.gap', next.txHash, bad.txHash, 'system.recovered'])
 		})
 
-		test('behavior: a watch that goes while it is open, and comes back, is reported it', async () => {
+		test('behavior: a watch removed and added again meanwhile gets its alerts once it is read', async () => {
 			const { bench, pay, fail, failing, from, to, stir } = await open({ books: false })
 			const bad = await pay()
 			fail(bad)

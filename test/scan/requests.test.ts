@@ -60,7 +60,7 @@ const sources = [
 ] as const
 
 describe.each(sources)('default: $source, streams: $streams', (options) => {
-	test('each request is told with what was asked for', async () => {
+	test('each request is reported with what it asks for', async () => {
 		const { act, told, node, sender } = await open(options)
 		const [tooLong, exit]: [Hex, Hex] = [`0x${one}${gwei(0n)}00`, `0x${one}${gwei(0n)}`]
 		const txHash = await act(

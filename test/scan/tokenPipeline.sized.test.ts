@@ -125,7 +125,7 @@ describe('the second look', () => {
 })
 
 describe('what was before', () => {
-	test('behavior: a watch from an earlier block is sent it late, in order, and of what comes not late', async () => {
+	test('behavior: a watch with an earlier `from_block` gets past alerts late and in order, new ones not', async () => {
 		const own = await stage()
 		const first = (await own.node.head()) + 1n
 		for (let amount = 1n; amount <= 30n; amount++) {

@@ -48,7 +48,7 @@ describe('match', () => {
 		])
 	})
 
-	test('behavior: an endowment is a transfer only to a watch that is not reported the deployment', () => {
+	test('behavior: an endowment is a transfer only to a watch that gets no alert of the deployment', () => {
 		const create = frame({ type: 'create2', valueWei: 7n })
 		expect(found([create], watch())).toEqual([['deployment', 'out', address(1), 'mail']])
 		expect(found([create], watch({ kinds: ['transfer'] }))).toEqual([['transfer', 'out', address(1), 'mail']])

@@ -188,7 +188,7 @@ describe('a storm', () => {
 		expect(hook.got.slice(5).length).toBe(5)
 	})
 
-	test('behavior: a receiver that takes no digests is reported each at once', async () => {
+	test('behavior: a receiver without digests gets each message at once', async () => {
 		const hook = keeping(lab, () => fine, {})
 		await lab.store.post(numbers(1, 20).map((number) => alertDeliveryOf(number)))
 		expect(await delivererOf(lab, [hook]).drainOnce(never)).toEqual({ delivered: 20, failed: 0, held: 0 })

@@ -145,7 +145,7 @@ describe('a kill in a storm', () => {
 })
 
 describe('a receiver that asks for time', () => {
-	test('behavior: is not reported what becomes due meanwhile, whatever stands before', async () => {
+	test('behavior: gets nothing that becomes due before that time, from any rank', async () => {
 		const hook = keeping(lab, ({ message }) =>
 			message.type === 'system.recovered' && lab.nowMs < startMs + 10 * minuteMs
 				? {

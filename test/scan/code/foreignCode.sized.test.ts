@@ -82,7 +82,7 @@ const ways = [
 ] as const
 
 describe.each(ways)('default: by $source, books: $books, streams: $streams', (options) => {
-	test('code that the caller names is told each time, in its block, with what it changed', async () => {
+	test('code that the caller names is reported each time, in its block, with what it changed', async () => {
 		const { node, send, told, sender } = await open({}, options)
 		const first = await send(wallet, runs(helper))
 		const number = Number(await node.rpc('eth_blockNumber'))
@@ -184,7 +184,7 @@ describe('default: ordinary code is quiet', () => {
 	})
 })
 
-test('default: a proxy whose place no list knows: its first code is learnt, a second is told once', async () => {
+test('default: a proxy with an unknown slot: its first code is learnt, a second is reported once', async () => {
 	const { node, send, told } = await open({ [proxy]: forwardsTo('1000 SLOAD') }, {}, {}, [proxy])
 	await inSlot(node, word(1000), helper)
 	await send(proxy, word(3))
@@ -199,7 +199,7 @@ test('default: a proxy whose place no list knows: its first code is learnt, a se
 	expect(await told()).toHaveLength(1)
 })
 
-test('default: code that the contract chooses is told once for its caller; so is what this one runs', async () => {
+test('default: code that the contract chooses is reported once for its caller, also what it runs in turn', async () => {
 	const inner = at('b3')
 	const codes = {
 		[proxy]: assemble(`0 0 0 0 1000 SLOAD GAS DELEGATECALL STOP`),
@@ -259,7 +259,7 @@ const diamondCode = assemble(`
 	CALLDATASIZE 0 0 CALLDATACOPY 0 0 CALLDATASIZE 0 0 CALLDATALOAD 248 SHR SLOAD GAS DELEGATECALL STOP
 	list: 32 0 MSTORE 3 32 MSTORE 1 SLOAD 64 MSTORE 2 SLOAD 96 MSTORE 3 SLOAD 128 MSTORE 160 0 RETURN`)
 
-test('default: the facets of a diamond are quiet; one that is added is told once', async () => {
+test('default: the first facets of a diamond are not reported; one that is added is reported once', async () => {
 	const codes = { [proxy]: diamondCode, ...Object.fromEntries(facets.map((one) => [one, helperCode])) }
 	const { node, send, told } = await open(codes, {}, {}, [proxy])
 	for (const [index, one] of facets.entries()) await inSlot(node, word(index + 1), one)
@@ -271,7 +271,7 @@ test('default: the facets of a diamond are quiet; one that is added is told once
 	expect((await told()).map(brief)).toEqual(['b1 0 once'])
 })
 
-test('default: the implementation of a proxy stands in a known place, and an upgrade is told as such', async () => {
+test('default: a proxy with its implementation in a known slot: an upgrade is reported as one', async () => {
 	const { node, send, told, bench } = await open({ [proxy]: forwardsTo(`${implementationSlot} SLOAD`) }, {}, {}, [
 		proxy,
 	])
@@ -310,7 +310,7 @@ test('behavior: a kill between the scanner and the auditor loses nothing and rep
 	expect((await again.posted()).map(alertOf).map(({ id }) => id)).toEqual([`31337:${txHash}:0:code:${wallet}`])
 })
 
-test('behavior: a target that destroys itself in the transaction that made it is told each time', async () => {
+test('behavior: a target that destroys itself in its first transaction is reported each time', async () => {
 	const { send, told, node } = await open({ [proxy]: puppetCode }, {}, {}, [proxy])
 	const nonce = BigInt(await node.rpc<string>('eth_getTransactionCount', [proxy, 'latest']))
 	const [first, second] = [createAddress(proxy, nonce), createAddress(proxy, nonce + 1n)]

@@ -157,7 +157,7 @@ test('behavior: two changes in one block, each by its own transaction, and one t
 	])
 })
 
-test('behavior: `reads`: a slot and a function; none is told at its first look', async () => {
+test('behavior: `reads`: a slot and a function; the first look reports neither', async () => {
 	const { write, told, bench } = await open({ reads: ['governor()', 'slot 7'], storage: [[7n, 5n]] })
 	await write([7n, 6n], [slotOf('governor()'), someone('e')])
 	await bench.settle()
@@ -272,7 +272,7 @@ test('behavior: what no frame shows is found in turn, and said to be a fault of 
 	expect(await told()).toHaveLength(1)
 })
 
-test('behavior: an upgrade of the beacon is told to the watch on the proxy', async () => {
+test('behavior: an upgrade of the beacon is reported for the watch on the proxy', async () => {
 	const beacon = '0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50'
 	const { anvil, payer, bench, told } = await open({ storage: [[beacon, other]] })
 	await anvil.mine(1)

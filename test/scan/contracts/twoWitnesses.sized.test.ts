@@ -198,7 +198,7 @@ test('behavior: an event, then a silent change: one alert of the event, one of w
 	expect(denial).toMatchObject({ contradicted: true, contradicts: event?.id })
 })
 
-test('behavior: a new owner of the ProxyAdmin is told to the watch on the proxy, once', async () => {
+test('behavior: a new owner of the ProxyAdmin is reported once, for the watch on the proxy', async () => {
 	const { send, mine, bench, told, alerts, lookAgain } = await open({ storage: [[slots.admin, admin]] })
 	await send([[slotOf('owner()'), a]], null, admin)
 	await mine()

@@ -267,7 +267,7 @@ describe('addresses_from', () => {
 		expect(await problemsOf(load())).toEqual(problems)
 	})
 
-	test('error: no one is reported a file', async () => {
+	test('error: an address file without a receiver', async () => {
 		write({ 'watchlists/a.yaml': 'network: base\naddresses_from: x.csv\n', 'watchlists/x.csv': one })
 		expect(await problemsOf(load())).toEqual([
 			'watchlists/a.yaml:2:17: this watch has no receiver: name `receivers` here, or for the whole watchlist',

@@ -191,7 +191,7 @@ describe('who may write to the folder', () => {
 const asOther = isRoot ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', process.execPath] : []
 const [other = process.execPath, ...asOtherArgs] = asOther
 
-describe.runIf(isLinux)('another user of the machine (nobody)', () => {
+describe.runIf(isLinux)('another user of the machine', () => {
 	/** Takes every abstract name that was ever seen, in this form and as older programs made it, and stays a while. */
 	const squat = `
 		const { createHash } = require('crypto'), net = require('net')
