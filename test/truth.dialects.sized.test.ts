@@ -15,8 +15,6 @@ const few = [
 	'Anvil',
 	'Besu: 1000 blocks',
 	'a filter blind to self-destructs',
-	'creationMethod unsaid',
-	'no batches',
 	'no trace methods, hashes unsaid',
 	'no trace methods, flatCallTracer only, bare',
 ]

@@ -9,7 +9,7 @@ import { lockState } from '../../src/state/file/disk/lock.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { hideTransactions } from '../support/hiding.js'
-import { inFull } from '../support/longRun.js'
+import { inFull, testInFull } from '../support/longRun.js'
 import { startMailServer } from '../support/mailServer.js'
 import { openSite, type Site } from '../support/program.js'
 import { startTalkativeNode, type TalkativeNode } from '../support/talkativeNode.js'
@@ -112,7 +112,7 @@ describe('replay', () => {
 		})
 	})
 
-	test('error: what is wrong of the blocks is said before a node is asked', async () => {
+	testInFull('error: what is wrong of the blocks is said before a node is asked', async () => {
 		const nowhere = siteOf({
 			'tracewatch.yaml': settings('http://127.0.0.1:9', { hook: 'http://127.0.0.1:9' }),
 			'watchlists/a.yaml': watchlist([`{address: ${other}}`], 'hook'),
@@ -124,7 +124,7 @@ describe('replay', () => {
 		expect(await Promise.all(codes)).toEqual(codes.map(() => 2))
 	})
 
-	test('error: beyond the head: 2, and the head', async () => {
+	testInFull('error: beyond the head: 2, and the head', async () => {
 		const { code, stderr } = await here().run(['replay', '--from', '1', '--to', '99999'])
 		expect(code).toBe(2)
 		expect(stderr).toBe(`block 99999 is not there yet: the head is ${await chain.head()}\n`)
@@ -206,7 +206,7 @@ describe('statement', () => {
 		})
 	})
 
-	test('args: csv has plain decimals and no label that is a formula; the table says it in words', async () => {
+	testInFull('args: csv has plain decimals and no label that is a formula; the table says it in words', async () => {
 		const opened = here()
 		const csv = await opened.run(of(treasury, 'csv'))
 		expect(csv.code).toBe(0)

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { PASSWORD, startServer } from '../state/postgres/server.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
-import { inFull, sized } from '../support/longRun.js'
+import { inFull, sized, testInFull } from '../support/longRun.js'
 import type { Running, Site } from '../support/program.js'
 import { settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
@@ -73,7 +73,7 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		})
 	})
 
-	test('once, status, deliveries: as with a folder, and without one', async () => {
+	testInFull('once, status, deliveries: as with a folder, and without one', async () => {
 		const here = site()
 		const run = async (...args: string[]) => {
 			const ended = await here.run(args, env())

@@ -6,7 +6,7 @@ import { mountMemory } from '../state/file/mounts.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { temporaryFolder } from '../support/folder.js'
 import { type Hit, type HookAnswer, type HookServer, startHookServer } from '../support/hookServer.js'
-import { inFull } from '../support/longRun.js'
+import { inFull, testInFull } from '../support/longRun.js'
 import { openSite, type Running, type Site } from '../support/program.js'
 import { settings, told, treasury, vault, watchlist } from './site.js'
 
@@ -147,43 +147,46 @@ describe('a full disk', () => {
 		expect((await running.stop()).code).toBe(0)
 	})
 
-	test('error: what was delivered meanwhile is sent no second time, and under no second id after a kill', async () => {
-		const lab = await openLab()
-		if (lab === null) return
-		const { site, hook } = lab
-		const first = site.start(['run'])
-		await polled(first)
-		const answer = holding(hook)
-		await lab.pay(4n)
-		await hook.until(1)
-		lab.block()
-		answer(204)
-		await first.line(({ msg }) => msg.startsWith('the results of deliveries cannot be recorded'))
-		expect(values(hook)).toEqual(['4'])
-		lab.unblock()
-		await first.line(({ msg }) => msg === 'the results of deliveries can be recorded again')
-		await lab.pay(5n)
-		await hook.until(2)
-		expect(values(hook)).toEqual(['4', '5'])
+	testInFull(
+		'error: what was delivered meanwhile is sent no second time, and under no second id after a kill',
+		async () => {
+			const lab = await openLab()
+			if (lab === null) return
+			const { site, hook } = lab
+			const first = site.start(['run'])
+			await polled(first)
+			const answer = holding(hook)
+			await lab.pay(4n)
+			await hook.until(1)
+			lab.block()
+			answer(204)
+			await first.line(({ msg }) => msg.startsWith('the results of deliveries cannot be recorded'))
+			expect(values(hook)).toEqual(['4'])
+			lab.unblock()
+			await first.line(({ msg }) => msg === 'the results of deliveries can be recorded again')
+			await lab.pay(5n)
+			await hook.until(2)
+			expect(values(hook)).toEqual(['4', '5'])
 
-		const again = holding(hook)
-		await lab.pay(6n)
-		await hook.until(3)
-		lab.block()
-		again(204)
-		await first.line(({ msg }) => msg.startsWith('the results of deliveries cannot be recorded'))
-		await first.stop('SIGKILL')
-		lab.unblock()
-		await lab.fill()
-		await lab.pay(7n)
-		const second = site.start(['run'])
-		await full(second)
-		lab.free()
-		await hook.until((hits) => told(hits).some(({ data }) => data.valueWei === '7'))
-		expect((await second.stop()).code).toBe(0)
-		expect([...idsByValue(hook.hits).values()]).toEqual(['4', '5', '6', '7'])
-		expect(values(hook).filter((value) => value !== '6')).toEqual(['4', '5', '7'])
-	})
+			const again = holding(hook)
+			await lab.pay(6n)
+			await hook.until(3)
+			lab.block()
+			again(204)
+			await first.line(({ msg }) => msg.startsWith('the results of deliveries cannot be recorded'))
+			await first.stop('SIGKILL')
+			lab.unblock()
+			await lab.fill()
+			await lab.pay(7n)
+			const second = site.start(['run'])
+			await full(second)
+			lab.free()
+			await hook.until((hits) => told(hits).some(({ data }) => data.valueWei === '7'))
+			expect((await second.stop()).code).toBe(0)
+			expect([...idsByValue(hook.hits).values()]).toEqual(['4', '5', '6', '7'])
+			expect(values(hook).filter((value) => value !== '6')).toEqual(['4', '5', '7'])
+		},
+	)
 
 	inFull(() => {
 		test('error: `once` ends with 1, and the next one takes it up', async () => {

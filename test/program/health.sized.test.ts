@@ -1,7 +1,7 @@
 // What a person is told at 3 a.m.: one sentence, the same everywhere, and an exit code that a script can use.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
-import { inFull } from '../support/longRun.js'
+import { inFull, testInFull } from '../support/longRun.js'
 import type { Running, Site } from '../support/program.js'
 import { hookServer, other, polled, settings, siteOf, treasury, watchlist } from './site.js'
 
@@ -81,7 +81,7 @@ inFull(() => {
 	})
 })
 
-test('error: the only receiver refuses our credentials', async () => {
+testInFull('error: the only receiver refuses our credentials', async () => {
 	const hook = await hookServer()
 	hook.answer = () => 401
 	const here = siteOf({

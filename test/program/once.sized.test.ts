@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { ether, startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
-import { inFull } from '../support/longRun.js'
+import { inFull, testInFull } from '../support/longRun.js'
 import type { Site } from '../support/program.js'
 import { settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
@@ -89,7 +89,7 @@ describe('tracewatch once', () => {
 		})
 	})
 
-	test('behavior: a deployment names its contract, and carries the endowment', async () => {
+	testInFull('behavior: a deployment names its contract, and carries the endowment', async () => {
 		const before = hook.hits.length
 		const here = site([`{address: ${treasury}, label: T}`])
 		await here.run(['once'])
@@ -111,7 +111,7 @@ describe('tracewatch once', () => {
 		expect(alerts[0].data.to).toBe(alerts[0].data.contractAddress)
 	})
 
-	test('error: a receiver that is down ends with 75, and nothing is lost', async () => {
+	testInFull('error: a receiver that is down ends with 75, and nothing is lost', async () => {
 		const dead = await startHookServer()
 		const { origin } = dead
 		await dead.close()

@@ -6,7 +6,7 @@ import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
 import { ether, startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { noTraces } from '../support/dialectTable.js'
-import { inFull } from '../support/longRun.js'
+import { inFull, testInFull } from '../support/longRun.js'
 import { openSite, type Site } from '../support/program.js'
 import { other, settings, stranger, treasury, vault, watchlist } from './site.js'
 
@@ -94,7 +94,7 @@ describe('tracewatch explain', () => {
 		expect(stdout).toContain(`nonce ${nonce + 7})\n   - no alert for Cold (a.yaml): it did not hold`)
 	})
 
-	test('behavior: a failed transaction shows its reason', async () => {
+	testInFull('behavior: a failed transaction shows its reason', async () => {
 		const word = (n: number) => n.toString(16).padStart(64, '0')
 		const text = Buffer.from('no funds today').toString('hex').padEnd(64, '0')
 		// Code that reverts with what it is called with: copies its calldata and reverts.
@@ -137,6 +137,7 @@ describe('tracewatch explain', () => {
 
 describe('tracewatch doctor', () => {
 	test('shows what the endpoint can do, by its host only', async () => {
+		await node.receipt(await node.send({ from: vault, to: treasury, valueWei: 1n }))
 		await node.receipt(await node.send({ from: treasury, to: vault, valueWei: ether }))
 		await node.mine(25)
 		const { stdout, code } = await site.run(['doctor'])
@@ -150,7 +151,7 @@ describe('tracewatch doctor', () => {
 		for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
 	})
 
-	test('args: --json', async () => {
+	testInFull('args: --json', async () => {
 		const { stdout } = await site.run(['doctor', '--json'])
 		const { networks } = JSON.parse(stdout)
 		const { forecast, callsPerDay } = networks[0]
@@ -222,8 +223,8 @@ describe('tracewatch doctor', () => {
 	})
 })
 
-describe('tracewatch replay', () => {
-	test('args: --format json gives one envelope a line', async () => {
+inFull(() => {
+	test('tracewatch replay, args: --format json gives one envelope a line', async () => {
 		const head = await node.head()
 		const hash = await node.send({ from: vault, to: treasury, valueWei: 77n })
 		const { stdout, code } = await site.run(['replay', '--from', String(head), '--to', 'latest', '--format', 'json'])

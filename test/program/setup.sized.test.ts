@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
-import { inFull } from '../support/longRun.js'
+import { inFull, testInFull } from '../support/longRun.js'
 import { cliPath } from '../support/program.js'
 import { openTerminal } from '../support/terminal.js'
 import { startSetup } from './setupSite.js'
@@ -70,7 +70,7 @@ inFull(() => {
 	})
 })
 
-test('behavior: replay fits the terminal that it is shown on', async () => {
+testInFull('behavior: replay fits the terminal that it is shown on', async () => {
 	const { here, out, secrets, script, env } = await startSetup(node)
 	await script(['--untested', '--chain-id', '31337', '--address', treasury, '--label', 'Treasury'], secrets)
 	const from = String((await node.head()) + 1n)

@@ -12,7 +12,7 @@ import { type FailingBlocks, failingBlocks } from '../support/failingBlock.js'
 import { type FaultProxy, startFaultProxy } from '../support/faultProxy.js'
 import { status } from '../support/faults.js'
 import { sendJson } from '../support/faultyNode.js'
-import { inFull, sized } from '../support/longRun.js'
+import { inFull, sized, testInFull } from '../support/longRun.js'
 import { type Bench, type BenchOptions, openBench, watchOf } from './bench.js'
 
 async function open(options: Partial<BenchOptions> & { readonly endpoints?: number } = {}) {
@@ -134,7 +134,7 @@ describe('a block that fails by every way', () => {
 		},
 	)
 
-	test('behavior: also where no one reports its header', async () => {
+	testInFull('behavior: also where no one reports its header', async () => {
 		const { node, failing, bench, pay, fail } = await open({ books: false })
 		failing.headersToo = true
 		const bad = await pay()
@@ -553,7 +553,7 @@ describe('what a person says of a gap', () => {
 		expect((await bench.store.network('local'))?.gaps.size).toBe(0)
 	})
 
-	test('behavior: wanted, it is asked for at once', async () => {
+	testInFull('behavior: wanted, it is asked for at once', async () => {
 		const { bench, failing, bad } = await opened()
 		bench.pass(40_000)
 		await bench.settle()
@@ -567,8 +567,8 @@ describe('what a person says of a gap', () => {
 	})
 })
 
-describe('where no block is to blame', () => {
-	test('error: an endpoint that is down is asked little while others fail in passing', async () => {
+inFull(() => {
+	test('error: no block to blame: an endpoint that is down is asked little while others fail in passing', async () => {
 		const node = await startTestAnvil()
 		onTestFinished(() => node.stop())
 		const [down, passing] = [await secondTo(node), await secondTo(node)]

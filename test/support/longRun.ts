@@ -5,6 +5,8 @@
  * - `x.test.ts` runs in `npm test` only, `x.long.test.ts` in `npm run test:long` only.
  * - `x.sized.test.ts` runs in both, and asks here how much it is to try.
  */
+import { test } from 'vitest'
+
 const isLong = process.env.TRACEWATCH_LONG === '1'
 
 /** The first in `npm test`, the second in `npm run test:long`. */
@@ -36,3 +38,6 @@ function seedOf(text: string): number | null {
 export function inFull(register: () => void): void {
 	if (isLong) register()
 }
+
+/** One test that only the long run has. */
+export const testInFull: typeof test = isLong ? test : (((): void => {}) as unknown as typeof test)

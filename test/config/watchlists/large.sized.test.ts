@@ -12,7 +12,7 @@ import type { Address } from '../../../src/model/glossary.js'
 import type { WatchSet } from '../../../src/model/watch.js'
 import { createScrubber } from '../../../src/ops/scrub.js'
 import { temporaryFolder } from '../../support/folder.js'
-import { sized } from '../../support/longRun.js'
+import { sized, testInFull } from '../../support/longRun.js'
 import { expectShortTurns } from '../../support/shortTurns.js'
 
 const count = 100_000
@@ -134,7 +134,7 @@ describe('100,000 watches', () => {
 		},
 	)
 
-	test('reload in the same way', async () => {
+	testInFull('reload in the same way', async () => {
 		write('a file in lower case')
 		const config = await loadConfig('tracewatch.yaml', { env: {}, cwd: folder })
 		const lists = followWatchlists(config, { cwd: folder })

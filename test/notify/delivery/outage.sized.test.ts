@@ -11,7 +11,7 @@ import { openStore } from '../../../src/state/open.js'
 import { openTroubles } from '../../../src/state/troubles.js'
 import { emptied, startServer } from '../../state/postgres/server.js'
 import { temporaryFolder } from '../../support/folder.js'
-import { sized } from '../../support/longRun.js'
+import { sized, testInFull } from '../../support/longRun.js'
 import { silent } from '../../support/silent.js'
 import { deliveryOf, never, startMs } from '../samples.js'
 import { scripted } from './lab.js'
@@ -159,7 +159,7 @@ for (const [name, placeOf] of places) {
 			}
 		})
 
-		test('default: the summary counts failed attempts from the first failure on', async () => {
+		testInFull('default: the summary counts failed attempts from the first failure on', async () => {
 			const { at, post, round, summary } = await site(await placeOf())
 			await post(deliveryOf(1), deliveryOf(2))
 			expect((await summary())?.failedAttempts).toBeUndefined()

@@ -14,7 +14,7 @@ afterAll(async () => {
 	await server?.stop()
 })
 
-const SIEGE_MS = sized(3, 20) * 1_000
+const SIEGE_MS = sized(2, 20) * 1_000
 const LEASE_MS = 1_500
 const NETWORKS = ['n0', 'n1', 'n2']
 /** Minutes that the clock of each instance is ahead. */

@@ -5,6 +5,7 @@ import type { Address } from '../../src/model/glossary.js'
 import { hex, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type DialectGateway, startDialectGateway } from '../support/dialectGateway.js'
 import { hideTransactions } from '../support/hiding.js'
+import { testInFull } from '../support/longRun.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from './bench.js'
 
 const stranger: Address = '0x00000000000000000000000000000000000abcde'
@@ -179,20 +180,25 @@ describe('withdrawals', () => {
 		expect(await told(bench, 'alert.unexplained')).toEqual([])
 	})
 
-	test('behavior: a block in the other’s place that gives its index to another party, or another amount', async () => {
-		const { bench, replace } = await paidTwice()
-		await replace([1, stranger, 17n], [2, watched, 19n])
-		const said = (await bench.posted()).map((one) => `${one.message.type} ${alertOf(one).index} ${alertOf(one).value}`)
-		expect(said).toEqual([
-			'alert.withdrawal 1 0.000000017',
-			'alert.withdrawal 2 0.000000018',
-			'alert.removed 2 0.000000018',
-			'alert.withdrawal 2 0.000000019',
-			'alert.removed 1 0.000000017',
-		])
-	})
+	testInFull(
+		'behavior: a block in the other’s place that gives its index to another party, or another amount',
+		async () => {
+			const { bench, replace } = await paidTwice()
+			await replace([1, stranger, 17n], [2, watched, 19n])
+			const said = (await bench.posted()).map(
+				(one) => `${one.message.type} ${alertOf(one).index} ${alertOf(one).value}`,
+			)
+			expect(said).toEqual([
+				'alert.withdrawal 1 0.000000017',
+				'alert.withdrawal 2 0.000000018',
+				'alert.removed 2 0.000000018',
+				'alert.withdrawal 2 0.000000019',
+				'alert.removed 1 0.000000017',
+			])
+		},
+	)
 
-	test('behavior: one that the header hides is unexplained, with its exact amount', async () => {
+	testInFull('behavior: one that the header hides is unexplained, with its exact amount', async () => {
 		// Anvil pays no withdrawals: a payment that nothing tells of stands for one.
 		const { dialect, hide } = hideTransactions()
 		const { node, bench, gateway } = await open()

@@ -3,6 +3,7 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { testInFull } from '../support/longRun.js'
 import { statusOf } from '../support/statusOf.js'
 import { hookServer, other, settings, siteOf, treasury, vault, watchlist } from './site.js'
 
@@ -138,16 +139,19 @@ describe('the pages', () => {
 		await running.stop()
 	})
 
-	test('behavior: without a password foreign names are refused, and off loopback there are no pages', async () => {
-		const { port, running, origin } = await pagedSite('0.0.0.0:0')
-		expect((await get(port, '/', { host: 'evil.example.org' })).status).toBe(421)
-		expect((await get(port, '/alerts')).status).toBe(404)
-		const { body, status } = await get(port, '/')
-		expect(status).toBe(200)
-		expect(body).toContain('http_password')
-		expect(await statusOf(`${origin}/metrics`)).toBe(200)
-		await running.stop()
-	})
+	testInFull(
+		'behavior: without a password foreign names are refused, and off loopback there are no pages',
+		async () => {
+			const { port, running, origin } = await pagedSite('0.0.0.0:0')
+			expect((await get(port, '/', { host: 'evil.example.org' })).status).toBe(421)
+			expect((await get(port, '/alerts')).status).toBe(404)
+			const { body, status } = await get(port, '/')
+			expect(status).toBe(200)
+			expect(body).toContain('http_password')
+			expect(await statusOf(`${origin}/metrics`)).toBe(200)
+			await running.stop()
+		},
+	)
 
 	test('behavior: with a password any name will do, and nothing without it but health and metrics', async () => {
 		const password = 'correct:horse ü'

@@ -11,6 +11,7 @@ import { listed, readAll } from '../../../src/chain/traces/readRows.js'
 import type { Header } from '../../../src/chain/wire/wire.js'
 import { RpcError } from '../../../src/errors.js'
 import type { Address, Hash } from '../../../src/model/glossary.js'
+import { sized, testInFull } from '../../support/longRun.js'
 import { type Json, readJson, records, rowLists } from '../recorded.js'
 
 const reading = { endpoint: 'node.example', method: 'trace_block' }
@@ -93,7 +94,7 @@ describe('packed rows', () => {
 					}
 				},
 			),
-			{ numRuns: 60 },
+			{ numRuns: sized(20, 60) },
 		)
 	})
 
@@ -109,7 +110,7 @@ describe('packed rows', () => {
 					expect(await outcome(() => read(packed(plain())))).toEqual(await outcome(() => read(plain())))
 				}
 			}),
-			{ numRuns: 100 },
+			{ numRuns: sized(30, 100) },
 		)
 	})
 
@@ -149,7 +150,7 @@ describe('packed rows', () => {
 		}
 	})
 
-	test('behavior: a transaction of 30,000 rows is read whole', async () => {
+	testInFull('behavior: a transaction of 30,000 rows is read whole', async () => {
 		const rowAt = (at: number) => ({
 			type: 'call',
 			action: { callType: 'call', from: addressOf(2), to: addressOf(1), value: '0x1' },
@@ -214,7 +215,7 @@ describe('packed rows', () => {
 					expect(list.depthAt(place)).toBe(paths[place]?.length)
 				}
 			}),
-			{ numRuns: 50 },
+			{ numRuns: sized(20, 50) },
 		)
 	})
 })

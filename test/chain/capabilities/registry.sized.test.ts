@@ -1,6 +1,6 @@
 // One chain, many nodes: whatever dialect a node speaks, the same gets the same blocks, or it is said that
 // nothing can be.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { probe } from '../../../src/chain/capabilities/probe.js'
 import { createChain } from '../../../src/chain/chain.js'
 import { createEndpoints } from '../../../src/chain/endpoints/endpoints.js'
@@ -11,6 +11,7 @@ import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Books, keepBooks } from '../../support/books.js'
 import { type Answers, type Dialect, type DialectGateway, startDialectGateway } from '../../support/dialectGateway.js'
 import { dialects, noTraces } from '../../support/dialectTable.js'
+import { sized } from '../../support/longRun.js'
 import { errorOf, never } from '../../support/pool.js'
 import { planScenario, playScenario } from '../../support/scenario.js'
 import { silent } from '../../support/silent.js'
@@ -64,29 +65,30 @@ function isWhole(parts: readonly Part[]): void {
 	}
 }
 
-describe.each(dialects)('%s', (_name, dialect, sources) => {
-	test('reports what the balances say, and nothing else', async () => {
+test.each(dialects.filter((_, at) => sized(at % 4 === 0, true)))(
+	'%s: is read, and reports what the balances say, and nothing else',
+	async (_name, dialect) => {
 		await open(dialect, 'auto', async ({ walk }) => {
 			const parts = await walk()
 			isWhole(parts)
 			expect(linesOf(dueIn(parts, books.watched))).toEqual(linesOf(books.due))
 		})
-	})
+	},
+)
 
-	test('is seen for what it is', async () => {
-		const gateway = await startDialectGateway(anvil.url, dialect, answers)
-		const rpc = createRpc({ url: gateway.url })
-		const seen = await probe(rpc, { setting: 'auto' }, never)
-		await rpc.close()
-		await gateway.close()
-		expect(seen.sources).toEqual(sources)
-		expect(seen.proved).toBe(true)
-		if (seen.methods.trace_filter === 'yes')
-			expect(seen.filterMode).toBe(dialect.lists === 'both' ? 'intersection' : 'union')
-		expect(seen.otsLevel).toBe(typeof dialect.ots === 'number' ? dialect.ots : dialect.ots === null ? null : 8)
-		expect([seen.safeTag, seen.finalizedTag]).toEqual([!dialect.noTags, !dialect.noTags])
-		if (seen.methods.trace_filter === 'wrong') expect(seen.reasons.join()).toMatch(/trace_filter/)
-	})
+test.each(dialects)('%s: is seen for what it is', async (_name, dialect, sources) => {
+	const gateway = await startDialectGateway(anvil.url, dialect, answers)
+	const rpc = createRpc({ url: gateway.url })
+	const seen = await probe(rpc, { setting: 'auto' }, never)
+	await rpc.close()
+	await gateway.close()
+	expect(seen.sources).toEqual(sources)
+	expect(seen.proved).toBe(true)
+	if (seen.methods.trace_filter === 'yes')
+		expect(seen.filterMode).toBe(dialect.lists === 'both' ? 'intersection' : 'union')
+	expect(seen.otsLevel).toBe(typeof dialect.ots === 'number' ? dialect.ots : dialect.ots === null ? null : 8)
+	expect([seen.safeTag, seen.finalizedTag]).toEqual([!dialect.noTags, !dialect.noTags])
+	if (seen.methods.trace_filter === 'wrong') expect(seen.reasons.join()).toMatch(/trace_filter/)
 })
 
 test('error: a node that reports nothing of the inside of transactions is not read', async () => {

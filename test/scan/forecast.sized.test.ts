@@ -5,6 +5,7 @@ import { forecastOf } from '../../src/core/cost/forecast.js'
 import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
+import { sized } from '../support/longRun.js'
 import { openBench, watchOf } from './bench.js'
 
 const methods = [
@@ -18,12 +19,14 @@ const methods = [
 ] as const
 const polls = 10
 
-test.each([
+const cases = [
 	['a block between two polls', 1, false],
+	['five of them, with tokens', 5, true],
 	['five of them', 5, false],
 	['a block between two polls, with tokens', 1, true],
-	['five of them, with tokens', 5, true],
-] as const)('behavior: %s', async (_, blocks, withTokens) => {
+] as const
+
+test.each(cases.slice(0, sized(2, 4)))('behavior: %s', async (_, blocks, withTokens) => {
 	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const gateway = await startDialectGateway(node.url, {})

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
+import { testInFull } from '../support/longRun.js'
 import {
 	hookServer,
 	other,
@@ -63,7 +64,7 @@ describe('tracewatch run', () => {
 		expect((await running.stop()).code).toBe(0)
 	})
 
-	test('behavior: SIGHUP reads the watchlists again', async () => {
+	testInFull('behavior: SIGHUP reads the watchlists again', async () => {
 		const { running } = await startWatching(node.url, {
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 		})
@@ -119,7 +120,7 @@ describe('tracewatch run', () => {
 		])
 	})
 
-	test('error: two daemons cannot share a state folder', async () => {
+	testInFull('error: two daemons cannot share a state folder', async () => {
 		const { here, running: first } = await startWatching(node.url, {
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 		})

@@ -9,6 +9,7 @@ import { framesOf, MOST_DEPTH } from '../../../src/chain/traces/tree.js'
 import { effective } from '../../../src/core/events/effective.js'
 import type { Frame } from '../../../src/model/chain.js'
 import { address, frame, tx } from '../../core/build.js'
+import { testInFull } from '../../support/longRun.js'
 
 const reading = { endpoint: 'node.example', method: 'trace_x' }
 const [someone, other] = [address(0xa1a1), address(0xb2b2)]
@@ -140,7 +141,7 @@ describe('a hostile tree', () => {
 		expect([...effective(tx(whole))]).toHaveLength(1)
 	})
 
-	test('behavior: as rows too, and with thousands of self-destructs among them', async () => {
+	testInFull('behavior: as rows too, and with thousands of self-destructs among them', async () => {
 		const raw = Array.from({ length: 100_000 }, (_, at) => ({
 			type: at % 10 === 1 ? 'suicide' : 'call',
 			action:

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRpc, type Rpc } from '../../../src/chain/rpc/rpc.js'
 import type { RowList } from '../../../src/chain/stream/rowList.js'
 import type { RpcError } from '../../../src/errors.js'
+import { testInFull } from '../../support/longRun.js'
 import { errorOf, never } from '../../support/pool.js'
 import { expectShortTurns } from '../../support/shortTurns.js'
 
@@ -68,7 +69,7 @@ test('error: what is kept is bounded, whatever the method', async () => {
 	expect(error.message).toContain('MiB of memory')
 })
 
-test('behavior: a large answer that comes fast may take longer than the time for a small one', async () => {
+testInFull('behavior: a large answer that comes fast may take longer than the time for a small one', async () => {
 	const times = [performance.now()]
 	const rpc = open({ timeoutMs: 300, onProgress: () => void times.push(performance.now()) })
 	const outcome = await rpc.once('debug_traceBlockByNumber', [400], never).then(

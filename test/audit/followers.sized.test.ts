@@ -1,7 +1,7 @@
 /**
  * What must stay true when scanning and auditing have a commit each, stated from outside by what is posted. Held
  * elsewhere: a gap is judged again when it was read (`gaps.sized.test.ts`), an unexplained block is read again until it
- * is answered (`books.sized.test.ts`), delegations with and without books (`delegation.test.ts`), the lease
+ * is answered (`books.sized.test.ts`), delegations with and without books (`delegation.sized.test.ts`), the lease
  * (`test/state/postgres`).
  */
 
@@ -14,6 +14,7 @@ import { ether, startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { temporaryFolder } from '../support/folder.js'
 import { hideTransactions } from '../support/hiding.js'
+import { testInFull } from '../support/longRun.js'
 
 const thresholds = { belowWei: 9_999n * ether, aboveWei: null }
 
@@ -169,7 +170,7 @@ test('behavior: books of watches that did not move in replaced blocks are set ba
 	expect(unexplained).toMatchObject([{ differenceWei: '11', fromBlock: number, toBlock: number }])
 })
 
-test('behavior: a catch-up that is stopped at a commit is read again from where the auditor stood', async () => {
+testInFull('behavior: a catch-up that is stopped at a commit is read again from where the auditor stood', async () => {
 	const { node, gateway, alice, bob, pay, open } = await chain()
 	const first = await open()
 	await first.bench.settle()

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startTestDevnode } from '../support/anvil.js'
 import { startHeadServer } from '../support/headServer.js'
 import { startHookServer } from '../support/hookServer.js'
+import { testInFull } from '../support/longRun.js'
 import { openSite } from '../support/program.js'
 import { settings, told, treasury, vault, watchlist } from './site.js'
 
@@ -40,18 +41,21 @@ test('default: with `ws` a payment is reported when its block comes, whatever th
 	expect(code).toBe(0)
 })
 
-test('behavior: where heads cannot be followed the program runs on, and neither key nor path is reported', async () => {
-	const server = await startHeadServer()
-	onTestFinished(() => server.close())
-	server.refuse = (socket) => socket.end('HTTP/1.1 403 CANARYPATHq7Xz9K2vW\r\n\r\n')
-	const { node, hook, running } = await start((url) => [
-		`ws://CANARYUSERq7Xz9K2vW:CANARYPASSWORD@${server.host}/CANARYPATHq7Xz9K2vW`,
-		url,
-	])
-	await running.line(({ msg }) => msg === 'new heads are followed')
-	await node.send({ from: treasury, to: vault, valueWei: 1n })
-	await hook.until(1)
-	expect((await running.stop()).code).toBe(0)
-	expect(running.output()).toContain(server.host)
-	expect(running.output()).not.toMatch(/CANARY/)
-})
+testInFull(
+	'behavior: where heads cannot be followed the program runs on, and neither key nor path is reported',
+	async () => {
+		const server = await startHeadServer()
+		onTestFinished(() => server.close())
+		server.refuse = (socket) => socket.end('HTTP/1.1 403 CANARYPATHq7Xz9K2vW\r\n\r\n')
+		const { node, hook, running } = await start((url) => [
+			`ws://CANARYUSERq7Xz9K2vW:CANARYPASSWORD@${server.host}/CANARYPATHq7Xz9K2vW`,
+			url,
+		])
+		await running.line(({ msg }) => msg === 'new heads are followed')
+		await node.send({ from: treasury, to: vault, valueWei: 1n })
+		await hook.until(1)
+		expect((await running.stop()).code).toBe(0)
+		expect(running.output()).toContain(server.host)
+		expect(running.output()).not.toMatch(/CANARY/)
+	},
+)

@@ -8,6 +8,7 @@ import type { Address, Hash, Hex } from '../../src/model/glossary.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from '../scan/bench.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Dialect, Refused, startDialectGateway } from '../support/dialectGateway.js'
+import { testInFull } from '../support/longRun.js'
 
 /** Accounts 0 to 2 of Anvil's usual mnemonic. */
 const sponsor = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
@@ -248,7 +249,7 @@ describe('delegation', () => {
 			expect(await uncovered(bench)).toEqual([])
 		})
 
-		test('behavior: where all of them have its nonce, what the code shows is reported', async () => {
+		testInFull('behavior: where all of them have its nonce, what the code shows is reported', async () => {
 			const { bench, sign, send, block } = await open(buried(0), { books: false })
 			await send([await sign(owner, first)])
 			await block()
@@ -256,7 +257,7 @@ describe('delegation', () => {
 			expect(alerts.map(({ delegate, previous }) => [lower(delegate), previous])).toEqual([[first, null]])
 		})
 
-		test('behavior: where the node lacks `eth_call`, each code is asked for', async () => {
+		testInFull('behavior: where the node lacks `eth_call`, each code is asked for', async () => {
 			const { bench, sign, send, block } = await open({ ...buried(5), lacks: ['eth_call'] }, { books: false })
 			await send([await sign(owner, first)])
 			await block()
@@ -331,7 +332,7 @@ describe('delegation', () => {
 		expect([after?.checkpoint.number, after?.audit?.signed]).toEqual([number + 41n, []])
 	})
 
-	test('behavior: blocks whose transactions no endpoint gives do not pile up', async () => {
+	testInFull('behavior: blocks whose transactions no endpoint gives do not pile up', async () => {
 		let isRefused = true
 		const refusal = new Refused({ error: { code: -32603, message: 'internal error' } })
 		const refusing: Dialect['twist'] = async (method, params) => {

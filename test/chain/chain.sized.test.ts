@@ -7,6 +7,7 @@ import type { Log } from '../../src/model/ports.js'
 import { ether, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Books, keepBooks } from '../support/books.js'
 import { type Dialect, Refused } from '../support/dialectGateway.js'
+import { testInFull } from '../support/longRun.js'
 import { errorOf, never } from '../support/pool.js'
 import { planScenario, playScenario } from '../support/scenario.js'
 import { silent } from '../support/silent.js'
@@ -79,7 +80,7 @@ describe('trace_filter', () => {
 		})
 	})
 
-	test('behavior: lists that are refused as too long are cut, and stay short', async () => {
+	testInFull('behavior: lists that are refused as too long are cut, and stay short', async () => {
 		const many = new Set([...strangers(900), ...watched])
 		await withSession({ ...on({ mostAddresses: 300 }), source: 'trace_filter' }, async ({ walk, gateway }) => {
 			expect(linesOf(dueIn(await walk(span, many), books.watched))).toEqual(linesOf(books.due))
@@ -90,7 +91,7 @@ describe('trace_filter', () => {
 		})
 	})
 
-	test('behavior: both lists go into one question only where they were seen to mean either', async () => {
+	testInFull('behavior: both lists go into one question only where they were seen to mean either', async () => {
 		const lists = async (dialect: Dialect) =>
 			withSession({ ...on(dialect), source: 'trace_filter' }, async ({ walk, gateway }) => {
 				expect(linesOf(dueIn(await walk(span, watched), books.watched))).toEqual(linesOf(books.due))

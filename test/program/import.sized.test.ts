@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import { testInFull } from '../support/longRun.js'
 import { openSite } from '../support/program.js'
 
 const vault = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -248,7 +249,7 @@ test("behavior: Defender's monitors and notifications, with a network by its nam
 	expect(check, check.stderr).toMatchObject({ code: 0 })
 })
 
-test('behavior: texts of the files stay texts, whatever they say', async () => {
+testInFull('behavior: texts of the files stay texts, whatever they say', async () => {
 	const stolen = '${STOLEN}'
 	const site = siteOf({
 		'net.json': { ...mainnet, slug: '1inch' },
@@ -287,7 +288,7 @@ test('behavior: texts of the files stay texts, whatever they say', async () => {
 	expect(secrets.every((name) => name.length <= 110)).toBe(true)
 })
 
-test('error: a file that is there already is not overwritten', async () => {
+testInFull('error: a file that is there already is not overwritten', async () => {
 	const site = siteOf({
 		'net.json': mainnet,
 		'triggers.json': triggers,
@@ -301,7 +302,7 @@ test('error: a file that is there already is not overwritten', async () => {
 	expect(readdirSync(join(site.folder, 'tracewatch-import'))).toEqual(['watchlists'])
 })
 
-test('error: no folder, no JSON, nothing that can be converted: nothing is written', async () => {
+testInFull('error: no folder, no JSON, nothing that can be converted: nothing is written', async () => {
 	const site = siteOf({
 		'networks/mainnet.json': mainnet,
 		'triggers/all.json': triggers,

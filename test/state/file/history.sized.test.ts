@@ -24,6 +24,7 @@ import { peekState } from '../../../src/state/file/peek.js'
 import { openFileStore } from '../../../src/state/file/store.js'
 import { mostWaitingRows } from '../../../src/state/historyQueue.js'
 import { temporaryFolder } from '../../support/folder.js'
+import { testInFull } from '../../support/longRun.js'
 import { deliveryOf } from '../samples.js'
 import { mountMemory } from './mounts.js'
 
@@ -149,7 +150,7 @@ describe('files of history', () => {
 		expect(await ids()).toEqual(['a'])
 	})
 
-	test('error: what waits for too long becomes a hole that says how much', async () => {
+	testInFull('error: what waits for too long becomes a hole that says how much', async () => {
 		await mkdir(folder, { recursive: true })
 		await writeFile(join(folder, 'history'), 'no folder')
 		const store = await open()

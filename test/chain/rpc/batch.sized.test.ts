@@ -4,6 +4,7 @@ import { createRpc, type Rpc, type RpcOptions } from '../../../src/chain/rpc/rpc
 import { RpcError } from '../../../src/errors.js'
 import * as faults from '../../support/faults.js'
 import { type Fault, type FaultyNode, startFaultyNode } from '../../support/faultyNode.js'
+import { sized, testInFull } from '../../support/longRun.js'
 
 const never = new AbortController().signal
 const closers: (() => Promise<void>)[] = []
@@ -37,7 +38,7 @@ describe('batch', () => {
 	})
 
 	// Before, each of those that waited was refused with all of its calls, and each refusal made the next pause longer.
-	test('behavior: what waits while others are refused for their size goes in smaller requests', async () => {
+	testInFull('behavior: what waits while others are refused for their size goes in smaller requests', async () => {
 		const rpc = open({ retry: {}, maxBatch: 100, wait: () => new Promise((go) => setTimeout(go, 1)) })
 		const most = 20
 		node.fail((ask, response, good) => {
@@ -268,7 +269,7 @@ describe('batch', () => {
 				for (const [at, answer] of answers.entries()) if (!(answer instanceof RpcError)) expect(answer).toBe(at)
 			},
 		)
-		await fc.assert(property, { seed: 7, numRuns: 60 })
+		await fc.assert(property, { seed: 7, numRuns: sized(20, 60) })
 	})
 })
 
@@ -289,7 +290,7 @@ describe('a gateway that fails each batch above some size, and answers single ca
 		],
 		['an error without a code', faults.body({ error: 'internal error' })],
 	]
-	const sizesOf = [2, 3, 10] as const
+	const sizesOf = sized([3], [2, 3, 10])
 
 	test.each(ways.flatMap(([name, fault]) => sizesOf.map((least) => [name, least, fault] as const)))(
 		'behavior: %s from %i calls on: all is answered, and the size is remembered',

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Delivery } from '../../../../src/model/delivery.js'
 import type { Store } from '../../../../src/model/ports.js'
 import { openPostgresStore, type PostgresStoreOptions } from '../../../../src/state/postgres/postgresStore.js'
+import { testInFull } from '../../../support/longRun.js'
 import { deliveryOf } from '../../samples.js'
 import { emptied, startServer } from '../server.js'
 
@@ -69,7 +70,7 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 		expect(await claim(b)).toEqual(['a1'])
 	})
 
-	test('behavior: who works on a queue keeps it, however long that takes', async () => {
+	testInFull('behavior: who works on a queue keeps it, however long that takes', async () => {
 		// Longer than any process here stands still: what would lose it is that no renewal comes.
 		const busy = await instance({ leaseMs: 60_000, renewEveryMs: 500 })
 		await busy.post([deliveryOf('a1'), deliveryOf('a2')])
@@ -186,7 +187,7 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 			await heard(4)
 		})
 
-		test('behavior: heard again after a cut, and what was said meanwhile', async () => {
+		testInFull('behavior: heard again after a cut, and what was said meanwhile', async () => {
 			let calls = 0
 			b.onPosted(() => calls++)
 			await listening(1)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { lockState } from '../../../../src/state/file/disk/lock.js'
 import { apart } from '../../../support/apart.js'
+import { testInFull } from '../../../support/longRun.js'
 import { startChild, startChildBy, stopChildren } from '../../child.js'
 import { makeFolder, removeFolder } from '../folder.js'
 
@@ -68,7 +69,7 @@ describe('one process has the folder', () => {
 		await (await lockState(folder))()
 	})
 
-	test('error: a paused holder keeps it, and the words say that it may be paused', async () => {
+	testInFull('error: a paused holder keeps it, and the words say that it may be paused', async () => {
 		const child = await hold()
 		await child.pause()
 		await expect(lockState(folder)).rejects.toMatchObject({
@@ -143,7 +144,7 @@ describe('what answers is not believed', () => {
 		}
 	})
 
-	test('error: one that drips for ever is left', async () => {
+	testInFull('error: one that drips for ever is left', async () => {
 		await speak((socket) => {
 			const drip = setInterval(() => socket.write(' '), 50)
 			socket.on('close', () => clearInterval(drip))
