@@ -1,5 +1,6 @@
 import { formatAmount } from '../base/amount.js'
 import { arbitrumMisses, isArbitrum } from '../core/chains.js'
+import { contractsInWords } from '../core/control/provedInWords.js'
 import { logProofInWords } from '../core/cost/endpointAdvice.js'
 import { MOST_BOOKS, MOST_TURNS, tooManyInWords } from '../core/ledger/books.js'
 import { recordOf } from '../kinds/all.js'
@@ -71,12 +72,14 @@ function networkInWords(network: NetworkSettings, config: Config): string[] {
 			: confirmations === 0
 				? 'up to the newest block'
 				: `up to ${blocks(confirmations)} behind the newest`
+	const proved = contractsInWords(config.watches.rules, network)
 	const again = settle === 'finalized' ? 'once it is finalized' : `${blocks(settle)} later`
 	return [
 		`  ${name} (chain ${chainId}): asks ${hosts(rpc, 'then')}${method}${rate}`,
 		`    ${scheduleInWords(schedule)}${heads}, ${depth}; each block is looked at again ${again}`,
 		`    ${booksInWords(network, watchedOn(config, network), MOST_BOOKS[config.statePlace.kind])}`,
 		`    ${knownTokensInWords(network)}`,
+		...(proved === null ? [] : [`    contracts: ${proved}`]),
 		...(areTokensAsked ? [`    logs of tokens: ${logsInWords(network)}`] : []),
 	]
 }

@@ -11,6 +11,9 @@ import { createScrubber } from '../../src/ops/scrub.js'
 import { temporaryFolder } from '../support/folder.js'
 
 let folder: string
+const provedWords =
+	'the listed slots, functions and lists did not move unexplained; other slots, and a value that is set and set back ' +
+	'within one block, are not seen'
 const env = {
 	ETHEREUM_RPC_URL: 'https://rpc.example.org/v3/CANARY-key-8fK2xQ9vZ3/evm',
 	SMTP_URL: 'smtps://CANARY-user-8fK2xQ9vZ3:CANARY-password@mail.example.org',
@@ -152,6 +155,13 @@ watches:
 		expect(err).toContain('or keep the state in PostgreSQL')
 	})
 
+	test('behavior: of contracts, it says what docs/nodes.md says is proved, where a watch asks for it', async () => {
+		const nodes = readFileSync('docs/nodes.md', 'utf8').replaceAll('\n', ' ')
+		expect(nodes).toContain(`What is proved: ${provedWords}.`)
+		const { out } = await run(check)
+		expect(out.split(provedWords)).toHaveLength(2)
+	})
+
 	test('says in plain words who is notified of what', async () => {
 		const { code, out, err } = await run(check)
 		expect(out.split('\n')).toEqual([
@@ -163,6 +173,7 @@ watches:
 				'each block is looked at again once it is finalized',
 			'    keeps books: a balance change that no event explains is reported',
 			'    names no tokens: only watches that set `tokens` report any',
+			`    contracts: ${provedWords}`,
 			'  gnosis (chain 100): asks 127.0.0.1:8545, by trace_block',
 			'    polls every 5 minutes, up to the newest finalized block; each block is looked at again 64 blocks later',
 			'    keeps books: a balance change that no event explains is reported',

@@ -7,8 +7,8 @@ type Contracts = ReadonlyMap<Address, Contract>
 
 /** Rotates through contracts that no frame entered. Its memory is lost at a restart. */
 export interface ContractRotation {
-	/** The contracts to read after a block; empty: it is not their turn yet. */
-	next(contracts: Contracts, block: bigint): readonly Address[]
+	/** The contracts to read now; empty: it is not their turn yet. */
+	next(contracts: Contracts): readonly Address[]
 	/**
 	 * Asks beacons and admins, which no frame to the proxy shows, some of them in turn. Resolves to the contracts that
 	 * depend on one whose answer changed, each with the first block that can have changed it. Throws RpcError.
@@ -32,13 +32,21 @@ const LONGEST_PAUSE_MS = 5 * 60_000
 /** Functions in one call. */
 const MOST_ASKED = 80
 
-export function createContractRotation({ clock }: { readonly clock: Clock }): ContractRotation {
+export interface ContractRotationOptions {
+	readonly clock: Clock
+	/** Default: drawn by chance. */
+	readonly random?: () => number
+}
+
+export function createContractRotation({ clock, random = Math.random }: ContractRotationOptions): ContractRotation {
 	const readTo = new Map<Address, bigint>()
 	/** Block at which those that a contract depends on were asked. */
 	const followedTo = new Map<Address, bigint>()
 	let dueMs = clock()
 	let at: number | null = null
 	let followedAt = 0
+	/** Nothing can have changed since: after a block, the same functions answer the same. */
+	let followedBlock: BlockRef['hash'] | null = null
 
 	function some<T>(all: readonly T[], from: number, most: number): readonly T[] {
 		const size = Math.min(most, all.length)
@@ -51,11 +59,12 @@ export function createContractRotation({ clock }: { readonly clock: Clock }): Co
 	}
 
 	return {
-		next(contracts, block) {
+		next(contracts) {
 			if (contracts.size === 0 || clock() < dueMs) return []
 			dueMs = clock() + Math.min(LONGEST_PAUSE_MS, (ROUND_MS * MOST_TOGETHER) / contracts.size)
-			// A program that runs for one poll begins each time at another place.
-			at ??= Number(block % BigInt(contracts.size))
+			// A program that ends after one poll begins each time at another place: by chance, since the numbers of the
+			// blocks in which a timer runs it may share a divisor with the number of contracts.
+			at ??= contracts.size <= MOST_TOGETHER ? 0 : Math.floor(random() * contracts.size)
 			const due = some([...contracts.keys()], at, MOST_TOGETHER)
 			at = (at + due.length) % contracts.size
 			return due
@@ -69,7 +78,7 @@ export function createContractRotation({ clock }: { readonly clock: Clock }): Co
 					return own.map((signature) => ({ owner, asked, signature, name: `${through} ${signature}` }))
 				}),
 			)
-			if (all.length === 0) return new Map()
+			if (all.length === 0 || block.hash === followedBlock) return new Map()
 			const due = some(all, followedAt, MOST_ASKED)
 			followedAt = (followedAt + due.length) % all.length
 			const signatures = new Map<Address, Set<string>>()
@@ -77,6 +86,7 @@ export function createContractRotation({ clock }: { readonly clock: Clock }): Co
 				signatures.set(asked, (signatures.get(asked) ?? new Set<string>()).add(signature))
 			const questions = [...signatures].map(([address, own]) => ({ address, signatures: [...own] }))
 			const answers = await state.getters(questions, block, signal)
+			followedBlock = block.hash
 			const changed = due.filter(({ owner, asked, signature, name }) => {
 				const word = answers.get(asked)?.get(signature)
 				const { shape } = placeOf(name)

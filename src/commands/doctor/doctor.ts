@@ -9,16 +9,21 @@ import type { Rpc } from '../../chain/rpc/rpc.js'
 import { createRpc } from '../../chain/rpc/rpc.js'
 import type { Config } from '../../config/load.js'
 import type { NetworkSettings } from '../../config/settings/settings.js'
+import { contractsInWords } from '../../core/control/provedInWords.js'
 import { adviceFor, logProofInWords, rangeLimitInWords, witnessInWords } from '../../core/cost/endpointAdvice.js'
+import type { ContractForecast } from '../../core/cost/forecast.js'
 import { MOST_BOOKS } from '../../core/ledger/books.js'
 import { type NoBooks, noBooksBy, unreportedInWords } from '../../core/ledger/kindsNeedingBooks.js'
 import { areTokensAsked, watchesOn } from '../../daemon/openNetwork.js'
 import { RpcError } from '../../errors.js'
-import { isKindWanted } from '../../kinds/all.js'
+import { asksForContracts, isKindWanted } from '../../kinds/all.js'
+import type { Address } from '../../model/glossary.js'
+import type { WatchIndex } from '../../model/watch.js'
 import { type Command, configOption, exitCodes } from '../command.js'
 import { openConfig } from '../shared/openConfig.js'
 import { whileWaiting } from '../shared/progress.js'
 import { type BlockReport, examineBlock } from './doctorBlock.js'
+import { examineContracts } from './doctorContracts.js'
 import { forecastFor } from './doctorForecast.js'
 import { type EndpointReport, linesOf, type NetworkReport } from './doctorReport.js'
 
@@ -59,19 +64,25 @@ function inWords({ networks }: Config): string {
 async function examine(network: NetworkSettings, config: Config, signal: AbortSignal): Promise<NetworkReport> {
 	const addresses = watchesOn(config.watches, network.name).size
 	const asked = { ...network, keepsBooks: network.keepsBooks && addresses <= MOST_BOOKS[config.statePlace.kind] }
-	const endpoints = await Promise.all(network.rpc.map((url) => examineEndpoint(url, asked, signal)))
-	const used = endpoints.find(({ usable }) => usable)
+	const index = watchesOn(config.watches, network.name)
+	const proved = contractsInWords(config.watches.rules, network)
+	const named = proved === null || network.isPrivate ? null : askingForContracts(index)
+	const examined = await Promise.all(network.rpc.map((url) => examineAll(url, asked, named, signal)))
+	const endpoints = examined.map(({ report }) => report)
+	const used = examined.find(({ report: { usable } }) => usable)
 	const able = endpoints.filter(({ usable }) => usable).length
 	const forTokens = areTokensAsked(config.watches, network)
-	const areDelegationsReported = isKindWanted(watchesOn(config.watches, network.name), 'delegation')
+	const areDelegationsReported = isKindWanted(index, 'delegation')
 	const watched = { addresses, areTokensAsked: forTokens, areDelegationsReported }
-	const forecast = used === undefined ? null : forecastFor(used, network, watched)
+	const forecast =
+		used === undefined ? null : forecastFor(used.report, network, { ...watched, contracts: used.contracts })
 	return {
 		network: network.name,
 		chainId: network.chainId,
 		private: network.isPrivate,
 		watches: addresses,
 		logs: forTokens ? logProofInWords({ ...network, endpoints: able }) : null,
+		contracts: proved,
 		alone: witnessInWords(able),
 		untold: unreportedOn(network, config, endpoints),
 		forecast,
@@ -99,21 +110,45 @@ function noBooksAt({ keepsBooks }: NetworkSettings, endpoints: readonly Endpoint
 	return asked.every(({ accessLists }) => accessLists === 'none') ? 'no lists' : 'lists not given'
 }
 
+/** Without the questions about watched contracts. */
 export async function examineEndpoint(
 	url: string,
 	network: NetworkSettings,
 	signal: AbortSignal,
 ): Promise<EndpointReport> {
+	return (await examineAll(url, network, null, signal)).report
+}
+
+/** The watches that are asked for their code. */
+function askingForContracts(watches: WatchIndex): readonly Address[] {
+	return [...watches].flatMap(([address, list]) => (list.some(asksForContracts) ? [address] : []))
+}
+
+interface Examined {
+	readonly report: EndpointReport
+	readonly contracts: ContractForecast | null
+}
+
+async function examineAll(
+	url: string,
+	network: NetworkSettings,
+	named: readonly Address[] | null,
+	signal: AbortSignal,
+): Promise<Examined> {
 	const rpc = createRpc({ url, timeoutMs: 15_000 })
 	try {
 		const capabilities = await probe(rpc, { setting: probeSettingOf(choiceOf(network)) }, signal)
 		const block = await examineBlock(rpc, capabilities.head.number, network, signal)
 		const secondsPerBlock = await paceOf(rpc, capabilities.head, signal)
 		const report = reportOf(rpc.endpoint, capabilities, network)
-		return { ...report, ...block, secondsPerBlock, limits: rpc.limits.report() }
+		const found = named === null ? null : await examineContracts(rpc, capabilities.head.number, named, signal)
+		const contracts = found?.report ?? null
+		const whole = { ...report, ...block, contracts, secondsPerBlock, limits: rpc.limits.report() }
+		return { report: whole, contracts: found?.forecast ?? null }
 	} catch (error) {
 		signal.throwIfAborted()
-		return unasked(rpc.endpoint, error instanceof Error ? error.message : String(error))
+		const report = unasked(rpc.endpoint, error instanceof Error ? error.message : String(error))
+		return { report, contracts: null }
 	} finally {
 		await rpc.close()
 	}
@@ -143,7 +178,7 @@ function reportOf(
 	endpoint: string,
 	capabilities: Capabilities,
 	network: NetworkSettings,
-): Omit<EndpointReport, 'limits' | 'secondsPerBlock' | keyof BlockReport> {
+): Omit<EndpointReport, 'limits' | 'secondsPerBlock' | 'contracts' | keyof BlockReport> {
 	const nowMs = Date.now()
 	const { clientVersion, chainId, head, otsLevel, methods, filterMode, safeTag, finalizedTag } = capabilities
 	const isRight = chainId === null || chainId === BigInt(network.chainId)
@@ -195,6 +230,7 @@ function unasked(endpoint: string, error: string): EndpointReport {
 		source: null,
 		balances: 'not asked',
 		accessLists: 'not known',
+		contracts: null,
 		takesAuthorisations: false,
 		mayPayWithdrawals: false,
 		reasons: [],

@@ -3,7 +3,7 @@
 import type { LimitsReport } from '../../chain/limits/limits.js'
 import { longestGapMs } from '../../config/settings/cron.js'
 import type { NetworkSettings } from '../../config/settings/settings.js'
-import { type Forecast, forecastOf } from '../../core/cost/forecast.js'
+import { type ContractForecast, type Forecast, forecastOf } from '../../core/cost/forecast.js'
 import { pricesAsOf, providerOf } from '../../core/cost/prices.js'
 
 export interface NetworkForecast extends Forecast {
@@ -39,10 +39,12 @@ export interface Watched {
 	readonly areTokensAsked: boolean
 	/** Whether any watch asks for delegations. */
 	readonly areDelegationsReported: boolean
+	/** Of the endpoint that is used; null: no contract is read. */
+	readonly contracts: ContractForecast | null
 }
 
 export function forecastFor(used: Used, network: NetworkSettings, watched: Watched): NetworkForecast {
-	const { addresses, areTokensAsked, areDelegationsReported } = watched
+	const { addresses, areTokensAsked, areDelegationsReported, contracts } = watched
 	const { isPrivate, mostLogProofs } = network
 	const { endpoint, source, lists, tags, methods, balances, limits } = used
 	const provider = providerOf(endpoint)
@@ -65,6 +67,7 @@ export function forecastFor(used: Used, network: NetworkSettings, watched: Watch
 		readsTransactions: areDelegationsReported && used.takesAuthorisations,
 		mayBePaid: used.mayPayWithdrawals,
 		logs: areTokensAsked ? { isPrivate, mostLogProofs, hasWitness: network.rpc.length > 1 } : null,
+		...(contracts !== null && { contracts }),
 		price: provider?.creditsOf ?? null,
 	})
 	return { endpoint, provider: provider?.name ?? null, pollsPerDay, secondsPerBlock, ...forecast }

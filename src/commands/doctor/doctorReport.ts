@@ -2,6 +2,7 @@
 
 import type { LimitsReport } from '../../chain/limits/limits.js'
 import { roughDuration } from '../../core/cost/endpointAdvice.js'
+import type { ContractsReport } from './doctorContracts.js'
 import { forecastInWords, type NetworkForecast } from './doctorForecast.js'
 
 export interface NetworkReport {
@@ -12,6 +13,8 @@ export interface NetworkReport {
 	readonly watches: number
 	/** How it is proved that no token log is missing; null when no watch asks for tokens. */
 	readonly logs: string | null
+	/** What is proved of watched contracts; null when no watch asks for `control` or `code`. */
+	readonly contracts: string | null
 	/** What cannot be proved with only one endpoint; null when there are several, or none works. */
 	readonly alone: string | null
 	/** Kinds that watches ask for and that this network cannot report, and what to do; null: none is known. */
@@ -48,6 +51,8 @@ export interface EndpointReport {
 	readonly source: string | null
 	readonly balances: Balances
 	readonly accessLists: AccessLists
+	/** Null: no watch asks for `control` or `code`, or the network is private. */
+	readonly contracts: ContractsReport | null
 	/** Whether transactions of recent blocks may carry delegations (EIP-7702). */
 	readonly takesAuthorisations: boolean
 	/** Whether recent blocks may pay withdrawals of staked coins. */
@@ -68,13 +73,14 @@ export type AccessLists = 'none' | 'checked' | 'not given' | 'wrong' | 'not know
 
 /** Lines for a terminal. Untrusted text in them is not cleaned yet; the caller must do so. */
 export function* linesOf(network: NetworkReport): Generator<string> {
-	const { chainId, watches, logs, alone, untold, forecast, endpoints } = network
+	const { chainId, watches, logs, contracts, alone, untold, forecast, endpoints } = network
 	yield `${network.network} (chain ${chainId}), ${watches} ${watches === 1 ? 'address' : 'addresses'} watched`
 	for (const report of endpoints) {
 		yield `  ${report.endpoint}`
 		for (const [name, value] of cellsOf(report, network.private)) for (const line of wrapped(name, value)) yield line
 	}
 	if (logs !== null) yield* wrapped('token logs', logs)
+	if (contracts !== null) yield* wrapped('contracts', contracts)
 	if (alone !== null) yield* wrapped('not proved', alone)
 	if (untold !== null) yield* wrapped('not reported', untold)
 	if (forecast !== null) {
@@ -118,6 +124,7 @@ function cellsOf(report: EndpointReport, isPrivate: boolean): readonly (readonly
 		['source', report.source ?? 'none'],
 		['balances', balancesInWords[report.balances]],
 		['access lists', (isPrivate ? privateListsInWords : accessListsInWords)[report.accessLists]],
+		...contractCells(report.contracts),
 		...report.reasons.map((words) => ['seen', words] as const),
 		...advice,
 	]
@@ -145,6 +152,30 @@ const accessListsInWords: Readonly<Record<AccessLists, string>> = {
 	wrong: 'given, but not what the header names: distrust this endpoint',
 	'not known': 'could not be asked for now',
 }
+
+function contractCells(report: ContractsReport | null): readonly (readonly [string, string])[] {
+	if (report === null) return []
+	const { ask, by, changes, contracts } = report
+	const count = `of ${contracts} ${contracts === 1 ? 'contract' : 'contracts'}`
+	const named = by === 'hash' ? 'by block hash' : 'by block number, whose header is checked afterwards'
+	return [
+		['state', ask === 'no' ? stateInWords.no : `${count}, ${stateInWords[ask]}, ${named}`],
+		['changes', changesInWords[changes]],
+	]
+}
+
+const stateInWords = {
+	together: 'many in one call that lends them code (state override)',
+	each: 'slot by slot, since code cannot be lent (no state override): only slots in use, so that the first use of another one is not seen',
+	no: 'of contracts not given: what rules them is reported by their events alone',
+} as const satisfies Record<ContractsReport['ask'], string>
+
+const changesInWords = {
+	prestateTracer: 'slot by slot where foreign code ran (debug_traceTransaction with prestateTracer)',
+	trace_replayTransaction: 'slot by slot where foreign code ran (trace_replayTransaction with stateDiff)',
+	no: 'not given: an alert about foreign code does not say which slots it changed',
+	'not known': 'no recent block has a transaction to ask about',
+} as const satisfies Record<ContractsReport['changes'], string>
 
 /** Replaces the words above on private networks, where no balance is asked for. */
 const privateListsInWords: Readonly<Record<AccessLists, string>> = {

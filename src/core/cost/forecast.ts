@@ -31,8 +31,25 @@ export interface ForecastFacts {
 	readonly mayBePaid: boolean
 	/** How token logs are read; null: they are not. */
 	readonly logs: LogForecast | null
+	/** Watched contracts whose state is read; absent: none. */
+	readonly contracts?: ContractForecast
 	/** Null: unknown. */
 	readonly price: PriceOf | null
+}
+
+/** How what rules watched contracts is read. */
+export interface ContractForecast {
+	/** Watches that have code. */
+	readonly count: number
+	/** Whether one call reads many contracts; else each slot and each function is a call of its own. */
+	readonly isTogether: boolean
+	/** Whether blocks are named by number: then each question asks for the header, too. */
+	readonly isByNumber: boolean
+	/** Slots in use and functions that answer, of one contract on average. */
+	readonly slots: number
+	readonly functions: number
+	/** Functions of all beacons and admins, each once; they are asked in turn, in each poll with new blocks. */
+	readonly followed: number
 }
 
 export interface LogForecast {
@@ -92,6 +109,7 @@ export function forecastOf(facts: ForecastFacts): Forecast {
 		if (balances === 'together') add('eth_call', reads * Math.ceil(turns / MOST_TOGETHER))
 		if (balances === 'multicall') add('eth_call', reads * Math.ceil(turns / MOST_IN_MULTICALL))
 		if (balances === 'each') add('eth_getBalance', reads * turns)
+		addContracts(add, facts, reads)
 	}
 	const rounded = Object.fromEntries([...calls].map(([method, count]) => [method, Math.round(count)]))
 	const touched = callsPerTouchedBlock(facts)
@@ -125,7 +143,7 @@ function addSpans(
 ): void {
 	const { source, hasWholeBlocks, addresses, perList, together, price } = facts
 	const lists = Math.ceil(addresses / perList)
-	const readsHeaders = facts.mayBePaid || facts.logs !== null
+	const readsHeaders = readsEachHeader(facts)
 	const question = { blocks, lists, together, readsHeaders }
 	const isWhole = isTip || areBlocksCheaper(question, nothingKnown, price ?? inCalls)
 	const known = isToHead ? spans : 0
@@ -147,9 +165,12 @@ const QUESTIONS = 3
 
 function addLogs(
 	add: (method: string, count: number) => void,
-	{ logs, addresses, perList }: ForecastFacts,
+	{ logs, contracts, addresses, perList }: ForecastFacts,
 	{ spans, blocks, isAgain }: Required<Pick<Spans, 'spans' | 'blocks' | 'isAgain'>>,
 ): void {
+	const logging = contracts?.count ?? 0
+	// In few blocks, headers rule out the logs of contracts; those of many contracts are not asked for by contract.
+	if (blocks > WHOLE_BLOCKS && logging <= MOST_ASKED) add('eth_getLogs', spans * Math.ceil(logging / perList))
 	if (logs === null) return
 	if (logs.isPrivate || blocks <= WHOLE_BLOCKS || addresses > MOST_ASKED) {
 		add('eth_getBlockReceipts', spans * blocks)
@@ -160,13 +181,72 @@ function addLogs(
 	add('eth_getBlockReceipts', spans * Math.min(blocks, most))
 }
 
-/** For two looks: the receipt; with lists also header and tree; with books also the balance. */
-function callsPerTouchedBlock({ source, balances, mayBePaid, logs }: ForecastFacts): Readonly<Record<string, number>> {
+/** Headers prove that no log and no withdrawal is missing. */
+function readsEachHeader({ mayBePaid, logs, contracts }: ForecastFacts): boolean {
+	return mayBePaid || logs !== null || (contracts?.count ?? 0) > 0
+}
+
+/**
+ * For two looks: the receipt; with lists also header and tree; with books also the balance; of a contract also what
+ * rules it.
+ */
+function callsPerTouchedBlock(facts: ForecastFacts): Readonly<Record<string, number>> {
+	const { source, balances, contracts } = facts
 	if (source === null) return {}
-	const header = mayBePaid || logs !== null ? {} : { eth_getBlockByNumber: 1 }
-	const byList = source === 'trace_filter' ? { ...header, trace_transaction: 1 } : {}
-	const book = balances === null ? {} : { [balances === 'each' ? 'eth_getBalance' : 'eth_call']: 1 }
-	return { eth_getTransactionReceipt: 2, ...byList, ...book }
+	const calls = new Map<string, number>([['eth_getTransactionReceipt', 2]])
+	const add = (method: string, count: number) => calls.set(method, (calls.get(method) ?? 0) + count)
+	if (source === 'trace_filter') {
+		add('trace_transaction', 1)
+		if (!readsEachHeader(facts)) add('eth_getBlockByNumber', 1)
+	}
+	if (balances !== null) add(balances === 'each' ? 'eth_getBalance' : 'eth_call', 1)
+	if (contracts !== undefined && contracts.count > 0)
+		for (const [method, count] of Object.entries(contractCalls(contracts, 1, contracts.functions))) add(method, count)
+	return Object.fromEntries(calls)
+}
+
+/** As in `audit/contracts/contractRotation.ts`: how many are read in turn, how often at least, and in which time. */
+const MOST_IN_TURN = 100
+const LONGEST_PAUSE_MS = 300_000
+const ROUND_MS = 3_600_000
+/** Functions of beacons and admins in one block. */
+const MOST_FOLLOWED = 80
+/** As in `chain/state/contractCode.ts`: what fits one call. */
+const CONTRACTS_IN_CALL = 63
+const FUNCTIONS_IN_CALL = 90
+/** As in `core/control/places.ts`: the functions that every contract is asked for. */
+const FUNCTIONS = 8
+
+function addContracts(
+	add: (method: string, count: number) => void,
+	{ contracts, pollsPerDay }: ForecastFacts,
+	reads: number,
+): void {
+	if (contracts === undefined || contracts.count === 0) return
+	const { count, followed, isTogether } = contracts
+	const together = Math.min(count, MOST_IN_TURN)
+	const pauseMs = Math.min(LONGEST_PAUSE_MS, (ROUND_MS * MOST_IN_TURN) / count)
+	const turns = Math.min(pollsPerDay, 86_400_000 / pauseMs)
+	const ownFollowed = (followed / count) * together
+	const turn = contractCalls(contracts, together, FUNCTIONS * together + ownFollowed)
+	for (const [method, calls] of Object.entries(turn)) add(method, turns * calls)
+	const asked = Math.min(followed, MOST_FOLLOWED)
+	if (asked > 0) add('eth_call', reads * (isTogether ? 1 : asked))
+	if (asked > 0 && contracts.isByNumber) add('eth_getBlockByNumber', reads)
+}
+
+/** The calls that read some contracts after one block. */
+function contractCalls(
+	{ isTogether, isByNumber, slots }: ContractForecast,
+	count: number,
+	functions: number,
+): Readonly<Record<string, number>> {
+	const asked = Math.ceil(functions / FUNCTIONS_IN_CALL)
+	const inCalls = Math.ceil(count / CONTRACTS_IN_CALL)
+	const headers = isByNumber ? { eth_getBlockByNumber: 1 + inCalls + asked } : {}
+	return isTogether
+		? { ...headers, eth_call: 1 + inCalls + asked }
+		: { ...headers, eth_getCode: count, eth_getStorageAt: count * slots, eth_call: Math.round(functions) }
 }
 
 function sum(calls: Readonly<Record<string, number>>, price: PriceOf): number {

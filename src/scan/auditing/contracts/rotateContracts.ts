@@ -24,7 +24,7 @@ export async function rotateContracts(
 	if (!isKeepingState(checkpoint.number, head.latest.number)) return
 	if (state.audit?.touched?.some(({ hash }) => !touchedDone.has(hash)) === true) return
 	const signal = signalWithin(MOST_MS, outer)
-	const due = rotation.next(contracts, checkpoint.number)
+	const due = rotation.next(contracts)
 	try {
 		const moved = await rotation.follow(contracts, checkpoint, reader, signal)
 		const jobs: (readonly [Address, ContractEntry])[] = []
