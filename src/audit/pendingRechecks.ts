@@ -23,13 +23,27 @@ export interface PendingRechecks {
 	oldest(): bigint | null
 }
 
-/** Checks per poll. To check an unexplained balance, its block is read again. */
+/** Checks per poll. To check an unexplained balance, its block is read again. A last poll checks as many as it can. */
 const MOST_AT_ONCE = { unexplained: 3, others: 20 }
 const REST_MS = 15_000
 /** An announcement this far below the settled block is forgotten even if no endpoint could answer. */
 const MOST_BLOCKS = 20_000n
 
-export function createPendingRechecks({ clock }: { readonly clock: Clock }): PendingRechecks {
+export interface PendingRechecksOptions {
+	readonly clock: Clock
+	/** For a program that ends after one poll: all wait for it, and the time of the poll is the only limit. */
+	readonly runsOnce?: boolean
+	/** Default: drawn by chance. */
+	readonly random?: () => number
+}
+
+export function createPendingRechecks({
+	clock,
+	runsOnce = false,
+	random = Math.random,
+}: PendingRechecksOptions): PendingRechecks {
+	/** What a run leaves unchecked is another part each time, although nothing is remembered from run to run. */
+	const start = runsOnce ? random() : 0
 	const answered = new Set<string>()
 	const tries = new Map<string, number>()
 	let oldest: bigint | null = null
@@ -54,9 +68,14 @@ export function createPendingRechecks({ clock }: { readonly clock: Clock }): Pen
 				if (gaps.get(block.number)?.openedAtMs == null) unexplained.push(entry)
 			}
 			if (clock() < restsUntilMs) return []
-			const first = (entries: Announcement[], most: number) =>
-				entries.sort((a, b) => (tries.get(a.id) ?? 0) - (tries.get(b.id) ?? 0)).slice(0, most)
-			return [...first(unexplained, MOST_AT_ONCE.unexplained), ...first(others, MOST_AT_ONCE.others)]
+			const inTurn = (entries: readonly Announcement[]) => {
+				const at = Math.floor(start * entries.length)
+				const turned = [...entries.slice(at), ...entries.slice(0, at)]
+				return turned.sort((a, b) => (tries.get(a.id) ?? 0) - (tries.get(b.id) ?? 0))
+			}
+			const [first, second] = [inTurn(unexplained), inTurn(others)]
+			const some = [...first.splice(0, MOST_AT_ONCE.unexplained), ...second.splice(0, MOST_AT_ONCE.others)]
+			return runsOnce ? [...some, ...first, ...second] : some
 		},
 		done: (id) => void answered.add(id),
 		failed: (id) => void tries.set(id, (tries.get(id) ?? 0) + 1),

@@ -219,7 +219,7 @@ function openPoller(
 	const reader = network.keepsBooks ? createAskedState : network.keepsListedBooks ? createListedState : null
 	const auditing = { accounts, chain, clock: steady, log: own, mostBooks, runsOnce }
 	const auditor = reader && createAuditor(auditing, reader(auditing))
-	const audit = createAuditPorts({ accounts, auditor, contracts, codes, clock: steady })
+	const audit = createAuditPorts({ accounts, auditor, contracts, codes, clock: steady, runsOnce })
 	closers.add(() => audit.follower.halt())
 	const config = { network, ...who, lateAfterMs: Math.max(leastLateMs, lateAfterMs(network)), budgetMs: pollBudgetMs }
 	const poller = createNetworkPoller({

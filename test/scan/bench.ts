@@ -167,6 +167,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 		codes,
 		...(options.asks && { asks: options.asks }),
 		clock,
+		runsOnce: options.runsOnce ?? false,
 	})
 	const signal = new AbortController().signal
 	let watches = tableOf(options.watches)

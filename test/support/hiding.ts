@@ -79,14 +79,15 @@ export function dueOfHidden(
 }
 
 /** Leaves whole transactions out of blocks, traces and receipts. */
-export function hideTransactions(): { readonly dialect: Dialect; hide(txHash: Hash): void } {
+export function hideTransactions(): { readonly dialect: Dialect; hide(txHash: Hash): void; show(txHash: Hash): void } {
 	const gone = new Set<unknown>()
 	const isGone = (entry: unknown) => {
 		const { hash, transactionHash } = entry as { hash?: unknown; transactionHash?: unknown }
 		return gone.has(typeof entry === 'string' ? entry : (hash ?? transactionHash))
 	}
 	return {
-		hide: (txHash) => gone.add(txHash),
+		hide: (txHash) => void gone.add(txHash),
+		show: (txHash) => void gone.delete(txHash),
 		dialect: {
 			lacks: ['debug_traceBlockByNumber'],
 			twist(method, params, result) {

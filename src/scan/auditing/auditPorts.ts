@@ -43,6 +43,8 @@ export interface AuditPortsOptions
 	/** Default: no code is judged. */
 	readonly codes?: CodeReader | null
 	readonly clock: Clock
+	/** Ends after one poll. Default: false. */
+	readonly runsOnce?: boolean
 }
 
 export function createAuditPorts({
@@ -52,6 +54,7 @@ export function createAuditPorts({
 	codes = null,
 	asks,
 	clock,
+	runsOnce = false,
 }: AuditPortsOptions): AuditPorts {
 	return {
 		accounts,
@@ -62,7 +65,7 @@ export function createAuditPorts({
 		touchedDone: new Set(),
 		failedContracts: new Map(),
 		rotation: createContractRotation({ clock }),
-		rechecks: createPendingRechecks({ clock }),
+		rechecks: createPendingRechecks({ clock, runsOnce }),
 		failedReads: new Map(),
 		signedDone: new Set(),
 		queue: createAuditQueue(),

@@ -70,7 +70,8 @@ export async function recheck(
 	const asked = rechecks.next(known, settled.number, gaps).map(({ id }) => id)
 	if (asked.length === 0) return
 	const signal = signalWithin(MOST_MS, outer)
-	const concerns = ({ id }: Announcement) => asked.includes(id)
+	const ids = new Set(asked)
+	const concerns = ({ id }: Announcement) => ids.has(id)
 
 	async function judge({ announcements }: NetworkState) {
 		let difference = noDifference
