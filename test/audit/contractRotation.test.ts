@@ -15,7 +15,7 @@ test('default: of at most 100 contracts all are read, from the first on', () => 
 	expect(createContractRotation({ clock: () => 0 }).next(contracts)).toEqual([...contracts.keys()])
 })
 
-test('behavior: each run begins where chance says, so that every contract has its turn', () => {
+test('behavior: runs that begin at random places read every contract', () => {
 	const contracts = many(1_000)
 	const read = new Set<Address>()
 	for (let run = 0; run < 10; run++) {
