@@ -54,8 +54,6 @@ export interface ContractState {
 		block: BlockRef,
 		signal: AbortSignal,
 	): Promise<ReadonlyMap<Address, ReadonlyMap<Hash, Hash>>>
-	/** Slot of a key in a mapping of addresses. */
-	mappingSlot(key: Address, mapping: bigint): Hash
 	/** The word that each function without arguments answers, by its signature; what fails is left out. */
 	getters(
 		questions: readonly GetterQuestion[],
@@ -115,6 +113,6 @@ export interface CodeReader {
 	codes(addresses: Iterable<Address>, block: BlockRef, signal: AbortSignal): Promise<ReadonlyMap<Address, CodeFacts>>
 	/** What `facetAddresses()` of a diamond (EIP-2535) answers after this block; empty: it is none, or no answer came. */
 	facets(address: Address, block: BlockRef, signal: AbortSignal): Promise<readonly Address[]>
-	/** What a transaction changed in the storage of an address, at most 50 slots; null: no endpoint tells it in 3 s. */
+	/** What a transaction changed in the storage of an address, without names; null: no endpoint tells it in 3 s. */
 	changedBy(txHash: Hash, address: Address, signal: AbortSignal): Promise<readonly SlotChange[] | null>
 }

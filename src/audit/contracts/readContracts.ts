@@ -9,6 +9,7 @@ import {
 	slotPlaces,
 	valueIn,
 } from '../../core/control/places.js'
+import { mappingSlot } from '../../core/events/mappingSlot.js'
 import type { BlockRef } from '../../model/chain.js'
 import type { Contract, ContractState, ContractValues, SlotQuestion } from '../../model/contract.js'
 import type { Address, Hash, Hex } from '../../model/glossary.js'
@@ -65,7 +66,7 @@ export async function readContracts(
 			found.set(address, { codeHash: null, isSafe: known?.isSafe ?? false, values: {} })
 			continue
 		}
-		const { isSafe, values } = slotValues(question, own, state)
+		const { isSafe, values } = slotValues(question, own)
 		found.set(address, { codeHash, isSafe, values })
 	}
 	return await withGetters(there, found, { block, state, signal })
@@ -95,7 +96,7 @@ async function readWords(
 ): Promise<ReadonlyMap<Address, Words>> {
 	const words = new Map<Address, Map<Hash, Hash>>(questions.map(({ address }) => [address, new Map()]))
 	let asked: readonly SlotQuestion[] = questions.map(({ address, known, reads }) => {
-		const own = [...reads.flatMap((read) => slotOfRead(read) ?? []), ...listSlots(known, state)]
+		const own = [...reads.flatMap((read) => slotOfRead(read) ?? []), ...listSlots(known)]
 		const first = [...common, ...own]
 		return { address, slots: own, used: known === null ? first : usedSlots(known, own) }
 	})
@@ -104,7 +105,7 @@ async function readWords(
 		for (const [address, own] of found) for (const [slot, word] of own) words.get(address)?.set(slot, word)
 		asked = questions.flatMap(({ address }) => {
 			const own = words.get(address) ?? new Map()
-			const next = [safeSlots.owners, safeSlots.modules].flatMap((mapping) => walk(own, mapping, state).next ?? [])
+			const next = [safeSlots.owners, safeSlots.modules].flatMap((mapping) => walk(own, mapping).next ?? [])
 			return next.length === 0 ? [] : [{ address, slots: next, used: next }]
 		})
 	}
@@ -112,12 +113,12 @@ async function readWords(
 }
 
 /** The slots of the lists: of a contract that may be a Safe, their beginnings and the known members. */
-function listSlots(known: Contract | null, state: ContractState): readonly Hash[] {
+function listSlots(known: Contract | null): readonly Hash[] {
 	const members = Object.keys(known?.values ?? {}).flatMap((name) => {
 		const { member, change } = placeOf(name)
-		return member === null ? [] : [state.mappingSlot(member, mappingOf(change))]
+		return member === null ? [] : [mappingSlot(member, mappingOf(change))]
 	})
-	return [state.mappingSlot(sentinel, safeSlots.owners), state.mappingSlot(sentinel, safeSlots.modules), ...members]
+	return [mappingSlot(sentinel, safeSlots.owners), mappingSlot(sentinel, safeSlots.modules), ...members]
 }
 
 function mappingOf(change: string): bigint {
@@ -140,12 +141,12 @@ interface Walk {
 }
 
 /** Follows a linked list as far as it was read. */
-function walk(words: Words, mapping: bigint, state: ContractState): Walk {
+function walk(words: Words, mapping: bigint): Walk {
 	const members: Address[] = []
 	const seen = new Set<Address>()
 	let at: Address = sentinel
 	while (members.length <= MOST_MEMBERS) {
-		const slot = state.mappingSlot(at, mapping)
+		const slot = mappingSlot(at, mapping)
 		const word = words.get(slot)
 		if (word === undefined) return { members, closes: false, next: at === sentinel ? null : slot }
 		// Anything else than an address is no link.
@@ -159,11 +160,7 @@ function walk(words: Words, mapping: bigint, state: ContractState): Walk {
 	return { members, closes: false, next: null }
 }
 
-function slotValues(
-	{ known, reads }: ContractQuestion,
-	words: Words,
-	state: ContractState,
-): Pick<ContractReading, 'isSafe' | 'values'> {
+function slotValues({ known, reads }: ContractQuestion, words: Words): Pick<ContractReading, 'isSafe' | 'values'> {
 	const values: Record<string, Hex> = {}
 	const put = (name: string, slot: Hash, value: (word: Hash) => Hex | null) => {
 		const word = words.get(slot)
@@ -176,12 +173,12 @@ function slotValues(
 		// Zero is kept: it shows that the slot was read before.
 		if (slot !== null) put(read, slot, (word) => word)
 	}
-	const owners = walk(words, safeSlots.owners, state)
+	const owners = walk(words, safeSlots.owners)
 	const isSafe = known?.isSafe === true || provesSafe(words, owners)
 	if (!isSafe) return { isSafe, values }
 	for (const { name, slot, shape } of [safeSlots.singleton, safeSlots.threshold])
 		put(name, slot, (word) => valueIn(word, shape))
-	const modules = walk(words, safeSlots.modules, state)
+	const modules = walk(words, safeSlots.modules)
 	for (const member of owners.members) values[`safe.owner ${member}`] = member
 	for (const member of modules.members) values[`safe.module ${member}`] = member
 	return { isSafe, values }

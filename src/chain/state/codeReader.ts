@@ -18,7 +18,6 @@ const MOST_CODES = 50
 const MOST_KEPT = 5_000
 /** Alerts wait for it. */
 const CHANGES_MS = 3_000
-const MOST_SLOTS = 50
 
 /** Asks the first endpoint that has the state. */
 export function createCodeReader({ endpoints }: { readonly endpoints: Pick<Endpoints, 'use'> }): CodeReader {
@@ -155,7 +154,6 @@ function changesIn(before: Slots, after: Slots): readonly SlotChange[] {
 	return slots
 		.map((slot) => changeOf(slot, before.get(slot) ?? zero, after.get(slot) ?? zero))
 		.filter(({ previous, current }) => previous !== current)
-		.slice(0, MOST_SLOTS)
 }
 
 /** Of an answer of `trace_replayTransaction`: `{"*": {from, to}}`, `{"+": value}` or `{"-": value}` by slot. */
@@ -164,14 +162,12 @@ function stateDiffIn(raw: unknown, address: Address, reading: { endpoint: string
 	if (!isObject(diff)) throw malformed(reading, 'no difference came')
 	const account = Object.entries(diff).find(([key]) => key.toLowerCase() === address)?.[1]
 	const storage = isObject(account) && isObject(account.storage) ? account.storage : {}
-	return Object.entries(storage)
-		.flatMap(([slot, change]) => {
-			if (!isObject(change)) return []
-			const both = isObject(change['*']) ? change['*'] : { from: change['-'] ?? zero, to: change['+'] ?? zero }
-			const one = changeOf(word(slot), word(both.from), word(both.to))
-			return one.previous === one.current ? [] : [one]
-		})
-		.slice(0, MOST_SLOTS)
+	return Object.entries(storage).flatMap(([slot, change]) => {
+		if (!isObject(change)) return []
+		const both = isObject(change['*']) ? change['*'] : { from: change['-'] ?? zero, to: change['+'] ?? zero }
+		const one = changeOf(word(slot), word(both.from), word(both.to))
+		return one.previous === one.current ? [] : [one]
+	})
 }
 
 function changeOf(slot: string, previous: string, current: string): SlotChange {

@@ -172,11 +172,6 @@ export function readGetters(raw: unknown, count: number): readonly (Hash | null)
 	)
 }
 
-/** As Solidity does: keccak-256 of the key and the number of the mapping. */
-export function mappingSlot(key: Address, mapping: bigint): Hash {
-	return Keccak.keccak256(`0x${digits(key).padStart(64, '0')}${mapping.toString(16).padStart(64, '0')}`)
-}
-
 export function selectorOf(signature: string): Hex {
 	return Keccak.keccak256(Text.fromString(signature)).slice(0, 10) as Hex
 }

@@ -13,7 +13,6 @@ import {
 	hashesCall,
 	MOST_GETTERS,
 	MOST_HASHES,
-	mappingSlot,
 	readGetters,
 	readHashes,
 	readSlots,
@@ -111,7 +110,6 @@ export function createContractState({ endpoints }: { readonly endpoints: Pick<En
 			}
 			return found
 		},
-		mappingSlot,
 		async getters(questions, block, signal) {
 			const found = new Map<Address, Map<string, Hash>>()
 			const all = questions.flatMap(({ address, signatures }) =>

@@ -73,6 +73,7 @@ export const safeSlots = {
 	/** How many owners there are. */
 	count: wordOf(3n),
 	threshold: slot('safe.threshold', 'safe.threshold', wordOf(4n), 'word'),
+	nonce: wordOf(5n),
 	/** Numbers of the mappings in which the lists are linked. */
 	modules: 1n,
 	owners: 2n,

@@ -15,11 +15,11 @@ export interface CodeKnowledge {
 	codeAt(address: Address): CodeFacts | null
 	/** Whether the code was there before the block, or ran although nothing is left of it. */
 	wasThere(address: Address): boolean
-	/** Whether the code stands in a place that rules the contract, such as the implementation of a proxy. */
+	/** Whether the code stood in a place that rules the contract before the block, or an alert named it. */
 	isInPlace(contract: Address, code: Address): boolean
 	/** Singleton of a proved Safe; null: none. */
 	singletonOf(contract: Address): Address | null
-	/** Pairs of calling and called code that were reported, or are the first of a proxy. */
+	/** Pairs of calling and called code that were reported, or are the first ones of a proxy. */
 	learnt(contract: Address): readonly LearntCode[]
 }
 
@@ -53,6 +53,7 @@ export function codesNeeded(tx: TxTrace, asks: (contract: Address) => boolean): 
  */
 export function* judgeCode(tx: TxTrace, known: CodeKnowledge): Generator<JudgedCode> {
 	const created = createdIn(tx)
+	const destroyed = destroyedIn(tx)
 	/** Levels that run ordinary code of their contract. */
 	const ordinary = new WeakSet<Level>()
 	/** Pairs that this transaction adds. */
@@ -64,7 +65,8 @@ export function* judgeCode(tx: TxTrace, known: CodeKnowledge): Generator<JudgedC
 		if (facts === null && !known.wasThere(code) && !created.has(code)) continue
 		const isOrdinary = caller === contract || ordinary.has(above)
 		const learnt = [...known.learnt(contract), ...(added.get(contract) ?? [])]
-		const verdict = verdictOn(one, { facts, isOrdinary, learnt, block: tx.block.number }, known)
+		const isLasting = facts !== null && facts.delegate === null && !destroyed.has(code)
+		const verdict = verdictOn(one, { facts, isOrdinary, isLasting, learnt, block: tx.block.number }, known)
 		const isOwn = verdict.rule === 'place' || verdict.rule === 'constant'
 		if (isOwn || (verdict.rule === 'forwarded' && !verdict.isReported)) ordinary.add(level)
 		if (verdict.learns !== null) added.set(contract, [...(added.get(contract) ?? []), verdict.learns])
@@ -76,13 +78,15 @@ interface Judging {
 	readonly facts: CodeFacts | null
 	/** Whether the calling code is ordinary. */
 	readonly isOrdinary: boolean
+	/** False: the code can change (EIP-7702), or is gone. Such code is not learnt. */
+	readonly isLasting: boolean
 	readonly learnt: readonly LearntCode[]
 	readonly block: bigint
 }
 
 function verdictOn(
 	{ contract, code, caller, chosenBy }: BorrowedCode,
-	{ facts, isOrdinary, learnt, block }: Judging,
+	{ facts, isOrdinary, isLasting, learnt, block }: Judging,
 	known: CodeKnowledge,
 ): Pick<JudgedCode, 'rule' | 'isReported' | 'name' | 'learns'> {
 	const quiet = (rule: CodeRule) => ({ rule, isReported: false, name: null, learns: null })
@@ -98,9 +102,7 @@ function verdictOn(
 	if (chosenBy === 'caller' || chosenBy === 'unknown') return { rule: 'caller', isReported: true, name, learns: null }
 	const isForwarded = chosenBy === 'forwarded' && caller === contract
 	const rule = isForwarded ? 'forwarded' : 'pair'
-	// Code that can change, or is gone, is not learnt.
-	const isLasting = facts !== null && facts.delegate === null && running !== null
-	if (!isLasting) return { rule, isReported: true, name, learns: null }
+	if (!isLasting || facts === null || running === null) return { rule, isReported: true, name, learns: null }
 	const pair: LearntCode = {
 		block,
 		caller,
@@ -109,8 +111,9 @@ function verdictOn(
 		calleeHash: facts.hash,
 		...(isForwarded && { forwarded: true }),
 	}
-	if (learnt.some((other) => isSamePair(other, pair))) return { rule, isReported: false, name, learns: null }
-	const isFirst = isForwarded && !learnt.some(({ forwarded }) => forwarded === true)
+	const same = learnt.find((other) => isSamePair(other, pair))
+	if (same !== undefined) return { rule: same.forwarded ? 'forwarded' : rule, isReported: false, name, learns: null }
+	const isFirst = isForwarded && isFirstForwarded(contract, learnt)
 	return { rule, isReported: !isFirst, name, learns: pair }
 }
 
@@ -118,6 +121,11 @@ function verdictOn(
 function isOfSafe(contract: Address, caller: Address, { hash }: CodeFacts, known: CodeKnowledge): boolean {
 	if (known.singletonOf(contract) === caller || isSafeSingleton(caller, hash)) return true
 	return knownLibrary(caller, hash)?.passesOn === true
+}
+
+/** Whether no code is known to which this one hands on its whole input. */
+export function isFirstForwarded(caller: Address, learnt: readonly LearntCode[]): boolean {
+	return !learnt.some((one) => one.forwarded === true && one.caller === caller)
 }
 
 function isSamePair(one: LearntCode, other: LearntCode): boolean {
@@ -132,4 +140,9 @@ function createdIn({ frames }: TxTrace): ReadonlySet<Address> {
 		if ((type === 'create' || type === 'create2') && to !== null && error === null) created.add(to)
 	}
 	return created
+}
+
+/** Contracts that a self-destruct of the transaction names: what stands there after the block may be other code. */
+function destroyedIn({ frames }: TxTrace): ReadonlySet<Address> {
+	return new Set(frames.flatMap(({ type, from }) => (type === 'suicide' && from !== null ? [from] : [])))
 }

@@ -31,9 +31,10 @@ export function createCodeGate(): CodeGate {
 	const constants = new Map<Address, { readonly codeHash: string | undefined; readonly codes: Set<Address> }>()
 	const sets = new WeakMap<AddressSet, AddressSet>()
 
-	function isLearnt(contract: Address, code: Address): boolean {
+	/** Other learnt code is judged each time, since its caller may choose it the next time. */
+	function isForwarded(contract: Address, code: Address): boolean {
 		const { learnt = [] } = known.contracts.get(contract) ?? {}
-		return learnt.some(({ caller, callee }) => caller === contract && callee === code)
+		return learnt.some(({ forwarded, callee }) => forwarded === true && callee === code)
 	}
 
 	function constantsOf(contract: Address): Set<Address> {
@@ -53,7 +54,7 @@ export function createCodeGate(): CodeGate {
 			if (entry !== undefined && placedCode(entry).has(code)) return false
 			const found = constants.get(contract)
 			if (found?.codeHash === entry?.codeHash && found?.codes.has(code) === true) return false
-			return !(known.isCodeFixed && isLearnt(contract, code))
+			return !(known.isCodeFixed && isForwarded(contract, code))
 		},
 		follow(facts) {
 			known = facts

@@ -1,6 +1,14 @@
 import { alertId } from '../../core/alerts/alertId.js'
+import { shownChanges } from '../../core/control/changedSlots.js'
+import { contractBack } from '../../core/control/setBackContract.js'
 import { traceText } from '../../core/events/events.js'
-import { type CodeKnowledge, codesNeeded, type JudgedCode, judgeCode } from '../../core/events/foreignCode.js'
+import {
+	type CodeKnowledge,
+	codesNeeded,
+	isFirstForwarded,
+	type JudgedCode,
+	judgeCode,
+} from '../../core/events/foreignCode.js'
 import { placedCode } from '../../core/events/placedCode.js'
 import { codeTurn } from '../../core/matching/codeFlood.js'
 import { isCovered } from '../../core/matching/coverage.js'
@@ -36,9 +44,10 @@ export async function judgeOne(
 	const { trace, block } = found
 	const asks = (contract: Address) => isAsked(contract, block.number, session)
 	const codes = await codesOf(trace, block, asks, code, signal)
-	const alone = [...judgeCode(trace, knowledgeOf(session.state, codes, asks))]
-	const facets = await facetsOf(alone, { block, codes, code }, signal)
-	const judged = facets.size === 0 ? alone : [...judgeCode(trace, knowledgeOf(session.state, codes, asks, facets))]
+	const known = { state: session.state, codes, asks, block: block.number }
+	const alone = [...judgeCode(trace, knowledgeOf(known))]
+	const facets = await facetsOf(alone, { block, state: session.state, code }, signal)
+	const judged = facets.size === 0 ? alone : [...judgeCode(trace, knowledgeOf({ ...known, facets }))]
 	for (const { rule, contract, code: target } of judged)
 		if (rule === 'constant') code.gate.noteConstant(contract, target)
 	const places = judged.map(({ traceAddress }) => traceText(traceAddress))
@@ -97,20 +106,25 @@ async function codesOf(
 
 type Facets = ReadonlyMap<Address, readonly LearntCode[]>
 
-/** Of contracts that forward for the first time: all facets of a diamond, as they were before the block. */
+/**
+ * All facets of a diamond, also of one behind a proxy: as they were before the block when the first of them runs; as
+ * they are after it when an alert said that they changed.
+ */
 async function facetsOf(
 	judged: readonly JudgedCode[],
-	{ block, codes, code }: { readonly block: Block; readonly codes: Codes; readonly code: CodeAudit },
+	{ block, state, code }: { readonly block: Block; readonly state: NetworkState; readonly code: CodeAudit },
 	signal: AbortSignal,
 ): Promise<Facets> {
 	const found = new Map<Address, readonly LearntCode[]>()
-	for (const { contract, code: target, learns, isReported } of judged) {
-		if (learns?.forwarded !== true || isReported) continue
-		const parent = { number: block.number - 1n, hash: block.parentHash }
-		const facets = await code.reader.facets(contract, parent, signal)
-		const own = codes.after.get(contract)
-		if (own === undefined || !facets.includes(target)) continue
-		const common = { block: block.number, caller: contract, callerHash: learns.callerHash, forwarded: true } as const
+	const parent = { number: block.number - 1n, hash: block.parentHash }
+	for (const { contract, caller, code: target, chosenBy, learns } of judged) {
+		if (chosenBy !== 'forwarded' || learns === null || found.has(contract)) continue
+		const isFirst = isFirstForwarded(caller, state.contracts.get(contract)?.learnt ?? [])
+		const isChanged = () => reportedChanges(contract, state.announcements).some(({ change }) => change === 'facets')
+		if (!isFirst && !isChanged()) continue
+		const facets = await code.reader.facets(contract, isFirst ? parent : block, signal)
+		if (!facets.includes(target)) continue
+		const common = { block: block.number, caller, callerHash: learns.callerHash, forwarded: true } as const
 		const hashes = await code.reader.codes(facets, block, signal)
 		found.set(
 			contract,
@@ -125,26 +139,38 @@ function isPrecompile(address: Address): boolean {
 	return BigInt(address) < 0x10000n
 }
 
-function knowledgeOf(
-	{ contracts, announcements }: Pick<NetworkState, 'contracts' | 'announcements'>,
-	{ after, before }: Codes,
-	asks: CodeKnowledge['asks'],
-	facets: Facets = new Map(),
-): CodeKnowledge {
+interface Known extends Pick<CodeKnowledge, 'asks'> {
+	readonly state: Pick<NetworkState, 'contracts' | 'announcements'>
+	readonly codes: Codes
+	/** Of the transaction. */
+	readonly block: bigint
+	readonly facets?: Facets
+}
+
+function knowledgeOf({ state, codes, asks, block, facets }: Known): CodeKnowledge {
+	const { contracts, announcements } = state
+	const { after, before } = codes
 	return {
 		asks,
 		codeAt: (address) => after.get(address) ?? null,
 		wasThere: (address) => before.has(address),
 		isInPlace(contract, code) {
 			const entry = contracts.get(contract)
-			return (entry !== undefined && placedCode(entry).has(code)) || wasReported(contract, code, announcements)
+			return placedBefore(entry, block).has(code) || wasReported(contract, code, announcements)
 		},
 		singletonOf(contract) {
 			const { isSafe = false, values = {} } = contracts.get(contract) ?? {}
 			return isSafe ? ((values['safe.singleton'] ?? null) as Address | null) : null
 		},
-		learnt: (contract) => [...(contracts.get(contract)?.learnt ?? []), ...(facets.get(contract) ?? [])],
+		learnt: (contract) => [...(contracts.get(contract)?.learnt ?? []), ...(facets?.get(contract) ?? [])],
 	}
+}
+
+/** The code in known places before a block. Values of the first look count for blocks before it, too. */
+function placedBefore(contract: Contract | undefined, block: bigint): ReadonlySet<Address> {
+	const since = contract?.since ?? block
+	const back = contract === undefined ? null : contractBack(contract, block > since ? block - 1n : since)
+	return back === null ? new Set() : placedCode({ ...back, undo: [] })
 }
 
 /** Changes of code that a contract runs as its own. */
@@ -152,13 +178,25 @@ const codeChanges = new Set(['implementation', 'safe.singleton', 'facets', 'beac
 
 /** Whether an alert said that this code is the contract's own by now, or was before. */
 function wasReported(contract: Address, code: Address, announcements: NetworkState['announcements']): boolean {
-	for (const { id, alerts } of announcements.values()) {
-		const data: { readonly change?: string; readonly previous?: string | null; readonly current?: string | null } =
-			alerts[0]?.data ?? {}
-		if (data.change === undefined || !codeChanges.has(data.change) || !id.endsWith(contract)) continue
-		if (data.current?.toLowerCase() === code || data.previous?.toLowerCase() === code) return true
-	}
-	return false
+	return reportedChanges(contract, announcements).some(
+		({ current, previous }) => current?.toLowerCase() === code || previous?.toLowerCase() === code,
+	)
+}
+
+interface ReportedChange {
+	readonly change?: string
+	readonly previous?: string | null
+	readonly current?: string | null
+}
+
+/** The alerts on the code that a contract runs as its own. */
+function reportedChanges(contract: Address, announcements: NetworkState['announcements']): readonly ReportedChange[] {
+	return [...announcements.values()].flatMap((entry) => {
+		const data: ReportedChange = entry.alerts[0]?.data ?? {}
+		if (!isAnnounced(entry)) return []
+		const { id } = entry
+		return data.change !== undefined && codeChanges.has(data.change) && id.endsWith(contract) ? [data] : []
+	})
 }
 
 interface Finding {
@@ -194,8 +232,8 @@ async function findingsOf(
 		if (!isReported) continue
 		const event = eventOf(one, { trace, block, txHash })
 		const isRefused = (watches.get(contract) ?? []).every((watch) => refusal(watch, event, 'self') !== null)
-		const known = announcements.get(alertId(network.chainId, event, contract))
-		const isNew = !isRefused && (known === undefined || !isAnnounced(known))
+		const announced = announcements.get(alertId(network.chainId, event, contract))
+		const isNew = !isRefused && (announced === undefined || !isAnnounced(announced))
 		const learning = contracts.get(contract) ?? entry
 		let count: number | undefined
 		if (isNew && learning !== undefined) {
@@ -206,17 +244,15 @@ async function findingsOf(
 		}
 		if (isNew && !changes.has(contract)) {
 			const changed = await ports.audit.code.reader.changedBy(txHash, contract, signal)
-			changes.set(contract, changed && withoutNonce(changed, entry))
+			changes.set(contract, changed)
 		}
-		const foreign = { ...event.foreign, changed: changes.get(contract) ?? null, ...(count !== undefined && { count }) }
-		findings.push({ ...event, foreign })
+		const { input, from, initiator, code } = event.foreign
+		const known = { isSafe: entry?.isSafe ?? false, values: entry?.values ?? {} }
+		const all = changes.get(contract) ?? null
+		const changed = all && shownChanges(all, known, { input, others: [from, initiator, code] })
+		findings.push({ ...event, foreign: { ...event.foreign, changed, ...(count !== undefined && { count }) } })
 	}
 	return { findings, contracts }
-}
-
-/** Each transaction of a Safe changes its nonce, in slot 5. */
-function withoutNonce(changed: readonly SlotChange[], entry: Contract | undefined): readonly SlotChange[] {
-	return entry?.isSafe === true ? changed.filter(({ slot }) => BigInt(slot) !== 5n) : changed
 }
 
 function eventOf(

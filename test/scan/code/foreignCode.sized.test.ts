@@ -5,15 +5,16 @@ import { keccak256 } from 'ox/Hash'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type Action, encodeActions } from '../../../src/devnode/actions.js'
 import { assemble } from '../../../src/devnode/assembler.js'
-import { createAddress, initOf, puppetCode } from '../../../src/devnode/demoContracts.js'
+import { create2Address, createAddress, initOf, puppetCode, puppetInit } from '../../../src/devnode/demoContracts.js'
 import type { AlertData } from '../../../src/model/alert.js'
 import type { Address, Hex } from '../../../src/model/glossary.js'
 import type { Store } from '../../../src/model/ports.js'
 import type { Watch } from '../../../src/model/watch.js'
 import { openFileStore } from '../../../src/state/file/store.js'
-import { startTestAnvil } from '../../support/anvil.js'
 import { temporaryFolder } from '../../support/folder.js'
+import { ruledCode, writing } from '../../support/ruledContract.js'
 import { alertOf, type BenchOptions, openBench, watchOf } from '../bench.js'
+import { lower, openCodeBench } from './codeBench.js'
 
 const at = (name: string): Address => `0x${name.padStart(40, 'c0de')}`
 /** Runs what its caller names, as the `execute` of a wallet does: 20 bytes of target, then the call. */
@@ -29,11 +30,13 @@ const helperCode = assemble('7 0 CALLDATALOAD SSTORE STOP')
 const other = at('b2')
 const caller = at('d1')
 
-const word = (number: number): Hex => `0x${number.toString(16).padStart(64, '0')}`
+const word = (number: number | bigint): Hex => `0x${number.toString(16).padStart(64, '0')}`
 const runs = (code: Address, data: Hex = word(3)): Hex => `${code}${data.slice(2)}`
-/** Hands everything on to the code that its argument puts on the stack. */
+/** Hands everything on to the code that its argument puts on the stack, and returns what comes. */
 const forwardsTo = (code: string) =>
-	assemble(`CALLDATASIZE 0 0 CALLDATACOPY 0 0 CALLDATASIZE 0 ${code} GAS DELEGATECALL STOP`)
+	assemble(`
+		CALLDATASIZE 0 0 CALLDATACOPY 0 0 CALLDATASIZE 0 ${code} GAS DELEGATECALL
+		RETURNDATASIZE 0 0 RETURNDATACOPY RETURNDATASIZE 0 RETURN`)
 
 async function open(
 	codes: Readonly<Record<Address, Hex>>,
@@ -41,36 +44,17 @@ async function open(
 	part: Partial<Watch> = {},
 	watched: readonly Address[] = [wallet],
 ) {
-	const node = await startTestAnvil()
-	onTestFinished(() => node.stop())
-	const [sender] = (await node.accounts()) as [Address]
-	const all = { [wallet]: walletCode, [helper]: helperCode, [other]: helperCode, [caller]: puppetCode, ...codes }
-	for (const one of Object.entries(all)) await node.rpc('anvil_setCode', one)
-	const watches = watched.map((address) => watchOf(address, { kinds: ['code'], ...part }))
-	const whole = { urls: [node.url], watches, books: false, ...options }
-	const bench = await openBench(whole)
-	onTestFinished(() => bench.close())
-	await node.mine(2)
-	await bench.settle()
-	const send = (to: Address, data: Hex) => node.send({ from: sender, to, data, gas: 8_000_000n })
-	return {
-		node,
-		bench,
-		options: whole,
-		sender,
-		send,
-		act: (...actions: readonly Action[]) => send(caller, encodeActions(actions)),
-		async told(): Promise<readonly AlertData[]> {
-			await node.mine()
-			await bench.settle()
-			// A poll judges for 8 s at most.
-			while ((await bench.store.network('local'))?.audit?.ran !== undefined) await bench.poll()
-			return (await bench.posted()).map(alertOf)
+	const stage = await openCodeBench({
+		async prepare(node) {
+			const all = { [wallet]: walletCode, [helper]: helperCode, [other]: helperCode, [caller]: puppetCode, ...codes }
+			for (const one of Object.entries(all)) await node.rpc('anvil_setCode', one)
+			return watched
 		},
-	}
+		options,
+		part,
+	})
+	return { ...stage, act: (...actions: readonly Action[]) => stage.send(caller, encodeActions(actions)) }
 }
-
-const lower = (text: string | null | undefined) => text?.toLowerCase()
 
 const ways = [
 	{ source: 'trace_filter' },
@@ -257,18 +241,127 @@ const facets = [at('f1'), at('f2'), at('f3')] as const
 const diamondCode = assemble(`
 	0 CALLDATALOAD 224 SHR 0x52ef6b2c EQ @list JUMPI
 	CALLDATASIZE 0 0 CALLDATACOPY 0 0 CALLDATASIZE 0 0 CALLDATALOAD 248 SHR SLOAD GAS DELEGATECALL STOP
-	list: 32 0 MSTORE 3 32 MSTORE 1 SLOAD 64 MSTORE 2 SLOAD 96 MSTORE 3 SLOAD 128 MSTORE 160 0 RETURN`)
+	list: 32 0 MSTORE 4 SLOAD ISZERO ISZERO 3 ADD DUP1 32 MSTORE
+	1 SLOAD 64 MSTORE 2 SLOAD 96 MSTORE 3 SLOAD 128 MSTORE 4 SLOAD 160 MSTORE 32 MUL 64 ADD 0 RETURN`)
+/** Makes a fourth facet of the one in its second word, and logs it. */
+const diamondCut = '0x8faa70878671ccd212d20771b795c50af8fd3ff6cf27f4bde57e5d4de0aeb673'
+const cutCode = assemble(`32 CALLDATALOAD 4 SSTORE ${diamondCut} 192 0 LOG1 STOP`)
+const byFacet = (byte: string, argument: Hex = word(0)): Hex => `0x${byte}${'0'.repeat(62)}${argument.slice(2)}`
 
 test('default: the first facets of a diamond are not reported; one that is added is reported once', async () => {
 	const codes = { [proxy]: diamondCode, ...Object.fromEntries(facets.map((one) => [one, helperCode])) }
 	const { node, send, told } = await open(codes, {}, {}, [proxy])
 	for (const [index, one] of facets.entries()) await inSlot(node, word(index + 1), one)
 	await node.mine()
-	for (const byte of ['01', '02', '03', '01']) await send(proxy, `0x${byte}${'0'.repeat(62)}`)
+	for (const byte of ['01', '02', '03', '01']) await send(proxy, byFacet(byte))
 	expect(await told()).toEqual([])
 	await inSlot(node, word(4), helper)
-	for (const byte of ['04', '04']) await send(proxy, `0x${byte}${'0'.repeat(62)}`)
+	for (const byte of ['04', '04']) await send(proxy, byFacet(byte))
 	expect((await told()).map(brief)).toEqual(['b1 0 once'])
+})
+
+test('default: facets of a diamond behind a proxy are not reported; one that comes in silence is, once', async () => {
+	const [diamond] = [at('f9')]
+	const codes = {
+		[proxy]: forwardsTo(`${implementationSlot} SLOAD`),
+		[diamond]: diamondCode,
+		...Object.fromEntries(facets.map((one) => [one, helperCode])),
+	}
+	const { node, send, told } = await open(codes, {}, {}, [proxy])
+	await inSlot(node, implementationSlot, diamond)
+	for (const [index, one] of facets.entries()) await inSlot(node, word(index + 1), one)
+	await node.mine()
+	for (const byte of ['01', '02', '03', '01']) await send(proxy, byFacet(byte))
+	expect(await told()).toEqual([])
+	await inSlot(node, word(4), helper)
+	for (const byte of ['04', '04']) await send(proxy, byFacet(byte))
+	expect((await told()).map(brief)).toEqual(['b1 0_0 once'])
+})
+
+test('default: a facet is not reported after an alert on `DiamondCut`', async () => {
+	const codes = { [proxy]: diamondCode, [facets[0]]: cutCode, [facets[1]]: helperCode, [facets[2]]: helperCode }
+	const { node, send, told } = await open(codes, {}, { kinds: ['code', 'control'] }, [proxy])
+	for (const [index, one] of facets.entries()) await inSlot(node, word(index + 1), one)
+	await node.mine()
+	await send(proxy, byFacet('02'))
+	await send(proxy, byFacet('01', word(BigInt(helper))))
+	await send(proxy, byFacet('04'))
+	expect((await told()).map(({ kind, change }) => [kind, change])).toEqual([['control', 'facets']])
+	// An hour later the alert is not looked for any more.
+	await node.mine(300)
+	await told()
+	await send(proxy, byFacet('04'))
+	expect(await told()).toHaveLength(1)
+})
+
+describe('default: code is reported although it is, or becomes, what is ordinary elsewhere', () => {
+	test('foreign code that puts itself where the implementation stands, on a watch without `control`', async () => {
+		const { send, told } = await open({ [helper]: ruledCode })
+		await send(wallet, runs(helper, writing([implementationSlot, helper])))
+		expect((await told()).map(brief)).toEqual(['b1 0 each'])
+	})
+
+	test('learnt code that a caller names later', async () => {
+		/** Runs what its caller names; of four bytes, the code in slot 1000. */
+		const both = assemble(`
+			4 CALLDATASIZE GT @named JUMPI 0 0 0 0 1000 SLOAD GAS DELEGATECALL STOP
+			named: 20 CALLDATASIZE SUB 20 0 CALLDATACOPY
+			0 0 20 CALLDATASIZE SUB 0 0 CALLDATALOAD 96 SHR GAS DELEGATECALL STOP`)
+		const { node, send, told } = await open({ [proxy]: both }, {}, {}, [proxy])
+		await inSlot(node, word(1000), helper)
+		for (let times = 0; times < 2; times++) await send(proxy, '0x12345678')
+		expect((await told()).map(brief)).toEqual(['b1 0 once'])
+		await send(proxy, runs(helper))
+		await send(proxy, runs(helper, word(9)))
+		expect((await told()).map(brief)).toEqual(['b1 0 once', 'b1 0 each', 'b1 0 each'])
+	})
+
+	test('code that changes a slot and sets it back within the transaction, with nothing changed', async () => {
+		const { send, told } = await open({ [helper]: ruledCode })
+		await send(wallet, runs(helper, writing([3n, 7n], [3n, 0n])))
+		expect((await told()).map(({ changed }) => changed)).toEqual([[]])
+	})
+
+	/** Chooses by itself, so that lasting code would be told once. */
+	const chooses = assemble('0 0 0 0 1000 SLOAD GAS DELEGATECALL STOP')
+
+	test('an account with a delegation (EIP-7702), before and after it delegates anew', async () => {
+		const account = at('e7')
+		const delegatedTo = (code: Address): Hex => `0xef0100${code.slice(2)}`
+		const { node, send, told } = await open({ [proxy]: chooses, [account]: delegatedTo(helper) }, {}, {}, [proxy])
+		await inSlot(node, word(1000), account)
+		for (let times = 0; times < 2; times++) await send(proxy, '0x12345678')
+		// What is set changes the state of the newest block.
+		await node.mine()
+		await node.rpc('anvil_setCode', [account, delegatedTo(other)])
+		await send(proxy, '0x12345678')
+		const alerts = await told()
+		expect(alerts.map(brief)).toEqual(['e7 0 once', 'e7 0 once', 'e7 0 once'])
+		const [before, after] = [keccak256(delegatedTo(helper)), keccak256(delegatedTo(other))]
+		expect(alerts.map(({ codeHash }) => codeHash)).toEqual([before, before, after])
+	})
+
+	test('a target that ends in the transaction that made it, and one that comes back in the block', async () => {
+		const { node, told, sender } = await open({ [proxy]: chooses }, {}, {}, [proxy])
+		const made = create2Address(caller, 5n, puppetInit)
+		await inSlot(node, word(1000), made)
+		const makes = { do: 'create2', init: puppetInit, salt: 5n } as const
+		const isRun = { do: 'call', to: proxy, data: '0x12345678' } as const
+		const ends = { do: 'call', to: made, inner: [{ do: 'selfdestruct', heir: other }] } as const
+		const data = (...actions: readonly Action[]) => encodeActions(actions)
+		const act = (what: Hex) => node.send({ from: sender, to: caller, data: what, gas: 8_000_000n })
+		await act(data(makes, isRun, ends))
+		await act(data(makes, isRun, ends))
+		expect((await told()).map(({ codeHash }) => codeHash)).toEqual([null, null])
+		await node.automine(false)
+		await act(data(makes, isRun, ends))
+		await act(data(makes, isRun))
+		expect((await told()).map(({ codeHash }) => codeHash)).toEqual([
+			null,
+			null,
+			...Array(2).fill(keccak256(puppetCode)),
+		])
+	})
 })
 
 test('default: a proxy with its implementation in a known slot: an upgrade is reported as one', async () => {
