@@ -7,9 +7,6 @@ import { steadyClock } from '../base/waits/steadyClock.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { statePlaceInWords } from '../config/settings/statePlace.js'
-import { followWatchlists } from '../config/watchlists/followWatchlists.js'
-import { watchFiles } from '../config/watchlists/watchFiles.js'
-import { formatProblem } from '../errors.js'
 import type { Log } from '../model/ports.js'
 import { serveControl } from '../ops/controlSocket.js'
 import { createMetrics } from '../ops/metrics.js'
@@ -23,13 +20,13 @@ import { answerControl } from './controlAnswer.js'
 import { createFailingReceivers } from './health/failingReceivers.js'
 import { createHealth } from './health/health.js'
 import { createVitals } from './health/vitals.js'
+import { createObserver } from './observer.js'
 import { receiversOf } from './openNetwork.js'
 import { createPageFacts, createPageNotes, recall } from './pageFacts.js'
 import { openParts } from './parts.js'
 import type { NetworkPoller } from './polling/networkPoller.js'
 import { startSchedule } from './polling/schedule.js'
-import { createKeepGood, createRefusals } from './refused.js'
-import { countWatches, createReload, type InEffect } from './reload.js'
+import { countWatches, followEdits, type InEffect } from './reload.js'
 import { startService, watchingInWords } from './supervision.js'
 
 export interface DaemonOptions {
@@ -44,75 +41,39 @@ export interface DaemonOptions {
 	readonly onHangup: (reload: () => void) => () => void
 }
 
-/** How often the state is checked for notices that another instance has ended. */
-const lookMs = 10_000
-
 /**
  * Runs the daemon until the signal aborts. Each network polls on its schedule, the deliverer runs in parallel, and
  * edited watchlists take effect by themselves. Resolves when everything is written and closed. Throws StateError when
  * it cannot start.
  */
 export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Promise<void> {
-	const { config, log, version, env, scrubber, onHangup } = options
+	const { config, log, version, env, scrubber, onReport } = options
+	const { networks, receivers, watches, statePlace } = config
 	const notifier = createNotifier({ env, pid: process.pid, log, scrubber })
-	const namesOf = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name)
-	const [networkNames, receiverNames] = [namesOf(config.networks), namesOf(config.receivers)]
 	const metrics = createMetrics({
-		...{ version, networks: networkNames, receivers: receiverNames },
+		version,
+		networks: networks.map(({ name }) => name),
+		receivers: receivers.map(({ name }) => name),
 		summary: () => parts.store.summary(),
 	})
 	const startedAtMs = Date.now()
 	const activity = createActivity(Date.now)
 	const notes = createPageNotes(activity)
 	const failing = createFailingReceivers(Date.now, steadyClock)
-	const parts = await openParts({
-		...options,
-		observer: {
-			reported(network, report) {
-				metrics.polled(network, { ...report, atMs: Date.now() })
-				vitals.reported(network, report)
-				activity.lagged(network, Number(report.target > report.checkpoint ? report.target - report.checkpoint : 0n))
-				options.onReport?.(network, report)
-			},
-			scanned: (network, checkpoint) => vitals.scanned(network, checkpoint),
-			audited: (network, report) => metrics.audited(network, report),
-			failed: (network) => metrics.pollFailed(network),
-			skipped: (network) => metrics.pollSkipped(network),
-			stoodBy: (network) => vitals.stoodBy(network),
-			requested(network, request) {
-				metrics.requested(network, request)
-				if (request.result === 'ok') activity.requested(network, request.endpoint)
-			},
-			provedLogs: (network, proofs) => metrics.provedLogs(network, proofs),
-			attempted(receiver, outcome) {
-				metrics.attempted(receiver, outcome.result)
-				activity.attempted(receiver, outcome)
-				failing.attempted(receiver, outcome)
-			},
-			noted: notes.note,
-		},
+	const noted = notes.note
+	const observer = createObserver({
+		...{ metrics, activity, failing, noted, vitals: () => vitals },
+		...(onReport && { onReport }),
 	})
+	const parts = await openParts({ ...options, observer })
 	const { store, troubles, pollers, recipientsOf, closers } = parts
-	const inEffect: InEffect = {
-		watches: config.watches,
-		loadedAtMs: startedAtMs,
-		isRefused: config.refused !== undefined,
-	}
-	const lists = followWatchlists(config)
+	const inEffect: InEffect = { watches, loadedAtMs: startedAtMs, isRefused: config.refused !== undefined }
 	const vitals = createVitals({
-		networks: config.networks,
-		pollers,
+		...{ networks, pollers, recipientsOf, store, troubles, log, clock: Date.now, steady: steadyClock },
 		receiversOf: (network) => receiversOf(inEffect.watches, network),
-		recipientsOf,
-		store,
-		troubles,
-		clock: Date.now,
-		steady: steadyClock,
-		log,
 		onChange: (network, stalled) => metrics.stalled(network, stalled),
 	})
 	try {
-		const { networks, receivers, watches, statePlace } = config
 		const summary = () => store.summary()
 		const health = createHealth({
 			...{ config, pollers, vitals, summary, failing },
@@ -132,70 +93,39 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		const pages = (path: string, params: URLSearchParams) => pageAt(path, params, pageFacts)
 		await startService({ ...options, pollers, vitals, health, pages, metrics, notifier, summary, closers })
 		countWatches(metrics, config, watches)
-
-		const following: Promise<void>[] = []
-		const schedules = networks.map((network, index) => {
-			const poller = pollers[index]
-			if (poller === undefined) throw new Error(`no poller for network ${network.name}`)
-			const own = log.child({ network: network.name })
-			const job = {
-				name: network.name,
-				run: async () => void (await poller.tick(signal)),
-			}
-			const schedule = startSchedule(network.schedule, job, own)
-			following.push(wakeByHeads(network, poller, own, signal))
-			return schedule
-		})
+		const polling = networks.map((network, index) => pollUntilAborted(network, pollers[index], log, signal))
 		const delivering = parts.deliverer.run(signal)
-		const refusals = createRefusals({
-			config,
-			recipientsOf,
-			store,
-			troubles,
-			log,
-			receiversOf: (name) => receiversOf(inEffect.watches, name),
-		})
-		const looking = setInterval(() => void refusals.look(), lookMs)
-		closers.add(() => clearInterval(looking))
-		const keepGood = createKeepGood(statePlace, log, signal)
-		if (config.refused === undefined) {
-			void keepGood({ ...config, files: config.watchlistFiles })
-			void refusals.accepted(watches.length)
-		} else {
-			metrics.reloaded(false)
-			void refusals.refused(lists.revision(), config.refused.map(formatProblem).join('; '))
-		}
-		const reload = createReload({ config, lists, parts, metrics, notifier, log, inEffect, refusals, keepGood }, signal)
-		const offHangup = onHangup(() => void reload('SIGHUP'))
-		const watching = watchFiles({
-			paths: lists.paths,
-			revision: lists.revision,
-			onChange: () => void reload('a watchlist changed'),
-			signal,
-		})
-		const minding = watchFiles({ paths: () => [config.path], onChange: () => warnOfChange(config, log), signal })
-		log.info(
-			{
-				version,
-				networks: networks.length,
-				watches: watches.length,
-				receivers: receivers.length,
-				state: statePlaceInWords(statePlace),
-			},
-			'tracewatch is running',
-		)
+		const following = followEdits({ ...options, parts, metrics, notifier, inEffect }, signal)
+		const counts = { networks: networks.length, watches: watches.length, receivers: receivers.length }
+		log.info({ version, ...counts, state: statePlaceInWords(statePlace) }, 'tracewatch is running')
 		notifier.ready(watchingInWords(watches.length))
 
 		await untilAborted(signal)
 		log.info({}, 'stopping: polls end at their next border')
 		notifier.stopping()
-		offHangup()
-		await Promise.all(schedules.map((schedule) => schedule.stop()))
-		await Promise.all([delivering, watching, minding, ...following, ...pollers.map((poller) => poller.idle())])
+		await Promise.all([...polling, delivering, following])
 	} finally {
 		await closers.close()
 	}
 	log.info({}, 'stopped')
+}
+
+/** Polls a network on its schedule and at new heads. Resolves after the signal, when no poll is running. */
+async function pollUntilAborted(
+	network: NetworkSettings,
+	poller: NetworkPoller | undefined,
+	log: Log,
+	signal: AbortSignal,
+): Promise<void> {
+	const { name } = network
+	if (poller === undefined) throw new Error(`no poller for network ${name}`)
+	const own = log.child({ network: name })
+	const schedule = startSchedule(network.schedule, { name, run: async () => void (await poller.tick(signal)) }, own)
+	const following = wakeByHeads(network, poller, own, signal)
+	await untilAborted(signal)
+	await schedule.stop()
+	await following
+	await poller.idle()
 }
 
 /** Polls a network at each new head if one of its endpoints announces heads; the schedule stays in effect. */
@@ -213,11 +143,6 @@ async function wakeByHeads(
 	} catch (error) {
 		log.error({ err: error }, 'new heads are no longer followed; polling continues on its schedule')
 	}
-}
-
-/** Warn that the configuration changed on disk: a successful reload of the watchlists does not apply it. */
-function warnOfChange({ path }: Config, log: Log): void {
-	log.warn({ file: path }, 'the configuration has changed, which takes effect with a restart; `tracewatch check` first')
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

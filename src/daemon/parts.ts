@@ -3,15 +3,12 @@ import { createAuditor } from '../audit/auditor.js'
 import { createListedState } from '../audit/listed/listedState.js'
 import { sha256 } from '../base/sha256.js'
 import { steadyClock } from '../base/waits/steadyClock.js'
-import type { LogProofs } from '../chain/logs/logProofs.js'
-import type { RpcRequest } from '../chain/rpc/rpc.js'
 import { toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
 import { longestGapMs } from '../config/settings/cron.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { MOST_BOOKS } from '../core/ledger/books.js'
 import { tooMuchWaits } from '../core/outbox/backlog.js'
-import type { Outcome } from '../model/delivery.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
 import type { TroubleBook } from '../model/trouble.js'
@@ -20,16 +17,15 @@ import { createDeliverer, type Deliverer } from '../notify/delivery/deliverer.js
 import { createReceiver } from '../notify/receiver.js'
 import type { Scrubber } from '../ops/scrub.js'
 import { createAuditPorts } from '../scan/auditing/auditPorts.js'
-import type { AuditReport } from '../scan/auditing/follower.js'
 import { createGapKeeper } from '../scan/gaps/gapKeeper.js'
-import type { PollReport } from '../scan/poll.js'
 import { openStore } from '../state/open.js'
 import { openTroubles } from '../state/troubles.js'
 import { guarded } from './cleanedStore.js'
 import { type Closers, createClosers } from './closers.js'
+import type { Observer } from './observer.js'
 import { areTokensAsked, openChain, receiversOf, silencesOf, tokensWanted, watchesOn } from './openNetwork.js'
 import { createNetworkPoller, type NetworkPoller } from './polling/networkPoller.js'
-import { type NoteState, noting } from './polling/noting.js'
+import { noting } from './polling/noting.js'
 
 /** The parts of `run` and `once`; closing closes them in reverse order. */
 export interface Parts {
@@ -60,24 +56,6 @@ export interface PartsOptions {
 	readonly leastLateMs?: number
 	/** Whether the program ends after one poll. */
 	readonly runsOnce?: boolean
-}
-
-export interface Observer {
-	/** Called after each successful poll. */
-	reported(network: string, report: PollReport): void
-	scanned(network: string, checkpoint: bigint): void
-	/** Called at the end of each audit, with what it announced. */
-	audited(network: string, report: AuditReport): void
-	/** Called when a poll or an audit failed. */
-	failed(network: string): void
-	skipped(network: string): void
-	/** Called when another instance polls the network. */
-	stoodBy(network: string): void
-	requested(network: string, request: RpcRequest): void
-	/** Called with the number of blocks whose logs were read, by the kind of proof that none is missing. */
-	provedLogs(network: string, proofs: LogProofs): void
-	attempted(receiver: string, outcome: Outcome): void
-	readonly noted: NoteState
 }
 
 /** After this time a poll ends at the next part, to get a new head, new watches or a stop. */

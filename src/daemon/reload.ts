@@ -1,14 +1,16 @@
 import { keepYoungSmall, letYoungGrow } from '../base/heapTuning.js'
 import { isSliceOver, nextSlice } from '../base/waits/slices.js'
 import type { Config } from '../config/load.js'
-import type { Following } from '../config/watchlists/followWatchlists.js'
-import { ConfigError } from '../errors.js'
+import { type Following, followWatchlists } from '../config/watchlists/followWatchlists.js'
+import { watchFiles } from '../config/watchlists/watchFiles.js'
+import { ConfigError, formatProblem } from '../errors.js'
 import type { Log } from '../model/ports.js'
 import type { WatchChanges, WatchSet } from '../model/watch.js'
 import type { Metrics } from '../ops/metrics.js'
 import type { Notifier } from '../ops/sdNotify.js'
+import { receiversOf } from './openNetwork.js'
 import type { Parts } from './parts.js'
-import type { KeepGood, Refusals } from './refused.js'
+import { createKeepGood, createRefusals, type KeepGood, type Refusals } from './refused.js'
 import { watchingInWords } from './supervision.js'
 
 /** The watchlists in effect. */
@@ -22,20 +24,63 @@ export interface InEffect {
 	changed?: WatchChanges
 }
 
-export interface ReloadParts {
+export interface EditOptions {
 	readonly config: Config
-	readonly lists: Following
 	readonly parts: Parts
 	readonly metrics: Metrics
 	readonly notifier: Notifier
 	readonly log: Log
 	readonly inEffect: InEffect
+	/** Registers a handler for SIGHUP; returns a function that unregisters it. */
+	readonly onHangup: (reload: () => void) => () => void
+}
+
+/** How often the state is checked for notices that another instance has ended. */
+const lookMs = 10_000
+
+/**
+ * Reads the watchlists again at SIGHUP and when their files change. Keeps a copy of good ones, and notifies the
+ * receivers of wrong ones. Resolves when the signal aborts.
+ */
+export async function followEdits(options: EditOptions, signal: AbortSignal): Promise<void> {
+	const { config, parts, metrics, log, inEffect } = options
+	const { store, troubles, recipientsOf } = parts
+	const lists = followWatchlists(config)
+	const receiversNow = (network: string) => receiversOf(inEffect.watches, network)
+	const refusals = createRefusals({ config, recipientsOf, store, troubles, log, receiversOf: receiversNow })
+	const keepGood = createKeepGood(config.statePlace, log, signal)
+	if (config.refused === undefined) {
+		void keepGood({ ...config, files: config.watchlistFiles })
+		void refusals.accepted(config.watches.length)
+	} else {
+		metrics.reloaded(false)
+		void refusals.refused(lists.revision(), config.refused.map(formatProblem).join('; '))
+	}
+	const reload = createReload({ ...options, lists, refusals, keepGood }, signal)
+	const looking = setInterval(() => void refusals.look(), lookMs)
+	const offHangup = options.onHangup(() => void reload('SIGHUP'))
+	const { paths, revision } = lists
+	await Promise.all([
+		watchFiles({ paths, revision, onChange: () => void reload('a watchlist changed'), signal }),
+		watchFiles({ paths: () => [config.path], onChange: () => warnOfChange(config, log), signal }),
+	])
+	offHangup()
+	clearInterval(looking)
+}
+
+/** Warn that the configuration changed on disk: a successful reload of the watchlists does not apply it. */
+function warnOfChange({ path }: Config, log: Log): void {
+	log.warn({ file: path }, 'the configuration has changed, which takes effect with a restart; `tracewatch check` first')
+}
+
+interface ReloadParts extends Omit<EditOptions, 'onHangup'> {
+	readonly lists: Following
 	readonly refusals: Refusals
 	readonly keepGood: KeepGood
 }
 
 /** Returns a function that reads the watchlists again. All of them take effect, or none. Reloads run one at a time. */
-export function createReload(
+function createReload(
 	{ config, lists, parts, metrics, notifier, log, inEffect, refusals, keepGood }: ReloadParts,
 	signal: AbortSignal,
 ) {
