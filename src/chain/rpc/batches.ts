@@ -53,115 +53,142 @@ const guessKeptMs = 3_600_000
 /** Indexes of calls that are sent together. */
 type Slice = readonly number[]
 
+/** Calls on their way to one endpoint. */
+interface Sending<Call> extends Sender<Call> {
+	readonly calls: readonly Call[]
+	readonly signal: AbortSignal
+	readonly startedAtMs: number
+	/** In the order of the calls. */
+	readonly answers: unknown[]
+	answered: number
+	/** After a request has failed for good, the rest is not sent: the endpoint may be down. */
+	failure: RpcError | null
+	/** A batch has failed as a whole: whether smaller ones may be answered. */
+	readonly isForItsSize: (slice: Slice, error: RpcError, tried: number) => Promise<boolean>
+}
+
 /**
  * Resolves to an answer or an RpcError for each call, in their order. Answers are kept: only failed calls are retried.
  * Throws RpcError when no call was answered, or the signal's reason.
  */
 export async function sendBatches<Call>(
 	calls: readonly Call[],
-	{ size, retry, width, speed, post, now, wait, random }: Sender<Call>,
+	sender: Sender<Call>,
 	signal: AbortSignal,
 ): Promise<readonly unknown[]> {
-	const answers: unknown[] = calls.map(() => null)
-	const startedAtMs = now()
-	let answered = 0
-	// After a request has failed for good, the rest is not sent: the endpoint may be down.
-	let failure: RpcError | null = null
-	/**
-	 * Whether a call is answered alone where batches fail; null: not known. At most 2 trials: the endpoint may be down.
-	 */
+	const sending: Sending<Call> = {
+		...{ ...sender, calls, signal },
+		startedAtMs: sender.now(),
+		answers: calls.map(() => null),
+		answered: 0,
+		failure: null,
+		isForItsSize: createSizeTrial(calls, sender, signal),
+	}
+	await sendAll(sending, cut([...calls.keys()], sender.size.now()), 1)
+	if (sending.answered === 0 && sending.failure !== null) throw sending.failure
+	return sending.answers
+}
+
+async function sendAll<Call>(sending: Sending<Call>, slices: readonly Slice[], tried: number): Promise<void> {
+	const queue = slices.values()
+	const worker = async () => {
+		for (const slice of queue) await settle(sending, slice, tried)
+	}
+	await Promise.all(Array.from({ length: Math.min(sending.width(), slices.length) }, worker))
+}
+
+/** Sends a slice until each of its calls has an answer or has failed for good. */
+async function settle<Call>(sending: Sending<Call>, slice: Slice, tried: number): Promise<void> {
+	const { calls, size, post, signal, failure } = sending
+	if (failure !== null) return fail(sending, slice, failure)
+	if (slice.length > size.now()) return sendAll(sending, cut(slice, size.now()), tried)
+	let said: readonly unknown[]
+	try {
+		said = await post(
+			slice.map((place) => calls[place] as Call),
+			signal,
+		)
+	} catch (thrown) {
+		if (thrown instanceof BatchRefused) {
+			const most = thrown.limit < slice.length ? thrown.limit : Math.max(1, Math.floor(slice.length / 2))
+			if (most < size.now()) size.learn(most)
+			return sendAll(sending, cut(slice, most), tried)
+		}
+		if (!(thrown instanceof RpcError)) throw thrown
+		return settleFailed(sending, slice, thrown, tried)
+	}
+	if (slice.length > 1) size.worked(slice.length)
+	const failed: number[] = []
+	let error: RpcError | null = null
+	for (const [at, place] of slice.entries()) {
+		const answer = said[at]
+		sending.answers[place] = answer
+		if (!(answer instanceof RpcError)) sending.answered += 1
+		else if (retryInMs(answer, tried, sending.retry, 0) !== null) {
+			failed.push(place)
+			error = answer
+		} else if (endsAll(answer)) sending.failure ??= answer
+		else sending.answered += 1
+	}
+	if (error !== null) await retryLater(sending, failed, error, tried)
+}
+
+/** A request failed as a whole: its calls are sent in smaller requests, or again later. */
+async function settleFailed<Call>(sending: Sending<Call>, slice: Slice, error: RpcError, tried: number): Promise<void> {
+	const { size } = sending
+	if (await sending.isForItsSize(slice, error, tried)) {
+		const most = Math.ceil(slice.length / (error.kind === 'timeout' ? smallerAfterTimeout : smaller))
+		// If batches of this size worked lately, one of the calls is to blame: the size is not learnt.
+		if (!size.hasWorked(slice.length) && most < size.now()) size.learn(most, guessKeptMs)
+		// The first piece is sent alone: if it fails too, the others are cut again before they are sent.
+		const [first = [], ...others] = cut(slice, most)
+		await settle(sending, first, 1)
+		return sendAll(sending, others, 1)
+	}
+	// Endpoints without batches refuse a single call with an error status: the other calls are sent all the same.
+	if (isOfCall(error) && slice.length === 1) {
+		sending.answered += 1
+		return fail(sending, slice, error)
+	}
+	// The endpoint refuses one of the calls and does not say which.
+	const isOfOne = isOfCall(error) && error.facts.code !== undefined
+	// An answer that is too large says nothing about other calls: the size is not learnt.
+	const isTooLarge = error.kind === 'too-large' && slice.length > 1
+	if (isOfOne || isTooLarge) return sendAll(sending, cut(slice, Math.ceil(slice.length / 2)), tried)
+	return retryLater(sending, slice, error, tried)
+}
+
+/** Sends calls again that failed in passing, in smaller requests if their number may be the reason. */
+async function retryLater<Call>(sending: Sending<Call>, slice: Slice, error: RpcError, tried: number): Promise<void> {
+	const { retry, size, speed, startedAtMs, now, wait, random, signal } = sending
+	const waitMs = retryInMs(error, tried, retry, random())
+	if (waitMs === null || now() - startedAtMs + waitMs > mostMs(error, retry)) {
+		if (error.kind !== 'too-large') sending.failure ??= error
+		return fail(sending, slice, error)
+	}
+	if (waitMs > 0) await wait(waitMs, signal)
+	// Two timeouts or rate limits of the same batch, or one after others, may mean that the batch is too large.
+	const isTwice = tried > 1 || (error.kind === 'rate' && speed.refusedInRow() >= manyInRow)
+	const isHeavy = isTwice && (error.kind === 'timeout' || error.kind === 'rate')
+	const most = isHeavy ? Math.max(1, Math.ceil(slice.length / 2)) : slice.length
+	// A batch above the limit per second is refused every time; by chance, few are refused twice in a row.
+	if (isHeavy && error.kind === 'rate' && most >= leastLearnt && most < size.now()) size.learn(most)
+	return sendAll(sending, cut(slice, Math.min(most, size.now())), most < slice.length ? tried : tried + 1)
+}
+
+function fail({ answers }: Pick<Sending<unknown>, 'answers'>, slice: Slice, error: RpcError): void {
+	for (const place of slice) answers[place] = error
+}
+
+/** Tries one call of a failed batch alone, at most twice: the endpoint may be down. */
+function createSizeTrial<Call>(
+	calls: readonly Call[],
+	{ retry, post }: Sender<Call>,
+	signal: AbortSignal,
+): Sending<Call>['isForItsSize'] {
+	/** Whether a call is answered alone where batches fail; null: not known. */
 	let answersAlone: Promise<boolean> | null = null
 	let trials = 0
-
-	function fail(slice: Slice, error: RpcError): void {
-		for (const place of slice) answers[place] = error
-	}
-
-	/** Sends a slice until each of its calls has an answer or has failed for good. */
-	async function settle(slice: Slice, tried: number): Promise<void> {
-		if (failure !== null) return fail(slice, failure)
-		if (slice.length > size.now()) return sendAll(cut(slice, size.now()), tried)
-		let again: readonly number[] = slice
-		let error: RpcError | null = null
-		try {
-			const said = await post(
-				slice.map((place) => calls[place] as Call),
-				signal,
-			)
-			if (slice.length > 1) size.worked(slice.length)
-			const failed: number[] = []
-			for (const [at, place] of slice.entries()) {
-				const answer = said[at]
-				answers[place] = answer
-				if (!(answer instanceof RpcError)) answered += 1
-				else if (retryInMs(answer, tried, retry, 0) !== null) {
-					failed.push(place)
-					error = answer
-				} else if (endsAll(answer)) failure ??= answer
-				else answered += 1
-			}
-			again = failed
-		} catch (thrown) {
-			if (thrown instanceof BatchRefused) {
-				const most = thrown.limit < slice.length ? thrown.limit : Math.max(1, Math.floor(slice.length / 2))
-				if (most < size.now()) size.learn(most)
-				return sendAll(cut(slice, most), tried)
-			}
-			if (!(thrown instanceof RpcError)) throw thrown
-			if (await isForItsSize(slice, thrown, tried)) {
-				const times = thrown.kind === 'timeout' ? smallerAfterTimeout : smaller
-				const most = Math.ceil(slice.length / times)
-				// If batches of this size worked lately, one of the calls is to blame: the size is not learnt.
-				if (!size.hasWorked(slice.length) && most < size.now()) size.learn(most, guessKeptMs)
-				// The first piece is sent alone: if it fails too, the others are cut again before they are sent.
-				const [first = [], ...others] = cut(slice, most)
-				await settle(first, 1)
-				return sendAll(others, 1)
-			}
-			error = thrown
-		}
-		if (error === null) return
-		if (isOfCall(error)) {
-			// Endpoints without batches refuse a single call with an error status: the other calls are sent all the same.
-			const [place, ...others] = again
-			if (place !== undefined && others.length === 0) {
-				answers[place] = error
-				answered += 1
-				return
-			}
-			// The endpoint refuses one of the calls and does not say which.
-			if (error.facts.code !== undefined) return sendAll(cut(again, Math.ceil(again.length / 2)), tried)
-		}
-		// An answer that is too large says nothing about other calls: the size is not learnt.
-		if (error.kind === 'too-large' && slice.length > 1) return sendAll(cut(slice, Math.ceil(slice.length / 2)), tried)
-		const waitMs = retryInMs(error, tried, retry, random())
-		if (waitMs === null || now() - startedAtMs + waitMs > mostMs(error, retry)) {
-			if (error.kind !== 'too-large') failure ??= error
-			return fail(again, error)
-		}
-		if (waitMs > 0) await wait(waitMs, signal)
-		// Two timeouts or rate limits of the same batch, or one after others, may mean that the batch is too large.
-		const isTwice = tried > 1 || (error.kind === 'rate' && speed.refusedInRow() >= manyInRow)
-		const isHeavy = isTwice && (error.kind === 'timeout' || error.kind === 'rate')
-		const most = isHeavy ? Math.max(1, Math.ceil(again.length / 2)) : again.length
-		// A batch above the limit per second is refused every time; by chance, few are refused twice in a row.
-		if (isHeavy && error.kind === 'rate' && most >= leastLearnt && most < size.now()) size.learn(most)
-		return sendAll(cut(again, Math.min(most, size.now())), most < again.length ? tried : tried + 1)
-	}
-
-	/** A batch has failed as a whole: whether smaller ones may be answered. */
-	async function isForItsSize(slice: Slice, error: RpcError, tried: number): Promise<boolean> {
-		if (slice.length === 1 || retry.tries <= 1 || !mayBeForSize(error)) return false
-		const isLast = retryInMs(error, tried, retry, 0) === null
-		const most = wholeFailures - (error.kind === 'timeout' ? 1 : 0) - (answersAlone === null ? 0 : 1)
-		if (tried < most && !isLast) return false
-		if (answersAlone === null && trials === mostTrials) return false
-		if (answersAlone === null) trials += 1
-		answersAlone ??= isAnsweredAlone(slice[0] as number)
-		if (await answersAlone) return true
-		answersAlone = null
-		return false
-	}
 
 	async function isAnsweredAlone(place: number): Promise<boolean> {
 		try {
@@ -173,17 +200,18 @@ export async function sendBatches<Call>(
 		}
 	}
 
-	async function sendAll(slices: readonly Slice[], tried: number): Promise<void> {
-		const queue = slices.values()
-		const worker = async () => {
-			for (const slice of queue) await settle(slice, tried)
-		}
-		await Promise.all(Array.from({ length: Math.min(width(), slices.length) }, worker))
+	return async (slice, error, tried) => {
+		if (slice.length === 1 || retry.tries <= 1 || !mayBeForSize(error)) return false
+		const isLast = retryInMs(error, tried, retry, 0) === null
+		const most = wholeFailures - (error.kind === 'timeout' ? 1 : 0) - (answersAlone === null ? 0 : 1)
+		if (tried < most && !isLast) return false
+		if (answersAlone === null && trials === mostTrials) return false
+		if (answersAlone === null) trials += 1
+		answersAlone ??= isAnsweredAlone(slice[0] as number)
+		if (await answersAlone) return true
+		answersAlone = null
+		return false
 	}
-
-	await sendAll(cut([...calls.keys()], size.now()), 1)
-	if (answered === 0 && failure !== null) throw failure
-	return answers
 }
 
 /**
