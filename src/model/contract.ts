@@ -44,10 +44,7 @@ export interface ContractUndo {
 export interface ContractState {
 	/** EXTCODEHASH of those that have code. */
 	codeHashes(addresses: readonly Address[], block: BlockRef, signal: AbortSignal): Promise<ReadonlyMap<Address, Hash>>
-	/**
-	 * Words in storage, zero included. A slot that is left out was not read: an endpoint that refuses state overrides is
-	 * asked only for `used`, one by one. `common`: slots that are read of every contract.
-	 */
+	/** Words in storage, zero included; one that is left out was not read. `common`: slots read of every contract. */
 	slots(
 		common: readonly Hash[],
 		questions: readonly SlotQuestion[],
@@ -66,8 +63,6 @@ export interface SlotQuestion {
 	readonly address: Address
 	/** Besides the common ones. */
 	readonly slots: readonly Hash[]
-	/** Those of all slots that are known to hold something. */
-	readonly used: readonly Hash[]
 }
 
 export interface GetterQuestion {

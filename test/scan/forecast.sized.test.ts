@@ -150,8 +150,8 @@ test.each(contractCases.slice(0, sized(1, 3)))(
 			logs: null,
 			price: inCalls,
 		} as const
-		// Of each: the admin's slot, eight functions that answer, and `owner()` of the admin.
-		const contractFacts = { count: 3, isTogether, isByNumber: false, slots: 1, functions: 9, followed: 1 }
+		// Of each: 20 slots of standards, five of a Safe, eight functions that answer, and `owner()` of the admin.
+		const contractFacts = { count: 3, isTogether, isByNumber: false, slots: 25, functions: 9, followed: 1 }
 		const { calls, perTouchedBlock } = forecastOf({ ...facts, contracts: contractFacts })
 		for (const [at, method] of ofContracts.entries())
 			expect(quiet[at], method).toBeCloseTo((calls[method] ?? 0) / pollsPerDay, 1)

@@ -46,6 +46,9 @@ const common: readonly Hash[] = [
 	safeSlots.threshold.slot,
 ]
 
+/** Of one contract: the common ones, and where the lists of a Safe begin. */
+export const listedSlots = common.length + 2
+
 /** Reads what rules contracts after a block, in few calls for all of them. Throws RpcError. */
 export async function readContracts(
 	questions: readonly ContractQuestion[],
@@ -96,9 +99,7 @@ async function readWords(
 ): Promise<ReadonlyMap<Address, Words>> {
 	const words = new Map<Address, Map<Hash, Hash>>(questions.map(({ address }) => [address, new Map()]))
 	let asked: readonly SlotQuestion[] = questions.map(({ address, known, reads }) => {
-		const own = [...reads.flatMap((read) => slotOfRead(read) ?? []), ...listSlots(known)]
-		const first = [...common, ...own]
-		return { address, slots: own, used: known === null ? first : usedSlots(known, own) }
+		return { address, slots: [...reads.flatMap((read) => slotOfRead(read) ?? []), ...listSlots(known)] }
 	})
 	for (let round = 0; asked.length > 0 && round <= MOST_MEMBERS; round++) {
 		const found = await state.slots(round === 0 ? common : [], asked, block, signal)
@@ -106,7 +107,7 @@ async function readWords(
 		asked = questions.flatMap(({ address }) => {
 			const own = words.get(address) ?? new Map()
 			const next = [safeSlots.owners, safeSlots.modules].flatMap((mapping) => walk(own, mapping).next ?? [])
-			return next.length === 0 ? [] : [{ address, slots: next, used: next }]
+			return next.length === 0 ? [] : [{ address, slots: next }]
 		})
 	}
 	return words
@@ -123,13 +124,6 @@ function listSlots(known: Contract | null): readonly Hash[] {
 
 function mappingOf(change: string): bigint {
 	return change === 'safe.module' ? safeSlots.modules : safeSlots.owners
-}
-
-/** Of a contract that is read slot by slot: those that held something, and its lists. */
-function usedSlots({ values, isSafe }: Contract, own: readonly Hash[]): readonly Hash[] {
-	const held = Object.keys(values).flatMap((name) => placeOf(name).slot ?? [])
-	const ofSafe = [safeSlots.count, safeSlots.threshold.slot, safeSlots.singleton.slot]
-	return [...new Set(isSafe ? [...held, ...ofSafe, ...own] : held)]
 }
 
 interface Walk {

@@ -164,7 +164,7 @@ function slotsOf(
 	questions: readonly SlotQuestion[],
 ): Question<ReadonlyMap<Address, ReadonlyMap<Hash, Hash>>> {
 	const contracts: readonly SlotsOf[] = questions
-	const single = questions.flatMap(({ address, used }) => used.map((slot) => ({ address, slot })))
+	const single = questions.flatMap(({ address, slots }) => [...common, ...slots].map((slot) => ({ address, slot })))
 	return {
 		together: {
 			calls: (at) => [{ method: 'eth_call', params: slotsCall(common, contracts, at) }],

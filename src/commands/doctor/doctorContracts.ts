@@ -1,6 +1,6 @@
 /** The questions of `doctor` about watched contracts: how their state can be read, and what a transaction changed. */
 
-import { readContracts } from '../../audit/contracts/readContracts.js'
+import { listedSlots, readContracts } from '../../audit/contracts/readContracts.js'
 import { blockCall, needBlock } from '../../chain/blocks/batchedCalls.js'
 import type { Rpc, RpcCall } from '../../chain/rpc/rpc.js'
 import { hashesCall, readHashes } from '../../chain/state/contractCode.js'
@@ -90,13 +90,13 @@ function forecastOf(
 			return through === null ? [] : [`${values[through]} ${name}`]
 		}),
 	)
-	const slots = kinds.filter(({ slot }) => slot !== null).length
+	const members = kinds.filter(({ member }) => member !== null).length
 	const functions = kinds.filter(({ slot, member }) => slot === null && member === null).length
 	return {
 		count,
 		isTogether: ask === 'together',
 		isByNumber: by === 'number',
-		slots: each(slots),
+		slots: listedSlots + each(members),
 		functions: each(functions),
 		followed: Math.round(each(new Set(asked).size) * count),
 	}

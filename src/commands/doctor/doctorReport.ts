@@ -166,7 +166,7 @@ function contractCells(report: ContractsReport | null): readonly (readonly [stri
 
 const stateInWords = {
 	together: 'many in one call that lends them code (state override)',
-	each: 'slot by slot, as it lends no code (no state override): of slots in use only',
+	each: 'slot by slot, as it lends no code (no state override)',
 	no: 'of contracts not given: what rules them is reported by their events alone',
 } as const satisfies Record<ContractsReport['ask'], string>
 

@@ -45,7 +45,7 @@ export interface ContractForecast {
 	readonly isTogether: boolean
 	/** Whether blocks are named by number: then each question asks for the header, too. */
 	readonly isByNumber: boolean
-	/** Slots in use and functions that answer, of one contract on average. */
+	/** Slots and functions that are asked, of one contract on average. */
 	readonly slots: number
 	readonly functions: number
 	/** Functions of all beacons and admins, each once; they are asked in turn, in each poll with new blocks. */

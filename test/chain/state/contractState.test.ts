@@ -133,7 +133,6 @@ describe('slots and getters', () => {
 		const questions = Array.from({ length: 130 }, (_, n) => ({
 			address: place(n),
 			slots: n === 3 ? [word(77n), word(78n)] : [],
-			used: [],
 		}))
 		const found = await state.slots([word(0n), word(1n)], questions, block, signal)
 		expect(found.size).toBe(130)
@@ -157,7 +156,7 @@ describe('slots and getters', () => {
 	test('default: an account without code has empty slots, and no function', async () => {
 		const { state, block } = await open({})
 		const stranger = place(5_000)
-		expect(await state.slots([word(0n)], [{ address: stranger, slots: [], used: [] }], block, signal)).toEqual(
+		expect(await state.slots([word(0n)], [{ address: stranger, slots: [] }], block, signal)).toEqual(
 			new Map([[stranger, new Map([[word(0n), word(0n)]])]]),
 		)
 		expect(await state.getters([{ address: stranger, signatures }], block, signal)).toEqual(
@@ -165,15 +164,23 @@ describe('slots and getters', () => {
 		)
 	})
 
-	test('behavior: a node that refuses state overrides is asked for slots in use only', async () => {
+	test('behavior: a node that refuses state overrides is asked for each slot', async () => {
 		const { gateway, state, block } = await open({
 			twist: (method, params) => (lends(method, params) ? { error: 'no' } : undefined),
 		})
-		const questions = [place(1), place(2)].map((address) => ({ address, slots: [word(77n)], used: [word(77n)] }))
+		const questions = [place(1), place(2)].map((address) => ({ address, slots: [word(77n)] }))
 		expect(await state.slots([word(0n)], questions, block, signal)).toEqual(
-			new Map([1, 2].map((n) => [place(n), new Map([[word(77n), word(BigInt(2_000 + n))]])])),
+			new Map(
+				[1, 2].map((n) => [
+					place(n),
+					new Map([
+						[word(0n), word(BigInt(1_000 + n))],
+						[word(77n), word(BigInt(2_000 + n))],
+					]),
+				]),
+			),
 		)
-		expect(gateway.count('eth_getStorageAt')).toBe(2)
+		expect(gateway.count('eth_getStorageAt')).toBe(4)
 	})
 
 	test.each<[string, Dialect]>([

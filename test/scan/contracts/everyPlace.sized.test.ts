@@ -3,6 +3,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Address, Hex } from '../../../src/model/glossary.js'
 import { startTestAnvil } from '../../support/anvil.js'
+import { startDialectGateway } from '../../support/dialectGateway.js'
 import { sized } from '../../support/longRun.js'
 import { linked, mapped, safeStorage, slotOf, word } from '../../support/ruledContract.js'
 import { type Event, type Pair, scribeCode, scribing } from '../../support/scribe.js'
@@ -224,72 +225,86 @@ const cases = [...rows, ...answering].flatMap((row) =>
 )
 
 const sources = ['trace_block', 'trace_filter', 'debug_traceBlockByNumber'] as const
-const ways: readonly Partial<BenchOptions>[] = sources.flatMap((source) => [
-	{ source, books: true },
-	{ source, books: false },
-])
+const ways: readonly (Partial<BenchOptions> & { readonly overrides?: 'refused' })[] = [
+	...sources.flatMap((source) => [
+		{ source, books: true },
+		{ source, books: false },
+	]),
+	{ overrides: 'refused' },
+]
 
-test.each(sized(ways.slice(0, 1), ways))('default: each place, with and without its event; %o', async (options) => {
-	const anvil = await startTestAnvil()
-	onTestFinished(() => anvil.stop())
-	await anvil.automine(false)
-	const [payer] = (await anvil.accounts()) as [Address]
-	for (const [n, { row }] of cases.entries()) {
-		await anvil.rpc('anvil_setCode', [at(n), scribeCode])
-		for (const [slot, value] of row.before) await anvil.rpc('anvil_setStorageAt', [at(n), word(slot), word(value)])
-	}
-	await anvil.mine(1)
-	const watches = cases.map((_, n) => watchOf(at(n), { kinds: ['control', 'unexplained'] }))
-	const bench = await openBench({ urls: [anvil.url], watches, network: { settle: 3 }, ...options })
-	onTestFinished(() => bench.close())
-	await bench.settle()
-
-	const hashes: string[] = []
-	for (const [n, { row, event }] of cases.entries())
-		hashes.push(await anvil.send({ from: payer, to: at(n), data: scribing(row.writes, event), gas: 400_000n }))
-	await anvil.mine(1)
-	const block = Number(await anvil.head())
-	await bench.settle()
-
-	const lower = (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : value)
-	const told = async () =>
-		(await bench.posted()).map((delivery) => {
-			const { id, change, action, previous, current, evidence, txHash, blockNumber, watch, ...data } = alertOf(delivery)
-			const contract = lower(data.contract)
-			const said = [change, action, lower(previous), lower(current)]
-			return {
-				id,
-				type: delivery.message.type,
-				said,
-				evidence,
-				txHash,
-				blockNumber,
-				watch: lower(watch.address),
-				contract,
-			}
+test.each(sized(ways.slice(0, 1), ways))(
+	'default: each place, with and without its event; %o',
+	async ({ overrides, ...options }) => {
+		const anvil = await startTestAnvil()
+		onTestFinished(() => anvil.stop())
+		const gateway = await startDialectGateway(anvil.url, {
+			twist: (method, params) =>
+				overrides === 'refused' && method === 'eth_call' && params.length > 2
+					? { error: 'no overrides here' }
+					: undefined,
 		})
-	const expected = cases.map(({ row, event }, n) => {
-		const [change, action, previous, current, member] = (event && row.inEvent) ?? row.said
-		const name = change.replace('.', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-		const anchor = event === null ? block : hashes[n]
-		const place = event === null ? ['slot', name, ...(member === undefined ? [] : [member])].join('_') : 'log_0'
-		const id = `31337:${anchor}:${place}:control:${at(n)}`
-		const evidence = event === null ? 'storage' : 'event'
-		const said = [change, action, previous, current]
-		const facts = { type: 'alert.control', evidence, txHash: hashes[n], blockNumber: block }
-		return { ...facts, id, said, watch: at(n), contract: at(n) }
-	})
-	const sorted = <T extends { readonly watch: unknown }>(all: readonly T[]) =>
-		all.toSorted((one, other) => (String(one.watch) < String(other.watch) ? -1 : 1))
-	expect(sorted(await told())).toEqual(expected)
-	// Storage confirms each event; second looks and the rotation tell nothing again.
-	const announced = async () => [...((await bench.store.network('local'))?.announcements.values() ?? [])]
-	const evidence = (await announced()).map(({ alerts }) => alerts[0]?.data.evidence).toSorted()
-	expect(evidence).toEqual(cases.map(({ event }) => (event === null ? 'storage' : 'both')).toSorted())
-	for (let look = 0; look < 5; look++) {
-		bench.pass(300_000)
+		onTestFinished(() => gateway.close())
+		await anvil.automine(false)
+		const [payer] = (await anvil.accounts()) as [Address]
+		for (const [n, { row }] of cases.entries()) {
+			await anvil.rpc('anvil_setCode', [at(n), scribeCode])
+			for (const [slot, value] of row.before) await anvil.rpc('anvil_setStorageAt', [at(n), word(slot), word(value)])
+		}
 		await anvil.mine(1)
+		const watches = cases.map((_, n) => watchOf(at(n), { kinds: ['control', 'unexplained'] }))
+		const bench = await openBench({ urls: [gateway.url], watches, network: { settle: 3 }, ...options })
+		onTestFinished(() => bench.close())
 		await bench.settle()
-	}
-	expect(await told()).toHaveLength(cases.length)
-})
+
+		const hashes: string[] = []
+		for (const [n, { row, event }] of cases.entries())
+			hashes.push(await anvil.send({ from: payer, to: at(n), data: scribing(row.writes, event), gas: 400_000n }))
+		await anvil.mine(1)
+		const block = Number(await anvil.head())
+		await bench.settle()
+
+		const lower = (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : value)
+		const told = async () =>
+			(await bench.posted()).map((delivery) => {
+				const { id, change, action, previous, current, evidence, txHash, blockNumber, watch, ...data } =
+					alertOf(delivery)
+				const contract = lower(data.contract)
+				const said = [change, action, lower(previous), lower(current)]
+				return {
+					id,
+					type: delivery.message.type,
+					said,
+					evidence,
+					txHash,
+					blockNumber,
+					watch: lower(watch.address),
+					contract,
+				}
+			})
+		const expected = cases.map(({ row, event }, n) => {
+			const [change, action, previous, current, member] = (event && row.inEvent) ?? row.said
+			const name = change.replace('.', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+			const anchor = event === null ? block : hashes[n]
+			const place = event === null ? ['slot', name, ...(member === undefined ? [] : [member])].join('_') : 'log_0'
+			const id = `31337:${anchor}:${place}:control:${at(n)}`
+			const evidence = event === null ? 'storage' : 'event'
+			const said = [change, action, previous, current]
+			const facts = { type: 'alert.control', evidence, txHash: hashes[n], blockNumber: block }
+			return { ...facts, id, said, watch: at(n), contract: at(n) }
+		})
+		const sorted = <T extends { readonly watch: unknown }>(all: readonly T[]) =>
+			all.toSorted((one, other) => (String(one.watch) < String(other.watch) ? -1 : 1))
+		expect(sorted(await told())).toEqual(expected)
+		// Storage confirms each event; second looks and the rotation tell nothing again.
+		const announced = async () => [...((await bench.store.network('local'))?.announcements.values() ?? [])]
+		const evidence = (await announced()).map(({ alerts }) => alerts[0]?.data.evidence).toSorted()
+		expect(evidence).toEqual(cases.map(({ event }) => (event === null ? 'storage' : 'both')).toSorted())
+		for (let look = 0; look < 5; look++) {
+			bench.pass(300_000)
+			await anvil.mine(1)
+			await bench.settle()
+		}
+		expect(await told()).toHaveLength(cases.length)
+	},
+)

@@ -203,16 +203,23 @@ test('behavior: a reorganisation: the change leaves the chain with its block, an
 	expect((await told()).at(-1)).toMatchObject({ blockNumber: block, values: [someone('a'), someone('c')] })
 })
 
-test('behavior: a node that refuses state overrides: slots in use', async () => {
+test('behavior: a node that refuses state overrides: slots in use, and one that was empty', async () => {
 	const refuses: Dialect = {
 		twist: (method, params) =>
 			method === 'eth_call' && params.length > 2 ? { error: 'no overrides here' } : undefined,
 	}
 	const { write, told, bench } = await open({ dialect: refuses, storage: [[implementation, someone('a')]] })
+	const guard = '0x4a204f620c8c5ccdca3fd54d003badd85ba500436a431f0cbda4f558c93c34c8'
 	await write([implementation, someone('b')])
+	await write([guard, someone('c')])
+	await write(...safeStorage([someone('1')], { singleton: someone('d') }))
+	await write([4n, 2n])
 	await bench.settle()
 	expect((await told()).map(({ at, values }) => [at, ...values])).toEqual([
 		['slot_implementation', someone('a'), someone('b')],
+		['slot_safe-guard', null, someone('c')],
+		// It became a Safe: what it is then is learnt.
+		['slot_safe-threshold', '1', '2'],
 	])
 })
 
