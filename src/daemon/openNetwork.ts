@@ -16,7 +16,7 @@ import type { NetworkSettings } from '../config/settings/settings.js'
 import { contractsWanted, noTokens } from '../kinds/tokenRules.js'
 import type { AlertData } from '../model/alert.js'
 import type { Accounts } from '../model/books.js'
-import type { CodeReader, ContractState } from '../model/contract.js'
+import type { CodeReader, ContractStates } from '../model/contract.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { BlockFallback, Chain, Log } from '../model/ports.js'
 import type { Silence, WatchIndex, WatchSet } from '../model/watch.js'
@@ -68,7 +68,7 @@ export function openChain(
 	chain: Chain
 	endpoints: Endpoints
 	accounts: Accounts
-	contracts: ContractState | null
+	contracts: ContractStates | null
 	codes: CodeReader | null
 	fallback: BlockFallback
 } {

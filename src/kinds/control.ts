@@ -66,6 +66,7 @@ export const control: KindRecord<ControlChanged> = {
 		},
 		contradicts: { type: ['string', 'null'], description: 'Id of the alert of that event; null: it has none.' },
 		unseen: { const: true, description: 'No trace shows the call that changed it: the trace source left one out.' },
+		disputed: { const: true, description: 'Another endpoint shows another value after the same block.' },
 		related: { type: 'array', items: text, description: 'Ids of other alerts about the same transaction.' },
 	},
 	noun: 'a change of control',
@@ -137,6 +138,7 @@ function fields(event: ControlChanged, { network, checksum }: View): KindFields 
 		...(fromBlock !== block.number && { fromBlock: Number(fromBlock), toBlock: Number(block.number) }),
 		...(event.contradicted && { contradicted: true, contradicts: event.contradicts ?? null }),
 		...(event.unseen && { unseen: true }),
+		...(event.disputed && { disputed: true }),
 	}
 }
 

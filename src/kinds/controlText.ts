@@ -133,6 +133,7 @@ export function controlFacts(data: AlertData): readonly Fact[] {
 				? []
 				: [fact('Between', `blocks ${fromBlock} and ${toBlock}: the state between is gone`)]),
 			...(data.unseen ? [fact('Not traced', 'no frame entered the contract: the trace source left a call out')] : []),
+			...(data.disputed ? [fact('Disputed', 'another endpoint shows another value after the same block')] : []),
 			...(data.contradicts == null ? [] : [fact('Contradicts', data.contradicts)]),
 			...(data.related ?? []).map((id) => fact('See also', id)),
 			...(data.initiator === undefined ? [] : [fact('Started by', data.initiator)]),

@@ -59,6 +59,11 @@ export interface ContractState {
 	): Promise<ReadonlyMap<Address, ReadonlyMap<string, Hash>>>
 }
 
+export interface ContractStates extends ContractState {
+	/** Asks another endpoint than the one that answered last, where there is one. */
+	readonly other: ContractState
+}
+
 export interface SlotQuestion {
 	readonly address: Address
 	/** Besides the common ones. */

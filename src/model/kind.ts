@@ -62,6 +62,7 @@ export interface OwnData extends UnexplainedData, CodeData {
 	readonly contradicted: true
 	readonly contradicts: string | null
 	readonly unseen: true
+	readonly disputed: true
 	/** Ids of other alerts about the same transaction. */
 	readonly related: readonly string[]
 	/**
@@ -211,4 +212,6 @@ export interface ControlChanged {
 	readonly contradicts?: string | null
 	/** No frame entered the contract in these blocks: the trace source left one out. */
 	readonly unseen?: true
+	/** Another endpoint shows another value at the same block. */
+	readonly disputed?: true
 }

@@ -21,6 +21,10 @@ export interface ContractRotation {
 	): Promise<ReadonlyMap<Address, bigint>>
 	/** First block after the last reading of a contract. */
 	from(address: Address, contract: Contract): bigint
+	/** A frame entered them in this block. */
+	wereEntered(addresses: Iterable<Address>, block: bigint): void
+	/** Whether a frame entered the contract from this block on, as far as this process has seen. */
+	isEntered(address: Address, from: bigint): boolean
 	/** They were read after this block. */
 	wereRead(addresses: Iterable<Address>, block: bigint): void
 }
@@ -42,6 +46,7 @@ export function createContractRotation({ clock, random = Math.random }: Contract
 	const readTo = new Map<Address, bigint>()
 	/** Block at which those that a contract depends on were asked. */
 	const followedTo = new Map<Address, bigint>()
+	const enteredAt = new Map<Address, bigint>()
 	let dueMs = clock()
 	let at: number | null = null
 	let followedAt = 0
@@ -104,6 +109,10 @@ export function createContractRotation({ clock, random = Math.random }: Contract
 			return moved
 		},
 		from: (address, contract) => firstSince(undefined, address, contract),
+		wereEntered(addresses, block) {
+			for (const address of addresses) enteredAt.set(address, block)
+		},
+		isEntered: (address, from) => (enteredAt.get(address) ?? -1n) >= from,
 		wereRead(addresses, block) {
 			for (const address of addresses) readTo.set(address, block)
 		},

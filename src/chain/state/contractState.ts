@@ -1,8 +1,9 @@
 import { RpcError } from '../../errors.js'
 import type { BlockRef } from '../../model/chain.js'
-import type { ContractState, GetterQuestion, SlotQuestion } from '../../model/contract.js'
+import type { ContractState, ContractStates, GetterQuestion, SlotQuestion } from '../../model/contract.js'
 import type { Address, Hash } from '../../model/glossary.js'
 import { blockCall, needBlock } from '../blocks/batchedCalls.js'
+import type { Need } from '../endpoints/endpoint.js'
 import type { Endpoints } from '../endpoints/endpoints.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { hexBytes, hexOf, quantity } from '../wire/wire.js'
@@ -54,14 +55,33 @@ interface Question<T> {
 }
 
 /** Reads contracts from the first endpoint that has their state. Every question names addresses. */
-export function createContractState({ endpoints }: { readonly endpoints: Pick<Endpoints, 'use'> }): ContractState {
+export function createContractState({ endpoints }: { readonly endpoints: Pick<Endpoints, 'use'> }): ContractStates {
 	const strategies = new WeakMap<Rpc, Strategy>()
+	/** The endpoint that answered last. */
+	let latest: Rpc | null = null
+	const answered = (rpc: Rpc) => {
+		latest = rpc
+	}
+	const first = readerOf({ endpoints, strategies, answered })
+	return { ...first, other: readerOf({ endpoints, strategies, rank: (rpc) => (rpc === latest ? 1 : 0) }) }
+}
 
+interface Reading extends Pick<Need, 'rank'> {
+	readonly endpoints: Pick<Endpoints, 'use'>
+	readonly strategies: WeakMap<Rpc, Strategy>
+	readonly answered?: (rpc: Rpc) => void
+}
+
+function readerOf({ endpoints, strategies, answered, rank }: Reading): ContractState {
 	async function ask<T>(question: Question<T>, block: BlockRef, signal: AbortSignal): Promise<T> {
 		return await endpoints.use(
-			mild((rpc, until) => askOne(rpc, question, block, until)),
+			mild(async (rpc, until) => {
+				const value = await askOne(rpc, question, block, until)
+				answered?.(rpc)
+				return value
+			}),
 			signal,
-			{ block: block.number },
+			{ block: block.number, ...(rank && { rank }) },
 		)
 	}
 

@@ -3,7 +3,7 @@ import { type ContractRotation, createContractRotation } from '../../audit/contr
 import { createFirstLook, type FirstLook, type FirstLookOptions } from '../../audit/contracts/firstLook.js'
 import { createPendingRechecks, type PendingRechecks } from '../../audit/pendingRechecks.js'
 import type { Accounts } from '../../model/books.js'
-import type { CodeReader, ContractState } from '../../model/contract.js'
+import type { CodeReader, ContractStates } from '../../model/contract.js'
 import type { Clock, Hash } from '../../model/glossary.js'
 import { type Committed, createCommitted } from '../committed.js'
 import { type AuditQueue, createAuditQueue } from './auditQueue.js'
@@ -20,7 +20,7 @@ export interface AuditPorts {
 	/** Judges the code that watches run; null: on a private network. */
 	readonly code: CodeAudit | null
 	/** Reads contracts; null as `firstLook`. */
-	readonly contracts: ContractState | null
+	readonly contracts: ContractStates | null
 	/** Queued blocks after which contracts were read; the next commit removes them from the queue. */
 	readonly touchedDone: Set<Hash>
 	/** Number of failed reads of contracts, by block. */

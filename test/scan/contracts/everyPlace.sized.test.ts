@@ -220,7 +220,8 @@ const answering: readonly Row[] = [
 ]
 
 /** Each row twice: a contract that logs nothing, and one that logs the event. */
-const cases = [...rows, ...answering].flatMap((row) =>
+const tried = [...rows, ...answering].filter((_, n) => n % sized(4, 1) === 0)
+const cases = tried.flatMap((row) =>
 	(row.event === undefined ? [null] : [null, row.event]).map((event) => ({ row, event })),
 )
 
@@ -262,7 +263,8 @@ test.each(sized(ways.slice(0, 1), ways))(
 			hashes.push(await anvil.send({ from: payer, to: at(n), data: scribing(row.writes, event), gas: 400_000n }))
 		await anvil.mine(1)
 		const block = Number(await anvil.head())
-		await bench.settle()
+		// On a slow machine, a poll may end before all of them are read.
+		for (let poll = 0; poll < 4 && (await bench.posted()).length < cases.length; poll++) await bench.settle()
 
 		const lower = (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : value)
 		const told = async () =>

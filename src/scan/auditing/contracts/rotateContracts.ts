@@ -32,11 +32,12 @@ export async function rotateContracts(
 			const contract = contracts.get(address)
 			const from = contract && rotation.from(address, contract)
 			if (from !== undefined && from <= checkpoint.number && !moved.has(address))
-				jobs.push([address, { from, transactions: null, isUnseen: true }])
+				jobs.push([address, { from, transactions: null, isUnseen: !rotation.isEntered(address, from) }])
 		}
 		for (const [address, from] of moved) jobs.push([address, { from, transactions: null }])
 		if (jobs.length === 0) return
-		await readBlock({ block: checkpoint, answers: [], contracts: new Map(jobs) }, session, ports, signal)
+		const job = { block: checkpoint, answers: [], contracts: new Map(jobs), isInTurn: true } as const
+		await readBlock(job, session, ports, signal)
 		rotation.wereRead(
 			jobs.map(([address]) => address),
 			checkpoint.number,

@@ -7,14 +7,14 @@ import { isKeepingState } from '../../../audit/asked/askedState.js'
 import { readsOf } from '../../../audit/contracts/firstLook.js'
 import { type ContractQuestion, readContracts } from '../../../audit/contracts/readContracts.js'
 import { signalWithin } from '../../../base/waits/deadline.js'
-import { contractChanges } from '../../../core/control/contractChanges.js'
-import { deniedEvents, withoutAnnounced } from '../../../core/control/oneChange.js'
+import { type ControlSeen, contractChanges } from '../../../core/control/contractChanges.js'
+import { type Denied, deniedEvents, withoutAnnounced } from '../../../core/control/oneChange.js'
 import { contractWith } from '../../../core/control/setBackContract.js'
 import { isSeenIn, noDifference } from '../../../core/reconcile/reconcile.js'
 import { rememberedBlocks } from '../../../core/target.js'
 import { RpcError } from '../../../errors.js'
 import type { Block, BlockRef, TouchedBlock } from '../../../model/chain.js'
-import type { Contract } from '../../../model/contract.js'
+import type { Contract, ContractStates } from '../../../model/contract.js'
 import type { Address, Hash } from '../../../model/glossary.js'
 import type { ControlChanged } from '../../../model/kind.js'
 import type { Announcement, NetworkState } from '../../../model/state.js'
@@ -24,6 +24,7 @@ import { sightOfFindings } from '../../look/findingAlerts.js'
 import { contextOf } from '../../look/lookContext.js'
 import { movedOn, type PollPorts, type PollSession, write } from '../../pollSession.js'
 import type { AuditPorts } from '../auditPorts.js'
+import { disputesOf } from './disputes.js'
 import { type OtherCode, ownCodeEvents } from './ownCode.js'
 
 type Ports = PollPorts & { readonly audit: AuditPorts }
@@ -35,13 +36,14 @@ const MOST_TRIES = 5
 
 /** Reads the queued blocks in order; ends at one that cannot be read now. */
 export async function readTouched(session: PollSession, ports: Ports, outer: AbortSignal): Promise<void> {
-	const { touchedDone, failedContracts, contracts } = ports.audit
+	const { touchedDone, failedContracts, contracts, rotation } = ports.audit
 	const queue = (session.state.audit?.touched ?? []).filter(({ hash }) => !touchedDone.has(hash))
 	if (contracts === null || queue.length === 0) return
 	const signal = signalWithin(MOST_MS, outer)
 	for (const job of jobsOf(queue, session, failedContracts)) {
 		try {
 			await readBlock(job, session, ports, signal)
+			rotation.wereEntered(job.contracts.keys(), job.block.number)
 			failedContracts.delete(job.block.hash)
 		} catch (error) {
 			outer.throwIfAborted()
@@ -59,6 +61,8 @@ export interface ContractJob {
 	/** Queued blocks that it answers. */
 	readonly answers: readonly Hash[]
 	readonly contracts: ReadonlyMap<Address, ContractEntry>
+	/** By the rotation: all functions are asked, and another endpoint than usually, since that one may hide a change. */
+	readonly isInTurn?: true
 }
 
 export interface ContractEntry {
@@ -66,8 +70,8 @@ export interface ContractEntry {
 	readonly from: bigint
 	/** Transactions that entered it; null: not known. */
 	readonly transactions: readonly Hash[] | null
-	/** Found by the rotation: no frame shows the change. */
-	readonly isUnseen?: true
+	/** No frame shows a change. */
+	readonly isUnseen?: boolean
 }
 
 /** A block whose state is gone is read with the next one whose state is there, at last with the checkpoint. */
@@ -98,71 +102,11 @@ function* jobsOf(
 }
 
 /** Reads contracts after a block; announces and writes what differs from their entries in one commit. */
-export async function readBlock(
-	{ block, answers, contracts }: ContractJob,
-	session: PollSession,
-	ports: Ports,
-	signal: AbortSignal,
-): Promise<void> {
+export async function readBlock(job: ContractJob, session: PollSession, ports: Ports, signal: AbortSignal) {
 	const { audit, chain } = ports
-	const { state } = session
+	const { block, answers } = job
 	if (audit.contracts === null) return
-	const questions: ContractQuestion[] = []
-	for (const address of contracts.keys()) {
-		const known = state.contracts.get(address)
-		if (known === undefined || known.since >= block.number || known.readAt > block.number) continue
-		const isWhole = contracts.get(address)?.isUnseen === true
-		questions.push({ address, known, reads: readsOf(session.config.watches, address), ...(isWhole && { isWhole }) })
-	}
-	const readings = await readContracts(questions, block, audit.contracts, signal)
-	const changed = new Map<Address, Contract | null>()
-	const found: Omit<ControlChanged, 'block'>[] = []
-	const others: OtherCode[] = []
-	const keep = state.settled.number - rememberedBlocks
-	for (const { address, known, reads } of questions) {
-		const now = readings.get(address)
-		const entry = contracts.get(address)
-		if (known === null || now === undefined || entry === undefined) continue
-		const { codeHash } = now
-		if (codeHash !== known.codeHash) others.push({ address, previousHash: known.codeHash, codeHash })
-		if (codeHash === null) {
-			changed.set(address, null)
-			continue
-		}
-		const { values, reported } = contractChanges(address, known, now, reads)
-		const becomesSafe = now.isSafe && !known.isSafe
-		const hasOtherCode = codeHash !== known.codeHash
-		if (Object.keys(values).length > 0 || becomesSafe || hasOtherCode) {
-			const delta = { ...(hasOtherCode && { codeHash }), ...(becomesSafe && { isSafe: true as const }) }
-			changed.set(address, contractWith(known, { block: block.number, values, ...delta }, keep))
-		}
-		const span = { from: entry.from, to: block.number }
-		const denied = deniedEvents({ watch: address, before: known.values, now: now.values, span }, state.announcements)
-		const facts = { kind: 'control', watch: address, fromBlock: entry.from, role: null, logIndex: null } as const
-		const seen = { evidence: 'storage', event: null, ...noTransaction } as const
-		// What a function answers may change without a call to the contract.
-		const unseen = entry.isUnseen && reported.some(({ slot, member }) => slot !== null || member !== null)
-		const by = reported.length === 0 ? noTransaction : await transactionOf(entry.transactions, block, ports, signal)
-		for (const one of reported) found.push({ ...facts, ...seen, ...by, ...one, ...(unseen && { unseen }) })
-		for (const { change, contradicts, place: at, previous, current } of denied) {
-			const denies = { contradicted: true, contradicts } as const
-			// The place may hold another value since, which is neither the event's nor the one before.
-			const own = found.findIndex((one) => one.watch === address && one.contract === address && one.change === change)
-			if (own >= 0) found[own] = { ...(found[own] as (typeof found)[number]), ...denies }
-			else {
-				const values = {
-					change,
-					action: 'set',
-					contract: address,
-					previous,
-					current,
-					slot: at.slot,
-					member: null,
-				} as const
-				found.push({ ...facts, ...seen, ...values, place: at.name, ...denies })
-			}
-		}
-	}
+	const { changed, found, others } = await compared(job, audit.contracts, { session, ports }, signal)
 	if (changed.size === 0 && found.length === 0) {
 		// The queue itself is written with the next commit: until then a kill only reads the block again.
 		for (const hash of answers) audit.touchedDone.add(hash)
@@ -197,22 +141,101 @@ export async function readBlock(
 	})
 }
 
+type Found = Omit<ControlChanged, 'block'>
+
+/** What differs from the entries of contracts after a block. */
+async function compared(
+	{ block, contracts, isInTurn }: ContractJob,
+	{ other, ...usual }: ContractStates,
+	{ session, ports }: { readonly session: PollSession; readonly ports: Ports },
+	signal: AbortSignal,
+) {
+	const { contracts: entries, announcements, settled } = session.state
+	const questions: ContractQuestion[] = []
+	for (const address of contracts.keys()) {
+		const known = entries.get(address)
+		if (known === undefined || known.since >= block.number || known.readAt > block.number) continue
+		const reads = readsOf(session.config.watches, address)
+		questions.push({ address, known, reads, ...(isInTurn && { isWhole: true }) })
+	}
+	const [reader, second] = isInTurn ? [other, usual] : [usual, other]
+	const readings = await readContracts(questions, block, reader, signal)
+	const transactionOf = createFinder(block, ports, signal)
+	const changed = new Map<Address, Contract | null>()
+	const found: Found[] = []
+	const others: OtherCode[] = []
+	const keep = settled.number - rememberedBlocks
+	for (const { address, known, reads } of questions) {
+		const now = readings.get(address)
+		const entry = contracts.get(address)
+		if (known === null || now === undefined || entry === undefined) continue
+		const { codeHash } = now
+		if (codeHash !== known.codeHash) others.push({ address, previousHash: known.codeHash, codeHash })
+		if (codeHash === null) {
+			changed.set(address, null)
+			continue
+		}
+		const { values, reported } = contractChanges(address, known, now, reads)
+		const becomesSafe = now.isSafe && !known.isSafe
+		const hasOtherCode = codeHash !== known.codeHash
+		if (Object.keys(values).length > 0 || becomesSafe || hasOtherCode) {
+			const delta = { ...(hasOtherCode && { codeHash }), ...(becomesSafe && { isSafe: true as const }) }
+			changed.set(address, contractWith(known, { block: block.number, values, ...delta }, keep))
+		}
+		const span = { from: entry.from, to: block.number }
+		const denied = deniedEvents({ watch: address, before: known.values, now: now.values, span }, announcements)
+		// What a function answers may change without a call to the contract.
+		const unseen = entry.isUnseen && reported.some(({ slot, member }) => slot !== null || member !== null)
+		const by = reported.length === 0 ? noTransaction : await transactionOf(entry.transactions)
+		const facts = { kind: 'control', watch: address, fromBlock: entry.from, role: null, logIndex: null } as const
+		const seen = { ...facts, evidence: 'storage', event: null, ...by, ...(unseen && { unseen }) } as const
+		for (const one of withDenied(address, reported, denied)) found.push({ ...seen, ...one })
+	}
+	const facts = { questions, block, announcements }
+	const disputes = await disputesOf(found, facts, second, signal)
+	if (disputes.size > 0)
+		ports.log.warn({ block: block.number, changes: disputes.size }, 'two endpoints disagree on the state of contracts')
+	return { changed, found: found.map((one) => (disputes.has(one) ? { ...one, disputed: true as const } : one)), others }
+}
+
+/** One alert for each thing: a change that denies an event, too, says both. */
+function withDenied(contract: Address, reported: readonly ControlSeen[], denied: readonly Denied[]) {
+	const left = new Map(denied.map((one) => [one.change, one]))
+	const all = reported.map((one): ControlSeen & Pick<Found, 'contradicted' | 'contradicts'> => {
+		const own = one.contract === contract && one.member === null ? left.get(one.change) : undefined
+		if (own === undefined) return one
+		left.delete(one.change)
+		return { ...one, contradicted: true, contradicts: own.contradicts }
+	})
+	for (const { change, contradicts, place, previous, current } of left.values()) {
+		const { name, slot } = place
+		const values = { change, action: 'set', contract, previous, current, slot, member: null, place: name } as const
+		all.push({ ...values, contradicted: true, contradicts })
+	}
+	return all
+}
+
 const noTransaction = { txHash: null, txIndex: null, initiator: null } as const
 
 const isOfStorage = (entry: Announcement) => entry.alerts[0]?.data.kind === 'control' && isSeenIn(entry, 'state')
 
-/** The transaction that made a change, where only one can have made it. */
-async function transactionOf(
-	transactions: readonly Hash[] | null,
-	block: BlockRef,
-	{ chain }: Ports,
-	signal: AbortSignal,
-): Promise<Pick<ControlChanged, 'txHash' | 'txIndex' | 'initiator'>> {
-	const [txHash, ...others] = transactions ?? []
-	if (txHash === undefined || others.length > 0) return noTransaction
-	const found = await chain.transaction(txHash, signal)
-	if (found === null || found.block.hash !== block.hash || found.trace.succeeded === false) return noTransaction
-	return { txHash, txIndex: found.trace.txIndex, initiator: found.trace.frames[0]?.from ?? null }
+type By = Pick<ControlChanged, 'txHash' | 'txIndex' | 'initiator'>
+
+/** Finds the transaction that made a change, where only one can have made it; asks for each once. */
+function createFinder(block: BlockRef, { chain }: Ports, signal: AbortSignal) {
+	const known = new Map<Hash, Promise<By>>()
+	const ask = async (txHash: Hash): Promise<By> => {
+		const found = await chain.transaction(txHash, signal)
+		if (found === null || found.block.hash !== block.hash || found.trace.succeeded === false) return noTransaction
+		return { txHash, txIndex: found.trace.txIndex, initiator: found.trace.frames[0]?.from ?? null }
+	}
+	return async (transactions: readonly Hash[] | null): Promise<By> => {
+		const [txHash, ...others] = transactions ?? []
+		if (txHash === undefined || others.length > 0) return noTransaction
+		const asked = known.get(txHash) ?? ask(txHash)
+		known.set(txHash, asked)
+		return await asked
+	}
 }
 
 async function headerOf(block: BlockRef, session: PollSession, { chain }: Ports, signal: AbortSignal): Promise<Block> {
