@@ -103,14 +103,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 				network,
 				{ watches, recipientsOf, receivers: () => receiversOf(current, network.name) },
 				{
-					store,
-					clock,
-					steady,
-					log,
-					closers,
-					observer,
-					leastLateMs,
-					runsOnce,
+					...{ store, clock, steady, log, closers, observer, leastLateMs, runsOnce },
 					maxPending: config.maxPending,
 					mostBooks: MOST_BOOKS[config.statePlace.kind],
 					areTokensAsked: () => areTokensAsked(current, network),
@@ -160,31 +153,13 @@ interface Who {
 	readonly receivers: () => readonly string[]
 }
 
-function openPoller(
-	network: NetworkSettings,
-	{ receivers, ...who }: Who,
-	{
-		store,
-		clock,
-		steady,
-		log,
-		closers,
-		observer,
-		maxPending,
-		mostBooks,
-		leastLateMs,
-		runsOnce,
-		...surroundings
-	}: Surroundings,
-): NetworkPoller {
-	const own = log.child({ network: network.name })
+function openPoller(network: NetworkSettings, { receivers, ...who }: Who, surroundings: Surroundings): NetworkPoller {
+	const { store, clock, steady, closers, observer, maxPending } = surroundings
 	const { name } = network
+	const log = surroundings.log.child({ network: name })
 	const { chain, accounts, contracts, codes, fallback } = openChain(network, {
-		clock,
-		steady,
-		log: own,
-		areTokensAsked: surroundings.areTokensAsked,
-		tokensWanted: surroundings.tokensWanted,
+		...surroundings,
+		log,
 		onRequest(request) {
 			poller.noteActivity(request)
 			observer?.requested(name, request)
@@ -195,7 +170,8 @@ function openPoller(
 	})
 	closers.add(() => chain.close())
 	const reader = network.keepsBooks ? createAskedState : network.keepsListedBooks ? createListedState : null
-	const auditing = { accounts, chain, clock: steady, log: own, mostBooks, runsOnce }
+	const { mostBooks, runsOnce, leastLateMs } = surroundings
+	const auditing = { accounts, chain, clock: steady, log, mostBooks, runsOnce }
 	const auditor = reader && createAuditor(auditing, reader(auditing))
 	const audit = createAuditPorts({ accounts, auditor, contracts, codes, clock: steady, runsOnce })
 	closers.add(() => audit.follower.halt())
@@ -203,16 +179,12 @@ function openPoller(
 	const poller = createNetworkPoller({
 		config,
 		ports: {
-			chain,
-			store,
-			clock,
-			log: own,
+			...{ chain, store, clock, log, audit },
 			checksum: toChecksum,
 			digest: sha256,
 			onScanned: (checkpoint) => observer?.scanned(name, checkpoint),
-			gaps: { keeper: createGapKeeper({ fallback, clock, log: own }), receivers },
+			gaps: { keeper: createGapKeeper({ fallback, clock, log }), receivers },
 			room: () => roomFor(name, store, maxPending),
-			audit,
 		},
 		steady,
 		onReport: (report) => observer?.reported(name, report),

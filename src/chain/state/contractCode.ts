@@ -1,30 +1,14 @@
-/**
- * Programs for the EVM that read contracts. They are not deployed: nodes run them at an address of their own by the
- * state override of `eth_call`. There is no PUSH0, so that they run before Shanghai too.
- */
+/** Calls that read many contracts: the hashes of their code, their slots, their getters. */
 
 import * as Keccak from 'ox/Hash'
 import * as Text from 'ox/Hex'
 import type { Address, Hash, Hex } from '../../model/glossary.js'
-import { hexBytes, hexOf } from '../wire/wire.js'
+import { hexBytes } from '../wire/wire.js'
+import { eachAddress, lentCall, PLACES } from './lentCode.js'
 
-/** An arbitrary address: it has the code for one call only. */
-const PLACE: Address = '0x00000000000000000000000000747261636577a8'
+const place = PLACES.contracts
 
-/**
- * for (i = 0; i < calldatasize; i += 20) memory[i * 8 / 5] = codehash(calldata[i] >> 96)
- * return memory[0 .. i * 8 / 5]
- *
- * The loop begins at 2 and ends at 31.
- */
-const HASHES: Hex = `0x${[
-	'6000', // i = 0
-	'5b80361115601f57', // while (calldatasize > i)
-	'803560601c3f', // codehash(calldataload(i) >> 96)
-	'816008026005900452', // mstore(i * 8 / 5, it)
-	'601401600256', // i += 20
-	'5b600802600590046000f3', // return(0, i * 8 / 5)
-].join('')}`
+const HASHES = eachAddress('803560601c3f') // codehash(calldataload(i) >> 96)
 
 /** A cold account costs 2,600 gas, 3,000 with EIP-8038; the bytes of its address up to 1,280 (EIP-7976). */
 const GAS_EACH = 4_800n
@@ -44,9 +28,9 @@ export function codeHash(code: Hex): Hash {
 
 /** Parameters of `eth_call`; `block` is a number or an EIP-1898 object. The last answer proves that code was lent. */
 export function hashesCall(addresses: readonly Address[], block: unknown): readonly unknown[] {
-	const data: Hex = `0x${[...addresses, PLACE].map((address) => address.slice(2)).join('')}`
-	const gas = hexOf(GAS_FIXED + GAS_EACH * BigInt(addresses.length + 1))
-	return [{ to: PLACE, data, gas }, block, { [PLACE]: { code: HASHES } }]
+	const data = [...addresses, place].map(digits).join('')
+	const gas = GAS_FIXED + GAS_EACH * BigInt(addresses.length + 1)
+	return lentCall({ place, code: HASHES, data, gas }, block)
 }
 
 /** In the order of the request, null for an address without code; null unless the code was lent. */
@@ -122,14 +106,14 @@ export interface SlotsOf {
 /** Parameters of `eth_call`. No address may be there twice. */
 export function slotsCall(common: readonly Hash[], contracts: readonly SlotsOf[], block: unknown): readonly unknown[] {
 	const parts = [lengthOf(common), ...common.map(digits)]
-	const overrides: Record<Address, { readonly code: Hex }> = { [PLACE]: { code: SLOTS } }
+	const others: Record<Address, { readonly code: Hex }> = {}
 	let gas = GAS_FIXED
 	for (const { address, slots } of contracts) {
 		parts.push(digits(address), lengthOf(slots), ...slots.map(digits))
-		overrides[address] = { code: READER }
+		others[address] = { code: READER }
 		gas += slotsGas(common.length + slots.length)
 	}
-	return [{ to: PLACE, data: `0x${parts.join('')}`, gas: hexOf(gas) }, block, overrides]
+	return lentCall({ place, code: SLOTS, data: parts.join(''), gas, others }, block)
 }
 
 /** The words of each contract, the common slots first; null unless the answer has exactly these. */
@@ -157,9 +141,9 @@ export interface Getter {
 }
 
 export function gettersCall(getters: readonly Getter[], block: unknown): readonly unknown[] {
-	const data = `0x${getters.map(({ address, selector }) => digits(address) + digits(selector)).join('')}`
-	const gas = hexOf(GAS_FIXED + GAS_GETTER * BigInt(getters.length))
-	return [{ to: PLACE, data, gas }, block, { [PLACE]: { code: GETTERS } }]
+	const data = getters.map(({ address, selector }) => digits(address) + digits(selector)).join('')
+	const gas = GAS_FIXED + GAS_GETTER * BigInt(getters.length)
+	return lentCall({ place, code: GETTERS, data, gas }, block)
 }
 
 /** In the order of the request, null for a call that failed or answered otherwise than one word. */

@@ -7,7 +7,7 @@ import type { Address, Hash } from '../../model/glossary.js'
 import { askAll } from '../blocks/batchedCalls.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { delegateIn } from '../wire/delegate.js'
-import { address, hash, hexOf, isObject, malformed, quantity, unsettled } from '../wire/wire.js'
+import { address, hash, hexOf, isObject, malformed, quantity, wholeBlock } from '../wire/wire.js'
 import { type Signers, tupleIn } from './signers.js'
 
 export const SET_CODE = 4n
@@ -56,13 +56,12 @@ export async function readAuthorisations(
 		],
 		signal,
 	)
-	if (!isObject(raw) || !Array.isArray(raw.transactions)) throw malformed(reading, 'a block without transactions')
-	if (hash(raw.hash) !== block.hash) throw unsettled(reading, `block ${block.number} was replaced`)
+	const { transactions } = wholeBlock(raw, block, reading)
 	let nonce = quantity(count)
 	if (nonce === null) throw malformed({ ...reading, method: 'eth_getTransactionCount' }, 'it is no number')
 	const found: Authorised[] = []
 	const signatures = signers.reading()
-	for (const [txIndex, tx] of raw.transactions.entries()) {
+	for (const [txIndex, tx] of transactions.entries()) {
 		const txHash = isObject(tx) ? hash(tx.hash) : null
 		const initiator = isObject(tx) ? address(tx.from) : null
 		if (!isObject(tx) || txHash === null || initiator === null) continue

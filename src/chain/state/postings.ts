@@ -20,6 +20,7 @@ import {
 	readBlock,
 	readWithdrawals,
 	unsettled,
+	wholeBlock,
 } from '../wire/wire.js'
 
 interface Transaction {
@@ -48,10 +49,9 @@ export async function readPostings(
 	const reading: Reading = { endpoint: rpc.endpoint, method }
 	const raw = await rpc.call(method, [hexOf(block.number), true], signal)
 	if (raw === null) throw noData(rpc, `it has no block ${block.number}`)
-	if (!isObject(raw) || !Array.isArray(raw.transactions)) throw malformed(reading, 'a block without transactions')
-	if (hash(raw.hash) !== block.hash) throw unsettled(reading, `block ${block.number} was replaced`)
-	const transactions = raw.transactions.map((entry: unknown) => readTransaction(entry, reading))
-	const author = address(raw.miner)
+	const whole = wholeBlock(raw, block, reading)
+	const transactions = whole.transactions.map((entry) => readTransaction(entry, reading))
+	const author = address(whole.miner)
 	const isAuthor = author !== null && addresses.has(author)
 
 	const asked = isAuthor ? transactions : transactions.filter(({ from }) => addresses.has(from))
@@ -63,7 +63,7 @@ export async function readPostings(
 	const postings: Posting[] = []
 	let income = 0n
 	let payers = 0
-	const baseFee = quantity(raw.baseFeePerGas) ?? 0n
+	const baseFee = quantity(whole.baseFeePerGas) ?? 0n
 	for (const tx of asked) {
 		const receipt = receipts.get(tx.hash)
 		if (!isObject(receipt) || hash(receipt.blockHash) !== block.hash) {
@@ -81,9 +81,9 @@ export async function readPostings(
 	}
 	const rules = withdrawalRulesOf(chainId)
 	if (!rules.areCoins) return postings
-	const header = readBlock(raw, reading)
+	const header = readBlock(whole, reading)
 	if (header !== null) noteWithdrawals({ ...rules, mayBePaid: false }, header, rpc.endpoint)
-	return [...postings, ...withdrawalsOf(raw, addresses, reading)]
+	return [...postings, ...withdrawalsOf(whole, addresses, reading)]
 }
 
 function readTransaction(raw: unknown, reading: Reading): Transaction {

@@ -43,6 +43,17 @@ export function unsettled(reading: Reading, what: string): RpcError {
 	})
 }
 
+/** A block with its transactions, as they came. Throws if it is not the block that was asked for. */
+export function wholeBlock(
+	raw: unknown,
+	{ number, hash: own }: BlockRef,
+	reading: Reading,
+): Json & { readonly transactions: readonly unknown[] } {
+	if (!isObject(raw) || !Array.isArray(raw.transactions)) throw malformed(reading, 'a block without transactions')
+	if (hash(raw.hash) !== own) throw unsettled(reading, `block ${number} was replaced`)
+	return { ...raw, transactions: raw.transactions }
+}
+
 /** Names a value that is no text in a message, without its contents, which may be long or malicious. */
 export function nameOf(value: unknown): string {
 	if (value === null || value === undefined) return 'nothing'

@@ -11,10 +11,10 @@ import { queueOf } from '../../../core/outbox/queue.js'
 import type { UndeliveredData } from '../../../model/alert.js'
 import type { Delivery, Resolution } from '../../../model/delivery.js'
 import type { Clock } from '../../../model/glossary.js'
-import type { Log, Receiver, Store } from '../../../model/ports.js'
-import type { TroubleBook, UndeliveredTrouble } from '../../../model/trouble.js'
+import type { Receiver } from '../../../model/ports.js'
+import type { UndeliveredTrouble } from '../../../model/trouble.js'
 import { fallbackDeliveries } from './fallbackDeliveries.js'
-import { isOfReceiver, isSame } from './undelivered.js'
+import { isOfReceiver, isSame, type UndeliveredOptions } from './undelivered.js'
 
 export interface Outages {
 	/** Records the result of an attempt. */
@@ -27,16 +27,9 @@ export interface Outages {
 	nextLookMs(): number
 }
 
-export interface OutageOptions {
-	readonly store: Pick<Store, 'summary' | 'post' | 'deliveries'>
-	/** Undefined: no outage is announced. */
-	readonly troubles: TroubleBook | undefined
-	readonly clock: Clock
+export interface OutageOptions extends UndeliveredOptions {
 	/** A monotonic clock. */
 	readonly steady: Clock
-	readonly log: Log
-	/** Null when the receiver is no longer configured. */
-	readonly receiverCalled: (name: string) => Receiver | null
 	/** The fallback of a receiver; null: none. */
 	readonly fallbackOf: (receiver: string) => Receiver | null
 }

@@ -26,7 +26,7 @@ export interface Undelivered {
 
 export interface UndeliveredOptions {
 	readonly store: Pick<Store, 'summary' | 'post' | 'deliveries'>
-	/** Undefined: nothing is recorded, and no end is posted. */
+	/** Undefined: nothing is recorded or announced, and no end is posted. */
 	readonly troubles: TroubleBook | undefined
 	readonly clock: Clock
 	readonly log: Log
