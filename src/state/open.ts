@@ -2,13 +2,14 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { StateError } from '../errors.js'
-import type { Clock } from '../model/glossary.js'
+import type { Contract } from '../model/contract.js'
+import type { Address, Clock } from '../model/glossary.js'
 import type { HistoryReader } from '../model/history.js'
 import type { Log, Store } from '../model/ports.js'
 import type { StatePlace, WatchlistCopies } from '../model/state.js'
 import { lockState } from './file/disk/lock.js'
 import { openHistoryFiles } from './file/history/historyReader.js'
-import { type Peek, peekState } from './file/peek.js'
+import { type Peek, peekState, readBeside } from './file/peek.js'
 import { openFileStore } from './file/store.js'
 import { readCopies, writeCopies } from './file/watchlistCopies.js'
 
@@ -77,6 +78,18 @@ export async function peek(place: StatePlace, clock: Clock): Promise<Peek | null
 	if (place.kind === 'folder') return await peekState(place.dir)
 	const { peekPostgres } = await import('./postgres/peekDatabase.js')
 	return await peekPostgres(place.url, clock)
+}
+
+/** The contracts that the daemon of a network remembers, read as by `peek`. Throws StateError. */
+export async function peekContracts(
+	place: StatePlace,
+	network: string,
+	clock: Clock,
+): Promise<ReadonlyMap<Address, Contract>> {
+	if (place.kind === 'folder')
+		return (await readBeside(place.dir))?.whole.state.networks.get(network)?.contracts ?? new Map()
+	const { peekContractRows } = await import('./postgres/peekDatabase.js')
+	return await peekContractRows(place.url, network, clock)
 }
 
 /** Opens the history for reading while another process may write it. Connects to nothing yet. */

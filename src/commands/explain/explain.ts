@@ -30,9 +30,9 @@ export const explain: Command = {
 Draws the call tree of a transaction, and says of each frame whether it counts for a watch, and why: failed,
 under a failed call, a delegatecall, below min_value, not watched; and the same of the tokens that its logs show,
 each below the frame that wrote it where the node gives that (callTracer with logs), else after the tree; of the
-delegations (EIP-7702) that it authorises; and of foreign code that a watch ran, by which rule it is quiet or reported,
-as far as the chain says it: what the daemon learnt is not asked. Of a failed transaction it shows the reason, where the
-node gives it (Otterscan level 8).
+delegations (EIP-7702) that it authorises; and of foreign code that a watch ran, by which rule it is quiet or reported:
+by what the daemon learnt before the block, and what the chain says. Of a failed transaction it shows the reason, where
+the node gives it (Otterscan level 8).
 
 Of an alert (the id at the end of a mail, \`data.id\`, \`history --format json\`) that comes from no call or log
 (withdrawal, delegation, income, balance, unexplained) it says where it comes from: when it was sent, its block, what
@@ -57,7 +57,7 @@ endpoint failed for now, 78 the configuration is wrong.`,
 		if (typeof asked !== 'string') return await explainAlert({ text, id: asked, network, block }, config, io)
 		const txHash = asked
 		const watches = watchesOn(config.watches, network.name)
-		const { chain, accounts, codes } = openChain(network, {
+		const { chain, accounts, codes, contracts } = openChain(network, {
 			clock: Date.now,
 			log: openLog(io, 2),
 			areTokensAsked: () => true,
@@ -72,7 +72,11 @@ endpoint failed for now, 78 the configuration is wrong.`,
 			const reason = failureData === null ? null : revertReason(failureData)
 			if (reason !== null) io.out(`reason: ${fitWords(reason)}`)
 			io.out('')
-			const code = await codeKnowledge(found, watches, codes, io.signal)
+			const { statePlace } = config
+			const head = async () => (await chain.head(io.signal)).latest
+			const asked = { trace, block, head, network: network.name, watches, statePlace }
+			const { knowledge: code, missing } = await codeKnowledge(asked, { codes, contracts }, io.signal)
+			for (const words of missing) io.err(`foreign code is judged without ${fitWords(words)}`)
 			const context = { network, watches, checksum: toChecksum, ...(code && { code }) }
 			const logs = explainTokens(tokens, context)
 			const below = byFrame(logs, logFrames)

@@ -1,36 +1,114 @@
+import { readContracts } from '../../audit/contracts/readContracts.js'
+import { contractBack } from '../../core/control/setBackContract.js'
 import { type CodeKnowledge, codesNeeded } from '../../core/events/foreignCode.js'
-import { RpcError } from '../../errors.js'
-import type { BlockRef, TxTrace } from '../../model/chain.js'
-import type { CodeFacts, CodeReader } from '../../model/contract.js'
+import { placedCode } from '../../core/events/placedCode.js'
+import { RpcError, StateError } from '../../errors.js'
+import type { Block, BlockRef, TxTrace } from '../../model/chain.js'
+import type { CodeReader, Contract, ContractState } from '../../model/contract.js'
+import type { Address } from '../../model/glossary.js'
+import type { StatePlace } from '../../model/state.js'
 import type { WatchIndex } from '../../model/watch.js'
+import { knowledgeOf, parentOf, readCodes } from '../../scan/auditing/codeKnowledge.js'
+import { peekContracts } from '../../state/open.js'
+
+export interface CodeQuestion {
+	readonly trace: TxTrace
+	readonly block: Block
+	readonly head: () => Promise<BlockRef>
+	readonly network: string
+	readonly watches: WatchIndex
+	readonly statePlace: StatePlace
+}
+
+/** `missing`: what is not known, in words. */
+export interface CodeAnswer {
+	readonly knowledge: CodeKnowledge | null
+	readonly missing: readonly string[]
+}
+
+interface Readers {
+	/** Null: on a private network. */
+	readonly codes: CodeReader | null
+	readonly contracts: ContractState | null
+}
 
 /**
- * What the chain says about the code that watches ran in a transaction. What the daemon learnt, and which values it
- * found in known places, is not asked. Null: no watch ran foreign code, or its code cannot be read.
+ * What is known about the code that watches ran: by the chain, and by what the daemon remembered of them before the
+ * block. The places of a watch that it does not remember are read from the chain.
  */
 export async function codeKnowledge(
-	{ trace, block }: { readonly trace: TxTrace; readonly block: BlockRef },
-	watches: WatchIndex,
-	reader: CodeReader | null,
+	{ trace, block, head, network, watches, statePlace }: CodeQuestion,
+	{ codes, contracts }: Readers,
 	signal: AbortSignal,
-): Promise<CodeKnowledge | null> {
-	const needed = codesNeeded(trace, (contract) => watches.has(contract))
-	if (needed.size === 0 || reader === null) return null
-	const codes = new Map<string, CodeFacts>()
+): Promise<CodeAnswer> {
+	const asks = (contract: Address) => watches.has(contract)
+	if (codes === null || contracts === null || codesNeeded(trace, asks).size === 0)
+		return { knowledge: null, missing: [] }
+	const missing: string[] = []
 	try {
-		for (const [address, facts] of await reader.codes(needed, block, signal)) codes.set(address, facts)
-		const delegates = [...codes.values()].flatMap(({ delegate }) => delegate ?? [])
-		for (const [address, facts] of await reader.codes(delegates, block, signal)) codes.set(address, facts)
+		const read = await readCodes({ trace, block, head: await head() }, asks, codes, signal)
+		const remembered = await peekContracts(statePlace, network, Date.now).catch((error: unknown) => {
+			if (!(error instanceof StateError)) throw error
+			missing.push(`what the daemon learnt: ${error.message}`)
+			return new Map<Address, Contract>()
+		})
+		const known = new Map<Address, Contract>()
+		const unknown: Address[] = []
+		for (const address of new Set(trace.frames.flatMap(({ from }) => from ?? []).filter(asks))) {
+			const entry = remembered.get(address)
+			if (entry === undefined) unknown.push(address)
+			else known.set(address, entry)
+		}
+		try {
+			for (const [address, entry] of await readPlaces(unknown, parentOf(block), contracts, signal))
+				known.set(address, entry)
+		} catch (error) {
+			if (!(error instanceof RpcError)) throw error
+			missing.push(`what stood in the known places of the watch: ${error.message}`)
+		}
+		const base = knowledgeOf({
+			state: { contracts: known, announcements: new Map() },
+			codes: read,
+			asks,
+			block: block.number,
+		})
+		const knowledge: CodeKnowledge = {
+			...base,
+			// What changed in the block itself was reported as `control`.
+			isInPlace: (contract, code) =>
+				base.isInPlace(contract, code) || isReportedPlace(known.get(contract), code, { block, watches, contract }),
+			// Learnt in this block, it may be this very transaction that is reported.
+			learnt: (contract) => base.learnt(contract).filter((one) => one.block < block.number),
+		}
+		return { knowledge, missing }
 	} catch (error) {
 		if (!(error instanceof RpcError)) throw error
-		return null
+		return { knowledge: null, missing: [`the codes themselves: ${error.message}`] }
 	}
-	return {
-		asks: (contract) => watches.has(contract),
-		codeAt: (address) => codes.get(address) ?? null,
-		wasThere: () => false,
-		isInPlace: () => false,
-		singletonOf: () => null,
-		learnt: () => [],
-	}
+}
+
+/** As at a first look. */
+async function readPlaces(
+	addresses: readonly Address[],
+	at: BlockRef,
+	contracts: ContractState,
+	signal: AbortSignal,
+): Promise<ReadonlyMap<Address, Contract>> {
+	const questions = addresses.map((address) => ({ address, known: null, reads: [] }))
+	const readings = await readContracts(questions, at, contracts, signal)
+	return new Map(
+		[...readings].flatMap(([address, { codeHash, isSafe, values }]) =>
+			codeHash === null ? [] : [[address, { since: at.number, readAt: at.number, codeHash, isSafe, values }] as const],
+		),
+	)
+}
+
+function isReportedPlace(
+	entry: Contract | undefined,
+	code: Address,
+	{ block, watches, contract }: { readonly block: Block; readonly watches: WatchIndex; readonly contract: Address },
+): boolean {
+	if (watches.get(contract)?.some(({ kinds }) => kinds.includes('control')) !== true) return false
+	const after = entry === undefined ? null : contractBack(entry, block.number)
+	return after !== null && placedCode(after).has(code)
 }

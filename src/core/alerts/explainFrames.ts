@@ -9,7 +9,7 @@ import { type BorrowedCode, borrowedCodeIn } from '../events/borrowedCode.js'
 import { callsIn } from '../events/calls.js'
 import { judge, type Reason, type Verdict } from '../events/effective.js'
 import { eventsOf, type FramedEvent, traceText } from '../events/events.js'
-import { type CodeKnowledge, type CodeRule, type JudgedCode, judgeCode } from '../events/foreignCode.js'
+import { type CodeKnowledge, type JudgedCode, judgeCode } from '../events/foreignCode.js'
 import { createPathMap, type PathMap } from '../events/paths.js'
 import { refusal, sides } from '../matching/match.js'
 
@@ -95,16 +95,6 @@ const choices: Readonly<Record<BorrowedCode['chosenBy'], string>> = {
 	contract: 'the call above does not name this code',
 }
 
-/** The rules of docs/delivery.md. */
-const rules: Readonly<Record<CodeRule, string>> = {
-	place: 'rule a, quiet: it stands in a known place of the contract',
-	constant: 'rule a, quiet: its address is a constant in ordinary code',
-	library: 'rule b',
-	forwarded: 'rule c',
-	caller: 'rule d, reported each time',
-	pair: 'rule e, reported once',
-}
-
 /** A line for each watch in whose storage the code ran. */
 function borrowedInWords(
 	{ contract, code, chosenBy }: BorrowedCode,
@@ -122,10 +112,22 @@ function borrowedInWords(
 	})
 }
 
-function ruleInWords({ rule, name, isReported }: JudgedCode): string {
-	if (rule === 'library') return `${rules.library}, ${isReported ? 'reported each time' : 'quiet'}: ${name}`
-	if (rule === 'forwarded') return `${rules.forwarded}: the first such code is quiet, others are reported once`
-	return rules[rule]
+/** By the rules of docs/delivery.md. */
+function ruleInWords({ rule, name, isReported, learns }: JudgedCode): string {
+	switch (rule) {
+		case 'place':
+			return 'rule a, quiet: it stands in a known place of the contract'
+		case 'constant':
+			return 'rule a, quiet: its address is a constant in ordinary code'
+		case 'library':
+			return `rule b, ${isReported ? 'reported each time' : 'quiet'}: ${name}`
+		case 'caller':
+			return 'rule d, reported each time'
+	}
+	const letter = rule === 'forwarded' ? 'c' : 'e'
+	if (isReported) return `rule ${letter}, reported ${learns === null ? 'each time: it can change, or is gone' : 'once'}`
+	if (learns !== null) return `rule ${letter}, quiet: the first such code`
+	return `rule ${letter}, quiet: it ran before, and was reported or was the first`
 }
 
 /** The verdicts of the watches on both sides of events. */

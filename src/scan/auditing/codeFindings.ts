@@ -1,22 +1,14 @@
 import { alertId } from '../../core/alerts/alertId.js'
 import { shownChanges } from '../../core/control/changedSlots.js'
-import { contractBack } from '../../core/control/setBackContract.js'
 import { traceText } from '../../core/events/events.js'
-import {
-	type CodeKnowledge,
-	codesNeeded,
-	isFirstForwarded,
-	type JudgedCode,
-	judgeCode,
-} from '../../core/events/foreignCode.js'
-import { placedCode } from '../../core/events/placedCode.js'
+import { isFirstForwarded, type JudgedCode, judgeCode } from '../../core/events/foreignCode.js'
 import { codeTurn } from '../../core/matching/codeFlood.js'
 import { isCovered } from '../../core/matching/coverage.js'
 import { refusal } from '../../core/matching/match.js'
 import { isAnnounced, noDifference } from '../../core/reconcile/reconcile.js'
 import type { CodeEvent } from '../../kinds/code.js'
 import type { Block, TxTrace } from '../../model/chain.js'
-import type { CodeFacts, Contract, LearntCode } from '../../model/contract.js'
+import type { Contract, LearntCode } from '../../model/contract.js'
 import type { Address, Hash } from '../../model/glossary.js'
 import type { SlotChange } from '../../model/kind.js'
 import type { Announcement, NetworkState, RanInTransaction } from '../../model/state.js'
@@ -26,6 +18,7 @@ import { sightOfFindings } from '../look/findingAlerts.js'
 import { contextOf } from '../look/lookContext.js'
 import { type PollPorts, type PollSession, write } from '../pollSession.js'
 import type { CodeAudit } from './codeAudit.js'
+import { type Codes, type Facets, knowledgeOf, parentOf, readCodes, reportedChanges } from './codeKnowledge.js'
 
 type Ports = PollPorts & { readonly audit: { readonly code: CodeAudit } & NonNullable<PollPorts['audit']> }
 
@@ -43,10 +36,10 @@ export async function judgeOne(
 	if (found === null || found.block.hash !== one.hash) return code.done(one, [])
 	const { trace, block } = found
 	const asks = (contract: Address) => isAsked(contract, block.number, session)
-	const codes = await codesOf(trace, block, asks, code, signal)
+	const codes = await readCodes({ trace, block, head: session.head.latest }, asks, code.reader, signal)
 	const known = { state: session.state, codes, asks, block: block.number }
 	const alone = [...judgeCode(trace, knowledgeOf(known))]
-	const facets = await facetsOf(alone, { block, state: session.state, code }, signal)
+	const facets = await facetsOf(alone, { block, codes, state: session.state, code }, signal)
 	const judged = facets.size === 0 ? alone : [...judgeCode(trace, knowledgeOf({ ...known, facets }))]
 	for (const { rule, contract, code: target } of judged)
 		if (rule === 'constant') code.gate.noteConstant(contract, target)
@@ -82,29 +75,12 @@ function isAsked(contract: Address, block: bigint, { config, state }: PollSessio
 	return watches.some((watch) => watch.kinds.includes('code') && isCovered(watch, coverage, block))
 }
 
-interface Codes {
-	readonly after: ReadonlyMap<Address, CodeFacts>
-	/** Only of those without code after the block. */
-	readonly before: ReadonlyMap<Address, CodeFacts>
+interface Asked {
+	readonly block: Block
+	readonly codes: Codes
+	readonly state: NetworkState
+	readonly code: CodeAudit
 }
-
-async function codesOf(
-	trace: TxTrace,
-	block: Block,
-	asks: (contract: Address) => boolean,
-	{ reader }: CodeAudit,
-	signal: AbortSignal,
-): Promise<Codes> {
-	const needed = codesNeeded(trace, asks)
-	const after = new Map(await reader.codes(needed, block, signal))
-	const delegates = [...after.values()].flatMap(({ delegate }) => delegate ?? [])
-	for (const [address, facts] of await reader.codes(delegates, block, signal)) after.set(address, facts)
-	const gone = [...needed].filter((address) => !after.has(address) && !isPrecompile(address))
-	const parent = { number: block.number - 1n, hash: block.parentHash }
-	return { after, before: gone.length === 0 ? new Map() : await reader.codes(gone, parent, signal) }
-}
-
-type Facets = ReadonlyMap<Address, readonly LearntCode[]>
 
 /**
  * All facets of a diamond, also of one behind a proxy: as they were before the block when the first of them runs; as
@@ -112,91 +88,26 @@ type Facets = ReadonlyMap<Address, readonly LearntCode[]>
  */
 async function facetsOf(
 	judged: readonly JudgedCode[],
-	{ block, state, code }: { readonly block: Block; readonly state: NetworkState; readonly code: CodeAudit },
+	{ block, codes, state, code }: Asked,
 	signal: AbortSignal,
 ): Promise<Facets> {
 	const found = new Map<Address, readonly LearntCode[]>()
-	const parent = { number: block.number - 1n, hash: block.parentHash }
+	const parent = codes.isLate ? codes.at : parentOf(block)
 	for (const { contract, caller, code: target, chosenBy, learns } of judged) {
 		if (chosenBy !== 'forwarded' || learns === null || found.has(contract)) continue
 		const isFirst = isFirstForwarded(caller, state.contracts.get(contract)?.learnt ?? [])
 		const isChanged = () => reportedChanges(contract, state.announcements).some(({ change }) => change === 'facets')
 		if (!isFirst && !isChanged()) continue
-		const facets = await code.reader.facets(contract, isFirst ? parent : block, signal)
+		const facets = await code.reader.facets(contract, isFirst ? parent : codes.at, signal)
 		if (!facets.includes(target)) continue
 		const common = { block: block.number, caller, callerHash: learns.callerHash, forwarded: true } as const
-		const hashes = await code.reader.codes(facets, block, signal)
+		const hashes = await code.reader.codes(facets, codes.at, signal)
 		found.set(
 			contract,
 			[...hashes].map(([callee, { hash }]) => ({ ...common, callee, calleeHash: hash })),
 		)
 	}
 	return found
-}
-
-/** The lowest 65,536 addresses are kept for precompiled contracts. */
-function isPrecompile(address: Address): boolean {
-	return BigInt(address) < 0x10000n
-}
-
-interface Known extends Pick<CodeKnowledge, 'asks'> {
-	readonly state: Pick<NetworkState, 'contracts' | 'announcements'>
-	readonly codes: Codes
-	/** Of the transaction. */
-	readonly block: bigint
-	readonly facets?: Facets
-}
-
-function knowledgeOf({ state, codes, asks, block, facets }: Known): CodeKnowledge {
-	const { contracts, announcements } = state
-	const { after, before } = codes
-	return {
-		asks,
-		codeAt: (address) => after.get(address) ?? null,
-		wasThere: (address) => before.has(address),
-		isInPlace(contract, code) {
-			const entry = contracts.get(contract)
-			return placedBefore(entry, block).has(code) || wasReported(contract, code, announcements)
-		},
-		singletonOf(contract) {
-			const { isSafe = false, values = {} } = contracts.get(contract) ?? {}
-			return isSafe ? ((values['safe.singleton'] ?? null) as Address | null) : null
-		},
-		learnt: (contract) => [...(contracts.get(contract)?.learnt ?? []), ...(facets?.get(contract) ?? [])],
-	}
-}
-
-/** The code in known places before a block. Values of the first look count for blocks before it, too. */
-function placedBefore(contract: Contract | undefined, block: bigint): ReadonlySet<Address> {
-	const since = contract?.since ?? block
-	const back = contract === undefined ? null : contractBack(contract, block > since ? block - 1n : since)
-	return back === null ? new Set() : placedCode({ ...back, undo: [] })
-}
-
-/** Changes of code that a contract runs as its own. */
-const codeChanges = new Set(['implementation', 'safe.singleton', 'facets', 'beacon'])
-
-/** Whether an alert said that this code is the contract's own by now, or was before. */
-function wasReported(contract: Address, code: Address, announcements: NetworkState['announcements']): boolean {
-	return reportedChanges(contract, announcements).some(
-		({ current, previous }) => current?.toLowerCase() === code || previous?.toLowerCase() === code,
-	)
-}
-
-interface ReportedChange {
-	readonly change?: string
-	readonly previous?: string | null
-	readonly current?: string | null
-}
-
-/** The alerts on the code that a contract runs as its own. */
-function reportedChanges(contract: Address, announcements: NetworkState['announcements']): readonly ReportedChange[] {
-	return [...announcements.values()].flatMap((entry) => {
-		const data: ReportedChange = entry.alerts[0]?.data ?? {}
-		if (!isAnnounced(entry)) return []
-		const { id } = entry
-		return data.change !== undefined && codeChanges.has(data.change) && id.endsWith(contract) ? [data] : []
-	})
 }
 
 interface Finding {

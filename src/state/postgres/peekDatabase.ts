@@ -1,6 +1,7 @@
 /** Short operations on a database that instances are using: reading, exporting, and importing a state. */
 
-import type { Clock } from '../../model/glossary.js'
+import type { Contract } from '../../model/contract.js'
+import type { Address, Clock } from '../../model/glossary.js'
 import type { Whole } from '../document.js'
 import type { Peek } from '../file/peek.js'
 import { type Database, openDatabase } from './connection/database.js'
@@ -8,6 +9,7 @@ import { createSkew, type Skew } from './connection/skew.js'
 import { mustBeCurrent, prepareSchema, schemaVersion } from './connection/tables.js'
 import { readDeliveries } from './deliveries/outbox.js'
 import { readReceivers } from './deliveries/waitingCounts.js'
+import { readContracts } from './networks/contractRows.js'
 import { readNetworks } from './networks/networks.js'
 import { readWhole, writeWhole } from './whole.js'
 
@@ -24,6 +26,20 @@ export async function peekPostgres(url: string, clock: Clock): Promise<Peek | nu
 			history: [],
 			isPolled: (await ask(HELD)).length > 0,
 		}))
+	})
+}
+
+/** Empty when this database has no state of tracewatch. Throws StateError. */
+export async function peekContractRows(
+	url: string,
+	network: string,
+	clock: Clock,
+): Promise<ReadonlyMap<Address, Contract>> {
+	return await withDatabase(url, clock, async ({ ask, host }) => {
+		const version = await schemaVersion(ask, host)
+		if (version === null) return new Map()
+		mustBeCurrent(version, host)
+		return await readContracts(ask, network)
 	})
 }
 

@@ -5,12 +5,14 @@ import type { AlertData } from '../../../src/model/alert.js'
 import type { Address, Hex } from '../../../src/model/glossary.js'
 import type { Watch } from '../../../src/model/watch.js'
 import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
+import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from '../bench.js'
 
 export interface CodeBench {
 	readonly node: TestAnvil
 	readonly bench: Bench
 	readonly options: BenchOptions
+	readonly watched: readonly Address[]
 	/** An account of the node. */
 	readonly sender: Address
 	send(to: Address, data: Hex): Promise<Hex>
@@ -23,15 +25,19 @@ export interface CodeStage {
 	prepare(node: TestAnvil, sender: Address): Promise<readonly Address[]>
 	readonly options?: Partial<BenchOptions>
 	readonly part?: Partial<Watch>
+	/** How the node answers. Default: as Anvil does. */
+	readonly dialect?: Dialect
 }
 
-export async function openCodeBench({ prepare, options = {}, part = {} }: CodeStage): Promise<CodeBench> {
+export async function openCodeBench({ prepare, options = {}, part = {}, dialect }: CodeStage): Promise<CodeBench> {
 	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const [sender] = (await node.accounts()) as [Address]
 	const watched = await prepare(node, sender)
 	const watches = watched.map((address) => watchOf(address, { kinds: ['code'], ...part }))
-	const whole = { urls: [node.url], watches, books: false, ...options }
+	const gateway = dialect && (await startDialectGateway(node.url, dialect))
+	onTestFinished(() => gateway?.close())
+	const whole = { urls: [gateway?.url ?? node.url], watches, books: false, ...options }
 	const bench = await openBench(whole)
 	onTestFinished(() => bench.close())
 	await node.mine(2)
@@ -40,6 +46,7 @@ export async function openCodeBench({ prepare, options = {}, part = {} }: CodeSt
 		node,
 		bench,
 		options: whole,
+		watched,
 		sender,
 		send: (to, data) => node.send({ from: sender, to, data, gas: 8_000_000n }),
 		async told() {

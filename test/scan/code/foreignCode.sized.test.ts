@@ -11,6 +11,7 @@ import type { Address, Hex } from '../../../src/model/glossary.js'
 import type { Store } from '../../../src/model/ports.js'
 import type { Watch } from '../../../src/model/watch.js'
 import { openFileStore } from '../../../src/state/file/store.js'
+import { type Dialect, Refused } from '../../support/dialectGateway.js'
 import { temporaryFolder } from '../../support/folder.js'
 import { ruledCode, writing } from '../../support/ruledContract.js'
 import { alertOf, type BenchOptions, openBench, watchOf } from '../bench.js'
@@ -40,7 +41,7 @@ const forwardsTo = (code: string) =>
 
 async function open(
 	codes: Readonly<Record<Address, Hex>>,
-	options: Partial<BenchOptions> = {},
+	{ dialect, ...options }: Partial<BenchOptions> & { readonly dialect?: Dialect } = {},
 	part: Partial<Watch> = {},
 	watched: readonly Address[] = [wallet],
 ) {
@@ -52,6 +53,7 @@ async function open(
 		},
 		options,
 		part,
+		...(dialect && { dialect }),
 	})
 	return { ...stage, act: (...actions: readonly Action[]) => stage.send(caller, encodeActions(actions)) }
 }
@@ -97,6 +99,8 @@ describe.each(ways)('default: by $source, books: $books, streams: $streams', (op
 })
 
 const proxy = at('a2')
+/** Chooses by itself, so that lasting code is told once. */
+const chooses = assemble('0 0 0 0 1000 SLOAD GAS DELEGATECALL STOP')
 const implementationSlot: Hex = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
 const codeAt = async (node: { rpc(method: string, params: unknown[]): Promise<unknown> }, address: Address) =>
 	(await node.rpc('eth_getCode', [address, 'latest'])) as Hex
@@ -322,9 +326,6 @@ describe('default: code is reported although it is, or becomes, what is ordinary
 		expect((await told()).map(({ changed }) => changed)).toEqual([[]])
 	})
 
-	/** Chooses by itself, so that lasting code would be told once. */
-	const chooses = assemble('0 0 0 0 1000 SLOAD GAS DELEGATECALL STOP')
-
 	test('an account with a delegation (EIP-7702), before and after it delegates anew', async () => {
 		const account = at('e7')
 		const delegatedTo = (code: Address): Hex => `0xef0100${code.slice(2)}`
@@ -374,6 +375,29 @@ test('default: a proxy with its implementation in a known slot: an upgrade is re
 	expect((await bench.store.network('local'))?.contracts.get(proxy)?.codeHash).toBe(
 		keccak256(await codeAt(node, proxy)),
 	)
+})
+
+test('behavior: after a standstill, a node that has no state of the block gives the code of today', async () => {
+	let head = 0
+	const dialect: Dialect = {
+		twist(method, [, at]) {
+			const isOld = typeof at === 'string' && Number(at) < head - 128
+			if (method === 'eth_getCode' && isOld)
+				throw new Refused({ error: { code: -32000, message: 'missing trie node' } })
+		},
+	}
+	const { node, send, told } = await open({ [proxy]: chooses }, { dialect }, {}, [wallet, proxy])
+	await inSlot(node, word(1000), helper)
+	await send(wallet, runs(helper))
+	await send(wallet, runs(at('ee')))
+	await send(proxy, '0x12345678')
+	head = Number(await node.mine(200))
+	const alerts = await told()
+	// Whether an address without code had some is not known.
+	expect(alerts.map(brief)).toEqual(['b1 0 each', 'ee 0 each', 'b1 0 once'])
+	expect(alerts.map(({ codeHash }) => codeHash)).toEqual([keccak256(helperCode), null, keccak256(helperCode)])
+	await send(proxy, '0x12345678')
+	expect(await told()).toHaveLength(3)
 })
 
 test('behavior: a kill between the scanner and the auditor loses nothing and repeats nothing', async () => {

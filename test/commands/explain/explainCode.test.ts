@@ -1,0 +1,118 @@
+// By which rule the code that a watch ran is quiet or reported: from what the daemon remembers, and from the chain.
+
+import { expect, onTestFinished, test } from 'vitest'
+import { codeKnowledge } from '../../../src/commands/explain/explainCode.js'
+import type { NetworkSettings } from '../../../src/config/settings/settings.js'
+import { explain } from '../../../src/core/alerts/explainFrames.js'
+import { openChain } from '../../../src/daemon/openNetwork.js'
+import { assemble } from '../../../src/devnode/assembler.js'
+import type { Address, Hash, Hex } from '../../../src/model/glossary.js'
+import type { Kind } from '../../../src/model/kind.js'
+import { openFileStore } from '../../../src/state/file/store.js'
+import { testNetwork, watchOf } from '../../scan/bench.js'
+import { openCodeBench } from '../../scan/code/codeBench.js'
+import { temporaryFolder } from '../../support/folder.js'
+import { mapped, ruledCode, word, writing } from '../../support/ruledContract.js'
+import { createSafe, deploySafes, execute, multiSend, safeAt } from '../../support/safe.js'
+import { silent } from '../../support/silent.js'
+
+const at = (name: string): Address => `0x${name.padStart(40, 'c0de')}`
+const [proxy, chooses, hidden] = [at('a1'), at('a2'), at('a3')]
+const [helper, other, account] = [at('b1'), at('b2'), at('b3')]
+const implementationSlot: Hex = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
+const forwards = (code: string) =>
+	assemble(`CALLDATASIZE 0 0 CALLDATACOPY 0 0 CALLDATASIZE 0 ${code} GAS DELEGATECALL STOP`)
+
+const settings: NetworkSettings = {
+	...testNetwork,
+	...{ rpc: [], ws: [], requestsPerSecond: 1_000, maxAnswerBytes: 10_000_000, mostLogProofs: null },
+	...{ isPrivate: false, keepsBooks: false, keepsListedBooks: false, source: 'auto' },
+	...{ schedule: '* * * * * *', stallAfterMs: null },
+}
+
+test('default: each rule, before and after code was learnt; what is not remembered is read from the chain', async () => {
+	const folder = temporaryFolder()
+	let safe: Address = at('00')
+	const kinds: readonly Kind[] = ['code', 'control']
+	const stage = await openCodeBench({
+		async prepare(node, sender) {
+			for (const one of [helper, other]) await node.rpc('anvil_setCode', [one, ruledCode])
+			await node.rpc('anvil_setCode', [account, `0xef0100${other.slice(2)}`])
+			await node.rpc('anvil_setCode', [proxy, forwards(`${implementationSlot} SLOAD`)])
+			await node.rpc('anvil_setCode', [chooses, assemble('0 0 0 0 1000 SLOAD GAS DELEGATECALL STOP')])
+			await node.rpc('anvil_setCode', [hidden, forwards('1000 SLOAD')])
+			await node.rpc('anvil_setStorageAt', [proxy, implementationSlot, word(helper)])
+			await deploySafes(node, sender, ['singleton', 'multiSend'])
+			safe = await createSafe(node, sender, [sender])
+			return [proxy, chooses, hidden, safe]
+		},
+		part: { kinds },
+		options: { openStore: (clock) => openFileStore(folder, { clock }) },
+	})
+	const { node, send, sender } = stage
+	const sets = async (contract: Address, code: Address) => {
+		await node.mine()
+		await node.rpc('anvil_setStorageAt', [contract, word(1000n), word(code)])
+	}
+	const sent: Hash[] = []
+	const run = async (to: Address, data: Hex = '0x12345678') => void sent.push(await send(to, data))
+	await run(proxy, writing([1n, 1n]))
+	for (const one of [helper, account]) {
+		await sets(chooses, one)
+		for (let times = 0; times < 2; times++) await run(chooses)
+	}
+	for (const one of [helper, other]) {
+		await sets(hidden, one)
+		for (let times = 0; times < 2; times++) await run(hidden)
+	}
+	await run(safe, execute(sender, { to: safeAt.multiSend, data: multiSend([{ to: other }]), isDelegated: true }))
+	await run(safe, execute(sender, { to: helper, data: writing([mapped(other, 2n), 1n]), isDelegated: true }))
+	// An upgrade: the alert on it names the code that runs next.
+	await run(proxy, writing([implementationSlot, other]))
+	await run(proxy, writing([1n, 2n]))
+	const reported = (await stage.told()).filter(({ kind }) => kind === 'code').map(({ txHash }) => txHash)
+
+	const watches = new Map(stage.watched.map((address) => [address, [watchOf(address, { kinds })]]))
+	const network = { ...settings, rpc: [node.url] }
+	const { chain, codes, contracts } = openChain(network, { clock: Date.now, log: silent })
+	onTestFinished(() => chain.close())
+	const signal = new AbortController().signal
+	const head = async () => (await chain.head(signal)).latest
+	const rulesOf = async (txHash: Hash, dir: string) => {
+		const found = await chain.transaction(txHash, signal)
+		if (found === null) throw new Error(`${txHash} is in no block`)
+		const place = { kind: 'folder', dir } as const
+		const asked = { ...found, head, network: 'local', watches, statePlace: place }
+		const { knowledge, missing } = await codeKnowledge(asked, { codes, contracts }, signal)
+		expect(missing).toEqual([])
+		const context = { network, watches, checksum: (address: Address) => address, ...(knowledge && { code: knowledge }) }
+		const lines = explain(found.trace, context).flatMap(({ verdicts, isSent }) =>
+			verdicts.flatMap((line) => {
+				const [, rule] = / ran the code of .* \((rule .*)\)$/.exec(line) ?? []
+				return rule === undefined ? [] : [`${isSent ? '* ' : ''}${rule}`]
+			}),
+		)
+		return lines.join(' / ')
+	}
+	const place = 'rule a, quiet: it stands in a known place of the contract'
+	const again = 'quiet: it ran before, and was reported or was the first'
+	const lasting = 'reported each time: it can change, or is gone'
+	const expected = [
+		place,
+		...['* rule e, reported once', `rule e, ${again}`, `* rule e, ${lasting}`, `* rule e, ${lasting}`],
+		...['rule c, quiet: the first such code', `rule c, ${again}`, '* rule c, reported once', `rule c, ${again}`],
+		`${place} / rule b, quiet: MultiSend 1.5.0`,
+		`${place} / * rule d, reported each time`,
+		...[place, place],
+	]
+	const told = await Promise.all(sent.map((txHash) => rulesOf(txHash, folder)))
+	expect(told).toEqual(expected)
+	// What is marked as reported was reported.
+	expect(sent.filter((_, index) => told[index]?.includes('* '))).toEqual(reported)
+
+	// Without the state of a daemon: places are read, and all code is new.
+	const empty = temporaryFolder()
+	expect(await rulesOf(sent[0] as Hash, empty)).toBe(place)
+	expect(await rulesOf(sent[2] as Hash, empty)).toBe('* rule e, reported once')
+	expect(await rulesOf(sent[9] as Hash, empty)).toBe(expected[9])
+})
