@@ -6,7 +6,7 @@ import type { StatePlace } from '../../src/model/state.js'
 import type { Troubles } from '../../src/model/trouble.js'
 import { emptyHistory } from '../../src/state/document.js'
 import { lockState } from '../../src/state/file/disk/lock.js'
-import { openStore, peek } from '../../src/state/open.js'
+import { openStore, peek, peekContracts } from '../../src/state/open.js'
 import { openTroubles } from '../../src/state/troubles.js'
 import { fillPlace, readDocument, readPlace, textOf, writeDocument } from '../../src/state/wholeState.js'
 import { sized } from '../support/longRun.js'
@@ -210,6 +210,9 @@ describe.skipIf(server === null)('with a database', () => {
 		await moved(inFolder('one'), database)
 		expect(await seen(database)).toEqual(before)
 		expect((await peek(database, clock))?.deliveries).toEqual(before.deliveries)
+		const contracts = new Map([[addressOf(1), contractOf(99, { values: { owner: addressOf(2) } })]])
+		for (const place of [inFolder('one'), database])
+			expect(await peekContracts(place, 'ethereum', clock)).toEqual(contracts)
 		await moved(database, inFolder('two'))
 		expect(await seen(inFolder('two'))).toEqual(before)
 	})

@@ -30,7 +30,7 @@ const settings: NetworkSettings = {
 	...{ schedule: '* * * * * *', stallAfterMs: null },
 }
 
-test('default: each rule, before and after code was learnt; what is not remembered is read from the chain', async () => {
+test('default: each rule, before and after code was learnt, with and without the state of a daemon', async () => {
 	const folder = temporaryFolder()
 	let safe: Address = at('00')
 	const kinds: readonly Kind[] = ['code', 'control']
