@@ -4,14 +4,14 @@ import { defineConfig } from 'vitest/config'
 /** What both runs share: `npm test`, and `npm run test:long` (vitest.long.config.ts). See test/support/longRun.ts. */
 export const shared = {
 	// Real nodes, mail servers and daemons run inside the tests, on machines that may have much else to do.
-	testTimeout: 180_000,
-	hookTimeout: 180_000,
+	testTimeout: 400_000,
+	hookTimeout: 400_000,
 	retry: 0,
 	setupFiles: ['test/support/eachFile.ts'],
 	// Much of a test is waiting for others, so two cores carry six files; vitest alone would take one.
 	maxWorkers: Math.max(6, availableParallelism()),
 	// What is waited for comes when it comes: on a machine with much else to do, later than after vitest's own second.
-	expect: { poll: { timeout: 30_000, interval: 20 } },
+	expect: { poll: { timeout: 120_000, interval: 20 } },
 }
 
 /**

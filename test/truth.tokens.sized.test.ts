@@ -251,7 +251,7 @@ const dialects: Readonly<
 }
 
 describe('whatever a node does to logs', () => {
-	test('behavior: all of them reported, or none and the checkpoint stays', { timeout: 180_000 }, async () => {
+	test('behavior: all of them reported, or none and the checkpoint stays', async () => {
 		const scenario = await playTokens(11, { blocks: 8 })
 		await scenario.node.mine(3)
 		const lines = due(scenario)

@@ -108,7 +108,7 @@ test('behavior: each block is announced in its own poll while no balance is give
 		// The poll ended before the audit of its block: later ones rest once the first was given up.
 		if (blocks === 1) expect((await bookOf(bench, alice)).taken).toBe(BigInt(number) - 1n)
 	}
-	await expect.poll(gate.waiting, { timeout: 10_000 }).toBeGreaterThan(0)
+	await expect.poll(gate.waiting).toBeGreaterThan(0)
 	hide(await pay(bob, alice, 77n))
 	const hidden = Number(await node.mine(1))
 	await bench.scan()
@@ -134,7 +134,7 @@ test('behavior: a reorganisation ends the audit in flight, and the books follow 
 	gate.hold()
 	await scanned(5n)
 	await scanned(6n)
-	await expect.poll(gate.waiting, { timeout: 10_000 }).toBeGreaterThan(0)
+	await expect.poll(gate.waiting).toBeGreaterThan(0)
 	await node.rpc('evm_revert', [before])
 	await node.rpc('evm_increaseTime', [100])
 	await pay(carol, alice, 7n)

@@ -8,7 +8,7 @@ import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { failingBlocks } from '../support/failingBlock.js'
 import { hookServer, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
-async function start(dialect: Dialect) {
+async function start(dialect: Dialect, stallAfter = '60s') {
 	const node = await startTestDevnode()
 	const gateway = await startDialectGateway(node.url, dialect)
 	onTestFinished(async () => {
@@ -17,7 +17,11 @@ async function start(dialect: Dialect) {
 	})
 	const hook = await hookServer()
 	const here = siteOf({
-		'tracewatch.yaml': settings(gateway.url, { hook: hook.origin }, '    stall_after: 30s\nhttp: 127.0.0.1:0\n'),
+		'tracewatch.yaml': settings(
+			gateway.url,
+			{ hook: hook.origin },
+			`    stall_after: ${stallAfter}\nhttp: 127.0.0.1:0\n`,
+		),
 		'watchlists/a.yaml': watchlist([`{address: ${vault}, kinds: [transfer]}`]),
 	})
 	const pay = async (wei: bigint) => {
@@ -44,7 +48,10 @@ const lacks = ['trace_filter', 'debug_traceBlockByNumber']
 
 test('default: it becomes a gap, which status, gaps and /healthz name alike, and a person accepts', async () => {
 	const numbers = new Set<bigint>()
-	const { here, running, pay, healthz, status, events, until } = await start({ twist: noTraces.twist(numbers), lacks })
+	const { here, running, pay, healthz, status, events, until } = await start(
+		{ twist: noTraces.twist(numbers), lacks },
+		'1h',
+	)
 	const before = await pay(1n)
 	await until(() => events().length === 1)
 	// The new blocks meet one such block, and a backfill another.
@@ -80,7 +87,7 @@ test('default: it becomes a gap, which status, gaps and /healthz name alike, and
 	expect((await status()).daemon).toMatchObject({ ok: true })
 	expect((await healthz()).code).toBe(200)
 	expect((await running.stop()).code).toBe(0)
-}, 300_000)
+}, 600_000)
 
 test('behavior: a backfill over forgotten blocks is said by all, and the new blocks are no stall', async () => {
 	const failing = failingBlocks()
@@ -89,7 +96,11 @@ test('behavior: a backfill over forgotten blocks is said by all, and the new blo
 	const old = await pay(1n)
 	await until(() => events().length === 1)
 	await node.mine(70)
-	await until(async () => (await status()).networks[0].settled >= old)
+	// The chain goes on, or that would be a stall.
+	await until(async () => {
+		await node.mine(1)
+		return (await status()).networks[0].settled >= old
+	})
 	for (let number = 1; number <= old; number++) failing.numbers.add(BigInt(number))
 	here.write('watchlists/b.yaml', watchlist([`{address: ${treasury}, kinds: [transfer], from_block: ${old}}`]))
 	await until(async () => {
@@ -107,7 +118,7 @@ test('behavior: a backfill over forgotten blocks is said by all, and the new blo
 	expect((await here.run(['gaps'])).stdout).toMatch(new RegExp(`local ${old} to \\d+ {2}not read yet for 1 address`))
 	expect(networks[0].backfills).toMatchObject([{ from: old }])
 	expect(events().filter((event) => event.startsWith('system.'))).toEqual([])
-}, 300_000)
+}, 600_000)
 
 test('behavior: a second look over forgotten blocks is said by all, and the new blocks are reported', async () => {
 	const failing = failingBlocks()
@@ -134,4 +145,4 @@ test('behavior: a second look over forgotten blocks is said by all, and the new 
 	failing.numbers.clear()
 	await until(async () => (await healthz()).code === 200)
 	expect(events()).toEqual(['alert.transfer 1', 'alert.transfer 2'])
-}, 300_000)
+}, 600_000)

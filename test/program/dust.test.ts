@@ -52,5 +52,5 @@ test('error: three hundred dust payments before a theft, with a small max_pendin
 		return { all: rows.length, folded: rows.filter(({ result }) => result === 'folded').length }
 	}
 	const inFolds = folds.reduce((count, { data }) => count + data.folded.count, 0)
-	await expect.poll(listed, { timeout: 20_000 }).toEqual({ all: 301, folded: inFolds })
+	await expect.poll(listed).toEqual({ all: 301, folded: inFolds })
 })

@@ -112,7 +112,7 @@ test('every message, by webhook and by mail, is what the schema says', async () 
 	const heard = (type: string, path?: string) => bodies(path).filter((body) => body.type === type)
 	const until = (type: string, count = 1, path?: string) =>
 		expect
-			.poll(() => heard(type, path).length, { timeout: 90_000, message: `${type} at ${path ?? '/hook'}` })
+			.poll(() => heard(type, path).length, { message: `${type} at ${path ?? '/hook'}` })
 			.toBeGreaterThanOrEqual(count)
 
 	// Coins: in, out, to itself, by an imitation; a contract.
@@ -213,8 +213,10 @@ test('every message, by webhook and by mail, is what the schema says', async () 
 	await until('system.recovered', before + 1)
 
 	// A head that stands.
-	const [stalled, recovered] = [heard('system.stalled').length, heard('system.recovered').length]
-	await until('system.stalled', stalled + 1)
+	// It may have stood before, on a slow machine: each time it stands is reported once.
+	await node.mine()
+	await until('system.stalled')
+	const recovered = heard('system.recovered').length
 	await node.mine()
 	await until('system.recovered', recovered + 1)
 	expect((await running.stop()).code).toBe(0)

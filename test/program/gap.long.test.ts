@@ -37,8 +37,11 @@ test('behavior: a gap is reported once, and closed once, at whatever moment the 
 	await liveUntil(() => heard('system.recovered').size > 0, 20)
 	await liveUntil(() => false, 3)
 	const running = here.start(['run'])
-	await sleep(4_000)
+	await hook.until(() => heard('system.recovered').size > 0)
+	// And that was all there was to tell.
+	await running.line(({ msg }) => msg === 'polling goes well: scanned up to the target')
 	expect((await running.stop()).code).toBe(0)
+	expect((await here.run(['once'])).code).toBe(0)
 	const distinct = [...new Map(bodies().map((each) => [each.data.deliveryId, each])).values()]
 	expect(distinct.map(({ type, data }) => [type, data.valueWei ?? data.fromBlock, data.late ?? null])).toEqual([
 		['system.gap', blockNumber, null],

@@ -122,7 +122,7 @@ test.each(ways)(
 		}
 		const transfers = () => new Set(alerts('alert.transfer').map(({ txHash }) => txHash))
 		const isAll = () => transfers().size + new Set(unexplained()).size >= paid.size
-		await Promise.race([hook.until(isAll), running.ended, sleep(120_000, undefined, { ref: false })])
+		await Promise.race([hook.until(isAll), running.ended, sleep(300_000, undefined, { ref: false })])
 		expect(await running.stop()).toMatchObject({ code: 0 })
 
 		const due = dueOf()

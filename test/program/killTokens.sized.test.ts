@@ -72,7 +72,7 @@ test(`behavior: after ${kills} kills every token transfer was reported, and noth
 	const running = site.start(['run'])
 	const heard = () => new Set(told(hook.hits).map(({ data }) => data.id as string))
 	const isAll = () => heard().size >= due.size
-	await Promise.race([hook.until(isAll), running.ended, sleep(120_000, undefined, { ref: false })])
+	await Promise.race([hook.until(isAll), running.ended, sleep(300_000, undefined, { ref: false })])
 	expect(await running.stop()).toMatchObject({ code: 0 })
 	expect([...heard()].sort()).toEqual([...due].sort())
 	expect(new Set(hook.hits.map(({ id }) => id)).size).toBe(due.size)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { ether, startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { freePort } from '../support/freePort.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import { inFull, testInFull } from '../support/longRun.js'
 import type { Site } from '../support/program.js'
@@ -112,14 +113,12 @@ describe('tracewatch once', () => {
 	})
 
 	testInFull('error: a receiver that is down ends with 75, and nothing is lost', async () => {
-		const dead = await startHookServer()
-		const { origin } = dead
-		await dead.close()
-		const here = site([`{address: ${treasury}, label: T}`], node.url, `${origin}/x`)
+		const port = await freePort()
+		const here = site([`{address: ${treasury}, label: T}`], node.url, `http://127.0.0.1:${port}/x`)
 		await here.run(['once'])
 		await node.send({ from: treasury, to: vault, valueWei: 31n })
 		expect((await here.run(['once'])).code).toBe(75)
-		const again = await startHookServer(Number(new URL(origin).port))
+		const again = await startHookServer(port)
 		onTestFinished(() => again.close())
 		await here.run(['deliveries', 'retry', '--all'])
 		expect((await here.run(['once'])).code).toBe(0)

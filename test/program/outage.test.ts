@@ -11,7 +11,6 @@ import { hookServer, other, polled, settings, siteOf, told, treasury, watchlist 
 
 const setClock = fileURLToPath(new URL('../support/setClock.mjs', import.meta.url))
 const minuteMs = 60_000
-const soon = { timeout: 30_000, interval: 50 }
 
 async function origin(running: Running): Promise<string> {
 	const { port } = await running.line(({ msg }) => msg === 'metrics and health are served')
@@ -37,12 +36,12 @@ test('error: a receiver that refuses connections', async () => {
 
 	// At once.
 	const failed = async () => (await status()).receivers[0].failedAttempts
-	await expect.poll(failed, soon).toBeGreaterThan(0)
+	await expect.poll(failed).toBeGreaterThan(0)
 	expect((await here.run(['status'])).stdout).toMatch(/hook: 1 pending \(IT FAILS: the first was tried /)
 	expect(await (await fetch(`${await origin(first)}/`)).text()).toContain('hook fails at present')
 	expect((await fetch(`${await origin(first)}/healthz`)).status).toBe(200)
 	const troubles = join(here.folder, 'state', 'troubles.json')
-	await expect.poll(() => existsSync(troubles) && readFileSync(troubles, 'utf8'), soon).toContain('"announced":false')
+	await expect.poll(() => existsSync(troubles) && readFileSync(troubles, 'utf8')).toContain('"announced":false')
 	await first.stop('SIGKILL')
 	expect(desk.hits).toHaveLength(0)
 
@@ -54,13 +53,13 @@ test('error: a receiver that refuses connections', async () => {
 		type: 'system.undelivered',
 		data: { receiver: 'hook', state: 'failing', count: 1, reason: expect.stringContaining('refused') },
 	})
-	await expect.poll(() => readFileSync(troubles, 'utf8'), soon).toContain('"announced":true')
+	await expect.poll(() => readFileSync(troubles, 'utf8')).toContain('"announced":true')
 	await second.stop('SIGKILL')
 
 	// An hour later it still fails: nothing is told twice, and health says what is wrong.
 	here.write('clock', String(66 * minuteMs))
 	const third = here.start(['run'], env)
-	await expect.poll(failed, soon).toBeGreaterThan(2)
+	await expect.poll(failed).toBeGreaterThan(2)
 	const hook = await startHookServer(port)
 	onTestFinished(() => hook.close())
 	await hook.until(1)

@@ -55,7 +55,7 @@ function get(port: number, path: string, headers: Readonly<Record<string, string
 
 /** Until the page says so. */
 async function said(origin: string, path: string, is: (found: ReturnType<typeof JSON.parse>) => boolean) {
-	const endMs = Date.now() + 60_000
+	const endMs = Date.now() + 120_000
 	for (;;) {
 		const found: ReturnType<typeof JSON.parse> = await (await fetch(`${origin}${path}`)).json()
 		if (is(found)) return found

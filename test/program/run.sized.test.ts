@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
-import { type HookServer, startHookServer } from '../support/hookServer.js'
+import { freePort } from '../support/freePort.js'
+import type { HookServer } from '../support/hookServer.js'
 import { testInFull } from '../support/longRun.js'
 import {
 	hookServer,
@@ -95,10 +96,9 @@ describe('tracewatch run', () => {
 	})
 
 	test('behavior: a dead receiver holds back neither the other nor the polling', async () => {
-		const [live, dead] = [await hookServer(), await startHookServer()]
-		await dead.close()
+		const [live, dead] = [await hookServer(), `http://127.0.0.1:${await freePort()}`]
 		const here = siteOf({
-			'tracewatch.yaml': settings(node.url, { dead: dead.origin, hook: live.origin }),
+			'tracewatch.yaml': settings(node.url, { dead, hook: live.origin }),
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}, direction: out}`], 'dead, hook'),
 		})
 		const running = here.start(['run'])

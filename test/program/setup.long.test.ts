@@ -261,7 +261,7 @@ test('error: a password that the mail server refuses is asked for again, alone',
 })
 
 test('error: Ctrl-C at each question, and while an answer is tried: the next setup goes on from the answers', {
-	timeout: 300_000,
+	timeout: 600_000,
 }, async () => {
 	const { here, out, tmp, read, secrets, terminal } = await startSetup(node)
 	const { server, smtp } = await mailSite()
@@ -290,10 +290,14 @@ test('error: Ctrl-C at each question, and while an answer is tried: the next set
 		if (stop > 0) expect(statSync(join(out, 'secrets/setup-answers')).mode & 0o777).toBe(0o600)
 	}
 	// While the mail server keeps the test message waiting.
-	server.answer = (phase) => (phase === 'data' ? 'hang' : null)
+	let isTried = false
+	server.answer = (phase) => {
+		isTried ||= phase === 'data'
+		return phase === 'data' ? 'hang' : null
+	}
 	const hung = terminal()
 	for (const [question] of questions.slice(0, 5)) await hung.answers(question, '')
-	await new Promise((resolve) => setTimeout(resolve, 500))
+	await expect.poll(() => isTried).toBe(true)
 	hung.types('\u0003')
 	expect(await hung.ended, hung.screen()).toBe(75)
 	server.answer = () => null

@@ -41,7 +41,7 @@ test.each(sized(corner, grid))('behavior: %s to each batch of %i and more calls'
 		failed.push(calls)
 		return kinds[kind]
 	}
-	const { told } = await ride(life, [endpoint.url], 60_000, { timeoutMs: 400 })
+	const { told } = await ride(life, [endpoint.url], 240_000, { timeoutMs: 400 })
 	await endpoint.close()
 	expect(told).toEqual(life.due.toSorted())
 	// The size is found once, and kept.

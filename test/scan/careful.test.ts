@@ -59,7 +59,7 @@ test('behavior: where several blocks always take too long, they are tried more a
 
 // Before, 128 questions for these blocks.
 test('behavior: as soon as blocks come well, more and more are read at once again', async () => {
-	const { node, bench, asked, numbers } = await openCareful(1_500, (all) => all.length <= 1)
+	const { node, bench, asked, numbers } = await openCareful(5_000, (all) => all.length <= 1)
 	node.head = 300
 	await bench.settle()
 	expect(await numbers()).toEqual(from101(300))

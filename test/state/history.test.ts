@@ -1,6 +1,5 @@
 // What left the outbox, in both stores: once each, newest first, for as long as it is to be kept.
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { HistoryQuery, HistoryRow } from '../../src/model/history.js'
 import type { StatePlace } from '../../src/model/state.js'
@@ -158,7 +157,8 @@ describe.each(places)('history in %s', (_, make) => {
 		expect((await rows()).map(({ id }) => id)).toEqual(['a'])
 		store = await open(0)
 		await store.resolve([{ id: 'c', result: 'delivered' }])
-		await pause(200)
+		// Forgetting goes on beside the store.
+		await expect.poll(() => rows()).toEqual([])
 		await store.close()
 		expect(await rows()).toEqual([])
 	})
@@ -175,9 +175,8 @@ describe.each(places)('history in %s', (_, make) => {
 		store = await open()
 		await store.post([deliveryOf('new')])
 		await store.resolve([{ id: 'new', result: 'delivered' }])
-		await pause(300)
+		await expect.poll(async () => (await rows()).map(({ id }) => id)).toEqual(['new'])
 		await store.close()
-		expect((await rows()).map(({ id }) => id)).toEqual(['new'])
 	})
 
 	test('behavior: a query passes over what surely does not match', async () => {

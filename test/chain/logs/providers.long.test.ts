@@ -58,7 +58,7 @@ const limits: Readonly<Record<string, Twist>> = {
 	),
 }
 
-test.each(Object.keys(limits))('default: %s', { timeout: 180_000 }, async (name) => {
+test.each(Object.keys(limits))('default: %s', async (name) => {
 	const node = await startTestAnvil(['--order', 'fifo'])
 	onTestFinished(() => node.stop())
 	const [from, ...rest] = (await node.accounts()) as [Address, ...Address[]]
