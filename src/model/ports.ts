@@ -105,9 +105,10 @@ export interface Store {
 	/**
 	 * Acquires or keeps the lease of a network; false while another instance holds it. It is renewed until `releaseLease`
 	 * or `close`. After another instance has taken it over, `commit` and `enrol` throw StateError `lost`. Call it before
-	 * each poll. A state that only one instance can open resolves to true.
+	 * each poll. A state that only one instance can open resolves to true. `atNewLease`: called if another instance may
+	 * have changed the network since this one last had the lease. Until it resolves, nothing is committed.
 	 */
-	acquireLease(network: string): Promise<boolean>
+	acquireLease(network: string, atNewLease?: () => Promise<void>): Promise<boolean>
 	/** Releases the lease for other instances: this one cannot poll the network now. */
 	releaseLease(network: string): Promise<void>
 

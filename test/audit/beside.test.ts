@@ -11,30 +11,7 @@ import { ether, startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { failingBlocks } from '../support/failingBlock.js'
 import { hideTransactions } from '../support/hiding.js'
-
-const ofState = new Set(['eth_call', 'eth_getBalance', 'eth_getCode', 'eth_blockAccessList', 'eth_getStorageAt'])
-
-/** Holds back the answers about the state. */
-function createGate() {
-	let open: (() => void) | null = null
-	let gate = Promise.resolve()
-	let waiting = 0
-	return {
-		hold() {
-			gate = new Promise((resolve) => {
-				open = resolve
-			})
-		},
-		release: () => open?.(),
-		waiting: () => waiting,
-		async pass<T>(answer: T): Promise<T> {
-			waiting++
-			await gate
-			waiting--
-			return answer
-		},
-	}
-}
+import { createStateGate } from '../support/stateGate.js'
 
 async function chain(watched: (alice: Address) => Parameters<typeof openBench>[0]['watches'] = (a) => [watchOf(a)]) {
 	const node = await startTestAnvil(['--order', 'fifo'])
@@ -42,12 +19,15 @@ async function chain(watched: (alice: Address) => Parameters<typeof openBench>[0
 	const [alice, bob, carol] = (await node.accounts()) as [Address, Address, Address]
 	const { dialect, hide } = hideTransactions()
 	const failing = failingBlocks()
-	const gate = createGate()
+	const gate = createStateGate()
 	const gateway = await startDialectGateway(node.url, {
 		...dialect,
 		twist(method, params, result) {
-			if (ofState.has(method)) return gate.pass(result)
-			return failing.twist(method, params, result) ?? dialect.twist?.(method, params, result)
+			return (
+				gate.twist(method, params, result) ??
+				failing.twist(method, params, result) ??
+				dialect.twist?.(method, params, result)
+			)
 		},
 	})
 	const bench = await openBench({

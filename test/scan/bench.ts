@@ -30,6 +30,7 @@ import { createAuditPorts } from '../../src/scan/auditing/auditPorts.js'
 import type { AuditReport, Follower } from '../../src/scan/auditing/follower.js'
 import { createGapKeeper } from '../../src/scan/gaps/gapKeeper.js'
 import { type PollReport, poll } from '../../src/scan/poll.js'
+import type { PollConfig, PollPorts } from '../../src/scan/pollSession.js'
 import { openFileStore } from '../../src/state/file/store.js'
 import { askingForBooks } from '../support/askedBooks.js'
 import { temporaryFolder } from '../support/folder.js'
@@ -45,6 +46,9 @@ export interface Bench {
 	setWatches(watches: readonly Watch[]): void
 	/** The auditor beside the polls. */
 	readonly follower: Follower
+	/** What a poll is made with; the lease is for the caller to acquire. */
+	readonly config: PollConfig
+	readonly ports: PollPorts
 	/** Moves the clock, where the bench has its own. */
 	pass(ms: number): void
 	readonly store: Store
@@ -172,24 +176,25 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	const signal = new AbortController().signal
 	let watches = tableOf(options.watches)
 
+	const setting = { network, recipientsOf: () => null, lateAfterMs: options.lateAfterMs ?? 3_600_000, budgetMs: 5_000 }
+	const ports: PollPorts = {
+		chain,
+		store: options.around?.(askingForBooks(store)) ?? askingForBooks(store),
+		clock,
+		log,
+		checksum: toChecksum,
+		digest,
+		...(options.gaps !== false && { gaps }),
+		audit,
+	}
 	const bench: Bench = {
 		store,
 		follower: audit.follower,
-		scan: (own = signal) =>
-			poll(
-				{ network, watches, recipientsOf: () => null, lateAfterMs: options.lateAfterMs ?? 3_600_000, budgetMs: 5_000 },
-				{
-					chain,
-					store: options.around?.(askingForBooks(store)) ?? askingForBooks(store),
-					clock,
-					log,
-					checksum: toChecksum,
-					digest,
-					...(options.gaps !== false && { gaps }),
-					audit,
-				},
-				own,
-			),
+		ports,
+		get config() {
+			return { ...setting, watches }
+		},
+		scan: (own = signal) => poll({ ...setting, watches }, ports, own),
 		poll: (own) => audited(audit.follower, () => bench.scan(own)),
 		async settle(own) {
 			for (let disagreements = 0; ; ) {

@@ -29,6 +29,8 @@ export interface FirstLook {
 	): Promise<ReadonlyMap<Address, Contract | null>>
 	/** The address may have code by now: it is asked again. */
 	askAgain(address: Address): void
+	/** Any watch without an entry may have code by now: each is asked again. */
+	askAll(): void
 }
 
 export interface FirstLookOptions {
@@ -136,6 +138,10 @@ export function createFirstLook({ state, clock, asks = asksForContracts }: First
 		askAgain(address) {
 			found.delete(address)
 			if (isWanted(address)) pending.add(address)
+		},
+		askAll() {
+			watched = new Map()
+			without = createAddressTable()
 		},
 	}
 }

@@ -6,6 +6,7 @@ import type { RpcRequest } from '../../chain/rpc/rpc.js'
 import { RpcError, StateError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { WatchIndex } from '../../model/watch.js'
+import { forgetUncommitted } from '../../scan/auditing/auditPorts.js'
 import type { AuditReport } from '../../scan/auditing/follower.js'
 import { type PollReport, poll, type Unread } from '../../scan/poll.js'
 import type { PollConfig, PollPorts } from '../../scan/pollSession.js'
@@ -99,7 +100,7 @@ export function createNetworkPoller({
 			lastActivityAtMs = steady()
 			makesWay = false
 			try {
-				if (!(await store.acquireLease(name))) return await standBy('another instance polls this network')
+				if (!(await store.acquireLease(name, atNewLease))) return await standBy('another instance polls this network')
 				if (standsBy) log.info({}, 'this instance polls the network now')
 				standsBy = false
 				if (await mustWait()) return 'backlog'
@@ -154,6 +155,12 @@ export function createNetworkPoller({
 		const why = whose === null ? '' : ` (${whose})`
 		const words = `${name}: the poll was stopped after ${afterMs / 1_000} s without an answer${why}`
 		return new RpcError(words, { kind: 'timeout', endpoint: '' })
+	}
+
+	/** What was read and found under an earlier lease may be out of date. */
+	async function atNewLease(): Promise<void> {
+		await follower?.halt()
+		if (ports.audit !== undefined) forgetUncommitted(ports.audit)
 	}
 
 	async function standBy(words: string): Promise<TickResult> {

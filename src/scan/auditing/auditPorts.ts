@@ -6,7 +6,7 @@ import type { Accounts } from '../../model/books.js'
 import type { CodeReader, ContractStates } from '../../model/contract.js'
 import type { Clock, Hash } from '../../model/glossary.js'
 import { type Committed, createCommitted } from '../committed.js'
-import { type AuditQueue, createAuditQueue } from './auditQueue.js'
+import { type AuditQueue, clear, createAuditQueue } from './auditQueue.js'
 import { type CodeAudit, createCodeAudit } from './codeAudit.js'
 import { createFollower, type Follower } from './follower.js'
 
@@ -72,4 +72,12 @@ export function createAuditPorts({
 		committed: createCommitted(),
 		follower: createFollower(),
 	}
+}
+
+/** Before an audit of blocks that another instance may have audited: only what is committed counts. */
+export function forgetUncommitted({ queue, signedDone, touchedDone, firstLook }: AuditPorts): void {
+	clear(queue)
+	signedDone.clear()
+	touchedDone.clear()
+	firstLook?.askAll()
 }

@@ -133,7 +133,14 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 
 	const { during, inTurn } = inFlight
 	return {
-		acquireLease: (network) => inTurn(network, () => leases.acquireLease(network)),
+		async acquireLease(network, atNewLease) {
+			const lease = await inTurn(network, () => leases.acquireLease(network))
+			if (typeof lease === 'boolean') return lease
+			// Not in turn: it may wait for a commit, which is refused.
+			await atNewLease?.()
+			leases.begin(network, lease)
+			return true
+		},
 		releaseLease: (network) => inTurn(network, () => leases.releaseLease(network)),
 
 		network: (name) => during(() => networks.state(name)),

@@ -9,7 +9,9 @@ import type { Ask, Database } from '../connection/database.js'
 import { isLocked } from '../connection/failure.js'
 
 export interface Leases {
-	acquireLease(network: string): Promise<boolean>
+	/** True: `fence` lets changes pass. An epoch: only after `begin`, since another instance may have had the lease. */
+	acquireLease(network: string): Promise<boolean | number>
+	begin(network: string, epoch: number): void
 	releaseLease(network: string): Promise<void>
 	/**
 	 * Call it inside a transaction that changes the network: no other instance can take the lease before it ends. Throws
@@ -30,6 +32,8 @@ export interface Leases {
 export function createLeases(database: Database, owner: string, leaseMs: number): Leases {
 	/** Epoch by network. */
 	const leases = new Map<string, number>()
+	/** The last epoch of each network, also of leases that were lost or released. */
+	const epochs = new Map<string, number>()
 
 	async function taken(network: string): Promise<number | null> {
 		const [row] = await database.ask<{ epoch: number }>(TAKE, [network, owner, leaseMs])
@@ -40,9 +44,13 @@ export function createLeases(database: Database, owner: string, leaseMs: number)
 		async acquireLease(network) {
 			try {
 				const epoch = await taken(network)
-				if (epoch !== null) {
+				if (epoch !== null && epochs.get(network) === epoch) {
 					leases.set(network, epoch)
 					return true
+				}
+				if (epoch !== null) {
+					leases.delete(network)
+					return epoch
 				}
 				leases.delete(network)
 				await database.ask(WANT, [network, owner])
@@ -52,6 +60,10 @@ export function createLeases(database: Database, owner: string, leaseMs: number)
 				if (isLocked(error)) return false
 				throw error
 			}
+		},
+		begin(network, epoch) {
+			leases.set(network, epoch)
+			epochs.set(network, epoch)
 		},
 		async releaseLease(network) {
 			const epoch = leases.get(network)

@@ -53,6 +53,24 @@ describe.skipIf(server === null)('the right to poll a network', () => {
 		}
 	})
 
+	test('behavior: after another instance had it, nothing is committed before the caller has let go of the past', async () => {
+		const calls: string[] = []
+		const note = async () => {
+			await expect(a.commit(commitOf({ checkpoint: blockOf(9) }))).rejects.toMatchObject(lost)
+			calls.push('new')
+		}
+		expect(await a.acquireLease(NAME, note)).toBe(true)
+		await runOut()
+		expect(await a.acquireLease(NAME, note)).toBe(true)
+		expect(calls).toEqual(['new'])
+		await runOut()
+		await b.acquireLease(NAME)
+		await b.close()
+		expect(await a.acquireLease(NAME, note)).toBe(true)
+		expect(calls).toEqual(['new', 'new'])
+		await a.commit(commitOf({ checkpoint: blockOf(1) }))
+	})
+
 	test('behavior: closing gives it back at once', async () => {
 		await a.acquireLease(NAME)
 		await a.close()
