@@ -32,14 +32,14 @@ export interface AnnouncedFacts {
 	/** Number of new alerts, by kind. */
 	readonly alerts: Readonly<Partial<Record<Kind, number>>>
 	readonly retracted: number
+	/** Events of settled blocks on which two endpoints differed. */
+	readonly disagreements: number
 }
 
 export interface PollFacts extends AnnouncedFacts {
 	readonly head: bigint
 	readonly target: bigint
 	readonly checkpoint: bigint
-	/** Events of settled blocks on which two endpoints differed, in this poll. */
-	readonly disagreements: number
 	/** End of the poll, in milliseconds since 1970. */
 	readonly atMs: number
 }
@@ -197,6 +197,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 		for (const [kind, count] of Object.entries(facts.alerts)) alerts.inc({ network, kind }, count)
 		unexplained.inc({ network }, facts.alerts.unexplained ?? 0)
 		alerts.inc({ network, kind: 'removed' }, facts.retracted)
+		disagreements.inc({ network }, facts.disagreements)
 	}
 
 	return {
@@ -207,7 +208,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
 			lag.set({ network }, Math.max(0, Number(poll.target - poll.checkpoint)))
 			lastPoll.set({ network }, poll.atMs / 1000)
 			announced(network, poll)
-			disagreements.inc({ network }, poll.disagreements)
 		},
 		audited: announced,
 		pollFailed: (network) => polls.inc({ network, result: 'failed' }),

@@ -166,11 +166,15 @@ function expectNewBlocks(session: PollSession, ports: PollPorts, signal: AbortSi
 	ports.chain.expect(span, withCode(addressesOf(config.watches, state), session, ports), signal)
 }
 
-/** Resolves to the failure. It delays neither new blocks nor backfills. */
+/**
+ * Resolves to the failure. It waits for a part that the auditor must judge first. It delays neither new blocks nor
+ * backfills.
+ */
 async function lookAgain(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<Unread | null> {
 	const settleTarget = settleTargetOf(session.head, session.config.network)
 	const to = settleTarget < session.checkpoint.number ? settleTarget : session.checkpoint.number
 	const from = () => session.settled.number + 1n
+	if (ports.audit?.queue.contested != null) return null
 	try {
 		await scan(session, { from: from(), to }, (last) => ({ settled: last }), ports, signal)
 		return null

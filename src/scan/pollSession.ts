@@ -18,7 +18,7 @@ import type { AuditState, Commit, Gap, NetworkState, RanInTransaction, SignedInB
 import type { UnprovedBlock } from '../model/token.js'
 import type { Network, WatchIndex } from '../model/watch.js'
 import type { AuditPorts } from './auditing/auditPorts.js'
-import { checkQueue, clear, push } from './auditing/auditQueue.js'
+import { checkQueue, cutBack, push } from './auditing/auditQueue.js'
 import type { Handover } from './auditing/handover.js'
 import { type Committed, createCommitted } from './committed.js'
 import type { GapKeeper } from './gaps/gapKeeper.js'
@@ -338,7 +338,7 @@ export function keepCommitted(
 		if (!state.audit?.signed.some((one) => one.number === number)) signedDone.delete(number)
 	audit.code?.committed(state.audit?.ran ?? [])
 	for (const hash of touchedDone) if (!state.audit?.touched?.some((one) => one.hash === hash)) touchedDone.delete(hash)
-	if (state.checkpoint.number < before) clear(queue)
+	if (state.checkpoint.number < before) cutBack(queue, state.checkpoint.number)
 	if (handed !== undefined) push(queue, handed)
 	if (handedGap !== undefined) queue.gaps = [...queue.gaps, handedGap]
 	queue.upTo = state.checkpoint

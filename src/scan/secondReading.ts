@@ -1,6 +1,7 @@
 /**
  * Checks retractions by a second look against the balances. When two readings of a settled block disagree, neither is
- * trusted alone; a reading that does not explain the balance of a watch is wrong.
+ * trusted alone; a reading that does not explain the balance of a watch is wrong. The scanner asks for no balance: it
+ * hands such a part to the auditor, which commits it, and the second look goes on after it.
  */
 
 import { headerIn } from '../audit/blocks.js'
@@ -14,9 +15,15 @@ import type { Accounts, BookSet } from '../model/books.js'
 import type { Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
-import type { Announcement } from '../model/state.js'
+import type { Announcement, Commit, NetworkState } from '../model/state.js'
+import type { AuditPorts } from './auditing/auditPorts.js'
+import { isIn, judgeAndCommit } from './committed.js'
+import { conclude, type Looked, noteDisagreement } from './conclude.js'
+import { look } from './look/look.js'
+import { contextOf } from './look/lookContext.js'
+import type { PollPorts, PollSession } from './pollSession.js'
 
-export interface SecondReadingPorts {
+interface SecondReadingPorts {
 	readonly accounts: Accounts
 	readonly chain: Chain
 	readonly log: Log
@@ -24,11 +31,53 @@ export interface SecondReadingPorts {
 
 /** Most pairs of watch and block checked in one part; beyond them the second reading is accepted. */
 const MOST_CHECKED = 20
-/** Time limit for one part, since new blocks wait; what is not answered by then is accepted, too. */
+/** Time limit for one part; what is not answered by then is accepted, too. */
 const MOST_MS = 4_000
 
+/** Whether the auditor has to judge the part. The caller holds the lock. */
+export function handContested(
+	{ part, difference }: Looked,
+	step: Pick<Commit, 'settled'>,
+	{ audit }: Pick<PollPorts, 'audit'>,
+): boolean {
+	if (audit?.auditor == null || audit.accounts.isPrivate) return false
+	if (!difference.retracted.some((entry) => isSeenIn(entry, 'frames'))) return false
+	audit.queue.contested = { part, step }
+	return true
+}
+
+/** Judges and commits the part that was handed over. Resolves to the failure; the scanner then reads the part again. */
+export async function judgeContested(
+	session: PollSession,
+	ports: PollPorts & { readonly audit: AuditPorts },
+	signal: AbortSignal,
+): Promise<RpcError | null> {
+	const { queue } = ports.audit
+	const { contested } = queue
+	if (contested === null) return null
+	const { part, step } = contested
+	const judging = { ...ports, ...ports.audit }
+	const judge = async (state: NetworkState): Promise<Looked> => {
+		const context = contextOf(session, ports, { backfill: null, isSecondLook: true })
+		const difference = await look(part, state.announcements, context, ports.chain, signal)
+		return { part, context, difference: await asBalancesAllow(part, difference, state, judging, signal) }
+	}
+	try {
+		await judgeAndCommit(session.committed, isIn(part.span), judge, async (looked) => {
+			noteDisagreement(session, part, looked.difference, ports)
+			await conclude(session, looked, step, ports)
+			queue.contested = null
+		})
+		return null
+	} catch (error) {
+		if (!(error instanceof RpcError) || signal.aborted) throw error
+		queue.contested = null
+		return error
+	}
+}
+
 /** Returns the difference without the retractions that balances contradict, and without the news under the same ids. */
-export async function asBalancesAllow(
+async function asBalancesAllow(
 	part: Part,
 	difference: Difference,
 	{ announcements, books }: { readonly announcements: ReadonlyMap<string, Announcement>; readonly books: BookSet },

@@ -8,6 +8,7 @@ import { ether, hex, startTestAnvil } from '../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { listening } from '../support/listening.js'
 import { inFull } from '../support/longRun.js'
+import { createStateGate } from '../support/stateGate.js'
 
 const ETH = `${ether}`
 
@@ -261,6 +262,38 @@ test.each([
 	await bench.settle()
 	expect(await told()).toEqual(['transfer: alice in 5 from bob to alice'])
 	expect(said.join()).toContain('a second reading of settled blocks does not account for the balances')
+})
+
+test('behavior: the second look waits for no balance, and what balances contradict stands', async () => {
+	const { dialect, lie } = liar(['debug_traceBlockByNumber'])
+	const gate = createStateGate()
+	const held = (own: Dialect): Dialect => ({
+		...own,
+		twist: (method, params, result) => gate.twist(method, params, result) ?? own.twist?.(method, params, result),
+	})
+	const { node, bench, alice, bob, block, told, pay } = await open([held({}), held(dialect)])
+	onTestFinished(() => gate.release())
+	const settled = async () => (await bench.store.network('local'))?.settled.number
+	const txHash = await pay(bob, alice, 5n)
+	const number = await block()
+	const first = 'transfer: alice in 5 from bob to alice'
+	lie(txHash, { value: hex(ether) })
+	gate.hold()
+	await pay(bob, alice, 7n)
+	await node.mine(30)
+	await bench.scan()
+	// The scanner is done: the new payment is announced, and nothing is retracted without a balance.
+	const both = [first, 'transfer: alice in 7 from bob to alice']
+	expect(await told()).toEqual(both)
+	expect(await settled()).toBeLessThan(number)
+	gate.release()
+	await bench.follower.idle()
+	await node.mine(1)
+	await bench.settle()
+	await node.mine(1)
+	await bench.settle()
+	expect(await told()).toEqual(both)
+	expect(await settled()).toBeGreaterThan(number)
 })
 
 inFull(() => {

@@ -146,7 +146,7 @@ describe.skipIf(server === null)('an instance that is replaced while its audit i
 		})
 	})
 
-	test('behavior: it gets the network back before its audit ended, and goes on from where the other stood', async () => {
+	test('behavior: with the lease again before its audit ended, it goes on from where the other stood', async () => {
 		const { node, gate, alice, bob, pay, first, second, runOut, inFlight, byOther, told, book } = await two()
 		await inFlight()
 		await runOut()

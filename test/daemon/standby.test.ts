@@ -63,7 +63,7 @@ async function shared() {
 	})
 	/** An audit that ends as told. */
 	const begin = (run: (signal: AbortSignal) => Promise<void>) =>
-		audit.follower.begin({ counts: { alerts: perKind(() => 0), retracted: 0 }, run }, signal)
+		audit.follower.begin({ counts: { alerts: perKind(() => 0), retracted: 0, disagreements: 0 }, run }, signal)
 	return { at, lines, poller, store, follower: audit.follower, begin }
 }
 

@@ -233,9 +233,10 @@ async function audited(follower: Follower, act: () => Promise<PollReport>): Prom
 	}
 	const failed = audits.find(({ result }) => result === 'failed')
 	if (failed !== undefined) throw failed.error
-	for (const { alerts, retracted } of audits) {
+	for (const { alerts, retracted, disagreements } of audits) {
 		const all = Object.entries(report.alerts).map(([kind, count]) => [kind, count + alerts[kind as Kind]])
 		report = { ...report, alerts: Object.fromEntries(all), retracted: report.retracted + retracted }
+		report = { ...report, disagreements: report.disagreements + disagreements }
 	}
 	return report
 }

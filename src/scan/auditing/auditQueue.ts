@@ -1,32 +1,54 @@
-import type { BlockRef } from '../../model/chain.js'
-import type { NetworkState } from '../../model/state.js'
+import type { BlockRef, Part } from '../../model/chain.js'
+import type { Commit, NetworkState } from '../../model/state.js'
 import { type Handover, isFull, MOST_HELD } from './handover.js'
 
 /** What the scanner has committed and the auditor has not. In memory: after a start, the blocks are read again. */
 export interface AuditQueue {
 	/** Blocks after those that the auditor has taken in, adjoining and in order. */
 	handed: readonly Handover[]
+	/** First block that was left out; null: none. The position of books, where they are kept, says the same. */
+	leftOut: bigint | null
 	/** Blocks before the checkpoint that were gaps. */
 	gaps: readonly Handover[]
+	/** A second reading that retracts what balances may confirm; null: none waits. */
+	contested: Contested | null
 	/** The checkpoint up to which blocks were handed over; null: not known. */
 	upTo: BlockRef | null
 }
 
+export interface Contested {
+	readonly part: Part
+	/** To be committed with what it leads to. */
+	readonly step: Pick<Commit, 'settled'>
+}
+
 export function createAuditQueue(): AuditQueue {
-	return { handed: [], gaps: [], upTo: null }
+	return { handed: [], leftOut: null, gaps: [], contested: null, upTo: null }
 }
 
 /** If the auditor lags far behind, the oldest blocks are left out: it reads them again. */
 export function push(queue: AuditQueue, handover: Handover): void {
 	queue.handed = [...queue.handed, handover]
-	while (queue.handed.length > 1 && isFull(queue.handed, MOST_QUEUED)) queue.handed = queue.handed.slice(1)
+	while (queue.handed.length > 1 && isFull(queue.handed, MOST_QUEUED)) {
+		queue.leftOut ??= queue.handed[0]?.part.span.from ?? null
+		queue.handed = queue.handed.slice(1)
+	}
 }
 
 const MOST_QUEUED = { blocks: 2n * MOST_HELD.blocks, transactions: 2 * MOST_HELD.transactions }
 
 export function clear(queue: AuditQueue): void {
 	queue.handed = []
+	queue.leftOut = null
 	queue.gaps = []
+	queue.contested = null
+}
+
+/** When the checkpoint moves back: what was queued up to it is read again, what comes after it left the chain. */
+export function cutBack(queue: AuditQueue, checkpoint: bigint): void {
+	const first = queue.leftOut ?? queue.handed[0]?.part.span.from
+	clear(queue)
+	if (first !== undefined && first <= checkpoint) queue.leftOut = first
 }
 
 /** Clears the queue if it does not lead from the auditor's position to the checkpoint: another instance moved them. */

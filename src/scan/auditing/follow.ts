@@ -11,6 +11,7 @@ import type { NetworkState } from '../../model/state.js'
 import { isIn, judgeAndCommit } from '../committed.js'
 import { contextOf } from '../look/lookContext.js'
 import { advance, auditSession, movedOn, type PollPorts, type PollSession, write } from '../pollSession.js'
+import { judgeContested } from '../secondReading.js'
 import type { AuditPorts } from './auditPorts.js'
 import { judgeCodes } from './codeQueue.js'
 import { noteCreated, openContracts } from './contracts/openContracts.js'
@@ -38,6 +39,7 @@ export function beginAudit(poll: PollSession, { audit: own, ...rest }: PollPorts
 /** Follows the scanner up to its checkpoint. Throws RpcError if the chain changed; the next audit goes on. */
 async function audit(session: PollSession, ports: Ports, signal: AbortSignal): Promise<void> {
 	await readSigned(session, ports, signal)
+	const failure = await judgeContested(session, ports, signal)
 	await takeHanded(session, ports, signal)
 	await takeGaps(session, ports, signal)
 	await openBooks(session, ports, signal)
@@ -47,6 +49,7 @@ async function audit(session: PollSession, ports: Ports, signal: AbortSignal): P
 	const { code } = ports.audit
 	if (code !== null) await judgeCodes(session, { ...ports, audit: { ...ports.audit, code } }, signal)
 	await recheck(session, ports, signal)
+	if (failure !== null) throw failure
 }
 
 /**
@@ -72,11 +75,16 @@ function isProvable({ part, context }: Handover, { audit: { accounts } }: Ports)
  */
 async function readAgain(session: PollSession, ports: Ports, signal: AbortSignal): Promise<boolean> {
 	const { checkpoint, config } = session
+	const { auditor, queue } = ports.audit
 	const taken = session.state.audit?.taken ?? null
-	if (ports.audit.auditor === null || taken === null) return true
-	const to = (ports.audit.queue.handed[0]?.part.span.from ?? checkpoint.number + 1n) - 1n
-	const spans = [...aroundGaps({ from: taken + 1n, to }, session)]
-	if (spans.length === 0) return true
+	const first = auditor === null ? queue.leftOut : taken && taken + 1n
+	if (first === null) return true
+	const to = (queue.handed[0]?.part.span.from ?? checkpoint.number + 1n) - 1n
+	const spans = [...aroundGaps({ from: first, to }, session)]
+	if (spans.length === 0) {
+		queue.leftOut = null
+		return true
+	}
 	if (session.target < to) return false
 	const usual = contextOf(session, ports, { backfill: null, isSecondLook: false })
 	const context = { ...usual, lateReason: (block: Block) => usual.lateReason(block) ?? provedLate }
@@ -90,6 +98,7 @@ async function readAgain(session: PollSession, ports: Ports, signal: AbortSignal
 		}
 	}
 	await takeAll(session, read, ports, signal)
+	queue.leftOut = to + 1n
 	return true
 }
 

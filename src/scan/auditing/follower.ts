@@ -6,6 +6,8 @@ import type { Kind } from '../../model/kind.js'
 export interface AuditReport {
 	readonly alerts: Readonly<Record<Kind, number>>
 	readonly retracted: number
+	/** Events of settled blocks on which two endpoints disagree. */
+	readonly disagreements: number
 	/** `halted`: what it had not committed is done again by the next audit. */
 	readonly result: 'done' | 'failed' | 'halted'
 	/** Null unless it failed. */
@@ -14,7 +16,7 @@ export interface AuditReport {
 
 export interface AuditRun {
 	/** Counted while it runs. */
-	readonly counts: Pick<AuditReport, 'alerts' | 'retracted'>
+	readonly counts: Pick<AuditReport, 'alerts' | 'retracted' | 'disagreements'>
 	run(signal: AbortSignal): Promise<void>
 }
 
@@ -54,7 +56,8 @@ export function createFollower(): Follower {
 				current.release()
 				current = null
 			}
-			const report = { alerts: audit.counts.alerts, retracted: audit.counts.retracted, ...end }
+			const { alerts, retracted, disagreements } = audit.counts
+			const report = { alerts, retracted, disagreements, ...end }
 			for (const listener of listeners) listener(report)
 		}
 		running = null

@@ -3,10 +3,10 @@ import { withCalls } from '../../core/matching/calledFunctions.js'
 import type { BlockRef } from '../../model/chain.js'
 import type { Gap } from '../../model/state.js'
 import { withCode } from '../auditing/codeQueue.js'
+import { conclude } from '../conclude.js'
 import { addressesOf, look } from '../look/look.js'
 import { addressSet, contextOf } from '../look/lookContext.js'
 import { advance, type PollPorts, type PollSession, write } from '../pollSession.js'
-import { conclude } from '../scan.js'
 
 /**
  * Rereads an open gap if one is due; a later poll may process the result. The commit that announces the contents of the
@@ -42,8 +42,10 @@ export async function rereadGap(session: PollSession, ports: PollPorts, signal: 
 	const context = contextOf(session, ports, { backfill, isSecondLook: true })
 	const difference = await look(part, session.state.announcements, context, ports.chain, signal)
 	await session.committed.locked(async () => {
-		if (backfill === null) await conclude(session, { part, context, difference }, {}, ports)
-		else await write(session, { closed: [gap] }, difference, ports)
+		if (backfill === null) {
+			await conclude(session, { part, context, difference }, {}, ports)
+			session.blocks++
+		} else await write(session, { closed: [gap] }, difference, ports)
 	})
 }
 

@@ -53,7 +53,7 @@ describe.skipIf(server === null)('the right to poll a network', () => {
 		}
 	})
 
-	test('behavior: after another instance had it, nothing is committed before the caller has let go of the past', async () => {
+	test('behavior: after another instance had it, nothing is committed before the caller is ready', async () => {
 		const calls: string[] = []
 		const note = async () => {
 			await expect(a.commit(commitOf({ checkpoint: blockOf(9) }))).rejects.toMatchObject(lost)

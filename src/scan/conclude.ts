@@ -1,0 +1,78 @@
+/** The commit of one part that was looked at. */
+
+import { isKeepingState } from '../audit/asked/askedState.js'
+import { blocksToAsk } from '../audit/delegations/authorizations.js'
+import type { Difference } from '../core/reconcile/reconcile.js'
+import type { Part, TouchedBlock } from '../model/chain.js'
+import type { Gap } from '../model/state.js'
+import { ranIn } from './auditing/codeQueue.js'
+import { handoverOf } from './auditing/handover.js'
+import type { LookContext } from './look/look.js'
+import { type PollPorts, type PollSession, type Step, write } from './pollSession.js'
+
+export interface Looked {
+	readonly part: Part
+	readonly context: LookContext
+	readonly difference: Difference
+}
+
+/**
+ * Commits what was seen in a part with the step, and hands the part to the auditor. Closes the gaps of blocks that were
+ * read; one before the checkpoint stays, as read, until the auditor has taken it in. The caller holds the lock.
+ */
+export async function conclude(
+	session: PollSession,
+	{ part, context, difference }: Looked,
+	step: Step,
+	ports: PollPorts,
+): Promise<void> {
+	session.committed.source = part.source ?? session.committed.source
+	const isOrdinary = context.backfill === null
+	const isFirst = isOrdinary && part.span.from > session.checkpoint.number
+	const isWithin = ({ block: { number } }: Gap) => part.span.from <= number && number <= part.span.to
+	const gaps = [...session.state.gaps.values()].filter(isWithin)
+	// When a backfill has read a block, its open gap remains for all other watches; only suspicions are removed.
+	const closed = isOrdinary ? gaps : gaps.filter(({ openedAtMs }) => openedAtMs === null)
+	const read = isFirst || !ports.audit?.auditor ? [] : closed.filter(({ openedAtMs }) => openedAtMs !== null)
+	const nowMs = ports.clock()
+	const marks = new Map(read.map((gap) => [gap.block.number, { ...gap, readAtMs: gap.readAtMs ?? nowMs }]))
+	const signs = isFirst && ports.audit ? blocksToAsk(part, session.head.latest.number, context.watches) : []
+	const ran = ranIn(part, context, ports)
+	const handover = handoverOf(part, context)
+	const whole: Step = {
+		...step,
+		...(isFirst && ports.audit?.contracts && { touched: touchedIn(part, session.head.latest.number) }),
+		...{ gaps: marks, closed, signs, ran, unproved: part.unprovedLogs ?? [] },
+		...(isFirst && { handed: handover }),
+		...(marks.size > 0 && { handedGap: handover }),
+	}
+	await write(session, whole, difference, ports)
+}
+
+/**
+ * Counts and logs events on which two endpoints disagree about settled blocks. The second look decides what is sent.
+ */
+export function noteDisagreement(
+	session: PollSession,
+	part: Part,
+	{ news, retracted }: Difference,
+	ports: PollPorts,
+): void {
+	const { endpoint, confirms, span } = part
+	const count = news.length + retracted.length
+	if (confirms === undefined || count === 0) return
+	session.disagreements += count
+	const facts = { first: confirms, second: endpoint, from: span.from, to: span.to, found: news.length }
+	ports.log.warn(
+		{ ...facts, missed: retracted.length },
+		'two endpoints disagree on settled blocks: the second is believed',
+	)
+}
+
+/** The blocks after which contracts are read; those of a part far from the head, of which no state is kept, as one. */
+function touchedIn({ span, last, touched = [] }: Part, head: bigint): readonly TouchedBlock[] {
+	const [first] = touched
+	if (first === undefined || isKeepingState(span.to, head)) return touched
+	const contracts = new Map(touched.flatMap((block) => [...block.contracts.keys()].map((one) => [one, []] as const)))
+	return [{ number: last.number, hash: last.hash, from: first.number, contracts }]
+}
