@@ -61,7 +61,10 @@ test('default: an OCI layout in which each blob has the digest and the size that
 	expect(readdirSync(join(folder, 'blobs/sha256'))).toHaveLength(3)
 	expect(config.rootfs.diff_ids).toEqual([`sha256:${sum(gunzipSync(blob(layer.digest)))}`])
 	expect(config.config.Entrypoint).toEqual(['/usr/a'])
-	const listed = execFileSync('tar', ['-tvzf', '-', '--numeric-owner'], { input: blob(layer.digest), encoding: 'utf8' })
+	const listed = execFileSync('tar', ['-tvzf', '-', '--numeric-owner', '--utc'], {
+		input: blob(layer.digest),
+		encoding: 'utf8',
+	})
 	expect(listed).toMatch(/^-rw-r--r-- 65532\/65532 +1 2023-11-14 .* \.\/usr\/a$/m)
 })
 

@@ -6,19 +6,20 @@ import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
 import { openFileStore } from '../../../src/state/file/store.js'
 import { resetConnection, startHookServer } from '../../support/hookServer.js'
 import { startMailServer } from '../../support/mailServer.js'
-import { deliveryOf, idOf, keptLog, mailDeliveryOf, never } from '../samples.js'
+import { deliveryOf, idOf, keptLog, mailDeliveryOf, never, startMs } from '../samples.js'
 import { ids, scripted, useLab } from './lab.js'
 
 const lab = useLab()
 
 describe('run', () => {
-	/** Runs beside the test; the result stops it. */
+	/** Runs beside the test, from the time at which the deliveries were made; the result stops it. */
 	function start(receivers: readonly Receiver[], rest: Partial<Parameters<typeof createDeliverer>[0]> = {}) {
+		const aheadMs = Date.now() - startMs
 		const controller = new AbortController()
 		const log = keptLog()
 		const deliverer = createDeliverer({
 			store: lab.store,
-			clock: Date.now,
+			clock: () => Date.now() - aheadMs,
 			log,
 			receivers,
 			random: () => 0,

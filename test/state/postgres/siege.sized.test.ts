@@ -14,7 +14,7 @@ afterAll(async () => {
 	await server?.stop()
 })
 
-const SIEGE_MS = sized(2, 20) * 1_000
+const SIEGE_MS = sized(3, 20) * 1_000
 const LEASE_MS = 1_500
 const NETWORKS = ['n0', 'n1', 'n2']
 /** Minutes that the clock of each instance is ahead. */
@@ -113,7 +113,7 @@ describe.skipIf(server === null)('three instances under siege', () => {
 			return (rows.length === NETWORKS.length && isEnough) || Date.now() - startedMs > SIEGE_MS + 180_000
 		}
 		/** The longer it takes, the more time is left between attacks: a slow start is not over before the next one. */
-		const pace = () => Math.min(10, Math.max(1, (Date.now() - startedMs) / SIEGE_MS))
+		const pace = () => Math.min(30, Math.max(1, (Date.now() - startedMs) / SIEGE_MS))
 		let over = false
 		const attack = async (instance: (typeof instances)[number]) => {
 			while (!over) {
