@@ -7,13 +7,15 @@ test('error: three hundred dust payments before a theft, with a small max_pendin
 	const node = await startTestDevnode()
 	onTestFinished(() => node.stop())
 	const hook = await hookServer()
-	hook.answer = () => (response) => void setTimeout(() => response.writeHead(204).end(), 100)
 	const here = siteOf({
 		'tracewatch.yaml': `max_pending: 100\n${settings(node.url, { hook: hook.origin })}`,
 		'watchlists/a.yaml': watchlist([`{address: ${treasury}, kinds: [transfer]}`]),
 	})
 	const running = here.start(['run'])
 	await polled(running)
+	// Nothing is taken until the theft waits too: then it stands before the dust, however slow the machine is.
+	const theft = running.line(({ msg, direction }) => msg === 'alert' && direction === 'out')
+	hook.answer = () => (response) => void theft.then(() => response.writeHead(204).end())
 	const values = Array.from({ length: 300 }, (_, at) => BigInt(at + 1))
 	await node.automine(false)
 	for (const valueWei of values) await node.send({ from: other, to: treasury, valueWei })
@@ -24,10 +26,13 @@ test('error: three hundred dust payments before a theft, with a small max_pendin
 
 	const wholeOf = (all: ReturnType<typeof told>) =>
 		all.reduce((sum, { data }) => sum + (data.direction === 'in' ? 1 + (data.folded?.count ?? 0) : 0), 0)
+	// What was not answered in time comes again under its id.
+	const once = (some: Parameters<typeof told>[0]) =>
+		[...new Map(told(some).map((one) => [one.data.deliveryId, one])).values()] as ReturnType<typeof told>
 	const hits = await hook.until(
-		(some) => wholeOf(told(some)) >= 300 && told(some).some(({ data }) => data.direction === 'out'),
+		(some) => wholeOf(once(some)) >= 300 && once(some).some(({ data }) => data.direction === 'out'),
 	)
-	const all = told(hits)
+	const all = once(hits)
 	expect(wholeOf(all)).toBe(300)
 	const folds = all.filter(({ data }) => data.folded !== undefined)
 	expect(folds.length).toBeGreaterThan(0)
@@ -39,8 +44,7 @@ test('error: three hundred dust payments before a theft, with a small max_pendin
 	for (const { data } of folds)
 		expect(data.folded).toMatchObject({ fromBlock: data.blockNumber, toBlock: data.blockNumber })
 	// Dust was still waiting when the theft came.
-	const theft = all.findIndex(({ data }) => data.direction === 'out')
-	expect(theft).toBeLessThan(all.length - 10)
+	expect(all.findIndex(({ data }) => data.direction === 'out')).toBeLessThan(all.length - 10)
 	expect(running.output()).not.toMatch(/polling waits|stalled/)
 
 	const listed = async () => {

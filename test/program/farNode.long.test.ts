@@ -1,5 +1,6 @@
 // A node whose every answer is seconds away is slow, not ill: nothing that it is asked is given up before it can come.
 import { expect, onTestFinished, test } from 'vitest'
+import type { Hash } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { startStrained } from '../support/strained.js'
 import { hookServer, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
@@ -12,9 +13,11 @@ test('behavior: each answer is 2 s away, and 40 blocks are reported within some 
 		await node.stop()
 	})
 	const paid = Array.from({ length: 40 }, (_, at) => String(at + 1))
+	let last = ''
 	for (const wei of paid) {
 		const tx = { from: Number(wei) % 2 === 0 ? stranger : treasury, to: vault, valueWei: BigInt(wei) }
-		await node.receipt(await node.send(tx))
+		last = await node.send(tx)
+		await node.receipt(last as Hash)
 	}
 	far.delayMs = 2_000
 	const hook = await hookServer()
@@ -22,10 +25,13 @@ test('behavior: each answer is 2 s away, and 40 blocks are reported within some 
 		'tracewatch.yaml': settings(far.url, { hook: hook.origin }),
 		'watchlists/a.yaml': watchlist([`{address: "${vault}", from_block: 1, kinds: [transfer]}`]),
 	})
-	here.start(['run'])
+	const running = here.start(['run'])
 	const alerts = () => told(hook.hits).map(({ type, data }) => `${type} ${data.valueWei}`)
+	// Polls go on while what they found is delivered.
+	await running.line(({ msg, alert }) => msg === 'alert' && String(alert).includes(last))
+	const { waits } = far
 	await expect.poll(() => alerts().length).toBeGreaterThanOrEqual(paid.length)
 	expect(alerts()).toEqual(paid.map((wei) => `alert.transfer ${wei}`))
 	// At rest 9 for the last; before, 20 waits had passed and nothing was sent.
-	expect(far.waits).toBeLessThan(16)
+	expect(waits).toBeLessThan(16)
 })
