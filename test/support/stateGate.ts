@@ -1,6 +1,6 @@
 /** Holds back a node's answers about the state, so that an audit is in flight for as long as a test wants. */
 
-const ofState = new Set(['eth_call', 'eth_getBalance', 'eth_getCode', 'eth_blockAccessList', 'eth_getStorageAt'])
+const ofState = new Set(['eth_call', 'eth_getBalance', 'eth_getCode', 'eth_getBlockAccessList', 'eth_getStorageAt'])
 
 export function createStateGate() {
 	let open: (() => void) | null = null
