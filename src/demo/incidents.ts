@@ -50,9 +50,18 @@ const paysOwners = assemble(`
 	pay: 0 0 0 0 500000000000000000 CALLER GAS CALL STOP`)
 
 const [helper, module, singleton, thiefCode, ownersCode] = [at('b1'), at('b2'), at('b3'), at('b4'), at('b5')]
-const wallets = { replaced: at('a1'), moduled: at('a2'), hidden: at('a3'), upgraded: at('a4') }
+const wallets = { replaced: at('a1'), moduled: at('a2'), hidden: at('a3'), silent: at('a4'), upgraded: at('a5') }
+const labels: Readonly<Record<keyof typeof wallets, string>> = {
+	replaced: 'Exchange Safe',
+	moduled: 'Safe with a module',
+	hidden: 'Shared Safe',
+	silent: 'Vault',
+	upgraded: 'Proxy',
+}
 const thief: Address = '0x90f79bf6eb2c4f870365e785982e1f101e93b906'
 const implementationSlot = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
+/** Where OpenZeppelin 5 keeps the owner (ERC-7201). */
+const ownerOfVault = '0x9016d09d72d40fdae2fd8ceac6b6234c7706214fd39c1cd1e609a0528c199300'
 const upgradedTopic = '0xbc7cd75a20ee27fd9adebab32041f755214dbc6bffa90cc0225b39da2e5c2d3b'
 const coins = `0x${(10n ** 18n).toString(16)}`
 
@@ -71,6 +80,12 @@ const codes: Readonly<Record<Address, Hex>> = {
 		0 0 20 CALLDATASIZE SUB 0 0 CALLDATALOAD 96 SHR GAS DELEGATECALL STOP
 		owner: 0 0 0 0 ${ownersCode} GAS DELEGATECALL @done JUMPI 0 0 REVERT
 		done: STOP`),
+	[wallets.silent]: assemble(`
+		CALLDATASIZE @go JUMPI STOP
+		go: CALLDATASIZE 32 EQ @set JUMPI
+		CALLER ${ownerOfVault} SLOAD EQ @pay JUMPI 0 0 REVERT
+		set: 0 CALLDATALOAD ${ownerOfVault} SSTORE STOP
+		pay: 0 0 0 0 500000000000000000 CALLER GAS CALL STOP`),
 	[wallets.upgraded]: assemble(`
 		CALLDATASIZE 32 EQ @upgrade JUMPI
 		CALLDATASIZE @go JUMPI STOP
@@ -123,6 +138,14 @@ const incidents: readonly Incident[] = [
 		theft: { to: wallets.hidden, data: '0x01' },
 	},
 	{
+		title: 'A setter that checks nothing and logs nothing makes a stranger the owner of a vault',
+		alert: 'alert.control',
+		wallet: wallets.silent,
+		takeover: { to: wallets.silent, data: joined(word(thief)) },
+		blocks: 9,
+		theft: { to: wallets.silent, data: '0x01' },
+	},
+	{
 		title: 'A proxy is upgraded with the stolen key of its admin',
 		alert: 'alert.control',
 		wallet: wallets.upgraded,
@@ -167,18 +190,24 @@ export async function runIncidents(
 		const send = async ({ to, data }: Call) => {
 			const request = { from: thief, to, data, gas: '0x2dc6c0' }
 			const txHash = (await node.call('eth_sendTransaction', [request], signal)) as Hash
-			if ((await receiptOf(txHash, node, signal)).status !== '0x1')
-				throw new PlainError(`The embedded node does not follow the demo: ${txHash} failed.`)
-			return txHash
+			const { status, blockNumber } = await receiptOf(txHash, node, signal)
+			if (status !== '0x1') throw new PlainError(`The embedded node does not follow the demo: ${txHash} failed.`)
+			return { txHash, block: Number(blockNumber) }
 		}
-		/** The first alert of a type about a transaction. */
-		const alertOn = async (txHash: Hash, type: string) => {
+		/** The first alert of a type about a transaction; it names the block of its receipt. */
+		const alertOn = async ({ txHash, block }: { readonly txHash: Hash; readonly block: number }, type: string) => {
 			const limit = signalWithin(patienceMs, signal)
 			for (;;) {
 				for (const { message } of receivers.hooks)
-					if (message.type === type && 'txHash' in message.data && message.data.txHash === txHash)
-						return { block: message.data.blockNumber, words: headline(message) }
-				if (limit.aborted) throw new PlainError(`The demo went wrong: no ${type} came about ${txHash}.`)
+					if (
+						message.type === type &&
+						'txHash' in message.data &&
+						message.data.txHash === txHash &&
+						message.data.blockNumber === block
+					)
+						return { block, words: headline(message) }
+				if (limit.aborted)
+					throw new PlainError(`The demo went wrong: no ${type} came about ${txHash} in block ${block}.`)
 				await new Promise<void>((resolve) => {
 					wake = resolve
 					limit.addEventListener('abort', () => resolve(), { once: true })
@@ -193,9 +222,9 @@ export async function runIncidents(
 			await node.call('anvil_mine', [`0x${(blocks - 1).toString(16)}`], signal)
 			const gone = await alertOn(await send(theft), 'alert.transfer')
 			say(`  block ${gone.block}  ${gone.words}`)
-			say(`  The first alert came ${gone.block - taken.block} blocks before the coins left.`)
+			say(`  The alert was delivered before the theft began: ${gone.block - taken.block} blocks before the coins left.`)
 		}
-		say(`\nEach takeover was reported in its block: ${incidents.length} of ${incidents.length}.`)
+		say(`\nEach of ${incidents.length} takeovers was reported in its block.`)
 	} finally {
 		stop.abort()
 		await closers.close()
@@ -203,7 +232,8 @@ export async function runIncidents(
 }
 
 async function siteIn(folder: string, rpcUrl: string, hookUrl: string) {
-	const watches = Object.entries(wallets).map(([label, address]) => ({ address, label: `Wallet "${label}"` }))
+	const names = Object.keys(wallets) as (keyof typeof wallets)[]
+	const watches = names.map((name) => ({ address: wallets[name], label: labels[name] }))
 	const watchlist = join(folder, 'watchlist.yaml')
 	await writeFile(watchlist, JSON.stringify({ network: 'demo', receivers: ['demo-hook'], watches }))
 	const settings = {

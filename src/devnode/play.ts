@@ -57,10 +57,14 @@ async function carryOut(tx: StoryTx, step: Step, node: Upstream, signal: AbortSi
 }
 
 /** A node that mines at intervals may take a while. */
-export async function receiptOf(hash: Hash, node: Upstream, signal: AbortSignal): Promise<{ readonly status: string }> {
+export async function receiptOf(
+	hash: Hash,
+	node: Upstream,
+	signal: AbortSignal,
+): Promise<{ readonly status: string; readonly blockNumber: string }> {
 	for (;;) {
 		const receipt = await node.call('eth_getTransactionReceipt', [hash], signal)
-		if (receipt !== null) return receipt as { status: string }
+		if (receipt !== null) return receipt as { status: string; blockNumber: string }
 		await sleep(pollMs, undefined, { signal })
 	}
 }
