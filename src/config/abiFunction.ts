@@ -7,7 +7,7 @@ import type { AbiInput } from '../model/abi.js'
 export function readFunction(form: string) {
 	try {
 		const item = from(form as 'function pause()')
-		const signature = getSignature(form)
+		const signature = getSignature(item)
 		return { selector: getSelector(item) as string, signature, inputs: item.inputs as readonly AbiInput[] }
 	} catch {
 		const what = quoted(form.replace(/^function /, ''))

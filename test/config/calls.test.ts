@@ -77,6 +77,19 @@ describe('what is read', () => {
 		expect((await load()).networks[0]).not.toHaveProperty('abi')
 	})
 
+	// Selectors are those of the canonical forms: pause(uint256), f((uint256,address)[]), f(address).
+	test('behavior: a signature may use short names of types, and is reported in full', async () => {
+		write('    calls: ["pause(uint)", "f((uint,address)[] x)", "f(address payable to)"]\n', { abi: '' })
+		expect(await chosen()).toEqual([
+			false,
+			[
+				['0x136439dd', 'pause(uint256)'],
+				['0xdc26ad17', 'f((uint256,address)[])'],
+				['0xfc68521a', 'f(address)'],
+			],
+		])
+	})
+
 	test('default: a watch says nothing', async () => {
 		write('')
 		expect((await load()).watches.at(0)).not.toHaveProperty('calls')

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { call } from '../../src/kinds/call.js'
 import type { AbiInput } from '../../src/model/abi.js'
-import { address, frame, network, tx, watch } from '../core/build.js'
+import { address, alert, frame, network, tx, watch } from '../core/build.js'
 
 const word = (value: number | string) => (typeof value === 'number' ? value.toString(16) : value).padStart(64, '0')
 const one = '11'.repeat(20)
@@ -97,6 +97,31 @@ test('behavior: structs in structs are decoded, however many words each has', ()
 	const value = argumentsOf([{ ...inner, type: 'tuple[]' }], data.join(''))?.[0]?.value
 	expect(value).toHaveLength(100)
 	expect(value).toContainEqual([{ name: '', type: 'tuple', value: [{ name: '', type: 'uint256', value: '99' }] }])
+})
+
+test('behavior: hostile text stays data: no argument breaks out of its line, its row or the alert', () => {
+	const hostile = 'a\r\nSubject: x\u202e\u0000<b>|`'
+	const bytes = Buffer.from(hostile)
+	const data = [word(64), word(1), word(bytes.length), bytes.toString('hex').padEnd(64, '0')].join('')
+	const inputs = [{ name: 'no\nte', type: 'string' }, { type: 'bool' }]
+	const given = argumentsOf(inputs, data)
+	expect(given?.[0]?.value).toBe(hostile)
+	const rows = call.facts({
+		...alert('id', { kind: 'call' }).data,
+		signature: 'f(string,bool)',
+		arguments: given ?? null,
+	})
+	for (const { name, value } of rows) for (const cell of [name, value]) expect(cell).not.toMatch(/[\p{Cc}\u202e]/u)
+	expect(rows.filter(({ value }) => value.includes('Subject'))).toHaveLength(1)
+})
+
+test.each([
+	['a flag that is neither 0 nor 1', [{ type: 'bool' }], word(2)],
+	['text of another length than it says', [{ type: 'string' }], [word(32), word(64), '61'.padEnd(64, '0')].join('')],
+	['a pointer into itself', [{ type: 'bytes[]' }], [word(0), word(0)].join('')],
+	['no bytes at all', [{ type: 'address' }], ''],
+])('behavior: null or an answer, and never an error, for %s', (_, inputs, data) => {
+	expect(() => argumentsOf(inputs, data)).not.toThrow()
 })
 
 test('behavior: null where only the selector is known', () => {

@@ -28,10 +28,16 @@ const saysPaused = [
 const proxy = at('a3')
 const implementation = at('a4')
 const multicall = at('a5')
+/** Two proxies, one before the other, and each with the same code behind. */
+const outer = at('a7')
+const inner = at('a8')
 const caller = at('b1')
 const foreign = at('b2')
 /** Its EIP-55 spelling is well known. */
 const owner = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045'
+
+const handingOnTo = (code: Address) =>
+	assemble(`CALLDATASIZE 0 0 CALLDATACOPY 0 0 CALLDATASIZE 0 ${code} GAS DELEGATECALL STOP`)
 
 const pause: Hex = '0x8456cb59'
 const transferOwnership: Hex = `0xf2fde38b${owner.slice(2).toLowerCase().padStart(64, '0')}`
@@ -53,11 +59,15 @@ async function open(options: Partial<BenchOptions> = {}, failed = false) {
 		[vault, assemble('STOP')],
 		[closed, assemble('0 0 REVERT')],
 		[refusing, assemble(saysPaused)],
-		[proxy, assemble(`CALLDATASIZE 0 0 CALLDATACOPY 0 0 CALLDATASIZE 0 ${implementation} GAS DELEGATECALL STOP`)],
+		[proxy, handingOnTo(implementation)],
+		[outer, handingOnTo(inner)],
+		[inner, handingOnTo(implementation)],
 		...[implementation, multicall, caller, foreign].map((one) => [one, puppetCode] as const),
 	]
 	for (const one of code) await node.rpc('anvil_setCode', one)
-	const watches = [vault, closed, refusing, proxy, multicall].map((address) => watchOf(address, calling(named, failed)))
+	const watches = [vault, closed, refusing, proxy, multicall, outer, inner].map((address) =>
+		watchOf(address, calling(named, failed)),
+	)
 	const bench = await openBench({ urls: [node.url], watches, books: false, ...options })
 	onTestFinished(() => bench.close())
 	await node.mine(2)
@@ -152,6 +162,56 @@ describe.each(sources)('default: $source, streams: $streams', (options) => {
 		// Of a large answer only the node's own words are kept.
 		expect(alerts[3]?.failure).toMatch('streams' in options ? /^(execution )?reverted$/i : /reverted: "paused"$/i)
 	})
+})
+
+test('behavior: of proxies before proxies, each contract that is entered counts once', async () => {
+	const { send, act, told } = await open()
+	// The code behind both runs its own function in the storage of the outer one.
+	await send(outer, encodeActions([{ do: 'delegatecall', to: implementation, data: stir }]))
+	// The inner one is entered by a call, and runs as code of the outer one, which is no call of it.
+	await act(to(inner, stir), to(outer, stir))
+	expect((await told()).map(placed)).toEqual([`${stirs} 0_0_0 a7 true`, `${stirs} 0 a8 true`, `${stirs} 1 a7 true`])
+})
+
+test('behavior: of 22 calls that hold in one block 20 are sent, and one with the count of the rest', async () => {
+	const { node, act, told } = await open()
+	await node.automine(false)
+	const calls = (count: number) => Array.from({ length: count }, () => to(vault, pause))
+	await act(...calls(15))
+	await act(...calls(7), to(vault, transferOwnership))
+	const alerts = await told()
+	const ofPause = alerts.filter(({ selector }) => selector === pause)
+	expect(ofPause.map(({ count }) => count ?? 1)).toEqual([...Array<number>(20).fill(1), 2])
+	expect(ofPause.at(-1)?.traceAddress).toEqual([5])
+	// Another function has places of its own.
+	expect(alerts).toHaveLength(22)
+})
+
+test('behavior: failed_calls: none under a staticcall; one of a failed transaction', async () => {
+	const { act, send, told } = await open({}, true)
+	await act(
+		{ do: 'staticcall', to: closed, data: pause },
+		{ do: 'staticcall', to: foreign, inner: [to(closed, pause)] },
+	)
+	await act(to(vault, pause), { do: 'revert' })
+	await send(outer, pause.slice(0, 8) as Hex)
+	const alerts = await told()
+	expect(alerts.map(placed)).toEqual([`${pause} 0 a1 false`])
+	expect(alerts[0]?.failure).toMatch(/^undone, because a call above it failed: .*revert/i)
+})
+
+test('behavior: the name of a function, its signature and its selector mean the same calls', async () => {
+	const inputs = [{ name: 'newOwner', type: 'address' }]
+	const abi = new Map([['0xf2fde38b', { name: 'transferOwnership', signature: 'transferOwnership(address)', inputs }]])
+	const written = ['transferOwnership', 'transferOwnership(address)', '0xF2FDE38B']
+	const watches = written.map((one, index) => {
+		const { functions } = readCallChoice([one], abi)
+		return watchOf(at(`d${index}`), { kinds: ['call'], calls: { functions: functions ?? new Map(), failed: false } })
+	})
+	const { act, told } = await open({ watches })
+	await act(...watches.flatMap(({ address }) => [to(address, transferOwnership), to(address, pause)]))
+	const one = ['transferOwnership(address)', [{ name: 'newOwner', type: 'address', value: owner }]]
+	expect((await told()).map(({ signature, arguments: given }) => [signature, given])).toEqual([one, one, one])
 })
 
 test('behavior: arguments, with too few and too many bytes; four bytes that a fallback takes by chance', async () => {

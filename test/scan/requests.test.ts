@@ -94,6 +94,28 @@ describe.each(sources)('default: $source, streams: $streams', (options) => {
 	})
 })
 
+test('behavior: amounts as their eight bytes say, the largest too; code that is lent asks for nothing', async () => {
+	const { act, told } = await open()
+	await act(
+		// 32,000,000,001 = 0x773594001; the largest is 2^64 - 1.
+		ask(withdrawals, `0x${one}0000000773594001`),
+		ask(withdrawals, `0x${one}ffffffffffffffff`),
+		ask(withdrawals, `0x${one}0000000000000001`),
+		// Runs the code in the puppet's own storage: the contract does not learn of it.
+		{ do: 'delegatecall', to: withdrawals, data: `0x${one}${gwei(0n)}` },
+		{ do: 'callcode', to: withdrawals, data: `0x${one}${gwei(0n)}`, valueWei: 1n },
+		// Too short by a byte each.
+		ask(withdrawals, `0x${one}${gwei(0n).slice(2)}`),
+		ask(consolidations, `0x${one}${other.slice(2)}`),
+	)
+	const alerts = await told()
+	expect(alerts.map(({ request, amountGwei, traceAddress }) => [request, amountGwei, traceAddress])).toEqual([
+		['withdrawal', '32000000001', [0]],
+		['withdrawal', '18446744073709551615', [1]],
+		['withdrawal', '1', [2]],
+	])
+})
+
 test('behavior: before Prague no contract takes requests', async () => {
 	const { act, told } = await open({}, 'cancun')
 	await act(ask(withdrawals, `0x${one}${gwei(0n)}`))
