@@ -92,23 +92,29 @@ export interface Poller {
 	close(): Promise<void>
 	/** How many watches have a book. */
 	booksOpened(): Promise<number>
+	/** Resolves once the audit after a poll has ended. */
+	audited(): Promise<void>
+	/** How many watches had their first look as contracts. */
+	contractsOpened(): Promise<number>
 }
 
 /** Polls with a state on disk. */
 export async function openPoller(
 	url: string,
 	addresses: readonly Address[],
-	{ books = false }: { readonly books?: boolean } = {},
+	{ books = false, kinds = [] }: { readonly books?: boolean; readonly kinds?: readonly Kind[] } = {},
 ): Promise<Poller> {
 	const folder = await mkdtemp(join(tmpdir(), 'tracewatch-bench-'))
 	const store = await openFileStore(folder, { clock: Date.now, log: quiet })
 	const network = { ...networkAt(url), keepsBooks: books }
-	const { chain, accounts, contracts } = openChain(network, { clock: Date.now, log: quiet })
-	const watches = watchIndex(addresses, 'local', books ? ['unexplained'] : [])
+	const { chain, accounts, contracts, codes } = openChain(network, { clock: Date.now, log: quiet })
+	const watches = watchIndex(addresses, 'local', [...kinds, ...(books ? (['unexplained'] as const) : [])])
 	const config = { network, watches, recipientsOf: () => null, lateAfterMs: 3_600_000, budgetMs: 600_000 }
 	const state = { accounts, chain, clock: Date.now, log: quiet }
 	const auditor = books ? createAuditor(state, createAskedState(state)) : null
-	const kept = books ? { audit: createAuditPorts({ accounts, auditor, contracts, clock: Date.now }) } : {}
+	const isAudited = books || kinds.length > 0
+	const audit = isAudited ? createAuditPorts({ accounts, auditor, contracts, codes, clock: Date.now }) : undefined
+	const kept = audit === undefined ? {} : { audit }
 	const ports = { chain, store, clock: Date.now, log: quiet, checksum: toChecksum, digest, ...kept }
 	return {
 		async poll() {
@@ -126,8 +132,11 @@ export async function openPoller(
 			await store.resolve(queues.flat().map(({ id }) => ({ id, result: 'delivered' })))
 			return { alerts: (alerts.transfer ?? 0) + (alerts.deployment ?? 0), bytesWritten }
 		},
+		audited: async () => await audit?.follower.idle(),
+		contractsOpened: async () => (await store.network('local'))?.contracts.size ?? 0,
 		booksOpened: async () => (await store.network('local'))?.books.size ?? 0,
 		async close() {
+			await audit?.follower.halt()
 			await chain.close()
 			await store.close()
 			await rm(folder, { recursive: true, force: true })

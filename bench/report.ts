@@ -2,6 +2,7 @@
 import type { BooksCost } from './books.js'
 import type { CallCost } from './calls.js'
 import type { CatchUp } from './catchUp.js'
+import type { ContractsCost } from './contracts.js'
 import type { Decoding } from './decoding.js'
 import type { Distance } from './distance.js'
 import type { FastChains } from './fastChains.js'
@@ -29,6 +30,8 @@ export interface Results {
 	readonly polls: readonly PollCost[]
 	/** Absent in runs of before there were any. */
 	readonly books?: readonly BooksCost[]
+	/** Absent in runs of before there were any. */
+	readonly contracts?: readonly ContractsCost[]
 	readonly starts: readonly Start[]
 	readonly million: Million
 	readonly fastChains: FastChains
@@ -122,6 +125,7 @@ function catchUpRows({ catchUp, largeCatchUp, decoding }: Results): readonly Row
 function programRows({
 	polls,
 	books = [],
+	contracts = [],
 	starts,
 	million,
 	fastChains,
@@ -144,6 +148,14 @@ function programRows({
 				`${calls} calls, ${bytes(moved)}, processor ${ms(times.cpuMs - times.cpuMsWithout)}, ` +
 					`${bytes(bytesWritten)} written; opened in ${pollsToOpen} polls`,
 				'2 calls',
+			],
+		),
+		...contracts.map(
+			({ contracts: watched, untouched, touched }): Row => [
+				`a poll and its audit, ${count(watched)} contracts: none entered; all entered`,
+				`${untouched.calls} calls, ${ms(untouched.ms)}; ${touched.calls} calls, ${ms(touched.ms)} ` +
+					`(processor ${ms(touched.cpuMs)}), ${bytes(touched.bytes)}`,
+				'',
 			],
 		),
 		...starts.map(

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { measureBooks } from './books.js'
 import { measureCalls } from './calls.js'
 import { measureCatchUp } from './catchUp.js'
+import { measureContracts } from './contracts.js'
 import { measureDecoding } from './decoding.js'
 import { measureDistance } from './distance.js'
 import { fillDocument } from './document.js'
@@ -100,6 +101,12 @@ for (const addresses of [1, 100, 10_000, 100_000, ...(quick ? [] : [1_000_000])]
 	books.push(await measureBooks(anvil, addresses))
 }
 
+const contracts = []
+for (const count of quick ? [100] : [100, 10_000]) {
+	step(`reading ${count} contracts`)
+	contracts.push(await measureContracts(count))
+}
+
 step('starting')
 const starts = [await measureStart(anvil.url, 1), await measureStart(anvil.url, 100_000)]
 step(`starting with ${scale.many} watches`)
@@ -152,6 +159,7 @@ const results = {
 	decoding,
 	polls,
 	books,
+	contracts,
 	starts,
 	million,
 	fastChains,
