@@ -192,15 +192,16 @@ function changedFacts({ changed }: AlertData): readonly Fact[] {
 	const rows = changed
 		.slice(0, mostRows)
 		.map(({ slot, name, previous, current }) =>
-			fact(name ?? `Slot ${shortSlot(slot)}`, `${current}; before: ${previous}`),
+			fact('Changed', `${name ?? `slot ${shown(slot)}`}: ${shown(current)}; before: ${shown(previous)}`),
 		)
 	return changed.length > mostRows ? [...rows, fact('Changed', `${changed.length - mostRows} slots more`)] : rows
 }
 
-/** `7` for a small number, else the hash. */
-function shortSlot(slot: string): string {
-	const number = BigInt(slot)
-	return number < 1_000_000n ? String(number) : slot
+/** `7` for a small number, 20 bytes where the others are empty, else the whole word. */
+function shown(word: string): string {
+	const number = BigInt(word)
+	if (number < 1n << 64n) return String(number)
+	return number < 1n << 160n ? `0x${number.toString(16).padStart(40, '0')}` : word
 }
 
 function warningOf({ codeAddress = '', chosenByCaller }: AlertData): string {
