@@ -76,22 +76,20 @@ export interface Compensation {
 	readonly witnessed: readonly Proof[]
 }
 
+export interface ClosedLists {
+	readonly lists: BlockLists
+	readonly kept: AddressSet
+	/** Balances before the blocks that closed, by `keyOf`. */
+	readonly openings: ReadonlyMap<string, bigint>
+	readonly announced: Announced
+}
+
 /**
  * Finds what the sum over a block hides: transactions whose effects on a watch differ from the frames, but sum to zero.
- * `openings`: balances before the blocks that closed, by `keyOf`.
  */
 export async function compensations(
 	part: Part,
-	lists: BlockLists,
-	{
-		kept,
-		openings,
-		announced,
-	}: {
-		readonly kept: AddressSet
-		readonly openings: ReadonlyMap<string, bigint>
-		readonly announced: Announced
-	},
+	{ lists, kept, openings, announced }: ClosedLists,
 	accounts: Accounts,
 	signal: AbortSignal,
 ): Promise<Compensation> {

@@ -169,14 +169,14 @@ export function createAuditor(options: AuditorOptions, reader: StateReader): Aud
 				const { asked, lists, first, isNew, failedLooks, isFinal = false, checkable } = run
 				const { gaps, announced } = facts
 				const known = { gaps, announced, limited: rotation.limited(), feesAreKnown }
-				const closing = { draft, found, first, isNew, failedLooks, isFinal, ...known }
+				const closing = { asked, draft, found, first, isNew, failedLooks, isFinal, ...known }
 				const ports = { accounts: run.accounts ?? accounts, chain: { ...chain, ...run.chain }, clock, log, runsOnce }
-				const done = await closeBooks(run.part, asked, closing, ports, own)
+				const done = await closeBooks(run.part, closing, ports, own)
 				signal.throwIfAborted()
 				feesAreKnown = done.feesAreKnown
 				for (const one of done.unproved) noteUnproved(one)
 				const openings = checkable?.(done.openings) ?? done.openings
-				const hidden = await compensations(run.part, lists, { kept, openings, announced }, accounts, own)
+				const hidden = await compensations(run.part, { lists, kept, openings, announced }, accounts, own)
 				found.findings.push(...hidden.findings)
 				found.witnessed.push(...hidden.witnessed)
 				signal.throwIfAborted()

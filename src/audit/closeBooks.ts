@@ -21,6 +21,7 @@ export interface BookFindings {
 }
 
 export interface ClosingBooks {
+	readonly asked: AskedBalances
 	/** Like `found`, updated in place. */
 	readonly draft: BooksDraft
 	readonly found: BookFindings
@@ -80,8 +81,8 @@ const MOST_NAMED = 3
 /** Closes the books block by block. A book that does not close is examined before the next block. */
 export async function closeBooks(
 	part: Part,
-	asked: AskedBalances,
 	{
+		asked,
 		draft,
 		found,
 		gaps,

@@ -139,10 +139,10 @@ async function stands(session: PollSession, ref: BlockRef, ports: PollPorts, sig
 async function lookAtNewBlocks(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
 	const old = settledUnseen(session)
 	if (old !== null) {
-		await scan(session, old, (last) => ({ checkpoint: last, settled: last }), ports, signal)
+		await scan(session, { span: old, stepOf: (last) => ({ checkpoint: last, settled: last }) }, ports, signal)
 	}
 	const fresh = { from: session.checkpoint.number + 1n, to: session.target }
-	await scan(session, fresh, (last) => ({ checkpoint: last }), ports, signal)
+	await scan(session, { span: fresh, stepOf: (last) => ({ checkpoint: last }) }, ports, signal)
 }
 
 /**
@@ -176,7 +176,7 @@ async function lookAgain(session: PollSession, ports: PollPorts, signal: AbortSi
 	const from = () => session.settled.number + 1n
 	if (ports.audit?.queue.contested != null) return null
 	try {
-		await scan(session, { from: from(), to }, (last) => ({ settled: last }), ports, signal)
+		await scan(session, { span: { from: from(), to }, stepOf: (last) => ({ settled: last }) }, ports, signal)
 		return null
 	} catch (error) {
 		if (!(error instanceof RpcError) || signal.aborted) throw error
@@ -190,7 +190,8 @@ async function lookBack(session: PollSession, ports: PollPorts, signal: AbortSig
 	for (const job of session.state.backfills) {
 		const { id } = job
 		try {
-			await scan(session, job.span, ({ number }) => ({ backfill: { id, scannedTo: number } }), ports, signal, job)
+			const stepOf = ({ number }: BlockRef) => ({ backfill: { id, scannedTo: number } })
+			await scan(session, { span: job.span, stepOf, job }, ports, signal)
 		} catch (error) {
 			if (!(error instanceof RpcError)) throw error
 			const { span } = session.state.backfills.find((one) => one.id === id) ?? job

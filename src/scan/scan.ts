@@ -20,19 +20,24 @@ import { handContested } from './secondReading.js'
 /** The step to commit after the blocks up to `last`, inclusive, were looked at. */
 export type StepOf = (last: BlockRef) => Step
 
+export interface Scan {
+	readonly span: Span
+	readonly stepOf: StepOf
+	/** The backfill that the span belongs to. */
+	readonly job?: Backfill
+}
+
 /**
  * Reads a span and looks at each part of it; its announcements are committed together with the step. A block that no
- * source gives becomes a gap after repeated tries. `job`: the backfill that the span belongs to.
+ * source gives becomes a gap after repeated tries.
  */
 export async function scan(
 	session: PollSession,
-	span: Span,
-	stepOf: StepOf,
+	{ span, stepOf, job }: Scan,
 	ports: PollPorts,
 	signal: AbortSignal,
-	job: Backfill | null = null,
 ): Promise<void> {
-	const backfill = job && backfillSet(job)
+	const backfill = job === undefined ? null : backfillSet(job)
 	const isSecondLook = backfill === null && span.to <= session.checkpoint.number
 	const isNew = backfill === null && !isSecondLook
 	const walk = isSecondLook ? ports.chain.walkAgain : ports.chain.walk
@@ -96,7 +101,7 @@ export async function scan(
 				ports.gaps.keeper.goCarefully(from)
 				continue
 			}
-			const failed = { number: from, addresses, job, isSecondLook, error, leave: () => left.abort() }
+			const failed = { number: from, addresses, job: job ?? null, isSecondLook, error, leave: () => left.abort() }
 			const own = { ...ports, gaps: ports.gaps }
 			if (isUnsettled && !(await hasStayed(session, failed, own, signal))) throw error
 			const passed = await passGap(session, failed, stepOf, own, signal)

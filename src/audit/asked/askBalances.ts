@@ -29,6 +29,8 @@ export interface AskedBalances {
 }
 
 export interface Closing {
+	readonly movements: Movements
+	readonly draft: BooksDraft
 	/** Watches to close at blocks of the part, beside those that move there. */
 	readonly closeAt: ReadonlyMap<bigint, ReadonlySet<Address>>
 	readonly due: readonly Address[]
@@ -44,9 +46,7 @@ export interface Closing {
  */
 export async function askBalances(
 	part: Part,
-	movements: Movements,
-	{ due, limited, closeAt, kept }: Closing,
-	draft: BooksDraft,
+	{ movements, draft, due, limited, closeAt, kept }: Closing,
 	accounts: Accounts,
 	signal: AbortSignal,
 ): Promise<AskedBalances> {

@@ -94,9 +94,9 @@ export function createAskedState(options: AuditorOptions): StateReader {
 			lists = await listsOf(part, { accounts, chain }, signal)
 			movements = withListed(movements, lists, kept)
 			listed = withBlocks(part, lists)
-			const closing = { due, limited: rotation.limited(), closeAt: facts.closeAt, kept }
+			const closing = { movements, draft, due, limited: rotation.limited(), closeAt: facts.closeAt, kept }
 			await draft.load([...due, ...summed(movements).keys(), ...[...facts.closeAt.values()].flatMap((all) => [...all])])
-			asked = await askBalances(listed, movements, closing, draft, accounts, signal)
+			asked = await askBalances(listed, closing, accounts, signal)
 			works()
 		} catch (error) {
 			outer.throwIfAborted()

@@ -128,7 +128,7 @@ export function createLateLists({ accounts, chain, clock, log }: LateListsOption
 		const last = before.at(-1)
 		if (last === undefined) return { again: [], runs: cutBy(given, part), lost, waitsFrom }
 		const walking = signalWithin(MOST_MS, outer)
-		const again = await orLater(() => readAgain({ from, to: last }, part, given, facts.kept, walking), walking)
+		const again = await orLater(() => readAgain({ from, to: last, kept: facts.kept }, part, given, walking), walking)
 		if (again !== 'later') {
 			return { again: again.flatMap((one) => cutBy(given, one)), runs: cutBy(given, part), lost, waitsFrom }
 		}
@@ -185,10 +185,9 @@ export function createLateLists({ accounts, chain, clock, log }: LateListsOption
 	 * `unsettled` if not; the next poll handles that.
 	 */
 	async function readAgain(
-		span: Span,
+		{ kept, ...span }: Span & { readonly kept: AddressSet },
 		part: Part,
 		given: ReadonlyMap<bigint, Given>,
-		kept: AddressSet,
 		signal: AbortSignal,
 	): Promise<readonly Part[]> {
 		const parts: Part[] = []

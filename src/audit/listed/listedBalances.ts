@@ -23,16 +23,21 @@ export interface ListedBalances {
 	readonly chain: Pick<Chain, 'walk' | 'block'>
 }
 
+export interface ListedMovements {
+	readonly lists: BlockLists
+	readonly movements: Movements
+	/** Known balances before the part. */
+	readonly openings: Balances
+	readonly postings: BlockPostings
+}
+
 /**
- * Balances after each block of the addresses that its list or frames move. `openings`: known balances before the part.
- * An address is left out until its balance is known.
+ * Balances after each block of the addresses that its list or frames move. An address is left out until its balance is
+ * known.
  */
 export function listedBalances(
 	part: Part,
-	lists: BlockLists,
-	movements: Movements,
-	openings: Balances,
-	postings: BlockPostings,
+	{ lists, movements, openings, postings }: ListedMovements,
 	ports: { readonly accounts: Accounts; readonly chain: Pick<Chain, 'walk' | 'block'> },
 ): ListedBalances {
 	const points = new Map<Address, { readonly number: bigint; readonly wei: bigint }[]>()

@@ -108,7 +108,7 @@ export function createListedState(options: AuditorOptions): StateReader {
 		const openings = openingsOf(draft, movements, part.span.from, now.from)
 		const opened = openAnew(draft, movements, openings, lists)
 		const begun = openingsIn(lists, kept, draft)
-		const state = listedBalances(part, lists, movements, openings, postings, { accounts, chain })
+		const state = listedBalances(part, { lists, movements, openings, postings }, { accounts, chain })
 
 		// Every book begins with its first movement, so that is not reported; a book opened again is.
 		const isReplaced = before?.listed !== undefined && part.span.from <= BigInt(before.listed.to)
@@ -141,10 +141,11 @@ export function createListedState(options: AuditorOptions): StateReader {
 	return {
 		read,
 		async summary(kept, books, unproved, watched) {
-			if (watched > mostBooks) return await summaryIn(noAddresses, books, tooManyInWords(mostBooks), null, unproved)
+			if (watched > mostBooks)
+				return await summaryIn(noAddresses, books, { reason: tooManyInWords(mostBooks), unproved }, null)
 			const { hasLists, reason, listed, waiting } = last
 			const isNone = !hasLists && books.size === 0
-			const now = await summaryIn(isNone ? noAddresses : kept, books, reason, listed, unproved)
+			const now = await summaryIn(isNone ? noAddresses : kept, books, { reason, unproved }, listed)
 			return waiting === undefined ? now : { ...now, waiting }
 		},
 	}
@@ -163,9 +164,8 @@ function listedBefore(before: BooksSummary | undefined, block: bigint): Listed |
 async function summaryIn(
 	kept: AddressSet,
 	books: BookSet,
-	reason: string | null,
+	{ reason, unproved }: { readonly reason: string | null; readonly unproved: UnprovedFacts },
 	span: Listed | null,
-	unproved: UnprovedFacts,
 ): Promise<BooksSummary> {
 	const { unopened = 0, ...own } = await summaryOf(kept, books, reason, unproved)
 	// Watches without a book have not moved since the lists began, so they do not count as open.

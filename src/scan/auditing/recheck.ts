@@ -79,7 +79,7 @@ export async function recheck(
 		for (const id of asked) {
 			const entry = announcements.get(id)
 			if (entry === undefined) continue
-			const read = async (_: Announcement, block: Block) => await readAgain(entry, block, accounts, chain, signal)
+			const read = async (_: Announcement, block: Block) => await readAgain(entry, block, { accounts, chain }, signal)
 			const span = { from: entry.block.number, to: entry.block.number }
 			const judges = (one: Announcement) => one === entry
 			const sight = { span, present: new Map(), alerts: [], judges, isWhole: false }
@@ -112,8 +112,7 @@ export async function recheck(
 async function readAgain(
 	entry: Announcement,
 	block: Block,
-	accounts: Accounts,
-	chain: Chain,
+	{ accounts, chain }: { readonly accounts: Accounts; readonly chain: Chain },
 	signal: AbortSignal,
 ): Promise<'yes' | 'no' | 'later'> {
 	const span = { from: block.number, to: block.number }
