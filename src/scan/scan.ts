@@ -9,6 +9,7 @@ import type { NetworkState } from '../model/state.js'
 import type { Backfill } from '../model/watch.js'
 import { withCode } from './auditing/codeQueue.js'
 import { takeEarly } from './auditing/follow.js'
+import { withOldLogs } from './backfillLogs.js'
 import { isIn, judgeAndCommit } from './committed.js'
 import { conclude, type Looked, noteDisagreement } from './conclude.js'
 import { hasStayed, passGap } from './gaps/passGap.js'
@@ -73,10 +74,12 @@ export async function scan(
 		if (part.span.to < to) noteBudget(session, ports)
 		isTaking = false
 	}
+	const { watches } = session.config
+	const old =
+		backfill && job && (await withOldLogs(withCalls(backfill.addresses, watches), { job, session }, ports, signal))
 	while (from <= to && !session.behind) {
 		const left = linkedAbort(signal)
-		const { watches } = session.config
-		const named = backfill === null ? addressesOf(watches, session.state) : withCalls(backfill.addresses, watches)
+		const named = old ?? addressesOf(watches, session.state)
 		const addresses = withCode(named, session, ports)
 		try {
 			holdBack()

@@ -16,14 +16,17 @@ export function withKnown(
 	part: Part,
 	contracts: ReadonlyMap<Address, Contract>,
 	announcements: ReadonlyMap<string, Announcement>,
+	isBackfill = false,
 ): Part {
 	if (part.control === undefined || part.control.length === 0) return part
+	const creations = creationsIn(part)
 	/** By contract and change: what the last event of the part has set. */
 	const set = new Map<string, string | null>()
 	const control: ControlChanged[] = []
 	for (const event of part.control) {
 		const entry = contracts.get(event.watch)
-		if (entry !== undefined && event.block.number <= entry.since) continue
+		const isOld = !isBackfill && entry !== undefined && event.block.number <= entry.since
+		if (isOld || creations.has(`${event.txHash} ${event.watch}`)) continue
 		const { onlyOf } = controlRowOf(event.event) ?? {}
 		if (onlyOf !== undefined && entry?.values[onlyOf] === undefined) continue
 		const { place, action } = event
@@ -66,4 +69,12 @@ function heldValues({ values }: Contract, change: ControlChange): readonly (stri
 	const own = places.filter((place) => place.change === change && place.through === null && place.member === null)
 	const slotsFirst = [...own.filter(({ slot }) => slot !== null), ...own.filter(({ slot }) => slot === null)]
 	return slotsFirst.map(({ name, shape }) => shownValue(values[name], shape))
+}
+
+/** By transaction and contract. What a contract is created with is part of its deployment. */
+function creationsIn({ transactions }: Part): ReadonlySet<string> {
+	const created = transactions.flatMap(({ txHash, frames }) =>
+		frames.flatMap(({ type, to }) => (type === 'create' || type === 'create2' ? [`${txHash} ${to}`] : [])),
+	)
+	return new Set(created)
 }

@@ -12,7 +12,11 @@ const widened = new WeakMap<AddressSet, { readonly set: ReadonlySet<Address>; re
 
 /** The same addresses with the contracts whose logs are read; the same object where there are none. */
 export function withLogs(addresses: AddressSet, watches: WatchIndex, contracts: Contracts): AddressSet {
-	const set = ruled(watches, contracts)
+	return withOwnLogs(addresses, ruled(watches, contracts))
+}
+
+/** The same addresses with these contracts. */
+export function withOwnLogs(addresses: AddressSet, set: ReadonlySet<Address>): AddressSet {
 	if (set.size === 0) return addresses
 	// Return the same object each time, so that what was read ahead for it can be used.
 	const before = widened.get(addresses)

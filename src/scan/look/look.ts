@@ -151,9 +151,9 @@ export async function look(
 function asWitnessed(
 	read: Part,
 	announcements: ReadonlyMap<string, Announcement>,
-	{ contracts, network }: Pick<LookContext, 'contracts' | 'network'>,
+	{ contracts, network, backfill }: Pick<LookContext, 'contracts' | 'network' | 'backfill'>,
 ): { readonly part: Part; readonly confirmed: readonly Announcement[] } {
-	const part = withKnown(read, contracts, announcements)
+	const part = withKnown(read, contracts, announcements, backfill !== null)
 	if (part.control === undefined || part.control.length === 0) return { part, confirmed: [] }
 	const isTold = (event: ControlChanged) => {
 		const known = announcements.get(alertId(network.chainId, event, event.watch))
