@@ -30,6 +30,8 @@ export interface Suspect extends Scanned {
 	readonly announced: Announced
 	/** Host whose frames were announced. Absent: unknown. */
 	readonly endpoint?: string
+	/** Whether what was examined is returned when an answer fails or the time ends (`Bisection.until`). */
+	readonly endsEarly?: boolean
 }
 
 /** The result. Every block of the span is explained except as stated here. */
@@ -46,6 +48,16 @@ export interface Bisection {
 	readonly looked: readonly LookedAt[]
 	/** Balance at the start of the last range that closed by its frames alone; null if that range did not. */
 	readonly lastFromWei: bigint | null
+	/** The last block examined, where that ended early: the rest of the span is not judged. Null: all of it is. */
+	readonly until: Examined | null
+}
+
+export interface Examined {
+	readonly block: Block
+	/** Balance after it. */
+	readonly wei: bigint
+	/** What the frames move after it, up to the end of the span. */
+	readonly restWei: bigint
 }
 
 export interface LookedAt {
@@ -72,6 +84,8 @@ interface ClosingReading {
 	readonly contradictions: number
 }
 
+type Said = 'findings' | 'witnessed' | 'unproved' | 'looked'
+
 interface Point {
 	readonly number: bigint
 	readonly wei: bigint
@@ -95,6 +109,8 @@ export async function bisectDifference(
 	const looked: LookedAt[] = []
 	let lastFromWei: bigint | null = null
 	let feesHeld = false
+	/** The last block of the left halves that were examined, and how much had been said by then. */
+	let done: { block: Block; wei: bigint; counts: Record<Said, number> } | null = null
 	const scanned = scannedAgain(suspect, chain, signal)
 	const { movements } = scanned
 	const fitted = (postings: readonly Posting[]) => postingCandidates(postings, accounts.surePostings)
@@ -113,7 +129,25 @@ export async function bisectDifference(
 			return
 		}
 		await halve(lo, { number: middle, wei }, block)
+		const counts = { findings: findings.length, witnessed: witnessed.length, unproved: unproved.length }
+		done = { block, wei, counts: { ...counts, looked: looked.length } }
 		await halve({ number: middle, wei }, hi, end)
+	}
+
+	/** What the halves from the left up to `done` said. A block that was not examined to its end says nothing. */
+	function endedEarly({ block, wei, counts }: NonNullable<typeof done>): Bisection {
+		const sumOf = (from: bigint, last: bigint) => sumsOf(movementBetween(movements, address, from, last))[0] ?? 0n
+		const first = book.block + 1n
+		const ofPart = sumOf(first > suspect.scannedFrom ? first : suspect.scannedFrom, to.number)
+		return {
+			findings: findings.slice(0, counts.findings),
+			witnessed: witnessed.slice(0, counts.witnessed),
+			unproved: unproved.slice(0, counts.unproved),
+			looked: looked.slice(0, counts.looked),
+			feesHeld,
+			lastFromWei: null,
+			until: { block, wei, restWei: book.movedWei + ofPart - sumOf(first, block.number) },
+		}
 	}
 
 	async function inspect(lo: Point, hi: Point, end: BlockRef | null): Promise<void> {
@@ -301,6 +335,12 @@ export async function bisectDifference(
 	}
 
 	await scanned.sinceTheBook()
-	await halve({ number: book.block, wei: book.balanceWei }, { number: to.number, wei: closingWei }, to)
-	return { findings, witnessed, unproved, feesHeld, looked, lastFromWei }
+	try {
+		await halve({ number: book.block, wei: book.balanceWei }, { number: to.number, wei: closingWei }, to)
+	} catch (error) {
+		const mayContinue = error instanceof RpcError ? error.kind !== 'unsettled' : signal.aborted
+		if (done === null || !mayContinue || suspect.endsEarly !== true) throw error
+		return endedEarly(done)
+	}
+	return { findings, witnessed, unproved, feesHeld, looked, lastFromWei, until: null }
 }

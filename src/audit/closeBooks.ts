@@ -3,13 +3,13 @@ import { closedAt, closes, deferred, type Movement, still } from '../core/ledger
 import type { Announced, Proof } from '../core/reconcile/refuted.js'
 import { RpcError } from '../errors.js'
 import type { Finding } from '../kinds/list.js'
-import type { Accounts, Balances, Unproved } from '../model/books.js'
+import type { Accounts, Balances, Book, Unproved } from '../model/books.js'
 import type { AddressSet, BlockRef, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Gap } from '../model/state.js'
 import type { AskedBalances } from './asked/askBalances.js'
-import { type Bisection, bisectDifference } from './bisectDifference.js'
+import { type Bisection, bisectDifference, type Examined } from './bisectDifference.js'
 import type { BooksDraft } from './booksDraft.js'
 import type { CodeChange } from './delegations/delegations.js'
 
@@ -140,6 +140,20 @@ export async function closeBooks(
 		found.findings.push({ ...change, crossed: 'below' }, { ...change, crossed: 'above' })
 	}
 
+	/** Closes the book at the last block examined, so that the next look begins there. The rest waits in the book. */
+	function closeUntil(
+		{ address, ref, book, code }: { address: Address; ref: BlockRef; book: Book; code: string | null | undefined },
+		{ block, wei, restWei }: Examined,
+	): void {
+		if (book.code !== undefined && code !== undefined && code !== book.code)
+			found.changes.push({ address, from: book.block, to: ref })
+		const known = book.code === undefined ? undefined : code === undefined ? book.code : code
+		draft.set(address, { ...closedAt(block.number, wei, known, ref.number), movedWei: restWei })
+		if (book.balanceWei === wei || !limited.has(address)) return
+		const change = { kind: 'balance', address, block, previousWei: book.balanceWei, balanceWei: wei } as const
+		found.findings.push({ ...change, crossed: 'below' }, { ...change, crossed: 'above' })
+	}
+
 	let seen = 0
 	for (const { ref, balances, movements } of asked.blocks) {
 		for (const [address, closingWei] of balances) {
@@ -164,7 +178,7 @@ export async function closeBooks(
 				const isOver = ({ looks: most, ms }: typeof VAIN) =>
 					before !== undefined && before.looks >= most && clock() - before.sinceMs >= ms
 				const patience = { mayWait: !isFinal && !isOver(VAIN), isHeardEnough: isFinal || runsOnce || isOver(UNHEARD) }
-				const suspect = { address, book, to: ref, closingWei, ...patience, ...scanned, ...reading }
+				const suspect = { address, book, to: ref, closingWei, endsEarly: true, ...patience, ...scanned, ...reading }
 				const closer = mayLook ? await tryBisecting(suspect, ports, signal) : null
 				if (closer === null && isFinal) {
 					const [fromBlock, toBlock] = [Number(book.block + 1n), Number(ref.number)]
@@ -188,6 +202,17 @@ export async function closeBooks(
 						{ address, from, to, why },
 						'nothing can be proved of these blocks: the book is opened anew after them',
 					)
+				}
+				if (closer.until !== null) {
+					const code = codeIn(balances, address)
+					closeUntil({ address, ref, book, code }, closer.until)
+					if (!isFinal) {
+						failedLooks.set(address, { looks: 1, sinceMs: clock() })
+						waiting.add(address)
+						continue
+					}
+					const [fromBlock, toBlock] = [Number(closer.until.block.number + 1n), Number(ref.number)]
+					unproved.push({ fromBlock, toBlock, count: 1, addresses: [address], why: NOT_LOOKED_INTO })
 				}
 				closeAt(address, ref, balances, movement)
 			}

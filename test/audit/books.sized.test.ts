@@ -385,6 +385,52 @@ describe('books, of a small chain', () => {
 		},
 	)
 
+	test('behavior: a look that ends early is continued where it ended, until all that is hidden was found', async () => {
+		let isHiding = false
+		// Balances are given so often in a poll, and then no more.
+		let left = Number.POSITIVE_INFINITY
+		const { dialect, hidden } = hideLeaves(() => isHiding)
+		const { node, bench, bob, puppet, watched } = await open({
+			dialects: [
+				{
+					...dialect,
+					twist(method, params, result) {
+						if (method === 'eth_call' && --left < 0)
+							throw new Refused({ error: { code: -32603, message: 'internal error' } })
+						return dialect.twist?.(method, params, result)
+					},
+				},
+			],
+		})
+		isHiding = true
+		left = 0
+		for (let payment = 1n; payment <= 12n; payment++) {
+			await node.send({ from: bob, to: puppet, data: pays(stranger, payment), gas: 200_000n })
+			await node.mine()
+		}
+		await bench.settle()
+		bench.pass(60_000)
+		await node.mine()
+		const found = async () =>
+			(await alertsOf(bench, 'alert.unexplained')).map((one) => [one.toBlock, one.differenceWei])
+		left = 12
+		await bench.settle()
+		const first = (await found()).length
+		expect(first).toBeLessThan(12)
+		for (let poll = 0; poll < 20; poll++) {
+			left = 12
+			await node.mine()
+			await bench.settle()
+		}
+		expect(hidden()).toHaveLength(12)
+		expect((await found()).sort()).toEqual(
+			hidden()
+				.map(({ block, wei }) => [block, String(-wei)])
+				.sort(),
+		)
+		await expectClosed(bench, node, watched)
+	})
+
 	test('behavior: blocks read while no balance can be asked for are proved afterwards', async () => {
 		const { node, bench, gateways, alice, bob, puppet, watched } = await open()
 		const [gateway] = gateways
