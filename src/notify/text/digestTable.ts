@@ -19,7 +19,7 @@ export interface Row {
 	readonly link?: string
 }
 
-const heads = ['#', 'Time (UTC)', 'Amount', 'What happened'] as const
+const heads = ['#', 'Time (UTC)', 'Amount'] as const
 /** A longer amount shifts only its own line. */
 const widestAmount = 28
 
@@ -30,7 +30,7 @@ export function rowsAsText(rows: readonly Row[]): string {
 		`${number.padStart(numbers)}  ${time.padEnd(19)}  ${amount.padStart(amounts)}  ${says}`
 	const indent = ' '.repeat(numbers + 2)
 	return [
-		line(heads),
+		line([...heads, '']).trimEnd(),
 		...rows.flatMap(({ number, time, amount, says, isAlarming, facts, link }) => [
 			'',
 			line([`${isAlarming ? '!' : ''}${number}`, time, amount, says]),
@@ -42,18 +42,17 @@ export function rowsAsText(rows: readonly Row[]): string {
 }
 
 /**
- * Number, time and amount in one row; the sentence and its facts below, each in full width, because a column would be
- * too narrow on a phone.
+ * Number, time and amount in one row; the sentence and its facts below, each in full width and without a head, because
+ * a column would be too narrow on a phone.
  */
 export function rowsAsHtml(rows: readonly Row[]): string {
 	const side = (isAlarming: boolean) => (isAlarming ? ' style="border-left:6px solid #d32f2f"' : '')
-	const [number, time, amount, says] = heads
+	const [number, time, amount] = heads
 	const head = (name: string, rest: string) => `<th scope="col" align="left" ${rest}>${name}</th>`
 	return [
 		'<table cellspacing="0" cellpadding="5" width="100%" ' +
 			'style="table-layout:fixed;border-collapse:collapse;overflow-wrap:anywhere">',
-		`<thead><tr>${head(number, 'width="30"')}${head(time, 'width="110"')}${head(amount, '')}</tr>`,
-		`<tr>${head(says, 'colspan="3"')}</tr></thead><tbody>`,
+		`<thead><tr>${head(number, 'width="30"')}${head(time, 'width="110"')}${head(amount, '')}</tr></thead><tbody>`,
 		...rows.flatMap(({ number, time, amount, says, isAlarming, facts, link }) => [
 			`<tr valign="top" style="border-top:1px solid #808080"><td${side(isAlarming)}>${number}</td>`,
 			`<td>${escapeHtml(time).replace(' ', '<br>')}</td><td><strong>${escapeHtml(amount)}</strong></td></tr>`,
