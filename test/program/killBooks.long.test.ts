@@ -22,13 +22,13 @@ const paymentsPerKill = 10
 
 const inFolder = { isPrivate: false, database: null }
 const ways = [
-	{ ...inFolder, title: 'by balances, of a node that fails one request in ten', kills: 25 },
-	{ ...inFolder, title: 'on a private network, by access lists, of such a node', kills: 8, isPrivate: true },
+	{ ...inFolder, title: 'by balances, of a node that fails one request in ten', kills: 40 },
+	{ ...inFolder, title: 'on a private network, by access lists, of such a node', kills: 12, isPrivate: true },
 	...(server === null
 		? []
 		: [
-				{ title: 'the same with the state in a database', kills: 12, isPrivate: true, database: 'private' },
-				{ title: 'by balances, in a database', kills: 12, isPrivate: false, database: 'plain' },
+				{ title: 'the same with the state in a database', kills: 20, isPrivate: true, database: 'private' },
+				{ title: 'by balances, in a database', kills: 20, isPrivate: false, database: 'plain' },
 			]),
 ]
 

@@ -17,7 +17,7 @@ afterEach(async () => {
 	await removeFolder(folder)
 })
 
-const races = sized(2, 300)
+const races = sized(2, 1_000)
 
 test(`behavior: of 2 to 16 that come at once after a kill -9, one gets it (${races} races)`, async () => {
 	const chance = createChance(7)
