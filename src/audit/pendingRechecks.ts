@@ -33,7 +33,7 @@ export interface PendingRechecksOptions {
 	readonly clock: Clock
 	/** For a program that ends after one poll: all wait for it, and the time of the poll is the only limit. */
 	readonly runsOnce?: boolean
-	/** Default: drawn by chance. */
+	/** Default: `Math.random`. */
 	readonly random?: () => number
 }
 

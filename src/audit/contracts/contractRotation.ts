@@ -38,7 +38,7 @@ const MOST_ASKED = 80
 
 export interface ContractRotationOptions {
 	readonly clock: Clock
-	/** Default: drawn by chance. */
+	/** Default: `Math.random`. */
 	readonly random?: () => number
 }
 
@@ -50,7 +50,7 @@ export function createContractRotation({ clock, random = Math.random }: Contract
 	let dueMs = clock()
 	let at: number | null = null
 	let followedAt = 0
-	/** Nothing can have changed since: after a block, the same functions answer the same. */
+	/** The block after which followed beacons and admins were read last: read again, they would answer the same. */
 	let followedBlock: BlockRef['hash'] | null = null
 
 	function some<T>(all: readonly T[], from: number, most: number): readonly T[] {
@@ -67,8 +67,8 @@ export function createContractRotation({ clock, random = Math.random }: Contract
 		next(contracts) {
 			if (contracts.size === 0 || clock() < dueMs) return []
 			dueMs = clock() + Math.min(LONGEST_PAUSE_MS, (ROUND_MS * MOST_TOGETHER) / contracts.size)
-			// A program that ends after one poll begins each time at another place: by chance, since the numbers of the
-			// blocks in which a timer runs it may share a divisor with the number of contracts.
+			// The first turn begins at a random contract. With `once`, each run is a first turn: from a fixed place, or one
+			// that follows from the block number, some contracts might never be read.
 			at ??= contracts.size <= MOST_TOGETHER ? 0 : Math.floor(random() * contracts.size)
 			const due = some([...contracts.keys()], at, MOST_TOGETHER)
 			at = (at + due.length) % contracts.size
