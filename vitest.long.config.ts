@@ -15,36 +15,12 @@ class LongestFirst extends BaseSequencer {
 	}
 }
 
-/** What holds a time or a memory against a bound: one after another when all else is done, or a neighbour is measured. */
-const alone = [
-	'test/config/watchlists/large.sized.test.ts',
-	'test/notify/email/mailSpeed.sized.test.ts',
-	'test/pages/large.sized.test.ts',
-	'test/program/{fastChains,floods,hostileBlocks,million}.long.test.ts',
-	'test/state/file/historySpeed.sized.test.ts',
-	'test/scan/{floodTime.long,hostile.sized}.test.ts',
-]
-
 export default defineConfig({
 	test: {
 		...shared,
 		sequence: { sequencer: LongestFirst },
 		env: { TRACEWATCH_LONG: '1' },
-		projects: [
-			{
-				extends: true,
-				test: {
-					name: 'together',
-					include: ['test/**/*.{long,sized}.test.ts'],
-					exclude: alone,
-					maxWorkers: 4,
-					sequence: { groupOrder: 0 },
-				},
-			},
-			{
-				extends: true,
-				test: { name: 'alone', include: alone, maxWorkers: 1, sequence: { groupOrder: 1 } },
-			},
-		],
+		include: ['test/**/*.{long,sized}.test.ts'],
+		maxWorkers: 4,
 	},
 })

@@ -5,6 +5,7 @@ import type { Address } from '../src/model/glossary.js'
 import { alertOf, type Bench, openBench, testNetwork, watchOf } from './scan/bench.js'
 import { sized } from './support/longRun.js'
 import { randomOf } from './support/random.js'
+import { soaked } from './support/soak.js'
 import { type StrangeBlock, type StrangeWorld, strangeBlock, strangeWorld, truthOf } from './support/strangeChain.js'
 import { strangeManners } from './support/strangeManners.js'
 import { startStrangeNode } from './support/strangeNode.js'
@@ -33,7 +34,7 @@ async function standing(bench: Bench): Promise<ReadonlyMap<string, string | unde
 	return told
 }
 
-test.each(Array.from({ length: sized(3, 200) }, (_, at) => at + 1))('a stranger, seed %i', async (seed) => {
+test.each(Array.from({ length: soaked(sized(3, 40), 200) }, (_, at) => at + 1))('a stranger, seed %i', async (seed) => {
 	const manners = strangeManners(seed)
 	const random = randomOf(seed)
 	const world = strangeWorld(seed)

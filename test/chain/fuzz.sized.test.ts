@@ -23,11 +23,12 @@ import type { Accounts } from '../../src/model/books.js'
 import type { Block } from '../../src/model/chain.js'
 import type { Address, Hash } from '../../src/model/glossary.js'
 import type { Chain, Log } from '../../src/model/ports.js'
-import { fuzzSeconds } from '../support/longRun.js'
+import { sized } from '../support/longRun.js'
 import { type Damage, damage, damaged, type Mutation, mutated, mutation, written } from '../support/mutations.js'
 import { never } from '../support/pool.js'
 import { silent } from '../support/silent.js'
 import { addressOf, answerOf, payment, token, watched } from '../support/smallChain.js'
+import { expectBelow, fuzzSeconds } from '../support/soak.js'
 import { folder, records } from './recorded.js'
 
 interface Attack {
@@ -413,7 +414,7 @@ async function run(one: Attack, setting: SourceSetting): Promise<void> {
 				expect(provedOnly(came), `${name}, with a wrong answer`).toEqual(provedOnly(right.get(`${setting} ${name}`)))
 			}
 			// A second for each wrong answer, and what everything else of the question takes.
-			expect(processorMs(before) - serversMs, 'milliseconds').toBeLessThan(1_000 + 1_000 * Math.max(1, answered))
+			expectBelow(processorMs(before) - serversMs, 1_000 + 1_000 * Math.max(1, answered), 'milliseconds')
 			if (endpoints.states()[0]?.lastError !== null) refused += 1
 			nowMs += 3_600_000
 		}
@@ -421,7 +422,7 @@ async function run(one: Attack, setting: SourceSetting): Promise<void> {
 		await chain.close()
 	}
 	const grown = process.memoryUsage().rss - rss
-	expect((grown - serversCopies * largestBytes) / 1e6, 'megabytes').toBeLessThan(300)
+	expectBelow((grown - serversCopies * largestBytes) / 1e6, 300, 'megabytes')
 }
 
 /** Nothing is wrong. */
@@ -470,7 +471,7 @@ test(
 			{
 				examples: known(),
 				...(fuzzSeconds === null
-					? { numRuns: known().length + 10 }
+					? { numRuns: known().length + sized(10, 150) }
 					: { numRuns: 10_000_000, interruptAfterTimeLimit: fuzzSeconds * 1_000, markInterruptAsFailure: false }),
 			},
 		)

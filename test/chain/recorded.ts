@@ -1,14 +1,16 @@
 /**
  * Recorded answers of real nodes, read in place where the folder stands beside the repository; they are not part of it.
  */
+
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { notProved } from '../support/notProved.js'
 
 export const folder = fileURLToPath(new URL('../../../shared/fixtures/open/', import.meta.url))
 
 export const isThere = existsSync(join(folder, 'INDEX.json'))
-if (!isThere) console.log(`recorded answers of real nodes are absent (${folder}): their tests are left out`)
+if (!isThere) notProved(`recorded answers of real nodes are read alike: ${folder} is absent`)
 
 export type Json = { readonly [key: string]: unknown }
 

@@ -1,13 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { parseAmount } from '../../src/base/amount.js'
 import { loadConfig } from '../../src/config/load.js'
 import { ConfigError } from '../../src/errors.js'
 import { temporaryFolder } from '../support/folder.js'
 import { sized } from '../support/longRun.js'
-import { processorMs, timesOf } from '../support/processor.js'
+import { timesOf } from '../support/processor.js'
+import { expectBelow, soaked } from '../support/soak.js'
 
 let folder: string
 beforeEach(() => {
@@ -26,25 +27,17 @@ const entries = Array.from({ length: 2_000 }, (_, n) => `  - address: "0x${n.toS
 const ordinary = list(`watches:\n${entries.join('')}`)
 
 const readOrdinary = async () => expect(await saidOf({ list: ordinary })).toBe('right')
-let ordinaryMs: number
-beforeAll(async () => {
-	folder = temporaryFolder()
-	await readOrdinary()
-	ordinaryMs = await processorMs(readOrdinary)
-})
 
-/** What was said, and how many times the processor time of a watchlist of 2,000 watches it took. */
-async function load(files: Files) {
+/** What was said. In the soak it takes at most ten times the processor time of a watchlist of 2,000 watches. */
+async function load(files: Files): Promise<string> {
 	let said = ''
 	const read = async () => {
 		said = await saidOf(files)
 	}
-	const times = (await processorMs(read)) / ordinaryMs
-	// The machine may have become slower since: then both are measured in turn.
-	return { said, times: times < most ? times : await timesOf(most, read, readOrdinary) }
+	if (soaked(false, true)) expectBelow(await timesOf(10, read, readOrdinary), 10)
+	else await read()
+	return said
 }
-
-const most = 10
 
 interface Files {
 	readonly settings?: string
@@ -147,10 +140,9 @@ describe('error: what would take minutes, or end the process, takes no longer th
 		],
 		['60,000 commas in a line', { csv: `${address}${','.repeat(60_000)}` }, /here is one more/],
 	])('%s', async (_, files, words) => {
-		const { said, times } = await load(files)
+		const said = await load(files)
 		expect(said).toMatch(words)
 		expect(said.length).toBeLessThan(50_000)
-		expect(times).toBeLessThan(most)
 	})
 
 	test('amounts up to the bound are read exactly', () => {
@@ -210,8 +202,7 @@ describe('behavior: any text is either right or has problems with places', () =>
 	test.each(['settings', 'list', 'csv'] as const)('as %s', async (name) => {
 		await fc.assert(
 			fc.asyncProperty(text, async (content) => {
-				const { said, times } = await load({ [name]: content })
-				expect(times).toBeLessThan(most)
+				const said = await load({ [name]: content })
 				if (said === 'right') return
 				for (const line of said.split('\n'))
 					expect(line).toMatch(/^(tracewatch\.yaml|list\.yaml|many\.csv):\d+:\d+: \S/)

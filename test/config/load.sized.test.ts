@@ -8,8 +8,8 @@ import { followWatchlists } from '../../src/config/watchlists/followWatchlists.j
 import { ConfigError } from '../../src/errors.js'
 import type { WatchlistCopies } from '../../src/model/state.js'
 import { temporaryFolder } from '../support/folder.js'
-import { testInFull } from '../support/longRun.js'
 import { timesOf } from '../support/processor.js'
+import { testInSoak } from '../support/soak.js'
 
 let folder: string
 const env = {
@@ -430,7 +430,7 @@ describe('loadConfig', () => {
 		expect(await problemsOf(load())).toEqual(['tracewatch.yaml:1:1: the file cannot be read: it does not exist'])
 	})
 
-	testInFull('behavior: 10,000 watches take about ten times as long to load as 1,000', async () => {
+	testInSoak('behavior: 10,000 watches take about ten times as long to load as 1,000', async () => {
 		const loaded = (count: number) => async () => {
 			const entries = Array.from({ length: count }, (_, index) => {
 				const address = `0x${index.toString(16).padStart(40, '0')}`

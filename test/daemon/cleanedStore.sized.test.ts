@@ -50,7 +50,8 @@ import { alertData, deliveryOf, idOf, messageOf, never, systemData } from '../no
 import { manyWatches, pageFacts } from '../pages/facts.js'
 import { createChance } from '../support/chance.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
-import { fuzzSeconds, fuzzSeed } from '../support/longRun.js'
+import { fuzzSeed, sized } from '../support/longRun.js'
+import { fuzzSeconds } from '../support/soak.js'
 
 /** Marked, so that they are found again; each as its service gives it. */
 const secrets = {
@@ -463,8 +464,7 @@ test(
 	async () => {
 		const until = performance.now() + (fuzzSeconds ?? 0) * 1_000
 		let tried = 0
-		// A few in any case, also where each takes its time.
-		while (performance.now() < until || tried < 5) {
+		while (performance.now() < until || tried < sized(5, 40)) {
 			await everyWay(hostile())
 			tried += 1
 		}

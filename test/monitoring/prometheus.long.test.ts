@@ -1,4 +1,5 @@
 // The rules and the dashboard of monitoring/, by Debian's promtool, and by a real Prometheus that scrapes the program.
+
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { root } from '../docs/markdown.js'
 import { hookServer, other, polled, settings, siteOf, treasury, watchlist } from '../program/site.js'
 import { startTestDevnode } from '../support/anvil.js'
 import { freePort } from '../support/freePort.js'
+import { notProved } from '../support/notProved.js'
 
 const run = promisify(execFile)
 const monitoring = join(root, 'monitoring')
@@ -15,7 +17,7 @@ const monitoring = join(root, 'monitoring')
 /** Said loudly where it is not installed. */
 function isHere(program: string): boolean {
 	const found = ['/usr/bin', '/usr/local/bin'].some((folder) => existsSync(join(folder, program)))
-	if (!found) console.warn(`NOT PROVED HERE: monitoring/: there is no ${program} (Debian's package prometheus)`)
+	if (!found) notProved(`monitoring/: there is no ${program} (Debian's package prometheus)`)
 	return found
 }
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createScrubber } from '../../src/ops/scrub.js'
-import { sized, testInFull } from '../support/longRun.js'
+import { sized } from '../support/longRun.js'
 import { timesOf } from '../support/processor.js'
+import { testInSoak } from '../support/soak.js'
 
 function scrubberOf(...secrets: string[]) {
 	const scrubber = createScrubber()
@@ -131,7 +132,7 @@ describe('clean', () => {
 		)
 	})
 
-	testInFull('behavior: hundreds of secrets cost a line little more than two', async () => {
+	testInSoak('behavior: hundreds of secrets cost a line little more than two', async () => {
 		const [two, many] = [2, 200].map((length) =>
 			scrubberOf(...Array.from({ length }, (_, n) => `key-${n * 7919}-of-an-endpoint/${n}`)),
 		)

@@ -3,8 +3,6 @@
 import { describe, expect, test } from 'vitest'
 import { addressOf } from '../state/samples.js'
 import { sized } from '../support/longRun.js'
-import { processorMs } from '../support/processor.js'
-import { quickest } from '../support/quickest.js'
 import { statusOf } from '../support/statusOf.js'
 import { mark, password, raw, script, serve } from './hostile.js'
 
@@ -60,25 +58,18 @@ describe('what is asked', () => {
 	const filters = ['q', 'address', 'network', 'kind', 'receiver', 'status', 'before', 'format', 'nothing']
 
 	test.each(filters)(
-		'behavior: whatever the filter `%s` holds, a page comes back, soon, and it is text there',
+		'behavior: whatever the filter `%s` holds, a page comes back, and it is text there',
 		async (name) => {
 			const { url } = await serve()
 			for (const path of paths) {
 				for (const value of injections) {
-					let [status, body] = [0, '']
-					const usedMs = await quickest(2_000, () =>
-						processorMs(async () => {
-							const answer = await fetch(`${url}${path}?${new URLSearchParams([[name, value]])}`)
-							;[status, body] = [answer.status, await answer.text()]
-						}),
-					)
-					expect([status, path, value]).toEqual([200, path, value])
+					const answer = await fetch(`${url}${path}?${new URLSearchParams([[name, value]])}`)
+					const body = await answer.text()
+					expect([answer.status, path, value]).toEqual([200, path, value])
 					expect(body).toMatch(/<\/html>\n?$/)
 					expect(body).not.toContain(`<svg/onload=${mark}`)
 					expect(body).not.toContain('\u001b')
 					expect(body).not.toContain('\u202e')
-					// At rest 2 ms.
-					expect(usedMs).toBeLessThan(2_000)
 				}
 			}
 		},

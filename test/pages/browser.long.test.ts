@@ -1,4 +1,5 @@
 // Pages and mails in a real Chromium: nothing for axe-core to find, no error, no request to elsewhere, on any screen.
+
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
@@ -10,6 +11,7 @@ import { createActivity } from '../../src/pages/activity.js'
 import type { PageFacts } from '../../src/pages/pageData.js'
 import { alertData, alertDeliveryOf, digestData, messageOf, systemData, undeliveredData } from '../notify/samples.js'
 import { addressOf } from '../state/samples.js'
+import { notProved } from '../support/notProved.js'
 import { manyWatches, pageFacts, servePages } from './facts.js'
 
 const program = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
@@ -34,8 +36,7 @@ async function contextOf(browser: Browser, options: BrowserContextOptions = {}) 
 
 let browser: Browser | null = null
 beforeAll(async () => {
-	if (program === undefined)
-		console.warn("NOT PROVED HERE: pages in a browser: there is no chromium (Debian's package)")
+	if (program === undefined) notProved("pages in a browser: there is no chromium (Debian's package)")
 	else browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'], timeout })
 })
 afterAll(async () => {

@@ -11,10 +11,10 @@ import type { WatchSet } from '../../src/model/watch.js'
 import { openHistory } from '../../src/state/open.js'
 import { addressOf, deliveryOf } from '../state/samples.js'
 import { temporaryFolder } from '../support/folder.js'
-import { sized } from '../support/longRun.js'
+import { soaked } from '../support/soak.js'
 import { manyWatches, pageFacts, servePages } from './facts.js'
 
-const count = sized(10_000, 1_000_000)
+const count = soaked(10_000, 1_000_000)
 const startMs = Date.parse('2026-10-01T00:00:00Z')
 
 /** Each row of its own watch, over thirty days; as the store writes them. */

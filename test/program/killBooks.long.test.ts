@@ -12,6 +12,7 @@ import { createChance } from '../support/chance.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import * as faults from '../support/faults.js'
 import { hideLeaves } from '../support/hiding.js'
+import { soaked } from '../support/soak.js'
 import { byChance, startStrained } from '../support/strained.js'
 import { hookServer, other, settings, siteOf, told, treasury, watchlist } from './site.js'
 
@@ -22,13 +23,18 @@ const paymentsPerKill = 10
 
 const inFolder = { isPrivate: false, database: null }
 const ways = [
-	{ ...inFolder, title: 'by balances, of a node that fails one request in ten', kills: 40 },
-	{ ...inFolder, title: 'on a private network, by access lists, of such a node', kills: 12, isPrivate: true },
+	{ ...inFolder, title: 'by balances, of a node that fails one request in ten', kills: soaked(8, 40) },
+	{
+		...inFolder,
+		title: 'on a private network, by access lists, of such a node',
+		kills: soaked(6, 12),
+		isPrivate: true,
+	},
 	...(server === null
 		? []
 		: [
-				{ title: 'the same with the state in a database', kills: 20, isPrivate: true, database: 'private' },
-				{ title: 'by balances, in a database', kills: 20, isPrivate: false, database: 'plain' },
+				{ title: 'the same with the state in a database', kills: soaked(6, 20), isPrivate: true, database: 'private' },
+				{ title: 'by balances, in a database', kills: soaked(6, 20), isPrivate: false, database: 'plain' },
 			]),
 ]
 

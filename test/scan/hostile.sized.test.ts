@@ -6,7 +6,7 @@ import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { sized } from '../support/longRun.js'
 import { processorMs } from '../support/processor.js'
-import { expectShortTurns } from '../support/shortTurns.js'
+import { expectShortTurns } from '../support/soak.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 
 const treasury: Address = '0x1234567890123456789012345678901234567890'

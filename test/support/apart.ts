@@ -1,6 +1,7 @@
 /** Linux namespaces of a test's own: root may make them, and others where the system lets them be root in one. */
 
 import { spawnSync } from 'node:child_process'
+import { notProved } from './notProved.js'
 
 const isRoot = process.getuid?.() === 0
 
@@ -9,6 +10,6 @@ export function apart(what: string, ...spaces: readonly string[]): readonly stri
 	const by = ['unshare', ...(isRoot ? [] : ['--user', '--map-root-user']), ...spaces.map((space) => `--${space}`)]
 	const [program = '', ...args] = [...by, 'true']
 	if (spawnSync(program, args).status === 0) return by
-	console.warn(`NOT PROVED HERE: ${what}: ${by.join(' ')} is not allowed`)
+	notProved(`${what}: ${by.join(' ')} is not allowed`)
 	return null
 }

@@ -1,6 +1,6 @@
 /**
  * How much is tried. `npm test` takes minutes and has a case of everything; `npm run test:long` tries in full what
- * takes long: 200 kills, every dialect with every source.
+ * takes long: every dialect with every source. Random kills by the hundred, floods and measures: test/support/soak.ts.
  *
  * - `x.test.ts` runs in `npm test` only, `x.long.test.ts` in `npm run test:long` only.
  * - `x.sized.test.ts` runs in both, and asks here how much it is to try.
@@ -13,14 +13,6 @@ const isLong = process.env.TRACEWATCH_LONG === '1'
 export function sized<T>(short: T, long: T): T {
 	return isLong ? long : short
 }
-
-const secondsWanted = process.env.TRACEWATCH_FUZZ_SECONDS
-
-/**
- * How long each fuzzer goes on, in seconds: TRACEWATCH_FUZZ_SECONDS, else 10 minutes in `npm run test:long`. A test of
- * that length needs its own `timeout`. Null in `npm test`: it tries a fixed number of cases, the same on each machine.
- */
-export const fuzzSeconds = secondsWanted === undefined ? sized(null, 600) : Number(secondsWanted)
 
 /**
  * Where properties and fuzzers begin: the same place each time, so that a red test is red for everybody, and again.

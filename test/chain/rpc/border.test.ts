@@ -10,6 +10,7 @@ import { startFaultyNode } from '../../support/faultyNode.js'
 import { errorOf, never } from '../../support/pool.js'
 import { timesOf } from '../../support/processor.js'
 import { silent } from '../../support/silent.js'
+import { testInSoak } from '../../support/soak.js'
 
 const key = 'K3y-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJ'
 const url = readEndpointUrl(`https://node.example/${key}/evm`)
@@ -116,9 +117,12 @@ describe('what cannot be read', () => {
 	})
 })
 
-test('behavior: the title of an error page is found in no more time than the page takes', async () => {
+testInSoak('behavior: the title of an error page is found in no more time than the page takes', async () => {
 	const read = (beginnings: number) => () => readErrorBody({ text: '<title'.repeat(beginnings) })
 	// Ten times as many: a hundred times as long when each beginning was followed to the end of the page.
 	expect(await timesOf(50, read(170_000), read(17_000))).toBeLessThan(50)
+})
+
+test('default: the text of an error page is its title', () => {
 	expect(readErrorBody({ text: '<html><title lang="en">Bad Gateway</title>' }).text).toBe('Bad Gateway')
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { batchLimitIn, classify, type Refusal } from '../../../src/chain/rpc/classify.js'
 import { timesOf } from '../../support/processor.js'
+import { testInSoak } from '../../support/soak.js'
 import { kind, large, said } from './refusals.js'
 
 const plain: Refusal = {
@@ -30,7 +31,7 @@ describe('texts', () => {
 		expect(of({ text: 'Try with this block range [0x20, 0x10]' })).toEqual(large())
 	})
 
-	test('behavior: a text of megabytes is judged by its beginning, at once', async () => {
+	testInSoak('behavior: a text of megabytes is judged by its beginning, at once', async () => {
 		const text = `rate limited ${'method not a_b '.repeat(500_000)}`
 		const judged = () => {
 			for (let times = 0; times < 20; times++) expect(of({ text })).toEqual(kind('rate'))

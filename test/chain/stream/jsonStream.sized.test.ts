@@ -7,6 +7,7 @@ import { createJsonStream } from '../../../src/chain/stream/jsonStream.js'
 import { isRowList } from '../../../src/chain/stream/rowList.js'
 import { everything, type Shape, shapeOfAnswer } from '../../../src/chain/stream/shapes.js'
 import { sized } from '../../support/longRun.js'
+import { testInSoak } from '../../support/soak.js'
 import { folder, isObject, records } from '../recorded.js'
 
 const limits = { depth: 2_000, keptBytes: 64 * 1024 * 1024 }
@@ -284,7 +285,7 @@ describe('limits', () => {
 		expect(found).toEqual(atoms)
 	})
 
-	test('behavior: what is passed over takes no memory', () => {
+	testInSoak('behavior: what is passed over takes no memory', () => {
 		const stream = createJsonStream(traces, limits)
 		const chunk = Buffer.from('x'.repeat(65_536))
 		stream.write(Buffer.from('{"result":[{"input":"'))

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { quantity } from '../../../src/chain/wire/wire.js'
 import { timesOf } from '../../support/processor.js'
+import { testInSoak } from '../../support/soak.js'
 
 test('default: numbers of at most 32 bytes, in hex and in decimal, as text or as a small number', () => {
 	const most = 2n ** 256n - 1n
@@ -25,7 +26,7 @@ test.each([
 	expect(quantity(value)).toBeNull()
 })
 
-test('error: megabytes of digits are not made into a number first', async () => {
+testInSoak('error: megabytes of digits are not made into a number first', async () => {
 	const [decimal, hex] = ['9'.repeat(3_000_000), `0x${'f'.repeat(3_000_000)}`] as const
 	const read = () => expect([quantity(decimal), quantity(hex)]).toEqual([null, null])
 	// BigInt takes two seconds of a core, the length alone accepts nothing.

@@ -7,6 +7,7 @@ import { finish } from '../../../src/core/steps.js'
 import type { Address, Hash, Hex } from '../../../src/model/glossary.js'
 import type { KnownTokens } from '../../../src/model/token.js'
 import { timesOf } from '../../support/processor.js'
+import { testInSoak } from '../../support/soak.js'
 import { address, blockRef, hash } from '../build.js'
 
 const token = address(0x70)
@@ -116,7 +117,7 @@ describe('wrapping', () => {
 	})
 })
 
-test('behavior: ten thousand logs of each kind take about ten times as long as a thousand', async () => {
+testInSoak('behavior: ten thousand logs of each kind take about ten times as long as a thousand', async () => {
 	const read = (count: number) => {
 		const many = Array.from({ length: count }, (_, n) => [
 			log([topics.transfer, word(alice), word(BigInt(n))], words(5n)),

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createAddressTable } from '../../../src/core/packed/addressTable.js'
 import type { Address } from '../../../src/model/glossary.js'
 import { timesOf } from '../../support/processor.js'
+import { testInSoak } from '../../support/soak.js'
 
 const hex = (value: number | bigint): Address => `0x${value.toString(16).padStart(40, '0')}`
 /** Few different ones, so that some come twice. */
@@ -54,7 +55,7 @@ describe('an address table', () => {
 		expect(() => table.add(text as Address)).toThrow(RangeError)
 	})
 
-	test('holds 200,000 at about the price of a Set', async () => {
+	testInSoak('holds 200,000 at about the price of a Set', async () => {
 		const all = Array.from({ length: 200_000 }, (_, index) => hex(BigInt(index) * 0x10001000100010001n))
 		const fill = (held: { add(one: Address): unknown; has(one: Address): boolean; readonly size: number }) => {
 			for (const one of all) held.add(one)

@@ -3,8 +3,9 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
 import { createEmailReceiver } from '../../../src/notify/email/email.js'
-import { sized, testInFull } from '../../support/longRun.js'
+import { sized } from '../../support/longRun.js'
 import { startMailServer } from '../../support/mailServer.js'
+import { soaked, testInSoak } from '../../support/soak.js'
 import { useLab } from '../delivery/lab.js'
 import { keptLog, mailDeliveryOf, never } from '../samples.js'
 
@@ -53,7 +54,7 @@ async function sendAll(count: number, mailboxes: number) {
 	}
 }
 
-const count = sized(60, 1_000)
+const count = soaked(sized(60, 200), 1_000)
 
 test.each([1, 4])(
 	`default: ${count} alerts go out in order, over few connections, to mailboxes: %i`,
@@ -66,7 +67,7 @@ test.each([1, 4])(
 	},
 )
 
-testInFull(
+testInSoak(
 	`behavior: ${count} mails go through one connection, without a delayed acknowledgement on each`,
 	async () => {
 		const server = await startMailServer()

@@ -9,10 +9,11 @@ import { hex, type TestAnvil } from '../../support/anvil.js'
 import { sized } from '../../support/longRun.js'
 import { word } from '../../support/ruledContract.js'
 import { createSafe, deploySafes, execute, multiSend, safeAt } from '../../support/safe.js'
+import { soaked } from '../../support/soak.js'
 import { lower, openCodeBench } from './codeBench.js'
 
 /** Calls of each kind. */
-const count = sized(6, 1_000)
+const count = soaked(sized(6, 100), 1_000)
 /** Of all kinds together, in one block. */
 const together = sized(60, 110)
 

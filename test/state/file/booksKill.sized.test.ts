@@ -4,11 +4,12 @@ import type { Address } from '../../../src/model/glossary.js'
 import { openFileStore } from '../../../src/state/file/store.js'
 import { sized } from '../../support/longRun.js'
 import { randomOf } from '../../support/random.js'
+import { soaked } from '../../support/soak.js'
 import { startChild } from '../child.js'
 import { addressOf } from '../samples.js'
 import { makeFolder, removeFolder } from './folder.js'
 
-const KILLS = sized(3, 60)
+const KILLS = soaked(sized(3, 20), 60)
 
 /** As `bookWriter.ts` leaves them after so many steps. */
 function booksAfter(steps: number): ReadonlyMap<Address, Book> {

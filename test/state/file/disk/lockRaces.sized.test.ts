@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createChance } from '../../../support/chance.js'
 import { sized } from '../../../support/longRun.js'
+import { soaked } from '../../../support/soak.js'
 import { startChild, stopChildren } from '../../child.js'
 import { makeFolder, removeFolder } from '../folder.js'
 
@@ -17,7 +18,7 @@ afterEach(async () => {
 	await removeFolder(folder)
 })
 
-const races = sized(2, 1_000)
+const races = soaked(sized(2, 50), 1_000)
 
 test(`behavior: of 2 to 16 that come at once after a kill -9, one gets it (${races} races)`, async () => {
 	const chance = createChance(7)

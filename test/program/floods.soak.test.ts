@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { bystander, type Flood, startFloodNode, victim } from '../support/floodNode.js'
 import { startHookServer } from '../support/hookServer.js'
 import { openSite } from '../support/program.js'
-import { expectShortTurns } from '../support/shortTurns.js'
+import { expectShortTurns } from '../support/soak.js'
 import { polled, told } from './site.js'
 
 const loopWatch = fileURLToPath(new URL('../support/loopWatch.mjs', import.meta.url))

@@ -9,7 +9,7 @@ import type { Hex } from '../../src/model/glossary.js'
 import { handOn, startTestAnvil, startTestDevnode } from '../support/anvil.js'
 import { startHookServer } from '../support/hookServer.js'
 import { openSite } from '../support/program.js'
-import { expectShortTurns } from '../support/shortTurns.js'
+import { expectShortTurns } from '../support/soak.js'
 import { settings, stranger, told, treasury, vault, watchlist } from './site.js'
 
 const loopWatch = fileURLToPath(new URL('../support/loopWatch.mjs', import.meta.url))

@@ -5,7 +5,7 @@ import { assemble } from '../../src/devnode/assembler.js'
 import { initOf } from '../../src/devnode/demoContracts.js'
 import type { Address, Hex } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
-import { expectShortTurns } from '../support/shortTurns.js'
+import { expectShortTurns } from '../support/soak.js'
 import { signatures, wordOf } from '../support/tokenContracts.js'
 import { openBench, watchOf } from './bench.js'
 

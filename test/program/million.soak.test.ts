@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import type { Site } from '../support/program.js'
-import { expectShortTurns } from '../support/shortTurns.js'
+import { expectShortTurns } from '../support/soak.js'
 import { settings, siteOf } from './site.js'
 
 const MB = 1_048_576

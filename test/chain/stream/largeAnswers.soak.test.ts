@@ -7,7 +7,7 @@ import type { RowList } from '../../../src/chain/stream/rowList.js'
 import type { RpcError } from '../../../src/errors.js'
 import { testInFull } from '../../support/longRun.js'
 import { errorOf, never } from '../../support/pool.js'
-import { expectShortTurns } from '../../support/shortTurns.js'
+import { expectShortTurns } from '../../support/soak.js'
 
 let child: ChildProcess
 let url: string
