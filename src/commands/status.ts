@@ -5,7 +5,7 @@ import type { BooksSummary } from '../model/books.js'
 import type { Gap, StatePlace, StateSummary } from '../model/state.js'
 import type { UnprovedLogs } from '../model/token.js'
 import type { Backfill } from '../model/watch.js'
-import { askHealth, controlPath } from '../ops/controlSocket.js'
+import { askHealth, type ControlHealth, controlPath } from '../ops/controlSocket.js'
 import type { Peek } from '../state/file/peek.js'
 import { peek } from '../state/open.js'
 import { type Command, configOption, exitCodes } from './command.js'
@@ -31,32 +31,51 @@ minutes, 78 the configuration is wrong.`,
 		const found = await peek(statePlace, Date.now)
 		const summary = found?.summary ?? null
 		const nowMs = Date.now()
-		const daemon = await daemonOf(statePlace, found, nowMs)
-		const report = { ...(daemon === null ? {} : { daemon }), ...reportOf(summary, networks, receivers, nowMs) }
+		const { heads, ...asked } = await daemonOf(statePlace, found, nowMs)
+		const known: KnownHeads = { heads, isPolled: asked.daemon?.running === true || found?.isPolled === true, nowMs }
+		const report = { ...asked, ...reportOf(summary, networks, receivers, known) }
 		if (args.values.json === true) io.out(JSON.stringify(report, null, 2))
 		else for (const line of linesOf(report)) io.out(line)
-		return daemon?.ok === false ? exitCodes.failed : exitCodes.done
+		return report.daemon?.ok === false ? exitCodes.failed : exitCodes.done
 	},
 }
 
 /** After this time without a scanned block, a stopped daemon is reported as a fault. */
 const longMs = 15 * 60_000
+/** Where no daemon polls, a head that was read longer ago is unknown. */
+const headMs = 60_000
 
-/** Null when unknown: instances that share a database may run on any machine. */
-async function daemonOf(place: StatePlace, found: Peek | null, nowMs: number): Promise<DaemonLine | null> {
+interface KnownHeads {
+	/** What a daemon says of heads that are not as in the state. */
+	readonly heads: ControlHealth['heads']
+	/** Whether a daemon polls. */
+	readonly isPolled: boolean
+	readonly nowMs: number
+}
+
+interface Asked {
+	/** Absent when unknown: instances that share a database may run on any machine. */
+	readonly daemon?: DaemonLine
+	readonly heads?: ControlHealth['heads']
+}
+
+async function daemonOf(place: StatePlace, found: Peek | null, nowMs: number): Promise<Asked> {
 	const lastMs = Math.max(0, ...[...(found?.summary.networks.values() ?? [])].map(({ updatedAtMs }) => updatedAtMs))
 	const isLong = lastMs > 0 && nowMs - lastMs > longMs
 	if (place.kind !== 'folder') {
 		// An instance that cannot reach its endpoints releases its lease and continues to run.
 		const reason = 'nothing was scanned for 15 minutes: no daemon runs, or it cannot reach its node'
-		return isLong && found?.isPolled === false ? { running: null, ok: false, reason } : null
+		return isLong && found?.isPolled === false ? { daemon: { running: null, ok: false, reason } } : {}
 	}
 	const health = await askHealth(place.dir)
-	if (health !== null) return { running: true, ...health }
+	if (health !== null) {
+		const { heads, ...rest } = health
+		return { daemon: { running: true, ...rest }, heads }
+	}
 	// The daemon removes its socket when it ends; a socket that is left shows that it was killed.
 	const wasKilled = existsSync(controlPath(place.dir))
 	const reason = wasKilled ? 'no daemon runs: it was killed' : 'no daemon runs'
-	return { running: false, ok: !wasKilled && !isLong, reason }
+	return { daemon: { running: false, ok: !wasKilled && !isLong, reason } }
 }
 
 interface DaemonLine {
@@ -83,8 +102,10 @@ interface NetworkLine {
 	readonly checkpoint: number | null
 	readonly checkpointHash: string | null
 	readonly settled: number | null
-	/** Head at the last poll that wrote to the state, and the distance from it to the checkpoint. */
+	/** Head at the last poll that wrote to the state; a lower one that the daemon sees now; null while it is unknown. */
 	readonly head: number | null
+	readonly headUnknownSince: string | null
+	/** Distance from the checkpoint to the head; null where that is unknown or the head is behind. */
 	readonly lagBlocks: number | null
 	/** Source of the last traces; null before the first. */
 	readonly source: string | null
@@ -132,21 +153,26 @@ function reportOf(
 	summary: StateSummary | null,
 	networks: readonly string[],
 	receivers: readonly string[],
-	nowMs: number,
+	{ heads = [], isPolled, nowMs }: KnownHeads,
 ): Omit<Report, 'daemon'> {
 	const known = summary?.networks ?? new Map()
 	const waiting = summary?.receivers ?? new Map()
 	return {
 		networks: [...new Set([...networks, ...known.keys()])].map((network) => {
 			const state = summary?.networks.get(network)
+			const seen = heads.find((each) => each.network === network)
+			const isOld = !isPolled && state !== undefined && nowMs - state.updatedAtMs > headMs
+			const headUnknownSince = seen?.headUnknownSince ?? (isOld ? new Date(state.updatedAtMs).toISOString() : null)
+			const head = headUnknownSince === null ? (seen?.head ?? state?.seen?.head ?? null) : null
+			const lag =
+				state === undefined || head === null || seen !== undefined ? null : head - Number(state.checkpoint.number)
 			return {
 				network,
 				chainId: state?.chainId ?? null,
 				checkpoint: state === undefined ? null : Number(state.checkpoint.number),
 				checkpointHash: state?.checkpoint.hash ?? null,
 				settled: state === undefined ? null : Number(state.settled.number),
-				head: state?.seen?.head ?? null,
-				lagBlocks: state?.seen === undefined ? null : Math.max(0, state.seen.head - Number(state.checkpoint.number)),
+				...{ head, headUnknownSince, lagBlocks: lag === null ? null : Math.max(0, lag) },
 				source: state?.seen?.source ?? null,
 				books: state?.seen?.books ?? null,
 				logs: state?.seen?.logs ?? null,
@@ -202,17 +228,23 @@ function* daemonInWords(daemon: DaemonLine, receivers: readonly ReceiverLine[]):
 	}
 }
 
+/** Empty where the distance to the head is shown instead. */
+function headInWords({ head, headUnknownSince, lagBlocks }: NetworkLine): string {
+	if (headUnknownSince !== null) return `; the head is unknown since ${headUnknownSince}`
+	return head === null || lagBlocks !== null ? '' : `; the head is behind the checkpoint, at block ${head}`
+}
+
 function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 	if (daemon !== undefined) yield* daemonInWords(daemon, receivers)
 	for (const line of networks) {
 		if (line.checkpoint === null) {
-			yield `${line.network}: not polled yet`
+			yield `${line.network}: not polled yet${headInWords(line)}`
 			continue
 		}
 		const lag = line.lagBlocks === null ? '' : `, ${line.lagBlocks} behind the head`
 		const source = line.source === null ? '' : `; read by ${line.source}`
-		const stale = daemon?.ok === true && daemon.running === true ? '' : ' (and the head as of then)'
-		const ago = `${line.lastScanSecondsAgo} s ago${stale}`
+		const isNow = line.lagBlocks === null || (daemon?.ok === true && daemon.running === true)
+		const ago = `${line.lastScanSecondsAgo} s ago${isNow ? headInWords(line) : ' (and the head as of then)'}`
 		yield `${line.network}: scanned to block ${line.checkpoint}${lag}, ${ago}; settled to ${line.settled}${source}`
 		for (const { fromBlock, since, reason, acceptedAt } of line.gaps) {
 			const accepted = acceptedAt === null ? '' : `, accepted as not covered ${acceptedAt}`

@@ -13,11 +13,15 @@ export function answerControl(
 		const atMs = Date.now()
 		switch (request.act) {
 			case 'health': {
-				const { ok, reason, reasons = [], stuck = [] } = await health()
+				const { ok, reason, reasons = [], stuck = [], networks } = await health()
 				const fit = (words: string) => fitWords(clean(words))
 				const each = reasons.length > 1 ? { reasons: reasons.map(fit) } : {}
 				const looks = stuck.length > 0 ? { stuck: stuck.map((one) => ({ ...one, reason: fit(one.reason) })) } : {}
-				return { health: { ok, reason: reason === null ? null : fit(reason), ...each, ...looks } }
+				const heads = networks.filter(
+					({ headUnknownSince, isBehindCheckpoint }) => headUnknownSince !== undefined || isBehindCheckpoint,
+				)
+				const unsure = heads.length > 0 ? { heads: heads.map((one) => ({ ...one, reason: null })) } : {}
+				return { health: { ok, reason: reason === null ? null : fit(reason), ...each, ...looks, ...unsure } }
 			}
 			case 'accept-gaps':
 			case 'retry-gaps': {

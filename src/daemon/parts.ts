@@ -175,7 +175,13 @@ function openPoller(network: NetworkSettings, { receivers, ...who }: Who, surrou
 	const auditor = reader && createAuditor(auditing, reader(auditing))
 	const audit = createAuditPorts({ accounts, auditor, contracts, codes, clock: steady, runsOnce })
 	closers.add(() => audit.follower.halt())
-	const config = { network, ...who, lateAfterMs: Math.max(leastLateMs, lateAfterMs(network)), budgetMs: pollBudgetMs }
+	const intervalMs = longestGapMs(network.schedule)
+	const config = {
+		network,
+		...who,
+		lateAfterMs: Math.max(leastLateMs, lateAfterMs(network, intervalMs)),
+		budgetMs: pollBudgetMs,
+	}
 	const poller = createNetworkPoller({
 		config,
 		ports: {
@@ -187,6 +193,7 @@ function openPoller(network: NetworkSettings, { receivers, ...who }: Who, surrou
 			room: () => roomFor(name, store, maxPending),
 		},
 		steady,
+		quietAfterMs: 2 * intervalMs,
 		onReport: (report) => observer?.reported(name, report),
 		onAudit: (report) => observer?.audited(name, report),
 		onFailure: () => observer?.failed(name),
@@ -226,7 +233,7 @@ async function tooManyWaiting(
 }
 
 /** Two missed ticks and some tolerance. With `safe` or `finalized`, a block is minutes old when it is announced. */
-function lateAfterMs({ schedule, confirmations }: NetworkSettings): number {
+function lateAfterMs({ confirmations }: NetworkSettings, intervalMs: number): number {
 	const waitingMs = typeof confirmations === 'number' ? 0 : 30 * 60_000
-	return 2.5 * longestGapMs(schedule) + waitingMs
+	return 2.5 * intervalMs + waitingMs
 }

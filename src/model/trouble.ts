@@ -74,7 +74,12 @@ export interface NetworkHealth {
 	/** Why the network is not well, in a sentence; null while it is. */
 	readonly reason: string | null
 	readonly checkpoint: number | null
+	/** Null while it is unknown. */
 	readonly head: number | null
+	/** ISO 8601: present while no poll has shown the head for too long, or since the start. */
+	readonly headUnknownSince?: string
+	/** Present: a poll has found the head below the checkpoint. */
+	readonly isBehindCheckpoint?: true
 	/** ISO 8601; null before the first successful poll. */
 	readonly lastPollAt: string | null
 }

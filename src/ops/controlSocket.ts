@@ -7,7 +7,7 @@ import { createConnection, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { PlainError } from '../errors.js'
-import type { StuckLook } from '../model/trouble.js'
+import type { NetworkHealth, StuckLook } from '../model/trouble.js'
 
 /** Requests to a running daemon. */
 export type ControlRequest = DeliveriesRequest | GapsRequest | { readonly act: 'health' }
@@ -36,6 +36,8 @@ export interface ControlHealth {
 	readonly reasons?: readonly string[]
 	/** Absent: none, or a daemon of an earlier version. */
 	readonly stuck?: readonly StuckLook[]
+	/** Of networks whose head is unknown or behind the checkpoint; absent: as `stuck`. */
+	readonly heads?: readonly NetworkHealth[]
 }
 
 const longestRequest = 4_000_000

@@ -161,13 +161,17 @@ function inLines(version: string, { ok, reason, networks }: Health): string {
 	const lines = networks.map((each) => {
 		const state = each.ok ? 'well' : (each.reason ?? 'stalled')
 		return (
-			`${each.network}: checkpoint ${each.checkpoint ?? 'none'}, head ${each.head ?? 'unknown'}, ` +
+			`${each.network}: checkpoint ${each.checkpoint ?? 'none'}, head ${each.head ?? headless(each)}, ` +
 			`last poll ${each.lastPollAt ?? 'never'}: ${state}`
 		)
 	})
 	return [`tracewatch ${version}: ${ok ? 'watching normally' : reason}`, ...lines, '', '/metrics', '/healthz', ''].join(
 		'\n',
 	)
+}
+
+function headless({ headUnknownSince }: NetworkHealth): string {
+	return headUnknownSince === undefined ? 'unknown' : `unknown since ${headUnknownSince}`
 }
 
 /** CSV ends its lines with CRLF (RFC 4180): added after cleaning, which would remove the CR as an unfit character. */

@@ -21,7 +21,8 @@ export async function overview(facts: PageFacts) {
 		const own = health.networks.find(({ network }) => network === name)
 		const state = summary?.networks.get(name)
 		const checkpoint = own?.checkpoint ?? (state === undefined ? null : Number(state.checkpoint.number))
-		const head = own?.head ?? state?.seen?.head ?? null
+		const unknown = own?.headUnknownSince ?? null
+		const head = unknown === null ? (own?.head ?? state?.seen?.head ?? null) : null
 		return {
 			network: name,
 			chainId,
@@ -29,7 +30,9 @@ export async function overview(facts: PageFacts) {
 			reason: own?.reason ?? null,
 			checkpoint,
 			head,
-			lagBlocks: checkpoint === null || head === null ? null : Math.max(0, head - checkpoint),
+			headUnknownSince: unknown,
+			lagBlocks:
+				checkpoint === null || head === null || own?.isBehindCheckpoint ? null : Math.max(0, head - checkpoint),
 			lastPollAt: own?.lastPollAt ?? null,
 			source: state?.seen?.source ?? null,
 			endpoint: activity.endpoint(name),
@@ -117,6 +120,11 @@ function unproved(networks: Overview['networks']): Html {
 	return lines.length === 0 ? html`` : html`<ul class="quiet">${lines}</ul>`
 }
 
+function headInWords({ head, headUnknownSince }: Overview['networks'][number]) {
+	if (head !== null) return grouped(head)
+	return headUnknownSince === null ? 'not known' : html`unknown since ${time(Date.parse(headUnknownSince))}`
+}
+
 export function overviewBody(found: Overview, facts: PageFacts): Html {
 	const { config, networks, receivers, silences } = found
 	const nowMs = facts.clock()
@@ -144,7 +152,7 @@ ${table(
 	networks.map((one) => [
 		html`${whole(one.network)} <small>chain ${one.chainId}</small>`,
 		one.ok ? mark('watched', 'well') : mark('not watched', 'ill'),
-		one.head === null ? 'not known' : grouped(one.head),
+		headInWords(one),
 		one.checkpoint === null ? 'not yet' : grouped(one.checkpoint),
 		one.lagBlocks === null ? 'not known' : html`<span class="whole">${counted(one.lagBlocks, 'block')}</span>`,
 		ago(one.lastPollAt === null ? null : Date.parse(one.lastPollAt), nowMs),

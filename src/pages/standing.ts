@@ -6,8 +6,8 @@ import { type Html, html } from './look/html.js'
 import type { PageFacts } from './pageData.js'
 
 /**
- * `not-watching`: a network is not scanned, or the state cannot be read. `degraded`: every network is scanned, but
- * something needs an operator, such as a receiver that refuses messages.
+ * `not-watching`: a network is not scanned, or the state cannot be read. `degraded`: every network was scanned
+ * a while ago, but something needs an operator, such as polls that fail, or a receiver that refuses messages.
  */
 export type StandingName = 'watching' | 'degraded' | 'not-watching'
 

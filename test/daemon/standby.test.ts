@@ -29,7 +29,7 @@ async function openState(clock: () => number): Promise<Store> {
 
 /** A round on a state that others use too: `at.isOurs` says who has the right to poll. */
 async function shared() {
-	const at = { isOurs: true, head: async (): Promise<Block> => block, ceded: 0, standbys: 0 }
+	const at = { isOurs: true, nowMs: 1_000, head: async (): Promise<Block> => block, ceded: 0, standbys: 0 }
 	const block: Block = { ...blockOf(7), parentHash: blockOf(6).hash, timestampS: 1n, txHashes: [] }
 	const store: Store = {
 		...(await openState(Date.now)),
@@ -60,6 +60,7 @@ async function shared() {
 			...{ digest: () => '', audit },
 		},
 		onStandby: () => at.standbys++,
+		steady: () => at.nowMs,
 	})
 	/** An audit that ends as told. */
 	const begin = (run: (signal: AbortSignal) => Promise<void>) =>
@@ -84,6 +85,22 @@ describe('a round', () => {
 		expect(await poller.tick(signal)).toBe('done')
 		expect(lines).toContain('this instance polls the network now')
 		expect((await store.network('ethereum'))?.checkpoint).toEqual(blockOf(7))
+	})
+
+	test('behavior: it is well while it stands by, unless its own polls failed before', async () => {
+		const { at, poller } = await shared()
+		const tick = async (isOurs: boolean) => {
+			Object.assign(at, { isOurs, nowMs: at.nowMs + 1_000 })
+			await poller.tick(signal)
+			return poller.status().wellAtMs
+		}
+		expect([await tick(false), await tick(true)]).toEqual([null, 3_000])
+		expect([await tick(false), await tick(true)]).toEqual([null, 5_000])
+		at.head = async () => {
+			throw new RpcError('x', { kind: 'network', endpoint: 'a' })
+		}
+		// The last tick is in the hands of an instance that fails as this one does.
+		expect([await tick(true), await tick(false), await tick(true)]).toEqual([5_000, null, 5_000])
 	})
 
 	test('behavior: taken over in the middle of a poll, it stands by', async () => {
@@ -147,7 +164,6 @@ describe('the audit beside it', () => {
 			await poller.idle()
 		}
 		expect(poller.status()).toMatchObject({ failure: 'a block was replaced', lastResult: 'failed' })
-		expect(poller.status().failingSinceMs).not.toBeNull()
 		expect(lines.filter((line) => line.startsWith('auditing failed'))).toEqual([
 			'auditing failed: a block was replaced; nothing is lost, the next poll tries again',
 		])

@@ -70,6 +70,19 @@ test('default: the reason stands on the page once, and the network says that it 
 	expect(text.replaceAll(/<[^>]*>/g, ' ')).toContain('1,234,567')
 })
 
+test('behavior: a head that is unknown or behind the checkpoint has no distance to it', async () => {
+	const network = { network: 'ethereum', ok: true, reason: null, checkpoint: 9, lastPollAt: null }
+	const overviewWith = (facts: { head: number | null; headUnknownSince?: string; isBehindCheckpoint?: true }) =>
+		overviewOf({ health: async () => ({ ok: true, reason: null, networks: [{ ...network, ...facts }] }) })
+	const unknown = await overviewWith({ head: null, headUnknownSince: '2026-11-20T10:00:00.000Z' })
+	expect(unknown.found.networks[0]).toMatchObject({ head: null, lagBlocks: null })
+	expect(unknown.text.replaceAll(/<[^>]*>/g, '')).toMatch(/unknown since 2026-11-20 10:00/)
+	const behind = await overviewWith({ head: 3, isBehindCheckpoint: true })
+	expect(behind.found.networks[0]).toMatchObject({ head: 3, lagBlocks: null })
+	expect(behind.text).not.toContain('0 blocks')
+	expect((await overviewWith({ head: 9 })).found.networks[0]).toMatchObject({ lagBlocks: 0 })
+})
+
 test('default: each chart has two axes with labels', async () => {
 	const { text } = await overviewOf({ activity: eventful() })
 	const charts = text.match(/<figure[\s\S]*?<\/figure>/g) ?? []

@@ -11,7 +11,7 @@ import type { StateSummary } from '../../model/state.js'
 import type { NetworkHealth, StuckLook } from '../../model/trouble.js'
 import type { NetworkPoller } from '../polling/networkPoller.js'
 import type { TickResult } from '../polling/pollerStatus.js'
-import { anewOrBehind, withRemedy } from '../polling/remedy.js'
+import { behindInWords, reach, withRemedy } from '../polling/remedy.js'
 import type { FailingReceivers } from './failingReceivers.js'
 import type { Vitals } from './vitals.js'
 
@@ -30,10 +30,10 @@ export interface Health {
 }
 
 /**
- * Most severe first: a network is not scanned, or the state cannot be read; blocks cannot be read; a receiver accepts
- * no message; the edited watchlists are invalid.
+ * Most severe first: a network is not scanned, or the state cannot be read; no poll has succeeded for a minute; blocks
+ * cannot be read; a receiver accepts no message; the edited watchlists are invalid.
  */
-export type HealthStatus = 'stalled' | 'gap' | 'undelivered' | 'refused' | 'ok'
+export type HealthStatus = 'stalled' | 'degraded' | 'gap' | 'undelivered' | 'refused' | 'ok'
 
 export interface HealthOptions {
 	readonly config: Pick<Config, 'receivers'>
@@ -46,6 +46,8 @@ export interface HealthOptions {
 	readonly failing?: Pick<FailingReceivers, 'reasons'>
 	/** The monotonic clock of the pollers. */
 	readonly steady?: Clock
+	/** Default: the clock on the wall. */
+	readonly clock?: Clock
 }
 
 /** Never rejects: an unreadable state is part of the result. */
@@ -57,13 +59,18 @@ export function createHealth({
 	isRefused,
 	failing,
 	steady = steadyClock,
+	clock = Date.now,
 }: HealthOptions): () => Promise<Health> {
 	return async () => {
-		const networks = vitals.networks().map((each) => withFailure(each, pollers, steady()))
-		const reasons = networks.flatMap(({ reason }) => (reason === null ? [] : [reason]))
+		const judged = vitals.networks().map((each) => judge(each, pollers, { steadyMs: steady(), nowMs: clock() }))
+		const networks = judged.map(({ line }) => line)
+		const reasonsOf = (wanted: Judged['status']) =>
+			judged.flatMap(({ line, status }) => (status === wanted && line.reason !== null ? [line.reason] : []))
+		const reasons = reasonsOf('stalled')
 		let stuck: readonly StuckLook[] = []
 		const troubles: Record<Exclude<HealthStatus, 'ok'>, readonly string[]> = {
 			stalled: reasons,
+			degraded: reasonsOf('degraded'),
 			...(await summary().then(
 				(found) => {
 					stuck = pollers.flatMap((poller) => stuckLooks(found, poller, steady()))
@@ -84,7 +91,7 @@ export function createHealth({
 	}
 }
 
-const bySeverity = ['stalled', 'gap', 'undelivered', 'refused'] as const
+const bySeverity = ['stalled', 'degraded', 'gap', 'undelivered', 'refused'] as const
 
 const wrongEdit =
 	'the watchlists as edited are wrong, and the last good ones stay in effect. ' +
@@ -96,32 +103,55 @@ function unread(error: unknown, reasons: readonly string[]): readonly string[] {
 	return reasons.some((reason) => reason.includes(words)) ? [] : [`the state cannot be read: ${words}`]
 }
 
-/**
- * Reports failures that do not pass by themselves without waiting for a stall: an endpoint on another chain, a state
- * that cannot be written, too many waiting deliveries, or an endpoint that has never worked, probably because of a
- * typing error.
- */
-function withFailure(each: NetworkHealth, pollers: readonly NetworkPoller[], nowMs: number): NetworkHealth {
-	const status = pollers.find(({ name }) => name === each.network)?.status()
-	if (each.ok && status?.backSinceMs != null && nowMs - status.backSinceMs > longBackMs) {
-		const { network, head, checkpoint } = each
-		const stands = `the head stands at block ${head}, before block ${checkpoint}, which was scanned already`
-		return { ...each, ok: false, reason: `${network} is not scanned: ${stands}: ${anewOrBehind}` }
-	}
-	if (!each.ok || status?.failure == null) return each
-	const failingMs = nowMs - (status.failingSinceMs ?? nowMs)
-	const hasNeverWorked = status.lastDoneAtMs === null && failingMs > neverWorkedMs
-	if (!hasNeverWorked && !lasting.has(status.lastResult)) return each
-	return { ...each, ok: false, reason: `${each.network} is not scanned: ${status.failure}` }
+interface Judged {
+	readonly status: 'stalled' | 'degraded'
+	readonly line: NetworkHealth
 }
 
 /**
- * How long the head may be below a scanned block: one of several endpoints may lag. With `stall_after: never`, nothing
- * else would report it.
+ * Reports without waiting for a stall, and whatever `stall_after` says: failures that do not pass by themselves (an
+ * endpoint on another chain, a state that cannot be written, too many waiting deliveries), a head below a scanned
+ * block, and polls of which none succeeds.
  */
-const longBackMs = 60_000
-/** How long a node that starts together with the machine may take. */
-const neverWorkedMs = 60_000
+function judge(
+	each: NetworkHealth,
+	pollers: readonly NetworkPoller[],
+	{ steadyMs, nowMs }: { readonly steadyMs: number; readonly nowMs: number },
+): Judged {
+	const { network, head, checkpoint } = each
+	const poller = pollers.find(({ name }) => name === network)
+	const status = poller?.status()
+	const { backSinceMs = null, wellAtMs = null, failure = null } = status ?? {}
+	const isFirst = status?.lastDoneAtMs === null
+	const quietAfterMs = isFirst ? 0 : (poller?.quietAfterMs ?? 0)
+	const isQuiet = wellAtMs !== null && steadyMs - wellAtMs > Math.max(minuteMs, quietAfterMs)
+	// By the clock of now, which may have been set since.
+	const since = new Date(nowMs - (wellAtMs === null ? 0 : steadyMs - wellAtMs)).toISOString()
+	const isUnknown = wellAtMs !== null && (isQuiet || isFirst)
+	const line: NetworkHealth = isUnknown
+		? { ...each, head: null, headUnknownSince: since }
+		: { ...each, ...(backSinceMs !== null && { isBehindCheckpoint: true }) }
+	const ill = (reason: string, status: Judged['status'] = 'stalled'): Judged => ({
+		status,
+		line: { ...line, ok: false, reason },
+	})
+	if (!each.ok || status === undefined) return { status: 'stalled', line }
+	if (failure !== null && lasting.has(status.lastResult)) return ill(`${network} is not scanned: ${failure}`)
+	if (isQuiet) {
+		const who = status.unanswered ?? 'its endpoints give no answer, or only rate limits (429)'
+		const why = failure ?? `no poll has ended: ${who}. To do: ${reach}`
+		return ill(`${network} is degraded: no poll has succeeded since ${since}: ${why}`, 'degraded')
+	}
+	const isBack = status.isBackTwice || (backSinceMs !== null && steadyMs - backSinceMs > minuteMs)
+	if (isBack && head !== null && checkpoint !== null) return ill(`${network}: ${behindInWords(head, checkpoint)}`)
+	return { status: 'stalled', line }
+}
+
+/**
+ * How long polls may fail, as of a node that starts together with the machine, and the head may be below a scanned
+ * block where polls are rare.
+ */
+const minuteMs = 60_000
 
 /** A second look or a backfill usually passes a block that no source gives sooner than this. */
 const longUnreadMs = 60_000

@@ -4,7 +4,7 @@ import type { Log, Store } from '../../model/ports.js'
 import type { NetworkHealth, TroubleBook } from '../../model/trouble.js'
 import type { PollReport } from '../../scan/poll.js'
 import type { NetworkPoller } from '../polling/networkPoller.js'
-import { anewOrBehind, reach } from '../polling/remedy.js'
+import { behindInWords, reach } from '../polling/remedy.js'
 import { createStallNotices } from './stallNotices.js'
 
 /** Watches over the polling itself, so that the absence of alerts means that nothing happened. */
@@ -225,10 +225,9 @@ function stallReason({ settings, poller, checkpoint, head, movedAtMs }: Progress
 		const ended = new Date(lastDoneAtMs).toISOString()
 		return `${since}, and no poll has ended since ${ended}: ${who}. To do: ${reach}`
 	}
+	if (head < checkpoint) return `${since}: ${behindInWords(head, checkpoint)}`
 	const stands = `${since}: polls work, but the head stands at block ${head}`
-	if (head >= checkpoint)
-		return `${stands}. To do: compare with another endpoint, and put it first in \`rpc\` if it is ahead`
-	return `${stands}, before block ${checkpoint}, which was scanned already: ${anewOrBehind}`
+	return `${stands}. To do: compare with another endpoint, and put it first in \`rpc\` if it is ahead`
 }
 
 function recoveryReason({ settings, checkpoint }: Progress, sinceMs: number, nowMs: number): string {

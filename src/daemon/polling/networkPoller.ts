@@ -11,12 +11,14 @@ import type { AuditReport } from '../../scan/auditing/follower.js'
 import { type PollReport, poll, type Unread } from '../../scan/poll.js'
 import type { PollConfig, PollPorts } from '../../scan/pollSession.js'
 import { freshStatus, type PollerStatus, type TickResult } from './pollerStatus.js'
-import { newsOf, withRemedy } from './remedy.js'
+import { behindInWords, newsOf, withRemedy } from './remedy.js'
 import { createUnanswered } from './unanswered.js'
 
 /** Polls one network; at most one poll runs at a time, and at most one audit beside it. */
 export interface NetworkPoller {
 	readonly name: string
+	/** After this time without a successful poll the network is not well. */
+	readonly quietAfterMs: number
 	/**
 	 * Polls until nothing is left below the target. A tick during a running poll is skipped and counted; nothing is
 	 * missed, since every poll goes from the checkpoint to the head. Never rejects because of a failing node or disk.
@@ -45,6 +47,8 @@ export interface NetworkPollerOptions {
 	readonly ports: PollPorts
 	/** Monotonic clock for measuring activity. Default: the clock of the ports. */
 	readonly steady?: Clock
+	/** Default: 0; health waits a minute at least. */
+	readonly quietAfterMs?: number
 	readonly onReport?: (report: PollReport) => void
 	/** Called at the end of each audit, with what it announced. */
 	readonly onAudit?: (report: AuditReport) => void
@@ -64,6 +68,7 @@ export function createNetworkPoller({
 	config,
 	ports,
 	steady = ports.clock,
+	quietAfterMs = 0,
 	onReport,
 	onAudit,
 	onFailure,
@@ -87,7 +92,11 @@ export function createNetworkPoller({
 	let nudged = false
 	let saidSkipAtMs = Number.NEGATIVE_INFINITY
 	let saidWellAtMs = Number.NEGATIVE_INFINITY
-	let status = freshStatus
+	/** By the steady clock: when a poll last succeeded, or another instance polled instead; at first, now. */
+	let wellAtMs = steady()
+	/** Whether this instance's last poll failed. */
+	let fails = false
+	let status: PollerStatus = { ...freshStatus, wellAtMs }
 	/** Why audits fail; null while they succeed. */
 	let auditTrouble: AuditTrouble | null = null
 	follower?.onEnd(audited)
@@ -103,9 +112,11 @@ export function createNetworkPoller({
 				if (!(await store.acquireLease(name, atNewLease))) return await standBy('another instance polls this network')
 				if (standsBy) log.info({}, 'this instance polls the network now')
 				standsBy = false
+				status = { ...status, wellAtMs }
 				if (await mustWait()) return 'backlog'
 				const report = await poll(used, ports, signal)
 				onReport?.(report)
+				noteHead(report)
 				const [failed] = report.unread
 				if (failed !== undefined) throw fellShort(report, failed)
 				succeeded(report)
@@ -136,17 +147,15 @@ export function createNetworkPoller({
 		const words = error instanceof Error ? error.message : String(error)
 		const news = newsOf(error, words)
 		if (auditTrouble?.news !== news) log.error({ err: error }, `auditing failed: ${words}; ${hintOf(error)}`)
-		const sinceMs = auditTrouble?.sinceMs ?? steady()
-		auditTrouble = { news, failure: withRemedy(error, words), result: resultOf(error), sinceMs }
+		auditTrouble = { news, failure: withRemedy(error, words), result: resultOf(error) }
 		onFailure?.()
 	}
 
 	/** The status of polls; where they go well, that of audits. */
 	function wholeStatus(): PollerStatus {
 		if (auditTrouble === null || status.failure !== null) return status
-		const { failure, result, sinceMs } = auditTrouble
-		const lastResult = status.lastResult === 'done' ? result : status.lastResult
-		return { ...status, failure, failingSinceMs: sinceMs, lastResult }
+		const { failure, result } = auditTrouble
+		return { ...status, failure, lastResult: status.lastResult === 'done' ? result : status.lastResult }
 	}
 
 	/** The error of a poll that passed its deadline: the endpoints were too slow. */
@@ -169,7 +178,9 @@ export function createNetworkPoller({
 		auditTrouble = null
 		if (!standsBy) log.info({}, `${words}: standing by`)
 		standsBy = true
-		status = { ...status, failure: null, failingSinceMs: null }
+		// Instances that cannot reach the node hand the lease to each other: none of them is well by standing by.
+		if (!fails) wellAtMs = steady()
+		status = { ...status, failure: null, wellAtMs: null }
 		onStandby?.()
 		return 'standby'
 	}
@@ -204,21 +215,22 @@ export function createNetworkPoller({
 			const before = status.unread.find(({ look, span }) => look === each.look && span.from === each.span.from)
 			return { ...each, sinceMs: before?.sinceMs ?? steady() }
 		})
-		status = { ...status, lastReport, lastDoneAtMs: clock(), unread }
+		wellAtMs = steady()
+		status = { ...status, lastReport, lastDoneAtMs: clock(), wellAtMs, unread }
 		return error
+	}
+
+	function noteHead({ head, checkpoint }: PollReport): void {
+		const isBack = head < checkpoint
+		const { backSinceMs } = status
+		if (isBack && backSinceMs === null) log.warn({ head, checkpoint }, behindInWords(head, checkpoint))
+		const isBackTwice = isBack && backSinceMs !== null
+		status = { ...status, backSinceMs: isBack ? (backSinceMs ?? steady()) : null, isBackTwice }
 	}
 
 	function succeeded(report: PollReport): void {
 		const { head, checkpoint } = report
-		const isBack = head < checkpoint
-		if (isBack && status.backSinceMs === null) {
-			log.warn(
-				{ head, checkpoint },
-				'the head stands before a block that was scanned already, and no alert is sent until the head has passed it: ' +
-					'the endpoint lags, or its chain began anew and needs a state of its own',
-			)
-		} else if (status.failure !== null) log.info({ checkpoint }, 'polling works again')
-		const backSinceMs = isBack ? (status.backSinceMs ?? steady()) : null
+		if (status.failure !== null) log.info({ checkpoint }, 'polling works again')
 		if (report.behind) {
 			const { target, blocks } = report
 			log.info({ checkpoint, target, left: target - checkpoint, blocks }, 'catching up')
@@ -230,8 +242,9 @@ export function createNetworkPoller({
 		}
 		// A poll that ran out of time may not have reached its second look and its backfills.
 		const unread = report.behind ? status.unread : []
-		const isWell = { failure: null, failingSinceMs: null }
-		status = { ...status, lastReport: report, lastDoneAtMs: clock(), ...isWell, backSinceMs, unread }
+		wellAtMs = steady()
+		fails = false
+		status = { ...status, lastReport: report, lastDoneAtMs: clock(), wellAtMs, failure: null, unread }
 	}
 
 	/** Logs a failure only if it differs from the last one. */
@@ -241,7 +254,8 @@ export function createNetworkPoller({
 		if (status.failure === null || news !== lastLogged)
 			log.error({ err: error }, `polling failed: ${words}; ${hintOf(error)}`)
 		lastLogged = news
-		status = { ...status, failure: withRemedy(error, words), failingSinceMs: status.failingSinceMs ?? steady() }
+		fails = true
+		status = { ...status, failure: withRemedy(error, words) }
 		onFailure?.()
 	}
 
@@ -269,6 +283,7 @@ export function createNetworkPoller({
 
 	return {
 		name,
+		quietAfterMs,
 		tick(signal) {
 			if (running === null) return begin(signal)
 			skip()
@@ -306,8 +321,6 @@ interface AuditTrouble {
 	readonly news: string
 	readonly failure: string
 	readonly result: TickResult
-	/** By the steady clock. */
-	readonly sinceMs: number
 }
 
 function resultOf(error: unknown): TickResult {

@@ -13,10 +13,15 @@ export interface PollerStatus {
 	readonly lastResult: TickResult | null
 	/** Since when the head is below a scanned block, by the steady clock; null if it is not. */
 	readonly backSinceMs: number | null
+	/** Whether the last two polls found it so: one of several nodes behind an endpoint may lag for a moment. */
+	readonly isBackTwice: boolean
+	/**
+	 * By the steady clock: when a poll last succeeded; before the first one, when polling began. Null while another
+	 * instance polls.
+	 */
+	readonly wellAtMs: number | null
 	/** The second look and the backfill that are stuck, and since when by the steady clock. */
 	readonly unread: readonly (Unread & { readonly sinceMs: number })[]
-	/** Since when polls fail, by the steady clock; absent or null: they do not. */
-	readonly failingSinceMs?: number | null
 	/** The endpoints that give no answer, in words; null if none is known. */
 	readonly unanswered?: string | null
 }
@@ -38,5 +43,7 @@ export const freshStatus: PollerStatus = {
 	skipped: 0,
 	lastResult: null,
 	backSinceMs: null,
+	isBackTwice: false,
+	wellAtMs: null,
 	unread: [],
 }

@@ -4,9 +4,17 @@ import { RpcError, type RpcErrorKind } from '../../errors.js'
 
 const another = 'another endpoint in `rpc` takes over'
 export const reach = `see whether the node runs and can be reached; ${another}`
-export const anewOrBehind =
-	'the endpoint lags, or its chain began anew and needs a state of its own. ' +
-	'To do: put another endpoint first in `rpc`, or give the new chain an empty folder as `state`, and restart'
+/** docs/night.md and docs/operations.md say the same. */
+const behind =
+	'the head is behind the checkpoint: no alerts until it catches up. The endpoint lags, or the chain was restarted'
+
+export function behindInWords(head: number | bigint, checkpoint: number | bigint): string {
+	return (
+		`${behind} (its head is block ${head}, and block ${checkpoint} was scanned). To do: put another endpoint first ` +
+		'in `rpc`; for a restarted chain, write another folder into `state` and keep the old one; then restart'
+	)
+}
+
 const plan = `a larger plan; ${another}`
 const doctor = `\`tracewatch doctor\` says what it lacks; ${another}`
 

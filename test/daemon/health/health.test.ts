@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { createHealth, type HealthOptions } from '../../../src/daemon/health/health.js'
 import type { NetworkPoller } from '../../../src/daemon/polling/networkPoller.js'
 import { RpcError, StateError } from '../../../src/errors.js'
+import { standingOf } from '../../../src/pages/standing.js'
 
 const away = 'cannot reach the state in the database at db.example: the connection was refused: start it'
 const network = { network: 'local', checkpoint: 7, head: 9, lastPollAt: null }
@@ -38,29 +39,44 @@ test('behavior: a wrong edit and a receiver that accepts nothing say what to do'
 	])
 })
 
-test('behavior: an endpoint that has failed from the start on is not well after a minute, stall or none', async () => {
-	let nowMs = 1_000
-	let lastDoneAtMs: number | null = null
-	const failure = 'node.example.org did not answer eth_chainId: the connection was refused. To do: see whether it runs'
-	let failingSinceMs: number | null = 1_000
-	const status = () => ({ failure, failingSinceMs, lastDoneAtMs, lastResult: 'failed', backSinceMs: null, unread: [] })
-	const poller = { name: 'local', status } as unknown as NetworkPoller
-	const health = createHealth({
-		...{ config: { receivers: [] }, pollers: [poller], isRefused: () => false, steady: () => nowMs },
-		vitals: { networks: () => [{ ...network, ok: true, reason: null }] },
-		summary: async () => ({ networks: new Map(), receivers: new Map() }),
-	})
-	expect((await health()).ok).toBe(true)
-	nowMs += 60_001
-	expect((await health()).reasons).toEqual([`local is not scanned: ${failure}`])
-	// It stood by until now.
-	failingSinceMs = nowMs
-	expect((await health()).ok).toBe(true)
-	failingSinceMs = 1_000
-	// It has worked before: that is for the stall to tell.
-	lastDoneAtMs = 5_000
-	expect((await health()).ok).toBe(true)
-})
+const minuteMs = 60_000
+const failure = 'node.example.org did not answer eth_chainId: the connection was refused. To do: see whether it runs'
+const since = new Date(minuteMs).toISOString()
+const fails = { failure, lastResult: 'failed', lastDoneAtMs: 1, wellAtMs: minuteMs }
+const hangs = { ...fails, failure: null, lastResult: 'done', unanswered: 'node.example.org does not answer' }
+const why = `local is degraded: no poll has succeeded since ${since}: `
+
+test.each([
+	['polls fail', fails, 0, minuteMs, why + failure],
+	['polls fail, and are a minute apart', fails, 2 * minuteMs, 2 * minuteMs, why + failure],
+	['polls fail, and are an hour apart', fails, 120 * minuteMs, 120 * minuteMs, why + failure],
+	['a poll hangs', hangs, 0, minuteMs, `${why}no poll has ended: node.example.org does not answer. To do: see`],
+	['none has ever succeeded, and they are an hour apart', { ...fails, lastDoneAtMs: null }, 7_200_000, minuteMs, why],
+	['the first one hangs', { ...hangs, lastDoneAtMs: null }, 0, minuteMs, why],
+])(
+	'error: %s: degraded once that lasts, and not before; the head is unknown',
+	async (_, polls, quietAfterMs, ms, reason) => {
+		let nowMs = 0
+		const status = () => ({ backSinceMs: null, unread: [], ...polls })
+		const poller = { name: 'local', quietAfterMs, status } as unknown as NetworkPoller
+		const lines = [network, { ...network, network: 'other' }].map((one) => ({ ...one, ok: true, reason: null }))
+		const health = createHealth({
+			...{ config: { receivers: [] }, pollers: [poller], isRefused: () => false },
+			...{ steady: () => nowMs, clock: () => nowMs, vitals: { networks: () => lines } },
+			summary: async () => ({ networks: new Map(), receivers: new Map() }),
+		})
+		nowMs = minuteMs + ms
+		expect((await health()).ok).toBe(true)
+		nowMs += 1
+		const found = await health()
+		expect(found).toMatchObject({ ok: false, status: 'degraded', reason: expect.stringContaining(reason) })
+		expect(found.networks).toEqual([
+			{ ...lines[0], ok: false, reason: found.reason, head: null, headUnknownSince: since },
+			lines[1],
+		])
+		expect(standingOf(found, null).words).toBe('Degraded')
+	},
+)
 
 test('behavior: what is not read besides the new blocks is said after a minute, while it stands', async () => {
 	let nowMs = 1_000

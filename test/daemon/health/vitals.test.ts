@@ -202,7 +202,9 @@ test('behavior: a head before the checkpoint is another matter than one that sta
 	await pass(11 * minute)
 	const [first] = await store.deliveries()
 	expect(first?.message.data).toMatchObject({
-		reason: expect.stringMatching(/the head stands at block 3, before block 500, which was scanned already/),
+		reason: expect.stringMatching(
+			/the head is behind the checkpoint: .*its head is block 3, and block 500 was scanned/,
+		),
 	})
 })
 
