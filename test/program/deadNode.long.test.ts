@@ -29,12 +29,11 @@ const cases = {
 	traceless: { isDead: false, fault: noTraces },
 	// Its head stands still.
 	quiet: { isDead: false, fault: null },
-	// Killed too, but its next poll is far.
-	hourly: { isDead: false, fault: null },
 } satisfies Record<string, { isDead: boolean; fault: Fault | null }>
-const names = Object.keys(cases) as (keyof typeof cases)[]
+const kinds = Object.keys(cases) as (keyof typeof cases)[]
 
-async function site() {
+/** A network of each name, and one without a node. Time passes in `run` as the test says. */
+async function site<T extends string>(names: readonly T[], schedule = '* * * * * *') {
 	const node = await startTestDevnode()
 	onTestFinished(() => node.stop())
 	await node.mine(20)
@@ -43,7 +42,6 @@ async function site() {
 	onTestFinished(async () => void (await Promise.all(endpoints.map((one) => one.close()))))
 	const urls = [...endpoints.map(({ url }) => url), `http://127.0.0.1:${await freePort()}`]
 	const networks = [...names, 'never'].map((name, at) => {
-		const schedule = name === 'hourly' ? '0 0 * * * *' : '* * * * * *'
 		const rows = ['chain_id: 31337', `rpc: ["${urls[at]}"]`, `schedule: "${schedule}"`, 'stall_after: never']
 		return `  - name: ${name}\n${rows.map((row) => `    ${row}\n`).join('')}`
 	})
@@ -56,8 +54,23 @@ async function site() {
 		'bin/systemd-notify': '#!/bin/sh\nfor word; do case $word in STATUS=*) echo "$word" > line;; esac; done\n',
 	})
 	chmodSync(join(here.folder, 'bin/systemd-notify'), 0o755)
-	const endpoint = (name: keyof typeof cases) => endpoints[names.indexOf(name)] as (typeof endpoints)[number]
-	return { node, here, endpoint }
+	const endpoint = (name: T) => endpoints[names.indexOf(name)] as (typeof endpoints)[number]
+	const clock = join(here.folder, 'clock')
+	const time = { NODE_OPTIONS: `--import ${setClock}`, SET_CLOCK: clock, PASS_TIME: '1' }
+	const env = { ...time, NOTIFY_SOCKET: join(here.folder, 'none'), PATH: `${here.folder}/bin:${process.env.PATH}` }
+	const running = here.start(['run'], env)
+	const pass = async (seconds: number) => {
+		writeFileSync(clock, String(seconds * 1_000))
+		running.process.kill('SIGUSR2')
+		const isSet = () => existsSync(`${clock}.set`) && readFileSync(`${clock}.set`, 'utf8') === `${seconds * 1_000}`
+		await expect.poll(isSet).toBe(true)
+	}
+	const status = (...args: string[]) => here.run(['status', ...args], time)
+	const asked = await healthOf(running)
+	const isKnown = async () =>
+		(await asked.health()).networks.filter(({ head }) => head === 20).map(({ network }) => network)
+	await expect.poll(isKnown, { timeout: 10_000 }).toEqual(names)
+	return { node, here, endpoint, running, pass, status, ...asked }
 }
 
 interface Line {
@@ -84,43 +97,30 @@ async function healthOf(running: Running) {
 }
 
 test('error: an endpoint that is dead for a minute is degraded everywhere, and its head is unknown', async () => {
-	const { node, here, endpoint } = await site()
-	const clock = join(here.folder, 'clock')
-	const time = { NODE_OPTIONS: `--import ${setClock}`, SET_CLOCK: clock, PASS_TIME: '1' }
-	const env = { ...time, NOTIFY_SOCKET: join(here.folder, 'none'), PATH: `${here.folder}/bin:${process.env.PATH}` }
-	const running = here.start(['run'], env)
-	const pass = async (seconds: number) => {
-		writeFileSync(clock, String(seconds * 1_000))
-		running.process.kill('SIGUSR2')
-		const isSet = () => existsSync(`${clock}.set`) && readFileSync(`${clock}.set`, 'utf8') === `${seconds * 1_000}`
-		await expect.poll(isSet).toBe(true)
-	}
-	const { health, page } = await healthOf(running)
-	const isKnown = async () => (await health()).networks.filter(({ head }) => head === 20).map(({ network }) => network)
-	await expect.poll(isKnown, { timeout: 10_000 }).toEqual(names)
+	const { node, here, endpoint, pass, status, health, page } = await site(kinds)
 	// One has never answered: that is not said at once.
 	expect(await health()).toMatchObject({ code: 200, ill: [] })
 
-	for (const name of names) endpoint(name).next = () => cases[name].fault
-	for (const name of ['killed', 'hourly'] as const) await endpoint(name).close()
+	for (const name of kinds) endpoint(name).next = () => cases[name].fault
+	await endpoint('killed').close()
 	await node.mine()
 	await pass(62)
-	const dead = [...names.filter((name) => cases[name].isDead), 'never']
+	const dead = [...kinds.filter((name) => cases[name].isDead), 'never']
 	const seen = async () => {
-		const { networks, code, status, reason } = await health()
+		const { networks, code, status: word, reason } = await health()
 		const others = networks.filter(({ network }) => network !== 'traceless')
 		const unknown = others.filter(({ head, headUnknownSince }) => head === null && headUnknownSince !== undefined)
 		const namesOf = (some: typeof networks) => some.map(({ network }) => network)
 		const ill = namesOf(others.filter(({ ok }) => !ok))
-		return { code, status, ill, unknown: namesOf(unknown), traceless: String(reason).includes('traceless') }
+		return { code, status: word, ill, unknown: namesOf(unknown), traceless: String(reason).includes('traceless') }
 	}
 	const all = { code: 503, status: 'degraded', ill: dead, unknown: dead, traceless: true }
 	await expect.poll(seen, { timeout: 5_000 }).toEqual(all)
 	expect(await page()).toMatch(/<title>Degraded/)
 	const line = () => existsSync(join(here.folder, 'line')) && readFileSync(join(here.folder, 'line'), 'utf8')
 	const [{ code, stdout }, { stdout: words }] = await Promise.all([
-		here.run(['status', '--json'], time),
-		here.run(['status'], time),
+		status('--json'),
+		status(),
 		expect.poll(line, { timeout: 8_000 }).toContain('killed is degraded: no poll has succeeded since 20'),
 	])
 	expect(code).toBe(1)
@@ -136,18 +136,24 @@ test('error: an endpoint that is dead for a minute is degraded everywhere, and i
 	}
 	expect(words).toMatch(/^quiet: scanned to block 21, 0 behind the head/m)
 
-	// Two intervals later so is the one that is polled each hour; what answers again is well.
+	// What answers again is well.
 	endpoint('errors').next = () => null
+	await expect.poll(async () => (await health()).well, { timeout: 5_000 }).toContain('errors')
+})
+
+test('error: a node that is polled hourly is degraded after two hours; beside a dead daemon its head is unknown', async () => {
+	const { endpoint, running, pass, status, health, here } = await site(['hourly'], '0 0 * * * *')
+	await endpoint('hourly').close()
+	await pass(62)
+	// It has never answered since the start.
+	expect(await health()).toMatchObject({ ill: ['never'], well: ['hourly'], networks: [{ head: 20 }, { head: null }] })
 	await pass(7_300)
-	await expect.poll(seen, { timeout: 5_000 }).toMatchObject({
-		ill: ['killed', 'hangs', 'hourly', 'never'],
-		unknown: ['killed', 'hangs', 'hourly', 'never'],
-	})
+	await expect.poll(async () => (await health()).ill).toEqual(['hourly', 'never'])
 	await running.stop('SIGKILL')
-	writeFileSync(clock, '7400000')
-	const later = JSON.parse((await here.run(['status', '--json'], time)).stdout)
-	for (const { network, ...one } of later.networks.slice(0, -1))
-		expect(one, network).toMatchObject({ lagBlocks: null, headUnknownSince: expect.stringMatching(/^20/) })
+	here.write('clock', '7400000')
+	const { networks } = JSON.parse((await status('--json')).stdout)
+	expect(networks[0]).toMatchObject({ head: null, lagBlocks: null, headUnknownSince: expect.stringMatching(/^20/) })
+	expect((await status()).stdout).toMatch(/^hourly: scanned to block 20, .* s ago; the head is unknown since 20/m)
 })
 
 test('error: a head behind the checkpoint is said within two polls, and the night card says the same', async () => {
