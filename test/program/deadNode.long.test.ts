@@ -141,7 +141,7 @@ test('error: an endpoint that is dead for a minute is degraded everywhere, and i
 	await expect.poll(async () => (await health()).well, { timeout: 5_000 }).toContain('errors')
 })
 
-test('error: a node that is polled hourly is degraded after two hours; beside a dead daemon its head is unknown', async () => {
+test('error: a node that is polled hourly is degraded after two hours, and unknown beside a dead daemon', async () => {
 	const { endpoint, running, pass, status, health, here } = await site(['hourly'], '0 0 * * * *')
 	await endpoint('hourly').close()
 	await pass(62)

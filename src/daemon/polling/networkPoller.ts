@@ -110,9 +110,11 @@ export function createNetworkPoller({
 			makesWay = false
 			try {
 				if (!(await store.acquireLease(name, atNewLease))) return await standBy('another instance polls this network')
-				if (standsBy) log.info({}, 'this instance polls the network now')
+				if (standsBy) {
+					log.info({}, 'this instance polls the network now')
+					status = { ...status, wellAtMs }
+				}
 				standsBy = false
-				status = { ...status, wellAtMs }
 				if (await mustWait()) return 'backlog'
 				const report = await poll(used, ports, signal)
 				onReport?.(report)
