@@ -4,12 +4,12 @@ import type { Announced, Proof } from '../core/reconcile/refuted.js'
 import { lengthOf, numbersOf } from '../core/spans.js'
 import { RpcError } from '../errors.js'
 import type { Unexplained } from '../kinds/unexplained.js'
-import type { Accounts, BlockChanges } from '../model/books.js'
+import type { Accounts, BlockChanges, Posting } from '../model/books.js'
 import type { AddressSet, Block, Part, TxTrace } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Chain } from '../model/ports.js'
 import { headerIn } from './blocks.js'
-import { keyOf } from './closeBooks.js'
+import { type ClosedBlock, keyOf } from './closeBooks.js'
 import type { CodeChange } from './delegations/delegations.js'
 
 /** Access lists of a part's blocks, in order; each is verified against the block's header. */
@@ -29,10 +29,24 @@ export async function listsOf(part: Part, { accounts, chain }: ListPorts, signal
 	const lists: { block: Block; changes: BlockChanges }[] = []
 	for (const number of numbersOf(part.span)) {
 		const block = await headerIn(part, number, chain, signal)
-		const changes = block === null ? null : await accounts.changes(block, signal)
+		const changes = block === null ? null : await changesOf(block, accounts, signal)
 		if (block !== null && changes !== null) lists.push({ block, changes })
 	}
 	return lists
+}
+
+/** Null: no endpoint gives the list, or none gives the one of the header. */
+export async function changesOf(
+	block: Block,
+	accounts: Pick<Accounts, 'changes'>,
+	signal: AbortSignal,
+): Promise<BlockChanges | null> {
+	try {
+		return await accounts.changes(block, signal)
+	} catch (error) {
+		if (!(error instanceof RpcError)) throw error
+		return null
+	}
 }
 
 /** Adds the watches that a list names but no frame moves: their books are closed at that block, too. */
@@ -61,12 +75,12 @@ export function withBlocks(part: Part, lists: BlockLists): Part {
 /** Code changes of watches according to the lists, without those already known. */
 export function listedCodes(lists: BlockLists, kept: AddressSet, known: readonly CodeChange[]): readonly CodeChange[] {
 	return lists.flatMap(({ block, changes }) =>
-		[...changes.codes.keys()].flatMap((address): CodeChange[] => {
+		[...changes.codes].flatMap(([address, codes]): CodeChange[] => {
 			const isKnown = known.some(
 				(one) => one.address === address && one.from < block.number && block.number <= one.to.number,
 			)
 			if (isKnown || !kept.has(address)) return []
-			return [{ address, from: block.number - 1n, to: block, isListed: true }]
+			return [{ address, from: block.number - 1n, to: block, listed: { block, codes } }]
 		}),
 	)
 }
@@ -79,8 +93,10 @@ export interface Compensation {
 export interface ClosedLists {
 	readonly lists: BlockLists
 	readonly kept: AddressSet
-	/** Balances before the blocks that closed, by `keyOf`. */
-	readonly openings: ReadonlyMap<string, bigint>
+	/** The blocks that closed, by `keyOf`. */
+	readonly closed: ReadonlyMap<string, ClosedBlock>
+	/** What receipts say of these blocks, of all watches. Null: they were not read, or need not say what was paid. */
+	readonly postings: ReadonlyMap<bigint, readonly Posting[] | null> | null
 	readonly announced: Announced
 }
 
@@ -89,7 +105,7 @@ export interface ClosedLists {
  */
 export async function compensations(
 	part: Part,
-	{ lists, kept, openings, announced }: ClosedLists,
+	{ lists, kept, closed, postings, announced }: ClosedLists,
 	accounts: Accounts,
 	signal: AbortSignal,
 ): Promise<Compensation> {
@@ -98,11 +114,15 @@ export async function compensations(
 	for (const { block, changes } of lists) {
 		const transactions = part.transactions.filter((tx) => tx.block.number === block.number)
 		for (const address of changes.balances.keys()) {
-			const openingWei = openings.get(keyOf(address, block.number))
-			if (openingWei === undefined || !kept.has(address)) continue
-			const differences = txDifferences(address, changes, openingWei, tracedBlockOf(block, transactions, address))
+			const one = closed.get(keyOf(address, block.number))
+			if (one === undefined || !kept.has(address)) continue
+			const { openingWei } = one
+			const paid = one.postings ?? postings?.get(block.number) ?? null
+			const hiddenBy = (by: readonly TxTrace[]) =>
+				txDifferences(address, changes, openingWei, tracedBlockOf(block, by, address, paid))
+			const differences = hiddenBy(transactions)
 			if (differences.length === 0) continue
-			const witness = await witnessOf(block, address, changes, openingWei)
+			const witness = await witnessOf(block, address, hiddenBy)
 			if (witness !== null) {
 				witnessed.push(witness)
 				continue
@@ -123,13 +143,16 @@ export async function compensations(
 	}
 	return { findings, witnessed }
 
-	async function witnessOf(block: Block, address: Address, changes: BlockChanges, openingWei: bigint) {
+	async function witnessOf(
+		block: Block,
+		address: Address,
+		hiddenBy: (by: readonly TxTrace[]) => readonly TxDifference[],
+	) {
 		const span = { from: block.number, to: block.number }
 		try {
 			for await (const witness of accounts.witnesses(span, announced.parties(address, block.number), signal)) {
 				if (witness.part.last.hash !== block.hash) continue
-				const seen = tracedBlockOf(block, witness.part.transactions, address)
-				if (txDifferences(address, changes, openingWei, seen).length > 0) continue
+				if (hiddenBy(witness.part.transactions).length > 0) continue
 				return { ...witness, address, refutes: true }
 			}
 		} catch (error) {
@@ -141,10 +164,15 @@ export async function compensations(
 }
 
 /** The given transactions of one block, in the form compared with its access list. */
-export function tracedBlockOf(block: Block, transactions: readonly TxTrace[], address: Address): TracedBlock {
+export function tracedBlockOf(
+	block: Block,
+	transactions: readonly TxTrace[],
+	address: Address,
+	postings: TracedBlock['postings'],
+): TracedBlock {
 	const { withdrawals = [], txHashes, author = null } = block
 	const paidWei = withdrawals.reduce((sum, one) => (one.address === address ? sum + one.wei : sum), 0n)
-	return { transactions, txHashes, author, paidWei }
+	return { transactions, txHashes, author, paidWei, postings }
 }
 
 const MOST_NAMED = 5

@@ -13,7 +13,7 @@ import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Gap, NetworkState } from '../model/state.js'
 import type { WatchIndex } from '../model/watch.js'
-import { type BlockLists, compensations } from './accessLists.js'
+import { type BlockLists, type ClosedLists, compensations } from './accessLists.js'
 import type { AskedBalances } from './asked/askBalances.js'
 import { type AuditRotation, createAuditRotation } from './auditRotation.js'
 import { type BooksDraft, draftOf } from './booksDraft.js'
@@ -99,8 +99,8 @@ export interface KnownRun extends Pick<ClosingBooks, 'first' | 'isNew' | 'failed
 	/** Gives the balances of these blocks. Default: the auditor's own port. */
 	readonly accounts?: Accounts
 	readonly chain?: Pick<Chain, 'walk' | 'block'>
-	/** Selects the opening balances that allow a check of single transactions. Default: all. */
-	readonly checkable?: (openings: ReadonlyMap<string, bigint>) => ReadonlyMap<string, bigint>
+	/** What the receipts of these blocks say. Absent: they were not read. */
+	readonly postings?: ClosedLists['postings']
 }
 
 export interface StateReader {
@@ -166,7 +166,7 @@ export function createAuditor(options: AuditorOptions, reader: StateReader): Aud
 			return { books, ...found, summary: await summaryWith(facts, kept, books) }
 
 			async function closeOver(run: KnownRun, own: AbortSignal): Promise<void> {
-				const { asked, lists, first, isNew, failedLooks, isFinal = false, checkable } = run
+				const { asked, lists, first, isNew, failedLooks, isFinal = false } = run
 				const { gaps, announced } = facts
 				const known = { gaps, announced, limited: rotation.limited(), feesAreKnown }
 				const closing = { asked, draft, found, first, isNew, failedLooks, isFinal, ...known }
@@ -175,8 +175,9 @@ export function createAuditor(options: AuditorOptions, reader: StateReader): Aud
 				signal.throwIfAborted()
 				feesAreKnown = done.feesAreKnown
 				for (const one of done.unproved) noteUnproved(one)
-				const openings = checkable?.(done.openings) ?? done.openings
-				const hidden = await compensations(run.part, { lists, kept, openings, announced }, accounts, own)
+				const postings = (feesAreKnown && run.postings) || null
+				const { closed } = done
+				const hidden = await compensations(run.part, { lists, kept, closed, postings, announced }, accounts, own)
 				found.findings.push(...hidden.findings)
 				found.witnessed.push(...hidden.witnessed)
 				signal.throwIfAborted()

@@ -68,6 +68,8 @@ export interface LookedAt {
 	readonly witness: Witness | null
 	/** Balance after the block minus balance before it, in wei. */
 	readonly changeWei: bigint
+	/** Whether the frames of the first reading and the postings close the block. */
+	readonly closes: boolean
 }
 
 /** See `isStateOverridden`. */
@@ -170,7 +172,7 @@ export async function bisectDifference(
 		const fitting = fitted(postings).find((one) => closes(lo.wei, withPostings(frames, one, address), hi.wei))
 		const hasFees = postings.some(({ kind }) => kind === 'fee')
 		const note = (by: readonly Posting[], witness: Witness | null) =>
-			looked.push({ block, postings: by, witness, changeWei: hi.wei - lo.wei })
+			looked.push({ block, postings: by, witness, changeWei: hi.wei - lo.wei, closes: by === fitting })
 		if (fitting !== undefined) {
 			findings.push(...paidIn(fitting, block))
 			note(fitting, null)

@@ -3,7 +3,7 @@ import { closedAt, closes, deferred, type Movement, still } from '../core/ledger
 import type { Announced, Proof } from '../core/reconcile/refuted.js'
 import { RpcError } from '../errors.js'
 import type { Finding } from '../kinds/list.js'
-import type { Accounts, Balances, Book, Unproved } from '../model/books.js'
+import type { Accounts, Balances, Book, Posting, Unproved } from '../model/books.js'
 import type { AddressSet, BlockRef, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
@@ -46,9 +46,16 @@ export type FailedLooks = Map<Address, { readonly looks: number; readonly sinceM
 
 export interface ClosedPart {
 	readonly unproved: readonly Unproved[]
-	/** Opening balances of blocks that closed at the first attempt, by `keyOf`. */
-	readonly openings: ReadonlyMap<string, bigint>
+	/** Blocks that closed by the frames of this reading, by `keyOf`. */
+	readonly closed: ReadonlyMap<string, ClosedBlock>
 	readonly feesAreKnown: boolean
+}
+
+export interface ClosedBlock {
+	/** Balance before it. */
+	readonly openingWei: bigint
+	/** What closed it beside the frames; null: the receipts did not have to be asked. */
+	readonly postings: readonly Posting[] | null
 }
 
 export interface ClosePorts {
@@ -100,7 +107,7 @@ export async function closeBooks(
 	const { clock, log, runsOnce } = ports
 	const startedAtMs = clock()
 	const unproved: Unproved[] = []
-	const openings = new Map<string, bigint>()
+	const closed = new Map<string, ClosedBlock>()
 	let feesAreKnown = areKnown
 	let looks = 0
 	/** Addresses whose books wait for the next poll. */
@@ -166,7 +173,7 @@ export async function closeBooks(
 				draft.set(address, deferred(book, movement, ref.number))
 			} else if (closes(book.balanceWei + book.movedWei, movement, closingWei)) {
 				feesAreKnown ||= movement.posted[0] < 0n
-				openings.set(keyOf(address, ref.number), book.balanceWei + book.movedWei)
+				closed.set(keyOf(address, ref.number), { openingWei: book.balanceWei + book.movedWei, postings: null })
 				closeAt(address, ref, balances, movement)
 			} else {
 				// A final attempt has no next time, so only the signal limits it.
@@ -196,6 +203,9 @@ export async function closeBooks(
 				feesAreKnown ||= closer.feesHeld
 				found.findings.push(...closer.findings)
 				found.witnessed.push(...closer.witnessed)
+				const own = closer.looked.find(({ block }) => block.number === ref.number)
+				if (own?.closes === true)
+					closed.set(keyOf(address, ref.number), { openingWei: closingWei - own.changeWei, postings: own.postings })
 				for (const { from, to, why } of closer.unproved) {
 					unproved.push({ fromBlock: Number(from), toBlock: Number(to), count: 1, addresses: [address], why })
 					log.warn(
@@ -218,7 +228,7 @@ export async function closeBooks(
 			}
 		}
 	}
-	return { unproved: [...unproved, ...lateOnes(openedLate, part.span.to)], openings, feesAreKnown }
+	return { unproved: [...unproved, ...lateOnes(openedLate, part.span.to)], closed, feesAreKnown }
 }
 
 /** The key of an address at a block. */

@@ -76,7 +76,7 @@ export const delegation: KindRecord<Delegation> = {
 			[
 				fact('Kind', 'delegation of a plain address (EIP-7702)'),
 				fact('Delegated to', data.delegate ?? 'no account'),
-				fact('Before', data.confirmed === false ? 'not known' : (data.previous ?? 'no account')),
+				fact('Before', data.confirmed === false ? 'not known' : (data.previous ?? 'none that is known')),
 				fact('Authorised', authorisationInWords(data)),
 				...(data.initiator === undefined ? [] : [fact('Started by', data.initiator)]),
 			],

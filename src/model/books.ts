@@ -1,7 +1,7 @@
 /** Books: balances, and the movements that change them besides frames. */
 
 import type { AddressSet, Block, BlockRef, Part, Span } from './chain.js'
-import type { Address, Hash, Hex } from './glossary.js'
+import type { Address, Hash } from './glossary.js'
 
 /**
  * The book of one address: its balance at the block up to which it is closed, and the sum of the unproved movements in
@@ -83,8 +83,16 @@ export interface BlockChanges {
 	 * the transactions, n + 1 after them. A transaction that leaves a balance as it was is not listed.
 	 */
 	readonly balances: ReadonlyMap<Address, readonly { readonly index: number; readonly wei: bigint }[]>
-	/** Code that was set, including EIP-7702 delegations. */
-	readonly codes: ReadonlyMap<Address, readonly { readonly index: number; readonly code: Hex }[]>
+	/** Code that was set. */
+	readonly codes: ReadonlyMap<Address, readonly ListedCode[]>
+}
+
+export interface ListedCode {
+	/** As of balances. */
+	readonly index: number
+	/** Whose code the address runs from then on (EIP-7702); null: it has code of its own, or none. */
+	readonly delegate: Address | null
+	readonly isEmpty: boolean
 }
 
 /** An EIP-7702 authorisation as it was signed; it may have had no effect. */
@@ -215,7 +223,8 @@ export interface Accounts {
 	postings(block: BlockRef, addresses: AddressSet, signal: AbortSignal, endpoint?: string): Promise<readonly Posting[]>
 	/**
 	 * What this exact block changes, proved by the hash in its header; null where the header has no such hash, or no
-	 * endpoint gives a list that matches it.
+	 * endpoint gives a list. Throws RpcError `malformed` where one gives a list that does not match, and none the right
+	 * one; `endpoint` is then its host.
 	 */
 	changes(block: Block, signal: AbortSignal): Promise<BlockChanges | null>
 	/**

@@ -8,9 +8,10 @@ import type { Address } from '../../model/glossary.js'
 import type { Chain, Log } from '../../model/ports.js'
 import type { SignedInBlock } from '../../model/state.js'
 import type { WatchIndex } from '../../model/watch.js'
+import { changesOf } from '../accessLists.js'
 import { replaced } from '../blocks.js'
 import { changedCodes } from './changedCodes.js'
-import { type CodeChange, delegationsOf } from './delegations.js'
+import { type CodeChange, delegationsListed, delegationsOf } from './delegations.js'
 
 const DURING = 'its transactions were read'
 
@@ -86,7 +87,7 @@ export function signedChanges({ block, signed, changed }: SignedBlock): readonly
 			.map((authorised): Delegation => {
 				return { kind: 'delegation', address, block, authorised, delegate: authorised.delegate }
 			})
-		return { change: { address, from: block.number - 1n, to: block, isListed: true }, findings }
+		return { change: { address, from: block.number - 1n, to: block, listed: { block, codes: [] } }, findings }
 	})
 }
 
@@ -94,13 +95,24 @@ function wantsIt(watches: WatchIndex, address: Address): boolean {
 	return watches.get(address)?.some(({ kinds }) => kinds.includes('delegation')) ?? false
 }
 
-/** Each authorisation, verified against the code; unverified where no endpoint gives the code or may be asked. */
+/**
+ * Each authorisation, verified against the code, or on a private network against the block's access list; unverified
+ * where no endpoint gives that.
+ */
 export async function delegationsSigned(
 	signed: readonly SignedChange[],
 	{ onUncovered, ...ports }: Pick<SignedReading, 'accounts' | 'onUncovered'> & { readonly chain: Chain },
 	signal: AbortSignal,
 ): Promise<readonly Delegation[]> {
-	if (ports.accounts.isPrivate) return signed.flatMap(({ findings }) => findings)
+	const block = signed[0]?.change.listed?.block
+	if (ports.accounts.isPrivate && block !== undefined) {
+		const changes = await changesOf(block, ports.accounts, signal)
+		if (changes === null) return signed.flatMap(({ findings }) => findings)
+		return signed.flatMap(({ change: { address }, findings }) => {
+			const authorised = findings.flatMap((one) => one.authorised ?? [])
+			return delegationsListed(address, { block, codes: changes.codes.get(address) ?? [] }, authorised)
+		})
+	}
 	const found: Delegation[] = []
 	for (const { change, findings } of signed) {
 		try {

@@ -2,8 +2,8 @@
 
 import { RpcError } from '../../errors.js'
 import type { Delegation } from '../../kinds/delegation.js'
-import type { Accounts } from '../../model/books.js'
-import type { BlockRef } from '../../model/chain.js'
+import type { Accounts, Authorised, ListedCode } from '../../model/books.js'
+import type { Block, BlockRef } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 import type { Chain } from '../../model/ports.js'
 import { replaced } from '../blocks.js'
@@ -17,8 +17,11 @@ export interface CodeChange {
 	readonly from: bigint
 	/** Block after which the new code was seen. */
 	readonly to: BlockRef
-	/** Set if an access list reports the change. The code at the end of the block may still equal the code before it. */
-	readonly isListed?: true
+	/**
+	 * Set if the access list of block `to` reports the change, or, without codes, if it was signed there. The code at the
+	 * end of the block may still equal the code before it.
+	 */
+	readonly listed?: { readonly block: Block; readonly codes: readonly ListedCode[] }
 }
 
 /** Most blocks read in full to find the authorisation; the rotation reaches every address within this many blocks. */
@@ -29,15 +32,19 @@ const MOST_BLOCKS = 128n
  * found; otherwise one change without an authorisation. Empty if the delegation did not change. Throws RpcError.
  */
 export async function delegationsOf(
-	{ address, from, to, isListed }: CodeChange,
+	{ address, from, to, listed }: CodeChange,
 	{ accounts, chain }: { readonly accounts: Accounts; readonly chain: Chain },
 	signal: AbortSignal,
 ): Promise<readonly Delegation[]> {
+	if (accounts.isPrivate && listed !== undefined) {
+		const signed = await signedBy(address, to, accounts, signal)
+		return delegationsListed(address, listed, signed)
+	}
 	const end = await chain.block(to.number, signal)
 	if (end?.hash !== to.hash) throw replaced(to.number, DURING)
 	const now = await accounts.delegate(address, to, signal)
 	const before = await delegateAt(from)
-	if (before === now && isListed !== true) return []
+	if (before === now && listed === undefined) return []
 	const found: Delegation[] = []
 	let previous = before ?? null
 	if (to.number - from <= MOST_BLOCKS) {
@@ -65,5 +72,44 @@ export async function delegationsOf(
 			if (error instanceof RpcError && error.kind === 'no-data') return undefined
 			throw error
 		}
+	}
+}
+
+/**
+ * The same by an access list alone, for a private network: its header proves it, and no request names the address.
+ * `signed`: what the address signed in the block, as far as that is known.
+ */
+export function delegationsListed(
+	address: Address,
+	{ block, codes }: NonNullable<CodeChange['listed']>,
+	signed: readonly Authorised[],
+): readonly Delegation[] {
+	let previous: Address | null = null
+	const found = codes.flatMap(({ index, delegate, isEmpty }): Delegation[] => {
+		const authorised = signed.find((one) => one.txIndex === index - 1 && one.delegate === delegate) ?? null
+		const before = previous
+		previous = delegate
+		// A contract was made there. Only the end of a delegation leaves an account without its code (EIP-6780).
+		if (delegate === null && !isEmpty) return []
+		return [{ kind: 'delegation', address, block, authorised, delegate, previous: before }]
+	})
+	// Changes without an authorisation share an id: the last of them says what the account runs now.
+	const last = found.findLast(({ authorised }) => authorised === null)
+	return found.filter((one) => one.authorised !== null || one === last)
+}
+
+async function signedBy(
+	address: Address,
+	{ number, hash }: BlockRef,
+	accounts: Accounts,
+	signal: AbortSignal,
+): Promise<readonly Authorised[]> {
+	try {
+		const { block, signed } = await accounts.authorizationsIn(number, new Set([address]), signal)
+		return block.hash === hash ? signed : []
+	} catch (error) {
+		// The list is not read again, so the delegation is announced without what was signed.
+		if (!(error instanceof RpcError)) throw error
+		return []
 	}
 }

@@ -31,9 +31,14 @@ export interface ListReading {
 	/** Runs that cover the whole part. */
 	readonly runs: readonly ListedRun[]
 	/** Blocks that are no longer waited for: no endpoint gave their lists. */
-	readonly lost: readonly Span[]
+	readonly lost: readonly (Span & Missing)[]
 	/** The first block whose list is asked for again; null: none is missing. */
-	readonly waitsFrom: bigint | null
+	readonly waits: ({ readonly from: bigint } & Missing) | null
+}
+
+export interface Missing {
+	/** Hosts that gave a list which contradicts the header; null: none gave any. */
+	readonly falseBy: string | null
 }
 
 export interface LateLists {
@@ -82,13 +87,15 @@ export function waitingFrom(before: BooksSummary | undefined, { span }: Part): b
 }
 
 export function createLateLists({ accounts, chain, clock, log }: LateListsOptions): LateLists {
-	const missed = new Map<bigint, { readonly looks: number; readonly sinceMs: number }>()
+	const missed = new Map<bigint, Missing & { readonly looks: number; readonly sinceMs: number }>()
 	let restsUntilMs = 0
 
-	function noteMissed(number: bigint): void {
+	function noteMissed(number: bigint, falseBy: string | null): void {
 		const { looks = 0, sinceMs = clock() } = missed.get(number) ?? {}
-		missed.set(number, { looks: looks + 1, sinceMs })
+		missed.set(number, { looks: looks + 1, sinceMs, falseBy })
 	}
+
+	const waitsAt = (from: bigint) => ({ from, falseBy: missed.get(from)?.falseBy ?? null })
 
 	function isOver(number: bigint): boolean {
 		const one = missed.get(number)
@@ -97,48 +104,50 @@ export function createLateLists({ accounts, chain, clock, log }: LateListsOption
 
 	async function read(part: Part, first: bigint, facts: ReadFacts, outer: AbortSignal): Promise<ListReading> {
 		const { span } = part
-		const lost: Span[] = []
+		const lost: (Span & Missing)[] = []
 		let from = first
 		if (lengthOf({ from, to: span.to }) > MOST_WAITING && from < span.from) {
-			lost.push({ from, to: span.from - 1n })
+			lost.push({ from, to: span.from - 1n, falseBy: null })
 			from = span.from
 		}
 		for (const number of missed.keys()) if (number < from || number > span.to) missed.delete(number)
 		const unlisted = { again: [], runs: [{ part, lists: null, postings: new Map() }], lost }
-		if (lengthOf(span) > MOST_WAITING) return { ...unlisted, lost: [...lost, span], waitsFrom: null }
-		if (clock() < restsUntilMs) return { ...unlisted, waitsFrom: from }
+		if (lengthOf(span) > MOST_WAITING) return { ...unlisted, lost: [...lost, { ...span, falseBy: null }], waits: null }
+		if (clock() < restsUntilMs) return { ...unlisted, waits: waitsAt(from) }
 
 		const signal = signalWithin(MOST_MS, outer)
 		const given = new Map<bigint, Given>()
 		const now = firstOf({ from, to: span.to }, Number(MOST_AT_ONCE))
-		let waitsFrom = now.to < span.to ? now.to + 1n : null
+		let waits = now.to < span.to ? waitsAt(now.to + 1n) : null
+		let falseBy: string | null = null
 		for (const number of numbersOf(now)) {
+			falseBy = null
 			const job = () => givenOf(number, part, facts.kept, signal)
 			const one = facts.gaps.has(number) ? 'lost' : await orLater(job, signal)
 			if (one === 'later' && !isOver(number)) {
 				if (signal.aborted && given.size === 0) restsUntilMs = clock() + REST_MS
-				noteMissed(number)
-				waitsFrom = number
+				noteMissed(number, falseBy)
+				waits = waitsAt(number)
 				break
 			}
-			if (one === 'lost' || one === 'later') lost.push({ from: number, to: number })
+			if (one === 'lost' || one === 'later') lost.push({ from: number, to: number, falseBy })
 			else if (one !== 'none') given.set(number, one)
 		}
 		const before = [...given.keys()].filter((number) => number < span.from)
 		const last = before.at(-1)
-		if (last === undefined) return { again: [], runs: cutBy(given, part), lost, waitsFrom }
+		if (last === undefined) return { again: [], runs: cutBy(given, part), lost, waits }
 		const walking = signalWithin(MOST_MS, outer)
 		const again = await orLater(() => readAgain({ from, to: last, kept: facts.kept }, part, given, walking), walking)
 		if (again !== 'later') {
-			return { again: again.flatMap((one) => cutBy(given, one)), runs: cutBy(given, part), lost, waitsFrom }
+			return { again: again.flatMap((one) => cutBy(given, one)), runs: cutBy(given, part), lost, waits }
 		}
-		noteMissed(from)
-		if (!isOver(from)) return { ...unlisted, lost: lost.filter(({ to }) => to < from), waitsFrom: from }
+		noteMissed(from, null)
+		if (!isOver(from)) return { ...unlisted, lost: lost.filter(({ to }) => to < from), waits: waitsAt(from) }
 		for (const number of before) {
-			lost.push({ from: number, to: number })
+			lost.push({ from: number, to: number, falseBy: null })
 			given.delete(number)
 		}
-		return { again: [], runs: cutBy(given, part), lost, waitsFrom }
+		return { again: [], runs: cutBy(given, part), lost, waits }
 
 		/** Resolves to 'later' on an RpcError or a timeout. */
 		async function orLater<T>(job: () => Promise<T>, bounded: AbortSignal): Promise<T | 'later'> {
@@ -147,6 +156,7 @@ export function createLateLists({ accounts, chain, clock, log }: LateListsOption
 			} catch (error) {
 				outer.throwIfAborted()
 				if (!(error instanceof RpcError) && !bounded.aborted) throw error
+				if (error instanceof RpcError && error.facts.content === true) falseBy = error.facts.endpoint
 				log.debug({ from, to: span.to, err: error }, 'an access list is asked for again')
 				return 'later'
 			}

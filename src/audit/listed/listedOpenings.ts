@@ -2,13 +2,11 @@
 
 import { closes, deferred, type Movements, movementsOf, still, summed } from '../../core/ledger/books.js'
 import type { Book } from '../../model/books.js'
-import type { AddressSet, Part } from '../../model/chain.js'
+import type { AddressSet } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 import type { BlockLists } from '../accessLists.js'
 import type { BooksDraft } from '../booksDraft.js'
-import { keyOf } from '../closeBooks.js'
 import type { ListedRun } from './lateLists.js'
-import type { BlockPostings } from './listedBalances.js'
 
 /**
  * Subtracts from the books the deferred movements of blocks that were now read again. `listed`: the contiguous range of
@@ -110,22 +108,4 @@ export function openAnew(
 		opened.set(address, book.block + 1n)
 		draft.set(address, null)
 	}
-}
-
-/**
- * Keeps the opening balances whose address has, in that block, no posting of a transaction that is missing from the
- * part.
- */
-export function wholeOf(
-	openings: ReadonlyMap<string, bigint>,
-	{ transactions }: Part,
-	postings: BlockPostings,
-): ReadonlyMap<string, bigint> {
-	const whole = new Map(openings)
-	const hashes = new Set(transactions.map(({ txHash }) => txHash))
-	for (const [number, list] of postings) {
-		for (const { address, txHash } of list ?? [])
-			if (txHash !== null && !hashes.has(txHash)) whole.delete(keyOf(address, number))
-	}
-	return whole
 }

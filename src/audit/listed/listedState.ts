@@ -10,13 +10,13 @@ import type { UnprovedFacts } from '../../core/ledger/unproved.js'
 import type { BookSet, BooksSummary } from '../../model/books.js'
 import type { AddressSet, Part } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
-import { type BlockLists, withListed } from '../accessLists.js'
+import { type BlockLists, listedCodes, withListed } from '../accessLists.js'
 import type { AuditorOptions, PartAudit, StateReader } from '../auditor.js'
 import { deferAll } from '../booksDraft.js'
 import { summaryOf } from '../booksSummary.js'
-import { createLateLists, type ListedRun, waitingFrom } from './lateLists.js'
+import { createLateLists, type ListedRun, type Missing, waitingFrom } from './lateLists.js'
 import { listedBalances, withFees, withPosted } from './listedBalances.js'
-import { giveBack, openAnew, openingsOf, takeBack, wholeOf } from './listedOpenings.js'
+import { giveBack, openAnew, openingsOf, takeBack } from './listedOpenings.js'
 import { hiddenInOpenings, openingsIn } from './openingBlocks.js'
 
 interface Listed {
@@ -38,6 +38,10 @@ const MOST_MS = 8_000
 const noLists = 'blocks of this chain name no access lists, and on a private network no endpoint is asked for a balance'
 const notGiven = 'the access list of a block was not given'
 
+function missingInWords({ falseBy }: Missing): string {
+	return falseBy === null ? notGiven : `the access list of a block was false: it contradicts the header (${falseBy})`
+}
+
 export function createListedState(options: AuditorOptions): StateReader {
 	const { accounts, chain, clock, log, mostBooks = MOST_BOOKS.postgres } = options
 	const lateLists = createLateLists({ accounts, chain, clock, log })
@@ -58,14 +62,17 @@ export function createListedState(options: AuditorOptions): StateReader {
 		for (const run of reading.again) listed = await take(run, listed, audit, outer)
 		giveBack(draft, putBefore)
 		for (const run of reading.runs) listed = await take(run, listed, audit, outer)
-		for (const { from: first, to } of kept.size === 0 ? [] : reading.lost) {
-			const lost = { fromBlock: Number(first), toBlock: Number(to), count: kept.size, addresses: [], why: notGiven }
-			audit.noteUnproved(lost)
+		for (const one of kept.size === 0 ? [] : reading.lost) {
+			const span = { fromBlock: Number(one.from), toBlock: Number(one.to) }
+			audit.noteUnproved({ ...span, count: kept.size, addresses: [], why: missingInWords(one) })
 		}
-		last = { hasLists: true, reason: listed?.to === part.span.to ? null : notGiven, listed }
-		if (reading.waitsFrom === null) return
-		const waiting = { from: Number(reading.waitsFrom), to: Number(part.span.to) }
-		const reason = `the access list of block ${waiting.from} was not given yet: it is asked for again`
+		const isWhole = listed?.to === part.span.to
+		last = { hasLists: true, reason: isWhole ? null : missingInWords(reading.lost.at(-1) ?? { falseBy: null }), listed }
+		if (reading.waits === null) return
+		const { from: first, falseBy } = reading.waits
+		const waiting = { from: Number(first), to: Number(part.span.to) }
+		const why = falseBy === null ? 'was not given yet' : `is false, since it contradicts the header (${falseBy})`
+		const reason = `the access list of block ${waiting.from} ${why}: it is asked for again`
 		last = { ...last, reason, waiting }
 	}
 
@@ -120,14 +127,14 @@ export function createListedState(options: AuditorOptions): StateReader {
 			isNew: () => false,
 			failedLooks: new Map(),
 			isFinal: true,
-			checkable: (closed: ReadonlyMap<string, bigint>) => wholeOf(closed, paid, postings),
+			postings,
 		}
 		await audit.closeOver(run, signal)
-		const { transactions } = paid
+		found.changes.push(...listedCodes(lists, kept, found.changes))
 		const feesAreKnown = audit.feesAreKnown()
 		const opening = await hiddenInOpenings(
 			begun,
-			{ transactions, postings, feesAreKnown, since, announced },
+			{ transactions: part.transactions, postings, feesAreKnown, since, announced },
 			accounts,
 			signal,
 		)

@@ -4,17 +4,17 @@
  * frames for the watch hid something.
  */
 
-import { movementsIn } from '../../core/ledger/books.js'
-import { type TxDifference, txDifferences } from '../../core/ledger/txDifferences.js'
+import { still } from '../../core/ledger/books.js'
+import { movementsByIndex, type TxDifference, txDifferences } from '../../core/ledger/txDifferences.js'
 import type { Announced, Proof } from '../../core/reconcile/refuted.js'
 import { RpcError } from '../../errors.js'
 import type { Unexplained } from '../../kinds/unexplained.js'
-import type { Accounts, BlockChanges, Unproved } from '../../model/books.js'
+import type { Accounts, BlockChanges, Posting, Unproved } from '../../model/books.js'
 import type { AddressSet, Block, TxTrace } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 import { type BlockLists, differencesInWords, tracedBlockOf } from '../accessLists.js'
 import type { BooksDraft } from '../booksDraft.js'
-import { type BlockPostings, withFees } from './listedBalances.js'
+import type { BlockPostings } from './listedBalances.js'
 
 /** The first access list that names a watch without a book. */
 export interface Opening {
@@ -24,7 +24,6 @@ export interface Opening {
 }
 
 export interface OpeningFacts {
-	/** Transactions of the blocks, with their fees. */
 	readonly transactions: readonly TxTrace[]
 	readonly postings: BlockPostings
 	readonly feesAreKnown: boolean
@@ -69,9 +68,9 @@ export async function hiddenInOpenings(
 		const own = posted?.filter((one) => one.address === address)
 		// What the chain itself pays cannot be attributed to a transaction.
 		if (own === undefined || own.some(({ kind }) => kind !== 'fee') || (own.length > 0 && !feesAreKnown)) continue
-		const seen = heldAgainst(opening, transactions)
+		const seen = heldAgainst(opening, transactions, own)
 		if (seen === null || (seen.isTold && seen.differences.length === 0)) continue
-		const witness = await witnessOf(opening)
+		const witness = await witnessOf(opening, own)
 		if (witness !== null) {
 			witnessed.push(witness)
 			continue
@@ -93,13 +92,13 @@ export async function hiddenInOpenings(
 	}
 	return { findings, witnessed, unproved }
 
-	async function witnessOf(opening: Opening): Promise<Proof | null> {
+	async function witnessOf(opening: Opening, own: readonly Posting[]): Promise<Proof | null> {
 		const { address, block } = opening
 		try {
 			const span = { from: block.number, to: block.number }
 			for await (const witness of accounts.witnesses(span, announced.parties(address, block.number), signal)) {
 				if (witness.part.last.hash !== block.hash) continue
-				const seen = heldAgainst(opening, withFees(witness.part.transactions, postings))
+				const seen = heldAgainst(opening, witness.part.transactions, own)
 				if (seen?.isTold !== true || seen.differences.length > 0) continue
 				return { ...witness, address, refutes: true }
 			}
@@ -120,29 +119,31 @@ interface Seen {
 }
 
 /** Compares an opening list with the frames. Null: no conclusion is possible. */
-function heldAgainst({ address, block, changes }: Opening, all: readonly TxTrace[]): Seen | null {
+function heldAgainst(
+	{ address, block, changes }: Opening,
+	all: readonly TxTrace[],
+	own: readonly Posting[],
+): Seen | null {
 	const first = changes.balances.get(address)?.[0]
 	if (first === undefined || first.index === 0) return null
 	if (block.author === address) return null
 	const transactions = all.filter((tx) => tx.block.number === block.number)
-	const tx = transactions.find((one) => placeOf(one, block) === first.index - 1)
-	const isSender = tx?.frames.some((one) => one.traceAddress.length === 0 && one.from === address) === true
-	if (isSender && tx?.fee === undefined) return null
-	const movement = tx && movementsIn(tx, new Set([address])).get(address)
-	if (movement !== undefined && movement.burnsWei.length > 0) return null
-	if (movement !== undefined && movement.posted[0] !== movement.posted[1]) return null
-	const toldWei = movement === undefined ? 0n : movement.wei + movement.posted[0]
+	const traced = tracedBlockOf(block, transactions, address, own)
+	const { tx = null, movement = still } = movementsByIndex(address, traced).get(first.index - 1) ?? {}
+	if (movement.burnsWei.length > 0 || movement.posted[0] !== movement.posted[1]) return null
+	const toldWei = movement.wei + movement.posted[0]
 	const openingWei = first.wei - toldWei
 	const isTold = toldWei !== 0n && openingWei >= 0n
 	const basis = isTold ? openingWei : first.wei
-	const rest = isTold ? transactions : transactions.filter((one) => one !== tx)
+	const hash = block.txHashes[first.index - 1]
+	const rest = {
+		...traced,
+		transactions: transactions.filter((one) => one !== tx),
+		postings: own.filter(({ txHash }) => txHash !== hash),
+	}
 	return {
 		openingWei: basis,
 		isTold,
-		differences: txDifferences(address, changes, basis, tracedBlockOf(block, rest, address)),
+		differences: txDifferences(address, changes, basis, isTold ? traced : rest),
 	}
-}
-
-function placeOf({ txIndex, txHash }: TxTrace, { txHashes }: Block): number {
-	return txIndex ?? (txHash === null ? -1 : txHashes.indexOf(txHash))
 }

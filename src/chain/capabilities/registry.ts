@@ -8,6 +8,7 @@ import type { Limits } from '../limits/limits.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { SourceName } from '../sources/source.js'
 import type { Capabilities } from './capabilities.js'
+import { permitted } from './permitted.js'
 import { type ProbeSetting, probe } from './probe.js'
 import { createProbeCache, type ProbeCache } from './probeCache.js'
 
@@ -61,6 +62,8 @@ export interface RegistryOptions {
 }
 
 export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOptions): CapabilitiesRegistry {
+	const isPrivate = setting === 'whole blocks'
+	const choice = { setting: isPrivate ? 'auto' : setting, isPrivate } as const
 	const entries = new Map<Limits, Entry>()
 	const running = new Map<Limits, { readonly entry: Promise<Entry>; readonly signal: AbortSignal }>()
 
@@ -122,7 +125,9 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 
 	function tell({ endpoint }: Rpc, capabilities: Capabilities, before: Capabilities | null): void {
 		const { clientVersion, otsLevel, sources, reasons, proved } = capabilities
-		const facts = { endpoint, client: clientVersion, ots_level: otsLevel, sources, reasons, proved }
+		const usable = permitted(sources, choice)
+		const used = sources.filter((source) => usable.includes(source))
+		const facts = { endpoint, client: clientVersion, ots_level: otsLevel, sources: used, reasons, proved }
 		if (before !== null && summary(before) === summary(capabilities)) log.debug(facts, 'the endpoint is as it was')
 		else if (sources.length === 0) log.error(facts, 'the endpoint gives no call traces')
 		else if (reasons.length > 0) log.warn(facts, 'the endpoint was asked what it can do, and has weaknesses')

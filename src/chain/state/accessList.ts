@@ -12,6 +12,7 @@ import type { BlockChanges } from '../../model/books.js'
 import type { Block } from '../../model/chain.js'
 import type { Address, Hash, Hex } from '../../model/glossary.js'
 import type { Rpc } from '../rpc/rpc.js'
+import { delegateIn } from '../wire/delegate.js'
 import { shortHex } from '../wire/rlpWords.js'
 import { address, hexBytes, isObject, type Json, malformed, quantity, type Reading, smallNumber } from '../wire/wire.js'
 
@@ -55,10 +56,17 @@ export function changesIn(raw: unknown, { number, accessListHash, txHashes }: Bl
 			accounts.flatMap((account) =>
 				account.balances.length === 0
 					? []
-					: [[account.address, account.balances.map(({ index, value }) => ({ index, wei: value }))] as const],
+					: [[account.address, byIndex(account.balances).map(({ index, value }) => ({ index, wei: value }))] as const],
 			),
 		),
-		codes: new Map(accounts.flatMap((one) => (one.codes.length === 0 ? [] : [[one.address, one.codes] as const]))),
+		codes: new Map(
+			accounts.flatMap((account) => {
+				const codes = byIndex(account.codes).map(({ index, code }) => {
+					return { index, delegate: delegateIn(code), isEmpty: code === '0x' }
+				})
+				return codes.length === 0 ? [] : [[account.address, codes] as const]
+			}),
+		),
 	}
 }
 

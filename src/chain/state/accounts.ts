@@ -114,8 +114,17 @@ export function createAccounts({
 		},
 		async changes(block, signal) {
 			if (block.accessListHash === undefined || clock() < listsRestUntilMs) return null
+			const liars = new Set<string>()
+			const read = async (rpc: Rpc) => {
+				try {
+					return await readAccessList(rpc, block, signal)
+				} catch (error) {
+					if (error instanceof RpcError && error.facts.content === true) liars.add(rpc.endpoint)
+					throw error
+				}
+			}
 			try {
-				const changes = await ask(block.number, (rpc) => readAccessList(rpc, block, signal), signal)
+				const changes = await ask(block.number, read, signal)
 				areListsMissed = false
 				return changes
 			} catch (error) {
@@ -127,7 +136,10 @@ export function createAccounts({
 					if (!areListsMissed) log.warn(facts, 'no endpoint gives the access list of a block')
 					areListsMissed = true
 				}
-				return null
+				if (liars.size === 0) return null
+				const hosts = [...liars].join(' and ')
+				const why = `${hosts} gave a false access list of block ${block.number}: it contradicts the hash in the header`
+				throw new RpcError(why, { kind: 'malformed', endpoint: hosts, content: true })
 			}
 		},
 		async *witnesses(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncGenerator<Witness> {

@@ -3,10 +3,10 @@
  * account after each transaction of the block that changed it; the header commits to the list.
  */
 
-import type { BlockChanges } from '../../model/books.js'
+import type { Amounts, BlockChanges, Posting } from '../../model/books.js'
 import type { TxTrace } from '../../model/chain.js'
 import type { Address, Hash } from '../../model/glossary.js'
-import { closes, type Movement, movementsIn, still } from './books.js'
+import { closes, type Movement, movementsIn, plus, still } from './books.js'
 
 /** A transaction that moved a balance by another amount than its frames show. */
 export interface TxDifference {
@@ -28,7 +28,43 @@ export interface TracedBlock {
 	readonly author: Address | null
 	/** Withdrawals to the watch, paid after all transactions. */
 	readonly paidWei: bigint
+	/** What receipts say that the transactions moved, instead of the fees in `transactions`. Null: they were not asked. */
+	readonly postings: readonly Posting[] | null
 }
+
+/** What frames and receipts show of one transaction for a watch. */
+export interface TracedMovement {
+	/** Null: no frame shows the transaction. */
+	readonly tx: TxTrace | null
+	readonly movement: Movement
+	/** The watch sent it, and its fee is not known. */
+	readonly isFeeUnknown: boolean
+}
+
+/** By index in the block, the transactions that frames or receipts show. */
+export function movementsByIndex(
+	address: Address,
+	{ transactions, txHashes, postings }: TracedBlock,
+): ReadonlyMap<number, TracedMovement> {
+	const only = new Set([address])
+	const traced = new Map<number, TracedMovement>()
+	for (const tx of transactions) {
+		const txIndex = tx.txIndex ?? (tx.txHash === null ? -1 : txHashes.indexOf(tx.txHash))
+		if (txIndex < 0) continue
+		const movement = movementsIn(tx, only).get(address) ?? still
+		const isFeeUnknown = postings === null && tx.fee === undefined && isSentBy(tx, address)
+		traced.set(txIndex, { tx, movement: postings === null ? movement : { ...movement, posted: none }, isFeeUnknown })
+	}
+	for (const { address: payer, txHash, wei } of postings ?? []) {
+		if (payer !== address || txHash === null) continue
+		const txIndex = txHashes.indexOf(txHash)
+		const { tx = null, movement = still } = traced.get(txIndex) ?? {}
+		traced.set(txIndex, { tx, movement: plus(movement, { ...still, posted: wei }), isFeeUnknown: false })
+	}
+	return traced
+}
+
+const none: Amounts = [0n, 0n]
 
 /**
  * Where a watch's balance moved by other amounts than its transactions show, in the order of the block. `openingWei`:
@@ -39,16 +75,10 @@ export function txDifferences(
 	address: Address,
 	changes: BlockChanges,
 	openingWei: bigint,
-	{ transactions, txHashes, author, paidWei }: TracedBlock,
+	block: TracedBlock,
 ): readonly TxDifference[] {
-	if (author === address) return []
-	const only = new Set([address])
-	const traced = new Map<number, { readonly tx: TxTrace; readonly movement: Movement }>()
-	for (const tx of transactions) {
-		const movement = movementsIn(tx, only).get(address)
-		const txIndex = tx.txIndex ?? (tx.txHash === null ? -1 : txHashes.indexOf(tx.txHash))
-		if (txIndex >= 0) traced.set(txIndex, { tx, movement: movement ?? still })
-	}
+	if (block.author === address) return []
+	const traced = movementsByIndex(address, block)
 	const listed = new Map((changes.balances.get(address) ?? []).map(({ index, wei }) => [index, wei]))
 	const places = [...new Set([...listed.keys(), ...[...traced.keys()].map((txIndex) => txIndex + 1)])].sort(
 		(a, b) => a - b,
@@ -60,12 +90,14 @@ export function txDifferences(
 		const txIndex = index - 1
 		// Changes made by the chain before the first transaction belong to no transaction.
 		if (txIndex >= 0) {
-			const { movement, tx } = traced.get(txIndex) ?? {
-				movement: txIndex < changes.transactions ? still : { ...still, wei: paidWei },
+			const isAfterAll = txIndex >= changes.transactions
+			const untraced = {
 				tx: null,
+				movement: isAfterAll ? { ...still, wei: block.paidWei } : still,
+				isFeeUnknown: false,
 			}
-			const isUnsaid = tx !== null && tx.fee === undefined && isSentBy(tx, address)
-			if (!isUnsaid && !closes(before, movement, after)) {
+			const { tx, movement, isFeeUnknown } = traced.get(txIndex) ?? untraced
+			if (!isFeeUnknown && !closes(before, movement, after)) {
 				const seenWei = movement.wei + movement.posted[0]
 				found.push({ txIndex, txHash: tx?.txHash ?? null, movedWei: after - before, seenWei })
 			}

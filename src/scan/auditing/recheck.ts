@@ -1,7 +1,6 @@
 /** Whether a later reading explains a finding announced as unexplained; repeated until there is an answer. */
 
 import { tracedBlockOf } from '../../audit/accessLists.js'
-import { withFees } from '../../audit/listed/listedBalances.js'
 import { signalWithin } from '../../base/waits/deadline.js'
 import { inSteps } from '../../base/waits/slices.js'
 import { addressOfId } from '../../core/alerts/alertId.js'
@@ -39,8 +38,7 @@ export async function isExplained(
 			const changes = await accounts.changes(block, signal)
 			if (changes === null) return 'later'
 			const own = part.transactions.filter((tx) => tx.block.number === block.number)
-			const paid = withFees(own, new Map([[block.number, postings]]))
-			const traced = tracedBlockOf(block, paid, address)
+			const traced = tracedBlockOf(block, own, address, postings)
 			return txDifferences(address, changes, BigInt(openingWei), traced).length === 0 ? 'yes' : 'no'
 		}
 		const moved = movementBetween(movementsOf(part.transactions, only), address, block.number, block.number)
