@@ -53,7 +53,7 @@ test.each(
 		['two endpoints, of which the first has no lists', [lacksLists, honest]],
 		['one endpoint', [honest]],
 	].slice(0, sized(1, 2)) as [string, Twist[]][],
-)('delegations while a private network is down are told after the start: %s', async (_title, twists) => {
+)('delegations while a private network is down are reported after the start: %s', async (_title, twists) => {
 	const [set, both, cleared, changed, bySelf] = [1, 2, 3, 4, 5].map(accountOf) as [
 		typeof sponsor,
 		...(typeof sponsor)[],
@@ -142,7 +142,7 @@ const feesOnly = {
 	],
 }
 
-test('errors that cancel out in a block are told, whatever fees the watch pays in it, on private networks and others', async () => {
+test('errors that cancel out in a block are reported, whatever fees the watch pays in it', async () => {
 	const owner = accountOf(7)
 	const watch = addressOf(owner)
 	const chain = await openAmsterdam([sponsor, owner])

@@ -28,7 +28,7 @@ export interface TracedBlock {
 	readonly author: Address | null
 	/** Withdrawals to the watch, paid after all transactions. */
 	readonly paidWei: bigint
-	/** What receipts say that the transactions moved, instead of the fees in `transactions`. Null: they were not asked. */
+	/** What receipts say that the transactions moved, instead of the fees in `transactions`; null: not asked for. */
 	readonly postings: readonly Posting[] | null
 }
 
