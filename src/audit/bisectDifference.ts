@@ -217,8 +217,9 @@ export async function bisectDifference(
 			unproved.push({ ...span, why })
 			return
 		}
+		const lacking = gap?.transactions === undefined ? 'what happened in it' : gap.reason
 		const reason = isGap
-			? `block ${hi.number} is a gap: no source of any endpoint gives what happened in it, and it is asked for again`
+			? `block ${hi.number} is a gap: no source of any endpoint gives ${lacking}, and it is asked for again`
 			: `no frame, fee or payment that any endpoint returns accounts for it${now === null ? '' : CHANGED}`
 		const { endpoints } = accounts
 		findings.push({

@@ -5,6 +5,7 @@
 
 import { withDeadline } from '../base/waits/deadline.js'
 import { linkedAbort } from '../base/waits/linkedAbort.js'
+import { whyUnread } from '../core/gaps.js'
 import { RpcError, type RpcErrorKind } from '../errors.js'
 import type { AddressSet, ClientOutcome, Part, SuspectBlock } from '../model/chain.js'
 import type { Hash } from '../model/glossary.js'
@@ -141,12 +142,20 @@ async function tryClient(
 	if (isDown(after)) return { outcome: { client: name, result: 'unanswered', why: after.down.message }, isLate: false }
 	const came = await read(client, { number: suspect.number, addresses, ms }, signal)
 	const failed = came instanceof RpcError ? came : misfitOf(came, suspect, client.endpoint)
-	if (failed === null) return came as Part
+	if (failed === null) {
+		const part = came as Part
+		if (part.unread === undefined) return part
+		const outcome = { client: name, result: 'fails', afterGood: true, why: whyUnread(part.unread), part } as const
+		return { outcome, isLate: false }
+	}
 	const isLate = failed.kind === 'timeout'
 	const why = failed.message
 	const unanswered = { outcome: { client: name, result: 'unanswered', why }, isLate } as const
+	if (failed.kind === 'unsupported') return { outcome: { client: name, result: 'unable', why }, isLate }
 	if (isAboutNow(failed) || after === null) return unanswered
 	if (after instanceof RpcError) {
+		const fails = { client: name, result: 'fails', afterGood: false, why, everywhere: true } as const
+		if (isRead(failed) && isRead(after)) return { outcome: fails, isLate }
 		const result = isUnable(after) ? 'unable' : 'unanswered'
 		return { outcome: { client: name, result, why: after.message }, isLate }
 	}
@@ -213,7 +222,9 @@ async function read(
 	const whole = async (until: AbortSignal) => {
 		for await (const part of client.chain().walk({ from: number, to: number }, addresses, until)) {
 			client.heard()
-			return part
+			const { unread = [], last } = part
+			if (unread.length === 0 || unread.length < last.txHashes.length) return part
+			throw new RpcError(`${endpoint}: ${whyUnread(unread)}`, { kind: 'server', endpoint })
 		}
 		throw new RpcError(`${endpoint} gave no block ${number}`, { kind: 'no-data', endpoint })
 	}
@@ -267,6 +278,11 @@ function mayBeHostile({ kind }: RpcError): boolean {
 /** The answer is wrong or incomplete. */
 function isOfAnswer(kind: RpcErrorKind): boolean {
 	return kind === 'malformed' || kind === 'no-data' || kind === 'unsettled'
+}
+
+/** It answered at once, and wrongly. */
+function isRead({ kind }: RpcError): boolean {
+	return kind === 'malformed' || kind === 'unsettled'
 }
 
 function isUnable({ kind }: RpcError): boolean {

@@ -63,6 +63,8 @@ export interface ChainOptions {
 	 * there takes up their answers. Default: no limit.
 	 */
 	readonly walkWait?: WalkWait
+	/** A part may lack transactions that no answer gives; it names them. Default: the block of such a one fails. */
+	readonly mayLack?: boolean
 	/** Default: the wall clock. */
 	readonly clock?: Clock
 	readonly log: Log
@@ -80,7 +82,7 @@ const MOST_AHEAD = 6
 const SMALLER_TRIES = 2
 
 export function createChain(options: ChainOptions): Chain {
-	const { endpoints, source = 'auto', isPrivate = false, fees = true, withSent = false } = options
+	const { endpoints, source = 'auto', isPrivate = false, fees = true, withSent = false, mayLack = false } = options
 	const { rowsAtOnce, priceAt = (endpoint) => providerOf(endpoint)?.creditsOf ?? null } = options
 	const { clock = Date.now, log } = options
 	const registry =
@@ -98,6 +100,7 @@ export function createChain(options: ChainOptions): Chain {
 		withdrawals,
 		readsHeaders: tokens.areAsked,
 		rowsAtOnce,
+		mayLack,
 		priceAt,
 		clock,
 		log,

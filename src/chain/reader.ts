@@ -71,6 +71,8 @@ export interface ReaderOptions {
 	readonly fees: boolean
 	/** Most rows in one part. Default: 4,000. */
 	readonly rowsAtOnce?: number | undefined
+	/** See `SourceOptions`. */
+	readonly mayLack: boolean
 	/** Prices of calls to an endpoint; null: not known. */
 	readonly priceAt: (endpoint: string) => PriceOf | null
 	readonly clock: Clock
@@ -91,9 +93,10 @@ const TIP_BLOCKS = 16n
 const TIP_SPAN = 3n
 
 export function createReader(options: ReaderOptions): Reader {
-	const { setting, isPrivate, withSent, withdrawals, registry, fees, rowsAtOnce: rows, priceAt } = options
+	const { setting, isPrivate, withSent, withdrawals, registry, fees, rowsAtOnce: rows, priceAt, mayLack } = options
 	const { clock, log } = options
 	const onUnknown = createUnknownKinds(log)
+	const onForeign = createForeignCount(log)
 	const densities = createDensities()
 	const costs: Costs = {
 		receipts: createReceiptNeed({ fees, isProved: (rpc) => registry.known(rpc)?.marksFailures ?? false, clock }),
@@ -107,15 +110,18 @@ export function createReader(options: ReaderOptions): Reader {
 			costs,
 			withSent,
 			withdrawals,
+			mayLack,
 			together: (rpc) => registry.known(rpc)?.filterMode === 'union',
 		}),
-		trace_block: traceBlockSource({ onUnknown, isPrivate, costs, withSent, withdrawals }),
+		trace_block: traceBlockSource({ onUnknown, onForeign, isPrivate, costs, withSent, withdrawals, mayLack }),
 		debug_traceBlockByNumber: debugTraceSource({
 			onUnknown,
+			onForeign,
 			isPrivate,
 			costs,
 			withSent,
 			withdrawals,
+			mayLack,
 			tracer: (rpc) => registry.known(rpc)?.tracer ?? 'callTracer',
 		}),
 	}
@@ -210,6 +216,15 @@ export function createReader(options: ReaderOptions): Reader {
 			}
 			throw failure
 		},
+	}
+}
+
+/** Logs transactions that the headers do not name, with their number so far. */
+function createForeignCount(log: Log): (block: bigint, count: number) => void {
+	let total = 0
+	return (block, count) => {
+		total += count
+		log.debug({ block, count, total }, 'an answer has transactions that the header does not name: they are ignored')
 	}
 }
 

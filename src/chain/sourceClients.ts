@@ -39,6 +39,8 @@ export interface SourceClientsOptions {
 	readonly source?: SourceSetting
 	/** Ask for whole blocks only. Default: false. */
 	readonly isPrivate?: boolean
+	/** See `ChainOptions`. Default: false. */
+	readonly mayLack?: boolean
 	/** Whether a client that failed rests for a while. Default: false. */
 	readonly rests?: boolean
 	/** As for the chain itself: a block that one source reads must be as complete. */
@@ -57,13 +59,14 @@ const SOURCES: readonly SourceName[] = ['trace_block', 'trace_filter', 'debug_tr
  */
 export function openSourceClients(options: SourceClientsOptions): readonly SourceClient[] {
 	const { rpcs, chainId, registry, source = 'auto', isPrivate = false, rests = false, tokens, fees, clock } = options
+	const { mayLack = false } = options
 	const sources = SOURCES.filter((name) => {
 		if (isPrivate && name === 'trace_filter') return false
 		return source === 'auto' || source === name
 	})
 	const { withdrawals } = options
 	const shared = { ...(tokens && { tokens }), ...(fees !== undefined && { fees }), ...(withdrawals && { withdrawals }) }
-	const asked = { isPrivate, ...shared, registry, clock, log: silent }
+	const asked = { isPrivate, mayLack, ...shared, registry, clock, log: silent }
 	return rpcs.flatMap((rpc) =>
 		sources.map((name): SourceClient => {
 			const own = { chainId, clock, log: silent, wait: nothing }

@@ -4,17 +4,19 @@ import { fitWords } from '../base/text/outgoing.js'
 import { parseAddress, toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
 import { noReceiver, replayAlerts, replayColumns, replayRow, replayWatches } from '../core/alerts/replayAlerts.js'
+import { leastLacking, whyUnread } from '../core/gaps.js'
 import { withCalls } from '../core/matching/calledFunctions.js'
 import type { Payees } from '../core/matching/lookalike.js'
 import { deliveriesOf, deliveryId } from '../core/outbox/posting.js'
 import { finish } from '../core/steps.js'
 import { areTokensAsked, openChain, watchesOn } from '../daemon/openNetwork.js'
 import { openParts } from '../daemon/parts.js'
-import { PlainError, UsageError } from '../errors.js'
+import { PlainError, RpcError, UsageError } from '../errors.js'
 import { asksForTokens, noTokens } from '../kinds/tokenRules.js'
 import type { Alert } from '../model/alert.js'
-import type { Part } from '../model/chain.js'
+import type { AddressSet, Part, Span } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
+import type { BlockFallback, Chain } from '../model/ports.js'
 import type { KnownTokens } from '../model/token.js'
 import { sentence } from '../notify/text/sentence.js'
 import { markReplayed } from '../scan/look/markReplayed.js'
@@ -75,7 +77,11 @@ it names), 78 the configuration is wrong.`,
 			addresses.length === 0
 				? areTokensAsked(config.watches, network)
 				: asksForTokens([...watches.values()].flat(), network.tokens ?? noTokens)
-		const { chain } = openChain(network, { clock: Date.now, log: openLog(io, 2), areTokensAsked: () => asked })
+		const { chain, fallback } = openChain(network, {
+			clock: Date.now,
+			log: openLog(io, 2),
+			areTokensAsked: () => asked,
+		})
 		let sender: Sender | null = null
 		try {
 			const head = await chain.head(io.signal)
@@ -86,9 +92,11 @@ it names), 78 the configuration is wrong.`,
 			const progress = createProgress(span)
 			const printer = createPrinter(format, config, beside(progress, io))
 			let next = span.from
+			let hasAll = true
 			let payees: Payees = new Map()
 			try {
-				for await (const part of chain.walk(span, withCalls(watches, watches), io.signal)) {
+				const everybody = withCalls(watches, watches)
+				for await (const part of readable({ chain, fallback }, span, everybody, io.signal)) {
 					const words = await chain.tokenWords(unknownTokens(part, network.tokens ?? noTokens), io.signal)
 					const tokenWords = (contract: Address) => words.get(contract) ?? null
 					const context = { network, watches, head, nowMs: Date.now(), checksum: toChecksum, tokenWords }
@@ -97,6 +105,10 @@ it names), 78 the configuration is wrong.`,
 					payees = new Map([...payees, ...ledger.changes()])
 					for (const alert of alerts) printer.print(alert)
 					await sender?.post(alerts)
+					if (part.unread !== undefined) {
+						hasAll = false
+						io.err(`block ${part.span.to} was read but for ${whyUnread(part.unread)}`)
+					}
 					next = part.span.to + 1n
 					progress.at(part.span.to)
 				}
@@ -108,12 +120,38 @@ it names), 78 the configuration is wrong.`,
 			}
 			progress.end()
 			printer.end()
-			return sender === null ? exitCodes.done : await sender.deliver()
+			const delivered = sender === null ? exitCodes.done : await sender.deliver()
+			return hasAll ? delivered : exitCodes.tryAgain
 		} finally {
 			await sender?.close()
 			await chain.close()
 		}
 	},
+}
+
+/** The parts of a span. A block that the walk cannot read is asked of every source, even without some transactions. */
+async function* readable(
+	{ chain, fallback }: { readonly chain: Chain; readonly fallback: BlockFallback },
+	{ from: first, to }: Span,
+	addresses: AddressSet,
+	signal: AbortSignal,
+): AsyncGenerator<Part> {
+	for (let from = first; from <= to; ) {
+		try {
+			for await (const part of chain.walk({ from, to }, addresses, signal)) {
+				from = part.span.to + 1n
+				yield part
+			}
+		} catch (error) {
+			if (!(error instanceof RpcError) || signal.aborted) throw error
+			const alone = { number: from, before: [], after: [], furtherAfter: [], wait: 'long' } as const
+			const came = await fallback.tryAll(alone, addresses, signal)
+			const part = 'span' in came ? came : leastLacking(came)
+			if (part === null) throw error
+			from += 1n
+			yield part
+		}
+	}
 }
 
 function unknownTokens({ tokens = [] }: Part, known: KnownTokens): ReadonlySet<Address> {

@@ -1,6 +1,6 @@
 /** When a block counts as a gap: a block that no endpoint can give. Pure. */
 
-import type { BlockRef, ClientOutcome, SuspectBlock } from '../model/chain.js'
+import type { BlockRef, ClientOutcome, Part, SuspectBlock, UnreadTransaction } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Gap } from '../model/state.js'
 
@@ -18,6 +18,13 @@ const longFailingMs = 300_000
 const besiegedBlocks = 64n
 /** With more open gaps than this, the endpoints are at fault, and leaving out more blocks would hide it. */
 export const mostGaps = 1_000
+
+/** If every block is refused by what is answered, nothing must stand silent: blocks become gaps after this time. */
+const everywhereMs = 60_000
+/** Characters of a reason. */
+const mostReason = 500
+/** How many unread transactions a reason names. */
+const mostNamed = 5
 
 /** The reason that is shown for blocks at which a second look is stuck. */
 export const notReadAgain = 'could not be read a second time'
@@ -57,11 +64,50 @@ export function mayOpen(
 	open: ReadonlySet<bigint>,
 	nowMs: number,
 ): boolean {
+	const ms = nowMs - sinceMs
+	const isEverywhere = round.length > 0 && round.every(({ result }) => result !== 'unanswered') && round.some(isAlike)
+	if (isEverywhere && (ms >= everywhereMs || isBesieged(block.number, open))) return true
 	if (!isAfterGood) return false
 	if (isBesieged(block.number, open)) return true
-	const ms = nowMs - sinceMs
 	if (ms >= longMs) return true
 	return tries >= leastTries && ms >= leastMs && round.every(({ result }) => result !== 'unanswered')
+}
+
+function isAlike(outcome: ClientOutcome): boolean {
+	return outcome.result === 'fails' && outcome.everywhere === true
+}
+
+/** The part that lacks the fewest transactions. Null: none came, or a source may still give the whole block. */
+export function leastLacking(round: readonly ClientOutcome[]): Part | null {
+	if (round.some(({ result }) => result === 'unanswered')) return null
+	const parts = round.flatMap((outcome) => (outcome.result === 'fails' && outcome.part ? [outcome.part] : []))
+	const [least = null] = parts.toSorted((a, b) => (a.unread?.length ?? 0) - (b.unread?.length ?? 0))
+	return least
+}
+
+/** Names transactions that cannot be read, with the first refusal. */
+export function whyUnread(unread: readonly UnreadTransaction[]): string {
+	const named = unread.slice(0, mostNamed).map(({ txHash }) => txHash)
+	const more = unread.length > mostNamed ? ` and ${unread.length - mostNamed} more` : ''
+	return `${unread.length === 1 ? 'transaction' : 'transactions'} ${named.join(', ')}${more}: ${unread[0]?.why}`
+}
+
+/**
+ * The gap of a block that was read but for some transactions. An open gap that covers all addresses stays as it is, but
+ * for its reason.
+ */
+export function lackingGap(
+	before: Gap | null,
+	{ block, addresses }: Pick<Gap, 'block' | 'addresses'>,
+	unread: readonly UnreadTransaction[],
+	nowMs: number,
+): Gap {
+	const reason = whyUnread(unread).slice(0, mostReason)
+	const known = before?.block.hash === block.hash ? before : null
+	if (known !== null && known.openedAtMs !== null) return { ...widened(known, addresses), reason }
+	const { tries = 1, sinceMs = nowMs } = known ?? {}
+	const transactions = unread.map(({ txHash }) => txHash)
+	return { block, addresses, tries, sinceMs, isAfterGood: true, openedAtMs: nowMs, reason, transactions }
 }
 
 /** Whether one of the blocks before it is a gap. */
@@ -74,7 +120,7 @@ function reasonOf(round: readonly ClientOutcome[]): string {
 	return round
 		.flatMap(({ client, result, why }) => (result === 'unable' ? [] : [`${client}: ${why}`]))
 		.join('; ')
-		.slice(0, 500)
+		.slice(0, mostReason)
 }
 
 /** Opened, and not read since. */
@@ -94,8 +140,11 @@ export function isAcceptanceNews(gap: Gap): boolean {
 
 /** The same gap with these addresses added; null stands for all addresses. */
 export function widened(gap: Gap, addresses: readonly Address[] | null): Gap {
-	if (gap.addresses === null || addresses === null) return { ...gap, addresses: null }
-	return { ...gap, addresses: [...new Set([...gap.addresses, ...addresses])] }
+	if (gap.addresses === null) return gap
+	// For the further addresses nothing of it may have been read.
+	const { transactions: _, ...whole } = gap
+	if (addresses === null) return { ...whole, addresses: null }
+	return { ...whole, addresses: [...new Set([...gap.addresses, ...addresses])] }
 }
 
 /** Numbers of the open gaps. */

@@ -111,7 +111,7 @@ export function openChain(
 	const endpoints = createEndpoints({ rpcs, chainId, clock: steady, wallClock: clock, log })
 	const [only] = rpcs.length === 1 ? rpcs : []
 	const wait = walkWait && { walkWait: { ...walkWait, ...(only && { sinceProgressMs: only.progress.sinceMs }) } }
-	const clients = openSourceClients({ rpcs, chainId, ...asked, onHeard: endpoints.heard })
+	const clients = openSourceClients({ rpcs, chainId, ...asked, mayLack: true, onHeard: endpoints.heard })
 	return {
 		chain: createChain({ endpoints, ...asked, ...streamed, settle, log, ...wait }),
 		endpoints,

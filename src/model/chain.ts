@@ -132,6 +132,15 @@ export interface Part {
 	readonly touched?: readonly TouchedBlock[]
 	/** Blocks where a missing log cannot be excluded, in order; absent: none, or this is a second reading. */
 	readonly unprovedLogs?: readonly UnprovedBlock[]
+	/** Transactions that no answer gave: what happened in them is not in this part. Absent: none. */
+	readonly unread?: readonly UnreadTransaction[]
+}
+
+export interface UnreadTransaction {
+	readonly block: BlockRef
+	readonly txHash: Hash
+	/** The node's refusal, in words. */
+	readonly why: string
 }
 
 /** A block in which contracts ran code that may write their storage. */
@@ -191,10 +200,18 @@ export interface SuspectBlock {
 /**
  * Result of one source of one endpoint for a doubtful block.
  *
- * - `fails`: it gave a later block, but not this one. `afterGood`: it also gave an earlier one.
+ * - `fails`: it gave a later block, but not this one. `afterGood`: it also gave an earlier one. `part`: it gave the
+ *   block without some of its transactions. `everywhere`: it refuses the blocks around it alike, by what it answers.
  * - `unanswered`: it is down, busy or slow, or does not have the later blocks yet, so nothing is known.
  * - `unable`: it cannot read blocks at all.
  */
 export type ClientOutcome =
-	| { readonly client: string; readonly result: 'fails'; readonly afterGood: boolean; readonly why: string }
+	| {
+			readonly client: string
+			readonly result: 'fails'
+			readonly afterGood: boolean
+			readonly why: string
+			readonly part?: Part
+			readonly everywhere?: true
+	  }
 	| { readonly client: string; readonly result: 'unanswered' | 'unable'; readonly why: string }

@@ -40,6 +40,8 @@ export interface Gap {
 	readonly addresses: readonly Address[] | null
 	/** Number of times that every source failed before the gap was opened. */
 	readonly tries: number
+	/** The block was read but for these transactions. Absent: nothing of it was read. */
+	readonly transactions?: readonly Hash[]
 	/** First failure. */
 	readonly sinceMs: number
 	/** The sources that fail at this block also read an earlier block. */

@@ -2,8 +2,10 @@
 
 import { isKeepingState } from '../audit/asked/askedState.js'
 import { blocksToAsk } from '../audit/delegations/authorizations.js'
+import { lackingGap } from '../core/gaps.js'
 import type { Difference } from '../core/reconcile/reconcile.js'
-import type { Part, TouchedBlock } from '../model/chain.js'
+import type { AddressSet, Part, TouchedBlock, TxTrace } from '../model/chain.js'
+import type { Address } from '../model/glossary.js'
 import type { Gap } from '../model/state.js'
 import { ranIn } from './auditing/codeQueue.js'
 import { handoverOf } from './auditing/handover.js'
@@ -32,9 +34,11 @@ export async function conclude(
 	const isWithin = ({ block: { number } }: Gap) => part.span.from <= number && number <= part.span.to
 	const gaps = [...session.state.gaps.values()].filter(isWithin)
 	// When a backfill has read a block, its open gap remains for all other watches; only suspicions are removed.
-	const closed = isOrdinary ? gaps : gaps.filter(({ openedAtMs }) => openedAtMs === null)
-	const read = isFirst || !ports.audit?.auditor ? [] : closed.filter(({ openedAtMs }) => openedAtMs !== null)
 	const nowMs = ports.clock()
+	const lacking = lackingGaps(session, part, context, nowMs)
+	const given = gaps.filter(({ block }) => !lacking.has(block.number))
+	const closed = isOrdinary ? given : given.filter(({ openedAtMs }) => openedAtMs === null)
+	const read = isFirst || !ports.audit?.auditor ? [] : closed.filter(({ openedAtMs }) => openedAtMs !== null)
 	const marks = new Map(read.map((gap) => [gap.block.number, { ...gap, readAtMs: gap.readAtMs ?? nowMs }]))
 	const signs = isFirst && ports.audit ? blocksToAsk(part, session.head.latest.number, context.watches) : []
 	const ran = ranIn(part, context, ports)
@@ -42,11 +46,42 @@ export async function conclude(
 	const whole: Step = {
 		...step,
 		...(isFirst && ports.audit?.contracts && { touched: touchedIn(part, session.head.latest.number) }),
-		...{ gaps: marks, closed, signs, ran, unproved: part.unprovedLogs ?? [] },
+		...{ gaps: new Map([...marks, ...lacking]), closed, signs, ran, unproved: part.unprovedLogs ?? [] },
 		...(isFirst && { handed: handover }),
-		...(marks.size > 0 && { handedGap: handover }),
+		...(marks.size > 0 && { handedGap: { ...handover, part: unreadOnly(handover.part, read) } }),
 	}
 	await write(session, whole, difference, ports)
+}
+
+/** The gaps of blocks that were read but for some transactions. */
+function lackingGaps(
+	{ state }: PollSession,
+	{ unread = [] }: Part,
+	{ backfill }: LookContext,
+	nowMs: number,
+): ReadonlyMap<bigint, Gap> {
+	const blocks = new Map(unread.map(({ block }) => [block.number, block]))
+	const addresses = backfill === null ? null : [...keysOf(backfill.addresses)]
+	return new Map(
+		[...blocks].map(([number, block]) => {
+			const own = unread.filter(({ block: { hash } }) => hash === block.hash)
+			return [number, lackingGap(state.gaps.get(number) ?? null, { block, addresses }, own, nowMs)]
+		}),
+	)
+}
+
+function* keysOf(addresses: AddressSet): Generator<Address> {
+	const all = addresses.keys()
+	for (let next = all.next(); next.done !== true; next = all.next()) yield next.value
+}
+
+/** Of a block that was read in part before, the movements of the other transactions are in the books. */
+function unreadOnly(part: Part, gaps: readonly Gap[]): Part {
+	const isLeft = ({ txHash, block }: TxTrace) => {
+		const left = gaps.find((gap) => gap.block.number === block.number)?.transactions
+		return left === undefined || (txHash !== null && left.includes(txHash))
+	}
+	return { ...part, transactions: part.transactions.filter(isLeft) }
 }
 
 /**

@@ -8,6 +8,7 @@ export interface StoredGap {
 	/** Absent: all covered addresses. */
 	readonly addresses?: readonly Address[]
 	readonly tries: number
+	readonly transactions?: readonly Hash[]
 	readonly sinceMs: number
 	readonly afterGood: boolean
 	readonly openedAtMs: number | null
@@ -20,12 +21,13 @@ export interface StoredGap {
 
 export function storedGap(gap: Gap): StoredGap {
 	const { block, addresses, tries, sinceMs, isAfterGood, openedAtMs, reason } = gap
-	const { acceptedAtMs, isAcceptanceAnnounced, wantedAtMs, readAtMs } = gap
+	const { acceptedAtMs, isAcceptanceAnnounced, wantedAtMs, readAtMs, transactions } = gap
 	const marks = {
 		...(acceptedAtMs !== undefined && { acceptedAtMs }),
 		...(isAcceptanceAnnounced && { acceptanceTold: true as const }),
 		...(wantedAtMs !== undefined && { wantedAtMs }),
 		...(readAtMs !== undefined && { readAtMs }),
+		...(transactions && { transactions }),
 	}
 	const facts = { tries, sinceMs, afterGood: isAfterGood, openedAtMs, reason, ...marks }
 	return { block: [String(block.number), block.hash], ...(addresses === null ? {} : { addresses }), ...facts }

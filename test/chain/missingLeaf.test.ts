@@ -58,7 +58,8 @@ describe('the last leaf of a tree is missing', () => {
 		['another frame is for a watched address', stranger],
 	] as const)('trace_block: %s', async (_, watched) => {
 		gateway.dialect = {
-			twist: (method, _params, result) => (method === 'trace_block' ? withoutLast(result as Row[]) : undefined),
+			twist: (method, _params, result) =>
+				method === 'trace_block' || method === 'trace_transaction' ? withoutLast(result as Row[]) : undefined,
 		}
 		await expect(read(traceBlockSource({}), watched)).rejects.toMatchObject({
 			kind: 'malformed',

@@ -1,7 +1,6 @@
-import type { Hash } from '../../model/glossary.js'
-import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import { address, type Header, isObject, quantity, type Reading, unsettled } from '../wire/wire.js'
-import { askAll, blockCall, needBlock } from './batchedCalls.js'
+import type { RpcCall } from '../rpc/rpc.js'
+import { address, type Header, isObject, quantity, unsettled } from '../wire/wire.js'
+import { blockCall, needBlock } from './batchedCalls.js'
 
 /** Calls for the headers of consecutive blocks, except the last one where it is known. */
 export function headerCalls(numbers: readonly bigint[], last: Header | null): readonly RpcCall[] {
@@ -28,33 +27,8 @@ export function readHeaders(
 	return headers
 }
 
-/**
- * Every transaction of a header must have been traced. The one exception is Polygon's state sync, which is in the
- * header's list and which Bor does not trace. It has no sender and pays for no gas. Throws `unsettled`.
- */
-export async function checkCoverage(
-	rpc: Rpc,
-	uncovered: readonly { readonly block: Header; readonly missing: readonly Hash[] }[],
-	reading: Reading,
-	signal: AbortSignal,
-): Promise<void> {
-	for (const { block, missing } of uncovered) {
-		if (missing.length > 1) {
-			throw unsettled(
-				reading,
-				`${missing.length} of ${block.txHashes.length} transactions of block ${block.number} are missing`,
-			)
-		}
-	}
-	const txHashes = uncovered.flatMap(({ missing }) => missing)
-	const calls = txHashes.map((txHash) => ({ method: 'eth_getTransactionByHash', params: [txHash] }))
-	const answers = await askAll(rpc, calls, signal)
-	for (const [index, txHash] of txHashes.entries()) {
-		if (!isStateSync(answers[index])) throw unsettled(reading, `transaction ${txHash} is missing`)
-	}
-}
-
-function isStateSync(raw: unknown): boolean {
+/** Polygon's state sync has no sender and pays for no gas. */
+export function isStateSync(raw: unknown): boolean {
 	if (!isObject(raw)) return false
 	const from = address(raw.from)
 	return from !== null && BigInt(from) === 0n && quantity(raw.gas) === 0n && (quantity(raw.value) ?? 0n) === 0n

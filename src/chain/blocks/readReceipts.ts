@@ -25,7 +25,13 @@ const withoutBlocks = new WeakSet<Rpc>()
 /** Which blocks of receipts to read whole, and which receipts one by one. */
 export interface ReceiptPlan {
 	readonly whole: readonly { readonly number: bigint; readonly txHashes: readonly Hash[] }[]
-	readonly single: readonly Hash[]
+	readonly single: readonly Single[]
+}
+
+interface Single {
+	readonly txHash: Hash
+	/** Of its block. */
+	readonly number: bigint
 }
 
 /** By transaction, as the node sent them; null where it has none (yet). They are not checked. Throws RpcError. */
@@ -34,11 +40,48 @@ export async function readReceipts(
 	{ whole, single }: ReceiptPlan,
 	signal: AbortSignal,
 ): Promise<ReadonlyMap<Hash, unknown>> {
-	const [ofBlocks, receipts] = await Promise.all([
-		readWholeBlocks(rpc, whole, signal),
-		askAll(rpc, single.map(receiptCall), signal),
-	])
-	return new Map([...ofBlocks, ...single.map((txHash, at) => [txHash, receipts[at]] as const)])
+	const [ofBlocks, receipts] = await Promise.all([readWholeBlocks(rpc, whole, signal), rpcAnswers(rpc, single, signal)])
+	return new Map([...ofBlocks, ...(await orOfBlocks(rpc, single, receipts, signal))])
+}
+
+async function rpcAnswers(rpc: Rpc, single: readonly Single[], signal: AbortSignal): Promise<readonly unknown[]> {
+	if (single.length === 0) return []
+	return rpc
+		.batch(
+			single.map(({ txHash }) => receiptCall(txHash)),
+			signal,
+		)
+		.catch((error: unknown) => {
+			signal.throwIfAborted()
+			if (!(error instanceof RpcError) || !isOfIndex(error)) throw error
+			return single.map(() => error)
+		})
+}
+
+/** The node may lack its index of transactions, or still make it ("transaction indexing is in progress"). */
+function isOfIndex(answer: unknown): boolean {
+	if (!(answer instanceof RpcError)) return answer === null
+	const { kind, facts } = answer
+	return kind === 'no-data' || (kind === 'server' && (facts.status ?? 200) < 500)
+}
+
+/** The answers by hash; where the node's index has none, the receipts of the block. Throws the first refusal. */
+export async function orOfBlocks(
+	rpc: Rpc,
+	single: readonly Single[],
+	answers: readonly unknown[],
+	signal: AbortSignal,
+): Promise<ReadonlyMap<Hash, unknown>> {
+	const lacking = new Set(single.flatMap(({ number }, at) => (isOfIndex(answers[at]) ? [number] : [])))
+	const numbers = withoutBlocks.has(rpc) ? [] : [...lacking]
+	const ofBlocks = new Map((await askBlocks(rpc, numbers, signal)).flatMap((answer) => [...receiptsIn(answer)]))
+	return new Map(
+		single.map(({ txHash }, at) => {
+			const answer = isOfIndex(answers[at]) ? (ofBlocks.get(txHash) ?? answers[at]) : answers[at]
+			if (answer instanceof RpcError) throw answer
+			return [txHash, answer] as const
+		}),
+	)
 }
 
 /** The same for blocks that are read whole. */
@@ -93,11 +136,11 @@ export function planReceipts(rpc: Rpc, wanted: readonly Wanted[], price: PriceOf
 		own.txHashes.add(txHash)
 	}
 	const whole: { number: bigint; txHashes: readonly Hash[] }[] = []
-	const single: Hash[] = []
+	const single: Single[] = []
 	for (const [number, { ofTransactions, txHashes }] of blocks) {
 		const isCheaper = areReceiptsCheaperTogether(txHashes.size, ofTransactions, price)
 		if (isCheaper && !withoutBlocks.has(rpc)) whole.push({ number, txHashes: [...txHashes] })
-		else single.push(...txHashes)
+		else single.push(...[...txHashes].map((txHash) => ({ txHash, number })))
 	}
 	return { whole, single }
 }

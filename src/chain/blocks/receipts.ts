@@ -47,7 +47,7 @@ function checkRoot(root: Frame | undefined, succeeded: boolean | null, txHash: H
 }
 
 /** The fee by the receipt. No answer depends on it: a missing or wrong fee is found when a book does not close. */
-function feeIn(raw: unknown): Pick<TxTrace, 'fee'> {
+export function feeIn(raw: unknown): Pick<TxTrace, 'fee'> {
 	const payer = isObject(raw) ? address(raw.from) : null
 	const wei = feeOf(raw)
 	return payer === null || wei === null ? {} : { fee: { payer, wei } }

@@ -3,7 +3,8 @@ import { linkedAbort } from '../../base/waits/linkedAbort.js'
 import { RpcError } from '../../errors.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import type { Reading } from '../wire/wire.js'
+import { type Uncovered, withoutStateSyncs } from '../sources/askAlone.js'
+import { type Reading, unsettled } from '../wire/wire.js'
 
 /** After one block was answered, wait 500 ms for the others: one is enough to prove a method. */
 const graceMs = 500
@@ -53,6 +54,20 @@ export async function checkEach<A>(
 		}
 	}
 	return { good, failure }
+}
+
+/** Throws `malformed` or `unsettled` where a transaction has no trace, unless it needs none. */
+export async function checkCoverage(
+	rpc: Rpc,
+	uncovered: Uncovered,
+	reading: Reading,
+	signal: AbortSignal,
+): Promise<void> {
+	const [left] = uncovered.missing.size === 0 ? [] : await withoutStateSyncs(rpc, [uncovered], signal)
+	if (left === undefined) return
+	throw left.why?.kind === 'malformed'
+		? left.why
+		: unsettled(reading, left.why?.message ?? `transaction ${left.txHash} is missing`)
 }
 
 /** Deadline for several blocks together, or for one with alternatives: a block without an answer delays all others. */

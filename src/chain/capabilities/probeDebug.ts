@@ -1,11 +1,10 @@
 import { RpcError } from '../../errors.js'
-import { checkCoverage } from '../blocks/headers.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { debugCall, readDebugBlock, type Tracer } from '../sources/debugTrace.js'
 import type { Header } from '../wire/wire.js'
 import { type Finding, findingOf, findingOfAnswers, fine, notAsked } from './capabilities.js'
-import { askOfEach, checkEach } from './eachBlock.js'
+import { askOfEach, checkCoverage, checkEach } from './eachBlock.js'
 
 /** For nodes without trace methods. callTracer is tried first, because most nodes have it. */
 export async function probeDebug(
@@ -31,13 +30,16 @@ async function tryTracer(rpc: Rpc, blocks: readonly Header[], tracer: Tracer, si
 	const reading = { endpoint: rpc.endpoint, method: 'debug_traceBlockByNumber', words: rpc.words }
 	try {
 		const answered = await askOfEach(rpc, blocks, ({ number }) => debugCall(number, tracer), signal)
+		/** Blocks of which some transactions have a trace. The others are asked for alone. */
+		let partly = 0
 		const look = async ({ block, answer }: { readonly block: Header; readonly answer: unknown }) => {
 			const { missing } = await readDebugBlock(answer, block, reading)
-			if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
+			if (missing.size > 0 && missing.size < block.txHashes.length) partly++
+			await checkCoverage(rpc, { block, missing }, reading, signal)
 		}
 		const { good, failure } = await checkEach(answered, look, reading)
 		if (failure === null) return fine
-		return findingOfAnswers(reading.method, failure, failure.kind === 'unsettled' ? good : 0)
+		return findingOfAnswers(reading.method, failure, failure.kind === 'malformed' ? 0 : good + partly)
 	} catch (thrown) {
 		signal.throwIfAborted()
 		return findingOf(reading.method, misread(thrown, reading))

@@ -1,4 +1,4 @@
-import { checkCoverage } from '../blocks/headers.js'
+import type { Hash } from '../../model/glossary.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { checkBlock, groupRows, treeOf } from '../traces/assemble.js'
@@ -6,7 +6,7 @@ import type { Row } from '../traces/parityRows.js'
 import { framed } from '../traces/readRows.js'
 import { type Header, hexOf } from '../wire/wire.js'
 import { type Capabilities, type Finding, findingOf, findingOfAnswers, fine, notAsked } from './capabilities.js'
-import { askOfEach, checkEach, isOfBlock } from './eachBlock.js'
+import { askOfEach, checkCoverage, checkEach, isOfBlock } from './eachBlock.js'
 import { readRows, type Specimen } from './probeFilter.js'
 
 /** The result of asking for whole blocks of rows. */
@@ -34,13 +34,17 @@ export async function probeWholeBlocks(
 		}
 		const answered = await askOfEach(rpc, blocks, callOf, signal)
 		const specimens: Specimen[] = []
+		/** Blocks of which some transactions have a trace. The others are asked for alone. */
+		let partly = 0
 		const look = async ({ block, answer }: { readonly block: Header; readonly answer: unknown }) => {
-			const specimen = { block, rows: readRows(rpc, answer, 'trace_block') }
-			await checkSpecimen(rpc, specimen, signal)
+			const named = new Set<Hash | null>([null, ...block.txHashes])
+			const rows = readRows(rpc, answer, 'trace_block').filter(({ txHash }) => named.has(txHash))
+			const specimen = { block, rows }
+			await checkSpecimen(rpc, specimen, () => partly++, signal)
 			specimens.push(specimen)
 		}
 		const { good, failure } = await checkEach(answered, look, reading)
-		if (failure !== null) return { ...nothingFound, finding: findingOfAnswers('trace_block', failure, good) }
+		if (failure !== null) return { ...nothingFound, finding: findingOfAnswers('trace_block', failure, good + partly) }
 		return {
 			finding: fine,
 			specimens: specimens.map(withoutRewards),
@@ -54,7 +58,12 @@ export async function probeWholeBlocks(
 
 const nothingFound = { specimens: [], rewards: 'none' } as const
 
-async function checkSpecimen(rpc: Rpc, { block, rows }: Specimen, signal: AbortSignal): Promise<void> {
+async function checkSpecimen(
+	rpc: Rpc,
+	{ block, rows }: Specimen,
+	onPartly: () => void,
+	signal: AbortSignal,
+): Promise<void> {
 	const reading = { endpoint: rpc.endpoint, method: 'trace_block' }
 	const traced = new Set<string>()
 	for (const { txHash, ...group } of await groupRows(rows)) {
@@ -64,7 +73,9 @@ async function checkSpecimen(rpc: Rpc, { block, rows }: Specimen, signal: AbortS
 		traced.add(txHash)
 	}
 	const missing = block.txHashes.filter((txHash) => !traced.has(txHash))
-	if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
+	if (traced.size > 0 && missing.length > 0) onPartly()
+	const absent = new Map(missing.map((txHash) => [txHash, null]))
+	await checkCoverage(rpc, { block, missing: absent }, reading, signal)
 }
 
 function withoutRewards({ block, rows }: Specimen): Specimen {

@@ -2,8 +2,7 @@
 
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import type { Address, Hash } from '../../model/glossary.js'
-import { askAll } from '../blocks/batchedCalls.js'
-import { receiptCall } from '../blocks/readReceipts.js'
+import { readReceipts } from '../blocks/readReceipts.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { Reading } from '../wire/wire.js'
 import type { LogEvent } from './eventsIn.js'
@@ -15,15 +14,15 @@ export async function withInitiators(
 	events: readonly LogEvent[],
 	signal: AbortSignal,
 ): Promise<readonly LogEvent[]> {
-	const nameless = new Set<Hash>()
-	for (const { initiator, txHash } of events) if (initiator === null && txHash !== null) nameless.add(txHash)
+	const nameless = new Map<Hash, bigint>()
+	for (const { initiator, txHash, block } of events)
+		if (initiator === null && txHash !== null) nameless.set(txHash, block.number)
 	if (nameless.size === 0) return events
-	const lacking = [...nameless]
 	const reading: Reading = { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' }
-	const answers = await askAll(rpc, lacking.map(receiptCall), signal)
+	const single = [...nameless].map(([txHash, number]) => ({ txHash, number }))
+	const receipts = await readReceipts(rpc, { whole: [], single }, signal)
 	const senders = new Map<Hash, Address | null>()
-	for (const [at, txHash] of lacking.entries())
-		senders.set(txHash, (await readLogReceipt(answers[at], reading))?.sender ?? null)
+	for (const [txHash, raw] of receipts) senders.set(txHash, (await readLogReceipt(raw, reading))?.sender ?? null)
 	const named: LogEvent[] = []
 	for (const event of events) {
 		if (isSliceOver()) await nextSlice()

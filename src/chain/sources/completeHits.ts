@@ -1,10 +1,18 @@
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import { isCheaperWhole, type PriceOf } from '../../core/cost/cost.js'
-import type { AddressSet, Part } from '../../model/chain.js'
+import { RpcError } from '../../errors.js'
+import type { AddressSet, Part, UnreadTransaction } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
-import { askAll, blockCall, needBlock } from '../blocks/batchedCalls.js'
+import { blockCall, needBlock } from '../blocks/batchedCalls.js'
 import type { Costs } from '../blocks/costs.js'
-import { planReceipts, readReceipts, readWholeBlocks, receiptCall, type Wanted } from '../blocks/readReceipts.js'
+import {
+	orOfBlocks,
+	planReceipts,
+	readReceipts,
+	readWholeBlocks,
+	receiptCall,
+	type Wanted,
+} from '../blocks/readReceipts.js'
 import { type Hit, joined, wantedOf } from '../blocks/receipts.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import {
@@ -24,6 +32,7 @@ import { isAscending } from '../traces/rowTree.js'
 import { listOf } from '../traces/traceRows.js'
 import { framesOf } from '../traces/tree.js'
 import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire/wire.js'
+import { mayAskAlone } from './askAlone.js'
 import { completeByBlock } from './hitBlock.js'
 
 interface Incomplete {
@@ -34,9 +43,11 @@ interface Incomplete {
 	readonly last: Header
 	readonly costs: Costs
 	readonly withSent?: boolean | undefined
+	/** See `SourceOptions`. */
+	readonly mayLack?: boolean | undefined
 }
 
-export interface CompletedHits extends Pick<Part, 'transactions'> {
+export interface CompletedHits extends Pick<Part, 'transactions' | 'unread'> {
 	/** The headers of the blocks that were hit, by number. */
 	readonly blocks: ReadonlyMap<bigint, Header>
 }
@@ -47,7 +58,7 @@ export interface CompletedHits extends Pick<Part, 'transactions'> {
  * (docs/nodes.md, "How frames are written"). Where many trees of one block are needed, the block is read whole.
  */
 export async function completeHits(
-	{ rpc, hits, addresses, last, costs, withSent }: Incomplete,
+	{ rpc, hits, addresses, last, costs, withSent, mayLack = false }: Incomplete,
 	signal: AbortSignal,
 ): Promise<CompletedHits> {
 	const byBlock = blocksOf(hits)
@@ -64,13 +75,19 @@ export async function completeHits(
 	const guesses = early.map((hit) => guessed(hit, costs))
 	const plan = planReceipts(rpc, guesses, price)
 	const [results, fromBlocks] = await Promise.all([
-		askAll(rpc, [...calls, ...plan.single.map(receiptCall)], signal),
+		calls.length === 0 ? [] : rpc.batch([...calls, ...plan.single.map(({ txHash }) => receiptCall(txHash))], signal),
 		readWholeBlocks(rpc, plan.whole, signal),
 	])
-	const receipts = new Map(fromBlocks)
-	for (const [at, txHash] of plan.single.entries()) receipts.set(txHash, results[calls.length + at])
+	const receipts = new Map([
+		...fromBlocks,
+		...(await orOfBlocks(rpc, plan.single, results.slice(calls.length), signal)),
+	])
 	const answers = results.values()
-	const next = () => answers.next().value
+	const next = () => {
+		const answer = answers.next().value
+		if (answer instanceof RpcError) throw answer
+		return answer
+	}
 	const blocks = new Map(numbers.map((number) => [number, needBlock(next(), number, rpc.endpoint)] as const))
 	const reading: Reading = { endpoint: rpc.endpoint, method: 'trace_filter' }
 	const now = blocks.get(last.number)
@@ -83,12 +100,21 @@ export async function completeHits(
 		const given = byBlock.get(number) ?? []
 		found.push(...(await completeByBlock(rpc, next(), { block, given, addresses, withSent }, signal)))
 	}
+	const unread: UnreadTransaction[] = []
 	for (const hit of singles) {
 		const block = needHeader(blocks, hit.blockNumber)
-		const one = await rpc.progress.during(() =>
-			completeOne(hit, block, { next, addresses, withSent, endpoint: rpc.endpoint }),
-		)
-		if (one !== null) found.push(one)
+		const { number, hash } = block
+		const { txHash } = hit
+		try {
+			const one = await rpc.progress.during(() =>
+				completeOne(hit, block, { next, addresses, withSent, endpoint: rpc.endpoint }),
+			)
+			// Of a transaction that the header does not name, nothing is reported.
+			if (one !== null && (txHash === null || block.txHashes.includes(txHash))) found.push(one)
+		} catch (error) {
+			if (!mayLack || txHash === null || !(error instanceof RpcError) || !mayAskAlone(error, true)) throw error
+			unread.push({ block: { number, hash }, txHash, why: error.message })
+		}
 	}
 	const late = found.filter(
 		({ txHash, frames: [root = null] }) =>
@@ -96,7 +122,8 @@ export async function completeHits(
 	)
 	const more = await readReceipts(rpc, planReceipts(rpc, late.map(wantedOf), price), signal)
 	const all = new Map([...receipts, ...more])
-	return { blocks, transactions: found.map((hit) => joined(rpc, hit, all, { tracing: 'trace', costs })).sort(byPlace) }
+	const transactions = found.map((hit) => joined(rpc, hit, all, { tracing: 'trace', costs })).sort(byPlace)
+	return { blocks, transactions, ...(unread.length > 0 && { unread }) }
 }
 
 function blocksOf(hits: readonly RowGroup[]): ReadonlyMap<bigint, readonly RowGroup[]> {

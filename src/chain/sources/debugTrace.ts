@@ -5,6 +5,7 @@ import type { Hash } from '../../model/glossary.js'
 import { askAll } from '../blocks/batchedCalls.js'
 import { headerCalls, readHeaders } from '../blocks/headers.js'
 import type { Hit } from '../blocks/receipts.js'
+import { misread } from '../rpc/border.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import { keptOf } from '../traces/assemble.js'
 import { readCalls } from '../traces/callTracer.js'
@@ -15,7 +16,7 @@ import { treeOfRows } from '../traces/rowTree.js'
 import { type Rows, rowsIn } from '../traces/traceRows.js'
 import { framesOf, type PlacelessFrame, type Tree } from '../traces/tree.js'
 import { type Header, hash, hexOf, isObject, malformed, type Reading, unsettled } from '../wire/wire.js'
-import { askByTransaction, isTooMuchAtOnce } from './byTransaction.js'
+import { type AskOne, mayAskAlone, refused, type Uncovered } from './askAlone.js'
 import { completeSpan, type ScannedSpan } from './scannedSpan.js'
 import type { ReadRequest, Source, SourceOptions } from './source.js'
 
@@ -27,7 +28,7 @@ export interface DebugTraceOptions extends SourceOptions {
 
 /**
  * `debug_traceBlockByNumber`, for nodes without trace methods: geth and its forks. The answer names no block, so its
- * transactions are checked against the header's list. Blocks without transactions are not asked for (geth does not
+ * transactions are compared with the header's list. Blocks without transactions are not asked for (geth does not
  * trace genesis). Rewards are not in the answer.
  */
 export function debugTraceSource(options: DebugTraceOptions): Source {
@@ -41,6 +42,7 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
 				words: rpc.words,
 				calls: request.addresses.calls,
 				...(options.onUnknown && { onUnknown: options.onUnknown }),
+				...(options.onForeign && { onForeign: options.onForeign }),
 			}
 			const scanned = await scanSpan(request, options, reading, signal)
 			return completeSpan(scanned, request, { tracing: 'debug', options, reading }, signal)
@@ -54,7 +56,7 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
  */
 async function scanSpan(
 	{ rpc, span, addresses, last }: ReadRequest,
-	{ tracer, withSent }: DebugTraceOptions,
+	{ tracer, withSent, mayLack = false }: DebugTraceOptions,
 	reading: DebugReading,
 	signal: AbortSignal,
 ): Promise<ScannedSpan> {
@@ -63,36 +65,50 @@ async function scanSpan(
 	const headers = readHeaders(headerAnswers, numbers, last, rpc.endpoint)
 	const full = headers.filter((block) => block.txHashes.length > 0)
 	const calls = full.map((block) => debugCall(block.number, tracer(rpc), addresses.calls))
-	const answers = await askAll(rpc, calls, signal).catch(async (error: unknown) => {
-		const [block] = full
-		if (full.length !== 1 || block === undefined || !isTooMuchAtOnce(error)) throw error
-		const callFor = (txHash: string) => debugTransactionCall(txHash, tracer(rpc), addresses.calls)
-		const results = await askByTransaction(rpc, block, callFor, signal)
-		return [results.map((result, index) => ({ txHash: block.txHashes[index], result }))]
+	const isAlone = (error: unknown) => full.length === 1 && error instanceof RpcError && mayAskAlone(error, mayLack)
+	const answers = await askAll(rpc, calls, signal).catch((error: unknown) => {
+		if (!isAlone(error)) throw error
+		return [error]
 	})
-	const hits: Hit[] = []
 	const entered = createEnteredNotes(addresses)
+	const hitOf = async (tree: Tree, txHash: Hash, block: Header): Promise<Hit | null> => {
+		const onFrame = (frame: PlacelessFrame) => entered.note(frame, block, txHash)
+		const frames = await framesOf(tree, keptOf(addresses, withSent, onFrame))
+		return frames.length === 0 ? null : { txHash, txIndex: null, block, frames }
+	}
+	const hits: Hit[] = []
 	let rows = 0
-	const uncovered: { block: Header; missing: readonly Hash[] }[] = []
+	const uncovered: Uncovered[] = []
 	for (const [index, block] of full.entries()) {
-		const traced = rpc.progress.during(() => readDebugBlock(answers[index], block, reading))
-		const { traces, missing } = await traced
-		if (missing.length > 0) uncovered.push({ block, missing })
-		for (const [txHash, tree] of traces) {
+		const answer = answers[index]
+		const traced = await rpc.progress
+			.during(async () => {
+				if (answer instanceof RpcError) throw answer
+				return readDebugBlock(answer, block, reading)
+			})
+			.catch((error: unknown) => {
+				if (!isAlone(error)) throw error
+				return { traces: new Map<Hash, Tree>(), ...refused(block, error as RpcError) }
+			})
+		if (traced.missing.size > 0 || traced.hasForeign) uncovered.push({ ...traced, block })
+		for (const [txHash, tree] of traced.traces) {
 			rows += tree.frames.length
-			const onFrame = (frame: PlacelessFrame) => entered.note(frame, block, txHash)
-			const frames = await framesOf(tree, keptOf(addresses, withSent, onFrame))
-			if (frames.length > 0) hits.push({ txHash, txIndex: null, block, frames })
+			const hit = await hitOf(tree, txHash, block)
+			if (hit !== null) hits.push(hit)
 		}
 	}
-	return { headers, hits, rows, uncovered, touched: entered.all() }
+	const askOne: AskOne = {
+		callFor: (txHash) => debugTransactionCall(txHash, tracer(rpc), addresses.calls),
+		read: async (raw, txHash, block) => hitOf(await readTrace(raw, txHash, reading), txHash, block),
+	}
+	return { headers, hits, rows, uncovered, askOne, touched: entered.all }
 }
 
 export function debugCall(number: bigint, tracer: Tracer, calls?: CalledFunctions): RpcCall {
 	return { method: 'debug_traceBlockByNumber', params: [hexOf(number), configOf(tracer)], calls }
 }
 
-function debugTransactionCall(txHash: string, tracer: Tracer, calls?: CalledFunctions): RpcCall {
+export function debugTransactionCall(txHash: string, tracer: Tracer, calls?: CalledFunctions): RpcCall {
 	return { method: 'debug_traceTransaction', params: [txHash, configOf(tracer)], calls }
 }
 
@@ -109,8 +125,10 @@ export interface DebugReading extends Reading {
 export interface DebugBlock {
 	/** By transaction, in the order of the answer. */
 	readonly traces: ReadonlyMap<Hash, Tree>
-	/** Transactions of the header that the answer lacks. */
-	readonly missing: readonly Hash[]
+	/** Transactions of the header that the answer lacks or refuses. */
+	readonly missing: Uncovered['missing']
+	/** The answer has transactions that the header does not name. They are ignored. */
+	readonly hasForeign?: boolean
 }
 
 /**
@@ -123,35 +141,59 @@ export async function readDebugBlock(raw: unknown, block: Header, reading: Debug
 	const entries = rowsIn(raw)
 	if (entries === null) throw malformed(reading, 'the result is not a list')
 	const listed = new Set(block.txHashes)
+	const isPlaced = entries.length === block.txHashes.length
 	const traces = new Map<Hash, Tree>()
+	const refusals = new Map<Hash, RpcError>()
+	let foreign = 0
 	for (let index = 0; index < entries.length; index++) {
-		const { txHash, trace } = openEntry(entries.at(index), index, reading)
-		const isPlaced = entries.length === block.txHashes.length
-		const itsHash = txHash ?? (isPlaced ? block.txHashes[index] : undefined)
-		if (itsHash === undefined) {
+		const entry = entries.at(index)
+		const txHash = hashOf(entry) ?? (isPlaced ? block.txHashes[index] : undefined)
+		if (txHash === undefined) {
 			const count = block.txHashes.length
 			throw unsettled(reading, `${entries.length} traces came for the ${count} transactions of ${block.number}`)
 		}
-		if (!listed.has(itsHash)) throw unsettled(reading, `${itsHash} is not in block ${block.number}`)
-		// An empty list means that the node did not trace it, as with Polygon's state sync.
-		const rows = rowsIn(trace)
-		if (rows?.length === 0) continue
-		const tree = rows === null ? readCalls(trace, reading) : readFlat(rows, itsHash, reading)
-		traces.set(itsHash, await tree)
+		if (!listed.has(txHash)) {
+			foreign++
+			continue
+		}
+		try {
+			const trace = openEntry(entry, index, reading)
+			// An empty list means that the node did not trace it, as with Polygon's state sync.
+			if (rowsIn(trace)?.length === 0) continue
+			traces.set(txHash, await readTrace(trace, txHash, reading))
+		} catch (thrown) {
+			refusals.set(txHash, misread(thrown, reading))
+		}
 	}
-	return { traces, missing: block.txHashes.filter((txHash) => !traces.has(txHash)) }
+	if (foreign > 0) reading.onForeign?.(block.number, foreign)
+	const missing = block.txHashes.filter((txHash) => !traces.has(txHash))
+	return {
+		traces,
+		missing: new Map(missing.map((txHash) => [txHash, refusals.get(txHash) ?? null])),
+		hasForeign: foreign > 0,
+	}
+}
+
+function hashOf(entry: unknown): Hash | null {
+	return isObject(entry) && rowsIn(entry) === null ? hash(entry.txHash ?? entry.transactionHash) : null
 }
 
 /** The trace of one transaction as the node sent it: rows, or nested calls. */
-function openEntry(entry: unknown, index: number, reading: DebugReading): { txHash: Hash | null; trace: unknown } {
-	if (rowsIn(entry) !== null) return { txHash: null, trace: entry }
+function openEntry(entry: unknown, index: number, reading: DebugReading): unknown {
+	if (rowsIn(entry) !== null) return entry
 	if (!isObject(entry)) throw malformed(reading, `trace ${index} is not an object`)
-	const txHash = hash(entry.txHash ?? entry.transactionHash)
 	const isBare = typeof entry.type === 'string'
 	if (!isBare && entry.error !== undefined && entry.error !== null) throw untraced(entry.error, index, reading)
 	const trace = isBare ? entry : entry.result
 	if (trace === undefined || trace === null) throw malformed(reading, `trace ${index} has no result`)
-	return { txHash, trace }
+	return trace
+}
+
+export async function readTrace(trace: unknown, txHash: Hash, reading: DebugReading): Promise<Tree> {
+	const rows = rowsIn(trace)
+	if (rows === null) return readCalls(trace, reading)
+	if (rows.length === 0) throw unsettled(reading, `transaction ${txHash} has no frames`)
+	return readFlat(rows, txHash, reading)
 }
 
 async function readFlat(raw: Rows, txHash: Hash, reading: Reading): Promise<Tree> {

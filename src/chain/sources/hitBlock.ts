@@ -1,10 +1,11 @@
 import type { AddressSet } from '../../model/chain.js'
-import { checkCoverage } from '../blocks/headers.js'
 import type { Hit } from '../blocks/receipts.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { matters, type RowGroup } from '../traces/assemble.js'
 import { type Header, malformed, unsettled } from '../wire/wire.js'
+import { readAlone } from './askAlone.js'
 import { scanBlock } from './scanBlock.js'
+import { askTransaction } from './traceBlock.js'
 
 interface HitBlock {
 	readonly block: Header
@@ -25,8 +26,11 @@ export async function completeByBlock(
 	signal: AbortSignal,
 ): Promise<readonly Hit[]> {
 	const reading = { endpoint: rpc.endpoint, method: 'trace_block', calls: addresses.calls }
-	const { hits, missing } = await rpc.progress.during(() => scanBlock(raw, block, { addresses, withSent }, reading))
-	if (missing.length > 0) await checkCoverage(rpc, [{ block, missing }], reading, signal)
+	const asked = { addresses, withSent }
+	const scanned = await rpc.progress.during(() => scanBlock(raw, block, asked, reading))
+	const uncovered = scanned.missing.size > 0 ? [{ ...scanned, block }] : []
+	const asking = { ...askTransaction(asked, reading), addresses, mayLack: false, reading }
+	const hits = [...scanned.hits, ...(await readAlone(rpc, uncovered, asking, signal)).hits]
 	const rowsOf = new Map(given.map(({ txHash, rows }) => [txHash, rows]))
 	// A filter may lack rewards. Drop them here too, so that both ways to complete a hit give the same result.
 	const found = hits.filter(({ txHash }) => txHash !== null || rowsOf.has(null))

@@ -1,10 +1,10 @@
 import type { TouchedBlock } from '../../model/chain.js'
-import type { Hash } from '../../model/glossary.js'
 import { unknownCosts } from '../blocks/costs.js'
-import { checkCoverage } from '../blocks/headers.js'
 import { type Hit, withoutReceipts, withReceipts } from '../blocks/receipts.js'
 import { payingBlocks } from '../blocks/withdrawals.js'
+import { byPlace } from '../traces/assemble.js'
 import type { Header, Reading } from '../wire/wire.js'
+import { type AskOne, readAlone, type Uncovered } from './askAlone.js'
 import type { ReadRequest, SourceOptions, SourcePart } from './source.js'
 
 /** What a source has read of a span's blocks. */
@@ -13,9 +13,10 @@ export interface ScannedSpan {
 	readonly hits: readonly Hit[]
 	/** Number of rows in the answers. */
 	readonly rows: number
-	/** See `Part`. */
-	readonly touched: readonly TouchedBlock[]
-	readonly uncovered: readonly { readonly block: Header; readonly missing: readonly Hash[] }[]
+	/** See `Part`; to be asked for when all is read. */
+	readonly touched: () => readonly TouchedBlock[]
+	readonly uncovered: readonly Uncovered[]
+	readonly askOne: AskOne
 }
 
 interface Completion {
@@ -26,14 +27,18 @@ interface Completion {
 
 /** Reads what traces do not say: whether transactions without a trace did nothing, and the receipts of the others. */
 export async function completeSpan(
-	{ headers, hits, rows, touched, uncovered }: ScannedSpan,
+	{ headers, hits: together, rows, touched: allTouched, uncovered, askOne }: ScannedSpan,
 	{ rpc, span, addresses }: ReadRequest,
 	{ tracing, options, reading }: Completion,
 	signal: AbortSignal,
 ): Promise<SourcePart> {
-	await checkCoverage(rpc, uncovered, reading, signal)
+	const asking = { ...askOne, addresses, mayLack: options.mayLack ?? false, reading }
+	const alone = await readAlone(rpc, uncovered, asking, signal)
+	const hits = [...together, ...alone.hits]
+	const touched = allTouched()
 	const question = { addresses, tracing, costs: options.costs ?? unknownCosts } as const
-	const transactions = options.isPrivate ? withoutReceipts(hits) : await withReceipts(rpc, hits, question, signal)
+	const found = options.isPrivate ? withoutReceipts(hits) : await withReceipts(rpc, hits, question, signal)
+	const transactions = alone.failed.length === 0 ? found : [...found, ...alone.failed].sort(byPlace)
 	const paying = payingBlocks(options.withdrawals, headers, addresses, rpc.endpoint)
 	const blocks = new Map(
 		[...transactions.map(({ block }) => headerOf(headers, block.number)), ...paying].map(
@@ -41,7 +46,8 @@ export async function completeSpan(
 		),
 	)
 	const { parentHash } = headerOf(headers, span.from)
-	const known = touched.length > 0 ? { touched } : {}
+	const { unread } = alone
+	const known = { ...(touched.length > 0 && { touched }), ...(unread.length > 0 && { unread }) }
 	return { span, last: headerOf(headers, span.to), parentHash, blocks, transactions, headers, rows, ...known }
 }
 

@@ -49,4 +49,7 @@ export interface SourceOptions {
 	readonly withdrawals?: WithdrawalLists
 	/** Called for a trace or call type that this program does not know. */
 	readonly onUnknown?: (type: string) => void
+	readonly onForeign?: (block: bigint, count: number) => void
+	/** Transactions that no answer gives are named in the part; by default their block fails. */
+	readonly mayLack?: boolean
 }

@@ -1,13 +1,12 @@
 import { numbersOf } from '../../core/spans.js'
-import type { Hash } from '../../model/glossary.js'
+import { RpcError } from '../../errors.js'
 import { askAll } from '../blocks/batchedCalls.js'
 import { headerCalls, readHeaders } from '../blocks/headers.js'
 import type { Hit } from '../blocks/receipts.js'
 import { createEnteredNotes } from '../traces/entered.js'
-import { rowsIn } from '../traces/traceRows.js'
-import { type Header, hexOf, type Reading } from '../wire/wire.js'
-import { askByTransaction, isTooMuchAtOnce } from './byTransaction.js'
-import { scanBlock } from './scanBlock.js'
+import { type Header, hexOf, type Reading, unsettled } from '../wire/wire.js'
+import { type AskOne, mayAskAlone, refused, type Uncovered } from './askAlone.js'
+import { type Asked, scanBlock } from './scanBlock.js'
 import { completeSpan, type ScannedSpan } from './scannedSpan.js'
 import type { ReadRequest, Source, SourceOptions } from './source.js'
 
@@ -26,8 +25,9 @@ export function traceBlockSource(options: SourceOptions): Source {
 				method: 'trace_block',
 				calls: request.addresses.calls,
 				...(options.onUnknown && { onUnknown: options.onUnknown }),
+				...(options.onForeign && { onForeign: options.onForeign }),
 			}
-			const scanned = await scanSpan(request, options.withSent, reading, signal)
+			const scanned = await scanSpan(request, options, reading, signal)
 			return completeSpan(scanned, request, { tracing: 'trace', options, reading }, signal)
 		},
 	}
@@ -38,12 +38,11 @@ export function traceBlockSource(options: SourceOptions): Source {
  * them while it waits for receipts.
  */
 async function scanSpan(
-	request: ReadRequest,
-	withSent: boolean | undefined,
+	{ rpc, span, addresses, last }: ReadRequest,
+	{ withSent, mayLack = false }: SourceOptions,
 	reading: Reading,
 	signal: AbortSignal,
 ): Promise<ScannedSpan> {
-	const { rpc, span, addresses, last } = request
 	const numbers = [...numbersOf(span)]
 	const forHeaders = headerCalls(numbers, last)
 	const forTraces = numbers.map((number) => ({
@@ -51,46 +50,53 @@ async function scanSpan(
 		params: [hexOf(number)],
 		calls: addresses.calls,
 	}))
+	// Rewards belong to no transaction, so a block that may pay one must be read whole.
+	const isAlone = (error: unknown) => numbers.length === 1 && error instanceof RpcError && mayAskAlone(error, mayLack)
 	const answers = await askAll(rpc, [...forHeaders, ...forTraces], signal).catch(async (error: unknown) => {
-		if (numbers.length !== 1 || !isTooMuchAtOnce(error)) throw error
-		return inPieces(request, error, signal)
+		if (!isAlone(error)) throw error
+		return [...(await askAll(rpc, forHeaders, signal)), error]
 	})
 	const headers = readHeaders(answers.slice(0, forHeaders.length), numbers, last, rpc.endpoint)
 	const hits: Hit[] = []
 	const entered = createEnteredNotes(addresses)
+	const asked = { addresses, withSent, entered }
 	let rows = 0
-	const uncovered: { block: Header; missing: readonly Hash[] }[] = []
+	const uncovered: Uncovered[] = []
 	for (const [index, block] of headers.entries()) {
 		const answer = answers[forHeaders.length + index]
-		const traced = await rpc.progress.during(() => scanBlock(answer, block, { addresses, withSent, entered }, reading))
+		const traced = await rpc.progress
+			.during(async () => {
+				if (answer instanceof RpcError) throw answer
+				return scanBlock(answer, block, asked, reading)
+			})
+			.catch((error: unknown) => {
+				if (!isAlone(error) || mayPayRewards(block) || block.txHashes.length === 0) throw error
+				return { hits: [], rows: 0, hasForeign: false, ...refused(block, error as RpcError) }
+			})
 		hits.push(...traced.hits)
 		rows += traced.rows
-		if (traced.missing.length > 0) uncovered.push({ block, missing: traced.missing })
+		if (traced.missing.size > 0 || traced.hasForeign) uncovered.push({ ...traced, block })
 	}
-	return { headers, hits, rows, uncovered, touched: entered.all() }
+	const askOne = askTransaction(asked, reading)
+	return { headers, hits, rows, uncovered, askOne, touched: entered.all }
 }
 
-/**
- * The header, and the rows of one block asked for by transaction. Rewards belong to no transaction, so a block that may
- * pay one must be read whole.
- */
-async function inPieces(
-	{ rpc, span, last, addresses: { calls } }: ReadRequest,
-	error: unknown,
-	signal: AbortSignal,
-): Promise<readonly unknown[]> {
-	const numbers = [span.from]
-	const headerAnswers = await askAll(rpc, headerCalls(numbers, last), signal)
-	const [block] = readHeaders(headerAnswers, numbers, last, rpc.endpoint)
-	if (block === undefined || block.difficulty === null || block.difficulty > 2n) throw error
-	const callFor = (txHash: string) => ({ method: 'trace_transaction', params: [txHash], calls })
-	const lists = await askByTransaction(rpc, block, callFor, signal)
-	if (lists.length === 1 && rowsIn(lists[0]) !== null) return [...headerAnswers, lists[0]]
-	const all: unknown[] = []
-	for (const list of lists) {
-		const rows = rowsIn(list)
-		if (rows === null) throw error
-		for (let index = 0; index < rows.length; index++) all.push(rows.at(index))
+/** By `trace_transaction`. */
+export function askTransaction(asked: Asked, reading: Reading): AskOne {
+	const own = { ...reading, method: 'trace_transaction' }
+	return {
+		callFor: (txHash) => ({ method: 'trace_transaction', params: [txHash], calls: reading.calls }),
+		async read(raw, txHash, block) {
+			const only = { ...block, txHashes: [txHash] }
+			const { hits, missing, hasForeign } = await scanBlock(raw, only, asked, own)
+			const why = missing.get(txHash)
+			if (why !== undefined || hasForeign) throw why ?? unsettled(own, `${txHash} has no frames`)
+			const [hit = null] = hits
+			return hit && { ...hit, block }
+		},
 	}
-	return [...headerAnswers, all]
+}
+
+function mayPayRewards({ difficulty }: Header): boolean {
+	return difficulty === null || difficulty > 2n
 }

@@ -54,13 +54,13 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 		rpc: Rpc,
 		{ ends, hits, addresses }: Filtered,
 		signal: AbortSignal,
-	): Promise<Pick<SourcePart, 'blocks' | 'transactions' | 'headers'>> {
-		const { withdrawals: lists, costs = unknownCosts, withSent } = options
+	): Promise<Pick<SourcePart, 'blocks' | 'transactions' | 'headers' | 'unread'>> {
+		const { withdrawals: lists, costs = unknownCosts, withSent, mayLack } = options
 		const { from: first, to: last } = ends
 		const atEnds = payingBlocks(lists, [first, last], addresses, rpc.endpoint)
 		const spared = new Set(hits.map(({ blockNumber }) => blockNumber))
-		const [{ blocks, transactions }, between] = await Promise.all([
-			completeHits({ rpc, hits, addresses, last, costs, withSent }, signal),
+		const [{ blocks, ...completed }, between] = await Promise.all([
+			completeHits({ rpc, hits, addresses, last, costs, withSent, mayLack }, signal),
 			lists !== undefined && mayPayBetween(lists, ends)
 				? readBetween(rpc, ends, { spared, addresses, lists }, signal)
 				: nothingBetween,
@@ -72,7 +72,7 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 		return {
 			headers: [first, last, ...hitBlocks, ...between.headers],
 			blocks: new Map([...paying, ...blocks]),
-			transactions,
+			...completed,
 		}
 	}
 

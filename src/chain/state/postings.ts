@@ -58,7 +58,7 @@ export async function readPostings(
 	const hashesOf = (list: readonly Transaction[]) => list.map((tx) => tx.hash)
 	const plan = isPrivate
 		? { whole: [{ number: block.number, txHashes: hashesOf(transactions) }], single: [] }
-		: { whole: [], single: hashesOf(asked) }
+		: { whole: [], single: asked.map((tx) => ({ txHash: tx.hash, number: block.number })) }
 	const receipts = await readReceipts(rpc, plan, signal)
 	const postings: Posting[] = []
 	let income = 0n

@@ -8,8 +8,9 @@ import { receiptCall } from '../blocks/readReceipts.js'
 import { readSuccess } from '../blocks/receipts.js'
 import type { Capabilities } from '../capabilities/capabilities.js'
 import type { Rpc } from '../rpc/rpc.js'
+import { mayAskAlone } from '../sources/askAlone.js'
 import { readRows } from '../sources/completeHits.js'
-import { debugCall, readDebugBlock } from '../sources/debugTrace.js'
+import { debugCall, debugTransactionCall, readDebugBlock, readTrace } from '../sources/debugTrace.js'
 import { traceOf, treeOf } from '../traces/assemble.js'
 import { framed, listed } from '../traces/readRows.js'
 import { framesOf, type Tree } from '../traces/tree.js'
@@ -96,8 +97,16 @@ async function fromRows(
 
 async function fromTracer({ rpc, txHash, block, capabilities }: Question, signal: AbortSignal): Promise<Tree> {
 	const reading = { endpoint: rpc.endpoint, method: 'debug_traceBlockByNumber', words: rpc.words, calls: everyCall }
-	const [raw] = await askAll(rpc, [debugCall(block.number, capabilities?.tracer ?? 'callTracer', everyCall)], signal)
-	const tree = (await readDebugBlock(raw, block, reading)).traces.get(txHash)
-	if (tree === undefined) throw unsettled(reading, `${txHash} has no trace in block ${block.number}`)
-	return tree
+	const tracer = capabilities?.tracer ?? 'callTracer'
+	// The block may not be given for the sake of another transaction.
+	const [whole, alone] = [debugCall(block.number, tracer, everyCall), debugTransactionCall(txHash, tracer, everyCall)]
+	try {
+		const [raw] = await askAll(rpc, [whole], signal)
+		const tree = (await readDebugBlock(raw, block, reading)).traces.get(txHash)
+		if (tree !== undefined) return tree
+	} catch (error) {
+		if (!(error instanceof RpcError) || !mayAskAlone(error, true)) throw error
+	}
+	const [raw] = await askAll(rpc, [alone], signal)
+	return readTrace(raw, txHash, reading)
 }

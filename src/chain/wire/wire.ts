@@ -17,6 +17,8 @@ export interface Reading {
 	readonly method: string
 	/** Called for a trace or call type that this program does not know. */
 	readonly onUnknown?: (type: string) => void
+	/** Called where an answer has transactions that the header does not name; they are ignored. */
+	readonly onForeign?: (block: bigint, count: number) => void
 	/** Calls whose inputs are read; absent: only those that request something of the consensus layer. */
 	readonly calls?: CalledFunctions | undefined
 }

@@ -120,11 +120,11 @@ function byNetwork(chosen: readonly Found[]): ReadonlyMap<string, readonly bigin
 
 function list(found: readonly Found[], { values: { json } }: CommandArgs, io: Io): void {
 	for (const { network, gap } of found) {
-		const { block, sinceMs, acceptedAtMs, tries, reason, addresses } = gap
+		const { block, sinceMs, acceptedAtMs, tries, reason, addresses, transactions } = gap
 		const acceptedAt = acceptedAtMs === undefined ? null : iso(acceptedAtMs)
 		if (json === true) {
 			const facts = { network, block: Number(block.number), hash: block.hash, since: iso(sinceMs), tries, acceptedAt }
-			io.out(JSON.stringify({ ...facts, addresses, reason }))
+			io.out(JSON.stringify({ ...facts, addresses, ...(transactions && { transactions }), reason }))
 			continue
 		}
 		const state = acceptedAt === null ? 'open' : `accepted as not covered ${acceptedAt}`

@@ -32,10 +32,13 @@ export function gapNotices({
 		return isAcceptanceAnnounced === true && before !== undefined && isAcceptanceNews(before)
 	})
 	return [
-		...opened.map(({ block: { number }, openedAtMs, tries, reason }): SystemNotice => {
+		...opened.map(({ block: { number }, openedAtMs, tries, reason, transactions }): SystemNotice => {
 			const words =
-				`block ${number} of ${network.name} cannot be read, and was tried ${tries} times: ${reason}. ` +
-				'It is asked for again, and what happened in it is sent when it was read; the blocks after it are watched'
+				transactions === undefined
+					? `block ${number} of ${network.name} cannot be read, and was tried ${tries} times: ${reason}. ` +
+						'It is asked for again, and what happened in it is sent when it was read; the blocks after it are watched'
+					: `block ${number} of ${network.name} was read but for ${reason}. ` +
+						'It is asked for again, and what happened there is sent when it was read; all else is watched'
 			const at = { checkpoint: number > checkpoint ? number : checkpoint, sinceMs: openedAtMs ?? nowMs }
 			return { type: 'system.gap', ...common, ...at, reason: words, blocks: { from: number, to: number } }
 		}),

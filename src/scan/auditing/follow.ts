@@ -7,7 +7,7 @@ import { isKeepingState } from '../../audit/asked/askedState.js'
 import { noDifference } from '../../core/reconcile/reconcile.js'
 import type { Block, Span } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
-import type { NetworkState } from '../../model/state.js'
+import type { Gap, NetworkState } from '../../model/state.js'
 import { isIn, judgeAndCommit } from '../committed.js'
 import { contextOf } from '../look/lookContext.js'
 import { advance, auditSession, movedOn, type PollPorts, type PollSession, write } from '../pollSession.js'
@@ -86,6 +86,7 @@ async function readAgain(session: PollSession, ports: Ports, signal: AbortSignal
 		return true
 	}
 	if (session.target < to) return false
+	await forgetParts({ from: first, to }, session, ports)
 	const usual = contextOf(session, ports, { backfill: null, isSecondLook: false })
 	const context = { ...usual, lateReason: (block: Block) => usual.lateReason(block) ?? provedLate }
 	const read: Handover[] = []
@@ -110,6 +111,15 @@ async function takeAll(session: PollSession, read: Handover[], ports: Ports, sig
 		const [first, ...others] = read.splice(0, count)
 		if (first !== undefined) await take(session, merged([first, ...others]), ports, signal)
 	}
+}
+
+/** Of gaps that were read in part, the movements are not in the books yet: all of them come when the gap is read. */
+async function forgetParts({ from, to }: Span, session: PollSession, ports: Ports): Promise<void> {
+	const gaps = new Map<bigint, Gap>()
+	for (const [number, { transactions, ...gap }] of session.state.gaps) {
+		if (transactions !== undefined && from <= number && number <= to) gaps.set(number, gap)
+	}
+	if (gaps.size > 0) await advance(session, { gaps }, null, ports)
 }
 
 /** The blocks of a span without those that are gaps, or were read as gaps; these are taken in by themselves. */

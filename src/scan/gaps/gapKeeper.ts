@@ -1,6 +1,7 @@
 /** The room keeps gaps: blocks that no source of any endpoint can give, while the blocks around them can be read. */
 
 import { atMost } from '../../base/waits/wait.js'
+import { leastLacking } from '../../core/gaps.js'
 import { lengthOf } from '../../core/spans.js'
 import type { RpcError } from '../../errors.js'
 import type { AddressSet, ClientOutcome, Part, Span, SuspectBlock } from '../../model/chain.js'
@@ -114,7 +115,11 @@ export function createGapKeeper({ fallback, clock, log, firstWaitMs = 3_000 }: G
 		try {
 			const came = await fallback.tryAll(suspect, addresses, signal)
 			if ('span' in came) return came
-			log.debug({ block: number, fared: came }, 'a gap still cannot be read')
+			log.debug(
+				{ block: number, fared: came.map(({ part: _, ...one }: ClientOutcome & { part?: Part }) => one) },
+				'a gap still cannot be read',
+			)
+			return leastLacking(came)
 		} catch (error) {
 			if (!signal.aborted) log.debug({ block: number, err: error }, 'a gap still cannot be read')
 		}

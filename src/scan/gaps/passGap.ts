@@ -1,4 +1,15 @@
-import { isOpen, mayOpen, mostGaps, openAt, suspectBlockOf, suspected, unaccepted, widened } from '../../core/gaps.js'
+import {
+	isOpen,
+	leastLacking,
+	mayOpen,
+	mostGaps,
+	openAt,
+	suspectBlockOf,
+	suspected,
+	unaccepted,
+	whyUnread,
+	widened,
+} from '../../core/gaps.js'
 import { settleTargetOf } from '../../core/target.js'
 import type { RpcError } from '../../errors.js'
 import type { AddressSet, BlockRef, Part } from '../../model/chain.js'
@@ -25,7 +36,8 @@ type Ports = PollPorts & { readonly gaps: NonNullable<PollPorts['gaps']> }
 const stayedMs = 10_000
 
 /**
- * Tries every other source for a block at which a walk failed. Resolves to the block, or to `passed` once it was tried
+ * Tries every other source for a block at which a walk failed. Resolves to the block, perhaps without transactions that
+ * no source gives, or to `passed` once it was tried
  * often enough: the commit that moves past the block also opens the gap and announces it. Throws the walk's error when
  * the block is to be tried again later.
  */
@@ -42,7 +54,9 @@ export async function passGap(
 	const addresses = job === null ? null : job.addresses
 	// The auditor is about to remove a gap that was read.
 	if (known?.readAtMs !== undefined) await ports.audit?.follower.halt()
-	if (known !== null && isOpen(known) && (await ports.gaps.keeper.hashOf(number, signal)) === known.block.hash) {
+	// Of a block that was read in part, a backfill tells what is known.
+	const isPassed = known !== null && isOpen(known) && (job === null || known.transactions === undefined)
+	if (isPassed && (await ports.gaps.keeper.hashOf(number, signal)) === known.block.hash) {
 		await advance(
 			session,
 			{ ...stepOf(known.block), gaps: new Map([[number, widened(known, addresses)]]) },
@@ -61,6 +75,13 @@ export async function passGap(
 	const came = await ports.gaps.keeper.tryAll(suspect, failed.addresses, signal)
 	if (came === null) throw error
 	if ('span' in came) return came
+	const part = failed.isSecondLook || unaccepted(gaps) >= mostGaps ? null : leastLacking(came)
+	if (part?.unread !== undefined) {
+		const why = whyUnread(part.unread)
+		ports.log.error({ block: number, why }, 'transactions cannot be read: they are kept as a gap and asked for again')
+		ports.gaps.keeper.opened(number)
+		return part
+	}
 	if (error.kind === 'timeout') ports.gaps.keeper.noteTooLong(number, error)
 	const hash = await ports.gaps.keeper.hashOf(number, signal)
 	if (hash === null) throw error

@@ -1,4 +1,4 @@
-import { isAcceptanceNews } from '../../core/gaps.js'
+import { isAcceptanceNews, lackingGap } from '../../core/gaps.js'
 import { withCalls } from '../../core/matching/calledFunctions.js'
 import type { BlockRef } from '../../model/chain.js'
 import type { Gap } from '../../model/state.js'
@@ -41,6 +41,12 @@ export async function rereadGap(session: PollSession, ports: PollPorts, signal: 
 	const backfill = set === null ? null : { span: part.span, addresses: set }
 	const context = contextOf(session, ports, { backfill, isSecondLook: true })
 	const difference = await look(part, session.state.announcements, context, ports.chain, signal)
+	if (part.unread !== undefined) {
+		const lacking = lackingGap(gap, gap, part.unread, ports.clock())
+		const isNews = lacking.reason !== gap.reason || difference.news.length > 0
+		if (isNews) await advance(session, { gaps: new Map([[gap.block.number, lacking]]) }, difference, ports)
+		return
+	}
 	await session.committed.locked(async () => {
 		if (backfill === null) {
 			await conclude(session, { part, context, difference }, {}, ports)

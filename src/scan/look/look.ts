@@ -246,11 +246,12 @@ export function coverageTestOf({ covered, backfill, backfills }: LookContext): I
  * A look judges only announcements whose events appear in frames, logs or headers. A backfill reads only a few
  * addresses, and logs are read only if a watch asks for them: absence from such a reading proves nothing.
  */
-function judgesOf({ tokens, control }: Part, { backfill }: LookContext): (entry: Announcement) => boolean {
+function judgesOf({ tokens, control, unread = [] }: Part, { backfill }: LookContext): (entry: Announcement) => boolean {
 	const isRead = ({ alerts: [first] }: Announcement) =>
 		(first?.data.kind === 'control' ? control : tokens) !== undefined
 	return (entry) =>
 		isSeenIn(entry, 'frames', 'calls', 'logs', 'header') &&
 		(backfill === null || backfill.addresses.has(addressOfId(entry.id))) &&
-		(!isSeenIn(entry, 'logs') || isRead(entry))
+		(!isSeenIn(entry, 'logs') || isRead(entry)) &&
+		!unread.some(({ txHash }) => entry.id.includes(txHash))
 }

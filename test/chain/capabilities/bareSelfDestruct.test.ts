@@ -24,7 +24,7 @@ beforeAll(async () => {
 		lacks: noTraces,
 		tracers: ['callTracer'],
 		clientVersion: 'Geth/v1.7.2-stable',
-		twist: (method, _params, result) => (method === 'debug_traceBlockByNumber' ? bare(result) : undefined),
+		twist: (method, _params, result) => (method.startsWith('debug_trace') ? bare(result) : undefined),
 	})
 	rpc = createRpc({ url: gateway.url })
 	const [from] = (await anvil.accounts()) as [Address]

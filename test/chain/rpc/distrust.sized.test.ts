@@ -85,7 +85,7 @@ describe('trace_filter', () => {
 		],
 		[
 			'a receipt that is not there',
-			(method) => (method === 'eth_getTransactionReceipt' ? null : undefined),
+			(method) => (/^eth_get(?:Transaction|Block)Receipts?$/.test(method) ? null : undefined),
 			'unsettled',
 			/no longer in block/,
 		],
@@ -119,7 +119,12 @@ describe('whole blocks', () => {
 			rowsOf('trace_block', (rows) => rows.map((row) => ({ ...row, blockHash: strange }))),
 			/another hash than its header/,
 		],
-		['only some of the transactions', rowsOf('trace_block', (rows) => rows.slice(-1)), /missing|lacks|no root/],
+		[
+			'only some of the transactions, and none alone',
+			(method, _params, result) =>
+				method === 'trace_block' ? (result as Row[]).slice(-1) : method === 'trace_transaction' ? [] : undefined,
+			/missing|lacks|no root|no frames/,
+		],
 		['nothing of a block with transactions', rowsOf('trace_block', () => []), /missing/],
 		[
 			'headers that are no chain',
@@ -150,7 +155,9 @@ describe('whole blocks', () => {
 		const twist: Twist = (method, _params, result) =>
 			method === 'debug_traceBlockByNumber'
 				? (result as { txHash: string }[]).map(({ txHash }) => ({ txHash, error: 'execution timeout' }))
-				: undefined
+				: method === 'debug_traceTransaction'
+					? null
+					: undefined
 		await withSession(session(twist, { source: 'debug_traceBlockByNumber' }), async ({ walk }) => {
 			const error = await errorOf(walk({ from: 3n, to: 3n }, watched))
 			expect([error.kind, error.message]).toEqual(['timeout', expect.stringContaining('execution timeout')])

@@ -1,8 +1,7 @@
 import { isSliceOver, nextSlice } from '../../../base/waits/slices.js'
 import type { TxLogs } from '../../../core/events/tokenLogs.js'
 import type { Hash } from '../../../model/glossary.js'
-import { askAll } from '../../blocks/batchedCalls.js'
-import { receiptCall } from '../../blocks/readReceipts.js'
+import { readReceipts } from '../../blocks/readReceipts.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import { type Header, hexBytes, malformed, type Reading, unsettled } from '../../wire/wire.js'
 import { bloomOf } from './bloom.js'
@@ -45,13 +44,12 @@ export async function readHitReceipts(
 		if (group === undefined) groups.set(one.txHash, [one])
 		else group.push(one)
 	}
-	const asked = [...groups.keys()]
-	const answers = await askAll(rpc, asked.map(receiptCall), signal)
+	const single = [...groups].map(([txHash, [log]]) => ({ txHash, number: log?.block.number ?? 0n }))
+	const receipts = await readReceipts(rpc, { whole: [], single }, signal)
 	const txs: TxLogs[] = []
-	for (const [at, txHash] of asked.entries()) {
+	for (const [txHash, own] of groups) {
 		if (isSliceOver()) await nextSlice()
-		const receipt = await readLogReceipt(answers[at], reading)
-		const own = groups.get(txHash) ?? []
+		const receipt = await readLogReceipt(receipts.get(txHash) ?? null, reading)
 		const block = own[0]?.block
 		if (block === undefined || receipt === null || receipt.txHash !== txHash || receipt.block.hash !== block.hash) {
 			throw unsettled(reading, `${txHash} is no longer in the block that its logs name`)
