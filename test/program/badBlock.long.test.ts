@@ -44,7 +44,7 @@ async function start(dialect: Dialect, stallAfter = '60s') {
 	return { node, here, running, pay, healthz, status, events, until }
 }
 
-const lacks = ['trace_filter', 'debug_traceBlockByNumber']
+const lacks = ['trace_filter', 'trace_transaction', 'debug_traceBlockByNumber']
 
 test('default: it becomes a gap, which status, gaps and /healthz name alike, and a person accepts', async () => {
 	const numbers = new Set<bigint>()
