@@ -222,7 +222,8 @@ async function read(
 	const whole = async (until: AbortSignal) => {
 		for await (const part of client.chain().walk({ from: number, to: number }, addresses, until)) {
 			client.heard()
-			const { unread = [], last } = part
+			const { unread = [], unreadLogs, last } = part
+			if (unreadLogs !== undefined) throw new RpcError(unreadLogs, { kind: 'no-data', endpoint })
 			if (unread.length === 0 || unread.length < last.txHashes.length) return part
 			throw new RpcError(`${endpoint}: ${whyUnread(unread)}`, { kind: 'server', endpoint })
 		}
@@ -289,24 +290,31 @@ function isUnable({ kind }: RpcError): boolean {
 	return kind === 'unsupported' || kind === 'bad-params'
 }
 
-/** From the first endpoint that knows it: from the block's header, or from the parent hash in the next header. */
+/** How many further headers are asked for the parent of the next block. */
+const mostNext = 8n
+
+/**
+ * From the first endpoint that knows it: from the block's header, or from the parent hash in the next header. Null
+ * where some endpoint has neither. If the next blocks are missing too, the parent of the first one that is there stands
+ * for all of them: it changes with the chain as well.
+ */
 async function hashOf(clients: readonly SourceClient[], number: bigint, signal: AbortSignal): Promise<Hash | null> {
 	const first = new Map(clients.toReversed().map((client) => [client.endpoint, client]))
-	let failure: unknown = new RpcError(`no endpoint knows block ${number}`, { kind: 'no-data', endpoint: '' })
+	let failure: RpcError | null = new RpcError(`no endpoint knows block ${number}`, { kind: 'no-data', endpoint: '' })
 	for (const client of [...first.values()].reverse()) {
-		const headers = [
-			async () => (await client.chain().block(number, signal))?.hash ?? null,
-			async () => (await client.chain().block(number + 1n, signal))?.parentHash ?? null,
-		]
-		for (const ask of headers) {
+		for (let at = number; at <= number + mostNext; at++) {
 			try {
-				return await ask()
+				const block = await client.chain().block(at, signal)
+				if (block !== null) return at === number ? block.hash : block.parentHash
+				if (at > number) failure = null
 			} catch (error) {
 				signal.throwIfAborted()
 				if (!(error instanceof RpcError)) throw error
-				failure = error
+				if (at > number) break
+				failure &&= error
 			}
 		}
 	}
-	throw failure
+	if (failure !== null) throw failure
+	return null
 }

@@ -8,7 +8,7 @@ import { providerOf } from '../core/cost/prices.js'
 import { firstOf } from '../core/spans.js'
 import { settleTargetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
-import type { AddressSet, Part, Span } from '../model/chain.js'
+import type { AddressSet, Block, Part, Span } from '../model/chain.js'
 import type { Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Network } from '../model/watch.js'
@@ -29,7 +29,7 @@ import { createTokens, type TokenSetting } from './logs/tokens.js'
 import { createReader } from './reader.js'
 import type { Rpc } from './rpc/rpc.js'
 import { createCreator } from './transactions/creator.js'
-import { findBlock, headerOnly, headWithin, locateAt, showBlock } from './transactions/locate.js'
+import { beforeLeftOut, findBlock, headerOnly, headWithin, locateAt, showBlock } from './transactions/locate.js'
 import { fullLevel, readFailureData } from './transactions/ots.js'
 import { readTransaction } from './transactions/transaction.js'
 import { createPrefetch } from './walk/prefetch.js'
@@ -74,6 +74,8 @@ const FIRST_BLOCKS = 100
 /** An attacker may have made some of them unreadable, and alerts of the others must not wait. */
 const FIRST_BLOCKS_SOON = 8
 const MOST_BLOCKS = 10_000
+/** Coins are reported without the logs of their block once all logs have failed for this long. */
+const LOGS_WAIT_MS = 10_000
 /** With tokens, the header of each block is asked for. */
 const MOST_BLOCKS_WITH_TOKENS = 500
 /** Most answers that wait in memory or are on their way. */
@@ -140,7 +142,7 @@ export function createChain(options: ChainOptions): Chain {
 		...prefetching,
 		async readFirst(span, addresses, signal) {
 			const { rpc, part } = await readFirst(span, addresses, signal, { isReread: false })
-			witnesses.note(part.span, rpc)
+			if (rpc !== null) witnesses.note(part.span, rpc)
 			return part
 		},
 	})
@@ -150,7 +152,7 @@ export function createChain(options: ChainOptions): Chain {
 			const first = witnesses.readerOf(span.from)
 			const other = first === null ? {} : { rank: witnesses.rank(first) }
 			const { rpc, part } = await readFirst(span, addresses, signal, { isReread: true, ...other })
-			return first === null || first === rpc ? part : { ...part, confirms: first.endpoint }
+			return first === null || rpc === null || first === rpc ? part : { ...part, confirms: first.endpoint }
 		},
 	})
 
@@ -160,8 +162,9 @@ export function createChain(options: ChainOptions): Chain {
 		signal: AbortSignal,
 	): Promise<Part> {
 		if (addresses.size === 0) return headerOnly(rpc, span, signal)
+		const isLogless = logsFailSinceMs !== null && clock() - logsFailSinceMs > LOGS_WAIT_MS
 		try {
-			const most = tokens.areAsked(addresses) ? firstOf(span, MOST_BLOCKS_WITH_TOKENS) : span
+			const most = tokens.areAsked(addresses) ? firstOf(span, isLogless ? 1 : MOST_BLOCKS_WITH_TOKENS) : span
 			const known = { newest: newest?.rpc === rpc ? newest.header : null, settled: settled.get(rpc) ?? null }
 			const question = { span: most, addresses, head, ...known }
 			const askAnother = askSecond(rpc, span.to, signal)
@@ -169,10 +172,48 @@ export function createChain(options: ChainOptions): Chain {
 			const { headers, ...part } = await reader.readFirst(rpc, question, signal)
 			reading = rpc
 			const whole = { ...partInCoins(withdrawals, part), endpoint: rpc.endpoint }
-			return await tokens.addTo(whole, { rpc, addresses, headers, early, askAnother, isReread }, signal)
+			try {
+				const read = await tokens.addTo(whole, { rpc, addresses, headers, early, askAnother, isReread }, signal)
+				if (read.tokens !== undefined && whole.last.txHashes.length > 0) logsFailSinceMs = null
+				return read
+			} catch (error) {
+				if (signal.aborted || !(error instanceof RpcError) || isOfEndpoint(error)) throw error
+				logsFailSinceMs ??= clock()
+				if (!isLogless || isReread) throw error
+				return { ...whole, unreadLogs: error.message }
+			}
 		} catch (error) {
 			// The newest header may come from a chain that was replaced.
 			if (error instanceof RpcError && error.kind === 'unsettled' && newest?.rpc === rpc) newest = null
+			throw error
+		}
+	}
+
+	/** Since when logs fail on every endpoint; null: they do not. */
+	let logsFailSinceMs: number | null = null
+	/** Numbers that the chain has left out, as far as it was logged. */
+	const leftOut = new Set<bigint>()
+
+	async function blockAt(number: bigint, heardTo: bigint, signal: AbortSignal): Promise<Block | null> {
+		const find = (at: bigint) => findBlock(endpoints, { number: at, head: heardTo, lists: withdrawals }, signal)
+		const block = await find(number)
+		if (block !== null || number >= head) return block
+		const before = await beforeLeftOut(number, head, find)
+		if (before !== null && !leftOut.has(number)) {
+			leftOut.add(number)
+			log.info({ block: number }, 'the chain has no block of this number: the next block follows the one before it')
+		}
+		return before
+	}
+
+	/** The part of a number that the chain has left out; null: it is not known to be left out. */
+	async function partLeftOut(span: Span, signal: AbortSignal): Promise<Part | null> {
+		try {
+			const block = await blockAt(span.from, head, signal)
+			if (block === null || block.parentHash !== block.hash) return null
+			return { span, last: block, parentHash: block.parentHash, blocks: new Map(), transactions: [] }
+		} catch (error) {
+			if (error instanceof RpcError && !signal.aborted) return null
 			throw error
 		}
 	}
@@ -183,9 +224,9 @@ export function createChain(options: ChainOptions): Chain {
 		addresses: AddressSet,
 		signal: AbortSignal,
 		{ isReread, ...rank }: Pick<Need, 'rank'> & { readonly isReread: boolean },
-	): Promise<{ readonly rpc: Rpc; readonly part: Part }> {
+	): Promise<{ readonly rpc: Rpc | null; readonly part: Part }> {
 		let span = whole
-		for (let tries = 0; ; tries++) {
+		for (let tries = 0; ; ) {
 			try {
 				const need = { block: span.to, rank: rankOf, ...rank }
 				const asked = { span, addresses, isReread }
@@ -197,7 +238,16 @@ export function createChain(options: ChainOptions): Chain {
 				}
 				return await endpoints.use(read, signal, need)
 			} catch (error) {
-				if (!(error instanceof RpcError) || tries === SMALLER_TRIES) throw error
+				if (!(error instanceof RpcError)) throw error
+				if (lacksHeader(error) && span.from < head) {
+					const part = span.from === span.to ? await partLeftOut(span, signal) : null
+					if (part !== null) return { rpc: null, part }
+					if (span.from < span.to) {
+						span = { from: span.from, to: span.from + (span.to - span.from) / 2n }
+						continue
+					}
+				}
+				if (tries++ === SMALLER_TRIES) throw error
 				const reached = headWithin(span, endpoints.states?.() ?? [])
 				if (reached !== null) span = { from: span.from, to: reached }
 				else if (error.kind !== 'timeout' || span.to === span.from) throw error
@@ -224,7 +274,7 @@ export function createChain(options: ChainOptions): Chain {
 		},
 		async block(number, signal, how) {
 			const heardTo = how === undefined || number < head ? head : number
-			const block = await findBlock(endpoints, { number, head: heardTo, lists: withdrawals }, signal)
+			const block = await blockAt(number, heardTo, signal)
 			// The endpoint that gave the head is behind: there is a higher block.
 			if (block !== null && how !== undefined && newest !== null && number > head) boasters.note(newest.rpc)
 			return block && inCoins(withdrawals, block)
@@ -295,8 +345,17 @@ export function createChain(options: ChainOptions): Chain {
 	}
 }
 
+/** The endpoint has no block of a number: the chain may have left it out. */
+function lacksHeader({ kind, facts }: RpcError): boolean {
+	return kind === 'no-data' && facts.method === 'eth_getBlockByNumber'
+}
+
+/** The endpoint cannot be asked now. */
+function isOfEndpoint({ kind }: Pick<RpcError, 'kind'>): boolean {
+	return kind === 'rate' || kind === 'quota' || kind === 'network'
+}
+
 /** The error is about a block that is not there or cannot be read now. */
 function isOfBlock({ kind }: RpcError): boolean {
-	const isOther = kind === 'rate' || kind === 'quota' || kind === 'auth' || kind === 'network'
-	return !isOther && kind !== 'unsupported' && kind !== 'bad-params'
+	return !isOfEndpoint({ kind }) && kind !== 'auth' && kind !== 'unsupported' && kind !== 'bad-params'
 }

@@ -134,6 +134,8 @@ export interface Part {
 	readonly unprovedLogs?: readonly UnprovedBlock[]
 	/** Transactions that no answer gave: what happened in them is not in this part. Absent: none. */
 	readonly unread?: readonly UnreadTransaction[]
+	/** Why the logs of the block could not be read; absent: they were read, or not asked for. */
+	readonly unreadLogs?: string
 }
 
 export interface UnreadTransaction {

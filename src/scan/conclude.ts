@@ -4,13 +4,13 @@ import { isKeepingState } from '../audit/asked/askedState.js'
 import { blocksToAsk } from '../audit/delegations/authorizations.js'
 import { lackingGap } from '../core/gaps.js'
 import type { Difference } from '../core/reconcile/reconcile.js'
-import type { AddressSet, Part, TouchedBlock, TxTrace } from '../model/chain.js'
+import type { AddressSet, BlockRef, Part, TouchedBlock, TxTrace } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Gap } from '../model/state.js'
 import { ranIn } from './auditing/codeQueue.js'
 import { handoverOf } from './auditing/handover.js'
 import type { LookContext } from './look/look.js'
-import { type PollPorts, type PollSession, type Step, write } from './pollSession.js'
+import { type PollPorts, type PollSession, refOf, type Step, write } from './pollSession.js'
 
 export interface Looked {
 	readonly part: Part
@@ -32,6 +32,11 @@ export async function conclude(
 	const isOrdinary = context.backfill === null
 	const isFirst = isOrdinary && part.span.from > session.checkpoint.number
 	const isWithin = ({ block: { number } }: Gap) => part.span.from <= number && number <= part.span.to
+	// Without its logs the block is a gap: what was read is announced, and the rest once it can be read.
+	if (part.unreadLogs !== undefined) {
+		const gap = logsGap(session, refOf(part.last), part.unreadLogs, ports.clock())
+		return write(session, { ...step, gaps: new Map([[gap.block.number, gap]]) }, difference, ports)
+	}
 	const gaps = [...session.state.gaps.values()].filter(isWithin)
 	// When a backfill has read a block, its open gap remains for all other watches; only suspicions are removed.
 	const nowMs = ports.clock()
@@ -82,6 +87,12 @@ function unreadOnly(part: Part, gaps: readonly Gap[]): Part {
 		return left === undefined || (txHash !== null && left.includes(txHash))
 	}
 	return { ...part, transactions: part.transactions.filter(isLeft) }
+}
+
+function logsGap({ state }: PollSession, block: BlockRef, why: string, nowMs: number): Gap {
+	const known = state.gaps.get(block.number)
+	const [sinceMs, openedAtMs] = [known?.sinceMs ?? nowMs, known?.openedAtMs ?? nowMs]
+	return { block, addresses: null, tries: 1, sinceMs, isAfterGood: true, openedAtMs, reason: `logs only: ${why}` }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { linkedAbort } from '../base/waits/linkedAbort.js'
-import { isOpen } from '../core/gaps.js'
+import { isOpen, mostGaps, unaccepted } from '../core/gaps.js'
 import { withCalls } from '../core/matching/calledFunctions.js'
 import { lengthOf } from '../core/spans.js'
 import { targetOf } from '../core/target.js'
@@ -53,6 +53,7 @@ export async function scan(
 	/** The second look goes on after the auditor has judged a part. */
 	let isHanded = false
 	const take = async (part: Part): Promise<void> => {
+		checkLogs(part, isNew && unaccepted(session.state.gaps) < mostGaps)
 		await checkFollows(session, part, ports, signal)
 		isTaking = true
 		const judge = async (state: NetworkState): Promise<Looked> => {
@@ -150,6 +151,11 @@ function noteBudget(session: PollSession, ports: PollPorts): void {
 	const sinceMs = ports.clock() - session.startedAtMs
 	// Negative if the clock was set back.
 	if (sinceMs < 0 || sinceMs > session.config.budgetMs) session.behind = true
+}
+
+/** Without its logs, only a new block is taken, as a gap. Else it fails as a whole. */
+function checkLogs({ unreadLogs, endpoint = '' }: Part, mayLack: boolean): void {
+	if (unreadLogs !== undefined && !mayLack) throw new RpcError(unreadLogs, { kind: 'no-data', endpoint })
 }
 
 /**

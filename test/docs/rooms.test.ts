@@ -86,7 +86,7 @@ const arrows = new Map([
 	['chain/traces', `${heard} chain/stream chain/wire`],
 	['chain/blocks', `${heard} ox chain/rpc chain/traces chain/wire`],
 	['chain/heads', `${heard} ws chain/blocks chain/rpc chain/wire`],
-	['chain/endpoints', `${heard} chain/heads chain/limits chain/rpc`],
+	['chain/endpoints', `${heard} chain/blocks chain/heads chain/limits chain/rpc`],
 	['chain/sources', `${heard} chain/blocks chain/rpc chain/traces chain/wire`],
 	[
 		'chain/capabilities',

@@ -4,6 +4,7 @@ import { backoffMs, jittered } from '../../base/waits/backoff.js'
 import { RpcError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
+import { withTxLists } from '../blocks/txLists.js'
 import { askHead, askQuantity, watchHead } from '../heads/heads.js'
 import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -72,7 +73,7 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 	let head: bigint | null = null
 	let verified = false
 	let refusals = 0
-	const rpc = watchHead(inner, (seen) => {
+	const rpc = watchHead(withTxLists(inner, log), (seen) => {
 		head = seen
 	})
 

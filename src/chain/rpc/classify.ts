@@ -136,6 +136,7 @@ const texts: readonly (readonly [RegExp, RpcErrorKind])[] = [
 	// geth; Reth 4444 "pruned history unavailable: …"
 	[/missing trie node|prun(?:ed|ing)|earliest available/i, 'no-data'],
 	[/could not be found|unknown block|is greater than latest block/i, 'no-data'], // Nethermind; geth; Besu >= 26.1
+	[/null round/i, 'no-data'], // Lotus
 	// Nethermind; Besu; geth
 	[/no state available|(?:world|historical) state (?:is )?(?:unavailable|not available)/i, 'no-data'],
 	[/\b(?:block|header|transaction)\b.{0,90}not found/i, 'no-data'], // Reth "block not found: …"; Erigon ots

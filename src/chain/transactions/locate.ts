@@ -30,7 +30,11 @@ export async function findBlock(
 	let isDenied = false
 	const read = async (rpc: Rpc, until: AbortSignal) => {
 		const { method, params } = blockCall(number)
-		const raw = await rpc.call(method, params, until)
+		// Lotus has an error in place of `null` for a number that the chain has left out.
+		const raw = await rpc.call(method, params, until).catch((error: unknown) => {
+			if (error instanceof RpcError && error.kind === 'no-data') return null
+			throw error
+		})
 		const block = readBlockAt(raw, number, { endpoint: rpc.endpoint, method })
 		if (block !== null) noteWithdrawals(lists, block, rpc.endpoint)
 		if (block !== null || number > head) return block
@@ -45,6 +49,33 @@ export async function findBlock(
 		if (isDenied && error instanceof RpcError && error.kind === 'no-data') return null
 		throw error
 	}
+}
+
+/** How far to look for the blocks around a number that no block has. */
+const FAR = 64n
+
+/**
+ * The block before a number that the chain has left out, under that number and without contents; null where it is not
+ * known to be left out. The proof: of the blocks that endpoints give, the next one names the one before as its parent.
+ */
+export async function beforeLeftOut(
+	number: bigint,
+	head: bigint,
+	find: (number: bigint) => Promise<Block | null>,
+): Promise<Block | null> {
+	const nearest = async (step: bigint): Promise<Block | null> => {
+		for (let far = 1n; far <= FAR; far++) {
+			const at = number + step * far
+			const block = at < 0n || at > head ? null : await find(at)
+			if (block !== null) return block
+		}
+		return null
+	}
+	const next = await nearest(1n)
+	const before = next && (await nearest(-1n))
+	if (before === null || next?.parentHash !== before.hash) return null
+	const { hash, timestampS } = before
+	return { number, hash, parentHash: hash, timestampS, txHashes: [] }
 }
 
 /** Null where an endpoint denies the block and none shows it. Throws RpcError where none answers. */

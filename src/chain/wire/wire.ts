@@ -10,6 +10,7 @@
 import { RpcError } from '../../errors.js'
 import type { Block, BlockRef, CalledFunctions, Withdrawal } from '../../model/chain.js'
 import type { Address, Hash, Hex } from '../../model/glossary.js'
+import { emptyRoot } from './listRoot.js'
 
 /** The answer that is being read: for errors, and for unknown kinds of frames. */
 export interface Reading {
@@ -51,9 +52,10 @@ export function wholeBlock(
 	{ number, hash: own }: BlockRef,
 	reading: Reading,
 ): Json & { readonly transactions: readonly unknown[] } {
-	if (!isObject(raw) || !Array.isArray(raw.transactions)) throw malformed(reading, 'a block without transactions')
+	const transactions = isObject(raw) ? listIn(raw) : null
+	if (!isObject(raw) || transactions === null) throw malformed(reading, 'a block without transactions')
 	if (hash(raw.hash) !== own) throw unsettled(reading, `block ${number} was replaced`)
-	return { ...raw, transactions: raw.transactions }
+	return { ...raw, transactions }
 }
 
 /** Names a value that is no text in a message, without its contents, which may be long or malicious. */
@@ -153,10 +155,21 @@ export interface Header extends Block {
 	readonly difficulty: bigint | null
 	/** Root of its receipts; null where the node does not say, or gives zero as some rollups do. */
 	readonly receiptsRoot: Hash | null
-	/** 256 bytes; null where the node does not say. */
+	/** 256 bytes; null where it says nothing. */
 	readonly logsBloom: Hex | null
 	/** Root of its withdrawals, where there are any; null where the node does not say. */
 	readonly withdrawalsRoot: Hash | null
+}
+
+const FULL_BLOOM = `0x${'f'.repeat(512)}`
+
+/**
+ * The bloom of a block or a receipt; null where it says nothing: it is missing, is not of 256 bytes, or has every bit
+ * set.
+ */
+export function bloomIn({ logsBloom }: Json): Hex | null {
+	const bloom = hexBytes(logsBloom, 256)
+	return bloom === FULL_BLOOM ? null : bloom
 }
 
 /** Later timestamps have no ISO 8601 form with four digits, and beyond the year 275760 no date at all. */
@@ -176,7 +189,7 @@ export function readBlock(raw: unknown, reading: Reading): Header | null {
 	if (number > BigInt(Number.MAX_SAFE_INTEGER))
 		throw malformed(reading, 'a block has a number that no chain has reached')
 	if (timestampS > LAST_SECOND) throw malformed(reading, 'a block has a timestamp after the year 9999')
-	const txHashes = readTxHashes(raw.transactions, reading)
+	const txHashes = readTxHashes(raw, reading)
 	const withdrawals = readWithdrawals(raw, reading)
 	const [accessListHash, author] = [hash(raw.blockAccessListHash), address(raw.miner)]
 	return {
@@ -187,7 +200,7 @@ export function readBlock(raw: unknown, reading: Reading): Header | null {
 		txHashes,
 		difficulty: quantity(raw.difficulty),
 		receiptsRoot: rootOf(raw.receiptsRoot),
-		logsBloom: hexBytes(raw.logsBloom, 256),
+		logsBloom: bloomIn(raw),
 		withdrawalsRoot: rootOf(raw.withdrawalsRoot),
 		...(withdrawals.length > 0 && { withdrawals }),
 		// EIP-7685 came with the same fork as EIP-7702.
@@ -213,9 +226,28 @@ export function readWithdrawals(block: Json, reading: Reading): readonly Withdra
 	})
 }
 
-function readTxHashes(raw: unknown, reading: Reading): readonly Hash[] {
-	if (!Array.isArray(raw)) throw malformed(reading, 'a block has no list of transactions')
-	return raw.map((entry: unknown) => {
+/**
+ * Whether a block lists no transactions, although its gas or its root says that there are some, or nothing says that
+ * there are none. Some nodes write `null` for an empty list.
+ */
+export function lacksTransactions({ transactions, transactionsRoot, gasUsed }: Json): boolean {
+	if (Array.isArray(transactions) && transactions.length > 0) return false
+	const [root, gas] = [rootOf(transactionsRoot), quantity(gasUsed)]
+	if ((gas ?? 0n) > 0n || (root !== null && root !== emptyRoot)) return true
+	return !Array.isArray(transactions) && root === null && gas === null
+}
+
+/** A list that is empty against gas or root was completed before (`blocks/txLists.ts`). Null: there is none. */
+function listIn(block: Json): readonly unknown[] | null {
+	const { transactions } = block
+	if (Array.isArray(transactions)) return transactions
+	return (transactions === null || transactions === undefined) && !lacksTransactions(block) ? [] : null
+}
+
+function readTxHashes(block: Json, reading: Reading): readonly Hash[] {
+	const transactions = listIn(block)
+	if (transactions === null) throw malformed(reading, 'a block has no list of transactions')
+	return transactions.map((entry: unknown) => {
 		// Some nodes give whole transactions although hashes were asked for.
 		const txHash = hash(isObject(entry) ? entry.hash : entry)
 		if (txHash === null) throw malformed(reading, 'a block lists a transaction without a hash')

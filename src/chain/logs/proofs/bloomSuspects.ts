@@ -26,8 +26,8 @@ export interface SuspectQuestion {
  * Blocks whose header does not rule out a further relevant log: those with a hit of a wanted token (the same address
  * may be in another of their transactions), and those whose bloom may hold a wanted contract, a topic and an address
  * together. For the other blocks it is certain, if the endpoint fills its blooms. An empty bloom shows nothing until
- * that endpoint has given a filled one, unless the chain is known to fill them. Once a log contradicts an empty bloom,
- * no bloom of that endpoint counts.
+ * that endpoint has given a filled one, unless the chain is known to fill them. Once a bloom lacks a log that was
+ * found, no bloom of that endpoint counts.
  */
 export function createBloomSuspects<Endpoint extends object>(isKnownToFill: boolean) {
 	const filling = new WeakMap<Endpoint, 'yes' | 'no'>()
@@ -85,9 +85,11 @@ function isEmpty(bloom: string): boolean {
 }
 
 function isContradicted(found: readonly Log[], headers: readonly Header[]): boolean {
-	const empty = new Set<bigint>()
-	for (const { number, logsBloom } of headers) if (logsBloom !== null && isEmpty(logsBloom)) empty.add(number)
-	return found.some(({ block }) => empty.has(block.number))
+	const blooms = new Map(headers.map(({ number, logsBloom }) => [number, logsBloom && bloomBytes(logsBloom)]))
+	return found.some(({ block, address }) => {
+		const bloom = blooms.get(block.number) ?? null
+		return bloom !== null && !mayHold(bloom, placesOf(address))
+	})
 }
 
 /** At most `most` of them, drawn at random, so that an endpoint cannot learn a pattern. */

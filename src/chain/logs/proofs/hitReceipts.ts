@@ -3,7 +3,7 @@ import type { TxLogs } from '../../../core/events/tokenLogs.js'
 import type { Hash } from '../../../model/glossary.js'
 import { readReceipts } from '../../blocks/readReceipts.js'
 import type { Rpc } from '../../rpc/rpc.js'
-import { type Header, hexBytes, malformed, type Reading, unsettled } from '../../wire/wire.js'
+import { bloomIn, type Header, malformed, type Reading, unsettled } from '../../wire/wire.js'
 import { bloomOf } from './bloom.js'
 import { isSame, type Log, readLogReceipt } from './wireLogs.js'
 
@@ -54,7 +54,7 @@ export async function readHitReceipts(
 		if (block === undefined || receipt === null || receipt.txHash !== txHash || receipt.block.hash !== block.hash) {
 			throw unsettled(reading, `${txHash} is no longer in the block that its logs name`)
 		}
-		const bloom = hexBytes(receipt.raw.logsBloom, 256)
+		const bloom = bloomIn(receipt.raw)
 		if (bloom !== null && bloom !== (await bloomOf(receipt.logs))) {
 			throw malformed(reading, `the receipt of ${txHash} lacks logs that its bloom names`)
 		}

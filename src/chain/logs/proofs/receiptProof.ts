@@ -9,7 +9,7 @@
 import { isSliceOver, nextSlice } from '../../../base/waits/slices.js'
 import type { Hex } from '../../../model/glossary.js'
 import type { Log as Logger } from '../../../model/ports.js'
-import { type Header, hexOf, malformed, quantity, type Reading } from '../../wire/wire.js'
+import { bloomIn, type Header, hexOf, malformed, quantity, type Reading } from '../../wire/wire.js'
 import { bloomBytes, bloomOf } from './bloom.js'
 import { fitsRoot } from './receiptsRoot.js'
 import { hasStateSync, isRootKnown } from './rootChains.js'
@@ -36,17 +36,56 @@ const KNOWN_TYPES: ReadonlySet<bigint> = new Set(
  * After 8 different blocks that do not make their root, with none in between that does, it is an upgrade and no error.
  */
 const MANY = 8
+/** What an endpoint contradicts for a minute, in at least 4 readings and none that fits, proves nothing there. */
+const LASTING_MS = 60_000
+const LEAST_REFUSED = 4
+
+/** How well the blooms of an endpoint fit its receipts. */
+interface Blooms {
+	/** A bloom with bits was seen that is exactly that of its logs. */
+	fit: boolean
+	/** Since a block was last proved. */
+	refused: number
+	sinceMs: number
+	/** Receipts that contradict their header are accepted, and not proved. */
+	areDropped: boolean
+}
 
 export function createReceiptProof({
 	chainId,
+	clock,
 	log,
 }: {
 	readonly chainId: number
+	readonly clock: () => number
 	readonly log: Logger
 }): ProveReceipts {
 	let isKnown = isRootKnown(chainId)
 	const failed = new Set<bigint>()
 	const said = new Set<string>()
+	const endpoints = new Map<string, Blooms>()
+
+	function bloomsOf(endpoint: string): Blooms {
+		const own = endpoints.get(endpoint) ?? { fit: false, refused: 0, sinceMs: 0, areDropped: false }
+		endpoints.set(endpoint, own)
+		return own
+	}
+
+	/** Whether receipts are accepted although their header contradicts them; else it is counted. */
+	function isDropped(own: Blooms, isPlain: boolean, block: Header, { endpoint }: Reading): boolean {
+		if (own.areDropped) return true
+		if (own.refused++ === 0) own.sinceMs = clock()
+		const sinceMs = clock() - own.sinceMs
+		// The clock may have been set back.
+		if (sinceMs < 0) own.sinceMs = clock()
+		own.areDropped = isPlain || (own.refused >= LEAST_REFUSED && sinceMs >= LASTING_MS)
+		if (!own.areDropped) return false
+		log.warn(
+			{ endpoint, block: block.number },
+			'headers contradict whole receipts: here they prove nothing, and logs of such blocks are believed, not proved',
+		)
+		return true
+	}
 
 	/** Warns once for each set of types. */
 	function say(types: readonly string[], { number }: Header): void {
@@ -64,21 +103,30 @@ export function createReceiptProof({
 		const { receiptsRoot: root, logsBloom: bloom } = block
 		const named = root && { root, hasStateSync: hasStateSync(chainId) }
 		const fits = named && (await fitsRoot(receipts, named))
+		const own = bloomsOf(reading.endpoint)
 		if (fits === true) {
 			isKnown = true
 			failed.clear()
+			own.refused = 0
 			return 'receipts'
 		}
 		const made = await bloomOf(logsOf(receipts))
 		const isWhole = bloom === made && (hasStateSync(chainId) || (await isCounted(receipts)))
 		const types = unknownTypes(receipts)
+		if (isWhole && receipts.some(({ logs }) => logs.length > 0)) {
+			own.fit = true
+			if (!(fits === false && isKnown)) own.refused = 0
+		}
 		if (fits === false && isKnown) {
 			if (isWhole && types.length === 0) failed.add(block.number)
 			if (!isWhole || (types.length === 0 && failed.size < MANY)) {
+				if (isDropped(own, false, block, reading)) return 'none'
 				throw malformed(reading, `its receipts of block ${block.number} are not those that the header names`)
 			}
 		}
 		if (bloom !== null && !isWithin(bloom, made)) {
+			const isPlain = !own.fit && (await areConsistent(receipts))
+			if (isDropped(own, isPlain, block, reading)) return 'none'
 			throw malformed(reading, `its receipts of block ${block.number} lack logs that the header names`)
 		}
 		if (named !== null && isKnown && !receipts.some(isClassic)) {
@@ -105,6 +153,15 @@ function unknownTypes(receipts: readonly LogReceipt[]): readonly string[] {
 
 function* logsOf(receipts: readonly LogReceipt[]): Generator<Log> {
 	for (const { logs } of receipts) yield* logs
+}
+
+/** Numbered without a gap, and each with exactly the logs that its own bloom names: they lack nothing by themselves. */
+async function areConsistent(receipts: readonly LogReceipt[]): Promise<boolean> {
+	for (const { raw, logs } of receipts) {
+		const bloom = bloomIn(raw)
+		if (bloom === null ? logs.length === 0 : bloom !== (await bloomOf(logs))) return false
+	}
+	return isCounted(receipts)
 }
 
 /** A missing log leaves bits of the header's bloom unset. Some chains leave the bloom empty, which shows nothing. */

@@ -4,7 +4,8 @@ import { isSliceOver, nextSlice } from '../../../base/waits/slices.js'
 import type { Hash as HashText, Hex } from '../../../model/glossary.js'
 import { listRootInSlices } from '../../wire/listRoot.js'
 import { bytesOf, itemOf, rlpList, shortHex } from '../../wire/rlpWords.js'
-import { hash, hexBytes, type Json, quantity } from '../../wire/wire.js'
+import { bloomIn, hash, type Json, quantity } from '../../wire/wire.js'
+import { bloomOf } from './bloom.js'
 import type { Log, LogReceipt } from './wireLogs.js'
 
 /** Null where a receipt lacks a field that is encoded. `bytesInstead`: bytes to use for a receipt; null: encode it. */
@@ -56,9 +57,8 @@ async function encodeReceipt({ raw, logs }: LogReceipt): Promise<Uint8Array | nu
 	const type = raw.type === undefined || raw.type === null ? 0n : quantity(raw.type)
 	const outcome = outcomeOf(raw)
 	const gas = quantity(raw.cumulativeGasUsed)
-	const bloom = hexBytes(raw.logsBloom, 256)
-	if (type === null || type > 127n || type === ARBITRUM_CLASSIC || outcome === null || gas === null || bloom === null)
-		return null
+	const bloom = bloomIn(raw) ?? (await bloomOf(logs))
+	if (type === null || type > 127n || type === ARBITRUM_CLASSIC || outcome === null || gas === null) return null
 	const more: Hex[] = []
 	if (type === DEPOSIT && raw.depositReceiptVersion !== undefined && raw.depositReceiptVersion !== null) {
 		for (const field of [raw.depositNonce, raw.depositReceiptVersion]) {

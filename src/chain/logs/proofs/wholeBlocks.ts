@@ -49,7 +49,7 @@ export function createWholeBlocks({
 	readonly log: Logger
 }): WholeBlocks {
 	const refusedUntilMs = new WeakMap<Rpc, number>()
-	const prove = createReceiptProof({ chainId, log })
+	const prove = createReceiptProof({ chainId, clock, log })
 
 	async function readOne(rpc: Rpc, block: Header, signal: AbortSignal): Promise<WholeBlock> {
 		const { number } = block

@@ -4,6 +4,7 @@ import type { BlockRef } from '../../../model/chain.js'
 import type { Address, Hash } from '../../../model/glossary.js'
 import {
 	address,
+	bloomIn,
 	hash,
 	hexBytes,
 	isObject,
@@ -27,7 +28,7 @@ function readLog(raw: unknown, reading: Reading): Log {
 	if (!isObject(raw)) throw malformed(reading, 'a log is not an object')
 	const emitter = address(raw.address)
 	const data = raw.data === undefined || raw.data === null ? '0x' : hexBytes(raw.data)
-	const topics = Array.isArray(raw.topics) ? raw.topics.map(hash) : null
+	const topics = Array.isArray(raw.topics) ? raw.topics.map(hash) : raw.topics === null ? [] : null
 	const number = quantity(raw.blockNumber)
 	const [blockHash, txHash] = [hash(raw.blockHash), hash(raw.transactionHash)]
 	const index = quantity(raw.logIndex)
@@ -108,7 +109,7 @@ export async function readLogReceipt(raw: unknown, reading: Reading): Promise<Lo
 	if (txHash === null || blockHash === null || number === null) {
 		throw malformed(reading, 'a receipt lacks its transaction or block')
 	}
-	const logs = await readLogs(raw.logs, reading)
+	const logs = await readLogs(raw.logs ?? emptyLogs(raw), reading)
 	for (const [place, log] of logs.entries()) {
 		if (isSliceOver()) await nextSlice()
 		if (log.txHash !== txHash || log.block.hash !== blockHash) {
@@ -121,6 +122,12 @@ export async function readLogReceipt(raw: unknown, reading: Reading): Promise<Lo
 	const failed = isFailed(raw)
 	if (failed && logs.length > 0) throw malformed(reading, `the receipt of ${txHash}, which failed, holds logs`)
 	return { txHash, block: { number, hash: blockHash }, sender: address(raw.from), logs, failed, raw }
+}
+
+/** `null` is an empty list where the bloom of the receipt names no log; the header is compared afterwards. */
+function emptyLogs(raw: Json): readonly unknown[] | null {
+	const bloom = bloomIn(raw)
+	return bloom === null || BigInt(bloom) === 0n ? [] : null
 }
 
 function isFailed({ root, status }: Json): boolean {

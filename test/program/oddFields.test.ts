@@ -1,0 +1,150 @@
+// Fields of headers and receipts that contradict each other, or are null: what the daemon tells of such blocks.
+import { expect, onTestFinished, test } from 'vitest'
+import { bloomOf, chainId, type Json, type OddChain, startOddChain, token, watched } from '../support/oddChain.js'
+import { hookServer, polled, siteOf, told, watchlist } from './site.js'
+
+/** What is changed in each header, and in each receipt. */
+function edited(header: (block: Json) => Json, receipt: (one: Json) => Json = (one) => one): OddChain['edit'] {
+	return (method, _params, result) => {
+		if (result === null || result === undefined) return result
+		if (method === 'eth_getBlockByNumber') return header(result as Json)
+		if (method === 'eth_getBlockReceipts') return (result as Json[]).map(receipt)
+		return method === 'eth_getTransactionReceipt' ? receipt(result as Json) : result
+	}
+}
+
+async function start(
+	prepare: (chain: OddChain) => void,
+	{ kinds = 'transfer', network = 'proof: off', watch = '' } = {},
+) {
+	const chain = await startOddChain()
+	onTestFinished(() => chain.close())
+	for (let block = 0; block < 3; block++) chain.mine()
+	prepare(chain)
+	const hook = await hookServer()
+	const site = siteOf({
+		'tracewatch.yaml': `networks:
+  - name: local
+    chain_id: ${chainId}
+    rpc: ["${chain.url}"]
+    schedule: "* * * * * *"
+    tokens: [{symbol: USD, address: "${token}", decimals: 0}]
+    ${network}
+receivers:
+  - {name: hook, type: webhook, url: "${hook.origin}"}
+`,
+		'watchlists/a.yaml': watchlist([`{address: "${watched}", kinds: [${kinds}]${watch}}`]),
+	})
+	const running = site.start(['run'])
+	await polled(running)
+	const alerts = () =>
+		new Set(told(hook.hits).flatMap(({ data }) => (data?.kind ? [`${data.kind} ${data.txHash}`] : [])))
+	/** Resolves with all alerts once these are among them. */
+	const tells = async (...wanted: readonly string[]) => {
+		await hook.until(() => wanted.every((one) => alerts().has(one)))
+		return alerts()
+	}
+	return { chain, hook, site, running, tells }
+}
+
+test('numbers that the chain leaves out are passed, said once, and later payments are announced', async () => {
+	const paid: (string | null)[] = []
+	const { chain, tells, running, site } = await start(
+		(one) => {
+			paid.push(one.mine({}))
+			one.skip(1)
+			paid.push(one.mine({}))
+		},
+		{ kinds: 'transfer, unexplained', network: 'proof: auto', watch: ', from_block: 1' },
+	)
+	await tells(...paid.map((one) => `transfer ${one}`))
+	chain.skip(2)
+	paid.push(chain.mine({}))
+	chain.mine()
+	chain.skip(1)
+	paid.push(chain.mine({}))
+	await tells(...paid.map((one) => `transfer ${one}`))
+	await running.stop()
+	site.start(['run'])
+	paid.push(chain.mine({}))
+	const all = paid.map((one) => `transfer ${one}`)
+	expect(await tells(...all)).toEqual(new Set(all))
+	const said = running.output().match(/"block":"\d+","msg":"the chain has no block of this number/g) ?? []
+	expect([said.length, new Set(said).size]).toEqual([4, 4])
+	const { stdout } = await site.run(['status'])
+	expect(stdout).not.toMatch(/gap/)
+})
+
+const isEmpty = ({ gasUsed }: Json) => gasUsed === '0x0'
+const odd: Readonly<Record<string, (block: Json) => Json>> = {
+	'null lists on empty blocks': (block) => ({
+		...block,
+		...(isEmpty(block) && { transactions: null, uncles: null, withdrawals: null }),
+	}),
+	'no list on empty blocks, and no root': ({ transactionsRoot: _, transactions, ...block }) => ({
+		...block,
+		...(!isEmpty(block) && { transactions }),
+	}),
+	'another root of an empty list': (block) => ({
+		...block,
+		...(isEmpty(block) && { transactionsRoot: `0x${'c5'.repeat(32)}` }),
+	}),
+	'an empty list beside gas': (block) => ({ ...block, transactions: [] }),
+	'an empty list beside a root': ({ gasUsed: _, ...block }) => ({ ...block, transactions: [] }),
+	'null in place of a list': (block) => ({ ...block, transactions: null }),
+	'decimal numbers, and nothing optional': ({ logsBloom: _, receiptsRoot: __, difficulty: ___, ...block }) => ({
+		...block,
+		timestamp: Number(block.timestamp),
+		gasUsed: String(Number(block.gasUsed)),
+	}),
+}
+
+test('headers with odd lists, null from the first start: each payment is announced', async () => {
+	const all = new Set<string>()
+	const { chain, tells } = await start((one) => {
+		one.edit = edited(odd['null lists on empty blocks'] as (block: Json) => Json)
+	})
+	const pays = async (name: string) => {
+		chain.mine()
+		const payment = `transfer ${chain.mine({})}`
+		all.add(payment)
+		expect(await tells(payment), name).toEqual(all)
+	}
+	for (const [name, header] of Object.entries(odd)) {
+		chain.edit = edited(header)
+		await pays(name)
+	}
+	// Without receipts of blocks, the list is taken from the trace.
+	const hollow = edited((block) => ({ ...block, transactions: [] }))
+	chain.edit = (method, params, result) =>
+		method === 'eth_getBlockReceipts' ? undefined : hollow(method, params, result)
+	await pays('the trace')
+})
+
+const full = `0x${'ff'.repeat(256)}`
+const zero = `0x${'00'.repeat(256)}`
+const stray = bloomOf([`0x${'d4'.repeat(20)}`])
+const or = (one: string) => `0x${(BigInt(one) | BigInt(stray)).toString(16).padStart(512, '0')}`
+
+const blooms: Readonly<Record<string, readonly [(one: Json) => Json, (one: Json) => Json]>> = {
+	'a wrong length': [(one) => ({ ...one, logsBloom: '0x00' }), ({ logsBloom: _, ...one }) => one],
+	null: [
+		(one) => ({ ...one, logsBloom: null }),
+		(one) => ({ ...one, logsBloom: null, logs: (one.logs as []).length === 0 ? null : one.logs }),
+	],
+	'no bit': [(one) => ({ ...one, logsBloom: zero }), (one) => ({ ...one, logsBloom: zero })],
+	'every bit': [(one) => ({ ...one, logsBloom: full }), (one) => ({ ...one, logsBloom: full })],
+	'bits of no log': [(one) => ({ ...one, logsBloom: or(String(one.logsBloom)) }), (one) => one],
+}
+
+test('blooms that fit no logs: coins and tokens are announced, and status says that logs are not proved', async () => {
+	const { chain, tells, site } = await start(() => {}, { kinds: 'transfer, token' })
+	for (const [header, receipt] of Object.values(blooms)) {
+		chain.edit = edited(header, receipt)
+		const coins = chain.mine({})
+		const tokens = chain.mine({ tokens: true })
+		await tells(`transfer ${coins}`, `transfer ${tokens}`, `token ${tokens}`)
+	}
+	const { stdout } = await site.run(['status'])
+	expect(stdout).toContain('tokens not proved: that no log of 9 blocks')
+})
