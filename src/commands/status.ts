@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { booksInWords, unprovedInWords } from '../core/ledger/booksInWords.js'
 import { unprovedLogsInWords } from '../core/ledger/unprovedLogs.js'
+import { refusalsInWords } from '../core/outbox/refusals.js'
 import type { BooksSummary } from '../model/books.js'
 import type { Gap, StatePlace, StateSummary } from '../model/state.js'
 import type { UnprovedLogs } from '../model/token.js'
@@ -22,8 +23,8 @@ whether a daemon runs and is well. Reads the state and asks the daemon: it works
   --json              one JSON object
   -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
 
-Exit codes: 0 done, 1 the state cannot be read, the daemon is not well or was killed, or nothing was scanned for 15
-minutes, 78 the configuration is wrong.`,
+Exit codes: 0 done, 1 the state cannot be read, the daemon is not well or was killed, nothing was scanned for 15
+minutes, or a receiver refuses messages or has dead ones, 78 the configuration is wrong.`,
 	options: { ...configOption, json: { type: 'boolean' } },
 	positionals: [0, 0],
 	async run(args, io) {
@@ -31,7 +32,7 @@ minutes, 78 the configuration is wrong.`,
 		const found = await peek(statePlace, Date.now)
 		const summary = found?.summary ?? null
 		const nowMs = Date.now()
-		const { heads, ...asked } = await daemonOf(statePlace, found, nowMs)
+		const { heads, ...asked } = withRefusals(await daemonOf(statePlace, found, nowMs), summary, receivers)
 		const known: KnownHeads = { heads, isPolled: asked.daemon?.running === true || found?.isPolled === true, nowMs }
 		const report = { ...asked, ...reportOf(summary, networks, receivers, known) }
 		if (args.values.json === true) io.out(JSON.stringify(report, null, 2))
@@ -76,6 +77,18 @@ async function daemonOf(place: StatePlace, found: Peek | null, nowMs: number): P
 	const wasKilled = existsSync(controlPath(place.dir))
 	const reason = wasKilled ? 'no daemon runs: it was killed' : 'no daemon runs'
 	return { daemon: { running: false, ok: !wasKilled && !isLong, reason } }
+}
+
+/** What is refused or dead makes the whole not well, whether a daemon runs or `once` by a timer. */
+function withRefusals(asked: Asked, summary: StateSummary | null, receivers: readonly string[]): Asked {
+	const { daemon } = asked
+	const named = receivers.map((name) => ({ name, fallback: null }))
+	const refusals = summary === null ? [] : refusalsInWords(summary, named)
+	// A daemon that runs says more, and says it itself.
+	if (refusals.length === 0 || (daemon?.running === true && !daemon.ok)) return asked
+	const known = daemon === undefined || daemon.reason === null ? [] : (daemon.reasons ?? [daemon.reason])
+	const reasons = [...known, ...refusals]
+	return { ...asked, daemon: { running: daemon?.running ?? null, ok: false, reason: reasons.join('; '), reasons } }
 }
 
 interface DaemonLine {

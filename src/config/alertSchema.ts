@@ -203,7 +203,7 @@ const undelivered = {
 		state: {
 			enum: ['parked', 'dead', 'failing'],
 			description:
-				'parked: kept until the receiver is fixed; dead: given up, and each sent to the fallback separately; ' +
+				'parked: refused, kept and tried again, and each sent to the fallback too; dead: given up, each sent there; ' +
 				'failing: every attempt has failed for five minutes, and its deliveries are kept and retried.',
 		},
 		count: { ...count, description: 'Deliveries in that state.' },

@@ -199,7 +199,7 @@ export interface UndeliveredData {
 	/** The mail address concerned; null where the message concerns the whole receiver. */
 	readonly recipient: string | null
 	/**
-	 * `parked`: deliveries wait until the operator repairs the receiver. `dead`: some messages were refused for good;
+	 * `parked`: the receiver refuses messages, which wait and are sent to you too. `dead`: some messages were given up;
 	 * each of them follows in a delivery of its own. `failing`: attempts have failed for minutes; deliveries are pending
 	 * and retried.
 	 */

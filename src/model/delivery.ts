@@ -2,8 +2,8 @@
 import type { Message } from './alert.js'
 
 /**
- * `pending`: to be tried. `held`: kept back by a digest rule or a silence, later released with others. `parked`: waits
- * until the operator repairs the receiver. `dead`: given up, and kept.
+ * `pending`: to be tried. `held`: kept back by a digest rule or a silence, later released with others. `parked`: its
+ * receiver refuses everything and rests; kept, and one message is tried after each rest. `dead`: given up, and kept.
  */
 export type DeliveryStatus = 'pending' | 'held' | 'parked' | 'dead'
 
@@ -66,6 +66,8 @@ export interface Delivery {
 	readonly lastError: string | null
 	/** Code of the last failure; absent before the first, and in deliveries written by version 0.1.0. */
 	readonly lastErrorCode?: ReasonCode
+	/** Present once the receiver refused it, or rested before it was tried; its fallback was sent the message then. */
+	readonly refused?: Refused
 	/** Only while `held`. */
 	readonly heldBy?: HeldBy
 	/**
@@ -77,6 +79,13 @@ export interface Delivery {
 	readonly alone?: true
 }
 
+/** Refusals of a message, other than those that the receiver gave while it refused everything. */
+export interface Refused {
+	/** Time of the first one; where there is none, since when the message waits for its receiver's rest. */
+	readonly sinceMs: number
+	readonly times: number
+}
+
 export type Resolution =
 	/** `answer`: the receiver's answer in a few words, without secrets. */
 	| { readonly id: string; readonly result: 'delivered'; readonly answer?: string }
@@ -86,8 +95,12 @@ export type Resolution =
 			readonly code: ReasonCode
 			/** The reason in words. */
 			readonly error: string
-			/** For `retry`: when to try again. */
+			/** For `retry`: when to try again. For `parked`: when its receiver's rest ends. */
 			readonly nextAttemptAtMs: number
+			/** Absent: unchanged. */
+			readonly refused?: Refused
+			/** Nothing was sent: the number of attempts stays. */
+			readonly untried?: true
 	  }
 	/** Not tried: held until then, or until the operator releases it. */
 	| { readonly id: string; readonly result: 'held'; readonly by: HeldBy; readonly untilMs: number }
@@ -99,7 +112,7 @@ export type Outcome =
 	/** `answer`: the receiver's answer in a few words, without secrets. */
 	| { readonly result: 'delivered'; readonly answer?: string }
 	| { readonly result: 'retry'; readonly code: ReasonCode; readonly reason: string; readonly afterMs?: number }
-	/** The receiver accepts nothing until the operator repairs it. */
+	/** The receiver refused the message: because of the message, of a setting or of a quota. */
 	| { readonly result: 'parked'; readonly code: ReasonCode; readonly reason: string }
-	/** The receiver will never accept this message. */
+	/** Given up. */
 	| { readonly result: 'dead'; readonly code: ReasonCode; readonly reason: string }

@@ -38,9 +38,9 @@ function notWatching({ networks }: Health): string {
 	return `Not watching ${shown}${names.length > 3 ? ` and ${names.length - 3} more` : ''}`
 }
 
-/** What the health does not report yet, or not any more: failed attempts, and messages that were refused for good. */
+/** Failed attempts that the health does not report yet, or not any more. */
 function receiversInTrouble(summary: StateSummary | null, reasons: readonly string[]): readonly string[] {
-	return [...(summary?.receivers ?? [])].flatMap(([name, { pending, failedAttempts = 0, quarantined = 0, dead }]) => {
+	return [...(summary?.receivers ?? [])].flatMap(([name, { pending, failedAttempts = 0, quarantined = 0 }]) => {
 		const isKnown = reasons.some((reason) => reason.startsWith(`${name} `))
 		const waits = `${counted(pending, 'delivery', 'deliveries')} ${pending === 1 ? 'waits' : 'wait'}`
 		return [
@@ -48,7 +48,6 @@ function receiversInTrouble(summary: StateSummary | null, reasons: readonly stri
 			...(quarantined > 0 && !isKnown
 				? [`${name} fails at ${counted(quarantined, 'message')} alone; the others are sent`]
 				: []),
-			...(dead > 0 ? [`${name} refused ${counted(dead, 'message')} for good: see Deliveries`] : []),
 		]
 	})
 }

@@ -177,14 +177,15 @@ function resolved(delivery: Delivery, resolution: Exclude<Resolution, { result: 
 	if (resolution.result === 'held') {
 		return { ...rest, status: 'held', nextAttemptAtMs: resolution.untilMs, heldBy: resolution.by }
 	}
-	const { result, code, error, nextAttemptAtMs } = resolution
+	const { result, code, error, nextAttemptAtMs, refused, untried } = resolution
 	return {
 		...rest,
 		status: result === 'retry' ? 'pending' : result,
-		attempts: delivery.attempts + 1,
-		nextAttemptAtMs: result === 'retry' ? nextAttemptAtMs : delivery.nextAttemptAtMs,
+		attempts: delivery.attempts + (untried ? 0 : 1),
+		nextAttemptAtMs: result === 'dead' ? delivery.nextAttemptAtMs : nextAttemptAtMs,
 		lastError: error,
 		lastErrorCode: code,
+		...(refused && { refused }),
 	}
 }
 

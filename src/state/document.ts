@@ -6,6 +6,7 @@
 import { isOpen } from '../core/gaps.js'
 import { isAbout } from '../core/outbox/backlog.js'
 import { failedAttempts, isQuarantined } from '../core/outbox/quarantine.js'
+import { isRefused, saysRefusal } from '../core/outbox/refusals.js'
 import { isReread } from '../core/outbox/retriedDeadLetters.js'
 import { StateError } from '../errors.js'
 import type { BookSet } from '../model/books.js'
@@ -165,7 +166,10 @@ export function summarize(doc: StateDoc, coverage: CoverageDoc): StateSummary {
 		const retried = isReread(delivery) ? { retried: (seen.retried ?? 0) + 1 } : {}
 		const failed = failedAttempts(delivery)
 		const tried = failed === 0 ? {} : { failedAttempts: Math.max(seen.failedAttempts ?? 0, failed) }
-		receivers.set(receiver, { ...seen, [status]: seen[status] + 1, ...quarantined, ...retried, ...tried })
+		const refused = isRefused(delivery) ? { refused: (seen.refused ?? 0) + 1 } : {}
+		const refusal = saysRefusal(delivery) && delivery.lastError !== null ? { refusal: delivery.lastError } : {}
+		const more = { ...quarantined, ...retried, ...tried, ...refused, ...refusal }
+		receivers.set(receiver, { ...seen, [status]: seen[status] + 1, ...more })
 	}
 	return { networks, receivers }
 }

@@ -5,10 +5,11 @@ import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { retryAfterMs } from '../../src/base/net/retryAfter.js'
 import { jsonSchema } from '../../src/config/jsonSchema.js'
+import { LONGEST_REST_MS } from '../../src/core/outbox/refusals.js'
 import { giveUpAfterMs, retryCeilingsMs } from '../../src/notify/delivery/deliveryBackoff.js'
 import { mostAlerts, mostBytes } from '../../src/notify/delivery/held/digestChunks.js'
 import { httpPolicy, type SmtpPhase, smtpPolicy } from '../../src/notify/delivery/policy.js'
-import { probeEveryMs } from '../../src/notify/delivery/suspension.js'
+
 import { formats } from '../../src/notify/webhook/formats/byName.js'
 import type { FormatName, Reply } from '../../src/notify/webhook/formats/format.js'
 import { createWebhookReceiver } from '../../src/notify/webhook/webhook.js'
@@ -39,7 +40,7 @@ describe('the tables of docs/delivery.md', () => {
 	})
 
 	test('default: every outcome is explained', () => {
-		const outcomes = [...new Set([...httpPolicy, ...smtpPolicy].map(({ verdict }) => verdict))]
+		const outcomes = [...new Set(['dead', ...[...httpPolicy, ...smtpPolicy].map(({ verdict }) => verdict)])]
 		const explained = tableOf(text, 'outcome', 'then').map(([outcome]) => outcome)
 		expect([...explained].sort()).toEqual([...outcomes].sort())
 	})
@@ -51,7 +52,7 @@ describe('the tables of docs/delivery.md', () => {
 		])
 		expect(tableOf(text, 'after failure', 'waits at most')).toEqual(rows)
 		expect(text).toContain(`After ${giveUpAfterMs / 3_600_000} hours`)
-		expect(text).toContain(`every ${probeEveryMs / 60_000} minutes`)
+		expect(text).toContain(`at most ${LONGEST_REST_MS / 60_000} minutes`)
 	})
 
 	test('default: every format is there, and what it makes of answers by itself', () => {

@@ -94,7 +94,7 @@ describe('the code of an answer, for code to compare', () => {
 		[404, 'not-found'],
 		[405, 'no-post'],
 		[408, 'later'],
-		[409, 'unexpected'],
+		[409, 'message-refused'],
 		[410, 'removed'],
 		[413, 'too-large'],
 		[415, 'wrong-format'],

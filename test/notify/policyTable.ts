@@ -85,8 +85,11 @@ export const policyTable: readonly PolicyCase[] = [
 	both('a gateway that waited too long', http(504), data('452 4.3.1 no room'), 'retry'),
 	both('a server that waited too long', http(408), null, 'retry'),
 	both('too early', http(425), null, 'retry'),
-	both('a code that nobody knows', http(499), data('499 9.9.9 what'), 'retry'),
-	both('a conflict', http(409), null, 'retry'),
+	both('a code that nobody knows', http(599), data('499 9.9.9 what'), 'retry'),
+	both('a refusal by a code that nobody knows', http(499), data('599 9.9.9 what'), 'parked'),
+	both('a payment that is wanted', http(402), data('550 5.4.5 Daily user sending limit exceeded'), 'parked'),
+	both('a mailbox that is full', http(423), recipient('552 5.2.2 over quota'), 'parked'),
+	both('a conflict', http(409), null, 'parked'),
 	both('a connection that is refused', { status: 'refused' }, { phase: 'refused', answer: '' }, 'retry', {
 		says: 'the connection was refused',
 	}),
@@ -113,9 +116,9 @@ export const policyTable: readonly PolicyCase[] = [
 	both('a URL that moved for good, method kept', http(308, { location: '/elsewhere' }), null, 'parked', {
 		says: 'moved',
 	}),
-	both('a message that is refused', http(400), data('554 5.6.0 not like this'), 'dead'),
-	both('a message that is not understood', http(422), data('554 5.7.1 looks like spam'), 'dead'),
-	both('a message that is too large', http(413), data('552 5.3.4 too big'), 'dead'),
-	both('a recipient that does not exist', null, recipient('550 5.1.1 no such user'), 'dead'),
-	both('a sender that does not exist', null, { phase: 'sender', answer: '550 5.1.8 no such sender' }, 'dead'),
+	both('a message that is refused', http(400), data('554 5.6.0 not like this'), 'parked'),
+	both('a message that is not understood', http(422), data('554 5.7.1 looks like spam'), 'parked'),
+	both('a message that is too large', http(413), data('552 5.3.4 too big'), 'parked'),
+	both('a recipient that does not exist', null, recipient('550 5.1.1 no such user'), 'parked'),
+	both('a sender that does not exist', null, { phase: 'sender', answer: '550 5.1.8 no such sender' }, 'parked'),
 ]

@@ -29,7 +29,6 @@ describe('the banner', () => {
 			'hook fails at present: 2 deliveries wait and are retried',
 		],
 		['messages in quarantine', { pending: 9, quarantined: 1 }, 'hook fails at 1 message alone; the others are sent'],
-		['messages that were refused', { dead: 3 }, 'hook refused 3 messages for good: see Deliveries'],
 	])('behavior: %s degrade it, although the health is good', (_, rest, trouble) => {
 		expect(standingOf(well, summaryOf(rest))).toEqual({ state: 'degraded', words: 'Degraded', troubles: [trouble] })
 	})

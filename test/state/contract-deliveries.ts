@@ -221,13 +221,22 @@ export function deliveryContract(at: OpenPlace): void {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
 			await at.store.resolve([
 				{ id: 'a', result: 'dead', code: 'too-large', error: 'HTTP 413', nextAttemptAtMs: 0 },
-				{ id: 'b', result: 'parked', code: 'removed', error: 'HTTP 410', nextAttemptAtMs: 0 },
+				{
+					...{ id: 'b', result: 'parked', code: 'removed', error: 'HTTP 410', nextAttemptAtMs: 9 },
+					...{ untried: true, refused: { sinceMs: 7, times: 2 } },
+				},
 			])
 			expect(await (await at.reopened()).deliveries()).toMatchObject([
 				deliveryOf('a', { status: 'dead', attempts: 1, lastError: 'HTTP 413', lastErrorCode: 'too-large' }),
-				deliveryOf('b', { status: 'parked', attempts: 1, lastError: 'HTTP 410', lastErrorCode: 'removed' }),
+				deliveryOf('b', {
+					...{ status: 'parked', attempts: 0, lastError: 'HTTP 410', lastErrorCode: 'removed' },
+					...{ nextAttemptAtMs: 9, refused: { sinceMs: 7, times: 2 } },
+				}),
 			])
-			expect((await at.store.summary()).receivers.get('hook')).toMatchObject({ pending: 0, parked: 1, dead: 1 })
+			const hook = async () => (await at.store.summary()).receivers.get('hook')
+			expect(await hook()).toMatchObject({ pending: 0, parked: 1, dead: 1, refusal: 'HTTP 410' })
+			await at.store.retry(['b'], 8)
+			expect(await hook()).toMatchObject({ pending: 1, refused: 1, parked: 0, dead: 1 })
 		})
 
 		test('default: what is posted along is there when the result is, after all else, and never twice', async () => {

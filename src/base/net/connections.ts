@@ -18,6 +18,17 @@ export interface ConnectionsOptions {
 	readonly idleMs?: number
 	/** Resolves host names. Default: the system's resolver. */
 	readonly lookup?: LookupFunction
+	/**
+	 * Accepts answers that break the rules of HTTP in their heads, such as bare line feeds. Where even then only the
+	 * status line can be read (junk among the headers, an early end), the error of `send` is a `BrokenHead`. Only for
+	 * servers of which no more than the status is believed. Default: false.
+	 */
+	readonly lenient?: boolean
+}
+
+/** An error of `send`, where the status line of the answer could be read, but not the rest of its head. */
+export interface BrokenHead extends Error {
+	readonly answered?: { readonly status: number; readonly body: string }
 }
 
 export interface Connections {
@@ -45,9 +56,12 @@ export interface HttpRequest {
  */
 const mostInterims = 16
 
+/** How long the rest of a head may take after its status line. */
+const headTimeLimitMs = 5_000
+
 export function createConnections(
 	origin: string,
-	{ connections, connectTimeoutMs, idleMs = 30_000, lookup }: ConnectionsOptions,
+	{ connections, connectTimeoutMs, idleMs = 30_000, lookup, lenient = false }: ConnectionsOptions,
 ): Connections {
 	const { protocol, hostname, port } = new URL(origin)
 	const { Agent, request } = protocol === 'https:' ? https : http
@@ -56,7 +70,10 @@ export function createConnections(
 	const underWay = new Set<http.ClientRequest>()
 	let isClosed = false
 	// URLs put brackets around IPv6 addresses; sockets take them without.
-	const target = { agent, protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port, ...(lookup && { lookup }) }
+	const target = {
+		...{ agent, protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port, insecureHTTPParser: lenient },
+		...(lookup && { lookup }),
+	}
 
 	return {
 		send: ({ method, path, headers, body }, signal) =>
@@ -65,11 +82,13 @@ export function createConnections(
 				const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
 				const sent = request({ ...target, method, path, headers: { ...headers, ...length }, signal })
 				underWay.add(sent)
-				sent.once('error', reject).on('error', ignore)
+				const head = lenient ? readHead(sent) : null
+				sent.once('error', (error) => reject(Object.assign(error, head?.answered()))).on('error', ignore)
 				sent.once('close', () => {
 					underWay.delete(sent)
 					// A response that switches protocols (101) emits no other event than this one.
-					reject(Object.assign(new Error('closed without an answer'), { code: 'ECONNRESET' }))
+					const error = new Error('closed without an answer')
+					reject(Object.assign(error, { code: 'ECONNRESET' }, head?.answered()))
 				})
 				let interims = 0
 				sent.on('information', () => {
@@ -95,6 +114,39 @@ export function createConnections(
 			agent.destroy()
 		},
 	}
+}
+
+const mostOfHead = 16_384
+
+/** Keeps the first bytes of an answer, for its status line. */
+function readHead(sent: http.ClientRequest): { answered(): Pick<BrokenHead, 'answered'> } {
+	let text = ''
+	const answered = () => {
+		const [, code, rest = ''] =
+			/^(?:HTTP\/\d\.\d 1\d\d[\s\S]*?\r?\n\r?\n)*HTTP\/\d(?:\.\d)? +([2-9]\d\d)(?!\d)([\s\S]*)$/.exec(text) ?? []
+		if (code === undefined || !/[ \r\n]/.test(rest)) return {}
+		const body = rest
+			.split(/\r?\n\r?\n/)
+			.slice(1)
+			.join('\n\n')
+		return { answered: { status: Number(code), body } }
+	}
+	sent.once('socket', (socket) => {
+		let timer: NodeJS.Timeout | undefined
+		const late = () => sent.destroy(Object.assign(new Error('no end of the head'), { code: 'HPE_HEAD' }))
+		const read = (chunk: Buffer) => {
+			if (text.length < mostOfHead) text += chunk.toString('latin1').slice(0, mostOfHead)
+			timer ??= setTimeout(late, headTimeLimitMs)
+		}
+		const stop = () => {
+			clearTimeout(timer)
+			socket.removeListener('data', read)
+		}
+		// Before the parser, which ends the request at the first fault.
+		socket.prependListener('data', read)
+		sent.once('response', stop).once('close', stop)
+	})
+	return { answered }
 }
 
 function ignore(): void {}

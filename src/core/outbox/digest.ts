@@ -42,18 +42,21 @@ export function digestOf(members: readonly Delivery[], nowMs: number, hash: (tex
 	}
 	const id = `msg_${name}`
 	const message: Message = { type: 'alert.digest', timestamp, data: { ...data, deliveryId: id } }
-	return freshDelivery({ id, receiver, recipient, message }, nowMs)
+	const digest = freshDelivery({ id, receiver, recipient, message }, nowMs)
+	const isRefused = first.refused !== undefined && members.every(({ refused }) => refused !== undefined)
+	return isRefused ? { ...digest, refused: first.refused } : digest
 }
 
 /** The alerts of a digest, each as a delivery that joins no other digest; empty if the message is no digest. */
 export function splitDigest(
-	{ message, receiver, recipient, createdAtMs }: Delivery,
+	{ message, receiver, recipient, createdAtMs, refused }: Delivery,
 	nowMs: number,
 ): readonly Delivery[] {
 	if (!isDigest(message.data)) return []
 	return message.data.alerts.map((alert) => ({
 		...freshDelivery({ id: alert.data.deliveryId, receiver, recipient, message: alert }, nowMs),
 		createdAtMs,
+		...(refused && { refused }),
 		alone: true,
 	}))
 }

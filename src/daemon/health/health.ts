@@ -6,6 +6,7 @@
 import { steadyClock } from '../../base/waits/steadyClock.js'
 import type { Config } from '../../config/load.js'
 import { isAccepted, notReadAgain } from '../../core/gaps.js'
+import { refusalsInWords } from '../../core/outbox/refusals.js'
 import type { Clock } from '../../model/glossary.js'
 import type { StateSummary } from '../../model/state.js'
 import type { NetworkHealth, StuckLook } from '../../model/trouble.js'
@@ -31,7 +32,7 @@ export interface Health {
 
 /**
  * Most severe first: a network is not scanned, or the state cannot be read; no poll has succeeded for a minute; blocks
- * cannot be read; a receiver accepts no message; the edited watchlists are invalid.
+ * cannot be read; a receiver refuses messages or fails; the edited watchlists are invalid.
  */
 export type HealthStatus = 'stalled' | 'degraded' | 'gap' | 'undelivered' | 'refused' | 'ok'
 
@@ -76,7 +77,7 @@ export function createHealth({
 					stuck = pollers.flatMap((poller) => stuckLooks(found, poller, steady()))
 					return {
 						gap: [...gapsIn(found, networks), ...stuck.map(({ reason }) => reason)],
-						undelivered: [...parkedReceivers(config, found), ...(failing?.reasons(found) ?? [])],
+						undelivered: [...refusalsInWords(found, config.receivers), ...(failing?.reasons(found) ?? [])],
 					}
 				},
 				(error: unknown) => ({ stalled: [...reasons, ...unread(error, reasons)], gap: [], undelivered: [] }),
@@ -190,18 +191,5 @@ function stuckLooks({ networks }: StateSummary, { name, status }: NetworkPoller,
 		const why = withRemedy(error, error.message)
 		const reason = `${name}: blocks ${first}${more} are still unread for watches with \`from_block\`: ${why}`
 		return [{ ...stuck, reason }]
-	})
-}
-
-/** Receivers that take nothing until the operator fixes something. A fallback gets a notice, but not the messages. */
-function parkedReceivers({ receivers }: Pick<Config, 'receivers'>, summary: StateSummary): readonly string[] {
-	return receivers.flatMap(({ name, fallback }) => {
-		const parked = summary.receivers.get(name)?.parked ?? 0
-		if (parked === 0) return []
-		const who = fallback === null ? 'and has no `fallback`' : `and its fallback ${fallback} was notified`
-		return [
-			`${name} accepts no message (${parked} parked) ${who}. To do: \`tracewatch deliveries\` says why; ` +
-				'correct that; what waits is retried within 15 minutes, or at once after a restart',
-		]
 	})
 }

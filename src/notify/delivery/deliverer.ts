@@ -132,8 +132,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			let waitMs = shortestSleepMs
 			try {
 				if (!released) {
-					await fallbacks.learn()
-					await suspension.releaseAll()
+					await suspension.learn()
+					// The operator may have corrected something.
+					await suspension.probe(true)
 				}
 				released = true
 				await clockWatch.look()
@@ -158,7 +159,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 				}
 				const nextMs = Math.min(
 					(await store.nextDueMs()) ?? Infinity,
-					suspension.nextProbeMs() ?? Infinity,
+					suspension.nextProbeMs(),
 					deferrals.nextLookMs(),
 					fallbacks.nextLookMs(),
 				)
@@ -194,7 +195,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		const stop = () => setTimeout(() => cut.abort(), graceMs).unref()
 		signal.addEventListener('abort', stop, { once: true })
 		try {
-			await fallbacks.learn()
 			await suspension.learn()
 			await suspension.probe()
 			while (!signal.aborted) {
@@ -233,7 +233,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			receivers = byName(next)
 			deferrals.reconsider()
 			await unconfigured.letGo()
-			await createSuspension(store, clock).releaseAll()
+			await createSuspension(store, clock).probe(true)
 			wake.abort()
 			await Promise.all(replaced.map((receiver) => receiver.close()))
 		},

@@ -15,6 +15,23 @@ export const giveUpAfterMs = 72 * hourMs
 
 const leastWaitMs = 250
 
+/** Whether a failure now is the last one. */
+export function isExpired(
+	{ attempts, createdAtMs }: Pick<Delivery, 'attempts' | 'createdAtMs'>,
+	nowMs: number,
+): boolean {
+	return nowMs >= createdAtMs + giveUpAfterMs && attempts + 1 > retryCeilingsMs.length
+}
+
+/**
+ * The same for a delivery of a receiver that rests: one that refused everything since then, with that many attempts at
+ * all that waits, counts as tried often enough.
+ */
+export function isExpiredAtRest(delivery: Delivery, nowMs: number, attemptsOfAll: number): boolean {
+	const sinceMs = Math.max(delivery.createdAtMs, delivery.refused?.sinceMs ?? nowMs)
+	return isExpired(delivery, nowMs) || (nowMs >= sinceMs + giveUpAfterMs && attemptsOfAll >= retryCeilingsMs.length)
+}
+
 /**
  * Time of the next attempt after a failure, in milliseconds since 1970; null: give the delivery up. Full jitter below
  * the ceiling, but never earlier than the receiver asked for (`afterMs`). A delivery that became too old while the
@@ -27,7 +44,7 @@ export function nextAttemptMs(
 	afterMs = 0,
 ): number | null {
 	const deadlineMs = delivery.createdAtMs + giveUpAfterMs
-	if (nowMs >= deadlineMs && delivery.attempts + 1 > retryCeilingsMs.length) return null
+	if (isExpired(delivery, nowMs)) return null
 	const ceilingMs = retryCeilingsMs[Math.min(delivery.attempts, retryCeilingsMs.length - 1)] ?? hourMs
 	const waitMs = Math.max(leastWaitMs, Math.floor(random() * ceilingMs), afterMs)
 	// The last attempt is at the deadline, not up to an hour later.

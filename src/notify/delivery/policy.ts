@@ -3,13 +3,12 @@
  *
  * - delivered: the receiver accepted the message.
  * - retry: try again later, with the limits in `deliveryBackoff.ts`.
- * - parked: the receiver accepts nothing until the operator repairs it or the settings; kept, and probed now and
- *   then.
- * - dead: the receiver will never accept this message.
+ * - parked: refused, because of the message, of a setting or of a quota, which cannot be known at once. It waits and
+ *   is tried again; `core/outbox/refusals.ts` says when it is given up.
  */
 import type { Outcome, ReasonCode } from '../../model/delivery.js'
 
-export type Verdict = Outcome['result']
+export type Verdict = Exclude<Outcome['result'], 'dead'>
 
 /** Meaning of an answer: `code` for code to compare, `meaning` for people. */
 export type Judgement =
@@ -23,18 +22,19 @@ export const httpPolicy: readonly HttpRow[] = [
 	{ from: 200, to: 299, verdict: 'delivered', meaning: 'taken' },
 	// Following a redirect would turn the POST into a GET, whose 200 would be a false success.
 	{ from: 300, to: 399, verdict: 'parked', code: 'moved', meaning: 'the URL has moved; set the new one' },
-	{ from: 400, to: 400, verdict: 'dead', code: 'message-refused', meaning: 'the message was refused' },
+	{ from: 400, to: 400, verdict: 'parked', code: 'message-refused', meaning: 'the message was refused' },
 	{ from: 401, to: 401, verdict: 'parked', code: 'login-refused', meaning: 'the credentials were refused' },
 	{ from: 403, to: 403, verdict: 'parked', code: 'login-refused', meaning: 'the credentials were refused' },
 	{ from: 404, to: 404, verdict: 'parked', code: 'not-found', meaning: 'nothing is listening at this URL' },
 	{ from: 405, to: 405, verdict: 'parked', code: 'no-post', meaning: 'this URL takes no POST' },
 	{ from: 408, to: 408, verdict: 'retry', code: 'later', meaning: 'it gave up waiting' },
 	{ from: 410, to: 410, verdict: 'parked', code: 'removed', meaning: 'the receiver has been removed' },
-	{ from: 413, to: 413, verdict: 'dead', code: 'too-large', meaning: 'the message is too large for it' },
+	{ from: 413, to: 413, verdict: 'parked', code: 'too-large', meaning: 'the message is too large for it' },
 	{ from: 415, to: 415, verdict: 'parked', code: 'wrong-format', meaning: 'this URL does not take this format' },
-	{ from: 422, to: 422, verdict: 'dead', code: 'message-refused', meaning: 'the message was refused' },
+	{ from: 422, to: 422, verdict: 'parked', code: 'message-refused', meaning: 'the message was refused' },
 	{ from: 425, to: 425, verdict: 'retry', code: 'too-early', meaning: 'too early' },
 	{ from: 429, to: 429, verdict: 'retry', code: 'too-many', meaning: 'too many requests' },
+	{ from: 400, to: 499, verdict: 'parked', code: 'message-refused', meaning: 'the message was refused' },
 	{ from: 500, to: 599, verdict: 'retry', code: 'server-failed', meaning: 'the server failed' },
 	// An unknown status must not lose a message.
 	{ from: 0, to: 999, verdict: 'retry', code: 'unexpected', meaning: 'an unexpected answer' },
@@ -92,15 +92,15 @@ export const smtpPolicy: readonly SmtpRow[] = [
 		code: 'sending-refused',
 		meaning: 'the server does not let us send this way',
 	},
-	{ phases: ['sender'], reply: /^5/, verdict: 'dead', code: 'sender-refused', meaning: 'the sender was refused' },
+	{ phases: ['sender'], reply: /^5/, verdict: 'parked', code: 'sender-refused', meaning: 'the sender was refused' },
 	{
 		phases: ['recipient'],
 		reply: /^5/,
-		verdict: 'dead',
+		verdict: 'parked',
 		code: 'recipient-refused',
 		meaning: 'the recipient was refused',
 	},
-	{ phases: ['data'], reply: /^5/, verdict: 'dead', code: 'message-refused', meaning: 'the mail was refused' },
+	{ phases: ['data'], reply: /^5/, verdict: 'parked', code: 'message-refused', meaning: 'the mail was refused' },
 	{
 		phases: ['connect', 'login', 'sender', 'recipient', 'data'],
 		reply: /^/,

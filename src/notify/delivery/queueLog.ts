@@ -43,14 +43,14 @@ export function createQueueLog(log: Log): QueueLog {
 				)
 				return
 			}
-			if (outcome.result === 'retry' && isQuarantined(delivery))
+			if (isQuarantined(delivery))
 				return log.debug({ ...facts, reason }, 'a delivery that is retried separately failed again')
 			const now = outcome.result === 'parked' ? 'parked' : 'failing'
 			states.set(key, now)
 			if (before === now) return log.debug({ ...facts, reason }, 'delivery failed again')
 			if (now === 'failing')
 				return log.warn({ ...facts, reason }, 'the receiver fails; its deliveries wait and are retried')
-			log.error({ ...facts, reason }, 'the receiver accepts no message until it is fixed; its deliveries are kept')
+			log.error({ ...facts, reason }, 'the receiver refuses messages; they wait, and are tried again')
 		},
 	}
 }

@@ -7,18 +7,21 @@ import { createSlots, type Slots } from '../../base/waits/slots.js'
 import { steadyClock } from '../../base/waits/steadyClock.js'
 import { alertsIn, splitDigest } from '../../core/outbox/digest.js'
 import { isQuarantined, quarantineCode } from '../../core/outbox/quarantine.js'
+import { queueOf } from '../../core/outbox/queue.js'
+import { isRefusedAlone, restMs } from '../../core/outbox/refusals.js'
+import { isReread } from '../../core/outbox/retriedDeadLetters.js'
 import { rankOf } from '../../core/outbox/urgency.js'
 import type { Delivery, Outcome, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import { type Blocker, createQuarantine, type Quarantine, quarantinedLast } from './blockers.js'
-import { nextAttemptMs } from './deliveryBackoff.js'
+import { isExpired, isExpiredAtRest, nextAttemptMs } from './deliveryBackoff.js'
 import type { Fallbacks } from './fallback/fallback.js'
 import type { Deferrals, Judge } from './held/deferral.js'
 import { createPoisonProbe, type Failed, type PoisonProbe, withLongestWait } from './poisonProbe.js'
 import type { QueueLog } from './queueLog.js'
 import type { Recorder } from './recorder.js'
-import { createRefusalSampling, type RefusalSampling, sampleSize } from './refusalSampling.js'
+import { createRefusalSampling, type Refusal, type RefusalSampling, sampleSize } from './refusalSampling.js'
 import type { Suspension } from './suspension.js'
 import type { Unconfigured } from './unconfigured.js'
 
@@ -58,6 +61,9 @@ const queuesPerReceiver = 2
 /** Wait before a suspect is retried; it may have failed only because the receiver was down for a moment. */
 const againAfterMs = 1_000
 
+/** A queue that accepted a message within this time does not refuse everything. */
+const worksNowMs = 60_000
+
 /** Whether to go on with the next delivery of the queue. */
 type Next = 'continue' | 'stop'
 
@@ -69,6 +75,12 @@ interface Pass {
 	readonly probe: PoisonProbe
 	readonly sampling: RefusalSampling
 	quarantinedFailures: number
+	/** When the queue last accepted a message before this pass; null: not known. */
+	readonly acceptedAtMs: number | null
+	/** Set aside, and refused since then: the next accepted message frees them. */
+	inRow: readonly Delivery[]
+	/** Resolves when all that was recorded is durable, or failed. */
+	readonly recorded: () => Promise<unknown>
 	readonly record: (resolution: Resolution, post?: readonly Delivery[]) => void
 	/** Records the resolution of an attempt, and updates the fallback, the log and the counts. */
 	readonly settle: (delivery: Delivery, outcome: Outcome, resolution: Resolution) => Promise<void>
@@ -78,15 +90,13 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	const { store, clock, log, random, queueLog, unconfigured, fallbacks, deferrals, receiverOf, onResult, wakeUp } =
 		options
 	const slots = new Map<string, Slots>()
+	/** By queue: when it last accepted a message, since this process started. */
+	const acceptedAtMs = new Map<string, number>()
 
 	async function work(queue: readonly Delivery[], context: RunContext): Promise<void> {
 		const [first] = queue
 		if (first === undefined) return
 		if (receiverOf(first) === null) return unconfigured.keep(queue)
-		if (await context.suspension.overtakes(first)) {
-			await store.release(queue.map(({ id }) => id))
-			return wakeUp()
-		}
 		let posted = false
 		const stopListening = store.onPosted(() => {
 			posted = true
@@ -105,12 +115,14 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 			settled.add(resolution.id)
 		}
 		try {
-			const pass = await passOver(queue, first, context, record)
+			const recorded = () => Promise.allSettled(records)
+			const pass = await passOver(queue, { context, record, recorded })
 			for (const delivery of quarantinedLast(queue)) {
 				const receiver = receiverOf(delivery)
 				if (context.stopping.aborted || cannotRecord || receiver === null) break
 				// Messages posted meanwhile may be more urgent: the rest is claimed again, in sending order.
-				if (posted && pass.probe.suspects.length === 0 && rankOf(delivery) > 0) break
+				const isUndecided = pass.probe.suspects.length + pass.sampling.refused.length > 0
+				if (posted && !isUndecided && rankOf(delivery) > 0) break
 				if ((await step(delivery, receiver, pass)) === 'stop') break
 			}
 			const [failed] = pass.probe.suspects
@@ -119,6 +131,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 				const outcome = withLongestWait(pass.probe.suspects, failed.outcome)
 				await pass.settle(failed.delivery, outcome, resolutionOf(failed.delivery, outcome))
 			}
+			await (pass.sampling.refusesAll() ? rest(pass) : setAside(pass))
 		} finally {
 			stopListening()
 			giveBack()
@@ -130,22 +143,36 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 
 	async function passOver(
 		queue: readonly Delivery[],
-		first: Delivery,
-		context: RunContext,
-		record: Pass['record'],
+		parts: Pick<Pass, 'context' | 'record' | 'recorded'>,
 	): Promise<Pass> {
+		const [first] = queue as readonly [Delivery]
 		const judge = await deferrals.judge(queue)
 		const known = await store.quarantined(first)
+		const refused = known.filter((delivery) => delivery.refused !== undefined)
+		const isAnyRefused = [...refused, ...queue].some((delivery) => delivery.refused !== undefined)
+		const beforeMs = isAnyRefused ? await acceptedBefore(first) : null
+		const inRow = refused.filter((delivery) => (delivery.refused?.sinceMs ?? 0) > (beforeMs ?? 0))
 		return {
-			...{ context, judge, record, quarantinedFailures: 0 },
+			...{ ...parts, judge, acceptedAtMs: beforeMs, inRow, quarantinedFailures: 0 },
 			quarantine: createQuarantine(known),
 			probe: createPoisonProbe(known.length > 0, steadyClock),
-			sampling: createRefusalSampling(),
+			sampling: createRefusalSampling({
+				resting: await parts.context.suspension.resting(first),
+				inRow: inRow.length,
+				worksNow: clock() - (acceptedAtMs.get(queueOf(first)) ?? 0) < worksNowMs,
+			}),
 			settle: async (delivery, outcome, resolution) => {
-				record(resolution, await fallbacks.postsFor(delivery, resolution))
-				account(delivery, outcome, resolution, context)
+				parts.record(resolution, await fallbacks.postsFor(delivery, resolution))
+				account(delivery, outcome, resolution, parts.context)
 			},
 		}
+	}
+
+	/** When the queue last accepted a message; null: never, or, with several recipients, not since the start. */
+	async function acceptedBefore(delivery: Delivery): Promise<number | null> {
+		const seenMs = acceptedAtMs.get(queueOf(delivery)) ?? null
+		if (seenMs !== null || (receiverOf(delivery)?.recipients?.length ?? 1) > 1) return seenMs
+		return (await store.summary()).receivers.get(delivery.receiver)?.lastDeliveredAtMs ?? null
 	}
 
 	/** Holds a delivery, or tries it. */
@@ -154,7 +181,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		const blocker = quarantine.blockerOf(delivery)
 		if (blocker !== null) {
 			// The suspect may not be quarantined in the end.
-			if (probe.suspects.length > 0) return 'continue'
+			if (probe.suspects.length + sampling.refused.length > 0) return 'continue'
 			const waits = waitBehind(delivery, blocker)
 			record(waits)
 			if (waits.result === 'split') return 'stop'
@@ -167,16 +194,20 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 			context.tally.held += 1
 			return 'continue'
 		}
-		const outcome = sampling.presumed(delivery) ?? (await attempt(receiver, delivery, context.cut))
+		const presumed = sampling.presumed(delivery)
+		if (presumed !== null) {
+			const attempts = sampling.resting.reduce((sum, one) => sum + one.attempts, 0)
+			await park(delivery, { refusal: presumed, attempts, untried: true }, pass)
+			return 'continue'
+		}
+		const outcome = await attempt(receiver, delivery, context.cut)
 		if (outcome.result === 'retry') return await failed(delivery, outcome, pass)
-		// The receiver refuses everything, not only the suspects.
-		if (outcome.result === 'parked' && probe.suspects.length > 0) return 'stop'
+		if (outcome.result === 'parked') return await refused(delivery, outcome, pass)
 		const resolution = resolutionOf(delivery, outcome)
 		await pass.settle(delivery, outcome, resolution)
 		quarantine.remove(delivery)
 		// The parts of a split delivery are sent before the rest of the queue.
 		if (resolution.result === 'split') return 'stop'
-		if (outcome.result === 'parked') sampling.note(delivery, outcome)
 		return outcome.result === 'delivered' ? await delivered(delivery, pass) : 'continue'
 	}
 
@@ -197,18 +228,110 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		return probe.failed(delivery, outcome) ? 'continue' : 'stop'
 	}
 
+	/** What is refused waits for the end of the pass: until then it is not known whether it is refused alone. */
+	async function refused(delivery: Delivery, refusal: Refusal, pass: Pass): Promise<Next> {
+		const { quarantine, sampling } = pass
+		quarantine.add(delivery, clock())
+		if (!isQuarantined(delivery)) {
+			sampling.note(delivery, refusal)
+			return 'continue'
+		}
+		await pass.settle(delivery, refusal, refusedAlone(delivery, refusal, pass.acceptedAtMs))
+		pass.quarantinedFailures += 1
+		return pass.quarantinedFailures < sampleSize ? 'continue' : 'stop'
+	}
+
+	/** The receiver did not refuse everything: what it refused is retried separately. */
+	async function setAside(pass: Pass): Promise<void> {
+		for (const { delivery, refusal } of pass.sampling.refused.splice(0)) {
+			const resolution = refusedAlone(delivery, refusal, null)
+			await pass.settle(delivery, refusal, resolution)
+			if (resolution.result === 'retry') pass.quarantine.add(delivery, resolution.nextAttemptAtMs)
+			if (resolution.result === 'split') wakeUp()
+		}
+	}
+
+	/** A refusal while the receiver may accept others; it is retried separately. */
+	function refusedAlone(delivery: Delivery, { code, reason }: Refusal, acceptedAtMs: number | null): Resolution {
+		const nowMs = clock()
+		const dead = { id: delivery.id, result: 'dead', nextAttemptAtMs: nowMs } as const
+		if (isQuarantined(delivery) && isRefusedAlone(delivery, acceptedAtMs, nowMs))
+			return { ...dead, code, error: `given up, since it accepts other messages: ${reason}` }
+		if (isExpired(delivery, nowMs)) return { ...dead, code: 'expired', error: `given up after 72 hours: ${reason}` }
+		// One refused alert must not take the other alerts of its digest with it.
+		const into = splitDigest(delivery, nowMs)
+		if (into.length > 0) return { id: delivery.id, result: 'split', into }
+		const { sinceMs, times } =
+			isQuarantined(delivery) && delivery.refused ? delivery.refused : { sinceMs: nowMs, times: 0 }
+		const refused = { sinceMs, times: times + 1 }
+		const nextAttemptAtMs = nowMs + restMs(sinceMs, nowMs)
+		return { id: delivery.id, result: 'retry', code: quarantineCode, error: reason, nextAttemptAtMs, refused }
+	}
+
+	/** The receiver refuses everything: what it refused now is parked, and what waits too long is given up. */
+	async function rest(pass: Pass): Promise<void> {
+		const { resting, refused } = pass.sampling
+		const attempts = [...resting, ...refused.map(({ delivery }) => delivery)].reduce(
+			(sum, one) => sum + one.attempts,
+			0,
+		)
+		const [last] = refused.slice(-1)
+		for (const { delivery, refusal } of refused.splice(0)) await park(delivery, { refusal, attempts }, pass)
+		if (last === undefined) return
+		for (const delivery of resting.filter((one) => isExpiredAtRest(one, clock(), attempts)))
+			await park(delivery, { refusal: last.refusal, attempts, untried: true }, pass)
+	}
+
+	async function park(
+		delivery: Delivery,
+		{ refusal, attempts = 0, untried }: { refusal: Refusal; attempts?: number; untried?: true },
+		pass: Pass,
+	): Promise<void> {
+		const { context, sampling } = pass
+		const { code, reason: error } = refusal
+		const nowMs = clock()
+		const failure = { id: delivery.id, ...(untried && { untried }) }
+		if (isExpiredAtRest(delivery, nowMs, attempts)) {
+			const givenUp = `given up after 72 hours: ${error}`
+			const dead: Resolution = { ...failure, result: 'dead', code: 'expired', error: givenUp, nextAttemptAtMs: nowMs }
+			return await pass.settle(delivery, refusal, dead)
+		}
+		const untilMs = sampling.resting.reduce((latest, one) => Math.max(latest, one.nextAttemptAtMs), 0)
+		if (untried && isQuarantined(delivery)) {
+			const nextAttemptAtMs = Math.max(untilMs, nowMs + restMs(nowMs, nowMs))
+			const waits: Resolution = { ...failure, result: 'retry', code: quarantineCode, error, nextAttemptAtMs }
+			return await pass.settle(delivery, refusal, waits)
+		}
+		// Refusals of everything do not count against a message, nor do those before.
+		const acceptedMs = acceptedAtMs.get(queueOf(delivery)) ?? pass.acceptedAtMs ?? 0
+		const isOfRest = isReread(delivery) && (delivery.refused?.sinceMs ?? 0) > acceptedMs
+		const refused = { sinceMs: (isOfRest && delivery.refused?.sinceMs) || nowMs, times: 0 }
+		const sinceMs = Math.min(refused.sinceMs, ...sampling.resting.map((one) => one.refused?.sinceMs ?? nowMs))
+		const isKept = untried && untilMs > nowMs
+		const nextAttemptAtMs = isKept ? untilMs : nowMs + restMs(sinceMs, nowMs)
+		context.suspension.parked(delivery, nextAttemptAtMs)
+		await pass.settle(delivery, refusal, { ...failure, result: 'parked', code, error, nextAttemptAtMs, refused })
+	}
+
 	/** The receiver works: suspects are quarantined, and parked deliveries become due. */
-	async function delivered(delivery: Delivery, { context, quarantine, probe, sampling, record }: Pass): Promise<Next> {
+	async function delivered(delivery: Delivery, pass: Pass): Promise<Next> {
+		const { context, quarantine, probe, sampling, record } = pass
 		for (const { delivery: suspect, outcome } of probe.acquitReceiver()) {
 			const resolution = putInQuarantine(suspect, outcome)
 			record(resolution, await fallbacks.postsFor(suspect, resolution))
 			queueLog.putInQuarantine(suspect, outcome.reason)
 			if (resolution.result === 'retry') quarantine.add(suspect, resolution.nextAttemptAtMs)
 		}
+		await setAside(pass)
+		acceptedAtMs.set(queueOf(delivery), clock())
+		const mayRest = sampling.refusesAll()
 		sampling.reset()
-		if (sampling.refused.size === 0) fallbacks.taken(delivery)
 		deferrals.taken(delivery)
-		if (!(await context.suspension.taken(delivery.receiver, sampling.refused))) return 'continue'
+		// What this pass parked untried is due again, too.
+		if (mayRest) await pass.recorded()
+		const freed = pass.inRow.map(({ id }) => id)
+		pass.inRow = []
+		if (!(await context.suspension.taken(delivery, freed))) return 'continue'
 		// Parked deliveries are sent before the rest of the queue.
 		wakeUp()
 		return 'stop'
@@ -267,11 +390,13 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	}
 
 	function account(delivery: Delivery, outcome: Outcome, resolution: Resolution, context: RunContext): void {
-		const { suspension } = context
-		if (outcome.result === 'parked') suspension.parked(delivery.receiver)
 		// A quarantined delivery says nothing about the others.
 		if (outcome.result === 'retry' && outcome.afterMs !== undefined && !isQuarantined(delivery))
 			deferrals.mustWait(delivery.receiver, clock() + outcome.afterMs)
+		if ('untried' in resolution && resolution.untried) {
+			context.tally.failed += 1
+			return
+		}
 		const final = finalOf(outcome, resolution)
 		queueLog.note(delivery, final)
 		attempted(delivery, final, context)
@@ -289,6 +414,6 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 /** The outcome as counted and logged. */
 function finalOf(outcome: Outcome, resolution: Resolution): Outcome {
 	if (resolution.result === 'dead') return { result: 'dead', code: resolution.code, reason: resolution.error }
-	if (resolution.result !== 'split' || outcome.result !== 'dead') return outcome
+	if (resolution.result !== 'split' || (outcome.result !== 'dead' && outcome.result !== 'parked')) return outcome
 	return { result: 'retry', code: outcome.code, reason: `${outcome.reason}; its alerts are sent one by one` }
 }

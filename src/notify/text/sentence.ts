@@ -103,10 +103,11 @@ function undelivered({ receiver, recipient, state, count, ends }: UndeliveredDat
 			? `Recovered: ${who} takes messages again`
 			: `Recovered: nothing is left of what ${who} refused`
 	const messages = count === 1 ? '1 message' : `${count} messages`
-	if (state === 'dead') return `NOT DELIVERED: ${who} refuses messages; they are sent to you instead`
+	if (state === 'dead')
+		return `NOT DELIVERED: ${who} did not accept messages, which were given up; they are sent to you instead`
 	const wait = `${messages} ${count === 1 ? 'waits' : 'wait'}`
 	if (state === 'failing') return `NOT DELIVERED: ${who} has failed at every attempt for minutes; ${wait}`
-	return `NOT DELIVERED: ${who} accepts no message until it is fixed; ${wait}`
+	return `NOT DELIVERED: ${who} refuses messages; ${wait}, and ${count === 1 ? 'is' : 'are'} sent to you too`
 }
 
 /** `Treasury received 1.5 ETH from 0x1234…abcd`; a label replaces an address where there is one. */

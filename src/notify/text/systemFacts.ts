@@ -30,15 +30,18 @@ export const whatNow = {
 	parked: [
 		`${toDo}put right what the reason below says, at the receiver or in its settings; if these or its secret ` +
 			'changed, restart tracewatch.',
-		'What waits is kept and tried again when tracewatch starts, every quarter of an hour, ' +
-			'and as soon as the receiver takes anything. "tracewatch deliveries" lists it.',
+		'What waits is kept, and each alert is sent to you too. After a minute, and later every quarter of an hour, one ' +
+			'message is tried; as soon as one is accepted, all of them are. "tracewatch deliveries" lists them.',
 	],
 	failing: [
 		`${toDo}see whether the receiver runs and can be reached from this machine.`,
 		'What waits is kept, and retried for 72 hours; then each message is sent to you instead. ' +
 			'"tracewatch deliveries" lists it.',
 	],
-	dead: ['Each message that it refused for good is sent to you separately. "tracewatch deliveries" lists them.'],
+	dead: [
+		'These messages were refused again and again, or were tried for 72 hours. Each alert among them was sent to you. ' +
+			'"tracewatch deliveries" lists them; "retry" sends them again, "drop" discards them.',
+	],
 } as const
 
 export const nothingLost =
@@ -57,7 +60,7 @@ export function undeliveredFacts(data: UndeliveredData): readonly Fact[] {
 		fact('Receiver', printable(receiver)),
 		...(recipient === null ? [] : [fact('Recipient', printable(recipient))]),
 		...(ends === undefined
-			? [fact(state === 'dead' ? 'Refused so far' : 'Waiting', String(count)), fact('Reason', printable(reason, 500))]
+			? [fact(state === 'dead' ? 'Given up so far' : 'Waiting', String(count)), fact('Reason', printable(reason, 500))]
 			: []),
 		fact('Since', utcInWords(since)),
 		fact('Why you get this', `this is the fallback of ${printable(receiver)}`),

@@ -4,7 +4,7 @@
  */
 
 import type { IncomingMessage } from 'node:http'
-import { createConnections } from '../../base/net/connections.js'
+import { type BrokenHead, createConnections } from '../../base/net/connections.js'
 import { retryAfterMs } from '../../base/net/retryAfter.js'
 import { hiderOf } from '../../base/secrets/hide.js'
 import { decoded, urlSecrets } from '../../base/secrets/urlSecrets.js'
@@ -36,6 +36,14 @@ export interface WebhookOptions {
 	readonly timeLimitMs?: number
 }
 
+interface Answer {
+	readonly status: number
+	readonly body: string
+	/** Whether the body was read to its end. */
+	readonly whole: boolean
+	readonly retryAfter: string | null
+}
+
 const connectTimeoutMs = 10_000
 /** Most servers keep an idle connection for at least 5 s. */
 const idleMs = 4_000
@@ -52,7 +60,7 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 	const fixed = fixedHeaders(url, settings, version)
 	// Link-local addresses are refused in every spelling: URL parsing normalises literals, and lookups are filtered.
 	const lookup = allowedLookup
-	const connections = createConnections(url.origin, { connections: 2, connectTimeoutMs, idleMs, lookup })
+	const connections = createConnections(url.origin, { connections: 2, connectTimeoutMs, idleMs, lookup, lenient: true })
 
 	return {
 		name: settings.name,
@@ -65,7 +73,9 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 				const path = post.url.pathname + post.url.search
 				const headers = { ...fixed, 'content-type': 'application/json', ...post.headers }
 				const answer = await connections.send({ method: 'POST', path, headers, body: post.body }, limited)
-				return await judge(answer, limited)
+				const { text: body, whole } = await readBody(answer, limited)
+				const retryAfter = answer.headers['retry-after'] ?? null
+				return judge({ status: answer.statusCode ?? 0, body, whole, retryAfter })
 			}
 			const late = (): Outcome => {
 				return { result: 'retry', code: 'no-answer', reason: `${host} did not answer within ${timeLimitMs / 1_000} s` }
@@ -74,6 +84,9 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 				return await withDeadline(timeLimitMs, attempt, late, signal)
 			} catch (error) {
 				if (signal.aborted) return { result: 'retry', code: 'stopped', reason: 'stopped before the answer came' }
+				const { answered } = error as BrokenHead
+				// A readable status line is an answer, whatever follows it.
+				if (answered !== undefined) return judge({ ...answered, whole: false, retryAfter: null })
 				return notReached(host, error)
 			}
 		},
@@ -82,9 +95,7 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 		},
 	}
 
-	async function judge(answer: IncomingMessage, signal: AbortSignal): Promise<Outcome> {
-		const { text: body, whole } = await readBody(answer, signal)
-		const status = answer.statusCode ?? 0
+	function judge({ status, body, whole, retryAfter }: Answer): Outcome {
 		const judged = format.judge?.({ status, body }) ?? judgeStatus(status)
 		if (judged.verdict === 'delivered') {
 			const trusted = whole || format.needsBody !== true
@@ -93,8 +104,7 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 		}
 		const said = status < 400 ? '' : quote(body, hideSecrets)
 		const reason = `${host} answered ${status}: ${judged.meaning}${said === '' ? '' : ` (“${said}”)`}`
-		const header = answer.headers['retry-after'] ?? null
-		return outcomeOf(judged, reason, retryAfterMs(header, body, clock()))
+		return outcomeOf(judged, reason, retryAfterMs(retryAfter, body, clock()))
 	}
 }
 

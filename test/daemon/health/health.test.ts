@@ -32,9 +32,7 @@ test('behavior: a wrong edit and a receiver that accepts nothing say what to do'
 	const hook = { name: 'hook', fallback: null }
 	const { reasons } = await healthWith({ isRefused: () => true, config: { receivers: [hook as never] } })
 	expect(reasons).toEqual([
-		expect.stringMatching(
-			/^hook accepts no message \(12 parked\) and has no `fallback`\. To do: `tracewatch deliveries` says/,
-		),
+		expect.stringMatching(/^hook refuses all messages \(12 wait\)\. To do: correct that /),
 		expect.stringMatching(/last good ones stay in effect\. To do: `tracewatch check` says what is wrong/),
 	])
 })
@@ -125,7 +123,7 @@ test('behavior: the status names the gravest trouble, and a parked receiver is n
 	const config = { receivers: [hook as never] }
 	const parked = await healthWith({ config })
 	expect(parked).toMatchObject({ ok: false, status: 'undelivered' })
-	expect(parked.reason).toMatch(/^hook accepts no message \(12 parked\) and its fallback desk was notified\. To do: /)
+	expect(parked.reason).toMatch(/^hook refuses all messages \(12 wait\); they also go to its fallback desk\. To do: /)
 	const both = await healthWith({ config, vitals: { networks: () => [stalled] } })
 	expect(both).toMatchObject({ status: 'stalled', reasons: [stalled.reason, parked.reason] })
 	expect(await healthWith({ isRefused: () => true })).toMatchObject({ status: 'refused' })

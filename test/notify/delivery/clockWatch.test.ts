@@ -46,15 +46,16 @@ test('behavior: set forward, or right, nothing is tried before its time', async 
 	expect(hook.got).toEqual(ids(1))
 })
 
-test('behavior: set back, the oldest that is parked is tried after a quarter of an hour, no later', async () => {
-	const hook = scripted('hook', () => ({ result: 'parked', code: 'removed', reason: 'gone' }))
+test('behavior: set back, what is parked is tried at once, and then after each rest', async () => {
+	const recipient = 'a@example.org'
+	const hook = scripted('hook', () => ({ result: 'parked', code: 'login-refused', reason: 'no' }), [recipient])
 	const deliverer = delivererOf(hook)
-	await lab.store.post([deliveryOf(1)])
+	await lab.store.post([deliveryOf(1, { recipient })])
 	await deliverer.drainOnce(never)
 	lab.nowMs -= 3 * hourMs
 	await deliverer.drainOnce(never)
 	expect(hook.got).toEqual(ids(1, 1))
-	lab.nowMs += 60_000
+	lab.nowMs += 59_000
 	await deliverer.drainOnce(never)
 	expect(hook.got).toEqual(ids(1, 1))
 })

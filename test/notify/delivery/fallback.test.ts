@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Receiver, Store } from '../../../src/model/ports.js'
+import type { TroubleBook } from '../../../src/model/trouble.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
 import { createEmailReceiver } from '../../../src/notify/email/email.js'
 import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
@@ -8,7 +9,7 @@ import { openTroubles } from '../../../src/state/troubles.js'
 import { startHookServer } from '../../support/hookServer.js'
 import { startMailServer } from '../../support/mailServer.js'
 import { silent } from '../../support/silent.js'
-import { alertData, deliveryOf, idOf, keptLog, messageOf, never } from '../samples.js'
+import { alertData, alertDeliveryOf, deliveryOf, idOf, keptLog, messageOf, never } from '../samples.js'
 import { ids, retry, type Scripted, scripted, useLab } from './lab.js'
 
 const lab = useLab()
@@ -41,9 +42,15 @@ function keeping(
 
 const words = (told: readonly Announcement[]) => told.map(({ message }) => message.type)
 
-function deliverer(receivers: readonly Receiver[], fallbacks: Readonly<Record<string, string>>, store?: Store) {
+function deliverer(
+	receivers: readonly Receiver[],
+	fallbacks: Readonly<Record<string, string>>,
+	store?: Store,
+	troubles?: TroubleBook,
+) {
 	return createDeliverer({
 		store: store ?? lab.store,
+		...(troubles && { troubles }),
 		clock: lab.clock,
 		log: keptLog(),
 		receivers,
@@ -56,9 +63,9 @@ describe('the fallback of a receiver', () => {
 	test('default: is reported once that it accepts nothing, with how many wait and why', async () => {
 		const hook = scripted('hook', () => gone)
 		const desk = keeping('desk')
-		await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
+		await lab.store.post([1, 2, 3].map((number) => alertDeliveryOf(number)))
 		await deliverer([hook, desk], { hook: 'desk' }).drainOnce(never)
-		expect(desk.told).toHaveLength(1)
+		expect(words(desk.told).toSorted()).toEqual([...Array(3).fill('alert.transfer'), 'system.undelivered'])
 		expect(desk.told[0]?.message).toMatchObject({
 			type: 'system.undelivered',
 			data: { receiver: 'hook', recipient: null, state: 'parked', count: 3, reason: goneReason },
@@ -66,66 +73,40 @@ describe('the fallback of a receiver', () => {
 		expect(desk.told[0]?.message.data.deliveryId).toBe(desk.told[0]?.id)
 	})
 
-	for (const restarts of [true, false]) {
-		test(`behavior: is sent once${restarts ? ', restart or not' : ''}, until it has worked in between`, async () => {
-			const broken: { now: Outcome } = { now: gone }
-			const hook = scripted('hook', () => broken.now)
-			const desk = keeping('desk')
-			const one = deliverer([hook, desk], { hook: 'desk' })
-			const drain = () => (restarts ? deliverer([hook, desk], { hook: 'desk' }) : one).drainOnce(never)
-			await lab.store.post([deliveryOf(1)])
+	test('behavior: is sent once, restart or not, until all that was refused is delivered', async () => {
+		const broken: { now: Outcome } = { now: gone }
+		const hook = scripted('hook', () => broken.now)
+		const desk = keeping('desk')
+		const drain = async () => {
+			const troubles = await openTroubles({ kind: 'folder', dir: lab.folder }, ['hook', 'desk'], silent)
+			await deliverer([hook, desk], { hook: 'desk' }, undefined, troubles).drainOnce(never)
+			await troubles.close()
+		}
+		const reports = () => desk.told.filter(({ message }) => message.type === 'system.undelivered')
+		await lab.store.post([alertDeliveryOf(1)])
+		await drain()
+		for (let hour = 0; hour < 5; hour += 1) {
+			lab.nowMs += 3_600_000
+			// Neither other words nor another cause are news while it lasts.
+			broken.now = { result: 'parked', code: hour < 3 ? 'removed' : 'login-refused', reason: `${hour} ${goneReason}` }
+			await lab.store.post([alertDeliveryOf(10 + hour)])
 			await drain()
-			for (let hour = 0; hour < 5; hour += 1) {
-				lab.nowMs += 3_600_000
-				// The words change, the cause does not.
-				broken.now = { result: 'parked', code: 'removed', reason: `${hour} ${goneReason}` }
-				await lab.store.post([deliveryOf(10 + hour)])
-				await drain()
-			}
-			expect(hook.got.length).toBeGreaterThan(5)
-			expect(words(desk.told)).toEqual(['system.undelivered'])
-			broken.now = fine
+		}
+		expect(hook.got.length).toBeGreaterThan(5)
+		expect(reports()).toHaveLength(1)
+		broken.now = fine
+		for (const _ of [1, 2, 3]) {
 			lab.nowMs += 3_600_000
 			await drain()
-			expect(await lab.statuses()).toEqual([])
-			broken.now = gone
-			await lab.store.post([deliveryOf(20)])
-			await drain()
-			expect(words(desk.told)).toEqual(['system.undelivered', 'system.undelivered'])
-			expect(desk.told[0]?.id).not.toBe(desk.told[1]?.id)
-		})
-	}
-
-	test('behavior: another cause is news', async () => {
-		const broken: { now: Outcome } = { now: gone }
-		const hook = scripted('hook', () => broken.now)
-		const desk = keeping('desk')
-		const carrying = deliverer([hook, desk], { hook: 'desk' })
-		await lab.store.post([deliveryOf(1)])
-		await carrying.drainOnce(never)
-		const reason = 'hook.example answered 401: the credentials were refused'
-		broken.now = { result: 'parked', code: 'login-refused', reason }
-		lab.nowMs += 3_600_000
-		await carrying.drainOnce(never)
-		expect(desk.told.map(({ message }) => (message.data as { reason?: string }).reason)).toEqual([goneReason, reason])
-	})
-
-	test('behavior: of what version 0.1.0 parked, without a code, it was sent; of another cause it was not', async () => {
-		const broken: { now: Outcome } = { now: gone }
-		const desk = keeping('desk')
-		await lab.store.post([
-			deliveryOf(1, { status: 'parked', attempts: 1, lastError: 'hook.example answered 410: gone (“1”)' }),
-		])
-		const hook = scripted('hook', () => broken.now)
-		const carrying = deliverer([hook, desk], { hook: 'desk' })
-		lab.nowMs += 3_600_000
-		await carrying.drainOnce(never)
-		expect(hook.got).toEqual(ids(1))
-		expect(desk.told).toEqual([])
-		broken.now = { result: 'parked', code: 'login-refused', reason: 'hook.example answered 401' }
-		lab.nowMs += 3_600_000
-		await carrying.drainOnce(never)
-		expect(words(desk.told)).toEqual(['system.undelivered'])
+		}
+		expect(await lab.statuses()).toEqual([])
+		broken.now = gone
+		await lab.store.post([alertDeliveryOf(20)])
+		await drain()
+		expect(reports()).toHaveLength(2)
+		expect(reports()[0]?.id).not.toBe(reports()[1]?.id)
+		const instead = desk.told.filter(({ message }) => message.data.insteadOf === 'hook')
+		expect(instead).toHaveLength(7)
 	})
 
 	test('default: gets each alert that is refused for good, by itself, and one word about it', async () => {
@@ -178,18 +159,19 @@ describe('the fallback of a receiver', () => {
 
 	test('behavior: two that name each other, both refusing: one report, which goes no further', async () => {
 		const [hook, desk] = [scripted('hook', () => gone), scripted('desk', () => gone)]
-		await lab.store.post([1, 2].map((number) => deliveryOf(number)))
+		await lab.store.post([1, 2].map((number) => alertDeliveryOf(number)))
 		const both = deliverer([hook, desk], { hook: 'desk', desk: 'hook' })
 		for (let round = 0; round < 5; round++) await both.drainOnce(never)
-		const posted = await lab.store.deliveries('parked')
+		const posted = await lab.store.deliveries()
 		const reports = posted.filter(({ message }) => message.type === 'system.undelivered')
 		expect(reports.map(({ receiver }) => receiver)).toEqual(['desk'])
-		expect(posted).toHaveLength(3)
+		// The two alerts, and each instead.
+		expect(posted.length - reports.length).toBe(4)
 	})
 
 	test.each([
-		['park everything', gone, 2],
-		['refuse everything for good', refused, 3],
+		['refuse everything', gone, 3],
+		['give up everything', refused, 3],
 	])(
 		'behavior: a circle of three that %s: each learns of one other, and nothing goes round',
 		async (_, outcome, each) => {
@@ -202,7 +184,7 @@ describe('the fallback of a receiver', () => {
 				lab.nowMs += 60_000
 				await all.drainOnce(never)
 			}
-			// Its own alert, the report on the one before it, and that one's alert where it was refused for good.
+			// Its own alert, the report on the one before it, and that one's alert.
 			const posted = await lab.store.deliveries()
 			expect(names.map((name) => posted.filter(({ receiver }) => receiver === name).length)).toEqual([each, each, each])
 		},
@@ -240,7 +222,7 @@ describe('the fallback of a receiver', () => {
 	})
 
 	test('behavior: killed before the result is written, the next run reports the same under the same ids', async () => {
-		for (const outcome of [gone, refused]) {
+		for (const outcome of [refused, gone]) {
 			const said: string[][] = []
 			const lost: Store = {
 				...lab.store,
@@ -257,7 +239,7 @@ describe('the fallback of a receiver', () => {
 			await lab.store.release([idOf(1)])
 			await deliverer([hook, desk], { hook: 'desk' }).drainOnce(never)
 			expect(desk.got).toEqual(said[0])
-			expect(desk.got).toHaveLength(outcome === gone ? 1 : 2)
+			expect(desk.got).toHaveLength(2)
 			await lab.store.drop([idOf(1)])
 		}
 	})
@@ -285,8 +267,10 @@ describe('the fallback of a receiver', () => {
 		const carrying = deliverer(receivers, { mail: 'hook' })
 		await carrying.drainOnce(never)
 		await carrying.close()
-		expect(servers.hook.hits).toHaveLength(1)
-		const { type, data } = JSON.parse(String(servers.hook.hits[0]?.body))
+		const bodies = servers.hook.hits.map(({ body }) => JSON.parse(String(body)))
+		const reports = bodies.filter((one) => one.type === 'system.undelivered')
+		expect([reports.length, bodies.length]).toEqual([1, 4])
+		const { type, data } = reports[0]
 		expect([type, data.receiver, data.state, data.count]).toEqual(['system.undelivered', 'mail', 'parked', 3])
 		expect(data.reason).toContain('the credentials were refused')
 		expect(JSON.stringify(data)).not.toContain('WRONGSECRET')

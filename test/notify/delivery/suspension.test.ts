@@ -1,179 +1,214 @@
 import { describe, expect, test } from 'vitest'
-import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
-import { deliveryOf, idOf, keptLog, never, startMs } from '../samples.js'
-import { ids, scripted, useLab } from './lab.js'
+import type { Delivery, Outcome } from '../../../src/model/delivery.js'
+import { createDeliverer, type DelivererOptions } from '../../../src/notify/delivery/deliverer.js'
+import { openTroubles } from '../../../src/state/troubles.js'
+import { alertDeliveryOf, idOf, keptLog, never, startMs } from '../samples.js'
+import { ids, retry, type Scripted, scripted, useLab } from './lab.js'
 
 const lab = useLab()
+const minute = 60_000
+const fine: Outcome = { result: 'delivered' }
+const refusal: Outcome = {
+	result: 'parked',
+	code: 'message-refused',
+	reason: '550 5.4.5 Daily user sending limit exceeded',
+}
+const login: Outcome = { result: 'parked', code: 'login-refused', reason: '535 5.7.8 no' }
 
-/** A receiver that accepts nothing until it is fixed. */
-function breakable() {
-	let isBroken = true
-	const hook = scripted('hook', () =>
-		isBroken ? { result: 'parked', code: 'removed', reason: 'gone' } : { result: 'delivered' },
-	)
-	const fix = () => {
-		isBroken = false
+const options = (...receivers: readonly Scripted[]): DelivererOptions => ({
+	...{ store: lab.store, clock: lab.clock, log: keptLog(), receivers, random: () => 0.5 },
+	optionsOf: (name) => ({ fallback: name === 'hook' ? 'desk' : null, digest: null, silences: [] }),
+})
+/** As `once` by a timer: nothing but the state is remembered. */
+async function drain(...receivers: readonly Scripted[]): Promise<void> {
+	const troubles = await openTroubles({ kind: 'folder', dir: lab.folder }, ['hook', 'desk'], keptLog())
+	await createDeliverer({ ...options(...receivers), troubles }).drainOnce(never)
+	await troubles.close()
+}
+const post = (...numbers: readonly number[]) => lab.store.post(numbers.map((number) => alertDeliveryOf(number)))
+const numbersTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1)
+
+/** Drains once a minute, and posts one more alert with each. */
+async function drainFor(minutes: number, { hook, from }: { hook: Scripted; from?: number }): Promise<void> {
+	for (let at = 0; at < minutes; at += 1) {
+		lab.nowMs += minute
+		if (from !== undefined) await post(from + at)
+		await drain(hook)
 	}
-	return { hook, fix }
 }
 
-describe('a receiver that has to be fixed', () => {
-	test('behavior: when a receiver has to be fixed, the rest of its queue is parked untried', async () => {
-		const { hook } = breakable()
-		await lab.store.post([1, 2, 3, 4, 5].map((number) => deliveryOf(number)))
-		await createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] }).drainOnce(never)
-		expect(hook.got).toEqual(ids(1, 2, 3))
-		expect(await lab.statuses()).toEqual(['1 parked', '2 parked', '3 parked', '4 parked', '5 parked'])
-	})
-
-	test('behavior: once a receiver takes anything again, it gets what was parked in its order', async () => {
-		const { hook, fix } = breakable()
-		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] })
-		await lab.store.post([1, 2, 3, 4].map((number) => deliveryOf(number)))
-		await deliverer.drainOnce(never)
-		// The oldest is tried first, and what is new all the same: it may have been the message that was refused.
-		await lab.store.post([deliveryOf(5)])
-		await deliverer.drainOnce(never)
-		expect(hook.got).toEqual(ids(1, 2, 3, 1, 5))
-		fix()
-		await lab.store.post([deliveryOf(6), deliveryOf(7)])
-		await deliverer.drainOnce(never)
-		expect(hook.got.slice(5)).toEqual(ids(1, 2, 3, 4, 5, 6, 7))
-		expect(await lab.statuses()).toEqual([])
-	})
-
-	test('behavior: a message that is refused by itself holds back none that is new', async () => {
-		const hook = scripted('hook', ({ id }) =>
-			id === idOf(1) ? { result: 'parked', code: 'login-refused', reason: 'blocked' } : { result: 'delivered' },
-		)
-		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] })
-		for (const number of [1, 2, 3]) {
-			await lab.store.post([deliveryOf(number)])
-			await deliverer.drainOnce(never)
-			lab.nowMs += 1_000
-		}
-		expect(hook.got.filter((id) => id !== idOf(1))).toEqual(ids(2, 3))
-		expect(await lab.statuses()).toEqual(['1 parked'])
-	})
-
-	test('behavior: what is parked is tried at the start, and its oldest every quarter of an hour', async () => {
-		const { hook, fix } = breakable()
-		await lab.store.post([1, 2, 3, 4, 5].map((number) => deliveryOf(number)))
-		const options = { store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] }
-		await createDeliverer(options).drainOnce(never)
-		expect(hook.got).toEqual(ids(1, 2, 3))
-		const controller = new AbortController()
-		const sleep = lab.sleeper(controller)
-		const deliverer = createDeliverer({
-			...options,
-			async sleep(ms, signal) {
-				if (lab.nowMs - startMs > 10 * 60_000) fix()
-				await sleep(ms, signal)
-			},
+describe('a receiver that refuses everything', () => {
+	test('behavior: three different messages are tried, then one after rests of 1, 2, 4, 8, 15 minutes', async () => {
+		const tries: number[] = []
+		const hook = scripted('hook', () => {
+			tries.push((lab.nowMs - startMs) / minute)
+			return refusal
 		})
+		await post(1, 2, 3, 4, 5)
+		await drain(hook)
+		expect(hook.got).toEqual(ids(1, 2, 3))
+		await drainFor(60, { hook, from: 10 })
+		expect(tries).toEqual([0, 0, 0, 1, 3, 7, 15, 30, 45, 60])
+		expect(new Set((await lab.statuses()).map((line) => line.split(' ')[1]))).toEqual(new Set(['parked']))
+		const { receivers } = await lab.store.summary()
+		expect(receivers.get('hook')).toMatchObject({ dead: 0, refusal: refusal.reason })
+	})
+
+	test.each([1, 3, 100])(
+		'behavior: a quota of an hour over %d alerts: nothing is dead, all goes out with the next probe',
+		async (count) => {
+			const hook = scripted('hook', () => (lab.nowMs < startMs + 60 * minute ? refusal : fine))
+			await post(...numbersTo(count))
+			await drain(hook)
+			await drainFor(76, { hook })
+			expect(await lab.statuses()).toEqual([])
+			expect((await lab.store.summary()).receivers.get('hook')?.delivered).toBe(count)
+		},
+	)
+
+	test('behavior: a login that is refused is tried once a rest, for all recipients', async () => {
+		const to = ['a@example.org', 'b@example.org']
+		const hook = scripted('hook', () => login, to)
+		await lab.store.post([alertDeliveryOf(1, { recipient: to[0] ?? null })])
+		await drain(hook)
+		await lab.store.post(
+			numbersTo(9)
+				.slice(1)
+				.map((at) => alertDeliveryOf(at, { recipient: to[at % 2] ?? null })),
+		)
+		await drain(hook)
+		expect(hook.got).toHaveLength(1)
+		await drainFor(15, { hook })
+		expect(hook.got).toHaveLength(5)
+	})
+
+	test('behavior: each alert goes to the fallback once, and stays here', async () => {
+		const told: Delivery[] = []
+		const desk = scripted('desk', (delivery) => {
+			told.push(delivery)
+			return fine
+		})
+		const hook = scripted('hook', () => refusal)
+		await post(1, 2, 3, 4)
+		await drain(hook, desk)
+		for (let at = 0; at < 20; at += 1) {
+			lab.nowMs += 5 * minute
+			await post(10 + at)
+			await drain(hook, desk)
+		}
+		const instead = told.flatMap(({ message: { data } }) => (data.insteadOf === 'hook' ? [data.id] : []))
+		const made = [1, 2, 3, 4, ...numbersTo(20).map((at) => at + 9)].map((at) => alertDeliveryOf(at).message.data.id)
+		expect(instead.toSorted()).toEqual(made.toSorted())
+		expect((await lab.store.deliveries('parked')).length).toBe(made.length)
+		expect(told.filter(({ message }) => message.type === 'system.undelivered').length).toBeGreaterThan(0)
+	})
+
+	test('behavior: what it refused for 72 hours is given up, what is newer is not', async () => {
+		const hook = scripted('hook', () => refusal)
+		await post(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+		await drain(hook)
+		for (let at = 0; at < 71 * 4; at += 1) await drainAfterQuarter(hook)
+		expect(new Set((await lab.statuses()).map((line) => line.split(' ')[1]))).toEqual(new Set(['parked']))
+		await lab.store.post([alertDeliveryOf(20, { createdAtMs: lab.nowMs })])
+		for (let at = 0; at < 8; at += 1) await drainAfterQuarter(hook)
+		const dead = (await lab.statuses()).flatMap((line) => (line.endsWith(' dead') ? [line] : []))
+		expect(dead.toSorted()).toEqual(
+			numbersTo(10)
+				.map((at) => `${at} dead`)
+				.toSorted(),
+		)
+	})
+})
+
+async function drainAfterQuarter(hook: Scripted): Promise<void> {
+	lab.nowMs += 15 * minute
+	await drain(hook)
+}
+
+describe('messages that are refused alone', () => {
+	test.each([1, 100])(
+		'behavior: %d of them hold back no other, and die after an hour in which others were accepted',
+		async (bad) => {
+			const hook = scripted('hook', ({ id }) => (Number(`0x${id.slice(-8)}`) <= bad ? refusal : fine))
+			await post(...numbersTo(bad), 1_000)
+			await drain(hook)
+			await drainFor(58, { hook, from: 1_001 })
+			expect((await lab.statuses()).filter((line) => line.endsWith('dead'))).toEqual([])
+			await drainFor(40 + bad, { hook, from: 2_000 })
+			expect((await lab.statuses()).toSorted()).toEqual(
+				numbersTo(bad)
+					.map((at) => `${at} dead`)
+					.toSorted(),
+			)
+			expect(new Set(hook.got).size).toBe(bad + 1 + 58 + 40 + bad)
+		},
+	)
+
+	test('behavior: one that waited for hours for another reason is not dead at its first refusal', async () => {
+		const hook = scripted('hook', ({ id }) => (id === idOf(1) ? refusal : fine))
+		await lab.store.post([alertDeliveryOf(1, { attempts: 12, createdAtMs: startMs - 600 * minute })])
+		await post(2)
+		await drain(hook)
+		expect(await lab.statuses()).toEqual(['1 pending'])
+		await drainFor(59, { hook, from: 10 })
+		expect(await lab.statuses()).toEqual(['1 pending'])
+	})
+
+	test('behavior: one that is dead and retried by hand has its hour again', async () => {
+		const hook = scripted('hook', ({ id }) => (id === idOf(1) ? refusal : fine))
+		await lab.store.post([
+			alertDeliveryOf(1, {
+				...{ status: 'dead', attempts: 5, lastErrorCode: 'message-refused', lastError: 'no' },
+				refused: { sinceMs: startMs - 100 * minute, times: 4 },
+			}),
+		])
+		await lab.store.retry(ids(1), lab.nowMs)
+		await drainFor(30, { hook, from: 10 })
+		expect(await lab.statuses()).toEqual(['1 pending'])
+	})
+
+	test('behavior: a failure meanwhile counts neither as a refusal nor as a success', async () => {
+		const hook = scripted('hook', ({ id }, index) => (id !== idOf(1) ? retry : index === 0 ? refusal : retry))
+		await post(1, 2)
+		await drain(hook)
+		await drainFor(90, { hook })
+		expect((await lab.statuses()).toSorted()).toEqual(['1 pending', '2 pending'])
+	})
+
+	test('behavior: of several recipients one refuses everything: nothing of it is dead, the others go on', async () => {
+		const to = ['good@example.org', 'full@example.org']
+		const hook = scripted('hook', ({ recipient }) => (recipient === to[0] ? fine : refusal), to)
+		for (const at of numbersTo(90)) {
+			await lab.store.post(to.map((recipient, which) => alertDeliveryOf(at * 2 + which, { recipient })))
+			lab.nowMs += minute
+			await drain(hook)
+		}
+		const left = await lab.store.deliveries()
+		expect(left.map(({ recipient }) => recipient)).toEqual(numbersTo(90).map(() => to[1]))
+		expect(left.filter(({ status }) => status === 'dead')).toEqual([])
+	})
+})
+
+describe('a daemon', () => {
+	test('behavior: with its start one of what waits is tried, and once it is accepted, all', async () => {
+		const broken = scripted('hook', () => refusal)
+		await post(...numbersTo(20))
+		await drain(broken)
+		const controller = new AbortController()
+		const hook = scripted('hook')
+		const deliverer = createDeliverer({ ...options(hook), sleep: lab.sleeper(controller) })
 		await deliverer.run(controller.signal)
-		expect(hook.got).toEqual(ids(1, 2, 3, 1, 2, 3, 1, 2, 3, 4, 5))
-		expect(lab.nowMs - startMs).toBeGreaterThanOrEqual(15 * 60_000)
-		expect(lab.nowMs - startMs).toBeLessThan(20 * 60_000)
+		expect(hook.got.toSorted()).toEqual(ids(...numbersTo(20)).toSorted())
+		expect(lab.nowMs - startMs).toBeLessThan(minute)
 	})
 
-	test('behavior: parked for longer than 72 hours is not given up', async () => {
-		const hook = scripted('hook', (_, index) =>
-			index < 2 ? { result: 'parked', code: 'removed', reason: 'gone' } : { result: 'delivered' },
-		)
-		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] })
-		await lab.store.post([deliveryOf(1)])
-		await deliverer.drainOnce(never)
-		lab.nowMs += 100 * 3_600_000
-		await deliverer.setReceivers([hook])
-		await deliverer.drainOnce(never)
-		expect(await lab.statuses()).toEqual(['1 parked'])
-		await deliverer.setReceivers([hook])
-		await deliverer.drainOnce(never)
-		expect(await lab.statuses()).toEqual([])
-	})
-})
-
-describe('a receiver that has to be fixed, one drain after the other', () => {
-	test('behavior: what an earlier run parked is tried again after a quarter of an hour, not before', async () => {
-		const { hook, fix } = breakable()
-		const drain = () =>
-			createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] }).drainOnce(never)
-		await lab.store.post([1, 2, 3, 4, 5].map((number) => deliveryOf(number)))
-		for (const [minutes, got] of [
-			[0, [1, 2, 3]],
-			[14, [1, 2, 3]],
-			[1, [1, 2, 3, 1, 2, 3]],
-			[14, [1, 2, 3, 1, 2, 3]],
-		] as const) {
-			lab.nowMs += minutes * 60_000
-			await drain()
-			expect(hook.got).toEqual(ids(...got))
-		}
-		fix()
-		lab.nowMs += 60_000
-		await drain()
-		expect(hook.got.slice(6)).toEqual(ids(1, 2, 3, 4, 5))
-		expect(await lab.statuses()).toEqual([])
-	})
-
-	test('behavior: what an earlier run parked follows at once when the receiver takes something new', async () => {
-		const hook = scripted('hook', (_, index) =>
-			index < 1 ? { result: 'parked', code: 'removed', reason: 'gone' } : { result: 'delivered' },
-		)
-		const drain = () =>
-			createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] }).drainOnce(never)
-		await lab.store.post([deliveryOf(1)])
-		await drain()
-		await lab.store.post([deliveryOf(2)])
-		await drain()
-		expect(hook.got).toEqual(ids(1, 1, 2))
-	})
-})
-
-describe('one message that is refused as if the receiver were broken', () => {
-	const first = idOf(1)
-	const hookThatRefusesFirst = () =>
-		scripted('hook', ({ id }) =>
-			id === first ? { result: 'parked', code: 'login-refused', reason: 'blocked' } : { result: 'delivered' },
-		)
-
-	test('behavior: accepts nothing of its batch with it, and is tried no more than needed', async () => {
-		const hook = hookThatRefusesFirst()
-		await lab.store.post(Array.from({ length: 250 }, (_, at) => deliveryOf(at + 1)))
-		await createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] }).drainOnce(never)
-		expect(hook.got.filter((id) => id !== first)).toEqual(ids(...Array.from({ length: 249 }, (_, at) => at + 2)))
-		expect(hook.got.filter((id) => id === first).length).toBeLessThan(5)
-		expect(await lab.statuses()).toEqual(['1 parked'])
-	})
-
-	test('behavior: what was parked behind it by an earlier run goes out, at the start and after a quarter', async () => {
-		const broken = scripted('hook', () => ({ result: 'parked', code: 'removed', reason: 'gone' }))
-		const options = { store: lab.store, clock: lab.clock, log: keptLog() }
-		const drainBy = (hook: typeof broken) => createDeliverer({ ...options, receivers: [hook] }).drainOnce(never)
-		await lab.store.post(Array.from({ length: 10 }, (_, at) => deliveryOf(at + 1)))
-		await drainBy(broken)
-		expect(await lab.statuses()).toHaveLength(10)
-		lab.nowMs += 15 * 60_000
-		const hook = hookThatRefusesFirst()
-		await drainBy(hook)
-		expect(await lab.statuses()).toEqual(['1 parked'])
-		expect(hook.got.filter((id) => id !== first)).toEqual(ids(2, 3, 4, 5, 6, 7, 8, 9, 10))
-	})
-
-	test('behavior: of a broken receiver three are tried, of a mail server that refuses the login one', async () => {
-		const refuses = (recipients: readonly string[] | null) =>
-			scripted('hook', () => ({ result: 'parked', code: 'login-refused', reason: 'no' }), recipients)
-		for (const [recipient, tried] of [
-			[null, 3],
-			['a@example.org', 1],
-		] as const) {
-			const hook = refuses(recipient === null ? null : [recipient])
-			const options = { store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] }
-			await lab.store.post([1, 2, 3, 4, 5].map((number) => ({ ...deliveryOf(number), recipient })))
-			await createDeliverer(options).drainOnce(never)
-			expect(hook.got).toHaveLength(tried)
-			await lab.store.drop(ids(1, 2, 3, 4, 5))
-		}
+	test('behavior: while its receiver refuses everything it rests, and delivers soon after a short fault', async () => {
+		const controller = new AbortController()
+		const hook = scripted('hook', () => (lab.nowMs < startMs + 90_000 ? refusal : fine))
+		await post(...numbersTo(20))
+		await createDeliverer({ ...options(hook), sleep: lab.sleeper(controller) }).run(controller.signal)
+		expect(new Set(hook.got)).toEqual(new Set(ids(...numbersTo(20))))
+		expect(hook.got.length).toBeLessThan(30)
+		expect(lab.nowMs - startMs).toBeLessThan(90_000 + 3 * minute)
 	})
 })

@@ -9,7 +9,7 @@ import type { TroubleBook } from '../../../src/model/trouble.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
 import { httpPolicy, smtpPolicy } from '../../../src/notify/delivery/policy.js'
 import { openTroubles } from '../../../src/state/troubles.js'
-import { deliveryOf, idOf, keptLog, never } from '../samples.js'
+import { alertDeliveryOf, deliveryOf, idOf, keptLog, never } from '../samples.js'
 import { scripted, useLab } from './lab.js'
 
 const lab = useLab()
@@ -30,7 +30,7 @@ function site(recipients: readonly string[] | null = null) {
 	return {
 		at,
 		told,
-		said: () => told.map(({ message }) => message.type),
+		said: () => told.flatMap(({ message }) => (message.type.startsWith('system.') ? [message.type] : [])),
 		/** A run of its own, each an hour after the one before: what it posts goes out with the next. */
 		async run({ store = lab.store as Store, keep = (book: TroubleBook) => book } = {}) {
 			lab.nowMs += hour
@@ -46,7 +46,7 @@ function site(recipients: readonly string[] | null = null) {
 describe('what a fallback was sent', () => {
 	test('default: is ended once nothing is left of what was refused, over restarts', async () => {
 		const { at, run, said, told } = site()
-		await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
+		await lab.store.post([1, 2, 3].map((number) => alertDeliveryOf(number)))
 		await run()
 		await run()
 		expect(said()).toEqual(['system.undelivered'])
@@ -59,7 +59,9 @@ describe('what a fallback was sent', () => {
 		await run()
 		await run()
 		expect(said()).toEqual(['system.undelivered', 'system.recovered'])
-		const [begun, ended] = told.map(({ message }) => message.data as UndeliveredData)
+		const [begun, ended] = told.flatMap(({ message: { type, data } }) =>
+			type.startsWith('system.') ? [data as UndeliveredData] : [],
+		)
 		expect(ended).toMatchObject({
 			ends: 'undelivered',
 			receiver: 'hook',
@@ -68,7 +70,7 @@ describe('what a fallback was sent', () => {
 			since: begun?.since,
 		})
 		at.answer = () => gone
-		await lab.store.post([deliveryOf(9)])
+		await lab.store.post([alertDeliveryOf(9)])
 		await run()
 		expect(said()).toEqual(['system.undelivered', 'system.recovered', 'system.undelivered'])
 	})
@@ -108,16 +110,6 @@ describe('what a fallback was sent', () => {
 		expect(said()).toEqual(['system.undelivered', 'system.recovered'])
 	})
 
-	test('behavior: what an earlier version has reported and written no end of down is ended, too', async () => {
-		const { at, run, said } = site()
-		await lab.store.post([deliveryOf(1, { status: 'parked', attempts: 1, lastErrorCode: 'removed', lastError: '410' })])
-		await run()
-		at.answer = () => fine
-		await run()
-		await run()
-		expect(said()).toEqual(['system.recovered'])
-	})
-
 	test('error: killed at any write, its end is reported under one id', async () => {
 		for (let writes = 0; writes < 6; writes += 1) {
 			const { at, run, told } = site()
@@ -140,15 +132,19 @@ describe('what a fallback was sent', () => {
 			at.answer = () => fine
 			for (let runs = 0; runs < 4; runs += 1) await run()
 			const kept = new Map(told.map(({ id, message }) => [id, message.type]))
-			expect([...kept.values()], `${writes} writes`).toEqual(['system.undelivered', 'system.recovered'])
+			expect([...kept.values()], `${writes} writes`).toEqual([
+				'system.undelivered',
+				'alert.transfer',
+				'system.recovered',
+			])
 			expect(await lab.store.deliveries()).toEqual([])
 		}
 	})
 })
 
-test('default: whatever parks or kills a delivery is known to be tried again by hand or by a probe alone', () => {
+test('default: whatever parks a delivery is known to be tried again by hand or by a probe alone', () => {
 	const rows = [...httpPolicy, ...smtpPolicy]
-	const last = rows.flatMap((row) => (row.verdict === 'parked' || row.verdict === 'dead' ? [row.code] : []))
+	const last = rows.flatMap((row) => (row.verdict === 'parked' ? [row.code] : []))
 	expect(last.length).toBeGreaterThan(15)
 	expect(last.filter((code) => !againCodes.includes(code))).toEqual([])
 	const later = rows.flatMap((row) => (row.verdict === 'retry' ? [row.code] : []))

@@ -171,15 +171,17 @@ describe('subjects', () => {
 
 	test('behavior: a receiver that accepts nothing, and one that refuses', () => {
 		const parked = composeMessage(messageOf(undeliveredData(), 'system.undelivered'))
-		expect(parked.subject).toBe('NOT DELIVERED: ops-hook accepts no message until it is fixed; 12 messages wait')
+		expect(parked.subject).toBe('NOT DELIVERED: ops-hook refuses messages; 12 messages wait, and are sent to you too')
 		for (const fact of ['ops-hook', '12', 'answered 410', '2026-11-20 10:00:00 UTC', 'fallback of ops-hook'])
 			expect(parked.text).toContain(fact)
 		const one = undeliveredData({ recipient: 'a@example.org', count: 1 })
 		expect(composeMessage(messageOf(one, 'system.undelivered')).subject).toBe(
-			'NOT DELIVERED: ops-hook (a@example.org) accepts no message until it is fixed; 1 message waits',
+			'NOT DELIVERED: ops-hook (a@example.org) refuses messages; 1 message waits, and is sent to you too',
 		)
 		const dead = composeMessage(messageOf(undeliveredData({ state: 'dead' }), 'system.undelivered'))
-		expect(dead.subject).toBe('NOT DELIVERED: ops-hook refuses messages; they are sent to you instead')
+		expect(dead.subject).toBe(
+			'NOT DELIVERED: ops-hook did not accept messages, which were given up; they are sent to you instead',
+		)
 		const over = composeMessage(messageOf(undeliveredData({ count: 0, ends: 'undelivered' }), 'system.recovered'))
 		expect(over.subject).toBe('Recovered: nothing is left of what ops-hook refused')
 		expect(over.text).toContain('All that the receiver refused was delivered, or discarded by hand.')

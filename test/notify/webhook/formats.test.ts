@@ -217,7 +217,7 @@ describe('telegram', () => {
 			},
 			'parked',
 		],
-		[{ status: 400, body: '{"ok":false,"description":"Bad Request: message text is empty"}' }, 'dead'],
+		[{ status: 400, body: '{"ok":false,"description":"Bad Request: message text is empty"}' }, 'parked'],
 		[{ status: 401, body: '{"ok":false,"description":"Unauthorized"}' }, 'parked'],
 		[{ status: 403, body: '{"ok":false,"description":"Forbidden: bot was blocked by the user"}' }, 'parked'],
 		[{ status: 404, body: '{"ok":false,"description":"Not Found"}' }, 'parked'],
@@ -304,7 +304,7 @@ describe('pagerduty', () => {
 		expect(stalled.body.dedup_key).not.toBe(gap.body.dedup_key)
 	})
 
-	test('error: a refused routing key is parked, a refused event is dead, and no key is repeated', async () => {
+	test('error: a refused routing key and a refused event are parked, and no key is repeated', async () => {
 		const errors = ["Length of 'routing_key' is incorrect (should be 32 characters)", secret]
 		const key = await send(
 			'pagerduty',
@@ -318,7 +318,7 @@ describe('pagerduty', () => {
 		const event = await send('pagerduty', path, { status: 400, body: '{"status":"invalid event"}' }, undefined, {
 			secret,
 		})
-		expect(event.outcome.result).toBe('dead')
+		expect(event.outcome.result).toBe('parked')
 	})
 })
 

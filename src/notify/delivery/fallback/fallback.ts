@@ -8,7 +8,6 @@ import { sha256 } from '../../../base/sha256.js'
 import { splitDigest } from '../../../core/outbox/digest.js'
 import { isDigest, isUndelivered } from '../../../core/outbox/messageKinds.js'
 import { quarantineCode } from '../../../core/outbox/quarantine.js'
-import { queueOf } from '../../../core/outbox/queue.js'
 import type { Message, UndeliveredData } from '../../../model/alert.js'
 import type { Delivery, ReasonCode, Resolution } from '../../../model/delivery.js'
 import type { Receiver, Store } from '../../../model/ports.js'
@@ -18,12 +17,8 @@ import { createOutages, type OutageOptions } from './outage.js'
 import { createUndelivered, type Undelivered, type UndeliveredOptions } from './undelivered.js'
 
 export interface Fallbacks extends Pick<Undelivered, 'look' | 'nextLookMs'> {
-	/** Finds deliveries that an earlier run parked: their fallbacks were notified, and need the message that ends it. */
-	learn(): Promise<void>
 	/** Deliveries to post in the same write as this resolution. */
 	postsFor(delivery: Delivery, resolution: Resolution): Promise<readonly Delivery[]>
-	/** A queue accepted a message: its next failure is announced again. */
-	taken(delivery: Delivery): void
 }
 
 export interface FallbackOptions extends UndeliveredOptions, OutageOptions {
@@ -39,58 +34,42 @@ export function createFallbacks(options: FallbackOptions): Fallbacks {
 	const { store, clock, fallbackOf } = options
 	const undelivered = createUndelivered(options)
 	const outages = createOutages(options)
-	/**
-	 * The reasons that fallbacks were notified of; by receiver, then by queue. Null: parked by version 0.1.0, which
-	 * stored no code; its fallback was notified, whatever the reason.
-	 */
-	const parked = new Map<string, Map<string, ReasonCode | null>>()
+	/** Receivers whose fallback was notified by this process. */
+	const noticed = new Set<string>()
 	const refusedAtMs = new Map<string, number>()
-
-	function note(delivery: Delivery, code: ReasonCode | null): void {
-		const queues = parked.get(delivery.receiver) ?? new Map<string, ReasonCode | null>()
-		queues.set(queueOf(delivery), code)
-		parked.set(delivery.receiver, queues)
-	}
-
-	/** The same failure of another queue of the receiver is already known. */
-	function isKnown(delivery: Delivery, code: ReasonCode): boolean {
-		const queues = parked.get(delivery.receiver)
-		return queues !== undefined && (queues.get(queueOf(delivery)) === null || [...queues.values()].includes(code))
-	}
-
-	async function learn(): Promise<void> {
-		for (const delivery of await store.deliveries('parked')) {
-			if (!isWord(delivery.message)) note(delivery, delivery.lastErrorCode ?? null)
-		}
-	}
-
-	/** Earlier versions notified the fallback without recording it, so that nothing would end it. */
-	async function learnOpen(): Promise<void> {
-		await learn()
-		for (const receiver of parked.keys()) {
-			const fallback = fallbackOf(receiver)
-			if (fallback !== null) await undelivered.begin(receiver, fallback.name)
-		}
-	}
 
 	async function counts(receiver: string): Promise<ReceiverSummary | undefined> {
 		return (await store.summary().catch(() => null))?.receivers.get(receiver)
 	}
 
-	async function suspendedPosts(delivery: Delivery, why: Why, fallback: Receiver): Promise<readonly Delivery[]> {
-		// Another instance may have notified the fallback already. If the state cannot be read, notify it anyway.
-		if (!isKnown(delivery, why.code)) await learn().catch(() => undefined)
-		// After it was ended, the same failure is announced again.
-		const known = isKnown(delivery, why.code) && undelivered.isOpen(delivery.receiver, fallback.name)
-		note(delivery, why.code)
-		if (known) return []
-		const { pending = 0, parked = 0 } = (await counts(delivery.receiver)) ?? {}
-		return await notice(delivery, { state: 'parked', count: Math.max(1, pending + parked) }, why, fallback)
+	/**
+	 * Each refused message is also sent to the fallback: once, in the write that first marks it as refused. A fallback
+	 * that was not notified yet gets all that waits.
+	 */
+	async function refusalPosts(delivery: Delivery, why: Why, fallback: Receiver): Promise<readonly Delivery[]> {
+		const { receiver } = delivery
+		const { pending = 0, parked = 0, dead = 0, refused = 0 } = (await counts(receiver)) ?? {}
+		// A trouble that was recorded just before a kill has no notice yet, and nothing that is marked as refused.
+		const isNoticed = noticed.has(receiver) || parked + dead + refused > 0
+		if (isNoticed && undelivered.isOpen(receiver, fallback.name))
+			return delivery.refused ? [] : insteadOf(delivery, fallback)
+		noticed.add(receiver)
+		const waiting = (await store.deliveries()).filter(
+			(one) =>
+				one.receiver === receiver && one.id !== delivery.id && one.status !== 'dead' && one.refused !== undefined,
+		)
+		const report = await notice(delivery, { state: 'parked', count: Math.max(1, pending + parked) }, why, fallback)
+		return [...report, ...[...waiting, delivery].flatMap((one) => insteadOf(one, fallback))]
+	}
+
+	function insteadOf(delivery: Delivery, fallback: Receiver): readonly Delivery[] {
+		if (isWord(delivery.message)) return []
+		return alertsOf(delivery).flatMap((alert) => forwarded(alert, fallback, clock()))
 	}
 
 	async function deadLetterPosts(delivery: Delivery, why: Why, fallback: Receiver): Promise<readonly Delivery[]> {
 		const { receiver } = delivery
-		const instead = alertsOf(delivery).flatMap((alert) => forwarded(alert, fallback, clock()))
+		const instead = delivery.refused === undefined ? insteadOf(delivery, fallback) : []
 		const lastMs = refusedAtMs.get(receiver)
 		const isRecent = lastMs !== undefined && clock() - lastMs < refusalsEveryMs
 		if (isRecent && undelivered.isOpen(receiver, fallback.name)) return instead
@@ -126,19 +105,17 @@ export function createFallbacks(options: FallbackOptions): Fallbacks {
 			await undelivered.look()
 		},
 		nextLookMs: () => Math.min(outages.nextLookMs(), undelivered.nextLookMs()),
-		learn: learnOpen,
 		async postsFor(delivery, resolution) {
 			const isOfQuarantined = resolution.result === 'retry' && resolution.code === quarantineCode
 			if (!isOfQuarantined) outages.note(delivery, resolution)
-			if (resolution.result !== 'parked' && resolution.result !== 'dead') return []
+			const isRefusal =
+				resolution.result === 'parked' || (resolution.result === 'retry' && resolution.refused !== undefined)
+			if (!isRefusal && resolution.result !== 'dead') return []
 			const fallback = fallbackOf(delivery.receiver)
 			if (fallback === null || isWord(delivery.message)) return []
-			return resolution.result === 'parked'
-				? await suspendedPosts(delivery, resolution, fallback)
+			return isRefusal
+				? await refusalPosts(delivery, resolution, fallback)
 				: await deadLetterPosts(delivery, resolution, fallback)
-		},
-		taken(delivery) {
-			parked.get(delivery.receiver)?.delete(queueOf(delivery))
 		},
 	}
 }

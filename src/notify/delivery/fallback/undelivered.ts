@@ -122,8 +122,8 @@ export function isSame(trouble: Trouble, { receiver, sinceMs, outage }: Undelive
  */
 function isRefusalOver({ sinceMs }: UndeliveredTrouble, summary: ReceiverSummary | undefined): boolean {
 	if (summary === undefined) return true
-	const { pending, held, parked, dead, retried = 0, lastDeliveredAtMs } = summary
-	if (parked + dead + retried > 0) return false
+	const { pending, held, parked, dead, retried = 0, refused = 0, lastDeliveredAtMs } = summary
+	if (parked + dead + retried + refused > 0) return false
 	return pending + held === 0 || (lastDeliveredAtMs !== null && lastDeliveredAtMs >= sinceMs)
 }
 

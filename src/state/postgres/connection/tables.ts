@@ -192,6 +192,8 @@ const STEPS: readonly string[] = [
 		primary key (network, address)
 	);
 	`,
+	// Of `Refused` in src/model/delivery.ts; null: never refused.
+	'alter table tracewatch.delivery add column refused_since_ms bigint, add column refusals int',
 ]
 
 /** Advisory lock for schema changes and imports of a state; an arbitrary number. */

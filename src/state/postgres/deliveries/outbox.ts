@@ -26,6 +26,8 @@ export interface DeliveryRow {
 	readonly next_attempt_at_ms: number
 	readonly last_error: string | null
 	readonly last_error_code: ReasonCode | null
+	readonly refused_since_ms: number | null
+	readonly refusals: number | null
 	readonly held_by: HeldBy | null
 	readonly alone: boolean
 	readonly content: Content
@@ -42,6 +44,7 @@ type Content = Omit<
 	| 'nextAttemptAtMs'
 	| 'lastError'
 	| 'lastErrorCode'
+	| 'refused'
 	| 'heldBy'
 	| 'alone'
 >
@@ -49,10 +52,10 @@ type Content = Omit<
 /** The columns of `tracewatch.delivery d` that `deliveryOf` needs. */
 export const COLUMNS =
 	'd.lane, d.id, d.receiver, d.created_at_ms, d.status, d.attempts, d.next_attempt_at_ms, d.last_error, ' +
-	'd.last_error_code, d.held_by, d.alone, d.content'
+	'd.last_error_code, d.refused_since_ms, d.refusals, d.held_by, d.alone, d.content'
 
 export function deliveryOf(row: DeliveryRow, skew: Skew): Delivery {
-	const { id, receiver, status, attempts, content } = row
+	const { id, receiver, status, attempts, content, refused_since_ms: sinceMs, refusals } = row
 	return {
 		id,
 		receiver,
@@ -63,6 +66,7 @@ export function deliveryOf(row: DeliveryRow, skew: Skew): Delivery {
 		nextAttemptAtMs: skew.fromDatabase(row.next_attempt_at_ms),
 		lastError: row.last_error,
 		...(row.last_error_code === null ? {} : { lastErrorCode: row.last_error_code }),
+		...(sinceMs !== null && { refused: { sinceMs: skew.fromDatabase(sinceMs), times: refusals ?? 0 } }),
 		...(row.held_by === null ? {} : { heldBy: row.held_by }),
 		...(row.alone ? { alone: true } : {}),
 	}
@@ -109,29 +113,32 @@ function columnsOf(deliveries: readonly Delivery[], skew: Skew): readonly unknow
 		deliveries.map(({ message }) => alertsIn(message)),
 		deliveries.map((delivery) => JSON.stringify(contentOf(delivery))),
 		deliveries.map(rankOf),
+		deliveries.map(({ refused }) => (refused === undefined ? null : skew.toDatabase(refused.sinceMs))),
+		deliveries.map(({ refused }) => refused?.times ?? null),
 	]
 }
 
 export function contentOf(delivery: Delivery): Content {
 	const { id, receiver, createdAtMs, status, attempts, nextAttemptAtMs, lastError, lastErrorCode, ...rest } = delivery
-	const { heldBy, alone, ...content } = rest
+	const { heldBy, alone, refused, ...content } = rest
 	return content
 }
 
 const TO =
 	'id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error, last_error_code, held_by, ' +
-	'alone, alerts, content, rank'
+	'alone, alerts, content, rank, refused_since_ms, refusals'
 const FROM = `
 	id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error::json, last_error_code,
-		held_by, alone, alerts, content::json, rank
+		held_by, alone, alerts, content::json, rank, refused_since_ms, refusals
 	from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::int[], $7::bigint[], $8::text[],
-		$9::text[], $10::text[], $11::boolean[], $12::int[], $13::text[], $14::int[]) with ordinality as d (${TO}, place)
+		$9::text[], $10::text[], $11::boolean[], $12::int[], $13::text[], $14::int[],
+		$15::bigint[], $16::int[]) with ordinality as d (${TO}, place)
 	order by place
 	on conflict (id) do nothing
 	returning id`
 const INSERT = `insert into tracewatch.delivery (${TO}) select ${FROM}`
 const INSERT_AT = `
-	insert into tracewatch.delivery (seq, ${TO}) overriding system value select $15::bigint + place - 1, ${FROM}`
+	insert into tracewatch.delivery (seq, ${TO}) overriding system value select $17::bigint + place - 1, ${FROM}`
 
 /** In order of posting; restricted to one status or one queue where given. */
 export async function readDeliveries(
@@ -152,6 +159,8 @@ export async function readDeliveries(
 export const QUARANTINED = `(d.status = 'pending' and d.last_error_code is not distinct from '${quarantineCode}')`
 export const RETRIED = `(d.status in ('pending', 'held')
 	and coalesce(d.last_error_code in (${againCodes.map((code) => `'${code}'`).join(', ')}), false))`
+/** Must agree with `isRefused`. */
+export const REFUSED = `(d.status in ('pending', 'held') and d.refused_since_ms is not null)`
 
 /** Quarantined deliveries of one queue, in sending order. */
 export async function readQuarantined(
@@ -205,6 +214,9 @@ export async function updateFailed(
 		failures.map(({ code }) => code),
 		failures.map(({ claim }) => claim),
 		owner,
+		failures.map(({ refused }) => (refused === undefined ? null : skew.toDatabase(refused.sinceMs))),
+		failures.map(({ refused }) => refused?.times ?? null),
+		failures.map(({ untried }) => untried === true),
 	])
 }
 
@@ -217,13 +229,16 @@ export const mayJudge = (claim: string, owner: string) => `case
 const FAILED = `
 	update tracewatch.delivery d set
 		status = case r.result when 'retry' then 'pending' else r.result end,
-		attempts = d.attempts + 1,
-		next_attempt_at_ms = case r.result when 'retry' then r.next_ms else d.next_attempt_at_ms end,
+		attempts = d.attempts + case when r.untried then 0 else 1 end,
+		next_attempt_at_ms = case r.result when 'dead' then d.next_attempt_at_ms else r.next_ms end,
 		last_error = r.error::json,
 		last_error_code = r.code,
+		refused_since_ms = coalesce(r.refused_since_ms, d.refused_since_ms),
+		refusals = coalesce(r.refusals, d.refusals),
 		held_by = null
-	from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[])
-			r (id, result, next_ms, error, code, claim),
+	from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[],
+			$8::bigint[], $9::int[], $10::boolean[])
+			r (id, result, next_ms, error, code, claim, refused_since_ms, refusals, untried),
 		tracewatch.lane l
 	where d.id = r.id and l.lane = d.lane and ${mayJudge('r.claim', '$7')}`
 

@@ -1,0 +1,55 @@
+/**
+ * What receivers refuse, and when a refused message is given up. A refusal may be about the message, a setting or a
+ * quota, which cannot be known at once. Pure.
+ */
+
+import type { Delivery } from '../../model/delivery.js'
+import type { StateSummary } from '../../model/state.js'
+
+const MINUTE_MS = 60_000
+export const LONGEST_REST_MS = 15 * MINUTE_MS
+/** Refusals of one message before it is given up, and the time that they must span. */
+const LEAST_REFUSALS = 3
+const LEAST_SPAN_MS = 60 * MINUTE_MS
+
+/** How long nothing is sent after a refusal: a minute, then twice as long each time, at most a quarter of an hour. */
+export function restMs(sinceMs: number, nowMs: number): number {
+	return Math.min(LONGEST_REST_MS, MINUTE_MS + Math.max(0, nowMs - sinceMs))
+}
+
+/** Whether the receiver refuses this message alone. `acceptedAtMs`: when it last took another; null: unknown. */
+export function isRefusedAlone({ refused }: Delivery, acceptedAtMs: number | null, nowMs: number): boolean {
+	if (refused === undefined || acceptedAtMs === null || acceptedAtMs < refused.sinceMs) return false
+	return refused.times + 1 >= LEAST_REFUSALS && nowMs - refused.sinceMs >= LEAST_SPAN_MS
+}
+
+/** Waits, and was refused, or its receiver rested before it was tried. PostgreSQL has it as `REFUSED`. */
+export function isRefused({ status, refused }: Pick<Delivery, 'status' | 'refused'>): boolean {
+	return (status === 'pending' || status === 'held') && refused !== undefined
+}
+
+/** Whether its last error is a refusal that the operator has to see. */
+export function saysRefusal(delivery: Delivery): boolean {
+	return delivery.status === 'parked' || delivery.status === 'dead' || isRefused(delivery)
+}
+
+/** One sentence for each receiver that refuses messages or has dead ones. `fallback`: null where unknown. */
+export function refusalsInWords(
+	summary: Pick<StateSummary, 'receivers'>,
+	receivers: readonly { readonly name: string; readonly fallback: string | null }[],
+): readonly string[] {
+	return receivers.flatMap(({ name, fallback }) => {
+		const { parked = 0, dead = 0, refused = 0, refusal } = summary.receivers.get(name) ?? {}
+		const words = refusal === undefined ? '' : `: ${refusal}`
+		const waiting = parked + refused
+		const sent = fallback === null ? '' : `; they also go to its fallback ${fallback}`
+		const refuses =
+			`${name} refuses ${parked > 0 ? 'all messages' : 'messages'} (${waiting} wait)${sent}${words}. ` +
+			'To do: correct that at the receiver or in its settings; what waits is tried again within 15 minutes, ' +
+			'or at once after a restart'
+		const gone =
+			`${name}: ${dead} ${dead === 1 ? 'message was' : 'messages were'} given up${waiting > 0 ? '' : words}. ` +
+			'To do: `tracewatch deliveries` lists them; `tracewatch deliveries retry` sends them again, `drop` discards them'
+		return [...(waiting > 0 ? [refuses] : []), ...(dead > 0 ? [gone] : [])]
+	})
+}
