@@ -173,7 +173,7 @@ function openPoller(network: NetworkSettings, { receivers, ...who }: Who, surrou
 	const { mostBooks, runsOnce, leastLateMs } = surroundings
 	const auditing = { accounts, chain, clock: steady, log, mostBooks, runsOnce }
 	const auditor = reader && createAuditor(auditing, reader(auditing))
-	const audit = createAuditPorts({ accounts, auditor, contracts, codes, clock: steady, runsOnce })
+	const audit = createAuditPorts({ accounts, auditor, contracts, codes, clock: steady, log, runsOnce })
 	closers.add(() => audit.follower.halt())
 	const intervalMs = longestGapMs(network.schedule)
 	const config = {

@@ -8,6 +8,8 @@ import type { SlotChange } from './kind.js'
 export interface Contract {
 	/** Block of the first look: what was in force then is known, and is not reported. */
 	readonly since: bigint
+	/** First block whose events are reported, though it stands before the first look; absent: the one after that. */
+	readonly logsFrom?: bigint
 	/** Last block after which the values were read. */
 	readonly readAt: bigint
 	/** EXTCODEHASH; for a delegated account (EIP-7702), of `0xef0100` and the delegate. */
@@ -25,6 +27,14 @@ export interface Contract {
 	readonly learnt?: readonly LearntCode[]
 	/** Absent: none. */
 	readonly runs?: readonly CodeRuns[]
+}
+
+/** A watched contract of which nothing is read now, or not all. */
+export interface UnreadContract {
+	readonly address: Address
+	/** Completes `0x… is not read: …`. */
+	readonly why: string
+	readonly forMs: number
 }
 
 export type ContractValues = Readonly<Record<string, Hex>>
@@ -51,6 +61,12 @@ export interface ContractState {
 		block: BlockRef,
 		signal: AbortSignal,
 	): Promise<ReadonlyMap<Address, ReadonlyMap<Hash, Hash>>>
+	/** Links of lists in mappings, as words of their slots: one of each or more, in one call for all where it can be. */
+	links(
+		questions: readonly ListQuestion[],
+		block: BlockRef,
+		signal: AbortSignal,
+	): Promise<ReadonlyMap<Address, ReadonlyMap<Hash, Hash>>>
 	/** The word that each function without arguments answers, by its signature; what fails is left out. */
 	getters(
 		questions: readonly GetterQuestion[],
@@ -68,6 +84,15 @@ export interface SlotQuestion {
 	readonly address: Address
 	/** Besides the common ones. */
 	readonly slots: readonly Hash[]
+}
+
+/** A list whose members are keys of a mapping, each with the next one as its value. */
+export interface ListQuestion {
+	readonly address: Address
+	/** Number of the mapping. */
+	readonly mapping: bigint
+	/** The first link is the value of this key. */
+	readonly from: Address
 }
 
 export interface GetterQuestion {

@@ -45,7 +45,10 @@ export async function conclude(
 	const closed = isOrdinary ? given : given.filter(({ openedAtMs }) => openedAtMs === null)
 	const read = isFirst || !ports.audit?.auditor ? [] : closed.filter(({ openedAtMs }) => openedAtMs !== null)
 	const marks = new Map(read.map((gap) => [gap.block.number, { ...gap, readAtMs: gap.readAtMs ?? nowMs }]))
-	const signs = isFirst && ports.audit ? blocksToAsk(part, session.head.latest.number, context.watches) : []
+	const signs =
+		isFirst && ports.audit
+			? blocksToAsk(part, session.head.latest.number, context.watches, ports.audit.firstLook?.awaitsCode())
+			: []
 	const ran = ranIn(part, context, ports)
 	const handover = handoverOf(part, context)
 	const whole: Step = {

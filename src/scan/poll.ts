@@ -7,6 +7,7 @@ import { contractsBack } from '../core/control/setBackContract.js'
 import { rememberedBlocks, settleTargetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
 import type { BlockRef, Span } from '../model/chain.js'
+import type { UnreadContract } from '../model/contract.js'
 import type { Kind } from '../model/kind.js'
 import { withCode } from './auditing/codeQueue.js'
 import { beginAudit } from './auditing/follow.js'
@@ -41,6 +42,8 @@ export interface PollReport {
 	readonly blocks: bigint
 	/** What failed besides the new blocks: a second look, the first of the backfills. */
 	readonly unread: readonly Unread[]
+	/** Watched contracts that have not been read for a minute, or not whole; absent: none. */
+	readonly unreadContracts?: readonly UnreadContract[]
 }
 
 export interface Unread {
@@ -92,8 +95,13 @@ export async function poll(config: PollConfig, ports: PollPorts, signal: AbortSi
 	const { head: seen, target, checkpoint, behind, alerts, retracted, disagreements, blocks } = session
 	const reached = { head: seen.latest.number, target, checkpoint: checkpoint.number }
 	const unread = [again, back].filter((each) => each !== null)
-	return { ...reached, behind, alerts, retracted, disagreements, blocks, unread }
+	const long = ports.audit?.reads.unread().filter(({ forMs }) => forMs > LONG_UNREAD_MS) ?? []
+	const contracts = long.length > 0 && { unreadContracts: long }
+	return { ...reached, behind, alerts, retracted, disagreements, blocks, unread, ...contracts }
 }
+
+/** One failed reading of a contract is no trouble yet. */
+const LONG_UNREAD_MS = 60_000
 
 /**
  * If the hash at the checkpoint has changed, continues from the last settled block. Announcements stay, to be compared.

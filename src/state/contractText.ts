@@ -6,16 +6,28 @@ import type { Address } from '../model/glossary.js'
 export interface ContractJson extends Pick<Contract, 'codeHash' | 'values' | 'runs'> {
 	readonly since: string
 	readonly readAt: string
+	readonly logsFrom?: string
 	/** Absent: it is none. */
 	readonly isSafe?: true
 	readonly undo?: readonly (Omit<ContractUndo, 'block'> & { readonly block: string })[]
 	readonly learnt?: readonly (Omit<LearntCode, 'block'> & { readonly block: string })[]
 }
 
-export function contractJson({ since, readAt, codeHash, isSafe, values, undo, learnt, runs }: Contract): ContractJson {
+export function contractJson({
+	since,
+	readAt,
+	logsFrom,
+	codeHash,
+	isSafe,
+	values,
+	undo,
+	learnt,
+	runs,
+}: Contract): ContractJson {
 	return {
 		since: String(since),
 		readAt: String(readAt),
+		...(logsFrom !== undefined && { logsFrom: String(logsFrom) }),
 		codeHash,
 		...(isSafe && { isSafe }),
 		values,
@@ -26,11 +38,22 @@ export function contractJson({ since, readAt, codeHash, isSafe, values, undo, le
 }
 
 /** Throws for data that `contractJson` did not make. */
-export function contractIn({ since, readAt, codeHash, isSafe, values, undo, learnt, runs }: ContractJson): Contract {
+export function contractIn({
+	since,
+	readAt,
+	logsFrom,
+	codeHash,
+	isSafe,
+	values,
+	undo,
+	learnt,
+	runs,
+}: ContractJson): Contract {
 	if (typeof codeHash !== 'string' || typeof values !== 'object' || values === null) throw new Error('no contract')
 	return {
 		since: BigInt(since),
 		readAt: BigInt(readAt),
+		...(logsFrom !== undefined && { logsFrom: BigInt(logsFrom) }),
 		codeHash,
 		isSafe: isSafe === true,
 		values,

@@ -1,3 +1,4 @@
+import { signalWithin } from '../../base/waits/deadline.js'
 import {
 	followed,
 	getterPlaces,
@@ -10,8 +11,9 @@ import {
 	valueIn,
 } from '../../core/control/places.js'
 import { mappingSlot } from '../../core/events/mappingSlot.js'
+import { RpcError } from '../../errors.js'
 import type { BlockRef } from '../../model/chain.js'
-import type { Contract, ContractState, ContractValues, SlotQuestion } from '../../model/contract.js'
+import type { Contract, ContractState, ContractValues, ListQuestion } from '../../model/contract.js'
 import type { Address, Hash, Hex } from '../../model/glossary.js'
 
 /** A contract to be read. */
@@ -23,6 +25,8 @@ export interface ContractQuestion {
 	readonly reads: readonly string[]
 	/** Hash of its code after the block, where it was read already. */
 	readonly codeHash?: Hash
+	/** Slots of lists that an earlier reading did not finish. */
+	readonly hints?: readonly Hash[]
 	/** Whether functions that did not answer before are asked again. Default: at the first look only. */
 	readonly isWhole?: boolean
 }
@@ -34,10 +38,25 @@ export interface ContractReading {
 	readonly isSafe: boolean
 	/** A place that could not be read has its earlier value. */
 	readonly values: ContractValues
+	/** Lists that were not read to their ends; absent: none. */
+	readonly cut?: CutLists
+}
+
+export interface CutLists {
+	/** Completes `the storage of 0x… is not read: …`. */
+	readonly why: string
+	/** True: a list has more members than are read; the first of them are. */
+	readonly isLong: boolean
+	/** Slots of the links that were read. */
+	readonly hints: readonly Hash[]
 }
 
 /** More members than this are not read of a list. */
 const MOST_MEMBERS = 200
+/** In one reading: each gives one link of every list, or 32 where code can be lent. */
+const MOST_ROUNDS = 8
+/** Time for the lists. What else rules the contracts does not wait longer for them. */
+const LISTS_MS = 3_000
 
 const common: readonly Hash[] = [
 	...slotPlaces.map(({ slot }) => slot),
@@ -60,6 +79,7 @@ export async function readContracts(
 	const hashes = await hashesOf(questions, block, state, signal)
 	const there = questions.filter(({ address }) => hashes.has(address))
 	const words = await readWords(there, block, state, signal)
+	await readLists(there, words, { block, state, signal })
 	const found = new Map<Address, ContractReading>()
 	for (const question of questions) {
 		const { address, known } = question
@@ -69,8 +89,7 @@ export async function readContracts(
 			found.set(address, { codeHash: null, isSafe: known?.isSafe ?? false, values: {} })
 			continue
 		}
-		const { isSafe, values } = slotValues(question, own)
-		found.set(address, { codeHash, isSafe, values })
+		found.set(address, { codeHash, ...slotValues(question, own) })
 	}
 	return await withGetters(there, found, { block, state, signal })
 }
@@ -90,27 +109,48 @@ async function hashesOf(
 
 type Words = ReadonlyMap<Hash, Hash>
 
-/** The slots of all contracts. The lists of a Safe are followed from owner to owner, those that are known at once. */
+/** The slots of all contracts. Of lists, their beginnings, the known members and what an earlier reading found. */
 async function readWords(
 	questions: readonly ContractQuestion[],
 	block: BlockRef,
 	state: ContractState,
 	signal: AbortSignal,
-): Promise<ReadonlyMap<Address, Words>> {
-	const words = new Map<Address, Map<Hash, Hash>>(questions.map(({ address }) => [address, new Map()]))
-	let asked: readonly SlotQuestion[] = questions.map(({ address, known, reads }) => {
-		return { address, slots: [...reads.flatMap((read) => slotOfRead(read) ?? []), ...listSlots(known)] }
+): Promise<ReadonlyMap<Address, Map<Hash, Hash>>> {
+	const asked = questions.map(({ address, known, reads, hints = [] }) => {
+		return { address, slots: [...reads.flatMap((read) => slotOfRead(read) ?? []), ...listSlots(known), ...hints] }
 	})
-	for (let round = 0; asked.length > 0 && round <= MOST_MEMBERS; round++) {
-		const found = await state.slots(round === 0 ? common : [], asked, block, signal)
-		for (const [address, own] of found) for (const [slot, word] of own) words.get(address)?.set(slot, word)
-		asked = questions.flatMap(({ address }) => {
-			const own = words.get(address) ?? new Map()
-			const next = [safeSlots.owners, safeSlots.modules].flatMap((mapping) => walk(own, mapping).next ?? [])
-			return next.length === 0 ? [] : [{ address, slots: next }]
-		})
+	const found = asked.length === 0 ? new Map() : await state.slots(common, asked, block, signal)
+	return new Map(questions.map(({ address }) => [address, new Map(found.get(address))]))
+}
+
+/** Adds the rest of the lists of Safes, those of all contracts together. A failure leaves them unread, nothing else. */
+async function readLists(
+	questions: readonly ContractQuestion[],
+	words: ReadonlyMap<Address, Map<Hash, Hash>>,
+	{ block, state, signal }: Asking,
+): Promise<void> {
+	const limited = signalWithin(LISTS_MS, signal)
+	for (let round = 0; round < MOST_ROUNDS; round++) {
+		const asked = questions.flatMap(({ address, known }) => openLists(address, known, words.get(address) ?? new Map()))
+		if (asked.length === 0) return
+		try {
+			const found = await state.links(asked, block, limited)
+			for (const [address, own] of found) for (const [slot, word] of own) words.get(address)?.set(slot, word)
+		} catch (error) {
+			signal.throwIfAborted()
+			if (error instanceof RpcError ? error.kind === 'unsettled' : !limited.aborted) throw error
+			return
+		}
 	}
-	return words
+}
+
+/** The lists whose next link was not read. What cannot be a Safe may hold anything there. */
+function openLists(address: Address, known: Contract | null, words: Words): readonly ListQuestion[] {
+	if (!mayBeSafe(known, words)) return []
+	return [safeSlots.owners, safeSlots.modules].flatMap((mapping) => {
+		const { next } = walk(words, mapping)
+		return next === null ? [] : [{ address, mapping, from: next }]
+	})
 }
 
 /** The slots of the lists: of a contract that may be a Safe, their beginnings and the known members. */
@@ -130,8 +170,10 @@ interface Walk {
 	readonly members: readonly Address[]
 	/** Whether the list leads back to where it begins. */
 	readonly closes: boolean
-	/** The slot to read next; null: the list ends, or was not read at all. */
-	readonly next: Hash | null
+	/** The member whose link is to be read next; null: the list ends, or was not read at all. */
+	readonly next: Address | null
+	/** It has more members than are read. */
+	readonly isLong: boolean
 }
 
 /** Follows a linked list as far as it was read. */
@@ -140,21 +182,20 @@ function walk(words: Words, mapping: bigint): Walk {
 	const seen = new Set<Address>()
 	let at: Address = sentinel
 	while (members.length <= MOST_MEMBERS) {
-		const slot = mappingSlot(at, mapping)
-		const word = words.get(slot)
-		if (word === undefined) return { members, closes: false, next: at === sentinel ? null : slot }
+		const word = words.get(mappingSlot(at, mapping))
+		if (word === undefined) return { members, closes: false, next: at === sentinel ? null : at, isLong: false }
 		// Anything else than an address is no link.
 		if (BigInt(word) === 0n || BigInt(word) >= 1n << 160n) break
 		at = `0x${word.slice(26)}`
-		if (at === sentinel) return { members, closes: true, next: null }
+		if (at === sentinel) return { members, closes: true, next: null, isLong: false }
 		if (seen.has(at)) break
 		seen.add(at)
 		members.push(at)
 	}
-	return { members, closes: false, next: null }
+	return { members, closes: false, next: null, isLong: members.length > MOST_MEMBERS }
 }
 
-function slotValues({ known, reads }: ContractQuestion, words: Words): Pick<ContractReading, 'isSafe' | 'values'> {
+function slotValues({ known, reads }: ContractQuestion, words: Words): Omit<ContractReading, 'codeHash'> {
 	const values: Record<string, Hex> = {}
 	const put = (name: string, slot: Hash, value: (word: Hash) => Hex | null) => {
 		const word = words.get(slot)
@@ -168,21 +209,61 @@ function slotValues({ known, reads }: ContractQuestion, words: Words): Pick<Cont
 		if (slot !== null) put(read, slot, (word) => word)
 	}
 	const owners = walk(words, safeSlots.owners)
-	const isSafe = known?.isSafe === true || provesSafe(words, owners)
-	if (!isSafe) return { isSafe, values }
+	const modules = walk(words, safeSlots.modules)
+	// A list of which only a part was read would show its other members as new ones later.
+	const isSafe = known?.isSafe === true || (provesSafe(words, owners) && modules.next === null)
+	const lists = { 'safe.owner': owners, 'safe.module': modules }
+	const cut = mayBeSafe(known, words) ? cutOf(lists) : undefined
+	if (!isSafe) return { isSafe, values, ...(cut && { cut }) }
 	for (const { name, slot, shape } of [safeSlots.singleton, safeSlots.threshold])
 		put(name, slot, (word) => valueIn(word, shape))
-	const modules = walk(words, safeSlots.modules)
-	for (const member of owners.members) values[`safe.owner ${member}`] = member
-	for (const member of modules.members) values[`safe.module ${member}`] = member
-	return { isSafe, values }
+	for (const [list, { members, next, isLong }] of Object.entries(lists)) {
+		for (const member of members) values[`${list} ${member}`] = member
+		if (next === null && !isLong) continue
+		// Of the rest only what was known is judged: a member has a link of its own.
+		for (const name of Object.keys(known?.values ?? {})) {
+			const { change, member } = placeOf(name)
+			if (member === null || change !== list) continue
+			if (BigInt(words.get(mappingSlot(member, mappingOf(change))) ?? 1) !== 0n) values[name] = member
+		}
+	}
+	return { isSafe, values, ...(cut && { cut }) }
 }
 
-/** The list of owners closes, with as many as slot 3 says, and slot 4 holds a threshold between 1 and that number. */
+function cutOf(lists: Readonly<Record<string, Walk>>): CutLists | undefined {
+	const all = Object.entries(lists)
+	const isOpen = all.some(([, { next }]) => next !== null)
+	const isLong = !isOpen && all.some(([, list]) => list.isLong)
+	if (!isLong && !isOpen) return undefined
+	const why = isLong
+		? `its owners or modules are more than ${MOST_MEMBERS}, and only the first ${MOST_MEMBERS} are read`
+		: 'its list of owners or modules is not read to the end yet'
+	const slotsOf = ([list, { members }]: (typeof all)[number]) =>
+		members.map((member) => mappingSlot(member, mappingOf(list)))
+	return { why, isLong, hints: isOpen ? all.flatMap(slotsOf) : [] }
+}
+
+function numberIn(words: Words, slot: Hash): bigint {
+	return BigInt(words.get(slot) ?? 0)
+}
+
+/** It is a Safe; or its list of owners is not longer than slot 3 says so far, and has a threshold. */
+function mayBeSafe(known: Contract | null, words: Words): boolean {
+	if (known?.isSafe === true) return true
+	const owners = walk(words, safeSlots.owners)
+	const isShort = BigInt(owners.members.length) <= numberIn(words, safeSlots.count)
+	return provesSafe(words, owners) || (hasThreshold(words) && owners.next !== null && isShort)
+}
+
+/** As many owners as are read of a list, and a threshold between 1 and that number. */
+function hasThreshold(words: Words): boolean {
+	const [count, threshold] = [numberIn(words, safeSlots.count), numberIn(words, safeSlots.threshold.slot)]
+	return count <= MOST_MEMBERS && threshold >= 1n && threshold <= count
+}
+
+/** The list of owners closes, with as many as slot 3 says. */
 function provesSafe(words: Words, { closes, members }: Walk): boolean {
-	const number = (slot: Hash) => BigInt(words.get(slot) ?? 0)
-	const [count, threshold] = [number(safeSlots.count), number(safeSlots.threshold.slot)]
-	return closes && count > 0n && BigInt(members.length) === count && threshold >= 1n && threshold <= count
+	return hasThreshold(words) && closes && BigInt(members.length) === numberIn(words, safeSlots.count)
 }
 
 interface Asking {

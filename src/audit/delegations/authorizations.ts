@@ -1,6 +1,6 @@
 import { lengthOf, numbersOf } from '../../core/spans.js'
 import { RpcError } from '../../errors.js'
-import { isKindWanted } from '../../kinds/all.js'
+import { asksForContracts, isKindWanted } from '../../kinds/all.js'
 import type { Delegation } from '../../kinds/delegation.js'
 import type { Accounts, Authorised, Signed } from '../../model/books.js'
 import type { Block, Part } from '../../model/chain.js'
@@ -26,10 +26,18 @@ export interface SignedBlock {
 /** Transactions are read only of blocks at most this far from the head, in parts of at most this length. */
 const NEAR_BLOCKS = 16n
 
-/** The blocks of a part whose authorisations are to be read; decided when the part is scanned. */
-export function blocksToAsk({ span, last, blocks }: Part, head: bigint, watches: WatchIndex): readonly SignedInBlock[] {
+/**
+ * The blocks of a part whose authorisations are to be read; decided when the part is scanned. `awaitsCode`: whether a
+ * watch without code asks what rules it.
+ */
+export function blocksToAsk(
+	{ span, last, blocks }: Part,
+	head: bigint,
+	watches: WatchIndex,
+	awaitsCode = false,
+): readonly SignedInBlock[] {
 	if (last.takesAuthorisations !== true || lengthOf(span) > NEAR_BLOCKS || span.to + NEAR_BLOCKS < head) return []
-	if (!isKindWanted(watches, 'delegation')) return []
+	if (!awaitsCode && !isKindWanted(watches, 'delegation')) return []
 	return [...numbersOf(span)].flatMap((number) => {
 		if (number === span.to) return last.txHashes.length === 0 ? [] : [{ number, hash: last.hash }]
 		return [{ number, hash: blocks.get(number)?.hash ?? null }]
@@ -44,8 +52,8 @@ export interface SignedReading {
 }
 
 /**
- * The authorisations in a block that were signed by watches that want `delegation`; null: none. One request. Throws
- * RpcError, with `unsettled` if another block has taken its place.
+ * The authorisations in a block that were signed by watches that want `delegation`, or ask what rules them; null: none.
+ * One request. Throws RpcError, with `unsettled` if another block has taken its place.
  */
 export async function signedInBlock(
 	{ number, hash }: SignedInBlock,
@@ -92,7 +100,7 @@ export function signedChanges({ block, signed, changed }: SignedBlock): readonly
 }
 
 function wantsIt(watches: WatchIndex, address: Address): boolean {
-	return watches.get(address)?.some(({ kinds }) => kinds.includes('delegation')) ?? false
+	return watches.get(address)?.some((one) => one.kinds.includes('delegation') || asksForContracts(one)) ?? false
 }
 
 /**

@@ -65,6 +65,21 @@ const SLOTS: Hex = `0x${[
 const READER: Hex = '0x60005b8036111560155780355481526020016002565b6000f3'
 
 /**
+ * Lent to each contract: mapping = calldata[0], key = calldata[32]
+ * for (i = 0; i < calldatasize; i += 32) memory[64 + i] = key = sload(keccak256(key, mapping)); return memory[64 ..]
+ */
+export const LINKS: Hex = `0x${[
+	'600035602052', // memory[32] = mapping
+	'602035600052', // memory[0] = key
+	'6000', // i = 0
+	'5b80361115602b57', // while (calldatasize > i)
+	'604060002054', // sload(keccak256(memory[0 .. 64]))
+	'806000528160400152', // memory[0] = memory[64 + i] = it
+	'602001600e56', // i += 32
+	'5b366040f3',
+].join('')}`
+
+/**
  * for each 24 bytes of calldata, address and selector: staticcall with 100,000 gas
  * memory[out] = it succeeded with 32 bytes, memory[out + 32] = its answer
  */
@@ -103,20 +118,33 @@ export interface SlotsOf {
 	readonly slots: readonly Hash[]
 }
 
-/** Parameters of `eth_call`. No address may be there twice. */
-export function slotsCall(common: readonly Hash[], contracts: readonly SlotsOf[], block: unknown): readonly unknown[] {
+/** Parameters of `eth_call`. `reader`: lent to each contract; it answers as many words as it is given. */
+export function slotsCall(
+	common: readonly Hash[],
+	contracts: readonly SlotsOf[],
+	block: unknown,
+	reader = READER,
+): readonly unknown[] {
 	const parts = [lengthOf(common), ...common.map(digits)]
 	const others: Record<Address, { readonly code: Hex }> = {}
 	let gas = GAS_FIXED
 	for (const { address, slots } of contracts) {
 		parts.push(digits(address), lengthOf(slots), ...slots.map(digits))
-		others[address] = { code: READER }
+		others[address] = { code: reader }
 		gas += slotsGas(common.length + slots.length)
 	}
 	return lentCall({ place, code: SLOTS, data: parts.join(''), gas, others }, block)
 }
 
-/** The words of each contract, the common slots first; null unless the answer has exactly these. */
+/** Links of each list, in the order of the request; null unless the answer has exactly these. */
+export function readLinks(raw: unknown, lists: number, links: number): readonly (readonly Hash[])[] | null {
+	const bytes = hexBytes(raw, 32 * links * lists)
+	if (bytes === null) return null
+	const words = wordsIn(bytes)
+	return Array.from({ length: lists }, (_, at) => words.slice(at * links, (at + 1) * links))
+}
+
+/** The words of each contract, the common slots first; null unless the answer has exactly these. No address twice. */
 export function readSlots(
 	raw: unknown,
 	common: readonly Hash[],

@@ -1,6 +1,7 @@
+import { mappingSlot } from '../../core/events/mappingSlot.js'
 import { RpcError } from '../../errors.js'
 import type { BlockRef } from '../../model/chain.js'
-import type { ContractState, ContractStates, GetterQuestion, SlotQuestion } from '../../model/contract.js'
+import type { ContractState, ContractStates, GetterQuestion, ListQuestion, SlotQuestion } from '../../model/contract.js'
 import type { Address, Hash } from '../../model/glossary.js'
 import { blockCall, needBlock } from '../blocks/batchedCalls.js'
 import type { Need } from '../endpoints/endpoint.js'
@@ -12,10 +13,12 @@ import {
 	fitsOneCall,
 	gettersCall,
 	hashesCall,
+	LINKS,
 	MOST_GETTERS,
 	MOST_HASHES,
 	readGetters,
 	readHashes,
+	readLinks,
 	readSlots,
 	type SlotsOf,
 	selectorOf,
@@ -130,6 +133,25 @@ function readerOf({ endpoints, strategies, answered, rank }: Reading): ContractS
 			}
 			return found
 		},
+		async links(questions, block, signal) {
+			const found = new Map<Address, Map<Hash, Hash>>()
+			const lists = questions.map((one) => ({ ...one, slots: linkWords(one) }))
+			for (const some of inCalls([], lists)) {
+				const answers = await ask(linksOf(some), block, signal)
+				for (const [index, { address, mapping, from }] of some.entries()) {
+					const own = found.get(address) ?? new Map<Hash, Hash>()
+					found.set(address, own)
+					let key: Address = from
+					for (const word of answers[index] ?? []) {
+						own.set(mappingSlot(key, mapping), word)
+						// What follows another word than an address is no link.
+						if (BigInt(word) === 0n || BigInt(word) >= 1n << 160n) break
+						key = `0x${word.slice(26)}`
+					}
+				}
+			}
+			return found
+		},
 		async getters(questions, block, signal) {
 			const found = new Map<Address, Map<string, Hash>>()
 			const all = questions.flatMap(({ address, signatures }) =>
@@ -160,8 +182,8 @@ function isUnanswered(answer: unknown): boolean {
 }
 
 /** As many contracts as fit one call; more slots of one contract than that are left out. */
-function* inCalls(common: readonly Hash[], questions: readonly SlotQuestion[]): Iterable<readonly SlotQuestion[]> {
-	let some: SlotQuestion[] = []
+function* inCalls<Q extends SlotQuestion>(common: readonly Hash[], questions: readonly Q[]): Iterable<readonly Q[]> {
+	let some: Q[] = []
 	let gas = 0n
 	for (const question of questions) {
 		const own = slotsGas(common.length + question.slots.length)
@@ -195,14 +217,49 @@ function slotsOf(
 			read(answers) {
 				const found = new Map<Address, Map<Hash, Hash>>(questions.map(({ address }) => [address, new Map()]))
 				for (const [index, { address, slot }] of single.entries()) {
-					const word = quantity(answers[index])
+					const word = wordIn(answers[index])
 					if (word === null) return null
-					found.get(address)?.set(slot, `0x${word.toString(16).padStart(64, '0')}`)
+					found.get(address)?.set(slot, word)
 				}
 				return found
 			},
 		},
 	}
+}
+
+/** Links of a list in one call. */
+const MOST_LINKS = 32
+
+/** What the code that is lent for a list is given: the mapping, the key, and room for its answer. */
+function linkWords({ mapping, from }: ListQuestion): readonly Hash[] {
+	const words = [mapping, BigInt(from), ...Array.from({ length: MOST_LINKS - 2 }, () => 0n)]
+	return words.map((word): Hash => `0x${word.toString(16).padStart(64, '0')}`)
+}
+
+/** Where no code can be lent, one link of each. */
+function linksOf(lists: readonly (ListQuestion & SlotQuestion)[]): Question<readonly (readonly Hash[])[]> {
+	return {
+		together: {
+			calls: (at) => [{ method: 'eth_call', params: slotsCall([], lists, at, LINKS) }],
+			read: ([answer]) => readLinks(answer, lists.length, MOST_LINKS),
+		},
+		each: {
+			calls: (at) =>
+				lists.map(({ address, mapping, from }) => ({
+					method: 'eth_getStorageAt',
+					params: [address, mappingSlot(from, mapping), at],
+				})),
+			read(answers) {
+				const words = answers.map(wordIn)
+				return words.every((word) => word !== null) ? words.map((word) => [word]) : null
+			},
+		},
+	}
+}
+
+function wordIn(answer: unknown): Hash | null {
+	const word = quantity(answer)
+	return word === null ? null : `0x${word.toString(16).padStart(64, '0')}`
 }
 
 interface OneGetter extends Pick<GetterQuestion, 'address'> {

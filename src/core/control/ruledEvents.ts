@@ -25,7 +25,7 @@ export function withKnown(
 	const control: ControlChanged[] = []
 	for (const event of part.control) {
 		const entry = contracts.get(event.watch)
-		const isOld = !isBackfill && entry !== undefined && event.block.number <= entry.since
+		const isOld = !isBackfill && entry !== undefined && event.block.number < (entry.logsFrom ?? entry.since + 1n)
 		if (isOld || creations.has(`${event.txHash} ${event.watch}`)) continue
 		const { onlyOf } = controlRowOf(event.event) ?? {}
 		if (onlyOf !== undefined && entry?.values[onlyOf] === undefined) continue

@@ -76,7 +76,11 @@ export function createHealth({
 				(found) => {
 					stuck = pollers.flatMap((poller) => stuckLooks(found, poller, steady()))
 					return {
-						gap: [...gapsIn(found, networks), ...stuck.map(({ reason }) => reason)],
+						gap: [
+							...gapsIn(found, networks),
+							...stuck.map(({ reason }) => reason),
+							...pollers.flatMap(unreadContracts),
+						],
 						undelivered: [...refusalsInWords(found, config.receivers), ...(failing?.reasons(found) ?? [])],
 					}
 				},
@@ -192,4 +196,14 @@ function stuckLooks({ networks }: StateSummary, { name, status }: NetworkPoller,
 		const reason = `${name}: blocks ${first}${more} are still unread for watches with \`from_block\`: ${why}`
 		return [{ ...stuck, reason }]
 	})
+}
+
+/** Watched contracts whose storage is not read, or not whole. */
+function unreadContracts({ name, status }: NetworkPoller): readonly string[] {
+	const all = status().lastReport?.unreadContracts ?? []
+	const [first] = all
+	if (first === undefined) return []
+	const more = all.length === 1 ? '' : ` (and ${all.length - 1} more)`
+	const minutes = Math.floor(first.forMs / 60_000)
+	return [`${name}: what rules the contract ${first.address}${more} is not read for ${minutes} min: ${first.why}`]
 }

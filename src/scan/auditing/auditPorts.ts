@@ -1,10 +1,12 @@
 import type { Auditor } from '../../audit/auditor.js'
 import { type ContractRotation, createContractRotation } from '../../audit/contracts/contractRotation.js'
 import { createFirstLook, type FirstLook, type FirstLookOptions } from '../../audit/contracts/firstLook.js'
+import { type ContractReads, createContractReads } from '../../audit/contracts/readInGroups.js'
 import { createPendingRechecks, type PendingRechecks } from '../../audit/pendingRechecks.js'
 import type { Accounts } from '../../model/books.js'
 import type { CodeReader, ContractStates } from '../../model/contract.js'
-import type { Clock, Hash } from '../../model/glossary.js'
+import type { Address, Clock, Hash } from '../../model/glossary.js'
+import type { Log } from '../../model/ports.js'
 import { type Committed, createCommitted } from '../committed.js'
 import { type AuditQueue, clear, createAuditQueue } from './auditQueue.js'
 import { type CodeAudit, createCodeAudit } from './codeAudit.js'
@@ -21,11 +23,15 @@ export interface AuditPorts {
 	readonly code: CodeAudit | null
 	/** Reads contracts; null as `firstLook`. */
 	readonly contracts: ContractStates | null
+	/** How contracts are read, and which are not. */
+	readonly reads: ContractReads
 	/** Queued blocks after which contracts were read; the next commit removes them from the queue. */
 	readonly touchedDone: Set<Hash>
 	/** Number of failed reads of contracts, by block. */
 	readonly failedContracts: Map<Hash, number>
 	readonly rotation: ContractRotation
+	/** Contracts whose own logs are still to be read from this block on: they got their code before their first look. */
+	readonly owedLogs: Map<Address, bigint>
 	readonly rechecks: PendingRechecks
 	/** Number of failed reads of authorisations, by block. */
 	readonly failedReads: Map<bigint, number>
@@ -43,6 +49,8 @@ export interface AuditPortsOptions
 	/** Default: no code is judged. */
 	readonly codes?: CodeReader | null
 	readonly clock: Clock
+	/** Default: nothing is logged. */
+	readonly log?: Log
 	/** Ends after one poll. Default: false. */
 	readonly runsOnce?: boolean
 }
@@ -54,17 +62,21 @@ export function createAuditPorts({
 	codes = null,
 	asks,
 	clock,
+	log,
 	runsOnce = false,
 }: AuditPortsOptions): AuditPorts {
+	const reads = createContractReads({ clock, ...(log && { log }) })
 	return {
 		accounts,
 		auditor,
-		firstLook: contracts && createFirstLook({ state: contracts, clock, ...(asks && { asks }) }),
+		firstLook: contracts && createFirstLook({ state: contracts, reads, clock, ...(asks && { asks }) }),
 		code: codes && createCodeAudit(codes),
 		contracts,
+		reads,
 		touchedDone: new Set(),
 		failedContracts: new Map(),
 		rotation: createContractRotation({ clock }),
+		owedLogs: new Map(),
 		rechecks: createPendingRechecks({ clock, runsOnce }),
 		failedReads: new Map(),
 		signedDone: new Set(),

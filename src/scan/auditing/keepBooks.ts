@@ -63,6 +63,7 @@ export async function keepBooks(
 		...(state.booksSeen && { before: state.booksSeen }),
 	}
 	const { books, findings, witnessed, changes, summary } = await auditor.close(part, facts, signal)
+	for (const { address, from } of changes) ports.audit.firstLook?.askAgain(address, from + 1n)
 	const delegated = await delegationsIn(changes, announcements, ports, signal)
 	// A book that stays open shows the same threshold crossing again at the next closing.
 	const shown = findings.filter((one) => one.kind !== 'balance' || !delegated.open.has(one.address))

@@ -69,7 +69,9 @@ export async function readSigned(
 		const onUncovered = (number: bigint) => void unproved.push(uncovered({ number }))
 		const reading = { accounts, log, chain, onUncovered }
 		const block = await signedInBlock(one, session.config.watches, reading, own)
-		const found = block === null ? [] : await delegationsSigned(signedChanges(block), reading, own)
+		const changes = block === null ? [] : signedChanges(block)
+		for (const { change } of changes) ports.audit.firstLook?.askAgain(change.address, one.number)
+		const found = await delegationsSigned(changes, reading, own)
 		if (block === null || found.length === 0) {
 			// The queue itself is written with the next commit: until then a kill only reads the block again.
 			if (unproved.length > 0) await concludeOne(one, unproved)

@@ -1,4 +1,4 @@
-/** Reads contracts that no frame entered: in turn, and where a beacon or an admin that they depend on changed. */
+/** Reads contracts in turn, those that could not be read, and where a beacon or an admin of theirs changed. */
 
 import { isKeepingState } from '../../../audit/asked/askedState.js'
 import { signalWithin } from '../../../base/waits/deadline.js'
@@ -17,14 +17,14 @@ export async function rotateContracts(
 	ports: PollPorts & { readonly audit: AuditPorts },
 	outer: AbortSignal,
 ): Promise<void> {
-	const { contracts: reader, rotation, touchedDone } = ports.audit
+	const { contracts: reader, reads, rotation, touchedDone } = ports.audit
 	const { checkpoint, head, target, state } = session
 	const { contracts } = state
 	if (reader === null || contracts.size === 0 || target < checkpoint.number) return
 	if (!isKeepingState(checkpoint.number, head.latest.number)) return
 	if (state.audit?.touched?.some(({ hash }) => !touchedDone.has(hash)) === true) return
 	const signal = signalWithin(MOST_MS, outer)
-	const due = rotation.next(contracts)
+	const due = new Set([...reads.toRead(), ...rotation.next(contracts)])
 	try {
 		const moved = await rotation.follow(contracts, checkpoint, reader, signal)
 		const jobs: (readonly [Address, ContractEntry])[] = []
@@ -37,9 +37,9 @@ export async function rotateContracts(
 		for (const [address, from] of moved) jobs.push([address, { from, transactions: null }])
 		if (jobs.length === 0) return
 		const job = { block: checkpoint, answers: [], contracts: new Map(jobs), isInTurn: true } as const
-		await readBlock(job, session, ports, signal)
+		const left = await readBlock(job, session, ports, { left: new Set(), signal })
 		rotation.wereRead(
-			jobs.map(([address]) => address),
+			jobs.flatMap(([address]) => (left.has(address) ? [] : [address])),
 			checkpoint.number,
 		)
 	} catch (error) {

@@ -5,7 +5,7 @@
 
 import { isKeepingState } from '../../../audit/asked/askedState.js'
 import { readsOf } from '../../../audit/contracts/firstLook.js'
-import { type ContractQuestion, readContracts } from '../../../audit/contracts/readContracts.js'
+import type { ContractQuestion } from '../../../audit/contracts/readContracts.js'
 import { signalWithin } from '../../../base/waits/deadline.js'
 import { type ControlSeen, contractChanges } from '../../../core/control/contractChanges.js'
 import { type Denied, deniedEvents, withoutAnnounced } from '../../../core/control/oneChange.js'
@@ -31,6 +31,8 @@ type Ports = PollPorts & { readonly audit: AuditPorts }
 
 /** Time limit for one poll. */
 const MOST_MS = 8_000
+/** Blocks at which nothing could be read, in one poll: one contract may be to blame, or the endpoint. */
+const MOST_FAILURES = 2
 /** After this many failures at one block, its contracts are read with the next one. */
 const MOST_TRIES = 5
 
@@ -40,17 +42,26 @@ export async function readTouched(session: PollSession, ports: Ports, outer: Abo
 	const queue = (session.state.audit?.touched ?? []).filter(({ hash }) => !touchedDone.has(hash))
 	if (contracts === null || queue.length === 0) return
 	const signal = signalWithin(MOST_MS, outer)
-	for (const job of jobsOf(queue, session, failedContracts)) {
+	/** Contracts that could not be read: a later block shows them only after this one did. */
+	const left = new Set<Address>()
+	let failures = 0
+	for (const job of jobsOf(queue, session, ports)) {
+		const { hash, number } = job.block
+		const isFailed = () => failedContracts.set(hash, (failedContracts.get(hash) ?? 0) + 1)
+		rotation.wereEntered(job.contracts.keys(), number)
 		try {
-			await readBlock(job, session, ports, signal)
-			rotation.wereEntered(job.contracts.keys(), job.block.number)
-			failedContracts.delete(job.block.hash)
+			const some = await readBlock(job, session, ports, { left, signal })
+			for (const address of some) left.add(address)
+			if (some.size === 0) failedContracts.delete(hash)
+			else isFailed()
 		} catch (error) {
 			outer.throwIfAborted()
 			if (!(error instanceof RpcError) && !signal.aborted) throw error
-			failedContracts.set(job.block.hash, (failedContracts.get(job.block.hash) ?? 0) + 1)
-			ports.log.debug({ block: job.block.number, err: error }, 'contracts are read again with the next poll')
-			return
+			isFailed()
+			ports.log.debug({ block: number, err: error }, 'contracts are read again with the next poll')
+			failures++
+			if (signal.aborted || failures === MOST_FAILURES) return
+			for (const address of job.contracts.keys()) left.add(address)
 		}
 	}
 }
@@ -78,7 +89,7 @@ export interface ContractEntry {
 function* jobsOf(
 	queue: readonly TouchedBlock[],
 	{ head, checkpoint, target }: PollSession,
-	failed: ReadonlyMap<Hash, number>,
+	{ audit: { failedContracts: failed, reads } }: Ports,
 ): Iterable<ContractJob> {
 	let answers: Hash[] = []
 	let contracts = new Map<Address, ContractEntry>()
@@ -88,6 +99,7 @@ function* jobsOf(
 		answers.push(hash)
 		const isExact = isThere({ number, hash })
 		for (const [address, transactions] of entered) {
+			if (reads.isLeft(address)) continue
 			const before = contracts.get(address)
 			const own = isExact && before === undefined && from === number ? transactions : null
 			contracts.set(address, { from: before?.from ?? from, transactions: own })
@@ -101,16 +113,27 @@ function* jobsOf(
 		yield { block: checkpoint, answers, contracts }
 }
 
-/** Reads contracts after a block; announces and writes what differs from their entries in one commit. */
-export async function readBlock(job: ContractJob, session: PollSession, ports: Ports, signal: AbortSignal) {
+/**
+ * Reads contracts after a block, but for those in `left`; announces and writes what differs from their entries in one
+ * commit. Resolves to the contracts that were not read; while there are any, the block stays queued.
+ */
+export async function readBlock(
+	job: ContractJob,
+	session: PollSession,
+	ports: Ports,
+	{ left: before, signal }: { readonly left: ReadonlySet<Address>; readonly signal: AbortSignal },
+): Promise<ReadonlySet<Address>> {
 	const { audit, chain } = ports
-	const { block, answers } = job
-	if (audit.contracts === null) return
-	const { changed, found, others } = await compared(job, audit.contracts, { session, ports }, signal)
+	const { block } = job
+	if (audit.contracts === null) return before
+	const now = { ...job, contracts: new Map([...job.contracts].filter(([address]) => !before.has(address))) }
+	const { changed, found, others, unread } = await compared(now, audit.contracts, { session, ports }, signal)
+	const left = new Set([...unread, ...[...job.contracts.keys()].filter((address) => before.has(address))])
+	const answers = left.size === 0 ? job.answers : []
 	if (changed.size === 0 && found.length === 0) {
 		// The queue itself is written with the next commit: until then a kill only reads the block again.
 		for (const hash of answers) audit.touchedDone.add(hash)
-		return
+		return left
 	}
 	const isQuiet = found.length === 0 && others.length === 0
 	const header = isQuiet ? null : await headerOf(block, session, ports, signal)
@@ -139,6 +162,7 @@ export async function readBlock(job: ContractJob, session: PollSession, ports: P
 			throw error
 		}
 	})
+	return left
 }
 
 type Found = Omit<ControlChanged, 'block'>
@@ -159,15 +183,17 @@ async function compared(
 		questions.push({ address, known, reads, ...(isInTurn && { isWhole: true }) })
 	}
 	const [reader, second] = isInTurn ? [other, usual] : [usual, other]
-	const readings = await readContracts(questions, block, reader, signal)
+	const readings = await ports.audit.reads.read(questions, block, reader, signal)
 	const transactionOf = createFinder(block, ports, signal)
 	const changed = new Map<Address, Contract | null>()
 	const found: Found[] = []
 	const others: OtherCode[] = []
+	const unread = new Set<Address>()
 	const keep = settled.number - rememberedBlocks
 	for (const { address, known, reads } of questions) {
 		const now = readings.get(address)
 		const entry = contracts.get(address)
+		if (now === undefined) unread.add(address)
 		if (known === null || now === undefined || entry === undefined) continue
 		const { codeHash } = now
 		if (codeHash !== known.codeHash) others.push({ address, previousHash: known.codeHash, codeHash })
@@ -195,7 +221,8 @@ async function compared(
 	const disputes = await disputesOf(found, facts, second, signal)
 	if (disputes.size > 0)
 		ports.log.warn({ block: block.number, changes: disputes.size }, 'two endpoints disagree on the state of contracts')
-	return { changed, found: found.map((one) => (disputes.has(one) ? { ...one, disputed: true as const } : one)), others }
+	const all = found.map((one) => (disputes.has(one) ? { ...one, disputed: true as const } : one))
+	return { changed, found: all, others, unread }
 }
 
 /** One alert for each thing: a change that denies an event, too, says both. */
