@@ -159,8 +159,10 @@ function listSlots(known: Contract | null): readonly Hash[] {
 		const { member, change } = placeOf(name)
 		return member === null ? [] : [mappingSlot(member, mappingOf(change))]
 	})
-	return [mappingSlot(sentinel, safeSlots.owners), mappingSlot(sentinel, safeSlots.modules), ...members]
+	return [...beginnings, ...members]
 }
+
+const beginnings = [mappingSlot(sentinel, safeSlots.owners), mappingSlot(sentinel, safeSlots.modules)]
 
 function mappingOf(change: string): bigint {
 	return change === 'safe.module' ? safeSlots.modules : safeSlots.owners
@@ -208,12 +210,13 @@ function slotValues({ known, reads }: ContractQuestion, words: Words): Omit<Cont
 		// Zero is kept: it shows that the slot was read before.
 		if (slot !== null) put(read, slot, (word) => word)
 	}
+	if (!mayBeSafe(known, words)) return { isSafe: false, values }
 	const owners = walk(words, safeSlots.owners)
 	const modules = walk(words, safeSlots.modules)
 	// A list of which only a part was read would show its other members as new ones later.
 	const isSafe = known?.isSafe === true || (provesSafe(words, owners) && modules.next === null)
 	const lists = { 'safe.owner': owners, 'safe.module': modules }
-	const cut = mayBeSafe(known, words) ? cutOf(lists) : undefined
+	const cut = cutOf(lists)
 	if (!isSafe) return { isSafe, values, ...(cut && { cut }) }
 	for (const { name, slot, shape } of [safeSlots.singleton, safeSlots.threshold])
 		put(name, slot, (word) => valueIn(word, shape))
@@ -250,9 +253,10 @@ function numberIn(words: Words, slot: Hash): bigint {
 /** It is a Safe; or its list of owners is not longer than slot 3 says so far, and has a threshold. */
 function mayBeSafe(known: Contract | null, words: Words): boolean {
 	if (known?.isSafe === true) return true
+	if (!hasThreshold(words)) return false
 	const owners = walk(words, safeSlots.owners)
 	const isShort = BigInt(owners.members.length) <= numberIn(words, safeSlots.count)
-	return provesSafe(words, owners) || (hasThreshold(words) && owners.next !== null && isShort)
+	return provesSafe(words, owners) || (owners.next !== null && isShort)
 }
 
 /** As many owners as are read of a list, and a threshold between 1 and that number. */

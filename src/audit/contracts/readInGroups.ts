@@ -81,7 +81,9 @@ export function createContractReads({ clock, log }: { readonly clock: Clock; rea
 		const byTries = new Map<number, ContractQuestion[]>()
 		for (const question of questions) {
 			const { tries = 0, hints = [] } = unread.get(question.address) ?? {}
-			byTries.set(tries, [...(byTries.get(tries) ?? []), { ...question, hints }])
+			const group = byTries.get(tries) ?? []
+			group.push(hints.length === 0 ? question : { ...question, hints })
+			byTries.set(tries, group)
 		}
 		return [...byTries]
 			.sort(([one], [other]) => one - other)
