@@ -10,8 +10,6 @@ import { type ContractQuestion, type ContractReading, type CutLists, readContrac
 
 /** Time limit for one reading; what it found is then compared and committed. */
 const READ_MS = 6_000
-/** Contracts that are read together after their first failure: half as many after each further one. */
-const AFTER_FAILURE = 32
 /** Failed groups, before any group was read: then it is the endpoint. */
 const MOST_FAILED = 2
 /** After this many failures while others are read, a contract does not hold back its blocks any more. */
@@ -44,6 +42,8 @@ interface Unread {
 	readonly sinceMs: number
 	/** Failures in a row, or readings that got no further in a list. */
 	readonly tries: number
+	/** At most as many contracts are read together with it: after a failure, half of those that failed with it. */
+	readonly together: number
 	/** Readings of any contract before the first failure; null: it is read but for its lists. */
 	readonly readsBefore: number | null
 	readonly hints: readonly Hash[]
@@ -56,7 +56,7 @@ export function createContractReads({ clock, log }: { readonly clock: Clock; rea
 	const asked = new Set<Address>()
 	let reads = 0
 
-	function noteRead(address: Address, cut: CutLists | undefined): void {
+	function noteRead(address: Address, cut: CutLists | undefined, group: number): void {
 		reads++
 		asked.delete(address)
 		const before = unread.get(address)
@@ -64,31 +64,33 @@ export function createContractReads({ clock, log }: { readonly clock: Clock; rea
 		if (cut === undefined) return
 		const isFurther = cut.isLong || cut.hints.length > (before?.hints.length ?? 0)
 		const tries = isFurther ? 0 : (before?.tries ?? 0) + 1
+		const together = isFurther ? Number.POSITIVE_INFINITY : halfOf(group)
 		if (cut.isLong && before?.isLong !== true)
 			log?.warn({ contract: address }, `a contract is not read whole: ${cut.why}`)
-		unread.set(address, { ...cut, sinceMs: before?.sinceMs ?? clock(), tries, readsBefore: null })
+		unread.set(address, { ...cut, sinceMs: before?.sinceMs ?? clock(), tries, together, readsBefore: null })
 	}
 
 	/** Whether it is time to say so. */
-	function noteFailed(address: Address, why: string): boolean {
+	function noteFailed(address: Address, why: string, group: number): boolean {
 		const { sinceMs = clock(), tries = 0, readsBefore, hints = [] } = unread.get(address) ?? {}
-		unread.set(address, { why, sinceMs, tries: tries + 1, readsBefore: readsBefore ?? reads, hints, isLong: false })
+		const failed = { why, sinceMs, tries: tries + 1, together: halfOf(group), readsBefore: readsBefore ?? reads }
+		unread.set(address, { ...failed, hints, isLong: false })
 		return tries + 1 === MOST_TRIES
 	}
 
 	/** Those that did not fail come first and together. */
 	function groupsOf(questions: readonly ContractQuestion[]): readonly (readonly ContractQuestion[])[] {
-		const byTries = new Map<number, ContractQuestion[]>()
+		const bySize = new Map<number, ContractQuestion[]>()
 		for (const question of questions) {
-			const { tries = 0, hints = [] } = unread.get(question.address) ?? {}
-			const group = byTries.get(tries) ?? []
-			group.push(hints.length === 0 ? question : { ...question, hints })
-			byTries.set(tries, group)
+			const { together = Number.POSITIVE_INFINITY, hints = [] } = unread.get(question.address) ?? {}
+			const some = bySize.get(together) ?? []
+			some.push(hints.length === 0 ? question : { ...question, hints })
+			bySize.set(together, some)
 		}
-		return [...byTries]
-			.sort(([one], [other]) => one - other)
-			.flatMap(([tries, all]) => {
-				const size = tries === 0 ? all.length : Math.max(1, AFTER_FAILURE >> (tries - 1))
+		return [...bySize]
+			.sort(([one], [other]) => (one > other ? -1 : 1))
+			.flatMap(([most, all]) => {
+				const size = Math.min(most, all.length)
 				return Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size))
 			})
 	}
@@ -104,14 +106,14 @@ export function createContractReads({ clock, log }: { readonly clock: Clock; rea
 				try {
 					for (const [address, one] of await readContracts(group, block, state, signal)) {
 						readings.set(address, one)
-						noteRead(address, one.cut)
+						noteRead(address, one.cut, group.length)
 					}
 				} catch (error) {
 					outer.throwIfAborted()
 					if (!(error instanceof RpcError) && !signal.aborted) throw error
 					if (error instanceof RpcError && error.kind === 'unsettled') throw error
 					failure = error instanceof RpcError ? error : tooSlow
-					for (const { address } of group) if (noteFailed(address, failure.message)) given.push(address)
+					for (const { address } of group) if (noteFailed(address, failure.message, group.length)) given.push(address)
 					failed++
 					if (signal.aborted || (readings.size === 0 && failed === MOST_FAILED)) break
 				}
@@ -146,3 +148,7 @@ const tooSlow = new RpcError(`no endpoint gave it within ${READ_MS / 1000} s`, {
 	endpoint: '',
 	forNow: true,
 })
+
+function halfOf(group: number): number {
+	return Math.max(1, Math.floor(group / 2))
+}

@@ -117,6 +117,18 @@ test('behavior: what is not read besides the new blocks is said after a minute, 
 	expect((await health()).ok).toBe(true)
 })
 
+test('behavior: a watched contract that is not read is named, with how many more there are', async () => {
+	const all = ['0xc0de', '0xfee1'].map((address) => ({ address, forMs: 185_000, why: 'node.example.org refuses it' }))
+	const poller = { name: 'local', status: () => ({ unread: [], failure: null, lastReport: { unreadContracts: all } }) }
+	const { status, reasons } = await healthWith({
+		pollers: [poller as unknown as NetworkPoller],
+		summary: async () => ({ networks: new Map(), receivers: new Map() }),
+	})
+	const why = 'node.example.org refuses it'
+	expect(reasons).toEqual([`local: what rules the contract 0xc0de (and 1 more) is not read for 3 min: ${why}`])
+	expect(status).toBe('gap')
+})
+
 test('behavior: the status names the gravest trouble, and a parked receiver is no stall', async () => {
 	const stalled = { ...network, ok: false, reason: 'local is not scanned: no answer' }
 	const hook = { name: 'hook', fallback: 'desk' }

@@ -138,6 +138,8 @@ test('behavior: an endpoint refuses one contract: others are read, it is named, 
 	expect(bench.ports.audit?.reads.unread()).toMatchObject([
 		{ address: hard, why: expect.stringContaining('cannot tell the state') },
 	])
+	bench.pass(61_000)
+	expect((await bench.poll()).unreadContracts?.map(({ address }) => address)).toEqual([hard])
 	isRefused = false
 	await turn()
 	expect(await told()).toEqual([upgraded, [hard, 'implementation', 'set', b]])
