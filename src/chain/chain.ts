@@ -27,7 +27,9 @@ import { createAskSecond } from './logs/askSecond.js'
 import { createContracts } from './logs/contracts.js'
 import { createTokens, type TokenSetting } from './logs/tokens.js'
 import { createReader } from './reader.js'
+import { gathered } from './rpc/gathered.js'
 import type { Rpc } from './rpc/rpc.js'
+import { mild } from './state/mildly.js'
 import { createCreator } from './transactions/creator.js'
 import { beforeLeftOut, findBlock, headerOnly, headWithin, locateAt, showBlock } from './transactions/locate.js'
 import { fullLevel, readFailureData } from './transactions/ots.js'
@@ -321,16 +323,18 @@ export function createChain(options: ChainOptions): Chain {
 			return endpoints.use((rpc) => locateAt(rpc, txHash, signal), signal)
 		},
 		async transaction(txHash, signal) {
-			return endpoints.use(async (rpc) => {
+			// One that cannot be traced says nothing about the endpoint.
+			const job = mild(async (rpc) => {
 				const capabilities = await registry.of(rpc, signal)
-				const found = await readTransaction(rpc, txHash, capabilities, signal)
+				const found = await readTransaction(gathered(rpc), txHash, capabilities, signal)
 				if (found === null) return null
 				const mayKnowReason = found.trace.succeeded === false && (capabilities.otsLevel ?? 0) >= fullLevel
 				const { trace, block, receipt } = found
 				const withTokens = await tokens.inReceipt(rpc, receipt, block, signal)
 				const failureData = mayKnowReason ? await readFailureData(rpc, txHash, signal) : null
 				return { trace, block, ...withTokens, failureData }
-			}, signal)
+			})
+			return endpoints.use(job, signal)
 		},
 		creator: createCreator({ endpoints, registry, isPrivate, clock }),
 		isContract: contracts.hasCode,

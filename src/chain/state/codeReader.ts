@@ -7,6 +7,7 @@ import type { Address, Hash, Hex } from '../../model/glossary.js'
 import type { SlotChange } from '../../model/kind.js'
 import { askAll, blockCall, needBlock } from '../blocks/batchedCalls.js'
 import type { Endpoints } from '../endpoints/endpoints.js'
+import { gathered } from '../rpc/gathered.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { delegateIn } from '../wire/delegate.js'
 import { hexOf, isObject, malformed, unsettled } from '../wire/wire.js'
@@ -14,6 +15,8 @@ import { mild } from './mildly.js'
 
 /** Codes in one batch; each may have 24 KiB, 48 KiB as text. */
 const MOST_CODES = 50
+/** Addresses whose answers are kept, by block. */
+const MOST_ANSWERS = 40_000
 /** Codes whose facts are kept. */
 const MOST_KEPT = 5_000
 /** Alerts wait for it. */
@@ -23,6 +26,8 @@ const CHANGES_MS = 3_000
 export function createCodeReader({ endpoints }: { readonly endpoints: Pick<Endpoints, 'use'> }): CodeReader {
 	/** By the text of the code, since many addresses share one. */
 	const known = new Map<Hex, CodeFacts>()
+	/** By block and address, also while they are asked for; null: no code. No code is asked for twice. */
+	const answers = new Map<string, Promise<CodeFacts | null>>()
 
 	function factsOf(code: Hex): CodeFacts {
 		const before = known.get(code)
@@ -54,17 +59,48 @@ export function createCodeReader({ endpoints }: { readonly endpoints: Pick<Endpo
 		})
 	}
 
+	async function askSome(some: readonly Address[], block: BlockRef, signal: AbortSignal) {
+		const job = mild((rpc, until) => readSome(gathered(rpc), some, block, until))
+		return new Map(await endpoints.use(job, signal, { block: block.number }))
+	}
+
+	/** A failure is not kept. */
+	function keep(key: string, answer: Promise<CodeFacts | null>): void {
+		const [oldest] = answers.keys()
+		if (answers.size >= MOST_ANSWERS && oldest !== undefined) answers.delete(oldest)
+		answers.set(key, answer)
+		answer.catch(() => answers.get(key) === answer && answers.delete(key))
+	}
+
+	async function readCodes(all: readonly Address[], block: BlockRef, signal: AbortSignal) {
+		const keyOf = (address: Address) => `${block.hash}:${address}`
+		const missing = all.filter((address) => !answers.has(keyOf(address)))
+		for (let at = 0; at < missing.length; at += MOST_CODES) {
+			const some = missing.slice(at, at + MOST_CODES)
+			const answer = askSome(some, block, signal)
+			for (const address of some)
+				keep(
+					keyOf(address),
+					answer.then((codes) => codes.get(address) ?? null),
+				)
+		}
+		const asked = all.map(async (address) => [address, (await answers.get(keyOf(address))) ?? null] as const)
+		const found = new Map<Address, CodeFacts>()
+		for (const [address, facts] of await Promise.all(asked)) if (facts !== null) found.set(address, facts)
+		return found
+	}
+
 	return {
 		async codes(addresses, block, signal) {
-			const all = [...addresses]
-			const found = new Map<Address, CodeFacts>()
-			for (let at = 0; at < all.length; at += MOST_CODES) {
-				const some = all.slice(at, at + MOST_CODES)
-				const job = mild((rpc, until) => readSome(rpc, some, block, until))
-				for (const [address, facts] of await endpoints.use(job, signal, { block: block.number }))
-					found.set(address, facts)
+			const all = [...new Set(addresses)]
+			try {
+				return await readCodes(all, block, signal)
+			} catch (error) {
+				signal.throwIfAborted()
+				if (error instanceof RpcError) throw error
+				// Someone else asked, and was stopped.
+				return await readCodes(all, block, signal)
 			}
-			return found
 		},
 		async facets(address, { number }, signal) {
 			try {
@@ -78,7 +114,7 @@ export function createCodeReader({ endpoints }: { readonly endpoints: Pick<Endpo
 		},
 		async changedBy(txHash, address, signal) {
 			try {
-				const job = mild((rpc, until) => readChanges(rpc, txHash, address, until))
+				const job = mild((rpc, until) => readChanges(gathered(rpc), txHash, address, until))
 				return await endpoints.use(job, signalWithin(CHANGES_MS, signal))
 			} catch {
 				signal.throwIfAborted()
