@@ -108,6 +108,8 @@ export interface LearntCode {
 	readonly callerHash: Hash
 	readonly callee: Address
 	readonly calleeHash: Hash
+	/** First four bytes of what the code was given, empty where there are fewer; absent: not known. */
+	readonly selector?: string
 	/** The caller handed its whole input on to code that no known place holds: the first such pair was not reported. */
 	readonly forwarded?: true
 }
@@ -115,11 +117,13 @@ export interface LearntCode {
 /** How often foreign code ran in the storage of a watch. */
 export interface CodeRuns {
 	readonly code: Address
-	/** Timestamp of the block of the first of the last 24 h, in seconds. */
+	/** Other code at the same address is counted anew. Null: not known. */
+	readonly codeHash: Hash | null
+	/** Timestamp from which the next day counts, in seconds. */
 	readonly sinceS: number
-	/** Alerts since then. */
+	/** Alerts until then, less one for each day that passed. */
 	readonly reported: number
-	/** Runs since then that were not reported. */
+	/** Runs since the last alert. */
 	readonly held: number
 }
 

@@ -70,6 +70,8 @@ export interface SignedInBlock {
 /** A transaction in which watches ran code in their own storage; it is still to be judged. */
 export interface RanInTransaction extends BlockRef {
 	readonly txHash: Hash
+	/** The watch whose code is judged; absent: all. */
+	readonly contract?: Address
 }
 
 /** The auditor's position. */

@@ -2,7 +2,7 @@
 
 import type { TouchedBlock } from '../model/chain.js'
 import type { Address, Hash } from '../model/glossary.js'
-import type { AuditState } from '../model/state.js'
+import type { AuditState, RanInTransaction } from '../model/state.js'
 
 interface TouchedJson {
 	readonly block: readonly [number: string, hash: Hash]
@@ -16,7 +16,7 @@ export interface AuditJson {
 	/** Absent: none. */
 	readonly signed?: readonly (readonly [number: string, hash: Hash | null])[]
 	/** Absent: none. */
-	readonly ran?: readonly (readonly [number: string, hash: Hash, txHash: Hash])[]
+	readonly ran?: readonly (readonly [number: string, hash: Hash, txHash: Hash, contract?: Address])[]
 	/** Absent: none. */
 	readonly touched?: readonly TouchedJson[]
 }
@@ -25,7 +25,7 @@ export function auditJson({ taken, signed, ran = [], touched = [] }: AuditState)
 	return {
 		taken: taken === null ? null : String(taken),
 		...(signed.length > 0 && { signed: signed.map(({ number, hash }) => [String(number), hash] as const) }),
-		...(ran.length > 0 && { ran: ran.map(({ number, hash, txHash }) => [String(number), hash, txHash] as const) }),
+		...(ran.length > 0 && { ran: ran.map(ranJson) }),
 		...(touched.length > 0 && { touched: touched.map(touchedJson) }),
 	}
 }
@@ -34,9 +34,19 @@ export function auditIn({ taken, signed = [], ran = [], touched = [] }: AuditJso
 	return {
 		taken: taken === null ? null : BigInt(taken),
 		signed: signed.map(([number, hash]) => ({ number: BigInt(number), hash })),
-		...(ran.length > 0 && { ran: ran.map(([number, hash, txHash]) => ({ number: BigInt(number), hash, txHash })) }),
+		...(ran.length > 0 && { ran: ran.map(ranIn) }),
 		...(touched.length > 0 && { touched: touched.map(touchedIn) }),
 	}
+}
+
+type RanJson = NonNullable<AuditJson['ran']>[number]
+
+function ranJson({ number, hash, txHash, contract }: RanInTransaction): RanJson {
+	return contract === undefined ? [String(number), hash, txHash] : [String(number), hash, txHash, contract]
+}
+
+function ranIn([number, hash, txHash, contract]: RanJson): RanInTransaction {
+	return { number: BigInt(number), hash, txHash, ...(contract && { contract }) }
 }
 
 function touchedJson({ number, hash, from, contracts }: TouchedBlock): TouchedJson {

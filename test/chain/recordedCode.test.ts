@@ -24,7 +24,8 @@ for (const line of readFileSync(new URL('../fixtures/foreignCode.txt', import.me
 const nothing: CodeKnowledge = {
 	asks: () => true,
 	codeAt: () => ({ hash: `0x${'11'.repeat(32)}`, delegate: null, constants: new Set() }),
-	wasThere: () => true,
+	goneAt: () => null,
+	hasPlace: () => false,
 	isInPlace: () => false,
 	singletonOf: () => null,
 	learnt: () => [],

@@ -75,7 +75,7 @@ endpoint failed for now, 78 the configuration is wrong.`,
 			const { statePlace } = config
 			const head = async () => (await chain.head(io.signal)).latest
 			const asked = { trace, block, head, network: network.name, watches, statePlace }
-			const { knowledge: code, missing } = await codeKnowledge(asked, { codes, contracts }, io.signal)
+			const { knowledge: code, missing } = await codeKnowledge(asked, { codes, contracts, accounts, chain }, io.signal)
 			for (const words of missing) io.err(`foreign code is judged without ${fitWords(words)}`)
 			const context = { network, watches, checksum: toChecksum, ...(code && { code }) }
 			const logs = explainTokens(tokens, context)

@@ -8,7 +8,7 @@ import type { CodeReader, Contract, ContractState } from '../../model/contract.j
 import type { Address } from '../../model/glossary.js'
 import type { StatePlace } from '../../model/state.js'
 import type { WatchIndex } from '../../model/watch.js'
-import { knowledgeOf, parentOf, readCodes } from '../../scan/auditing/codeKnowledge.js'
+import { type CodePorts, knowledgeOf, parentOf, readCodes } from '../../scan/auditing/codeKnowledge.js'
 import { peekContracts } from '../../state/open.js'
 
 export interface CodeQuestion {
@@ -26,7 +26,7 @@ export interface CodeAnswer {
 	readonly missing: readonly string[]
 }
 
-interface Readers {
+interface Readers extends Omit<CodePorts, 'codes'> {
 	/** Null: on a private network. */
 	readonly codes: CodeReader | null
 	readonly contracts: ContractState | null
@@ -38,7 +38,7 @@ interface Readers {
  */
 export async function codeKnowledge(
 	{ trace, block, head, network, watches, statePlace }: CodeQuestion,
-	{ codes, contracts }: Readers,
+	{ codes, contracts, ...ports }: Readers,
 	signal: AbortSignal,
 ): Promise<CodeAnswer> {
 	const asks = (contract: Address) => watches.has(contract)
@@ -46,7 +46,7 @@ export async function codeKnowledge(
 		return { knowledge: null, missing: [] }
 	const missing: string[] = []
 	try {
-		const read = await readCodes({ trace, block, head: await head() }, asks, codes, signal)
+		const read = await readCodes({ trace, block, head: await head() }, asks, { codes, ...ports }, signal)
 		const remembered = await peekContracts(statePlace, network, Date.now).catch((error: unknown) => {
 			if (!(error instanceof StateError)) throw error
 			missing.push(`what the daemon learnt: ${error.message}`)

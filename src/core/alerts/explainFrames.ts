@@ -126,7 +126,7 @@ function ruleInWords({ rule, name, isReported, learns }: JudgedCode): string {
 	}
 	const letter = rule === 'forwarded' ? 'c' : 'e'
 	if (isReported) return `rule ${letter}, reported ${learns === null ? 'each time: it can change, or is gone' : 'once'}`
-	if (learns !== null) return `rule ${letter}, quiet: the first such code`
+	if (learns !== null && rule === 'forwarded') return `rule ${letter}, quiet: the first such code`
 	return `rule ${letter}, quiet: it ran before, and was reported or was the first`
 }
 

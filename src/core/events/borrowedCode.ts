@@ -27,7 +27,7 @@ export interface BorrowedCode {
 
 /**
  * The code that contracts ran in their own storage, in the order of the trace: only what took effect, and not what a
- * contract ran of itself. Needs the inputs of all frames; a frame below one whose input is not known is left out.
+ * contract ran of itself. Where inputs are not known, the caller may have chosen the code.
  */
 export function* borrowedCodeIn(tx: TxTrace): Generator<BorrowedCode> {
 	if (tx.succeeded === false) return
@@ -35,16 +35,16 @@ export function* borrowedCodeIn(tx: TxTrace): Generator<BorrowedCode> {
 		const { to: code, input, traceAddress, callType } = frame
 		const contract = level.context
 		if (!isBorrowed(callType) || code === null || contract === null || code === contract) continue
-		if (level.error !== null || level.isStatic || above?.input === undefined || above.context !== contract) continue
+		if (level.error !== null || level.isStatic || above?.context !== contract) continue
 		const { code: caller, entry } = above
-		if (caller === null || entry === null || input === undefined) continue
+		if (caller === null || entry === null) continue
 		yield {
 			traceAddress,
 			callType,
-			input,
+			input: input ?? '',
 			contract,
 			code,
-			chosenBy: choiceOf(input, above.input, code),
+			chosenBy: above.input === undefined ? 'unknown' : choiceOf(input ?? '', above.input, code),
 			caller,
 			entry,
 			level,

@@ -1,10 +1,12 @@
 /** Judges the code that watched contracts ran by delegatecall or callcode: what is their own, and what is reported. */
 
+import * as Keccak from 'ox/Hash'
 import type { TxTrace } from '../../model/chain.js'
 import type { CodeFacts, LearntCode } from '../../model/contract.js'
 import type { Address } from '../../model/glossary.js'
 import { type BorrowedCode, borrowedCodeIn } from './borrowedCode.js'
-import type { Level } from './calls.js'
+import { isSame, type Level } from './calls.js'
+import { traceText } from './events.js'
 import { isSafeSingleton, knownLibrary } from './knownLibraries.js'
 
 /** What is known about the contracts and codes of a transaction. */
@@ -13,8 +15,13 @@ export interface CodeKnowledge {
 	asks(contract: Address): boolean
 	/** Code after the block; null: none. */
 	codeAt(address: Address): CodeFacts | null
-	/** Whether the code was there before the block, or ran although nothing is left of it. */
-	wasThere(address: Address): boolean
+	/**
+	 * Of an address without code after the block: the code that it had before or within it; null: it had code, or may
+	 * have had some, and which is not known; undefined: it had none.
+	 */
+	goneAt(address: Address): CodeFacts | null | undefined
+	/** Whether a place that holds the contract's own code is known: what else it forwards to is foreign. */
+	hasPlace(contract: Address): boolean
 	/** Whether the code stood in a place that rules the contract before the block, or an alert named it. */
 	isInPlace(contract: Address, code: Address): boolean
 	/** Singleton of a proved Safe; null: none. */
@@ -32,7 +39,7 @@ export type CodeRule = 'place' | 'constant' | 'library' | 'forwarded' | 'caller'
 export interface JudgedCode extends BorrowedCode {
 	readonly rule: CodeRule
 	readonly isReported: boolean
-	/** Null: the code is gone. */
+	/** Null: not known. */
 	readonly facts: CodeFacts | null
 	/** Name of a known library. */
 	readonly name: string | null
@@ -40,11 +47,20 @@ export interface JudgedCode extends BorrowedCode {
 	readonly learns: LearntCode | null
 }
 
-/** Addresses whose code `judgeCode` needs. */
+/**
+ * Addresses whose code `judgeCode` needs: first those of the first code of each contract, then those of code that the
+ * caller chose, since a stranger can name thousands of others after them.
+ */
 export function codesNeeded(tx: TxTrace, asks: (contract: Address) => boolean): ReadonlySet<Address> {
-	const needed = new Set<Address>()
-	for (const { contract, caller, code } of borrowedCodeIn(tx)) if (asks(contract)) needed.add(caller).add(code)
-	return needed
+	const ranks: [Address[], Address[], Address[]] = [[], [], []]
+	const seen = new Set<Address>()
+	for (const { contract, caller, code, chosenBy } of borrowedCodeIn(tx)) {
+		if (!asks(contract)) continue
+		const isChosen = chosenBy === 'caller' || chosenBy === 'unknown'
+		ranks[seen.has(contract) ? (isChosen ? 1 : 2) : 0].push(caller, code)
+		seen.add(contract)
+	}
+	return new Set(ranks.flat())
 }
 
 /**
@@ -54,6 +70,7 @@ export function codesNeeded(tx: TxTrace, asks: (contract: Address) => boolean): 
 export function* judgeCode(tx: TxTrace, known: CodeKnowledge): Generator<JudgedCode> {
 	const created = createdIn(tx)
 	const destroyed = destroyedIn(tx)
+	const callers = new Set(tx.frames.map(({ traceAddress }) => traceText(traceAddress.slice(0, -1))))
 	/** Levels that run ordinary code of their contract. */
 	const ordinary = new WeakSet<Level>()
 	/** Pairs that this transaction adds. */
@@ -62,7 +79,10 @@ export function* judgeCode(tx: TxTrace, known: CodeKnowledge): Generator<JudgedC
 		const { contract, code, caller, level, above } = one
 		if (!known.asks(contract) || created.has(contract)) continue
 		const facts = known.codeAt(code)
-		if (facts === null && !known.wasThere(code) && !created.has(code)) continue
+		const gone = facts === null ? known.goneAt(code) : undefined
+		// What called further, or destroyed itself, was code.
+		const isCode = facts !== null || gone !== undefined || created.has(code) || destroyed.has(code)
+		if (!isCode && !callers.has(traceText(one.traceAddress))) continue
 		const isOrdinary = caller === contract || ordinary.has(above)
 		const learnt = [...known.learnt(contract), ...(added.get(contract) ?? [])]
 		const isLasting = facts !== null && facts.delegate === null && !destroyed.has(code)
@@ -70,9 +90,12 @@ export function* judgeCode(tx: TxTrace, known: CodeKnowledge): Generator<JudgedC
 		const isOwn = verdict.rule === 'place' || verdict.rule === 'constant'
 		if (isOwn || (verdict.rule === 'forwarded' && !verdict.isReported)) ordinary.add(level)
 		if (verdict.learns !== null) added.set(contract, [...(added.get(contract) ?? []), verdict.learns])
-		yield { ...one, ...verdict, facts }
+		yield { ...one, ...verdict, facts: facts ?? gone ?? null }
 	}
 }
+
+/** Functions of one code that a contract was seen to run by itself. */
+const MOST_FUNCTIONS = 20
 
 interface Judging {
 	readonly facts: CodeFacts | null
@@ -85,7 +108,7 @@ interface Judging {
 }
 
 function verdictOn(
-	{ contract, code, caller, chosenBy }: BorrowedCode,
+	{ contract, code, caller, chosenBy, input, above }: BorrowedCode,
 	{ facts, isOrdinary, isLasting, learnt, block }: Judging,
 	known: CodeKnowledge,
 ): Pick<JudgedCode, 'rule' | 'isReported' | 'name' | 'learns'> {
@@ -99,22 +122,39 @@ function verdictOn(
 		return { rule: 'library', isReported: !library.isQuiet, name: library.name, learns: null }
 	}
 	const name = library?.name ?? null
-	if (chosenBy === 'caller' || chosenBy === 'unknown') return { rule: 'caller', isReported: true, name, learns: null }
-	const isForwarded = chosenBy === 'forwarded' && caller === contract
-	const rule = isForwarded ? 'forwarded' : 'pair'
+	const isChosen = chosenBy === 'caller' || chosenBy === 'unknown'
+	const isForwarded = chosenBy === 'forwarded' && caller === contract && !known.hasPlace(contract)
+	const rule = isChosen ? 'caller' : isForwarded ? 'forwarded' : 'pair'
 	if (!isLasting || facts === null || running === null) return { rule, isReported: true, name, learns: null }
+	const selector = input.length >= 10 ? input.slice(0, 10) : ''
 	const pair: LearntCode = {
 		block,
 		caller,
 		callerHash: running.hash,
 		callee: code,
 		calleeHash: facts.hash,
+		selector,
 		...(isForwarded && { forwarded: true }),
 	}
-	const same = learnt.find((other) => isSamePair(other, pair))
-	if (same !== undefined) return { rule: same.forwarded ? 'forwarded' : rule, isReported: false, name, learns: null }
+	const same = learnt.filter((other) => isSamePair(other, pair))
+	const isWhole = isSame(input, above.input)
+	// A stranger can name code that the contract chooses by itself: it then runs the same function as without the name.
+	const isAsBefore = (other: LearntCode) => (other.forwarded === true ? isWhole : other.selector === selector)
+	const before = same.find((other) => !isChosen || isAsBefore(other))
+	if (before !== undefined) {
+		const isKnown = before.forwarded === true || same.some((other) => other.selector === selector)
+		const learns = isKnown || same.length >= MOST_FUNCTIONS ? null : pair
+		return { rule: before.forwarded ? 'forwarded' : 'pair', isReported: false, name, learns }
+	}
+	if (isChosen) return { rule, isReported: true, name, learns: null }
 	const isFirst = isForwarded && isFirstForwarded(contract, learnt)
 	return { rule, isReported: !isFirst, name, learns: pair }
+}
+
+/** The code of an account that delegates (EIP-7702). */
+export function delegationTo(delegate: Address): CodeFacts {
+	const designator = `0xef0100${delegate.slice(2)}` as const
+	return { hash: Keccak.keccak256(designator), delegate, constants: new Set() }
 }
 
 /** Whether the calling code is the singleton of a Safe, or MultiSend. */

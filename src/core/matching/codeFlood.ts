@@ -1,5 +1,5 @@
 import type { CodeRuns } from '../../model/contract.js'
-import type { Address } from '../../model/glossary.js'
+import type { Address, Hash } from '../../model/glossary.js'
 
 /** Alerts for one code in 24 h. */
 const MOST_REPORTED = 20
@@ -13,18 +13,25 @@ export interface CodeTurn {
 	readonly count?: number
 }
 
-/** The first 20 of 24 h are reported, then one a day with the count of the others. `atS`: timestamp of the block. */
-export function codeTurn(before: readonly CodeRuns[], code: Address, atS: number): CodeTurn {
-	const isOver = ({ sinceS }: CodeRuns) => atS >= sinceS + DAY_S
-	// What was not seen for a day begins anew, unless something of it was held back.
-	const others = before.filter((one) => one.code !== code && !(isOver(one) && one.held === 0))
-	const own = before.find((one) => one.code === code) ?? { code, sinceS: atS, reported: 0, held: 0 }
-	if (!isOver(own)) {
-		const isReported = own.reported < MOST_REPORTED
-		const next = isReported ? { ...own, reported: own.reported + 1 } : { ...own, held: own.held + 1 }
-		return { runs: [...others, next], isReported }
-	}
-	if (own.held === 0) return { runs: [...others, { code, sinceS: atS, reported: 1, held: 0 }], isReported: true }
-	const next = { code, sinceS: atS, reported: MOST_REPORTED, held: 0 }
-	return { runs: [...others, next], isReported: true, count: own.held + 1 }
+/**
+ * At most 20 are reported at once, and one more for each day that passes, with the count of the others: code that a
+ * public router runs all day is not reported 20 times each day. `atS`: timestamp of the block.
+ */
+export function codeTurn(
+	before: readonly CodeRuns[],
+	{ code, codeHash }: { readonly code: Address; readonly codeHash: Hash | null },
+	atS: number,
+): CodeTurn {
+	const now = before.map((one) => later(one, atS))
+	const isOwn = (one: CodeRuns) => one.code === code && one.codeHash === codeHash
+	const own = now.find(isOwn) ?? { code, codeHash, sinceS: atS, reported: 0, held: 0 }
+	const others = now.filter((one) => !isOwn(one) && one.reported + one.held > 0)
+	if (own.reported >= MOST_REPORTED) return { runs: [...others, { ...own, held: own.held + 1 }], isReported: false }
+	const runs = [...others, { ...own, reported: own.reported + 1, held: 0 }]
+	return { runs, isReported: true, ...(own.held > 0 && { count: own.held + 1 }) }
+}
+
+function later(one: CodeRuns, atS: number): CodeRuns {
+	const days = Math.max(0, Math.floor((atS - one.sinceS) / DAY_S))
+	return { ...one, sinceS: one.sinceS + days * DAY_S, reported: Math.max(0, one.reported - days) }
 }

@@ -1,6 +1,5 @@
 import { type CodeGate, createCodeGate } from '../../core/matching/codeGate.js'
 import type { CodeReader } from '../../model/contract.js'
-import type { Hash } from '../../model/glossary.js'
 import type { RanInTransaction } from '../../model/state.js'
 
 /** What the auditor of one network keeps in memory about foreign code. */
@@ -8,7 +7,7 @@ export interface CodeAudit {
 	readonly reader: CodeReader
 	readonly gate: CodeGate
 	/** Whether these frames of a transaction were judged in this block before. */
-	wasJudged(at: Omit<RanInTransaction, 'number'>, places: readonly string[]): boolean
+	wasJudged(one: RanInTransaction, places: readonly string[]): boolean
 	/** It was judged with all frames in these places; the next commit removes it from the queue. */
 	done(one: RanInTransaction, places: readonly string[]): void
 	/** The commit with its alerts failed: it is judged again. */
@@ -16,6 +15,7 @@ export interface CodeAudit {
 	isDone(one: RanInTransaction): boolean
 	/** Another failed try; resolves to their number. */
 	failed(one: RanInTransaction): number
+	tries(one: RanInTransaction): number
 	/** What a commit left in the queue. */
 	committed(left: readonly RanInTransaction[]): void
 }
@@ -30,8 +30,8 @@ export function createCodeAudit(reader: CodeReader): CodeAudit {
 	return {
 		reader,
 		gate: createCodeGate(),
-		wasJudged(at, places) {
-			const known = judged.get(keyOf(at))
+		wasJudged(one, places) {
+			const known = judged.get(keyOf(one))
 			return known !== undefined && places.every((place) => known.has(place))
 		},
 		done(one, places) {
@@ -52,6 +52,7 @@ export function createCodeAudit(reader: CodeReader): CodeAudit {
 			tries.set(keyOf(one), count)
 			return count
 		},
+		tries: (one) => tries.get(keyOf(one)) ?? 0,
 		committed(left) {
 			if (finished.size === 0) return
 			const waiting = new Set(left.map(keyOf))
@@ -60,6 +61,6 @@ export function createCodeAudit(reader: CodeReader): CodeAudit {
 	}
 }
 
-function keyOf({ hash, txHash }: { readonly hash: Hash; readonly txHash: Hash }): string {
-	return `${hash}:${txHash}`
+function keyOf({ hash, txHash, contract = '0x' }: RanInTransaction): string {
+	return `${hash}:${txHash}:${contract}`
 }

@@ -6,9 +6,10 @@ import { codeTurn } from '../../core/matching/codeFlood.js'
 import { isCovered } from '../../core/matching/coverage.js'
 import { refusal } from '../../core/matching/match.js'
 import { isAnnounced, noDifference } from '../../core/reconcile/reconcile.js'
+import { RpcError } from '../../errors.js'
 import type { CodeEvent } from '../../kinds/code.js'
-import type { Block, TxTrace } from '../../model/chain.js'
-import type { Contract, LearntCode } from '../../model/contract.js'
+import type { Block, BlockRef, TxTrace } from '../../model/chain.js'
+import type { CodeReader, Contract, LearntCode } from '../../model/contract.js'
 import type { Address, Hash } from '../../model/glossary.js'
 import type { SlotChange } from '../../model/kind.js'
 import type { Announcement, NetworkState, RanInTransaction } from '../../model/state.js'
@@ -22,25 +23,104 @@ import { type Codes, type Facets, knowledgeOf, parentOf, readCodes, reportedChan
 
 type Ports = PollPorts & { readonly audit: { readonly code: CodeAudit } & NonNullable<PollPorts['audit']> }
 
-/** Judges one transaction, and commits its alerts together with the pairs that they teach. Throws RpcError. */
-export async function judgeOne(
-	one: RanInTransaction,
-	session: PollSession,
-	ports: Ports,
-	signal: AbortSignal,
-): Promise<void> {
-	const { chain } = ports
-	const { code } = ports.audit
-	const found = await chain.transaction(one.txHash, signal)
-	// It was replaced: what takes its place is scanned by itself.
-	if (found === null || found.block.hash !== one.hash) return code.done(one, [])
+/** What judging the transactions of one poll needs; it asks for nothing twice. */
+export interface Judging {
+	readonly session: PollSession
+	readonly ports: Ports
+	readonly transaction: (txHash: Hash) => ReturnType<Ports['chain']['transaction']>
+	readonly signal: AbortSignal
+}
+
+export function judgingOf(session: PollSession, ports: Ports, signal: AbortSignal): Judging {
+	const { audit, chain } = ports
+	const { reader } = audit.code
+	const facets = onceByKey((address: Address, block: BlockRef) => reader.facets(address, block, signal))
+	const changes = onceByKey((txHash: Hash, address: Address) => reader.changedBy(txHash, address, signal))
+	const own: CodeReader = {
+		codes: reader.codes,
+		facets: (address, block) => facets(`${address} ${block.hash}`, address, block),
+		changedBy: (txHash, address) => changes(`${txHash} ${address}`, txHash, address),
+	}
+	const transactions = onceByKey((txHash: Hash) => chain.transaction(txHash, signal))
+	return {
+		session,
+		ports: { ...ports, audit: { ...audit, code: { ...audit.code, reader: own } } },
+		transaction: (txHash) => transactions(txHash, txHash),
+		signal,
+	}
+}
+
+function onceByKey<A extends readonly unknown[], T>(ask: (...args: A) => Promise<T>) {
+	const asked = new Map<string, Promise<T>>()
+	return (key: string, ...args: A): Promise<T> => {
+		const before = asked.get(key)
+		if (before !== undefined) return before
+		const answer = ask(...args)
+		asked.set(key, answer)
+		return answer
+	}
+}
+
+/** A transaction that was read. */
+interface Ran {
+	readonly trace: TxTrace
+	readonly block: Block
+	readonly codes: Codes
+}
+
+/**
+ * Reads what judging a transaction needs, beside other transactions; null: it was replaced. What takes its place is
+ * scanned by itself. `isLast`: what cannot be read is not known, and is reported. Throws RpcError.
+ */
+export async function readOne(one: RanInTransaction, judging: Judging, isLast: boolean): Promise<Ran | null> {
+	const { session, ports, signal } = judging
+	const found = await transactionOf(one, judging, isLast)
+	if (found === null || found.block.hash !== one.hash) return null
 	const { trace, block } = found
-	const asks = (contract: Address) => isAsked(contract, block.number, session)
-	const codes = await readCodes({ trace, block, head: session.head.latest }, asks, code.reader, signal)
+	const { audit, chain } = ports
+	const asks = (contract: Address) => isAsked(contract, one, session)
+	const question = { trace, block, head: session.head.latest, isLast }
+	const reading = { codes: audit.code.reader, accounts: audit.accounts, chain }
+	const ran = { trace, block, codes: await readCodes(question, asks, reading, signal) }
+	// What a verdict needs besides is asked for now, beside the others.
+	const { judged, facets } = await verdictsOn(one, ran, judging)
+	await findingsOf(judged, { trace, block, facets, session, state: session.state, ports }, signal)
+	return ran
+}
+
+/** The tree, or after it could not be read again and again, the frames of the watches as the scanner sees them. */
+async function transactionOf(one: RanInTransaction, { session, ports, transaction, signal }: Judging, isLast: boolean) {
+	try {
+		return await transaction(one.txHash)
+	} catch (error) {
+		if (!isLast || !(error instanceof RpcError)) throw error
+		const span = { from: one.number, to: one.number }
+		const addresses = ports.audit.code.gate.on(session.config.watches)
+		for await (const { transactions, blocks } of ports.chain.walk(span, addresses, signal)) {
+			const trace = transactions.find(({ txHash }) => txHash === one.txHash)
+			const block = blocks.get(one.number)
+			if (trace !== undefined && block !== undefined) return { trace, block }
+		}
+		throw error
+	}
+}
+
+async function verdictsOn(one: RanInTransaction, { trace, block, codes }: Ran, { session, ports, signal }: Judging) {
+	const asks = (contract: Address) => isAsked(contract, one, session)
 	const known = { state: session.state, codes, asks, block: block.number }
 	const alone = [...judgeCode(trace, knowledgeOf(known))]
-	const facets = await facetsOf(alone, { block, codes, state: session.state, code }, signal)
+	const facets = await facetsOf(alone, { block, codes, state: session.state, code: ports.audit.code }, signal)
 	const judged = facets.size === 0 ? alone : [...judgeCode(trace, knowledgeOf({ ...known, facets }))]
+	return { judged, facets }
+}
+
+/** Judges a transaction, and commits its alerts together with the pairs that they teach. Throws RpcError. */
+export async function judgeOne(one: RanInTransaction, ran: Ran | null, judging: Judging): Promise<void> {
+	const { session, ports, signal } = judging
+	const { code } = ports.audit
+	if (ran === null) return code.done(one, [])
+	const { trace, block } = ran
+	const { judged, facets } = await verdictsOn(one, ran, judging)
 	for (const { rule, contract, code: target } of judged)
 		if (rule === 'constant') code.gate.noteConstant(contract, target)
 	const places = judged.map(({ traceAddress }) => traceText(traceAddress))
@@ -52,9 +132,11 @@ export async function judgeOne(
 		if (findings.length === 0 && contracts.size === 0) return { difference: null, contracts }
 		const context = contextOf(session, ports, { backfill: null, isSecondLook: false })
 		const { announcements } = state
-		const judges = ({ txHash, alerts }: Announcement) => txHash === one.txHash && alerts[0]?.data.kind === 'code'
+		const judges = ({ id, txHash, alerts }: Announcement) =>
+			txHash === one.txHash && alerts[0]?.data.kind === 'code' && id.endsWith(one.contract ?? '')
 		const sight = { ...sightOfFindings(findings, part, context), judges, isWhole: false }
-		const difference = await reconcileWith(announcements, sight, { part, before: noDifference, chain }, signal)
+		const before = { part, before: noDifference, chain: ports.chain }
+		const difference = await reconcileWith(announcements, sight, before, signal)
 		return { difference, contracts }
 	}
 	await judgeAndCommit(session.committed, isIn(span), judge, async ({ difference, contracts }) => {
@@ -69,10 +151,11 @@ export async function judgeOne(
 	})
 }
 
-function isAsked(contract: Address, block: bigint, { config, state }: PollSession): boolean {
+function isAsked(contract: Address, one: RanInTransaction, { config, state }: PollSession): boolean {
+	if (one.contract !== undefined && one.contract !== contract) return false
 	const watches = config.watches.get(contract) ?? []
 	const coverage = state.covered.get(contract)
-	return watches.some((watch) => watch.kinds.includes('code') && isCovered(watch, coverage, block))
+	return watches.some((watch) => watch.kinds.includes('code') && isCovered(watch, coverage, one.number))
 }
 
 interface Asked {
@@ -119,6 +202,9 @@ interface Finding {
 	readonly ports: Ports
 }
 
+/** Alerts of one watch and transaction; the last stands for all others: a stranger can make thousands. */
+const MOST_REPORTED = 21
+
 /** What to report, and the contracts with what they learnt. */
 async function findingsOf(
 	judged: readonly JudgedCode[],
@@ -135,24 +221,34 @@ async function findingsOf(
 		const entry = before.get(contract)
 		if (entry !== undefined) contracts.set(contract, { ...entry, learnt: [...(entry.learnt ?? []), ...pairs] })
 	}
+	/** Places of the alerts in `findings`, by contract. */
+	const reported = new Map<Address, readonly number[]>()
 	for (const one of judged) {
 		const { contract, isReported, learns } = one
 		const entry = contracts.get(contract) ?? before.get(contract)
+		const event = eventOf(one, { trace, block, txHash })
+		const isRefused = (watches.get(contract) ?? []).every((watch) => refusal(watch, event, 'self') !== null)
+		const own = reported.get(contract) ?? []
+		const last = findings[own[MOST_REPORTED - 1] ?? -1]
+		if (isReported && !isRefused && last?.foreign) {
+			const count = (last.foreign.count ?? 1) + 1
+			findings[own.at(-1) ?? 0] = { ...last, foreign: { ...last.foreign, count } }
+			continue
+		}
 		if (learns !== null && entry !== undefined)
 			contracts.set(contract, { ...entry, learnt: [...(entry.learnt ?? []), learns] })
 		if (!isReported) continue
-		const event = eventOf(one, { trace, block, txHash })
-		const isRefused = (watches.get(contract) ?? []).every((watch) => refusal(watch, event, 'self') !== null)
 		const announced = announcements.get(alertId(network.chainId, event, contract))
 		const isNew = !isRefused && (announced === undefined || !isAnnounced(announced))
 		const learning = contracts.get(contract) ?? entry
 		let count: number | undefined
 		if (isNew && learning !== undefined) {
-			const turn = codeTurn(learning.runs ?? [], one.code, Number(block.timestampS))
+			const turn = codeTurn(learning.runs ?? [], event.foreign, Number(block.timestampS))
 			contracts.set(contract, { ...learning, runs: turn.runs })
 			if (!turn.isReported) continue
 			count = turn.count
 		}
+		if (!isRefused) reported.set(contract, [...own, findings.length])
 		if (isNew && !changes.has(contract)) {
 			const changed = await ports.audit.code.reader.changedBy(txHash, contract, signal)
 			changes.set(contract, changed)

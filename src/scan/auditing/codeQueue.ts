@@ -4,19 +4,23 @@
  */
 
 import { signalWithin } from '../../base/waits/deadline.js'
+import { createSlots } from '../../base/waits/slots.js'
 import { isLent, levelsIn } from '../../core/events/calls.js'
 import { traceText } from '../../core/events/events.js'
 import { RpcError } from '../../errors.js'
 import { isKindWanted } from '../../kinds/all.js'
 import type { AddressSet, Frame, Part, TxTrace } from '../../model/chain.js'
+import type { Address } from '../../model/glossary.js'
 import type { RanInTransaction } from '../../model/state.js'
 import { coverageTestOf, type LookContext } from '../look/look.js'
 import { advance, type PollPorts, type PollSession, write } from '../pollSession.js'
 import type { CodeAudit } from './codeAudit.js'
-import { judgeOne } from './codeFindings.js'
+import { judgeOne, judgingOf, readOne } from './codeFindings.js'
 
 /** A transaction is left out, and reported as not covered, after this many polls failed at it. */
 const MOST_TRIES = 5
+/** Transactions that are read at once. */
+const MOST_AT_ONCE = 20
 /** Time limit for one poll. */
 const MOST_MS = 8_000
 
@@ -38,13 +42,16 @@ export function ranIn(part: Part, context: LookContext, { audit }: PollPorts): r
 	for (const tx of part.transactions) {
 		const { txHash, block } = tx
 		if (txHash === null || tx.succeeded === false) continue
-		const places: string[] = []
+		const places = new Map<Address, string[]>()
 		for (const { traceAddress, from } of lentFrames(tx, code)) {
 			const watches = from === null ? [] : (context.watches.get(from) ?? [])
-			if (watches.some((watch) => isCovered(watch, block.number))) places.push(traceText(traceAddress))
+			if (from === null || !watches.some((watch) => isCovered(watch, block.number))) continue
+			places.set(from, [...(places.get(from) ?? []), traceText(traceAddress)])
 		}
-		const one = { number: block.number, hash: block.hash, txHash }
-		if (places.length > 0 && !code.wasJudged(one, places)) found.push(one)
+		for (const [contract, own] of places) {
+			const one = { number: block.number, hash: block.hash, txHash, contract }
+			if (!code.wasJudged(one, own)) found.push(one)
+		}
 	}
 	return found
 }
@@ -57,34 +64,87 @@ function* lentFrames(tx: TxTrace, { gate }: CodeAudit): Generator<Frame> {
 
 type Ports = PollPorts & { readonly audit: { readonly code: CodeAudit } & NonNullable<PollPorts['audit']> }
 
-/** Judges the queued transactions in order. Ends at one that cannot be judged now. */
+/** What one watch ran, in order. */
+interface WatchQueue {
+	readonly queue: readonly RanInTransaction[]
+	/** One of them cannot be judged now. */
+	isStopped: boolean
+}
+
+/**
+ * Judges the queued transactions, those of one watch in order. The watches take turns and do not wait for each other:
+ * a stranger can make one of them run code all day.
+ */
 export async function judgeCodes(session: PollSession, ports: Ports, outer: AbortSignal): Promise<void> {
 	const { code } = ports.audit
 	const queue = (session.state.audit?.ran ?? []).filter((one) => !code.isDone(one))
 	// An endpoint that lags behind the checkpoint cannot give these blocks yet.
 	if (queue.length === 0 || session.target < session.checkpoint.number) return
 	const signal = signalWithin(MOST_MS, outer)
-	for (const one of queue) {
+	const judging = judgingOf(session, ports, signal)
+	const slots = createSlots(MOST_AT_ONCE)
+	const queues = queuesOf(queue)
+	const begun = new Set<RanInTransaction>()
+	const read = async (own: WatchQueue, one: RanInTransaction) => {
+		const free = await slots.take()
 		try {
-			await judgeOne(one, session, ports, signal)
-		} catch (error) {
-			outer.throwIfAborted()
-			if (!(error instanceof RpcError) && !signal.aborted) throw error
-			// Those before it took the time.
-			if (signal.aborted && one !== queue[0]) break
-			const facts = { block: one.number, transaction: one.txHash, err: error }
-			ports.log.debug(facts, 'the code that watches ran in a transaction is judged with the next poll')
-			if (code.failed(one) < MOST_TRIES) {
-				if (error instanceof RpcError && error.kind === 'unsettled') throw error
-				break
-			}
-			await session.committed.locked(async () => {
-				code.done(one, [])
-				await write(session, { unproved: [{ number: one.number, why: 'code' }] }, null, ports)
-			})
-			ports.log.warn(facts, 'the code that watches ran in a transaction could not be judged: it is not reported')
+			signal.throwIfAborted()
+			if (own.isStopped) return null
+			if (begun.size < MOST_AT_ONCE) begun.add(one)
+			return await readOne(one, judging, code.tries(one) >= MOST_TRIES - 1)
+		} finally {
+			free()
 		}
 	}
+	const readings = new Map(inTurn(queues).map(([own, one]) => [one, read(own, one)]))
+	for (const reading of readings.values()) reading.catch(() => undefined)
+	const judgeQueue = async (own: WatchQueue) => {
+		for (const one of own.queue) {
+			try {
+				await judgeOne(one, (await readings.get(one)) ?? null, judging)
+			} catch (error) {
+				own.isStopped = true
+				outer.throwIfAborted()
+				if (!(error instanceof RpcError) && !signal.aborted) throw error
+				// Others took the time.
+				if (signal.aborted && !begun.has(one)) return
+				return await failed(one, error, session, ports)
+			}
+		}
+	}
+	const results = await Promise.allSettled(queues.map(judgeQueue))
+	for (const result of results) if (result.status === 'rejected') throw result.reason
 	// The queue is written with the next commit at the latest: until then a kill only judges the transactions again.
 	if ((session.state.audit?.ran ?? []).some((one) => code.isDone(one))) await advance(session, {}, null, ports)
+}
+
+async function failed(one: RanInTransaction, error: unknown, session: PollSession, ports: Ports): Promise<void> {
+	const { code } = ports.audit
+	const facts = { block: one.number, transaction: one.txHash, err: error }
+	ports.log.debug(facts, 'the code that watches ran in a transaction is judged with the next poll')
+	if (code.failed(one) < MOST_TRIES) {
+		if (error instanceof RpcError && error.kind === 'unsettled') throw error
+		return
+	}
+	await session.committed.locked(async () => {
+		code.done(one, [])
+		await write(session, { unproved: [{ number: one.number, why: 'code' }] }, null, ports)
+	})
+	ports.log.warn(facts, 'the code that watches ran in a transaction could not be judged: it is not reported')
+}
+
+function queuesOf(queue: readonly RanInTransaction[]): readonly WatchQueue[] {
+	const queues = new Map<string, RanInTransaction[]>()
+	for (const one of queue) {
+		const key = one.contract ?? one.txHash
+		queues.set(key, [...(queues.get(key) ?? []), one])
+	}
+	return [...queues.values()].map((own) => ({ queue: own, isStopped: false }))
+}
+
+function inTurn(queues: readonly WatchQueue[]): readonly (readonly [WatchQueue, RanInTransaction])[] {
+	const most = Math.max(...queues.map(({ queue }) => queue.length))
+	return Array.from({ length: most }, (_, turn) => turn).flatMap((turn) =>
+		queues.flatMap((own) => own.queue.slice(turn, turn + 1).map((one) => [own, one] as const)),
+	)
 }

@@ -27,10 +27,18 @@ export interface CodeStage {
 	readonly part?: Partial<Watch>
 	/** How the node answers. Default: as Anvil does. */
 	readonly dialect?: Dialect
+	/** Arguments of Anvil. */
+	readonly anvil?: readonly string[]
 }
 
-export async function openCodeBench({ prepare, options = {}, part = {}, dialect }: CodeStage): Promise<CodeBench> {
-	const node = await startTestAnvil()
+export async function openCodeBench({
+	prepare,
+	options = {},
+	part = {},
+	dialect,
+	anvil,
+}: CodeStage): Promise<CodeBench> {
+	const node = await startTestAnvil(anvil)
 	onTestFinished(() => node.stop())
 	const [sender] = (await node.accounts()) as [Address]
 	const watched = await prepare(node, sender)
