@@ -2,9 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 import { shared } from './vitest.config.js'
 
-/** Each file that imports test/support/soak.ts, one after another: a neighbour would be measured too. */
+/** `x.soak.test.ts`, and each file that imports test/support/soak.ts; one after another: a neighbour would be measured too. */
 const include = readdirSync('test', { recursive: true, encoding: 'utf8' })
-	.filter((file) => file.endsWith('.test.ts') && readFileSync(`test/${file}`, 'utf8').includes('support/soak.js'))
+	.filter((file) => file.endsWith('.test.ts'))
+	.filter((file) => file.endsWith('.soak.test.ts') || readFileSync(`test/${file}`, 'utf8').includes('support/soak.js'))
 	.map((file) => `test/${file}`)
 
 export default defineConfig({

@@ -10,15 +10,13 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Address } from '../../src/model/glossary.js'
 import { startTestDevnode } from '../support/anvil.js'
 import { type Chance, createChance } from '../support/chance.js'
-import { sized } from '../support/longRun.js'
 import type { Mail } from '../support/mailServer.js'
 import { type MoodyReceivers, startMoodyReceivers } from '../support/moodyReceivers.js'
 import { openSite, type Running, type Site } from '../support/program.js'
-import { soaked } from '../support/soak.js'
 import { type DueAlert, startTraffic } from '../support/traffic.js'
 import { stranger, told, treasury, vault, watchlist } from './site.js'
 
-const kills = Number(process.env.TRACEWATCH_KILLS ?? soaked(sized(4, 30), 200))
+const kills = Number(process.env.TRACEWATCH_KILLS ?? 200)
 const seed = Number(process.env.TRACEWATCH_SEED ?? 1)
 const recipients = ['ops@example.org', 'night@example.org']
 const longestLifeMs = 1_500

@@ -6,12 +6,10 @@ import { toChecksum } from '../../src/config/address.js'
 import type { Address, Hash } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { createChance } from '../support/chance.js'
-import { sized } from '../support/longRun.js'
-import { soaked } from '../support/soak.js'
 import { callOf, erc20, erc1155, signatures } from '../support/tokenContracts.js'
 import { hookServer, other, settings, siteOf, told, treasury, watchlist } from './site.js'
 
-const kills = soaked(sized(2, 10), 60)
+const kills = 60
 
 interface RawReceipt {
 	readonly transactionHash: Hash

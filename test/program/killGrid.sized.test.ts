@@ -1,0 +1,120 @@
+// Killed at each of its steps on disk, and at each message that reaches a receiver: the next start tells what is left,
+// under the ids that the chain gives it, and nothing else.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import type { Address } from '../../src/model/glossary.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
+import { startHookServer } from '../support/hookServer.js'
+import { sized } from '../support/longRun.js'
+import { startMailServer } from '../support/mailServer.js'
+import { other, siteOf, treasury, vault, watchlist } from './site.js'
+
+const killAt = fileURLToPath(new URL('../support/killAt.mjs', import.meta.url))
+/** More than one `once` takes on this chain; the first test holds that. */
+const mostSteps = 50
+/** Fewer than it takes: each of those kills. */
+const leastSteps = 40
+
+let node: TestAnvil
+/** Ids by the chain: `id` of each alert that is due. */
+const due: string[] = []
+
+beforeAll(async () => {
+	node = await startTestAnvil()
+	const paid: [from: Address, to: Address][] = [
+		[other, treasury],
+		[treasury, vault],
+		[vault, other],
+	]
+	for (const [from, to] of paid) {
+		const { transactionHash } = await node.receipt(await node.send({ from, to, valueWei: 7n }))
+		for (const watch of [treasury, vault])
+			if (from === watch || to === watch) due.push(`31337:${transactionHash}:root:transfer:${watch}`)
+	}
+	// Init code of nothing: a contract without code.
+	const made = await node.receipt(await node.send({ from: treasury, data: '0x60006000f3' }))
+	due.push(`31337:${made.transactionHash}:root:deployment:${treasury}`)
+	await node.mine(2)
+}, 60_000)
+afterAll(() => node.stop())
+
+/** A fresh configuration with receivers of its own. */
+async function open() {
+	const hook = await startHookServer()
+	const mail = await startMailServer()
+	onTestFinished(async () => {
+		await hook.close()
+		await mail.close()
+	})
+	const site = siteOf({
+		'tracewatch.yaml': `networks:
+  - {name: local, chain_id: 31337, rpc: ["${node.url}"], schedule: "* * * * * *"}
+receivers:
+  - {name: hook, type: webhook, url: "${hook.origin}"}
+  - {name: mail, type: email, smtp: "smtp://${mail.host}", from: a@example.org, to: [b@example.org]}
+`,
+		'watchlists/a.yaml': watchlist(
+			[treasury, vault].map((address) => `{address: ${address}, from_block: 1}`),
+			'hook, mail',
+		),
+	})
+	const count = join(site.folder, 'count')
+	const env = (step: number) => ({ NODE_OPTIONS: `--import=${killAt}`, KILL_AT: String(step), KILL_COUNT: count })
+	return { site, hook, mail, env, stepsDone: () => Number(readFileSync(count, 'utf8')) }
+}
+
+/** Starts it again until nothing is pending, and compares what came with what the chain says. */
+async function expectAll({ site, hook, mail }: Awaited<ReturnType<typeof open>>) {
+	// What was on its way when the program died is sent by the next start, or the one after.
+	for (let start = 0; start < 3 && (start === 0 || hook.hits.length < due.length); start++)
+		expect((await site.run(['once'])).code).toBe(0)
+	const byHook = new Map(hook.hits.map(({ id, body }) => [id, JSON.parse(body.toString()).data.id as string]))
+	const byMail = new Map(
+		mail.mails.map(({ messageId, parsed }) => [messageId, parsed.headers.get('x-tracewatch-alert')]),
+	)
+	// The same alert twice has the same id of delivery: as many of those as alerts.
+	expect([...byHook.values()].sort()).toEqual(due.toSorted())
+	expect([...byMail.values()].sort()).toEqual(due.toSorted())
+	const { receivers } = JSON.parse((await site.run(['status', '--json'])).stdout)
+	for (const row of receivers) expect(row).toMatchObject({ pending: 0, dead: 0 })
+}
+
+test('a start that is not killed takes fewer steps on disk than are tried', async () => {
+	const own = await open()
+	const { code, stderr } = await own.site.run(['once'], own.env(0))
+	expect([code, stderr]).toEqual([0, ''])
+	expect(own.stepsDone()).toBeGreaterThanOrEqual(leastSteps)
+	expect(own.stepsDone()).toBeLessThanOrEqual(mostSteps)
+	await expectAll(own)
+})
+
+const steps = Array.from({ length: mostSteps }, (_, at) => at + 1)
+
+test.each(steps.filter((step) => step % sized(12, 1) === 0))(
+	'killed at step %i on disk: each alert comes, under one id',
+	async (step) => {
+		const own = await open()
+		const { code } = await own.site.run(['once'], own.env(step))
+		if (step <= leastSteps) expect(code).toBe(null)
+		await expectAll(own)
+	},
+)
+
+test.each(sized([2], [1, 2, 3, 4, 5]))(
+	'killed when message %i has reached a receiver: each alert comes, under one id',
+	async (nth) => {
+		const own = await open()
+		const running = own.site.start(['once'])
+		let came = 0
+		own.hook.answer = () => {
+			came += 1
+			if (came === nth) running.process.kill('SIGKILL')
+			return 204
+		}
+		const { code } = await running.ended
+		expect(code).toBe(null)
+		await expectAll(own)
+	},
+)
