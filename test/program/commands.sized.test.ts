@@ -357,7 +357,7 @@ describe('test-send', () => {
 	test.each([
 		[500, 75, /not delivered to `hook`: 127\.0\.0\.1:\d+ answered 500/],
 		[401, 1, /not delivered to `hook`: .*credentials were refused/],
-		[400, 1, /refused by `hook`/],
+		[400, 1, /not delivered to `hook`: .*the message was refused/],
 	])('error: an answer of %i ends with %i and says why', async (status, code, words) => {
 		const hook = await hookServer()
 		hook.answer = () => status

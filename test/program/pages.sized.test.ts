@@ -70,9 +70,9 @@ describe('the pages', () => {
 		const overview = await said(
 			origin,
 			'/?format=json',
-			({ receivers }) => receivers[0].delivered > 0 && receivers[1].parked > 0,
+			({ receivers }) => receivers[0].delivered > 0 && receivers[1].lastAnswer !== null,
 		)
-		expect(overview).toMatchObject({ ok: false, reason: expect.stringContaining('bad accepts no message') })
+		expect(overview).toMatchObject({ ok: false, reason: expect.stringContaining('bad refuses messages') })
 		expect(overview).toMatchObject({ state: 'degraded', troubles: [overview.reason] })
 		expect(overview.latest).toMatchObject([{ type: 'alert.transfer', alert: { valueWei: '5', direction: 'in' } }])
 		expect(overview.alarmsOfDay).toHaveLength(144)
@@ -87,7 +87,7 @@ describe('the pages', () => {
 		expect(alerts).toHaveLength(1)
 		expect(alerts[0]).toMatchObject({ type: 'alert.transfer', alerts: [{ valueWei: '5', direction: 'in' }] })
 		const results = alerts[0].deliveries.map(({ receiver, result }: Record<string, string>) => `${receiver} ${result}`)
-		expect(results.sort()).toEqual(['bad parked', 'good delivered'])
+		expect(results.sort()).toEqual(['bad pending', 'good delivered'])
 		for (const [query, count] of [
 			['q=cold', 1],
 			['q=script', 1],
@@ -109,9 +109,9 @@ describe('the pages', () => {
 		})
 
 		const { deliveries } = await said(origin, '/deliveries?format=json', () => true)
-		expect(deliveries.map(({ result }: { result: string }) => result)).toEqual(['parked', 'delivered'])
-		const parked = await said(origin, '/deliveries?format=json&status=parked', () => true)
-		expect(parked.deliveries.map(({ receiver }: { receiver: string }) => receiver)).toEqual(['bad'])
+		expect(deliveries.map(({ result }: { result: string }) => result)).toEqual(['pending', 'delivered'])
+		const waiting = await said(origin, '/deliveries?format=json&status=pending', () => true)
+		expect(waiting.deliveries.map(({ receiver }: { receiver: string }) => receiver)).toEqual(['bad'])
 
 		const own = `/watch?network=local&address=${treasury}`
 		for (const path of ['/', '/alerts', '/watches', '/deliveries', own]) {
@@ -122,7 +122,7 @@ describe('the pages', () => {
 			expect(policy).not.toMatch(/unsafe|\*|https?:/)
 			const body = await answer.text()
 			expect(body).toContain('class="health degraded"')
-			expect(body.split('bad accepts no message')).toHaveLength(2)
+			expect(body.split('bad refuses messages')).toHaveLength(2)
 			expect(body).not.toContain('<script>')
 			expect(body).not.toContain('KEYq7XthatZ9mustN0tK2show')
 			expect(body).not.toMatch(/ (style|on[a-z]+)=/)

@@ -162,7 +162,7 @@ export function resolve(at: Reference, resolutions: readonly Resolution[], furth
 				attempts: found.attempts + 1,
 				lastError: resolution.error,
 				lastErrorCode: resolution.code,
-				...(resolution.result === 'retry' ? { nextAttemptAtMs: resolution.nextAttemptAtMs } : {}),
+				...(resolution.result === 'dead' ? {} : { nextAttemptAtMs: resolution.nextAttemptAtMs }),
 			}
 		}
 	}

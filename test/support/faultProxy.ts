@@ -7,6 +7,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { askNode } from './askNode.js'
 import { type Call, type Fault, sendJson } from './faultyNode.js'
+import { emptyRoot } from './oddChain.js'
 import { orCut } from './orCut.js'
 
 export interface FaultProxy {
@@ -61,8 +62,8 @@ export async function startFaultProxy(nodeUrl: string): Promise<FaultProxy> {
 		const parent = BigInt(String(number)) - 1n
 		const isNext = parent === BigInt((await ask(latest).then(({ result }) => result as { number: string })).number)
 		const parentHash = isNext ? (block as unknown as { hash: string }).hash : hashOf(parent)
-		const names = { hash: hashOf(BigInt(String(number))), parentHash, transactions: [] }
-		return { ...answer, result: { ...block, number, ...names } }
+		const names = { hash: hashOf(BigInt(String(number))), parentHash, transactions: [], gasUsed: '0x0' }
+		return { ...answer, result: { ...block, number, ...names, transactionsRoot: emptyRoot } }
 	}
 
 	const server = createServer((request, response) => {

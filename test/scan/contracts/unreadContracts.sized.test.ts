@@ -4,6 +4,7 @@ import type { Address, Hex } from '../../../src/model/glossary.js'
 import { startTestAnvil } from '../../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
 import { linked, mapped, ruledCode, safeStorage, word, writing } from '../../support/ruledContract.js'
+import { soaked } from '../../support/soak.js'
 import { startStrained } from '../../support/strained.js'
 import { alertOf, openBench, watchOf } from '../bench.js'
 
@@ -22,7 +23,7 @@ const noOverrides: Dialect = {
 	twist: (method, params) => (method === 'eth_call' && params.length > 2 ? { error: 'no overrides here' } : undefined),
 }
 
-async function open(storage: Pairs, dialect: Dialect = {}, delayMs = 300) {
+async function open(storage: Pairs, dialect: Dialect = {}, delayMs = soaked(60, 300)) {
 	const anvil = await startTestAnvil()
 	await anvil.automine(false)
 	for (const address of [hard, ruled, third]) await anvil.rpc('anvil_setCode', [address, ruledCode])
@@ -66,7 +67,7 @@ test.each<[string, Pairs, Dialect?]>([
 	['balances in mapping 1 and 2 that form a chain of 201', [...linked(members(201), 1n), ...linked(members(201), 2n)]],
 	['a chain of 201, and slots that speak of 3 owners', [...safe(3), ...linked(members(201), 2n)]],
 	['the same, of a node without overrides', [...safe(3), ...linked(members(201), 2n)], noOverrides],
-])('behavior: a token with %s at 300 ms an answer: no list is read, another contract is', async (...row) => {
+])('behavior: a token with %s: no list is read, another contract is', async (...row) => {
 	const [, storage, dialect] = row
 	const { bench, write, turn, told, contract } = await open(storage, dialect)
 	await turn()
@@ -83,7 +84,7 @@ test.each<[string, number, number, Dialect?]>([
 	['200 owners, and as many modules', 1, 200],
 	// One link of each list a round.
 	['12 owners, of a node without overrides', 2, 12, noOverrides],
-])('behavior: a Safe with %s at 300 ms an answer: read within %d polls, as are others', async (...row) => {
+])('behavior: a Safe with %s: read within %d polls, as are others', async (...row) => {
 	const [, polls, owners, dialect] = row
 	const { write, turn, told, contract, bench } = await open(safe(owners, owners === 200 ? 200 : 0), dialect)
 	for (let poll = 0; poll < polls; poll++) await turn()
