@@ -11,16 +11,19 @@ import { deliveriesOf, deliveryId } from '../core/outbox/posting.js'
 import { finish } from '../core/steps.js'
 import { areTokensAsked, openChain, watchesOn } from '../daemon/openNetwork.js'
 import { openParts } from '../daemon/parts.js'
-import { PlainError, RpcError, UsageError } from '../errors.js'
+import { PlainError, RpcError, StateError, UsageError } from '../errors.js'
 import { asksForTokens, noTokens } from '../kinds/tokenRules.js'
 import type { Alert } from '../model/alert.js'
 import type { AddressSet, Part, Span } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { BlockFallback, Chain } from '../model/ports.js'
+import type { Announcement } from '../model/state.js'
 import type { KnownTokens } from '../model/token.js'
 import { sentence } from '../notify/text/sentence.js'
 import { markReplayed } from '../scan/look/markReplayed.js'
 import { createPayeeLedger } from '../scan/look/payees.js'
+import { repeatsOf, seenIn } from '../scan/look/repeats.js'
+import { peekAnnouncements } from '../state/open.js'
 import { version } from '../version.js'
 import { type Command, type CommandArgs, configOption, type ExitCode, exitCodes, type Io } from './command.js'
 import { bomOption, withBom } from './shared/bom.js'
@@ -94,16 +97,27 @@ it names), 78 the configuration is wrong.`,
 			let next = span.from
 			let hasAll = true
 			let payees: Payees = new Map()
+			const known = new Map(
+				await peekAnnouncements(config.statePlace, network.name, Date.now).catch(unlessUnreadable(io)),
+			)
 			try {
 				const everybody = withCalls(watches, watches)
 				for await (const part of readable({ chain, fallback }, span, everybody, io.signal)) {
 					const words = await chain.tokenWords(unknownTokens(part, network.tokens ?? noTokens), io.signal)
 					const tokenWords = (contract: Address) => words.get(contract) ?? null
-					const context = { network, watches, head, nowMs: Date.now(), checksum: toChecksum, tokenWords }
+					const repeats = await repeatsOf(seenIn(part), known, part, chain, io.signal)
+					const context = { network, watches, head, nowMs: Date.now(), checksum: toChecksum, tokenWords, repeats }
 					const ledger = createPayeeLedger({ payees, network, watches, checksum: toChecksum, chain }, io.signal)
-					const alerts = await markReplayed(part, replayAlerts(part, context), network.chainId, ledger)
+					const alerts = await markReplayed(part, replayAlerts(part, context), {
+						chainId: network.chainId,
+						repeats,
+						ledger,
+					})
 					payees = new Map([...payees, ...ledger.changes()])
-					for (const alert of alerts) printer.print(alert)
+					for (const alert of alerts) {
+						printer.print(alert)
+						noteAnnounced(alert, known)
+					}
 					await sender?.post(alerts)
 					if (part.unread !== undefined) {
 						hasAll = false
@@ -152,6 +166,23 @@ async function* readable(
 			yield part
 		}
 	}
+}
+
+/** A state that cannot be read is no obstacle: only the ids of transactions that stand in two blocks depend on it. */
+function unlessUnreadable(io: Io) {
+	return (error: unknown): ReadonlyMap<string, Announcement> => {
+		if (!(error instanceof StateError)) throw error
+		io.err(`replayed without the state: ${error.message}`)
+		return new Map()
+	}
+}
+
+function noteAnnounced(
+	{ data: { id, blockNumber, blockHash, txHash } }: Alert,
+	known: Map<string, Announcement>,
+): void {
+	const block = { number: BigInt(blockNumber), hash: blockHash }
+	if (!known.has(id)) known.set(id, { id, block, txHash, alerts: [], status: 'announced', revision: 0 })
 }
 
 function unknownTokens({ tokens = [] }: Part, known: KnownTokens): ReadonlySet<Address> {

@@ -6,7 +6,7 @@ import type { Contract } from '../model/contract.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { HistoryReader } from '../model/history.js'
 import type { Log, Store } from '../model/ports.js'
-import type { StatePlace, WatchlistCopies } from '../model/state.js'
+import type { Announcement, StatePlace, WatchlistCopies } from '../model/state.js'
 import { lockState } from './file/disk/lock.js'
 import { openHistoryFiles } from './file/history/historyReader.js'
 import { type Peek, peekState, readBeside } from './file/peek.js'
@@ -90,6 +90,18 @@ export async function peekContracts(
 		return (await readBeside(place.dir))?.whole.state.networks.get(network)?.contracts ?? new Map()
 	const { peekContractRows } = await import('./postgres/peekDatabase.js')
 	return await peekContractRows(place.url, network, clock)
+}
+
+/** What the daemon of a network has announced and still remembers, read as by `peek`. Throws StateError. */
+export async function peekAnnouncements(
+	place: StatePlace,
+	network: string,
+	clock: Clock,
+): Promise<ReadonlyMap<string, Announcement>> {
+	if (place.kind === 'folder')
+		return (await readBeside(place.dir))?.whole.state.networks.get(network)?.announcements ?? new Map()
+	const { peekAnnouncementRows } = await import('./postgres/peekDatabase.js')
+	return await peekAnnouncementRows(place.url, network, clock)
 }
 
 /** Opens the history for reading while another process may write it. Connects to nothing yet. */

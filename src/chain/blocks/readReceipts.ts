@@ -4,7 +4,7 @@ import { areReceiptsCheaperTogether, type PriceOf } from '../../core/cost/cost.j
 import { RpcError } from '../../errors.js'
 import type { Hash } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import { hash, hexOf, isObject } from '../wire/wire.js'
+import { hash, hexOf, isObject, quantity } from '../wire/wire.js'
 import { askAll } from './batchedCalls.js'
 
 export interface Wanted {
@@ -106,6 +106,40 @@ export async function readWholeBlocks(
 	const again = await askAll(rpc, left.map(receiptCall), signal)
 	for (const [at, txHash] of left.entries()) receipts.set(txHash, again[at])
 	return receipts
+}
+
+export type Answers = ReadonlyMap<string, unknown>
+
+/**
+ * The answers, and by `placeOf` the receipts from the blocks themselves where the receipt by hash is of another block:
+ * on Celo and Cronos, two blocks hold one hash.
+ */
+export async function withOwnReceipts(
+	rpc: Rpc,
+	hits: readonly Pick<Wanted, 'txHash' | 'blockNumber'>[],
+	answers: Answers,
+	signal: AbortSignal,
+): Promise<Answers> {
+	const numbers = new Set<bigint>()
+	for (const { txHash, blockNumber } of hits) {
+		const receipt = txHash === null ? null : answers.get(txHash)
+		if (isObject(receipt) && quantity(receipt.blockNumber) !== blockNumber) numbers.add(blockNumber)
+	}
+	if (numbers.size === 0) return answers
+	const found = new Map(answers)
+	const blocks = await askBlocks(rpc, [...numbers], signal)
+	for (const [at, number] of [...numbers].entries())
+		for (const [txHash, receipt] of receiptsIn(blocks[at])) found.set(placeOf(txHash, number), receipt)
+	return found
+}
+
+/** The receipt of a transaction in this block. */
+export function receiptAt(answers: Answers, txHash: Hash, blockNumber: bigint): unknown {
+	return answers.get(placeOf(txHash, blockNumber)) ?? answers.get(txHash)
+}
+
+function placeOf(txHash: Hash, blockNumber: bigint): string {
+	return `${txHash} ${blockNumber}`
 }
 
 /** In a request of their own: a plan may lack this method and have all others. */

@@ -5,7 +5,7 @@ import { byPlace, traceOf } from '../traces/assemble.js'
 import { address, type Header, isObject, malformed, type Reading, readReceipt, unsettled } from '../wire/wire.js'
 import type { Costs } from './costs.js'
 import { feeOf } from './fee.js'
-import { planReceipts, readReceipts, type Wanted } from './readReceipts.js'
+import { type Answers, planReceipts, readReceipts, receiptAt, type Wanted, withOwnReceipts } from './readReceipts.js'
 import { isKnown, type Tracing } from './receiptNeed.js'
 
 /** A transaction in which something may have happened, or (`txHash` null) rewards of which one is for an address. */
@@ -62,8 +62,9 @@ export async function withReceipts(
 ): Promise<readonly TxTrace[]> {
 	const { addresses, tracing, costs } = question
 	const needed = hits.filter(({ frames: [root = null] }) => costs.receipts.of(rpc, tracing, root, addresses))
-	const plan = planReceipts(rpc, needed.map(wantedOf), costs.priceAt(rpc))
-	const answers = await readReceipts(rpc, plan, signal)
+	const wanted = needed.map(wantedOf)
+	const plan = planReceipts(rpc, wanted, costs.priceAt(rpc))
+	const answers = await withOwnReceipts(rpc, wanted, await readReceipts(rpc, plan, signal), signal)
 	return hits.map((hit) => joined(rpc, hit, answers, question)).sort(byPlace)
 }
 
@@ -82,9 +83,9 @@ interface Joining {
 }
 
 /** One transaction with its receipt's outcome and fee, where the receipt was read. Throws as `readSuccess` does. */
-export function joined(rpc: Rpc, hit: Hit, answers: ReadonlyMap<Hash, unknown>, { tracing, costs }: Joining): TxTrace {
+export function joined(rpc: Rpc, hit: Hit, answers: Answers, { tracing, costs }: Joining): TxTrace {
 	if (hit.txHash === null || !answers.has(hit.txHash)) return traceOf(hit, hit.block, null)
-	const receipt = answers.get(hit.txHash)
+	const receipt = receiptAt(answers, hit.txHash, hit.block.number)
 	const succeeded = readSuccess(receipt, hit, rpc.endpoint)
 	costs.receipts.note(rpc, tracing, hit.frames[0], succeeded)
 	return { ...traceOf(hit, hit.block, succeeded), ...feeIn(receipt) }

@@ -12,6 +12,7 @@ import {
 	readWholeBlocks,
 	receiptCall,
 	type Wanted,
+	withOwnReceipts,
 } from '../blocks/readReceipts.js'
 import { type Hit, joined, wantedOf } from '../blocks/receipts.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
@@ -121,7 +122,7 @@ export async function completeHits(
 			txHash !== null && !receipts.has(txHash) && costs.receipts.of(rpc, 'trace', root, addresses),
 	)
 	const more = await readReceipts(rpc, planReceipts(rpc, late.map(wantedOf), price), signal)
-	const all = new Map([...receipts, ...more])
+	const all = await withOwnReceipts(rpc, found.map(wantedOf), new Map([...receipts, ...more]), signal)
 	const transactions = found.map((hit) => joined(rpc, hit, all, { tracing: 'trace', costs })).sort(byPlace)
 	return { blocks, transactions, ...(unread.length > 0 && { unread }) }
 }

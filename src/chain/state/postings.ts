@@ -5,7 +5,7 @@ import type { Posting } from '../../model/books.js'
 import type { AddressSet, BlockRef } from '../../model/chain.js'
 import type { Address, Hash } from '../../model/glossary.js'
 import { DEPOSIT, feeOf } from '../blocks/fee.js'
-import { readReceipts } from '../blocks/readReceipts.js'
+import { readReceipts, receiptAt, withOwnReceipts } from '../blocks/readReceipts.js'
 import { noteWithdrawals, withdrawalRulesOf } from '../blocks/withdrawals.js'
 import type { Rpc } from '../rpc/rpc.js'
 import {
@@ -59,13 +59,14 @@ export async function readPostings(
 	const plan = isPrivate
 		? { whole: [{ number: block.number, txHashes: hashesOf(transactions) }], single: [] }
 		: { whole: [], single: asked.map((tx) => ({ txHash: tx.hash, number: block.number })) }
-	const receipts = await readReceipts(rpc, plan, signal)
+	const wanted = asked.map((tx) => ({ txHash: tx.hash, blockNumber: block.number }))
+	const receipts = await withOwnReceipts(rpc, wanted, await readReceipts(rpc, plan, signal), signal)
 	const postings: Posting[] = []
 	let income = 0n
 	let payers = 0
 	const baseFee = quantity(whole.baseFeePerGas) ?? 0n
 	for (const tx of asked) {
-		const receipt = receipts.get(tx.hash)
+		const receipt = receiptAt(receipts, tx.hash, block.number)
 		if (!isObject(receipt) || hash(receipt.blockHash) !== block.hash) {
 			throw unsettled({ ...reading, method: 'eth_getTransactionReceipt' }, `${tx.hash} is not in block ${block.number}`)
 		}

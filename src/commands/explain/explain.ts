@@ -69,6 +69,9 @@ endpoint failed for now, 78 the configuration is wrong.`,
 			const how = trace.succeeded === false ? 'failed' : trace.succeeded ? 'succeeded' : 'was mined'
 			const time = utc(Number(block.timestampS) * 1_000)
 			io.out(`${txHash} ${how} in block ${block.number} of ${network.name}, ${time}`)
+			const again = id?.again
+			if (again !== undefined && again !== block.number)
+				io.out(`the alert is of block ${again}, where the same hash stands again; the node does not show that one`)
 			const reason = failureData === null ? null : revertReason(failureData)
 			if (reason !== null) io.out(`reason: ${fitWords(reason)}`)
 			io.out('')

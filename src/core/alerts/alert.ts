@@ -11,7 +11,7 @@ import type { Block, BlockRef } from '../../model/chain.js'
 import type { WatchIndex } from '../../model/watch.js'
 import type { Rest } from '../matching/flood.js'
 import { type IsCovered, type Match, match, sides } from '../matching/match.js'
-import { alertId } from './alertId.js'
+import { alertId, type Repeats } from './alertId.js'
 
 /** What an alert contains besides the event. */
 export interface AlertContext extends Omit<View, 'watch' | 'direction'> {
@@ -24,6 +24,8 @@ export interface AlertContext extends Omit<View, 'watch' | 'direction'> {
 	readonly rest?: Rest | null
 	/** Source of the counterparty's labels. */
 	readonly watches: WatchIndex
+	/** Default: none. */
+	readonly repeats?: Repeats
 }
 
 /** Puts a match into the fields that receivers get; amounts and numbers become text here. */
@@ -33,7 +35,7 @@ export function alertOf({ event, watch, direction, receivers }: Match<Happened>,
 	const fields = recordOf(event.kind).fields(event, { ...context, watch, direction })
 	const counterpartyLabel = otherLabel(event, watch.address, context.watches)
 	const data: AlertData = {
-		id: alertId(network.chainId, event, watch.address),
+		id: alertId(network.chainId, event, watch.address, context.repeats),
 		network: network.name,
 		chainId: network.chainId,
 		blockNumber: Number(block.number),
@@ -61,7 +63,8 @@ export function alertOf({ event, watch, direction, receivers }: Match<Happened>,
 }
 
 /** What the alerts of a finding contain besides the finding. */
-export interface FindingContext extends Pick<AlertContext, 'network' | 'watches' | 'checksum' | 'detectedAtMs'> {
+export interface FindingContext
+	extends Pick<AlertContext, 'network' | 'watches' | 'checksum' | 'detectedAtMs' | 'repeats'> {
 	readonly isCovered: IsCovered
 	readonly finalityOf: (blockNumber: bigint) => Finality
 	readonly lateReason: (block: Block) => string | null

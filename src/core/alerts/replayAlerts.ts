@@ -10,6 +10,7 @@ import { createFloodGate } from '../matching/flood.js'
 import { type Match, match } from '../matching/match.js'
 import { finalityOf } from '../target.js'
 import { type AlertContext, alertOf } from './alert.js'
+import { placeOfId, type Repeats } from './alertId.js'
 import { assetInWord } from './asset.js'
 
 /** Used as the receiver of an address that no watchlist contains. */
@@ -28,11 +29,12 @@ export interface ReplayContext {
 	readonly nowMs: number
 	readonly checksum: (address: Address) => string
 	readonly tokenWords?: (contract: Address) => TokenWords | null
+	readonly repeats?: Repeats
 }
 
 /** The alerts of a part by the rules of the watches, regardless of their first blocks. */
 export function replayAlerts(part: Part, context: ReplayContext): readonly Alert[] {
-	const { network, watches, head, nowMs, checksum, tokenWords } = context
+	const { network, watches, head, nowMs, checksum, tokenWords, repeats } = context
 	const gate = createFloodGate<{ readonly match: Match<SeenEvent>; readonly said: Omit<AlertContext, 'rest'> }>(
 		network.tokens,
 	)
@@ -49,6 +51,7 @@ export function replayAlerts(part: Part, context: ReplayContext): readonly Alert
 			watches,
 			checksum,
 			...(tokenWords && { tokenWords }),
+			...(repeats && { repeats }),
 		}
 		for (const found of match(events, watches, () => true, network.tokens)) gate.add({ match: found, said })
 	}
@@ -91,7 +94,7 @@ export function replayRow(data: AlertData): readonly string[] {
 
 /** Of the frame, or of the log as in the id. */
 function placeOf({ id, token, traceAddress }: AlertData): string {
-	if (token !== undefined) return id.split(':')[2] ?? ''
+	if (token !== undefined) return placeOfId(id)
 	return traceAddress.length === 0 ? 'root' : traceAddress.join('_')
 }
 

@@ -6,6 +6,7 @@ import type { Answers, Standing } from '../../kinds/standing.js'
 import type { Alert } from '../../model/alert.js'
 import type { BlockRef, Span } from '../../model/chain.js'
 import type { Announcement, NetworkState } from '../../model/state.js'
+import { placeOfId } from '../alerts/alertId.js'
 import { type Steps, stepItems } from '../steps.js'
 import { createRelated, naming } from './related.js'
 
@@ -163,7 +164,7 @@ function* missing(
 
 /** Whether the event of an announcement appears in one of these places. */
 export function isSeenIn({ id, alerts: [first] }: Announcement, ...places: readonly SeenIn[]): boolean {
-	return first !== undefined && places.includes(seenInOf(first.data.kind, id.split(':')[2] ?? ''))
+	return first !== undefined && places.includes(seenInOf(first.data.kind, placeOfId(id)))
 }
 
 /** Null: the announcement has no alert. */

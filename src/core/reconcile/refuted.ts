@@ -8,7 +8,7 @@ import type { Witness } from '../../model/books.js'
 import type { Part } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 import type { Announcement } from '../../model/state.js'
-import { addressOfId, alertId } from '../alerts/alertId.js'
+import { addressOfId, alertId, placeOfId } from '../alerts/alertId.js'
 import { eventsByTransaction } from '../events/eventsByTransaction.js'
 import { type Difference, isAnnounced, isAsAnnounced, isSeenIn, retractionOf } from './reconcile.js'
 
@@ -49,7 +49,8 @@ export function announcedIn(chainId: number, ...lists: readonly Iterable<Announc
 					for (const owner of owners) events.set(alertId(chainId, event, owner), event)
 			}
 			return entries.filter((entry) => {
-				const event = events.get(entry.id)
+				// All of one block, where no transaction stands twice.
+				const event = events.get(entry.id.replace(/~\d+:/, ':'))
 				return event === undefined || !isAsAnnounced(entry, event)
 			})
 		},
@@ -63,7 +64,7 @@ function refutable(lists: readonly Iterable<Announcement>[]): ReadonlyMap<bigint
 	const blocks = new Map<bigint, Announcement[]>()
 	for (const entry of latest.values()) {
 		const { id, block, proved } = entry
-		if (!isSeenIn(entry, 'frames') || id.split(':')[2]?.startsWith('reward') || proved === true || !isAnnounced(entry))
+		if (!isSeenIn(entry, 'frames') || placeOfId(id).startsWith('reward') || proved === true || !isAnnounced(entry))
 			continue
 		const entries = blocks.get(block.number)
 		if (entries === undefined) blocks.set(block.number, [entry])

@@ -13,6 +13,7 @@ import { isIn, judgeAndCommit } from '../committed.js'
 import { reconcileWith } from '../look/answers.js'
 import { sightOfFindings } from '../look/findingAlerts.js'
 import { contextOf } from '../look/lookContext.js'
+import { repeatsOf } from '../look/repeats.js'
 import { type PollPorts, type PollSession, write } from '../pollSession.js'
 import type { AuditPorts } from './auditPorts.js'
 import { notAnnounced } from './delegationsAnnounced.js'
@@ -81,7 +82,9 @@ export async function readSigned(
 		const span = { from: number, to: number }
 		const part = { span, last: block.block, blocks: new Map([[number, block.block]]), transactions: [] }
 		const judge = async ({ announcements }: NetworkState) => {
-			const context = contextOf(session, ports, { backfill: null, isSecondLook: false })
+			const seen = found.map(({ authorised, block: of }) => ({ txHash: authorised?.txHash ?? null, block: of }))
+			const repeats = await repeatsOf(seen, announcements, part, chain, own)
+			const context = { ...contextOf(session, ports, { backfill: null, isSecondLook: false }), repeats }
 			const findings = found.filter((finding) => notAnnounced(finding, number - 1n, announcements))
 			const sight = { ...sightOfFindings(findings, part, context), judges: inTransactions, isWhole: false }
 			return { difference: await reconcileWith(announcements, sight, { part, before: noDifference, chain }, own) }

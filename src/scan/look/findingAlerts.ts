@@ -20,6 +20,7 @@ function alertsOfFinding(finding: Finding, part: Part, context: LookContext): re
 		lateReason: (block) =>
 			context.lateReason(block) ?? (block.number < part.span.from ? 'found when the books were closed' : null),
 		checksum: context.checksum,
+		...(context.repeats && { repeats: context.repeats }),
 	})
 }
 

@@ -4,7 +4,7 @@
 
 import { inSteps, nextSlice } from '../../base/waits/slices.js'
 import { type AlertContext, alertOf } from '../../core/alerts/alert.js'
-import { addressOfId, alertId } from '../../core/alerts/alertId.js'
+import { addressOfId, alertId, type Repeats } from '../../core/alerts/alertId.js'
 import { withoutWitnessed } from '../../core/control/oneChange.js'
 import { withKnown } from '../../core/control/ruledEvents.js'
 import { eventsByTransaction } from '../../core/events/eventsByTransaction.js'
@@ -34,6 +34,7 @@ import type { Announcement, NetworkState } from '../../model/state.js'
 import type { Coverage, Network, WatchIndex } from '../../model/watch.js'
 import { answersTo } from './answers.js'
 import { createPayeeLedger } from './payees.js'
+import { repeatsOf, seenIn } from './repeats.js'
 
 /** Everything a look needs besides the part itself. */
 export interface LookContext {
@@ -53,6 +54,8 @@ export interface LookContext {
 	readonly checksum: (address: Address) => string
 	/** The addresses that each watch has paid. */
 	readonly payees: Payees
+	/** For findings; a look determines its own. */
+	readonly repeats?: Repeats
 }
 
 /**
@@ -66,7 +69,8 @@ export async function look(
 	chain: Chain,
 	signal: AbortSignal,
 ): Promise<Difference> {
-	const { part, confirmed: witnessed } = asWitnessed(read, announcements, context)
+	const repeats = await repeatsOf(seenIn(read), announcements, read, chain, signal)
+	const { part, confirmed: witnessed } = asWitnessed(read, announcements, { ...context, repeats })
 	const isWatched = coverageTestOf(context)
 	const gate = createFloodGate<{
 		readonly match: Match<SeenEvent>
@@ -79,7 +83,7 @@ export async function look(
 		for (const event of events) {
 			for (const { address } of sides(event)) {
 				if (!announced.has(address) && !context.watches.has(address)) continue
-				present.set(alertId(context.network.chainId, event, address), event)
+				present.set(alertId(context.network.chainId, event, address, repeats), event)
 			}
 			happened.push(event)
 			gate.note(event)
@@ -95,6 +99,7 @@ export async function look(
 			lateReason: context.lateReason(block),
 			watches: context.watches,
 			checksum: context.checksum,
+			repeats,
 		}
 		for (let at = 0; at < events.length; at += stepItems) {
 			const some = events.slice(at, at + stepItems)
@@ -106,7 +111,7 @@ export async function look(
 	}
 	const found = gate.kept().map(({ one, rest }) => ({ ...one, rest }))
 	const isNew = ({ event, watch }: Match<SeenEvent>) => {
-		const known = announcements.get(alertId(context.network.chainId, event, watch.address))
+		const known = announcements.get(alertId(context.network.chainId, event, watch.address, repeats))
 		return known === undefined || !isAnnounced(known) || !isAsAnnounced(known, event)
 	}
 	const creations: FrameEvent[] = []
@@ -151,12 +156,12 @@ export async function look(
 function asWitnessed(
 	read: Part,
 	announcements: ReadonlyMap<string, Announcement>,
-	{ contracts, network, backfill }: Pick<LookContext, 'contracts' | 'network' | 'backfill'>,
+	{ contracts, network, backfill, repeats }: Pick<LookContext, 'contracts' | 'network' | 'backfill' | 'repeats'>,
 ): { readonly part: Part; readonly confirmed: readonly Announcement[] } {
 	const part = withKnown(read, contracts, announcements, backfill !== null)
 	if (part.control === undefined || part.control.length === 0) return { part, confirmed: [] }
 	const isTold = (event: ControlChanged) => {
-		const known = announcements.get(alertId(network.chainId, event, event.watch))
+		const known = announcements.get(alertId(network.chainId, event, event.watch, repeats))
 		return known !== undefined && isAnnounced(known)
 	}
 	const { news, confirmed } = withoutWitnessed(

@@ -1,4 +1,4 @@
-import { alertId } from '../../core/alerts/alertId.js'
+import { alertId, type Repeats } from '../../core/alerts/alertId.js'
 import { eventsByTransaction } from '../../core/events/eventsByTransaction.js'
 import { sides } from '../../core/matching/match.js'
 import type { Alert } from '../../model/alert.js'
@@ -12,8 +12,7 @@ import type { PayeeLedger } from './payees.js'
 export async function markReplayed(
 	part: Part,
 	alerts: readonly Alert[],
-	chainId: number,
-	ledger: PayeeLedger,
+	{ chainId, repeats, ledger }: { readonly chainId: number; readonly repeats: Repeats; readonly ledger: PayeeLedger },
 ): Promise<readonly Alert[]> {
 	const byId = new Map<string, Alert[]>()
 	for (const alert of alerts) byId.set(alert.data.id, [...(byId.get(alert.data.id) ?? []), alert])
@@ -21,7 +20,7 @@ export async function markReplayed(
 	for (const { events } of eventsByTransaction(part)) {
 		for (const event of events) {
 			for (const { address } of sides(event)) {
-				for (const alert of byId.get(alertId(chainId, event, address)) ?? [])
+				for (const alert of byId.get(alertId(chainId, event, address, repeats)) ?? [])
 					marked.set(alert, await ledger.mark(alert))
 			}
 			ledger.note(event)

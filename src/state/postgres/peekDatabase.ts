@@ -2,6 +2,7 @@
 
 import type { Contract } from '../../model/contract.js'
 import type { Address, Clock } from '../../model/glossary.js'
+import type { Announcement } from '../../model/state.js'
 import type { Whole } from '../document.js'
 import type { Peek } from '../file/peek.js'
 import { type Database, openDatabase } from './connection/database.js'
@@ -9,6 +10,7 @@ import { createSkew, type Skew } from './connection/skew.js'
 import { mustBeCurrent, prepareSchema, schemaVersion } from './connection/tables.js'
 import { readDeliveries } from './deliveries/outbox.js'
 import { readReceivers } from './deliveries/waitingCounts.js'
+import { readAnnouncements } from './networks/announcements.js'
 import { readContracts } from './networks/contractRows.js'
 import { readNetworks } from './networks/networks.js'
 import { readWhole, writeWhole } from './whole.js'
@@ -35,11 +37,28 @@ export async function peekContractRows(
 	network: string,
 	clock: Clock,
 ): Promise<ReadonlyMap<Address, Contract>> {
+	return await peekRows(url, clock, (ask) => readContracts(ask, network))
+}
+
+/** As `peekContractRows`. */
+export async function peekAnnouncementRows(
+	url: string,
+	network: string,
+	clock: Clock,
+): Promise<ReadonlyMap<string, Announcement>> {
+	return await peekRows(url, clock, (ask) => readAnnouncements(ask, network))
+}
+
+async function peekRows<K, V>(
+	url: string,
+	clock: Clock,
+	read: (ask: Database['ask']) => Promise<ReadonlyMap<K, V>>,
+): Promise<ReadonlyMap<K, V>> {
 	return await withDatabase(url, clock, async ({ ask, host }) => {
 		const version = await schemaVersion(ask, host)
 		if (version === null) return new Map()
 		mustBeCurrent(version, host)
-		return await readContracts(ask, network)
+		return await read(ask)
 	})
 }
 

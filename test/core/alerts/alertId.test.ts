@@ -8,6 +8,7 @@ test.each([
 	[`1:${hash}:root:transfer:${address}`, hash],
 	[`1:${hash}:0_1_2:deployment:${address}`, hash],
 	[`1:${hash}:log_3_1:token:${address}`, hash],
+	[`1:${hash}:0_1~123:transfer:${address}`, hash],
 	[`1:${hash}:reward_0:transfer:${address}`, null],
 	[`1:withdrawal:17:withdrawal:${address}`, null],
 	[`1:${hash}:auth_0:delegation:${address}`, null],
@@ -18,7 +19,8 @@ test.each([
 ])('default: %s', (text, txHash) => {
 	const id = readAlertId(text)
 	if (id === null) throw new Error('it is an id')
-	expect(`${id.chainId}:${id.anchor}:${id.place}:${id.kind}:${id.address}`).toBe(text)
+	const again = id.again === undefined ? '' : `~${id.again}`
+	expect(`${id.chainId}:${id.anchor}:${id.place}${again}:${id.kind}:${id.address}`).toBe(text)
 	expect(transactionOf(id)).toBe(txHash)
 	expect(readAlertId(text.toUpperCase().replaceAll('0X', '0x'))).toEqual(id)
 })

@@ -1,7 +1,7 @@
 import { isSliceOver, nextSlice } from '../../../base/waits/slices.js'
 import type { TxLogs } from '../../../core/events/tokenLogs.js'
 import type { Hash } from '../../../model/glossary.js'
-import { readReceipts } from '../../blocks/readReceipts.js'
+import { readReceipts, receiptAt, withOwnReceipts } from '../../blocks/readReceipts.js'
 import type { Rpc } from '../../rpc/rpc.js'
 import { bloomIn, type Header, malformed, type Reading, unsettled } from '../../wire/wire.js'
 import { bloomOf } from './bloom.js'
@@ -19,7 +19,8 @@ export async function readHitReceipts(
 ): Promise<readonly TxLogs[]> {
 	const reading: Reading = { endpoint: rpc.endpoint, method: 'eth_getTransactionReceipt' }
 	const headerAt = new Map(headers.map((header) => [header.number, header]))
-	const groups = new Map<Hash, Log[]>()
+	/** By hash and block, since two blocks may hold one hash. */
+	const groups = new Map<string, Log[]>()
 	const places = new Map<bigint, ReadonlyMap<Hash, number>>()
 	/**
 	 * Place of a transaction in its block; null: it is not in it. A block may hold thousands of transactions and logs.
@@ -40,18 +41,24 @@ export async function readHitReceipts(
 		}
 		// Celo writes logs that belong to a block itself, with the block's hash in place of a transaction's.
 		if (placeOf(header.number, one.txHash) === null) continue
-		const group = groups.get(one.txHash)
-		if (group === undefined) groups.set(one.txHash, [one])
+		const key = `${one.txHash} ${header.number}`
+		const group = groups.get(key)
+		if (group === undefined) groups.set(key, [one])
 		else group.push(one)
 	}
-	const single = [...groups].map(([txHash, [log]]) => ({ txHash, number: log?.block.number ?? 0n }))
-	const receipts = await readReceipts(rpc, { whole: [], single }, signal)
+	const hits = [...groups.values()].flatMap(([first]) => first ?? [])
+	const single = hits.map(({ txHash, block }) => ({ txHash, number: block.number }))
+	const wanted = hits.map(({ txHash, block }) => ({ txHash, blockNumber: block.number }))
+	const byHash = await readReceipts(rpc, { whole: [], single }, signal)
+	const receipts = await withOwnReceipts(rpc, wanted, byHash, signal)
 	const txs: TxLogs[] = []
-	for (const [txHash, own] of groups) {
+	for (const own of groups.values()) {
 		if (isSliceOver()) await nextSlice()
-		const receipt = await readLogReceipt(receipts.get(txHash) ?? null, reading)
-		const block = own[0]?.block
-		if (block === undefined || receipt === null || receipt.txHash !== txHash || receipt.block.hash !== block.hash) {
+		const [one] = own
+		if (one === undefined) continue
+		const { txHash, block } = one
+		const receipt = await readLogReceipt(receiptAt(receipts, txHash, block.number) ?? null, reading)
+		if (receipt === null || receipt.txHash !== txHash || receipt.block.hash !== block.hash) {
 			throw unsettled(reading, `${txHash} is no longer in the block that its logs name`)
 		}
 		const bloom = bloomIn(receipt.raw)

@@ -108,7 +108,8 @@ function labelsOf(message: Message): { readonly fires: readonly Labels[]; readon
 /** Path of the frame; for a log, its position as in the id. */
 function placeOf({ id, frameType, traceAddress }: AlertData): string {
 	if (frameType === 'log') return id.split(':')[2] ?? ''
-	return frameType === 'reward' ? 'reward' : traceAddress.join('_') || 'root'
+	const [again = ''] = /~\d+(?=:)/.exec(id) ?? []
+	return frameType === 'reward' ? 'reward' : `${traceAddress.join('_') || 'root'}${again}`
 }
 
 function annotationsOf(message: Message): Readonly<Record<string, string>> {
