@@ -29,6 +29,7 @@ import { createTokens, type TokenSetting } from './logs/tokens.js'
 import { createReader } from './reader.js'
 import { gathered } from './rpc/gathered.js'
 import type { Rpc } from './rpc/rpc.js'
+import type { Sampling } from './sources/sampling.js'
 import { mild } from './state/mildly.js'
 import { createCreator } from './transactions/creator.js'
 import { beforeLeftOut, findBlock, headerOnly, headWithin, locateAt, showBlock } from './transactions/locate.js'
@@ -67,6 +68,8 @@ export interface ChainOptions {
 	readonly walkWait?: WalkWait
 	/** A part may lack transactions that no answer gives; it names them. Default: the block of such a one fails. */
 	readonly mayLack?: boolean
+	/** Blocks that are read whole to check a filter. Default: none. */
+	readonly sampling?: Sampling
 	/** Default: the wall clock. */
 	readonly clock?: Clock
 	readonly log: Log
@@ -106,6 +109,7 @@ export function createChain(options: ChainOptions): Chain {
 		rowsAtOnce,
 		mayLack,
 		priceAt,
+		sampling: options.sampling,
 		clock,
 		log,
 	})

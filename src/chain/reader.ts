@@ -18,6 +18,7 @@ import { misread } from './rpc/border.js'
 import type { Rpc } from './rpc/rpc.js'
 import { debugTraceSource } from './sources/debugTrace.js'
 import { createDensities } from './sources/densities.js'
+import { movedIn, type Sampling } from './sources/sampling.js'
 import type { Source, SourceName } from './sources/source.js'
 import { traceBlockSource } from './sources/traceBlock.js'
 import { traceFilterSource } from './sources/traceFilter.js'
@@ -75,6 +76,8 @@ export interface ReaderOptions {
 	readonly mayLack: boolean
 	/** Prices of calls to an endpoint; null: not known. */
 	readonly priceAt: (endpoint: string) => PriceOf | null
+	/** Which blocks of a span that a filter gave are read whole and compared. Absent: none. */
+	readonly sampling?: Sampling | undefined
 	readonly clock: Clock
 	readonly log: Log
 }
@@ -91,6 +94,9 @@ const BOUNDS: Readonly<Record<SourceName, Bounds>> = {
  */
 const TIP_BLOCKS = 16n
 const TIP_SPAN = 3n
+
+/** `whole`: the source of the samples. */
+type Sampled = Pick<Question, 'addresses'> & { readonly whole: SourceName }
 
 export function createReader(options: ReaderOptions): Reader {
 	const { setting, isPrivate, withSent, withdrawals, registry, fees, rowsAtOnce: rows, priceAt, mayLack } = options
@@ -193,6 +199,36 @@ export function createReader(options: ReaderOptions): Reader {
 		}
 	}
 
+	/** Throws RpcError `malformed` where the filter left out what a whole block shows. */
+	async function checkSamples(
+		rpc: Rpc,
+		part: ReadPart,
+		{ addresses, whole }: Sampled,
+		signal: AbortSignal,
+	): Promise<void> {
+		for (const number of options.sampling?.(part.span) ?? []) {
+			const span = { from: number, to: number }
+			const last = part.headers.find((header) => header.number === number) ?? null
+			const read = sources[whole].read({ rpc, span, addresses, last }, signal)
+			const sample = await read.catch((error: unknown) => {
+				signal.throwIfAborted()
+				if (!(error instanceof RpcError)) throw error
+				log.debug({ endpoint: rpc.endpoint, block: number, err: error }, 'a sample could not be read')
+				return null
+			})
+			if (sample === null) continue
+			const [given, shown] = [movedIn(part, number, addresses), movedIn(sample, number, addresses)]
+			const wrong = (source: SourceName, other: SourceName) =>
+				new RpcError(`${rpc.endpoint}: ${source} lacks movements in block ${number} that ${other} shows`, {
+					kind: 'malformed',
+					endpoint: rpc.endpoint,
+					content: true,
+				})
+			if ([...shown].some((one) => !given.has(one))) throw wrong('trace_filter', whole)
+			if ([...given].some((one) => !shown.has(one))) registry.distrust(rpc, whole, wrong(whole, 'trace_filter'))
+		}
+	}
+
 	return {
 		blocksAtOnce(rpc, addresses) {
 			const capabilities = registry.known(rpc)
@@ -205,9 +241,13 @@ export function createReader(options: ReaderOptions): Reader {
 			const [capabilities, end] = await Promise.all([registry.of(rpc, signal), readEnd(rpc, question, signal)])
 			let failure =
 				isPrivate && capabilities.sources.includes('trace_filter') ? needsBlocks(rpc) : incapable(rpc, capabilities)
-			for (const source of choose(rpc, capabilities, question)) {
+			const able = choose(rpc, capabilities, question)
+			for (const source of able) {
 				try {
-					return await readBy(source, rpc, { ...question, newest: end ?? question.newest }, signal)
+					const part = await readBy(source, rpc, { ...question, newest: end ?? question.newest }, signal)
+					const whole = able.find((one) => one !== 'trace_filter')
+					if (source === 'trace_filter' && whole) await checkSamples(rpc, part, { ...question, whole }, signal)
+					return part
 				} catch (error) {
 					if (!(error instanceof RpcError) || setting !== 'auto' || !mayFallBack(error)) throw error
 					if (isLasting(error)) registry.distrust(rpc, source, error)

@@ -9,6 +9,7 @@ import type { LogProofs } from '../chain/logs/logProofs.js'
 import { openAccounts } from '../chain/openAccounts.js'
 import { createRpc, type RpcRequest } from '../chain/rpc/rpc.js'
 import { openSourceClients } from '../chain/sourceClients.js'
+import { createSampling } from '../chain/sources/sampling.js'
 import { createCodeReader } from '../chain/state/codeReader.js'
 import { createContractState } from '../chain/state/contractState.js'
 import type { WalkWait } from '../chain/walk/walkWait.js'
@@ -113,7 +114,7 @@ export function openChain(
 	const wait = walkWait && { walkWait: { ...walkWait, ...(only && { sinceProgressMs: only.progress.sinceMs }) } }
 	const clients = openSourceClients({ rpcs, chainId, ...asked, mayLack: true, onHeard: endpoints.heard })
 	return {
-		chain: createChain({ endpoints, ...asked, ...streamed, settle, log, ...wait }),
+		chain: createChain({ endpoints, ...asked, ...streamed, settle, log, sampling: createSampling(), ...wait }),
 		endpoints,
 		accounts: openAccounts({ rpcs, endpoints, chainId, registry, isPrivate, clock: steady, log }),
 		contracts: isPrivate ? null : createContractState({ endpoints }),

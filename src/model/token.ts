@@ -40,12 +40,15 @@ export interface UnprovedRun {
 
 export interface UnprovedBlock {
 	readonly number: bigint
+	/** Last block of a range; absent: it is one block. */
+	readonly to?: bigint
 	/**
 	 * `receipts`: all receipts were read, but no header commits to them in a known way. `authorisations`: the delegations
 	 * that the block changed are not known; this says nothing about logs. `second look`: the block could be read once and
-	 * not a second time. Absent: receipts were not read.
+	 * not a second time. `backfill`: no balances
+	 * prove that a backfill was given all movements. Absent: receipts were not read.
 	 */
-	readonly why?: 'receipts' | 'authorisations' | 'second look' | 'code'
+	readonly why?: 'receipts' | 'authorisations' | 'second look' | 'code' | 'backfill'
 }
 
 /** What a token contract says about itself, unverified. Null: no answer, or one that cannot be decoded. */

@@ -7,6 +7,7 @@ import type { Difference } from '../core/reconcile/reconcile.js'
 import type { AddressSet, BlockRef, Part, TouchedBlock, TxTrace } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Gap } from '../model/state.js'
+import type { UnprovedBlock } from '../model/token.js'
 import { ranIn } from './auditing/codeQueue.js'
 import { handoverOf } from './auditing/handover.js'
 import type { LookContext } from './look/look.js'
@@ -16,6 +17,8 @@ export interface Looked {
 	readonly part: Part
 	readonly context: LookContext
 	readonly difference: Difference
+	/** Blocks of a backfill that balances do not prove. */
+	readonly unproved?: readonly UnprovedBlock[]
 }
 
 /**
@@ -24,7 +27,7 @@ export interface Looked {
  */
 export async function conclude(
 	session: PollSession,
-	{ part, context, difference }: Looked,
+	{ part, context, difference, unproved = [] }: Looked,
 	step: Step,
 	ports: PollPorts,
 ): Promise<void> {
@@ -54,7 +57,8 @@ export async function conclude(
 	const whole: Step = {
 		...step,
 		...(isFirst && ports.audit?.contracts && { touched: touchedIn(part, session.head.latest.number) }),
-		...{ gaps: new Map([...marks, ...lacking]), closed, signs, ran, unproved: part.unprovedLogs ?? [] },
+		...{ gaps: new Map([...marks, ...lacking]), closed, signs, ran },
+		unproved: [...(part.unprovedLogs ?? []), ...unproved],
 		...(isFirst && { handed: handover }),
 		...(marks.size > 0 && { handedGap: { ...handover, part: unreadOnly(handover.part, read) } }),
 	}

@@ -9,6 +9,7 @@ import type { NetworkState } from '../model/state.js'
 import type { Backfill } from '../model/watch.js'
 import { withCode } from './auditing/codeQueue.js'
 import { takeEarly } from './auditing/follow.js'
+import { proveBackfill } from './auditing/proveBackfill.js'
 import { withOldLogs } from './backfillLogs.js'
 import { isIn, judgeAndCommit } from './committed.js'
 import { conclude, type Looked, noteDisagreement } from './conclude.js'
@@ -58,7 +59,10 @@ export async function scan(
 		isTaking = true
 		const judge = async (state: NetworkState): Promise<Looked> => {
 			const context = contextOf(session, ports, { backfill, isSecondLook })
-			return { part, context, difference: await look(part, state.announcements, context, ports.chain, signal) }
+			const difference = await look(part, state.announcements, context, ports.chain, signal)
+			if (job === undefined) return { part, context, difference }
+			const proved = await proveBackfill({ part, job, context, state, before: difference }, ports, signal)
+			return { part, context, ...proved }
 		}
 		await judgeAndCommit(session.committed, isIn(part.span), judge, async (looked) => {
 			const step = stepOf(refOf(part.last))

@@ -1,4 +1,4 @@
-// One transaction hash in two blocks of the chain, as Celo and Cronos had it: each payment is told under an id of its own.
+// One transaction hash in two blocks of the chain, as on Celo and Cronos: each payment has an alert and an id of its own.
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestDevnode } from '../support/anvil.js'
 import { askNode } from '../support/askNode.js'
@@ -96,7 +96,7 @@ test.each(sized(['later'], ['first', 'later']))(
 	},
 )
 
-test('a transaction that a reorganisation moves to another block keeps its id and is told once', async () => {
+test('a transaction that a reorganisation moves to another block keeps its id, and no alert is repeated', async () => {
 	const node = await startTestDevnode()
 	onTestFinished(() => node.stop())
 	const hook = await hookServer()

@@ -13,19 +13,23 @@ export function withUnprovedLogs(
 ): UnprovedLogs | undefined {
 	if (more.length === 0) return before
 	let runs = before?.runs ?? []
-	for (const { number: block, why } of more) {
-		const number = Number(block)
-		const isNear = (run: UnprovedRun) => run.fromBlock <= number + NEAR && number <= run.toBlock + NEAR
+	let blocks = before?.blocks ?? 0
+	for (const { number: first, to = first, why } of more) {
+		const [fromBlock, toBlock] = [Number(first), Number(to)]
+		const length = toBlock - fromBlock + 1
+		const isNear = (run: UnprovedRun) => run.fromBlock <= toBlock + NEAR && fromBlock <= run.toBlock + NEAR
 		const near = runs.find((run) => run.why === why && isNear(run))
-		const first = { fromBlock: number, toBlock: number, blocks: 1, ...(why && { why }) }
-		const run = near === undefined ? first : grown(near, number)
+		const own = { fromBlock, toBlock, blocks: length, ...(why && { why }) }
+		const run = near === undefined ? own : grown(near, own)
+		blocks += length
 		runs = [...runs.filter((one) => one !== near), run].slice(-MOST_RUNS)
 	}
-	return { runs, blocks: (before?.blocks ?? 0) + more.length }
+	return { runs, blocks }
 }
 
-function grown({ fromBlock, toBlock, blocks, ...rest }: UnprovedRun, number: number): UnprovedRun {
-	return { ...rest, fromBlock: Math.min(fromBlock, number), toBlock: Math.max(toBlock, number), blocks: blocks + 1 }
+function grown(run: UnprovedRun, { fromBlock, toBlock, blocks }: UnprovedRun): UnprovedRun {
+	const [from, to] = [Math.min(run.fromBlock, fromBlock), Math.max(run.toBlock, toBlock)]
+	return { ...run, fromBlock: from, toBlock: to, blocks: Math.min(run.blocks + blocks, to - from + 1) }
 }
 
 /** The latest run first. */
@@ -34,12 +38,16 @@ export function* unprovedLogsInWords({ runs }: UnprovedLogs): Iterable<string> {
 		const which =
 			fromBlock === toBlock ? `of block ${fromBlock}` : `of ${blocks} blocks from ${fromBlock} to ${toBlock}`
 		if (why === 'second look') yield `not read a second time: ${which.slice('of '.length)}: ${ONCE}`
+		else if (why === 'backfill') yield `backfill not proved: ${which.slice('of '.length)}: ${UNWEIGHED}`
 		else if (why === 'authorisations') yield `delegations not covered: ${which.slice('of '.length)}: ${UNCOVERED}`
 		else if (why === 'code') yield `foreign code not covered: ${which.slice('of '.length)}: ${UNJUDGED}`
 		else yield `tokens not proved: that no log ${which} is missing: ${why === 'receipts' ? UNKNOWN : UNREAD}`
 	}
 }
 
+const UNWEIGHED =
+	'no balances prove that no movement is missing in it; a node that keeps the state of those blocks (an archive node) ' +
+	'does, when the watch is scanned again'
 const UNREAD =
 	'one endpoint has given them, and their headers do not rule it out; a second endpoint or `log_proof: all` proves ' +
 	'such blocks'

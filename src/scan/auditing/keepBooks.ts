@@ -120,7 +120,7 @@ export async function judgedBy(
 }
 
 /** Announces the events that a witness reading proves, and retracts those that it refutes. */
-async function withProof(
+export async function withProof(
 	proof: Proof,
 	difference: Difference,
 	{ state, ...context }: LookContext & { readonly state: NetworkState },
