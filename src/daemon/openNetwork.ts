@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { keepHeapSmall, letYoungGrow } from '../base/heapTuning.js'
 import { createBlockFallback } from '../chain/blockFallback.js'
 import { withdrawalRulesOf } from '../chain/blocks/withdrawals.js'
@@ -114,7 +115,15 @@ export function openChain(
 	const wait = walkWait && { walkWait: { ...walkWait, ...(only && { sinceProgressMs: only.progress.sinceMs }) } }
 	const clients = openSourceClients({ rpcs, chainId, ...asked, mayLack: true, onHeard: endpoints.heard })
 	return {
-		chain: createChain({ endpoints, ...asked, ...streamed, settle, log, sampling: createSampling(), ...wait }),
+		chain: createChain({
+			endpoints,
+			...asked,
+			...streamed,
+			settle,
+			log,
+			sampling: createSampling(randomUUID()),
+			...wait,
+		}),
 		endpoints,
 		accounts: openAccounts({ rpcs, endpoints, chainId, registry, isPrivate, clock: steady, log }),
 		contracts: isPrivate ? null : createContractState({ endpoints }),

@@ -1,4 +1,4 @@
-// One transaction hash in two blocks of the chain, as on Celo and Cronos: each payment has an alert and an id of its own.
+// One transaction hash in two blocks of the chain (Celo, Cronos): each payment has an alert and an id of its own.
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestDevnode } from '../support/anvil.js'
 import { askNode } from '../support/askNode.js'

@@ -3,7 +3,7 @@
  * whole and compared with it.
  */
 
-import { createHash, randomBytes } from 'node:crypto'
+import { sha256 } from '../../base/sha256.js'
 import { eventsOf } from '../../core/events/events.js'
 import type { AddressSet, Part, Span } from '../../model/chain.js'
 
@@ -15,12 +15,12 @@ const EACH_BLOCKS = 64n
 const MOST_BLOCKS = 8
 
 /** The choice depends on the seed, which no endpoint knows, and stays the same when a span is read again. */
-export function createSampling(seed: Uint8Array = randomBytes(16)): Sampling {
+export function createSampling(seed: string): Sampling {
 	return ({ from, to }) => {
 		const chosen: bigint[] = []
 		for (let window = from / EACH_BLOCKS; window <= to / EACH_BLOCKS && chosen.length < MOST_BLOCKS; window++) {
-			const digest = createHash('sha256').update(seed).update(`${window}`).digest()
-			const number = window * EACH_BLOCKS + (digest.readBigUInt64BE() % EACH_BLOCKS)
+			const digest = BigInt(`0x${sha256(`${seed} ${window}`).slice(0, 16)}`)
+			const number = window * EACH_BLOCKS + (digest % EACH_BLOCKS)
 			if (from <= number && number <= to) chosen.push(number)
 		}
 		return chosen

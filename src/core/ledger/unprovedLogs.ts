@@ -38,16 +38,16 @@ export function* unprovedLogsInWords({ runs }: UnprovedLogs): Iterable<string> {
 		const which =
 			fromBlock === toBlock ? `of block ${fromBlock}` : `of ${blocks} blocks from ${fromBlock} to ${toBlock}`
 		if (why === 'second look') yield `not read a second time: ${which.slice('of '.length)}: ${ONCE}`
-		else if (why === 'backfill') yield `backfill not proved: ${which.slice('of '.length)}: ${UNWEIGHED}`
+		else if (why === 'backfill') yield `backfill not proved: ${which.slice('of '.length)}: ${BACKFILL}`
 		else if (why === 'authorisations') yield `delegations not covered: ${which.slice('of '.length)}: ${UNCOVERED}`
 		else if (why === 'code') yield `foreign code not covered: ${which.slice('of '.length)}: ${UNJUDGED}`
 		else yield `tokens not proved: that no log ${which} is missing: ${why === 'receipts' ? UNKNOWN : UNREAD}`
 	}
 }
 
-const UNWEIGHED =
-	'no balances prove that no movement is missing in it; a node that keeps the state of those blocks (an archive node) ' +
-	'does, when the watch is scanned again'
+const BACKFILL =
+	'no balances prove that no movement is missing; an archive node keeps the state of those blocks, and proves them when ' +
+	'the watch is scanned again'
 const UNREAD =
 	'one endpoint has given them, and their headers do not rule it out; a second endpoint or `log_proof: all` proves ' +
 	'such blocks'
