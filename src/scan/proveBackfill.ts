@@ -1,6 +1,7 @@
 /**
- * A backfill reads blocks of which no book is kept. What it tells is compared with the balances before and after each
- * part; what that leaves open is reported as not proved.
+ * Blocks of which no book is kept are compared with the balances before and after them: each part of a backfill, and
+ * without books the blocks in which a watched contract destroyed itself and the node names neither heir nor amount. What
+ * that leaves open is reported as not proved.
  */
 
 import { draftOf } from '../audit/booksDraft.js'
@@ -22,9 +23,10 @@ import { sightOfFindings } from './look/findingAlerts.js'
 import type { LookContext } from './look/look.js'
 import type { PollPorts } from './pollSession.js'
 
-interface ReadBackfill {
+interface Unkept {
 	readonly part: Part
-	readonly job: Backfill
+	readonly addresses: readonly Address[]
+	readonly why: 'backfill' | 'self-destruct'
 	readonly context: LookContext
 	readonly state: NetworkState
 	/** What the look at the part leads to. */
@@ -39,27 +41,77 @@ const MOST_MS = 4_000
 /** The balances after the last part of a backfill; its addresses are the same list until it ends. */
 const closings = new WeakMap<readonly Address[], { readonly hash: string; readonly balances: Balances }>()
 
-/** The difference with what the balances show, and the blocks that they do not prove. */
+/** The difference with what balances show, and the blocks that they do not prove. */
+export interface Weighed {
+	readonly difference: Difference
+	readonly unproved: readonly UnprovedBlock[]
+}
+
+type Looked = Omit<Unkept, 'addresses' | 'why'>
+
 export async function proveBackfill(
-	{ part, job, context, state, before }: ReadBackfill,
+	looked: Looked,
+	{ addresses }: Pick<Backfill, 'addresses'>,
+	ports: PollPorts,
+	signal: AbortSignal,
+): Promise<Weighed> {
+	const { from, to } = looked.part.span
+	if (ports.audit?.auditor != null) return await weigh({ ...looked, addresses, why: 'backfill' }, ports, signal)
+	return { difference: looked.before, unproved: [{ number: from, to, why: 'backfill' }] }
+}
+
+/** Where books are kept, they prove it. */
+export async function proveBlankEnds(looked: Looked, ports: PollPorts, signal: AbortSignal): Promise<Weighed> {
+	const { part, context } = looked
+	let { before: difference } = looked
+	const unproved: UnprovedBlock[] = []
+	for (const [number, addresses] of ports.audit?.auditor == null ? blankEnds(part, context) : []) {
+		const last = part.blocks.get(number)
+		if (last === undefined) continue
+		const transactions = part.transactions.filter(({ block }) => block.number === number)
+		const blocks = new Map([[number, last]])
+		const own = { ...part, span: { from: number, to: number }, last, parentHash: last.parentHash, blocks, transactions }
+		const one = { ...looked, part: own, before: difference, addresses: [...addresses], why: 'self-destruct' } as const
+		const weighed = await weigh(one, ports, signal)
+		difference = weighed.difference
+		unproved.push(...weighed.unproved)
+	}
+	return { difference, unproved }
+}
+
+/** The watched contracts, by block, whose self-destruct has neither heir nor amount. */
+function blankEnds({ transactions }: Part, { watches }: LookContext): ReadonlyMap<bigint, ReadonlySet<Address>> {
+	const ends = new Map<bigint, Set<Address>>()
+	for (const { block, frames, succeeded } of transactions) {
+		for (const { type, from, to, valueWei, error } of succeeded === false ? [] : frames) {
+			const isBlank = type === 'suicide' && error === null && valueWei === 0n && (to === null || BigInt(to) === 0n)
+			if (isBlank && from !== null && watches.has(from))
+				ends.set(block.number, (ends.get(block.number) ?? new Set()).add(from))
+		}
+	}
+	return ends
+}
+
+async function weigh(
+	{ part, addresses, context, state, before, why }: Unkept,
 	ports: PollPorts,
 	outer: AbortSignal,
-): Promise<{ readonly difference: Difference; readonly unproved: readonly UnprovedBlock[] }> {
+): Promise<Weighed> {
 	const { audit, chain } = ports
 	const { span, last } = part
-	const unproved = (from: bigint, to: bigint): UnprovedBlock => ({ number: from, to, why: 'backfill' })
+	const unproved = (from: bigint, to: bigint): UnprovedBlock => ({ number: from, to, why })
 	const nothing = { difference: before, unproved: [unproved(span.from, span.to)] }
-	if (audit?.auditor == null || audit.accounts.isPrivate || job.addresses.length > MOST_ADDRESSES) return nothing
+	if (audit === undefined || audit.accounts.isPrivate || addresses.length > MOST_ADDRESSES) return nothing
 	const { accounts } = audit
 	const signal = signalWithin(MOST_MS, outer)
 	try {
 		const first = await refBefore(part, ports, signal)
 		if (first === null) return nothing
-		const known = closings.get(job.addresses)
-		const openings = known?.hash === first.hash ? known.balances : await accounts.balances(job.addresses, first, signal)
-		const balances = await accounts.balances(job.addresses, last, signal)
-		closings.set(job.addresses, { hash: last.hash, balances })
-		const all = movementsOf(part.transactions, new Set(job.addresses), part.blocks.values())
+		const known = closings.get(addresses)
+		const openings = known?.hash === first.hash ? known.balances : await accounts.balances(addresses, first, signal)
+		const balances = await accounts.balances(addresses, last, signal)
+		closings.set(addresses, { hash: last.hash, balances })
+		const all = movementsOf(part.transactions, new Set(addresses), part.blocks.values())
 		const blocks = [{ ref: { number: last.number, hash: last.hash }, balances, movements: summed(all) }]
 		const found = { findings: [], witnessed: [], changes: [] }
 		const closing = {

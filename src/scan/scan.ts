@@ -16,7 +16,7 @@ import { hasStayed, passGap } from './gaps/passGap.js'
 import { addressesOf, look } from './look/look.js'
 import { backfillSet, contextOf } from './look/lookContext.js'
 import { movedOn, type PollPorts, type PollSession, refOf, type Step } from './pollSession.js'
-import { proveBackfill } from './proveBackfill.js'
+import { proveBackfill, proveBlankEnds } from './proveBackfill.js'
 import { handContested } from './secondReading.js'
 
 /** The step to commit after the blocks up to `last`, inclusive, were looked at. */
@@ -60,9 +60,10 @@ export async function scan(
 		const judge = async (state: NetworkState): Promise<Looked> => {
 			const context = contextOf(session, ports, { backfill, isSecondLook })
 			const difference = await look(part, state.announcements, context, ports.chain, signal)
-			if (job === undefined) return { part, context, difference }
-			const proved = await proveBackfill({ part, job, context, state, before: difference }, ports, signal)
-			return { part, context, ...proved }
+			const looked = { part, context, state, before: difference }
+			const prove =
+				job === undefined ? proveBlankEnds(looked, ports, signal) : proveBackfill(looked, job, ports, signal)
+			return { part, context, ...(await prove) }
 		}
 		await judgeAndCommit(session.committed, isIn(part.span), judge, async (looked) => {
 			const step = stepOf(refOf(part.last))

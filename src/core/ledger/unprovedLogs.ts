@@ -39,6 +39,7 @@ export function* unprovedLogsInWords({ runs }: UnprovedLogs): Iterable<string> {
 			fromBlock === toBlock ? `of block ${fromBlock}` : `of ${blocks} blocks from ${fromBlock} to ${toBlock}`
 		if (why === 'second look') yield `not read a second time: ${which.slice('of '.length)}: ${ONCE}`
 		else if (why === 'backfill') yield `backfill not proved: ${which.slice('of '.length)}: ${BACKFILL}`
+		else if (why === 'self-destruct') yield `self-destruct not proved: ${which.slice('of '.length)}: ${BLANK}`
 		else if (why === 'authorisations') yield `delegations not covered: ${which.slice('of '.length)}: ${UNCOVERED}`
 		else if (why === 'code') yield `foreign code not covered: ${which.slice('of '.length)}: ${UNJUDGED}`
 		else yield `tokens not proved: that no log ${which} is missing: ${why === 'receipts' ? UNKNOWN : UNREAD}`
@@ -46,8 +47,10 @@ export function* unprovedLogsInWords({ runs }: UnprovedLogs): Iterable<string> {
 }
 
 const BACKFILL =
-	'no balances prove that no movement is missing; an archive node keeps the state of those blocks, and proves them when ' +
-	'the watch is scanned again'
+	'no balances prove that no movement is missing; an archive node keeps that state, and proves them when the watch is ' +
+	'scanned again'
+const BLANK =
+	'a watched contract destroyed itself, the node names neither heir nor amount, and no balances prove that nothing moved'
 const UNREAD =
 	'one endpoint has given them, and their headers do not rule it out; a second endpoint or `log_proof: all` proves ' +
 	'such blocks'
