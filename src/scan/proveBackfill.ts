@@ -1,7 +1,7 @@
 /**
  * Blocks of which no book is kept are compared with the balances before and after them: each part of a backfill, and
- * without books the blocks in which a watched contract destroyed itself and the node names neither heir nor amount. What
- * that leaves open is reported as not proved.
+ * without books the blocks in which a watched contract destroyed itself and the node names neither heir nor amount.
+ * What that leaves open is reported as not proved.
  */
 
 import { draftOf } from '../audit/booksDraft.js'

@@ -47,10 +47,11 @@ export function* unprovedLogsInWords({ runs }: UnprovedLogs): Iterable<string> {
 }
 
 const BACKFILL =
-	'no balances prove that no movement is missing; an archive node keeps that state, and proves them when the watch is ' +
-	'scanned again'
+	'no balances prove that no movement is missing; an archive node keeps that state, and proves them when the watch ' +
+	'is scanned again'
 const BLANK =
-	'a watched contract destroyed itself, the node names neither heir nor amount, and no balances prove that nothing moved'
+	'a watched contract destroyed itself, the node names neither heir nor amount, and no balances prove that nothing ' +
+	'moved'
 const UNREAD =
 	'one endpoint has given them, and their headers do not rule it out; a second endpoint or `log_proof: all` proves ' +
 	'such blocks'
