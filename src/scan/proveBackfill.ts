@@ -101,7 +101,8 @@ async function weigh(
 	const { span, last } = part
 	const unproved = (from: bigint, to: bigint): UnprovedBlock => ({ number: from, to, why })
 	const nothing = { difference: before, unproved: [unproved(span.from, span.to)] }
-	if (audit === undefined || audit.accounts.isPrivate || addresses.length > MOST_ADDRESSES) return nothing
+	if (audit === undefined || audit.accounts.isPrivate || part.unread !== undefined) return nothing
+	if (addresses.length > MOST_ADDRESSES) return nothing
 	const { accounts } = audit
 	const signal = signalWithin(MOST_MS, outer)
 	try {
