@@ -76,11 +76,11 @@ function isCrossed({ thresholds }: Watch, { crossed, previousWei, balanceWei }: 
 }
 
 /** Whether a balance is beyond a threshold, equality excluded. */
-export function isBeyond(wei: bigint, crossed: Crossing['crossed'], limitWei: bigint): boolean {
+function isBeyond(wei: bigint, crossed: Crossing['crossed'], limitWei: bigint): boolean {
 	return crossed === 'below' ? wei < limitWei : wei > limitWei
 }
 
 /** The threshold of that direction; null if the watch has none. */
-export function thresholdOf(thresholds: Thresholds | undefined, crossed: Crossing['crossed']): bigint | null {
+function thresholdOf(thresholds: Thresholds | undefined, crossed: Crossing['crossed']): bigint | null {
 	return (crossed === 'below' ? thresholds?.belowWei : thresholds?.aboveWei) ?? null
 }

@@ -1,7 +1,6 @@
 // The record of kind `control`: ids, where its events are seen, what it depends on, and its words.
 import { describe, expect, test } from 'vitest'
 import { alertOf } from '../../src/core/alerts/alert.js'
-import { readAlertId, transactionOf } from '../../src/core/alerts/alertId.js'
 import { isAsAnnounced, isSeenIn } from '../../src/core/reconcile/reconcile.js'
 import { recordOf } from '../../src/kinds/all.js'
 import { noAnswers } from '../../src/kinds/standing.js'
@@ -59,16 +58,11 @@ describe('ids', () => {
 	test.each(cases)('default: %s', (_name, part, expected) => {
 		const { id } = told({ ...stored, ...part }).data
 		expect(id).toBe(`31337:${expected}:control:${address(1)}`)
-		expect(readAlertId(id)).toMatchObject({ kind: 'control', address: address(1) })
 	})
 
 	test('default: of a log, by its transaction', () => {
 		const { id } = told(logged).data
 		expect(id).toBe(`31337:${hash(0xabc)}:log_3:control:${address(1)}`)
-		const read = readAlertId(id)
-		expect(read && transactionOf(read)).toBe(hash(0xabc))
-		const other = readAlertId(told(stored).data.id)
-		expect(other && transactionOf(other)).toBeNull()
 	})
 })
 

@@ -4,7 +4,6 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 import { toChecksum } from '../../src/config/address.js'
 import { jsonSchema } from '../../src/config/jsonSchema.js'
-import { readAlertId, transactionOf } from '../../src/core/alerts/alertId.js'
 import { isAbout } from '../../src/core/outbox/historyEntries.js'
 import { urgencyOf } from '../../src/core/outbox/urgency.js'
 import type { Address } from '../../src/model/glossary.js'
@@ -50,11 +49,7 @@ test('default: a record and a producer are all that a kind needs', async () => {
 	expect(message.type).toBe('alert.echo')
 	expect(data).toMatchObject({ kind: 'echo', volume: 11, valueWei: '7', direction: 'in', txHash })
 
-	// Its id is read again.
 	expect(data.id).toBe(`31337:${txHash}:echo_root:echo:${to}`)
-	const id = readAlertId(data.id)
-	expect(id?.kind).toBe('echo')
-	expect(id && transactionOf(id)).toBe(txHash)
 
 	// In words.
 	const { subject, text } = composeMessage(message)

@@ -112,6 +112,8 @@ describe('tracewatch explain', () => {
 
 	test('error: what is no transaction', async () => {
 		expect((await site.run(['explain', '0x12'])).code).toBe(2)
+		const ofAlert = await site.run(['explain', `31337:5:below:balance:0x${'ab'.repeat(20)}`])
+		expect([ofAlert.code, ofAlert.stderr]).toEqual([2, expect.stringContaining('that of an alert is its `txHash`')])
 		const { code, stderr } = await site.run(['explain', `0x${'ab'.repeat(32)}`])
 		expect(code).toBe(1)
 		expect(stderr).toContain('no mined transaction')

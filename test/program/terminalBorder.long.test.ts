@@ -16,7 +16,6 @@ let node: TestDevnode
 let hook: HookServer
 let here: ReturnType<typeof openSite>
 let hash: Hash
-let id: string
 
 beforeAll(async () => {
 	node = await startTestDevnode()
@@ -31,7 +30,6 @@ beforeAll(async () => {
 	await node.mine(2)
 	hook.answer = () => ({ status: 503, body: label })
 	await here.run(['once'])
-	id = JSON.parse(String(hook.hits[0]?.body)).data.id
 })
 
 afterAll(async () => {
@@ -48,7 +46,6 @@ test.each<[string, () => readonly string[]]>([
 	['replay --format csv', () => ['replay', ...span, '--format', 'csv']],
 	['replay --format json', () => ['replay', ...span, '--format', 'json']],
 	['explain of a transaction', () => ['explain', hash, '--network', 'local']],
-	['explain of an alert', () => ['explain', id]],
 	['history', () => ['history']],
 	['history --format csv', () => ['history', '--format', 'csv']],
 	['history --format json', () => ['history', '--format', 'json']],

@@ -50,16 +50,6 @@ test('a Safe, a proxy and an account without code', async () => {
 	expect(table.stdout).toMatch(new RegExp(`owner \\(at ${toChecksum(admin)}\\) +${toChecksum(alice)} `))
 	expect(table.stdout).toContain('No watch reports it')
 
-	// An alert that storage alone shows is asked for again.
-	await write(proxy, [slots.implementation, word(alice)])
-	const id = `31337:${await node.head()}:slot_implementation:control:${proxy}`
-	const explained = await site.run(['explain', id])
-	expect(explained.stdout).toContain(
-		`implementation (implementation): ${toChecksum(bob)} before, ${toChecksum(alice)} after`,
-	)
-	expect(explained.code, explained.stderr).toBe(0)
-	expect((await site.run(['explain', id.replace(proxy, admin)])).code).toBe(1)
-
 	expect((await site.run(['control', stranger])).stdout).toContain('no code')
 	expect((await site.run(['control', '0x12'])).code).toBe(2)
 })

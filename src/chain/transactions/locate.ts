@@ -8,7 +8,7 @@ import { noteWithdrawals, type WithdrawalLists } from '../blocks/withdrawals.js'
 import { soon } from '../endpoints/endpoint.js'
 import type { Endpoints } from '../endpoints/endpoints.js'
 import type { Rpc } from '../rpc/rpc.js'
-import { readBlock, readBlockAt, readReceipt } from '../wire/wire.js'
+import { readBlockAt, readReceipt } from '../wire/wire.js'
 
 interface Sought {
 	readonly number: bigint
@@ -107,13 +107,6 @@ export async function headerOnly(rpc: Rpc, span: Span, signal: AbortSignal): Pro
 	const { method, params } = blockCall(span.to)
 	const last = needBlock(await rpc.call(method, params, signal), span.to, rpc.endpoint)
 	return { span, last, blocks: new Map(), transactions: [] }
-}
-
-/** The number of the block with this hash; null where the endpoint has none (any more). */
-export async function numberOf(rpc: Rpc, blockHash: Hash, signal: AbortSignal): Promise<bigint | null> {
-	const method = 'eth_getBlockByHash'
-	const block = readBlock(await rpc.call(method, [blockHash, false], signal), { endpoint: rpc.endpoint, method })
-	return block?.hash === blockHash ? block.number : null
 }
 
 /**

@@ -1,11 +1,9 @@
-/** The room prints the source of an alert, or all events of a transaction. */
+/** The room prints a transaction: its call tree, and why each frame counts for a watch or not. */
 
 import { fitWords } from '../../base/text/outgoing.js'
 import { utc } from '../../base/utc.js'
 import { revertReason } from '../../chain/wire/revertReason.js'
 import { toChecksum } from '../../config/address.js'
-import type { Config } from '../../config/load.js'
-import { type AlertId, readAlertId, transactionOf } from '../../core/alerts/alertId.js'
 import { type ExplainContext, explain as explained } from '../../core/alerts/explainFrames.js'
 import { explainSigned } from '../../core/alerts/explainSigned.js'
 import { type ExplainedLog, explainTokens } from '../../core/alerts/explainTokens.js'
@@ -14,18 +12,17 @@ import { PlainError, RpcError, UsageError } from '../../errors.js'
 import type { Accounts } from '../../model/books.js'
 import type { BlockRef } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
-import { type Command, type CommandArgs, configOption, exitCodes, type Io } from '../command.js'
+import { type Command, configOption, exitCodes, type Io } from '../command.js'
 import { networkOf } from '../shared/network.js'
 import { openConfig } from '../shared/openConfig.js'
 import { openLog } from '../shared/openLog.js'
 import { whileWaiting } from '../shared/progress.js'
-import { explainAlert } from './explainAlert.js'
 import { codeKnowledge } from './explainCode.js'
 
 export const explain: Command = {
 	name: 'explain',
-	summary: "draws a transaction's call tree, or says where an alert comes from, and what counts for a watch",
-	help: `Usage: tracewatch explain TXHASH|ALERT_ID [--network NAME] [--block NUMBER] [-c FILE]
+	summary: "draws a transaction's call tree, and says what counts for a watch, and why",
+	help: `Usage: tracewatch explain TXHASH [--network NAME] [-c FILE]
 
 Draws the call tree of a transaction, and says of each frame whether it counts for a watch, and why: failed,
 under a failed call, a delegatecall, below min_value, not watched; and the same of the tokens that its logs show,
@@ -34,28 +31,17 @@ delegations (EIP-7702) that it authorises; and of foreign code that a watch ran,
 by what the daemon learnt before the block, and what the chain says. Of a failed transaction it shows the reason, where
 the node gives it (Otterscan level 8).
 
-Of an alert (the id at the end of a mail, \`data.id\`, \`history --format json\`) that comes from no call or log
-(withdrawal, delegation, income, balance, unexplained) it says where it comes from: when it was sent, its block, what
-proves it, and the book of the block: the balance before, all that moves the address, fees, the balance after, and what
-is left. The node is asked for all of it again. Of other alerts it draws their transaction.
-
-  --network NAME      as in tracewatch.yaml; may be left out when there is only one, or the id names its chain
-  --block NUMBER      of a withdrawal, where neither the history nor the headers lead to its block
+  --network NAME      as in tracewatch.yaml; may be left out when there is only one
   -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
 
-Exit codes: 0 done, 1 there is no such transaction, or the node does not confirm the alert, 2 wrong usage, 75 an
-endpoint failed for now, 78 the configuration is wrong.`,
-	options: { ...configOption, network: { type: 'string' }, block: { type: 'string' } },
+Exit codes: 0 done, 1 there is no such transaction, 2 wrong usage, 75 an endpoint failed for now, 78 the configuration
+is wrong.`,
+	options: { ...configOption, network: { type: 'string' } },
 	positionals: [1, 1],
 	async run(args, io) {
-		const text = (args.positionals[0] ?? '').toLowerCase()
-		const id = readAlertId(text)
-		const asked = id === null ? readHash(text) : (transactionOf(id) ?? id)
-		const block = blockOf(args)
+		const txHash = readHash((args.positionals[0] ?? '').toLowerCase())
 		const config = await openConfig(args, io)
-		const network = id === null ? networkOf(args, config) : networkOfChain(id, args, config)
-		if (typeof asked !== 'string') return await explainAlert({ text, id: asked, network, block }, config, io)
-		const txHash = asked
+		const network = networkOf(args, config)
 		const watches = watchesOn(config.watches, network.name)
 		const { chain, accounts, codes, contracts } = openChain(network, {
 			clock: Date.now,
@@ -69,9 +55,6 @@ endpoint failed for now, 78 the configuration is wrong.`,
 			const how = trace.succeeded === false ? 'failed' : trace.succeeded ? 'succeeded' : 'was mined'
 			const time = utc(Number(block.timestampS) * 1_000)
 			io.out(`${txHash} ${how} in block ${block.number} of ${network.name}, ${time}`)
-			const again = id?.again
-			if (again !== undefined && again !== block.number)
-				io.out(`the alert is of block ${again}, where the same hash stands again; the node does not show that one`)
 			const reason = failureData === null ? null : revertReason(failureData)
 			if (reason !== null) io.out(`reason: ${fitWords(reason)}`)
 			io.out('')
@@ -147,22 +130,5 @@ function drawLog(
 
 function readHash(text: string): Hash {
 	if (/^0x[0-9a-f]{64}$/.test(text)) return text as Hash
-	throw new UsageError(`\`${text}\` is no transaction hash (0x and 64 hex digits), and no id of an alert`)
-}
-
-function blockOf({ values: { block } }: CommandArgs): bigint | null {
-	if (block === undefined) return null
-	if (typeof block === 'string' && /^\d{1,15}$/.test(block)) return BigInt(block)
-	throw new UsageError(`--block takes a block number, not \`${String(block)}\``)
-}
-
-/** The network of the chain in the id; if several networks have that chain, `--network` chooses. */
-function networkOfChain({ chainId }: AlertId, args: CommandArgs, config: Config): Config['networks'][number] {
-	const own = config.networks.filter((network) => network.chainId === chainId)
-	const [only, second] = own
-	if (only === undefined) throw new UsageError(`the id is of chain ${chainId}, and no network here is of that chain`)
-	if (args.values.network === undefined && second === undefined) return only
-	const network = networkOf(args, { ...config, networks: args.values.network === undefined ? own : config.networks })
-	if (network.chainId === chainId) return network
-	throw new UsageError(`the id is of chain ${chainId}, and ${network.name} is chain ${network.chainId}`)
+	throw new UsageError(`\`${text}\` is no transaction hash (0x and 64 hex digits); that of an alert is its \`txHash\``)
 }
