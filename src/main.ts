@@ -27,11 +27,15 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	state: async () => (await import('./commands/state/state.js')).state,
 	secret: async () => (await import('./commands/setup/secret.js')).secret,
 	setup: async () => (await import('./commands/setup/setup.js')).setup,
-	import: async () => (await import('./commands/import/import.js')).importFrom,
 	init: async () => (await import('./commands/setup/init.js')).init,
 	devnode: async () => (await import('./commands/devnode.js')).devnode,
 	demo: async () => (await import('./commands/demo.js')).demo,
 	schema: async () => (await import('./commands/schema.js')).schema,
+}
+
+/** What to do instead. */
+const removedCommands: Readonly<Record<string, string>> = {
+	import: 'write a watchlist, see docs/configuration.md; `addresses_from` reads addresses from a CSV file',
 }
 
 async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
@@ -51,6 +55,7 @@ async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 	const load = Object.hasOwn(commands, name) ? commands[name] : undefined
 	if (/^(-c|--config)/.test(name)) throw new UsageError('which command? such as `tracewatch check -c FILE`')
 	if (load === undefined) {
+		if (Object.hasOwn(removedCommands, name)) throw new UsageError(`\`${name}\` was removed: ${removedCommands[name]}`)
 		const near = await nearest(name, Object.keys(commands))
 		throw new UsageError(`there is no command \`${name}\`${near}; \`tracewatch --help\` lists them`)
 	}

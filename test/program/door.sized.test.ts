@@ -33,6 +33,16 @@ test.each(slips.filter((_, at) => sized(at < 3, true)))('error: %j names what wa
 	expect(run(...args)).toMatchObject({ status: 2, err: words })
 })
 
+const removed: readonly (readonly [args: readonly string[], instead: string])[] = [
+	[['import', 'oz', 'monitors', '--out', 'here'], 'addresses_from'],
+]
+test.each(removed)('error: the removed command %j says what replaces it', (args, instead) => {
+	const { status, err, out } = run(...args)
+	expect([status, out]).toEqual([2, ''])
+	expect(err).toMatch(/^`[a-z]+` was removed: [^\n]+$/)
+	expect(err).toContain(instead)
+})
+
 test('behavior: the configuration may be named before the command', () => {
 	writeFileSync(join(folder, 'other.yaml'), 'networks: []\n')
 	for (const args of sized(
