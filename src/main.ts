@@ -19,7 +19,6 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	replay: async () => (await import('./commands/replay.js')).replay,
 	statement: async () => (await import('./commands/statement/statement.js')).statement,
 	watch: async () => (await import('./commands/watch.js')).watch,
-	control: async () => (await import('./commands/whoRules.js')).control,
 	explain: async () => (await import('./commands/explain/explain.js')).explain,
 	deliveries: async () => (await import('./commands/state/deliveries.js')).deliveries,
 	gaps: async () => (await import('./commands/state/gaps.js')).gaps,
@@ -30,12 +29,13 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	init: async () => (await import('./commands/setup/init.js')).init,
 	devnode: async () => (await import('./commands/devnode.js')).devnode,
 	demo: async () => (await import('./commands/demo.js')).demo,
-	schema: async () => (await import('./commands/schema.js')).schema,
 }
 
 /** What to do instead. */
 const removedCommands: Readonly<Record<string, string>> = {
 	import: 'write a watchlist, see docs/configuration.md; `addresses_from` reads addresses from a CSV file',
+	control: 'the page of a watch, `/watch`, shows who rules it',
+	schema: 'the JSON Schemas are the files in `schema/`',
 }
 
 async function main(argv: readonly string[], io: Io): Promise<ExitCode> {

@@ -13,7 +13,7 @@ import type { PageFacts } from './pageData.js'
 export function rulersOf(address: Address, contract: Contract | null, { checksum }: Pick<PageFacts, 'checksum'>) {
 	if (contract === null) return null
 	const spelled = (text: string) => (isAddress(text) ? checksum(text) : text)
-	const rulings = whoRulesIt(address, contract.values).map(({ events: _, ...one }) => ({
+	const rulings = whoRulesIt(address, contract.values).map((one) => ({
 		...one,
 		contract: checksum(one.contract),
 		value: spelled(one.value),

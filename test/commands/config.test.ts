@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { check } from '../../src/commands/check.js'
 import type { Command, Io } from '../../src/commands/command.js'
-import { schema } from '../../src/commands/schema.js'
 import { init } from '../../src/commands/setup/init.js'
 import { starterVariables } from '../../src/config/starter.js'
-import { PlainError, UsageError } from '../../src/errors.js'
+import { PlainError } from '../../src/errors.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 import { temporaryFolder } from '../support/folder.js'
 
@@ -250,17 +249,5 @@ watches:
 		const { code, err } = await run(check)
 		expect(code).toBe(78)
 		expect(err).toContain('tracewatch init')
-	})
-})
-
-describe('schema', () => {
-	test.each(['config', 'watchlist', 'alert'])('prints that of a %s', async (name) => {
-		const { code, out } = await run(schema, { positionals: [name] })
-		expect(JSON.parse(out)).toHaveProperty('title')
-		expect(code).toBe(0)
-	})
-
-	test('error: one that there is not', async () => {
-		await expect(run(schema, { positionals: ['alerts'] })).rejects.toThrow(UsageError)
 	})
 })

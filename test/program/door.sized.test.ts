@@ -35,6 +35,8 @@ test.each(slips.filter((_, at) => sized(at < 3, true)))('error: %j names what wa
 
 const removed: readonly (readonly [args: readonly string[], instead: string])[] = [
 	[['import', 'oz', 'monitors', '--out', 'here'], 'addresses_from'],
+	[['control', '0x12'], '/watch'],
+	[['schema', 'alert'], 'schema/'],
 ]
 test.each(removed)('error: the removed command %j says what replaces it', (args, instead) => {
 	const { status, err, out } = run(...args)

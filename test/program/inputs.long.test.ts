@@ -233,7 +233,6 @@ test('error: wrong usage ends with 2 and names the way out', async () => {
 		[['test-send', 'hok'], /no receiver `hok`.*`hook`/],
 		[['deliveries', 'forget'], /list, retry or drop, not `forget`/],
 		[['deliveries', 'retry'], /--all/],
-		[['schema', 'x'], /schema of .*not of `x`/],
 		[['replay', '--from', 'soon', '--to', '1'], /--from takes a block number, not `soon`/],
 		[['replay', '--to', '1'], /--from is missing/],
 		[['replay', '--from', '2', '--to', '1'], /--from 2 is after --to 1/],

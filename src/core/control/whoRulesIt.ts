@@ -1,7 +1,6 @@
 import type { ContractValues } from '../../model/contract.js'
 import type { Address, Hash } from '../../model/glossary.js'
 import type { ControlChange } from '../../model/kind.js'
-import { controlRows } from '../events/controlLogs.js'
 import { placeOf, shownValue } from './places.js'
 
 /** One value that rules a contract, and what shows it. */
@@ -16,8 +15,6 @@ export interface Ruling {
 	/** `slot`: a storage slot. `list`: a linked list in storage. `function`: an answer of the contract's code. */
 	readonly shownBy: 'slot' | 'list' | 'function'
 	readonly slot: Hash | null
-	/** Events that report a change of it, besides the reading of the value. */
-	readonly events: readonly string[]
 }
 
 /** What rules a contract, as read after one block, the gravest first. Zero is left out, but of a pause (0 or 1). */
@@ -30,14 +27,10 @@ export function whoRulesIt(address: Address, values: ContractValues): readonly R
 		const contract = through === null ? address : (values[through] as Address | undefined)
 		if (contract === undefined) continue
 		const shownBy = member !== null ? 'list' : slot !== null ? 'slot' : 'function'
-		found.push({ change, place, contract, value, shownBy, slot, events: eventsOf(change) })
+		found.push({ change, place, contract, value, shownBy, slot })
 	}
 	const order = (one: Ruling) => changes.indexOf(one.change)
 	return found.sort((one, other) => order(one) - order(other) || (one.place < other.place ? -1 : 1))
-}
-
-function eventsOf(change: ControlChange): readonly string[] {
-	return controlRows.flatMap((row) => (row.change === change && row.isByAnybody !== true ? [row.event] : []))
 }
 
 /** The gravest first. */
