@@ -17,7 +17,6 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	status: async () => (await import('./commands/status.js')).status,
 	'test-send': async () => (await import('./commands/testSend.js')).testSend,
 	replay: async () => (await import('./commands/replay.js')).replay,
-	statement: async () => (await import('./commands/statement/statement.js')).statement,
 	watch: async () => (await import('./commands/watch.js')).watch,
 	explain: async () => (await import('./commands/explain/explain.js')).explain,
 	deliveries: async () => (await import('./commands/state/deliveries.js')).deliveries,
@@ -34,6 +33,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 /** What to do instead. */
 const removedCommands: Readonly<Record<string, string>> = {
 	import: 'write a watchlist, see docs/configuration.md; `addresses_from` reads addresses from a CSV file',
+	statement: '`deliveries --sent` lists what was sent, and `/alerts?format=json` of the pages has the alerts',
 	control: 'the page of a watch, `/watch`, shows who rules it',
 	schema: 'the JSON Schemas are the files in `schema/`',
 }

@@ -46,8 +46,6 @@ export interface Bisection {
 	readonly feesHeld: boolean
 	/** Blocks that were examined, in order, each with the postings that moved the address. */
 	readonly looked: readonly LookedAt[]
-	/** Balance at the start of the last range that closed by its frames alone; null if that range did not. */
-	readonly lastFromWei: bigint | null
 	/** The last block examined, where that ended early: the rest of the span is not judged. Null: all of it is. */
 	readonly until: Examined | null
 }
@@ -64,8 +62,6 @@ export interface LookedAt {
 	readonly block: Block
 	/** The postings that close the block; all known postings if none do. */
 	readonly postings: readonly Posting[]
-	/** Source of the frames that close the block; null if the first reading's frames do. */
-	readonly witness: Witness | null
 	/** Balance after the block minus balance before it, in wei. */
 	readonly changeWei: bigint
 	/** Whether the frames of the first reading and the postings close the block. */
@@ -109,7 +105,6 @@ export async function bisectDifference(
 	const witnessed: Proof[] = []
 	const unproved: (Span & { why: string })[] = []
 	const looked: LookedAt[] = []
-	let lastFromWei: bigint | null = null
 	let feesHeld = false
 	/** The last block of the left halves that were examined, and how much had been said by then. */
 	let done: { block: Block; wei: bigint; counts: Record<Said, number> } | null = null
@@ -118,10 +113,7 @@ export async function bisectDifference(
 	const fitted = (postings: readonly Posting[]) => postingCandidates(postings, accounts.surePostings)
 
 	async function halve(lo: Point, hi: Point, end: BlockRef | null): Promise<void> {
-		if (closes(lo.wei, movementBetween(movements, address, lo.number + 1n, hi.number), hi.wei)) {
-			if (hi.number === to.number) lastFromWei = lo.wei
-			return
-		}
+		if (closes(lo.wei, movementBetween(movements, address, lo.number + 1n, hi.number), hi.wei)) return
 		if (hi.number - lo.number === 1n) return inspect(lo, hi, end)
 		const middle = (lo.number + hi.number) / 2n
 		const block = await needBlock(middle)
@@ -147,7 +139,6 @@ export async function bisectDifference(
 			unproved: unproved.slice(0, counts.unproved),
 			looked: looked.slice(0, counts.looked),
 			feesHeld,
-			lastFromWei: null,
 			until: { block, wei, restWei: book.movedWei + ofPart - sumOf(first, block.number) },
 		}
 	}
@@ -171,25 +162,25 @@ export async function bisectDifference(
 		const frames = movementBetween(movements, address, hi.number, hi.number)
 		const fitting = fitted(postings).find((one) => closes(lo.wei, withPostings(frames, one, address), hi.wei))
 		const hasFees = postings.some(({ kind }) => kind === 'fee')
-		const note = (by: readonly Posting[], witness: Witness | null) =>
-			looked.push({ block, postings: by, witness, changeWei: hi.wei - lo.wei, closes: by === fitting })
+		const note = (by: readonly Posting[]) =>
+			looked.push({ block, postings: by, changeWei: hi.wei - lo.wei, closes: by === fitting })
 		if (fitting !== undefined) {
 			findings.push(...paidIn(fitting, block))
-			note(fitting, null)
+			note(fitting)
 			if (fitting === postings && hasFees) feesHeld = true
 			return
 		}
 		const best = isGap ? null : await bestReading(lo, hi, block, postings)
 		if (best !== null) {
 			findings.push(...paidIn(best.all, block))
-			note(best.by, best.witness)
+			note(best.by)
 			const doubt = best.contradictions === 0 ? null : await doubtOf(best.witness, lo, hi, block)
 			witnessed.push({ ...best.witness, address, refutes: doubt === null })
 			if (doubt !== null) unproved.push({ ...span, why: doubt })
 			return
 		}
 		findings.push(...paidIn(postings, block))
-		note(postings, null)
+		note(postings)
 		// Report only balances that were asked for twice, of a block still in the chain and of its parent.
 		const before = await balanceAt({ number: hi.number - 1n, hash: block.parentHash })
 		const after = await balanceAt(block)
@@ -345,5 +336,5 @@ export async function bisectDifference(
 		if (done === null || !mayContinue || suspect.endsEarly !== true) throw error
 		return endedEarly(done)
 	}
-	return { findings, witnessed, unproved, feesHeld, looked, lastFromWei, until: null }
+	return { findings, witnessed, unproved, feesHeld, looked, until: null }
 }

@@ -22,11 +22,3 @@ export function keepYoungSmall(): void {
 export function letYoungGrow(): void {
 	setFlagsFromString('--semi-space-growth-factor=2')
 }
-
-/**
- * Limits the heap to a third above the live objects, for a command that reads for minutes and keeps nothing. By default
- * V8 lets it grow to a multiple of them.
- */
-export function keepHeapSmall(): void {
-	setFlagsFromString('--heap-growing-percent=33')
-}

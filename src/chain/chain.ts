@@ -51,10 +51,6 @@ export interface ChainOptions {
 	readonly fees?: boolean
 	/** Prices of calls to an endpoint; null: not known. Default: by its host name. */
 	readonly priceAt?: (endpoint: string) => PriceOf | null
-	/** A walk also gives transactions that an address only sent, for their fees. Default: false. */
-	readonly withSent?: boolean
-	/** Most rows in one part. Up to 6 parts wait in memory. Default: 4,000. */
-	readonly rowsAtOnce?: number
 	/** When a block counts as settled. Absent: no block does. */
 	readonly settle?: Network['settle']
 	/** Default: withdrawals are paid in the chain's coin, and how their roots are made is not known. */
@@ -89,8 +85,8 @@ const MOST_AHEAD = 6
 const SMALLER_TRIES = 2
 
 export function createChain(options: ChainOptions): Chain {
-	const { endpoints, source = 'auto', isPrivate = false, fees = true, withSent = false, mayLack = false } = options
-	const { rowsAtOnce, priceAt = (endpoint) => providerOf(endpoint)?.creditsOf ?? null } = options
+	const { endpoints, source = 'auto', isPrivate = false, fees = true, mayLack = false } = options
+	const { priceAt = (endpoint) => providerOf(endpoint)?.creditsOf ?? null } = options
 	const { clock = Date.now, log } = options
 	const registry =
 		options.registry ??
@@ -103,10 +99,8 @@ export function createChain(options: ChainOptions): Chain {
 		isPrivate,
 		registry,
 		fees,
-		withSent,
 		withdrawals,
 		readsHeaders: tokens.areAsked,
-		rowsAtOnce,
 		mayLack,
 		priceAt,
 		sampling: options.sampling,

@@ -62,16 +62,12 @@ export interface ReaderOptions {
 	readonly setting: SourceSetting
 	/** Ask for whole blocks only, so that the provider never learns which addresses are watched. */
 	readonly isPrivate: boolean
-	/** Also give transactions that an address only sent. */
-	readonly withSent: boolean
 	readonly withdrawals: WithdrawalLists
 	/** Whether the caller needs the header of each block, for these addresses. */
 	readonly readsHeaders: (addresses: AddressSet) => boolean
 	readonly registry: CapabilitiesRegistry
 	/** Read the fees of transactions that an address has sent. */
 	readonly fees: boolean
-	/** Most rows in one part. Default: 4,000. */
-	readonly rowsAtOnce?: number | undefined
 	/** See `SourceOptions`. */
 	readonly mayLack: boolean
 	/** Prices of calls to an endpoint; null: not known. */
@@ -99,7 +95,7 @@ const TIP_SPAN = 3n
 type Sampled = Pick<Question, 'addresses'> & { readonly whole: SourceName }
 
 export function createReader(options: ReaderOptions): Reader {
-	const { setting, isPrivate, withSent, withdrawals, registry, fees, rowsAtOnce: rows, priceAt, mayLack } = options
+	const { setting, isPrivate, withdrawals, registry, fees, priceAt, mayLack } = options
 	const { clock, log } = options
 	const onUnknown = createUnknownKinds(log)
 	const onForeign = createForeignCount(log)
@@ -114,18 +110,16 @@ export function createReader(options: ReaderOptions): Reader {
 		trace_filter: traceFilterSource({
 			onUnknown,
 			costs,
-			withSent,
 			withdrawals,
 			mayLack,
 			together: (rpc) => registry.known(rpc)?.filterMode === 'union',
 		}),
-		trace_block: traceBlockSource({ onUnknown, onForeign, isPrivate, costs, withSent, withdrawals, mayLack }),
+		trace_block: traceBlockSource({ onUnknown, onForeign, isPrivate, costs, withdrawals, mayLack }),
 		debug_traceBlockByNumber: debugTraceSource({
 			onUnknown,
 			onForeign,
 			isPrivate,
 			costs,
-			withSent,
 			withdrawals,
 			mayLack,
 			tracer: (rpc) => registry.known(rpc)?.tracer ?? 'callTracer',
@@ -169,7 +163,7 @@ export function createReader(options: ReaderOptions): Reader {
 
 	/** Reads as much as the span size allows, and less when the endpoint refuses that much. */
 	async function readBy(name: SourceName, rpc: Rpc, question: Question, signal: AbortSignal): Promise<ReadPart> {
-		const bounds = { ...BOUNDS[name], ...(rows !== undefined && { rows }) }
+		const bounds = BOUNDS[name]
 		for (;;) {
 			const size = sizeOf(rpc, name)
 			const span = firstOf(question.span, size.blocks)

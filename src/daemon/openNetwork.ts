@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { keepHeapSmall, letYoungGrow } from '../base/heapTuning.js'
+import { letYoungGrow } from '../base/heapTuning.js'
 import { createBlockFallback } from '../chain/blockFallback.js'
 import { withdrawalRulesOf } from '../chain/blocks/withdrawals.js'
 import { probeSettingOf } from '../chain/capabilities/permitted.js'
@@ -37,16 +37,9 @@ export interface OpenChainOptions {
 	readonly onLogProofs?: (proofs: LogProofs) => void
 	/** Called repeatedly while a large answer arrives. */
 	readonly onProgress?: () => void
-	/** Whether a walk also gives transactions that an address merely sent. Default: false. */
-	readonly withSent?: boolean
-	/** For a caller that reads a long span and keeps nothing: requests are smaller, and memory is released sooner. */
-	readonly isStream?: boolean
 	/** How long a walk waits for its next blocks. Default: without limit. */
 	readonly walkWait?: WalkWait
 }
-
-/** Most rows in one part with `isStream`. */
-const streamedRows = 1_000
 
 const retryWithOthersMs = 3_000
 
@@ -63,8 +56,6 @@ export function openChain(
 		onLogProofs,
 		onProgress,
 		walkWait,
-		withSent = false,
-		isStream = false,
 	}: OpenChainOptions,
 ): {
 	chain: Chain
@@ -74,8 +65,7 @@ export function openChain(
 	codes: CodeReader | null
 	fallback: BlockFallback
 } {
-	if (isStream) keepHeapSmall()
-	else letYoungGrow()
+	letYoungGrow()
 	const { requestsPerSecond, maxAnswerBytes: maxBodyBytes } = network
 	// With several endpoints, do not wait long for one that fails: another can answer.
 	const retry = network.rpc.length > 1 ? { withinMs: retryWithOthersMs } : {}
@@ -102,14 +92,13 @@ export function openChain(
 			...(onLogProofs !== undefined && { onProofs: onLogProofs }),
 		},
 	}
-	const own = { withSent, fees: keepsBooks || withSent, withdrawals: withdrawalRulesOf(chainId) }
+	const own = { fees: keepsBooks, withdrawals: withdrawalRulesOf(chainId) }
 	const registry = createCapabilitiesRegistry({
 		setting: probeSettingOf({ setting: source, isPrivate }),
 		clock: steady,
 		log,
 	})
 	const asked = { source, isPrivate, ...tokens, ...own, registry, clock: steady }
-	const streamed = isStream ? { rowsAtOnce: streamedRows } : {}
 	const endpoints = createEndpoints({ rpcs, chainId, clock: steady, wallClock: clock, log })
 	const [only] = rpcs.length === 1 ? rpcs : []
 	const wait = walkWait && { walkWait: { ...walkWait, ...(only && { sinceProgressMs: only.progress.sinceMs }) } }
@@ -118,7 +107,6 @@ export function openChain(
 		chain: createChain({
 			endpoints,
 			...asked,
-			...streamed,
 			settle,
 			log,
 			sampling: createSampling(randomUUID()),

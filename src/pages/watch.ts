@@ -186,8 +186,7 @@ function movementChart(
 		below: numbers(out),
 		times: [daysBefore(29), daysBefore(20), daysBefore(10), 'today'],
 		label: (value) => `${value >= 1_000 ? grouped(Math.round(value)) : Number(value.toPrecision(3))} ${asset}`,
-	})}<p class="quiet">What alerts report: fees and what the rules of the watch leave out are not in it. For every
-movement and a proof: <code>tracewatch statement</code>.</p>`
+	})}<p class="quiet">What alerts report: fees and what the rules of the watch leave out are not in it.</p>`
 }
 
 function withGroups(text: string): string {

@@ -75,7 +75,6 @@ const arrows = new Map([
 	['core/events', 'core kinds model errors.ts base/amount.ts ox'],
 	['audit', pure],
 	['scan', `${pure} audit`],
-	['statements', `${pure} audit`],
 	['config', `${low} node: node-cron ox yaml zod`],
 	['chain', low],
 	['chain/wire', `${heard} @noble/hashes ox`],

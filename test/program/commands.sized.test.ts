@@ -7,8 +7,6 @@ import { jsonSchema } from '../../src/config/jsonSchema.js'
 import type { Hash } from '../../src/model/glossary.js'
 import { lockState } from '../../src/state/file/disk/lock.js'
 import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
-import { startDialectGateway } from '../support/dialectGateway.js'
-import { hideTransactions } from '../support/hiding.js'
 import { inFull, testInFull } from '../support/longRun.js'
 import { startMailServer } from '../support/mailServer.js'
 import { openSite, type Site } from '../support/program.js'
@@ -118,9 +116,7 @@ describe('replay', () => {
 			'watchlists/a.yaml': watchlist([`{address: ${other}}`], 'hook'),
 		})
 		const asked = [[], ['--from', '5', '--to', '2'], ['--from', '5'], ['--from', '0', '--to', '0']]
-		const codes = asked.flatMap((args) =>
-			[['replay'], ['statement', other]].map(async (command) => (await nowhere.run([...command, ...args])).code),
-		)
+		const codes = asked.map(async (args) => (await nowhere.run(['replay', ...args])).code)
 		expect(await Promise.all(codes)).toEqual(codes.map(() => 2))
 	})
 
@@ -165,106 +161,6 @@ describe('replay', () => {
 			expect(told(hook.hits)[0].data.valueWei).toBe('3')
 			const json = await opened.run(['replay', '--from', '1', '--to', '4', '--format', 'json'])
 			expect(JSON.parse(json.stdout).data.deliveryId).toBe(hook.hits[0]?.id)
-		})
-	})
-})
-
-describe('statement', () => {
-	const here = (more = '') =>
-		site({ hook: 'http://127.0.0.1:9' }, [`{address: ${vault}, label: "=Vault, \\"cold\\""}`], more)
-	const of = (address: string, format: string) =>
-		['statement', address, '--network', 'local', '--from', '1', '--to', '4', '--format', format] as const
-
-	test('says every movement with its fee and the balance after it, and ends with 0', async () => {
-		const { code, stdout } = await here().run(of(treasury, 'json'))
-		expect(code).toBe(0)
-		const [opening, ...rest] = lines(stdout).map((line) => JSON.parse(line))
-		const balanceAt = async (block: bigint) => String(await chain.balanceWei(treasury, block))
-		expect(opening).toMatchObject({ type: 'opening', blockNumber: 0, balanceWei: await balanceAt(0n), asset: 'ETH' })
-		const receipts = await Promise.all(hashes.map((hash) => chain.receipt(hash)))
-		const feeWei = (at: number) =>
-			String(BigInt(receipts[at]?.gasUsed ?? 0) * BigInt(receipts[at]?.effectiveGasPrice ?? 0))
-		expect(rest.slice(0, -1)).toMatchObject([
-			{ kind: 'transfer', direction: 'out', valueWei: '1', feeWei: feeWei(0), balanceWei: await balanceAt(1n) },
-			{
-				kind: 'transfer',
-				direction: 'in',
-				valueWei: '2',
-				feeWei: '0',
-				changeWei: '2',
-				balanceWei: await balanceAt(2n),
-			},
-			{ kind: 'deployment', valueWei: '4', feeWei: feeWei(3), txHash: hashes[3], balanceWei: await balanceAt(4n) },
-		])
-		expect(rest.at(-1)).toMatchObject({
-			type: 'closing',
-			blockNumber: 4,
-			balanceWei: await balanceAt(4n),
-			differenceWei: '0',
-			difference: '0',
-			closed: true,
-		})
-	})
-
-	testInFull('args: csv has plain decimals and no label that is a formula; the table says it in words', async () => {
-		const opened = here()
-		const csv = await opened.run(of(treasury, 'csv'))
-		expect(csv.code).toBe(0)
-		expect(csv.stdout.split('\r\n').length).toBe(csv.stdout.split('\n').length)
-		const [head, first, out, ...rest] = lines(csv.stdout.replaceAll('\r\n', '\n'))
-		expect(head).toBe('block,time,kind,direction,value,fee,change,balance,asset,from,to,label,tx,trace')
-		expect(first).toMatch(/^0,[^,]+,opening,,,,,10000,ETH,,,,,$/)
-		expect(out).toMatch(/^1,[^,]+,transfer,out,0\.0{17}1,0\.\d+,-0\.\d+,9999\.\d+,ETH,0x\w{40},0x\w{40},/)
-		expect(out).toContain(`,"'=Vault, ""cold""",${hashes[0]},root`)
-		expect(rest.at(-1)).toMatch(/^4,[^,]+,difference,,0,,,,ETH,/)
-		// Excel reads umlauts of labels where the file says that it is UTF-8, and the first column is called so elsewhere.
-		const marked = await opened.run([...of(treasury, 'csv'), '--bom'])
-		expect(Buffer.from(marked.stdout).subarray(0, 8).toString('hex')).toBe('efbbbf626c6f636b')
-		expect(marked.stdout.slice(1)).toBe(csv.stdout)
-		expect(csv.stdout).not.toContain('\ufeff')
-		const table = await opened.run(of(vault, 'table'))
-		expect(table.code).toBe(0)
-		expect(table.stdout).toContain('The books close: the difference is 0.')
-		const refused = await opened.run([...of(treasury, 'table'), '--bom'])
-		expect([refused.code, refused.stdout]).toEqual([2, ''])
-		expect(refused.stderr).toContain('--bom is for --format csv: it says to spreadsheets that it is UTF-8')
-	})
-
-	inFull(() => {
-		test('behavior: a node that hides a payment: 1, and the difference', async () => {
-			const { dialect, hide } = hideTransactions()
-			hide(hashes[2] ?? '0x')
-			const gateway = await startDialectGateway(chain.node.anvilUrl, dialect)
-			onTestFinished(() => gateway.close())
-			const opened = siteOf({
-				'tracewatch.yaml': settings(gateway.url, { hook: 'http://127.0.0.1:9' }),
-				'watchlists/a.yaml': watchlist([`{address: ${vault}}`]),
-			})
-			const { code, stdout } = await opened.run(of(stranger, 'json'))
-			const told = lines(stdout).map((line) => JSON.parse(line))
-			expect(code).toBe(1)
-			const receipt = await chain.receipt(hashes[2] ?? '0x')
-			const lostWei = -3n - BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)
-			expect(told.slice(1)).toMatchObject([
-				{ type: 'unexplained', fromBlock: 3, toBlock: 3, differenceWei: String(lostWei) },
-				{ type: 'closing', differenceWei: String(lostWei), closed: false },
-			])
-		})
-	})
-
-	inFull(() => {
-		test('error: a node that has forgotten the state says so', async () => {
-			const gateway = await startDialectGateway(chain.node.anvilUrl, {
-				twist: (method) => (['eth_call', 'eth_getBalance'].includes(method) ? '0x' : undefined),
-			})
-			onTestFinished(() => gateway.close())
-			const opened = siteOf({
-				'tracewatch.yaml': settings(gateway.url, { hook: 'http://127.0.0.1:9' }),
-				'watchlists/a.yaml': watchlist([`{address: ${vault}}`]),
-			})
-			const { code, stdout, stderr } = await opened.run(of(vault, 'json'))
-			expect([code, stdout]).toEqual([1, ''])
-			expect(stderr).toContain('an archive node keeps all')
 		})
 	})
 })

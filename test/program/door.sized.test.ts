@@ -18,10 +18,7 @@ function run(...args: string[]) {
 }
 
 const slips: readonly (readonly [args: readonly string[], words: string])[] = [
-	[
-		['stat'],
-		'there is no command `stat`; did you mean `status`, `statement` or `state`?; `tracewatch --help` lists them',
-	],
+	[['stat'], 'there is no command `stat`; did you mean `status` or `state`?; `tracewatch --help` lists them'],
 	[['xyzzy'], 'there is no command `xyzzy`; `tracewatch --help` lists them'],
 	[['check', '--al'], '`check` has no option `--al`; did you mean `--all`?; see `tracewatch check --help`'],
 	[['-c', 'tracewatch.yaml'], 'which command? such as `tracewatch check -c FILE`'],
@@ -35,6 +32,7 @@ test.each(slips.filter((_, at) => sized(at < 3, true)))('error: %j names what wa
 
 const removed: readonly (readonly [args: readonly string[], instead: string])[] = [
 	[['import', 'oz', 'monitors', '--out', 'here'], 'addresses_from'],
+	[['statement', '0x12', '--tokens'], 'deliveries --sent'],
 	[['control', '0x12'], '/watch'],
 	[['schema', 'alert'], 'schema/'],
 ]

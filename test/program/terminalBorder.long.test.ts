@@ -1,6 +1,6 @@
 // The border for what goes out to a terminal, by itself: a label that hides a letter is right by the rules of
 // watchlists. Where the border is taken out, `check` and `replay --format json` print it, and every command the
-// words that it was given. The others are held further in, too: tables, trees and statements by `fitWords` for each
+// words that it was given. The others are held further in, too: tables and trees by `fitWords` for each
 // cell or line, CSV by its lines, history and deliveries as the state is written.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Hash } from '../../src/model/glossary.js'
@@ -51,7 +51,6 @@ test.each<[string, () => readonly string[]]>([
 	['history --format json', () => ['history', '--format', 'json']],
 	['deliveries', () => ['deliveries']],
 	['deliveries list --json', () => ['deliveries', 'list', '--json']],
-	['statement', () => ['statement', treasury, ...span]],
 	['a command that is not there', () => [`no${hidden}Treasury`]],
 	['a network that is not there', () => ['replay', '--network', `no${hidden}Treasury`, '--from', '1', '--to', '2']],
 	['a file that is not there', () => ['check', '--config', `no${hidden}Treasury.yaml`]],

@@ -86,37 +86,6 @@ test('a token named in the settings, from the watchlist to the webhook', async (
 		['no label'],
 		[],
 	])
-	const statement = await site.run(['statement', treasury, ...range, '--tokens', '--format', 'csv'])
-	expect(statement.code, statement.stderr).toBe(0)
-	const rows = statement.stdout
-		.trim()
-		.split('\n')
-		.map((line) => line.split(','))
-	const place = (row: readonly string[]) => [...row.slice(2, 7), row[12]]
-	expect(rows.map(place)).toEqual([
-		['kind', 'direction', 'amount', 'balance', 'asset', 'tx'],
-		// Of the NFT its contract does not tell how many there are.
-		['opening', '', '', '0', 'USDC', ''],
-		['transfer', 'in', '0.499999', '0.499999', 'USDC', expect.any(String)],
-		['transfer', 'in', '1.5', '1.999999', 'USDC', hash],
-		['closing', '', '', '1.999999', 'USDC', ''],
-		['difference', '', '0', '', 'USDC', ''],
-	])
-	const json = await site.run(['statement', treasury, ...range, '--token', 'USDC', '--format', 'json'])
-	expect(
-		json.stdout
-			.trim()
-			.split('\n')
-			.map((line) => JSON.parse(line)),
-	).toMatchObject([
-		{ type: 'opening', balanceRaw: '0', token: { symbol: 'USDC', decimals: 6, known: true } },
-		{ type: 'movement', changeRaw: '499999', change: '0.499999', initiator: toChecksum(other) },
-		{ type: 'movement', txHash: hash, trace: 'log_0', standard: 'erc20', balance: '1.999999' },
-		{ type: 'closing', balanceRaw: '1999999', differenceRaw: '0', closed: true },
-	])
-	const unknown = await site.run(['statement', stranger, ...range, '--token', 'PUNK'])
-	expect([unknown.code, unknown.stdout]).toEqual([1, expect.stringContaining('nothing proves this')])
-	expect((await site.run(['statement', stranger, ...range, '--token', 'PUNX'])).stderr).toContain('names PUNK, USDC')
 	const explain = await site.run(['explain', hash])
 	expect(explain.stdout).toContain(`log_0  ERC-20  1.5 USDC  the zero address → Treasury ${toChecksum(treasury)}`)
 	expect(explain.stdout).toContain('* counts for Treasury (a.yaml): token, in → hook')

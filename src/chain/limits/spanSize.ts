@@ -12,8 +12,6 @@ export interface Bounds {
 	readonly first: number
 	/** Blocks where growth ends. */
 	readonly most: number
-	/** Rows that one part may bring. Default: `mostRows`. */
-	readonly rows?: number
 }
 
 /** Some megabytes of JSON, of which each costs eight of memory while it is parsed. */
@@ -27,9 +25,8 @@ export function startSpanSize({ first }: Bounds): SpanSize {
 
 /** After an answer of `rows` rows to a request for `asked` blocks. */
 export function afterAnswer(size: SpanSize, asked: number, rows: number, bounds: Bounds): SpanSize {
-	const { rows: most = mostRows } = bounds
-	if (rows > most) return { ...size, blocks: Math.max(1, Math.floor((asked * most) / rows)), streak: 0 }
-	if (asked < size.blocks || rows > most / 2) return size
+	if (rows > mostRows) return { ...size, blocks: Math.max(1, Math.floor((asked * mostRows) / rows)), streak: 0 }
+	if (asked < size.blocks || rows > mostRows / 2) return size
 	const streak = size.streak + 1
 	if (streak < STREAK_TO_GROW) return { ...size, streak }
 	const blocks = Math.min(Math.ceil(size.blocks * 1.5), size.limit ?? bounds.most, bounds.most)

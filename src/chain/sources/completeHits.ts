@@ -43,7 +43,6 @@ interface Incomplete {
 	readonly addresses: AddressSet
 	readonly last: Header
 	readonly costs: Costs
-	readonly withSent?: boolean | undefined
 	/** See `SourceOptions`. */
 	readonly mayLack?: boolean | undefined
 }
@@ -59,7 +58,7 @@ export interface CompletedHits extends Pick<Part, 'transactions' | 'unread'> {
  * (docs/nodes.md, "How frames are written"). Where many trees of one block are needed, the block is read whole.
  */
 export async function completeHits(
-	{ rpc, hits, addresses, last, costs, withSent, mayLack = false }: Incomplete,
+	{ rpc, hits, addresses, last, costs, mayLack = false }: Incomplete,
 	signal: AbortSignal,
 ): Promise<CompletedHits> {
 	const byBlock = blocksOf(hits)
@@ -99,7 +98,7 @@ export async function completeHits(
 	for (const number of whole) {
 		const block = needHeader(blocks, number)
 		const given = byBlock.get(number) ?? []
-		found.push(...(await completeByBlock(rpc, next(), { block, given, addresses, withSent }, signal)))
+		found.push(...(await completeByBlock(rpc, next(), { block, given, addresses }, signal)))
 	}
 	const unread: UnreadTransaction[] = []
 	for (const hit of singles) {
@@ -107,9 +106,7 @@ export async function completeHits(
 		const { number, hash } = block
 		const { txHash } = hit
 		try {
-			const one = await rpc.progress.during(() =>
-				completeOne(hit, block, { next, addresses, withSent, endpoint: rpc.endpoint }),
-			)
+			const one = await rpc.progress.during(() => completeOne(hit, block, { next, addresses, endpoint: rpc.endpoint }))
 			// Of a transaction that the header does not name, nothing is reported.
 			if (one !== null && (txHash === null || block.txHashes.includes(txHash))) found.push(one)
 		} catch (error) {
@@ -195,20 +192,15 @@ interface OneHit {
 	/** The answer to its call, where it has one. */
 	readonly next: () => unknown
 	readonly addresses: AddressSet
-	readonly withSent: boolean | undefined
 	readonly endpoint: string
 }
 
 /** Null where nothing is left: rewards that are never paid. */
-async function completeOne(
-	hit: RowGroup,
-	block: Header,
-	{ next, addresses, withSent, endpoint }: OneHit,
-): Promise<Hit | null> {
+async function completeOne(hit: RowGroup, block: Header, { next, addresses, endpoint }: OneHit): Promise<Hit | null> {
 	const { txHash, rows } = hit
 	if (txHash === null) return readRewards(next(), block, addresses, endpoint)
 	const frames = isDeep(hit, addresses)
-		? await readTree(next(), { ...hit, txHash }, { addresses, withSent }, endpoint)
+		? await readTree(next(), { ...hit, txHash }, addresses, endpoint)
 		: rows.filter(isRoot).map(frameOf)
 	return { txHash, txIndex: rows[0]?.txIndex ?? null, block, frames }
 }
@@ -216,7 +208,7 @@ async function completeOne(
 async function readTree(
 	raw: unknown,
 	hit: RowGroup & { readonly txHash: Hash },
-	{ addresses, withSent }: Pick<Incomplete, 'addresses' | 'withSent'>,
+	addresses: AddressSet,
 	endpoint: string,
 ) {
 	const reading: Reading = { endpoint, method: 'trace_transaction', calls: addresses.calls }
@@ -229,7 +221,7 @@ async function readTree(
 		given.set(placeKey(row), row)
 	}
 	await checkFilter(rows, given, hit.txHash, { addresses, endpoint, reading })
-	return framesOf(tree, keptOf(addresses, withSent))
+	return framesOf(tree, keptOf(addresses))
 }
 
 interface Checking extends Pick<Incomplete, 'addresses'> {

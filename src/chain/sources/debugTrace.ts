@@ -56,7 +56,7 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
  */
 async function scanSpan(
 	{ rpc, span, addresses, last }: ReadRequest,
-	{ tracer, withSent, mayLack = false }: DebugTraceOptions,
+	{ tracer, mayLack = false }: DebugTraceOptions,
 	reading: DebugReading,
 	signal: AbortSignal,
 ): Promise<ScannedSpan> {
@@ -73,7 +73,7 @@ async function scanSpan(
 	const entered = createEnteredNotes(addresses)
 	const hitOf = async (tree: Tree, txHash: Hash, block: Header): Promise<Hit | null> => {
 		const onFrame = (frame: PlacelessFrame) => entered.note(frame, block, txHash)
-		const frames = await framesOf(tree, keptOf(addresses, withSent, onFrame))
+		const frames = await framesOf(tree, keptOf(addresses, onFrame))
 		return frames.length === 0 ? null : { txHash, txIndex: null, block, frames }
 	}
 	const hits: Hit[] = []

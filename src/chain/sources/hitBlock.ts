@@ -12,7 +12,6 @@ interface HitBlock {
 	/** What an address filter gave of the block. */
 	readonly given: readonly RowGroup[]
 	readonly addresses: AddressSet
-	readonly withSent: boolean | undefined
 }
 
 /**
@@ -22,11 +21,11 @@ interface HitBlock {
 export async function completeByBlock(
 	rpc: Rpc,
 	raw: unknown,
-	{ block, given, addresses, withSent }: HitBlock,
+	{ block, given, addresses }: HitBlock,
 	signal: AbortSignal,
 ): Promise<readonly Hit[]> {
 	const reading = { endpoint: rpc.endpoint, method: 'trace_block', calls: addresses.calls }
-	const asked = { addresses, withSent }
+	const asked = { addresses }
 	const scanned = await rpc.progress.during(() => scanBlock(raw, block, asked, reading))
 	const uncovered = scanned.missing.size > 0 ? [{ ...scanned, block }] : []
 	const asking = { ...askTransaction(asked, reading), addresses, mayLack: false, reading }

@@ -29,8 +29,6 @@ export interface ScannedBlock {
 
 export interface Asked {
 	readonly addresses: AddressSet
-	/** See `SourceOptions`. */
-	readonly withSent?: boolean | undefined
 	readonly entered?: EnteredNotes | undefined
 }
 
@@ -44,7 +42,7 @@ export interface Asked {
 export async function scanBlock(
 	raw: unknown,
 	block: Header,
-	{ addresses, withSent = false, entered }: Asked,
+	{ addresses, entered }: Asked,
 	reading: Reading,
 ): Promise<ScannedBlock> {
 	// A node may have no traces yet of a block that it has just received.
@@ -117,7 +115,7 @@ export async function scanBlock(
 	if (!isWhole(run)) touched.add(lastHash)
 	if (foreign.size > 0) reading.onForeign?.(block.number, foreign.size)
 	for (const txHash of [...foreign, ...refusals.keys()]) touched.delete(txHash)
-	const asked = { owners, touched, block, addresses, withSent, entered, refusals }
+	const asked = { owners, touched, block, addresses, entered, refusals }
 	const hits = touched.size === 0 ? [] : await hitsOf(rows, asked, reading)
 	const missing = block.txHashes.filter((txHash) => !roots.has(txHash) || refusals.has(txHash))
 	return {
@@ -152,7 +150,6 @@ interface Touched {
 	readonly touched: ReadonlySet<Hash | null>
 	readonly block: Header
 	readonly addresses: AddressSet
-	readonly withSent: boolean
 	readonly entered: EnteredNotes | undefined
 	/** Those that are found are added. */
 	readonly refusals: Refusals
@@ -160,7 +157,7 @@ interface Touched {
 
 async function hitsOf(
 	rows: Rows,
-	{ owners, touched, block, addresses, withSent, entered, refusals }: Touched,
+	{ owners, touched, block, addresses, entered, refusals }: Touched,
 	reading: Reading,
 ): Promise<readonly Hit[]> {
 	/** The rows of each transaction, ordered by its first row. */
@@ -184,7 +181,7 @@ async function hitsOf(
 			const own = await readOnce(await readInTurns(rows, readRow, reading, places))
 			const tree = await treeOf(own, { txHash, blockHash: block.hash }, reading)
 			const onFrame = (frame: PlacelessFrame) => entered?.note(frame, block, txHash)
-			const frames = await framesOf(tree, keptOf(addresses, withSent, onFrame))
+			const frames = await framesOf(tree, keptOf(addresses, onFrame))
 			if (frames.length > 0) hits.push({ txHash, txIndex: own.at(0)?.txIndex ?? null, block, frames })
 		} catch (thrown) {
 			refusals.set(txHash, misread(thrown, reading))

@@ -43,8 +43,6 @@ export interface SourceOptions {
 	readonly costs?: Costs
 	/** No request may name a watched address or one of its transactions. */
 	readonly isPrivate?: boolean
-	/** Also give transactions that an address only sent: they move nothing but the fee. Default: false. */
-	readonly withSent?: boolean
 	/** Default: withdrawals are not read. */
 	readonly withdrawals?: WithdrawalLists
 	/** Called for a trace or call type that this program does not know. */

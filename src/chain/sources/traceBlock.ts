@@ -39,7 +39,7 @@ export function traceBlockSource(options: SourceOptions): Source {
  */
 async function scanSpan(
 	{ rpc, span, addresses, last }: ReadRequest,
-	{ withSent, mayLack = false }: SourceOptions,
+	{ mayLack = false }: SourceOptions,
 	reading: Reading,
 	signal: AbortSignal,
 ): Promise<ScannedSpan> {
@@ -59,7 +59,7 @@ async function scanSpan(
 	const headers = readHeaders(answers.slice(0, forHeaders.length), numbers, last, rpc.endpoint)
 	const hits: Hit[] = []
 	const entered = createEnteredNotes(addresses)
-	const asked = { addresses, withSent, entered }
+	const asked = { addresses, entered }
 	let rows = 0
 	const uncovered: Uncovered[] = []
 	for (const [index, block] of headers.entries()) {

@@ -7,7 +7,7 @@ import { checkChain, type Ends, mayPayBetween, nothingBetween, readBetween } fro
 import { unknownCosts } from '../blocks/costs.js'
 import { payingBlocks } from '../blocks/withdrawals.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import { groupRows, isSentBy, matters, type RowGroup, touches } from '../traces/assemble.js'
+import { groupRows, matters, type RowGroup, touches } from '../traces/assemble.js'
 import { createEnteredNotes } from '../traces/entered.js'
 import { type Row, readRow } from '../traces/parityRows.js'
 import { createRowReader } from '../traces/rowReader.js'
@@ -55,12 +55,12 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 		{ ends, hits, addresses }: Filtered,
 		signal: AbortSignal,
 	): Promise<Pick<SourcePart, 'blocks' | 'transactions' | 'headers' | 'unread'>> {
-		const { withdrawals: lists, costs = unknownCosts, withSent, mayLack } = options
+		const { withdrawals: lists, costs = unknownCosts, mayLack } = options
 		const { from: first, to: last } = ends
 		const atEnds = payingBlocks(lists, [first, last], addresses, rpc.endpoint)
 		const spared = new Set(hits.map(({ blockNumber }) => blockNumber))
 		const [{ blocks, ...completed }, between] = await Promise.all([
-			completeHits({ rpc, hits, addresses, last, costs, withSent, mayLack }, signal),
+			completeHits({ rpc, hits, addresses, last, costs, mayLack }, signal),
 			lists !== undefined && mayPayBetween(lists, ends)
 				? readBetween(rpc, ends, { spared, addresses, lists }, signal)
 				: nothingBetween,
@@ -114,10 +114,7 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 				}
 				return groupRows(rows)
 			})
-			const isHit = ({ frame, traceAddress }: Row) =>
-				matters(frame, addresses) ||
-				(options.withSent === true && traceAddress.length === 0 && isSentBy(frame, addresses))
-			const hits = groups.filter((group) => group.rows.some(isHit))
+			const hits = groups.filter(({ rows }) => rows.some(({ frame }) => matters(frame, addresses)))
 			const found = await complete(rpc, { ends: { from: first, to: last }, hits, addresses }, signal)
 			const touched = entered.all()
 			return { span, last, parentHash, rows: count, ...found, ...(touched.length > 0 && { touched }) }

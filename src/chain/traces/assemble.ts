@@ -37,33 +37,21 @@ export function concerns(frame: PlacelessFrame, addresses: AddressSet): boolean 
 }
 
 /**
- * Decides which frames of a tree to keep: those that `concerns` accepts; a failed root that would matter otherwise,
- * because the receipt must confirm the failure; and with `withSent` the root of a transaction that one of the addresses
- * sent. `onFrame` gets every frame of the tree.
+ * Decides which frames of a tree to keep: those that `concerns` accepts, and a failed root that would matter otherwise,
+ * because the receipt must confirm the failure. `onFrame` gets every frame of the tree.
  */
 export function keptOf(
 	addresses: AddressSet,
-	withSent = false,
 	onFrame?: (frame: PlacelessFrame) => void,
 ): (frame: PlacelessFrame, isRoot: boolean) => boolean {
 	return (frame, isRoot) => {
 		onFrame?.(frame)
-		return (
-			concerns(frame, addresses) ||
-			(isRoot && (isFailure(frame, addresses) || (withSent && isSentBy(frame, addresses))))
-		)
+		return concerns(frame, addresses) || (isRoot && isFailure(frame, addresses))
 	}
 }
 
 function isFailure(root: PlacelessFrame, addresses: AddressSet): boolean {
 	return root.error !== null && touches(root, addresses) && (root.valueWei > 0n || root.type !== 'call')
-}
-
-/**
- * For a root: whether one of the addresses sent the transaction, whether or not it failed. The sender paid for the gas.
- */
-export function isSentBy({ from, type }: Pick<Frame, 'from' | 'type'>, addresses: AddressSet): boolean {
-	return type !== 'reward' && from !== null && addresses.has(from)
 }
 
 interface Growing {

@@ -27,8 +27,6 @@ export interface Announced {
 	refutedBy(part: Part, address: Address): readonly Announcement[]
 }
 
-export const nothingAnnounced: Announced = { parties: (address) => new Set([address]), refutedBy: () => [] }
-
 /** If two entries share an id, the later one counts. */
 export function announcedIn(chainId: number, ...lists: readonly Iterable<Announcement>[]): Announced {
 	let byBlock: ReadonlyMap<bigint, readonly Announcement[]> | null = null

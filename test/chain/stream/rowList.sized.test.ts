@@ -103,7 +103,7 @@ describe('packed rows', () => {
 			fc.asyncProperty(fc.array(row, { maxLength: 6 }), async (rows) => {
 				const plain = () => JSON.parse(JSON.stringify(rows)) as unknown[]
 				for (const read of [
-					(raw: unknown) => scanBlock(raw, block, { addresses: watched, withSent: true }, reading),
+					(raw: unknown) => scanBlock(raw, block, { addresses: watched }, reading),
 					async (raw: unknown) => listed(await readRows(raw, reading)),
 					(raw: unknown) => readAll(raw, readPlaced, reading),
 				]) {
