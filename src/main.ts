@@ -25,7 +25,6 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	state: async () => (await import('./commands/state/state.js')).state,
 	secret: async () => (await import('./commands/setup/secret.js')).secret,
 	setup: async () => (await import('./commands/setup/setup.js')).setup,
-	init: async () => (await import('./commands/setup/init.js')).init,
 	devnode: async () => (await import('./commands/devnode.js')).devnode,
 	demo: async () => (await import('./commands/demo.js')).demo,
 }
@@ -35,6 +34,7 @@ const removedCommands: Readonly<Record<string, string>> = {
 	import: 'write a watchlist, see docs/configuration.md; `addresses_from` reads addresses from a CSV file',
 	statement: '`deliveries --sent` lists what was sent, and `/alerts?format=json` of the pages has the alerts',
 	control: 'the page of a watch, `/watch`, shows who rules it',
+	init: 'copy the folder `examples/starter`, or run `tracewatch setup`',
 	schema: 'the JSON Schemas are the files in `schema/`',
 }
 

@@ -29,7 +29,6 @@ async function look(io: Io): Promise<readonly string[]> {
 			isInstalled
 				? '  sudo tracewatch setup                 asks for endpoint, receiver and address, and starts the service'
 				: `  ${program} setup --dir FOLDER         asks for endpoint, receiver and address, and writes the files`,
-			`  ${program} init                       a starter configuration, to edit`,
 		]
 	}
 	const onSecrets = (secrets: readonly string[]) => void io.scrubber.add(secrets)

@@ -57,7 +57,7 @@ export function findConfig(named: string | undefined, cwd: string): string {
 	if (named !== undefined) return resolve(cwd, named)
 	const found = places.map((place) => resolve(cwd, place)).find(existsSync)
 	if (found !== undefined) return found
-	const advice = 'run `tracewatch init` to write one, or name one with -c'
+	const advice = '`tracewatch setup` writes one; or name one with -c'
 	const message = `there is no configuration, here or at ${places[1]}: ${advice}`
 	throw new ConfigError([{ file: 'tracewatch.yaml', line: 1, column: 1, message }])
 }

@@ -1,11 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { check } from '../../src/commands/check.js'
 import type { Command, Io } from '../../src/commands/command.js'
-import { init } from '../../src/commands/setup/init.js'
-import { starterVariables } from '../../src/config/starter.js'
-import { PlainError } from '../../src/errors.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 import { temporaryFolder } from '../support/folder.js'
 
@@ -13,12 +10,6 @@ let folder: string
 const provedWords =
 	'the listed slots, functions and lists did not move unexplained; other slots, and a value that is set and set back ' +
 	'within one block, are not seen'
-const env = {
-	ETHEREUM_RPC_URL: 'https://rpc.example.org/v3/CANARY-key-8fK2xQ9vZ3/evm',
-	SMTP_URL: 'smtps://CANARY-user-8fK2xQ9vZ3:CANARY-password@mail.example.org',
-	OPS_HOOK_URL: 'https://hooks.example.org/CANARY-path-8fK2xQ9vZ3',
-	OPS_HOOK_SECRET: `whsec_${Buffer.from('CANARY-secret-of-32-bytes-length').toString('base64')}`,
-}
 
 beforeEach(() => {
 	folder = temporaryFolder()
@@ -48,49 +39,6 @@ async function run(
 }
 
 const unnoticed = 'has no `fallback`; if it stops accepting messages, alerts wait and no one is notified'
-
-describe('init', () => {
-	test('writes a starter that passes check once the variables are set, and says which', async () => {
-		const { code, out } = await run(init)
-		expect(code).toBe(0)
-		for (const name of starterVariables) {
-			expect(out).toContain(name)
-			expect(readFileSync(join(folder, '.env.example'), 'utf8')).toMatch(new RegExp(`^${name}=`, 'm'))
-			expect(readFileSync(join(folder, 'tracewatch.yaml'), 'utf8')).toContain(`\${${name}}`)
-		}
-		const unset = await run(check)
-		expect(unset.code).toBe(78)
-		expect(unset.err.split('\n')).toHaveLength(starterVariables.length + 1)
-		const set = await run(check, { env })
-		expect(set.err).toBe('')
-		expect(set.out).toContain('configuration is right: 1 network, 2 watches, 2 receivers')
-		expect(set.code).toBe(0)
-	})
-
-	test('its files name schemas that are there', async () => {
-		await run(init, { positionals: ['here'] })
-		for (const file of ['tracewatch.yaml', 'watchlists/example.yaml']) {
-			const [line = ''] = readFileSync(join(folder, 'here', file), 'utf8').split('\n')
-			const path = /^# yaml-language-server: \$schema=(.+)$/.exec(line)?.[1] ?? ''
-			const named = JSON.parse(readFileSync(join(folder, 'here', file, '..', path), 'utf8'))
-			expect(named.$schema).toMatch(/draft-07/)
-		}
-	})
-
-	test.each(['tracewatch.yaml', 'watchlists/example.yaml', '.env.example'])(
-		'error: %s is there already; it is named, and nothing is written',
-		async (name) => {
-			mkdirSync(join(folder, 'watchlists'))
-			writeFileSync(join(folder, name), 'mine\n')
-			const before = readdirSync(folder, { recursive: true })
-			const error = await run(init).catch((thrown: unknown) => thrown)
-			expect(error).toBeInstanceOf(PlainError)
-			expect(String(error)).toContain(name)
-			expect(readdirSync(folder, { recursive: true })).toEqual(before)
-			expect(readFileSync(join(folder, name), 'utf8')).toBe('mine\n')
-		},
-	)
-})
 
 describe('check', () => {
 	const settings = `networks:
@@ -248,6 +196,6 @@ watches:
 		rmSync(join(folder, 'tracewatch.yaml'))
 		const { code, err } = await run(check)
 		expect(code).toBe(78)
-		expect(err).toContain('tracewatch init')
+		expect(err).toContain('tracewatch setup')
 	})
 })

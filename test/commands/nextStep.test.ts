@@ -30,7 +30,7 @@ const list = 'network: a\nreceivers: [hook]\nwatches: [{address: "0x00000000219a
 
 test('default: from nothing to a daemon that runs, each state has its next step', async () => {
 	const { folder, said } = place()
-	expect(await said()).toContain('tracewatch init')
+	expect(await said()).toContain('tracewatch setup')
 
 	writeFileSync(join(folder, 'tracewatch.yaml'), `${settings}coffee: yes\n`)
 	mkdirSync(join(folder, 'watchlists'))

@@ -254,6 +254,16 @@ describe('examples', () => {
 		expect(watches).toHaveLength(10)
 	})
 
+	test('their first lines name schemas that are there', () => {
+		const files = readdirSync(join(root, 'examples'), { recursive: true, encoding: 'utf8' })
+		for (const file of files.filter((name) => name.endsWith('.yaml'))) {
+			const path = join(root, 'examples', file)
+			const [, named = ''] = /^# yaml-language-server: \$schema=(.+)\n/.exec(readFileSync(path, 'utf8')) ?? []
+			const schema = JSON.parse(readFileSync(resolve(dirname(path), named), 'utf8'))
+			expect(schema.$schema, file).toMatch(/draft-07/)
+		}
+	})
+
 	test('name every variable that they need', async () => {
 		const text = readFileSync(join(root, 'examples/tracewatch.yaml'), 'utf8')
 		const head = text.slice(0, text.indexOf('networks:'))

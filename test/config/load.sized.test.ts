@@ -541,6 +541,6 @@ describe('findConfig', () => {
 	})
 
 	test('error: none is there', () => {
-		expect(() => findConfig(undefined, folder)).toThrow(/tracewatch init/)
+		expect(() => findConfig(undefined, folder)).toThrow(/tracewatch setup/)
 	})
 })

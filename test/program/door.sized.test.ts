@@ -34,6 +34,7 @@ const removed: readonly (readonly [args: readonly string[], instead: string])[] 
 	[['import', 'oz', 'monitors', '--out', 'here'], 'addresses_from'],
 	[['statement', '0x12', '--tokens'], 'deliveries --sent'],
 	[['control', '0x12'], '/watch'],
+	[['init'], 'examples/starter'],
 	[['schema', 'alert'], 'schema/'],
 ]
 test.each(removed)('error: the removed command %j says what replaces it', (args, instead) => {

@@ -115,7 +115,7 @@ describe('a wrong configuration ends with 78, says where, and loses nothing', ()
 
 	test('error: no configuration at all', async () => {
 		const site = siteOf({})
-		expectProblems(await site.run(['run']), /tracewatch init/)
+		expectProblems(await site.run(['run']), /tracewatch setup/)
 		const named = await site.run(['run', '-c', 'other.yaml'])
 		expectProblems(named, /^other\.yaml:1:1: the file cannot be read: it does not exist$/m)
 	})

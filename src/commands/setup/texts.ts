@@ -45,7 +45,7 @@ const MARK = '# Written by `tracewatch setup`, sum '
 /** The contents of `tracewatch.yaml`. The first line has a checksum that shows later whether a person edited it. */
 export function configText(config: SetupConfig): string {
 	const lines = [
-		'# What each key means: docs/configuration.md, and `tracewatch init` writes a longer one with reasons.',
+		'# What each key means: docs/configuration.md.',
 		'# A ${NAME} is a secret, kept apart. Edit this as you like: `tracewatch check` says what is wrong, and setup asks',
 		'# before it replaces it.',
 		'networks:',
