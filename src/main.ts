@@ -29,10 +29,11 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	demo: async () => (await import('./commands/demo.js')).demo,
 }
 
-/** What to do instead. */
+/** What to do instead of a command that is gone. */
 const removedCommands: Readonly<Record<string, string>> = {
 	import: 'write a watchlist, see docs/configuration.md; `addresses_from` reads addresses from a CSV file',
-	statement: '`deliveries --sent` lists what was sent, and `/alerts?format=json` of the pages has the alerts',
+	statement:
+		'`tracewatch deliveries --sent` lists what was sent, and `/alerts?format=json` of the pages has the alerts',
 	control: 'the page of a watch, `/watch`, shows who rules it',
 	init: 'copy the folder `examples/starter`, or run `tracewatch setup`',
 	schema: 'the JSON Schemas are the files in `schema/`',
@@ -55,7 +56,8 @@ async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 	const load = Object.hasOwn(commands, name) ? commands[name] : undefined
 	if (/^(-c|--config)/.test(name)) throw new UsageError('which command? such as `tracewatch check -c FILE`')
 	if (load === undefined) {
-		if (Object.hasOwn(removedCommands, name)) throw new UsageError(`\`${name}\` was removed: ${removedCommands[name]}`)
+		const instead = Object.hasOwn(removedCommands, name) ? removedCommands[name] : undefined
+		if (instead !== undefined) throw new UsageError(`\`${name}\` was removed: ${instead}`)
 		const near = await nearest(name, Object.keys(commands))
 		throw new UsageError(`there is no command \`${name}\`${near}; \`tracewatch --help\` lists them`)
 	}
