@@ -1,7 +1,8 @@
 // What watched contracts cost: a poll of a block that enters none of them, and of one that enters all.
-import { assemble } from '../src/devnode/assembler.js'
+
 import type { Address } from '../src/model/glossary.js'
 import { startTestAnvil } from '../test/support/anvil.js'
+import { assemble } from '../test/support/assembler.js'
 import { cost, quantile } from './measure.js'
 import { openPoller } from './ours.js'
 import { startProxy } from './proxy.js'

@@ -1,7 +1,6 @@
 // Block access lists: the books are closed by what the chain itself commits to, transaction by transaction.
+
 import { expect, onTestFinished, test } from 'vitest'
-import { encodeActions } from '../../src/devnode/actions.js'
-import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address } from '../../src/model/glossary.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from '../scan/bench.js'
@@ -10,6 +9,7 @@ import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { hideLeaves, hideTransactions } from '../support/hiding.js'
 import { listening } from '../support/listening.js'
 import { sized } from '../support/longRun.js'
+import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { planScenario, playScenario } from '../support/scenario.js'
 
 const stranger: Address = '0x00000000000000000000000000000000000abcde'

@@ -1,7 +1,6 @@
 // Books over a real node, block by block: what they prove, and what they find when a node does not tell everything.
+
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { encodeActions } from '../../src/devnode/actions.js'
-import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address, Hash } from '../../src/model/glossary.js'
 import type { Kind } from '../../src/model/kind.js'
@@ -12,6 +11,7 @@ import { dialects } from '../support/dialectTable.js'
 import { dueOfHidden, hideLeaves, hideTransactions } from '../support/hiding.js'
 import { listening } from '../support/listening.js'
 import { sized, testInFull } from '../support/longRun.js'
+import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { planScenario, playScenario } from '../support/scenario.js'
 
 const kinds: readonly Kind[] = ['transfer', 'deployment', 'withdrawal', 'unexplained']

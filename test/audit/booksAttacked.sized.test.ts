@@ -1,7 +1,6 @@
 // What someone could do to the books: an endpoint that lies in balances only, coins on odd ways, and old rules.
+
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { encodeActions } from '../../src/devnode/actions.js'
-import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address } from '../../src/model/glossary.js'
 import { type Bench, openBench, watchOf } from '../scan/bench.js'
@@ -9,6 +8,7 @@ import { ether, hex, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { listening } from '../support/listening.js'
 import { sized } from '../support/longRun.js'
+import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 
 const author: Address = '0x00000000000000000000000000000000c01bba5e'
 

@@ -1,11 +1,11 @@
 /** Without books the auditor has no position on disk. What it is handed and cannot hold must be read again even so. */
 
 import { expect, onTestFinished, test } from 'vitest'
-import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
 import type { Address } from '../../src/model/glossary.js'
 import { poll } from '../../src/scan/poll.js'
 import { openBench, watchOf } from '../scan/bench.js'
 import { startTestAnvil } from '../support/anvil.js'
+import { createAddress, puppetInit } from '../support/puppet.js'
 
 test('behavior: a contract that was created before more blocks than are held is looked at', async () => {
 	const node = await startTestAnvil(['--order', 'fifo'])

@@ -1,7 +1,6 @@
 // A private network keeps its books by block access lists: no one is asked for a balance, and no request names a watch.
+
 import { expect, onTestFinished, test } from 'vitest'
-import { encodeActions } from '../../src/devnode/actions.js'
-import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address } from '../../src/model/glossary.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from '../scan/bench.js'
@@ -12,6 +11,7 @@ import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { startEar } from '../support/ear.js'
 import { hideLeaves, hideTransactions } from '../support/hiding.js'
 import { listening } from '../support/listening.js'
+import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { planScenario, playScenario } from '../support/scenario.js'
 
 const stranger: Address = '0x00000000000000000000000000000000000abcde'

@@ -1,13 +1,13 @@
 // What the balances prove of a block and differs from what was announced of it takes that back, and is announced anew.
+
 import { expect, onTestFinished, test } from 'vitest'
-import { encodeActions } from '../../src/devnode/actions.js'
-import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
 import type { Address, Hash } from '../../src/model/glossary.js'
 import { alertOf, type BenchOptions, openBench, watchOf } from '../scan/bench.js'
 import { ether, hex, startTestAnvil } from '../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { listening } from '../support/listening.js'
 import { inFull } from '../support/longRun.js'
+import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { createStateGate } from '../support/stateGate.js'
 
 const ETH = `${ether}`

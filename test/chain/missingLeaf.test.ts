@@ -1,17 +1,17 @@
 // A node that leaves out a frame, over the whole way from its answer: what the reader of frames needs must come
 // through.
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.js'
 import { debugTraceSource } from '../../src/chain/sources/debugTrace.js'
 import type { Source } from '../../src/chain/sources/source.js'
 import { traceBlockSource } from '../../src/chain/sources/traceBlock.js'
 import { traceFilterSource } from '../../src/chain/sources/traceFilter.js'
-import { encodeActions } from '../../src/devnode/actions.js'
-import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
 import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type DialectGateway, startDialectGateway } from '../support/dialectGateway.js'
 import { never } from '../support/pool.js'
+import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 
 const treasury: Address = '0x1234567890123456789012345678901234567890'
 const stranger: Address = '0x5234567890123456789012345678901234567890'

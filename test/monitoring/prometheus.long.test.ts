@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { root } from '../docs/markdown.js'
 import { hookServer, other, polled, settings, siteOf, treasury, watchlist } from '../program/site.js'
-import { startTestDevnode } from '../support/anvil.js'
+import { startTestAnvil } from '../support/anvil.js'
 import { freePort } from '../support/freePort.js'
 import { notProved } from '../support/notProved.js'
 
@@ -98,7 +98,7 @@ async function ask(prometheus: string, expr: string): Promise<readonly unknown[]
 
 test('behavior: every query finds something in a real Prometheus that scrapes a running tracewatch', async () => {
 	if (!isHere('prometheus')) return
-	const node = await startTestDevnode()
+	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const hook = await hookServer()
 	const site = siteOf({

@@ -1,12 +1,12 @@
 // Blocks of Amsterdam by an independent maker of access lists (EIP-7928), as an operator sees them.
+
 import { expect, onTestFinished, test } from 'vitest'
-import { encodeActions } from '../../src/devnode/actions.js'
-import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address } from '../../src/model/glossary.js'
 import { accountOf, addressOf, openAmsterdam, serveAmsterdam, type Twist } from '../support/amsterdam.js'
 import { hideLeaves } from '../support/hiding.js'
 import { sized } from '../support/longRun.js'
+import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { hookServer, settings, siteOf, told, watchlist } from './site.js'
 
 const sponsor = accountOf(0)

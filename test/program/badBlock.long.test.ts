@@ -2,14 +2,14 @@
 // gaps and /healthz say the same of it, and all other blocks are sent.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { startTestDevnode } from '../support/anvil.js'
+import { startTestAnvil } from '../support/anvil.js'
 import { noTraces } from '../support/badBlock.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { failingBlocks } from '../support/failingBlock.js'
 import { hookServer, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
 async function start(dialect: Dialect, stallAfter = '60s') {
-	const node = await startTestDevnode()
+	const node = await startTestAnvil()
 	const gateway = await startDialectGateway(node.url, dialect)
 	onTestFinished(async () => {
 		await gateway.close()

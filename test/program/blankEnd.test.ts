@@ -1,13 +1,13 @@
 // A node that gives a self-destruct without heir and amount: without books, balances show what it moved.
 import { expect, onTestFinished, test } from 'vitest'
-import { startTestDevnode } from '../support/anvil.js'
+import { startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { hookServer, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
 const zero = `0x${'0'.repeat(40)}`
 
 test('a self-destruct with heir and balance 0x0 that moved coins is reported, without books', async () => {
-	const node = await startTestDevnode()
+	const node = await startTestAnvil()
 	const blank = (row: { type: string; action: object }) =>
 		row.type === 'suicide' ? { ...row, action: { ...row.action, refundAddress: zero, balance: '0x0' } } : row
 	const gateway = await startDialectGateway(node.url, {

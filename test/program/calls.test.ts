@@ -1,11 +1,11 @@
 // Calls as a person has them: ABI files, `check`, `run` to a webhook, `replay`, `explain`.
+
 import { expect, onTestFinished, test } from 'vitest'
 import { toChecksum } from '../../src/config/address.js'
-import { encodeActions } from '../../src/devnode/actions.js'
-import { assemble } from '../../src/devnode/assembler.js'
-import { puppetCode } from '../../src/devnode/demoContracts.js'
 import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
+import { assemble } from '../support/assembler.js'
+import { encodeActions, puppetCode } from '../support/puppet.js'
 import { callOf } from '../support/tokenContracts.js'
 import { hookServer, other, polled, settings, siteOf, stranger, told, watchlist } from './site.js'
 

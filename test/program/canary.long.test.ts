@@ -3,7 +3,7 @@
  * and nothing that leaves the program may hold a mark: log, output, mails, webhooks, state, metrics and pages.
  */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type HookServer, resetConnection, startHookServer } from '../support/hookServer.js'
 import { type MailServer, startMailServer } from '../support/mailServer.js'
 import type { Ended, Site } from '../support/program.js'
@@ -13,14 +13,14 @@ import { treasury, vault } from './site.js'
 
 const { odd, ascii, plain } = canaries
 
-let chain: TestDevnode
+let chain: TestAnvil
 let node: TalkativeNode
 let hook: HookServer
 let mail: MailServer
 
 beforeAll(async () => {
-	chain = await startTestDevnode()
-	node = await startTalkativeNode(chain.node.anvilUrl)
+	chain = await startTestAnvil()
+	node = await startTalkativeNode(chain.url)
 	hook = await startHookServer()
 	mail = await startMailServer({ login: { user: odd('smtp user'), pass: odd('smtp password') }, loginInClear: true })
 })

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { startTestDevnode } from '../support/anvil.js'
+import { startTestAnvil } from '../support/anvil.js'
 import { hookServer, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
 const setClock = fileURLToPath(new URL('../support/setClock.mjs', import.meta.url))
@@ -10,7 +10,7 @@ const hourMs = 3_600_000
 
 /** A daemon whose clock the test sets; 0 at first. */
 async function startBesideClock() {
-	const node = await startTestDevnode()
+	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const hook = await hookServer()
 	const here = siteOf({

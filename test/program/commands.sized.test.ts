@@ -6,20 +6,20 @@ import { z } from 'zod'
 import { jsonSchema } from '../../src/config/jsonSchema.js'
 import type { Hash } from '../../src/model/glossary.js'
 import { lockState } from '../../src/state/file/disk/lock.js'
-import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { inFull, testInFull } from '../support/longRun.js'
 import { startMailServer } from '../support/mailServer.js'
 import type { Site } from '../support/program.js'
 import { startTalkativeNode, type TalkativeNode } from '../support/talkativeNode.js'
 import { hookServer, other, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
-let chain: TestDevnode
+let chain: TestAnvil
 let node: TalkativeNode
 /** Payments of 1, 2, 3 wei in blocks 1 to 3, a deployment in block 4, and 2,000 blocks of nothing. */
 let hashes: readonly Hash[]
 
 beforeAll(async () => {
-	chain = await startTestDevnode()
+	chain = await startTestAnvil()
 	node = await startTalkativeNode(chain.url)
 	const payments = [
 		{ from: treasury, to: vault, valueWei: 1n },

@@ -3,20 +3,20 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { PASSWORD, startServer } from '../state/postgres/server.js'
-import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import { inFull, sized, testInFull } from '../support/longRun.js'
 import type { Running, Site } from '../support/program.js'
 import { settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
 const server = await startServer()
-let node: TestDevnode
+let node: TestAnvil
 let hook: HookServer
 let count = 0
 let url = ''
 
 beforeAll(async () => {
-	node = await startTestDevnode()
+	node = await startTestAnvil()
 })
 
 afterAll(async () => {

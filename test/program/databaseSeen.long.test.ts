@@ -1,16 +1,16 @@
 // What people look at, with the state in a database: pages, history, and watchlists that were last right.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startServer } from '../state/postgres/server.js'
-import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { hookServer, other, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
 const server = await startServer()
-let node: TestDevnode
+let node: TestAnvil
 let env = { DATABASE_URL: '' }
 let count = 0
 
 beforeAll(async () => {
-	node = await startTestDevnode()
+	node = await startTestAnvil()
 })
 afterAll(async () => {
 	await node.stop()

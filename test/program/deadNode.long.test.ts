@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { startTestDevnode } from '../support/anvil.js'
+import { startTestAnvil } from '../support/anvil.js'
 import { startFaultProxy } from '../support/faultProxy.js'
 import { type Fault, sendJson } from '../support/faultyNode.js'
 import { freePort } from '../support/freePort.js'
@@ -34,7 +34,7 @@ const kinds = Object.keys(cases) as (keyof typeof cases)[]
 
 /** A network of each name, and one without a node. Time passes in `run` as the test says. */
 async function site<T extends string>(names: readonly T[], schedule = '* * * * * *') {
-	const node = await startTestDevnode()
+	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	await node.mine(20)
 	const hook = await hookServer()
@@ -157,7 +157,7 @@ test('error: a node that is polled hourly is degraded after two hours, and unkno
 })
 
 test('error: a head behind the checkpoint is said within two polls, and the night card says the same', async () => {
-	const node = await startTestDevnode()
+	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	await node.mine(20)
 	const endpoint = await startFaultProxy(node.url)

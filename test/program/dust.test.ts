@@ -1,10 +1,10 @@
 // A stranger's dust stops no scan and holds up no theft; what is not sent by itself is told by count and sum.
 import { expect, onTestFinished, test } from 'vitest'
-import { startTestDevnode } from '../support/anvil.js'
+import { startTestAnvil } from '../support/anvil.js'
 import { hookServer, other, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
 test('error: three hundred dust payments before a theft, with a small max_pending', async () => {
-	const node = await startTestDevnode()
+	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const hook = await hookServer()
 	const here = siteOf({

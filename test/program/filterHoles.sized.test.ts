@@ -1,6 +1,6 @@
 // A trace_filter that leaves out rows of old blocks: the payment is found, or `status` says what is not proved.
 import { expect, onTestFinished, test } from 'vitest'
-import { startTestDevnode } from '../support/anvil.js'
+import { startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { sized } from '../support/longRun.js'
 import { hookServer, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
@@ -45,7 +45,7 @@ const cases: readonly Case[] = [
 test.each(sized(cases.slice(0, 1), cases))(
 	'rows that trace_filter lacks $name: the payment is found, or not proved',
 	async (one) => {
-		const node = await startTestDevnode()
+		const node = await startTestAnvil()
 		const missing = new Set<number>()
 		const pruned = new Set<unknown>()
 		const gateway = await startDialectGateway(node.url, {

@@ -1,14 +1,14 @@
 // What a person is told at 3 a.m.: one sentence, the same everywhere, and an exit code that a script can use.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { inFull, testInFull } from '../support/longRun.js'
 import type { Running, Site } from '../support/program.js'
 import { hookServer, other, polled, settings, siteOf, treasury, watchlist } from './site.js'
 
-let node: TestDevnode
+let node: TestAnvil
 
 beforeAll(async () => {
-	node = await startTestDevnode()
+	node = await startTestAnvil()
 })
 afterAll(() => node.stop())
 

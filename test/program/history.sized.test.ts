@@ -1,12 +1,12 @@
 // `tracewatch history`: lists what was sent, to whom, when, and with which result.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { inFull, sized } from '../support/longRun.js'
 import { hookServer, settings, siteOf, treasury, vault, watchlist } from './site.js'
 
-let node: TestDevnode
+let node: TestAnvil
 beforeAll(async () => {
-	node = await startTestDevnode()
+	node = await startTestAnvil()
 })
 afterAll(() => node.stop())
 

@@ -1,12 +1,12 @@
 // A stranger's cheap transaction, which touches no watch, must not hold up what gets the block after it.
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { assemble } from '../../src/devnode/assembler.js'
-import { initOf } from '../../src/devnode/demoContracts.js'
 import type { Hex } from '../../src/model/glossary.js'
-import { handOn, startTestAnvil, startTestDevnode } from '../support/anvil.js'
+import { handOn, startTestAnvil } from '../support/anvil.js'
+import { assemble, initOf } from '../support/assembler.js'
 import { startHookServer } from '../support/hookServer.js'
 import { openSite } from '../support/program.js'
 import { expectShortTurns } from '../support/soak.js'
@@ -42,7 +42,7 @@ test.each(Object.keys(attacks) as (keyof typeof attacks)[])(
 	async (name) => {
 		const [init, calls, gas, source] = attacks[name]
 		const isDeep = init === diver
-		const node = isDeep ? await startTestAnvil(['--gas-limit', '60000000000']) : await startTestDevnode()
+		const node = isDeep ? await startTestAnvil(['--gas-limit', '60000000000']) : await startTestAnvil()
 		const hook = await startHookServer()
 		const here = openSite({
 			'tracewatch.yaml': settings(node.url, { hook: hook.origin }, `    source: ${source}\n`),

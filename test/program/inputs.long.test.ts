@@ -2,19 +2,19 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import type { Ended, Site } from '../support/program.js'
 import { type NodeMood, startTalkativeNode, type TalkativeNode } from '../support/talkativeNode.js'
 import { settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
-let chain: TestDevnode
+let chain: TestAnvil
 let node: TalkativeNode
 let hook: HookServer
 
 beforeAll(async () => {
-	chain = await startTestDevnode()
-	node = await startTalkativeNode(chain.node.anvilUrl)
+	chain = await startTestAnvil()
+	node = await startTalkativeNode(chain.url)
 	hook = await startHookServer()
 })
 
@@ -182,17 +182,6 @@ describe('a port in use ends with 1 and says what to do', () => {
 		site.write('tracewatch.yaml', good())
 		await site.catchesUp()
 	})
-
-	test('error: devnode', async () => {
-		const site = siteOf({})
-		const port = await takenPort()
-		const { code, stderr } = await site.run(['devnode', '--port', String(port)])
-		expect(code).toBe(1)
-		expect(stderr).toBe(
-			`Port ${port} on 127.0.0.1 is in use. Choose another with --port (0 takes any free one), ` +
-				'or end the program that uses it.\n',
-		)
-	})
 })
 
 describe('a state that cannot be used ends with 1 and says why', () => {
@@ -212,7 +201,7 @@ describe('a state that cannot be used ends with 1 and says why', () => {
 
 	test('error: it is of another chain', async () => {
 		const site = await seasoned()
-		const other = await startTestDevnode({ anvilArgs: ['--chain-id', '4711'] })
+		const other = await startTestAnvil(['--chain-id', '4711'])
 		onTestFinished(() => other.stop())
 		site.write('tracewatch.yaml', settings(other.url, { hook: hook.origin }).replace('31337', '4711'))
 		const { code, stdout } = await site.run(['once'])

@@ -1,9 +1,8 @@
 // Kills at random moments with books on, on a node that fails one request in ten and hides payments inside of
 // transactions: every payment that it tells reaches the webhook, and of what it hides exactly that is told, once.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { encodeActions } from '../../src/devnode/actions.js'
-import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Hash } from '../../src/model/glossary.js'
 import { startServer } from '../state/postgres/server.js'
@@ -12,6 +11,7 @@ import { createChance } from '../support/chance.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import * as faults from '../support/faults.js'
 import { hideLeaves } from '../support/hiding.js'
+import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { soaked } from '../support/soak.js'
 import { byChance, startStrained } from '../support/strained.js'
 import { hookServer, other, settings, siteOf, told, treasury, watchlist } from './site.js'

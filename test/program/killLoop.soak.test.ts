@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Address } from '../../src/model/glossary.js'
-import { startTestDevnode } from '../support/anvil.js'
+import { startTestAnvil } from '../support/anvil.js'
 import { type Chance, createChance } from '../support/chance.js'
 import type { Mail } from '../support/mailServer.js'
 import { type MoodyReceivers, startMoodyReceivers } from '../support/moodyReceivers.js'
@@ -31,7 +31,7 @@ test(`behavior: ${kills} kills at random moments lose and invent nothing, and re
 	timeout: 18 * 60_000,
 }, async () => {
 	const startedAtMs = Date.now()
-	const node = await startTestDevnode({ anvilArgs: ['--order', 'fifo'] })
+	const node = await startTestAnvil(['--order', 'fifo'])
 	onTestFinished(() => node.stop())
 	const receivers = await startMoodyReceivers(createChance(seed + 1))
 	onTestFinished(() => receivers.close())

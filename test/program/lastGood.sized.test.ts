@@ -1,12 +1,12 @@
 // A wrong edit of a watchlist changes nothing until it is right: not even over a restart.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { inFull } from '../support/longRun.js'
 import { hookServer, other, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
-let node: TestDevnode
+let node: TestAnvil
 beforeAll(async () => {
-	node = await startTestDevnode()
+	node = await startTestAnvil()
 })
 afterAll(() => node.stop())
 

@@ -1,14 +1,14 @@
 // Digests, silences and fallbacks of the real program, as a user sets them.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import type { HookServer } from '../support/hookServer.js'
 import type { Site } from '../support/program.js'
 import { hookServer, siteOf, told, treasury, vault, watchlist } from './site.js'
 
-let node: TestDevnode
+let node: TestAnvil
 
 beforeAll(async () => {
-	node = await startTestDevnode()
+	node = await startTestAnvil()
 })
 
 afterAll(() => node.stop())

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { startTestDevnode } from '../support/anvil.js'
+import { startTestAnvil } from '../support/anvil.js'
 import { startHeadServer } from '../support/headServer.js'
 import { startHookServer } from '../support/hookServer.js'
 import { testInFull } from '../support/longRun.js'
@@ -8,9 +8,9 @@ import { settings, told, treasury, vault, watchlist } from './site.js'
 
 /** A program that polls once an hour, and gets heads at these URLs. */
 async function start(wsOf: (anvilUrl: string) => readonly string[]) {
-	const node = await startTestDevnode()
+	const node = await startTestAnvil()
 	const hook = await startHookServer()
-	const ws = wsOf(node.node.anvilUrl.replace('http', 'ws'))
+	const ws = wsOf(node.url.replace('http', 'ws'))
 	const here = openSite({
 		'tracewatch.yaml': settings(
 			node.url,

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { ether, startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { ether, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { freePort } from '../support/freePort.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import { inFull, testInFull } from '../support/longRun.js'
 import type { Site } from '../support/program.js'
 import { settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
-let node: TestDevnode
+let node: TestAnvil
 let hook: HookServer
 
 beforeAll(async () => {
-	node = await startTestDevnode()
+	node = await startTestAnvil()
 	hook = await startHookServer()
 })
 

@@ -2,7 +2,7 @@
 // are sent at once, and what is left is a gap that names it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { startTestDevnode } from '../support/anvil.js'
+import { startTestAnvil } from '../support/anvil.js'
 import { type Dialect, Refused, startDialectGateway } from '../support/dialectGateway.js'
 import { sized } from '../support/longRun.js'
 import { hookServer, other, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
@@ -53,7 +53,7 @@ const faults: readonly [name: string, change: Fault['change']][] = [
 ]
 
 async function start(source: 'debug' | 'trace') {
-	const node = await startTestDevnode()
+	const node = await startTestAnvil()
 	const fault: Fault = { hash: '', isLost: false, isOn: false, change: refuse }
 	const twist: Dialect['twist'] = (method, params, result) => {
 		if (!fault.isOn) return undefined
@@ -213,7 +213,7 @@ test.each([
 ])(
 	'behavior: receipts that the index answers with %s are taken from the block',
 	async (_name, receipt) => {
-		const node = await startTestDevnode()
+		const node = await startTestAnvil()
 		const gateway = await startDialectGateway(node.url, {
 			lacks: ['trace_filter', 'trace_block', 'trace_transaction'],
 			twist: (method) => (method === 'eth_getTransactionReceipt' ? receipt() : undefined),

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { startTestDevnode } from '../support/anvil.js'
+import { startTestAnvil } from '../support/anvil.js'
 import { freePort } from '../support/freePort.js'
 import { startHookServer } from '../support/hookServer.js'
 import type { Running } from '../support/program.js'
@@ -18,7 +18,7 @@ async function origin(running: Running): Promise<string> {
 }
 
 test('error: a receiver that refuses connections', async () => {
-	const node = await startTestDevnode()
+	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const desk = await hookServer()
 	const port = await freePort()

@@ -1,11 +1,11 @@
 // The operator's own words, which are also in the path of a URL, are shown; keys are not.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { hookServer, other, polled, settings, siteOf, told, treasury, watchlist } from './site.js'
 
-let node: TestDevnode
+let node: TestAnvil
 beforeAll(async () => {
-	node = await startTestDevnode()
+	node = await startTestAnvil()
 })
 afterAll(() => node.stop())
 

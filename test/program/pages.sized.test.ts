@@ -2,14 +2,14 @@
 
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { testInFull } from '../support/longRun.js'
 import { statusOf } from '../support/statusOf.js'
 import { hookServer, other, settings, siteOf, treasury, vault, watchlist } from './site.js'
 
-let node: TestDevnode
+let node: TestAnvil
 beforeAll(async () => {
-	node = await startTestDevnode()
+	node = await startTestAnvil()
 })
 afterAll(() => node.stop())
 

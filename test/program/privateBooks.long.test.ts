@@ -1,15 +1,15 @@
 // A private network on a chain whose blocks have access lists, as an operator sees it.
 import { expect, onTestFinished, test } from 'vitest'
-import { startTestDevnode } from '../support/anvil.js'
+import { startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { hookServer, settings, siteOf, stranger, treasury, vault, watchlist } from './site.js'
 
 async function openSite(dialect: Parameters<typeof startDialectGateway>[1]) {
-	const node = await startTestDevnode()
+	const node = await startTestAnvil()
 	const asked: string[] = []
 	const twist = (method: string, params: readonly unknown[]) =>
 		void asked.push(`${method} ${JSON.stringify(params)}`.toLowerCase())
-	const gateway = await startDialectGateway(node.node.anvilUrl, { ...dialect, twist })
+	const gateway = await startDialectGateway(node.url, { ...dialect, twist })
 	onTestFinished(async () => {
 		await gateway.close()
 		await node.stop()

@@ -1,14 +1,14 @@
 // A quota that is full, or a setting that is wrong: nothing is dead, all say so in the receiver's words, and once it
 // accepts again everything goes out.
 import { expect, onTestFinished, test } from 'vitest'
-import { startTestDevnode } from '../support/anvil.js'
+import { startTestAnvil } from '../support/anvil.js'
 import { startMailServer } from '../support/mailServer.js'
 import { hookServer, other, polled, settings, siteOf, told, treasury, watchlist } from './site.js'
 
 const words = 'Daily user sending limit exceeded'
 
 test('behavior: a mail server whose quota is full refuses every alert', async () => {
-	const node = await startTestDevnode()
+	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const mail = await startMailServer()
 	onTestFinished(() => mail.close())

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import {
 	hookServer,
 	other,
@@ -15,10 +15,10 @@ import {
 	watchlist,
 } from './site.js'
 
-let node: TestDevnode
+let node: TestAnvil
 
 beforeAll(async () => {
-	node = await startTestDevnode()
+	node = await startTestAnvil()
 })
 
 afterAll(() => node.stop())

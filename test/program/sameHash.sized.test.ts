@@ -1,6 +1,6 @@
 // One transaction hash in two blocks of the chain (Celo, Cronos): each payment has an alert and an id of its own.
 import { expect, onTestFinished, test } from 'vitest'
-import { startTestDevnode } from '../support/anvil.js'
+import { startTestAnvil } from '../support/anvil.js'
 import { askNode } from '../support/askNode.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { sized } from '../support/longRun.js'
@@ -16,7 +16,7 @@ const ids = (stdout: string) =>
 test.each(sized(['later'], ['first', 'later']))(
 	'a hash in two blocks, of which the node gives the %s by hash, is two alerts',
 	async (given) => {
-		const node = await startTestDevnode()
+		const node = await startTestAnvil()
 		const renamed = new Map<string, string>()
 		const ask = async (method: string, params: readonly unknown[]) =>
 			(await askNode<{ result: unknown }>(node.url, { jsonrpc: '2.0', id: 1, method, params })).result
@@ -97,7 +97,7 @@ test.each(sized(['later'], ['first', 'later']))(
 )
 
 test('a transaction that a reorganisation moves to another block keeps its id, and no alert is repeated', async () => {
-	const node = await startTestDevnode()
+	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const hook = await hookServer()
 	const here = siteOf({

@@ -1,23 +1,29 @@
 // What a person sees with: explain, doctor, replay.
+
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { encodeActions } from '../../src/devnode/actions.js'
-import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
-import { ether, startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { ether, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { noTraces } from '../support/dialectTable.js'
+import { type FaultProxy, startFaultProxy } from '../support/faultProxy.js'
 import { inFull, testInFull } from '../support/longRun.js'
 import { openSite, type Site } from '../support/program.js'
+import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { other, settings, stranger, treasury, vault, watchlist } from './site.js'
 
-let node: TestDevnode
+let node: TestAnvil
+let proxy: FaultProxy
+/** Providers have the key in the path. */
+let rpc: string
 let site: Site
 const puppet = createAddress(other, 0n)
 
 beforeAll(async () => {
-	node = await startTestDevnode({ key: 'KEYq7XthatZ9mustN0tK2show' })
+	node = await startTestAnvil()
+	proxy = await startFaultProxy(node.url)
+	rpc = `${proxy.url}/KEYq7XthatZ9mustN0tK2show/evm`
 	site = openSite({
-		'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9/x' }),
+		'tracewatch.yaml': settings(rpc, { hook: 'http://127.0.0.1:9/x' }),
 		'watchlists/a.yaml': watchlist([
 			`{address: ${treasury}, label: Treasury, min_value: 2 wei}`,
 			`{address: ${vault}, label: Vault, direction: out}`,
@@ -28,6 +34,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
 	await site.close()
+	await proxy.close()
 	await node.stop()
 })
 
@@ -68,7 +75,7 @@ describe('tracewatch explain', () => {
 		const sponsor = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
 		const owner = privateKeyToAccount('0x4bbbf85ce3377467afe5d46f804f221813b2bb87f24d81f60f1fcdbf7cbf4356')
 		const chain = await openSite({
-			'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9/x' }),
+			'tracewatch.yaml': settings(rpc, { hook: 'http://127.0.0.1:9/x' }),
 			'watchlists/a.yaml': watchlist([`{address: "${owner.address}", label: Cold}`]),
 		})
 		onTestFinished(() => chain.close())
@@ -121,7 +128,7 @@ describe('tracewatch explain', () => {
 
 	inFull(() => {
 		test('behavior: a node with debug methods only will do', async () => {
-			const geth = await startDialectGateway(node.url, { lacks: noTraces, clientVersion: 'Geth/v1.16.0' })
+			const geth = await startDialectGateway(rpc, { lacks: noTraces, clientVersion: 'Geth/v1.16.0' })
 			onTestFinished(() => geth.close())
 			const own = openSite({
 				'tracewatch.yaml': settings(geth.url, { hook: 'http://127.0.0.1:9/x' }),
@@ -169,7 +176,7 @@ describe('tracewatch doctor', () => {
 
 	test('behavior: of a private network it asks nothing about an address; names the source that is used', async () => {
 		const asked: string[] = []
-		const ear = await startDialectGateway(node.url, { twist: (method) => void asked.push(method) })
+		const ear = await startDialectGateway(rpc, { twist: (method) => void asked.push(method) })
 		onTestFinished(() => ear.close())
 		const hidden = openSite({
 			'tracewatch.yaml': settings(ear.url, { hook: 'http://127.0.0.1:9/x' }).replace(
@@ -190,7 +197,7 @@ describe('tracewatch doctor', () => {
 
 	inFull(() => {
 		test('error: a source is forced that the endpoint has not got', async () => {
-			const geth = await startDialectGateway(node.url, { lacks: noTraces, clientVersion: 'Geth/v1.16.0' })
+			const geth = await startDialectGateway(rpc, { lacks: noTraces, clientVersion: 'Geth/v1.16.0' })
 			onTestFinished(() => geth.close())
 			const forced = openSite({
 				'tracewatch.yaml': settings(geth.url, { hook: 'http://127.0.0.1:9/x' }).replace(
@@ -217,7 +224,7 @@ describe('tracewatch doctor', () => {
 			const down = await broken.run(['doctor'])
 			expect(down.code).toBe(75)
 			expect(down.stdout).not.toContain('KEYq7XthatZ9mustN0tK2show')
-			broken.write('tracewatch.yaml', settings(node.url, { hook: 'http://127.0.0.1:9/x' }).replace('31337', '1'))
+			broken.write('tracewatch.yaml', settings(rpc, { hook: 'http://127.0.0.1:9/x' }).replace('31337', '1'))
 			const wrong = await broken.run(['doctor'])
 			expect(wrong.code).toBe(1)
 			expect(wrong.stdout).toContain('chain 31337')
@@ -246,7 +253,7 @@ inFull(() => {
 describe('without the secrets of the service', () => {
 	test('status and deliveries read the state all the same; commands that need them say which are missing', async () => {
 		const opened = openSite({
-			'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9/x' }),
+			'tracewatch.yaml': settings(rpc, { hook: 'http://127.0.0.1:9/x' }),
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 		})
 		onTestFinished(() => opened.close())

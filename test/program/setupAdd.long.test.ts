@@ -2,15 +2,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { startSetup } from './setupSite.js'
 import { hookServer, stranger, told, treasury, vault } from './site.js'
 
-let node: TestDevnode
-let second: TestDevnode
+let node: TestAnvil
+let second: TestAnvil
 
 beforeAll(async () => {
-	;[node, second] = await Promise.all([startTestDevnode(), startTestDevnode({ anvilArgs: ['--chain-id', '8453'] })])
+	;[node, second] = await Promise.all([startTestAnvil(), startTestAnvil(['--chain-id', '8453'])])
 })
 afterAll(() => Promise.all([node.stop(), second.stop()]))
 

@@ -1,18 +1,23 @@
 /** A folder, a node and a receiver for `tracewatch setup`, and the ways to run it: at a terminal, or by a script. */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TestDevnode } from '../support/anvil.js'
+import { onTestFinished } from 'vitest'
+import type { TestAnvil } from '../support/anvil.js'
+import { startFaultProxy } from '../support/faultProxy.js'
 import { cliPath } from '../support/program.js'
 import { openTerminal } from '../support/terminal.js'
 import { hookServer, siteOf } from './site.js'
 
-export async function startSetup(node: TestDevnode) {
+export async function startSetup(node: TestAnvil) {
 	const hook = await hookServer()
+	const proxy = await startFaultProxy(node.url)
+	onTestFinished(() => proxy.close())
+	const rpc = `${proxy.url}/Canary-node-0123456789/evm`
 	const here = siteOf()
 	const [out, tmp] = [join(here.folder, 'out'), join(here.folder, 'tmp')]
 	mkdirSync(tmp)
 	const command = [process.execPath, cliPath, 'setup', '--dir', 'out']
-	const secrets = { ETHEREUM_RPC_URL: node.url, OPS_HOOK_URL: `${hook.origin}/Canary-hook-0123456789` }
+	const secrets = { ETHEREUM_RPC_URL: rpc, OPS_HOOK_URL: `${hook.origin}/Canary-hook-0123456789` }
 	const read = (name: string) => readFileSync(join(out, name), 'utf8')
 	const terminal = (...more: string[]) =>
 		openTerminal([...command, ...more], { cwd: here.folder, env: { TMPDIR: tmp } })

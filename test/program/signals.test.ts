@@ -1,14 +1,14 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { openSite, type Site } from '../support/program.js'
 import { settings, treasury, watchlist } from './site.js'
 
-let node: TestDevnode
+let node: TestAnvil
 let site: Site
 
 beforeAll(async () => {
-	node = await startTestDevnode()
+	node = await startTestAnvil()
 	site = openSite({
 		'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9/x' }),
 		'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),

@@ -1,7 +1,7 @@
 // The smallest real configuration: one network, one webhook, one watch; and what a test opens, closed when it is over.
 import { expect, onTestFinished } from 'vitest'
 import type { Address } from '../../src/model/glossary.js'
-import { startTestDevnode } from '../support/anvil.js'
+import { startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { failingBlocks } from '../support/failingBlock.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
@@ -63,7 +63,7 @@ export async function startWatching(rpc: string, files: Readonly<Record<string, 
 
 /** Transfers of `vault` are watched through a gateway that gives all blocks but the failing ones; three are scanned. */
 export async function siteWithFailing({ hangs = false, lacks = [] as readonly string[] } = {}) {
-	const node = await startTestDevnode()
+	const node = await startTestAnvil()
 	const failing = failingBlocks()
 	failing.hangs = hangs
 	const gateway = await startDialectGateway(node.url, { twist: failing.twist, lacks })

@@ -1,15 +1,15 @@
 // A block that a real node traces, but not in the time that a request may take: 50,000 calls to a precompiled contract
 // in a stranger's transaction, and a tracer whose time grows with their square. Anvil answers nothing else while it
 // traces, so that there are two of one life: one traces that block, the other answers all the rest.
+
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { assemble } from '../../src/devnode/assembler.js'
-import { initOf } from '../../src/devnode/demoContracts.js'
 import { startTestAnvil, type TestAnvil, type Tx } from '../support/anvil.js'
+import { assemble, initOf } from '../support/assembler.js'
 import { orCut } from '../support/orCut.js'
 import { hookServer, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 

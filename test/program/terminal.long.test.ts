@@ -1,7 +1,7 @@
 // What a terminal is shown, where a node, a receiver and a label supply what a terminal obeys, and lines of their own.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Hash } from '../../src/model/glossary.js'
-import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type DialectGateway, Refused, startDialectGateway } from '../support/dialectGateway.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import type { Ended } from '../support/program.js'
@@ -13,13 +13,13 @@ const marked = signs.map((sign, at) => `${sign}w${at}`).join(' ')
 const hostile = `${marked}\nFORGED: all is well\u2028FORGED again\u2029\r\nFORGED`
 const unfit = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u
 
-let node: TestDevnode
+let node: TestAnvil
 let gateway: DialectGateway
 let hook: HookServer
 let failed: Hash
 
 beforeAll(async () => {
-	node = await startTestDevnode()
+	node = await startTestAnvil()
 	hook = await startHookServer()
 	hook.answer = () => ({ status: 400, body: Buffer.from(hostile) })
 	gateway = await startDialectGateway(node.url, { clientVersion: hostile, twist })

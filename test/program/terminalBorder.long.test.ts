@@ -4,7 +4,7 @@
 // cell or line, CSV by its lines, history and deliveries as the state is written.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Hash } from '../../src/model/glossary.js'
-import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import { openSite } from '../support/program.js'
 import { other, settings, treasury, watchlist } from './site.js'
@@ -12,13 +12,13 @@ import { other, settings, treasury, watchlist } from './site.js'
 const hidden = '\u200b'
 const label = `Trea${hidden}sury`
 
-let node: TestDevnode
+let node: TestAnvil
 let hook: HookServer
 let here: ReturnType<typeof openSite>
 let hash: Hash
 
 beforeAll(async () => {
-	node = await startTestDevnode()
+	node = await startTestAnvil()
 	hook = await startHookServer()
 	here = openSite({
 		'tracewatch.yaml': settings(node.url, { hook: hook.origin }),

@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { makeCertificate } from '../notify/email/certificate.js'
-import { startTestDevnode } from '../support/anvil.js'
+import { startTestAnvil } from '../support/anvil.js'
 import { hookServer, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
 test('behavior: it is asked over few connections, with its login, and what it reports is reported', async () => {
-	const node = await startTestDevnode()
+	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const pair = makeCertificate('localhost')
 	const logins = new Set<string | undefined>()

@@ -1,11 +1,11 @@
-// The walk of examples/tokens, as its README has it: on a new devnode, by the program.
+// The walk of examples/tokens, as its README has it: on a new Anvil, by the program.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { headline } from '../../src/notify/text/sentence.js'
-import { startTestDevnode } from '../support/anvil.js'
+import { startTestAnvil } from '../support/anvil.js'
 import { openSite } from '../support/program.js'
 
 const folder = join(import.meta.dirname, '../../examples/tokens')
@@ -22,7 +22,7 @@ interface Told {
 }
 
 test('default: what its README says of each block', async () => {
-	const node = await startTestDevnode({})
+	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	await promisify(execFile)(process.execPath, [join(folder, 'play.js'), node.url])
 	const watchlist = read('watchlists/treasury.yaml')

@@ -1,19 +1,28 @@
 // For those who just want to look: one address on the terminal, without any file.
+
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { encodeActions } from '../../src/devnode/actions.js'
-import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
-import { startTestDevnode, type TestDevnode } from '../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
+import { type FaultProxy, startFaultProxy } from '../support/faultProxy.js'
 import { inFull } from '../support/longRun.js'
 import { openSite, type Running, type Site } from '../support/program.js'
+import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { other, treasury } from './site.js'
 
-let node: TestDevnode
+let node: TestAnvil
+let proxy: FaultProxy
+/** Providers have the key in the path. */
+let rpc: string
 
 beforeAll(async () => {
-	node = await startTestDevnode({ key: 'KEYq7XthatZ9mustN0tK2show' })
+	node = await startTestAnvil()
+	proxy = await startFaultProxy(node.url)
+	rpc = `${proxy.url}/KEYq7XthatZ9mustN0tK2show/evm`
 })
-afterAll(() => node.stop())
+afterAll(async () => {
+	await proxy.close()
+	await node.stop()
+})
 
 function site(): Site {
 	const opened = openSite({})
@@ -30,7 +39,7 @@ test('default: payments inside of contracts too, and nothing is left behind', as
 	const puppet = createAddress(other, BigInt(await node.rpc<string>('eth_getTransactionCount', [other, 'latest'])))
 	await node.receipt(await node.send({ from: other, data: puppetInit }))
 	const here = site()
-	const running = here.start(['watch', treasury, '--rpc', node.url], { TMPDIR: here.folder })
+	const running = here.start(['watch', treasury, '--rpc', rpc], { TMPDIR: here.folder })
 	await printed(running, 'is watched')
 	const data = encodeActions([{ do: 'call', to: treasury, valueWei: 7n, bubble: true }])
 	const hash = await node.send({ from: other, to: puppet, valueWei: 7n, data, gas: 500_000n })
@@ -46,7 +55,7 @@ test('default: payments inside of contracts too, and nothing is left behind', as
 test('behavior: what happened before, as JSON', async () => {
 	const before = await node.head()
 	const hash = await node.send({ from: other, to: treasury, valueWei: 5n })
-	const running = site().start(['watch', treasury, '--rpc', node.url, '--from', String(before + 1n), '--json'])
+	const running = site().start(['watch', treasury, '--rpc', rpc, '--from', String(before + 1n), '--json'])
 	await printed(running, hash)
 	const { stdout } = await running.stop('SIGINT')
 	const [first] = stdout
@@ -61,10 +70,10 @@ inFull(() => {
 		const here = site()
 		const cases: readonly (readonly [string[], number, string])[] = [
 			[['watch'], 2, 'needs more'],
-			[['watch', '0x12', '--rpc', node.url], 2, 'ADDRESS must be an address: `0x12…` has 2 hex digits'],
+			[['watch', '0x12', '--rpc', rpc], 2, 'ADDRESS must be an address: `0x12…` has 2 hex digits'],
 			[['watch', treasury], 2, '--rpc'],
 			[['watch', treasury, '--rpc', 'ftp://x'], 2, 'such as https://host/path'],
-			[['watch', treasury, '--rpc', node.url, '--from', 'now'], 2, '--from'],
+			[['watch', treasury, '--rpc', rpc, '--from', 'now'], 2, '--from'],
 			[
 				['watch', treasury, '--rpc', 'http://127.0.0.1:9/KEYq7XthatZ9mustN0tK2show'],
 				75,

@@ -1,14 +1,14 @@
 // Calls of the functions that a watch names: by every source of frames, at any depth, whatever they move.
+
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readCallChoice } from '../../src/config/watchlists/callChoice.js'
-import { type Action, encodeActions } from '../../src/devnode/actions.js'
-import { assemble } from '../../src/devnode/assembler.js'
-import { puppetCode } from '../../src/devnode/demoContracts.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address, Hex } from '../../src/model/glossary.js'
 import { composeMessage } from '../../src/notify/text/message.js'
 import { startTestAnvil } from '../support/anvil.js'
+import { assemble } from '../support/assembler.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
+import { type Action, encodeActions, puppetCode } from '../support/puppet.js'
 import { alertOf, type BenchOptions, openBench, watchOf } from './bench.js'
 
 const at = (name: string): Address => `0x${name.padStart(40, '0')}`

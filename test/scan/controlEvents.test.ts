@@ -4,15 +4,14 @@
 import { keccak256 } from 'ox/Hash'
 import { fromString } from 'ox/Hex'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type Action, encodeActions } from '../../src/devnode/actions.js'
-import { assemble } from '../../src/devnode/assembler.js'
-import { puppetCode } from '../../src/devnode/demoContracts.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address, Hash, Hex } from '../../src/model/glossary.js'
 import type { Watch } from '../../src/model/watch.js'
 import { composeMessage } from '../../src/notify/text/message.js'
 import { startTestAnvil } from '../support/anvil.js'
+import { assemble } from '../support/assembler.js'
 import { startEar } from '../support/ear.js'
+import { type Action, encodeActions, puppetCode } from '../support/puppet.js'
 import { alertOf, type BenchOptions, openBench, watchOf } from './bench.js'
 
 const at = (name: string): Address => `0x${name.padStart(40, '0')}`

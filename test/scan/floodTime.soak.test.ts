@@ -1,10 +1,10 @@
 // As much as fits a block of 60 million gas, and of 200 million, of what a stranger can have a watch take part in: what
 // one look and the next make of it, and that no one else waits for them.
+
 import { expect, onTestFinished, test } from 'vitest'
-import { assemble } from '../../src/devnode/assembler.js'
-import { initOf } from '../../src/devnode/demoContracts.js'
 import type { Address, Hex } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
+import { assemble, initOf } from '../support/assembler.js'
 import { expectShortTurns } from '../support/soak.js'
 import { signatures, wordOf } from '../support/tokenContracts.js'
 import { openBench, watchOf } from './bench.js'

@@ -1,11 +1,12 @@
 // Transactions of a stranger that are cheap to send and dear to read, on a real node, with contracts of our own.
+
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createAddress } from '../../src/devnode/demoContracts.js'
 import type { Address, Hex } from '../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { sized } from '../support/longRun.js'
 import { processorMs } from '../support/processor.js'
+import { createAddress } from '../support/puppet.js'
 import { expectShortTurns } from '../support/soak.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 

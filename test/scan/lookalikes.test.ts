@@ -1,9 +1,10 @@
 // Address poisoning, as it is done: an imitation pays a little, or nothing, or makes the victim seem to have paid it.
+
 import { expect, onTestFinished, test } from 'vitest'
-import { assemble } from '../../src/devnode/assembler.js'
 import type { Address } from '../../src/model/glossary.js'
 import { headline } from '../../src/notify/text/sentence.js'
 import { ether, startTestAnvil } from '../support/anvil.js'
+import { assemble } from '../support/assembler.js'
 import { callOf, erc20, wordOf } from '../support/tokenContracts.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { assemble } from '../../src/devnode/assembler.js'
 import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
+import { assemble } from '../support/assembler.js'
 import { startEar } from '../support/ear.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 

@@ -1,13 +1,13 @@
 // Requests to the consensus layer are sent from the calls to the two contracts that take them: by every source of
 // frames, at any depth, and only where they hold.
+
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type Action, encodeActions } from '../../src/devnode/actions.js'
-import { assemble } from '../../src/devnode/assembler.js'
-import { puppetCode } from '../../src/devnode/demoContracts.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address, Hex } from '../../src/model/glossary.js'
 import { composeMessage } from '../../src/notify/text/message.js'
 import { startTestAnvil } from '../support/anvil.js'
+import { assemble } from '../support/assembler.js'
+import { type Action, encodeActions, puppetCode } from '../support/puppet.js'
 import { alertOf, type BenchOptions, openBench, watchOf } from './bench.js'
 
 const puppet: Address = '0x00000000000000000000000000000000000c0fee'

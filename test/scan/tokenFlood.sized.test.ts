@@ -1,12 +1,12 @@
 // A stranger writes what he likes, as often as he can pay for: what reaches the receivers of it stays within bounds.
+
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { toChecksum } from '../../src/config/address.js'
-import { assemble } from '../../src/devnode/assembler.js'
-import { initOf } from '../../src/devnode/demoContracts.js'
 import type { Address, Hex } from '../../src/model/glossary.js'
 import type { TokenChoice } from '../../src/model/token.js'
 import { headline } from '../../src/notify/text/sentence.js'
 import { ether, startTestAnvil, type TestAnvil } from '../support/anvil.js'
+import { assemble, initOf } from '../support/assembler.js'
 import { sized } from '../support/longRun.js'
 import { callOf, erc20, flood, liar, lie, signatures, wordOf } from '../support/tokenContracts.js'
 import { alertOf, openBench, watchOf } from './bench.js'

@@ -1,8 +1,8 @@
 /** An Anvil for a test, with a JSON-RPC caller that shares no code with the product's. */
-
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startAnvil } from '../../src/devnode/anvil.js'
-import { type Devnode, type DevnodeOptions, startDevnode } from '../../src/devnode/devnode.js'
 import type { Address, Hash } from '../../src/model/glossary.js'
 import { askNode } from './askNode.js'
 
@@ -56,21 +56,43 @@ export interface TestAnvil extends Hand {
 	stop(): Promise<void>
 }
 
-export interface TestDevnode extends Hand {
-	readonly node: Devnode
-	readonly url: string
-	stop(): Promise<void>
-}
+/** The package's own command is a Node script around the program of a package for each platform. */
+const packageOfAnvil = createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json')
+const arch = process.arch === 'x64' ? 'amd64' : process.arch
+const program = createRequire(packageOfAnvil).resolve(`@foundry-rs/anvil-${process.platform}-${arch}/bin/anvil`)
 
+/**
+ * A shell between the two processes ends Anvil even when this process is killed: only this process holds the other end
+ * of the shell's input pipe, and at the end of the input the shell kills Anvil.
+ */
+const guard = `exec 3<&0
+"$0" "$@" 3<&- </dev/null &
+anvil=$!
+(cat <&3; kill -9 "$anvil") >/dev/null 2>&1 &
+exec 3<&-
+wait "$anvil"`
+
+/** On a free port, which Anvil picks itself. It answers at `/` only: a key in the path needs a proxy before it. */
 export async function startTestAnvil(args: readonly string[] = []): Promise<TestAnvil> {
-	const { url, stop } = await startAnvil({ args })
+	const child = spawn('/bin/sh', ['-c', guard, program, '--host', '127.0.0.1', '--port', '0', ...args])
+	const gone = once(child, 'close')
+	let printed = ''
+	const url = await new Promise<string>((resolve, reject) => {
+		// Both streams are read while Anvil runs; it blocks when a pipe is full.
+		const read = (chunk: Buffer) => {
+			printed = (printed + chunk).slice(-4_000)
+			const port = /Listening on 127\.0\.0\.1:(\d+)/.exec(printed)?.[1]
+			if (port !== undefined) resolve(`http://127.0.0.1:${port}`)
+		}
+		child.stdout.on('data', read)
+		child.stderr.on('data', read)
+		gone.then(() => reject(new Error(`Anvil ended before it listened: ${printed}`)), reject)
+	})
+	const stop = async () => {
+		child.stdin.end()
+		await gone
+	}
 	return { ...handOn(url), url, stop }
-}
-
-/** A devnode; the hand reaches past its door to Anvil itself. */
-export async function startTestDevnode(options: DevnodeOptions = {}): Promise<TestDevnode> {
-	const node = await startDevnode(options)
-	return { ...handOn(node.anvilUrl), node, url: node.url, stop: node.stop }
 }
 
 export function handOn(url: string): Hand {

@@ -1,5 +1,5 @@
 /** Self-destructs. `EIP-6780` below: since Cancun only a contract made in the same transaction really goes. */
-import { create2Address, createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
+import { create2Address, createAddress, puppetInit } from './puppet.js'
 import { act, at, borrow, type Cases, call, create, create2, die, milli, next, pay, revert } from './stagecraft.js'
 
 /** Salts of this file. */

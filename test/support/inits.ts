@@ -1,8 +1,8 @@
 // Init code that only tests deploy.
-import { type Action, encodeActions } from '../../src/devnode/actions.js'
-import { assemble } from '../../src/devnode/assembler.js'
-import { initOf, puppetCode } from '../../src/devnode/demoContracts.js'
+
 import type { Address, Hex } from '../../src/model/glossary.js'
+import { assemble, initOf } from './assembler.js'
+import { type Action, encodeActions, puppetCode } from './puppet.js'
 
 /**
  * Deploys a puppet that does something while it is being created: the constructor borrows the code of `puppet`, which

@@ -4,11 +4,11 @@
  * arithmetic of addresses. Gas is not counted: whoever builds a scenario gives enough of it, or caps a frame that
  * fails.
  */
-import type { Action, CreateAction } from '../../src/devnode/actions.js'
-import { create2Address, createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
+
 import type { Address, Hex } from '../../src/model/glossary.js'
 import type { Kind } from '../../src/model/kind.js'
 import { actingInit, inits } from './inits.js'
+import { type Action, type CreateAction, create2Address, createAddress, puppetInit } from './puppet.js'
 
 /** Coins that really moved; a deployment carries its endowment. Transfers of nothing are left out. */
 export interface Movement {

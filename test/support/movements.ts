@@ -1,6 +1,7 @@
 /** Payments and creations. */
-import { create2Address, createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
+
 import { inits } from './inits.js'
+import { create2Address, createAddress, puppetInit } from './puppet.js'
 import { act, at, type Cases, call, create, create2, deploy, die, milli, next, pay, send } from './stagecraft.js'
 
 export const movements: Cases = {

@@ -1,7 +1,8 @@
 // What Multicall3 does with `aggregate((address,bytes)[])` and `getEthBalance(address)`, assembled by hand; each call
 // must return one word, as balances do. The notes show the stack, its top last.
-import { assemble } from '../../src/devnode/assembler.js'
+
 import type { Address, Hex } from '../../src/model/glossary.js'
+import { assemble } from './assembler.js'
 
 /** Where it stands on most chains, by mds1/multicall. */
 export const multicallAt: Address = '0xca11bde05977b3631167028862be2a173976ca11'

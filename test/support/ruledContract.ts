@@ -1,8 +1,9 @@
 // A contract that anybody rules: whoever calls it writes its storage; each function answers the slot of its selector.
+
 import { keccak256 } from 'ox/Hash'
 import { fromString } from 'ox/Hex'
-import { assemble } from '../../src/devnode/assembler.js'
 import type { Address, Hash, Hex } from '../../src/model/glossary.js'
+import { assemble } from './assembler.js'
 
 /** Calldata is pairs of words, slot and value. */
 export const ruledCode = assemble(`

@@ -7,10 +7,10 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Abi } from 'ox/Abi'
 import { type AbiFunction, encodeData, fromAbi } from 'ox/AbiFunction'
-import { assemble } from '../../src/devnode/assembler.js'
-import { createAddress } from '../../src/devnode/demoContracts.js'
 import type { Address, Hex } from '../../src/model/glossary.js'
 import type { Hand } from './anvil.js'
+import { assemble } from './assembler.js'
+import { createAddress } from './puppet.js'
 
 const resolve = createRequire(import.meta.url).resolve
 

@@ -3,8 +3,7 @@
  * besides, the same for the same seed. It is planned by hand (see ledger.ts) before any node sees it, so its watchlist
  * and what must be told are known beforehand.
  */
-import { encodeActions } from '../../src/devnode/actions.js'
-import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
+
 import type { Span } from '../../src/model/chain.js'
 import type { Address, Hash } from '../../src/model/glossary.js'
 import { ether, type Hand } from './anvil.js'
@@ -12,6 +11,7 @@ import { createChance } from './chance.js'
 import { endings } from './endings.js'
 import { type Consequence, createLedger } from './ledger.js'
 import { movements } from './movements.js'
+import { createAddress, encodeActions, puppetInit } from './puppet.js'
 import type { Cases, Cast, Scripted } from './stagecraft.js'
 import { growTree } from './trees.js'
 import { undoings } from './undoings.js'

@@ -1,9 +1,10 @@
 // A contract that anybody rules: a call writes its storage, logs an event, or both. Each function answers the slot of
 // its selector.
+
 import { keccak256 } from 'ox/Hash'
 import { fromString } from 'ox/Hex'
-import { assemble } from '../../src/devnode/assembler.js'
 import type { Hex } from '../../src/model/glossary.js'
+import { assemble } from './assembler.js'
 import { word } from './ruledContract.js'
 
 /** Words: number of topics, four topics, bytes of data; then the data, and pairs of slot and value. */

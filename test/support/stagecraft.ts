@@ -1,8 +1,8 @@
 /** What the cases of the truth scenario are written with. */
-import type { Action } from '../../src/devnode/actions.js'
-import { create2Address, createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
+
 import type { Address, Hex } from '../../src/model/glossary.js'
 import type { Ledger, LedgerTx } from './ledger.js'
+import { type Action, create2Address, createAddress, puppetInit } from './puppet.js'
 
 /** One transaction of the scenario. */
 export interface Scripted extends LedgerTx {

@@ -1,10 +1,10 @@
 // Small real tokens, assembled by hand: each keeps its books in storage and logs what its standard says. Variables
 // stand in memory; what is pushed last is what an opcode takes first.
+
 import { keccak256 } from 'ox/Hash'
 import { fromString } from 'ox/Hex'
-import { assemble } from '../../src/devnode/assembler.js'
-import { initOf } from '../../src/devnode/demoContracts.js'
 import type { Address, Hash, Hex } from '../../src/model/glossary.js'
+import { assemble, initOf } from './assembler.js'
 
 const signed = (signature: string): Hash => keccak256(fromString(signature))
 const selector = (signature: string): Hex => `0x${signed(signature).slice(2, 10)}`

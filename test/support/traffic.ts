@@ -3,14 +3,14 @@
  * writes down what each transaction moves from how it was made, and has the node's balances bear that out; nothing of
  * the product is asked.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Action, encodeActions } from '../../src/devnode/actions.js'
-import { createAddress, puppetInit } from '../../src/devnode/demoContracts.js'
 import type { Address, Hash, Hex } from '../../src/model/glossary.js'
 import type { Kind } from '../../src/model/kind.js'
 import type { Direction } from '../../src/model/watch.js'
 import { ether, type Hand, type Receipt } from './anvil.js'
 import type { Chance } from './chance.js'
+import { type Action, createAddress, encodeActions, puppetInit } from './puppet.js'
 
 /** An alert that must be told, in the words of the contract. */
 export interface DueAlert {

@@ -1,9 +1,9 @@
 /** Random trees of calls for puppets, out of a seed. */
-import type { Action } from '../../src/devnode/actions.js'
-import { puppetInit } from '../../src/devnode/demoContracts.js'
+
 import type { Address, Hex } from '../../src/model/glossary.js'
 import type { Chance } from './chance.js'
 import { inits } from './inits.js'
+import { type Action, puppetInit } from './puppet.js'
 
 export interface Stage {
 	readonly chance: Chance

@@ -1,6 +1,7 @@
 /** What moves nothing, though it looks as if it did: borrowed code, and what failed. */
-import { create2Address, puppetInit } from '../../src/devnode/demoContracts.js'
+
 import { inits } from './inits.js'
+import { create2Address, puppetInit } from './puppet.js'
 import { act, borrow, type Cases, call, create, create2, gasOfFailing, milli, next, pay, revert } from './stagecraft.js'
 
 export const undoings: Cases = {

@@ -1,16 +1,16 @@
 // geth of before 2018 tells a self-destruct by its type alone (recorded: block 0xf7105 of Ethereum, fixtures of
 // ethereum-etl).
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { probe } from '../../../src/chain/capabilities/probe.js'
 import { createRpc, type Rpc } from '../../../src/chain/rpc/rpc.js'
 import { debugTraceSource } from '../../../src/chain/sources/debugTrace.js'
-import { encodeActions } from '../../../src/devnode/actions.js'
-import { createAddress, puppetInit } from '../../../src/devnode/demoContracts.js'
 import type { Address } from '../../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type DialectGateway, startDialectGateway } from '../../support/dialectGateway.js'
 import { noTraces } from '../../support/dialectTable.js'
 import { errorOf, never } from '../../support/pool.js'
+import { createAddress, encodeActions, puppetInit } from '../../support/puppet.js'
 
 const heir: Address = '0x1234567890123456789012345678901234567890'
 let anvil: TestAnvil

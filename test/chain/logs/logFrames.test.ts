@@ -1,12 +1,12 @@
 // In which frame a log was written: contracts that log before, between and after their calls, on a real node.
+
 import { expect, onTestFinished, test } from 'vitest'
 import { readLogFrames } from '../../../src/chain/logs/logFrames.js'
 import { readLogReceipt } from '../../../src/chain/logs/proofs/wireLogs.js'
 import { createRpc } from '../../../src/chain/rpc/rpc.js'
-import { assemble } from '../../../src/devnode/assembler.js'
-import { initOf } from '../../../src/devnode/demoContracts.js'
 import type { Address, Hex } from '../../../src/model/glossary.js'
 import { startTestAnvil } from '../../support/anvil.js'
+import { assemble, initOf } from '../../support/assembler.js'
 import { startDialectGateway } from '../../support/dialectGateway.js'
 
 const signal = new AbortController().signal

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createEndpoints } from '../../../src/chain/endpoints/endpoints.js'
 import { createRpc } from '../../../src/chain/rpc/rpc.js'
 import { createContractState } from '../../../src/chain/state/contractState.js'
-import { assemble } from '../../../src/devnode/assembler.js'
 import type { BlockRef } from '../../../src/model/chain.js'
 import type { Address, Hash, Hex } from '../../../src/model/glossary.js'
 import { hex, startTestAnvil, type TestAnvil } from '../../support/anvil.js'
+import { assemble } from '../../support/assembler.js'
 import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
 import { silent } from '../../support/silent.js'
 

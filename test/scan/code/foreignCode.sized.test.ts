@@ -3,16 +3,22 @@
 
 import { keccak256 } from 'ox/Hash'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type Action, encodeActions } from '../../../src/devnode/actions.js'
-import { assemble } from '../../../src/devnode/assembler.js'
-import { create2Address, createAddress, initOf, puppetCode, puppetInit } from '../../../src/devnode/demoContracts.js'
 import type { AlertData } from '../../../src/model/alert.js'
 import type { Address, Hex } from '../../../src/model/glossary.js'
 import type { Store } from '../../../src/model/ports.js'
 import type { Watch } from '../../../src/model/watch.js'
 import { openFileStore } from '../../../src/state/file/store.js'
+import { assemble, initOf } from '../../support/assembler.js'
 import { type Dialect, Refused } from '../../support/dialectGateway.js'
 import { temporaryFolder } from '../../support/folder.js'
+import {
+	type Action,
+	create2Address,
+	createAddress,
+	encodeActions,
+	puppetCode,
+	puppetInit,
+} from '../../support/puppet.js'
 import { ruledCode, writing } from '../../support/ruledContract.js'
 import { alertOf, type BenchOptions, openBench, watchOf } from '../bench.js'
 import { lower, openCodeBench } from './codeBench.js'

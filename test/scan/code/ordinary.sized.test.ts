@@ -1,12 +1,11 @@
 // Ordinary code is never reported, however often it runs: many calls of each kind, a block full at a time.
 
 import { expect, test } from 'vitest'
-import { encodeActions } from '../../../src/devnode/actions.js'
-import { assemble } from '../../../src/devnode/assembler.js'
-import { create2Address, initOf, puppetCode } from '../../../src/devnode/demoContracts.js'
 import type { Address, Hex } from '../../../src/model/glossary.js'
 import { hex, type TestAnvil } from '../../support/anvil.js'
+import { assemble, initOf } from '../../support/assembler.js'
 import { sized } from '../../support/longRun.js'
+import { create2Address, encodeActions, puppetCode } from '../../support/puppet.js'
 import { word } from '../../support/ruledContract.js'
 import { createSafe, deploySafes, execute, multiSend, safeAt } from '../../support/safe.js'
 import { soaked } from '../../support/soak.js'

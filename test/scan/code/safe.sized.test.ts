@@ -2,9 +2,9 @@
 
 import { keccak256 } from 'ox/Hash'
 import { describe, expect, test } from 'vitest'
-import { assemble } from '../../../src/devnode/assembler.js'
 import type { AlertData } from '../../../src/model/alert.js'
 import type { Address, Hex } from '../../../src/model/glossary.js'
+import { assemble } from '../../support/assembler.js'
 import { mapped, ruledCode, word, writing } from '../../support/ruledContract.js'
 import {
 	createSafe,

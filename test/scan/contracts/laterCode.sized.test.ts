@@ -1,12 +1,13 @@
 // A watch gets code after the start, by a delegation (EIP-7702) or a deployment: it is read for `control` from then on,
 // and what it logged before its first look is reported.
+
 import { fromCreate } from 'ox/ContractAddress'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, onTestFinished, test } from 'vitest'
-import { initOf } from '../../../src/devnode/demoContracts.js'
 import type { Address, Hash, Hex } from '../../../src/model/glossary.js'
 import type { Kind } from '../../../src/model/kind.js'
 import { startTestAnvil } from '../../support/anvil.js'
+import { initOf } from '../../support/assembler.js'
 import { scribeCode, scribing } from '../../support/scribe.js'
 import { alertOf, type BenchOptions, openBench, watchOf } from '../bench.js'
 import { a, at, b, c, d, slots, upgraded } from './scribed.js'

@@ -3,9 +3,9 @@
 import { fromCreate } from 'ox/ContractAddress'
 import { keccak256 } from 'ox/Hash'
 import { expect, onTestFinished, test } from 'vitest'
-import { initOf } from '../../../src/devnode/demoContracts.js'
 import type { Address } from '../../../src/model/glossary.js'
 import { startTestAnvil } from '../../support/anvil.js'
+import { initOf } from '../../support/assembler.js'
 import { startDialectGateway } from '../../support/dialectGateway.js'
 import { type BenchOptions, openBench, watchOf } from '../bench.js'
 

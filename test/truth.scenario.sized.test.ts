@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AlertData } from '../../src/model/alert.js'
-import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
-import { type Books, type Due, expectBooksBalance, imbalances, keepBooks } from '../support/books.js'
-import { endings } from '../support/endings.js'
-import { sized } from '../support/longRun.js'
-import { movements } from '../support/movements.js'
-import { type Plan, planScenario, playScenario, type Scenario } from '../support/scenario.js'
-import { undoings } from '../support/undoings.js'
+import type { AlertData } from '../src/model/alert.js'
+import { startTestAnvil, type TestAnvil } from './support/anvil.js'
+import { type Books, type Due, expectBooksBalance, imbalances, keepBooks } from './support/books.js'
+import { endings } from './support/endings.js'
+import { sized } from './support/longRun.js'
+import { movements } from './support/movements.js'
+import { type Plan, planScenario, playScenario, type Scenario } from './support/scenario.js'
+import { undoings } from './support/undoings.js'
 
 interface Trace {
 	readonly type: string
