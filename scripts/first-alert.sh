@@ -22,13 +22,13 @@ echo "$(since)npm ci, which builds"
 program=("$(command -v node)" "$work/clone/dist/cli.js")
 # What stands for a provider and a receiver is not waited for in a real installation.
 pause=$(date +%s%N)
-"${program[@]}" devnode --port 0 --key first-alert >"$work/devnode.log" 2>&1 &
+node_modules/.bin/anvil --port 0 >"$work/anvil.log" 2>&1 &
 started+=($!)
 hook=$((20000 + RANDOM % 10000))
 node test/systemd/hook.js "$hook" "$work/told.jsonl" >"$work/hook.log" 2>&1 &
 started+=($!)
-until grep -q '^The chain ends' "$work/devnode.log"; do sleep 0.1; done
-rpc=$(sed -n 's/^Endpoint *//p' "$work/devnode.log")
+until grep -q '^Listening' "$work/anvil.log"; do sleep 0.1; done
+rpc=$(sed -n 's,^Listening on ,http://,p' "$work/anvil.log")
 began=$((began + $(date +%s%N) - pause))
 ETHEREUM_RPC_URL="$rpc" OPS_HOOK_URL="http://127.0.0.1:$hook/" "${program[@]}" setup --dir "$work/mine" \
 	--address 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --label Mine >"$work/setup.log"
@@ -36,6 +36,6 @@ echo "$(since)set up and tried both ways"
 CREDENTIALS_DIRECTORY="$work/mine/secrets" "${program[@]}" run -c "$work/mine/tracewatch.yaml" >"$work/run.log" 2>&1 &
 started+=($!)
 until grep -q 'polling goes well' "$work/run.log"; do sleep 0.1; done
-"${program[@]}" devnode pay 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 1 --rpc "$rpc" >/dev/null
+node test/systemd/pay.js "$rpc" 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 1 >/dev/null
 until [ "$(wc -l <"$work/told.jsonl")" -ge 2 ]; do sleep 0.05; done
 echo "$(since)the first alert has arrived"

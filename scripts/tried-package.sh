@@ -61,14 +61,14 @@ inside() { # ARGUMENTS of tracewatch: as process 1 of a PID namespace, as the im
 			/usr/bin/tracewatch "$@"' sh "$work/root" "$user" "$@"
 }
 (inside --version)
-node "$repo/dist/cli.js" devnode --port 0 --key tried-package >"$work/devnode.log" 2>&1 &
+"$repo/node_modules/.bin/anvil" --port 0 >"$work/anvil.log" 2>&1 &
 started="$started $!"
 : >"$work/got.jsonl"
 hook=$((20000 + $$ % 10000))
 node "$repo/test/systemd/hook.js" "$hook" "$work/got.jsonl" >"$work/hook.log" 2>&1 &
 started="$started $!"
-within 60 grep -q '^The chain ends' "$work/devnode.log"
-rpc="$(sed -n 's/^Endpoint *//p' "$work/devnode.log")"
+within 60 grep -q '^Listening' "$work/anvil.log"
+rpc="$(sed -n 's,^Listening on ,http://,p' "$work/anvil.log")"
 mkdir "$work/root/etc/tracewatch/watchlists"
 cat >"$work/root/etc/tracewatch/tracewatch.yaml" <<END
 networks: [{name: local, chain_id: 31337, rpc: ['\${RPC_URL}'], schedule: '* * * * * *', stall_after: never}]
@@ -90,7 +90,7 @@ for alerts in 1 2; do
 	(inside run) >"$work/run.log" 2>&1 &
 	run=$!
 	within 30 grep -q 'polling goes well' "$work/run.log"
-	node "$repo/dist/cli.js" devnode pay 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 1 --rpc "$rpc" >/dev/null
+	node "$repo/test/systemd/pay.js" "$rpc" 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 1 >/dev/null
 	within 30 got "$alerts"
 	say "alert $alerts has arrived"
 	pkill -TERM -P "$run"

@@ -1,6 +1,6 @@
-// Plays on a new `tracewatch devnode` what happens to addresses that hold tokens: node examples/tokens/play.js [URL]
+// Plays on a new chain of Anvil what happens to addresses that hold tokens: node examples/tokens/play.js [URL]
 // Its contracts log what they are told to and move nothing. Any contract can do that: a log is a claim.
-const url = process.argv[2] ?? 'http://127.0.0.1:8545/dev/evm'
+const url = process.argv[2] ?? 'http://127.0.0.1:8545'
 
 /** Transfer(address,address,uint256) */
 const transfer = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
@@ -22,8 +22,7 @@ const imitation = `${supplier.slice(0, 6)}${'7'.repeat(32)}${supplier.slice(-4)}
 
 // Of a new chain the first contract of the last account, always at the same address: tracewatch.yaml names it.
 const usdc = await deploy('USDC')
-if (usdc !== '0x700b6a60ce7eaaea56f065753d8dcb9653dbad35')
-	end('this chain is not new: start `tracewatch devnode` again')
+if (usdc !== '0x700b6a60ce7eaaea56f065753d8dcb9653dbad35') end('this chain is not new: start `npx anvil` again')
 const fake = await deploy('USDC')
 const gift = await deploy('claim at gift.example')
 
@@ -58,7 +57,7 @@ async function mined(transaction) {
 async function call(method, params) {
 	const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
 	const headers = { 'content-type': 'application/json' }
-	const nobodyThere = () => end(`nobody answers at ${url}: start \`tracewatch devnode\` first`)
+	const nobodyThere = () => end(`nobody answers at ${url}: start \`npx anvil\` first`)
 	const answer = await fetch(url, { method: 'POST', headers, body }).catch(nobodyThere)
 	const { result, error } = await answer.json()
 	if (error !== undefined) throw new Error(`${method}: ${error.message}`)

@@ -9,7 +9,7 @@ import { startTestAnvil } from '../support/anvil.js'
 import { openSite } from '../support/program.js'
 
 const folder = join(import.meta.dirname, '../../examples/tokens')
-const usual = 'http://127.0.0.1:8545/dev/evm'
+const usual = 'http://127.0.0.1:8545'
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 
 interface Told {

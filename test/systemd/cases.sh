@@ -4,7 +4,7 @@
 set -u
 
 repo=/repo
-node=http://127.0.0.1:8545/Canary-Node-Key-0001/evm
+node=http://127.0.0.1:8545/?key=Canary-Node-Key-0001
 watched=0x70997970C51812dc3A010C7d01b50e0d17dc79C8
 added=0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC
 got=/run/hook.jsonl
@@ -89,7 +89,7 @@ fi
 settings /etc/tracewatch /var/lib/tracewatch 9464
 secrets tracewatch
 systemctl daemon-reload
-systemd-run --quiet --unit=world-node node /stage/dist/cli.js devnode --port 8545 --key Canary-Node-Key-0001
+systemd-run --quiet --unit=world-node node $repo/node_modules/.bin/anvil
 systemd-run --quiet --unit=world-hook node $repo/test/systemd/hook.js 9000 $got
 expect 'the world: a node and a receiver' within 30 pay 0x00000000000000000000000000000000000000aa 1
 echo "        systemd $generation, node $(node --version), $(tracewatch --version 2>/dev/null)"

@@ -4,7 +4,7 @@
 set -u
 
 node=/stage/node-of-the-cases
-rpc=http://127.0.0.1:8545/Canary-Node-Key-0001/evm
+rpc=http://127.0.0.1:8545/?key=Canary-Node-Key-0001
 watched=0x70997970C51812dc3A010C7d01b50e0d17dc79C8
 got=/run/hook.jsonl
 unit=tracewatch.service
@@ -43,9 +43,9 @@ expect 'and names the line of the unit' logged tracewatch 'SMTP_URL} is not set:
 systemctl reset-failed tracewatch
 
 # Configured, as the README says; the local node stands in for a provider.
-(cd /repo && exec $node dist/cli.js devnode --key Canary-Node-Key-0001 >/run/devnode.log 2>&1) &
+$node /repo/node_modules/.bin/anvil >/run/anvil.log 2>&1 &
 $node /repo/test/systemd/hook.js 9000 $got >/run/hook.log 2>&1 &
-within 60 grep -q '^Endpoint' /run/devnode.log
+within 60 grep -q '^Listening' /run/anvil.log
 # A person at a terminal, who types slower than questions come.
 cat >/run/person.sh <<'PERSON'
 ask() { until grep -q "$1" /run/screen; do sleep 0.1; done; printf '%s\r' "$2"; }
