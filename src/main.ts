@@ -25,7 +25,6 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	state: async () => (await import('./commands/state/state.js')).state,
 	secret: async () => (await import('./commands/setup/secret.js')).secret,
 	setup: async () => (await import('./commands/setup/setup.js')).setup,
-	devnode: async () => (await import('./commands/devnode.js')).devnode,
 	demo: async () => (await import('./commands/demo.js')).demo,
 }
 
@@ -37,6 +36,7 @@ const removedCommands: Readonly<Record<string, string>> = {
 	control: 'the page of a watch, `/watch`, shows who rules it',
 	init: 'copy the folder `examples/starter`, or run `tracewatch setup`',
 	schema: 'the JSON Schemas are the files in `schema/`',
+	devnode: 'use `npx anvil` (npm package @foundry-rs/anvil)',
 }
 
 async function main(argv: readonly string[], io: Io): Promise<ExitCode> {

@@ -121,7 +121,7 @@ const readGas = (dup: string) => `${dup} ${gas} ADD CALLDATALOAD 224 SHR DUP1 IS
 const on = (action: keyof typeof actionCodes) => `DUP1 ${actionCodes[action]} EQ @${action} JUMPI`
 
 /**
- * The puppet accepts payments and performs the actions in its calldata in order (see `encodeActions`). Stack before each
+ * The puppet accepts payments and performs the actions in its calldata in order (`encodeActions`). Stack before each
  * step: `p` is the offset of the action in the calldata, `n` the length of its data, which is at memory 0.
  */
 export const puppetCode = assemble(`
