@@ -25,7 +25,6 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	state: async () => (await import('./commands/state/state.js')).state,
 	secret: async () => (await import('./commands/setup/secret.js')).secret,
 	setup: async () => (await import('./commands/setup/setup.js')).setup,
-	demo: async () => (await import('./commands/demo.js')).demo,
 }
 
 /** What to do instead of a command that is gone. */

@@ -102,11 +102,10 @@ const arrows = new Map([
 	['notify', `${low} node: nodemailer`],
 	['ops', `${low} node: pino pino-pretty prom-client`],
 	['pages', `${low} node:`],
-	['devnode', `${low} node: ox`],
 	['daemon', `${low} node: node-cron audit chain config notify ops pages scan state version.ts`],
 ])
 /** These stand on all others. */
-const above = ['cli.ts', 'commands', 'demo', 'main.ts', 'version.ts']
+const above = ['cli.ts', 'commands', 'main.ts', 'version.ts']
 
 const isIn = (path: string, room: string) => path === room || path.startsWith(/[/:]$/.test(room) ? room : `${room}/`)
 
