@@ -14,7 +14,6 @@ import type { Scrubber } from '../ops/scrub.js'
 import { createNotifier } from '../ops/sdNotify.js'
 import { createActivity } from '../pages/activity.js'
 import { pageAt } from '../pages/pages.js'
-import type { PollReport } from '../scan/poll.js'
 import { openHistory } from '../state/open.js'
 import { answerControl } from './controlAnswer.js'
 import { createFailingReceivers } from './health/failingReceivers.js'
@@ -35,8 +34,6 @@ export interface DaemonOptions {
 	readonly version: string
 	readonly env: NodeJS.ProcessEnv
 	readonly scrubber: Pick<Scrubber, 'clean'>
-	/** Called after each successful poll. */
-	readonly onReport?: (network: string, report: PollReport) => void
 	/** Registers a handler for SIGHUP; returns a function that unregisters it. */
 	readonly onHangup: (reload: () => void) => () => void
 }
@@ -47,7 +44,7 @@ export interface DaemonOptions {
  * it cannot start.
  */
 export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Promise<void> {
-	const { config, log, version, env, scrubber, onReport } = options
+	const { config, log, version, env, scrubber } = options
 	const { networks, receivers, watches, statePlace } = config
 	const notifier = createNotifier({ env, pid: process.pid, log, scrubber })
 	const metrics = createMetrics({
@@ -61,10 +58,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 	const notes = createPageNotes(activity)
 	const failing = createFailingReceivers(Date.now, steadyClock)
 	const noted = notes.note
-	const observer = createObserver({
-		...{ metrics, activity, failing, noted, vitals: () => vitals },
-		...(onReport && { onReport }),
-	})
+	const observer = createObserver({ metrics, activity, failing, noted, vitals: () => vitals })
 	const parts = await openParts({ ...options, observer })
 	const { store, troubles, pollers, recipientsOf, closers } = parts
 	const inEffect: InEffect = { watches, loadedAtMs: startedAtMs, isRefused: config.refused !== undefined }

@@ -35,17 +35,15 @@ export interface Observers {
 	readonly noted: NoteState
 	/** Called at the first event: the vitals are made of parts that need the observer. */
 	readonly vitals: () => Vitals
-	readonly onReport?: (network: string, report: PollReport) => void
 }
 
 /** Passes each event on to all that count it. */
-export function createObserver({ metrics, activity, failing, noted, vitals, onReport }: Observers): Observer {
+export function createObserver({ metrics, activity, failing, noted, vitals }: Observers): Observer {
 	return {
 		reported(network, report) {
 			metrics.polled(network, { ...report, atMs: Date.now() })
 			vitals().reported(network, report)
 			activity.lagged(network, Number(report.target > report.checkpoint ? report.target - report.checkpoint : 0n))
-			onReport?.(network, report)
 		},
 		scanned: (network, checkpoint) => vitals().scanned(network, checkpoint),
 		audited: (network, report) => metrics.audited(network, report),
