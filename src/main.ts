@@ -35,7 +35,7 @@ const removedCommands: Readonly<Record<string, string>> = {
 	control: 'the page of a watch, `/watch`, shows who rules it',
 	init: 'copy the folder `examples/starter`, or run `tracewatch setup`',
 	schema: 'the JSON Schemas are the files in `schema/`',
-	devnode: 'use `npx anvil` (npm package @foundry-rs/anvil)',
+	devnode: 'use `npx @foundry-rs/anvil`',
 }
 
 async function main(argv: readonly string[], io: Io): Promise<ExitCode> {

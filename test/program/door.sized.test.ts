@@ -36,7 +36,7 @@ const removed: readonly (readonly [args: readonly string[], instead: string])[] 
 	[['control', '0x12'], '/watch'],
 	[['init'], 'examples/starter'],
 	[['schema', 'alert'], 'schema/'],
-	[['devnode', 'pay', '0x12', '--rpc', 'http://127.0.0.1:9'], 'npx anvil'],
+	[['devnode', 'pay', '0x12', '--rpc', 'http://127.0.0.1:9'], 'npx @foundry-rs/anvil'],
 ]
 test.each(removed)('error: the removed command %j says what replaces it', (args, instead) => {
 	const { status, err, out } = run(...args)
